@@ -1,0 +1,41 @@
+// Builds dist/: the TypeScript, the WebAssembly kernel, and the data files beside them.
+import { execFileSync } from 'node:child_process';
+import { chmodSync, cpSync, existsSync, mkdirSync, statSync } from 'node:fs';
+
+const run = (bin, ...args) => execFileSync(`node_modules/.bin/${bin}`, args, { stdio: 'inherit' });
+
+const KERNEL = 'src/exposition/kernel/assembly/index.ts';
+const WASM = 'dist/exposition/kernel/kernel.wasm';
+const isFresh = existsSync(WASM) && statSync(WASM).mtimeMs > statSync(KERNEL).mtimeMs;
+
+run('tsc', '-b', 'src');
+mkdirSync('dist/exposition/kernel', { recursive: true });
+if (existsSync(KERNEL) && !isFresh)
+  run(
+    'asc',
+    KERNEL,
+    '--outFile',
+    WASM,
+    '-O3',
+    '--noAssert',
+    '--runtime',
+    'stub',
+    '--importMemory',
+    '--enable',
+    'threads',
+    '--sharedMemory',
+    '--initialMemory',
+    '16',
+    '--maximumMemory',
+    '65536',
+    '--noExportMemory',
+    '--lowMemoryLimit',
+    '0',
+  );
+const isData = (path) =>
+  !/\.(ts|tsbuildinfo)$/.test(path) &&
+  !path.endsWith('tsconfig.json') &&
+  !path.endsWith('/assembly');
+cpSync('src', 'dist', { recursive: true, filter: isData });
+for (const bin of ['cli.js', 'license/cli.js', 'simulator/cli.js'])
+  if (existsSync(`dist/${bin}`)) chmodSync(`dist/${bin}`, 0o755);

@@ -1,0 +1,39 @@
+// Every failure the service can name, with the status it leaves the process with.
+
+/** Exit statuses: 1 unexpected, 2 usage or configuration, 3 license, 4 listener or shared memory. */
+export const FAULTS = {
+  USAGE: { exit: 2 },
+  CONFIG_INVALID: { exit: 2 },
+  SCENARIO_INVALID: { exit: 2 },
+  LICENSE_REJECTED: { exit: 3 },
+  LISTENER_FAILED: { exit: 4 },
+  NATIVE_FAILED: { exit: 4 },
+  SEGMENT_BUSY: { exit: 4 },
+  SEGMENT_FULL: { exit: 4 },
+  SEGMENT_MISSING: { exit: 4 },
+  SEGMENT_INCOMPATIBLE: { exit: 4 },
+  SEGMENT_CORRUPT: { exit: 4 },
+  SEGMENT_RESTLESS: { exit: 4 },
+} as const satisfies Record<string, { exit: number }>;
+
+export type FaultCode = keyof typeof FAULTS;
+
+export class Fault extends Error {
+  override readonly name = 'Fault';
+
+  constructor(
+    readonly code: FaultCode,
+    message: string,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
+
+  get exit(): number {
+    return FAULTS[this.code].exit;
+  }
+}
+
+/** The message of whatever was thrown. */
+export const messageOf = (thrown: unknown): string =>
+  thrown instanceof Error ? thrown.message : String(thrown);

@@ -1,0 +1,190 @@
+// The nouns that every part of the exporter speaks; types only, no behaviour.
+
+/** Value types that a publisher can state. */
+export type ValueType = 'u64' | 'i64' | 'f64' | 'bool' | 'string' | 'histogram' | 'summary';
+
+/** What a publisher says of a variable's meaning, in Prometheus terms. */
+export type VariableKind = 'unknown' | 'counter' | 'gauge';
+
+/** Management states of an object, in the order of their numbers in a segment (0 to 5). */
+export const OBJECT_STATES = [
+  'init',
+  'normal',
+  'manual_recovery',
+  'auto_recovery',
+  'dead',
+  'invalid',
+] as const;
+export type ObjectState = (typeof OBJECT_STATES)[number];
+
+/** Where a value lives: a slot of 8 bytes, valid while the slot's word carries `incarnation`. */
+export interface SlotRef {
+  readonly slot: number;
+  readonly incarnation: number;
+}
+
+/** One variable of a managed object. Its value is read apart, through a `Source`. */
+export interface Variable extends SlotRef {
+  /** Unique within the source's generation, never reused; later variables have higher numbers. */
+  readonly id: number;
+  readonly object: ManagedObject;
+  readonly name: string;
+  readonly type: ValueType;
+  readonly kind: VariableKind;
+  readonly unit: string;
+  readonly help: string;
+  /** Upper bucket bounds of a histogram (without +Inf) or the quantiles of a summary. */
+  readonly schema: readonly number[];
+}
+
+/** One managed object. Its own slot holds its state; `Variable`s hang below it. */
+export interface ManagedObject extends SlotRef {
+  readonly id: number;
+  /** The object id of the management world, such as `host.1.ads.userDatabase`. */
+  readonly name: string;
+  readonly className: string;
+  readonly parent: ManagedObject | undefined;
+  readonly children: ReadonlySet<ManagedObject>;
+  readonly variables: ReadonlySet<Variable>;
+  /** What a root says of its identity; empty texts where it says nothing. */
+  readonly identity: RootIdentity;
+  /** The slot with the time (Unix ns) that a root's values stand for, when it states one. */
+  readonly asOf: SlotRef | undefined;
+}
+
+export interface RootIdentity {
+  readonly host: string;
+  readonly instance: string;
+  readonly application: string;
+}
+
+/** What changed in a source's structure, in the order in which it happened. */
+export type StructureChange =
+  | { readonly kind: 'object-added'; readonly object: ManagedObject }
+  | { readonly kind: 'variable-added'; readonly variable: Variable }
+  | { readonly kind: 'object-removed'; readonly object: ManagedObject }
+  | { readonly kind: 'variable-removed'; readonly variable: Variable };
+
+/** A framed value: everything that does not fit one slot. Copied whole, never torn. */
+export type Frame =
+  | { readonly type: 'string'; readonly text: string }
+  | {
+      readonly type: 'histogram';
+      /** Observations a bucket, not cumulative; one more than `Variable.schema` (+Inf last). */
+      readonly counts: BigUint64Array;
+      readonly sum: number;
+    }
+  | {
+      readonly type: 'summary';
+      readonly count: bigint;
+      readonly sum: number;
+      /** One value a quantile of `Variable.schema`. */
+      readonly values: Float64Array;
+    };
+
+/**
+ * One generation of managed objects, open for reading: the seam to bytes. Everything right of it
+ * knows roots, objects, variables and slots, never offsets or files.
+ */
+export interface Source {
+  /** The roots, in the order in which they were published. */
+  readonly roots: ReadonlySet<ManagedObject>;
+  /**
+   * Takes in what was added and removed since the last call.
+   * @throws Fault SEGMENT_CORRUPT when the structure contradicts itself
+   */
+  sync(): readonly StructureChange[];
+  /** Copies `count` slots of 8 bytes; what the source no longer has is left as it was. */
+  readSlots(first: number, count: number, into: Uint8Array): void;
+  /** Copies `count` words of 4 bytes: `incarnation << 1 | synced` of each slot. */
+  readWords(first: number, count: number, into: Uint8Array): void;
+  /** The value of a framed variable, or undefined when no whole copy could be had in time. */
+  readFrame(variable: Variable): Frame | undefined;
+}
+
+export const PUBLISHER_STATES = [
+  'absent',
+  'building',
+  'live',
+  'stalled',
+  'closed',
+  'dead',
+  'superseded',
+  'incompatible',
+  'corrupt',
+] as const;
+export type PublisherState = (typeof PUBLISHER_STATES)[number];
+
+/** The verdict on a publisher, with the sentence that an operator reads. */
+export interface Verdict {
+  readonly state: PublisherState;
+  readonly reason: string;
+  /** Seconds since the publisher's last heartbeat; undefined where it has none. */
+  readonly heartbeatAgeSeconds?: number;
+}
+
+/** How far the first full sync of a target has come. */
+export interface SyncProgress {
+  readonly objects: { readonly synced: number; readonly total: number };
+  readonly variables: { readonly synced: number; readonly total: number };
+  /** What is waited for; empty when nothing is. */
+  readonly reason: string;
+}
+
+/** Metric types of the exposition formats. */
+export type MetricType =
+  'counter' | 'gauge' | 'histogram' | 'summary' | 'info' | 'stateset' | 'unknown';
+
+/** Name, type, unit and help of a metric family, enough for text 0.0.4 and OpenMetrics alike. */
+export interface FamilyFacts {
+  readonly name: string;
+  readonly type: MetricType;
+  readonly unit: string;
+  readonly help: string;
+}
+
+/** The rendered text of one family, header lines included, as pieces in order. */
+export interface FamilyText extends FamilyFacts {
+  readonly pieces: readonly Uint8Array[];
+}
+
+/**
+ * The rendered application text of one target at one moment. Its bytes stay as they are while
+ * somebody holds it: `hold()` before sending, and call what it returned once, when sent.
+ */
+export interface Snapshot {
+  readonly families: readonly FamilyText[];
+  readonly bytes: number;
+  readonly series: number;
+  hold(): () => void;
+}
+
+/** The answer to one demand on a target. */
+export type Exposition =
+  | {
+      readonly kind: 'ready';
+      readonly snapshot: Snapshot;
+      /** The internal metrics of the target, written fresh for this answer. */
+      readonly internal: string;
+    }
+  | { readonly kind: 'waiting'; readonly progress: SyncProgress };
+
+/** One target as a sink sees it. */
+export interface Target {
+  readonly app: string;
+  readonly serverKeys: readonly string[];
+  /** What the target says of itself now. */
+  status(): TargetStatus;
+  /** One demand: emits one exposition and completes. Spec 1.9. */
+  demand(): import('rxjs').Observable<Exposition>;
+}
+
+export interface TargetStatus {
+  readonly ready: boolean;
+  readonly progress: SyncProgress;
+  readonly serverKey: string;
+  /** Id of the chosen root; empty while none is. */
+  readonly root: string;
+  readonly publisher: Verdict;
+  readonly partition: number;
+}

@@ -1,0 +1,163 @@
+// The byte layout of a segment, drawn once. docs/segment-format.md explains it to strangers.
+
+/** Lays fields back to back and refuses a table that does not fill `size` exactly. */
+export function record<F extends Record<string, number>>(size: number, widths: F) {
+  let end = 0;
+  const offset = (width: number) => (end += width) - width;
+  const at = Object.entries(widths).map(([name, width]) => [name, offset(width)]);
+  if (end !== size) throw new RangeError(`Record fields fill ${end} bytes, declared ${size}`);
+  return { ...Object.fromEntries(at), size } as { readonly [K in keyof F | 'size']: number };
+}
+
+/**
+ * A segment file. Little-endian; every region starts at a multiple of 4096 bytes.
+ *
+ *   0          4096
+ *   +----------+-------------+-----------+-------------+-----------+---------+---------+---------+
+ *   | header   | directory A | strings A | directory B | strings B | words   | slots   | frames  |
+ *   | page     | 64 B a rec. | len+UTF-8 | 64 B a rec. | len+UTF-8 | 4 B a   | 8 B a   | framed  |
+ *   |          |             |           |             |           | slot    | slot    | blocks  |
+ *   +----------+-------------+-----------+-------------+-----------+---------+---------+---------+
+ */
+export const PAGE = 4096;
+export const MAGIC = Buffer.from('SHMEXP\r\n', 'latin1');
+export const BYTE_ORDER = 0x01020304;
+export const MAJOR = 1;
+export const MINOR = 0;
+export const RECORD_SIZE = 64;
+/** Required feature bits that this reader knows; any other set bit makes a segment incompatible. */
+export const KNOWN_FEATURES = 0n;
+
+/** The immutable part of the header page, at offset 0; `crc` covers all bytes before it. */
+export const HEADER = record(256, {
+  magic: 8,
+  byteOrder: 4,
+  major: 2,
+  minor: 2,
+  headerSize: 4,
+  recordSize: 4,
+  requiredFeatures: 8,
+  optionalFeatures: 8,
+  generation: 8,
+  startedRealtimeNs: 8,
+  startedMonotonicNs: 8,
+  pid: 8,
+  heartbeatPeriodNs: 8,
+  fileSize: 8,
+  directoryA: 8,
+  directoryB: 8,
+  recordCapacity: 8,
+  stringsA: 8,
+  stringsB: 8,
+  stringCapacity: 8,
+  words: 8,
+  slots: 8,
+  slotCapacity: 8,
+  frames: 8,
+  frameCapacity: 8,
+  reserved: 76,
+  crc: 4,
+});
+
+/** The mutable part of the header page, at offset 1024: 8-byte words, a cache line each. */
+export const MUTABLE_OFFSET = 1024;
+export const MUTABLE = record(640, {
+  state: 64,
+  heartbeatNs: 64,
+  /** The low 32 bits are the futex word. */
+  tick: 64,
+  /** `epoch << 32 | records`; the active directory is A when the epoch is even, B when odd. */
+  directory: 64,
+  stringBytesA: 64,
+  stringBytesB: 64,
+  objectsDropped: 64,
+  variablesDropped: 64,
+  spare: 128,
+});
+
+/** States of a segment, as its publisher writes them. */
+export const SEGMENT_STATE = { building: 0, live: 1, closed: 2, superseded: 3 } as const;
+
+/** One directory record; `crc` covers the 60 bytes after it. */
+export const RECORD = record(RECORD_SIZE, {
+  crc: 4,
+  /** Position in its directory, from 0. */
+  index: 4,
+  recordKind: 1,
+  type: 1,
+  kind: 1,
+  reserved: 1,
+  slot: 4,
+  id: 8,
+  /** Parent of an object (0 for a root), object of a variable, what a tombstone removes. */
+  owner: 8,
+  incarnation: 4,
+  /** String references: offsets into the strings of the same directory; 0 is the empty string. */
+  name: 4,
+  /** Object: class. Variable: unit. */
+  text1: 4,
+  /** Root: host. Variable: help. */
+  text2: 4,
+  /** Root: instance. Variable: schema (bounds or quantiles as 8-byte floats). */
+  text3: 4,
+  /** Root: application. Variable: offset of its frame, in 8-byte units. */
+  text4: 4,
+  /** Root: slot of its as-of time, or NO_SLOT. Variable: length of its frame, in 8-byte units. */
+  extra1: 4,
+  /** Root: incarnation of its as-of slot. */
+  extra2: 4,
+});
+
+export const RECORD_KIND = { object: 1, variable: 2, tombstone: 3 } as const;
+export const NO_SLOT = 0xffffffff;
+
+/** Value types by their number in a record; 0 is none. */
+export const VALUE_TYPES = [
+  undefined,
+  'u64',
+  'i64',
+  'f64',
+  'bool',
+  'string',
+  'histogram',
+  'summary',
+] as const;
+/** Variable kinds by their number in a record. */
+export const VARIABLE_KINDS = ['unknown', 'counter', 'gauge'] as const;
+
+/**
+ * A framed block: `end` and `begin` hold the number of its last and its newest update.
+ *
+ *   +-----+---------------------------------------------+-------+
+ *   | end | string:    length, bytes padded to 8        | begin |
+ *   | u64 | histogram: sum f64, counts u64 x (bounds+1) |  u64  |
+ *   |     | summary:   count u64, sum f64, values f64   |       |
+ *   +-----+---------------------------------------------+-------+
+ *
+ * A writer sets begin = n + 1, the payload, end = n + 1, and then the variable's slot = n + 1.
+ */
+export const FRAME_OVERHEAD_WORDS = 2;
+
+/** 8-byte units of a frame of `type`; `size` is bytes of text, bounds or quantiles. */
+export function frameWords(type: 'string' | 'histogram' | 'summary', size: number): number {
+  if (type === 'string') return FRAME_OVERHEAD_WORDS + 1 + Math.ceil(size / 8);
+  if (type === 'histogram') return FRAME_OVERHEAD_WORDS + 2 + size;
+  return FRAME_OVERHEAD_WORDS + 2 + size;
+}
+
+/** What the format allows at most; a reader refuses more, whatever the bytes say. */
+export const LIMITS = {
+  records: 1 << 23,
+  slots: 1 << 24,
+  stringRegionBytes: 1 << 29,
+  frameRegionBytes: 2 ** 31,
+  nameBytes: 1024,
+  helpBytes: 4096,
+  textBytes: 65_528,
+  schemaEntries: 512,
+  depth: 64,
+} as const;
+
+/** Where the pieces of a name go: `/<context id>.<pool name>.<server key>`. */
+export const segmentName = (contextId: string, poolName: string, serverKey: string): string =>
+  `${contextId}.${poolName}.${serverKey}`;
