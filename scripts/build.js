@@ -10,7 +10,7 @@ const isFresh = existsSync(WASM) && statSync(WASM).mtimeMs > statSync(KERNEL).mt
 
 run('tsc', '-b', 'src');
 mkdirSync('dist/exposition/kernel', { recursive: true });
-if (existsSync(KERNEL) && !isFresh)
+if (!isFresh)
   run(
     'asc',
     KERNEL,

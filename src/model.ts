@@ -65,6 +65,12 @@ export type StructureChange =
   | { readonly kind: 'object-removed'; readonly object: ManagedObject }
   | { readonly kind: 'variable-removed'; readonly variable: Variable };
 
+/** A slice of changes; `hasMore` says that another call would bring the next. */
+export interface StructureChanges {
+  readonly changes: readonly StructureChange[];
+  readonly hasMore: boolean;
+}
+
 /** A framed value: everything that does not fit one slot. Copied whole, never torn. */
 export type Frame =
   | { readonly type: 'string'; readonly text: string }
@@ -90,10 +96,10 @@ export interface Source {
   /** The roots, in the order in which they were published. */
   readonly roots: ReadonlySet<ManagedObject>;
   /**
-   * Takes in what was added and removed since the last call.
+   * Takes in what was added and removed since the last call, a bounded number of records at once.
    * @throws Fault SEGMENT_CORRUPT when the structure contradicts itself
    */
-  sync(): readonly StructureChange[];
+  sync(): StructureChanges;
   /** Copies `count` slots of 8 bytes; what the source no longer has is left as it was. */
   readSlots(first: number, count: number, into: Uint8Array): void;
   /** Copies `count` words of 4 bytes: `incarnation << 1 | synced` of each slot. */

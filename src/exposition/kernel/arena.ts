@@ -1,0 +1,51 @@
+// Hands out pieces of the kernel's memory: size classes with free lists, over memory that grows.
+
+/** Sizes are rounded up to a quarter of a power of two, so that at most a fifth is wasted. */
+export function sizeClass(bytes: number): number {
+  if (bytes <= 64) return Math.max(16, Math.ceil(bytes / 16) * 16);
+  const power = 2 ** Math.floor(Math.log2(bytes - 1));
+  const quarter = power / 4;
+  return Math.ceil(bytes / quarter) * quarter;
+}
+
+export class Arena {
+  readonly #free = new Map<number, number[]>();
+  readonly #grow: (bytes: number) => number;
+  #top: number;
+  #end: number;
+  #used = 0;
+
+  /** @param grow makes at least that many bytes more and says how many */
+  constructor(start: number, end: number, grow: (bytes: number) => number) {
+    this.#top = start;
+    this.#end = end;
+    this.#grow = grow;
+  }
+
+  /** Bytes handed out and not given back, rounded to size classes. */
+  get used(): number {
+    return this.#used;
+  }
+
+  /** An address, a multiple of 16, of `bytes` bytes of undefined content. */
+  take(bytes: number): number {
+    const size = sizeClass(bytes);
+    this.#used += size;
+    const free = this.#free.get(size)?.pop();
+    if (free !== undefined) return free;
+    const missing = this.#top + size - this.#end;
+    if (missing > 0) this.#end += this.#grow(missing);
+    const at = this.#top;
+    this.#top += size;
+    return at;
+  }
+
+  /** Takes back what `take(bytes)` gave. */
+  give(at: number, bytes: number): void {
+    const size = sizeClass(bytes);
+    this.#used -= size;
+    const list = this.#free.get(size);
+    if (list === undefined) this.#free.set(size, [at]);
+    else list.push(at);
+  }
+}

@@ -1,0 +1,113 @@
+// The kernel's module and memory: what assembly/index.ts exports, typed, with an arena beside it.
+import { readFileSync } from 'node:fs';
+import { Fault } from '../../errors.js';
+import { Arena } from './arena.js';
+import { FACTORS_AT, FREE_AT, MOST_FACTORS, writeTables } from './tables.js';
+
+/** How the kernel reads a value's 8 bytes. */
+export const OP = { u64: 1, i64: 2, f64: 3, bool: 4, wrapped: 5 } as const;
+export type OpKind = keyof typeof OP;
+
+/** Exact for decimal fractions: a hundredth divides by 100, it does not multiply by 0.01. */
+export type Scale = { readonly divide: number } | { readonly multiply: number };
+
+interface KernelExports {
+  absorb(current: number, incoming: number, bytes: number): number;
+  changedWords(current: number, incoming: number, count: number, out: number, most: number): number;
+  changedWatches(table: number, count: number, out: number): number;
+  hash(at: number, bytes: number): number;
+  isDirty(table: number, count: number): number;
+  renderAll(table: number, count: number, to: number): number;
+  renderChanged(table: number, count: number, from: number, to: number): number;
+  writeValue(bits: bigint, op: number, at: number): number;
+}
+
+const WASM_PAGE = 65_536;
+const INITIAL_PAGES = 16;
+const MOST_PAGES = 65_536;
+
+let compiled: WebAssembly.Module | undefined;
+const compile = (): WebAssembly.Module =>
+  (compiled ??= new WebAssembly.Module(readFileSync(new URL('kernel.wasm', import.meta.url))));
+
+/** One instance: its memory holds copied values, line tables and text of one partition. */
+export class Kernel {
+  readonly run: KernelExports;
+  readonly arena: Arena;
+  readonly #memory: WebAssembly.Memory;
+  readonly #factors: number[] = [];
+  #bytes: Uint8Array;
+  #u32: Uint32Array;
+  #u64: BigUint64Array;
+  #f64: Float64Array;
+
+  constructor() {
+    // Shared, because its buffers then survive growth and can be sent while a worker renders.
+    this.#memory = new WebAssembly.Memory({
+      initial: INITIAL_PAGES,
+      maximum: MOST_PAGES,
+      shared: true,
+    });
+    writeTables(this.#memory.buffer);
+    const instance = new WebAssembly.Instance(compile(), { env: { memory: this.#memory } });
+    this.run = instance.exports as unknown as KernelExports;
+    this.#bytes = new Uint8Array(this.#memory.buffer);
+    this.#u32 = new Uint32Array(this.#memory.buffer);
+    this.#u64 = new BigUint64Array(this.#memory.buffer);
+    this.#f64 = new Float64Array(this.#memory.buffer);
+    this.arena = new Arena(FREE_AT, INITIAL_PAGES * WASM_PAGE, (bytes) => this.#grow(bytes));
+  }
+
+  /** Views of the whole memory, newest growth included. Do not keep them across an allocation. */
+  get bytes(): Uint8Array {
+    return this.#bytes;
+  }
+  get u32(): Uint32Array {
+    return this.#u32;
+  }
+  get u64(): BigUint64Array {
+    return this.#u64;
+  }
+  get f64(): Float64Array {
+    return this.#f64;
+  }
+
+  /** A window on the memory that stays valid when the memory grows. */
+  window(at: number, bytes: number): Buffer {
+    return Buffer.from(this.#memory.buffer, at, bytes);
+  }
+
+  /**
+   * The op code that renders a value of `kind`, scaled or not.
+   * @throws Fault NATIVE_FAILED beyond 64 different factors
+   */
+  op(kind: OpKind, scale?: Scale): number {
+    if (scale === undefined) return OP[kind];
+    const isDivision = 'divide' in scale;
+    const factor = isDivision ? scale.divide : scale.multiply;
+    let index = this.#factors.indexOf(factor);
+    if (index < 0) {
+      if (this.#factors.length === MOST_FACTORS)
+        throw new Fault('NATIVE_FAILED', `More than ${MOST_FACTORS} different scales are in use`);
+      index = this.#factors.push(factor) - 1;
+      this.#f64[FACTORS_AT / 8 + index] = factor;
+    }
+    return OP[kind] | (isDivision ? 0x100 : 0x200) | (index << 16);
+  }
+
+  #grow(bytes: number): number {
+    const pages = Math.ceil(bytes / WASM_PAGE);
+    const have = this.#memory.buffer.byteLength / WASM_PAGE;
+    // Doubling small memories and adding an eighth to large ones keeps growth rare and waste small.
+    const wanted = Math.max(pages, Math.min(have, Math.max(INITIAL_PAGES, have >> 3)));
+    const step = Math.min(wanted, MOST_PAGES - have);
+    if (step < pages)
+      throw new Fault('NATIVE_FAILED', `The text of a partition needs more than 4 GiB of memory`);
+    this.#memory.grow(step);
+    this.#bytes = new Uint8Array(this.#memory.buffer);
+    this.#u32 = new Uint32Array(this.#memory.buffer);
+    this.#u64 = new BigUint64Array(this.#memory.buffer);
+    this.#f64 = new Float64Array(this.#memory.buffer);
+    return step * WASM_PAGE;
+  }
+}

@@ -1,0 +1,37 @@
+// The constant tables of the kernel, at fixed addresses in its memory.
+
+/** Address of the digit pairs "00" to "99". */
+export const PAIRS_AT = 64;
+/** Address of the factors of scaled values, and how many there may be. */
+export const FACTORS_AT = 512;
+export const MOST_FACTORS = 64;
+/** Address of the powers of ten, and of the first byte that is free. */
+export const POW10_AT = 1024;
+export const FREE_AT = 16_384;
+
+const LOWEST = -292;
+const HIGHEST = 324;
+
+/** 10^k as 128 bits, rounded up, scaled so that the highest bit is set (Giulietti 2020, 9.7). */
+function power(k: number): bigint {
+  const shift = 127 - Math.floor((k * 1741647) / 2 ** 19);
+  const ceiling = (n: bigint, d: bigint) => (n + d - 1n) / d;
+  const scale = (n: bigint, d: bigint) =>
+    shift >= 0 ? ceiling(n << BigInt(shift), d) : ceiling(n, d << BigInt(-shift));
+  return k >= 0 ? scale(10n ** BigInt(k), 1n) : scale(1n, 10n ** BigInt(-k));
+}
+
+/** Writes the tables into fresh kernel memory. */
+export function writeTables(memory: ArrayBufferLike): void {
+  const view = new DataView(memory);
+  for (let pair = 0; pair < 100; pair++) {
+    view.setUint8(PAIRS_AT + 2 * pair, 0x30 + Math.floor(pair / 10));
+    view.setUint8(PAIRS_AT + 2 * pair + 1, 0x30 + (pair % 10));
+  }
+  for (let k = LOWEST; k <= HIGHEST; k++) {
+    const entry = POW10_AT + 16 * (k - LOWEST);
+    const g = power(k);
+    view.setBigUint64(entry, g >> 64n, true);
+    view.setBigUint64(entry + 8, g & 0xffffffffffffffffn, true);
+  }
+}

@@ -1,0 +1,15 @@
+// The part of the WebAssembly interface that the kernel uses; @types/node has none of it.
+declare namespace WebAssembly {
+  class Module {
+    constructor(bytes: Uint8Array);
+  }
+  class Memory {
+    constructor(descriptor: { initial: number; maximum: number; shared: boolean });
+    readonly buffer: SharedArrayBuffer;
+    grow(pages: number): number;
+  }
+  class Instance {
+    constructor(module: Module, imports: { env: { memory: Memory } });
+    readonly exports: Record<string, unknown>;
+  }
+}

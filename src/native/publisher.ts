@@ -1,0 +1,428 @@
+// Publishes managed objects in a segment. The TypeScript counterpart of sdk/c/shm_publisher.h.
+import { randomBytes } from 'node:crypto';
+import { hrtime } from 'node:process';
+import { Fault } from '../errors.js';
+import { OBJECT_STATES } from '../model.js';
+import type { ObjectState, RootIdentity, SlotRef, ValueType, VariableKind } from '../model.js';
+import { DirectoryWriter } from './directory-writer.js';
+import { FrameAllocator } from './frame-allocator.js';
+import {
+  LIMITS,
+  MUTABLE,
+  MUTABLE_OFFSET,
+  NO_SLOT,
+  RECORD_KIND,
+  SEGMENT_STATE,
+  VALUE_TYPES,
+  VARIABLE_KINDS,
+  frameWords,
+  segmentName,
+} from './layout.js';
+import {
+  PublishedHistogram,
+  PublishedScalar,
+  PublishedSummary,
+  PublishedText,
+} from './published-values.js';
+import type { FramePlace, PublishedValues, SlotMemory } from './published-values.js';
+import { PublisherFile } from './publisher-file.js';
+import { DEFAULT_CAPACITY, headerBytes, layOut } from './segment-layout.js';
+import type { Capacity, SegmentLayout } from './segment-layout.js';
+import { SlotAllocator } from './slot-allocator.js';
+
+export interface PublisherOptions {
+  /** Default `shmApp`. */
+  readonly contextId?: string;
+  /** Default `pool`. */
+  readonly poolName?: string;
+  readonly serverKey: string;
+  readonly capacity?: Partial<Capacity>;
+  /** Milliseconds between heartbeats; 0 for none. Default 1000. */
+  readonly heartbeatMs?: number;
+  /** Permission bits of the file. Default 0644. */
+  readonly mode?: number;
+  readonly pid: number;
+  /** CLOCK_REALTIME in ns. */
+  readonly realtimeNs: () => bigint;
+}
+
+export interface ObjectOptions {
+  /** Default `normal`. */
+  readonly state?: ObjectState;
+  /** Default true. */
+  readonly synced?: boolean;
+}
+
+export interface VariableOptions {
+  readonly kind?: VariableKind;
+  readonly unit?: string;
+  readonly help?: string;
+  /** Upper bounds of a histogram's buckets, or quantiles of a summary; ascending. */
+  readonly schema?: readonly number[];
+  /** Bytes that a text may have. Default 64. */
+  readonly textBytes?: number;
+}
+
+/** An object of a publisher. `id` is 0 when the segment had no room for it. */
+export interface PublishedObject {
+  readonly id: number;
+  readonly ref: SlotRef | undefined;
+  readonly parent: PublishedObject | undefined;
+  readonly asOf: SlotRef | undefined;
+}
+
+interface Holding {
+  readonly ref: SlotRef;
+  readonly asOf?: SlotRef | undefined;
+  readonly frame?: FramePlace;
+  readonly below: Set<number>;
+  readonly owner: number;
+}
+
+const monotonicNs = () => hrtime.bigint();
+
+/**
+ * One publisher of one segment. For the thread that made it; other programs of the host only read.
+ * Beyond capacity, objects and variables are counted as dropped and their handles keep nothing.
+ */
+export class Publisher {
+  readonly #file: PublisherFile;
+  readonly #layout: SegmentLayout;
+  readonly #directory: DirectoryWriter;
+  readonly #slots: SlotAllocator;
+  readonly #frames: FrameAllocator;
+  readonly #memory: SlotMemory;
+  readonly #header: BigUint64Array;
+  readonly #holdings = new Map<number, Holding>();
+  /** Ids of variables by the slot that their handles carry. */
+  readonly #variableIds = new WeakMap<SlotRef, number>();
+  readonly heartbeatMs: number;
+  #lastId = 0;
+  #isPlaced = false;
+  #isClosed = false;
+
+  /**
+   * Makes a segment, not yet visible: add what exists and call `place()`.
+   * @throws Fault NATIVE_FAILED or SEGMENT_FULL when it cannot be made
+   */
+  constructor(options: PublisherOptions) {
+    const { contextId = 'shmApp', poolName = 'pool', serverKey } = options;
+    const name = segmentName(contextId, poolName, serverKey);
+    if (!/^[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}$/.test(name))
+      throw new Fault(
+        'USAGE',
+        `Segment name "${name}" may have up to 200 letters, digits, "_", "-" and ".", no "." first`,
+      );
+    this.heartbeatMs = options.heartbeatMs ?? 1000;
+    this.#layout = layOut({ ...DEFAULT_CAPACITY, ...options.capacity });
+    const unique = `${options.pid}.${randomBytes(4).toString('hex')}`;
+    this.#file = new PublisherFile(name, this.#layout.fileSize, options.mode ?? 0o644, unique);
+    const header = headerBytes(this.#layout, {
+      generation: randomBytes(8).readBigUInt64LE() | 1n,
+      realtimeNs: options.realtimeNs(),
+      monotonicNs: monotonicNs(),
+      pid: options.pid,
+      heartbeatPeriodNs: BigInt(this.heartbeatMs) * 1_000_000n,
+    });
+    header.copy(this.#file.bytes);
+    const { buffer, byteOffset } = this.#file.bytes;
+    this.#header = new BigUint64Array(buffer, byteOffset + MUTABLE_OFFSET, MUTABLE.size / 8);
+    this.#directory = new DirectoryWriter(this.#file, this.#layout);
+    this.#slots = new SlotAllocator(this.#layout.slots);
+    this.#frames = new FrameAllocator(Math.floor(this.#layout.frameBytes / 8));
+    this.#memory = slotMemory(this.#file.bytes, this.#layout);
+    this.beat();
+  }
+
+  /** Makes the segment visible. @throws Fault SEGMENT_BUSY when another publisher has the key */
+  place(): void {
+    Atomics.store(this.#header, MUTABLE.state / 8, BigInt(SEGMENT_STATE.live));
+    this.#file.place();
+    this.#isPlaced = true;
+  }
+
+  addRoot(
+    name: string,
+    className: string,
+    options: ObjectOptions & { readonly identity?: Partial<RootIdentity> } = {},
+  ): PublishedObject {
+    return this.#addObject(undefined, name, className, options, options.identity ?? {});
+  }
+
+  addObject(
+    parent: PublishedObject,
+    name: string,
+    className: string,
+    options: ObjectOptions = {},
+  ): PublishedObject {
+    return this.#addObject(parent, name, className, options, {});
+  }
+
+  /** Adds a variable, not yet synced: its first value syncs it. */
+  addVariable<T extends ValueType>(
+    object: PublishedObject,
+    name: string,
+    type: T,
+    options: VariableOptions = {},
+  ): PublishedValues[T] {
+    const { kind = 'unknown', unit = '', help = '', schema = [], textBytes = 64 } = options;
+    checkText('Variable name', name, LIMITS.nameBytes);
+    checkText('Unit', unit, 64);
+    checkText('Help', help, LIMITS.helpBytes);
+    if (schema.length > LIMITS.schemaEntries)
+      throw new RangeError(`${schema.length} schema entries, ${LIMITS.schemaEntries} are allowed`);
+    if (textBytes > LIMITS.textBytes)
+      throw new RangeError(`A text of ${textBytes} bytes, ${LIMITS.textBytes} are allowed`);
+    const isFramed = type === 'string' || type === 'histogram' || type === 'summary';
+    const words = isFramed ? frameWords(type, type === 'string' ? textBytes : schema.length) : 0;
+    const ref = object.id === 0 || !this.#holdings.has(object.id) ? undefined : this.#takeSlot();
+    const offset = ref === undefined || words === 0 ? 0 : this.#takeFrame(words);
+    if (ref === undefined || offset === undefined)
+      return this.#dropVariable(type, ref, undefined, schema);
+    const frame: FramePlace = { offset, words };
+    if (words > 0) this.#memory.frames.fill(0n, offset, offset + words);
+    this.#memory.u64[ref.slot] = 0n;
+    Atomics.store(this.#memory.words, ref.slot, (ref.incarnation << 1) >>> 0);
+    const id = ++this.#lastId;
+    const isAdded = this.#directory.add({
+      id,
+      owner: object.id,
+      recordKind: RECORD_KIND.variable,
+      type: VALUE_TYPES.indexOf(type),
+      kind: VARIABLE_KINDS.indexOf(isFramed ? 'unknown' : kind),
+      ...ref,
+      name,
+      text1: unit,
+      text2: help,
+      text3: schemaBytes(schema),
+      text4: offset,
+      extra1: words,
+      extra2: 0,
+    });
+    if (!isAdded) return this.#dropVariable(type, ref, frame, schema);
+    this.#holdings.set(id, {
+      ref,
+      ...(words > 0 && { frame }),
+      below: new Set(),
+      owner: object.id,
+    });
+    this.#variableIds.set(ref, id);
+    this.#holdings.get(object.id)?.below.add(id);
+    return this.#handle(type, ref, frame, schema);
+  }
+
+  /** States the management state of an object; false when it is gone. */
+  setState(object: PublishedObject, state: ObjectState): boolean {
+    const { ref } = object;
+    if (ref === undefined || !this.#isLive(ref)) return false;
+    this.#memory.u64[ref.slot] = BigInt(OBJECT_STATES.indexOf(state));
+    return true;
+  }
+
+  /** States that an object is synced, or no more. */
+  setSynced(object: PublishedObject, isSynced = true): boolean {
+    const { ref } = object;
+    if (ref === undefined || !this.#isLive(ref)) return false;
+    this.#storeWord(ref, isSynced);
+    return true;
+  }
+
+  /** States the moment (Unix ns) that a root's values stand for; undefined takes it back. */
+  setAsOf(root: PublishedObject, unixNs: bigint | undefined): boolean {
+    const { asOf } = root;
+    if (asOf === undefined || !this.#isLive(asOf)) return false;
+    if (unixNs !== undefined) this.#memory.u64[asOf.slot] = unixNs;
+    this.#storeWord(asOf, unixNs !== undefined);
+    return true;
+  }
+
+  /** Removes an object with all that is below it. */
+  removeObject(object: PublishedObject): void {
+    this.#remove(object.id);
+  }
+
+  /** Removes one variable; its handle refuses from now on. */
+  removeVariable(value: { readonly ref: SlotRef | undefined }): void {
+    const id = value.ref === undefined ? undefined : this.#variableIds.get(value.ref);
+    if (id !== undefined) this.#remove(id);
+  }
+
+  /** Says that the publisher lives. One store. */
+  beat(): void {
+    Atomics.store(this.#header, MUTABLE.heartbeatNs / 8, monotonicNs());
+  }
+
+  /** Wakes the readers: after a batch of stores, or from a timer. */
+  notify(): void {
+    this.beat();
+    Atomics.add(this.#header, MUTABLE.tick / 8, 1n);
+    if (this.#isPlaced) this.#file.wake(MUTABLE_OFFSET + MUTABLE.tick);
+  }
+
+  /** Ends the segment: readers see a clean close, and the name is gone. */
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    Atomics.store(this.#header, MUTABLE.state / 8, BigInt(SEGMENT_STATE.closed));
+    this.notify();
+    this.#file.close();
+  }
+
+  #addObject(
+    parent: PublishedObject | undefined,
+    name: string,
+    className: string,
+    { state = 'normal', synced = true }: ObjectOptions,
+    { host = '', instance = '', application = '' }: Partial<RootIdentity>,
+  ): PublishedObject {
+    checkText('Object id', name, LIMITS.nameBytes);
+    checkText('Class', className, LIMITS.nameBytes);
+    for (const text of [host, instance, application])
+      checkText('Root identity', text, LIMITS.nameBytes);
+    const hasParent = parent === undefined || this.#holdings.has(parent.id);
+    const ref = hasParent ? this.#takeSlot() : undefined;
+    const asOf = parent === undefined && ref !== undefined ? this.#takeSlot() : undefined;
+    if (ref === undefined) return this.#dropObject(parent, ref, asOf);
+    this.#memory.u64[ref.slot] = BigInt(OBJECT_STATES.indexOf(state));
+    this.#storeWord(ref, synced);
+    if (asOf !== undefined) this.#storeWord(asOf, false);
+    const id = ++this.#lastId;
+    const isAdded = this.#directory.add({
+      id,
+      owner: parent?.id ?? 0,
+      recordKind: RECORD_KIND.object,
+      type: 0,
+      kind: 0,
+      ...ref,
+      name,
+      text1: className,
+      text2: host,
+      text3: instance,
+      text4: application,
+      extra1: asOf?.slot ?? (parent === undefined ? NO_SLOT : 0),
+      extra2: asOf?.incarnation ?? 0,
+    });
+    if (!isAdded) return this.#dropObject(parent, ref, asOf);
+    this.#holdings.set(id, { ref, asOf, below: new Set(), owner: parent?.id ?? 0 });
+    if (parent !== undefined) this.#holdings.get(parent.id)?.below.add(id);
+    return { id, ref, parent, asOf };
+  }
+
+  #handle<T extends ValueType>(
+    type: T,
+    ref: SlotRef | undefined,
+    frame: FramePlace,
+    schema: readonly number[],
+  ): PublishedValues[T] {
+    const make = (): PublishedValues[ValueType] => {
+      if (type === 'string') return new PublishedText(this.#memory, ref, frame);
+      if (type === 'histogram') return new PublishedHistogram(this.#memory, ref, frame, schema);
+      if (type === 'summary') return new PublishedSummary(this.#memory, ref, frame);
+      return new PublishedScalar(this.#memory, ref, type);
+    };
+    return make() as PublishedValues[T];
+  }
+
+  #dropVariable<T extends ValueType>(
+    type: T,
+    ref: SlotRef | undefined,
+    frame: FramePlace | undefined,
+    schema: readonly number[],
+  ): PublishedValues[T] {
+    if (ref !== undefined) this.#giveSlot(ref);
+    if (frame !== undefined && frame.words > 0) this.#frames.give(frame.offset, frame.words);
+    Atomics.add(this.#header, MUTABLE.variablesDropped / 8, 1n);
+    return this.#handle(type, undefined, { offset: 0, words: 0 }, schema);
+  }
+
+  #dropObject(
+    parent: PublishedObject | undefined,
+    ...refs: readonly (SlotRef | undefined)[]
+  ): PublishedObject {
+    for (const ref of refs) if (ref !== undefined) this.#giveSlot(ref);
+    Atomics.add(this.#header, MUTABLE.objectsDropped / 8, 1n);
+    return { id: 0, ref: undefined, parent, asOf: undefined };
+  }
+
+  #remove(id: number): void {
+    const holding = this.#holdings.get(id);
+    if (holding === undefined) return;
+    const ids: number[] = [];
+    const collect = (at: number) => {
+      ids.push(at);
+      this.#holdings.get(at)?.below.forEach(collect);
+    };
+    collect(id);
+    // The tombstone comes first: a reader that sees a new word also finds the old name gone.
+    this.#directory.remove(ids);
+    this.#holdings.get(holding.owner)?.below.delete(id);
+    for (const gone of ids) {
+      const { ref, asOf, frame } = this.#holdings.get(gone) ?? holding;
+      this.#holdings.delete(gone);
+      this.#giveSlot(ref);
+      if (asOf !== undefined) this.#giveSlot(asOf);
+      if (frame !== undefined) this.#frames.give(frame.offset, frame.words);
+    }
+  }
+
+  #isLive({ slot, incarnation }: SlotRef): boolean {
+    return (this.#memory.words[slot] ?? 0) >>> 1 === incarnation;
+  }
+
+  #storeWord({ slot, incarnation }: SlotRef, isSynced: boolean): void {
+    Atomics.store(this.#memory.words, slot, ((incarnation << 1) | Number(isSynced)) >>> 0);
+  }
+
+  #takeSlot(): SlotRef | undefined {
+    const ref = this.#slots.take();
+    if (ref === undefined) return undefined;
+    const { words, slotValues, slots } = this.#layout;
+    const isReal =
+      this.#file.reserve(words, (ref.slot + 1) * 4, slots * 4) &&
+      this.#file.reserve(slotValues, (ref.slot + 1) * 8, slots * 8);
+    if (isReal) return ref;
+    this.#slots.give(ref);
+    return undefined;
+  }
+
+  #giveSlot(ref: SlotRef): void {
+    const incarnation = this.#slots.give(ref);
+    this.#storeWord({ slot: ref.slot, incarnation }, false);
+  }
+
+  #takeFrame(words: number): number | undefined {
+    const offset = this.#frames.take(words);
+    if (offset === undefined) return undefined;
+    const { frames, frameBytes } = this.#layout;
+    if (this.#file.reserve(frames, this.#frames.top * 8, frameBytes)) return offset;
+    this.#frames.give(offset, words);
+    return undefined;
+  }
+}
+
+function slotMemory(bytes: Buffer, layout: SegmentLayout): SlotMemory {
+  const { buffer, byteOffset } = bytes;
+  const slotsAt = byteOffset + layout.slotValues;
+  const framesAt = byteOffset + layout.frames;
+  const frameUnits = Math.floor(layout.frameBytes / 8);
+  return {
+    words: new Uint32Array(buffer, byteOffset + layout.words, layout.slots),
+    u64: new BigUint64Array(buffer, slotsAt, layout.slots),
+    i64: new BigInt64Array(buffer, slotsAt, layout.slots),
+    f64: new Float64Array(buffer, slotsAt, layout.slots),
+    frames: new BigUint64Array(buffer, framesAt, frameUnits),
+    frameFloats: new Float64Array(buffer, framesAt, frameUnits),
+    frameBytes: Buffer.from(buffer, framesAt, frameUnits * 8),
+  };
+}
+
+function schemaBytes(schema: readonly number[]): Buffer {
+  const bytes = Buffer.alloc(schema.length * 8);
+  schema.forEach((entry, index) => bytes.writeDoubleLE(entry, index * 8));
+  return bytes;
+}
+
+function checkText(what: string, text: string, most: number): void {
+  const bytes = Buffer.byteLength(text);
+  if (bytes > most) throw new RangeError(`${what} has ${bytes} bytes, ${most} are allowed`);
+}
