@@ -2,14 +2,17 @@
 import { readFileSync } from 'node:fs';
 import { Fault } from '../../errors.js';
 import { Arena } from './arena.js';
-import { FACTORS_AT, FREE_AT, MOST_FACTORS, writeTables } from './tables.js';
+import { FREE_AT, MOST_SCALES, SCALES_AT, writeTables } from './tables.js';
 
 /** How the kernel reads a value's 8 bytes. */
 export const OP = { u64: 1, i64: 2, f64: 3, bool: 4, wrapped: 5 } as const;
 export type OpKind = keyof typeof OP;
 
-/** Exact for decimal fractions: a hundredth divides by 100, it does not multiply by 0.01. */
-export type Scale = { readonly divide: number } | { readonly multiply: number };
+/** A value times `multiply`, then divided by `divide`: exact for decimal fractions. */
+export interface Scale {
+  readonly multiply: number;
+  readonly divide: number;
+}
 
 interface KernelExports {
   absorb(current: number, incoming: number, bytes: number): number;
@@ -35,7 +38,7 @@ export class Kernel {
   readonly run: KernelExports;
   readonly arena: Arena;
   readonly #memory: WebAssembly.Memory;
-  readonly #factors: number[] = [];
+  readonly #scales: Scale[] = [];
   #bytes: Uint8Array;
   #u32: Uint32Array;
   #u64: BigUint64Array;
@@ -79,20 +82,20 @@ export class Kernel {
 
   /**
    * The op code that renders a value of `kind`, scaled or not.
-   * @throws Fault NATIVE_FAILED beyond 64 different factors
+   * @throws Fault NATIVE_FAILED beyond 32 different scales
    */
-  op(kind: OpKind, scale?: Scale): number {
-    if (scale === undefined) return OP[kind];
-    const isDivision = 'divide' in scale;
-    const factor = isDivision ? scale.divide : scale.multiply;
-    let index = this.#factors.indexOf(factor);
+  op(kind: OpKind, scale: Scale = { multiply: 1, divide: 1 }): number {
+    const { multiply, divide } = scale;
+    if (multiply === 1 && divide === 1) return OP[kind];
+    let index = this.#scales.findIndex((x) => x.multiply === multiply && x.divide === divide);
     if (index < 0) {
-      if (this.#factors.length === MOST_FACTORS)
-        throw new Fault('NATIVE_FAILED', `More than ${MOST_FACTORS} different scales are in use`);
-      index = this.#factors.push(factor) - 1;
-      this.#f64[FACTORS_AT / 8 + index] = factor;
+      if (this.#scales.length === MOST_SCALES)
+        throw new Fault('NATIVE_FAILED', `More than ${MOST_SCALES} different scales are in use`);
+      index = this.#scales.push(scale) - 1;
+      this.#f64[SCALES_AT / 8 + index * 2] = multiply;
+      this.#f64[SCALES_AT / 8 + index * 2 + 1] = divide;
     }
-    return OP[kind] | (isDivision ? 0x100 : 0x200) | (index << 16);
+    return OP[kind] | 0x100 | (index << 16);
   }
 
   #grow(bytes: number): number {

@@ -2,9 +2,9 @@
 
 /** Address of the digit pairs "00" to "99". */
 export const PAIRS_AT = 64;
-/** Address of the factors of scaled values, and how many there may be. */
-export const FACTORS_AT = 512;
-export const MOST_FACTORS = 64;
+/** Address of the scales of values (multiplier, divisor), and how many there may be. */
+export const SCALES_AT = 512;
+export const MOST_SCALES = 32;
 /** Address of the powers of ten, and of the first byte that is free. */
 export const POW10_AT = 1024;
 export const FREE_AT = 16_384;

@@ -13,7 +13,7 @@
 const LINE: usize = 32;
 
 const PAIRS: usize = 64; // "00" to "99", 200 bytes
-const FACTORS: usize = 512; // 64 doubles
+const SCALES: usize = 512; // 32 pairs of doubles: multiply by the first, then divide by the second
 const POW10: usize = 1024; // 617 entries of 16 bytes, high word first, exponents -292 to 324
 
 const U64: u32 = 1;
@@ -21,8 +21,7 @@ const I64: u32 = 2;
 const F64: u32 = 3;
 const BOOL: u32 = 4;
 const WRAPPED: u32 = 5;
-const DIVIDE: u32 = 0x100;
-const MULTIPLY: u32 = 0x200;
+const SCALED: u32 = 0x100;
 
 /** Copies what differs, in steps of 512 bytes; returns the number of steps that differed. */
 export function absorb(current: usize, incoming: usize, bytes: usize): u32 {
@@ -145,10 +144,9 @@ function writeLine(line: usize, to: usize): usize {
 /** Writes the text of one value; returns the address after it. At most 24 bytes. */
 export function writeValue(bits: u64, op: u32, at: usize): usize {
   const kind = op & 0xff;
-  if (op & (DIVIDE | MULTIPLY)) {
-    const factor = load<f64>(FACTORS + ((<usize>(op >> 16)) << 3));
-    const number = numberOf(bits, kind);
-    return writeFloat(op & DIVIDE ? number / factor : number * factor, at);
+  if (op & SCALED) {
+    const scale = SCALES + ((<usize>(op >> 16)) << 4);
+    return writeFloat((numberOf(bits, kind) * load<f64>(scale)) / load<f64>(scale, 8), at);
   }
   if (kind == U64) return writeInteger(bits, at);
   if (kind == F64) return writeFloat(reinterpret<f64>(bits), at);

@@ -1,0 +1,252 @@
+// Copies the values of one target into the kernel's memory, and tells what got or lost its value.
+import type { ManagedObject, SlotRef, Source, Variable } from '../model.js';
+import type { Kernel } from './kernel/kernel.js';
+
+/** What a probe follows: an object (its state) or a variable (its value). */
+export type Tracked = ManagedObject | Variable;
+
+export interface ProbeListener {
+  /** The item has a value now. */
+  synced(item: Tracked): void;
+  /** The item has no value any more. */
+  unsynced(item: Tracked): void;
+  /** The slot of a watched item changed. */
+  changed(item: Tracked): void;
+}
+
+/** Slots a page: 4 KiB of values, 2 KiB of words. What is tracked is read by pages. */
+const PAGE_SLOTS = 512;
+const VALUE_BYTES = PAGE_SLOTS * 8;
+const WORD_BYTES = PAGE_SLOTS * 4;
+const WATCH_BYTES = 16;
+
+/** Pages that lie together in the source and in memory, so that one copy reads them. */
+interface Extent {
+  readonly firstPage: number;
+  /** Pages that there is memory for, and how many of them hold tracked slots. */
+  readonly room: number;
+  used: number;
+  readonly values: number;
+  readonly words: number;
+}
+
+interface Entry {
+  readonly item: Tracked;
+  readonly incarnation: number;
+  isSynced: boolean;
+}
+
+export class Probe {
+  readonly #kernel: Kernel;
+  readonly #source: Source;
+  readonly #listener: ProbeListener;
+  readonly #extents: Extent[] = [];
+  readonly #extentOfPage = new Map<number, Extent>();
+  readonly #entries = new Map<number, Entry>();
+  /** Slots that were tracked since the last read: their words may be in memory already. */
+  #fresh: number[] = [];
+  #watches: { at: number; capacity: number; items: Tracked[] };
+  #scratch = 0;
+  #scratchBytes = 0;
+  #bytesRead = 0;
+
+  constructor(kernel: Kernel, source: Source, listener: ProbeListener) {
+    this.#kernel = kernel;
+    this.#source = source;
+    this.#listener = listener;
+    this.#watches = { at: kernel.arena.take(64 * WATCH_BYTES), capacity: 64, items: [] };
+  }
+
+  /** Bytes of values and words that were copied so far. */
+  get bytesRead(): number {
+    return this.#bytesRead;
+  }
+
+  /** Follows an item; the listener hears of its value at the next read. */
+  track(item: Tracked): void {
+    const { slot, incarnation } = item;
+    this.#cover(slot);
+    this.#entries.set(slot, { item, incarnation, isSynced: false });
+    this.#fresh.push(slot);
+  }
+
+  /** Stops following an item. The listener is not told. */
+  untrack(item: Tracked): void {
+    if (this.#entries.get(item.slot)?.item === item) this.#entries.delete(item.slot);
+  }
+
+  isSynced(item: Tracked): boolean {
+    const entry = this.#entries.get(item.slot);
+    return entry?.item === item && entry.isSynced;
+  }
+
+  /** Address of the copy of a slot; the slot's page is read from now on. */
+  address(slot: number): number {
+    const extent = this.#cover(slot);
+    return extent.values + (slot - extent.firstPage * PAGE_SLOTS) * 8;
+  }
+
+  /** The copied bits of a slot that is not tracked itself, if its word says that it holds. */
+  bits({ slot, incarnation }: SlotRef): bigint | undefined {
+    const extent = this.#cover(slot);
+    const word = this.#kernel.u32[(extent.words >> 2) + slot - extent.firstPage * PAGE_SLOTS];
+    return word === syncedWord(incarnation) ? this.#kernel.u64[this.address(slot) >> 3] : undefined;
+  }
+
+  /** Tells the listener from now on whenever the item's slot changes. */
+  watch(item: Tracked): void {
+    const { items, capacity } = this.#watches;
+    if (items.length === capacity) this.#growWatches();
+    this.#writeWatch(items.push(item) - 1, item);
+  }
+
+  unwatch(item: Tracked): void {
+    const { items } = this.#watches;
+    const index = items.indexOf(item);
+    const last = items.pop();
+    if (index < 0 || last === undefined || index === items.length) return;
+    items[index] = last;
+    this.#writeWatch(index, last);
+  }
+
+  /** Reports a watched item again at the next read, whether its slot changes or not. */
+  again(item: Tracked): void {
+    const index = this.#watches.items.indexOf(item);
+    const at = (this.#watches.at + index * WATCH_BYTES) >> 3;
+    const { u64 } = this.#kernel;
+    if (index >= 0) u64[at + 1] = ~(u64[at + 1] ?? 0n);
+  }
+
+  /**
+   * Copies what is tracked and tells the listener. Values are copied before words, so that a value
+   * counts only for the record that it belongs to (docs/segment-format.md, section 9).
+   * @returns whether any value differs from the last copy
+   */
+  read(): boolean {
+    let steps = 0;
+    const moved: number[] = [];
+    for (const extent of this.#extents) {
+      steps += this.#readValues(extent);
+      this.#readWords(extent, moved);
+    }
+    const fresh = this.#fresh;
+    this.#fresh = [];
+    for (const slot of moved) this.#judge(slot);
+    for (const slot of fresh) this.#judge(slot);
+    const changes = this.#tellChanges();
+    return steps > 0 || moved.length > 0 || fresh.length > 0 || changes > 0;
+  }
+
+  close(): void {
+    const { arena } = this.#kernel;
+    for (const { room, values, words } of this.#extents) {
+      arena.give(values, room * VALUE_BYTES);
+      arena.give(words, room * WORD_BYTES);
+    }
+    this.#extents.length = 0;
+    this.#extentOfPage.clear();
+    this.#entries.clear();
+    if (this.#scratchBytes > 0) arena.give(this.#scratch, this.#scratchBytes);
+    this.#scratchBytes = 0;
+    this.#watches.items.length = 0;
+    arena.give(this.#watches.at, this.#watches.capacity * WATCH_BYTES);
+  }
+
+  #cover(slot: number): Extent {
+    const page = Math.floor(slot / PAGE_SLOTS);
+    const known = this.#extentOfPage.get(page);
+    if (known !== undefined) {
+      known.used = Math.max(known.used, page - known.firstPage + 1);
+      return known;
+    }
+    // Slots are tracked mostly in order: an extent that follows on reserves twice as much.
+    const before = this.#extentOfPage.get(page - 1);
+    const wanted = before === undefined ? 1 : before.room * 2;
+    let room = 1;
+    while (room < wanted && !this.#extentOfPage.has(page + room)) room++;
+    const { arena } = this.#kernel;
+    const values = arena.take(room * VALUE_BYTES);
+    const words = arena.take(room * WORD_BYTES);
+    this.#kernel.bytes.fill(0, values, values + room * VALUE_BYTES);
+    this.#kernel.bytes.fill(0, words, words + room * WORD_BYTES);
+    const extent: Extent = { firstPage: page, room, used: 1, values, words };
+    this.#extents.push(extent);
+    for (let i = 0; i < room; i++) this.#extentOfPage.set(page + i, extent);
+    return extent;
+  }
+
+  #readValues({ firstPage, used, values }: Extent): number {
+    const bytes = used * VALUE_BYTES;
+    const scratch = this.#scratchOf(bytes);
+    this.#source.readSlots(
+      firstPage * PAGE_SLOTS,
+      used * PAGE_SLOTS,
+      this.#kernel.window(scratch, bytes),
+    );
+    this.#bytesRead += bytes;
+    return this.#kernel.run.absorb(values, scratch, bytes);
+  }
+
+  /** Adds the slots whose words changed to `moved`. */
+  #readWords({ firstPage, used, words }: Extent, moved: number[]): void {
+    const count = used * PAGE_SLOTS;
+    const scratch = this.#scratchOf(count * 8);
+    this.#source.readWords(firstPage * PAGE_SLOTS, count, this.#kernel.window(scratch, count * 4));
+    this.#bytesRead += count * 4;
+    const out = scratch + count * 4;
+    const found = this.#kernel.run.changedWords(words, scratch, count, out, count);
+    const { u32 } = this.#kernel;
+    for (let i = 0; i < found; i++)
+      moved.push(firstPage * PAGE_SLOTS + (u32[(out >> 2) + i] ?? 0));
+  }
+
+  #judge(slot: number): void {
+    const entry = this.#entries.get(slot);
+    const extent = this.#extentOfPage.get(Math.floor(slot / PAGE_SLOTS));
+    if (entry === undefined || extent === undefined) return;
+    const word = this.#kernel.u32[(extent.words >> 2) + slot - extent.firstPage * PAGE_SLOTS];
+    const isSynced = word === syncedWord(entry.incarnation);
+    if (isSynced === entry.isSynced) return;
+    entry.isSynced = isSynced;
+    if (isSynced) this.#listener.synced(entry.item);
+    else this.#listener.unsynced(entry.item);
+  }
+
+  #tellChanges(): number {
+    const { at, items } = this.#watches;
+    if (items.length === 0) return 0;
+    const out = this.#scratchOf(items.length * 4);
+    const found = this.#kernel.run.changedWatches(at, items.length, out);
+    const changed = Array.from({ length: found }, (_, i) => this.#kernel.u32[(out >> 2) + i] ?? 0);
+    // Listeners may watch and unwatch meanwhile, so the items are looked up first.
+    const affected = changed.map((index) => items[index]);
+    for (const item of affected) if (item !== undefined) this.#listener.changed(item);
+    return found;
+  }
+
+  #writeWatch(index: number, item: Tracked): void {
+    const address = this.address(item.slot);
+    const at = this.#watches.at + index * WATCH_BYTES;
+    this.#kernel.u32[at >> 2] = address;
+    this.#kernel.u64[(at >> 3) + 1] = this.#kernel.u64[address >> 3] ?? 0n;
+  }
+
+  #growWatches(): void {
+    const { at, capacity, items } = this.#watches;
+    const { arena } = this.#kernel;
+    const grown = arena.take(capacity * 2 * WATCH_BYTES);
+    this.#kernel.bytes.copyWithin(grown, at, at + items.length * WATCH_BYTES);
+    arena.give(at, capacity * WATCH_BYTES);
+    this.#watches = { at: grown, capacity: capacity * 2, items };
+  }
+
+  #scratchOf(bytes: number): number {
+    if (bytes <= this.#scratchBytes) return this.#scratch;
+    if (this.#scratchBytes > 0) this.#kernel.arena.give(this.#scratch, this.#scratchBytes);
+    this.#scratch = this.#kernel.arena.take(bytes);
+    this.#scratchBytes = bytes;
+    return this.#scratch;
+  }
+}
+
+const syncedWord = (incarnation: number): number => ((incarnation << 1) | 1) >>> 0;

@@ -1,0 +1,174 @@
+// Looks at one server key: opens its segment, follows its generations, and judges its publisher.
+import { hrtime } from 'node:process';
+import { Fault, messageOf } from '../errors.js';
+import type { StructureChange, StructureChanges, Verdict } from '../model.js';
+import { MUTABLE, MUTABLE_OFFSET } from './layout.js';
+import { judge } from './liveness.js';
+import { readHeader, readWords } from './segment-header.js';
+import type { SegmentHeader, SegmentWords } from './segment-header.js';
+import { SegmentSource } from './segment-source.js';
+import type { SegmentFile, SharedMemory } from './shared-memory.js';
+
+/** What one look at a server key shows. */
+export interface Sighting {
+  readonly serverKey: string;
+  readonly publisher: Verdict;
+  /** The open source while its publisher is live or stalled; another object a generation. */
+  readonly source: SegmentSource | undefined;
+  /** What the source's structure gained and lost since the last look. */
+  readonly changes: readonly StructureChange[];
+  /** True while more changes wait to be taken in: look again soon. */
+  readonly hasMore: boolean;
+  /** Wake-ups so far; a change means that the publisher has something new. */
+  readonly tick: number;
+  readonly drops: { readonly objects: number; readonly variables: number };
+}
+
+const NO_DROPS = { objects: 0, variables: 0 };
+/** The lock and the name are asked for at most this often: both are system calls, one through ffi. */
+const ASK_EVERY_NS = 500_000_000n;
+/** A segment that failed is opened anew at most this often. */
+const RETRY_EVERY_NS = 1_000_000_000n;
+const SERVED = new Set(['live', 'stalled']);
+
+interface Opened {
+  readonly file: SegmentFile;
+  readonly header: SegmentHeader;
+  readonly source: SegmentSource;
+  askedAtNs: bigint;
+  isLocked: boolean;
+  isNamed: boolean;
+}
+
+export class SegmentWatch {
+  readonly #memory: SharedMemory;
+  readonly #name: string;
+  readonly #serverKey: string;
+  readonly #now: () => bigint;
+  #opened: Opened | undefined;
+  #failure: Verdict | undefined;
+  #retryAtNs = 0n;
+
+  /** @param now CLOCK_MONOTONIC in ns, the clock of heartbeats */
+  constructor(
+    memory: SharedMemory,
+    name: string,
+    serverKey: string,
+    now: () => bigint = () => hrtime.bigint(),
+  ) {
+    this.#memory = memory;
+    this.#name = name;
+    this.#serverKey = serverKey;
+    this.#now = now;
+  }
+
+  /** One bounded look; never throws, whatever the segment holds. */
+  look(): Sighting {
+    const nowNs = this.#now();
+    try {
+      return this.#lookAt(nowNs) ?? this.#nothing(absent(this.#name));
+    } catch (error) {
+      this.close();
+      this.#retryAtNs = nowNs + RETRY_EVERY_NS;
+      this.#failure = failure(error);
+      return this.#nothing(this.#failure);
+    }
+  }
+
+  /** The futex word of the open segment, with the value that it had at the last look. */
+  word(): Buffer | undefined {
+    return this.#opened?.file.word(MUTABLE_OFFSET + MUTABLE.tick);
+  }
+
+  close(): void {
+    this.#opened?.file.close();
+    this.#opened = undefined;
+  }
+
+  #lookAt(nowNs: bigint): Sighting | undefined {
+    if (this.#failure !== undefined && nowNs < this.#retryAtNs) return this.#nothing(this.#failure);
+    this.#failure = undefined;
+    const opened = (this.#opened ??= this.#open());
+    if (opened === undefined) return undefined;
+    const words = readWords(opened.file, opened.header);
+    this.#ask(opened, nowNs, words);
+    const publisher = judge({
+      state: words.state,
+      isNamed: opened.isNamed,
+      isLocked: opened.isLocked,
+      heartbeatNs: words.heartbeatNs,
+      heartbeatPeriodNs: opened.header.heartbeatPeriodNs,
+      nowNs,
+    });
+    if (!SERVED.has(publisher.state)) {
+      // Closed for good or replaced: the next look starts with whatever has the name then.
+      this.close();
+      return this.#nothing(publisher);
+    }
+    return {
+      serverKey: this.#serverKey,
+      publisher,
+      source: opened.source,
+      ...takeIn(opened.source),
+      tick: words.tick,
+      drops: { objects: words.objectsDropped, variables: words.variablesDropped },
+    };
+  }
+
+  #open(): Opened | undefined {
+    const file = this.#memory.open(this.#name);
+    if (file === undefined) return undefined;
+    try {
+      const header = readHeader(file);
+      const source = new SegmentSource(file, header);
+      return { file, header, source, askedAtNs: 0n, isLocked: true, isNamed: true };
+    } catch (error) {
+      file.close();
+      throw error;
+    }
+  }
+
+  #ask(opened: Opened, nowNs: bigint, words: SegmentWords): void {
+    const isQuiet = words.state !== 1;
+    if (!isQuiet && opened.askedAtNs !== 0n && nowNs - opened.askedAtNs < ASK_EVERY_NS) return;
+    opened.askedAtNs = nowNs;
+    opened.isLocked = opened.file.isLocked();
+    opened.isNamed = opened.file.isNamed();
+  }
+
+  #nothing(publisher: Verdict): Sighting {
+    return {
+      serverKey: this.#serverKey,
+      publisher,
+      source: undefined,
+      changes: [],
+      hasMore: false,
+      tick: 0,
+      drops: NO_DROPS,
+    };
+  }
+}
+
+/** A directory that changes too fast now is no fault of the segment: the next look tries again. */
+function takeIn(source: SegmentSource): StructureChanges {
+  try {
+    return source.sync();
+  } catch (error) {
+    if (error instanceof Fault && error.code === 'SEGMENT_RESTLESS')
+      return { changes: [], hasMore: true };
+    throw error;
+  }
+}
+
+const absent = (name: string): Verdict => ({
+  state: 'absent',
+  reason: `no segment ${name} in shared memory`,
+});
+
+function failure(error: unknown): Verdict {
+  const reason = messageOf(error);
+  if (error instanceof Fault && error.code === 'NATIVE_FAILED') return { state: 'absent', reason };
+  if (error instanceof Fault && error.code === 'SEGMENT_INCOMPATIBLE')
+    return { state: 'incompatible', reason };
+  return { state: 'corrupt', reason };
+}
