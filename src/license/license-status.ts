@@ -1,0 +1,58 @@
+// How a genuine license stands at a moment: early, valid, in its grace period, or expired.
+import type { License } from './license.js';
+import { formatUtc } from './utc-time.js';
+
+const HOUR_MS = 3_600_000;
+/** Spec 8: a license is accepted for 36 hours after its expiry, the last instant included. */
+export const GRACE_HOURS = 36;
+
+/** A start is refused when the standing is `early` or `expired`. */
+export type Standing = 'early' | 'valid' | 'grace' | 'expired';
+
+export interface LicenseStatus {
+  readonly license: License;
+  readonly standing: Standing;
+  /** What an operator should read; empty when all is well. */
+  readonly warning: string;
+  /** `shm_exporter_license_expiry_timestamp_seconds`: the expiry in Unix seconds. */
+  readonly expirySeconds: number;
+}
+
+export const isRefused = ({ standing }: LicenseStatus): boolean =>
+  standing === 'early' || standing === 'expired';
+
+/** Judges `license` at `now`. */
+export function statusOf(license: License, now: Date): LicenseStatus {
+  const standing = standingOf(license, now);
+  return {
+    license,
+    standing,
+    warning: warningOf(standing, license, now),
+    expirySeconds: license.expiresAt.getTime() / 1000,
+  };
+}
+
+function standingOf(license: License, now: Date): Standing {
+  if (now < license.issuedAt) return 'early';
+  if (now < license.expiresAt) return 'valid';
+  return now <= graceEnd(license) ? 'grace' : 'expired';
+}
+
+function warningOf(standing: Standing, license: License, now: Date): string {
+  const { id, issuedAt, expiresAt } = license;
+  const graceEndsAt = graceEnd(license);
+  const hoursLeft = Math.ceil((graceEndsAt.getTime() - now.getTime()) / HOUR_MS);
+  switch (standing) {
+    case 'early':
+      return `license ${id} is not valid before ${formatUtc(issuedAt)}`;
+    case 'valid':
+      return '';
+    case 'grace':
+      return `license ${id} expired at ${formatUtc(expiresAt)}; grace ends in ${hoursLeft} h`;
+    case 'expired':
+      return `license ${id} expired at ${formatUtc(expiresAt)}; its grace of ${GRACE_HOURS} h ended at ${formatUtc(graceEndsAt)}`;
+  }
+}
+
+const graceEnd = ({ expiresAt }: License): Date =>
+  new Date(expiresAt.getTime() + GRACE_HOURS * HOUR_MS);

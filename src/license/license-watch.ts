@@ -1,0 +1,60 @@
+// The license of a running service, checked again and again: reported on, never a reason to stop.
+import { asyncScheduler, distinctUntilChanged, map, scan, startWith, timer } from 'rxjs';
+import type { Observable, SchedulerLike } from 'rxjs';
+import { messageOf } from '../errors.js';
+import { isRefused, statusOf } from './license-status.js';
+import type { LicenseStatus } from './license-status.js';
+import type { License } from './license.js';
+
+/** The newest genuine license, and why the last check found none (else empty). */
+interface Known {
+  readonly license: License;
+  readonly trouble: string;
+}
+
+const HOUR_MS = 3_600_000;
+const SHORTEST_MS = 1000;
+const LONGEST_MS = 24 * HOUR_MS;
+
+/**
+ * How the license stands, now and whenever that changes (in grace: every hour). `load` is called
+ * once a period; a renewed file is taken up. What it throws becomes a warning, and the license
+ * known last goes on counting. Never errors, never completes.
+ *
+ * @param everyMs period of the checks in ms, held between a second and a day
+ */
+export function watchLicense(
+  license: License,
+  load: () => License,
+  everyMs = HOUR_MS,
+  scheduler: SchedulerLike = asyncScheduler,
+): Observable<LicenseStatus> {
+  const period = Math.min(Math.max(everyMs, SHORTEST_MS), LONGEST_MS);
+  const started: Known = { license, trouble: '' };
+  return timer(period, period, scheduler).pipe(
+    scan((known) => checked(known, load), started),
+    startWith(started),
+    map((known) => reportOf(known, new Date(scheduler.now()))),
+    distinctUntilChanged(isSame),
+  );
+}
+
+function checked(known: Known, load: () => License): Known {
+  try {
+    return { license: load(), trouble: '' };
+  } catch (thrown) {
+    return { license: known.license, trouble: messageOf(thrown) };
+  }
+}
+
+function reportOf({ license, trouble }: Known, now: Date): LicenseStatus {
+  const status = statusOf(license, now);
+  if (trouble === '' && !isRefused(status)) return status;
+  return { ...status, warning: `${trouble || status.warning}; a start would be refused now` };
+}
+
+const isSame = (one: LicenseStatus, other: LicenseStatus): boolean =>
+  one.standing === other.standing &&
+  one.warning === other.warning &&
+  one.license.id === other.license.id &&
+  one.expirySeconds === other.expirySeconds;

@@ -1,0 +1,147 @@
+import { expect } from 'chai';
+import { spawnSync } from 'node:child_process';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { parseDocument } from '#app/license/license-document.js';
+import { formatUtc } from '#app/license/utc-time.js';
+import { temporaryFolder } from './temporary-folder.js';
+
+const COMMAND = fileURLToPath(new URL('../../dist/license/cli.js', import.meta.url));
+const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+const started = Math.floor(Date.now() / 1000) * 1000;
+const hoursAgo = (hours: number) => formatUtc(new Date(started - hours * HOUR_MS));
+
+describe('shm_license', function () {
+  this.slow(1000);
+  const inFolder = temporaryFolder();
+  const file = () => inFolder('license.json');
+
+  function run(...args: readonly string[]) {
+    const { status, stdout, stderr } = spawnSync(COMMAND, args, { encoding: 'utf8' });
+    return { status, stdout, stderr };
+  }
+  const issue = (...more: readonly string[]) =>
+    run('issue', '--licensee', 'Exchange West', '--out', file(), ...more);
+  const fields = () => parseDocument(readFileSync(file(), 'utf8'), 'It');
+
+  it('issues an evaluation license that verify accepts and show shows', () => {
+    const issued = issue('--days', '31');
+    const { license_id: id, issued_at, expires_at, signature, ...rest } = fields();
+    expect(issued).to.deep.equal({
+      status: 0,
+      stdout: `${file()}: license ${id} for Exchange West, expires at ${expires_at}\n`,
+      stderr: '',
+    });
+    expect(rest).to.deep.equal({
+      licensee: 'Exchange West',
+      product: 'shm_exporter',
+      key_id: 'evaluation',
+    });
+    expect(Date.parse(expires_at) - Date.parse(issued_at)).to.equal(31 * DAY_MS);
+    expect(Date.now() - Date.parse(issued_at)).to.be.within(0, 60_000);
+    expect(statSync(file()).mode & 0o777).to.equal(0o600);
+
+    expect(run('verify', file())).to.deep.equal({
+      status: 0,
+      stdout: `license ${id} for Exchange West is valid until ${expires_at}\n`,
+      stderr: '',
+    });
+    expect(run('show', file())).to.deep.equal({
+      status: 0,
+      stdout:
+        `license_id  ${id}\nlicensee    Exchange West\nproduct     shm_exporter\n` +
+        `issued_at   ${issued_at}\nexpires_at  ${expires_at}\nkey_id      evaluation\n` +
+        `signature   ${signature}\nstanding    valid\n`,
+      stderr: '',
+    });
+  });
+
+  it('verifies with a warning in the grace period', () => {
+    const end = hoursAgo(24);
+    expect(issue('--days', '30', '--expires-at', end)).to.include({ status: 0 });
+    const warning = `license ${fields().license_id} expired at ${end}; grace ends in 12 h`;
+    expect(run('verify', file())).to.deep.equal({ status: 0, stdout: `${warning}\n`, stderr: '' });
+    expect(run('show', file()).stdout).to.match(new RegExp(`\nstanding {4}grace: ${warning}\n$`));
+  });
+
+  it('refuses after the grace period with status 3, and still shows', () => {
+    expect(issue('--issued-at', hoursAgo(100), '--expires-at', hoursAgo(37)).status).to.equal(0);
+    const { license_id, expires_at } = fields();
+    const verified = run('verify', file());
+    expect(verified).to.include({ status: 3, stdout: '' });
+    expect(verified.stderr).to.equal(
+      `shm_license: License file ${file()}: license ${license_id} expired at ${expires_at}; ` +
+        `its grace of 36 h ended at ${hoursAgo(1)}\n`,
+    );
+    const shown = run('show', file());
+    expect(shown).to.include({ status: 0, stderr: '' });
+    expect(shown.stdout).to.contain(`\nstanding    refused: License file ${file()}: license`);
+  });
+
+  it('refuses a license that was changed with status 3', () => {
+    issue('--days', '3');
+    writeFileSync(file(), readFileSync(file(), 'utf8').replace('West', 'East'));
+    expect(run('verify', file())).to.deep.equal({
+      status: 3,
+      stdout: '',
+      stderr:
+        `shm_license: License file ${file()} has a bad signature: it was changed after it was issued, ` +
+        'or the key "evaluation" did not sign it\n',
+    });
+  });
+
+  it('makes keys, vendor.key.pem and vendor.pub.pem by default', () =>
+    expect(run('keygen', '--out-dir', inFolder('keys'))).to.deep.equal({
+      status: 0,
+      stdout: `${inFolder('keys/vendor.key.pem')}\n${inFolder('keys/vendor.pub.pem')}\n`,
+      stderr: '',
+    }));
+
+  it('signs with such a key, which is not trusted before its public half is shipped', () => {
+    run('keygen', '--out-dir', inFolder('keys'), '--name', 'not-shipped');
+    const key = inFolder('keys/not-shipped.key.pem');
+    expect(issue('--days', '3650', '--key', key).status).to.equal(0);
+    expect(fields().key_id).to.equal('not-shipped');
+    const { status, stdout, stderr } = run('verify', file());
+    expect({ status, stdout }).to.deep.equal({ status: 3, stdout: '' });
+    expect(stderr).to.match(/ names the unknown key "not-shipped"; the trusted keys are: .+\n$/);
+  });
+
+  const commands = 'the commands are issue, show, verify and keygen';
+  const misuse: readonly (readonly [readonly string[], string])[] = [
+    [[], `No command; ${commands}`],
+    [['isue'], `Unknown command "isue"; ${commands}`],
+    [['verify'], "missing required argument 'file'"],
+    [['verify', 'a', 'b'], "too many arguments for 'verify'. Expected 1 argument but got 2."],
+    [
+      ['issue', '--days', '3', '--out', '/no/l'],
+      "required option '--licensee <name>' not specified",
+    ],
+    [
+      ['issue', '--licensee', 'A', '--out', '/no/l'],
+      'Neither --days nor --expires-at says when the license ends',
+    ],
+    [
+      ['issue', '--licensee', 'A', '--out', '/no/l', '--dayz', '3'],
+      "unknown option '--dayz' (Did you mean --days?)",
+    ],
+    [
+      ['issue', '--licensee', 'A', '--days', '3', '--out', '/no/l'],
+      '/no/l cannot be written: ENOENT',
+    ],
+  ];
+  for (const [args, sentence] of misuse)
+    it(`leaves with status 2 and one line after ${JSON.stringify(args)}`, () =>
+      expect(run(...args)).to.deep.equal({
+        status: 2,
+        stdout: '',
+        stderr: `shm_license: ${sentence}\n`,
+      }));
+
+  it('explains itself on stdout', () => {
+    const help = run('issue', '--help');
+    expect(help).to.include({ status: 0, stderr: '' });
+    expect(help.stdout).to.match(/^Usage: shm_license issue \[options\]\n/);
+  });
+});

@@ -1,0 +1,12 @@
+// The fault that a call ends in, to be compared whole.
+import { Fault } from '#app/errors.js';
+
+export function faultOf(act: () => unknown): Pick<Fault, 'code' | 'message'> {
+  try {
+    act();
+  } catch (thrown) {
+    if (thrown instanceof Fault) return { code: thrown.code, message: thrown.message };
+    throw thrown;
+  }
+  throw new Error('There was no fault');
+}

@@ -1,0 +1,87 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { writeFileSync } from 'node:fs';
+import { issueLicense } from '#app/license/issue-license.js';
+import { readLicense } from '#app/license/license-file.js';
+import { makeKeyPair } from '#app/license/signing-key.js';
+import { loadTrustedKeys } from '#app/license/trusted-keys.js';
+import { faultOf } from './fault-of.js';
+import { temporaryFolder } from './temporary-folder.js';
+
+const issuedAt = new Date('2026-01-01T00:00:00Z');
+const expiresAt = new Date('2026-02-01T00:00:00Z');
+
+describe('issueLicense', () => {
+  const inFolder = temporaryFolder();
+
+  it('issues what a start accepts, for every printable licensee', () =>
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 80 }), (licensee) => {
+        fc.pre(licensee.trim() !== '' && licensee.length <= 256);
+        fc.pre(!/[\p{Cc}\p{Zl}\p{Zp}]/u.test(licensee));
+        writeFileSync(inFolder('l'), issueLicense({ licensee, issuedAt, expiresAt }));
+        const { license } = readLicense(inFolder('l'), issuedAt);
+        expect({ ...license, id: '' }).to.deep.equal({
+          id: '',
+          licensee,
+          keyId: 'evaluation',
+          issuedAt,
+          expiresAt,
+        });
+      }),
+    ));
+
+  it('gives every license an id of its own', () => {
+    const ids = [1, 2].map(
+      () =>
+        /"license_id": "([^"]+)"/.exec(issueLicense({ licensee: 'A', issuedAt, expiresAt }))?.[1],
+    );
+    expect(new Set(ids)).to.have.property('size', 2);
+  });
+
+  it('signs for years with a key of the vendor, whose id is its file name', () => {
+    const [keyFile] = makeKeyPair(inFolder('keys'), 'acme-2026');
+    const late = new Date('2036-01-01T00:00:00Z');
+    writeFileSync(
+      inFolder('l'),
+      issueLicense({ licensee: 'A', issuedAt, expiresAt: late, keyFile }),
+    );
+    const { license } = readLicense(inFolder('l'), issuedAt, loadTrustedKeys(inFolder('keys')));
+    expect(license).to.include({ keyId: 'acme-2026' }).and.to.have.deep.property('expiresAt', late);
+  });
+
+  const terms = [
+    [
+      'no licensee',
+      { licensee: '' },
+      'The license has "" in the field "licensee", where a text of 1 to 256 printable characters is needed',
+    ],
+    ['half a character', { licensee: '\ud800' }, 'JSON cannot carry \ud800'],
+    ['no time', { issuedAt: new Date(NaN) }, 'Invalid time value'],
+    [
+      'an end before the beginning',
+      { expiresAt: new Date(0) },
+      'The license is issued at 2026-01-01T00:00:00Z, not before it expires at 1970-01-01T00:00:00Z',
+    ],
+    [
+      '32 days of evaluation',
+      { expiresAt: new Date('2026-02-02T00:00:00Z') },
+      'The license lasts from 2026-01-01T00:00:00Z to 2026-02-02T00:00:00Z; the evaluation key may sign for at most 31 days',
+    ],
+    [
+      'a key without the name of one',
+      { keyFile: '/k/a.pem' },
+      'Key file /k/a.pem is not named <key id>.key.pem',
+    ],
+    [
+      'a key that is missing',
+      { keyFile: '/k/a.key.pem' },
+      'Key file /k/a.key.pem cannot be read: ENOENT',
+    ],
+  ] as const;
+  for (const [name, changed, sentence] of terms)
+    it(`refuses ${name}`, () =>
+      expect(
+        faultOf(() => issueLicense({ licensee: 'A', issuedAt, expiresAt, ...changed })),
+      ).to.deep.equal({ code: 'USAGE', message: sentence }));
+});

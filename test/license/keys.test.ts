@@ -1,0 +1,101 @@
+import { expect } from 'chai';
+import { createPublicKey, generateKeyPairSync } from 'node:crypto';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { makeKeyPair, readSigningKey } from '#app/license/signing-key.js';
+import { KEY_FOLDER, loadTrustedKeys } from '#app/license/trusted-keys.js';
+import { faultOf } from './fault-of.js';
+import { EVALUATION_KEY } from './signed-license.js';
+import { temporaryFolder } from './temporary-folder.js';
+
+const modeOf = (path: string) => statSync(path).mode & 0o777;
+
+describe('the keys of licenses', () => {
+  const inFolder = temporaryFolder();
+
+  it('ship with the evaluation key, both halves of one pair', () => {
+    expect(readdirSync(KEY_FOLDER)).to.include.members([
+      'evaluation.key.pem',
+      'evaluation.pub.pem',
+    ]);
+    const trusted = loadTrustedKeys().get('evaluation');
+    expect(trusted?.equals(createPublicKey(EVALUATION_KEY))).to.equal(true);
+  });
+
+  it('are trusted by the name of their file, other files left alone', () => {
+    makeKeyPair(inFolder('.'), 'acme-2026');
+    makeKeyPair(inFolder('.'), 'acme.2027');
+    writeFileSync(inFolder('README'), 'keys');
+    expect([...loadTrustedKeys(inFolder('.')).keys()]).to.deep.equal(['acme-2026', 'acme.2027']);
+  });
+
+  it('are made as a pair, the secret half for its owner alone', () => {
+    const [secretFile, publicFile] = makeKeyPair(inFolder('new/keys'), 'vendor');
+    expect([secretFile, publicFile]).to.deep.equal([
+      inFolder('new/keys/vendor.key.pem'),
+      inFolder('new/keys/vendor.pub.pem'),
+    ]);
+    expect(modeOf(secretFile)).to.equal(0o600);
+    const { id, secret } = readSigningKey(secretFile);
+    expect(id).to.equal('vendor');
+    const published = createPublicKey(readFileSync(publicFile, 'utf8'));
+    expect(createPublicKey(secret).equals(published)).to.equal(true);
+  });
+
+  for (const half of ['key', 'pub'])
+    it(`are not made over a ${half} file that is there`, () => {
+      const path = inFolder(`vendor.${half}.pem`);
+      writeFileSync(path, 'mine');
+      expect(faultOf(() => makeKeyPair(inFolder('.'), 'vendor'))).to.deep.equal({
+        code: 'USAGE',
+        message: `Key file ${path} cannot be made: EEXIST`,
+      });
+      expect(readdirSync(inFolder('.'))).to.deep.equal([`vendor.${half}.pem`]);
+      expect(readFileSync(path, 'utf8')).to.equal('mine');
+    });
+
+  for (const id of ['', '.hidden', '../up', 'a b', 'a'.repeat(65)])
+    it(`cannot be called ${JSON.stringify(id)}`, () =>
+      expect(faultOf(() => makeKeyPair(inFolder('.'), id))).to.deep.equal({
+        code: 'USAGE',
+        message: `Key id "${id}" is not 1 to 64 letters, digits, ".", "_" or "-" that start with a letter or digit`,
+      }));
+
+  const rsa = () => generateKeyPairSync('rsa', { modulusLength: 2048 });
+  const ed25519 = () => generateKeyPairSync('ed25519');
+  const publicPem = { type: 'spki', format: 'pem' } as const;
+  const secretPem = { type: 'pkcs8', format: 'pem' } as const;
+
+  const strangers = {
+    'a text': () => 'key',
+    'an RSA key': () => rsa().publicKey.export(publicPem),
+    'a private key': () => ed25519().privateKey.export(secretPem),
+  };
+  for (const [name, pem] of Object.entries(strangers))
+    it(`are not trusted when one is ${name}`, () => {
+      writeFileSync(inFolder('vendor.pub.pem'), pem());
+      expect(faultOf(() => loadTrustedKeys(inFolder('.')))).to.deep.equal({
+        code: 'LICENSE_REJECTED',
+        message: `Trusted key ${inFolder('vendor.pub.pem')} is not an Ed25519 public key in PEM`,
+      });
+    });
+
+  it('are missed when their folder is', () =>
+    expect(faultOf(() => loadTrustedKeys(inFolder('no')))).to.deep.equal({
+      code: 'LICENSE_REJECTED',
+      message: `Folder ${inFolder('no')} of the trusted keys cannot be read: ENOENT`,
+    }));
+
+  const unfit = {
+    'a text': () => 'key',
+    'an RSA key': () => rsa().privateKey.export(secretPem),
+    'a public key': () => ed25519().publicKey.export(publicPem),
+  };
+  for (const [name, pem] of Object.entries(unfit))
+    it(`do not sign with ${name}`, () => {
+      writeFileSync(inFolder('vendor.key.pem'), pem());
+      expect(faultOf(() => readSigningKey(inFolder('vendor.key.pem')))).to.deep.equal({
+        code: 'USAGE',
+        message: `Key file ${inFolder('vendor.key.pem')} is not an Ed25519 private key in PEM`,
+      });
+    });
+});

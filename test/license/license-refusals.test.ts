@@ -1,0 +1,117 @@
+import { expect } from 'chai';
+import { generateKeyPairSync } from 'node:crypto';
+import { parseDocument } from '#app/license/license-document.js';
+import { verifyDocument } from '#app/license/license.js';
+import { loadTrustedKeys } from '#app/license/trusted-keys.js';
+import { faultOf } from './fault-of.js';
+import { FIELDS, signedLicense } from './signed-license.js';
+
+const stranger = generateKeyPairSync('ed25519');
+
+describe('a license is refused when its text', () => {
+  const text = ' in the field "licensee", where a text of 1 to 256 printable characters is needed';
+  const known =
+    'the fields of a license are license_id, licensee, product, issued_at, expires_at, key_id, signature';
+  const changed =
+    'has a bad signature: it was changed after it was issued, or the key "evaluation" did not sign it';
+  const shape = 'has a bad signature: it is not 64 bytes in base64';
+  const iso = 'where a time in ISO 8601 and UTC such as 2026-01-31T00:00:00Z is needed';
+  const replaced = (from: string | RegExp, to: string) => signedLicense().replace(from, to);
+  const keys = loadTrustedKeys();
+  const trusted = [...keys.keys()].join(', ');
+  const without = (field: string) =>
+    JSON.stringify({ ...(JSON.parse(signedLicense()) as object), [field]: undefined });
+
+  const texts: readonly (readonly [string, string, string])[] = [
+    ['is empty', '', 'is not JSON'],
+    ['is cut short', signedLicense().slice(0, -1), 'is not JSON'],
+    ['is nested without end', '['.repeat(60_000), 'is not JSON'],
+    ['is null', 'null', 'holds null, where a JSON object is needed'],
+    ['is an array', '[]', 'holds an array, where a JSON object is needed'],
+    ['is a number', '7', 'holds a number, where a JSON object is needed'],
+    ['is a text', '"L-1"', 'holds "L-1", where a JSON object is needed'],
+    ...[...Object.keys(FIELDS), 'signature'].map(
+      (field) => [`lacks ${field}`, without(field), `has no field "${field}"`] as const,
+    ),
+    ['has a number for a text', signedLicense({ licensee: 7 }), `has a number${text}`],
+    ['has null for a text', signedLicense({ licensee: null }), `has null${text}`],
+    ['has an array for a text', signedLicense({ licensee: ['a'] }), `has an array${text}`],
+    ['has an object for a text', signedLicense({ licensee: {} }), `has an object${text}`],
+    ['has an empty text', signedLicense({ licensee: '' }), `has ""${text}`],
+    ['has a blank text', signedLicense({ licensee: ' ' }), `has " "${text}`],
+    [
+      'has a long text',
+      signedLicense({ licensee: 'a'.repeat(257) }),
+      `has "${'a'.repeat(60)}…"${text}`,
+    ],
+    ['has two lines in a text', signedLicense({ licensee: 'a\nb' }), `has "a\\nb"${text}`],
+    ['commands a terminal', signedLicense({ licensee: '\u009b2J' }), `has "\\u009b2J"${text}`],
+    [
+      'has half a character',
+      replaced('Ü', '\\ud800'),
+      `has "\\ud800nïted Exchanges \\"West\\""${text}`,
+    ],
+    [
+      'has an unknown field, signed',
+      signedLicense({ hosts: 1 }),
+      `has the unknown field "hosts"; ${known}`,
+    ],
+    [
+      'reaches for the prototype',
+      replaced('{', '{"__proto__":{},'),
+      `has the unknown field "__proto__"; ${known}`,
+    ],
+    [
+      'is for another product',
+      signedLicense({ product: 'shm_bridge' }),
+      'is for the product "shm_bridge", not for "shm_exporter"',
+    ],
+    [
+      'names an unknown key',
+      signedLicense({ key_id: 'nobody' }),
+      `names the unknown key "nobody"; the trusted keys are: ${trusted}`,
+    ],
+    ['is signed by another key', signedLicense({}, stranger.privateKey), changed],
+    ['was changed', replaced('West', 'East'), changed],
+    ['was prolonged', replaced('2026-02-01', '2026-01-31'), changed],
+    ['was changed and expired', replaced('2026-02-01', '2025-02-01'), changed],
+    ['has a signature of another text', replaced(/"[^"]*"}$/, `"${'A'.repeat(86)}=="}`), changed],
+    ['has a short signature', replaced(/"[^"]*"}$/, '"AAAA"}'), shape],
+    ['has a signature in base64url', replaced(/"[^"]*"}$/, `"${'_'.repeat(86)}=="}`), shape],
+    ['has a signature without padding', replaced('=="}', '"}'), shape],
+    [
+      'states a time of no calendar',
+      signedLicense({ issued_at: '2026-02-30T00:00:00Z' }),
+      `has "2026-02-30T00:00:00Z" as issued_at, ${iso}`,
+    ],
+    [
+      'states a local time',
+      signedLicense({ expires_at: '2026-02-01T00:00:00+01:00' }),
+      `has "2026-02-01T00:00:00+01:00" as expires_at, ${iso}`,
+    ],
+    [
+      'ends before it begins',
+      signedLicense({ issued_at: '2026-03-01T00:00:00Z' }),
+      'is issued at 2026-03-01T00:00:00Z, not before it expires at 2026-02-01T00:00:00Z',
+    ],
+    [
+      'ends as it begins',
+      signedLicense({ issued_at: '2026-02-01T00:00:00Z' }),
+      'is issued at 2026-02-01T00:00:00Z, not before it expires at 2026-02-01T00:00:00Z',
+    ],
+    [
+      'outlasts the evaluation key',
+      signedLicense({ expires_at: '2026-02-01T00:00:01Z' }),
+      'lasts from 2026-01-01T00:00:00Z to 2026-02-01T00:00:01Z; the evaluation key may sign for at most 31 days',
+    ],
+  ];
+  for (const [name, content, sentence] of texts)
+    it(name, () =>
+      expect(faultOf(() => verifyDocument(parseDocument(content, 'It'), 'It', keys))).to.deep.equal(
+        {
+          code: 'LICENSE_REJECTED',
+          message: `It ${sentence}`,
+        },
+      ),
+    );
+});

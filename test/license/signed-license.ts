@@ -1,0 +1,27 @@
+// Licenses as a vendor's own tool would make them: nothing of the issuer under test.
+import { createPrivateKey, sign } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { canonicalJson } from '#app/license/canonical-json.js';
+
+export const EVALUATION_KEY = createPrivateKey(
+  readFileSync(new URL('../../src/license/keys/evaluation.key.pem', import.meta.url), 'utf8'),
+);
+
+export const FIELDS = {
+  license_id: 'L-1',
+  licensee: 'Ünïted Exchanges "West"',
+  product: 'shm_exporter',
+  issued_at: '2026-01-01T00:00:00Z',
+  expires_at: '2026-02-01T00:00:00Z',
+  key_id: 'evaluation',
+};
+
+/** The text of a license with other or more fields, signed as it stands. */
+export function signedLicense(
+  fields: Readonly<Record<string, unknown>> = {},
+  key = EVALUATION_KEY,
+) {
+  const signed = { ...FIELDS, ...fields };
+  const signature = sign(null, Buffer.from(canonicalJson(signed)), key).toString('base64');
+  return JSON.stringify({ ...signed, signature });
+}
