@@ -1,0 +1,60 @@
+// The whole configuration file: the settings, the targets (spec 2.2) and the scopes (spec 2.3).
+import { application, line, name, words } from './formats.js';
+import { list, text } from './rule.js';
+import { SETTINGS } from './settings.js';
+import { optional, required, table } from './table.js';
+import type { ValuesOf } from './table.js';
+
+/** The keys of a `[[targets]]` table. */
+export const TARGET = {
+  app: required('app', application, 'Application metric set of the target'),
+  serverKey: required('server_key', name, 'Server key of the publisher'),
+  instance: optional('instance', '', line, SETTINGS.instance.meaning),
+  variable: optional('variable', '', line, SETTINGS.variable.meaning),
+  classes: optional('classes', [], words, SETTINGS.classes.meaning),
+  seedPathGroups: optional('seed_path_groups', [], words, SETTINGS.seedPathGroups.meaning),
+  seedPaths: optional('seed_paths', [], words, SETTINGS.seedPaths.meaning),
+};
+
+const scopeName = text(
+  /^[A-Za-z0-9._-]{1,256}$/,
+  'a string of 1 to 256 letters, digits, ".", "_" and "-"',
+);
+const pattern = text(
+  /^[A-Za-z0-9_:*]{1,256}$/,
+  'a string of 1 to 256 letters, digits, "_", ":" and "*"',
+);
+
+/** The keys of a `[[metric_scopes]]` table. */
+export const SCOPE = {
+  name: required('name', scopeName, 'Name of the scope in URLs; no two scopes share one'),
+  metrics: required(
+    'metrics',
+    list(pattern, { min: 1, max: 1024 }),
+    'Metric names; * stands for any text, and a summary or histogram brings its series along',
+  ),
+};
+
+export type TargetTable = ValuesOf<typeof TARGET>;
+export type ScopeConfig = ValuesOf<typeof SCOPE>;
+
+const targets = list(table('a [[targets]] table', TARGET), {
+  max: 1024,
+  different: { by: (target) => JSON.stringify(target) },
+});
+const scopes = list(table('a [[metric_scopes]] table', SCOPE), {
+  max: 256,
+  different: { by: (scope) => scope.name, at: 'name' },
+});
+
+/** A configuration file in TOML. */
+export const CONFIG_FILE = table('a table', {
+  ...SETTINGS,
+  targets: optional('targets', [], targets, 'The targets of multi-target mode'),
+  metricScopes: optional('metric_scopes', [], scopes, 'Named subsets of the metrics'),
+});
+
+/** A legacy target file (spec 2.4). */
+export const TARGETS_FILE = table('a table', {
+  targets: required('targets', targets, 'The targets, one a line'),
+});

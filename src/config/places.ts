@@ -1,0 +1,64 @@
+// Where each value of a file stands, so that a complaint can name line and column.
+import type { Path } from './key-path.js';
+
+/** Offsets (in UTF-16 units) of a key and of its value. */
+export interface Mark {
+  readonly key: number;
+  readonly value: number;
+}
+
+export type Marks = ReadonlyMap<string, Mark>;
+
+/** The key of a path in `Marks`. */
+export const markOf = (path: Path): string => JSON.stringify(path);
+
+export class Places {
+  readonly #marksOf: () => Marks;
+  #marks: Marks | undefined;
+
+  /** `marksOf` runs at the first question only: a file without complaints never needs it. */
+  constructor(
+    readonly file: string,
+    readonly text: string,
+    marksOf: () => Marks,
+  ) {
+    this.#marksOf = marksOf;
+  }
+
+  /** The offset of a path, or of the nearest thing around it; undefined when there is none. */
+  offset(path: Path, part: keyof Mark): number | undefined {
+    this.#marks ??= this.#marksOf();
+    for (let depth = path.length; depth > 0; depth--) {
+      const mark = this.#marks.get(markOf(path.slice(0, depth)));
+      // What is around a missing thing is shown by its head.
+      if (mark) return depth === path.length ? mark[part] : mark.key;
+    }
+    return undefined;
+  }
+
+  /** `file:line:column` of an offset; lines and columns count from 1, columns in characters. */
+  at(offset: number): string {
+    const start = this.#lineStart(offset);
+    const line = this.text.slice(0, start).split('\n').length;
+    return `${this.file}:${line}:${characters(this.text.slice(start, offset)) + 1}`;
+  }
+
+  /** The line of an offset, or what of it is near, and a caret below the very character. */
+  excerpt(offset: number): string {
+    const start = Math.max(this.#lineStart(offset), offset - 60);
+    const lineEnd = this.text.indexOf('\n', offset);
+    const end = Math.min(lineEnd < 0 ? this.text.length : lineEnd, offset + 40);
+    const plain = (text: string) => text.replace(/[\p{Cc}\p{Cf}]/gu, ' ');
+    const before = plain(this.text.slice(start, offset));
+    return `${before}${plain(this.text.slice(offset, end))}`.trimEnd() + '\n' + caretAfter(before);
+  }
+
+  #lineStart(offset: number): number {
+    return offset === 0 ? 0 : this.text.lastIndexOf('\n', offset - 1) + 1;
+  }
+}
+
+/** Counted as editors do: a character outside the basic plane is one. */
+const characters = (text: string) => Array.from(text).length;
+
+const caretAfter = (before: string) => `${' '.repeat(characters(before))}^`;

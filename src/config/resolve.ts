@@ -1,0 +1,100 @@
+// Defaults, then the TOML file, then the command line: one frozen configuration (spec 1.1).
+import { dirname, isAbsolute, join } from 'node:path';
+import type { Arguments } from './arguments.js';
+import { checked } from './document.js';
+import type { Document } from './document.js';
+import { CONFIG_FILE, TARGETS_FILE } from './file-rule.js';
+import type { ScopeConfig, TargetTable } from './file-rule.js';
+import type { Path } from './key-path.js';
+import { Places } from './places.js';
+import { SETTINGS } from './settings.js';
+import type { Settings } from './settings.js';
+import { readTargetsFile } from './targets-file.js';
+import { readToml } from './toml-file.js';
+import { warningsOf } from './warnings.js';
+
+/** One target to export. Empty texts and lists stand for what is not given. */
+export interface TargetConfig {
+  readonly app: string;
+  /** The server keys that are searched for the root, in order of preference. */
+  readonly serverKeys: readonly string[];
+  readonly instance: string;
+  readonly variable: string;
+  readonly classes: readonly string[];
+  readonly seedPathGroups: readonly string[];
+  readonly seedPaths: readonly string[];
+  /** Where its keys are: empty in single-target mode, else `['targets', index]`. */
+  readonly path: Path;
+}
+
+export interface Config {
+  readonly settings: Settings;
+  readonly mode: 'single' | 'multi';
+  /** Exactly one in single-target mode, at least one in multi-target mode. */
+  readonly targets: readonly TargetConfig[];
+  readonly scopes: readonly ScopeConfig[];
+  /** What was given and has no effect, a sentence each. */
+  readonly warnings: readonly string[];
+  /** `file:line:column` of a value (or what is around it), or '' for what no file says. */
+  at(path: Path): string;
+}
+
+const NO_FILE: Document = { values: {}, places: new Places('', '', () => new Map()) };
+
+/**
+ * Reads the files that the arguments name and puts everything together.
+ * @throws Fault CONFIG_INVALID that tells everything that is wrong with a file
+ */
+export function loadConfig(given: Arguments): Config {
+  const { configFile, targetsFile, overrides } = given;
+  const toml = configFile === undefined ? NO_FILE : readToml(configFile);
+  const { targets: inToml, metricScopes: scopes, ...inFile } = checked(toml, CONFIG_FILE);
+  const legacy = targetsFile === undefined ? undefined : readTargetsFile(targetsFile);
+  const listed = legacy ? checked(legacy, TARGETS_FILE).targets : inToml;
+
+  const settings: Settings = Object.freeze({
+    ...inFile,
+    ...besideFile(configFile ?? '', inFile),
+    ...overrides,
+  });
+  const selectsOne = overrides.serverKeys !== undefined || overrides.instance !== undefined;
+  const mode = selectsOne || listed.length === 0 ? 'single' : 'multi';
+  const targets = mode === 'single' ? [singleTarget(settings)] : listed.map(multiTarget);
+
+  return Object.freeze({
+    settings,
+    mode,
+    targets: Object.freeze(targets),
+    scopes,
+    warnings: warningsOf(given, toml, settings, mode),
+    at: (path: Path) => placeOf(path, path[0] === 'targets' && legacy ? legacy : toml, overrides),
+  });
+}
+
+/** The path settings, seen from the folder of the file that names them. */
+function besideFile(file: string, { licenseFile, catalogueFiles }: Settings) {
+  const beside = (path: string) => (isAbsolute(path) ? path : join(dirname(file), path));
+  return {
+    licenseFile: licenseFile && beside(licenseFile),
+    catalogueFiles: Object.freeze(catalogueFiles.map(beside)),
+  };
+}
+
+function singleTarget(settings: Settings): TargetConfig {
+  const { app, serverKeys, instance, variable, classes, seedPathGroups, seedPaths } = settings;
+  const target = { app, serverKeys, instance, variable, classes, seedPathGroups, seedPaths };
+  return Object.freeze({ ...target, path: Object.freeze([]) });
+}
+
+function multiTarget({ serverKey, ...target }: TargetTable, index: number): TargetConfig {
+  const path = Object.freeze(['targets', index]);
+  return Object.freeze({ ...target, serverKeys: Object.freeze([serverKey]), path });
+}
+
+function placeOf(path: Path, { places }: Document, overrides: Arguments['overrides']): string {
+  const overridden = Object.entries(SETTINGS).some(
+    ([name, { key }]) => key === path[0] && name in overrides,
+  );
+  const offset = overridden ? undefined : places.offset(path, 'value');
+  return offset === undefined ? '' : places.at(offset);
+}

@@ -1,0 +1,77 @@
+// Writes docs/configuration.md from the tables that the loader itself reads.
+import { SCOPE, TARGET } from './file-rule.js';
+import { shown } from './key-path.js';
+import { OPTIONS } from './options.js';
+import { SETTINGS } from './settings.js';
+import type { Fields } from './table.js';
+
+/** The whole reference page of the configuration, as Markdown. */
+export function settingsMarkdown(): string {
+  return [
+    '<!-- Generated from src/config/settings.ts; change that table, not this page. -->',
+    '# Configuration',
+    'A configuration is built from defaults, then the TOML file given with `--config`, then the',
+    'command line; what comes later wins. Environment variables play no part. The file is UTF-8 text',
+    'of at most 1 MiB. A file with faults is refused as a whole (exit status 2): every fault is told',
+    'in a line of its own with file, line, column, key, what was found and what is allowed, and',
+    '`--check-config` does nothing but that. `examples/shm_exporter.toml` shows every key.',
+    '',
+    '## Top-level keys',
+    keyTable(SETTINGS),
+    '## `[[targets]]`',
+    'One table a target, at most 1024. With at least one, the exporter runs in multi-target mode: the',
+    'keys `app`, `instance`, `variable`, `classes`, `seed_path_groups`, `seed_paths` and `server_keys`',
+    'of the top level then have no effect. Without any, these keys describe the single target.',
+    '',
+    keyTable(TARGET),
+    '## `[[metric_scopes]]`',
+    'One table a scope, at most 256.',
+    '',
+    keyTable(SCOPE),
+    '## Command-line options',
+    optionTable(),
+    '`--targets-config` cannot stand beside `--server-key` or `--instance`, which select a single',
+    'target. Relative paths on the command line start at the current folder.',
+    '',
+    '## Legacy target file',
+    'A text file given with `--targets-config`. Each line is `target` and then the keys of `[[targets]]`',
+    'as `key=value`. A value with blanks stands in double quotes, where `\\"` and `\\\\` are a quote and',
+    'a backslash; items of lists are separated by commas. Blank lines, and what follows a `#` at the',
+    'start of a word, are left out.',
+    '',
+    '```',
+    '# the two feeds of this host',
+    'target app=ads server_key=82 classes=process,server',
+    'target app=adh server_key=456 instance=1 seed_paths="@root,sink.server"',
+    '```',
+    '',
+  ].join('\n');
+}
+
+function keyTable(fields: Fields): string {
+  const rows = Object.values(fields).map(({ key, rule, meaning, fallback }) => [
+    `\`${key}\``,
+    rule.type,
+    fallback === undefined ? 'required' : `\`${asToml(fallback)}\``,
+    plain(rule.allowed),
+    plain(meaning),
+  ]);
+  return markdownTable(['Key', 'Type', 'Default', 'Allowed', 'Meaning'], rows);
+}
+
+function optionTable(): string {
+  const rows = OPTIONS.map(({ flags, meaning }) => [`\`${flags}\``, plain(meaning)]);
+  rows.push(['`--version`', 'Print the version'], ['`--help`', 'Print the help']);
+  return markdownTable(['Option', 'Effect'], rows);
+}
+
+const asToml = (value: unknown): string => {
+  if (Array.isArray(value)) return `[${value.map(asToml).join(', ')}]`;
+  return typeof value === 'number' ? String(value) : shown(value);
+};
+
+/** Text in which nothing is taken for Markdown. */
+const plain = (text: string) => text.replace(/[\\*_|<>[\]]/g, '\\$&');
+
+const markdownTable = (head: readonly string[], rows: readonly (readonly string[])[]) =>
+  [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |\n`).join('');

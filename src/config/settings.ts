@@ -1,0 +1,128 @@
+// Every top-level key of the configuration file, one row each (spec 2.1).
+import { application, ipv4, line, name, names, urlPath, words } from './formats.js';
+import { flag, integer, oneOf } from './rule.js';
+import { optional } from './table.js';
+import type { ValuesOf } from './table.js';
+
+/** The longest wait that a Node timer can hold. */
+const LONGEST_TIMER_MS = 2_147_483_647;
+
+/** One row a key: TOML key, default, rule, meaning. */
+export const SETTINGS = {
+  contextId: optional('context_id', 'shmApp', name, 'Context id of the shared-memory pool'),
+  poolName: optional('pool_name', 'pool', name, 'Name of the shared-memory pool'),
+  app: optional(
+    'app',
+    'ads',
+    application,
+    'Application metric set of the single target: ads, adh, ats or one of catalogue_files',
+  ),
+  instance: optional(
+    'instance',
+    '',
+    line,
+    'Hint for the choice of the root: a full root id, or its instance number; empty takes the root that fits the application',
+  ),
+  variable: optional('variable', '', line, 'Path of a variable to highlight'),
+  classes: optional(
+    'classes',
+    [],
+    words,
+    'Class aliases of the application to be tracked; empty tracks all',
+  ),
+  seedPathGroups: optional(
+    'seed_path_groups',
+    [],
+    words,
+    'Named groups of seed paths of the application to be tracked',
+  ),
+  seedPaths: optional(
+    'seed_paths',
+    [],
+    words,
+    'Seed paths to be tracked, with what is below them; @root stands for the variables of the root itself',
+  ),
+  serverKeys: optional(
+    'server_keys',
+    ['82', '456', '999'],
+    names,
+    'Server keys of the single target; all are searched for its root',
+  ),
+  metricsIntervalSeconds: optional(
+    'metrics_interval_seconds',
+    10,
+    integer(1, Math.floor(LONGEST_TIMER_MS / 1000)),
+    'Seconds between stdout snapshots',
+  ),
+  renderMinIntervalMs: optional(
+    'render_min_interval_ms',
+    250,
+    integer(0, LONGEST_TIMER_MS),
+    'Least spacing of the renders of one target; 0 renders at every update',
+  ),
+  targetWorkers: optional(
+    'target_workers',
+    0,
+    integer(0, 64),
+    'Number of worker partitions; 0 derives it from the number of targets',
+  ),
+  workerExecutionMode: optional(
+    'worker_execution_mode',
+    'logical',
+    oneOf('logical', 'threaded'),
+    'Whether partitions are queues in one thread or threads of their own',
+  ),
+  workerAssignmentMode: optional(
+    'worker_assignment_mode',
+    'hash',
+    oneOf('hash', 'least_loaded'),
+    'How a target finds its partition: a stable hash, or the smallest estimated load',
+  ),
+  workerRebalanceEnabled: optional(
+    'worker_rebalance_enabled',
+    false,
+    flag,
+    'Moves targets between partitions now and then to even out their load',
+  ),
+  debug: optional('debug', false, flag, 'Logs syncs, updates and lookups in detail'),
+  metricsHttpEnabled: optional(
+    'metrics_http_enabled',
+    false,
+    flag,
+    'Serves metrics over HTTP instead of printing them to stdout',
+  ),
+  metricsBindAddress: optional(
+    'metrics_bind_address',
+    '0.0.0.0',
+    ipv4,
+    'Address that the HTTP listener binds to',
+  ),
+  metricsPort: optional(
+    'metrics_port',
+    9464,
+    integer(0, 65_535),
+    'Port of the HTTP listener; 0 takes any free one',
+  ),
+  metricsPath: optional('metrics_path', '/metrics', urlPath, 'Base path of scrapes'),
+  licenseFile: optional(
+    'license_file',
+    '',
+    line,
+    'License file, needed for a normal start; a relative path starts at the folder of the configuration file',
+  ),
+  catalogueFiles: optional(
+    'catalogue_files',
+    [],
+    words,
+    'Catalogues of further applications; relative paths start at the folder of the configuration file',
+  ),
+  stdoutFormat: optional(
+    'stdout_format',
+    'text',
+    oneOf('text', 'json'),
+    'Form of stdout snapshots: Prometheus text, or one JSON object a series',
+  ),
+};
+
+/** The values of all top-level keys. */
+export type Settings = ValuesOf<typeof SETTINGS>;

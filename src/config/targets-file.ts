@@ -1,0 +1,78 @@
+// Reads the legacy flat target file: one `target key=value …` a line (spec 2.4).
+import { invalid } from './document.js';
+import type { Document, Problem } from './document.js';
+import { TARGET } from './file-rule.js';
+import { quoted } from './key-path.js';
+import type { Path } from './key-path.js';
+import { markOf, Places } from './places.js';
+import type { Mark } from './places.js';
+import { Misspelt, wordsOf } from './target-words.js';
+import type { Word } from './target-words.js';
+import { readText } from './text-file.js';
+
+/** The keys whose values are items between commas. */
+const LISTS = new Set(
+  Object.values(TARGET)
+    .filter(({ rule }) => rule.type.endsWith('array'))
+    .map(({ key }) => key),
+);
+
+/**
+ * The raw targets of a legacy file, in the shape of a TOML file with `[[targets]]`.
+ * @throws Fault CONFIG_INVALID when it cannot be read, names no target, or has misspelt lines
+ */
+export const readTargetsFile = (file: string): Document => parseTargets(file, readText(file));
+
+/** The raw targets of such a text; `file` is its name in messages. */
+export function parseTargets(file: string, text: string): Document {
+  const marks = new Map<string, Mark>();
+  const places = new Places(file, text, () => marks);
+  const note = (path: Path, key: number, value: number) =>
+    marks.set(markOf(['targets', ...path]), { key, value });
+  const targets: Record<string, unknown>[] = [];
+  const problems: Problem[] = [];
+
+  let offset = 0;
+  for (const line of text.split('\n')) {
+    try {
+      const words = wordsOf(line.replace(/\r$/, ''), offset);
+      if (words.length > 0) targets.push(targetOf(words, targets.length, note));
+    } catch (thrown) {
+      if (!(thrown instanceof Misspelt)) throw thrown;
+      problems.push({ offset: thrown.offset, text: thrown.message });
+    }
+    offset += line.length + 1;
+  }
+  if (targets.length === 0 && problems.length === 0)
+    problems.push({
+      offset: 0,
+      text: 'found no target, needed is a line such as target app=ads server_key=82',
+    });
+  if (problems.length > 0) throw invalid(places, problems);
+  return { values: { targets }, places };
+}
+
+type Note = (path: Path, key: number, value: number) => void;
+
+function targetOf([first, ...pairs]: readonly Word[], index: number, note: Note) {
+  if (first?.whole !== 'target')
+    throw new Misspelt(
+      first?.keyAt ?? 0,
+      `found ${quoted(first?.whole ?? '')}, allowed is a line that starts with target`,
+    );
+  note([index], first.keyAt, first.keyAt);
+  const target = new Map<string, unknown>();
+  for (const { key, value, keyAt, valueAt } of pairs) {
+    if (value === undefined)
+      throw new Misspelt(keyAt, `found ${quoted(key)} without "=", allowed is key=value`);
+    if (target.has(key)) throw new Misspelt(keyAt, `${key} is set twice in this line`);
+    note([index, key], keyAt, valueAt);
+    const items = LISTS.has(key) ? itemsOf(value) : [];
+    items.forEach((_item, at) => note([index, key, at], valueAt, valueAt));
+    target.set(key, LISTS.has(key) ? items : value);
+  }
+  return Object.fromEntries(target);
+}
+
+const itemsOf = (value: string) =>
+  value === '' ? [] : value.split(',').map((item) => item.trim());

@@ -1,0 +1,49 @@
+// Reads a TOML file into raw values whose places are known.
+import { parse } from 'toml';
+import { Fault } from '../errors.js';
+import type { Document } from './document.js';
+import { TomlDate } from './key-path.js';
+import { Places } from './places.js';
+import { readText } from './text-file.js';
+import { tomlMarks } from './toml-marks.js';
+import { syntaxProblem } from './toml-syntax.js';
+
+/** Far deeper than any configuration, far from the end of the stack. */
+const DEEPEST_NESTING = 64;
+
+const dates = { from: (text: string) => new TomlDate(text) };
+
+/** Integers as bigint, so that 9464.0 is none; dates as what no rule takes, even a bare local one. */
+const OPTIONS = {
+  bigint: true,
+  maxDepth: DEEPEST_NESTING,
+  useTemporal: true,
+  temporal: {
+    ZonedDateTime: dates,
+    PlainDateTime: dates,
+    PlainDate: dates,
+    PlainTime: dates,
+  },
+};
+
+/**
+ * The raw values of a TOML file.
+ * @throws Fault CONFIG_INVALID when it cannot be read, or is not TOML: then with the line and a caret
+ */
+export function readToml(file: string): Document {
+  return parseToml(file, readText(file));
+}
+
+/** The raw values of TOML text; `file` is its name in messages. */
+export function parseToml(file: string, text: string): Document {
+  const places = new Places(file, text, () => tomlMarks(text, DEEPEST_NESTING));
+  try {
+    const values = parse(text, OPTIONS) as Document['values'];
+    return { values, places };
+  } catch (cause) {
+    if (!(cause instanceof Error)) throw cause;
+    const problem = syntaxProblem(text, cause);
+    const message = `${places.at(problem.offset)}: ${problem.text}\n${places.excerpt(problem.offset)}`;
+    throw new Fault('CONFIG_INVALID', message, { cause });
+  }
+}

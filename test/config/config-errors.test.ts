@@ -1,0 +1,160 @@
+// What a user reads when a configuration file is wrong: the exact lines.
+import { expect } from 'chai';
+import { checked } from '#app/config/document.js';
+import { CONFIG_FILE } from '#app/config/file-rule.js';
+import { SETTINGS } from '#app/config/settings.js';
+import { parseToml } from '#app/config/toml-file.js';
+import { faultMessage } from './fault-message.js';
+
+const NAME = 'a string of 1 to 64 letters, digits, "_", "-" and ".", not starting with "."';
+const ITEM = 'a string of 1 to 1024 characters in one line';
+const TARGET_KEYS = 'app, server_key, instance, variable, classes, seed_path_groups, seed_paths';
+
+const ALL_KEYS = [
+  ...Object.values(SETTINGS).map(({ key }) => key),
+  'targets',
+  'metric_scopes',
+].join(', ');
+
+const load = (text: string) => checked(parseToml('c.toml', text), CONFIG_FILE);
+const complaint = (text: string) => faultMessage('CONFIG_INVALID', () => load(text));
+
+const TARGET = '[[targets]]\napp = "ads"\nserver_key = "82"\n';
+
+describe('configuration errors', () => {
+  const table: readonly (readonly [kind: string, toml: string, lines: readonly string[]])[] = [
+    [
+      'an unknown key, with the nearest known one',
+      'debug = true\nmetrics_prot = 1',
+      ['c.toml:2:1: metrics_prot: unknown key, the nearest known one is metrics_port'],
+    ],
+    [
+      'an unknown key that is near none, with all that are allowed',
+      `${TARGET}zzz = 1`,
+      [`c.toml:4:1: targets[0].zzz: unknown key, allowed are ${TARGET_KEYS}`],
+    ],
+    [
+      'an unknown table, once',
+      '[target]\na = 1\nb.c = 2',
+      ['c.toml:1:1: target: unknown key, the nearest known one is targets'],
+    ],
+    [
+      'a wrong type',
+      'metrics_port = "9464"',
+      ['c.toml:1:16: metrics_port: found "9464", allowed is an integer from 0 to 65535'],
+    ],
+    [
+      'a float where an integer is needed',
+      'metrics_port = 9464.0',
+      ['c.toml:1:16: metrics_port: found 9464.0, allowed is an integer from 0 to 65535'],
+    ],
+    [
+      'a date, even where a string is needed',
+      'classes = [1979-05-27]',
+      [`c.toml:1:12: classes[0]: found the date or time 1979-05-27, allowed is ${ITEM}`],
+    ],
+    [
+      'a number out of range',
+      '  target_workers = 65 # many',
+      ['c.toml:1:20: target_workers: found 65, allowed is an integer from 0 to 64'],
+    ],
+    [
+      'a word that is not one of the few',
+      'worker_execution_mode = "thread"',
+      ['c.toml:1:25: worker_execution_mode: found "thread", allowed is "logical" or "threaded"'],
+    ],
+    [
+      'an item, with its index and its own place',
+      `${TARGET}[[targets]]\napp = "adh"\nserver_key = "1"\nclasses = [\n  "a",\n  5,\n]`,
+      [`c.toml:9:3: targets[1].classes[1]: found 5, allowed is ${ITEM}`],
+    ],
+    [
+      'a missing key, at the head of its table',
+      'debug = true\n[[targets]]\napp = "ads"',
+      [`c.toml:2:1: targets[0].server_key: found nothing, needed is ${NAME}`],
+    ],
+    [
+      'a server key that is a number',
+      'targets = [{ app = "ads", server_key = 82 }]',
+      [`c.toml:1:40: targets[0].server_key: found 82, allowed is ${NAME}`],
+    ],
+    [
+      'one table where an array of tables is needed',
+      '[targets]\napp = "ads"',
+      [
+        'c.toml:1:1: targets: found a table, allowed is an array of at most 1024 different items, each a [[targets]] table',
+      ],
+    ],
+    [
+      'two targets that are the same in everything',
+      `${TARGET}[[targets]]\nserver_key = "82"\napp = "ads"\nclasses = []`,
+      ['c.toml:4:1: targets[1]: repeats targets[0], allowed are only different ones'],
+    ],
+    [
+      'two scopes of one name',
+      '[[metric_scopes]]\nname = "a"\nmetrics = ["x"]\n[[metric_scopes]]\nname = "a"\nmetrics = ["y"]',
+      [
+        'c.toml:5:8: metric_scopes[1].name: repeats metric_scopes[0].name, allowed are only different ones',
+      ],
+    ],
+    [
+      'a scope name with other characters than spec 2.3 allows',
+      '[[metric_scopes]]\nname = "a b"\nmetrics = ["x"]',
+      [
+        'c.toml:2:8: metric_scopes[0].name: found "a b", allowed is a string of 1 to 256 letters, digits, ".", "_" and "-"',
+      ],
+    ],
+    [
+      'patterns that can match no metric name',
+      '[[metric_scopes]]\nname = "a"\nmetrics = ["ads_*", "", "a-b"]',
+      [
+        'c.toml:3:21: metric_scopes[0].metrics[1]: found "", allowed is a string of 1 to 256 letters, digits, "_", ":" and "*"',
+        'c.toml:3:25: metric_scopes[0].metrics[2]: found "a-b", allowed is a string of 1 to 256 letters, digits, "_", ":" and "*"',
+      ],
+    ],
+    [
+      'everything in one go, in the order of the file',
+      'worker_rebalance_enabled = 1\napp = "-"\nfoo.bar.baz.qux.quux = 1\n',
+      [
+        'c.toml:1:28: worker_rebalance_enabled: found 1, allowed is true or false',
+        'c.toml:2:7: app: found "-", allowed is a string of 1 to 64 letters, digits and "_" that starts with a letter',
+        `c.toml:3:1: foo: unknown key, allowed are ${ALL_KEYS}`,
+      ],
+    ],
+    [
+      'text that would act on a terminal, made harmless',
+      'stdout_format = "\\u001b[2J\\u202e"\n"\\u009b" = 1',
+      [
+        'c.toml:1:17: stdout_format: found "\\u001b[2J\\u{202e}", allowed is "text" or "json"',
+        `c.toml:2:1: "\\u{9b}": unknown key, allowed are ${ALL_KEYS}`,
+      ],
+    ],
+  ];
+
+  for (const [kind, toml, lines] of table)
+    it(`tell ${kind}`, () => expect(complaint(toml).split('\n')).to.deep.equal(lines));
+
+  it('tell a hundred problems and count the others', () => {
+    const keys = Array.from({ length: 150 }, (_, index) => `key${index} = 1\n`);
+    const lines = complaint(keys.join('')).split('\n');
+    expect(lines).to.have.lengthOf(101);
+    expect(lines.at(-1)).to.equal('c.toml: and 50 more problems');
+  });
+
+  const tables = (head: string, count: number, body: (index: number) => string) =>
+    Array.from({ length: count }, (_, index) => `[[${head}]]\n${body(index)}\n`).join('');
+
+  it('come from the 1025th target', () => {
+    const targets = (count: number) =>
+      tables('targets', count, (index) => `app = "ads"\nserver_key = "${index}"`);
+    expect(load(targets(1024)).targets).to.have.lengthOf(1024);
+    expect(complaint(targets(1025))).to.include('targets: found an array of 1025');
+  });
+
+  it('come from the 257th scope', () => {
+    const scopes = (count: number) =>
+      tables('metric_scopes', count, (index) => `name = "s${index}"\nmetrics = ["*"]`);
+    expect(load(scopes(256)).metricScopes).to.have.lengthOf(256);
+    expect(complaint(scopes(257))).to.include('metric_scopes: found an array of 257');
+  });
+});

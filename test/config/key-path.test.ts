@@ -1,0 +1,36 @@
+// Key paths and values as messages show them.
+import { expect } from 'chai';
+import { keyPath, shown, TomlDate } from '#app/config/key-path.js';
+
+describe('keyPath', () => {
+  const table = [
+    [['app'], 'app'],
+    [['targets', 1, 'classes', 0], 'targets[1].classes[0]'],
+    [['odd key'], '"odd key"'],
+    [['a', 'b\n'], 'a."b\\n"'],
+    [[], ''],
+  ] as const;
+  for (const [path, wanted] of table)
+    it(`${JSON.stringify(path)} is ${wanted}`, () => expect(keyPath(path)).to.equal(wanted));
+});
+
+describe('shown', () => {
+  const table: readonly (readonly [raw: unknown, text: string])[] = [
+    ['a"b', '"a\\"b"'],
+    ['x'.repeat(61), `"${'x'.repeat(60)}…"`],
+    ['\u007f\u2028', '"\\u{7f}\\u{2028}"'],
+    [82n, '82'],
+    [9464, '9464.0'],
+    [2.5, '2.5'],
+    [1e300, '1e+300'],
+    [Infinity, 'inf'],
+    [-Infinity, '-inf'],
+    [NaN, 'nan'],
+    [true, 'true'],
+    [[], 'an empty array'],
+    [[1n, 2n], 'an array of 2'],
+    [{ a: 1n }, 'a table'],
+    [new TomlDate('07:32:00'), 'the date or time 07:32:00'],
+  ];
+  for (const [raw, text] of table) it(`shows ${text}`, () => expect(shown(raw)).to.equal(text));
+});

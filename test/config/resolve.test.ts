@@ -1,0 +1,204 @@
+// Defaults, TOML, command line: who wins, which mode, what is said (spec 1.1, 1.5 to 1.7).
+import { expect } from 'chai';
+import { parseArguments } from '#app/config/arguments.js';
+import { loadConfig } from '#app/config/resolve.js';
+import type { Config } from '#app/config/resolve.js';
+import { faultMessage } from './fault-message.js';
+import { temporaryFolder } from './temporary-folder.js';
+
+const TWO_TARGETS = `
+[[targets]]
+app = "ads"
+server_key = "82"
+classes = ["server"]
+
+[[targets]]
+app = "adh"
+server_key = "456"
+instance = "1"
+`;
+
+/** What is left of targets when one looks at application and server keys alone. */
+const outline = (config: Config) =>
+  config.targets.map(({ app, serverKeys, path }) => ({ app, serverKeys, path }));
+
+describe('loadConfig', () => {
+  const folder = temporaryFolder();
+  const load = (...argv: string[]) => {
+    const invocation = parseArguments(argv, '0');
+    if (invocation.kind === 'print') throw new Error('Nothing to load');
+    return loadConfig(invocation.arguments);
+  };
+  const toml = (text: string) => ['--config', folder.write('c.toml', text)] as const;
+  const legacy = (text: string) => ['--targets-config', folder.write('t.txt', text)] as const;
+  const told = (config: Config) => config.warnings.map(folder.bare);
+
+  it('a TOML value overrides the default (spec 1.1)', () => {
+    const { settings } = load(...toml('metrics_port = 1\ndebug = true'));
+    expect(settings).to.include({ metricsPort: 1, debug: true, metricsPath: '/metrics' });
+  });
+
+  it('a command-line value overrides the same value loaded from TOML (spec 1.1)', () => {
+    const file = toml(
+      'metrics_port = 1\napp = "adh"\ninstance = "1"\nserver_keys = ["1"]\nlicense_file = "/a"',
+    );
+    expect(load(...file).settings).to.deep.include({
+      metricsPort: 1,
+      app: 'adh',
+      instance: '1',
+      serverKeys: ['1'],
+      licenseFile: '/a',
+    });
+    const options = '--metrics-port 2 --app ats --instance 2 --server-key 2 --license-file b';
+    expect(load(...file, ...options.split(' ')).settings).to.deep.include({
+      metricsPort: 2,
+      app: 'ats',
+      instance: '2',
+      serverKeys: ['2'],
+      licenseFile: 'b',
+    });
+  });
+
+  it('--debug and --enable-metrics-http hold even when TOML says false', () => {
+    const file = toml('debug = false\nmetrics_http_enabled = false');
+    expect(load(...file, '--debug', '--enable-metrics-http').settings).to.include({
+      debug: true,
+      metricsHttpEnabled: true,
+    });
+  });
+
+  it('without [[targets]] there is one target, from the top-level keys (spec 1.5)', () => {
+    const config = load(
+      ...toml(
+        'app = "adh"\ninstance = "1"\nvariable = "v"\nserver_keys = ["1", "2"]\n' +
+          'classes = ["c"]\nseed_path_groups = ["g"]\nseed_paths = ["p"]',
+      ),
+    );
+    expect(config.mode).to.equal('single');
+    expect(config.targets).to.deep.equal([
+      {
+        app: 'adh',
+        serverKeys: ['1', '2'],
+        instance: '1',
+        variable: 'v',
+        classes: ['c'],
+        seedPathGroups: ['g'],
+        seedPaths: ['p'],
+        path: [],
+      },
+    ]);
+  });
+
+  it('with nothing at all there is the default target', () =>
+    expect(outline(load())).to.deep.equal([
+      { app: 'ads', serverKeys: ['82', '456', '999'], path: [] },
+    ]));
+
+  it('with [[targets]] each has its own server key (spec 1.5)', () => {
+    const config = load(...toml(TWO_TARGETS));
+    expect(config.mode).to.equal('multi');
+    expect(outline(config)).to.deep.equal([
+      { app: 'ads', serverKeys: ['82'], path: ['targets', 0] },
+      { app: 'adh', serverKeys: ['456'], path: ['targets', 1] },
+    ]);
+    expect(config.targets[1]).to.deep.include({ instance: '1', classes: [], variable: '' });
+  });
+
+  it('--server-key switches to single-target mode and clears [[targets]] (spec 1.6)', () => {
+    const config = load(...toml(TWO_TARGETS), '--server-key', '7');
+    expect(config.mode).to.equal('single');
+    expect(outline(config)).to.deep.equal([{ app: 'ads', serverKeys: ['7'], path: [] }]);
+    expect(told(config)).to.deep.equal(['c.toml:2:1: [[targets]] are set aside by --server-key']);
+  });
+
+  it('--instance does so too, and keeps the server keys of TOML (spec 1.6)', () => {
+    const config = load(...toml(`server_keys = ["5"]${TWO_TARGETS}`), '--instance', 'h.1.ads');
+    expect(config.mode).to.equal('single');
+    expect(outline(config)).to.deep.equal([{ app: 'ads', serverKeys: ['5'], path: [] }]);
+    expect(config.targets[0]?.instance).to.equal('h.1.ads');
+    expect(told(config)).to.deep.equal(['c.toml:2:1: [[targets]] are set aside by --instance']);
+  });
+
+  it('--targets-config is used instead of TOML targets; scopes stay (spec 1.7)', () => {
+    const scope = '[[metric_scopes]]\nname = "a"\nmetrics = ["ads_*"]\n';
+    const config = load(...toml(TWO_TARGETS + scope), ...legacy('target app=ats server_key=9'));
+    expect(config.mode).to.equal('multi');
+    expect(outline(config)).to.deep.equal([
+      { app: 'ats', serverKeys: ['9'], path: ['targets', 0] },
+    ]);
+    expect(config.scopes).to.deep.equal([{ name: 'a', metrics: ['ads_*'] }]);
+    expect(told(config)).to.deep.equal([
+      'c.toml:2:1: [[targets]] are set aside by --targets-config',
+    ]);
+  });
+
+  it('--app leaves [[targets]] as they are, and says so', () => {
+    const config = load(...toml(TWO_TARGETS), '--app', 'ats');
+    expect(outline(config).map(({ app }) => app)).to.deep.equal(['ads', 'adh']);
+    expect(told(config)).to.deep.equal(['--app has no effect beside [[targets]]']);
+  });
+
+  it('says which keys of the single target have no effect beside [[targets]]', () =>
+    expect(told(load(...toml(`variable = "v"\nserver_keys = ["1"]${TWO_TARGETS}`)))).to.deep.equal([
+      'c.toml:1:1: variable has no effect beside [[targets]]',
+      'c.toml:2:1: server_keys has no effect beside [[targets]]',
+    ]));
+
+  it('says when --metrics-port has no effect', () => {
+    const warning = '--metrics-port has no effect while metrics_http_enabled is false';
+    expect(load('--metrics-port', '1').warnings).to.deep.equal([warning]);
+    expect(load('--metrics-port', '1', '--enable-metrics-http').warnings).to.deep.equal([]);
+  });
+
+  it('relative paths in the file start at its folder, those of options do not', () => {
+    const file = toml('license_file = "l.json"\ncatalogue_files = ["../x.toml", "/y.toml"]');
+    const { settings } = load(...file);
+    expect(settings.licenseFile).to.equal(folder.path('l.json'));
+    expect(settings.catalogueFiles).to.deep.equal([folder.path('../x.toml'), '/y.toml']);
+    expect(load(...file, '--license-file', 'l.json').settings.licenseFile).to.equal('l.json');
+  });
+
+  describe('at', () => {
+    const at = (config: Config, ...path: (string | number)[]) => folder.bare(config.at(path));
+
+    it('names the place of a value in the TOML file', () => {
+      const config = load(...toml(`classes = [ "x" ]${TWO_TARGETS}`));
+      expect(at(config, 'classes', 0)).to.equal('c.toml:1:13');
+      expect(at(config, 'targets', 0, 'classes', 0)).to.equal('c.toml:5:12');
+      expect(at(config, 'targets', 1, 'instance')).to.equal('c.toml:10:12');
+    });
+
+    it('names the head of the table for what is not there', () =>
+      expect(at(load(...toml(TWO_TARGETS)), 'targets', 1, 'classes')).to.equal('c.toml:7:1'));
+
+    it('names the place in the legacy file for its targets', () => {
+      const text = '# x\ntarget app=ats server_key=9 classes=a,b';
+      const config = load(...toml(TWO_TARGETS), ...legacy(text));
+      expect(at(config, 'targets', 0, 'app')).to.equal('t.txt:2:12');
+      expect(at(config, 'targets', 0, 'classes', 1)).to.equal('t.txt:2:37');
+    });
+
+    it('is empty for defaults and for what the command line says', () => {
+      const config = load(...toml('app = "adh"\ndebug = true'), '--app', 'ats');
+      expect(at(config, 'app')).to.equal('');
+      expect(at(config, 'metrics_port')).to.equal('');
+      expect(at(config, 'debug')).to.equal('c.toml:2:9');
+      expect(load().at(['app'])).to.equal('');
+    });
+  });
+
+  it('is frozen through and through', () => {
+    const frozen = (value: unknown): boolean =>
+      typeof value !== 'object' ||
+      value === null ||
+      (Object.isFrozen(value) && Object.values(value).every(frozen));
+    const scope = '[[metric_scopes]]\nname = "a"\nmetrics = ["x"]\n';
+    expect(frozen(load(...toml(TWO_TARGETS + scope)))).to.equal(true);
+    expect(frozen(load('--server-key', '1'))).to.equal(true);
+  });
+
+  it('refuses a file with faults even where options set its targets aside', () =>
+    expect(
+      faultMessage('CONFIG_INVALID', () => load(...toml('[[targets]]'), '--server-key', '1')),
+    ).to.include('c.toml:1:1: targets[0].app: found nothing'));
+});

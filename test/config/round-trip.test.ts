@@ -1,0 +1,144 @@
+// Any settings written as TOML are read back the same, and no text breaks a reader.
+import fc from 'fast-check';
+import { expect } from 'chai';
+import { Fault } from '#app/errors.js';
+import { parseArguments } from '#app/config/arguments.js';
+import { checked } from '#app/config/document.js';
+import type { Document } from '#app/config/document.js';
+import { CONFIG_FILE, TARGETS_FILE } from '#app/config/file-rule.js';
+import type { Rule } from '#app/config/rule.js';
+import { SETTINGS } from '#app/config/settings.js';
+import type { Settings } from '#app/config/settings.js';
+import { parseTargets } from '#app/config/targets-file.js';
+import { parseToml } from '#app/config/toml-file.js';
+
+const line = fc.stringMatching(/^\P{Cc}{0,40}$/u);
+const words = fc.array(fc.stringMatching(/^\P{Cc}{1,40}$/u), { maxLength: 5 });
+const name = fc.stringMatching(/^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,63}$/);
+
+const settings: fc.Arbitrary<Settings> = fc.record({
+  contextId: name,
+  poolName: name,
+  app: fc.stringMatching(/^[A-Za-z][A-Za-z0-9_]{0,63}$/),
+  instance: line,
+  variable: line,
+  classes: words,
+  seedPathGroups: words,
+  seedPaths: words,
+  serverKeys: fc.uniqueArray(name, { minLength: 1, maxLength: 5 }),
+  metricsIntervalSeconds: fc.integer({ min: 1, max: 2_147_483 }),
+  renderMinIntervalMs: fc.nat(),
+  targetWorkers: fc.nat(64),
+  workerExecutionMode: fc.constantFrom('logical', 'threaded'),
+  workerAssignmentMode: fc.constantFrom('hash', 'least_loaded'),
+  workerRebalanceEnabled: fc.boolean(),
+  debug: fc.boolean(),
+  metricsHttpEnabled: fc.boolean(),
+  metricsBindAddress: fc.ipV4(),
+  metricsPort: fc.nat(65_535),
+  metricsPath: fc.stringMatching(/^(\/[a-z0-9_~]{1,20}){1,5}$/),
+  licenseFile: line,
+  catalogueFiles: words,
+  stdoutFormat: fc.constantFrom('text', 'json'),
+});
+
+const asToml = (values: Settings) =>
+  Object.entries(SETTINGS)
+    .map(([as, { key }]) => `${key} = ${JSON.stringify(values[as as keyof Settings])}\n`)
+    .join('');
+
+describe('configuration files', () => {
+  it('settings written as TOML are read back the same', () =>
+    fc.assert(
+      fc.property(settings, (values) => {
+        const text = asToml(values).replaceAll('\u007f', '\\u007f');
+        const { targets, metricScopes, ...read } = checked(parseToml('c', text), CONFIG_FILE);
+        expect(read).to.deep.equal(values);
+        expect([targets, metricScopes]).to.deep.equal([[], []]);
+      }),
+    ));
+
+  /** Text that is near enough to a real file to get past the first characters. */
+  const scraps = fc
+    .array(
+      fc.oneof(
+        fc.string({ unit: 'binary', maxLength: 4 }),
+        fc.constantFrom(
+          ...[
+            '[',
+            ']',
+            '[[',
+            ']]',
+            '{',
+            '}',
+            '=',
+            '.',
+            ',',
+            '"',
+            '"""',
+            "'",
+            '#',
+            '\n',
+            '\r\n',
+            ' ',
+          ],
+          ...['targets', 'app', 'classes', 'metric_scopes', 'metrics_port', '__proto__', 'target'],
+          ...['"ads"', '["a"]', '9464', '1.5', 'true', '1979-05-27', '\\', 'app=', '[[targets]]\n'],
+          ...['\napp = "ads"\n', '\nserver_key = "82"\n', '\ntarget app=ads server_key=82 '],
+        ),
+      ),
+      { maxLength: 40 },
+    )
+    .map((parts) => parts.join(''));
+
+  const readers: readonly (readonly [
+    kind: string,
+    parse: (file: string, text: string) => Document,
+    rule: Rule<unknown>,
+  ])[] = [
+    ['TOML', parseToml, CONFIG_FILE],
+    ['legacy target', parseTargets, TARGETS_FILE],
+  ];
+  for (const [kind, parse, rule] of readers)
+    it(`random text in a ${kind} file is either taken or refused by place`, () =>
+      fc.assert(
+        fc.property(scraps, (text) => {
+          try {
+            checked(parse('f', text), rule);
+          } catch (thrown) {
+            if (!(thrown instanceof Fault)) throw thrown;
+            expect(thrown.code).to.equal('CONFIG_INVALID');
+            expect(thrown.message).to.match(/^f:\d+:\d+: ./);
+          }
+        }),
+        { numRuns: 2000 },
+      ));
+
+  it('random arguments are either taken or refused', () =>
+    fc.assert(
+      fc.property(
+        fc.array(
+          fc.oneof(
+            fc.string(),
+            fc.constantFrom(
+              '--app',
+              '--server-key',
+              '--instance',
+              '--metrics-port',
+              '--debug',
+              '-',
+              '--',
+              '--help',
+            ),
+          ),
+        ),
+        (argv) => {
+          try {
+            expect(parseArguments(argv, '0').kind).to.be.oneOf(['run', 'print']);
+          } catch (thrown) {
+            expect(thrown).to.be.instanceOf(Fault).with.property('code', 'USAGE');
+          }
+        },
+      ),
+    ));
+});

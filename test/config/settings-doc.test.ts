@@ -1,0 +1,41 @@
+// The reference page of the configuration.
+import { expect } from 'chai';
+import { checked } from '#app/config/document.js';
+import { SCOPE, TARGET, TARGETS_FILE } from '#app/config/file-rule.js';
+import { OPTIONS } from '#app/config/options.js';
+import { SETTINGS } from '#app/config/settings.js';
+import { settingsMarkdown } from '#app/config/settings-doc.js';
+import { parseTargets } from '#app/config/targets-file.js';
+
+describe('settingsMarkdown', () => {
+  const page = settingsMarkdown();
+
+  it('says first what it is generated from', () =>
+    expect(page.split('\n')[0]).to.include('Generated from src/config/settings.ts'));
+
+  const keys = [SETTINGS, TARGET, SCOPE].flatMap((fields) => Object.values(fields));
+  for (const key of new Set(keys.map((field) => field.key)))
+    it(`has a row for ${key}`, () => expect(page).to.include(`\n| \`${key}\` | `));
+
+  for (const { flags } of OPTIONS)
+    it(`has a row for ${flags}`, () => expect(page).to.include(`\n| \`${flags}\` | `));
+
+  it('keeps the cells of every table in line', () => {
+    for (const table of page.split('\n\n').filter((block) => block.includes('| --- |'))) {
+      const rows = table.split('\n').filter((row) => row.startsWith('|'));
+      const widths = rows.map((row) => row.split(/(?<!\\)\|/).length);
+      expect(new Set(widths).size, table).to.equal(1);
+    }
+  });
+
+  it('shows defaults as TOML has them', () => {
+    expect(page).to.include('| `server_keys` | string array | `["82", "456", "999"]` |');
+    expect(page).to.include('| `metrics_port` | integer | `9464` |');
+    expect(page).to.include('| `server_key` | string | required |');
+  });
+
+  it('shows a legacy target file that loads', () => {
+    const [, example = ''] = page.split('```\n');
+    expect(checked(parseTargets('t', example), TARGETS_FILE).targets).to.have.lengthOf(2);
+  });
+});

@@ -1,0 +1,117 @@
+// The table of top-level keys against section 2.1 of the specification.
+import { expect } from 'chai';
+import { checked } from '#app/config/document.js';
+import { CONFIG_FILE } from '#app/config/file-rule.js';
+import { SETTINGS } from '#app/config/settings.js';
+import { parseToml } from '#app/config/toml-file.js';
+import { faultMessage } from './fault-message.js';
+
+const load = (text: string) => checked(parseToml('c.toml', text), CONFIG_FILE);
+
+describe('settings', () => {
+  const defaults = [
+    ['contextId', 'context_id', 'shmApp'],
+    ['poolName', 'pool_name', 'pool'],
+    ['app', 'app', 'ads'],
+    ['instance', 'instance', ''],
+    ['variable', 'variable', ''],
+    ['classes', 'classes', []],
+    ['seedPathGroups', 'seed_path_groups', []],
+    ['seedPaths', 'seed_paths', []],
+    ['serverKeys', 'server_keys', ['82', '456', '999']],
+    ['metricsIntervalSeconds', 'metrics_interval_seconds', 10],
+    ['renderMinIntervalMs', 'render_min_interval_ms', 250],
+    ['targetWorkers', 'target_workers', 0],
+    ['workerExecutionMode', 'worker_execution_mode', 'logical'],
+    ['workerAssignmentMode', 'worker_assignment_mode', 'hash'],
+    ['workerRebalanceEnabled', 'worker_rebalance_enabled', false],
+    ['debug', 'debug', false],
+    ['metricsHttpEnabled', 'metrics_http_enabled', false],
+    ['metricsBindAddress', 'metrics_bind_address', '0.0.0.0'],
+    ['metricsPort', 'metrics_port', 9464],
+    ['metricsPath', 'metrics_path', '/metrics'],
+    ['licenseFile', 'license_file', ''],
+    ['catalogueFiles', 'catalogue_files', []],
+    ['stdoutFormat', 'stdout_format', 'text'],
+  ] as const;
+
+  for (const [name, key, value] of defaults)
+    it(`${key} is ${JSON.stringify(value)} by default (spec 2.1)`, () => {
+      expect(SETTINGS[name].key).to.equal(key);
+      expect(load('')[name]).to.deep.equal(value);
+    });
+
+  it('has no key beside these', () =>
+    expect(Object.keys(SETTINGS)).to.have.members(defaults.map(([name]) => name)));
+
+  const takes = [
+    ['context_id', '"a.B-9_"'],
+    ['app', '"my_app2"'],
+    ['instance', '"lseg1.bgp59.com.1.adh"'],
+    ['variable', '"# managed objs"'],
+    ['classes', '["process", "server"]'],
+    ['seed_paths', '["@root", "sink.*.ripc"]'],
+    ['server_keys', '["82"]'],
+    ['metrics_interval_seconds', '1'],
+    ['metrics_interval_seconds', '2147483'],
+    ['render_min_interval_ms', '0'],
+    ['target_workers', '64'],
+    ['worker_execution_mode', '"threaded"'],
+    ['worker_assignment_mode', '"least_loaded"'],
+    ['debug', 'true'],
+    ['metrics_bind_address', '"127.0.0.1"'],
+    ['metrics_port', '0'],
+    ['metrics_port', '0xFFFF'],
+    ['metrics_path', '"/a/b-c/.well_known~"'],
+    ['metrics_path', '"/-a"'],
+    ['stdout_format', '"json"'],
+  ] as const;
+  for (const [key, value] of takes)
+    it(`${key} takes ${value}`, () => expect(() => load(`${key} = ${value}`)).not.to.throw());
+
+  const refuses = [
+    ['context_id', '""'],
+    ['context_id', '".hidden"'],
+    ['pool_name', '"a/b"'],
+    ['pool_name', `"${'x'.repeat(65)}"`],
+    ['app', '"9lives"'],
+    ['app', '"a-b"'],
+    ['instance', '"two\\nlines"'],
+    ['variable', '7'],
+    ['classes', '"process"'],
+    ['classes', '[""]'],
+    ['seed_path_groups', '[1]'],
+    ['server_keys', '[]'],
+    ['server_keys', '["82", "82"]'],
+    ['server_keys', '[82]'],
+    ['metrics_interval_seconds', '0'],
+    ['metrics_interval_seconds', '10.0'],
+    ['render_min_interval_ms', '-1'],
+    ['target_workers', '65'],
+    ['target_workers', '-1'],
+    ['worker_execution_mode', '"Threaded"'],
+    ['worker_assignment_mode', '"random"'],
+    ['worker_rebalance_enabled', '"true"'],
+    ['debug', '1'],
+    ['metrics_http_enabled', '{}'],
+    ['metrics_bind_address', '"::1"'],
+    ['metrics_bind_address', '"localhost"'],
+    ['metrics_port', '65536'],
+    ['metrics_port', '9464.0'],
+    ['metrics_path', '"metrics"'],
+    ['metrics_path', '"/"'],
+    ['metrics_path', '"/metrics/"'],
+    ['metrics_path', '"/a/../b"'],
+    ['metrics_path', '"/-"'],
+    ['metrics_path', '"/-/ready"'],
+    ['metrics_path', '"/a?b"'],
+    ['license_file', 'false'],
+    ['catalogue_files', '[""]'],
+    ['stdout_format', '"yaml"'],
+  ] as const;
+  for (const [key, value] of refuses)
+    it(`${key} refuses ${value}`, () =>
+      expect(faultMessage('CONFIG_INVALID', () => load(`${key} = ${value}`))).to.match(
+        new RegExp(`^c\\.toml:1:\\d+: ${key}`),
+      ));
+});

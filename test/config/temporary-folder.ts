@@ -1,0 +1,20 @@
+// A fresh folder for each test, gone afterwards.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** Gives the tests of a `describe` a folder; `write` puts a file into it and returns its path. */
+export function temporaryFolder() {
+  let folder = '';
+  beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'shm-config-'))));
+  afterEach(() => rmSync(folder, { recursive: true }));
+  return {
+    /** A message without the name of the folder. */
+    bare: (message: string) => message.replaceAll(`${folder}/`, ''),
+    path: (name = '') => join(folder, name),
+    write(name: string, content: string | Uint8Array): string {
+      writeFileSync(join(folder, name), content);
+      return join(folder, name);
+    },
+  };
+}
