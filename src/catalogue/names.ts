@@ -1,0 +1,68 @@
+// What a metric and a label of a catalogue may be called.
+import type { FamilyFacts, MetricType } from '../model.js';
+
+/** Labels that Prometheus, the scrape or the exposition formats fill in themselves. */
+export const RESERVED_LABELS: readonly string[] = ['instance', 'job', 'le', 'quantile'];
+
+const NAME = /^[a-zA-Z_][a-zA-Z0-9_]*$/;
+
+/** Name endings that the type demands, or that would collide with series of other types. */
+const ENDINGS: Readonly<Record<string, MetricType>> = {
+  _total: 'counter',
+  _info: 'info',
+};
+const SERIES_ENDINGS = ['_bucket', '_sum', '_count', '_created'];
+
+/** The prefix of every metric of an application, such as `ads_`. */
+export const prefixOf = (app: string): string => `${app.replace(/[^a-zA-Z0-9_]/g, '_')}_`;
+
+/** Why `label` may not be a label; undefined when it may. */
+export function labelProblem(label: string): string | undefined {
+  const text = JSON.stringify(label);
+  if (!NAME.test(label)) return `${text} is not a label name, allowed: letters, digits and _`;
+  if (label.startsWith('__')) return `${text} is reserved: label names must not begin with __`;
+  if (RESERVED_LABELS.includes(label))
+    return `${text} is a reserved label, as are ${RESERVED_LABELS.join(', ')}`;
+  return undefined;
+}
+
+/** Everything that is wrong with the name and unit of a metric of `app`. */
+export function nameProblems({ name, type, unit }: FamilyFacts, app: string): readonly string[] {
+  const text = JSON.stringify(name);
+  const problems: string[] = [];
+  if (!NAME.test(name)) return [`${text} is not a metric name, allowed: letters, digits and _`];
+  if (!name.startsWith(prefixOf(app))) problems.push(`${text} must begin with ${prefixOf(app)}`);
+  if (name.startsWith('shm_exporter_'))
+    problems.push(`${text} begins like the exporter's own metrics`);
+  for (const [ending, owner] of Object.entries(ENDINGS)) {
+    if (type === owner && !name.endsWith(ending))
+      problems.push(`${text} is of type ${type} and must end in ${ending}`);
+    if (type !== owner && name.endsWith(ending))
+      problems.push(`${text} is of type ${type}; only type ${owner} ends in ${ending}`);
+  }
+  for (const ending of SERIES_ENDINGS)
+    if (name.endsWith(ending)) problems.push(`${text} must not end in ${ending}`);
+  if (unit !== '' && (type === 'info' || type === 'stateset'))
+    problems.push(`${text} is of type ${type} and cannot have a unit`);
+  else if (unit !== '' && !name.replace(/_total$/, '').endsWith(`_${unit}`))
+    problems.push(
+      `the unit ${JSON.stringify(unit)} must be the last word of ${text}, before any _total`,
+    );
+  return problems;
+}
+
+/** The names of the series and OpenMetrics families that a metric takes for itself. */
+export function namesTaken({ name, type }: FamilyFacts): readonly string[] {
+  switch (type) {
+    case 'counter':
+      return [name, name.replace(/_total$/, ''), name.replace(/_total$/, '_created')];
+    case 'info':
+      return [name, name.replace(/_info$/, '')];
+    case 'histogram':
+      return ['', '_bucket', '_sum', '_count', '_created'].map((ending) => name + ending);
+    case 'summary':
+      return ['', '_sum', '_count', '_created'].map((ending) => name + ending);
+    default:
+      return [name];
+  }
+}

@@ -1,0 +1,47 @@
+// The known word that a misspelt one most likely stands for.
+
+/** The nearest of `known` within two edits (one for words of up to four letters), if any. */
+export function nearest(word: string, known: Iterable<string>): string | undefined {
+  let best: string | undefined;
+  let least = word.length > 4 ? 3 : 2;
+  for (const candidate of known) {
+    if (Math.abs(candidate.length - word.length) >= least) continue;
+    const edits = distance(word.toLowerCase(), candidate.toLowerCase());
+    if (edits >= least) continue;
+    least = edits;
+    best = candidate;
+  }
+  return best;
+}
+
+/** ` (did you mean "x"?)` when a known word is near, else nothing. */
+export function hint(word: string, known: Iterable<string>): string {
+  const near = nearest(word, known);
+  return near === undefined ? '' : ` (did you mean ${JSON.stringify(near)}?)`;
+}
+
+/** The edits (insert, delete, replace, swap two neighbours) that lead from one word to the other. */
+function distance(from: string, to: string): number {
+  let before: number[] = [];
+  let row = Array.from({ length: to.length + 1 }, (_, column) => column);
+  for (let index = 0; index < from.length; index++) {
+    const next = [index + 1];
+    for (let column = 0; column < to.length; column++) {
+      const same = from[index] === to[column];
+      const swapped = from[index] === to[column - 1] && from[index - 1] === to[column];
+      next.push(
+        Math.min(
+          at(row, column) + (same ? 0 : 1),
+          at(row, column + 1) + 1,
+          at(next, column) + 1,
+          swapped ? at(before, column - 1) + 1 : Infinity,
+        ),
+      );
+    }
+    before = row;
+    row = next;
+  }
+  return at(row, to.length);
+}
+
+const at = (row: readonly number[], column: number): number => row[column] ?? Infinity;

@@ -1,0 +1,354 @@
+import { expect } from 'chai';
+import { parseCatalogue } from '#app/catalogue/catalogue.js';
+import { ownLabelsOf, variablesOf } from '#app/catalogue/row.js';
+import type { Row } from '#app/catalogue/row.js';
+import { Fault } from '#app/errors.js';
+import { OBJECT_STATES } from '#app/model.js';
+
+const CLASS = 'app = "x"\n[[classes]]\nalias = "c"\nclass_ids = ["C"]\npaths = ["a.{l}"]\n';
+const withRows = (...rows: string[]): string =>
+  `${CLASS}metrics = [\n${rows.map((row) => `{ ${row} },\n`).join('')}]\n`;
+const gauge = (name: string, rest: string): string =>
+  `name = "${name}", type = "gauge", help = "H", ${rest}`;
+
+function onlyRow(row: string): Row {
+  const [first] = parseCatalogue(withRows(row), 'x.toml').classes[0]?.rows ?? [];
+  if (first === undefined) throw new Error('no row');
+  return first;
+}
+
+function faultOf(text: string): Fault {
+  try {
+    parseCatalogue(text, 'x.toml');
+  } catch (thrown) {
+    if (thrown instanceof Fault) return thrown;
+    throw thrown;
+  }
+  throw new Error('no fault');
+}
+
+describe('a catalogue file', () => {
+  const base = { labels: {}, at: '', classId: undefined, where: 'classes[0].metrics[0]' };
+  const unchanged = { multiply: 1, divide: 1 };
+  const family = (type: string, name = 'x_m') => ({ name, type, unit: '', help: 'H' });
+  const kinds: [string, object][] = [
+    [
+      'name = "x_m", type = "gauge", help = "H", var = "v", scale = 0.01',
+      {
+        ...base,
+        family: family('gauge'),
+        kind: 'scalar',
+        variable: 'v',
+        pattern: undefined,
+        conversion: { multiply: 1, divide: 100 },
+        wrap32: false,
+      },
+    ],
+    [
+      'name = "x_m_total", type = "counter", help = "H", var = "v", static = { k = "w" }',
+      {
+        ...base,
+        family: family('counter', 'x_m_total'),
+        labels: { k: 'w' },
+        kind: 'scalar',
+        variable: 'v',
+        pattern: undefined,
+        conversion: unchanged,
+        wrap32: true,
+      },
+    ],
+    [
+      'name = "x_m", type = "stateset", help = "H", var = "@state"',
+      { ...base, family: family('stateset'), kind: 'state', states: OBJECT_STATES },
+    ],
+    [
+      'name = "x_m_info", type = "info", help = "H", labels_from = { a = "A", b = "B" }',
+      {
+        ...base,
+        family: family('info', 'x_m_info'),
+        kind: 'info',
+        labelsFrom: [
+          { label: 'a', variable: 'A' },
+          { label: 'b', variable: 'B' },
+        ],
+      },
+    ],
+    [
+      'name = "x_m", type = "stateset", help = "H", var = "v", states = ["on", "off"]',
+      {
+        ...base,
+        family: family('stateset'),
+        kind: 'stateset',
+        variable: 'v',
+        states: ['on', 'off'],
+      },
+    ],
+    [
+      'name = "x_m", type = "gauge", help = "H", var = "v", conv = "timestamp"',
+      { ...base, family: family('gauge'), kind: 'timestamp', variable: 'v' },
+    ],
+    [
+      'name = "x_m", type = "histogram", help = "H", var = "v"',
+      {
+        ...base,
+        family: family('histogram'),
+        kind: 'distribution',
+        variable: 'v',
+        conversion: unchanged,
+      },
+    ],
+    [
+      'name = "x_m", type = "histogram", help = "H", var = "v", observe = true, buckets = [1, 2.5]',
+      {
+        ...base,
+        family: family('histogram'),
+        kind: 'observed-histogram',
+        variable: 'v',
+        conversion: unchanged,
+        buckets: [1, 2.5],
+      },
+    ],
+    [
+      'name = "x_m", type = "summary", help = "H", var = "v", observe = true, quantiles = [0.5, 1]',
+      {
+        ...base,
+        family: family('summary'),
+        kind: 'observed-summary',
+        variable: 'v',
+        conversion: unchanged,
+        quantiles: [0.5, 1],
+      },
+    ],
+    [
+      'name = "x_m", type = "summary", help = "H", sum_var = "s", count_var = "n", wrap32 = false, ' +
+        'at = "k", class_id = "K"',
+      {
+        ...base,
+        family: family('summary'),
+        at: 'k',
+        classId: 'K',
+        kind: 'pair',
+        sum: 's',
+        count: 'n',
+        conversion: unchanged,
+        wrap32: false,
+      },
+    ],
+  ];
+  for (const [row, wanted] of kinds)
+    it(`reads ${row}`, () => expect(onlyRow(row)).to.deep.equal(wanted));
+
+  it('states the facts of a metric once; later rows share them', () => {
+    const { classes, families } = parseCatalogue(
+      withRows(
+        gauge('x_m_items', 'unit = "items", var = "a", static = { k = "a" }'),
+        'name = "x_m_items", var = "b", static = { k = "b" }',
+      ),
+      'x.toml',
+    );
+    const [one, two] = classes[0]?.rows ?? [];
+    expect(one?.family).to.deep.equal({
+      name: 'x_m_items',
+      type: 'gauge',
+      unit: 'items',
+      help: 'H',
+    });
+    expect(two?.family).to.equal(one?.family);
+    expect([...families.keys()]).to.deep.equal(['x_m_items']);
+  });
+
+  it('tells which variables a row reads and which labels it gives', () => {
+    const pattern = onlyRow(gauge('x_m', 'var = "v.{port}", static = { k = "a" }'));
+    expect([variablesOf(pattern), ownLabelsOf(pattern)]).to.deep.equal([[], ['port', 'k']]);
+    const info = onlyRow(
+      'name = "x_i_info", type = "info", help = "H", labels_from = { a = "V", b = "V" }',
+    );
+    expect([variablesOf(info), ownLabelsOf(info)]).to.deep.equal([['V'], ['a', 'b']]);
+  });
+
+  const wrong: [string, string][] = [
+    ['app = ', 'x.toml:1:7: '],
+    ['app = "x"', 'x.toml: classes: is missing and must be given'],
+    ['app = 7\nclasses = []', 'x.toml: app: found 7, must be a string'],
+    ['app = "x y"\nclasses = []', 'app: found "x y", allowed: a letter'],
+    ['app = "x"\nclasses = [1]', 'classes[0]: found 1, must be a table'],
+    [
+      'app = "x"\nclass = []',
+      'class: unknown key (did you mean "classes"?), allowed: app, classes',
+    ],
+    [`${CLASS}metric = []`, 'classes[0].metric: unknown key (did you mean "metrics"?)'],
+    [
+      `${CLASS.replace('"C"', '')}metrics = []`,
+      'classes[0].class_ids: must be a list of at least one',
+    ],
+    [
+      `${CLASS.replace('"C"', '""')}metrics = []`,
+      'classes[0].class_ids: must be a list of at least one',
+    ],
+    [`${CLASS.replace('{l}', '{l')}metrics = []`, 'classes[0].paths: "{l" has a stray brace'],
+    [
+      `${CLASS.replace('["a.{l}"]', '["a.{l}", "b"]')}metrics = []`,
+      'must capture the same labels as a.{l}',
+    ],
+    [`${CLASS}src = 1\nmetrics = []`, 'classes[0].src: found 1, must be a string'],
+    [
+      `${withRows()}[[classes]]\nalias = "c"\nclass_ids = ["D"]\npaths = ["b"]\nmetrics = []`,
+      '"c" is taken',
+    ],
+    [`${withRows()}[seed_path_groups]\ng = [""]`, 'seed_path_groups.g: a seed path is empty'],
+    [
+      `${withRows()}[seed_path_groups]\ng = "a"`,
+      'seed_path_groups.g: found "a", must be a list of strings',
+    ],
+    [withRows('type = "gauge"'), 'classes[0].metrics[0].name: is missing'],
+    [withRows('name = "x_m", var = "v"'), 'metrics[0].type: is missing'],
+    [withRows(gauge('x_m', 'vra = "v"')), 'metrics[0].vra: unknown key (did you mean "var"?)'],
+    [
+      withRows('name = "x_m", type = "guage", help = "H"'),
+      'found "guage" (did you mean "gauge"?), allowed: counter',
+    ],
+    [withRows('name = "x_m", type = "gauge", help = " ", var = "v"'), 'help: must not be empty'],
+    [withRows(gauge('x-m', 'var = "v"')), '"x-m" is not a metric name'],
+    [withRows(gauge('y_m', 'var = "v"')), '"y_m" must begin with x_'],
+    [withRows(gauge('x_m_total', 'var = "v"')), 'only type counter ends in _total'],
+    [withRows(gauge('x_m_count', 'var = "v"')), 'must not end in _count'],
+    [withRows('name = "x_m", type = "counter", help = "H", var = "v"'), 'must end in _total'],
+    [
+      withRows(gauge('x_m', 'unit = "bytes", var = "v"')),
+      'the unit "bytes" must be the last word of "x_m"',
+    ],
+    [
+      withRows(gauge('x_m', 'var = "v"'), 'name = "x_m", help = "other", var = "w"'),
+      'differs from the first row of x_m, where it is "H"',
+    ],
+    [
+      withRows(
+        gauge('x_m', 'var = "v"'),
+        'name = "x_m_info", type = "info", help = "H", labels_from = { a = "A" }',
+      ),
+      'would both claim the name x_m',
+    ],
+    [withRows(gauge('x_m', '')), 'metrics[0].var: is missing'],
+    [
+      withRows(gauge('x_m', 'var = "v", buckets = [1]')),
+      'buckets: has no meaning here: x_m takes var',
+    ],
+    [
+      withRows(gauge('x_m', 'var = "v", sum_var = "s", count_var = "c"')),
+      'its keys are those of summary',
+    ],
+    [withRows(gauge('x_m', 'var = ""')), 'var: must not be empty'],
+    [withRows(gauge('x_m', 'var = "@state"')), 'needs type stateset'],
+    [withRows(gauge('x_m', 'var = "v.{a}.{b}"')), 'exactly one {label}'],
+    [withRows(gauge('x_m', 'var = "v", scale = 0')), 'scale: found 0, must be greater than 0'],
+    [withRows(gauge('x_m', 'var = "v", scale = inf')), 'must be a finite number'],
+    [withRows(gauge('x_m', 'var = "v", wrap32 = true')), 'wrap32: has no meaning for type gauge'],
+    [withRows(gauge('x_m', 'var = "v", conv = "date"')), 'conv: found "date", must be "timestamp"'],
+    [withRows(gauge('x_m', 'var = "v", at = "k"')), '"at" and "class_id" must be given together'],
+    [withRows(gauge('x_m', 'var = "v", at = "{k}", class_id = "K"')), 'must be a literal path'],
+    ...['instance', 'job', 'le', 'quantile'].map((label): [string, string] => [
+      withRows(gauge('x_m', `var = "v", static = { ${label} = "w" }`)),
+      `static.${label}: "${label}" is a reserved label`,
+    ]),
+    [withRows(gauge('x_m', 'var = "v", static = { l = "w" }')), 'gives the label "l" twice'],
+    [
+      withRows(gauge('x_m', 'var = "v", static = { k = 1 }')),
+      'static.k: found 1, must be a string',
+    ],
+    [
+      withRows(
+        'name = "x_m", type = "histogram", help = "H", var = "v", observe = true, buckets = [1, 1]',
+      ),
+      'each greater than the one before',
+    ],
+    [
+      withRows(
+        'name = "x_m", type = "histogram", help = "H", var = "v", observe = true, buckets = []',
+      ),
+      'each greater than the one before',
+    ],
+    [
+      withRows(
+        'name = "x_m", type = "histogram", help = "H", var = "v", observe = false, buckets = [1]',
+      ),
+      'observe: found false, must be true',
+    ],
+    [
+      withRows(
+        'name = "x_m", type = "summary", help = "H", var = "v", observe = true, quantiles = [0.5, 1.5]',
+      ),
+      'found 1.5, must be from 0 to 1',
+    ],
+    [
+      withRows('name = "x_m", type = "summary", help = "H", sum_var = "s", count_var = "s"'),
+      'must differ from sum_var',
+    ],
+    [
+      withRows('name = "x_m", type = "summary", help = "H", sum_var = "s"'),
+      'count_var: is missing',
+    ],
+    [
+      withRows('name = "x_m", type = "stateset", help = "H", var = "v", states = ["a", "a"]'),
+      'each given once',
+    ],
+    [
+      withRows(
+        'name = "x_m", type = "stateset", help = "H", var = "v", states = ["a"], static = { x_m = "w" }',
+      ),
+      'the name of the metric, which the states take',
+    ],
+    [
+      withRows('name = "x_i_info", type = "info", help = "H", labels_from = {}'),
+      'must name a label',
+    ],
+    [
+      withRows(gauge('x_m', 'var = "v", static = { k = "a" }'), 'name = "x_m", var = "w"'),
+      'x_m has the labels (l) here and (k, l) at classes[0].metrics[0]',
+    ],
+  ];
+  for (const [text, message] of wrong)
+    it(`is refused: ${message}`, () => {
+      const fault = faultOf(text);
+      expect(fault.code).to.equal('CONFIG_INVALID');
+      expect(fault.message).to.include(message);
+      expect(fault.message).not.to.match(/\.$/m);
+    });
+
+  it('has all its problems told in one go, one a line', () => {
+    const fault = faultOf(
+      withRows(gauge('x_a', 'var = 1'), gauge('x_b', 'scale = "1", var = "v"'), 'type = "gauge"'),
+    );
+    expect(fault.message.split('\n')).to.deep.equal([
+      'x.toml: classes[0].metrics[0].var: found 1, must be a string',
+      'x.toml: classes[0].metrics[1].scale: found "1", must be a finite number',
+      'x.toml: classes[0].metrics[2].name: is missing and must be given',
+    ]);
+  });
+});
+
+describe('two rows of a catalogue', () => {
+  const other = (id: string, path: string, row: string): string =>
+    `[[classes]]\nalias = "d"\nclass_ids = ["${id}"]\npaths = ["${path}"]\nmetrics = [{ ${row} }]\n`;
+  const first = gauge('x_m', 'var = "v"');
+  const again = 'name = "x_m", var = "w"';
+  const same: [string, string][] = [
+    ['in one class', withRows(first, again)],
+    ['at two places below one class', withRows(first, `${again}, at = "k", class_id = "K"`)],
+    ['in two classes that read one object', withRows(first) + other('C', 'a.{l~[a-z]+}', again)],
+  ];
+  for (const [where, text] of same)
+    it(`${where} may not give the same series`, () =>
+      expect(faultOf(text).message).to.match(/gives the same series of x_m as classes\[0\]/));
+
+  const different: [string, string][] = [
+    [
+      'static labels differ',
+      withRows(gauge('x_m', 'var = "v", static = { k = "a" }'), `${again}, static = { k = "b" }`),
+    ],
+    ['class ids differ', withRows(first) + other('D', 'a.{l}', again)],
+    ['paths differ', withRows(first) + other('C', 'b.{l}', again)],
+  ];
+  for (const [why, text] of different)
+    it(`may share a metric when their ${why}`, () =>
+      expect(parseCatalogue(text, 'x.toml').families.size).to.equal(1));
+});

@@ -1,0 +1,45 @@
+import { expect } from 'chai';
+import { parse } from 'toml';
+import { loadCatalogues } from '#app/catalogue/builtin.js';
+import { sharedText } from './recorded-tree.js';
+
+interface DraftApp {
+  readonly classes: readonly {
+    readonly alias: string;
+    readonly class_ids: readonly string[];
+    readonly metrics: readonly { readonly name: string }[];
+  }[];
+  readonly seed_path_groups: Readonly<Record<string, readonly string[]>>;
+}
+
+describe('the built-in catalogues against their draft', () => {
+  let draft: Readonly<Record<string, DraftApp>> = {};
+  before(function () {
+    const text = sharedText('catalogue-draft.toml');
+    if (text === undefined) this.skip();
+    else draft = parse(text) as Readonly<Record<string, DraftApp>>;
+  });
+
+  for (const [app, catalogue] of loadCatalogues()) {
+    const counts = (names: readonly string[]) =>
+      Object.fromEntries(names.map((name) => [name, names.filter((one) => one === name).length]));
+
+    it(`${app} has lost no row`, () => {
+      for (const { alias, class_ids, metrics } of draft[app]?.classes ?? []) {
+        const kept = catalogue.classes.find((owner) => owner.alias === alias);
+        expect(kept?.classIds).to.deep.equal(class_ids);
+        expect(counts(kept?.rows.map(({ family }) => family.name) ?? [])).to.deep.equal(
+          counts(metrics.map(({ name }) => name)),
+        );
+      }
+    });
+
+    it(`${app} has lost no class alias and no filter group`, () => {
+      const groups = [...catalogue.seedPathGroups.keys()];
+      expect(groups).to.include.members(Object.keys(draft[app]?.seed_path_groups ?? {}));
+      expect(catalogue.classes.map(({ alias }) => alias)).to.deep.equal(
+        draft[app]?.classes.map(({ alias }) => alias),
+      );
+    });
+  }
+});

@@ -1,0 +1,72 @@
+import { expect } from 'chai';
+import { spawnSync } from 'node:child_process';
+import { loadCatalogues } from '#app/catalogue/builtin.js';
+import type { Catalogue } from '#app/catalogue/catalogue.js';
+import { ownLabelsOf } from '#app/catalogue/row.js';
+import type { Row } from '#app/catalogue/row.js';
+
+const TEXT_TYPES: Readonly<Record<string, string>> = {
+  info: 'gauge',
+  stateset: 'gauge',
+  unknown: 'untyped',
+};
+
+/** One sample of every row, as Prometheus text: enough for a linter of names, types and labels. */
+function sample({ families, classes }: Catalogue): string {
+  const lines = new Map([...families.keys()].map((name) => [name, [] as string[]]));
+  for (const { paths, rows } of classes)
+    for (const row of rows)
+      lines.get(row.family.name)?.push(...series(row, paths[0]?.labelNames ?? []));
+  return [...families.values()]
+    .flatMap(({ name, type, help }) => [
+      `# HELP ${name} ${help}`,
+      `# TYPE ${name} ${TEXT_TYPES[type] ?? type}`,
+      ...(lines.get(name) ?? []),
+    ])
+    .concat('')
+    .join('\n');
+}
+
+function series(row: Row, pathLabels: readonly string[]): string[] {
+  const { name } = row.family;
+  const labels = [...pathLabels, ...ownLabelsOf(row)];
+  const pairs = labels.map((label) => `${label}="${row.labels[label] ?? 'x'}"`);
+  const line = (suffix: string, ...more: string[]): string =>
+    `${name}${suffix}{${[...pairs, ...more].join(',')}} 1`;
+  const totals = [line('_sum'), line('_count')];
+  switch (row.kind) {
+    case 'state':
+    case 'stateset':
+      return row.states.map((state) => line('', `${name}="${state}"`));
+    case 'observed-histogram':
+      return [...row.buckets, '+Inf'].map((le) => line('_bucket', `le="${le}"`)).concat(totals);
+    case 'observed-summary':
+      return row.quantiles.map((q) => line('', `quantile="${q}"`)).concat(totals);
+    case 'pair':
+      return totals;
+    default:
+      return [line('')];
+  }
+}
+
+describe('the built-in catalogues', () => {
+  for (const [app, catalogue] of loadCatalogues())
+    it(`${app} passes the linter of Prometheus`, function () {
+      const lint = spawnSync('promtool', ['check', 'metrics'], { input: sample(catalogue) });
+      if (lint.error !== undefined) this.skip();
+      expect(lint.stdout.toString() + lint.stderr.toString()).to.equal('');
+      expect(lint.status).to.equal(0);
+    });
+
+  it('say of every metric what it means, in a sentence', () => {
+    for (const { families } of loadCatalogues().values())
+      for (const { name, help } of families.values())
+        expect(help, name).to.match(/^([A-Z0-9]).{15,}\.$/);
+  });
+
+  it('use base units only', () => {
+    const notBase = /_(ms|millis|micros|minutes|hours|days|kb|mb|percent|percentage)(_|$)/;
+    for (const { families } of loadCatalogues().values())
+      for (const name of families.keys()) expect(name).not.to.match(notBase);
+  });
+});

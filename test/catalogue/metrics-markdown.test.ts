@@ -1,0 +1,27 @@
+import { expect } from 'chai';
+import { readFileSync } from 'node:fs';
+import { loadCatalogues } from '#app/catalogue/builtin.js';
+import { metricsMarkdown } from '#app/catalogue/metrics-markdown.js';
+
+describe('docs/metrics.md', () => {
+  const page = metricsMarkdown();
+
+  it('is fresh, and its first line says from what it is made', () => {
+    expect(readFileSync(new URL('../../docs/metrics.md', import.meta.url), 'utf8')).to.equal(page);
+    expect(page.split('\n')[0]).to.match(/^<!-- Generated from src\/catalogue\/ads\.toml/);
+  });
+
+  it('names every metric, class alias and filter group', () => {
+    for (const { families, classes, seedPathGroups } of loadCatalogues().values()) {
+      for (const name of families.keys()) expect(page).to.include(`| \`${name}\` |`);
+      for (const { alias } of classes) expect(page).to.include(`### Class \`${alias}\``);
+      for (const group of seedPathGroups.keys()) expect(page).to.include(`| \`${group}\` |`);
+    }
+  });
+
+  it('has four columns in every row of its metric tables', () => {
+    const rows = page.split('\n').filter((line) => /^\| `a[dt][shs]_/.test(line));
+    expect(rows.length).to.be.greaterThan(200);
+    for (const row of rows) expect(row.split(/(?<!\\)\|/).length, row).to.equal(6);
+  });
+});

@@ -1,0 +1,26 @@
+import { expect } from 'chai';
+import { hint, nearest } from '#app/catalogue/nearest.js';
+
+describe('nearest', () => {
+  const known = ['server', 'service', 'source_server', 'var', 'at'];
+  const rows = [
+    ['servr', 'server'],
+    ['Server', 'server'],
+    ['servcie', 'service'],
+    ['vars', 'var'],
+    ['vra', 'var'],
+    ['ta', 'at'],
+    ['help', undefined],
+    ['x', undefined],
+    ['sources', undefined],
+    ['', undefined],
+  ] as const;
+  for (const [word, wanted] of rows)
+    it(`${word || '(nothing)'} stands for ${wanted ?? 'nothing known'}`, () =>
+      expect(nearest(word, known)).to.equal(wanted));
+
+  it('says so in a hint, or says nothing', () => {
+    expect(hint('servr', known)).to.equal(' (did you mean "server"?)');
+    expect(hint('help', known)).to.equal('');
+  });
+});

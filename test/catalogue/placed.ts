@@ -1,0 +1,13 @@
+// Objects in their place, for tests without a tree.
+import type { PlacedObject } from '#app/catalogue/placed-object.js';
+
+/** An object whose ancestors are given as class by seed path. */
+export const placed = (
+  className: string,
+  seedPath: string,
+  ancestors: Readonly<Record<string, string>> = {},
+): PlacedObject => ({
+  className,
+  seedPath,
+  ancestor: (path) => (Object.hasOwn(ancestors, path) ? ancestors[path] : undefined),
+});

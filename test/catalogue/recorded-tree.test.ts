@@ -1,0 +1,85 @@
+import { expect } from 'chai';
+import { loadCatalogues } from '#app/catalogue/builtin.js';
+import { compileFilters } from '#app/catalogue/filters.js';
+import { variablesOf } from '#app/catalogue/row.js';
+import type { Row } from '#app/catalogue/row.js';
+import { compileRules, seriesLabels } from '#app/catalogue/rules.js';
+import { objectsOf, sharedText } from './recorded-tree.js';
+import type { RecordedObject } from './recorded-tree.js';
+
+const ROW_TYPES: Readonly<Partial<Record<Row['kind'], readonly string[]>>> = {
+  info: ['string'],
+  stateset: ['string'],
+  timestamp: ['string'],
+};
+const NUMERIC = ['i64', 'u64', 'f64', 'bool'];
+
+describe('the catalogue of adh against the tree of a real ADH 3.8', () => {
+  const adh = loadCatalogues().get('adh');
+  let objects: readonly RecordedObject[] = [];
+  before(function () {
+    const scenario = sharedText('adh-3.8-recorded.scenario.json');
+    if (scenario === undefined || adh === undefined) this.skip();
+    else objects = objectsOf(scenario);
+  });
+
+  for (const owner of adh?.classes ?? [])
+    for (const row of owner.rows)
+      it(`${row.where}: ${row.family.name} finds its variables`, () => {
+        const rules = compileRules({ classes: [{ ...owner, rows: [row] }] });
+        const read = objects.filter((object) => rules.reads(object));
+        expect(read.length, 'objects read').to.be.greaterThan(0);
+        for (const { id, variables } of read)
+          for (const variable of variablesOf(row))
+            expect(ROW_TYPES[row.kind] ?? NUMERIC, `${id} ${variable}`).to.include(
+              variables.get(variable),
+            );
+      });
+
+  it('gives no two series the same name and labels under one root', () => {
+    const rules = compileRules({ classes: adh?.classes ?? [] });
+    const seen = new Map<string, string>();
+    for (const object of objects)
+      for (const found of rules.rulesFor(object))
+        for (const name of [...object.variables.keys()])
+          for (const use of found.set.usesOf(name)) {
+            const labels = JSON.stringify(Object.entries(seriesLabels(found, use)).toSorted());
+            const key = `${object.root} ${use.row.family.name} ${labels}`;
+            const source = `${object.id} ${use.row.where}`;
+            expect(seen.get(key) ?? source, key).to.equal(source);
+            seen.set(key, source);
+          }
+    expect(seen.size).to.be.greaterThan(300);
+  });
+
+  it('has no filter group that selects nothing', () => {
+    for (const group of adh?.seedPathGroups.keys() ?? []) {
+      const given = { classes: [], seedPathGroups: [group], seedPaths: [] };
+      const { tracks } = compileFilters(adh, given);
+      expect(objects.filter(tracks).length, group).to.be.greaterThan(0);
+    }
+  });
+
+  it('lets a class filter through exactly what the rows of the class read', () => {
+    const read = new Map<string, string[]>();
+    const rules = compileRules({ classes: adh?.classes ?? [] });
+    for (const object of objects)
+      for (const { set } of rules.rulesFor(object))
+        read.set(set.alias, [...(read.get(set.alias) ?? []), object.id]);
+    for (const { alias } of adh?.classes ?? []) {
+      const given = { classes: [alias], seedPathGroups: [], seedPaths: [] };
+      const { tracks } = compileFilters(adh, given);
+      expect(objects.filter(tracks).map(({ id }) => id)).to.deep.equal(read.get(alias));
+    }
+  });
+
+  it('matches an object in microseconds', () => {
+    const rules = compileRules({ classes: adh?.classes ?? [] });
+    const rounds = 200;
+    const began = performance.now();
+    for (let round = 0; round < rounds; round++)
+      for (const object of objects) rules.rulesFor(object);
+    const micros = ((performance.now() - began) * 1000) / (rounds * objects.length);
+    expect(micros).to.be.below(50);
+  });
+});
