@@ -45,7 +45,9 @@ export class Probe {
   readonly #entries = new Map<number, Entry>();
   /** Slots that were tracked since the last read: their words may be in memory already. */
   #fresh: number[] = [];
-  #watches: { at: number; capacity: number; items: Tracked[] };
+  #watches: { at: number; capacity: number };
+  readonly #watched: Tracked[] = [];
+  readonly #watchOf = new Map<Tracked, number>();
   #scratch = 0;
   #scratchBytes = 0;
   #bytesRead = 0;
@@ -54,7 +56,7 @@ export class Probe {
     this.#kernel = kernel;
     this.#source = source;
     this.#listener = listener;
-    this.#watches = { at: kernel.arena.take(64 * WATCH_BYTES), capacity: 64, items: [] };
+    this.#watches = { at: kernel.arena.take(64 * WATCH_BYTES), capacity: 64 };
   }
 
   /** Bytes of values and words that were copied so far. */
@@ -73,6 +75,15 @@ export class Probe {
   /** Stops following an item. The listener is not told. */
   untrack(item: Tracked): void {
     if (this.#entries.get(item.slot)?.item === item) this.#entries.delete(item.slot);
+  }
+
+  /** The item that is tracked at a slot now. */
+  trackedAt(slot: number): Tracked | undefined {
+    return this.#entries.get(slot)?.item;
+  }
+
+  isTracked(item: Tracked): boolean {
+    return this.#entries.get(item.slot)?.item === item;
   }
 
   isSynced(item: Tracked): boolean {
@@ -95,26 +106,29 @@ export class Probe {
 
   /** Tells the listener from now on whenever the item's slot changes. */
   watch(item: Tracked): void {
-    const { items, capacity } = this.#watches;
-    if (items.length === capacity) this.#growWatches();
-    this.#writeWatch(items.push(item) - 1, item);
+    if (this.#watchOf.has(item)) return;
+    if (this.#watched.length === this.#watches.capacity) this.#growWatches();
+    this.#writeWatch(this.#watched.push(item) - 1, item);
   }
 
   unwatch(item: Tracked): void {
-    const { items } = this.#watches;
-    const index = items.indexOf(item);
-    const last = items.pop();
-    if (index < 0 || last === undefined || index === items.length) return;
-    items[index] = last;
-    this.#writeWatch(index, last);
+    const index = this.#watchOf.get(item);
+    const last = this.#watched.pop();
+    if (index === undefined || last === undefined) {
+      if (last !== undefined) this.#watched.push(last);
+      return;
+    }
+    this.#watchOf.delete(item);
+    if (last !== item) this.#writeWatch(index, last);
   }
 
   /** Reports a watched item again at the next read, whether its slot changes or not. */
   again(item: Tracked): void {
-    const index = this.#watches.items.indexOf(item);
+    const index = this.#watchOf.get(item);
+    if (index === undefined) return;
     const at = (this.#watches.at + index * WATCH_BYTES) >> 3;
     const { u64 } = this.#kernel;
-    if (index >= 0) u64[at + 1] = ~(u64[at + 1] ?? 0n);
+    u64[at + 1] = ~(u64[at + 1] ?? 0n);
   }
 
   /**
@@ -148,7 +162,8 @@ export class Probe {
     this.#entries.clear();
     if (this.#scratchBytes > 0) arena.give(this.#scratch, this.#scratchBytes);
     this.#scratchBytes = 0;
-    this.#watches.items.length = 0;
+    this.#watched.length = 0;
+    this.#watchOf.clear();
     arena.give(this.#watches.at, this.#watches.capacity * WATCH_BYTES);
   }
 
@@ -196,8 +211,7 @@ export class Probe {
     const out = scratch + count * 4;
     const found = this.#kernel.run.changedWords(words, scratch, count, out, count);
     const { u32 } = this.#kernel;
-    for (let i = 0; i < found; i++)
-      moved.push(firstPage * PAGE_SLOTS + (u32[(out >> 2) + i] ?? 0));
+    for (let i = 0; i < found; i++) moved.push(firstPage * PAGE_SLOTS + (u32[(out >> 2) + i] ?? 0));
   }
 
   #judge(slot: number): void {
@@ -213,31 +227,33 @@ export class Probe {
   }
 
   #tellChanges(): number {
-    const { at, items } = this.#watches;
-    if (items.length === 0) return 0;
-    const out = this.#scratchOf(items.length * 4);
-    const found = this.#kernel.run.changedWatches(at, items.length, out);
+    const watches = this.#watched.length;
+    if (watches === 0) return 0;
+    const out = this.#scratchOf(watches * 4);
+    const found = this.#kernel.run.changedWatches(this.#watches.at, watches, out);
     const changed = Array.from({ length: found }, (_, i) => this.#kernel.u32[(out >> 2) + i] ?? 0);
     // Listeners may watch and unwatch meanwhile, so the items are looked up first.
-    const affected = changed.map((index) => items[index]);
+    const affected = changed.map((index) => this.#watched[index]);
     for (const item of affected) if (item !== undefined) this.#listener.changed(item);
     return found;
   }
 
   #writeWatch(index: number, item: Tracked): void {
     const address = this.address(item.slot);
+    this.#watched[index] = item;
+    this.#watchOf.set(item, index);
     const at = this.#watches.at + index * WATCH_BYTES;
     this.#kernel.u32[at >> 2] = address;
     this.#kernel.u64[(at >> 3) + 1] = this.#kernel.u64[address >> 3] ?? 0n;
   }
 
   #growWatches(): void {
-    const { at, capacity, items } = this.#watches;
+    const { at, capacity } = this.#watches;
     const { arena } = this.#kernel;
     const grown = arena.take(capacity * 2 * WATCH_BYTES);
-    this.#kernel.bytes.copyWithin(grown, at, at + items.length * WATCH_BYTES);
+    this.#kernel.bytes.copyWithin(grown, at, at + capacity * WATCH_BYTES);
     arena.give(at, capacity * WATCH_BYTES);
-    this.#watches = { at: grown, capacity: capacity * 2, items };
+    this.#watches = { at: grown, capacity: capacity * 2 };
   }
 
   #scratchOf(bytes: number): number {

@@ -1,0 +1,60 @@
+// Rows for an application without a catalogue: what its publisher says of each variable.
+import { UNCHANGED } from '../catalogue/conversion.js';
+import type { Row } from '../catalogue/row.js';
+import type { FamilyFacts, MetricType, Variable } from '../model.js';
+
+/** A text as part of a metric name: snake case, of letters, digits and underscores. */
+export const metricNamePart = (text: string): string =>
+  text
+    .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
+    .replace(/[^A-Za-z0-9]+/g, '_')
+    .replace(/^_+|_+$/g, '')
+    .toLowerCase();
+
+const BASE = { labels: {}, at: '', classId: undefined, where: '' };
+
+/** Makes one row a variable; variables of one class and name share their family. */
+export class SelfDescribed {
+  readonly #app: string;
+  readonly #families = new Map<string, FamilyFacts>();
+
+  constructor(app: string) {
+    this.#app = metricNamePart(app);
+  }
+
+  rowFor(variable: Variable): Row {
+    const { type, name } = variable;
+    const conversion = UNCHANGED;
+    if (type === 'string') {
+      const family = this.#family(variable, 'info', '_info');
+      return { ...BASE, kind: 'info', family, labelsFrom: [{ label: 'value', variable: name }] };
+    }
+    if (type === 'histogram' || type === 'summary') {
+      const family = this.#family(variable, type, '');
+      return { ...BASE, kind: 'distribution', family, variable: name, conversion };
+    }
+    const kind = variable.kind === 'unknown' && type === 'bool' ? 'gauge' : variable.kind;
+    const family = this.#family(variable, kind, kind === 'counter' ? '_total' : '');
+    const scalar = { variable: name, pattern: undefined, conversion, wrap32: false };
+    return { ...BASE, kind: 'scalar', family, ...scalar };
+  }
+
+  #family(variable: Variable, type: MetricType, suffix: string): FamilyFacts {
+    const parts = [
+      this.#app,
+      metricNamePart(variable.object.className),
+      metricNamePart(variable.name),
+    ];
+    const stem = parts.filter((part) => part !== '').join('_');
+    const name = stem.endsWith(suffix) ? stem : `${stem}${suffix}`;
+    const known = this.#families.get(name);
+    if (known?.type === type) return known;
+    const help =
+      variable.help === ''
+        ? `Variable ${variable.name} of objects of class ${variable.object.className}.`
+        : variable.help;
+    const family = { name, type, unit: variable.unit, help };
+    if (known === undefined) this.#families.set(name, family);
+    return family;
+  }
+}
