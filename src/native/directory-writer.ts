@@ -30,7 +30,7 @@ const FULLEST = 0.75;
 export class DirectoryWriter {
   readonly #file: PublisherFile;
   readonly #layout: SegmentLayout;
-  readonly #live: Map<number, LiveRecord> = new Map();
+  readonly #live = new Map<number, LiveRecord>();
   readonly #word: BigUint64Array;
   #epoch = 0;
   #records = 0;

@@ -6,7 +6,7 @@ export function record<F extends Record<string, number>>(size: number, widths: F
   const offset = (width: number) => (end += width) - width;
   const at = Object.entries(widths).map(([name, width]) => [name, offset(width)]);
   if (end !== size) throw new RangeError(`Record fields fill ${end} bytes, declared ${size}`);
-  return { ...Object.fromEntries(at), size } as { readonly [K in keyof F | 'size']: number };
+  return { ...Object.fromEntries(at), size } as Readonly<Record<keyof F | 'size', number>>;
 }
 
 /**

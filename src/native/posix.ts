@@ -42,7 +42,7 @@ function segmentFile(path: string, fd: number): SegmentFile {
       const own = fstatSync(fd);
       if (own.nlink === 0) return false;
       const named = statSync(path, { throwIfNoEntry: false });
-      return named !== undefined && named.ino === own.ino && named.dev === own.dev;
+      return named?.ino === own.ino && named.dev === own.dev;
     },
     isLocked: () => isOpen && isLocked(fd),
     word(position) {

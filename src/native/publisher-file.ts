@@ -129,7 +129,7 @@ export class PublisherFile {
 function isSameFile(fd: number, path: string): boolean {
   const own = fstatSync(fd);
   const named = statSync(path, { throwIfNoEntry: false });
-  return named !== undefined && named.ino === own.ino && named.dev === own.dev;
+  return named?.ino === own.ino && named.dev === own.dev;
 }
 
 function attempt<T>(what: string, action: () => T): T {

@@ -1,8 +1,9 @@
 // The part of the WebAssembly interface that the kernel uses; @types/node has none of it.
 declare namespace WebAssembly {
-  class Module {
-    constructor(bytes: Uint8Array);
+  interface Module {
+    readonly brand: 'WebAssembly.Module';
   }
+  const Module: new (bytes: Uint8Array) => Module;
   class Memory {
     constructor(descriptor: { initial: number; maximum: number; shared: boolean });
     readonly buffer: SharedArrayBuffer;
