@@ -1,4 +1,5 @@
 // The nouns that every part of the exporter speaks; types only, no behaviour.
+import type { Observable } from 'rxjs';
 
 /** Value types that a publisher can state. */
 export type ValueType = 'u64' | 'i64' | 'f64' | 'bool' | 'string' | 'histogram' | 'summary';
@@ -149,8 +150,9 @@ export interface FamilyFacts {
   readonly help: string;
 }
 
-/** The rendered text of one family, header lines included, as pieces in order. */
-export interface FamilyText extends FamilyFacts {
+/** The rendered sample lines of one family, as pieces in order; header lines are the format's. */
+export interface FamilyText {
+  readonly facts: FamilyFacts;
   readonly pieces: readonly Uint8Array[];
 }
 
@@ -165,32 +167,63 @@ export interface Snapshot {
   hold(): () => void;
 }
 
+/** One internal metric of a target: a single series without labels. Spec 2.5. */
+export interface InternalMetric {
+  readonly name: string;
+  readonly type: 'counter' | 'gauge';
+  readonly help: string;
+  readonly value: number;
+}
+
+/** A target that is ready, with the internal metrics of the moment it was asked. */
+export interface ReadyExposition {
+  readonly kind: 'ready';
+  readonly snapshot: Snapshot;
+  readonly internal: readonly InternalMetric[];
+  readonly status: TargetStatus;
+}
+
 /** The answer to one demand on a target. */
 export type Exposition =
-  | {
-      readonly kind: 'ready';
-      readonly snapshot: Snapshot;
-      /** The internal metrics of the target, written fresh for this answer. */
-      readonly internal: string;
-    }
-  | { readonly kind: 'waiting'; readonly progress: SyncProgress };
+  ReadyExposition | { readonly kind: 'waiting'; readonly status: TargetStatus };
+
+/** A body that is ready to be sent; its bytes stay until `release()`, to be called once. */
+export interface Page {
+  readonly contentType: string;
+  readonly pieces: readonly Uint8Array[];
+  readonly bytes: number;
+  release(): void;
+}
+
+/** Makes a page of an exposition in one format. */
+export type Format = (exposition: ReadyExposition) => Page;
+
+/** What a target says of itself. */
+export interface TargetStatus {
+  readonly app: string;
+  /** The key whose root was chosen, else the first configured one. */
+  readonly serverKey: string;
+  /** Id of the chosen root; empty while none is. */
+  readonly root: string;
+  readonly isReady: boolean;
+  readonly progress: SyncProgress;
+  readonly publisher: Verdict;
+  readonly partition: number;
+}
 
 /** One target as a sink sees it. */
 export interface Target {
   readonly app: string;
   readonly serverKeys: readonly string[];
-  /** What the target says of itself now. */
   status(): TargetStatus;
+  /** The internal metrics as they are now, without being a scrape. */
+  internal(): readonly InternalMetric[];
   /** One demand: emits one exposition and completes. Spec 1.9. */
-  demand(): import('rxjs').Observable<Exposition>;
+  demand(): Observable<Exposition>;
 }
 
-export interface TargetStatus {
-  readonly ready: boolean;
-  readonly progress: SyncProgress;
-  readonly serverKey: string;
-  /** Id of the chosen root; empty while none is. */
-  readonly root: string;
-  readonly publisher: Verdict;
-  readonly partition: number;
+/** What happens to a target that an operator wants to read about. */
+export interface TargetEvent {
+  readonly level: 'info' | 'warning' | 'debug';
+  readonly message: string;
 }

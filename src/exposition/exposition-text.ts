@@ -73,7 +73,7 @@ export class ExpositionText {
         pieces.push(text);
         bytes += text.length;
       }
-      return { ...family.facts, pieces: texts.map((text) => text.view) };
+      return { facts: family.facts, pieces: texts.map((text) => text.view) };
     });
     const hold = () => {
       let isHeld = true;

@@ -5,9 +5,7 @@ import type { ObservedHistogramRow, ObservedSummaryRow } from '../catalogue/row.
 import { UNCHANGED } from '../catalogue/conversion.js';
 import { Distribution } from './distribution.js';
 import type { Kernel } from './kernel/kernel.js';
-
-/** Observations that the quantiles of a summary are taken over. */
-const WINDOW = 512;
+import { SampleWindow } from './sample-window.js';
 
 /** One observed variable. `observe` counts; the distribution's lines show it. */
 export class Observed {
@@ -15,8 +13,7 @@ export class Observed {
   readonly #row: ObservedHistogramRow | ObservedSummaryRow;
   readonly #conversion: Conversion;
   readonly #counts: BigUint64Array;
-  readonly #window: number[] = [];
-  #next = 0;
+  readonly #window = new SampleWindow();
   #count = 0n;
   #sum = 0;
   #lastBits: bigint | undefined;
@@ -50,10 +47,8 @@ export class Observed {
       this.distribution.setHistogram(this.#counts, this.#sum);
       return;
     }
-    this.#window[this.#next] = value;
-    this.#next = (this.#next + 1) % WINDOW;
-    const sorted = Float64Array.from(this.#window).sort();
-    const at = (q: number) => sorted[Math.max(0, Math.ceil(q * sorted.length) - 1)] ?? NaN;
-    this.distribution.setSummary(this.#count, this.#sum, this.#row.quantiles.map(at));
+    this.#window.add(value);
+    const values = this.#window.percentiles(...this.#row.quantiles);
+    this.distribution.setSummary(this.#count, this.#sum, values);
   }
 }

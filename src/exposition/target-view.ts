@@ -68,6 +68,10 @@ export class TargetView implements ProbeListener {
   get root(): ManagedObject {
     return this.#parts.root;
   }
+  /** Lines of the exposition text, each a series. */
+  get series(): number {
+    return this.#text.lines;
+  }
   get clashes(): number {
     return this.#register.clashes;
   }

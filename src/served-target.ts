@@ -1,0 +1,223 @@
+// A target as sinks see it: it turns their demands into answers of its pipeline, and keeps count.
+import {
+  EMPTY,
+  Subject,
+  defer,
+  filter,
+  finalize,
+  ignoreElements,
+  map,
+  merge,
+  take,
+  tap,
+} from 'rxjs';
+import type { Observable } from 'rxjs';
+import type { Catalogue } from './catalogue/catalogue.js';
+import type { Filters } from './catalogue/filters.js';
+import { internalMetrics } from './exposition/internal-metrics.js';
+import type { TargetCounters, ViewFacts } from './exposition/internal-metrics.js';
+import type { Kernel } from './exposition/kernel/kernel.js';
+import { SampleWindow } from './exposition/sample-window.js';
+import { TargetView } from './exposition/target-view.js';
+import type {
+  Exposition,
+  InternalMetric,
+  SyncProgress,
+  Target,
+  TargetEvent,
+  TargetStatus,
+} from './model.js';
+import { targetPipeline } from './pipeline.js';
+import type { PipelineObserver } from './pipeline.js';
+import { unanswered } from './streams/answer.js';
+import type { Answer, Demand } from './streams/answer.js';
+import type { ChosenRoot, RootChoice } from './streams/choose-root.js';
+import type { Partition } from './streams/partition.js';
+import type { ServerPool } from './streams/server-pool.js';
+
+export interface TargetParts {
+  readonly app: string;
+  readonly serverKeys: readonly string[];
+  /** Root-selection hint; empty for none. */
+  readonly instance: string;
+  readonly catalogue: Catalogue | undefined;
+  readonly filters: Filters;
+  readonly pool: ServerPool;
+  readonly partition: Partition;
+  readonly kernel: Kernel;
+  readonly spacingMs: number;
+  /** Unix time in milliseconds. */
+  readonly unixMs: () => number;
+}
+
+const NO_PROGRESS: Omit<SyncProgress, 'reason'> = {
+  objects: { synced: 0, total: 0 },
+  variables: { synced: 0, total: 0 },
+};
+/** Clashing series that are told of by name. */
+const MOST_CLASHES_TOLD = 100;
+
+export class ServedTarget implements Target, PipelineObserver {
+  readonly app: string;
+  readonly serverKeys: readonly string[];
+  readonly #parts: TargetParts;
+  readonly #demand$ = new Subject<Demand>();
+  readonly #answer$ = new Subject<Answer>();
+  readonly #event$ = new Subject<TargetEvent>();
+  readonly #counters: TargetCounters = {
+    cacheHits: 0,
+    cacheMisses: 0,
+    scopeHits: 0,
+    scopeMisses: 0,
+    refreshes: new SampleWindow(),
+  };
+  readonly #waiting = new Set<Demand>();
+  readonly #clashes = new Set<string>();
+  #choice: RootChoice | undefined;
+  #view: TargetView | undefined;
+  #isReady = false;
+
+  constructor(parts: TargetParts) {
+    this.#parts = parts;
+    this.app = parts.app;
+    this.serverKeys = parts.serverKeys;
+  }
+
+  /** Keeps the target alive while it is subscribed to; emits what an operator wants to read. */
+  run(): Observable<TargetEvent> {
+    const { app, instance } = this.#parts;
+    const answers$ = targetPipeline({
+      ...this.#parts,
+      app,
+      hint: instance,
+      demand$: this.#demand$,
+      makeView: (chosen) => this.#makeView(chosen),
+      observer: this,
+    });
+    return merge(
+      this.#event$,
+      answers$.pipe(
+        tap((answer) => {
+          this.#answer$.next(answer);
+        }),
+        ignoreElements(),
+      ),
+    );
+  }
+
+  demand(): Observable<Exposition> {
+    return defer(() => {
+      const demand: Demand = { kind: 'demand' };
+      const answer$ = this.#answer$.pipe(
+        filter((answer) => answer.demand === demand),
+        take(1),
+        map((answer) => this.#exposition(answer)),
+      );
+      const ask$ = defer(() => {
+        this.#waiting.add(demand);
+        for (const key of this.serverKeys) this.#parts.pool.look(key);
+        this.#demand$.next(demand);
+        return EMPTY;
+      });
+      return merge(answer$, ask$).pipe(finalize(() => this.#waiting.delete(demand)));
+    });
+  }
+
+  status(): TargetStatus {
+    const { pool, partition } = this.#parts;
+    const chosen = this.#choice?.kind === 'chosen' ? this.#choice : undefined;
+    const serverKey = chosen?.serverKey ?? this.serverKeys[0] ?? '';
+    return {
+      app: this.app,
+      serverKey,
+      root: chosen?.root.name ?? '',
+      isReady: this.#isReady,
+      progress: this.#progress(),
+      publisher: this.#choice?.kind === 'none' ? this.#choice.publisher : pool.publisher(serverKey),
+      partition: partition.number,
+    };
+  }
+
+  internal(): InternalMetric[] {
+    const { number, busyIdleRatio, waits } = this.#parts.partition;
+    const worker = { number, busyIdleRatio, waits, rebalances: 0, lastRebalanceMs: 0 };
+    return internalMetrics(this.status(), this.#counters, worker, this.#viewFacts());
+  }
+
+  chosen(choice: RootChoice): void {
+    this.#choice = choice;
+    if (choice.kind === 'none') {
+      this.#say('info', `waiting on ${choice.reason}`);
+      return;
+    }
+    const { root, serverKey, others } = choice;
+    this.#say('info', `takes root ${root.name} of server key ${serverKey}`);
+    if (others.length > 0) this.#say('warning', `roots not taken: ${others.join(', ')}`);
+  }
+
+  viewed(view: TargetView | undefined): void {
+    this.#view = view;
+    if (view !== undefined) return;
+    this.#isReady = false;
+    // Whoever still waits for its turn learns that the root is gone.
+    for (const demand of [...this.#waiting]) this.#answer$.next(unanswered(demand));
+  }
+
+  ready(isReady: boolean): void {
+    if (isReady === this.#isReady) return;
+    this.#isReady = isReady;
+    const { objects, variables } = this.#progress();
+    this.#say('info', `ready: ${objects.total} objects, ${variables.total} variables`);
+  }
+
+  readonly refreshed = (tookMs: number): void => {
+    this.#counters.refreshes.add(tookMs);
+  };
+
+  #makeView(chosen: ChosenRoot): TargetView {
+    const onClash = (series: string): void => {
+      if (this.#clashes.size >= MOST_CLASHES_TOLD || this.#clashes.has(series)) return;
+      this.#clashes.add(series);
+      this.#say('warning', `left out a second series ${series}`);
+    };
+    return new TargetView({ ...this.#parts, ...chosen, onClash });
+  }
+
+  #exposition({ snapshot, isHit }: Answer): Exposition {
+    const status = this.status();
+    if (snapshot === undefined) return { kind: 'waiting', status };
+    // A scrape is counted before its page is written.
+    if (isHit) this.#counters.cacheHits++;
+    else this.#counters.cacheMisses++;
+    return { kind: 'ready', snapshot, internal: this.internal(), status };
+  }
+
+  #progress(): SyncProgress {
+    if (this.#choice?.kind === 'none') return { ...NO_PROGRESS, reason: this.#choice.reason };
+    return this.#view?.progress ?? { ...NO_PROGRESS, reason: 'the first look' };
+  }
+
+  #viewFacts(): ViewFacts | undefined {
+    const view = this.#view;
+    if (view === undefined || this.#choice?.kind !== 'chosen') return undefined;
+    const drops = this.#parts.pool.drops(this.#choice.serverKey);
+    const { asOfNs, clashes, staleFrames, series } = view;
+    const asOfAgeSeconds =
+      asOfNs === undefined ? undefined : this.#parts.unixMs() / 1e3 - Number(asOfNs) / 1e9;
+    return {
+      series,
+      clashes,
+      staleFrames,
+      asOfAgeSeconds,
+      droppedObjects: drops.objects,
+      droppedVariables: drops.variables,
+    };
+  }
+
+  #say(level: TargetEvent['level'], message: string): void {
+    this.#event$.next({
+      level,
+      message: `target ${this.app} on ${this.serverKeys.join(', ')} ${message}`,
+    });
+  }
+}

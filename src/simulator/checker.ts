@@ -1,0 +1,139 @@
+// Checks the shape of a scenario and gathers what is wrong with it.
+import { Fault } from '../errors.js';
+import type { ValueType } from '../model.js';
+import type { ScenarioValue } from './scenario.js';
+
+const MOST_TOLD = 50;
+
+export class Checker {
+  readonly #from: string;
+  readonly #problems: string[] = [];
+
+  constructor(from: string) {
+    this.#from = from;
+  }
+
+  throwIfAny(): void {
+    if (this.#problems.length === 0) return;
+    const told = this.#problems.slice(0, MOST_TOLD);
+    const more = this.#problems.length - told.length;
+    const rest = more > 0 ? [`${this.#from}: and ${more} more problems`] : [];
+    throw new Fault('SCENARIO_INVALID', [...told, ...rest].join('\n'));
+  }
+
+  /** An object; with `keys`, one that has no others. */
+  record(value: unknown, at: string, keys?: readonly string[]): Record<string, unknown> {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+      this.#found(value, at, 'an object');
+      return {};
+    }
+    for (const key of keys === undefined ? [] : Object.keys(value))
+      if (!keys?.includes(key))
+        this.#add(
+          at === '' ? key : `${at}.${key}`,
+          `unknown key, allowed: ${keys?.join(', ') ?? ''}`,
+        );
+    return value as Record<string, unknown>;
+  }
+
+  list(value: unknown, at: string): readonly unknown[] {
+    if (Array.isArray(value)) return value;
+    this.#found(value, at, 'a list');
+    return [];
+  }
+
+  text(value: unknown, at: string): string {
+    if (typeof value === 'string') return value;
+    this.#found(value, at, 'a string');
+    return '';
+  }
+
+  optionalText(value: unknown, at: string): string | undefined {
+    return value === undefined || value === null ? undefined : this.text(value, at);
+  }
+
+  flag(value: unknown, at: string, fallback: boolean): boolean {
+    if (value === undefined) return fallback;
+    if (typeof value === 'boolean') return value;
+    this.#found(value, at, 'true or false');
+    return fallback;
+  }
+
+  oneOf<T extends string>(value: unknown, at: string, allowed: readonly T[]): T {
+    const match = allowed.find((each) => each === value);
+    if (match !== undefined) return match;
+    this.#found(value, at, allowed.join(', '));
+    throw new TypeError('unreachable');
+  }
+
+  milliseconds(value: unknown, at: string): number {
+    if (typeof value === 'number' && value >= 0 && value <= 2 ** 31 - 1) return value;
+    this.#found(value, at, 'milliseconds from 0 to 2147483647');
+    return 0;
+  }
+
+  /** A value of that type. Integers may be decimal strings; NaN and infinities are strings. */
+  value(value: unknown, type: ValueType, at: string): ScenarioValue {
+    if (type === 'string') return this.text(value, at);
+    if (type === 'bool') return this.flag(value, at, false);
+    if (type === 'f64') return this.#float(value, at);
+    if (type === 'u64') return this.#integer(value, at, 0n, 2n ** 64n - 1n);
+    if (type === 'i64') return this.#integer(value, at, -(2n ** 63n), 2n ** 63n - 1n);
+    const isHistogram = type === 'histogram';
+    const keys = isHistogram ? ['bounds', 'counts', 'sum'] : ['quantiles', 'count', 'sum'];
+    const record = this.record(value, at, keys);
+    const sum = this.#float(record['sum'], `${at}.sum`);
+    const count = (each: unknown, where: string) => this.#integer(each, where, 0n, 2n ** 64n - 1n);
+    if (!isHistogram) {
+      const quantiles = this.record(record['quantiles'] ?? {}, `${at}.quantiles`);
+      const entries = Object.entries(quantiles)
+        .map(([q, each]) => [q, this.#float(each, `${at}.quantiles[${q}]`)] as const)
+        .sort(([a], [b]) => Number(a) - Number(b));
+      return {
+        quantiles: Object.fromEntries(entries),
+        count: count(record['count'], `${at}.count`),
+        sum,
+      };
+    }
+    const bounds = this.list(record['bounds'], `${at}.bounds`).map((each, i) =>
+      this.#float(each, `${at}.bounds[${i}]`),
+    );
+    const counts = this.list(record['counts'], `${at}.counts`).map((each, i) =>
+      count(each, `${at}.counts[${i}]`),
+    );
+    if (counts.length !== bounds.length + 1)
+      this.#add(
+        `${at}.counts`,
+        `${counts.length} counts for ${bounds.length} bounds, allowed: one more than bounds`,
+      );
+    return { bounds, counts, sum };
+  }
+
+  #float(value: unknown, at: string): number {
+    if (typeof value === 'number') return value;
+    if (value === 'NaN' || value === 'Infinity' || value === '-Infinity') return Number(value);
+    this.#found(value, at, 'a number, "NaN", "Infinity" or "-Infinity"');
+    return 0;
+  }
+
+  #integer(value: unknown, at: string, least: bigint, most: bigint): bigint {
+    const isExact = typeof value === 'number' && Number.isSafeInteger(value);
+    const isDecimal = typeof value === 'string' && /^-?\d{1,20}$/.test(value);
+    const integer = isExact || isDecimal ? BigInt(value) : undefined;
+    if (integer !== undefined && integer >= least && integer <= most) return integer;
+    this.#found(value, at, `an integer from ${least} to ${most}, beyond 2^53 as a decimal string`);
+    return 0n;
+  }
+
+  #found(value: unknown, at: string, allowed: string): void {
+    const found = value === undefined ? 'nothing' : JSON.stringify(value);
+    this.#add(
+      at,
+      `found ${found.length > 80 ? `${found.slice(0, 80)}…` : found}, allowed: ${allowed}`,
+    );
+  }
+
+  #add(at: string, what: string): void {
+    this.#problems.push(`${this.#from}: ${at === '' ? 'the file' : at}: ${what}`);
+  }
+}

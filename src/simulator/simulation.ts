@@ -1,0 +1,81 @@
+// Runs a simulated publisher: a generated tree that lives, or a scenario that is played.
+import {
+  EMPTY,
+  concatMap,
+  defer,
+  filter,
+  from,
+  ignoreElements,
+  interval,
+  map,
+  repeat,
+  take,
+  tap,
+  timer,
+} from 'rxjs';
+import type { Observable } from 'rxjs';
+import type { Publisher } from '../native/publisher.js';
+import type { LiveTree } from './live-tree.js';
+import type { Scenario, ScenarioStep } from './scenario.js';
+import { Stage } from './stage.js';
+
+/** How a simulation ends by itself: with a clean close, or killed on the spot. */
+export type Ending = 'clean' | 'kill';
+
+/** Beats while it is subscribed to; never ends. */
+export function live(
+  publisher: Publisher,
+  tree: LiveTree,
+  rateHz: number,
+  fraction: number,
+): Observable<Ending> {
+  const beat$ = interval(1000 / rateHz).pipe(
+    tap(() => {
+      tree.beat(fraction);
+      publisher.notify();
+    }),
+    ignoreElements(),
+  );
+  return rateHz > 0 ? beat$ : EMPTY;
+}
+
+/** Puts the scenario's objects on a stage; call it before the publisher is placed. */
+export function stageOf(publisher: Publisher, { objects }: Scenario): Stage {
+  const stage = new Stage(publisher);
+  for (const object of objects) stage.add(object);
+  return stage;
+}
+
+/** Plays the steps, each after the one before; goes on publishing after the last one. */
+export function play(
+  publisher: Publisher,
+  stage: Stage,
+  { steps, repeat: isEndless }: Scenario,
+): Observable<Ending> {
+  const one = (step: ScenarioStep): Observable<ScenarioStep> =>
+    timer(step.afterMs).pipe(
+      map(() => {
+        stage.play(step);
+        publisher.notify();
+        return step;
+      }),
+    );
+  const once$ = defer(() => from(steps)).pipe(concatMap(one));
+  const played$ = steps.length > 0 && isEndless ? once$.pipe(repeat()) : once$;
+  return played$.pipe(
+    map(({ exit }) => exit),
+    filter((exit) => exit !== undefined),
+    take(1),
+  );
+}
+
+/** Says that the publisher lives, as often as its segment promises. */
+export function heartbeat(publisher: Publisher): Observable<never> {
+  if (publisher.heartbeatMs === 0) return EMPTY;
+  return interval(publisher.heartbeatMs).pipe(
+    tap(() => {
+      publisher.beat();
+    }),
+    ignoreElements(),
+  );
+}

@@ -1,0 +1,116 @@
+// Puts a scenario's objects into a publisher and carries out its steps.
+import { Fault } from '../errors.js';
+import type { Publisher, PublishedObject } from '../native/publisher.js';
+import type { PublishedValues } from '../native/published-values.js';
+import { Checker } from './checker.js';
+import type { ScenarioObject, ScenarioStep, ScenarioValue, ScenarioVariable } from './scenario.js';
+
+interface Staged {
+  readonly variable: ScenarioVariable;
+  readonly handle: PublishedValues[keyof PublishedValues];
+}
+
+interface StagedObject {
+  readonly object: PublishedObject;
+  readonly parent: string | undefined;
+  readonly variables: Map<string, Staged>;
+}
+
+/** Room that texts of a scenario get at least, so that steps may set longer ones. */
+const TEXT_ROOM = 128;
+
+export class Stage {
+  readonly #publisher: Publisher;
+  readonly #objects = new Map<string, StagedObject>();
+
+  constructor(publisher: Publisher) {
+    this.#publisher = publisher;
+  }
+
+  get ids(): readonly string[] {
+    return [...this.#objects.keys()];
+  }
+
+  /** @throws Fault SCENARIO_INVALID when the parent is not there or the id is taken */
+  add(scenario: ScenarioObject): void {
+    const { id, className, state, synced } = scenario;
+    if (this.#objects.has(id)) throw new Fault('SCENARIO_INVALID', `Object ${id} is there already`);
+    const parent = scenario.parent === undefined ? undefined : this.#find(scenario.parent);
+    const object =
+      parent === undefined
+        ? this.#publisher.addRoot(id, className, { state, synced })
+        : this.#publisher.addObject(parent.object, id, className, { state, synced });
+    const staged: StagedObject = { object, parent: scenario.parent, variables: new Map() };
+    this.#objects.set(id, staged);
+    for (const variable of scenario.variables) this.#addVariable(staged, variable);
+  }
+
+  play(step: ScenarioStep): void {
+    for (const id of step.remove) this.#remove(id);
+    for (const object of step.add) this.add(object);
+    for (const [id, name, value] of step.set) this.set(id, name, value);
+    for (const id of step.sync) this.#publisher.setSynced(this.#find(id).object);
+    for (const [id, state] of step.state) this.#publisher.setState(this.#find(id).object, state);
+  }
+
+  /** Sets a variable to a value as a scenario states it. @throws Fault SCENARIO_INVALID */
+  set(id: string, name: string, value: unknown): void {
+    const staged = this.#find(id).variables.get(name);
+    if (staged === undefined)
+      throw new Fault('SCENARIO_INVALID', `Object ${id} has no variable ${JSON.stringify(name)}`);
+    const check = new Checker(`step for ${id}`);
+    const checked = check.value(value, staged.variable.type, name);
+    check.throwIfAny();
+    store(staged.handle, checked);
+  }
+
+  #addVariable(staged: StagedObject, variable: ScenarioVariable): void {
+    const { name, type, kind, unit, help, value } = variable;
+    const textBytes = Math.max(
+      TEXT_ROOM,
+      typeof value === 'string' ? Buffer.byteLength(value) * 2 : 0,
+    );
+    const handle = this.#publisher.addVariable(staged.object, name, type, {
+      kind,
+      unit,
+      help,
+      textBytes,
+      schema: schemaOf(value),
+    });
+    staged.variables.set(name, { variable, handle });
+    if (value !== undefined) store(handle, value);
+  }
+
+  #remove(id: string): void {
+    this.#publisher.removeObject(this.#find(id).object);
+    const forget = (gone: string) => {
+      this.#objects.delete(gone);
+      for (const [child, { parent }] of this.#objects) if (parent === gone) forget(child);
+    };
+    forget(id);
+  }
+
+  #find(id: string): StagedObject {
+    const staged = this.#objects.get(id);
+    if (staged === undefined) throw new Fault('SCENARIO_INVALID', `There is no object ${id}`);
+    return staged;
+  }
+}
+
+function schemaOf(value: ScenarioValue | undefined): readonly number[] {
+  if (typeof value !== 'object') return [];
+  return 'bounds' in value ? value.bounds : Object.keys(value.quantiles).map(Number);
+}
+
+function store(handle: PublishedValues[keyof PublishedValues], value: ScenarioValue): void {
+  if (typeof value === 'object') {
+    if ('bounds' in value && 'observe' in handle) handle.set(value.counts, value.sum);
+    else if ('quantiles' in value && 'set' in handle)
+      (handle as PublishedValues['summary']).set(
+        value.count,
+        value.sum,
+        Object.values(value.quantiles),
+      );
+  } else if (typeof value === 'string') (handle as PublishedValues['string']).set(value);
+  else (handle as PublishedValues['u64']).set(value);
+}

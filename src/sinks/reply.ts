@@ -1,0 +1,49 @@
+// Sends one answer and tells when it is over.
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Observable } from 'rxjs';
+import type { Page } from '../model.js';
+import type { SinkEvent } from './sink.js';
+
+export interface Reply {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly page: Page;
+}
+
+/** A short text, with the line feed that terminals like. */
+export function textReply(
+  status: number,
+  text: string,
+  headers: Readonly<Record<string, string>> = {},
+): Reply {
+  return { status, headers, page: plainPage(`${text}\n`, 'text/plain; charset=utf-8') };
+}
+
+export function plainPage(text: string, contentType: string): Page {
+  const body = Buffer.from(text);
+  return { contentType, pieces: [body], bytes: body.length, release: () => undefined };
+}
+
+/** Emits once when the response is over, sent or not; ending the subscription does not cut it. */
+export function send(
+  { method }: IncomingMessage,
+  response: ServerResponse,
+  { status, headers, page }: Reply,
+): Observable<SinkEvent> {
+  return new Observable((subscriber) => {
+    const sent = method === 'HEAD' ? 0 : page.bytes;
+    response.once('close', () => {
+      page.release();
+      subscriber.next({ kind: 'served', status, bytes: sent });
+      subscriber.complete();
+    });
+    response.writeHead(status, {
+      'Content-Type': page.contentType,
+      'Content-Length': page.bytes,
+      'Cache-Control': 'no-store',
+      ...headers,
+    });
+    if (method !== 'HEAD') for (const piece of page.pieces) response.write(piece);
+    response.end();
+  });
+}

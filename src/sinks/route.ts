@@ -1,0 +1,44 @@
+// Which target a scrape is for. Spec 4.3 and 7.
+import type { Target } from '../model.js';
+
+export type Routed =
+  | { readonly kind: 'target'; readonly target: Target }
+  | { readonly kind: 'refused'; readonly status: 400 | 404; readonly text: string };
+
+const PARAMETERS = ['server_key', 'app', 'instance'] as const;
+
+const refused = (status: 400 | 404, text: string): Routed => ({ kind: 'refused', status, text });
+
+export function route(targets: readonly Target[], query: URLSearchParams): Routed {
+  const twice = PARAMETERS.find((name) => query.getAll(name).length > 1);
+  if (twice !== undefined) return refused(400, `parameter ${twice} is given more than once`);
+  const [serverKey, app, instance] = PARAMETERS.map((name) => query.get(name) ?? undefined);
+  const [only, another] = targets;
+  if (serverKey === undefined && app === undefined && instance === undefined) {
+    if (only !== undefined && another === undefined) return { kind: 'target', target: only };
+    return refused(400, 'several targets are configured: add server_key, or app and instance');
+  }
+  if (serverKey === undefined && (app === undefined || instance === undefined))
+    return refused(400, 'app and instance select a target only together; or use server_key');
+  const [match, second] = targets.filter(
+    (target) =>
+      (serverKey === undefined || keysOf(target).includes(serverKey)) &&
+      (app === undefined || target.app === app) &&
+      (instance === undefined || target.status().root === instance),
+  );
+  if (match === undefined) return refused(404, 'no target matches the routing parameters');
+  if (second !== undefined)
+    return refused(
+      400,
+      serverKey === undefined
+        ? 'several targets share app and instance: add server_key'
+        : 'several targets share this server_key: add app and instance',
+    );
+  return { kind: 'target', target: match };
+}
+
+/** Once a root is chosen, its key; until then all that the target looks through. */
+const keysOf = (target: Target): readonly string[] => {
+  const { root, serverKey } = target.status();
+  return root === '' ? target.serverKeys : [serverKey];
+};

@@ -1,0 +1,116 @@
+// Which root a target exports, among those that its server keys show. Spec 1.3.5.
+import { combineLatest, distinctUntilChanged, scan } from 'rxjs';
+import type { Observable } from 'rxjs';
+import type { ManagedObject, Source, Verdict } from '../model.js';
+import type { Sighting } from '../native/segment-watch.js';
+import { identityOf } from './root-identity.js';
+
+export interface RootWish {
+  readonly app: string;
+  /** A full root id or an instance number; empty for none. */
+  readonly hint: string;
+}
+
+export interface ChosenRoot {
+  readonly kind: 'chosen';
+  readonly serverKey: string;
+  readonly source: Source;
+  readonly root: ManagedObject;
+  /** Ids of roots that would have fitted as well. */
+  readonly others: readonly string[];
+}
+
+export type RootChoice =
+  ChosenRoot | { readonly kind: 'none'; readonly reason: string; readonly publisher: Verdict };
+
+interface Candidate {
+  readonly serverKey: string;
+  readonly order: number;
+  readonly source: Source;
+  readonly root: ManagedObject;
+}
+
+const ABSENT: Verdict = { state: 'absent', reason: 'no server key is watched' };
+
+/** Chooses anew whenever the keys' sightings change; sticks to a root until that root is lost. */
+export function chooseRoot(
+  sightings: readonly Observable<Sighting>[],
+  wish: RootWish,
+): Observable<RootChoice> {
+  const start: RootChoice = { kind: 'none', reason: ABSENT.reason, publisher: ABSENT };
+  return combineLatest(sightings).pipe(
+    scan((last: RootChoice, seen) => (isThere(last, seen) ? last : choose(seen, wish)), start),
+    distinctUntilChanged(isSameChoice),
+  );
+}
+
+function isThere(choice: RootChoice, seen: readonly Sighting[]): boolean {
+  if (choice.kind !== 'chosen') return false;
+  const sighting = seen.find(({ serverKey }) => serverKey === choice.serverKey);
+  return sighting?.source === choice.source && choice.source.roots.has(choice.root);
+}
+
+/** The best root of what is seen now. */
+export function choose(seen: readonly Sighting[], wish: RootWish): RootChoice {
+  const all = seen.flatMap(({ serverKey, source }, order): Candidate[] =>
+    source === undefined
+      ? []
+      : [...source.roots].map((root) => ({ serverKey, order, source, root })),
+  );
+  const ofApp = all.filter(({ root }) => identityOf(root).application === wish.app);
+  const exact = ofApp.filter(({ root }) => root.name === wish.hint);
+  const byInstance = ofApp.filter(({ root }) => identityOf(root).instance === wish.hint);
+  const fitting = wish.hint === '' ? ofApp : exact.length > 0 ? exact : byInstance;
+  const [best, ...others] = [...fitting].sort(byPreference);
+  if (best === undefined) return none(seen, all, wish);
+  const { serverKey, source, root } = best;
+  return { kind: 'chosen', serverKey, source, root, others: others.map((each) => each.root.name) };
+}
+
+/** Fewest segments, then the order of the server keys, then the lowest instance, then the id. */
+function byPreference(a: Candidate, b: Candidate): number {
+  const segments = ({ root }: Candidate) => root.name.split('.').length;
+  const instance = ({ root }: Candidate) => {
+    const number = Number(identityOf(root).instance);
+    return Number.isNaN(number) ? Number.MAX_VALUE : number;
+  };
+  return (
+    segments(a) - segments(b) ||
+    a.order - b.order ||
+    instance(a) - instance(b) ||
+    (a.root.name < b.root.name ? -1 : Number(a.root.name > b.root.name))
+  );
+}
+
+function none(
+  seen: readonly Sighting[],
+  all: readonly Candidate[],
+  { app, hint }: RootWish,
+): RootChoice {
+  const wanted = `a root of application ${app}${hint === '' ? '' : ` that fits instance ${hint}`}`;
+  const roots = all.map(({ root }) => root.name);
+  const publishers = seen.map(({ publisher }) => publisher);
+  const publisher =
+    seen.find(({ source }) => source !== undefined)?.publisher ??
+    publishers.find(({ state }) => state !== 'absent') ??
+    publishers[0] ??
+    ABSENT;
+  const states = seen.map((each) => `server key ${each.serverKey}: ${each.publisher.reason}`);
+  const reason =
+    roots.length > 0
+      ? `${wanted}, there is ${shortened(roots)}`
+      : `${wanted}, ${states.join('; ')}`;
+  return { kind: 'none', reason, publisher };
+}
+
+const MOST_NAMED = 5;
+const shortened = (names: readonly string[]): string =>
+  names.length <= MOST_NAMED
+    ? names.join(', ')
+    : `${names.slice(0, MOST_NAMED).join(', ')} and ${names.length - MOST_NAMED} more`;
+
+function isSameChoice(a: RootChoice, b: RootChoice): boolean {
+  if (a.kind === 'none' || b.kind === 'none')
+    return a.kind === 'none' && b.kind === 'none' && a.reason === b.reason;
+  return a.root === b.root && a.source === b.source;
+}
