@@ -1,7 +1,7 @@
 // Checks the shape of a scenario and gathers what is wrong with it.
 import { Fault } from '../errors.js';
 import type { ValueType } from '../model.js';
-import type { ScenarioValue } from './scenario.js';
+import type { ScenarioValue } from './scenario-model.js';
 
 const MOST_TOLD = 50;
 

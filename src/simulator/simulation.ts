@@ -16,7 +16,7 @@ import {
 import type { Observable } from 'rxjs';
 import type { Publisher } from '../native/publisher.js';
 import type { LiveTree } from './live-tree.js';
-import type { Scenario, ScenarioStep } from './scenario.js';
+import type { Scenario, ScenarioStep } from './scenario-model.js';
 import { Stage } from './stage.js';
 
 /** How a simulation ends by itself: with a clean close, or killed on the spot. */

@@ -3,7 +3,12 @@ import { Fault } from '../errors.js';
 import type { Publisher, PublishedObject } from '../native/publisher.js';
 import type { PublishedValues } from '../native/published-values.js';
 import { Checker } from './checker.js';
-import type { ScenarioObject, ScenarioStep, ScenarioValue, ScenarioVariable } from './scenario.js';
+import type {
+  ScenarioObject,
+  ScenarioStep,
+  ScenarioValue,
+  ScenarioVariable,
+} from './scenario-model.js';
 
 interface Staged {
   readonly variable: ScenarioVariable;

@@ -1,0 +1,12 @@
+// The floor: a Node server that only sends the bytes that it was given.
+import { createServer } from 'node:http';
+import { readFileSync } from 'node:fs';
+
+const body = readFileSync(process.argv[2]);
+const server = createServer((request, response) => {
+  response.writeHead(200, { 'Content-Type': 'text/plain', 'Content-Length': body.length });
+  response.end(body);
+});
+process.on('message', () => process.send({ done: true }));
+process.on('disconnect', () => process.exit(0));
+server.listen(0, '127.0.0.1', () => process.send({ done: true, port: server.address().port }));

@@ -1,0 +1,201 @@
+// How long does one scrape take, beside prom-client and beside a server that only sends the bytes?
+// Rounds are interleaved in one run, so that ratios hold on a noisy machine. Usage: run.js [series]
+import { fork, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { Agent, get } from 'node:http';
+import { cpus, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { issueLicense } from '../dist/license/issue-license.js';
+import { FAMILIES, entityLabels, kindOf, nameOf } from './workload.js';
+
+const SERIES = Number(process.argv[2] ?? 100_000);
+const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 15);
+const SHARES = [0, 0.01, 1];
+const folder = mkdtempSync(join(tmpdir(), 'shm-bench-'));
+const contextId = `bench${process.pid}`;
+const script = (name) => new URL(name, import.meta.url);
+const agent = new Agent({ keepAlive: true });
+const children = [];
+
+/** Starts a peer and waits for its first message. */
+async function start(name, args) {
+  const child = fork(script(name), args);
+  children.push(child);
+  const [message] = await once(child, 'message');
+  return { child, port: message.port };
+}
+
+async function tell(child, message) {
+  child.send(message);
+  return (await once(child, 'message'))[0];
+}
+
+/** One scrape: milliseconds from the request to the last byte, and the body when it is wanted. */
+function scrape(port, wantsBody = false) {
+  return new Promise((resolve, reject) => {
+    const startedAt = process.hrtime.bigint();
+    get({ host: '127.0.0.1', port, path: '/metrics', agent }, (response) => {
+      const chunks = [];
+      let bytes = 0;
+      response.on('data', (chunk) => {
+        bytes += chunk.length;
+        if (wantsBody) chunks.push(chunk);
+      });
+      response.on('end', () => {
+        const ms = Number(process.hrtime.bigint() - startedAt) / 1e6;
+        if (response.statusCode === 200) resolve({ ms, bytes, body: Buffer.concat(chunks) });
+        else reject(new Error(`status ${response.statusCode}: ${Buffer.concat(chunks)}`));
+      });
+    }).on('error', reject);
+  });
+}
+
+const median = (list) => list.toSorted((a, b) => a - b)[Math.floor(list.length / 2)];
+
+async function startExporter() {
+  const catalogue = join(folder, 'bench.toml');
+  const metrics = Array.from({ length: FAMILIES }, (_, family) => {
+    const type = kindOf(family) === 'counter' ? 'counter' : 'gauge';
+    return `  { var = "${nameOf(family)}", name = "${nameOf(family)}", type = "${type}", help = "A family of the workload." },`;
+  });
+  writeFileSync(
+    catalogue,
+    `app = "bench"\n[[classes]]\nalias = "client"\nclass_ids = ["Client"]\npaths = ["fleet.{host}.{client}.{service}"]\nmetrics = [\n${metrics.join('\n')}\n]\n`,
+  );
+  const license = join(folder, 'license.json');
+  const now = Date.now();
+  const term = { issuedAt: new Date(now - 60_000), expiresAt: new Date(now + 86_400_000) };
+  writeFileSync(license, issueLicense({ licensee: 'bench', ...term }));
+  const config = join(folder, 'config.toml');
+  const lines = [
+    `context_id = "${contextId}"`,
+    'app = "bench"',
+    'server_keys = ["1"]',
+    'metrics_http_enabled = true',
+    'metrics_bind_address = "127.0.0.1"',
+    'metrics_port = 0',
+    // Every scrape here is later than this after the one before, so that each renders what changed.
+    'render_min_interval_ms = 1',
+    `catalogue_files = ["${catalogue}"]`,
+    `license_file = "${license}"`,
+  ];
+  writeFileSync(config, `${lines.join('\n')}\n`);
+  const child = spawn(process.execPath, [script('../dist/cli.js').pathname, '--config', config], {
+    stdio: ['ignore', 'inherit', 'pipe'],
+  });
+  children.push(child);
+  let log = '';
+  return new Promise((resolve, reject) => {
+    child.on('exit', () => reject(new Error(`the exporter ended: ${log}`)));
+    child.stderr.on('data', (chunk) => {
+      log += chunk;
+      const port = /metrics at http:\/\/127\.0\.0\.1:(\d+)/.exec(log)?.[1];
+      if (port !== undefined && log.includes(' ready: ')) resolve({ child, port: Number(port) });
+    });
+  });
+}
+
+/** Every series of the page has the value that the publisher stored. */
+function check(body, truth) {
+  const entities = truth.length / FAMILIES;
+  const values = new Map();
+  for (const line of body.toString('utf8').split('\n')) {
+    if (!line.startsWith('bench_')) continue;
+    const blank = line.lastIndexOf(' ');
+    values.set(line.slice(0, blank), Number(line.slice(blank + 1)));
+  }
+  if (values.size !== truth.length) throw new Error(`${values.size} series, not ${truth.length}`);
+  for (let i = 0; i < truth.length; i++) {
+    const labels = Object.entries(entityLabels(i % entities));
+    const text = labels.map(([key, value]) => `${key}="${value.replaceAll('.', '_')}"`).join(',');
+    const series = `${nameOf(Math.floor(i / entities))}{${text}}`;
+    if (values.get(series) !== truth[i])
+      throw new Error(`${series} is ${values.get(series)}, not ${truth[i]}`);
+  }
+}
+
+/** Peak resident memory of a process, in MB. */
+const peakMb = ({ pid }) =>
+  Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
+
+async function main() {
+  const publisher = await start('publisher.js', [contextId, String(SERIES)]);
+  const ours = await startExporter();
+  const first = await scrape(ours.port, true);
+  const bytes = join(folder, 'page');
+  writeFileSync(bytes, first.body);
+  const floor = await start('floor.js', [bytes]);
+  const prom = await start('prom-client.js', [String(SERIES)]);
+  const peers = [
+    { name: 'floor', ...floor, teller: floor.child },
+    { name: 'shm_exporter', ...ours, teller: publisher.child },
+    { name: 'prom-client', ...prom, teller: prom.child },
+  ];
+  const times = new Map(peers.map(({ name }) => [name, SHARES.map(() => [])]));
+  for (let round = -2; round < ROUNDS; round++)
+    for (const [index, share] of SHARES.entries())
+      for (let turn = 0; turn < peers.length; turn++) {
+        // Who comes first changes from round to round; nobody always follows the same peer.
+        const peer = peers[(turn + round + 2) % peers.length];
+        await tell(peer.teller, { change: share });
+        const { ms } = await scrape(peer.port);
+        if (round >= 0) times.get(peer.name)[index].push(ms);
+      }
+  await tell(publisher.child, { change: 0.37 });
+  const { truth } = await tell(publisher.child, { truth: true });
+  check((await scrape(ours.port, true)).body, truth);
+
+  const base = times.get('floor').map(median);
+  const rows = peers.map(({ name, child }) => ({
+    name,
+    peakMb: Math.round(peakMb(child)),
+    shares: SHARES.map((share, index) => {
+      const ms = median(times.get(name)[index]);
+      return { share, ms, timesFloor: ms / base[index] };
+    }),
+  }));
+  const results = {
+    series: SERIES,
+    bytes: first.bytes,
+    rounds: ROUNDS,
+    node: process.version,
+    cpu: cpus()[0].model,
+    cores: cpus().length,
+    rows,
+  };
+  writeFileSync(script('results.json'), `${JSON.stringify(results, undefined, 2)}\n`);
+  console.log(
+    `${SERIES} series, ${(first.bytes / 1e6).toFixed(1)} MB, ${ROUNDS} rounds, medians; every value checked`,
+  );
+  const cell = ({ ms, timesFloor }) =>
+    `${ms.toFixed(2).padStart(9)} ms ${timesFloor.toFixed(2).padStart(7)} x`;
+  console.log(
+    `${'changed'.padEnd(14)}${SHARES.map((share) => `${share * 100} %`.padStart(21)).join('')}   peak MB`,
+  );
+  for (const { name, shares, peakMb: mb } of rows)
+    console.log(`${name.padEnd(14)}${shares.map(cell).join('')}${String(mb).padStart(10)}`);
+}
+
+function cleanUp() {
+  for (const child of children) {
+    child.removeAllListeners('exit');
+    if (child.connected) child.disconnect();
+    else child.kill('SIGTERM');
+  }
+  agent.destroy();
+  rmSync(folder, { recursive: true, force: true });
+}
+
+process.once('SIGINT', () => {
+  cleanUp();
+  process.exitCode = 130;
+});
+try {
+  await main();
+} catch (error) {
+  console.error(error);
+  process.exitCode = 1;
+} finally {
+  cleanUp();
+}
