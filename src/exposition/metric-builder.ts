@@ -3,8 +3,8 @@ import type { Catalogue } from '../catalogue/catalogue.js';
 import type { Conversion } from '../catalogue/conversion.js';
 import type { Row, StateRow } from '../catalogue/row.js';
 import { placeUnder } from '../catalogue/placed-object.js';
-import { seriesLabels } from '../catalogue/rules.js';
-import type { ObjectRules, Rules } from '../catalogue/rules.js';
+import type { RuleSet } from '../catalogue/rule-set.js';
+import type { Rules } from '../catalogue/rules.js';
 import { OBJECT_STATES } from '../model.js';
 import type { Frame, ManagedObject, Source, Variable } from '../model.js';
 import { Distribution } from './distribution.js';
@@ -16,8 +16,7 @@ import { unixSeconds } from './point-in-time.js';
 import type { Probe } from './probe.js';
 import { SelfDescribed } from './self-described.js';
 import type { SeriesRegister } from './series-register.js';
-import { labelsText, seriesText } from './text-format.js';
-import type { Labels } from './text-format.js';
+import { joinLabels, labelsText, seriesText } from './text-format.js';
 
 export interface BuilderParts {
   readonly app: string;
@@ -32,22 +31,29 @@ export interface BuilderParts {
   readonly rules: Rules | undefined;
 }
 
-/** A row as it applies to one variable or object, its labels put together. */
+/** A row as it applies to one variable or object, with the text of its labels. */
 interface Use {
   readonly row: Row;
-  readonly labels: Labels;
+  readonly labels: string;
+}
+
+/** The rows of one class for an object, with the text of the labels that its path gave. */
+interface BoundRules {
+  readonly set: RuleSet;
+  readonly labels: string;
 }
 
 /** What an object's rows need to know of it. */
 interface Bound {
-  readonly rules: readonly ObjectRules[];
-  /** Its seed path, or `@root`: the label of series without a catalogue. */
+  readonly rules: readonly BoundRules[];
+  /** The label of series without a catalogue: its seed path, or `@root`. */
   readonly label: string;
   /** The variable that counts for each name: the later one. */
   readonly variables: Map<string, Variable>;
 }
 
-const NO_RULES: readonly ObjectRules[] = [];
+const NO_RULES: readonly BoundRules[] = [];
+const NO_USES: readonly Use[] = [];
 /** Lines that one row may take within its family: a histogram's bounds, +Inf, sum and count. */
 const LINES_A_ROW = 1024;
 
@@ -56,6 +62,7 @@ export class MetricBuilder {
   readonly #described: SelfDescribed;
   readonly #rankOf = new Map<string, number>();
   readonly #numberOf = new Map<Row, number>();
+  readonly #labelsOf = new WeakMap<Row, string>();
   readonly #bound = new Map<ManagedObject, Bound>();
   readonly #frames = new Map<Variable, Frame>();
   readonly #distributions = new Map<Variable, Distribution[]>();
@@ -77,8 +84,12 @@ export class MetricBuilder {
 
   addObject(object: ManagedObject): void {
     const place = placeUnder(this.#parts.root, object);
-    const rules = this.#parts.rules?.rulesFor(place) ?? NO_RULES;
-    const label = place.seedPath === '' ? '@root' : place.seedPath;
+    const found = this.#parts.rules?.rulesFor(place) ?? [];
+    const rules =
+      found.length === 0
+        ? NO_RULES
+        : found.map(({ set, labels }) => ({ set, labels: labelsText(labels) }));
+    const label = labelsText({ object: place.seedPath === '' ? '@root' : place.seedPath });
     this.#bound.set(object, { rules, label, variables: new Map() });
     if (rules.some(({ set }) => set.stateRows.length > 0)) this.#parts.probe.watch(object);
   }
@@ -171,31 +182,41 @@ export class MetricBuilder {
 
   #usesOf(variable: Variable): readonly Use[] {
     const bound = this.#bound.get(variable.object);
-    if (bound?.variables.get(variable.name) !== variable) return [];
-    if (this.#parts.rules === undefined) {
-      const labels = { object: bound.label };
-      return [{ row: this.#described.rowFor(variable), labels }];
+    if (bound?.variables.get(variable.name) !== variable) return NO_USES;
+    if (this.#parts.rules === undefined)
+      return [{ row: this.#described.rowFor(variable), labels: bound.label }];
+    let uses: Use[] | undefined;
+    for (const { set, labels } of bound.rules)
+      for (const { row, captured } of set.usesOf(variable.name)) {
+        const own = joinLabels(labelsText(captured), this.#staticLabels(row));
+        uses ??= [];
+        uses.push({ row, labels: joinLabels(labels, own) });
+      }
+    return uses ?? NO_USES;
+  }
+
+  /** The text of the labels that every series of a row carries. */
+  #staticLabels(row: Row): string {
+    let text = this.#labelsOf.get(row);
+    if (text === undefined) {
+      text = labelsText(row.labels);
+      this.#labelsOf.set(row, text);
     }
-    return bound.rules.flatMap((rules) =>
-      rules.set
-        .usesOf(variable.name)
-        .map((use) => ({ row: use.row, labels: seriesLabels(rules, use) })),
-    );
+    return text;
   }
 
   /** Puts the lines of a row for a variable, or what is left of them when a part has no value. */
   #show({ row, labels }: Use, variable: Variable): void {
     const { object } = variable;
-    const text = labelsText(labels);
     const { name } = row.family;
     switch (row.kind) {
       case 'scalar': {
-        const line = this.#scalar(variable, seriesText(name, text), row.conversion, row.wrap32);
+        const line = this.#scalar(variable, seriesText(name, labels), row.conversion, row.wrap32);
         if (line !== undefined) this.#put(row, variable.id, [line]);
         return;
       }
       case 'pair':
-        this.#showPair(row, object, text);
+        this.#showPair(row, object, labels);
         return;
       case 'info':
         this.#showInfo(row, variable, labels);
@@ -203,7 +224,7 @@ export class MetricBuilder {
       case 'timestamp': {
         const seconds = unixSeconds(this.#textOf(variable) ?? '');
         if (seconds === undefined) this.#remove(row, variable.id, 1);
-        else this.#put(row, variable.id, [constant(seriesText(name, text), seconds)]);
+        else this.#put(row, variable.id, [constant(seriesText(name, labels), seconds)]);
         return;
       }
       case 'stateset': {
@@ -213,7 +234,7 @@ export class MetricBuilder {
         return;
       }
       case 'distribution':
-        this.#showDistribution(row, variable, text);
+        this.#showDistribution(row, variable, labels);
         return;
       case 'observed-histogram':
       case 'observed-summary': {
@@ -221,7 +242,7 @@ export class MetricBuilder {
         const observed = new Observed(this.#parts.kernel, row);
         const all = this.#observed.get(variable) ?? [];
         this.#observed.set(variable, [...all, observed]);
-        this.#put(row, variable.id, observed.distribution.lines(name, text));
+        this.#put(row, variable.id, observed.distribution.lines(name, labels));
         return;
       }
       case 'state':
@@ -263,7 +284,7 @@ export class MetricBuilder {
   #showInfo(
     row: Extract<Row, { kind: 'info' }>,
     variable: Variable,
-    labels: Labels,
+    labels: string,
     without?: Variable,
   ): void {
     const { object } = variable;
@@ -278,7 +299,7 @@ export class MetricBuilder {
       this.#remove(row, owner, 1);
       return;
     }
-    const series = seriesText(row.family.name, labelsText({ ...labels, ...own }));
+    const series = seriesText(row.family.name, joinLabels(labels, labelsText(own)));
     this.#put(row, owner, [constant(series, 1)]);
   }
 
@@ -310,9 +331,9 @@ export class MetricBuilder {
   #showState(object: ManagedObject, { rules }: Bound): void {
     const number = Number(this.#parts.probe.bits(object) ?? -1n);
     const state = OBJECT_STATES[number];
-    for (const each of rules)
-      for (const row of each.set.stateRows) {
-        const labels = seriesLabels(each, { row, captured: {} });
+    for (const { set, labels: path } of rules)
+      for (const row of set.stateRows) {
+        const labels = joinLabels(path, this.#staticLabels(row));
         const lines = stateLines(row.family.name, labels, row.states, state ?? '');
         this.#put(row, object.id, lines);
       }
@@ -430,10 +451,13 @@ const constant = (series: string, value: number): Line => ({
 /** One line a state: 1 for the present one; the label has the metric's name, as OpenMetrics asks. */
 const stateLines = (
   name: string,
-  labels: Labels,
+  labels: string,
   states: StateRow['states'] | readonly string[],
   present: string,
 ): Line[] =>
   states.map((state) =>
-    constant(seriesText(name, labelsText({ ...labels, [name]: state })), Number(state === present)),
+    constant(
+      seriesText(name, joinLabels(labels, labelsText({ [name]: state }))),
+      Number(state === present),
+    ),
   );

@@ -137,9 +137,20 @@ export class Probe {
    * @returns whether any value differs from the last copy
    */
   read(): boolean {
+    return this.#read(this.#extents);
+  }
+
+  /** The same for those pages only that hold something tracked since the last read. */
+  readFresh(): boolean {
+    const extents = new Set<Extent>();
+    for (const slot of this.#fresh) extents.add(this.#cover(slot));
+    return this.#read(extents);
+  }
+
+  #read(extents: Iterable<Extent>): boolean {
     let steps = 0;
     const moved: number[] = [];
-    for (const extent of this.#extents) {
+    for (const extent of extents) {
       steps += this.#readValues(extent);
       this.#readWords(extent, moved);
     }

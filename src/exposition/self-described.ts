@@ -11,18 +11,33 @@ export const metricNamePart = (text: string): string =>
     .replace(/^_+|_+$/g, '')
     .toLowerCase();
 
+/** Rows that are remembered; beyond them they are made anew, which is slower and no harm. */
+const MOST_ROWS = 20_000;
+
 const BASE = { labels: {}, at: '', classId: undefined, where: '' };
 
 /** Makes one row a variable; variables of one class and name share their family. */
 export class SelfDescribed {
   readonly #app: string;
   readonly #families = new Map<string, FamilyFacts>();
+  /** Rows that were made before: thousands of objects share a class. */
+  readonly #rows = new Map<string, Row>();
 
   constructor(app: string) {
     this.#app = metricNamePart(app);
   }
 
   rowFor(variable: Variable): Row {
+    const { type, kind, name, object } = variable;
+    const key = `${type} ${kind} ${object.className.length} ${object.className} ${name}`;
+    const known = this.#rows.get(key);
+    if (known !== undefined) return known;
+    const row = this.#makeRow(variable);
+    if (this.#rows.size < MOST_ROWS) this.#rows.set(key, row);
+    return row;
+  }
+
+  #makeRow(variable: Variable): Row {
     const { type, name } = variable;
     const conversion = UNCHANGED;
     if (type === 'string') {

@@ -29,7 +29,7 @@ export interface ViewParts {
 }
 
 /** Objects and variables that are bound at once: a few milliseconds of work. */
-const ITEMS_AT_ONCE = 4096;
+const ITEMS_AT_ONCE = 1024;
 
 export class TargetView implements ProbeListener {
   readonly #parts: ViewParts;
@@ -144,6 +144,11 @@ export class TargetView implements ProbeListener {
     if (this.#isClosed) return false;
     if (this.#probe.read()) this.#isDirty = true;
     return this.#isDirty;
+  }
+
+  /** Copies only what was tracked since the last copy: enough to follow a tree that is growing. */
+  refreshFresh(): void {
+    if (!this.#isClosed && this.#probe.readFresh()) this.#isDirty = true;
   }
 
   /** Counts the present values of observed variables; call it at a change notification. */

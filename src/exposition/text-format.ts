@@ -17,7 +17,7 @@ const TYPES: Record<MetricType, string> = {
 export type Labels = Readonly<Record<string, string>>;
 
 const escapeLabel = (text: string) =>
-  text.replace(/[\\"\n]/g, (c) => (c === '\n' ? '\\n' : `\\${c}`));
+  !/[\\"\n]/.test(text) ? text : text.replace(/[\\"\n]/g, (c) => (c === '\n' ? '\\n' : `\\${c}`));
 
 const escapeHelp = (text: string) => text.replace(/[\\\n]/g, (c) => (c === '\n' ? '\\n' : '\\\\'));
 
@@ -27,8 +27,10 @@ export const headerText = ({ name, type, help }: FamilyFacts): string =>
 /** Labels as they stand between the braces; those with an empty value are left out. */
 export function labelsText(labels: Labels): string {
   let text = '';
-  for (const [key, value] of Object.entries(labels))
+  for (const key in labels) {
+    const value = labels[key] ?? '';
     if (value !== '') text += `${text === '' ? '' : ','}${key}="${escapeLabel(value)}"`;
+  }
   return text;
 }
 

@@ -6,7 +6,7 @@ import type { SegmentHeader } from './segment-header.js';
 import type { SegmentFile } from './shared-memory.js';
 
 /** Records that are taken in at once: a few milliseconds of work. */
-export const RECORDS_AT_ONCE = 4096;
+export const RECORDS_AT_ONCE = 1024;
 const ATTEMPTS = 5;
 
 /** Records that were copied whole, with the strings that they refer to. */

@@ -39,8 +39,12 @@ export function refreshView(
             tick = sighting.tick;
             hasMore = sighting.hasMore;
           }
+          // While a tree is still growing, only what is new in it is copied.
+          const isGrowing = hasMore || (input.kind === 'bound' && input.hasMore);
           const observes = hasMoved && view.hasObserved;
-          const copies = input.kind === 'demand' || !wasSynced || observes || rendersAtChanges;
+          const copies =
+            input.kind === 'demand' || (!wasSynced && !isGrowing) || observes || rendersAtChanges;
+          if (!copies && isGrowing) view.refreshFresh();
           const isDirty = copies && view.refresh();
           if (observes) view.observe();
           wasSynced ||= view.isSynced && !hasMore;
