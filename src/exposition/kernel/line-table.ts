@@ -2,8 +2,8 @@
 import type { Kernel } from './kernel.js';
 
 export const LINE_BYTES = 32;
-/** Room that a line's value may need: 24 bytes and the line feed. */
-export const VALUE_ROOM = 25;
+/** Room that a line's value may need: 25 bytes (-0.0000012345678901234567) and the line feed. */
+export const VALUE_ROOM = 26;
 
 /** What a line is made of: text that stays, and the address of the value after it. */
 export interface Line {

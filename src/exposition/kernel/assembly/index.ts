@@ -141,7 +141,7 @@ function writeLine(line: usize, to: usize): usize {
   return at;
 }
 
-/** Writes the text of one value; returns the address after it. At most 24 bytes. */
+/** Writes the text of one value; returns the address after it. At most 25 bytes. */
 export function writeValue(bits: u64, op: u32, at: usize): usize {
   const kind = op & 0xff;
   if (op & SCALED) {

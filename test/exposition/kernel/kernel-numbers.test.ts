@@ -1,0 +1,139 @@
+// The text of numbers: what the kernel writes is what plain TypeScript writes.
+import { randomFillSync } from 'node:crypto';
+import { expect } from 'chai';
+import { Kernel } from '#app/exposition/kernel/kernel.js';
+import type { OpKind, Scale } from '#app/exposition/kernel/kernel.js';
+import { VALUE_ROOM } from '#app/exposition/kernel/line-table.js';
+import { floatText } from '#app/exposition/number-text.js';
+
+const WHOLE: Scale = { multiply: 1, divide: 1 };
+const ANY_BITS = 60_000;
+
+const kernel = new Kernel();
+const at = kernel.arena.take(64);
+const paper = kernel.window(at, 64);
+
+const wide = (bits: bigint): number => new Float64Array(BigUint64Array.of(bits).buffer)[0] ?? NaN;
+const bitsOf = (x: number): bigint => new BigUint64Array(Float64Array.of(x).buffer)[0] ?? 0n;
+
+/** What the segment format and docs/catalogue.md make of 8 bytes. */
+function numberOf(bits: bigint, kind: OpKind): bigint | number {
+  const signed = BigInt.asIntN(64, bits);
+  if (kind === 'u64') return bits;
+  if (kind === 'f64') return wide(bits);
+  if (kind === 'bool') return bits === 0n ? 0n : 1n;
+  const isWrapped = kind === 'wrapped' && signed < 0n && signed >= -(2n ** 32n);
+  return isWrapped ? signed + 2n ** 32n : signed;
+}
+
+function expected(bits: bigint, kind: OpKind, { multiply, divide }: Scale): string {
+  const number = numberOf(bits, kind);
+  if (multiply !== 1 || divide !== 1) return floatText((Number(number) * multiply) / divide);
+  return typeof number === 'bigint' ? String(number) : floatText(number);
+}
+
+/** The first few of the values whose text differs from the expected one. */
+function mistakes(all: Iterable<bigint>, kind: OpKind, scale = WHOLE): string[] {
+  const op = kernel.op(kind, scale);
+  const found: string[] = [];
+  for (const bits of all) {
+    const end = kernel.run.writeValue(bits, op, at) >>> 0;
+    const text = paper.toString('latin1', 0, end - at);
+    const wanted = expected(bits, kind, scale);
+    if (text !== wanted && found.push(`${bits.toString(16)}: ${text}, not ${wanted}`) > 5) break;
+    if (text.length >= VALUE_ROOM) found.push(`${text} has no room`);
+  }
+  return found;
+}
+
+const doubles = (...numbers: number[]): bigint[] => numbers.flatMap((x) => [bitsOf(x), bitsOf(-x)]);
+
+/** A double and the few doubles on both sides of it. */
+const around = (x: number): bigint[] =>
+  Array.from({ length: 7 }, (_, i) => BigInt.asUintN(64, bitsOf(x) + BigInt(i - 3)));
+
+const anyBits = () => randomFillSync(new BigUint64Array(ANY_BITS));
+const random = (most: number) => Math.random() * most;
+const many = (make: () => number, count = 20_000): bigint[] =>
+  doubles(...Array.from({ length: count }, make));
+
+const EDGES = [0n, 1n, 9n, 10n, 99n, 100n, 2n ** 31n, 2n ** 32n, 2n ** 53n, 2n ** 63n].flatMap(
+  (n) => [n - 1n, n, n + 1n, -n].map((each) => BigInt.asUintN(64, each)),
+);
+const POWERS = Array.from({ length: 20 }, (_, k) => 10n ** BigInt(k));
+const INTEGERS = [...EDGES, ...POWERS, ...POWERS.map((n) => n - 1n), 2n ** 64n - 1n];
+const WRAPS = [0n, 1n, 5n, 2n ** 31n, 2n ** 32n - 1n, 2n ** 32n, 2n ** 32n + 1n, 2n ** 63n].map(
+  (n) => BigInt.asUintN(64, -n),
+);
+
+describe('numbers in the text', () => {
+  describe('a double is the shortest text that reads back as the same value', () => {
+    const exponents = Array.from({ length: 2048 }, (_, e) => BigInt(e) << 52n);
+    const tens = Array.from({ length: 640 }, (_, k) => Number(`1e${k - 325}`));
+    const tables: Record<string, () => Iterable<bigint>> = {
+      'any bits': anyBits,
+      'every exponent, with its neighbours': () => exponents.flatMap((bits) => around(wide(bits))),
+      'powers of ten and their neighbours': () => tens.flatMap(around),
+      'subnormal numbers': () =>
+        anyBits()
+          .subarray(0, 10_000)
+          .map((bits) => bits >> 12n),
+      'integers around 2^53': () => many(() => Math.trunc(2 ** 53 + random(4000) - 2000), 2000),
+      'integers of all sizes': () => many(() => Math.trunc(2 ** random(70))),
+      'three decimals': () => many(() => Math.round(10 ** random(16)) / 1e3),
+      'six decimals': () => many(() => Math.round(10 ** random(17)) / 1e6),
+      'small numbers around the change to exponents': () => many(() => 10 ** (random(8) - 10)),
+      'large numbers around the change to exponents': () => many(() => 10 ** (random(6) + 17)),
+      'zeros and what is no number': () => doubles(0, NaN, Infinity, 5e-324, Number.MAX_VALUE),
+    };
+    for (const [name, values] of Object.entries(tables))
+      it(name, () => expect(mistakes(values(), 'f64')).to.deep.equal([]));
+  });
+
+  const special = [
+    [Infinity, '+Inf'],
+    [-Infinity, '-Inf'],
+    [NaN, 'NaN'],
+    [0, '0'],
+    [-0, '-0'],
+    [1e21, '1e+21'],
+    [-1.2345678901234567e-6, '-0.0000012345678901234567'],
+  ] as const;
+  for (const [value, text] of special)
+    it(`${text} is written so`, () => {
+      const end = kernel.run.writeValue(bitsOf(value), kernel.op('f64'), at);
+      expect(paper.toString('latin1', 0, end - at)).to.equal(text);
+      expect(floatText(value)).to.equal(text);
+    });
+
+  for (const kind of ['u64', 'i64', 'bool', 'wrapped'] as const)
+    it(`${kind}: extremes and any bits are exact`, () => {
+      expect(mistakes([...INTEGERS, ...WRAPS], kind)).to.deep.equal([]);
+      expect(mistakes(anyBits(), kind)).to.deep.equal([]);
+    });
+
+  const scales = [
+    [{ multiply: 1, divide: 100 }, 'hundredths'],
+    [{ multiply: 1, divide: 1e6 }, 'microseconds'],
+    [{ multiply: 86_400, divide: 1 }, 'days'],
+    [{ multiply: 3, divide: 8 }, 'eighths'],
+  ] as const;
+  for (const [scale, name] of scales)
+    for (const kind of ['u64', 'i64', 'f64', 'bool', 'wrapped'] as const)
+      it(`${kind} in ${name} is multiplied, then divided`, () => {
+        const edges = [...INTEGERS, ...WRAPS, ...special.map(([x]) => bitsOf(x))];
+        expect(mistakes(edges, kind, scale)).to.deep.equal([]);
+        expect(mistakes(anyBits().subarray(0, 5000), kind, scale)).to.deep.equal([]);
+      });
+
+  it('more than 32 scales are refused, the same one twice is one', () => {
+    const fresh = new Kernel();
+    for (let i = 0; i < 32; i++) fresh.op('u64', { multiply: 1, divide: 2 + i });
+    expect(fresh.op('u64', { multiply: 1, divide: 2 })).to.equal(
+      fresh.op('u64', { multiply: 1, divide: 2 }),
+    );
+    expect(() => fresh.op('u64', { multiply: 1, divide: 99 })).to.throw(
+      'More than 32 different scales are in use',
+    );
+  });
+});

@@ -1,0 +1,199 @@
+// A source of managed objects in plain memory: whatever a publisher may do, at any moment.
+import { OBJECT_STATES } from '#app/model.js';
+import type {
+  Frame,
+  ManagedObject,
+  ObjectState,
+  RootIdentity,
+  SlotRef,
+  Source,
+  StructureChange,
+  StructureChanges,
+  ValueType,
+  Variable,
+  VariableKind,
+} from '#app/model.js';
+
+export type FakeValue = bigint | number | boolean | string | Frame;
+
+export interface FakeObject extends ManagedObject {
+  readonly children: Set<ManagedObject>;
+  readonly variables: Set<Variable>;
+}
+
+export interface ObjectOptions {
+  readonly parent?: FakeObject;
+  readonly state?: ObjectState;
+  /** False: there, and not yet synced. */
+  readonly isSynced?: boolean;
+  /** A slot of the test's choice, taken whether it is free or not. */
+  readonly slot?: number;
+  readonly asOf?: SlotRef;
+}
+
+export interface VariableOptions {
+  readonly type: ValueType;
+  /** Nothing: there, and not yet synced. */
+  readonly value?: FakeValue | undefined;
+  readonly kind?: VariableKind;
+  readonly unit?: string;
+  readonly help?: string;
+  readonly schema?: readonly number[];
+  readonly slot?: number;
+}
+
+const NO_IDENTITY: RootIdentity = { host: '', instance: '', application: '' };
+
+export class FakeSource implements Source {
+  readonly roots = new Set<ManagedObject>();
+  /** Framed variables whose frame cannot be copied whole. */
+  readonly restless = new Set<Variable>();
+  /** Every call of readSlots, as first slot and count. */
+  readonly slotReads: [number, number][] = [];
+  /** Runs after slots were copied and before words are. */
+  betweenReads: () => void = () => undefined;
+  /** Slots from here on are gone, as those beyond the end of a file that was cut. */
+  end = Infinity;
+  #values = new BigUint64Array(1024);
+  #words = new Uint32Array(1024);
+  readonly #frames = new Map<Variable, Frame>();
+  readonly #free: number[] = [];
+  #changes: StructureChange[] = [];
+  #lastId = 0;
+  #top = 0;
+
+  addObject(name: string, className: string, options: ObjectOptions = {}): FakeObject {
+    const { parent, state = 'normal', isSynced = true, asOf } = options;
+    const place = this.#place(options.slot);
+    const object: FakeObject = {
+      ...place,
+      id: ++this.#lastId,
+      name,
+      className,
+      parent,
+      children: new Set<ManagedObject>(),
+      variables: new Set<Variable>(),
+      identity: NO_IDENTITY,
+      asOf,
+    };
+    (parent?.children ?? this.roots).add(object);
+    this.setState(object, state);
+    this.setSynced(object, isSynced);
+    this.#changes.push({ kind: 'object-added', object });
+    return object;
+  }
+
+  addVariable(object: FakeObject, name: string, options: VariableOptions): Variable {
+    const { type, value, kind = 'unknown', unit = '', help = '', schema = [] } = options;
+    const place = this.#place(options.slot);
+    const id = ++this.#lastId;
+    const variable: Variable = { ...place, id, object, name, type, kind, unit, help, schema };
+    object.variables.add(variable);
+    this.setSynced(variable, value !== undefined);
+    if (value !== undefined) this.set(variable, value);
+    this.#changes.push({ kind: 'variable-added', variable });
+    return variable;
+  }
+
+  /** Stores a value; that of a framed variable goes to its frame, and its slot counts updates. */
+  set(variable: Variable, value: FakeValue): void {
+    const { slot } = variable;
+    if (typeof value === 'string') this.#setFrame(variable, { type: 'string', text: value });
+    else if (typeof value === 'object') this.#setFrame(variable, value);
+    else this.#values[slot] = bitsOf(value, variable.type);
+  }
+
+  setState(object: ManagedObject, state: ObjectState | bigint): void {
+    const number = typeof state === 'bigint' ? state : BigInt(OBJECT_STATES.indexOf(state));
+    this.#values[object.slot] = number;
+  }
+
+  /** Stores a slot of nobody, such as a root's "as of", or one that has another owner by now. */
+  setSlot({ slot, incarnation }: SlotRef, bits: bigint): void {
+    this.#reserve(slot);
+    this.#values[slot] = bits;
+    this.setSynced({ slot, incarnation }, true);
+  }
+
+  setSynced({ slot, incarnation }: SlotRef, isSynced: boolean): void {
+    this.#words[slot] = (incarnation << 1) | Number(isSynced);
+  }
+
+  /** Removes an item with all that is below it, and frees the slots, in the order of the format. */
+  remove(item: FakeObject | Variable): void {
+    if (isVariable(item)) {
+      (item.object.variables as Set<Variable>).delete(item);
+      this.#changes.push({ kind: 'variable-removed', variable: item });
+      this.#release(item);
+      return;
+    }
+    const siblings = (item.parent?.children ?? this.roots) as Set<ManagedObject>;
+    siblings.delete(item);
+    this.#changes.push({ kind: 'object-removed', object: item });
+    this.#releaseTree(item);
+  }
+
+  sync(): StructureChanges {
+    const changes = this.#changes;
+    this.#changes = [];
+    return { changes, hasMore: false };
+  }
+
+  readSlots(first: number, count: number, into: Uint8Array): void {
+    this.slotReads.push([first, count]);
+    this.#reserve(first + count);
+    const end = Math.max(first, Math.min(first + count, this.end));
+    into.set(new Uint8Array(this.#values.slice(first, end).buffer));
+    this.betweenReads();
+  }
+
+  readWords(first: number, count: number, into: Uint8Array): void {
+    this.#reserve(first + count);
+    const end = Math.max(first, Math.min(first + count, this.end));
+    into.set(new Uint8Array(this.#words.slice(first, end).buffer));
+  }
+
+  readFrame(variable: Variable): Frame | undefined {
+    return this.restless.has(variable) ? undefined : this.#frames.get(variable);
+  }
+
+  #setFrame(variable: Variable, frame: Frame): void {
+    this.#frames.set(variable, frame);
+    this.#values[variable.slot] = (this.#values[variable.slot] ?? 0n) + 1n;
+  }
+
+  #place(wanted = this.#free.shift() ?? this.#top): SlotRef {
+    this.#reserve(wanted);
+    this.#top = Math.max(this.#top, wanted + 1);
+    return { slot: wanted, incarnation: Math.max(1, (this.#words[wanted] ?? 0) >>> 1) };
+  }
+
+  #release({ slot, incarnation }: SlotRef): void {
+    this.#words[slot] = (incarnation + 1) << 1;
+    this.#free.push(slot);
+  }
+
+  #releaseTree(object: ManagedObject): void {
+    this.#release(object);
+    for (const variable of object.variables) this.#release(variable);
+    for (const child of object.children) this.#releaseTree(child);
+  }
+
+  #reserve(slot: number): void {
+    if (slot < this.#values.length) return;
+    const values = new BigUint64Array(slot * 2);
+    const words = new Uint32Array(slot * 2);
+    values.set(this.#values);
+    words.set(this.#words);
+    this.#values = values;
+    this.#words = words;
+  }
+}
+
+const isVariable = (item: FakeObject | Variable): item is Variable => 'object' in item;
+
+/** The 8 bytes of a value as a publisher stores them. */
+export function bitsOf(value: bigint | number | boolean, type: ValueType): bigint {
+  if (type !== 'f64') return BigInt.asUintN(64, BigInt(value));
+  return new BigUint64Array(Float64Array.of(Number(value)).buffer)[0] ?? 0n;
+}
