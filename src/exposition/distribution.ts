@@ -25,7 +25,7 @@ export class Distribution {
     this.#conversion = conversion;
     this.#steps = shape.type === 'histogram' ? shape.bounds.length + 1 : shape.quantiles.length;
     this.#at = kernel.arena.take((this.#steps + 2) * 8);
-    kernel.u64.fill(0n, this.#at >> 3, (this.#at >> 3) + this.#steps + 2);
+    kernel.u64.fill(0n, this.#at >>> 3, (this.#at >>> 3) + this.#steps + 2);
   }
 
   lines(name: string, labels: string): Line[] {
@@ -54,7 +54,7 @@ export class Distribution {
   /** Takes counts a bucket, not cumulative, and the sum before conversion. */
   setHistogram(counts: ArrayLike<bigint>, sum: number): void {
     const { u64, f64 } = this.#kernel;
-    const at = this.#at >> 3;
+    const at = this.#at >>> 3;
     let total = 0n;
     for (let i = 0; i < this.#steps; i++) {
       total = BigInt.asUintN(64, total + (counts[i] ?? 0n));
@@ -67,7 +67,7 @@ export class Distribution {
   /** Takes the values of the quantiles and the sum before conversion. */
   setSummary(count: bigint, sum: number, values: ArrayLike<number>): void {
     const { u64, f64 } = this.#kernel;
-    const at = this.#at >> 3;
+    const at = this.#at >>> 3;
     for (let i = 0; i < this.#steps; i++) f64[at + i] = convert(values[i] ?? NaN, this.#conversion);
     f64[at + this.#steps] = convert(sum, this.#conversion);
     u64[at + this.#steps + 1] = count;

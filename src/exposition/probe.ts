@@ -100,8 +100,10 @@ export class Probe {
   /** The copied bits of a slot that is not tracked itself, if its word says that it holds. */
   bits({ slot, incarnation }: SlotRef): bigint | undefined {
     const extent = this.#cover(slot);
-    const word = this.#kernel.u32[(extent.words >> 2) + slot - extent.firstPage * PAGE_SLOTS];
-    return word === syncedWord(incarnation) ? this.#kernel.u64[this.address(slot) >> 3] : undefined;
+    const word = this.#kernel.u32[(extent.words >>> 2) + slot - extent.firstPage * PAGE_SLOTS];
+    return word === syncedWord(incarnation)
+      ? this.#kernel.u64[this.address(slot) >>> 3]
+      : undefined;
   }
 
   /** Tells the listener from now on whenever the item's slot changes. */
@@ -126,7 +128,7 @@ export class Probe {
   again(item: Tracked): void {
     const index = this.#watchOf.get(item);
     if (index === undefined) return;
-    const at = (this.#watches.at + index * WATCH_BYTES) >> 3;
+    const at = (this.#watches.at + index * WATCH_BYTES) >>> 3;
     const { u64 } = this.#kernel;
     u64[at + 1] = ~(u64[at + 1] ?? 0n);
   }
@@ -222,14 +224,15 @@ export class Probe {
     const out = scratch + count * 4;
     const found = this.#kernel.run.changedWords(words, scratch, count, out, count);
     const { u32 } = this.#kernel;
-    for (let i = 0; i < found; i++) moved.push(firstPage * PAGE_SLOTS + (u32[(out >> 2) + i] ?? 0));
+    for (let i = 0; i < found; i++)
+      moved.push(firstPage * PAGE_SLOTS + (u32[(out >>> 2) + i] ?? 0));
   }
 
   #judge(slot: number): void {
     const entry = this.#entries.get(slot);
     const extent = this.#extentOfPage.get(Math.floor(slot / PAGE_SLOTS));
     if (entry === undefined || extent === undefined) return;
-    const word = this.#kernel.u32[(extent.words >> 2) + slot - extent.firstPage * PAGE_SLOTS];
+    const word = this.#kernel.u32[(extent.words >>> 2) + slot - extent.firstPage * PAGE_SLOTS];
     const isSynced = word === syncedWord(entry.incarnation);
     if (isSynced === entry.isSynced) return;
     entry.isSynced = isSynced;
@@ -242,7 +245,7 @@ export class Probe {
     if (watches === 0) return 0;
     const out = this.#scratchOf(watches * 4);
     const found = this.#kernel.run.changedWatches(this.#watches.at, watches, out);
-    const changed = Array.from({ length: found }, (_, i) => this.#kernel.u32[(out >> 2) + i] ?? 0);
+    const changed = Array.from({ length: found }, (_, i) => this.#kernel.u32[(out >>> 2) + i] ?? 0);
     // Listeners may watch and unwatch meanwhile, so the items are looked up first.
     const affected = changed.map((index) => this.#watched[index]);
     for (const item of affected) if (item !== undefined) this.#listener.changed(item);
@@ -254,8 +257,8 @@ export class Probe {
     this.#watched[index] = item;
     this.#watchOf.set(item, index);
     const at = this.#watches.at + index * WATCH_BYTES;
-    this.#kernel.u32[at >> 2] = address;
-    this.#kernel.u64[(at >> 3) + 1] = this.#kernel.u64[address >> 3] ?? 0n;
+    this.#kernel.u32[at >>> 2] = address;
+    this.#kernel.u64[(at >>> 3) + 1] = this.#kernel.u64[address >>> 3] ?? 0n;
   }
 
   #growWatches(): void {

@@ -30,13 +30,8 @@ export class Arena {
   /** An address, a multiple of 16, of `bytes` bytes of undefined content. */
   take(bytes: number): number {
     const size = sizeClass(bytes);
+    const at = this.#free.get(size)?.pop() ?? this.#fresh(size);
     this.#used += size;
-    const free = this.#free.get(size)?.pop();
-    if (free !== undefined) return free;
-    const missing = this.#top + size - this.#end;
-    if (missing > 0) this.#end += this.#grow(missing);
-    const at = this.#top;
-    this.#top += size;
     return at;
   }
 
@@ -47,5 +42,13 @@ export class Arena {
     const list = this.#free.get(size);
     if (list === undefined) this.#free.set(size, [at]);
     else list.push(at);
+  }
+
+  #fresh(size: number): number {
+    const missing = this.#top + size - this.#end;
+    if (missing > 0) this.#end += this.#grow(missing);
+    const at = this.#top;
+    this.#top += size;
+    return at;
   }
 }

@@ -51,7 +51,7 @@ export class LineTable {
     const { u32, bytes } = this.#kernel;
     const from = this.#at + index * LINE_BYTES;
     bytes.copyWithin(from + LINE_BYTES, from, this.#at + this.#count * LINE_BYTES);
-    const at = from >> 2;
+    const at = from >>> 2;
     u32[at] = text;
     u32[at + 1] = this.#poolUsed - (text - this.#pool);
     u32[at + 2] = line.value;
@@ -63,14 +63,14 @@ export class LineTable {
   remove(index: number): void {
     const { bytes, u32 } = this.#kernel;
     const from = this.#at + index * LINE_BYTES;
-    this.#poolLive -= u32[(from >> 2) + 1] ?? 0;
+    this.#poolLive -= u32[(from >>> 2) + 1] ?? 0;
     bytes.copyWithin(from, from + LINE_BYTES, this.#at + this.#count * LINE_BYTES);
     this.#count--;
   }
 
   line(index: number): Line {
     const { u32 } = this.#kernel;
-    const at = (this.#at + index * LINE_BYTES) >> 2;
+    const at = (this.#at + index * LINE_BYTES) >>> 2;
     const text = this.#kernel.window(u32[at] ?? 0, u32[at + 1] ?? 0).toString('utf8');
     return { text, value: u32[at + 2] ?? 0, op: u32[at + 3] ?? 0 };
   }
@@ -108,7 +108,7 @@ export class LineTable {
     const { bytes, u32 } = this.#kernel;
     let used = 0;
     for (let index = 0; index < this.#count; index++) {
-      const at = (this.#at + index * LINE_BYTES) >> 2;
+      const at = (this.#at + index * LINE_BYTES) >>> 2;
       const from = u32[at] ?? 0;
       const length = u32[at + 1] ?? 0;
       bytes.copyWithin(pool + used, from, from + length);

@@ -16,4 +16,21 @@ describe('a table of lines', () => {
     expect(kernel.window(to, 33).toString()).to.equal('shop_x -0.0000012345678901234567\n');
     expect(table.roomNeeded).to.equal(written);
   });
+
+  it('works beyond 2 GiB', () => {
+    const kernel = new Kernel();
+    kernel.arena.take(2 ** 31);
+    const table = new LineTable(kernel, 4);
+    const value = kernel.arena.take(8);
+    kernel.u64[value / 8] = 7n;
+    for (let i = 0; i < 9; i++)
+      table.insert(i, { text: `shop_x{i="${i}"} `, value, op: kernel.op('u64') });
+    table.remove(0);
+    expect(table.line(0)).to.deep.equal({ text: 'shop_x{i="1"} ', value, op: kernel.op('u64') });
+    const to = kernel.arena.take(table.roomNeeded);
+    expect(kernel.run.isDirty(table.address, table.count)).to.equal(1);
+    const written = kernel.run.renderAll(table.address, table.count, to);
+    expect(kernel.window(to, written).toString()).to.match(/^shop_x\{i="1"\} 7\n/);
+    expect(kernel.run.isDirty(table.address, table.count)).to.equal(0);
+  });
 });

@@ -1,0 +1,96 @@
+// Pieces of the kernel's memory: apart from each other, used again, and the same after growth.
+import fc from 'fast-check';
+import { expect } from 'chai';
+import { Arena, sizeClass } from '#app/exposition/kernel/arena.js';
+import { Kernel } from '#app/exposition/kernel/kernel.js';
+
+const PAGE = 65_536;
+const arenaOf = (pages: number) =>
+  new Arena(1024, pages * PAGE, (bytes) => Math.ceil(bytes / PAGE) * PAGE);
+
+const bytes = fc.oneof(fc.nat(200), fc.nat(20_000), fc.nat(3_000_000));
+/** Takes that many bytes, or gives back one of the pieces that are out. */
+const step = fc.oneof(fc.record({ take: bytes }), fc.record({ give: fc.nat() }));
+
+describe('the arena', () => {
+  it('a size is rounded up to a multiple of 16, by at most a quarter beyond 64 bytes', () =>
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 2 ** 32 - 1 }), (size) => {
+        const rounded = sizeClass(size);
+        expect(rounded % 16).to.equal(0);
+        expect(rounded).to.be.at.least(size);
+        expect(rounded).to.be.at.most(Math.max(size * 1.25, size + 16));
+        expect(sizeClass(rounded)).to.equal(rounded);
+      }),
+    ));
+
+  it('pieces never overlap, stand at multiples of 16, and are counted', () =>
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 150 }), (steps) => {
+        const arena = arenaOf(1);
+        const out: { at: number; size: number }[] = [];
+        for (const each of steps) {
+          if ('take' in each) {
+            const piece = { at: arena.take(each.take), size: each.take };
+            expect(piece.at % 16).to.equal(0);
+            expect(piece.at).to.be.at.least(1024);
+            for (const { at, size } of out)
+              expect(piece.at + piece.size <= at || piece.at >= at + size).to.equal(true);
+            out.push(piece);
+          } else {
+            const [piece] = out.splice(each.give % Math.max(1, out.length), 1);
+            if (piece !== undefined) arena.give(piece.at, piece.size);
+          }
+          const used = out.reduce((sum, { size }) => sum + sizeClass(size), 0);
+          expect(arena.used).to.equal(used);
+        }
+      }),
+    ));
+
+  it('pieces that were given back are used before new memory', () =>
+    fc.assert(
+      fc.property(fc.array(bytes, { minLength: 1, maxLength: 40 }), (sizes) => {
+        const arena = arenaOf(1);
+        const first = sizes.map((size) => arena.take(size));
+        sizes.forEach((size, i) => arena.give(first[i] ?? 0, size));
+        const second = sizes.map((size) => arena.take(size));
+        expect(second.toSorted()).to.deep.equal(first.toSorted());
+      }),
+    ));
+
+  it('asks for exactly what is missing', () => {
+    const asked: number[] = [];
+    const arena = new Arena(0, 64, (missing) => asked.push(missing) && 1000);
+    arena.take(64);
+    arena.take(64);
+    arena.take(640);
+    arena.take(640);
+    expect(asked).to.deep.equal([64, 344]);
+  });
+});
+
+describe('memory that grows', () => {
+  it('windows made before show the same bytes, and what is written later', () => {
+    const kernel = new Kernel();
+    const at = kernel.arena.take(4096);
+    const before = kernel.window(at, 4096);
+    before.fill('early');
+    const copy = Buffer.from(before);
+    const views = kernel.bytes;
+    for (let megabytes = 1; megabytes <= 64; megabytes *= 2) {
+      const piece = kernel.arena.take(megabytes * 2 ** 20);
+      kernel.bytes.fill(megabytes, piece, piece + megabytes * 2 ** 20);
+      expect(before.equals(copy)).to.equal(true);
+    }
+    expect(kernel.bytes).to.not.equal(views);
+    kernel.window(at, 4).write('late');
+    expect(before.toString('latin1', 0, 9)).to.equal('lateyearl');
+  });
+
+  it('more than 4 GiB are refused, and what is there goes on', () => {
+    const kernel = new Kernel();
+    expect(() => kernel.arena.take(2 ** 32)).to.throw('needs more than 4 GiB of memory');
+    expect(kernel.arena.used).to.equal(0);
+    expect(kernel.arena.take(64)).to.be.greaterThan(0);
+  });
+});

@@ -1,0 +1,55 @@
+// Copying values out of a source that changes at any moment.
+import { expect } from 'chai';
+import type { ManagedObject, Variable } from '#app/model.js';
+import { Kernel } from '#app/exposition/kernel/kernel.js';
+import { Probe } from '#app/exposition/probe.js';
+import type { Tracked } from '#app/exposition/probe.js';
+import { FakeSource } from '../support/fake-source.js';
+
+/** A probe that notes what it tells, as `synced name`. */
+function probeOf(source: FakeSource, kernel = new Kernel()) {
+  const told: string[] = [];
+  const react = { unsynced: (_item: Tracked) => undefined as unknown };
+  const note = (what: string) => (item: Tracked) => void told.push(`${what} ${item.name}`);
+  const probe = new Probe(kernel, source, {
+    synced: note('synced'),
+    changed: note('changed'),
+    unsynced(item) {
+      note('unsynced')(item);
+      react.unsynced(item);
+    },
+  });
+  return {
+    kernel,
+    probe,
+    react,
+    /** What one read tells. */
+    read(): string[] {
+      told.length = 0;
+      probe.read();
+      return [...told];
+    },
+    valueOf: (item: ManagedObject | Variable) => probe.bits(item),
+  };
+}
+
+const shop = (source = new FakeSource()) => ({
+  source,
+  root: source.addObject('h.1.shop', 'Shop'),
+});
+
+describe('the probe', () => {
+  it('works beyond 2 GiB', () => {
+    const { source, root } = shop();
+    const sales = source.addVariable(root, 'sales', { type: 'u64', value: 7n });
+    const kernel = new Kernel();
+    kernel.arena.take(2 ** 31);
+    const { probe, read, valueOf } = probeOf(source, kernel);
+    probe.track(sales);
+    probe.watch(sales);
+    expect(read()).to.deep.equal(['synced sales', 'changed sales']);
+    expect(valueOf(sales)).to.equal(7n);
+    source.set(sales, 8n);
+    expect(read()).to.deep.equal(['changed sales']);
+  });
+});
