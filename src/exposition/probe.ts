@@ -121,7 +121,7 @@ export class Probe {
       return;
     }
     this.#watchOf.delete(item);
-    if (last !== item) this.#writeWatch(index, last);
+    if (last !== item) this.#moveWatch(this.#watched.length, index, last);
   }
 
   /** Reports a watched item again at the next read, whether its slot changes or not. */
@@ -259,6 +259,15 @@ export class Probe {
     const at = this.#watches.at + index * WATCH_BYTES;
     this.#kernel.u32[at >>> 2] = address;
     this.#kernel.u64[(at >>> 3) + 1] = this.#kernel.u64[address >>> 3] ?? 0n;
+  }
+
+  /** Moves a watch with its last bits: a change that was not told yet is still told. */
+  #moveWatch(from: number, to: number, item: Tracked): void {
+    const { at } = this.#watches;
+    this.#watched[to] = item;
+    this.#watchOf.set(item, to);
+    const source = at + from * WATCH_BYTES;
+    this.#kernel.bytes.copyWithin(at + to * WATCH_BYTES, source, source + WATCH_BYTES);
   }
 
   #growWatches(): void {

@@ -52,4 +52,21 @@ describe('the probe', () => {
     source.set(sales, 8n);
     expect(read()).to.deep.equal(['changed sales']);
   });
+
+  it('tells of a change although another item stops being watched in the same read', () => {
+    const { source, root } = shop();
+    const first = source.addVariable(root, 'first', { type: 'u64', value: 1n });
+    const last = source.addVariable(root, 'last', { type: 'u64', value: 1n });
+    const { probe, react, read } = probeOf(source);
+    for (const variable of [first, last]) {
+      probe.track(variable);
+      probe.watch(variable);
+    }
+    read();
+    react.unsynced = (item) => probe.unwatch(item);
+    source.setSynced(first, false);
+    source.set(last, 2n);
+    expect(read()).to.deep.equal(['unsynced first', 'changed last']);
+    expect(read()).to.deep.equal([]);
+  });
 });
