@@ -205,7 +205,7 @@ export class Probe {
 
   #readValues({ firstPage, used, values }: Extent): number {
     const bytes = used * VALUE_BYTES;
-    const scratch = this.#scratchOf(bytes);
+    const scratch = this.#scratchWith(values, bytes, bytes);
     this.#source.readSlots(
       firstPage * PAGE_SLOTS,
       used * PAGE_SLOTS,
@@ -218,7 +218,7 @@ export class Probe {
   /** Adds the slots whose words changed to `moved`. */
   #readWords({ firstPage, used, words }: Extent, moved: number[]): void {
     const count = used * PAGE_SLOTS;
-    const scratch = this.#scratchOf(count * 8);
+    const scratch = this.#scratchWith(words, count * 4, count * 8);
     this.#source.readWords(firstPage * PAGE_SLOTS, count, this.#kernel.window(scratch, count * 4));
     this.#bytesRead += count * 4;
     const out = scratch + count * 4;
@@ -277,6 +277,13 @@ export class Probe {
     this.#kernel.bytes.copyWithin(grown, at, at + capacity * WATCH_BYTES);
     arena.give(at, capacity * WATCH_BYTES);
     this.#watches = { at: grown, capacity: capacity * 2 };
+  }
+
+  /** Scratch memory that starts with the last copy: a source leaves alone what it no longer has. */
+  #scratchWith(copy: number, bytes: number, room: number): number {
+    const scratch = this.#scratchOf(room);
+    this.#kernel.bytes.copyWithin(scratch, copy, copy + bytes);
+    return scratch;
   }
 
   #scratchOf(bytes: number): number {

@@ -69,4 +69,19 @@ describe('the probe', () => {
     expect(read()).to.deep.equal(['unsynced first', 'changed last']);
     expect(read()).to.deep.equal([]);
   });
+
+  it('keeps the last copy of what the source no longer has', () => {
+    const { source, root } = shop();
+    const near = source.addVariable(root, 'near', { type: 'u64', value: 1n, slot: 512 + 7 });
+    const far = source.addVariable(root, 'far', { type: 'u64', value: 2n, slot: 9 * 512 + 7 });
+    const late = source.addVariable(root, 'late', { type: 'u64', slot: 9 * 512 + 8 });
+    source.addVariable(root, 'other', { type: 'u64', value: 3n, slot: 512 + 8 });
+    const { probe, read, valueOf } = probeOf(source);
+    for (const variable of [near, far, late]) probe.track(variable);
+    expect(read()).to.deep.equal(['synced near', 'synced far']);
+    source.end = 9 * 512;
+    source.set(near, 4n);
+    expect(read()).to.deep.equal([]);
+    expect([near, far, late].map(valueOf)).to.deep.equal([4n, 2n, undefined]);
+  });
 });
