@@ -48,6 +48,8 @@ export class Probe {
   #watches: { at: number; capacity: number };
   readonly #watched: Tracked[] = [];
   readonly #watchOf = new Map<Tracked, number>();
+  /** Watched items to be told of at the next read, whatever their slots say. */
+  readonly #again = new Set<Tracked>();
   #scratch = 0;
   #scratchBytes = 0;
   #bytesRead = 0;
@@ -126,11 +128,7 @@ export class Probe {
 
   /** Reports a watched item again at the next read, whether its slot changes or not. */
   again(item: Tracked): void {
-    const index = this.#watchOf.get(item);
-    if (index === undefined) return;
-    const at = (this.#watches.at + index * WATCH_BYTES) >>> 3;
-    const { u64 } = this.#kernel;
-    u64[at + 1] = ~(u64[at + 1] ?? 0n);
+    this.#again.add(item);
   }
 
   /**
@@ -152,6 +150,7 @@ export class Probe {
   #read(extents: Iterable<Extent>): boolean {
     let steps = 0;
     const moved: number[] = [];
+    this.#forgetSeen();
     for (const extent of extents) {
       steps += this.#readValues(extent);
       this.#readWords(extent, moved);
@@ -177,6 +176,7 @@ export class Probe {
     this.#scratchBytes = 0;
     this.#watched.length = 0;
     this.#watchOf.clear();
+    this.#again.clear();
     arena.give(this.#watches.at, this.#watches.capacity * WATCH_BYTES);
   }
 
@@ -268,6 +268,17 @@ export class Probe {
     this.#watchOf.set(item, to);
     const source = at + from * WATCH_BYTES;
     this.#kernel.bytes.copyWithin(at + to * WATCH_BYTES, source, source + WATCH_BYTES);
+  }
+
+  #forgetSeen(): void {
+    const { u64 } = this.#kernel;
+    for (const item of this.#again) {
+      const index = this.#watchOf.get(item);
+      if (index === undefined) continue;
+      const seen = ((this.#watches.at + index * WATCH_BYTES) >>> 3) + 1;
+      u64[seen] = ~(u64[seen] ?? 0n);
+    }
+    this.#again.clear();
   }
 
   #growWatches(): void {

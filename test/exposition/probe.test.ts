@@ -3,21 +3,21 @@ import { expect } from 'chai';
 import type { ManagedObject, Variable } from '#app/model.js';
 import { Kernel } from '#app/exposition/kernel/kernel.js';
 import { Probe } from '#app/exposition/probe.js';
-import type { Tracked } from '#app/exposition/probe.js';
+import type { ProbeListener, Tracked } from '#app/exposition/probe.js';
 import { FakeSource } from '../support/fake-source.js';
 
 /** A probe that notes what it tells, as `synced name`. */
 function probeOf(source: FakeSource, kernel = new Kernel()) {
   const told: string[] = [];
-  const react = { unsynced: (_item: Tracked) => undefined as unknown };
-  const note = (what: string) => (item: Tracked) => void told.push(`${what} ${item.name}`);
+  const react: Partial<Record<keyof ProbeListener, (item: Tracked) => void>> = {};
+  const listen = (what: keyof ProbeListener) => (item: Tracked) => {
+    told.push(`${what} ${item.name}`);
+    react[what]?.(item);
+  };
   const probe = new Probe(kernel, source, {
-    synced: note('synced'),
-    changed: note('changed'),
-    unsynced(item) {
-      note('unsynced')(item);
-      react.unsynced(item);
-    },
+    synced: listen('synced'),
+    changed: listen('changed'),
+    unsynced: listen('unsynced'),
   });
   return {
     kernel,
@@ -83,5 +83,22 @@ describe('the probe', () => {
     source.set(near, 4n);
     expect(read()).to.deep.equal([]);
     expect([near, far, late].map(valueOf)).to.deep.equal([4n, 2n, undefined]);
+  });
+
+  it('tells again at the next read, not at this one', () => {
+    const { source, root } = shop();
+    const text = source.addVariable(root, 'text', { type: 'string', value: 'a' });
+    const { probe, react, read } = probeOf(source);
+    react.synced = (item) => {
+      probe.watch(item);
+      probe.again(item);
+    };
+    probe.track(text);
+    expect(read()).to.deep.equal(['synced text']);
+    expect(read()).to.deep.equal(['changed text']);
+    expect(read()).to.deep.equal([]);
+    probe.again(text);
+    probe.unwatch(text);
+    expect(read()).to.deep.equal([]);
   });
 });
