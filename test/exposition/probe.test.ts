@@ -1,4 +1,5 @@
 // Copying values out of a source that changes at any moment.
+import fc from 'fast-check';
 import { expect } from 'chai';
 import type { ManagedObject, Variable } from '#app/model.js';
 import { Kernel } from '#app/exposition/kernel/kernel.js';
@@ -24,7 +25,7 @@ function probeOf(source: FakeSource, kernel = new Kernel()) {
     probe,
     react,
     /** What one read tells. */
-    read(): string[] {
+    read: (): string[] => {
       told.length = 0;
       probe.read();
       return [...told];
@@ -100,5 +101,182 @@ describe('the probe', () => {
     probe.again(text);
     probe.unwatch(text);
     expect(read()).to.deep.equal([]);
+  });
+
+  it('tells of an item once it is synced, and of one that was so before it was tracked', () => {
+    const { source, root } = shop();
+    const early = source.addVariable(root, 'early', { type: 'u64', value: 1n });
+    const late = source.addVariable(root, 'late', { type: 'u64' });
+    const { probe, read } = probeOf(source);
+    probe.track(late);
+    expect(read()).to.deep.equal([]);
+    probe.track(early);
+    probe.track(root);
+    expect(probe.isSynced(early)).to.equal(false);
+    expect(read()).to.deep.equal(['synced early', 'synced h.1.shop']);
+    source.setSynced(late, true);
+    expect(read()).to.deep.equal(['synced late']);
+    expect(read()).to.deep.equal([]);
+    expect([early, late, root].map((item) => probe.isSynced(item))).to.deep.equal([
+      true,
+      true,
+      true,
+    ]);
+  });
+
+  it('tells when an item has no value any more, and when it has one again', () => {
+    const { source, root } = shop();
+    const sales = source.addVariable(root, 'sales', { type: 'u64', value: 1n });
+    const { probe, read, valueOf } = probeOf(source);
+    probe.track(sales);
+    read();
+    source.setSynced(sales, false);
+    expect(read()).to.deep.equal(['unsynced sales']);
+    expect(valueOf(sales)).to.equal(undefined);
+    source.setSynced(sales, true);
+    expect(read()).to.deep.equal(['synced sales']);
+    probe.untrack(sales);
+    source.setSynced(sales, false);
+    expect(read()).to.deep.equal([]);
+    expect(probe.isTracked(sales)).to.equal(false);
+  });
+
+  it('a slot that was given to another item is no value of the first', () => {
+    const { source, root } = shop();
+    const former = source.addVariable(root, 'former', { type: 'u64', value: 1n });
+    const { probe, read, valueOf } = probeOf(source);
+    probe.track(former);
+    read();
+    source.remove(former);
+    const next = source.addVariable(root, 'next', { type: 'u64', value: 2n });
+    expect(next.slot).to.equal(former.slot);
+    expect(read()).to.deep.equal(['unsynced former']);
+    expect(probe.trackedAt(next.slot)).to.equal(former);
+    probe.untrack(former);
+    probe.track(next);
+    expect(read()).to.deep.equal(['synced next']);
+    expect([valueOf(former), valueOf(next)]).to.deep.equal([undefined, 2n]);
+  });
+
+  it('an old name is never paired with a new value, whatever happens between the copies', () => {
+    const { source, root } = shop();
+    const slot = 5;
+    let owner = source.addVariable(root, 'v0', { type: 'u64', value: 0n, slot });
+    const { probe, valueOf } = probeOf(source);
+    let reused = 0;
+    const reuse = () => {
+      source.afterCopy = () => undefined;
+      reused++;
+      source.remove(owner);
+      owner = source.addVariable(root, `v${reused}`, { type: 'u64', value: BigInt(reused), slot });
+    };
+    for (let round = 0; round < 60; round++) {
+      const [tracked, index] = [owner, reused];
+      probe.track(tracked);
+      // The publisher is faster than the reader in one round of three, and in between in another.
+      if (round % 3 === 0) source.afterCopy = reuse;
+      probe.read();
+      expect(valueOf(tracked)).to.equal(round % 3 === 0 ? undefined : BigInt(index));
+      expect(probe.isSynced(tracked)).to.equal(round % 3 !== 0);
+      if (round % 3 === 1) reuse();
+    }
+    expect(reused).to.equal(40);
+  });
+
+  it('reads the pages where something is tracked, and no others', () => {
+    const { source, root } = shop();
+    const at = (slot: number) => source.addVariable(root, `v${slot}`, { type: 'u64', slot });
+    const { probe, read } = probeOf(source);
+    const PAGE = 512 * (8 + 4);
+    read();
+    expect(probe.bytesRead).to.equal(0);
+    for (const slot of [0, 511, 20_000]) probe.track(at(slot));
+    read();
+    expect(probe.bytesRead).to.equal(2 * PAGE);
+    expect(source.slotReads).to.deep.equal([
+      [0, 512],
+      [19_968, 512],
+    ]);
+    probe.track(at(512));
+    read();
+    expect(probe.bytesRead).to.equal(5 * PAGE);
+  });
+
+  it('pages that follow on are read together', () => {
+    const { source, root } = shop();
+    const { probe, read, valueOf } = probeOf(source);
+    const all = Array.from({ length: 20_000 }, (_, i) =>
+      source.addVariable(root, `v${i}`, { type: 'u64', value: BigInt(i) }),
+    );
+    for (const variable of all) probe.track(variable);
+    expect(read()).to.have.lengthOf(20_000);
+    expect(source.slotReads.length).to.be.at.most(7);
+    expect(source.slotReads.reduce((sum, [, count]) => sum + count, 0)).to.equal(40 * 512);
+    expect(all.every((variable, i) => valueOf(variable) === BigInt(i))).to.equal(true);
+  });
+
+  it('tells of the watched items whose slots changed, and of no others', () =>
+    fc.assert(
+      fc.property(
+        fc.array(
+          fc.record({ toggle: fc.nat(149), change: fc.array(fc.nat(149), { maxLength: 4 }) }),
+          { maxLength: 120, minLength: 90 },
+        ),
+        (steps) => {
+          const { source, root } = shop();
+          const all = Array.from({ length: 150 }, (_, i) =>
+            source.addVariable(root, `v${i}`, { type: 'u64', value: 0n }),
+          );
+          const { probe, read } = probeOf(source);
+          for (const variable of all) probe.track(variable);
+          read();
+          const watched = new Set<string>();
+          for (const [round, { toggle, change }] of steps.entries()) {
+            const item = all[toggle];
+            if (item === undefined) continue;
+            if (watched.delete(item.name)) probe.unwatch(item);
+            else {
+              watched.add(item.name);
+              probe.watch(item);
+              probe.watch(item);
+            }
+            const changed = new Set(change.flatMap((index) => all[index] ?? []));
+            for (const variable of changed) source.set(variable, BigInt(round + 1));
+            const wanted = [...changed].filter(({ name }) => watched.has(name));
+            expect(read().toSorted()).to.deep.equal(
+              wanted.map(({ name }) => `changed ${name}`).toSorted(),
+            );
+          }
+        },
+      ),
+      { numRuns: 20 },
+    ));
+
+  it('says whether anything differs from the last copy', () => {
+    const { source, root } = shop();
+    const sales = source.addVariable(root, 'sales', { type: 'u64', value: 1n });
+    const { probe } = probeOf(source);
+    probe.track(sales);
+    expect(probe.read()).to.equal(true);
+    expect(probe.read()).to.equal(false);
+    source.set(sales, 2n);
+    expect(probe.read()).to.equal(true);
+    expect(probe.read()).to.equal(false);
+    source.setSynced(sales, false);
+    expect(probe.read()).to.equal(true);
+  });
+
+  it('gives all its memory back', () => {
+    const { source, root } = shop();
+    const { kernel, probe, read } = probeOf(source);
+    for (let i = 0; i < 3000; i++) {
+      const variable = source.addVariable(root, `v${i}`, { type: 'u64', value: 1n });
+      probe.track(variable);
+      probe.watch(variable);
+    }
+    read();
+    expect(kernel.arena.used).to.be.greaterThan(36_000);
+    probe.close();
+    expect(kernel.arena.used).to.equal(0);
   });
 });

@@ -50,8 +50,8 @@ export class FakeSource implements Source {
   readonly restless = new Set<Variable>();
   /** Every call of readSlots, as first slot and count. */
   readonly slotReads: [number, number][] = [];
-  /** Runs after slots were copied and before words are. */
-  betweenReads: () => void = () => undefined;
+  /** Runs after each copy of slots or words. */
+  afterCopy: () => void = () => undefined;
   /** Slots from here on are gone, as those beyond the end of a file that was cut. */
   end = Infinity;
   #values = new BigUint64Array(1024);
@@ -144,13 +144,14 @@ export class FakeSource implements Source {
     this.#reserve(first + count);
     const end = Math.max(first, Math.min(first + count, this.end));
     into.set(new Uint8Array(this.#values.slice(first, end).buffer));
-    this.betweenReads();
+    this.afterCopy();
   }
 
   readWords(first: number, count: number, into: Uint8Array): void {
     this.#reserve(first + count);
     const end = Math.max(first, Math.min(first + count, this.end));
     into.set(new Uint8Array(this.#words.slice(first, end).buffer));
+    this.afterCopy();
   }
 
   readFrame(variable: Variable): Frame | undefined {
