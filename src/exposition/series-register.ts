@@ -9,6 +9,8 @@ interface Waiting {
   readonly rank: number;
   readonly key: LineKey;
   readonly line: Line;
+  /** Of its name and labels. */
+  readonly hash: number;
 }
 
 /** Series that clash and wait for the first to go; beyond this many they are only counted. */
@@ -34,48 +36,75 @@ export class SeriesRegister {
 
   /** Adds a series, or gives the one with this key another line. */
   put(facts: FamilyFacts, rank: number, key: LineKey, line: Line): void {
-    this.remove(facts.name, key);
-    const known = this.#text.facts(facts.name);
-    const hash = hashOf(seriesOf(line.text));
-    const isTaken = this.#hashes.has(hash) || (known !== undefined && known.type !== facts.type);
-    if (!isTaken) {
-      this.#hashes.add(hash);
-      this.#text.put(facts, rank, key, line);
+    const { name } = facts;
+    const next = { facts, rank, key, line, hash: hashOf(seriesOf(line.text)) };
+    const shown = this.#text.line(name, key);
+    const former = shown === undefined ? undefined : hashOf(seriesOf(shown.text));
+    if (!this.#isFree(next, former)) {
+      if (shown !== undefined) this.remove(name, key);
+      this.#wait(next);
       return;
     }
-    this.#clashes++;
-    this.#onClash(seriesOf(line.text));
-    if (this.#waiting.length < MOST_WAITING) this.#waiting.push({ facts, rank, key, line });
+    if (shown === undefined) this.#forget(name, key);
+    this.#show(next);
+    if (former === undefined || former === next.hash) return;
+    this.#hashes.delete(former);
+    this.#admit();
   }
 
   remove(name: string, key: LineKey): void {
     const line = this.#text.line(name, key);
     if (line === undefined) {
-      if (this.#waiting.length > 0) this.#forget(name, key);
+      this.#forget(name, key);
       return;
     }
     this.#text.remove(name, key);
     this.#hashes.delete(hashOf(seriesOf(line.text)));
-    if (this.#waiting.length > 0) this.#admit(name);
+    this.#admit();
   }
 
-  /** Shows the first that waited for a series of this family that is gone now. */
-  #admit(name: string): void {
-    const index = this.#waiting.findIndex(
-      ({ facts, line }) =>
-        facts.name === name &&
-        !this.#hashes.has(hashOf(seriesOf(line.text))) &&
-        (this.#text.facts(name)?.type ?? facts.type) === facts.type,
-    );
-    const [next] = index < 0 ? [] : this.#waiting.splice(index, 1);
-    if (next !== undefined) this.put(next.facts, next.rank, next.key, next.line);
+  /** Whether a series can be shown where the one with the hash `former` is or was. */
+  #isFree({ facts, hash }: Waiting, former?: number): boolean {
+    if (hash !== former && this.#hashes.has(hash)) return false;
+    return (this.#text.facts(facts.name)?.type ?? facts.type) === facts.type;
   }
 
-  #forget(name: string, { owner, sub }: LineKey): void {
-    const index = this.#waiting.findIndex(
+  #show({ facts, rank, key, line, hash }: Waiting): void {
+    this.#hashes.add(hash);
+    this.#text.put(facts, rank, key, line);
+  }
+
+  /** Counts a clash, unless the series with this key is waiting already. */
+  #wait(next: Waiting): void {
+    const index = this.#indexOf(next.facts.name, next.key);
+    const isKnown = this.#waiting[index]?.hash === next.hash;
+    if (!isKnown) {
+      this.#clashes++;
+      this.#onClash(seriesOf(next.line.text));
+    }
+    if (index >= 0) this.#waiting[index] = next;
+    else if (this.#waiting.length < MOST_WAITING) this.#waiting.push(next);
+  }
+
+  /** Shows those that waited for what is gone now, the first ones first, of any family. */
+  #admit(): void {
+    for (let index = 0; index < this.#waiting.length; index++) {
+      const next = this.#waiting[index];
+      if (next === undefined || !this.#isFree(next)) continue;
+      this.#waiting.splice(index--, 1);
+      this.#show(next);
+    }
+  }
+
+  #forget(name: string, key: LineKey): void {
+    const index = this.#indexOf(name, key);
+    if (index >= 0) this.#waiting.splice(index, 1);
+  }
+
+  #indexOf(name: string, { owner, sub }: LineKey): number {
+    return this.#waiting.findIndex(
       ({ facts, key }) => facts.name === name && key.owner === owner && key.sub === sub,
     );
-    if (index >= 0) this.#waiting.splice(index, 1);
   }
 }
 
