@@ -1,4 +1,5 @@
 // Two series of one name and labels: the first stays, the others wait for it to go.
+import fc from 'fast-check';
 import { expect } from 'chai';
 import type { FamilyFacts, MetricType } from '#app/model.js';
 import { ExpositionText } from '#app/exposition/exposition-text.js';
@@ -75,4 +76,75 @@ describe('the register of series', () => {
     remove(1);
     expect(shown()).to.deep.equal(['x_sum 2']);
   });
+
+  it('the second appears when the first goes, or becomes another series', () => {
+    const { put, remove, shown } = registerOf();
+    for (const owner of [1, 2, 3]) put(owner, 'x{a="b"}');
+    remove(1);
+    expect(shown()).to.deep.equal(['x{a="b"} 2']);
+    put(2, 'x{a="c"}');
+    expect(shown()).to.deep.equal(['x{a="c"} 2', 'x{a="b"} 3']);
+  });
+
+  it('one that waits and goes is never shown', () => {
+    const { put, remove, shown } = registerOf();
+    put(1, 'x');
+    put(2, 'x');
+    remove(2);
+    remove(1);
+    expect(shown()).to.deep.equal([]);
+  });
+
+  it('a family keeps the type that it had first; others of its name clash', () => {
+    const { put, shown, clashes } = registerOf();
+    put(1, 'x{a="b"}');
+    put(2, 'x{a="c"}', 2, 'counter');
+    expect(shown()).to.deep.equal(['x{a="b"} 1']);
+    expect(clashes).to.deep.equal(['x{a="c"}']);
+  });
+
+  it('different series are never taken for a clash', () => {
+    const { put, register } = registerOf();
+    for (let i = 0; i < 50_000; i++) put(i, `x{object="sink.client${i}.route"}`);
+    for (let i = 0; i < 50_000; i++) put(50_000 + i, `x{object="${i % 250}.${i >> 3}.${i & 7}"}`);
+    expect(register.clashes).to.equal(0);
+  });
+
+  const series = fc.constantFrom('x{a="b"}', 'x{a="c"}', 'x{a="d"}');
+  const owner = fc.nat(6);
+  const step = fc.oneof(fc.record({ owner, series }), fc.record({ owner }));
+
+  it('what is shown stays, no series is shown twice, and none waits without a reason', () =>
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+        const { put, remove, shown } = registerOf();
+        const wanted = new Map<number, { series: string; type: MetricType }>();
+        let before: string[] = [];
+        for (const each of steps) {
+          if ('series' in each) {
+            const type = each.owner < 3 ? 'counter' : 'gauge';
+            put(each.owner, each.series, each.owner, type);
+            wanted.set(each.owner, { series: each.series, type });
+          } else {
+            remove(each.owner);
+            wanted.delete(each.owner);
+          }
+          const now = shown();
+          const isOf = (line: string, other: number) => line.endsWith(` ${other}`);
+          const others = before.filter((line) => !isOf(line, each.owner));
+          expect(now).to.include.members(others);
+          const names = now.map((line) => line.split(' ')[0]);
+          expect(new Set(names).size).to.equal(names.length);
+          const types = new Set(
+            [...wanted].flatMap(([o, { type }]) => (now.some((line) => isOf(line, o)) ? type : [])),
+          );
+          expect(types.size).to.be.at.most(1);
+          for (const [o, { series: name, type }] of wanted)
+            if (!now.some((line) => isOf(line, o)))
+              expect(names.includes(name) || !types.has(type), `${name} of ${o}`).to.equal(true);
+          before = now;
+        }
+      }),
+      { numRuns: 300 },
+    ));
 });
