@@ -65,7 +65,7 @@ export class MetricBuilder {
   readonly #labelsOf = new WeakMap<Row, string>();
   readonly #bound = new Map<ManagedObject, Bound>();
   readonly #frames = new Map<Variable, Frame>();
-  readonly #distributions = new Map<Variable, Distribution[]>();
+  readonly #distributions = new Map<Variable, Map<Row, Distribution>>();
   readonly #observed = new Map<Variable, Observed[]>();
   #staleFrames = 0;
 
@@ -172,7 +172,7 @@ export class MetricBuilder {
   }
 
   close(): void {
-    for (const all of this.#distributions.values()) for (const each of all) each.close();
+    for (const all of this.#distributions.values()) for (const each of all.values()) each.close();
     for (const all of this.#observed.values()) for (const each of all) each.distribution.close();
     this.#distributions.clear();
     this.#observed.clear();
@@ -258,7 +258,7 @@ export class MetricBuilder {
     }
     this.#parts.probe.unwatch(variable);
     this.#frames.delete(variable);
-    for (const each of this.#distributions.get(variable) ?? []) each.close();
+    for (const each of this.#distributions.get(variable)?.values() ?? []) each.close();
     this.#distributions.delete(variable);
     for (const each of this.#observed.get(variable) ?? []) each.distribution.close();
     this.#observed.delete(variable);
@@ -310,7 +310,8 @@ export class MetricBuilder {
   ): void {
     const frame = this.#frames.get(variable);
     if (frame === undefined || frame.type === 'string' || frame.type !== row.family.type) return;
-    let [distribution] = this.#distributions.get(variable) ?? [];
+    const all = this.#distributions.get(variable) ?? new Map<Row, Distribution>();
+    let distribution = all.get(row);
     if (distribution === undefined) {
       const { multiply, divide } = row.conversion;
       const scaled = variable.schema.map((entry) => (entry * multiply) / divide);
@@ -321,7 +322,7 @@ export class MetricBuilder {
           : { type: 'summary', quantiles: variable.schema },
         row.conversion,
       );
-      this.#distributions.set(variable, [distribution]);
+      this.#distributions.set(variable, all.set(row, distribution));
       this.#put(row, variable.id, distribution.lines(row.family.name, labels));
     }
     if (frame.type === 'histogram') distribution.setHistogram(frame.counts, frame.sum);

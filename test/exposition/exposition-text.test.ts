@@ -135,13 +135,17 @@ type Step = typeof largeStep extends fc.Arbitrary<infer T> ? T : never;
 function perform(pair: Pair, each: Step): void {
   switch (each.kind) {
     case 'put':
-      return pair.put(each.family, each.owner, each.sub, each.value ?? undefined);
+      pair.put(each.family, each.owner, each.sub, each.value ?? undefined);
+      return;
     case 'remove':
-      return pair.remove(each.family, each.owner, each.sub);
+      pair.remove(each.family, each.owner, each.sub);
+      return;
     case 'set':
-      return pair.set(each.index, each.number);
+      pair.set(each.index, each.number);
+      return;
     case 'render':
-      return void pair.render(each.isHeld);
+      pair.render(each.isHeld);
+      return;
     case 'putMany':
       for (const owner of ownersOf(each))
         pair.put(each.family, owner, 0, each.value === null ? undefined : owner % VALUES);
