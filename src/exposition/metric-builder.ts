@@ -11,6 +11,7 @@ import { Distribution } from './distribution.js';
 import type { ExpositionText } from './exposition-text.js';
 import type { Kernel, OpKind } from './kernel/kernel.js';
 import type { Line } from './kernel/line-table.js';
+import { floatText } from './number-text.js';
 import { Observed } from './observed.js';
 import { unixSeconds } from './point-in-time.js';
 import type { Probe } from './probe.js';
@@ -140,7 +141,7 @@ export class MetricBuilder {
   variableSynced(variable: Variable): void {
     const uses = this.#usesOf(variable);
     if (uses.length === 0) return;
-    if (isFramed(variable) || uses.some(({ row }) => row.kind === 'info'))
+    if (isFramed(variable) || uses.some(({ row }) => isTextual(row)))
       this.#parts.probe.watch(variable);
     if (isFramed(variable) && !this.#takeFrame(variable)) return;
     for (const use of uses) this.#show(use, variable);
@@ -155,7 +156,7 @@ export class MetricBuilder {
     if (!this.#parts.probe.isSynced(variable)) return;
     if (isFramed(variable) && !this.#takeFrame(variable)) return;
     for (const use of this.#usesOf(variable))
-      if (isFramed(variable) || use.row.kind === 'info') this.#show(use, variable);
+      if (isFramed(variable) || isTextual(use.row)) this.#show(use, variable);
   }
 
   /** Counts the present values of observed variables as observations. */
@@ -372,7 +373,7 @@ export class MetricBuilder {
   #textOf(variable: Variable): string | undefined {
     if (!isFramed(variable)) {
       const bits = this.#parts.probe.bits(variable);
-      return bits === undefined ? undefined : String(numberOf(bits, variable));
+      return bits === undefined ? undefined : decimalOf(bits, variable);
     }
     const frame = this.#frames.get(variable);
     return frame?.type === 'string' ? frame.text : undefined;
@@ -411,6 +412,10 @@ export class MetricBuilder {
 const isFramed = ({ type }: Variable): boolean =>
   type === 'string' || type === 'histogram' || type === 'summary';
 
+/** Whether the row's lines are made of the text of a value, also of a number. */
+const isTextual = ({ kind }: Row): boolean =>
+  kind === 'info' || kind === 'timestamp' || kind === 'stateset';
+
 /** Whether the row's lines come from several variables of one object. */
 const isShared = (row: Row): boolean =>
   row.kind === 'pair' || (row.kind === 'info' && row.labelsFrom.length > 1);
@@ -437,9 +442,17 @@ function opKindOf({ type }: Variable, wrap32: boolean): OpKind | undefined {
   return type === 'u64' || type === 'f64' || type === 'bool' ? type : undefined;
 }
 
-function numberOf(bits: bigint, { type }: Variable): number {
-  if (type === 'i64') return Number(BigInt.asIntN(64, bits));
-  if (type !== 'f64') return Number(bits);
+const numberOf = (bits: bigint, variable: Variable): number => Number(exactOf(bits, variable));
+
+function decimalOf(bits: bigint, variable: Variable): string {
+  const value = exactOf(bits, variable);
+  return typeof value === 'number' ? floatText(value) : String(value);
+}
+
+function exactOf(bits: bigint, { type }: Variable): bigint | number {
+  if (type === 'i64') return BigInt.asIntN(64, bits);
+  if (type === 'bool') return bits === 0n ? 0n : 1n;
+  if (type !== 'f64') return bits;
   return new Float64Array(BigUint64Array.of(bits).buffer)[0] ?? NaN;
 }
 

@@ -50,4 +50,43 @@ describe('rows over values', () => {
       'shop_wait_ms_count 6',
     ]);
   });
+
+  it('a time and a state that are published as numbers follow their variables', () => {
+    const { source, of, lines } = shop(
+      row('start_time_seconds', 'gauge', 'unit = "seconds", var = "start", conv = "timestamp"') +
+        row('mode', 'stateset', 'var = "mode", states = ["0", "1"]'),
+      { start: { type: 'u64', value: 1_700_000_000 }, mode: { type: 'u64', value: 1 } },
+    );
+    const modes = (off: number, on: number) => [
+      `shop_mode{shop_mode="0"} ${off}`,
+      `shop_mode{shop_mode="1"} ${on}`,
+    ];
+    expect(lines()).to.deep.equal(['shop_start_time_seconds 1700000000', ...modes(0, 1)]);
+    source.set(of('start'), 1_800_000_000);
+    source.set(of('mode'), 0);
+    expect(lines()).to.deep.equal(['shop_start_time_seconds 1800000000', ...modes(1, 0)]);
+  });
+
+  it('a number in a label is written exactly', () => {
+    const { source, of, lines } = shop(
+      row(
+        'id_info',
+        'info',
+        'labels_from = { big = "big", low = "low", on = "on", ratio = "ratio" }',
+      ),
+      {
+        big: { type: 'u64', value: 2n ** 64n - 1n },
+        low: { type: 'i64', value: -(2n ** 63n) },
+        on: { type: 'bool', value: 1 },
+        ratio: { type: 'f64', value: 0.25 },
+      },
+    );
+    const wanted = 'big="18446744073709551615",low="-9223372036854775808",on="1",ratio="0.25"';
+    expect(lines()).to.deep.equal([`shop_id_info{${wanted}} 1`]);
+    source.set(of('big'), 7n);
+    source.setSlot(of('on'), 255n);
+    expect(lines()).to.deep.equal([
+      'shop_id_info{big="7",low="-9223372036854775808",on="1",ratio="0.25"} 1',
+    ]);
+  });
 });
