@@ -99,9 +99,10 @@ export class Probe {
     return extent.values + (slot - extent.firstPage * PAGE_SLOTS) * 8;
   }
 
-  /** The copied bits of a slot that is not tracked itself, if its word says that it holds. */
+  /** The copied bits of a slot, tracked or not, if its page is read and its word says that it holds. */
   bits({ slot, incarnation }: SlotRef): bigint | undefined {
-    const extent = this.#cover(slot);
+    const extent = this.#extentOfPage.get(Math.floor(slot / PAGE_SLOTS));
+    if (extent === undefined) return undefined;
     const word = this.#kernel.u32[(extent.words >>> 2) + slot - extent.firstPage * PAGE_SLOTS];
     return word === syncedWord(incarnation)
       ? this.#kernel.u64[this.address(slot) >>> 3]

@@ -63,6 +63,7 @@ export class TargetView implements ProbeListener {
       rules: filters.rules,
     });
     this.#unbound = [root];
+    if (root.asOf !== undefined) this.#probe.address(root.asOf.slot);
   }
 
   get root(): ManagedObject {
@@ -129,6 +130,7 @@ export class TargetView implements ProbeListener {
 
   /** Takes in what came and went. Repeated changes do no harm. */
   absorb(changes: readonly StructureChange[]): void {
+    if (this.#isClosed) return;
     for (const change of changes) {
       this.#isDirty = true;
       if (change.kind === 'object-added') this.#takeIn(change.object);

@@ -210,8 +210,6 @@ describe('a target view', () => {
     const root = source.addObject('h.1.shop', 'Shop', { asOf });
     const { view, render } = watched(source, root);
     render();
-    expect(view.asOfNs).to.equal(undefined);
-    render();
     expect(view.asOfNs).to.equal(1_700_000_000_000_000_000n);
     source.setSlot({ ...asOf, incarnation: 4 }, 1n);
     render();
@@ -252,5 +250,19 @@ describe('a target view', () => {
     release();
     expect(kernel.arena.used).to.equal(before);
     expect(view.refresh()).to.equal(false);
+  });
+
+  it('takes nothing in any more once it is closed', () => {
+    const source = new FakeSource();
+    const asOf = { slot: 700, incarnation: 1 };
+    const root = source.addObject('h.1.shop', 'Shop', { asOf });
+    const { view, kernel, render } = watched(source, root, { catalogue: CATALOGUE });
+    render();
+    view.close();
+    source.addObject('h.1.shop.floor.1.t1', 'Till', { parent: root });
+    view.absorb(source.sync().changes);
+    expect(view.bindMore()).to.equal(false);
+    expect(view.asOfNs).to.equal(undefined);
+    expect(kernel.arena.used).to.equal(0);
   });
 });
