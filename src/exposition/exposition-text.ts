@@ -1,4 +1,5 @@
 // All families of one target: lines come and go, and a snapshot is made of what they say now.
+import { Fault } from '../errors.js';
 import type { FamilyFacts, Snapshot } from '../model.js';
 import type { LineKey } from './block.js';
 import { Family } from './family.js';
@@ -60,7 +61,10 @@ export class ExpositionText {
     return this.#families.get(name)?.family.line(key);
   }
 
-  /** Renders what changed and makes the snapshot that holds the present text. */
+  /**
+   * Renders what changed and makes the snapshot that holds the present text. Its `hold` throws
+   * Fault NATIVE_FAILED when a later render or the end has taken the text away already.
+   */
   render(): Snapshot {
     this.#order ??= [...this.#families.values()].sort(
       (a, b) => a.rank - b.rank || (a.family.facts.name < b.family.facts.name ? -1 : 1),
@@ -76,6 +80,8 @@ export class ExpositionText {
       return { facts: family.facts, pieces: texts.map((text) => text.view) };
     });
     const hold = () => {
+      if (pieces.some(({ isGone }) => isGone))
+        throw new Fault('NATIVE_FAILED', 'The text is gone: hold it before the next render');
       let isHeld = true;
       for (const piece of pieces) piece.hold();
       return () => {

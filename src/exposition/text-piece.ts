@@ -30,6 +30,11 @@ export class TextPiece {
     return (this.#view ??= this.#kernel.window(this.address, this.#length));
   }
 
+  /** Whether its memory was given back. */
+  get isGone(): boolean {
+    return this.#holders === 0;
+  }
+
   hold(): void {
     this.#holders++;
   }

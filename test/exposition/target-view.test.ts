@@ -265,4 +265,17 @@ describe('a target view', () => {
     expect(view.asOfNs).to.equal(undefined);
     expect(kernel.arena.used).to.equal(0);
   });
+
+  it('a text that ended cannot be held any more, so nothing is given back twice', () => {
+    const { source, root, tills } = shop();
+    const { kernel, render } = watched(source, root, { catalogue: CATALOGUE });
+    const ended = render();
+    source.set(tills, 3);
+    render();
+    const used = kernel.arena.used;
+    expect(() => ended.hold()).to.throw('The text is gone: hold it before the next render');
+    expect(kernel.arena.used).to.equal(used);
+    render().hold()();
+    expect(kernel.arena.used).to.equal(used);
+  });
 });
