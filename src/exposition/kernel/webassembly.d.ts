@@ -1,7 +1,7 @@
 // The part of the WebAssembly interface that the kernel uses; @types/node has none of it.
 declare namespace WebAssembly {
   interface Module {
-    readonly brand: 'WebAssembly.Module';
+    readonly [Symbol.toStringTag]: string;
   }
   const Module: new (bytes: Uint8Array) => Module;
   class Memory {
