@@ -62,7 +62,7 @@ describe('the text of the built-in applications', () => {
       const source = new FakeSource();
       const catalogue = loadCatalogues().get(app);
       const { render, clashes } = watched(source, treeOf(app, source), { app, catalogue });
-      const names = new Set(render().families.map(({ name }) => name));
+      const names = new Set(render().families.map(({ facts }) => facts.name));
       const wanted = (catalogue?.classes ?? []).flatMap(({ rows }) =>
         rows.flatMap(({ kind, family }) => (kind === 'scalar' ? family.name : [])),
       );

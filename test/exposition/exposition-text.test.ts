@@ -199,7 +199,7 @@ describe('the text of all families', () => {
 
   it('a family begins when its first line comes and ends when its last goes', () => {
     const pair = new Pair();
-    const names = () => pair.render().families.map(({ name }) => name);
+    const names = () => pair.render().families.map(({ facts }) => facts.name);
     expect(names()).to.deep.equal([]);
     pair.put(0, 1, 0, 1);
     pair.put(2, 1, 0, 1);

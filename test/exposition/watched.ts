@@ -66,7 +66,7 @@ export function watched(source: FakeSource, root: ManagedObject, options: WatchO
     /** The whole text, header lines included. */
     text: (): string =>
       render()
-        .families.map((family) => headerText(family) + Buffer.concat(family.pieces).toString())
+        .families.map(({ facts, pieces }) => headerText(facts) + Buffer.concat(pieces).toString())
         .join(''),
   };
 }
