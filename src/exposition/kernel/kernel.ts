@@ -18,7 +18,6 @@ interface KernelExports {
   absorb(current: number, incoming: number, bytes: number): number;
   changedWords(current: number, incoming: number, count: number, out: number, most: number): number;
   changedWatches(table: number, count: number, out: number): number;
-  hash(at: number, bytes: number): number;
   isDirty(table: number, count: number): number;
   renderAll(table: number, count: number, to: number): number;
   renderChanged(table: number, count: number, from: number, to: number): number;
@@ -82,7 +81,7 @@ export class Kernel {
 
   /**
    * The op code that renders a value of `kind`, scaled or not.
-   * @throws Fault NATIVE_FAILED beyond 32 different scales
+   * @throws Fault NATIVE_FAILED beyond 256 different scales
    */
   op(kind: OpKind, scale: Scale = { multiply: 1, divide: 1 }): number {
     const { multiply, divide } = scale;

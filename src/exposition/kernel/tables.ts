@@ -2,11 +2,12 @@
 
 /** Address of the digit pairs "00" to "99". */
 export const PAIRS_AT = 64;
-/** Address of the scales of values (multiplier, divisor), and how many there may be. */
-export const SCALES_AT = 512;
-export const MOST_SCALES = 32;
-/** Address of the powers of ten, and of the first byte that is free. */
+/** Address of the powers of ten: 617 entries of 16 bytes. */
 export const POW10_AT = 1024;
+/** Address of the scales of values (multiplier, divisor), and how many there may be. */
+export const SCALES_AT = 10_944;
+export const MOST_SCALES = 256;
+/** The first byte that is free. */
 export const FREE_AT = 16_384;
 
 const LOWEST = -292;

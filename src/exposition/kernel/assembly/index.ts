@@ -13,7 +13,7 @@
 const LINE: usize = 32;
 
 const PAIRS: usize = 64; // "00" to "99", 200 bytes
-const SCALES: usize = 512; // 32 pairs of doubles: multiply by the first, then divide by the second
+const SCALES: usize = 10944; // 256 pairs of doubles: multiply by the first, then divide by the second
 const POW10: usize = 1024; // 617 entries of 16 bytes, high word first, exponents -292 to 324
 
 const U64: u32 = 1;
@@ -69,14 +69,6 @@ export function changedWatches(table: usize, count: u32, out: usize): u32 {
     found++;
   }
   return found;
-}
-
-/** A 52-bit hash of bytes, to find equal series. */
-export function hash(at: usize, bytes: usize): f64 {
-  let h: u64 = 0xcbf29ce484222325;
-  for (let i: usize = 0; i < bytes; i++) h = (h ^ (<u64>load<u8>(at + i))) * 0x100000001b3;
-  h ^= h >> 32;
-  return <f64>(h & 0xfffffffffffff);
 }
 
 /** Whether any line of a table has a value that differs from what was written last. */
