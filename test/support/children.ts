@@ -1,0 +1,45 @@
+// Scripts of this folder as processes of their own, ended after each test.
+import { fork } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+
+const PATIENCE_MS = 10_000;
+
+export class Children {
+  readonly #running = new Set<ChildProcess>();
+
+  start(script: string, ...args: readonly string[]): ChildProcess {
+    const path = fileURLToPath(new URL(`./${script}.js`, import.meta.url));
+    const child = fork(path, args, { execArgv: [], stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+    this.#running.add(child);
+    child.once('exit', () => this.#running.delete(child));
+    return child;
+  }
+
+  /** The next message that a script sends. */
+  async message(child: ChildProcess): Promise<unknown> {
+    const [message] = (await once(child, 'message', {
+      signal: AbortSignal.timeout(PATIENCE_MS),
+    })) as unknown[];
+    return message;
+  }
+
+  async kill(child: ChildProcess): Promise<void> {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const ended = once(child, 'exit', { signal: AbortSignal.timeout(PATIENCE_MS) });
+    child.kill('SIGKILL');
+    await ended;
+  }
+
+  async clear(): Promise<void> {
+    await Promise.all([...this.#running].map((child) => this.kill(child)));
+  }
+}
+
+/** Call inside `describe`, before what cleans up the children's files. */
+export function freshChildren(): Children {
+  const children = new Children();
+  afterEach(() => children.clear());
+  return children;
+}

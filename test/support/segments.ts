@@ -1,0 +1,63 @@
+// Real segments under names of this test process alone; nothing of them stays in /dev/shm.
+import { randomBytes } from 'node:crypto';
+import { readFileSync, readdirSync, rmSync } from 'node:fs';
+import { pid } from 'node:process';
+import { segmentName } from '#app/native/layout.js';
+import { SHM_FOLDER, posixMemory } from '#app/native/posix.js';
+import { Publisher } from '#app/native/publisher.js';
+import type { PublisherOptions } from '#app/native/publisher.js';
+import { SegmentWatch } from '#app/native/segment-watch.js';
+
+type Options = Omit<PublisherOptions, 'serverKey' | 'contextId' | 'pid' | 'realtimeNs'>;
+
+/** Segments that hold little: their directories change roles often. */
+export const TINY = { records: 64, stringBytes: 4096, slots: 64, frameBytes: 4096 };
+
+export class Segments {
+  readonly contextId = `test${pid}${randomBytes(3).toString('hex')}`;
+  readonly #publishers: Publisher[] = [];
+  readonly #watches: SegmentWatch[] = [];
+
+  name = (serverKey: string): string => segmentName(this.contextId, 'pool', serverKey);
+
+  path = (serverKey: string): string => `${SHM_FOLDER}/${this.name(serverKey)}`;
+
+  /** What the file of a segment holds now. */
+  bytes = (serverKey: string): Buffer => readFileSync(this.path(serverKey));
+
+  /** A publisher whose segment has no name yet. */
+  publisher(serverKey: string, options: Options = {}): Publisher {
+    const own = { contextId: this.contextId, pid, realtimeNs: () => 1_700_000_000_000_000_000n };
+    const publisher = new Publisher({ capacity: TINY, ...options, ...own, serverKey });
+    this.#publishers.push(publisher);
+    return publisher;
+  }
+
+  publish(serverKey: string, options: Options = {}): Publisher {
+    const publisher = this.publisher(serverKey, options);
+    publisher.place();
+    return publisher;
+  }
+
+  watch(serverKey: string, now?: () => bigint): SegmentWatch {
+    const watch = new SegmentWatch(posixMemory, this.name(serverKey), serverKey, now);
+    this.#watches.push(watch);
+    return watch;
+  }
+
+  /** Names in /dev/shm that belong to these segments, temporary ones too. */
+  files = (): string[] => readdirSync(SHM_FOLDER).filter((file) => file.includes(this.contextId));
+
+  clear(): void {
+    for (const watch of this.#watches.splice(0)) watch.close();
+    for (const publisher of this.#publishers.splice(0)) publisher.close();
+    for (const file of this.files()) rmSync(`${SHM_FOLDER}/${file}`, { recursive: true });
+  }
+}
+
+/** Call inside `describe`; cleans up after each test. */
+export function freshSegments(): Segments {
+  const segments = new Segments();
+  afterEach(() => segments.clear());
+  return segments;
+}
