@@ -65,15 +65,20 @@ export class DirectoryReader {
   /** The text at an offset; `keep` for texts that many records share. */
   text(offset: number, most: number, keep: boolean): string {
     if (offset === 0) return '';
+    const end = this.#endOf(offset, most);
     const known = this.#texts.get(offset);
     if (known !== undefined) return known;
-    const text = this.blob(offset, most).toString('utf8');
+    const text = this.#strings.toString('utf8', offset + 2, end);
     if (keep) this.#texts.set(offset, text);
     return text;
   }
 
   /** The bytes at an offset. @throws Fault SEGMENT_CORRUPT outside of the valid strings */
   blob(offset: number, most: number): Buffer {
+    return this.#strings.subarray(offset + 2, this.#endOf(offset, most));
+  }
+
+  #endOf(offset: number, most: number): number {
     if (offset + 2 > this.#stringBytes)
       throw corrupt(`a string at ${offset} lies outside of ${this.#stringBytes} valid bytes`);
     const length = this.#strings.readUInt16LE(offset);
@@ -82,7 +87,7 @@ export class DirectoryReader {
       throw corrupt(
         `a string at ${offset} has ${length} bytes; at most ${most} are allowed and ${this.#stringBytes - offset - 2} are there`,
       );
-    return this.#strings.subarray(offset + 2, end);
+    return end;
   }
 
   #restart(): void {
