@@ -38,6 +38,9 @@ interface Opened {
   askedAtNs: bigint;
   isLocked: boolean;
   isNamed: boolean;
+  /** Epoch and records of the directory, as far as they are taken in. */
+  epoch: number;
+  records: number;
 }
 
 export class SegmentWatch {
@@ -109,7 +112,7 @@ export class SegmentWatch {
       serverKey: this.#serverKey,
       publisher,
       source: opened.source,
-      ...takeIn(opened.source),
+      ...takeIn(opened, words),
       tick: words.tick,
       drops: { objects: words.objectsDropped, variables: words.variablesDropped },
     };
@@ -121,7 +124,8 @@ export class SegmentWatch {
     try {
       const header = readHeader(file);
       const source = new SegmentSource(file, header);
-      return { file, header, source, askedAtNs: 0n, isLocked: true, isNamed: true };
+      const unasked = { askedAtNs: 0n, isLocked: true, isNamed: true };
+      return { file, header, source, ...unasked, epoch: -1, records: 0 };
     } catch (error) {
       file.close();
       throw error;
@@ -149,11 +153,15 @@ export class SegmentWatch {
   }
 }
 
-/** A directory that changes too fast now is no fault of the segment: the next look tries again. */
-function takeIn(source: SegmentSource): StructureChanges {
+/** Takes in what the directory gained; while it stands still, nothing more is read. */
+function takeIn(opened: Opened, { epoch, records }: SegmentWords): StructureChanges {
+  if (opened.epoch === epoch && opened.records === records) return { changes: [], hasMore: false };
   try {
-    return source.sync();
+    const taken = opened.source.sync();
+    if (!taken.hasMore) [opened.epoch, opened.records] = [epoch, records];
+    return taken;
   } catch (error) {
+    // A directory that changes too fast now is no fault of the segment: the next look tries again.
     if (error instanceof Fault && error.code === 'SEGMENT_RESTLESS')
       return { changes: [], hasMore: true };
     throw error;

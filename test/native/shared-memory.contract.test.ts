@@ -1,0 +1,171 @@
+// The contract of shared memory: the real one and the one of the tests must both pass it.
+import { expect } from 'chai';
+import {
+  linkSync,
+  mkdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { Fault } from '#app/errors.js';
+import { posixMemory } from '#app/native/posix.js';
+import type { SegmentFile, SharedMemory } from '#app/native/shared-memory.js';
+import { HeapMemory } from '../support/heap-memory.js';
+import { freshSegments } from '../support/segments.js';
+
+/** What a test does to the segments that a memory opens. */
+interface Side {
+  readonly memory: SharedMemory;
+  readonly name: (serverKey: string) => string;
+  readonly put: (serverKey: string, bytes: Buffer) => void;
+  readonly cut: (serverKey: string, length: number) => void;
+  readonly remove: (serverKey: string) => void;
+}
+
+/** Every memory must pass this. */
+function describeMemory(kind: string, makeSide: () => Side): void {
+  describe(`shared memory: ${kind}`, () => {
+    const side = makeSide();
+    const files: SegmentFile[] = [];
+    afterEach(() => files.splice(0).forEach((file) => file.close()));
+    const open = (serverKey: string): SegmentFile => {
+      const file = side.memory.open(side.name(serverKey));
+      if (file === undefined) throw new Error(`${serverKey} is not there`);
+      files.push(file);
+      return file;
+    };
+
+    it('knows nothing of a name that nobody has', () =>
+      expect(side.memory.open(side.name('none'))).to.equal(undefined));
+
+    it('copies what the publisher wrote, from any position', () => {
+      side.put('82', Buffer.from('abcdef'));
+      const into = Buffer.from('......');
+      expect(open('82').read(into, 3, 2)).to.equal(3);
+      expect(into.toString()).to.equal('cde...');
+    });
+
+    it('copies what there is when less is there than asked for', () => {
+      side.put('82', Buffer.from('abc'));
+      const into = Buffer.from('......');
+      expect(open('82').read(into, 6, 1)).to.equal(2);
+      expect(into.toString()).to.equal('bc....');
+      expect(open('82').read(into, 6, 3)).to.equal(0);
+      expect(open('82').read(into, 6, 2 ** 40)).to.equal(0);
+    });
+
+    it('tells the size of now, after a cut too', () => {
+      side.put('82', Buffer.alloc(5000, 1));
+      const file = open('82');
+      expect(file.size()).to.equal(5000);
+      side.cut('82', 10);
+      expect(file.size()).to.equal(10);
+      expect(file.read(Buffer.alloc(20), 20, 0)).to.equal(10);
+    });
+
+    it('keeps a removed segment readable, and no longer named', () => {
+      side.put('82', Buffer.from('abc'));
+      const file = open('82');
+      expect(file.isNamed()).to.equal(true);
+      side.remove('82');
+      expect(file.isNamed()).to.equal(false);
+      expect(file.read(Buffer.alloc(3), 3, 0)).to.equal(3);
+      expect(side.memory.open(side.name('82'))).to.equal(undefined);
+    });
+
+    it('keeps a replaced segment apart from the one that replaced it', () => {
+      side.put('82', Buffer.from('old'));
+      const old = open('82');
+      side.put('82', Buffer.from('new'));
+      const into = Buffer.alloc(3);
+      old.read(into, 3, 0);
+      expect([into.toString(), old.isNamed()]).to.deep.equal(['old', false]);
+      const replaced = open('82');
+      replaced.read(into, 3, 0);
+      expect([into.toString(), replaced.isNamed()]).to.deep.equal(['new', true]);
+    });
+
+    it('shows the word of the header page to wait on, live, and no word beyond that page', () => {
+      side.put('82', Buffer.alloc(4096, 7));
+      const file = open('82');
+      expect(file.word(1152)?.toString('hex')).to.equal('07070707');
+      expect(file.word(4092)?.length).to.equal(4);
+      expect(file.word(4093)).to.equal(undefined);
+    });
+
+    it('reads nothing once it is closed, and may be closed again', () => {
+      side.put('82', Buffer.alloc(4096, 7));
+      const file = open('82');
+      file.word(1152);
+      file.close();
+      file.close();
+      const answers = [file.read(Buffer.alloc(4), 4, 0), file.size(), file.isNamed()];
+      expect([...answers, file.isLocked(), file.word(0)]).to.deep.equal([
+        ...[0, 0, false, false, undefined],
+      ]);
+    });
+  });
+}
+
+describeMemory('heap', () => {
+  const memory = new HeapMemory();
+  const segments = new Map<string, ReturnType<HeapMemory['put']>>();
+  return {
+    memory,
+    name: (serverKey) => serverKey,
+    put: (serverKey, bytes) => void segments.set(serverKey, memory.put(serverKey, bytes)),
+    cut: (serverKey, length) => segments.get(serverKey)?.truncate(length),
+    remove: (serverKey) => memory.remove(serverKey),
+  };
+});
+
+describeMemory('posix', () => {
+  const segments = freshSegments();
+  return {
+    memory: posixMemory,
+    name: segments.name,
+    put: (serverKey, bytes) => {
+      writeFileSync(segments.path('new'), bytes);
+      renameSync(segments.path('new'), segments.path(serverKey));
+    },
+    cut: (serverKey, length) => truncateSync(segments.path(serverKey), length),
+    remove: (serverKey) => rmSync(segments.path(serverKey)),
+  };
+});
+
+describe('POSIX shared memory', () => {
+  const segments = freshSegments();
+
+  it('knows a lock from no lock, and a file of two names from none', () => {
+    segments.publish('82');
+    writeFileSync(segments.path('free'), 'x');
+    linkSync(segments.path('82'), segments.path('second'));
+    const answers = ['82', 'free'].map((serverKey) => {
+      const file = posixMemory.open(segments.name(serverKey));
+      const answer = [file?.isLocked(), file?.isNamed()];
+      file?.close();
+      return answer;
+    });
+    expect(answers).to.deep.equal([
+      [true, true],
+      [false, true],
+    ]);
+  });
+
+  const NOT_OPENED = [
+    ['a folder', (path: string) => mkdirSync(path), 'is not a regular file'],
+    ['a link', (path: string) => symlinkSync('/etc/hostname', path), 'ELOOP'],
+  ] as const;
+  for (const [what, make, reason] of NOT_OPENED)
+    it(`does not open ${what} that has the name, and says so with its path`, () => {
+      make(segments.path('82'));
+      expect(() => posixMemory.open(segments.name('82')))
+        .to.throw(Fault, reason)
+        .that.satisfies(
+          ({ code, message }: Fault) =>
+            code === 'NATIVE_FAILED' && message.includes(segments.path('82')),
+        );
+    });
+});
