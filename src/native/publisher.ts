@@ -374,15 +374,12 @@ export class Publisher {
   }
 
   #takeSlot(): SlotRef | undefined {
-    const ref = this.#slots.take();
-    if (ref === undefined) return undefined;
     const { words, slotValues, slots } = this.#layout;
-    const isReal =
-      this.#file.reserve(words, (ref.slot + 1) * 4, slots * 4) &&
-      this.#file.reserve(slotValues, (ref.slot + 1) * 8, slots * 8);
-    if (isReal) return ref;
-    this.#slots.give(ref);
-    return undefined;
+    return this.#slots.take(
+      (slot) =>
+        this.#file.reserve(words, (slot + 1) * 4, slots * 4) &&
+        this.#file.reserve(slotValues, (slot + 1) * 8, slots * 8),
+    );
   }
 
   #giveSlot(ref: SlotRef): void {
@@ -394,7 +391,7 @@ export class Publisher {
     const offset = this.#frames.take(words);
     if (offset === undefined) return undefined;
     const { frames, frameBytes } = this.#layout;
-    if (this.#file.reserve(frames, this.#frames.top * 8, frameBytes)) return offset;
+    if (this.#file.reserve(frames, (offset + words) * 8, frameBytes)) return offset;
     this.#frames.give(offset, words);
     return undefined;
   }

@@ -15,10 +15,13 @@ export class SlotAllocator {
     this.#capacity = capacity;
   }
 
-  /** A free slot with the incarnation it starts, or undefined when all are in use. */
-  take(): SlotRef | undefined {
+  /**
+   * A free slot with the incarnation it starts, or undefined when all are in use. `makeReal` is
+   * asked for each fresh slot; where it refuses, one that rests is used.
+   */
+  take(makeReal: (slot: number) => boolean = () => true): SlotRef | undefined {
     const resting = this.#free.length - this.#freeFrom;
-    if (resting <= RESTING && this.#fresh < this.#capacity)
+    if (resting <= RESTING && this.#fresh < this.#capacity && makeReal(this.#fresh))
       return { slot: this.#fresh++, incarnation: 1 };
     const ref = this.#free[this.#freeFrom];
     if (ref === undefined) return undefined;
