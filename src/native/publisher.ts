@@ -89,10 +89,10 @@ export class Publisher {
   readonly #file: PublisherFile;
   readonly #layout: SegmentLayout;
   readonly #directory: DirectoryWriter;
-  readonly #slots: SlotAllocator;
   readonly #frames: FrameAllocator;
   readonly #memory: SlotMemory;
-  readonly #header: BigUint64Array;
+  #slots: SlotAllocator;
+  #header: BigUint64Array;
   readonly #holdings = new Map<number, Holding>();
   /** Ids of variables by the slot that their handles carry. */
   readonly #variableIds = new WeakMap<SlotRef, number>();
@@ -265,6 +265,13 @@ export class Publisher {
     this.#isClosed = true;
     Atomics.store(this.#header, MUTABLE.state / 8, BigInt(SEGMENT_STATE.closed));
     this.notify();
+    // What a program still holds must never touch memory that is unmapped: from here on the
+    // handles find no word of theirs, nothing finds a slot, and the header is a copy.
+    Object.assign(this.#memory, NO_MEMORY);
+    this.#header = this.#header.slice();
+    this.#slots = new SlotAllocator(0);
+    this.#holdings.clear();
+    this.#isPlaced = false;
     this.#file.close();
   }
 
@@ -396,6 +403,16 @@ export class Publisher {
     return undefined;
   }
 }
+
+const NO_MEMORY: SlotMemory = {
+  words: new Uint32Array(0),
+  u64: new BigUint64Array(0),
+  i64: new BigInt64Array(0),
+  f64: new Float64Array(0),
+  frames: new BigUint64Array(0),
+  frameFloats: new Float64Array(0),
+  frameBytes: Buffer.alloc(0),
+};
 
 function slotMemory(bytes: Buffer, layout: SegmentLayout): SlotMemory {
   const { buffer, byteOffset } = bytes;
