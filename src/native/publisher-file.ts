@@ -103,10 +103,10 @@ export class PublisherFile {
 
   /** Takes the place of a segment that nobody lives in; false when somebody else was faster. */
   #replace(): boolean {
-    const old = attempt(`Cannot open ${this.#path} to replace it`, () => {
-      const flags = constants.O_RDWR | constants.O_NOFOLLOW;
-      return openSync(this.#path, flags);
-    });
+    const old = attempt(`Cannot open ${this.#path} to replace it`, () =>
+      openIfThere(this.#path, constants.O_RDWR | constants.O_NOFOLLOW),
+    );
+    if (old === undefined) return false;
     try {
       if (!tryLock(old))
         throw new Fault('SEGMENT_BUSY', `Another publisher lives in ${this.#path}`);
@@ -130,6 +130,15 @@ function isSameFile(fd: number, path: string): boolean {
   const own = fstatSync(fd);
   const named = statSync(path, { throwIfNoEntry: false });
   return named?.ino === own.ino && named.dev === own.dev;
+}
+
+function openIfThere(path: string, flags: number): number | undefined {
+  try {
+    return openSync(path, flags);
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw error;
+  }
 }
 
 function attempt<T>(what: string, action: () => T): T {
