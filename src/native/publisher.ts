@@ -77,6 +77,8 @@ interface Holding {
   readonly frame?: FramePlace;
   readonly below: Set<number>;
   readonly owner: number;
+  /** Objects on the path from the root, the object itself counted; 0 for a variable. */
+  readonly depth: number;
 }
 
 const monotonicNs = () => hrtime.bigint();
@@ -114,6 +116,8 @@ export class Publisher {
         `Segment name "${name}" may have up to 200 letters, digits, "_", "-" and ".", no "." first`,
       );
     this.heartbeatMs = options.heartbeatMs ?? 1000;
+    if (!Number.isInteger(this.heartbeatMs) || this.heartbeatMs < 0)
+      throw new RangeError(`A heartbeat of ${this.heartbeatMs} ms, whole ones from 0 are allowed`);
     this.#layout = layOut({ ...DEFAULT_CAPACITY, ...options.capacity });
     const unique = `${options.pid}.${randomBytes(4).toString('hex')}`;
     this.#file = new PublisherFile(name, this.#layout.fileSize, options.mode ?? 0o644, unique);
@@ -171,8 +175,10 @@ export class Publisher {
     checkText('Help', help, LIMITS.helpBytes);
     if (schema.length > LIMITS.schemaEntries)
       throw new RangeError(`${schema.length} schema entries, ${LIMITS.schemaEntries} are allowed`);
-    if (textBytes > LIMITS.textBytes)
-      throw new RangeError(`A text of ${textBytes} bytes, ${LIMITS.textBytes} are allowed`);
+    if (schema.some((entry, i) => Number.isNaN(entry) || entry <= (schema[i - 1] ?? Number.NaN)))
+      throw new RangeError(`Schema entries must ascend, found ${schema.join(', ')}`);
+    if (!Number.isInteger(textBytes) || textBytes < 0 || textBytes > LIMITS.textBytes)
+      throw new RangeError(`A text of ${textBytes} bytes, 0 to ${LIMITS.textBytes} are allowed`);
     const isFramed = type === 'string' || type === 'histogram' || type === 'summary';
     const words = isFramed ? frameWords(type, type === 'string' ? textBytes : schema.length) : 0;
     const ref = object.id === 0 || !this.#holdings.has(object.id) ? undefined : this.#takeSlot();
@@ -205,6 +211,7 @@ export class Publisher {
       ...(words > 0 && { frame }),
       below: new Set(),
       owner: object.id,
+      depth: 0,
     });
     this.#variableIds.set(ref, id);
     this.#holdings.get(object.id)?.below.add(id);
@@ -286,6 +293,11 @@ export class Publisher {
     checkText('Class', className, LIMITS.nameBytes);
     for (const text of [host, instance, application])
       checkText('Root identity', text, LIMITS.nameBytes);
+    const depth = (this.#holdings.get(parent?.id ?? 0)?.depth ?? 0) + 1;
+    if (depth > LIMITS.depth)
+      throw new RangeError(
+        `Object "${name}" has ${LIMITS.depth} objects on a path above it already`,
+      );
     const hasParent = parent === undefined || this.#holdings.has(parent.id);
     const ref = hasParent ? this.#takeSlot() : undefined;
     const asOf = parent === undefined && ref !== undefined ? this.#takeSlot() : undefined;
@@ -310,7 +322,7 @@ export class Publisher {
       extra2: asOf?.incarnation ?? 0,
     });
     if (!isAdded) return this.#dropObject(parent, ref, asOf);
-    this.#holdings.set(id, { ref, asOf, below: new Set(), owner: parent?.id ?? 0 });
+    this.#holdings.set(id, { ref, asOf, below: new Set(), owner: parent?.id ?? 0, depth });
     if (parent !== undefined) this.#holdings.get(parent.id)?.below.add(id);
     return { id, ref, parent, asOf };
   }
