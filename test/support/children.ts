@@ -17,6 +17,20 @@ export class Children {
     return child;
   }
 
+  /** Starts a script and waits until it says that it is ready. */
+  async ready(script: string, ...args: readonly string[]): Promise<ChildProcess> {
+    const child = this.start(script, ...args);
+    await this.message(child);
+    return child;
+  }
+
+  /** Tells a script that is ready to go; gives its answer. */
+  async go(child: ChildProcess): Promise<unknown> {
+    const answer = this.message(child);
+    child.send('go');
+    return answer;
+  }
+
   /** The next message that a script sends. */
   async message(child: ChildProcess): Promise<unknown> {
     const [message] = (await once(child, 'message', {

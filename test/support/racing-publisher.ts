@@ -1,0 +1,22 @@
+// Builds a segment, says so, and places it at the moment it is told to; answers how that went.
+// Arguments: context id, server key. Stays until it is killed or its parent is gone.
+import process from 'node:process';
+import { Fault } from '#app/errors.js';
+import { Publisher } from '#app/native/publisher.js';
+
+const [contextId = '', serverKey = ''] = process.argv.slice(2);
+const realtimeNs = () => BigInt(Date.now()) * 1_000_000n;
+const publisher = new Publisher({ contextId, serverKey, pid: process.pid, realtimeNs });
+publisher.addRoot('h.1.ads', 'Ads');
+process.send?.('ready');
+
+process.on('message', () => {
+  try {
+    publisher.place();
+    process.send?.('placed');
+  } catch (error) {
+    const told = error instanceof Fault ? `${error.code}: ${error.message}` : String(error);
+    process.send?.(told);
+  }
+});
+process.on('disconnect', () => process.exit());
