@@ -53,6 +53,9 @@ describe('handles that a program holds stay valid or fail safe (segment 6)', () 
     const publisher = segments.publish('82', { capacity: { ...TINY, slots: 12 } });
     const handles = handlesOf(publisher);
     publisher.removeObject(handles.root);
+    expect(new Set(storeAll(handles)), 'before anybody has their slots').to.deep.equal(
+      new Set([false]),
+    );
     // All slots are in use again.
     const root = publisher.addRoot('new', 'C');
     const added = Array.from({ length: 10 }, (_, i) => publisher.addVariable(root, `v${i}`, 'u64'));
