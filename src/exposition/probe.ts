@@ -133,8 +133,8 @@ export class Probe {
   }
 
   /**
-   * Copies what is tracked and tells the listener. Values are copied before words, so that a value
-   * counts only for the record that it belongs to (docs/segment-format.md, section 9).
+   * Copies what is tracked and tells the listener. A value counts when the word of its slot was the
+   * expected one both before and after it was copied (docs/segment-format.md, section 9).
    * @returns whether any value differs from the last copy
    */
   read(): boolean {
@@ -157,11 +157,26 @@ export class Probe {
       this.#readWords(extent, moved);
     }
     const fresh = this.#fresh;
-    this.#fresh = [];
-    for (const slot of moved) this.#judge(slot);
-    for (const slot of fresh) this.#judge(slot);
+    // What moved again keeps waiting: its value is older than its word.
+    this.#fresh = this.#copyAgain(moved);
+    const late = new Set(this.#fresh);
+    for (const slot of moved) this.#judge(slot, late);
+    for (const slot of fresh) this.#judge(slot, late);
+    for (const slot of late) this.#judge(slot, late);
     const changes = this.#tellChanges();
     return steps > 0 || moved.length > 0 || fresh.length > 0 || changes > 0;
+  }
+
+  /** Copies the values whose words moved once more, since they may be older than those words. */
+  #copyAgain(moved: readonly number[]): number[] {
+    const extents = new Set<Extent>();
+    for (const slot of moved) extents.add(this.#cover(slot));
+    const late: number[] = [];
+    for (const extent of extents) {
+      this.#readValues(extent);
+      this.#readWords(extent, late);
+    }
+    return late;
   }
 
   close(): void {
@@ -229,12 +244,12 @@ export class Probe {
       moved.push(firstPage * PAGE_SLOTS + (u32[(out >>> 2) + i] ?? 0));
   }
 
-  #judge(slot: number): void {
+  #judge(slot: number, late: ReadonlySet<number>): void {
     const entry = this.#entries.get(slot);
     const extent = this.#extentOfPage.get(Math.floor(slot / PAGE_SLOTS));
     if (entry === undefined || extent === undefined) return;
     const word = this.#kernel.u32[(extent.words >>> 2) + slot - extent.firstPage * PAGE_SLOTS];
-    const isSynced = word === syncedWord(entry.incarnation);
+    const isSynced = word === syncedWord(entry.incarnation) && !late.has(slot);
     if (isSynced === entry.isSynced) return;
     entry.isSynced = isSynced;
     if (isSynced) this.#listener.synced(entry.item);

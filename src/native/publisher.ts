@@ -304,7 +304,10 @@ export class Publisher {
     if (ref === undefined) return this.#dropObject(parent, ref, asOf);
     this.#memory.u64[ref.slot] = BigInt(OBJECT_STATES.indexOf(state));
     this.#storeWord(ref, synced);
-    if (asOf !== undefined) this.#storeWord(asOf, false);
+    if (asOf !== undefined) {
+      this.#memory.u64[asOf.slot] = 0n;
+      this.#storeWord(asOf, false);
+    }
     const id = ++this.#lastId;
     const isAdded = this.#directory.add({
       id,

@@ -17,6 +17,7 @@ export class SegmentSource implements Source {
   readonly #directory: DirectoryReader;
   readonly #frames: FrameReader;
   readonly #tree = new Tree();
+  readonly #word = Buffer.alloc(4);
   #lastId = 0;
   /** Ids not seen yet in a directory that took over: what is left at its end was removed. */
   #unseen: Set<number> | undefined;
@@ -61,9 +62,12 @@ export class SegmentSource implements Source {
     if (length > 0) this.#file.read(into, length, this.#header.words + first * 4);
   }
 
-  readFrame({ id }: Variable): Frame | undefined {
+  readFrame({ id, slot, incarnation }: Variable): Frame | undefined {
     const variable = this.#tree.variable(id);
-    return variable === undefined ? undefined : this.#frames.read(variable);
+    const frame = variable === undefined ? undefined : this.#frames.read(variable);
+    // The frame is the variable's own only if its slot still was when the copy was made.
+    this.readWords(slot, 1, this.#word);
+    return this.#word.readUInt32LE(0) >>> 1 === incarnation ? frame : undefined;
   }
 
   *#records({ records, firstIndex }: RecordSlice): Generator<DirectoryRecord> {
