@@ -8,6 +8,9 @@ import type { SegmentFile } from './shared-memory.js';
 /** Records that are taken in at once: a few milliseconds of work. */
 export const RECORDS_AT_ONCE = 1024;
 const ATTEMPTS = 5;
+/** Bytes of texts and schemas that one directory may make this process keep. */
+const MOST_TEXT_BYTES = 2 ** 28;
+const NO_SCHEMA: readonly number[] = [];
 
 /** Records that were copied whole, with the strings that they refer to. */
 export interface RecordSlice {
@@ -28,6 +31,8 @@ export class DirectoryReader {
   #strings = Buffer.alloc(0);
   #stringBytes = 0;
   #texts = new Map<number, string>();
+  #schemas = new Map<number, readonly number[]>();
+  #textBytes = 0;
 
   constructor(file: SegmentFile, header: SegmentHeader) {
     this.#file = file;
@@ -69,13 +74,28 @@ export class DirectoryReader {
     const known = this.#texts.get(offset);
     if (known !== undefined) return known;
     const text = this.#strings.toString('utf8', offset + 2, end);
+    this.#spend(end - offset);
     if (keep) this.#texts.set(offset, text);
     return text;
   }
 
-  /** The bytes at an offset. @throws Fault SEGMENT_CORRUPT outside of the valid strings */
-  blob(offset: number, most: number): Buffer {
-    return this.#strings.subarray(offset + 2, this.#endOf(offset, most));
+  /** The 8-byte floats at an offset; undefined when they are not a list of ascending numbers. */
+  schema(offset: number, most: number): readonly number[] | undefined {
+    if (offset === 0) return NO_SCHEMA;
+    const end = this.#endOf(offset, most);
+    const known = this.#schemas.get(offset);
+    if (known !== undefined) return known;
+    const schema = ascending(this.#strings.subarray(offset + 2, end));
+    this.#spend(end - offset);
+    if (schema !== undefined) this.#schemas.set(offset, schema);
+    return schema;
+  }
+
+  /** Strings may overlap, so their sum is bounded apart from the region that they lie in. */
+  #spend(bytes: number): void {
+    this.#textBytes += bytes;
+    if (this.#textBytes > MOST_TEXT_BYTES)
+      throw corrupt(`its strings add up to more than ${MOST_TEXT_BYTES} bytes`);
   }
 
   #endOf(offset: number, most: number): number {
@@ -95,6 +115,8 @@ export class DirectoryReader {
     this.#next = 0;
     this.#stringBytes = 0;
     this.#texts = new Map();
+    this.#schemas = new Map();
+    this.#textBytes = 0;
   }
 
   #copyRecords(side: number, count: number): Buffer {
@@ -125,4 +147,13 @@ export class DirectoryReader {
     this.#file.read(word, 8, MUTABLE_OFFSET + MUTABLE.directory);
     return word.readUInt32LE(4);
   }
+}
+
+function ascending(bytes: Buffer): readonly number[] | undefined {
+  if (bytes.length % 8 !== 0) return undefined;
+  const entries = Array.from({ length: bytes.length / 8 }, (_, i) => bytes.readDoubleLE(i * 8));
+  const ascends = entries.every(
+    (x, i) => !Number.isNaN(x) && (i === 0 || x > (entries[i - 1] ?? x)),
+  );
+  return ascends ? entries : undefined;
 }

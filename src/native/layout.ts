@@ -149,7 +149,7 @@ export function frameWords(type: 'string' | 'histogram' | 'summary', size: numbe
 export const LIMITS = {
   records: 1 << 23,
   slots: 1 << 24,
-  stringRegionBytes: 1 << 29,
+  stringRegionBytes: 1 << 27,
   frameRegionBytes: 2 ** 31,
   nameBytes: 1024,
   helpBytes: 4096,

@@ -88,7 +88,7 @@ export function parseRecord(
   const kindNumber = bytes[at + RECORD.kind] ?? 0;
   const kind = VARIABLE_KINDS[kindNumber];
   if (kind === undefined) throw fail(`its variable kind is ${kindNumber}, 0 to 2 are known`);
-  const schema = schemaOf(strings.blob(u32(RECORD.text3), LIMITS.schemaEntries * 8));
+  const schema = strings.schema(u32(RECORD.text3), LIMITS.schemaEntries * 8);
   if (schema === undefined) throw fail('its schema is not a list of ascending numbers');
   const isFramed = type === 'string' || type === 'histogram' || type === 'summary';
   const frameOffset = isFramed ? u32(RECORD.text4) : 0;
@@ -117,17 +117,4 @@ export function parseRecord(
       frameWords: frameLength,
     },
   };
-}
-
-const NO_SCHEMA: readonly number[] = [];
-
-/** Ascending 8-byte floats, or undefined. */
-function schemaOf(bytes: Buffer): readonly number[] | undefined {
-  if (bytes.length === 0) return NO_SCHEMA;
-  if (bytes.length % 8 !== 0) return undefined;
-  const entries = Array.from({ length: bytes.length / 8 }, (_, i) => bytes.readDoubleLE(i * 8));
-  const ascends = entries.every(
-    (x, i) => !Number.isNaN(x) && (i === 0 || x > (entries[i - 1] ?? x)),
-  );
-  return ascends ? entries : undefined;
 }

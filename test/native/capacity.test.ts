@@ -80,7 +80,7 @@ describe('beyond capacity: overflow counters in the header; the publisher lives 
   const BAD = [
     [{ records: 0 }, 'Capacity records is 0, 1 to 8388608 is allowed'],
     [{ slots: 2 ** 24 + 1 }, 'Capacity slots is 16777217, 1 to 16777216 is allowed'],
-    [{ stringBytes: 1.5 }, 'Capacity stringBytes is 1.5, 1 to 536870912 is allowed'],
+    [{ stringBytes: 1.5 }, 'Capacity stringBytes is 1.5, 1 to 134217728 is allowed'],
     [{ frameBytes: Number.NaN }, 'Capacity frameBytes is NaN, 1 to 2147483648 is allowed'],
   ] as const;
   for (const [capacity, message] of BAD)
