@@ -6,12 +6,14 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { Agent, get } from 'node:http';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { issueLicense } from '../dist/license/issue-license.js';
 import { FAMILIES, entityLabels, kindOf, nameOf } from './workload.js';
 
 const SERIES = Number(process.argv[2] ?? 100_000);
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 15);
 const SHARES = [0, 0.01, 1];
+const SETTLE_MS = 20;
 const folder = mkdtempSync(join(tmpdir(), 'shm-bench-'));
 const contextId = `bench${process.pid}`;
 const script = (name) => new URL(name, import.meta.url);
@@ -139,6 +141,8 @@ async function main() {
         // Who comes first changes from round to round; nobody always follows the same peer.
         const peer = peers[(turn + round + 2) % peers.length];
         await tell(peer.teller, { change: share });
+        // The publisher's garbage collection is not part of a scrape.
+        await sleep(SETTLE_MS);
         const { ms } = await scrape(peer.port);
         if (round >= 0) times.get(peer.name)[index].push(ms);
       }

@@ -101,10 +101,10 @@ export interface Source {
    * @throws Fault SEGMENT_CORRUPT when the structure contradicts itself
    */
   sync(): StructureChanges;
-  /** Copies `count` slots of 8 bytes; what the source no longer has is left as it was. */
-  readSlots(first: number, count: number, into: Uint8Array): void;
-  /** Copies `count` words of 4 bytes: `incarnation << 1 | synced` of each slot. */
-  readWords(first: number, count: number, into: Uint8Array): void;
+  /** Copies up to `count` slots of 8 bytes; returns how many it has. */
+  readSlots(first: number, count: number, into: Uint8Array): number;
+  /** Copies up to `count` words of 4 bytes, `incarnation << 1 | synced` of each slot, and returns how many it has. */
+  readWords(first: number, count: number, into: Uint8Array): number;
   /** The value of a framed variable, or undefined when no whole copy could be had in time. */
   readFrame(variable: Variable): Frame | undefined;
 }

@@ -217,6 +217,17 @@ export function internalText(metrics: readonly InternalMetric[], status: TargetS
   const labels = labelsText({ app, server_key: serverKey, root, partition: String(partition) });
   const info = `${headerText({ name, type: 'info', help, unit: '' })}${seriesText(name, labels)} 1\n`;
   const line = (metric: InternalMetric) =>
-    `${headerText({ ...metric, unit: '' })}${metric.name} ${floatText(metric.value)}\n`;
+    `${headerOf(metric)}${metric.name} ${floatText(metric.value)}\n`;
   return metrics.map(line).join('') + info;
+}
+
+/** Header lines by metric name: they are the same at every scrape. */
+const headers = new Map<string, string>();
+function headerOf({ name, type, help }: InternalMetric): string {
+  let header = headers.get(name);
+  if (header === undefined) {
+    header = headerText({ name, type, help, unit: '' });
+    headers.set(name, header);
+  }
+  return header;
 }

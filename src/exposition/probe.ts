@@ -221,24 +221,26 @@ export class Probe {
 
   #readValues({ firstPage, used, values }: Extent): number {
     const bytes = used * VALUE_BYTES;
-    const scratch = this.#scratchWith(values, bytes, bytes);
-    this.#source.readSlots(
+    const scratch = this.#scratchOf(bytes);
+    const read = this.#source.readSlots(
       firstPage * PAGE_SLOTS,
       used * PAGE_SLOTS,
       this.#kernel.window(scratch, bytes),
     );
-    this.#bytesRead += bytes;
-    return this.#kernel.run.absorb(values, scratch, bytes);
+    this.#bytesRead += read * 8;
+    // What the source has no more stays as it was.
+    return this.#kernel.run.absorb(values, scratch, read * 8);
   }
 
   /** Adds the slots whose words changed to `moved`. */
   #readWords({ firstPage, used, words }: Extent, moved: number[]): void {
     const count = used * PAGE_SLOTS;
-    const scratch = this.#scratchWith(words, count * 4, count * 8);
-    this.#source.readWords(firstPage * PAGE_SLOTS, count, this.#kernel.window(scratch, count * 4));
-    this.#bytesRead += count * 4;
+    const scratch = this.#scratchOf(count * 8);
+    const window = this.#kernel.window(scratch, count * 4);
+    const read = this.#source.readWords(firstPage * PAGE_SLOTS, count, window);
+    this.#bytesRead += read * 4;
     const out = scratch + count * 4;
-    const found = this.#kernel.run.changedWords(words, scratch, count, out, count);
+    const found = this.#kernel.run.changedWords(words, scratch, read, out, read);
     const { u32 } = this.#kernel;
     for (let i = 0; i < found; i++)
       moved.push(firstPage * PAGE_SLOTS + (u32[(out >>> 2) + i] ?? 0));
@@ -304,13 +306,6 @@ export class Probe {
     this.#kernel.bytes.copyWithin(grown, at, at + capacity * WATCH_BYTES);
     arena.give(at, capacity * WATCH_BYTES);
     this.#watches = { at: grown, capacity: capacity * 2 };
-  }
-
-  /** Scratch memory that starts with the last copy: a source leaves alone what it no longer has. */
-  #scratchWith(copy: number, bytes: number, room: number): number {
-    const scratch = this.#scratchOf(room);
-    this.#kernel.bytes.copyWithin(scratch, copy, copy + bytes);
-    return scratch;
   }
 
   #scratchOf(bytes: number): number {

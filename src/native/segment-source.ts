@@ -52,14 +52,12 @@ export class SegmentSource implements Source {
     return { changes, hasMore: !slice.isLast };
   }
 
-  readSlots(first: number, count: number, into: Uint8Array): void {
-    const length = Math.min(count, this.#header.slotCapacity - first) * 8;
-    if (length > 0) this.#file.read(into, length, this.#header.slots + first * 8);
+  readSlots(first: number, count: number, into: Uint8Array): number {
+    return this.#read(this.#header.slots, 8, first, count, into);
   }
 
-  readWords(first: number, count: number, into: Uint8Array): void {
-    const length = Math.min(count, this.#header.slotCapacity - first) * 4;
-    if (length > 0) this.#file.read(into, length, this.#header.words + first * 4);
+  readWords(first: number, count: number, into: Uint8Array): number {
+    return this.#read(this.#header.words, 4, first, count, into);
   }
 
   readFrame({ id, slot, incarnation }: Variable): Frame | undefined {
@@ -68,6 +66,13 @@ export class SegmentSource implements Source {
     // The frame is the variable's own only if its slot still was when the copy was made.
     this.readWords(slot, 1, this.#word);
     return this.#word.readUInt32LE(0) >>> 1 === incarnation ? frame : undefined;
+  }
+
+  /** Copies entries of a region of fixed size; those that are there whole count. */
+  #read(region: number, size: number, first: number, count: number, into: Uint8Array): number {
+    const length = Math.min(count, this.#header.slotCapacity - first) * size;
+    if (length <= 0) return 0;
+    return Math.floor(this.#file.read(into, length, region + first * size) / size);
   }
 
   *#records({ records, firstIndex }: RecordSlice): Generator<DirectoryRecord> {

@@ -139,19 +139,21 @@ export class FakeSource implements Source {
     return { changes, hasMore: false };
   }
 
-  readSlots(first: number, count: number, into: Uint8Array): void {
+  readSlots(first: number, count: number, into: Uint8Array): number {
     this.slotReads.push([first, count]);
     this.#reserve(first + count);
     const end = Math.max(first, Math.min(first + count, this.end));
     into.set(new Uint8Array(this.#values.slice(first, end).buffer));
     this.afterCopy();
+    return end - first;
   }
 
-  readWords(first: number, count: number, into: Uint8Array): void {
+  readWords(first: number, count: number, into: Uint8Array): number {
     this.#reserve(first + count);
     const end = Math.max(first, Math.min(first + count, this.end));
     into.set(new Uint8Array(this.#words.slice(first, end).buffer));
     this.afterCopy();
+    return end - first;
   }
 
   readFrame(variable: Variable): Frame | undefined {
