@@ -1,0 +1,1481 @@
+/*
+ * Publishes managed objects and their variables in a shared memory file that readers look at without
+ * ever disturbing the program. The format is described in docs/segment-format.md.
+ *
+ *   shm_options options = shm_options_default();
+ *   options.server_key = "server1";
+ *   shm_publisher *publisher;
+ *   int code = shm_publisher_open(&publisher, &options);   // 0, or a negative errno value
+ *   ... add what exists ...
+ *   code = shm_publisher_place(publisher);                 // visible from now on
+ *
+ * INCLUDE THIS HEADER FIRST: with -std=c11 the C library hides POSIX names unless _GNU_SOURCE is
+ * defined before its first header. C11 or C++17, 64-bit little-endian Linux, link with -pthread.
+ *
+ * Functions return 0 or a negative errno value; shm_error_text() says it in words:
+ *   -ESTALE  the object or variable was removed, or never found room: nothing was stored
+ *   -ENOSPC  no room; the segment counts it, and the handle is inert (every use says -ESTALE)
+ *   -EINVAL  a name, schema, type or capacity that the format does not allow
+ *   -EBUSY   another publisher lives under this name
+ *
+ * Threads: everything that adds or removes takes a mutex. Setting a value takes none, so a variable
+ * that several threads change needs the `_shared` functions, and a plain one belongs to one thread at
+ * a time. While a thread sets a scalar, or a frame without `_shared`, no other may remove that
+ * variable. No handle may be used after shm_publisher_close().
+ *
+ * fork(): a child that lives on inherits the lock, and the segment looks alive until it ends. Open the
+ * publisher after forking. (exec closes the descriptor.)
+ */
+#ifndef SHM_PUBLISHER_H
+#define SHM_PUBLISHER_H
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE 1
+#endif
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/types.h>
+#include <time.h>
+#include <unistd.h>
+
+#if defined(__GLIBC__) && !defined(__USE_MISC)
+#error "Include shm_publisher.h before any other header, or define _GNU_SOURCE"
+#endif
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__ || __SIZEOF_POINTER__ != 8
+#error "shm_publisher.h is for 64-bit little-endian systems"
+#endif
+
+/* Hidden when another header came first without _GNU_SOURCE. */
+#ifndef F_OFD_SETLK
+#define F_OFD_SETLK 37
+#endif
+/* linux/futex.h is not part of libc; these two numbers never change. */
+#define SHM_FUTEX_WAKE 1
+#define SHM_FOLDER "/dev/shm"
+
+/* ---------------------------------------------------------------- the format */
+
+enum {
+  SHM_PAGE = 4096,
+  SHM_RECORD_SIZE = 64,
+  /* Sparse space is made real in steps of this many bytes. */
+  SHM_STEP = 65536,
+  SHM_NAME_BYTES = 1024,
+  SHM_HELP_BYTES = 4096,
+  SHM_UNIT_BYTES = 64,
+  SHM_TEXT_BYTES = 65528,
+  SHM_SCHEMA_ENTRIES = 512,
+  SHM_DEPTH = 64,
+  SHM_SEGMENT_NAME_BYTES = 200
+};
+
+/* Offsets of the words of the header page that move. */
+enum {
+  SHM_AT_STATE = 1024,
+  SHM_AT_HEARTBEAT = 1088,
+  SHM_AT_TICK = 1152,
+  SHM_AT_DIRECTORY = 1216,
+  SHM_AT_STRING_BYTES_A = 1280,
+  SHM_AT_STRING_BYTES_B = 1344,
+  SHM_AT_OBJECTS_DROPPED = 1408,
+  SHM_AT_VARIABLES_DROPPED = 1472
+};
+
+enum { SHM_BUILDING = 0, SHM_LIVE = 1, SHM_CLOSED = 2, SHM_SUPERSEDED = 3 };
+enum { SHM_RECORD_OBJECT = 1, SHM_RECORD_VARIABLE = 2, SHM_RECORD_TOMBSTONE = 3 };
+#define SHM_NO_SLOT 0xffffffffu
+
+/* Types of variables. */
+enum {
+  SHM_U64 = 1,
+  SHM_I64 = 2,
+  SHM_F64 = 3,
+  SHM_BOOL = 4,
+  SHM_STRING = 5,
+  SHM_HISTOGRAM = 6,
+  SHM_SUMMARY = 7
+};
+
+/* Kinds of scalar variables. */
+enum { SHM_UNKNOWN = 0, SHM_COUNTER = 1, SHM_GAUGE = 2 };
+
+/* States of objects. */
+enum {
+  SHM_STATE_INIT = 0,
+  SHM_STATE_NORMAL = 1,
+  SHM_STATE_MANUAL_RECOVERY = 2,
+  SHM_STATE_AUTO_RECOVERY = 3,
+  SHM_STATE_DEAD = 4,
+  SHM_STATE_INVALID = 5
+};
+
+/* Bytes 0 to 255 of the file. */
+typedef struct shm_header {
+  char magic[8];
+  uint32_t byte_order;
+  uint16_t major_version, minor_version;
+  uint32_t header_size, record_size;
+  uint64_t required_features, optional_features;
+  uint64_t generation;
+  uint64_t started_realtime_ns, started_monotonic_ns;
+  uint64_t pid;
+  uint64_t heartbeat_period_ns;
+  uint64_t file_size;
+  uint64_t directory_a, directory_b, record_capacity;
+  uint64_t strings_a, strings_b, string_capacity;
+  uint64_t words, slots, slot_capacity;
+  uint64_t frames, frame_capacity;
+  uint8_t reserved[76];
+  uint32_t crc;
+} shm_header;
+
+/* text[0] is the name; the rest differs by kind, as section 4 of the format says. */
+typedef struct shm_record {
+  uint32_t crc, index;
+  uint8_t record_kind, type, kind, reserved;
+  uint32_t slot;
+  uint64_t id, owner;
+  uint32_t incarnation;
+  uint32_t text[5];
+  uint32_t extra1, extra2;
+} shm_record;
+
+static_assert(sizeof(shm_header) == 256, "the header has 256 bytes");
+static_assert(offsetof(shm_header, frame_capacity) == 168, "the header has no holes");
+static_assert(sizeof(shm_record) == SHM_RECORD_SIZE, "a record has 64 bytes");
+static_assert(offsetof(shm_record, extra2) == 60, "a record has no holes");
+
+/* ---------------------------------------------------------------- options and handles */
+
+typedef struct shm_options {
+  const char *context_id; /* default "shmApp" */
+  const char *pool_name;  /* default "pool" */
+  const char *server_key; /* no default */
+  uint64_t records;       /* objects, variables and removals that a directory holds */
+  uint64_t string_bytes;
+  uint64_t slots;
+  uint64_t frame_bytes;  /* a multiple of 8 */
+  uint32_t heartbeat_ms; /* promised time between beats, default 1000; 0 for none */
+  mode_t mode;           /* of the file, whatever the umask says; default 0644 */
+} shm_options;
+
+typedef struct shm_object_options {
+  int state;   /* default SHM_STATE_NORMAL */
+  bool synced; /* default true */
+  /* For roots only; all may be empty. */
+  const char *host, *instance, *application;
+} shm_object_options;
+
+typedef struct shm_variable_options {
+  int kind; /* default SHM_UNKNOWN */
+  const char *unit, *help;
+  /* Bounds of a histogram without +Inf, or quantiles of a summary; ascending. Copied. */
+  const double *schema;
+  uint32_t schema_entries;
+  uint32_t text_bytes; /* that a text may have, default 64 */
+} shm_variable_options;
+
+typedef struct shm_publisher shm_publisher;
+typedef struct shm_node shm_node;
+
+/* A slot as long as it belongs to its taker: `synced` is its word with the synced bit. */
+typedef struct shm_ref {
+  uint64_t *value;
+  uint32_t *word;
+  uint32_t synced;
+} shm_ref;
+
+/* Handles are plain values that may be copied. One that is all zeros is inert. */
+typedef struct shm_object {
+  shm_publisher *publisher;
+  shm_node *node;
+  shm_ref ref, as_of;
+} shm_object;
+
+typedef struct shm_variable {
+  shm_publisher *publisher;
+  shm_node *node;
+  shm_ref ref;
+  uint64_t *frame;
+  uint32_t units;
+  int type;
+} shm_variable;
+
+/* ---------------------------------------------------------------- internals: state */
+
+enum {
+  SHM_DIRECTORY_A,
+  SHM_STRINGS_A,
+  SHM_DIRECTORY_B,
+  SHM_STRINGS_B,
+  SHM_WORDS,
+  SHM_SLOTS,
+  SHM_FRAMES,
+  SHM_REGIONS
+};
+
+typedef struct shm_region {
+  uint64_t at, bytes, real;
+} shm_region;
+
+/* A block of frames, in use or free. Made with the block, so that giving it back cannot fail. */
+typedef struct shm_frame {
+  struct shm_frame *next;
+  uint32_t at, units;
+} shm_frame;
+
+/* A live object or variable. Its record stays in the active directory only. */
+struct shm_node {
+  shm_node *parent, *first_child, *previous_sibling, *next_sibling;
+  shm_node *older, *newer;
+  uint64_t id;
+  uint32_t index, depth;
+  uint32_t slot, as_of_slot;
+  shm_frame *frame;
+  double *schema;
+  uint32_t schema_entries;
+};
+
+typedef struct shm_string_entry {
+  uint32_t hash, at;
+} shm_string_entry;
+
+/* What is written of one directory, with a table of its strings, so that equal ones are shared. */
+typedef struct shm_side {
+  uint32_t epoch, records, string_bytes;
+  shm_string_entry *table;
+  uint32_t table_size, table_used;
+} shm_side;
+
+/* Two size classes for each power of two up to the longest frame. */
+enum { SHM_SIZE_CLASSES = 32 };
+
+struct shm_publisher {
+  pthread_mutex_t lock;
+  char path[256], temporary[256];
+  int fd;
+  bool is_named;
+  uint8_t *map;
+  uint64_t file_size;
+  shm_region regions[SHM_REGIONS];
+  uint32_t record_capacity, string_capacity, slot_capacity, frame_units;
+
+  shm_side active;
+  shm_node *oldest, *newest;
+  uint32_t live;
+  uint64_t last_id;
+  bool is_full;   /* a change of directories freed too little, until something is removed */
+  bool is_behind; /* a removal could not be published yet */
+
+  uint32_t *next_free; /* the queue of free slots: a link for each */
+  uint32_t first_free, last_free, resting, fresh;
+
+  shm_frame *free_frames[SHM_SIZE_CLASSES];
+  uint32_t frames_top;
+};
+
+/* A text on its way into the strings. */
+typedef struct shm_text {
+  const void *bytes;
+  uint32_t length;
+} shm_text;
+
+/* ---------------------------------------------------------------- internals: memory */
+
+static inline uint64_t *shm_header_word(const shm_publisher *p, int at) {
+  return (uint64_t *)(void *)(p->map + at);
+}
+
+static inline uint64_t *shm_slot_value(const shm_publisher *p, uint32_t slot) {
+  return (uint64_t *)(void *)(p->map + p->regions[SHM_SLOTS].at) + slot;
+}
+
+static inline uint32_t *shm_slot_word(const shm_publisher *p, uint32_t slot) {
+  return (uint32_t *)(void *)(p->map + p->regions[SHM_WORDS].at) + slot;
+}
+
+static inline uint64_t *shm_frame_unit(const shm_publisher *p, uint32_t unit) {
+  return (uint64_t *)(void *)(p->map + p->regions[SHM_FRAMES].at) + unit;
+}
+
+/* A release store also stays behind the stores before it, which is what each step here needs. */
+static inline void shm_put(uint64_t *at, uint64_t value) {
+  __atomic_store_n(at, value, __ATOMIC_RELEASE);
+}
+
+static inline void shm_fence(void) {
+#if defined(__SANITIZE_THREAD__) && defined(__x86_64__)
+  __asm__ __volatile__("" ::: "memory"); /* GCC warns that its sanitizer knows no fences */
+#else
+  __atomic_thread_fence(__ATOMIC_RELEASE);
+#endif
+}
+
+static inline uint64_t shm_get(const uint64_t *at) {
+  return __atomic_load_n(at, __ATOMIC_RELAXED);
+}
+
+static inline uint64_t shm_bits(double value) {
+  uint64_t bits;
+  memcpy(&bits, &value, sizeof bits);
+  return bits;
+}
+
+static inline double shm_double(uint64_t bits) {
+  double value;
+  memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+static inline uint64_t shm_clock_ns(clockid_t clock) {
+  struct timespec now;
+  clock_gettime(clock, &now);
+  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* CRC-32 as in zlib, four bits at a time: a small table that stays in the cache. */
+static inline uint32_t shm_crc32(const void *bytes, size_t length) {
+  static const uint32_t table[16] = {
+      0x00000000, 0x1db71064, 0x3b6e20c8, 0x26d930ac, 0x76dc4190, 0x6b6b51f4,
+      0x4db26158, 0x5005713c, 0xedb88320, 0xf00f9344, 0xd6d6a3e8, 0xcb61b38c,
+      0x9b64c2b0, 0x86d3d2d4, 0xa00ae278, 0xbdbdf21c};
+  const uint8_t *at = (const uint8_t *)bytes;
+  uint32_t crc = 0xffffffffu;
+  for (size_t i = 0; i < length; i++) {
+    crc ^= at[i];
+    crc = (crc >> 4) ^ table[crc & 15];
+    crc = (crc >> 4) ^ table[crc & 15];
+  }
+  return ~crc;
+}
+
+/* Makes a region real up to `end` bytes of it, so that a full /dev/shm is no SIGBUS. */
+static inline bool shm_reserve(shm_publisher *p, int index, uint64_t end) {
+  shm_region *region = &p->regions[index];
+  if (end <= region->real) return true;
+  if (end > region->bytes) return false;
+  uint64_t wanted = (end + SHM_STEP - 1) / SHM_STEP * SHM_STEP;
+  if (wanted > region->bytes) wanted = region->bytes;
+  int code;
+  do
+    code = posix_fallocate(p->fd, (off_t)(region->at + region->real), (off_t)(wanted - region->real));
+  while (code == EINTR);
+  if (code != 0) return false;
+  region->real = wanted;
+  return true;
+}
+
+/* ---------------------------------------------------------------- internals: slots */
+
+/* Freed slots that rest before fresh ones are spared: enough rest, and values stay dense. */
+enum { SHM_RESTING = 64 };
+
+static inline bool shm_has_fresh_slot(shm_publisher *p) {
+  uint64_t count = (uint64_t)p->fresh + 1;
+  return count <= p->slot_capacity && shm_reserve(p, SHM_WORDS, count * 4) &&
+         shm_reserve(p, SHM_SLOTS, count * 8);
+}
+
+/* A free slot: a fresh one, or the one that has been free longest. */
+static inline bool shm_take_slot(shm_publisher *p, uint32_t *slot, shm_ref *ref) {
+  uint32_t incarnation = 1;
+  if (p->resting <= SHM_RESTING && shm_has_fresh_slot(p)) {
+    *slot = p->fresh++;
+  } else if (p->resting > 0) {
+    *slot = p->first_free;
+    p->first_free = p->next_free[*slot];
+    p->resting--;
+    incarnation = __atomic_load_n(shm_slot_word(p, *slot), __ATOMIC_RELAXED) >> 1;
+  } else {
+    return false;
+  }
+  ref->value = shm_slot_value(p, *slot);
+  ref->word = shm_slot_word(p, *slot);
+  ref->synced = incarnation << 1 | 1;
+  return true;
+}
+
+/* Takes a slot back. Its word changes at once, which makes all handles of it stale. */
+static inline void shm_give_slot(shm_publisher *p, uint32_t slot) {
+  uint32_t *word = shm_slot_word(p, slot);
+  uint32_t incarnation = __atomic_load_n(word, __ATOMIC_RELAXED) >> 1;
+  uint32_t next = incarnation == 0x7fffffffu ? 1 : incarnation + 1;
+  __atomic_store_n(word, next << 1, __ATOMIC_RELEASE);
+  if (p->resting++ == 0) p->first_free = slot;
+  else p->next_free[p->last_free] = slot;
+  p->last_free = slot;
+}
+
+static inline bool shm_is_live(const shm_ref *ref) {
+  return ref->word != NULL && (__atomic_load_n(ref->word, __ATOMIC_RELAXED) | 1) == ref->synced;
+}
+
+/* Sets or clears the synced bit. Compare and swap: never puts back the word of a removed variable. */
+static inline bool shm_mark(const shm_ref *ref, bool is_synced) {
+  uint32_t wanted = is_synced ? ref->synced : ref->synced - 1;
+  uint32_t found = is_synced ? ref->synced - 1 : ref->synced;
+  if (__atomic_load_n(ref->word, __ATOMIC_RELAXED) == wanted) return true;
+  return __atomic_compare_exchange_n(ref->word, &found, wanted, false, __ATOMIC_RELEASE,
+                                     __ATOMIC_RELAXED) ||
+         found == wanted; /* another thread marked it */
+}
+
+static inline int shm_mark_code(const shm_ref *ref, bool is_synced) {
+  return shm_mark(ref, is_synced) ? 0 : -ESTALE;
+}
+
+/* ---------------------------------------------------------------- internals: frames */
+
+/* Rounds up to a power of two or half way to it, so that freed room fits again. */
+static inline uint32_t shm_size_class(uint32_t units, uint32_t *size) {
+  uint32_t power = 4, index = 0;
+  for (; power < units; power *= 2) index += 2;
+  *size = units <= power / 4 * 3 ? power / 4 * 3 : power;
+  return *size == power ? index + 1 : index;
+}
+
+static inline void shm_give_frame(shm_publisher *p, shm_frame *frame) {
+  uint32_t size;
+  shm_frame **list = &p->free_frames[shm_size_class(frame->units, &size)];
+  frame->next = *list;
+  *list = frame;
+}
+
+static inline shm_frame *shm_new_frame(shm_publisher *p, uint32_t size) {
+  if ((uint64_t)p->frames_top + size > p->frame_units) return NULL;
+  if (!shm_reserve(p, SHM_FRAMES, ((uint64_t)p->frames_top + size) * 8)) return NULL;
+  shm_frame *frame = (shm_frame *)calloc(1, sizeof *frame);
+  if (frame == NULL) return NULL;
+  frame->at = p->frames_top;
+  p->frames_top += size;
+  return frame;
+}
+
+/* Room for a frame, all zeros. */
+static inline shm_frame *shm_take_frame(shm_publisher *p, uint32_t units) {
+  uint32_t size;
+  shm_frame **list = &p->free_frames[shm_size_class(units, &size)];
+  shm_frame *frame = *list;
+  if (frame != NULL) *list = frame->next;
+  else frame = shm_new_frame(p, size);
+  if (frame == NULL) return NULL;
+  frame->units = units;
+  for (uint32_t i = 0; i < units; i++) shm_put(shm_frame_unit(p, frame->at + i), 0);
+  return frame;
+}
+
+/* ---------------------------------------------------------------- internals: strings */
+
+static inline uint8_t *shm_strings_of(const shm_publisher *p, const shm_side *side) {
+  return p->map + p->regions[side->epoch % 2 == 0 ? SHM_STRINGS_A : SHM_STRINGS_B].at;
+}
+
+static inline shm_text shm_string_at(const uint8_t *strings, uint32_t at) {
+  uint16_t length;
+  memcpy(&length, strings + at, sizeof length);
+  shm_text text = {strings + at + 2, length};
+  return text;
+}
+
+static inline uint32_t shm_hash(shm_text text) {
+  const uint8_t *bytes = (const uint8_t *)text.bytes;
+  uint32_t hash = 2166136261u;
+  for (uint32_t i = 0; i < text.length; i++) hash = (hash ^ bytes[i]) * 16777619u;
+  return hash;
+}
+
+/* The table's place of a text: its own, or the empty one where it belongs. */
+static inline shm_string_entry *shm_find_string(const uint8_t *strings, const shm_side *side,
+                                                shm_text text, uint32_t hash) {
+  uint32_t mask = side->table_size - 1;
+  for (uint32_t i = hash & mask;; i = (i + 1) & mask) {
+    shm_string_entry *entry = &side->table[i];
+    if (entry->at == 0) return entry;
+    if (entry->hash != hash) continue;
+    shm_text known = shm_string_at(strings, entry->at);
+    if (known.length == text.length && memcmp(known.bytes, text.bytes, text.length) == 0)
+      return entry;
+  }
+}
+
+/* Keeps the table at most half full, so that looking for a text always ends. */
+static inline bool shm_grow_table(shm_side *side) {
+  if ((side->table_used + 1) * 2 <= side->table_size) return true;
+  uint32_t size = side->table_size == 0 ? 64 : side->table_size * 2;
+  shm_string_entry *table = (shm_string_entry *)calloc(size, sizeof *table);
+  if (table == NULL) return false;
+  for (uint32_t i = 0; i < side->table_size; i++) {
+    if (side->table[i].at == 0) continue;
+    uint32_t place = side->table[i].hash & (size - 1);
+    while (table[place].at != 0) place = (place + 1) & (size - 1);
+    table[place] = side->table[i];
+  }
+  free(side->table);
+  side->table = table;
+  side->table_size = size;
+  return true;
+}
+
+static inline bool shm_append_string(shm_publisher *p, shm_side *side, shm_text text) {
+  uint64_t end = (uint64_t)side->string_bytes + 2 + text.length;
+  int region = side->epoch % 2 == 0 ? SHM_STRINGS_A : SHM_STRINGS_B;
+  if (end > p->string_capacity || !shm_reserve(p, region, end)) return false;
+  uint8_t *at = shm_strings_of(p, side) + side->string_bytes;
+  uint16_t length = (uint16_t)text.length;
+  memcpy(at, &length, sizeof length);
+  memcpy(at + 2, text.bytes, text.length);
+  side->string_bytes = (uint32_t)end;
+  return true;
+}
+
+/* States where a text is in the strings of a side; appends it if it is new. */
+static inline bool shm_store_string(shm_publisher *p, shm_side *side, shm_text text, uint32_t *ref) {
+  *ref = 0;
+  if (text.length == 0) return true;
+  if (!shm_grow_table(side)) return false;
+  uint32_t hash = shm_hash(text);
+  shm_string_entry *entry = shm_find_string(shm_strings_of(p, side), side, text, hash);
+  if (entry->at == 0) {
+    uint32_t at = side->string_bytes;
+    if (!shm_append_string(p, side, text)) return false;
+    entry->hash = hash;
+    entry->at = at;
+    side->table_used++;
+  }
+  *ref = entry->at;
+  return true;
+}
+
+/* ---------------------------------------------------------------- internals: directory */
+
+static inline uint8_t *shm_record_at(const shm_publisher *p, const shm_side *side, uint32_t index) {
+  int region = side->epoch % 2 == 0 ? SHM_DIRECTORY_A : SHM_DIRECTORY_B;
+  return p->map + p->regions[region].at + (uint64_t)index * SHM_RECORD_SIZE;
+}
+
+static inline bool shm_has_record_room(shm_publisher *p, const shm_side *side) {
+  int region = side->epoch % 2 == 0 ? SHM_DIRECTORY_A : SHM_DIRECTORY_B;
+  return side->records < p->record_capacity &&
+         shm_reserve(p, region, ((uint64_t)side->records + 1) * SHM_RECORD_SIZE);
+}
+
+/* Strings of a record that stand in the string region; the fifth of a variable is its frame. */
+static inline uint32_t shm_text_count(const shm_record *record) {
+  return record->record_kind == SHM_RECORD_OBJECT ? 5 : 4;
+}
+
+/* Appends a record with its texts (none for a tombstone); readers do not see it yet. */
+static inline bool shm_append(shm_publisher *p, shm_side *side, shm_record record,
+                              const shm_text *texts) {
+  if (!shm_has_record_room(p, side)) return false;
+  for (uint32_t i = 0; texts != NULL && i < shm_text_count(&record); i++)
+    if (!shm_store_string(p, side, texts[i], &record.text[i])) return false;
+  record.index = side->records;
+  record.crc = shm_crc32(&record.index, SHM_RECORD_SIZE - sizeof record.crc);
+  memcpy(shm_record_at(p, side, side->records++), &record, sizeof record);
+  return true;
+}
+
+static inline void shm_publish_string_bytes(const shm_publisher *p, const shm_side *side) {
+  int at = side->epoch % 2 == 0 ? SHM_AT_STRING_BYTES_A : SHM_AT_STRING_BYTES_B;
+  shm_put(shm_header_word(p, at), side->string_bytes);
+}
+
+static inline void shm_publish(const shm_publisher *p) {
+  shm_publish_string_bytes(p, &p->active);
+  uint64_t word = (uint64_t)p->active.epoch << 32 | p->active.records;
+  shm_put(shm_header_word(p, SHM_AT_DIRECTORY), word);
+}
+
+/* Writes a live record to another directory. Its strings are still whole in the active one. */
+static inline bool shm_copy_record(shm_publisher *p, shm_side *to, const shm_node *node) {
+  const uint8_t *strings = shm_strings_of(p, &p->active);
+  shm_record record;
+  memcpy(&record, shm_record_at(p, &p->active, node->index), sizeof record);
+  shm_text texts[5];
+  for (uint32_t i = 0; i < shm_text_count(&record); i++)
+    texts[i] = shm_string_at(strings, record.text[i]);
+  return shm_append(p, to, record, texts);
+}
+
+static inline bool shm_copy_live(shm_publisher *p, shm_side *to) {
+  for (const shm_node *node = p->oldest; node != NULL; node = node->newer)
+    if (!shm_copy_record(p, to, node)) return false;
+  return true;
+}
+
+/* Moves the live records to the other directory. False when it has no room, or when they fill more
+ * than `quarters` of its strings: then a change would soon be due again. */
+static inline bool shm_change_directory(shm_publisher *p, uint32_t quarters) {
+  shm_side next = {p->active.epoch + 1, 0, 2, NULL, 0, 0};
+  /* The last change must be visible before its old directory is written over. A release store does
+   * not hold back the stores after it, so this takes a fence (no instruction on x86-64). */
+  shm_fence();
+  shm_publish_string_bytes(p, &next);
+  bool is_written = shm_copy_live(p, &next);
+  if (!is_written || (uint64_t)next.string_bytes * 4 > (uint64_t)p->string_capacity * quarters) {
+    free(next.table);
+    return false;
+  }
+  uint32_t index = 0;
+  for (shm_node *node = p->oldest; node != NULL; node = node->newer) node->index = index++;
+  free(p->active.table);
+  p->active = next;
+  p->is_behind = false;
+  shm_publish(p);
+  return true;
+}
+
+/* Publishes a record; states its index. False without room, even after a change of directories.
+ * Live records fill three quarters at most, so that a change always frees some. */
+static inline bool shm_add_record(shm_publisher *p, shm_record record, const shm_text *texts,
+                                  uint32_t *index) {
+  if (p->is_full || ((uint64_t)p->live + 1) * 4 > (uint64_t)p->record_capacity * 3) return false;
+  if (p->is_behind && !shm_change_directory(p, 4)) return false;
+  if (!shm_append(p, &p->active, record, texts) &&
+      !(shm_change_directory(p, 3) && shm_append(p, &p->active, record, texts))) {
+    p->is_full = true;
+    return false;
+  }
+  *index = p->active.records - 1;
+  shm_publish(p);
+  return true;
+}
+
+/* Publishes that an object or variable is gone; it is not among the live ones any more. */
+static inline void shm_add_tombstone(shm_publisher *p, uint64_t id) {
+  shm_record record;
+  memset(&record, 0, sizeof record);
+  record.record_kind = SHM_RECORD_TOMBSTONE;
+  record.owner = id;
+  p->is_full = false;
+  if (!p->is_behind && shm_append(p, &p->active, record, NULL)) {
+    shm_publish(p);
+    return;
+  }
+  /* A change of directories leaves the dead ones out, so that it takes the tombstone's place. It
+   * fails only when /dev/shm is full; then the next change of structure tries again. */
+  if (!shm_change_directory(p, 4)) p->is_behind = true;
+}
+
+/* ---------------------------------------------------------------- internals: the tree */
+
+static inline void shm_attach(shm_publisher *p, shm_node *node, shm_node *parent) {
+  node->older = p->newest;
+  if (p->newest != NULL) p->newest->newer = node;
+  else p->oldest = node;
+  p->newest = node;
+  p->live++;
+  node->parent = parent;
+  if (parent == NULL) return;
+  node->next_sibling = parent->first_child;
+  if (node->next_sibling != NULL) node->next_sibling->previous_sibling = node;
+  parent->first_child = node;
+}
+
+/* Takes a node with all that is below it off the live ones. At most SHM_DEPTH + 1 calls deep. */
+static inline void shm_detach_all(shm_publisher *p, shm_node *node) {
+  for (shm_node *child = node->first_child; child != NULL; child = child->next_sibling)
+    shm_detach_all(p, child);
+  if (node->older != NULL) node->older->newer = node->newer;
+  else p->oldest = node->newer;
+  if (node->newer != NULL) node->newer->older = node->older;
+  else p->newest = node->older;
+  p->live--;
+}
+
+static inline void shm_detach_from_parent(shm_node *node) {
+  if (node->next_sibling != NULL) node->next_sibling->previous_sibling = node->previous_sibling;
+  if (node->previous_sibling != NULL) node->previous_sibling->next_sibling = node->next_sibling;
+  else if (node->parent != NULL) node->parent->first_child = node->next_sibling;
+}
+
+/* Gives back what a node that is not, or no more, published holds. Words change before frames go. */
+static inline void shm_free_node(shm_publisher *p, shm_node *node) {
+  if (node->slot != SHM_NO_SLOT) shm_give_slot(p, node->slot);
+  if (node->as_of_slot != SHM_NO_SLOT) shm_give_slot(p, node->as_of_slot);
+  if (node->frame != NULL) shm_give_frame(p, node->frame);
+  free(node->schema);
+  free(node);
+}
+
+static inline void shm_free_all(shm_publisher *p, shm_node *node) {
+  for (shm_node *child = node->first_child, *next; child != NULL; child = next) {
+    next = child->next_sibling;
+    shm_free_all(p, child);
+  }
+  shm_free_node(p, node);
+}
+
+static inline int shm_remove(shm_publisher *p, const shm_ref *ref, shm_node *node) {
+  if (p == NULL) return -ESTALE;
+  pthread_mutex_lock(&p->lock);
+  /* A live slot says that the node is still there. */
+  bool is_live = shm_is_live(ref);
+  if (is_live) {
+    shm_detach_all(p, node);
+    shm_detach_from_parent(node);
+    shm_add_tombstone(p, node->id);
+    shm_free_all(p, node);
+  }
+  pthread_mutex_unlock(&p->lock);
+  return is_live ? 0 : -ESTALE;
+}
+
+static inline shm_node *shm_new_node(void) {
+  shm_node *node = (shm_node *)calloc(1, sizeof *node);
+  if (node != NULL) node->slot = node->as_of_slot = SHM_NO_SLOT;
+  return node;
+}
+
+static inline void shm_count_dropped(shm_publisher *p, int at) {
+  __atomic_fetch_add(shm_header_word(p, at), 1, __ATOMIC_RELAXED);
+}
+
+/* A text of at most `most` bytes; NULL is the empty one. */
+static inline bool shm_check_text(const char *bytes, uint32_t most, shm_text *text) {
+  size_t length = bytes == NULL ? 0 : strlen(bytes);
+  text->bytes = bytes;
+  text->length = (uint32_t)length;
+  return length <= most;
+}
+
+/* ---------------------------------------------------------------- internals: the file */
+
+static inline bool shm_is_name(const char *name) {
+  size_t length = strlen(name);
+  if (length < 1 || length > SHM_SEGMENT_NAME_BYTES || name[0] == '.') return false;
+  return strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.") == length;
+}
+
+static inline int shm_set_names(shm_publisher *p, const shm_options *options) {
+  if (options->context_id == NULL || options->pool_name == NULL || options->server_key == NULL)
+    return -EINVAL;
+  char name[SHM_SEGMENT_NAME_BYTES + 2];
+  snprintf(name, sizeof name, "%s.%s.%s", options->context_id, options->pool_name,
+           options->server_key);
+  if (!shm_is_name(name)) return -EINVAL;
+  uint32_t unique;
+  if (getrandom(&unique, sizeof unique, 0) != (ssize_t)sizeof unique) return -EIO;
+  snprintf(p->path, sizeof p->path, SHM_FOLDER "/%s", name);
+  snprintf(p->temporary, sizeof p->temporary, SHM_FOLDER "/.%s.%ld.%08x.tmp", name, (long)getpid(),
+           (unsigned)unique);
+  return 0;
+}
+
+static inline void shm_lay_region(shm_publisher *p, int index, uint64_t bytes) {
+  p->regions[index].at = p->file_size;
+  p->regions[index].bytes = bytes;
+  p->file_size += (bytes + SHM_PAGE - 1) / SHM_PAGE * SHM_PAGE;
+}
+
+static inline int shm_lay_out(shm_publisher *p, const shm_options *options) {
+  if (options->records < 1 || options->records > 8388608u) return -EINVAL;
+  if (options->string_bytes < 2 || options->string_bytes > 536870912u) return -EINVAL;
+  if (options->slots < 1 || options->slots > 16777216u) return -EINVAL;
+  if (options->frame_bytes % 8 != 0 || options->frame_bytes < 8) return -EINVAL;
+  if (options->frame_bytes > 2147483648u) return -EINVAL;
+  p->record_capacity = (uint32_t)options->records;
+  p->string_capacity = (uint32_t)options->string_bytes;
+  p->slot_capacity = (uint32_t)options->slots;
+  p->frame_units = (uint32_t)(options->frame_bytes / 8);
+  p->file_size = SHM_PAGE;
+  shm_lay_region(p, SHM_DIRECTORY_A, options->records * SHM_RECORD_SIZE);
+  shm_lay_region(p, SHM_STRINGS_A, options->string_bytes);
+  shm_lay_region(p, SHM_DIRECTORY_B, options->records * SHM_RECORD_SIZE);
+  shm_lay_region(p, SHM_STRINGS_B, options->string_bytes);
+  shm_lay_region(p, SHM_WORDS, options->slots * 4);
+  shm_lay_region(p, SHM_SLOTS, options->slots * 8);
+  shm_lay_region(p, SHM_FRAMES, options->frame_bytes);
+  p->next_free = (uint32_t *)calloc(options->slots, sizeof *p->next_free);
+  return p->next_free == NULL ? -ENOMEM : 0;
+}
+
+/* The lock that says that a publisher lives; the kernel lets go of it with the descriptor. */
+static inline int shm_lock(int fd) {
+  struct flock lock;
+  memset(&lock, 0, sizeof lock);
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  if (fcntl(fd, F_OFD_SETLK, &lock) == 0) return 0;
+  return errno == EACCES || errno == EAGAIN ? -EBUSY : -errno;
+}
+
+static inline int shm_make_file(shm_publisher *p, mode_t mode) {
+  p->fd = open(p->temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+  if (p->fd < 0) return -errno;
+  /* The umask must not take from readers what the options grant them. */
+  if (fchmod(p->fd, mode) != 0 || ftruncate(p->fd, (off_t)p->file_size) != 0) return -errno;
+  int code = posix_fallocate(p->fd, 0, SHM_PAGE);
+  if (code != 0) return -code;
+  code = shm_lock(p->fd);
+  if (code != 0) return code;
+  void *map = mmap(NULL, p->file_size, PROT_READ | PROT_WRITE, MAP_SHARED, p->fd, 0);
+  if (map == MAP_FAILED) return -errno;
+  p->map = (uint8_t *)map;
+  /* Offset 0 of the strings is the empty string, which is never written but read by a change. */
+  if (!shm_reserve(p, SHM_STRINGS_A, 2) || !shm_reserve(p, SHM_STRINGS_B, 2)) return -ENOSPC;
+  return 0;
+}
+
+static inline void shm_fill_layout(const shm_publisher *p, shm_header *header) {
+  header->file_size = p->file_size;
+  header->directory_a = p->regions[SHM_DIRECTORY_A].at;
+  header->directory_b = p->regions[SHM_DIRECTORY_B].at;
+  header->record_capacity = p->record_capacity;
+  header->strings_a = p->regions[SHM_STRINGS_A].at;
+  header->strings_b = p->regions[SHM_STRINGS_B].at;
+  header->string_capacity = p->string_capacity;
+  header->words = p->regions[SHM_WORDS].at;
+  header->slots = p->regions[SHM_SLOTS].at;
+  header->slot_capacity = p->slot_capacity;
+  header->frames = p->regions[SHM_FRAMES].at;
+  header->frame_capacity = p->regions[SHM_FRAMES].bytes;
+}
+
+static inline int shm_write_header(shm_publisher *p, const shm_options *options) {
+  shm_header header;
+  memset(&header, 0, sizeof header);
+  memcpy(header.magic, "SHMEXP\r\n", sizeof header.magic);
+  header.byte_order = 0x01020304;
+  header.major_version = 1;
+  header.header_size = SHM_PAGE;
+  header.record_size = SHM_RECORD_SIZE;
+  ssize_t got = getrandom(&header.generation, sizeof header.generation, 0);
+  if (got != (ssize_t)sizeof header.generation) return -EIO;
+  header.generation |= 1;
+  header.started_realtime_ns = shm_clock_ns(CLOCK_REALTIME);
+  header.started_monotonic_ns = shm_clock_ns(CLOCK_MONOTONIC);
+  header.pid = (uint64_t)getpid();
+  header.heartbeat_period_ns = (uint64_t)options->heartbeat_ms * 1000000u;
+  shm_fill_layout(p, &header);
+  header.crc = shm_crc32(&header, offsetof(shm_header, crc));
+  memcpy(p->map, &header, sizeof header);
+  return 0;
+}
+
+static inline bool shm_is_same_file(int fd, const char *path) {
+  struct stat own, named;
+  return fstat(fd, &own) == 0 && stat(path, &named) == 0 && own.st_dev == named.st_dev &&
+         own.st_ino == named.st_ino;
+}
+
+/* Tells the readers of a segment that a newer one has its name. */
+static inline void shm_supersede(int old) {
+  struct stat facts;
+  uint64_t state = SHM_SUPERSEDED;
+  if (fstat(old, &facts) != 0 || facts.st_size < SHM_PAGE) return;
+  /* Readers also look at the name, so that it does no harm when this fails. */
+  ssize_t written = pwrite(old, &state, sizeof state, SHM_AT_STATE);
+  (void)written;
+}
+
+/* Takes the place of a segment that nobody lives in; -EAGAIN when somebody else was faster. */
+static inline int shm_replace_locked(shm_publisher *p, int old) {
+  int code = shm_lock(old);
+  if (code != 0) return code;
+  if (!shm_is_same_file(old, p->path)) return -EAGAIN;
+  if (rename(p->temporary, p->path) != 0) return -errno;
+  shm_supersede(old);
+  return 0;
+}
+
+static inline int shm_replace(shm_publisher *p) {
+  int old = open(p->path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+  /* A publisher that closed in the meantime has left the name free. */
+  if (old < 0) return errno == ENOENT ? -EAGAIN : -errno;
+  int code = shm_replace_locked(p, old);
+  close(old);
+  return code;
+}
+
+static inline int shm_link(shm_publisher *p) {
+  if (link(p->temporary, p->path) != 0) return -errno;
+  unlink(p->temporary);
+  return 0;
+}
+
+static inline void shm_free_publisher(shm_publisher *p) {
+  for (shm_node *node = p->oldest, *next; node != NULL; node = next) {
+    next = node->newer;
+    free(node->frame);
+    free(node->schema);
+    free(node);
+  }
+  for (int i = 0; i < SHM_SIZE_CLASSES; i++)
+    for (shm_frame *frame = p->free_frames[i], *next; frame != NULL; frame = next) {
+      next = frame->next;
+      free(frame);
+    }
+  free(p->active.table);
+  free(p->next_free);
+  pthread_mutex_destroy(&p->lock);
+  free(p);
+}
+
+/* The name goes before the lock: without the lock, the name may already be somebody else's. */
+static inline void shm_release_file(shm_publisher *p) {
+  if (p->fd < 0) return;
+  if (!p->is_named) unlink(p->temporary);
+  else if (shm_is_same_file(p->fd, p->path)) unlink(p->path);
+  if (p->map != NULL) munmap(p->map, p->file_size);
+  close(p->fd);
+}
+
+/* ---------------------------------------------------------------- the publisher */
+
+static inline shm_options shm_options_default(void) {
+  shm_options options;
+  memset(&options, 0, sizeof options);
+  options.context_id = "shmApp";
+  options.pool_name = "pool";
+  options.records = 1u << 18;
+  options.string_bytes = 1u << 24;
+  options.slots = 1u << 18;
+  options.frame_bytes = 1u << 24;
+  options.heartbeat_ms = 1000;
+  options.mode = 0644;
+  return options;
+}
+
+/* Says what a code means. The text is static, or that of strerror(). */
+static inline const char *shm_error_text(int code) {
+  switch (code < 0 ? -code : code) {
+  case 0: return "no error";
+  case ESTALE: return "the object or variable is gone, or never found room";
+  case ENOSPC: return "no room in the segment or in " SHM_FOLDER;
+  case EINVAL: return "a name, schema, type or capacity that the format does not allow";
+  case EBUSY: return "another publisher lives under this name";
+  default: return strerror(code < 0 ? -code : code);
+  }
+}
+
+/* Says that the publisher lives: once a heartbeat period at least. One store; from any thread. */
+static inline void shm_publisher_beat(shm_publisher *p) {
+  shm_put(shm_header_word(p, SHM_AT_HEARTBEAT), shm_clock_ns(CLOCK_MONOTONIC));
+}
+
+/* Wakes the readers, after a batch of stores or from a timer; beats as well. From any thread. */
+static inline void shm_publisher_notify(shm_publisher *p) {
+  uint64_t *tick = shm_header_word(p, SHM_AT_TICK);
+  shm_publisher_beat(p);
+  __atomic_fetch_add(tick, 1, __ATOMIC_RELEASE);
+  /* The low half of the tick, shared between processes. */
+  syscall(SYS_futex, (uint32_t *)(void *)tick, SHM_FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+/* Makes a segment, not yet visible: add what exists and call shm_publisher_place(). */
+static inline int shm_publisher_open(shm_publisher **out, const shm_options *options) {
+  *out = NULL;
+  shm_publisher *p = (shm_publisher *)calloc(1, sizeof *p);
+  if (p == NULL) return -ENOMEM;
+  pthread_mutex_init(&p->lock, NULL);
+  p->fd = -1;
+  p->active.string_bytes = 2;
+  int code = shm_set_names(p, options);
+  if (code == 0) code = shm_lay_out(p, options);
+  if (code == 0) code = shm_make_file(p, options->mode);
+  if (code == 0) code = shm_write_header(p, options);
+  if (code != 0) {
+    shm_release_file(p);
+    shm_free_publisher(p);
+    return code;
+  }
+  shm_publish_string_bytes(p, &p->active);
+  shm_publisher_beat(p);
+  *out = p;
+  return 0;
+}
+
+/* Gives the segment its name. -EBUSY when another publisher has it; may be tried again. */
+static inline int shm_publisher_place(shm_publisher *p) {
+  if (p->is_named) return 0;
+  shm_publisher_beat(p);
+  shm_put(shm_header_word(p, SHM_AT_STATE), SHM_LIVE);
+  int code = -EAGAIN;
+  for (int round = 0; round < 3 && code == -EAGAIN; round++) {
+    code = shm_link(p);
+    if (code == -EEXIST) code = shm_replace(p);
+  }
+  p->is_named = code == 0;
+  return code == -EAGAIN ? -EBUSY : code;
+}
+
+/* Ends the segment: readers see a clean close, and the name is gone. No handle may be used after. */
+static inline void shm_publisher_close(shm_publisher *p) {
+  if (p == NULL) return;
+  shm_put(shm_header_word(p, SHM_AT_STATE), SHM_CLOSED);
+  shm_publisher_notify(p);
+  shm_release_file(p);
+  shm_free_publisher(p);
+}
+
+/* ---------------------------------------------------------------- objects */
+
+static inline shm_object_options shm_object_options_default(void) {
+  shm_object_options options;
+  memset(&options, 0, sizeof options);
+  options.state = SHM_STATE_NORMAL;
+  options.synced = true;
+  return options;
+}
+
+/* Takes what an object needs and publishes it, under the lock. False without room. */
+static inline bool shm_build_object(shm_publisher *p, shm_object *out, shm_node *node,
+                                    shm_node *parent, const shm_object_options *options,
+                                    const shm_text *texts) {
+  shm_object made = {p, node, {NULL, NULL, 0}, {NULL, NULL, 0}};
+  if (!shm_take_slot(p, &node->slot, &made.ref)) return false;
+  shm_put(made.ref.value, (uint64_t)options->state);
+  __atomic_store_n(made.ref.word, made.ref.synced - (options->synced ? 0 : 1), __ATOMIC_RELEASE);
+  /* A root without room for its as-of time lives without it. */
+  if (parent == NULL && shm_take_slot(p, &node->as_of_slot, &made.as_of))
+    __atomic_store_n(made.as_of.word, made.as_of.synced - 1, __ATOMIC_RELEASE);
+  node->id = ++p->last_id;
+  node->depth = parent == NULL ? 1 : parent->depth + 1;
+  shm_record record;
+  memset(&record, 0, sizeof record);
+  record.record_kind = SHM_RECORD_OBJECT;
+  record.slot = node->slot;
+  record.id = node->id;
+  record.owner = parent == NULL ? 0 : parent->id;
+  record.incarnation = made.ref.synced >> 1;
+  record.extra1 = node->as_of_slot;
+  record.extra2 = made.as_of.synced >> 1;
+  if (!shm_add_record(p, record, texts, &node->index)) return false;
+  shm_attach(p, node, parent);
+  *out = made;
+  return true;
+}
+
+static inline int shm_insert_object(shm_publisher *p, shm_object *out, const shm_object *parent,
+                                    const shm_object_options *options, const shm_text *texts) {
+  if (parent != NULL && !shm_is_live(&parent->ref))
+    return parent->ref.word == NULL ? -ENOSPC : -ESTALE;
+  shm_node *above = parent == NULL ? NULL : parent->node;
+  if (above != NULL && above->depth >= SHM_DEPTH) return -EINVAL;
+  shm_node *node = shm_new_node();
+  if (node == NULL) return -ENOMEM;
+  if (shm_build_object(p, out, node, above, options, texts)) return 0;
+  shm_free_node(p, node);
+  return -ENOSPC;
+}
+
+static inline int shm_make_object(shm_publisher *p, shm_object *out, const shm_object *parent,
+                                  const char *name, const char *class_name,
+                                  const shm_object_options *options) {
+  shm_object_options defaults = shm_object_options_default();
+  shm_object copy; /* `parent` and `out` may be the same handle */
+  memset(&copy, 0, sizeof copy);
+  if (parent != NULL) copy = *parent;
+  if (options == NULL) options = &defaults;
+  memset(out, 0, sizeof *out);
+  if (p == NULL || options->state < SHM_STATE_INIT || options->state > SHM_STATE_INVALID)
+    return -EINVAL;
+  out->publisher = p;
+  bool is_root = parent == NULL;
+  shm_text texts[5];
+  if (!shm_check_text(name, SHM_NAME_BYTES, &texts[0]) ||
+      !shm_check_text(class_name, SHM_NAME_BYTES, &texts[1]) ||
+      !shm_check_text(is_root ? options->host : NULL, SHM_NAME_BYTES, &texts[2]) ||
+      !shm_check_text(is_root ? options->instance : NULL, SHM_NAME_BYTES, &texts[3]) ||
+      !shm_check_text(is_root ? options->application : NULL, SHM_NAME_BYTES, &texts[4]))
+    return -EINVAL;
+  pthread_mutex_lock(&p->lock);
+  int code = shm_insert_object(p, out, is_root ? NULL : &copy, options, texts);
+  if (code != 0 && code != -EINVAL) shm_count_dropped(p, SHM_AT_OBJECTS_DROPPED);
+  pthread_mutex_unlock(&p->lock);
+  return code;
+}
+
+/* Adds a root. `options` may be NULL. Without room, `out` is an inert handle. */
+static inline int shm_add_root(shm_publisher *p, shm_object *out, const char *name,
+                               const char *class_name, const shm_object_options *options) {
+  return shm_make_object(p, out, NULL, name, class_name, options);
+}
+
+/* Adds an object below another. `options` may be NULL. */
+static inline int shm_add_object(const shm_object *parent, shm_object *out, const char *name,
+                                 const char *class_name, const shm_object_options *options) {
+  return shm_make_object(parent->publisher, out, parent, name, class_name, options);
+}
+
+/* Removes an object with all that is below it; their handles are stale from now on. */
+static inline int shm_remove_object(const shm_object *object) {
+  return shm_remove(object->publisher, &object->ref, object->node);
+}
+
+/* States the management state of an object, one of SHM_STATE_... */
+static inline int shm_set_state(const shm_object *object, int state) {
+  if (state < SHM_STATE_INIT || state > SHM_STATE_INVALID) return -EINVAL;
+  if (!shm_is_live(&object->ref)) return -ESTALE;
+  __atomic_store_n(object->ref.value, (uint64_t)state, __ATOMIC_RELAXED);
+  return 0;
+}
+
+/* States that an object is synced, or no more. */
+static inline int shm_set_synced(const shm_object *object, bool synced) {
+  return shm_is_live(&object->ref) ? shm_mark_code(&object->ref, synced) : -ESTALE;
+}
+
+/* States the moment (CLOCK_REALTIME in ns) that a root's values stand for. */
+static inline int shm_set_as_of(const shm_object *root, uint64_t realtime_ns) {
+  if (!shm_is_live(&root->as_of)) return -ESTALE;
+  __atomic_store_n(root->as_of.value, realtime_ns, __ATOMIC_RELAXED);
+  return shm_mark_code(&root->as_of, true);
+}
+
+/* Takes the as-of time back: the values stand for the time when they are read. */
+static inline int shm_clear_as_of(const shm_object *root) {
+  return shm_is_live(&root->as_of) ? shm_mark_code(&root->as_of, false) : -ESTALE;
+}
+
+/* ---------------------------------------------------------------- variables */
+
+static inline shm_variable_options shm_variable_options_default(void) {
+  shm_variable_options options;
+  memset(&options, 0, sizeof options);
+  options.text_bytes = 64;
+  return options;
+}
+
+/* Readers refuse a whole segment for one bad schema, so that it must not get in. */
+static inline bool shm_check_schema(int type, const shm_variable_options *options) {
+  const double *schema = options->schema;
+  if (options->schema_entries == 0) return true;
+  if (type != SHM_HISTOGRAM && type != SHM_SUMMARY) return false;
+  if (schema == NULL || options->schema_entries > SHM_SCHEMA_ENTRIES) return false;
+  for (uint32_t i = 0; i < options->schema_entries; i++) {
+    if (!isfinite(schema[i]) || (i > 0 && schema[i] <= schema[i - 1])) return false;
+    if (type == SHM_SUMMARY && (schema[i] < 0 || schema[i] > 1)) return false;
+  }
+  return true;
+}
+
+static inline bool shm_check_variable(int type, const shm_variable_options *options) {
+  return type >= SHM_U64 && type <= SHM_SUMMARY && options->kind >= SHM_UNKNOWN &&
+         options->kind <= SHM_GAUGE && options->text_bytes <= SHM_TEXT_BYTES &&
+         shm_check_schema(type, options);
+}
+
+/* 8-byte units of a variable's frame; 0 for a scalar. */
+static inline uint32_t shm_frame_length(int type, const shm_variable_options *options) {
+  if (type < SHM_STRING) return 0;
+  return type == SHM_STRING ? 3 + (options->text_bytes + 7) / 8 : 4 + options->schema_entries;
+}
+
+static inline bool shm_copy_schema(shm_node *node, const shm_variable_options *options) {
+  node->schema_entries = options->schema_entries;
+  if (options->schema_entries == 0) return true;
+  size_t bytes = options->schema_entries * sizeof(double);
+  node->schema = (double *)malloc(bytes);
+  if (node->schema != NULL) memcpy(node->schema, options->schema, bytes);
+  return node->schema != NULL;
+}
+
+/* Takes slot, frame and schema of a variable: no value yet. */
+static inline bool shm_take_variable(shm_publisher *p, shm_variable *made, shm_node *node,
+                                     const shm_variable_options *options) {
+  if (!shm_copy_schema(node, options)) return false;
+  if (!shm_take_slot(p, &node->slot, &made->ref)) return false;
+  made->units = shm_frame_length(made->type, options);
+  if (made->units > 0) {
+    node->frame = shm_take_frame(p, made->units);
+    if (node->frame == NULL) return false;
+    made->frame = shm_frame_unit(p, node->frame->at);
+  }
+  shm_put(made->ref.value, 0);
+  __atomic_store_n(made->ref.word, made->ref.synced - 1, __ATOMIC_RELEASE);
+  return true;
+}
+
+static inline bool shm_build_variable(shm_publisher *p, shm_variable *out, int type, shm_node *node,
+                                      shm_node *parent, const shm_variable_options *options,
+                                      const shm_text *texts) {
+  shm_variable made = {p, node, {NULL, NULL, 0}, NULL, 0, type};
+  if (!shm_take_variable(p, &made, node, options)) return false;
+  node->id = ++p->last_id;
+  shm_record record;
+  memset(&record, 0, sizeof record);
+  record.record_kind = SHM_RECORD_VARIABLE;
+  record.type = (uint8_t)type;
+  record.kind = (uint8_t)(type >= SHM_STRING ? SHM_UNKNOWN : options->kind);
+  record.slot = node->slot;
+  record.id = node->id;
+  record.owner = parent->id;
+  record.incarnation = made.ref.synced >> 1;
+  record.text[4] = node->frame == NULL ? 0 : node->frame->at;
+  record.extra1 = made.units;
+  if (!shm_add_record(p, record, texts, &node->index)) return false;
+  shm_attach(p, node, parent);
+  *out = made;
+  return true;
+}
+
+static inline int shm_insert_variable(shm_publisher *p, shm_variable *out, int type,
+                                      const shm_object *object,
+                                      const shm_variable_options *options, const shm_text *texts) {
+  if (!shm_is_live(&object->ref)) return object->ref.word == NULL ? -ENOSPC : -ESTALE;
+  shm_node *node = shm_new_node();
+  if (node == NULL) return -ENOMEM;
+  if (shm_build_variable(p, out, type, node, object->node, options, texts)) return 0;
+  shm_free_node(p, node);
+  return -ENOSPC;
+}
+
+/* Adds a variable of type SHM_U64, ..., without a value until the first is set. `options` may be
+ * NULL. Without room, `out` is an inert handle. */
+static inline int shm_add_variable(const shm_object *object, shm_variable *out, const char *name,
+                                   int type, const shm_variable_options *options) {
+  shm_variable_options defaults = shm_variable_options_default();
+  shm_publisher *p = object->publisher;
+  if (options == NULL) options = &defaults;
+  memset(out, 0, sizeof *out);
+  if (p == NULL || !shm_check_variable(type, options)) return -EINVAL;
+  out->publisher = p;
+  out->type = type;
+  shm_text texts[4];
+  if (!shm_check_text(name, SHM_NAME_BYTES, &texts[0]) ||
+      !shm_check_text(options->unit, SHM_UNIT_BYTES, &texts[1]) ||
+      !shm_check_text(options->help, SHM_HELP_BYTES, &texts[2]))
+    return -EINVAL;
+  texts[3].bytes = options->schema;
+  texts[3].length = options->schema_entries * (uint32_t)sizeof(double);
+  pthread_mutex_lock(&p->lock);
+  int code = shm_insert_variable(p, out, type, object, options, texts);
+  if (code != 0) shm_count_dropped(p, SHM_AT_VARIABLES_DROPPED);
+  pthread_mutex_unlock(&p->lock);
+  return code;
+}
+
+/* Removes one variable; its handles are stale from now on. */
+static inline int shm_remove_variable(const shm_variable *variable) {
+  return shm_remove(variable->publisher, &variable->ref, variable->node);
+}
+
+/* Takes the value away: the series ends until the next value. */
+static inline int shm_unset(const shm_variable *variable) {
+  return shm_is_live(&variable->ref) ? shm_mark_code(&variable->ref, false) : -ESTALE;
+}
+
+/* ---------------------------------------------------------------- scalars */
+
+static inline int shm_check_use(const shm_variable *variable, int type) {
+  if (!shm_is_live(&variable->ref)) return -ESTALE;
+  return variable->type == type ? 0 : -EINVAL;
+}
+
+static inline int shm_set_bits(const shm_variable *variable, int type, uint64_t bits) {
+  int code = shm_check_use(variable, type);
+  if (code != 0) return code;
+  __atomic_store_n(variable->ref.value, bits, __ATOMIC_RELAXED);
+  return shm_mark_code(&variable->ref, true);
+}
+
+static inline int shm_add_bits_shared(const shm_variable *variable, int type, uint64_t bits) {
+  int code = shm_check_use(variable, type);
+  if (code != 0) return code;
+  __atomic_fetch_add(variable->ref.value, bits, __ATOMIC_RELAXED);
+  return shm_mark_code(&variable->ref, true);
+}
+
+static inline int shm_u64_set(const shm_variable *variable, uint64_t value) {
+  return shm_set_bits(variable, SHM_U64, value);
+}
+
+/* Adds to the value, as the only thread that does. */
+static inline int shm_u64_add(const shm_variable *variable, uint64_t value) {
+  if (!shm_is_live(&variable->ref)) return -ESTALE;
+  return shm_set_bits(variable, SHM_U64, shm_get(variable->ref.value) + value);
+}
+
+/* Adds to the value, as one of several threads. */
+static inline int shm_u64_add_shared(const shm_variable *variable, uint64_t value) {
+  return shm_add_bits_shared(variable, SHM_U64, value);
+}
+
+static inline int shm_i64_set(const shm_variable *variable, int64_t value) {
+  return shm_set_bits(variable, SHM_I64, (uint64_t)value);
+}
+
+/* Sums are taken of the unsigned bits: two's complement, and never undefined. */
+static inline int shm_i64_add(const shm_variable *variable, int64_t value) {
+  if (!shm_is_live(&variable->ref)) return -ESTALE;
+  return shm_set_bits(variable, SHM_I64, shm_get(variable->ref.value) + (uint64_t)value);
+}
+
+static inline int shm_i64_add_shared(const shm_variable *variable, int64_t value) {
+  return shm_add_bits_shared(variable, SHM_I64, (uint64_t)value);
+}
+
+static inline int shm_f64_set(const shm_variable *variable, double value) {
+  return shm_set_bits(variable, SHM_F64, shm_bits(value));
+}
+
+static inline int shm_f64_add(const shm_variable *variable, double value) {
+  if (!shm_is_live(&variable->ref)) return -ESTALE;
+  double sum = shm_double(shm_get(variable->ref.value)) + value;
+  return shm_set_bits(variable, SHM_F64, shm_bits(sum));
+}
+
+static inline int shm_f64_add_shared(const shm_variable *variable, double value) {
+  int code = shm_check_use(variable, SHM_F64);
+  if (code != 0) return code;
+  uint64_t before = shm_get(variable->ref.value);
+  while (!__atomic_compare_exchange_n(variable->ref.value, &before,
+                                      shm_bits(shm_double(before) + value), true, __ATOMIC_RELAXED,
+                                      __ATOMIC_RELAXED))
+    ;
+  return shm_mark_code(&variable->ref, true);
+}
+
+static inline int shm_bool_set(const shm_variable *variable, bool value) {
+  return shm_set_bits(variable, SHM_BOOL, value ? 1 : 0);
+}
+
+/* ---------------------------------------------------------------- framed values */
+
+/* Starts an update: begin differs from end until shm_end_update(). Returns its number. */
+static inline uint64_t shm_begin_update(const shm_variable *variable) {
+  uint64_t number = shm_get(variable->frame) + 1;
+  shm_put(variable->frame + variable->units - 1, number);
+  return number;
+}
+
+static inline int shm_end_update(const shm_variable *variable, uint64_t number) {
+  shm_put(variable->frame, number);
+  shm_put(variable->ref.value, number);
+  return shm_mark_code(&variable->ref, true);
+}
+
+/* For `_shared` functions: one update at a time, and none while the structure changes. */
+static inline void shm_enter(const shm_variable *variable) {
+  if (variable->publisher != NULL) pthread_mutex_lock(&variable->publisher->lock);
+}
+
+static inline void shm_leave(const shm_variable *variable) {
+  if (variable->publisher != NULL) pthread_mutex_unlock(&variable->publisher->lock);
+}
+
+/* The length of a text that fits, cut at a character's start. */
+static inline size_t shm_cut(const char *text, size_t length, size_t room) {
+  if (length <= room) return length;
+  while (room > 0 && ((uint8_t)text[room] & 0xc0) == 0x80) room--;
+  return room;
+}
+
+/* Sets a text of `length` bytes of UTF-8; a longer one than the frame has room for is cut. */
+static inline int shm_text_set_bytes(const shm_variable *variable, const char *text,
+                                     size_t length) {
+  int code = shm_check_use(variable, SHM_STRING);
+  if (code != 0) return code;
+  size_t room = (size_t)(variable->units - 3) * 8;
+  size_t bytes = shm_cut(text, length, room);
+  uint64_t number = shm_begin_update(variable);
+  shm_put(variable->frame + 1, bytes);
+  for (size_t at = 0; at < room; at += 8) {
+    uint64_t unit = 0;
+    if (at < bytes) memcpy(&unit, text + at, bytes - at < 8 ? bytes - at : 8);
+    shm_put(variable->frame + 2 + at / 8, unit);
+  }
+  return shm_end_update(variable, number);
+}
+
+static inline int shm_text_set(const shm_variable *variable, const char *text) {
+  return shm_text_set_bytes(variable, text, text == NULL ? 0 : strlen(text));
+}
+
+static inline int shm_text_set_shared(const shm_variable *variable, const char *text) {
+  shm_enter(variable);
+  int code = shm_text_set(variable, text);
+  shm_leave(variable);
+  return code;
+}
+
+/* The first bucket whose bound a value does not exceed; the last one for NaN too. */
+static inline uint32_t shm_bucket(const shm_node *node, double value) {
+  uint32_t low = 0, high = node->schema_entries;
+  while (low < high) {
+    uint32_t middle = (low + high) / 2;
+    if (value <= node->schema[middle]) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+/* Counts one observation. */
+static inline int shm_histogram_observe(const shm_variable *variable, double value) {
+  int code = shm_check_use(variable, SHM_HISTOGRAM);
+  if (code != 0) return code;
+  uint64_t *sum = variable->frame + 1;
+  uint64_t *count = variable->frame + 2 + shm_bucket(variable->node, value);
+  uint64_t number = shm_begin_update(variable);
+  shm_put(sum, shm_bits(shm_double(shm_get(sum)) + value));
+  shm_put(count, shm_get(count) + 1);
+  return shm_end_update(variable, number);
+}
+
+static inline int shm_histogram_observe_shared(const shm_variable *variable, double value) {
+  shm_enter(variable);
+  int code = shm_histogram_observe(variable, value);
+  shm_leave(variable);
+  return code;
+}
+
+/* Replaces the counts of all buckets, +Inf last and not cumulative, and the sum. */
+static inline int shm_histogram_set(const shm_variable *variable, const uint64_t *counts,
+                                    uint32_t entries, double sum) {
+  int code = shm_check_use(variable, SHM_HISTOGRAM);
+  if (code != 0) return code;
+  if (entries != variable->units - 3) return -EINVAL;
+  uint64_t number = shm_begin_update(variable);
+  shm_put(variable->frame + 1, shm_bits(sum));
+  for (uint32_t i = 0; i < entries; i++) shm_put(variable->frame + 2 + i, counts[i]);
+  return shm_end_update(variable, number);
+}
+
+static inline int shm_histogram_set_shared(const shm_variable *variable, const uint64_t *counts,
+                                           uint32_t entries, double sum) {
+  shm_enter(variable);
+  int code = shm_histogram_set(variable, counts, entries, sum);
+  shm_leave(variable);
+  return code;
+}
+
+/* Replaces count, sum and the values of all quantiles. */
+static inline int shm_summary_set(const shm_variable *variable, uint64_t count, double sum,
+                                  const double *values, uint32_t entries) {
+  int code = shm_check_use(variable, SHM_SUMMARY);
+  if (code != 0) return code;
+  if (entries != variable->units - 4) return -EINVAL;
+  uint64_t number = shm_begin_update(variable);
+  shm_put(variable->frame + 1, count);
+  shm_put(variable->frame + 2, shm_bits(sum));
+  for (uint32_t i = 0; i < entries; i++) shm_put(variable->frame + 3 + i, shm_bits(values[i]));
+  return shm_end_update(variable, number);
+}
+
+static inline int shm_summary_set_shared(const shm_variable *variable, uint64_t count, double sum,
+                                         const double *values, uint32_t entries) {
+  shm_enter(variable);
+  int code = shm_summary_set(variable, count, sum, values, entries);
+  shm_leave(variable);
+  return code;
+}
+
+#endif
