@@ -1,0 +1,1095 @@
+/* Tests shm_publisher.h with a reader of its own that knows only docs/segment-format.md. */
+#include "shm_publisher.h"
+
+#include <dirent.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+static int failures;
+static char context[64];
+
+#define CHECK(condition) check((condition), #condition, __func__, __LINE__)
+
+static bool check(bool is_true, const char *what, const char *where, int line) {
+  if (is_true) return true;
+  __atomic_fetch_add(&failures, 1, __ATOMIC_RELAXED);
+  fprintf(stderr, "FAILED %s:%d: %s\n", where, line, what);
+  return false;
+}
+
+/* ---------------------------------------------------------------- the reader */
+
+enum { MOST_ENTRIES = 4096, MOST_STRINGS = 1 << 20 };
+
+typedef struct entry {
+  int kind, type, variable_kind;
+  uint64_t id, owner;
+  uint32_t slot, incarnation, frame, units, as_of_slot, as_of_incarnation;
+  char name[64], text1[64], text2[64], text4[64];
+  double schema[16];
+  uint32_t schema_entries;
+  bool is_gone;
+} entry;
+
+typedef struct reader {
+  int fd;
+  uint8_t header[4096];
+  uint32_t epoch, records;
+  entry *entries;
+  uint32_t count;
+  uint8_t *strings;
+  uint64_t string_bytes;
+  const char *fault;
+} reader;
+
+/* Bit by bit, so that it shares no mistake with the header's table. */
+static uint32_t crc_of(const uint8_t *bytes, size_t length) {
+  uint32_t crc = 0xffffffffu;
+  for (size_t i = 0; i < length; i++) {
+    crc ^= bytes[i];
+    for (int bit = 0; bit < 8; bit++) crc = (crc & 1) != 0 ? (crc >> 1) ^ 0xedb88320u : crc >> 1;
+  }
+  return ~crc;
+}
+
+static uint64_t u64_of(const uint8_t *bytes) {
+  uint64_t value;
+  memcpy(&value, bytes, sizeof value);
+  return value;
+}
+
+static uint32_t u32_of(const uint8_t *bytes) {
+  uint32_t value;
+  memcpy(&value, bytes, sizeof value);
+  return value;
+}
+
+static uint64_t header_u64(const reader *r, size_t at) {
+  return u64_of(r->header + at);
+}
+
+static bool copy(const reader *r, void *to, size_t length, uint64_t at) {
+  return pread(r->fd, to, length, (off_t)at) == (ssize_t)length;
+}
+
+static uint64_t word_at(const reader *r, uint64_t at) {
+  uint64_t word = 0;
+  CHECK(copy(r, &word, sizeof word, at));
+  return word;
+}
+
+static void path_of(char *path, size_t size, const char *key) {
+  snprintf(path, size, "/dev/shm/%s.pool.%s", context, key);
+}
+
+static bool open_reader(reader *r, const char *key) {
+  char path[256];
+  path_of(path, sizeof path, key);
+  memset(r, 0, sizeof *r);
+  r->fd = open(path, O_RDONLY | O_CLOEXEC);
+  if (!CHECK(r->fd >= 0)) return false;
+  r->entries = (entry *)calloc(MOST_ENTRIES, sizeof(entry));
+  r->strings = (uint8_t *)malloc(MOST_STRINGS);
+  return CHECK(r->entries != NULL && r->strings != NULL && copy(r, r->header, 4096, 0));
+}
+
+static void close_reader(reader *r) {
+  free(r->entries);
+  free(r->strings);
+  close(r->fd);
+}
+
+static bool fails(reader *r, const char *what) {
+  r->fault = what;
+  return false;
+}
+
+/* The text at an offset of the copied strings; its first 63 bytes. */
+static bool text_at(reader *r, uint32_t at, uint32_t most, char *out) {
+  uint16_t length;
+  if (at + 2u > r->string_bytes) return fails(r, "a string begins beyond the strings");
+  memcpy(&length, r->strings + at, 2);
+  if (at + 2u + length > r->string_bytes) return fails(r, "a string ends beyond the strings");
+  if (length > most || (at == 0) != (length == 0)) return fails(r, "a string's length");
+  memset(out, 0, 64);
+  memcpy(out, r->strings + at + 2, length < 63 ? length : 63);
+  return true;
+}
+
+static bool schema_at(reader *r, uint32_t at, entry *e) {
+  uint16_t length;
+  if (at + 2u > r->string_bytes) return fails(r, "a schema begins beyond the strings");
+  memcpy(&length, r->strings + at, 2);
+  if (at + 2u + length > r->string_bytes || length % 8 != 0 || length > sizeof e->schema)
+    return fails(r, "a schema's length");
+  e->schema_entries = length / 8u;
+  memcpy(e->schema, r->strings + at + 2, length);
+  return true;
+}
+
+static entry *by_id(const reader *r, uint64_t id) {
+  for (uint32_t i = 0; i < r->count; i++)
+    if (r->entries[i].id == id && !r->entries[i].is_gone) return &r->entries[i];
+  return NULL;
+}
+
+/* Owners come first, so that one pass reaches all that is below. */
+static bool bury(reader *r, uint64_t id) {
+  entry *gone = by_id(r, id);
+  if (gone == NULL) return fails(r, "a tombstone for nothing");
+  gone->is_gone = true;
+  for (uint32_t i = 0; i < r->count; i++)
+    for (uint32_t j = 0; j < i; j++)
+      if (r->entries[j].id == r->entries[i].owner && r->entries[j].is_gone)
+        r->entries[i].is_gone = true;
+  return true;
+}
+
+static bool parse_texts(reader *r, const uint8_t *bytes, entry *e) {
+  char ignored[64];
+  if (!text_at(r, u32_of(bytes + 36), 1024, e->name)) return false;
+  if (!text_at(r, u32_of(bytes + 40), e->kind == 1 ? 1024 : 64, e->text1)) return false;
+  if (!text_at(r, u32_of(bytes + 44), e->kind == 1 ? 1024 : 4096, e->text2)) return false;
+  if (e->kind == 2) return schema_at(r, u32_of(bytes + 48), e);
+  return text_at(r, u32_of(bytes + 48), 1024, ignored) &&
+         text_at(r, u32_of(bytes + 52), 1024, e->text4);
+}
+
+static bool parse_numbers(reader *r, const uint8_t *bytes, entry *e) {
+  e->type = bytes[9];
+  e->variable_kind = bytes[10];
+  e->slot = u32_of(bytes + 12);
+  e->owner = u64_of(bytes + 24);
+  e->incarnation = u32_of(bytes + 32);
+  if (bytes[11] != 0) return fails(r, "a reserved byte");
+  if (e->slot >= header_u64(r, 152) || e->incarnation == 0) return fails(r, "a slot");
+  if (e->owner == 0 ? e->kind == 2 : by_id(r, e->owner) == NULL) return fails(r, "an owner");
+  if (e->kind == 1) {
+    e->as_of_slot = u32_of(bytes + 56);
+    e->as_of_incarnation = u32_of(bytes + 60);
+    return true;
+  }
+  e->frame = u32_of(bytes + 52);
+  e->units = u32_of(bytes + 56);
+  if ((e->type >= 5) != (e->units > 0)) return fails(r, "a frame's length");
+  if (((uint64_t)e->frame + e->units) * 8 > header_u64(r, 168)) return fails(r, "a frame's place");
+  return u32_of(bytes + 60) == 0 || fails(r, "a field that should be 0");
+}
+
+static bool parse(reader *r, const uint8_t *bytes, uint32_t index, uint64_t *last_id) {
+  if (u32_of(bytes) != crc_of(bytes + 4, 60)) return fails(r, "a record's CRC");
+  if (u32_of(bytes + 4) != index) return fails(r, "a record's index");
+  if (bytes[8] == 3) return bury(r, u64_of(bytes + 24));
+  if (bytes[8] != 1 && bytes[8] != 2) return fails(r, "a record's kind");
+  entry *e = &r->entries[r->count];
+  memset(e, 0, sizeof *e);
+  e->kind = bytes[8];
+  e->id = u64_of(bytes + 16);
+  if (e->id <= *last_id) return fails(r, "an id that does not ascend");
+  *last_id = e->id;
+  if (!parse_numbers(r, bytes, e) || !parse_texts(r, bytes, e)) return false;
+  r->count++;
+  return true;
+}
+
+/* One try: 1 read, 0 the directories changed meanwhile, -1 corrupt. */
+static int try_directory(reader *r, uint8_t *records) {
+  uint64_t before = word_at(r, 1216);
+  uint32_t side = (before >> 32) % 2;
+  r->epoch = (uint32_t)(before >> 32);
+  r->records = (uint32_t)before;
+  r->string_bytes = word_at(r, side == 0 ? 1280 : 1344);
+  bool is_valid = r->records <= header_u64(r, 104) && r->string_bytes <= header_u64(r, 128) &&
+                  r->string_bytes <= MOST_STRINGS && r->records <= MOST_ENTRIES &&
+                  copy(r, records, r->records * 64u, header_u64(r, 88 + side * 8)) &&
+                  copy(r, r->strings, r->string_bytes, header_u64(r, 112 + side * 8));
+  if (word_at(r, 1216) >> 32 != before >> 32) return 0;
+  if (!is_valid) return fails(r, "a stated length") ? 1 : -1;
+  uint64_t last_id = 0;
+  r->count = 0;
+  for (uint32_t i = 0; i < r->records; i++)
+    if (!parse(r, records + i * 64u, i, &last_id)) return -1;
+  return 1;
+}
+
+/* The whole directory anew. False when it is corrupt. */
+static bool read_directory(reader *r) {
+  uint8_t *records = (uint8_t *)malloc(MOST_ENTRIES * 64);
+  int result = 0;
+  r->fault = "the directory changed too often";
+  for (int i = 0; i < 1000 && result == 0; i++) result = try_directory(r, records);
+  free(records);
+  if (result != 1) fprintf(stderr, "corrupt: %s\n", r->fault);
+  return result == 1;
+}
+
+static entry *find(const reader *r, const char *name) {
+  entry *found = NULL;
+  for (uint32_t i = 0; i < r->count; i++)
+    if (!r->entries[i].is_gone && strcmp(r->entries[i].name, name) == 0) found = &r->entries[i];
+  return found;
+}
+
+static uint32_t count_live(const reader *r) {
+  uint32_t live = 0;
+  for (uint32_t i = 0; i < r->count; i++) live += r->entries[i].is_gone ? 0 : 1;
+  return live;
+}
+
+static bool slot_value(const reader *r, uint32_t slot, uint32_t incarnation, uint64_t *value) {
+  uint32_t word = 0;
+  *value = word_at(r, header_u64(r, 144) + slot * 8ull);
+  CHECK(copy(r, &word, 4, header_u64(r, 136) + slot * 4ull));
+  return word == (incarnation << 1 | 1);
+}
+
+/* The value of a name, when it is synced. */
+static bool value_of(const reader *r, const char *name, uint64_t *value) {
+  const entry *e = find(r, name);
+  return e != NULL && slot_value(r, e->slot, e->incarnation, value);
+}
+
+static uint64_t value(const reader *r, const char *name) {
+  uint64_t bits = 0;
+  CHECK(value_of(r, name, &bits));
+  return bits;
+}
+
+static bool has_value(const reader *r, const char *name) {
+  uint64_t ignored;
+  return value_of(r, name, &ignored);
+}
+
+/* A frame in two equal copies with begin == end; `out` has room for 128 units. */
+static bool frame_of(const reader *r, const entry *e, uint64_t *out) {
+  uint64_t second[128], at = header_u64(r, 160) + e->frame * 8ull;
+  size_t bytes = e->units * 8u;
+  if (!CHECK(e->units <= 128)) return false;
+  for (int i = 0; i < 8; i++) {
+    if (!copy(r, out, bytes, at) || !copy(r, second, bytes, at)) return false;
+    if (memcmp(out, second, bytes) == 0 && out[0] == out[e->units - 1]) return true;
+  }
+  return false;
+}
+
+static double double_of(uint64_t bits) {
+  double result;
+  memcpy(&result, &bits, sizeof result);
+  return result;
+}
+
+/* ---------------------------------------------------------------- helpers */
+
+static shm_options options_of(const char *key) {
+  shm_options options = shm_options_default();
+  options.context_id = context;
+  options.server_key = key;
+  return options;
+}
+
+static shm_options small_options(const char *key) {
+  shm_options options = options_of(key);
+  options.records = 64;
+  options.string_bytes = 2048;
+  options.slots = 40;
+  options.frame_bytes = 4096;
+  return options;
+}
+
+static shm_publisher *publish(const shm_options *options) {
+  shm_publisher *p;
+  int code = shm_publisher_open(&p, options);
+  if (code == 0) code = shm_publisher_place(p);
+  if (code == 0) return p;
+  fprintf(stderr, "cannot publish: %s\n", shm_error_text(code));
+  exit(1);
+}
+
+static shm_publisher *start(shm_options options, reader *r, shm_object *root) {
+  shm_publisher *p = publish(&options);
+  CHECK(shm_add_root(p, root, "host.1.app", "Root", NULL) == 0);
+  if (!open_reader(r, options.server_key)) exit(1);
+  return p;
+}
+
+static void stop(shm_publisher *p, reader *r) {
+  shm_publisher_close(p);
+  CHECK(word_at(r, 1024) == 2);
+  close_reader(r);
+}
+
+static shm_variable add(const shm_object *object, const char *name, int type) {
+  shm_variable variable;
+  CHECK(shm_add_variable(object, &variable, name, type, NULL) == 0);
+  return variable;
+}
+
+static shm_variable add_schema(const shm_object *object, const char *name, int type,
+                               const double *schema, uint32_t entries) {
+  shm_variable variable;
+  shm_variable_options options = shm_variable_options_default();
+  options.schema = schema;
+  options.schema_entries = entries;
+  CHECK(shm_add_variable(object, &variable, name, type, &options) == 0);
+  return variable;
+}
+
+/* ---------------------------------------------------------------- tests */
+
+static void test_header(void) {
+  reader r;
+  shm_object root;
+  shm_publisher *p = start(small_options("header"), &r, &root);
+  CHECK(crc_of((const uint8_t *)"123456789", 9) == 0xcbf43926u);
+  CHECK(shm_crc32("123456789", 9) == 0xcbf43926u);
+  CHECK(memcmp(r.header, "SHMEXP\r\n\x04\x03\x02\x01\x01\0\0\0\0\x10\0\0\x40\0\0\0", 24) == 0);
+  CHECK(u32_of(r.header + 252) == crc_of(r.header, 252));
+  CHECK(header_u64(&r, 24) == 0 && header_u64(&r, 32) == 0 && header_u64(&r, 40) != 0);
+  CHECK(header_u64(&r, 64) == (uint64_t)getpid() && header_u64(&r, 72) == 1000000000u);
+  CHECK(header_u64(&r, 104) == 64 && header_u64(&r, 128) == 2048);
+  CHECK(header_u64(&r, 152) == 40 && header_u64(&r, 168) == 4096);
+  struct stat facts;
+  CHECK(fstat(r.fd, &facts) == 0 && header_u64(&r, 80) == (uint64_t)facts.st_size);
+  static const int regions[] = {88, 96, 112, 120, 136, 144, 160};
+  for (size_t i = 0; i < 7; i++)
+    CHECK(header_u64(&r, (size_t)regions[i]) % 4096 == 0 &&
+          header_u64(&r, (size_t)regions[i]) >= 4096);
+  CHECK((facts.st_mode & 0777) == 0644);
+  CHECK(word_at(&r, 1024) == 1);
+  uint64_t tick = word_at(&r, 1152), beat = word_at(&r, 1088);
+  shm_publisher_notify(p);
+  CHECK(word_at(&r, 1152) == tick + 1 && word_at(&r, 1088) > beat);
+  stop(p, &r);
+}
+
+static int code_of(shm_options options) {
+  shm_publisher *p;
+  int code = shm_publisher_open(&p, &options);
+  shm_publisher_close(p);
+  return code;
+}
+
+static void test_bad_options(void) {
+  shm_options options = options_of("bad/key");
+  CHECK(code_of(options) == -EINVAL);
+  options = options_of(NULL);
+  CHECK(code_of(options) == -EINVAL);
+  options = options_of("ok");
+  options.context_id = ".hidden";
+  CHECK(code_of(options) == -EINVAL);
+  char key[300];
+  memset(key, 'k', sizeof key);
+  key[299] = '\0';
+  CHECK(code_of(options_of(key)) == -EINVAL);
+  options = options_of("ok");
+  options.frame_bytes = 12;
+  CHECK(code_of(options) == -EINVAL);
+  options = options_of("ok");
+  options.slots = 16777217;
+  CHECK(code_of(options) == -EINVAL);
+  CHECK(code_of(options_of("ok")) == 0);
+}
+
+static void test_scalars(void) {
+  reader r;
+  shm_object root;
+  shm_publisher *p = start(options_of("scalars"), &r, &root);
+  shm_variable u = add(&root, "u", SHM_U64), i = add(&root, "i", SHM_I64);
+  shm_variable f = add(&root, "f", SHM_F64), b = add(&root, "b", SHM_BOOL);
+  CHECK(read_directory(&r) && !has_value(&r, "u") && find(&r, "u")->type == 1);
+  CHECK(shm_u64_set(&u, 5) == 0 && shm_u64_add(&u, 2) == 0 && shm_u64_add_shared(&u, 1) == 0);
+  CHECK(shm_i64_set(&i, -5) == 0 && shm_i64_add(&i, 2) == 0 && shm_i64_add_shared(&i, -1) == 0);
+  CHECK(shm_f64_set(&f, 0.5) == 0 && shm_f64_add(&f, 1) == 0 && shm_f64_add_shared(&f, 2) == 0);
+  CHECK(shm_bool_set(&b, true) == 0);
+  CHECK(value(&r, "u") == 8 && (int64_t)value(&r, "i") == -4);
+  CHECK(double_of(value(&r, "f")) == 3.5 && value(&r, "b") == 1);
+  CHECK(shm_u64_set(&f, 1) == -EINVAL && shm_f64_add_shared(&u, 1) == -EINVAL);
+  CHECK(shm_text_set(&u, "x") == -EINVAL && shm_histogram_observe(&u, 1) == -EINVAL);
+  CHECK(shm_unset(&u) == 0 && !has_value(&r, "u"));
+  CHECK(shm_u64_add(&u, 1) == 0 && value(&r, "u") == 9);
+  stop(p, &r);
+}
+
+static void test_objects(void) {
+  reader r;
+  shm_object root, child, other;
+  shm_publisher *p = start(options_of("objects"), &r, &root);
+  shm_object_options options = shm_object_options_default();
+  options.host = "h";
+  options.application = "a";
+  options.state = SHM_STATE_INIT;
+  options.synced = false;
+  CHECK(shm_add_root(p, &other, "second", "Root", &options) == 0);
+  CHECK(shm_add_object(&root, &child, "child", "Thing", NULL) == 0);
+  CHECK(read_directory(&r) && count_live(&r) == 3);
+  const entry *root_entry = find(&r, "host.1.app"), *second = find(&r, "second");
+  const entry *child_entry = find(&r, "child");
+  CHECK(strcmp(second->text2, "h") == 0 && strcmp(second->text4, "a") == 0);
+  CHECK(child_entry->owner == root_entry->id && strcmp(child_entry->text1, "Thing") == 0);
+  CHECK(!has_value(&r, "second") && value(&r, "child") == 1);
+  CHECK(shm_set_synced(&other, true) == 0 && value(&r, "second") == 0);
+  CHECK(shm_set_state(&child, SHM_STATE_DEAD) == 0 && value(&r, "child") == 4);
+  CHECK(shm_set_state(&child, 6) == -EINVAL);
+  CHECK(shm_set_synced(&child, false) == 0 && !has_value(&r, "child"));
+  uint64_t as_of;
+  CHECK(!slot_value(&r, root_entry->as_of_slot, root_entry->as_of_incarnation, &as_of));
+  CHECK(shm_set_as_of(&root, 12345) == 0);
+  CHECK(slot_value(&r, root_entry->as_of_slot, root_entry->as_of_incarnation, &as_of));
+  CHECK(as_of == 12345 && shm_clear_as_of(&root) == 0);
+  CHECK(!slot_value(&r, root_entry->as_of_slot, root_entry->as_of_incarnation, &as_of));
+  CHECK(shm_set_as_of(&child, 1) == -ESTALE);
+  stop(p, &r);
+}
+
+static void test_record_bytes(void) {
+  reader r;
+  shm_object root;
+  shm_publisher *p = start(options_of("bytes"), &r, &root);
+  shm_variable_options options = shm_variable_options_default();
+  shm_variable variable;
+  uint8_t record[64];
+  options.kind = SHM_COUNTER;
+  options.unit = "bytes";
+  options.help = "Help";
+  CHECK(shm_add_variable(&root, &variable, "name", SHM_U64, &options) == 0);
+  CHECK(copy(&r, record, 64, header_u64(&r, 88) + 64));
+  static const uint8_t expected[32] = {1, 0, 0, 0, 2, 1, 1, 0, 2, 0, 0, 0, 2, 0, 0, 0,
+                                       0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0};
+  CHECK(memcmp(record + 4, expected, sizeof expected) == 0); /* root and as-of take slots 0, 1 */
+  CHECK(read_directory(&r));
+  const entry *e = find(&r, "name");
+  CHECK(strcmp(e->text1, "bytes") == 0 && strcmp(e->text2, "Help") == 0 && e->variable_kind == 1);
+  uint64_t strings = word_at(&r, 1280);
+  CHECK(shm_add_variable(&root, &variable, "name", SHM_U64, &options) == 0);
+  CHECK(word_at(&r, 1280) == strings); /* equal strings are shared */
+  stop(p, &r);
+}
+
+static bool text_is(const reader *r, const char *name, const char *expected) {
+  uint64_t frame[128];
+  const entry *e = find(r, name);
+  if (e == NULL || !frame_of(r, e, frame)) return false;
+  return frame[1] == strlen(expected) && memcmp(frame + 2, expected, frame[1]) == 0;
+}
+
+static void test_texts(void) {
+  reader r;
+  shm_object root;
+  shm_publisher *p = start(options_of("texts"), &r, &root);
+  shm_variable_options options = shm_variable_options_default();
+  shm_variable text;
+  options.text_bytes = 10; /* rounded up to 16 */
+  CHECK(shm_add_variable(&root, &text, "text", SHM_STRING, &options) == 0);
+  CHECK(read_directory(&r) && find(&r, "text")->units == 5 && !has_value(&r, "text"));
+  CHECK(shm_text_set(&text, "hello") == 0 && text_is(&r, "text", "hello"));
+  CHECK(value(&r, "text") == 1);
+  CHECK(shm_text_set(&text, "0123456789abcdef") == 0 && text_is(&r, "text", "0123456789abcdef"));
+  CHECK(shm_text_set_shared(&text, "0123456789abcde\xc3\xa9") == 0);
+  CHECK(text_is(&r, "text", "0123456789abcde")); /* not half a character */
+  CHECK(shm_text_set(&text, "") == 0 && text_is(&r, "text", "") && value(&r, "text") == 4);
+  uint64_t frame[128];
+  CHECK(frame_of(&r, find(&r, "text"), frame) && frame[2] == 0 && frame[3] == 0);
+  options.text_bytes = SHM_TEXT_BYTES + 1;
+  CHECK(shm_add_variable(&root, &text, "long", SHM_STRING, &options) == -EINVAL);
+  CHECK(word_at(&r, 1472) == 0); /* a mistake of the caller is not a drop */
+  stop(p, &r);
+}
+
+static void test_histogram(void) {
+  static const double bounds[] = {1, 2, 4};
+  reader r;
+  shm_object root;
+  shm_publisher *p = start(options_of("histogram"), &r, &root);
+  shm_variable h = add_schema(&root, "h", SHM_HISTOGRAM, bounds, 3);
+  uint64_t f[128];
+  static const double observed[] = {0.5, 1, 1.5, 4, 5};
+  for (int i = 0; i < 5; i++) CHECK(shm_histogram_observe(&h, observed[i]) == 0);
+  CHECK(read_directory(&r) && find(&r, "h")->units == 7 && find(&r, "h")->schema_entries == 3);
+  CHECK(memcmp(find(&r, "h")->schema, bounds, sizeof bounds) == 0);
+  CHECK(frame_of(&r, find(&r, "h"), f) && double_of(f[1]) == 12 && f[0] == 5);
+  CHECK(f[2] == 2 && f[3] == 1 && f[4] == 1 && f[5] == 1 && value(&r, "h") == 5);
+  static const uint64_t counts[] = {9, 8, 7, 6};
+  CHECK(shm_histogram_set(&h, counts, 4, 99) == 0 && frame_of(&r, find(&r, "h"), f));
+  CHECK(double_of(f[1]) == 99 && f[2] == 9 && f[5] == 6 && f[6] == 6);
+  CHECK(shm_histogram_set(&h, counts, 3, 99) == -EINVAL);
+  stop(p, &r);
+}
+
+static void test_summary(void) {
+  static const double quantiles[] = {0.5, 0.99}, values[] = {3, 7};
+  reader r;
+  shm_object root;
+  shm_publisher *p = start(options_of("summary"), &r, &root);
+  shm_variable s = add_schema(&root, "s", SHM_SUMMARY, quantiles, 2);
+  uint64_t f[128];
+  CHECK(shm_summary_set(&s, 10, 42.5, values, 2) == 0 && read_directory(&r));
+  CHECK(find(&r, "s")->units == 6 && frame_of(&r, find(&r, "s"), f));
+  CHECK(f[1] == 10 && double_of(f[2]) == 42.5 && double_of(f[3]) == 3 && double_of(f[4]) == 7);
+  CHECK(shm_summary_set_shared(&s, 1, 1, values, 1) == -EINVAL);
+  stop(p, &r);
+}
+
+static int schema_code(const shm_object *object, int type, const double *schema, uint32_t entries) {
+  shm_variable ignored;
+  shm_variable_options options = shm_variable_options_default();
+  options.schema = schema;
+  options.schema_entries = entries;
+  return shm_add_variable(object, &ignored, "schema", type, &options);
+}
+
+static void test_limits(void) {
+  static const double falling[] = {2, 1}, endless[] = {1, HUGE_VAL}, beyond[] = {0.5, 1.5};
+  reader r;
+  shm_object root, at, next;
+  shm_publisher *p = start(options_of("limits"), &r, &root);
+  CHECK(schema_code(&root, SHM_HISTOGRAM, falling, 2) == -EINVAL);
+  CHECK(schema_code(&root, SHM_HISTOGRAM, endless, 2) == -EINVAL);
+  CHECK(schema_code(&root, SHM_SUMMARY, beyond, 2) == -EINVAL);
+  CHECK(schema_code(&root, SHM_U64, beyond, 2) == -EINVAL);
+  CHECK(schema_code(&root, 8, NULL, 0) == -EINVAL);
+  char name[1026];
+  memset(name, 'n', sizeof name);
+  name[1025] = '\0';
+  CHECK(shm_add_object(&root, &next, name, "C", NULL) == -EINVAL);
+  name[1024] = '\0';
+  CHECK(shm_add_object(&root, &next, name, "C", NULL) == 0);
+  at = root;
+  for (int depth = 2; depth <= 64; depth++)
+    CHECK(shm_add_object(&at, &at, "deep", "C", NULL) == 0);
+  CHECK(shm_add_object(&at, &next, "deeper", "C", NULL) == -EINVAL);
+  CHECK(read_directory(&r) && count_live(&r) == 65);
+  CHECK(shm_remove_object(&root) == 0 && read_directory(&r) && count_live(&r) == 0);
+  stop(p, &r);
+}
+
+static void test_stale_handles(void) {
+  reader r;
+  shm_object root, object, zero;
+  shm_options options = small_options("stale");
+  options.slots = 4; /* root, its as-of time, the object, one variable */
+  shm_publisher *p = start(options, &r, &root);
+  memset(&zero, 0, sizeof zero);
+  CHECK(shm_add_object(&root, &object, "object", "C", NULL) == 0);
+  shm_variable old = add(&object, "old", SHM_U64);
+  CHECK(shm_u64_set(&old, 1) == 0 && shm_remove_variable(&old) == 0);
+  CHECK(shm_u64_set(&old, 2) == -ESTALE && shm_u64_add_shared(&old, 2) == -ESTALE);
+  CHECK(shm_unset(&old) == -ESTALE && shm_remove_variable(&old) == -ESTALE);
+  shm_variable text = add(&object, "text", SHM_STRING);
+  CHECK(text.ref.word == old.ref.word && shm_u64_add(&old, 2) == -ESTALE);
+  CHECK(shm_text_set(&text, "mine") == 0 && shm_remove_object(&object) == 0);
+  CHECK(shm_text_set(&text, "x") == -ESTALE && shm_text_set_shared(&text, "x") == -ESTALE);
+  CHECK(shm_set_state(&object, 1) == -ESTALE && shm_set_synced(&object, true) == -ESTALE);
+  CHECK(shm_remove_object(&object) == -ESTALE && shm_remove_object(&zero) == -ESTALE);
+  CHECK(shm_add_object(&object, &object, "late", "C", NULL) == -ESTALE);
+  CHECK(read_directory(&r) && count_live(&r) == 1 && word_at(&r, 1408) == 1);
+  stop(p, &r);
+}
+
+static void test_incarnations_wrap(void) {
+  reader r;
+  shm_object root;
+  shm_options options = small_options("wrap");
+  options.slots = 3;
+  shm_publisher *p = start(options, &r, &root);
+  shm_variable v = add(&root, "v", SHM_U64);
+  CHECK(shm_remove_variable(&v) == 0);
+  *v.ref.word = 0x7fffffffu << 1;
+  v = add(&root, "v", SHM_U64);
+  CHECK(v.ref.synced == 0xffffffffu && shm_u64_set(&v, 1) == 0);
+  CHECK(read_directory(&r) && value(&r, "v") == 1 && shm_remove_variable(&v) == 0);
+  v = add(&root, "v", SHM_U64);
+  CHECK(v.ref.synced == 3 && shm_u64_set(&v, 2) == 0 && read_directory(&r) && value(&r, "v") == 2);
+  stop(p, &r);
+}
+
+/* Adds variables until there is no room; returns how many found it, the last of them in `last`. */
+static uint32_t fill(const shm_object *object, int type, const char *stem, shm_variable *all) {
+  char name[64];
+  uint32_t count = 0;
+  for (;; count++) {
+    snprintf(name, sizeof name, "%s%u", stem, count);
+    int code = shm_add_variable(object, &all[count], name, type, NULL);
+    if (code != 0) {
+      CHECK(code == -ENOSPC && shm_remove_variable(&all[count]) == -ESTALE);
+      CHECK((type == SHM_STRING ? shm_text_set(&all[count], "x") : shm_u64_set(&all[count], 1)) ==
+            -ESTALE);
+      return count;
+    }
+  }
+}
+
+/* What is short differs by options; that it ends, is counted and comes back does not. */
+static void check_full(shm_options options, int type, const char *stem, uint32_t expected) {
+  static shm_variable all[4096];
+  reader r;
+  shm_object root, inert, below;
+  shm_publisher *p = start(options, &r, &root);
+  uint32_t count = fill(&root, type, stem, all);
+  if (!CHECK(count == expected)) fprintf(stderr, "  %s: %u variables\n", stem, count);
+  CHECK(word_at(&r, 1472) == 1 && word_at(&r, 1408) == 0);
+  CHECK(read_directory(&r) && count_live(&r) == count + 1);
+  for (int round = 0; round < 200; round++) {
+    uint32_t one = (uint32_t)round % count;
+    char name[64];
+    snprintf(name, sizeof name, "%s%u", stem, one);
+    CHECK(shm_remove_variable(&all[one]) == 0);
+    CHECK(shm_add_variable(&root, &all[one], name, type, NULL) == 0);
+    CHECK(read_directory(&r) && count_live(&r) == count + 1);
+  }
+  for (uint32_t i = 0; i < count; i++) CHECK(shm_remove_variable(&all[i]) == 0);
+  CHECK(fill(&root, type, stem, all) == expected);
+  if (options.slots < 40) { /* objects are dropped as well, and what is below them */
+    CHECK(shm_add_object(&root, &inert, "inert", "C", NULL) == -ENOSPC);
+    CHECK(shm_add_object(&inert, &below, "below", "C", NULL) == -ENOSPC);
+    CHECK(word_at(&r, 1408) == 2);
+  }
+  stop(p, &r);
+}
+
+static void test_capacity(void) {
+  shm_options slots = small_options("full-slots"), frames = small_options("full-frames");
+  shm_options records = small_options("full-records");
+  slots.slots = 20;
+  check_full(slots, SHM_U64, "s", 18);
+  frames.frame_bytes = 12 * 8 * 5; /* a text of 64 bytes has 11 units, in a block of 12 */
+  check_full(frames, SHM_STRING, "f", 5);
+  records.slots = 1000;
+  check_full(records, SHM_U64, "r", 47); /* three quarters of 64, less the root */
+}
+
+/* Below three quarters of the strings, names that are always new always find room. */
+static void test_string_capacity(void) {
+  shm_variable all[64];
+  reader r;
+  shm_object root;
+  shm_options options = small_options("full-strings");
+  options.string_bytes = 400;
+  shm_publisher *p = start(options, &r, &root);
+  /* 2 bytes for the empty string, 18 for the root's two, 20 or 21 for each name. */
+  CHECK(fill(&root, SHM_U64, "a-name-of-length-", all) == 18 && word_at(&r, 1472) == 1);
+  for (uint32_t i = 10; i < 18; i++) CHECK(shm_remove_variable(&all[i]) == 0);
+  for (uint32_t i = 0; i < 500; i++) {
+    char name[64];
+    snprintf(name, sizeof name, "a-name-of-%08u", i);
+    CHECK(shm_remove_variable(&all[i % 10]) == 0);
+    all[i % 10] = add(&root, name, SHM_U64);
+    CHECK(shm_u64_set(&all[i % 10], i) == 0 && read_directory(&r) && count_live(&r) == 11);
+    CHECK(value(&r, name) == i);
+  }
+  CHECK(r.epoch > 30 && word_at(&r, 1472) == 1);
+  stop(p, &r);
+}
+
+/* ---------------------------------------------------------------- churn */
+
+enum { CHURN_OBJECTS = 6, CHURN_VARIABLES = 3 };
+
+typedef struct churn_variable {
+  bool is_there, is_text;
+  shm_variable handle;
+  char name[32];
+  uint64_t value;
+} churn_variable;
+
+typedef struct churn_object {
+  bool is_there;
+  shm_object handle;
+  char name[32];
+  churn_variable variables[CHURN_VARIABLES];
+} churn_object;
+
+static uint32_t churn_random(uint32_t *seed) {
+  *seed = *seed * 1664525u + 1013904223u;
+  return *seed >> 8;
+}
+
+static void churn_toggle_variable(churn_object *o, churn_variable *v, uint32_t number) {
+  if (v->is_there) {
+    CHECK(shm_remove_variable(&v->handle) == 0);
+    v->is_there = false;
+    return;
+  }
+  v->is_text = number % 2 == 0;
+  snprintf(v->name, sizeof v->name, "v%u", number);
+  CHECK(shm_add_variable(&o->handle, &v->handle, v->name, v->is_text ? SHM_STRING : SHM_U64,
+                         NULL) == 0);
+  v->is_there = true;
+  v->value = number;
+  if (v->is_text) CHECK(shm_text_set(&v->handle, v->name) == 0);
+  else CHECK(shm_u64_set(&v->handle, number) == 0);
+}
+
+static void churn_toggle_object(const shm_object *root, churn_object *o, uint32_t number) {
+  if (o->is_there) {
+    CHECK(shm_remove_object(&o->handle) == 0);
+    memset(o, 0, sizeof *o);
+    return;
+  }
+  snprintf(o->name, sizeof o->name, "o%u", number);
+  CHECK(shm_add_object(root, &o->handle, o->name, "Thing", NULL) == 0);
+  o->is_there = true;
+}
+
+static uint32_t churn_compare_object(const reader *r, const churn_object *o) {
+  uint32_t count = 1;
+  const entry *object = find(r, o->name);
+  CHECK(object != NULL && object->kind == 1);
+  for (int i = 0; i < CHURN_VARIABLES; i++) {
+    const churn_variable *v = &o->variables[i];
+    if (!v->is_there) continue;
+    count++;
+    const entry *e = find(r, v->name);
+    if (!CHECK(e != NULL && object != NULL && e->owner == object->id)) continue;
+    CHECK(v->is_text ? text_is(r, v->name, v->name) && value(r, v->name) == 1
+                     : value(r, v->name) == v->value);
+  }
+  return count;
+}
+
+static void churn_compare(reader *r, const churn_object *objects) {
+  uint32_t expected = 1;
+  if (!CHECK(read_directory(r))) return;
+  for (int i = 0; i < CHURN_OBJECTS; i++)
+    if (objects[i].is_there) expected += churn_compare_object(r, &objects[i]);
+  CHECK(count_live(r) == expected);
+}
+
+static void churn_step(const shm_object *root, churn_object *objects, uint32_t *seed,
+                       uint32_t number) {
+  churn_object *o = &objects[churn_random(seed) % CHURN_OBJECTS];
+  if (!o->is_there || churn_random(seed) % 8 == 0) churn_toggle_object(root, o, number);
+  else churn_toggle_variable(o, &o->variables[churn_random(seed) % CHURN_VARIABLES], number);
+}
+
+static void test_churn(void) {
+  reader r;
+  shm_object root;
+  churn_object objects[CHURN_OBJECTS];
+  shm_publisher *p = start(small_options("churn"), &r, &root);
+  uint32_t seed = 7;
+  memset(objects, 0, sizeof objects);
+  for (uint32_t i = 0; i < 10000; i++) {
+    churn_step(&root, objects, &seed, i);
+    if (i < 500 || i % 20 == 0) churn_compare(&r, objects);
+  }
+  churn_compare(&r, objects);
+  CHECK(r.epoch > 100 && word_at(&r, 1408) == 0 && word_at(&r, 1472) == 0);
+  stop(p, &r);
+}
+
+typedef struct churn_reader {
+  reader r;
+  int is_ending;
+  uint32_t reads, epochs;
+} churn_reader;
+
+/* Reads while directories change: never a corrupt record, never a text of another name. */
+static void *read_churn(void *argument) {
+  churn_reader *c = (churn_reader *)argument;
+  uint32_t last = 0;
+  while (!__atomic_load_n(&c->is_ending, __ATOMIC_ACQUIRE)) {
+    if (!CHECK(read_directory(&c->r))) return NULL;
+    c->reads++;
+    c->epochs += c->r.epoch == last ? 0 : 1;
+    last = c->r.epoch;
+    for (uint32_t i = 0; i < c->r.count; i++) {
+      uint64_t frame[128], updates;
+      const entry *e = &c->r.entries[i];
+      if (e->is_gone || e->type != SHM_STRING || !frame_of(&c->r, e, frame)) continue;
+      /* The word after the frame: only then is the frame still this name's. */
+      if (!slot_value(&c->r, e->slot, e->incarnation, &updates)) continue;
+      CHECK(frame[1] == strlen(e->name) && memcmp(frame + 2, e->name, frame[1]) == 0);
+    }
+  }
+  return NULL;
+}
+
+static void test_churn_with_reader(void) {
+  churn_reader c;
+  shm_object root;
+  churn_object objects[CHURN_OBJECTS];
+  pthread_t thread;
+  memset(&c, 0, sizeof c);
+  shm_publisher *p = start(small_options("churn-read"), &c.r, &root);
+  uint32_t seed = 11;
+  memset(objects, 0, sizeof objects);
+  CHECK(pthread_create(&thread, NULL, read_churn, &c) == 0);
+  uint64_t end = shm_clock_ns(CLOCK_MONOTONIC) + 1000000000u;
+  for (uint32_t i = 0; shm_clock_ns(CLOCK_MONOTONIC) < end; i++) {
+    churn_step(&root, objects, &seed, i);
+    for (uint64_t until = shm_clock_ns(CLOCK_MONOTONIC) + 2000;
+         shm_clock_ns(CLOCK_MONOTONIC) < until;)
+      ; /* leaves the reader some time between two changes of directories */
+  }
+  __atomic_store_n(&c.is_ending, 1, __ATOMIC_RELEASE);
+  pthread_join(thread, NULL);
+  CHECK(c.reads > 10 && c.epochs > 5);
+  stop(p, &c.r);
+}
+
+/* A full /dev/shm: without its descriptor the publisher cannot make anything real. */
+static void test_no_memory(void) {
+  reader r;
+  shm_object root, late;
+  shm_variable all[48], v;
+  char name[16];
+  shm_publisher *p = start(small_options("memory"), &r, &root);
+  int fd = p->fd;
+  for (uint32_t i = 0; i < 31; i++) {
+    snprintf(name, sizeof name, "v%u", i);
+    all[i] = add(&root, name, SHM_U64);
+    CHECK(shm_u64_set(&all[i], i) == 0);
+  }
+  for (uint32_t i = 0; i < 16; i++) {
+    CHECK(shm_remove_variable(&all[i]) == 0);
+    all[i] = add(&root, "again", SHM_U64);
+  }
+  p->fd = -1; /* 64 records: no room for a tombstone, and none in the other directory */
+  CHECK(shm_remove_variable(&all[30]) == 0 && p->is_behind);
+  CHECK(shm_u64_set(&all[30], 1) == -ESTALE && read_directory(&r) && !has_value(&r, "v30"));
+  CHECK(shm_add_object(&root, &late, "late", "C", NULL) == -ENOSPC);
+  CHECK(shm_add_variable(&root, &v, "text", SHM_STRING, NULL) == -ENOSPC);
+  p->fd = fd;
+  CHECK(shm_add_object(&root, &late, "late", "C", NULL) == 0 && !p->is_behind);
+  CHECK(read_directory(&r) && r.epoch == 1 && find(&r, "v30") == NULL && find(&r, "late") != NULL);
+  CHECK(word_at(&r, 1408) == 1 && word_at(&r, 1472) == 1);
+  stop(p, &r);
+}
+
+/* ---------------------------------------------------------------- who may publish */
+
+static void test_second_is_refused(void) {
+  shm_options options = small_options("second");
+  shm_publisher *first = publish(&options), *second;
+  CHECK(shm_publisher_open(&second, &options) == 0);
+  CHECK(shm_publisher_place(second) == -EBUSY);
+  shm_publisher_close(second); /* leaves the first one's name alone */
+  reader r;
+  CHECK(open_reader(&r, "second") && word_at(&r, 1024) == 1);
+  CHECK(header_u64(&r, 64) == (uint64_t)getpid());
+  CHECK(shm_publisher_open(&second, &options) == 0);
+  shm_publisher_close(first);
+  CHECK(word_at(&r, 1024) == 2 && shm_publisher_place(second) == 0);
+  close_reader(&r);
+  shm_publisher_close(second);
+}
+
+/* Publishes in a process that ends without closing, by itself or by SIGKILL. */
+static void publish_and_die(const char *key, bool is_killed) {
+  int ready[2];
+  char byte = 0;
+  CHECK(pipe(ready) == 0);
+  pid_t pid = fork();
+  if (pid == 0) {
+    shm_options options = small_options(key);
+    publish(&options);
+    if (write(ready[1], &byte, 1) != 1) _exit(1);
+    if (is_killed) pause();
+    _exit(0);
+  }
+  CHECK(read(ready[0], &byte, 1) == 1);
+  shm_options options = small_options(key);
+  shm_publisher *p;
+  CHECK(shm_publisher_open(&p, &options) == 0);
+  if (is_killed) {
+    CHECK(shm_publisher_place(p) == -EBUSY); /* it lives in another process */
+    kill(pid, SIGKILL);
+  }
+  CHECK(waitpid(pid, NULL, 0) == pid);
+  shm_publisher_close(p);
+  close(ready[0]);
+  close(ready[1]);
+}
+
+static void test_dead_is_replaced(void) {
+  for (int is_killed = 0; is_killed < 2; is_killed++) {
+    reader old, new_one;
+    shm_object root;
+    publish_and_die("dead", is_killed == 1);
+    CHECK(open_reader(&old, "dead") && word_at(&old, 1024) == 1);
+    shm_publisher *p = start(small_options("dead"), &new_one, &root);
+    CHECK(word_at(&old, 1024) == 3 && word_at(&new_one, 1024) == 1);
+    CHECK(header_u64(&old, 40) != header_u64(&new_one, 40));
+    close_reader(&old);
+    stop(p, &new_one);
+  }
+}
+
+/* Closing must not take the name of a file that somebody put there meanwhile. */
+static void test_close_leaves_others_alone(void) {
+  char path[256];
+  shm_options options = small_options("other");
+  shm_publisher *p = publish(&options);
+  path_of(path, sizeof path, "other");
+  CHECK(unlink(path) == 0);
+  int fd = open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0644);
+  CHECK(fd >= 0);
+  shm_publisher_close(p);
+  CHECK(access(path, F_OK) == 0);
+  p = publish(&options); /* an empty file is nobody's: it is replaced */
+  close(fd);
+  shm_publisher_close(p);
+  CHECK(access(path, F_OK) != 0);
+}
+
+/* ---------------------------------------------------------------- threads */
+
+enum { THREADS = 4, ADDS = 100000, OBSERVATIONS = 20000 };
+
+typedef struct shared_values {
+  shm_object root;
+  shm_variable u, i, f, h;
+} shared_values;
+
+static void *add_shared(void *argument) {
+  const shared_values *s = (const shared_values *)argument;
+  for (int i = 0; i < ADDS; i++) {
+    shm_u64_add_shared(&s->u, 3);
+    shm_i64_add_shared(&s->i, -2);
+    shm_f64_add_shared(&s->f, 0.5);
+    if (i < OBSERVATIONS) shm_histogram_observe_shared(&s->h, i % 4);
+  }
+  return NULL;
+}
+
+/* Structure changes at the same time, by another thread. */
+static void *change_structure(void *argument) {
+  const shared_values *s = (const shared_values *)argument;
+  for (int i = 0; i < 5000; i++) {
+    shm_object object;
+    CHECK(shm_add_object(&s->root, &object, "passing", "C", NULL) == 0);
+    shm_variable v = add(&object, "passing", SHM_STRING);
+    CHECK(shm_text_set_shared(&v, "text") == 0 && shm_remove_object(&object) == 0);
+  }
+  return NULL;
+}
+
+static void test_threads(void) {
+  static const double bounds[] = {0, 1, 2};
+  reader r;
+  shared_values s;
+  shm_publisher *p = start(small_options("threads"), &r, &s.root);
+  s.u = add(&s.root, "u", SHM_U64);
+  s.i = add(&s.root, "i", SHM_I64);
+  s.f = add(&s.root, "f", SHM_F64);
+  s.h = add_schema(&s.root, "h", SHM_HISTOGRAM, bounds, 3);
+  pthread_t threads[THREADS + 1];
+  for (int i = 0; i < THREADS; i++)
+    CHECK(pthread_create(&threads[i], NULL, add_shared, &s) == 0);
+  CHECK(pthread_create(&threads[THREADS], NULL, change_structure, &s) == 0);
+  for (int i = 0; i <= THREADS; i++) pthread_join(threads[i], NULL);
+  uint64_t f[128];
+  CHECK(read_directory(&r) && count_live(&r) == 5);
+  CHECK(value(&r, "u") == 3ull * THREADS * ADDS);
+  CHECK((int64_t)value(&r, "i") == -2ll * THREADS * ADDS);
+  CHECK(double_of(value(&r, "f")) == 0.5 * THREADS * ADDS);
+  CHECK(frame_of(&r, find(&r, "h"), f) && f[0] == 1ull * THREADS * OBSERVATIONS);
+  for (int i = 2; i < 6; i++) CHECK(f[i] == THREADS * OBSERVATIONS / 4);
+  CHECK(double_of(f[1]) == 1.5 * THREADS * OBSERVATIONS);
+  stop(p, &r);
+}
+
+typedef struct frame_writer {
+  shm_variable text, histogram, summary;
+  int is_ending;
+} frame_writer;
+
+/* Every update can be told from any mixture: all parts of it follow from one number. */
+static void *write_frames(void *argument) {
+  frame_writer *w = (frame_writer *)argument;
+  char text[201];
+  for (uint64_t n = 1; !__atomic_load_n(&w->is_ending, __ATOMIC_ACQUIRE); n++) {
+    size_t length = n % 200 + 1;
+    memset(text, 'a' + (int)(n % 26), length);
+    shm_text_set_bytes(&w->text, text, length);
+    shm_histogram_observe(&w->histogram, (double)(n % 4));
+    double values[2] = {(double)n, (double)n};
+    shm_summary_set_shared(&w->summary, n, (double)n, values, 2);
+    struct timespec pause = {0, 50000};
+    if (n % 64 == 0) nanosleep(&pause, NULL); /* readers get their turn on few processors */
+  }
+  return NULL;
+}
+
+static bool is_whole_text(const uint64_t *f) {
+  const char *text = (const char *)(f + 2);
+  if (f[1] != f[0] % 200 + 1) return false;
+  for (uint64_t i = 0; i < 200; i++)
+    if (text[i] != (i < f[1] ? 'a' + (char)(f[0] % 26) : '\0')) return false;
+  return true;
+}
+
+static bool is_whole_histogram(const uint64_t *f) {
+  double sum = (double)f[3] + 2.0 * (double)f[4] + 3.0 * (double)f[5];
+  return f[2] + f[3] + f[4] + f[5] == f[0] && double_of(f[1]) == sum;
+}
+
+static bool is_whole_summary(const uint64_t *f) {
+  double n = (double)f[0];
+  return f[1] == f[0] && double_of(f[2]) == n && double_of(f[3]) == n && double_of(f[4]) == n;
+}
+
+static uint32_t check_frame(const reader *r, const char *name, bool (*is_whole)(const uint64_t *)) {
+  uint64_t f[128];
+  if (!frame_of(r, find(r, name), f) || f[0] == 0) return 0;
+  CHECK(is_whole(f));
+  return 1;
+}
+
+static void test_frames_are_consistent(void) {
+  static const double bounds[] = {0, 1, 2}, quantiles[] = {0.5, 0.9};
+  reader r;
+  shm_object root;
+  frame_writer w;
+  pthread_t thread;
+  shm_publisher *p = start(options_of("frames"), &r, &root);
+  shm_variable_options options = shm_variable_options_default();
+  options.text_bytes = 200;
+  memset(&w, 0, sizeof w);
+  CHECK(shm_add_variable(&root, &w.text, "text", SHM_STRING, &options) == 0);
+  w.histogram = add_schema(&root, "histogram", SHM_HISTOGRAM, bounds, 3);
+  w.summary = add_schema(&root, "summary", SHM_SUMMARY, quantiles, 2);
+  CHECK(read_directory(&r) && pthread_create(&thread, NULL, write_frames, &w) == 0);
+  uint32_t texts = 0, histograms = 0, summaries = 0;
+  uint64_t end = shm_clock_ns(CLOCK_MONOTONIC) + 1500000000u;
+  while (shm_clock_ns(CLOCK_MONOTONIC) < end) {
+    texts += check_frame(&r, "text", is_whole_text);
+    histograms += check_frame(&r, "histogram", is_whole_histogram);
+    summaries += check_frame(&r, "summary", is_whole_summary);
+  }
+  __atomic_store_n(&w.is_ending, 1, __ATOMIC_RELEASE);
+  pthread_join(thread, NULL);
+  CHECK(texts > 100 && histograms > 100 && summaries > 100);
+  stop(p, &r);
+}
+
+/* Names and temporary names of this run. */
+static void test_nothing_is_left(void) {
+  DIR *folder = opendir("/dev/shm");
+  if (!CHECK(folder != NULL)) return;
+  for (struct dirent *file; (file = readdir(folder)) != NULL;)
+    if (strstr(file->d_name, context) != NULL) {
+      CHECK(false);
+      fprintf(stderr, "  left: %s\n", file->d_name);
+    }
+  closedir(folder);
+}
+
+int main(void) {
+  uint64_t start_ns = shm_clock_ns(CLOCK_MONOTONIC);
+  snprintf(context, sizeof context, "ctest-%ld-%llx", (long)getpid(),
+           (unsigned long long)shm_clock_ns(CLOCK_REALTIME));
+  static void (*const tests[])(void) = {
+      test_header,          test_bad_options,       test_scalars,
+      test_objects,         test_record_bytes,      test_texts,
+      test_histogram,       test_summary,           test_limits,
+      test_stale_handles,   test_incarnations_wrap, test_capacity, test_string_capacity,
+      test_churn,           test_churn_with_reader, test_no_memory,
+      test_second_is_refused, test_dead_is_replaced, test_close_leaves_others_alone,
+      test_threads,         test_frames_are_consistent, test_nothing_is_left};
+  size_t count = sizeof tests / sizeof tests[0];
+  for (size_t i = 0; i < count; i++) tests[i]();
+  double seconds = (double)(shm_clock_ns(CLOCK_MONOTONIC) - start_ns) / 1e9;
+  printf("%zu tests, %d failures, %.1f s\n", count, failures, seconds);
+  return failures == 0 ? 0 : 1;
+}
