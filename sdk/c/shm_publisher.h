@@ -786,7 +786,7 @@ static inline void shm_lay_region(shm_publisher *p, int index, uint64_t bytes) {
 
 static inline int shm_lay_out(shm_publisher *p, const shm_options *options) {
   if (options->records < 1 || options->records > 8388608u) return -EINVAL;
-  if (options->string_bytes < 2 || options->string_bytes > 536870912u) return -EINVAL;
+  if (options->string_bytes < 2 || options->string_bytes > 134217728u) return -EINVAL;
   if (options->slots < 1 || options->slots > 16777216u) return -EINVAL;
   if (options->frame_bytes % 8 != 0 || options->frame_bytes < 8) return -EINVAL;
   if (options->frame_bytes > 2147483648u) return -EINVAL;
