@@ -12,7 +12,8 @@ typedef struct settings {
 typedef struct metrics {
   shm_publisher *publisher;
   shm_object root, queue, session;
-  shm_variable requests, load, phase, latency;
+  shm_variable requests, load, phase, latency, size;
+  char queue_id[256], session_id[256]; /* object ids start with the root's */
   shm_variable session_bytes;
 } metrics;
 
@@ -80,11 +81,24 @@ static void add_latency(metrics *m) {
   note("latency", shm_add_variable(&m->queue, &m->latency, "latency", SHM_HISTOGRAM, &options));
 }
 
+static void add_size(metrics *m) {
+  static const double quantiles[] = {0.5, 0.9, 0.99};
+  shm_variable_options options = shm_variable_options_default();
+  options.unit = "bytes";
+  options.help = "Size of answers";
+  options.schema = quantiles;
+  options.schema_entries = sizeof quantiles / sizeof quantiles[0];
+  note("size", shm_add_variable(&m->queue, &m->size, "size", SHM_SUMMARY, &options));
+}
+
 static void add_all(metrics *m, const char *root) {
+  snprintf(m->queue_id, sizeof m->queue_id, "%s.queue", root);
+  snprintf(m->session_id, sizeof m->session_id, "%s.session", root);
   note("root", shm_add_root(m->publisher, &m->root, root, "Application", NULL));
-  note("queue", shm_add_object(&m->root, &m->queue, "queue", "Queue", NULL));
+  note("queue", shm_add_object(&m->root, &m->queue, m->queue_id, "Queue", NULL));
   add_phase(m);
   add_latency(m);
+  add_size(m);
   add_scalar(&m->queue, &m->requests, "requests", SHM_U64, SHM_COUNTER, "", "Requests so far");
   add_scalar(&m->queue, &m->load, "load", SHM_F64, SHM_GAUGE, "", "Share of time that is busy");
 }
@@ -92,7 +106,7 @@ static void add_all(metrics *m, const char *root) {
 /* The object that comes and goes. */
 static void toggle_session(metrics *m) {
   if (shm_remove_object(&m->session) == 0) return;
-  note("session", shm_add_object(&m->root, &m->session, "session", "Session", NULL));
+  note("session", shm_add_object(&m->root, &m->session, m->session_id, "Session", NULL));
   add_scalar(&m->session, &m->session_bytes, "received", SHM_U64, SHM_COUNTER, "bytes",
              "Bytes received in this session");
 }
@@ -101,6 +115,8 @@ static void update(metrics *m, unsigned round) {
   shm_u64_add(&m->requests, 3);
   shm_f64_set(&m->load, (round % 20) / 20.0);
   shm_histogram_observe(&m->latency, (round % 7) * 0.02);
+  double sizes[] = {512, 1024, 4096.0 + round % 10};
+  shm_summary_set(&m->size, round + 1, (round + 1) * 700.0, sizes, 3);
   shm_text_set(&m->phase, round % 40 < 20 ? "working" : "r\xc3\xa9sum\xc3\xa9");
   if (round % 20 == 0) toggle_session(m);
   shm_u64_add(&m->session_bytes, 1500); /* refused without harm while there is no session */

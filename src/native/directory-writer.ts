@@ -39,6 +39,8 @@ export class DirectoryWriter {
   #offsets = new Map<string, number>();
   /** True when a change of roles has freed too little, until something is removed. */
   #isFull = false;
+  /** True when a removal could not be published, since /dev/shm was full: the next change does. */
+  #owesRemoval = false;
 
   constructor(file: PublisherFile, layout: SegmentLayout) {
     this.#file = file;
@@ -50,6 +52,7 @@ export class DirectoryWriter {
 
   /** Adds a record and publishes it; false when there is no room, even after a change of roles. */
   add(record: LiveRecord): boolean {
+    if (this.#owesRemoval) this.#owesRemoval = !this.#changeRoles(1);
     if (this.#isFull || this.#live.size + 1 > this.#layout.records * FULLEST) return false;
     if (!this.#append(record) && !(this.#changeRoles(FULLEST) && this.#append(record))) {
       this.#isFull = true;
@@ -68,7 +71,7 @@ export class DirectoryWriter {
     this.#isFull = false;
     // A change of roles leaves the dead ones out, so that it takes the place of the tombstone.
     if (this.#appendTombstone(first)) this.#publish();
-    else this.#changeRoles(1);
+    else this.#owesRemoval = !this.#changeRoles(1);
   }
 
   get #side(): 0 | 1 {
