@@ -1,0 +1,329 @@
+"""Independent checks of the bytes: a small reader of its own, written from the page, sharing no constants."""
+import ctypes, errno, fcntl, glob, os, random, signal, struct, subprocess, sys, threading, time, zlib
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE)
+import shm_publisher as shm
+
+CTX = f"strangercheck{os.getpid()}x{random.randrange(1 << 32):x}"
+passed = 0
+
+
+def ok(condition, what):
+    global passed
+    if not condition:
+        raise AssertionError(what)
+    passed += 1
+
+
+def u(data, at, size=8):
+    return int.from_bytes(data[at:at + size], "little")
+
+
+def path(key):
+    return f"/dev/shm/{CTX}.pool.{key}"
+
+
+def lock_held(fd):
+    answer = fcntl.fcntl(fd, fcntl.F_OFD_GETLK, struct.pack("hhqqi4x", fcntl.F_RDLCK, 0, 0, 0, 0))
+    return struct.unpack("hhqqi4x", answer)[0] != fcntl.F_UNLCK
+
+
+class Seg:
+    """Reads everything anew, checking as it goes."""
+
+    def __init__(self, name, fd=None):
+        own = fd is None
+        fd = os.open(name, os.O_RDONLY) if own else fd
+        self.d = d = os.pread(fd, os.fstat(fd).st_size, 0)
+        self.held = lock_held(fd)
+        if own:
+            os.close(fd)
+        ok(d[:8] == bytes.fromhex("53484d455850 0d0a"), "magic")
+        ok(d[8:16] == bytes.fromhex("0403020101000000"), "byte order, version")
+        ok(d[16:24] == bytes.fromhex("0010000040000000"), "header and record size")
+        ok(u(d, 24) == u(d, 32) == 0 and u(d, 40) != 0, "features, generation")
+        ok(zlib.crc32(d[:252]) == u(d, 252, 4), "header crc")
+        ok(not any(d[176:252]), "reserved")
+        ok(u(d, 80) == len(d), "file size")
+        words = {1024, 1088, 1152, 1216, 1280, 1344, 1408, 1472}
+        ok(not any(d[i] for i in range(256, 4096) if i // 8 * 8 not in words), "rest of the page is zero")
+        self.cap, self.scap, self.nslots, self.fcap = u(d, 104), u(d, 128), u(d, 152), u(d, 168)
+        regions = sorted([(u(d, 88), self.cap * 64), (u(d, 96), self.cap * 64), (u(d, 112), self.scap),
+                          (u(d, 120), self.scap), (u(d, 136), self.nslots * 4), (u(d, 144), self.nslots * 8),
+                          (u(d, 160), self.fcap)])
+        end = 4096
+        for at, size in regions:
+            ok(at % 4096 == 0 and at >= end, "aligned, no overlap")
+            end = at + size
+        ok(end <= len(d), "within the file")
+        self.state, self.heartbeat, self.tick = u(d, 1024), u(d, 1088), u(d, 1152)
+        self.dropped = u(d, 1408), u(d, 1472)
+        self.epoch, self.n = u(d, 1216) >> 32, u(d, 1216) & 0xFFFFFFFF
+        self.odd = self.epoch & 1
+        self.sbytes = u(d, 1344 if self.odd else 1280)
+        ok(2 <= self.sbytes <= self.scap and self.n <= self.cap, "limits")
+        self.sreg = u(d, 120 if self.odd else 112)
+        ok(u(d, self.sreg, 2) == 0, "empty string")
+        self.read_directory()
+
+    def raw(self, off):
+        length = u(self.d, self.sreg + off, 2)
+        ok(off == 0 or 2 <= off and off + 2 + length <= self.sbytes, "string lies in the valid bytes")
+        return self.d[self.sreg + off + 2:self.sreg + off + 2 + length]
+
+    def read_directory(self):
+        d, base, last = self.d, u(self.d, 96 if self.odd else 88), 0
+        self.objects, self.vars, self.tombs = {}, {}, 0
+        for i in range(self.n):
+            r = d[base + 64 * i:base + 64 * i + 64]
+            ok(zlib.crc32(r[4:]) == u(r, 0, 4) and u(r, 4, 4) == i and r[11] == 0, "record crc and index")
+            if r[8] == 3:
+                gone = {u(r, 16)}
+                ok(not any(r[9:16]) and not any(r[24:]), "tombstone's zeros")
+                ok(u(r, 16) in self.objects or u(r, 16) in self.vars, "tombstone of something")
+                for k, o in self.objects.items():
+                    if o["parent"] in gone:
+                        gone.add(k)
+                gone |= {k for k, v in self.vars.items() if v["parent"] in gone}
+                for k in gone:
+                    self.objects.pop(k, None), self.vars.pop(k, None)
+                self.tombs += 1
+                continue
+            x = dict(slot=u(r, 12, 4), id=u(r, 16), parent=u(r, 24), inc=u(r, 32, 4))
+            ok(x["id"] > last and x["slot"] < self.nslots and 1 <= x["inc"] < 2**31, "id, slot, incarnation")
+            last = x["id"]
+            x["word"] = u(d, u(d, 136) + 4 * x["slot"], 4)
+            x["value"] = u(d, u(d, 144) + 8 * x["slot"])
+            x["synced"] = x["word"] == x["inc"] << 1 | 1
+            if r[8] == 1:
+                ok(r[9] == r[10] == 0, "object's zeros")
+                x.update(name=self.raw(u(r, 36, 4)).decode(), cls=self.raw(u(r, 40, 4)).decode(),
+                         asof=u(r, 56, 4), asof_inc=u(r, 60, 4),
+                         hia=[self.raw(u(r, o, 4)).decode() for o in (44, 48, 52)])
+                ok(x["parent"] == 0 or x["parent"] in self.objects, "parent exists")
+                self.objects[x["id"]] = x
+            else:
+                ok(r[8] == 2 and 1 <= r[9] <= 7 and r[10] <= 2 and u(r, 60, 4) == 0, "variable")
+                ok(x["parent"] in self.objects, "object exists")
+                schema = self.raw(u(r, 48, 4))
+                x.update(type=r[9], kind=r[10], name=self.raw(u(r, 36, 4)).decode(),
+                         unit=self.raw(u(r, 40, 4)).decode(), help=self.raw(u(r, 44, 4)).decode(),
+                         schema=list(struct.unpack(f"<{len(schema) // 8}d", schema)),
+                         foff=u(r, 52, 4) * 8, flen=u(r, 56, 4) * 8)
+                ok(x["foff"] + x["flen"] <= self.fcap and (x["flen"] > 0) == (x["type"] > 4), "frame")
+                if x["type"] in (6, 7):
+                    ok(x["flen"] == 8 * (4 + len(x["schema"])), "frame's length")
+                if x["flen"]:
+                    f = d[u(d, 160) + x["foff"]:][:x["flen"]]
+                    x["frame"] = f
+                self.vars[x["id"]] = x
+        # Only now is it known which records live: the slot and the frame of a dead one may be somebody else's.
+        spans = []
+        for x in self.vars.values():
+            if x["flen"]:
+                f = x["frame"]
+                ok(u(f, 0) == u(f, len(f) - 8) == x["value"], "end = begin = slot")
+                spans.append((x["foff"], x["foff"] + x["flen"]))
+        spans.sort()
+        ok(all(p[1] <= q[0] for p, q in zip(spans, spans[1:])), "frames do not overlap")
+        taken = [x["slot"] for x in (*self.objects.values(), *self.vars.values())]
+        taken += [o["asof"] for o in self.objects.values() if o["asof"] != 0xFFFFFFFF]
+        ok(len(set(taken)) == len(taken), "no slot has two owners")
+        ok(all(x["word"] >> 1 == x["inc"] for x in (*self.objects.values(), *self.vars.values())), "words agree")
+
+    def var(self, name):
+        return next(v for v in self.vars.values() if v["name"] == name)
+
+
+def scalars_and_frames():
+    os.umask(0o077)                                      # the mode must survive it
+    p = shm.Publisher("all", CTX)
+    root = p.add_root("h.1.a", "Root", host="h", instance="1", application="a", as_of=True, state=shm.INIT, synced=False)
+    mk = lambda n, t, **k: p.add_variable(root, n, t, **k)
+    a = mk("u", 1, kind=1, value=2**64 - 1, unit="bytes", help="né")
+    b, c, e = mk("i", 2, kind=2, value=-5), mk("f", 3, value=-0.5), mk("b", 4, value=True)
+    s = mk("s", 5, value="x" * 15 + "é", capacity=16)      # must be cut before the é
+    h = mk("h", 6, schema=[1, 2.5], value=())
+    q = mk("q", 7, schema=[0, .5, 1])
+    mk("long", 5, capacity=65528, value="€" * 30000)
+    ok(not os.path.exists(p.path), "no name before publish()")
+    p.publish()
+    ok(os.stat(p.path).st_mode & 0o777 == 0o644, "mode")
+    ok(not glob.glob(f"/dev/shm/.{CTX}*"), "temporary name gone")
+    g = Seg(p.path)
+    ok(g.held and g.state == 1 and g.epoch == 0 and g.n == 9, "live")
+    ok(0 <= time.clock_gettime_ns(time.CLOCK_MONOTONIC) - g.heartbeat < 10**9, "heartbeat")
+    r = g.objects[1]
+    ok(r["hia"] == ["h", "1", "a"] and r["cls"] == "Root" and not r["synced"] and r["asof"] == 1, "root")
+    ok(g.var("u")["value"] == 2**64 - 1 and g.var("u")["unit"] == "bytes" and g.var("u")["help"] == "né", "u64")
+    ok(g.var("i")["value"] == 2**64 - 5 and g.var("b")["value"] == 1, "i64, bool")
+    ok(struct.pack("<Q", g.var("f")["value"]) == struct.pack("<d", -0.5), "f64")
+    f = g.var("s")["frame"]
+    ok(u(f, 8) == 15 and f[16:31] == b"x" * 15 and f[31] == 0 and len(f) == 40, "cut text, padded")
+    f = g.var("long")["frame"]
+    ok(u(f, 8) == 65526 and f[16:16 + 65526].decode() == "€" * 21842, "longest text")
+    ok(not g.var("q")["synced"] and g.var("q")["value"] == 0 and not any(g.var("q")["frame"]), "unsynced summary")
+    for x in (1, 1.5, 2.5, 99):
+        h.observe(x)
+    q.set_summary(3, 6.0, [1, 2, 3])
+    s.set("ü")
+    root.set_as_of(123); root.set_state(shm.NORMAL); root.set_synced(True)
+    a.set(7); b.set(-2**63); e.set(False); c.set_synced(False)
+    g = Seg(p.path)
+    f = g.var("h")["frame"]
+    ok(g.var("h")["value"] == 5 and struct.unpack("<d3Q", f[8:40]) == (104.0, 1, 2, 1), "histogram")
+    ok(struct.unpack("<Q4d", g.var("q")["frame"][8:48]) == (3, 6.0, 1, 2, 3) and g.var("q")["synced"], "summary")
+    f = g.var("s")["frame"]
+    ok(u(f, 8) == 2 and f[16:32] == "ü".encode() + bytes(14), "the rest of the old text is zeros")
+    ok(u(g.d, u(g.d, 144) + 8) == 123 and u(g.d, u(g.d, 136) + 4, 4) == 3, "as-of")
+    ok(g.objects[1]["synced"] and g.objects[1]["value"] == 1, "object's state")
+    ok(g.var("i")["value"] == 2**63 and not g.var("f")["synced"], "i64 min, unsynced")
+    t = g.tick
+    p.notify()
+    fd = os.open(p.path, os.O_RDONLY)
+    ok(Seg(None, fd).tick == t + 1, "tick")
+    p.close()
+    g = Seg(None, fd)
+    ok(g.state == 2 and g.tick == t + 2 and not g.held and not os.path.exists(p.path), "closed, lock and name gone")
+    os.close(fd)
+    a.set(9); p.notify(); p.close()                        # harmless
+
+
+def removal_and_reuse():
+    with shm.Publisher("rm", CTX, slots=8, frames=64) as p:
+        root = p.add_root("r")
+        p.publish()
+        o = p.add_object(root, "o"); o2 = p.add_object(o, "o2")
+        v = p.add_variable(o2, "v", 1, value=5); s = p.add_variable(o2, "s", 5, value="abc", capacity=8)
+        slots = [n.slot for n in (o, o2, v, s)]
+        o.remove()
+        g = Seg(p.path)
+        ok(len(g.objects) == 1 and not g.vars and g.tombs == 1, "removed with all below")
+        ok([u(g.d, u(g.d, 136) + 4 * i, 4) for i in slots] == [4] * 4, "words of incarnation 2, unsynced")
+        v.set(1); s.set("q"); o2.set_state(4)
+        ok(Seg(p.path).d[4096:] == g.d[4096:], "stale handles store nothing")
+        n = p.add_variable(root, "n", 1)
+        g = Seg(p.path)
+        x = g.var("n")
+        ok(n.slot == slots[0] and x["inc"] == 2 and x["word"] == 4 and x["value"] == 0 and x["id"] == 6, "reused")
+        for _ in range(20):
+            w = p.add_variable(root, "w", 5, value="zz", capacity=40); w.remove()
+        many = [p.add_variable(root, f"m{i}", 1, value=i) for i in range(10)]
+        g = Seg(p.path)
+        ok(g.dropped == (0, 4) and sum(m.alive for m in many) == 6, "slots used up: 4 variables dropped")
+        p._u32[p._words // 4 + many[0].slot] = (2**31 - 1) << 1      # wrap
+        many[0].incarnation = 2**31 - 1
+        many[0].remove()
+        ok(u(Seg(p.path).d, p._words + 4 * many[0].slot, 4) == 2, "incarnation wraps to 1")
+
+
+def directory_change():
+    with shm.Publisher("dir", CTX, records=16, strings=400) as p:
+        root = p.add_root("r", "Class")
+        keep = p.add_variable(root, "keep", 1, value=42)
+        p.publish()
+        before, epochs = Seg(p.path).var("keep"), set()
+        for i in range(60):
+            x = p.add_variable(root, f"name{i}", 6, value=(1,), schema=[i, i + 1]); g = Seg(p.path); epochs.add(g.epoch)
+            ok(g.var(f"name{i}")["synced"] and g.var(f"name{i}")["schema"] == [i, i + 1], "added")
+            x.remove(); g = Seg(p.path); epochs.add(g.epoch)
+            y = g.var("keep")
+            ok(all(y[k] == before[k] for k in ("id", "slot", "inc", "value", "word")) and len(g.vars) == 1, "kept")
+        ok(len(epochs) > 4 and g.dropped == (0, 0), "several changes, nothing dropped")
+        full = [p.add_variable(root, "f", 1, value=i) for i in range(40)]
+        g = Seg(p.path)
+        alive = [f for f in full if f.alive]
+        ok(g.dropped[1] == 40 - len(alive) > 0, "full: counted and lived on")
+        while g.n < 16:                                         # fill to the brim, then remove without room
+            alive.append(p.add_variable(root, "f", 1)); g = Seg(p.path)
+        alive.pop().remove()
+        g = Seg(p.path)
+        ok(len(g.vars) + 1 == sum(1 for _ in p._live), "removed although the directory was full")
+
+
+def names_and_locks():
+    a = shm.Publisher("n", CTX); a.add_root("a"); a.publish()
+    b = shm.Publisher("n", CTX)
+    try:
+        b.publish()
+        ok(False, "second publisher must be refused")
+    except shm.AnotherPublisherLives:
+        ok(Seg(a.path).state == 1, "first one is untouched")
+    ok(not glob.glob(f"/dev/shm/.{CTX}*"), "no temporary left")
+    a.close()
+    cmd = [sys.executable, os.path.join(HERE, "example.py"), "--server-key", "n", "--context-id", CTX]
+    child = subprocess.Popen(cmd + ["--seconds", "30"], stderr=subprocess.PIPE)
+    ok(child.stderr.readline() == b"ready\n", "ready")
+    fd = os.open(path("n"), os.O_RDONLY)
+    ok(lock_held(fd), "child holds its lock")
+    ok(subprocess.run(cmd, capture_output=True).returncode == 1, "the example refuses, too")
+    child.send_signal(signal.SIGKILL); child.wait(); child.stderr.close()
+    g = Seg(None, fd)
+    ok(g.state == 1 and not g.held, "dead")
+    c = shm.Publisher("n", CTX); c.add_root("c"); c.publish()
+    ok(Seg(None, fd).state == 3 and os.fstat(fd).st_ino != os.stat(c.path).st_ino, "superseded")
+    os.unlink(c.path); open(c.path, "wb").close()             # somebody else's file under the name
+    c.close()
+    ok(os.path.exists(c.path), "close leaves a foreign file alone")
+    d = shm.Publisher("n", CTX); d.publish(); d.close()       # a file that is no segment and not locked is replaced
+    ok(not os.path.exists(d.path), "gone")
+    os.close(fd)
+
+
+def example_runs():
+    cmd = [sys.executable, os.path.join(HERE, "example.py"), "--server-key", "ex", "--context-id", CTX]
+    child = subprocess.Popen(cmd, stderr=subprocess.PIPE); child.stderr.readline()
+    time.sleep(2); g = Seg(path("ex"))
+    ok(len(g.objects) == 2 and len(g.vars) == 8 and all(v["synced"] for v in g.vars.values()), "object added after 1 s")
+    time.sleep(2); g = Seg(path("ex"))
+    ok(len(g.objects) == 1 and len(g.vars) == 7 and g.tombs == 1 and g.var("requests_done")["value"] > 10, "removed after 3 s")
+    child.send_signal(signal.SIGTERM)
+    ok(child.wait(5) == 0 and not os.path.exists(path("ex")), "closed cleanly"); child.stderr.close()
+    out = subprocess.run(cmd + ["--hexdump"], capture_output=True, text=True).stdout.splitlines()
+    ok(out[0].startswith("00000000  53 48 4d 45 58 50 0d 0a  04 03 02 01 01 00 00 00") and len(out) == 8, "hexdump")
+
+
+def frames_under_load():
+    """Section 6's reader against a writer that never rests; both halves of the text must be of one update."""
+    p = shm.Publisher("load", CTX); root = p.add_root("r")
+    s = p.add_variable(root, "s", 5, value="0" * 512, capacity=512)
+    p.publish()
+    stop = threading.Event()
+    code = ("import os,sys\nfd=os.open(sys.argv[1],0);at,n=int(sys.argv[2]),int(sys.argv[3])\nok=bad=0\n"
+            "for _ in range(60000):\n a=os.pread(fd,n,at);b=os.pread(fd,n,at)\n"
+            " if a==b and a[:8]==b[-8:]:\n  ok+=1;bad+=len(set(a[16:-8]))!=1\nprint(ok,bad)")
+    child = subprocess.Popen([sys.executable, "-c", code, p.path, str(p._frames + 8 * s.frame), str(8 * s.frame_length)],
+                             stdout=subprocess.PIPE, text=True)
+    i = 0
+    while child.poll() is None:
+        i += 1
+        s.set("0123456789"[i % 10] * 512)
+    good, bad = map(int, child.stdout.read().split()); child.stdout.close()
+    ok(bad == 0 and good > 0, f"torn frames: {bad} of {good}")
+    print(f"  frames under load: {i} updates, {good} of 60000 copies whole, {bad} torn")
+    p.close()
+
+
+def futex_wakes():
+    p = shm.Publisher("fx", CTX); p.publish()
+    code = ("import ctypes,mmap,os,sys\nfd=os.open(sys.argv[1],os.O_RDWR);m=mmap.mmap(fd,4096)\n"
+            "w=ctypes.c_uint32.from_buffer(m,1152);print('w',flush=True)\n"
+            "t=(ctypes.c_long*2)(5,0)\n"
+            "print(ctypes.CDLL(None).syscall(202,ctypes.byref(w),0,0,t,None,0))")
+    child = subprocess.Popen([sys.executable, "-c", code, p.path], stdout=subprocess.PIPE, text=True)
+    child.stdout.readline(); time.sleep(.3); p.notify()
+    ok(child.stdout.read().strip() == "0" and child.wait() == 0, "woken"); child.stdout.close()
+    p.close()
+
+
+if __name__ == "__main__":
+    ok(zlib.crc32(b"123456789") == 0xCBF43926, "crc32")
+    try:
+        for test in (scalars_and_frames, removal_and_reuse, directory_change, names_and_locks, example_runs,
+                     frames_under_load, futex_wakes):
+            test(); print("ok", test.__name__, flush=True)
+        ok(not glob.glob(f"/dev/shm/*{CTX}*") and not glob.glob(f"/dev/shm/.*{CTX}*"), "nothing left in /dev/shm")
+        print(f"{passed} checks passed")
+    finally:
+        for left in glob.glob(f"/dev/shm/*{CTX}*") + glob.glob(f"/dev/shm/.*{CTX}*"):
+            os.unlink(left)
