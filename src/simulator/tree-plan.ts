@@ -40,6 +40,20 @@ const VOCABULARY: Readonly<Record<string, readonly string[]>> = {
   container: ['EQUITIES', 'FUTURES', 'FOREX', 'RATES'],
   model: ['SPREAD', 'VWAP', 'MID', 'BASKET'],
 };
+/** What texts say, by the variable's name; instances take turns. */
+const TEXTS: Readonly<Record<string, readonly string[]>> = {
+  version: ['3.8.0.L1'],
+  releaseVersion: ['3.8.0.L1.linux'],
+  RTSDKVersion: ['2.1.3.L1'],
+  systemRelease: ['5.14.0-427.el9.x86_64'],
+  hostname: ['desk-01', 'desk-02', 'algo-01', 'risk-01', 'web-01'],
+  IPAddress: ['192.0.2.11', '192.0.2.12', '192.0.2.21', '192.0.2.31', '192.0.2.41'],
+  connectType: ['RSSL'],
+  loginName: ['alice', 'bob', 'carol', 'dave', 'svc-risk'],
+  position: ['192.0.2.11/desk-01', '192.0.2.12/desk-02', '192.0.2.21/algo-01'],
+  applicationName: ['256'],
+  appName: ['feed-a', 'feed-b'],
+};
 /** Labels whose objects come and go while an application runs. */
 const TRANSIENT = new Set(['session', 'mount', 'user', 'channel']);
 
@@ -87,13 +101,13 @@ export function instanceOf(owner: CatalogueClass, n: number): PlannedInstance {
   const objects = [...places].map(([at, { className, rows }]) => ({
     seedPath: [top, at].filter((part) => part !== '').join('.'),
     className,
-    variables: variablesOf(rows),
+    variables: variablesOf(rows, n),
   }));
   const last = pattern?.segments.at(-1)?.label ?? '';
   return { objects, isTransient: TRANSIENT.has(last) };
 }
 
-function variablesOf(rows: readonly Row[]): readonly PlannedVariable[] {
+function variablesOf(rows: readonly Row[], n: number): readonly PlannedVariable[] {
   const byName = new Map<string, PlannedVariable>();
   const add = (name: string, type: ValueType, course: Course, schema: readonly number[] = []) => {
     if (!byName.has(name)) byName.set(name, { name, type, course, schema });
@@ -114,7 +128,7 @@ function variablesOf(rows: readonly Row[]): readonly PlannedVariable[] {
         break;
       case 'info':
         for (const { variable } of row.labelsFrom)
-          add(variable, 'string', { kind: 'fixed', text: `${variable}-1` });
+          add(variable, 'string', { kind: 'fixed', text: textOf(variable, n) });
         break;
       case 'stateset':
         add(row.variable, 'string', { kind: 'fixed', text: row.states[0] ?? '' });
@@ -134,6 +148,11 @@ function variablesOf(rows: readonly Row[]): readonly PlannedVariable[] {
     }
   return [...byName.values()];
 }
+
+const textOf = (variable: string, n: number): string => {
+  const texts = TEXTS[variable] ?? [];
+  return texts[n % Math.max(1, texts.length)] ?? `${variable}-${n + 1}`;
+};
 
 const patternName = (pattern: string): string => pattern.replace(/\{[^}]*\}/, '14002');
 
