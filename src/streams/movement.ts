@@ -1,6 +1,6 @@
 // Tells a segment that moves from one that stands still, and when to look at it again.
 import type { SchedulerLike } from 'rxjs';
-import type { Sighting } from '../native/segment-watch.js';
+import type { Seen } from './seen.js';
 
 /** While a segment moves it is polled this often, and this much later it counts as standing still. */
 export const MOVING_MS = 100;
@@ -10,7 +10,7 @@ export const STILL_MS = 1000;
 
 export class Movement {
   readonly #scheduler: SchedulerLike;
-  #last: Sighting | undefined;
+  #last: Seen | undefined;
   #movedAt = -Infinity;
 
   constructor(scheduler: SchedulerLike) {
@@ -25,7 +25,7 @@ export class Movement {
   }
 
   /** Takes note of a sighting; returns the milliseconds until the next look. */
-  next(seen: Sighting): number {
+  next(seen: Seen): number {
     const now = this.#scheduler.now();
     if (this.#last === undefined || !isSameSighting(this.#last, seen)) this.#movedAt = now;
     this.#last = seen;
@@ -35,12 +35,13 @@ export class Movement {
 }
 
 /** Whether nobody would act differently on one than on the other. */
-export function isSameSighting(a: Sighting, b: Sighting): boolean {
+export function isSameSighting(a: Seen, b: Seen): boolean {
   return (
     a.source === b.source &&
     a.tick === b.tick &&
     a.publisher.state === b.publisher.state &&
-    a.publisher.reason === b.publisher.reason &&
+    // What a stalled publisher is accused of is its age, which grows with every look.
+    (a.publisher.reason === b.publisher.reason || a.publisher.state === 'stalled') &&
     b.changes.length === 0 &&
     a.hasMore === b.hasMore &&
     a.drops.objects === b.drops.objects &&

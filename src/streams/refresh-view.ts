@@ -2,13 +2,13 @@
 import { defer, map } from 'rxjs';
 import type { OperatorFunction } from 'rxjs';
 import type { TargetView } from '../exposition/target-view.js';
-import type { Sighting } from '../native/segment-watch.js';
 import type { Demand } from './answer.js';
 import type { Bound } from './bind-subtree.js';
 import type { Arrival } from './coalesce.js';
+import type { Seen } from './seen.js';
 
 /** What reaches a bound target. */
-export type TargetInput = Demand | { readonly kind: 'change'; readonly sighting: Sighting } | Bound;
+export type TargetInput = Demand | { readonly kind: 'change'; readonly sighting: Seen } | Bound;
 
 /** A target's view after it took in an input. */
 export interface Refreshed extends Omit<Arrival, 'isReady'> {
@@ -16,12 +16,18 @@ export interface Refreshed extends Omit<Arrival, 'isReady'> {
   readonly isSynced: boolean;
 }
 
+/** What a refresh needs of a target's view. */
+export type Refreshes = Pick<
+  TargetView,
+  'absorb' | 'refresh' | 'observe' | 'hasObserved' | 'isSynced'
+>;
+
 /**
  * A demand always copies the values. A change copies them only where somebody waits for them: the
  * first sync, observed variables at a wake-up of the publisher, or renders at each change.
  */
 export function refreshView(
-  view: TargetView,
+  view: Refreshes,
   rendersAtChanges: boolean,
 ): OperatorFunction<TargetInput, Refreshed> {
   return (input$) =>

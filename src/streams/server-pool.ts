@@ -85,7 +85,7 @@ export class ServerPool {
       return seen;
     };
     return keepLooking(look, (seen) => movement.next(seen), sooner, this.#scheduler).pipe(
-      distinctUntilChanged(isSameSighting),
+      distinctUntilChanged<Sighting>(isSameSighting),
       finalize(() => {
         watch.close();
       }),

@@ -1,0 +1,75 @@
+// What moves and what stands still, and how soon each is looked at again.
+import { expect } from 'chai';
+import { asyncScheduler, map } from 'rxjs';
+import type { Seen } from '#app/streams/seen.js';
+import { MOVING_MS, Movement, STILL_MS, isSameSighting } from '#app/streams/movement.js';
+import { marbles } from '../support/marbles.js';
+import { root, sighting, sourceOf, unseen } from '../support/sightings.js';
+
+describe('Movement', () => {
+  const source = sourceOf();
+  const seen = {
+    a: sighting({ source }),
+    b: sighting({ source, tick: 1 }),
+    m: sighting({ source, hasMore: true }),
+    x: unseen('absent', 'no segment'),
+  };
+  const told = { p: [MOVING_MS, false], s: [STILL_MS, true], n: [STILL_MS, false], o: [0, false] };
+
+  /** Picture of sightings to pictures of waits; `s` alone is still enough to wait for its futex. */
+  const pictures = [
+    ['polls a segment that moved within the last second', 'a 499ms a 499ms a', 'p 499ms p 499ms s'],
+    ['polls on when a wake-up was counted', '              a 998ms b 998ms b', 'p 998ms p 998ms p'],
+    ['looks seldom at a segment that stands still', '      a 1999ms a', '      p 1999ms s'],
+    ['polls again once a still segment moves', '           a 1999ms b', '      p 1999ms p'],
+    ['looks at once for changes that wait', '              a 1999ms m', '      p 1999ms o'],
+    ['waits for no futex of a segment that is not there', 'x 1999ms x', '      p 1999ms n'],
+  ] as const;
+  for (const [sentence, sightings, waits] of pictures)
+    it(
+      sentence,
+      marbles(({ hot, expectObservable }) => {
+        const movement = new Movement(asyncScheduler);
+        const wait$ = hot(sightings, seen).pipe(
+          map((each) => [movement.next(each), movement.isStill]),
+        );
+        expectObservable(wait$).toBe(waits.trim(), told);
+      }),
+    );
+
+  it('is not still before the first sighting', () => {
+    expect(new Movement(asyncScheduler).isStill).to.equal(false);
+  });
+});
+
+describe('isSameSighting', () => {
+  const source = sourceOf();
+  const a = sighting({ source });
+  const stalled = (reason: string) =>
+    sighting({ source, publisher: { state: 'stalled', reason, heartbeatAgeSeconds: 4 } });
+
+  const same: readonly (readonly [string, Seen, Seen])[] = [
+    ['nothing differs', a, sighting({ source })],
+    ['only the heartbeat aged', a, { ...a, publisher: { ...a.publisher, heartbeatAgeSeconds: 2 } }],
+    ['changes were taken in before', sighting({ source, changes: [added()] }), a],
+    ['a stalled publisher is only older', stalled('not for 4.0 s'), stalled('not for 4.1 s')],
+  ];
+  const different: readonly (readonly [string, Seen, Seen])[] = [
+    ['the generation', a, sighting({ source: sourceOf() })],
+    ['the tick', a, sighting({ source, tick: 1 })],
+    ['the state of the publisher', a, stalled('not for 4.0 s')],
+    ['why nothing is there', unseen('corrupt', 'a CRC'), unseen('corrupt', 'a length')],
+    ['changes', a, sighting({ source, changes: [added()] })],
+    ['whether more changes wait', a, sighting({ source, hasMore: true })],
+    ['dropped objects', a, sighting({ source, drops: { objects: 1, variables: 0 } })],
+    ['dropped variables', a, sighting({ source, drops: { objects: 0, variables: 1 } })],
+  ];
+  for (const [what, before, after] of same)
+    it(`holds when ${what}`, () => expect(isSameSighting(before, after)).to.equal(true));
+  for (const [what, before, after] of different)
+    it(`tells ${what} apart`, () => expect(isSameSighting(before, after)).to.equal(false));
+
+  function added() {
+    return { kind: 'object-added', object: root('H.1.ads') } as const;
+  }
+});

@@ -1,0 +1,17 @@
+// Subscribing in a test: an error that nobody expected fails the test that caused it.
+import type { Observable, Subscription } from 'rxjs';
+
+/** Collects what is emitted, for as long as it is followed. */
+export function follow<T>(source$: Observable<T>): {
+  readonly seen: readonly T[];
+  readonly subscription: Subscription;
+} {
+  const seen: T[] = [];
+  const subscription = source$.subscribe({
+    next: (value) => seen.push(value),
+    error: (error: unknown) => {
+      throw error;
+    },
+  });
+  return { seen, subscription };
+}

@@ -1,0 +1,51 @@
+// Roots, sources and sightings that are made up, for tests of what the streams do with them.
+import type { ManagedObject, PublisherState, RootIdentity, Source } from '#app/model.js';
+import type { Seen } from '#app/streams/seen.js';
+
+let lastId = 0;
+
+/** A root without anything below it; `identity` is what its record states. */
+export function root(name: string, identity: Partial<RootIdentity> = {}): ManagedObject {
+  const id = ++lastId;
+  return {
+    id,
+    slot: id,
+    incarnation: 1,
+    name,
+    className: 'Root',
+    parent: undefined,
+    children: new Set(),
+    variables: new Set(),
+    identity: { host: '', instance: '', application: '', ...identity },
+    asOf: undefined,
+  };
+}
+
+/** A source that shows these roots and has no values; `roots` stays open to change. */
+export function sourceOf(...roots: readonly ManagedObject[]): Source & {
+  readonly roots: Set<ManagedObject>;
+} {
+  return {
+    roots: new Set(roots),
+    sync: () => ({ changes: [], hasMore: false }),
+    readSlots: () => undefined,
+    readWords: () => undefined,
+    readFrame: () => undefined,
+  };
+}
+
+/** A sighting of a live publisher, but for what is given. */
+export const sighting = (given: Partial<Seen> = {}): Seen => ({
+  serverKey: '82',
+  publisher: { state: 'live', reason: 'publisher is live' },
+  source: undefined,
+  changes: [],
+  hasMore: false,
+  tick: 0,
+  drops: { objects: 0, variables: 0 },
+  ...given,
+});
+
+/** A sighting of a server key that has no source. */
+export const unseen = (state: PublisherState, reason: string, serverKey = '82'): Seen =>
+  sighting({ serverKey, publisher: { state, reason } });
