@@ -1,5 +1,5 @@
 // Carries out decisions: renders, serves the last render, or answers that nothing is ready.
-import { defer, map } from 'rxjs';
+import { defer, finalize, map } from 'rxjs';
 import type { OperatorFunction } from 'rxjs';
 import type { TargetView } from '../exposition/target-view.js';
 import type { Snapshot } from '../model.js';
@@ -25,12 +25,23 @@ export const unanswered = (demand: Demand | undefined): Answer => ({
   isHit: false,
 });
 
+/** What an answer needs of a target's view. */
+export type Renders = Pick<TargetView, 'refresh' | 'render'>;
+
 type Asked = Arrival & { readonly demand: Demand | undefined };
 
-export function answer(view: TargetView): OperatorFunction<Decision<Asked>, Answer> {
+export function answer(view: Renders): OperatorFunction<Decision<Asked>, Answer> {
   return (decision$) =>
     defer(() => {
       let last: Snapshot | undefined;
+      let release = (): void => undefined;
+      // Lines may go between two renders; what they leave behind is still to be served meanwhile.
+      const render = (): Snapshot => {
+        const next = view.render();
+        release();
+        release = next.hold();
+        return (last = next);
+      };
       return decision$.pipe(
         map(({ action, arrival }): Answer => {
           const demand = arrival?.demand;
@@ -39,8 +50,10 @@ export function answer(view: TargetView): OperatorFunction<Decision<Asked>, Answ
             return { demand, snapshot: last, isHit: true };
           // A deferred render shows the values of its own moment, not of the demand before it.
           if (arrival === undefined) view.refresh();
-          last = view.render();
-          return { demand, snapshot: last, isHit: false };
+          return { demand, snapshot: render(), isHit: false };
+        }),
+        finalize(() => {
+          release();
         }),
       );
     });
