@@ -54,15 +54,15 @@ export class Partition {
   /** Does the next refresh, and lets the event loop turn before the one after it. */
   #work(): void {
     const job = this.#queue.shift();
+    this.#isBusy = job !== undefined;
     if (job === undefined) return;
-    this.#isBusy = true;
     const startedMs = this.#now();
     try {
       job();
     } finally {
       this.#busyMs += this.#now() - startedMs;
-      this.#isBusy = this.#queue.length > 0;
-      if (this.#isBusy) this.#yield(() => this.#work());
+      // Even when nobody waits: who comes before the loop has turned would hold it up as well.
+      this.#yield(() => this.#work());
     }
   }
 }

@@ -1,0 +1,130 @@
+// One refresh at a time in a partition. Spec 1.10.
+import { expect } from 'chai';
+import { asyncScheduler, map, of, tap } from 'rxjs';
+import { Partition, inPartition } from '#app/streams/partition.js';
+import { follow } from '../support/follow.js';
+import { marbles } from '../support/marbles.js';
+
+/** A partition that gives way to others for `pauseMs` of virtual time. */
+const partitionIn = (pauseMs: number): Partition =>
+  new Partition(
+    3,
+    () => asyncScheduler.now(),
+    (next) => void asyncScheduler.schedule(next, pauseMs),
+  );
+const unheard = (): void => undefined;
+
+describe('inPartition', () => {
+  it(
+    'does one refresh at a time and lets others have their turn in between',
+    marbles(({ hot, time, expectObservable, expectSubscriptions }) => {
+      const pause = time('    --|           ');
+      const one$ = hot('      -a-----(bc)-|');
+      const two$ = hot('      -x-----y----|');
+      const one = '           -a-----b-c--|';
+      const two = '           ---x-------y|';
+      const subscribed = '    ^-----------!';
+      const partition = partitionIn(pause);
+
+      expectObservable(one$.pipe(inPartition(partition, unheard))).toBe(one);
+      expectObservable(two$.pipe(inPartition(partition, unheard))).toBe(two);
+      expectSubscriptions(one$.subscriptions).toBe(subscribed);
+    }),
+  );
+
+  it(
+    'completes when its last event had its turn',
+    marbles(({ hot, expectObservable }) => {
+      const partition = partitionIn(3);
+      const event$ = hot('-(ab|)    ');
+      expectObservable(event$.pipe(inPartition(partition, unheard))).toBe('-a--(b|)');
+    }),
+  );
+
+  it(
+    'passes an error on without waiting for a turn',
+    marbles(({ hot, time, expectObservable, expectSubscriptions }) => {
+      const pause = time('    ---------|  ');
+      const event$ = hot('    -(ab)#      ');
+      const turns = '         -a---#      ';
+      const subscribed = '    ^----!      ';
+
+      expectObservable(event$.pipe(inPartition(partitionIn(pause), unheard))).toBe(turns);
+      expectSubscriptions(event$.subscriptions).toBe(subscribed);
+    }),
+  );
+
+  it(
+    'does nothing in the turn of a consumer that left',
+    marbles(({ hot, time, expectObservable, expectSubscriptions }) => {
+      const pause = time('    --|     ');
+      const gone$ = hot('     -(ab)---');
+      const other$ = hot('    -x------');
+      const leaves = '        ^-!     ';
+      const gone = '          -a------';
+      const other = '         -----x--';
+      const partition = partitionIn(pause);
+
+      expectObservable(gone$.pipe(inPartition(partition, unheard)), leaves).toBe(gone);
+      expectObservable(other$.pipe(inPartition(partition, unheard))).toBe(other);
+      expectSubscriptions(gone$.subscriptions).toBe(leaves);
+    }),
+  );
+
+  it(
+    'takes a source that has everything at once',
+    marbles(({ expectObservable }) => {
+      const partition = partitionIn(2);
+      expectObservable(of('a', 'b', 'c').pipe(inPartition(partition, unheard))).toBe('a-b-(c|)');
+    }),
+  );
+
+  it(
+    'goes on for the others after a refresh that failed',
+    marbles(({ hot, expectObservable }) => {
+      const partition = partitionIn(2);
+      const failing$ = hot('  -a--');
+      const other$ = hot('    -x--');
+      const failed$ = failing$.pipe(
+        inPartition(partition, unheard),
+        map((): string => {
+          throw new Error('torn');
+        }),
+      );
+
+      expectObservable(failed$).toBe('-#', undefined, new Error('torn'));
+      expectObservable(other$.pipe(inPartition(partition, unheard))).toBe('---x');
+    }),
+  );
+
+  it('tells how long each refresh took, what follows it included', () => {
+    let nowMs = 0;
+    const took: number[] = [];
+    const partition = new Partition(
+      0,
+      () => nowMs,
+      (next) => {
+        nowMs += 100; // the others' turn
+        next();
+      },
+    );
+    of(5, 7)
+      .pipe(
+        inPartition(partition, (ms) => took.push(ms)),
+        tap((ms) => (nowMs += ms)),
+      )
+      .subscribe();
+    expect(took).to.deep.equal([5, 7]);
+  });
+});
+
+describe('Partition', () => {
+  it('divides the time of its refreshes by the time in which it had none', () => {
+    let nowMs = 1000;
+    const partition = new Partition(0, () => nowMs);
+    expect(partition.busyIdleRatio).to.equal(0);
+    nowMs += 30;
+    follow(partition.turn(unheard).pipe(tap(() => (nowMs += 10))));
+    expect(partition.busyIdleRatio).to.equal(10 / 30);
+  });
+});
