@@ -2,8 +2,8 @@
 import { combineLatest, distinctUntilChanged, scan } from 'rxjs';
 import type { Observable } from 'rxjs';
 import type { ManagedObject, Source, Verdict } from '../model.js';
-import type { Sighting } from '../native/segment-watch.js';
 import { identityOf } from './root-identity.js';
+import type { Seen } from './seen.js';
 
 export interface RootWish {
   readonly app: string;
@@ -34,7 +34,7 @@ const ABSENT: Verdict = { state: 'absent', reason: 'no server key is watched' };
 
 /** Chooses anew whenever the keys' sightings change; sticks to a root until that root is lost. */
 export function chooseRoot(
-  sightings: readonly Observable<Sighting>[],
+  sightings: readonly Observable<Seen>[],
   wish: RootWish,
 ): Observable<RootChoice> {
   const start: RootChoice = { kind: 'none', reason: ABSENT.reason, publisher: ABSENT };
@@ -44,14 +44,19 @@ export function chooseRoot(
   );
 }
 
-function isThere(choice: RootChoice, seen: readonly Sighting[]): boolean {
+function isThere(choice: RootChoice, seen: readonly Seen[]): boolean {
   if (choice.kind !== 'chosen') return false;
   const sighting = seen.find(({ serverKey }) => serverKey === choice.serverKey);
   return sighting?.source === choice.source && choice.source.roots.has(choice.root);
 }
 
-/** The best root of what is seen now. */
-export function choose(seen: readonly Sighting[], wish: RootWish): RootChoice {
+/** The best root of what is seen now; none while a directory is read, which may show a better one. */
+export function choose(seen: readonly Seen[], wish: RootWish): RootChoice {
+  const reading = seen.find(({ hasMore }) => hasMore);
+  if (reading !== undefined) {
+    const reason = `the directory of server key ${reading.serverKey}, which is being read`;
+    return { kind: 'none', reason, publisher: reading.publisher };
+  }
   const all = seen.flatMap(({ serverKey, source }, order): Candidate[] =>
     source === undefined
       ? []
@@ -83,7 +88,7 @@ function byPreference(a: Candidate, b: Candidate): number {
 }
 
 function none(
-  seen: readonly Sighting[],
+  seen: readonly Seen[],
   all: readonly Candidate[],
   { app, hint }: RootWish,
 ): RootChoice {
