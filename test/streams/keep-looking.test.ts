@@ -1,0 +1,93 @@
+// Looking again and again: after a wait, or sooner when called for.
+import { NEVER, asyncScheduler } from 'rxjs';
+import { keepLooking } from '#app/streams/keep-looking.js';
+import { marbles } from '../support/marbles.js';
+
+describe('keepLooking', () => {
+  /** Numbers its looks: '1', '2' and so on. */
+  const counting = () => {
+    let looks = 0;
+    return () => String(++looks);
+  };
+
+  it(
+    'looks at once, and again after the wait that each look asked for',
+    marbles(({ expectObservable }) => {
+      const waits: Record<string, number> = { '1': 2, '2': 4, '3': 1 };
+      const seen$ = keepLooking(
+        counting(),
+        (seen) => waits[seen] ?? 100,
+        () => NEVER,
+      );
+      const leaves = '^---------!';
+      const looks = ' 1-2---34---';
+
+      expectObservable(seen$, leaves).toBe(looks);
+    }),
+  );
+
+  it(
+    'looks at the first call, and waits anew from there',
+    marbles(({ hot, time, expectObservable, expectSubscriptions }) => {
+      const call$ = hot('   --x-----------');
+      const wait = time('   -----|        ');
+      //                      -----|
+      //                           -----|
+      const leaves = '      ^------------!';
+      const looks = '       1-2----3----4-';
+      const subscribed = ['^-!           ', '--^----!      ', '-------^----!', '------------^!'];
+
+      const seen$ = keepLooking(
+        counting(),
+        () => wait,
+        () => call$,
+        asyncScheduler,
+      );
+      expectObservable(seen$, leaves).toBe(looks);
+      expectSubscriptions(call$.subscriptions).toBe(subscribed);
+    }),
+  );
+
+  it(
+    'goes on when nobody can call any more',
+    marbles(({ cold, expectObservable }) => {
+      const never$ = cold('|');
+      const seen$ = keepLooking(
+        counting(),
+        () => 2,
+        () => never$,
+      );
+      expectObservable(seen$, '^----!').toBe('1-2-3');
+    }),
+  );
+
+  it(
+    'ends with the error of a look',
+    marbles(({ expectObservable }) => {
+      const look = counting();
+      const seen$ = keepLooking(
+        () => {
+          const seen = look();
+          if (seen === '3') throw new Error('blind');
+          return seen;
+        },
+        () => 2,
+        () => NEVER,
+      );
+      expectObservable(seen$).toBe('1-2-#', undefined, new Error('blind'));
+    }),
+  );
+
+  it(
+    'looks for each consumer apart',
+    marbles(({ expectObservable }) => {
+      const seen$ = keepLooking(
+        counting(),
+        () => 3,
+        () => NEVER,
+      );
+      expectObservable(seen$, '^---!').toBe('1--3');
+      expectObservable(seen$, '-^---!').toBe('-2--4');
+    }),
+  );
+});

@@ -1,0 +1,186 @@
+// The shared-memory server pool over real segments, in virtual time.
+import { expect } from 'chai';
+import { VirtualTimeScheduler, ignoreElements, map, merge, tap } from 'rxjs';
+import type { Observable } from 'rxjs';
+import { FutexWaiter } from '#app/native/futex-waiter.js';
+import { canWaitOnFutexes } from '#app/native/libc.js';
+import { posixMemory } from '#app/native/posix.js';
+import type { Sighting } from '#app/native/segment-watch.js';
+import { MOVING_MS, STILL_AFTER_MS, STILL_MS } from '#app/streams/movement.js';
+import { ServerPool } from '#app/streams/server-pool.js';
+import { CountingMemory } from '../support/counting-memory.js';
+import { follow } from '../support/follow.js';
+import { marbles } from '../support/marbles.js';
+import { Publishers } from '../support/segment-of.js';
+import { eventually } from '../support/eventually.js';
+
+describe('ServerPool', () => {
+  const publishers = new Publishers();
+  let memory = new CountingMemory();
+  beforeEach(() => {
+    memory = new CountingMemory();
+  });
+  afterEach(() => publishers.closeAll());
+
+  const newPool = () =>
+    new ServerPool({ memory, contextId: publishers.contextId, poolName: 'pool' });
+  const states = (sight$: Observable<Sighting>) => sight$.pipe(map((seen) => seen.publisher.state));
+  const ticks = (sight$: Observable<Sighting>) => sight$.pipe(map((seen) => String(seen.tick)));
+  const state = { a: 'absent', l: 'live', c: 'closed' };
+  /** What is done while a picture is looked at: letters to steps. */
+  const doing = (step$: Observable<() => void>) =>
+    step$.pipe(
+      tap((step) => {
+        step();
+      }),
+      ignoreElements(),
+    );
+
+  it(
+    'tells of a publisher that comes, closes, and comes again',
+    marbles(({ hot, expectObservable }) => {
+      let publisher = publishers.make('82');
+      const step$ = hot('   250ms p 349ms c 399ms n', {
+        p: () => {
+          publisher.place();
+        },
+        c: () => {
+          publisher.close();
+        },
+        n: () => {
+          publisher = publishers.withRoot('82', 'H.1.ads');
+        },
+      });
+      const leaves = '      1401ms !';
+      const sightings = '   a 299ms l 299ms c 99ms a 299ms l';
+
+      const sight$ = newPool().segment$('82');
+      expectObservable(merge(states(sight$), doing(step$)), leaves).toBe(sightings, state);
+    }),
+  );
+
+  it(
+    'polls a segment that moves, and says nothing while nothing changes',
+    marbles(({ hot, expectObservable }) => {
+      const publisher = publishers.withRoot('82', 'H.1.ads');
+      const step$ = hot('   150ms t 249ms t', {
+        t: () => {
+          publisher.notify();
+        },
+      });
+      const leaves = '      900ms !';
+      const sightings = '   0 199ms 1 199ms 2';
+
+      const sight$ = newPool().segment$('82');
+      expectObservable(merge(ticks(sight$), doing(step$)), leaves).toBe(sightings);
+    }),
+  );
+
+  it(
+    'looks when it is told to, and whoever follows sees the news before that returns',
+    marbles(({ hot, expectObservable }) => {
+      const publisher = publishers.withRoot('82', 'H.1.ads');
+      const pool = newPool();
+      let newest = '';
+      const told: string[] = [];
+      const step$ = hot('   42ms t', {
+        t: () => {
+          publisher.notify();
+          pool.look('82');
+          told.push(newest);
+        },
+      });
+      const sight$ = ticks(pool.segment$('82')).pipe(tap((tick) => (newest = tick)));
+
+      expectObservable(merge(sight$, doing(step$)), '80ms !').toBe('0 41ms 1');
+      expectObservable(step$.pipe(map(() => told.join()))).toBe('42ms 1');
+    }),
+  );
+
+  it(
+    'shows the last sighting to whoever comes later, and looks once for all',
+    marbles(({ expectObservable }) => {
+      publishers.withRoot('82', 'H.1.ads');
+      const sight$ = newPool().segment$('82');
+      expectObservable(states(sight$), '50ms !').toBe('l', state);
+      expectObservable(states(sight$), '20ms ^ 29ms !').toBe('20ms l', state);
+      expectObservable(sight$.pipe(map(() => memory.asked)), '30ms ^!').toBe('30ms 1', { 1: 1 });
+    }),
+  );
+
+  it('lets go of a segment with its last follower, and opens it again for the next', () => {
+    publishers.withRoot('82', 'H.1.ads');
+    const sight$ = newPool().segment$('82');
+    const first = follow(states(sight$));
+    const second = follow(states(sight$));
+    expect(memory.isOpen).to.equal(1);
+    first.subscription.unsubscribe();
+    expect(memory.isOpen).to.equal(1);
+    second.subscription.unsubscribe();
+    expect(memory.isOpen).to.equal(0);
+    const third = follow(states(sight$));
+    expect(memory.isOpen).to.equal(1);
+    third.subscription.unsubscribe();
+    expect(memory.isOpen).to.equal(0);
+    expect(third.seen).to.deep.equal(['live']);
+  });
+
+  it('keeps the server keys apart', () => {
+    publishers.withRoot('82', 'H.1.ads');
+    publishers.withRoot('456', 'H.2.ads');
+    const pool = newPool();
+    const roots = ['82', '456', '999'].map((key) => {
+      const { seen, subscription } = follow(pool.segment$(key));
+      subscription.unsubscribe();
+      return [...(seen[0]?.source?.roots ?? [])].map(({ name }) => name).join();
+    });
+    expect(roots).to.deep.equal(['H.1.ads', 'H.2.ads', '']);
+    expect(pool.publisher('82').state).to.equal('live');
+    expect(pool.publisher('999').state).to.equal('absent');
+  });
+
+  it('knows nothing of a key that nobody asked for', () => {
+    const pool = newPool();
+    pool.look('82');
+    expect(memory.asked).to.equal(0);
+    expect(pool.publisher('82')).to.deep.equal({ state: 'absent', reason: 'not looked for yet' });
+    expect(pool.drops('82')).to.deep.equal({ objects: 0, variables: 0 });
+  });
+
+  it('counts what a publisher had no room for', () => {
+    const publisher = publishers.make('82', { capacity: { slots: 4 } });
+    const root = publisher.addRoot('H.1.ads', 'Root');
+    for (let i = 0; i < 7; i++) publisher.addVariable(root, `v${i}`, 'u64');
+    publisher.place();
+    const pool = newPool();
+    const { subscription } = follow(pool.segment$('82'));
+    expect(pool.drops('82').variables).to.be.greaterThan(0);
+    expect(pool.drops('82').objects).to.equal(0);
+    subscription.unsubscribe();
+  });
+
+  it('is woken by a segment that stood still, without a timer', async function () {
+    if (!canWaitOnFutexes()) this.skip();
+    const publisher = publishers.withRoot('82', 'H.1.ads');
+    const waiter = new FutexWaiter();
+    const armed = STILL_AFTER_MS + MOVING_MS;
+    const scheduler = new VirtualTimeScheduler(undefined, armed + STILL_MS / 2);
+    const pool = new ServerPool({
+      memory: posixMemory,
+      contextId: publishers.contextId,
+      poolName: 'pool',
+      waiter,
+      scheduler,
+    });
+    const { seen, subscription } = follow(ticks(pool.segment$('82')));
+    try {
+      scheduler.flush(); // stands still from here on: no timer fires any more
+      publisher.notify();
+      await eventually('the futex wakes the pool', () => seen.length > 1);
+      expect(seen).to.deep.equal(['0', '1']);
+    } finally {
+      subscription.unsubscribe();
+      waiter.close();
+    }
+  });
+});

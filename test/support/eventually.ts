@@ -1,0 +1,13 @@
+// Waiting with a bound for what the kernel, a socket or another process does.
+import { setTimeout } from 'node:timers/promises';
+
+const LONGEST_MS = 5000;
+
+/** Resolves once the condition holds; fails with `what` when it never does. */
+export async function eventually(what: string, holds: () => boolean): Promise<void> {
+  for (let waitedMs = 0; waitedMs < LONGEST_MS; waitedMs += 2) {
+    if (holds()) return;
+    await setTimeout(2);
+  }
+  throw new Error(`Waited ${LONGEST_MS} ms in vain: ${what}`);
+}
