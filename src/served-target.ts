@@ -11,7 +11,7 @@ import {
   take,
   tap,
 } from 'rxjs';
-import type { Observable } from 'rxjs';
+import type { Observable, SchedulerLike } from 'rxjs';
 import type { Catalogue } from './catalogue/catalogue.js';
 import type { Filters } from './catalogue/filters.js';
 import { internalMetrics } from './exposition/internal-metrics.js';
@@ -48,6 +48,7 @@ export interface TargetParts {
   readonly spacingMs: number;
   /** Unix time in milliseconds. */
   readonly unixMs: () => number;
+  readonly scheduler?: SchedulerLike;
 }
 
 const NO_PROGRESS: Omit<SyncProgress, 'reason'> = {
@@ -114,8 +115,9 @@ export class ServedTarget implements Target, PipelineObserver {
         map((answer) => this.#exposition(answer)),
       );
       const ask$ = defer(() => {
-        this.#waiting.add(demand);
         for (const key of this.serverKeys) this.#parts.pool.look(key);
+        // Not before: a look that finds another root must not answer for the root before it.
+        this.#waiting.add(demand);
         this.#demand$.next(demand);
         return EMPTY;
       });
