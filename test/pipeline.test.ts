@@ -1,0 +1,140 @@
+// One target from shared memory to answers, with real segments and a real view, in virtual time.
+import { expect } from 'chai';
+import { Subject } from 'rxjs';
+import { compileFilters } from '#app/catalogue/filters.js';
+import { Kernel } from '#app/exposition/kernel/kernel.js';
+import { TargetView } from '#app/exposition/target-view.js';
+import { targetPipeline } from '#app/pipeline.js';
+import type { PipelineObserver } from '#app/pipeline.js';
+import type { Demand } from '#app/streams/answer.js';
+import { Partition } from '#app/streams/partition.js';
+import { ServerPool } from '#app/streams/server-pool.js';
+import { CountingMemory } from './support/counting-memory.js';
+import { follow } from './support/follow.js';
+import { Publishers } from './support/segment-of.js';
+import { VirtualClock } from './support/virtual-clock.js';
+
+describe('targetPipeline', () => {
+  const publishers = new Publishers();
+  afterEach(() => publishers.closeAll());
+
+  /** A pipeline that notes what its observer hears. */
+  const run = (kernel = new Kernel()) => {
+    const clock = new VirtualClock();
+    const memory = new CountingMemory();
+    const { contextId } = publishers;
+    const pool = new ServerPool({ memory, contextId, poolName: 'pool', scheduler: clock });
+    const demand$ = new Subject<Demand>();
+    const notes: string[] = [];
+    const observer: PipelineObserver = {
+      chosen: (choice) => notes.push(choice.kind),
+      viewed: (view) => notes.push(view === undefined ? 'view gone' : `view of ${view.root.name}`),
+      ready: (isReady) => notes.push(isReady ? 'ready' : 'not ready'),
+      refreshed: (tookMs) => notes.push(`refreshed in ${tookMs} ms`),
+    };
+    const filters = compileFilters(undefined, { classes: [], seedPathGroups: [], seedPaths: [] });
+    const answers = follow(
+      targetPipeline({
+        app: 'demo',
+        hint: '',
+        serverKeys: ['82'],
+        pool,
+        partition: new Partition(
+          0,
+          () => clock.now(),
+          (next) => void clock.schedule(next),
+        ),
+        spacingMs: 250,
+        demand$,
+        makeView: ({ source, root }) =>
+          new TargetView({
+            app: 'demo',
+            kernel,
+            source,
+            root,
+            catalogue: undefined,
+            filters,
+            onClash: () => undefined,
+          }),
+        observer,
+        scheduler: clock,
+      }),
+    );
+    const demand = (): Demand => {
+      const made: Demand = { kind: 'demand' };
+      demand$.next(made);
+      clock.advance(0);
+      return made;
+    };
+    clock.advance(0);
+    return { clock, memory, demand, demand$, notes, ...answers };
+  };
+
+  it('tells its observer of each stage in order', () => {
+    publishers.withRoot('82', 'H.1.demo');
+    const { notes, subscription } = run();
+    subscription.unsubscribe();
+    expect(notes).to.deep.equal([
+      'chosen',
+      'view of H.1.demo',
+      'not ready', // bound, and the directory's first sighting still to come
+      'refreshed in 0 ms',
+      'ready',
+      'refreshed in 0 ms',
+      'view gone',
+    ]);
+  });
+
+  it('answers each demand once, in order, told apart by identity', () => {
+    publishers.withRoot('82', 'H.1.demo');
+    const { seen, demand, subscription } = run();
+    const demands = [demand(), demand(), demand()];
+    expect(seen.map((answer) => demands.findIndex((each) => each === answer.demand))).to.deep.equal(
+      [0, 1, 2],
+    );
+    expect(seen.map(({ isHit }) => isHit)).to.deep.equal([false, true, true]);
+    subscription.unsubscribe();
+  });
+
+  it('answers demands without a snapshot while there is no root', () => {
+    const { seen, demand, notes, subscription } = run();
+    const asked = demand();
+    expect(seen).to.deep.equal([{ demand: asked, snapshot: undefined, isHit: false }]);
+    expect(notes).to.deep.equal(['none']);
+    subscription.unsubscribe();
+  });
+
+  it('makes a new view for each generation and closes the one before it', () => {
+    const publisher = publishers.withRoot('82', 'H.1.demo');
+    const kernel = new Kernel();
+    const { clock, notes, subscription } = run(kernel);
+    publisher.close();
+    clock.advance(1000);
+    const without = kernel.arena.used;
+    publishers.withRoot('82', 'H.1.demo');
+    clock.advance(1000);
+    const stages = notes.filter((note) => !note.startsWith('refreshed') && !note.includes('ready'));
+    expect(stages).to.deep.equal([
+      ...['chosen', 'view of H.1.demo', 'none', 'view gone', 'none'],
+      ...['chosen', 'view of H.1.demo'],
+    ]);
+    subscription.unsubscribe();
+    expect(kernel.arena.used).to.equal(without);
+  });
+
+  it('leaves its demands, its segment and its memory with its consumer', () => {
+    publishers.withRoot('82', 'H.1.demo');
+    const kernel = new Kernel();
+    const before = kernel.arena.used;
+    const { demand, demand$, memory, clock, seen, subscription } = run(kernel);
+    demand();
+    expect(demand$.observed).to.equal(true);
+    subscription.unsubscribe();
+    expect(demand$.observed).to.equal(false);
+    expect(memory.isOpen).to.equal(0);
+    expect(kernel.arena.used).to.equal(before);
+    demand();
+    clock.advance(1000);
+    expect(seen).to.have.length(1);
+  });
+});
