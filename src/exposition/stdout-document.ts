@@ -1,18 +1,22 @@
 // What stdout mode prints at a tick: one document a target, as text or as JSON lines.
 import type { Exposition, Page, TargetStatus } from '../model.js';
 import { notReadyText } from './not-ready-text.js';
+import { floatText } from './number-text.js';
 import { textPage } from './text-page.js';
 
 /** A comment line that names target and time, the text, and an end mark. */
 export function textDocument(exposition: Exposition, time: Date): Page {
   const head = `# snapshot ${identity(exposition.status)} time=${time.toISOString()}`;
   if (exposition.kind === 'waiting')
-    return plainPage(`${head} ${notReadyText(exposition.status.progress)}\n`);
+    return plainPage(comment(`${head} ${notReadyText(exposition.status.progress)}`));
   const page = textPage(exposition);
-  const start = Buffer.from(`${head}\n`);
+  const start = Buffer.from(comment(head));
   const pieces = [start, ...page.pieces, END];
   return { ...page, pieces, bytes: page.bytes + start.length + END.length };
 }
+
+/** A line break in a name would end the comment, and what follows it would pass for a series. */
+const comment = (text: string): string => `${text.replace(/\s*[\r\n]\s*/g, ' ')}\n`;
 
 const END = Buffer.from('# EOF\n');
 
@@ -30,7 +34,9 @@ export function jsonDocument(exposition: Exposition, time: Date): Page {
   for (const { facts, pieces } of snapshot.families)
     for (const piece of pieces)
       lines.push(Buffer.from(jsonLines(Buffer.from(piece).toString('utf8'), facts.type, start)));
-  const own = internal.map(({ name, type, value }) => jsonLines(`${name} ${value}\n`, type, start));
+  const own = internal.map(({ name, type, value }) =>
+    jsonLines(`${name} ${floatText(value)}\n`, type, start),
+  );
   lines.push(Buffer.from(own.join('')));
   return {
     contentType: 'application/x-ndjson',

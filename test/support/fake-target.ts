@@ -1,0 +1,77 @@
+// A target without shared memory, for tests of the sinks.
+import { defer, of } from 'rxjs';
+import type { Observable } from 'rxjs';
+import type {
+  Exposition,
+  FamilyFacts,
+  InternalMetric,
+  SyncProgress,
+  Target,
+  TargetStatus,
+} from '#app/model.js';
+
+const SYNCED: SyncProgress = {
+  objects: { synced: 1, total: 1 },
+  variables: { synced: 1, total: 1 },
+  reason: '',
+};
+
+/** What a fake target says; everything may be changed while it is served. */
+export class FakeTarget implements Target {
+  readonly app: string;
+  readonly serverKeys: readonly string[];
+  root: string;
+  isReady = true;
+  progress = SYNCED;
+  publisher: TargetStatus['publisher'] = { state: 'live', reason: 'publisher is live' };
+  metrics: InternalMetric[] = [];
+  /** The series lines of its one family. */
+  text = 'demo_value 1\n';
+  facts: FamilyFacts = { name: 'demo_value', type: 'gauge', unit: '', help: 'A value.' };
+  /** Pages that were made of it and not released yet. */
+  held = 0;
+  demands = 0;
+
+  constructor(app = 'ads', serverKeys: readonly string[] = ['82'], root = 'H.1.ads') {
+    this.app = app;
+    this.serverKeys = serverKeys;
+    this.root = root;
+  }
+
+  /** Makes it wait with these numbers. */
+  wait(progress: SyncProgress): this {
+    this.isReady = false;
+    this.progress = progress;
+    return this;
+  }
+
+  status(): TargetStatus {
+    const { app, root, isReady, progress, publisher } = this;
+    const serverKey = this.serverKeys[0] ?? '';
+    return { app, serverKey, root, isReady, progress, publisher, partition: 0 };
+  }
+
+  internal(): InternalMetric[] {
+    return this.metrics;
+  }
+
+  demand(): Observable<Exposition> {
+    return defer(() => {
+      this.demands++;
+      return of(this.exposition());
+    });
+  }
+
+  exposition(): Exposition {
+    const status = this.status();
+    if (!this.isReady) return { kind: 'waiting', status };
+    const pieces = [Buffer.from(this.text)];
+    const hold = () => {
+      this.held++;
+      return () => this.held--;
+    };
+    const families = [{ facts: this.facts, pieces }];
+    const snapshot = { families, bytes: this.text.length, series: 1, hold };
+    return { kind: 'ready', snapshot, internal: this.metrics, status };
+  }
+}
