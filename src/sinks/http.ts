@@ -122,7 +122,9 @@ function readiness(targets: readonly Target[]): Reply {
   return textReply(503, `${waiting.length} of ${targets.length} targets not ready: ${reason}`);
 }
 
-function parts(url: string): { pathname: string; query: URLSearchParams } {
+/** Path and query of a request target, also where a proxy put a scheme and an authority before. */
+function parts(target: string): { pathname: string; query: URLSearchParams } {
+  const url = target.replace(/^[A-Za-z]+:\/\/[^/?]*/, '');
   const mark = url.indexOf('?');
   const pathname = mark < 0 ? url : url.slice(0, mark);
   return { pathname, query: new URLSearchParams(mark < 0 ? '' : url.slice(mark + 1)) };
