@@ -36,6 +36,8 @@ export function listen(address: string, port: number): Observable<Exchange | Lis
         subscriber.next({ kind: 'exchange', request, response });
       },
     );
+    // Every response that queues on a connection listens for its end.
+    server.on('connection', (socket) => socket.setMaxListeners(0));
     server.maxConnections = MOST_CONNECTIONS;
     server.on('error', (error) => {
       const what = `Cannot listen on ${address}:${port}: ${error.message}`;

@@ -26,17 +26,26 @@ export function plainPage(text: string, contentType: string): Page {
 
 /** Emits once when the response is over, sent or not; ending the subscription does not cut it. */
 export function send(
-  { method }: IncomingMessage,
+  { method, socket }: IncomingMessage,
   response: ServerResponse,
   { status, headers, page }: Reply,
 ): Observable<SinkEvent> {
   return new Observable((subscriber) => {
     const sent = method === 'HEAD' ? 0 : page.bytes;
-    response.once('close', () => {
+    // A response that queues behind another on its connection never tells of the connection's end.
+    const over = () => {
+      response.off('close', over);
+      socket.off('close', over);
       page.release();
       subscriber.next({ kind: 'served', status, bytes: sent });
       subscriber.complete();
-    });
+    };
+    if (socket.destroyed) {
+      over();
+      return;
+    }
+    response.once('close', over);
+    socket.once('close', over);
     response.writeHead(status, {
       'Content-Type': page.contentType,
       'Content-Length': page.bytes,
