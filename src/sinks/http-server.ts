@@ -33,6 +33,10 @@ export function listen(address: string, port: number): Observable<Exchange | Lis
         // Nobody reads a request's body here; without this a sent one would hold the connection.
         request.resume();
         response.setTimeout(STUCK_MS, () => response.destroy());
+        response.once('close', () => {
+          // Only now is a connection idle that was busy when the listener closed.
+          if (!server.listening) setImmediate(() => server.closeIdleConnections());
+        });
         subscriber.next({ kind: 'exchange', request, response });
       },
     );

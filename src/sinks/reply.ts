@@ -52,7 +52,16 @@ export function send(
       'Cache-Control': 'no-store',
       ...headers,
     });
-    if (method !== 'HEAD') for (const piece of page.pieces) response.write(piece);
-    response.end();
+    if (method === 'HEAD') {
+      response.end();
+      return;
+    }
+    // Ended only when all is written: a server that closes cuts ended responses short.
+    const last = page.pieces.length - 1;
+    page.pieces.forEach((piece, index) => {
+      response.write(piece, () => {
+        if (index === last) response.end();
+      });
+    });
   });
 }

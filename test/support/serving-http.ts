@@ -1,0 +1,87 @@
+// The HTTP sink on a port of its own, and clients that speak to it over raw sockets.
+import { connect } from 'node:net';
+import type { Socket } from 'node:net';
+import type { Subscription } from 'rxjs';
+import { notReadyText } from '#app/exposition/not-ready-text.js';
+import { textPage } from '#app/exposition/text-page.js';
+import type { Target } from '#app/model.js';
+import { httpSink } from '#app/sinks/http.js';
+import type { HttpOptions } from '#app/sinks/http.js';
+import { SelfMetrics } from '#app/sinks/self-metrics.js';
+import type { SinkEvent } from '#app/sinks/sink.js';
+import { eventually } from './eventually.js';
+import { follow } from './follow.js';
+
+export interface Answered {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+}
+
+export class ServingHttp {
+  readonly events: readonly SinkEvent[];
+  readonly logged: string[] = [];
+  readonly #subscription: Subscription;
+  readonly #sockets: Socket[] = [];
+
+  constructor(targets: readonly Target[], options: Partial<HttpOptions> = {}) {
+    const sink = httpSink({
+      address: '127.0.0.1',
+      port: 0,
+      path: '/metrics',
+      format: textPage,
+      notReady: notReadyText,
+      selfMetrics: new SelfMetrics('1.2.3'),
+      version: '1.2.3',
+      log: (message) => this.logged.push(message),
+      ...options,
+    });
+    const { seen, subscription } = follow(sink(targets));
+    this.events = seen;
+    this.#subscription = subscription;
+  }
+
+  async opened(): Promise<this> {
+    await eventually('the listener opens', () => this.events.length > 0);
+    return this;
+  }
+
+  get origin(): string {
+    const [first] = this.events;
+    return first?.kind === 'opened' ? new URL(first.where).origin : '';
+  }
+
+  /** Statuses of the responses that are over. */
+  get served(): number[] {
+    return this.events.flatMap((event) => (event.kind === 'served' ? [event.status] : []));
+  }
+
+  async ask(path: string, init: RequestInit = {}): Promise<Answered> {
+    const response = await fetch(`${this.origin}${path}`, {
+      ...init,
+      headers: { connection: 'close' },
+    });
+    return { status: response.status, headers: response.headers, text: await response.text() };
+  }
+
+  /** Sends bytes as they are; `text()` is what came back so far. */
+  send(bytes: string): { readonly socket: Socket; readonly text: () => string } {
+    let received = '';
+    const socket = connect(Number(new URL(this.origin).port), '127.0.0.1');
+    this.#sockets.push(socket);
+    socket.on('data', (data) => (received += data.toString('latin1')));
+    socket.on('error', () => undefined);
+    socket.write(bytes);
+    return { socket, text: () => received };
+  }
+
+  leave(): void {
+    this.#subscription.unsubscribe();
+  }
+
+  /** Ends everything, clients included. */
+  end(): void {
+    this.leave();
+    for (const socket of this.#sockets) socket.destroy();
+  }
+}
