@@ -39,9 +39,10 @@ describe('a page of a snapshot', () => {
     return served;
   };
   const pageOf = (served: Served): Page => {
-    const exposition = served.ask();
-    if (exposition.kind === 'waiting') throw new Error('The target is not ready');
-    return textPage(exposition);
+    return served.answer((exposition) => {
+      if (exposition.kind === 'waiting') throw new Error('The target is not ready');
+      return textPage(exposition);
+    });
   };
 
   it('stays as it is while values change, lines go and others come, until it is released', () => {

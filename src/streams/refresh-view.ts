@@ -19,7 +19,7 @@ export interface Refreshed extends Omit<Arrival, 'isReady'> {
 /** What a refresh needs of a target's view. */
 export type Refreshes = Pick<
   TargetView,
-  'absorb' | 'refresh' | 'observe' | 'hasObserved' | 'isSynced'
+  'absorb' | 'refresh' | 'refreshFresh' | 'observe' | 'hasObserved' | 'isSynced'
 >;
 
 /**

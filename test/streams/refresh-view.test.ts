@@ -11,7 +11,7 @@ const added: StructureChange = { kind: 'object-added', object: root('H.1.ads') }
 const change = (given = {}): TargetInput => ({ kind: 'change', sighting: sighting(given) });
 const demand = { kind: 'demand' } as const;
 
-/** Notes what is asked of it: `a`bsorb, `r`efresh, `o`bserve. Dirty at every refresh. */
+/** Notes what is asked of it: `a`bsorb, `r`efresh, refresh`f`resh, `o`bserve. Always dirty. */
 class NotingView implements Refreshes {
   notes = '';
   isSynced = true;
@@ -22,6 +22,9 @@ class NotingView implements Refreshes {
   refresh(): boolean {
     this.notes += 'r';
     return true;
+  }
+  refreshFresh(): void {
+    this.notes += 'f';
   }
   observe(): void {
     this.notes += 'o';
@@ -56,12 +59,12 @@ describe('refreshView', () => {
     {
       sentence: 'the first sync is not over while changes wait to be taken in',
       inputs: 'mmcc',
-      notes: 'a0r a0r a0r a0',
+      notes: 'a0f a0f a0r a0',
     },
     {
-      sentence: 'each slice of the subtree copies before the first sync',
+      sentence: 'while the tree grows only what is new in it is copied',
       inputs: 'bcb',
-      notes: 'r a0r ',
+      notes: 'f a0r ',
     },
     {
       sentence: 'with 0 every change copies, since every change renders',
@@ -102,14 +105,14 @@ describe('refreshView', () => {
     u: { kind: 'demand', demand, isDirty: true, isSynced: false },
     s: { kind: 'change', demand: undefined, isDirty: true, isSynced: true },
     c: { kind: 'change', demand: undefined, isDirty: false, isSynced: true },
-    p: { kind: 'change', demand: undefined, isDirty: true, isSynced: false },
+    q: { kind: 'change', demand: undefined, isDirty: false, isSynced: false },
   };
 
   it(
     'tells which demand it was, whether there is something new, and whether all is synced',
     marbles(({ hot, expectObservable, expectSubscriptions }) => {
       const input$ = hot('    -bdm-c-c-d-|', inputs);
-      const refreshed = '     -pup-s-c-d-|';
+      const refreshed = '     -quq-s-c-d-|';
       const subscribed = '    ^----------!';
 
       expectObservable(input$.pipe(refreshView(new NotingView(), false))).toBe(refreshed, told);

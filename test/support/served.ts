@@ -1,4 +1,5 @@
 // A served target over real segments in virtual time, and what it answers.
+import { map } from 'rxjs';
 import type { Subscription } from 'rxjs';
 import { compileFilters } from '#app/catalogue/filters.js';
 import { Kernel } from '#app/exposition/kernel/kernel.js';
@@ -53,7 +54,12 @@ export class Served {
 
   /** The answer to one demand; no time passes. */
   ask(): Exposition {
-    const { seen, subscription } = follow(this.target.demand());
+    return this.answer((exposition) => exposition);
+  }
+
+  /** What `take` makes of an answer at once, as a sink does: later its text may be gone. */
+  answer<T>(take: (exposition: Exposition) => T): T {
+    const { seen, subscription } = follow(this.target.demand().pipe(map(take)));
     this.clock.advance(0);
     const [answer] = seen;
     if (answer === undefined || !subscription.closed) throw new Error('The demand got no answer');
@@ -62,7 +68,7 @@ export class Served {
 
   /** The application series of one demand, without header lines. */
   series(): string[] {
-    return seriesOf(this.ask());
+    return this.answer(seriesOf);
   }
 
   internal(name: string): number | undefined {

@@ -28,8 +28,8 @@ export function sourceOf(...roots: readonly ManagedObject[]): Source & {
   return {
     roots: new Set(roots),
     sync: () => ({ changes: [], hasMore: false }),
-    readSlots: () => undefined,
-    readWords: () => undefined,
+    readSlots: () => 0,
+    readWords: () => 0,
     readFrame: () => undefined,
   };
 }
