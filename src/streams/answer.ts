@@ -37,8 +37,10 @@ export function answer(view: Renders): OperatorFunction<Decision<Asked>, Answer>
       let release = (): void => undefined;
       // Lines may go between two renders; what they leave behind is still to be served meanwhile.
       const render = (): Snapshot => {
-        const next = view.render();
+        // Let go first: blocks then write into memory that was used a moment ago.
         release();
+        last = undefined;
+        const next = view.render();
         release = next.hold();
         return (last = next);
       };
