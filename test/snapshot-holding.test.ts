@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { Kernel } from '#app/exposition/kernel/kernel.js';
 import { textPage } from '#app/exposition/text-page.js';
 import type { Page } from '#app/model.js';
-import type { PublishedObject } from '#app/native/publisher.js';
+import type { PublishedObject } from '#app/native/publisher-options.js';
 import { Publishers } from './support/segment-of.js';
 import { Served } from './support/served.js';
 

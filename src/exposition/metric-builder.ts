@@ -1,22 +1,22 @@
 // Turns the tracked objects and variables of one target into series, as catalogue rows say.
 import type { Catalogue } from '../catalogue/catalogue.js';
 import type { Conversion } from '../catalogue/conversion.js';
-import type { Row, StateRow } from '../catalogue/row.js';
-import { placeUnder } from '../catalogue/placed-object.js';
-import type { RuleSet } from '../catalogue/rule-set.js';
+import type { Row } from '../catalogue/row.js';
 import type { Rules } from '../catalogue/rules.js';
 import { OBJECT_STATES } from '../model.js';
 import type { Frame, ManagedObject, Source, Variable } from '../model.js';
 import { Distribution } from './distribution.js';
 import type { ExpositionText } from './exposition-text.js';
-import type { Kernel, OpKind } from './kernel/kernel.js';
+import type { Kernel } from './kernel/kernel.js';
 import type { Line } from './kernel/line-table.js';
-import { floatText } from './number-text.js';
 import { Observed } from './observed.js';
 import { unixSeconds } from './point-in-time.js';
 import type { Probe } from './probe.js';
-import { SelfDescribed } from './self-described.js';
 import type { SeriesRegister } from './series-register.js';
+import { constant, isShared, isTextual, linesOf, stateLines } from './row-lines.js';
+import { decimalOf, isFramed, numberOf, opKindOf } from './slot-value.js';
+import { RowUses } from './row-uses.js';
+import type { Use } from './row-uses.js';
 import { joinLabels, labelsText, seriesText } from './text-format.js';
 
 export interface BuilderParts {
@@ -32,39 +32,14 @@ export interface BuilderParts {
   readonly rules: Rules | undefined;
 }
 
-/** A row as it applies to one variable or object, with the text of its labels. */
-interface Use {
-  readonly row: Row;
-  readonly labels: string;
-}
-
-/** The rows of one class for an object, with the text of the labels that its path gave. */
-interface BoundRules {
-  readonly set: RuleSet;
-  readonly labels: string;
-}
-
-/** What an object's rows need to know of it. */
-interface Bound {
-  readonly rules: readonly BoundRules[];
-  /** The label of series without a catalogue: its seed path, or `@root`. */
-  readonly label: string;
-  /** The variable that counts for each name: the later one. */
-  readonly variables: Map<string, Variable>;
-}
-
-const NO_RULES: readonly BoundRules[] = [];
-const NO_USES: readonly Use[] = [];
 /** Lines that one row may take within its family: a histogram's bounds, +Inf, sum and count. */
 const LINES_A_ROW = 1024;
 
 export class MetricBuilder {
   readonly #parts: BuilderParts;
-  readonly #described: SelfDescribed;
+  readonly #uses: RowUses;
   readonly #rankOf = new Map<string, number>();
   readonly #numberOf = new Map<Row, number>();
-  readonly #labelsOf = new WeakMap<Row, string>();
-  readonly #bound = new Map<ManagedObject, Bound>();
   readonly #frames = new Map<Variable, Frame>();
   readonly #distributions = new Map<Variable, Map<Row, Distribution>>();
   readonly #observed = new Map<Variable, Observed[]>();
@@ -72,7 +47,7 @@ export class MetricBuilder {
 
   constructor(parts: BuilderParts) {
     this.#parts = parts;
-    this.#described = new SelfDescribed(parts.app);
+    this.#uses = new RowUses(parts.app, parts.root, parts.rules);
     const { classes = [], families = new Map() } = parts.catalogue ?? {};
     [...families.keys()].forEach((name: string, rank) => this.#rankOf.set(name, rank));
     classes.flatMap(({ rows }) => rows).forEach((row, index) => this.#numberOf.set(row, index));
@@ -84,54 +59,37 @@ export class MetricBuilder {
   }
 
   addObject(object: ManagedObject): void {
-    const place = placeUnder(this.#parts.root, object);
-    const found = this.#parts.rules?.rulesFor(place) ?? [];
-    const rules =
-      found.length === 0
-        ? NO_RULES
-        : found.map(({ set, labels }) => ({ set, labels: labelsText(labels) }));
-    const label = labelsText({ object: place.seedPath === '' ? '@root' : place.seedPath });
-    this.#bound.set(object, { rules, label, variables: new Map() });
-    if (rules.some(({ set }) => set.stateRows.length > 0)) this.#parts.probe.watch(object);
+    if (this.#uses.bind(object).length > 0) this.#parts.probe.watch(object);
   }
 
   removeObject(object: ManagedObject): void {
-    const bound = this.#bound.get(object);
-    if (bound === undefined) return;
-    this.#hideState(object, bound);
-    if (bound.rules.some(({ set }) => set.stateRows.length > 0)) this.#parts.probe.unwatch(object);
-    this.#bound.delete(object);
+    this.#hideState(object);
+    if (this.#uses.statesOf(object).length > 0) this.#parts.probe.unwatch(object);
+    this.#uses.unbind(object);
   }
 
   /** Of two variables of one name the later counts. */
   addVariable(variable: Variable): void {
-    const variables = this.#bound.get(variable.object)?.variables;
-    const earlier = variables?.get(variable.name);
+    const earlier = this.#uses.current(variable.object, variable.name);
     if (earlier !== undefined) this.#hide(earlier);
-    variables?.set(variable.name, variable);
+    this.#uses.add(variable);
   }
 
   removeVariable(variable: Variable): void {
     this.#hide(variable);
-    const bound = this.#bound.get(variable.object);
-    if (bound?.variables.get(variable.name) !== variable) return;
-    bound.variables.delete(variable.name);
-    let earlier: Variable | undefined;
-    for (const other of variable.object.variables)
-      if (other !== variable && other.name === variable.name) earlier = other;
-    if (earlier === undefined) return;
-    bound.variables.set(earlier.name, earlier);
-    if (this.#parts.probe.isSynced(earlier)) this.variableSynced(earlier);
+    const earlier = this.#uses.remove(variable);
+    if (earlier !== undefined && this.#parts.probe.isSynced(earlier)) this.variableSynced(earlier);
   }
 
   objectSynced(object: ManagedObject): void {
-    const bound = this.#bound.get(object);
-    if (bound !== undefined) this.#showState(object, bound);
+    const number = Number(this.#parts.probe.bits(object) ?? -1n);
+    const state = OBJECT_STATES[number] ?? '';
+    for (const { row, labels } of this.#uses.statesOf(object))
+      this.#put(row, object.id, stateLines(row.family.name, labels, row.states, state));
   }
 
   objectUnsynced(object: ManagedObject): void {
-    const bound = this.#bound.get(object);
-    if (bound !== undefined) this.#hideState(object, bound);
+    this.#hideState(object);
   }
 
   objectChanged(object: ManagedObject): void {
@@ -139,7 +97,7 @@ export class MetricBuilder {
   }
 
   variableSynced(variable: Variable): void {
-    const uses = this.#usesOf(variable);
+    const uses = this.#uses.of(variable);
     if (uses.length === 0) return;
     if (isFramed(variable) || uses.some(({ row }) => isTextual(row)))
       this.#parts.probe.watch(variable);
@@ -155,7 +113,7 @@ export class MetricBuilder {
   variableChanged(variable: Variable): void {
     if (!this.#parts.probe.isSynced(variable)) return;
     if (isFramed(variable) && !this.#takeFrame(variable)) return;
-    for (const use of this.#usesOf(variable))
+    for (const use of this.#uses.of(variable))
       if (isFramed(variable) || isTextual(use.row)) this.#show(use, variable);
   }
 
@@ -177,33 +135,8 @@ export class MetricBuilder {
     for (const all of this.#observed.values()) for (const each of all) each.distribution.close();
     this.#distributions.clear();
     this.#observed.clear();
-    this.#bound.clear();
+    this.#uses.clear();
     this.#frames.clear();
-  }
-
-  #usesOf(variable: Variable): readonly Use[] {
-    const bound = this.#bound.get(variable.object);
-    if (bound?.variables.get(variable.name) !== variable) return NO_USES;
-    if (this.#parts.rules === undefined)
-      return [{ row: this.#described.rowFor(variable), labels: bound.label }];
-    let uses: Use[] | undefined;
-    for (const { set, labels } of bound.rules)
-      for (const { row, captured } of set.usesOf(variable.name)) {
-        const own = joinLabels(labelsText(captured), this.#staticLabels(row));
-        uses ??= [];
-        uses.push({ row, labels: joinLabels(labels, own) });
-      }
-    return uses ?? NO_USES;
-  }
-
-  /** The text of the labels that every series of a row carries. */
-  #staticLabels(row: Row): string {
-    let text = this.#labelsOf.get(row);
-    if (text === undefined) {
-      text = labelsText(row.labels);
-      this.#labelsOf.set(row, text);
-    }
-    return text;
   }
 
   /** Puts the lines of a row for a variable, or what is left of them when a part has no value. */
@@ -253,7 +186,7 @@ export class MetricBuilder {
 
   /** Takes away all lines that need the variable. */
   #hide(variable: Variable): void {
-    for (const { row } of this.#usesOf(variable)) {
+    for (const { row } of this.#uses.of(variable)) {
       const owner = isShared(row) ? variable.object.id : variable.id;
       this.#remove(row, owner, linesOf(row, variable));
     }
@@ -264,7 +197,7 @@ export class MetricBuilder {
     for (const each of this.#observed.get(variable) ?? []) each.distribution.close();
     this.#observed.delete(variable);
     // What is left of an info row goes on without the label of this variable.
-    for (const use of this.#usesOf(variable))
+    for (const use of this.#uses.of(variable))
       if (use.row.kind === 'info' && isShared(use.row))
         this.#showInfo(use.row, variable, use.labels, variable);
   }
@@ -330,20 +263,9 @@ export class MetricBuilder {
     else distribution.setSummary(frame.count, frame.sum, frame.values);
   }
 
-  #showState(object: ManagedObject, { rules }: Bound): void {
-    const number = Number(this.#parts.probe.bits(object) ?? -1n);
-    const state = OBJECT_STATES[number];
-    for (const { set, labels: path } of rules)
-      for (const row of set.stateRows) {
-        const labels = joinLabels(path, this.#staticLabels(row));
-        const lines = stateLines(row.family.name, labels, row.states, state ?? '');
-        this.#put(row, object.id, lines);
-      }
-  }
-
-  #hideState(object: ManagedObject, { rules }: Bound): void {
-    for (const { set } of rules)
-      for (const row of set.stateRows) this.#remove(row, object.id, row.states.length);
+  #hideState(object: ManagedObject): void {
+    for (const { row } of this.#uses.statesOf(object))
+      this.#remove(row, object.id, row.states.length);
   }
 
   /** A line for the present value of a variable; undefined when it is no number. */
@@ -365,7 +287,7 @@ export class MetricBuilder {
 
   /** The variable of that name, if it has a value. */
   #valueOf(object: ManagedObject, name: string): Variable | undefined {
-    const variable = this.#bound.get(object)?.variables.get(name);
+    const variable = this.#uses.current(object, name);
     return variable !== undefined && this.#parts.probe.isSynced(variable) ? variable : undefined;
   }
 
@@ -408,70 +330,3 @@ export class MetricBuilder {
     return (this.#numberOf.get(row) ?? 0) * LINES_A_ROW;
   }
 }
-
-const isFramed = ({ type }: Variable): boolean =>
-  type === 'string' || type === 'histogram' || type === 'summary';
-
-/** Whether the row's lines are made of the text of a value, also of a number. */
-const isTextual = ({ kind }: Row): boolean =>
-  kind === 'info' || kind === 'timestamp' || kind === 'stateset';
-
-/** Whether the row's lines come from several variables of one object. */
-const isShared = (row: Row): boolean =>
-  row.kind === 'pair' || (row.kind === 'info' && row.labelsFrom.length > 1);
-
-function linesOf(row: Row, variable: Variable): number {
-  switch (row.kind) {
-    case 'pair':
-      return 2;
-    case 'stateset':
-      return row.states.length;
-    case 'distribution':
-      return variable.schema.length + 3;
-    case 'observed-histogram':
-      return row.buckets.length + 3;
-    case 'observed-summary':
-      return row.quantiles.length + 2;
-    default:
-      return 1;
-  }
-}
-
-function opKindOf({ type }: Variable, wrap32: boolean): OpKind | undefined {
-  if (type === 'i64') return wrap32 ? 'wrapped' : 'i64';
-  return type === 'u64' || type === 'f64' || type === 'bool' ? type : undefined;
-}
-
-const numberOf = (bits: bigint, variable: Variable): number => Number(exactOf(bits, variable));
-
-function decimalOf(bits: bigint, variable: Variable): string {
-  const value = exactOf(bits, variable);
-  return typeof value === 'number' ? floatText(value) : String(value);
-}
-
-function exactOf(bits: bigint, { type }: Variable): bigint | number {
-  if (type === 'i64') return BigInt.asIntN(64, bits);
-  if (type === 'bool') return bits === 0n ? 0n : 1n;
-  if (type !== 'f64') return bits;
-  return new Float64Array(BigUint64Array.of(bits).buffer)[0] ?? NaN;
-}
-
-const constant = (series: string, value: number): Line => ({
-  text: `${series} ${value}\n`,
-  value: 0,
-  op: 0,
-});
-
-/** One line a state: 1 for the present one; the label has the metric's name, as OpenMetrics asks. */
-const stateLines = (
-  name: string,
-  labels: string,
-  states: StateRow['states'] | readonly string[],
-  present: string,
-): Line[] =>
-  states.map((state) =>
-    constant(
-      seriesText(name, joinLabels(labels, labelsText({ [name]: state }))),
-      Number(state === present),
-    ),
-  );

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { hrtime } from 'node:process';
 import { Fault } from '../errors.js';
 import { OBJECT_STATES } from '../model.js';
-import type { ObjectState, RootIdentity, SlotRef, ValueType, VariableKind } from '../model.js';
+import type { ObjectState, RootIdentity, SlotRef, ValueType } from '../model.js';
 import { DirectoryWriter } from './directory-writer.js';
 import { FrameAllocator } from './frame-allocator.js';
 import {
@@ -27,49 +27,14 @@ import {
 import type { FramePlace, PublishedValues, SlotMemory } from './published-values.js';
 import { PublisherFile } from './publisher-file.js';
 import { DEFAULT_CAPACITY, headerBytes, layOut } from './segment-layout.js';
-import type { Capacity, SegmentLayout } from './segment-layout.js';
+import type { SegmentLayout } from './segment-layout.js';
 import { SlotAllocator } from './slot-allocator.js';
-
-export interface PublisherOptions {
-  /** Default `shmApp`. */
-  readonly contextId?: string;
-  /** Default `pool`. */
-  readonly poolName?: string;
-  readonly serverKey: string;
-  readonly capacity?: Partial<Capacity>;
-  /** Milliseconds between heartbeats; 0 for none. Default 1000. */
-  readonly heartbeatMs?: number;
-  /** Permission bits of the file. Default 0644. */
-  readonly mode?: number;
-  readonly pid: number;
-  /** CLOCK_REALTIME in ns. */
-  readonly realtimeNs: () => bigint;
-}
-
-export interface ObjectOptions {
-  /** Default `normal`. */
-  readonly state?: ObjectState;
-  /** Default true. */
-  readonly synced?: boolean;
-}
-
-export interface VariableOptions {
-  readonly kind?: VariableKind;
-  readonly unit?: string;
-  readonly help?: string;
-  /** Upper bounds of a histogram's buckets, or quantiles of a summary; ascending. */
-  readonly schema?: readonly number[];
-  /** Bytes that a text may have. Default 64. */
-  readonly textBytes?: number;
-}
-
-/** An object of a publisher. `id` is 0 when the segment had no room for it. */
-export interface PublishedObject {
-  readonly id: number;
-  readonly ref: SlotRef | undefined;
-  readonly parent: PublishedObject | undefined;
-  readonly asOf: SlotRef | undefined;
-}
+import type {
+  ObjectOptions,
+  PublishedObject,
+  PublisherOptions,
+  VariableOptions,
+} from './publisher-options.js';
 
 interface Holding {
   readonly ref: SlotRef;

@@ -5,7 +5,8 @@ import type {
   PublishedScalar,
   PublishedSummary,
 } from '../native/published-values.js';
-import type { Publisher, PublishedObject } from '../native/publisher.js';
+import type { PublishedObject } from '../native/publisher-options.js';
+import type { Publisher } from '../native/publisher.js';
 import type { Random } from './random.js';
 import type { PlannedInstance, PlannedObject, PlannedVariable } from './tree-plan.js';
 

@@ -1,6 +1,7 @@
 // Puts a scenario's objects into a publisher and carries out its steps.
 import { Fault } from '../errors.js';
-import type { Publisher, PublishedObject } from '../native/publisher.js';
+import type { PublishedObject } from '../native/publisher-options.js';
+import type { Publisher } from '../native/publisher.js';
 import type { PublishedValues } from '../native/published-values.js';
 import { Checker } from './checker.js';
 import type {

@@ -2,7 +2,7 @@
 // Arguments: context id, server key. The id of each variable is in its name and in its values.
 import process from 'node:process';
 import { Publisher } from '#app/native/publisher.js';
-import type { PublishedObject } from '#app/native/publisher.js';
+import type { PublishedObject } from '#app/native/publisher-options.js';
 import type { PublishedScalar, PublishedText } from '#app/native/published-values.js';
 
 const [contextId = '', serverKey = ''] = process.argv.slice(2);

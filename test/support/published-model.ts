@@ -1,7 +1,8 @@
 // A publisher beside what readers ought to see of it: the oracle of the round-trip tests.
 import { OBJECT_STATES } from '#app/model.js';
 import type { ObjectState, ValueType, VariableKind } from '#app/model.js';
-import type { PublishedObject, Publisher } from '#app/native/publisher.js';
+import type { PublishedObject } from '#app/native/publisher-options.js';
+import type { Publisher } from '#app/native/publisher.js';
 import {
   PublishedHistogram,
   PublishedScalar,

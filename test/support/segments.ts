@@ -5,7 +5,7 @@ import { pid } from 'node:process';
 import { segmentName } from '#app/native/layout.js';
 import { SHM_FOLDER, posixMemory } from '#app/native/posix.js';
 import { Publisher } from '#app/native/publisher.js';
-import type { PublisherOptions } from '#app/native/publisher.js';
+import type { PublisherOptions } from '#app/native/publisher-options.js';
 import { SegmentWatch } from '#app/native/segment-watch.js';
 
 type Options = Omit<PublisherOptions, 'serverKey' | 'contextId' | 'pid' | 'realtimeNs'>;
