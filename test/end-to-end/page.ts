@@ -1,0 +1,117 @@
+// Scrapes a page and reads its series, with nothing of the product's own.
+import { get } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
+import { spawnSync } from 'node:child_process';
+import { eventually } from '../support/processes.js';
+
+export interface Reply {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+export const scrape = (url: string): Promise<Reply> =>
+  new Promise((resolve, reject) => {
+    get(url, { agent: false, headers: { connection: 'close' } }, (response) => {
+      let body = '';
+      response.setEncoding('utf8').on('data', (text: string) => (body += text));
+      response.once('error', reject);
+      response.once('end', () => {
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, body });
+      });
+    }).once('error', reject);
+  });
+
+/** The first page with status 200. */
+export const readyPage = (url: string, withinMs?: number): Promise<string> =>
+  eventually(
+    `${url} answers 200`,
+    async () => {
+      const { status, body } = await scrape(url);
+      return status === 200 ? body : undefined;
+    },
+    withinMs,
+  );
+
+/** The first page that satisfies a condition. */
+export const pageWith = (
+  url: string,
+  isRight: (series: ReadonlyMap<string, string>) => boolean,
+  what: string,
+): Promise<ReadonlyMap<string, string>> =>
+  eventually(what, async () => {
+    const { status, body } = await scrape(url);
+    const series = seriesOf(body);
+    return status === 200 && isRight(series) ? series : undefined;
+  });
+
+export type Labels = Readonly<Record<string, string>>;
+
+/** One spelling for one series: the name and its labels in the order of their names. */
+export function seriesKey(name: string, labels: Labels): string {
+  const pairs = Object.entries(labels)
+    .filter(([, value]) => value !== '')
+    .toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return `${name}${JSON.stringify(Object.fromEntries(pairs))}`;
+}
+
+export interface Sample {
+  readonly name: string;
+  readonly labels: Labels;
+  readonly value: string;
+}
+
+const LINE = /^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(.*)\})? (\S+)$/;
+const LABEL = /([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\]|\\["\\n])*)"(?:,|$)/gy;
+
+/** Every sample of a page; throws at a line that is neither a sample nor a comment. */
+export function samplesOf(page: string): Sample[] {
+  const lines = page.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+  return lines.map((line) => {
+    const [whole, name = '', text = '', value = ''] = LINE.exec(line) ?? [];
+    if (whole === undefined) throw new Error(`No sample: ${line}`);
+    const found = [...text.matchAll(LABEL)];
+    if (found.map(([pair]) => pair).join('') !== text) throw new Error(`No labels: ${line}`);
+    const labels = found.map(([, label = '', escaped = '']) => [
+      label,
+      escaped.replace(/\\(.)/g, (_, c: string) => (c === 'n' ? '\n' : c)),
+    ]);
+    return { name, labels: Object.fromEntries(labels) as Labels, value };
+  });
+}
+
+/** Values by `seriesKey`; throws when a series is there twice. */
+export function seriesOf(page: string): Map<string, string> {
+  const series = new Map<string, string>();
+  for (const { name, labels, value } of samplesOf(page)) {
+    const key = seriesKey(name, labels);
+    if (series.has(key)) throw new Error(`${key} is there twice`);
+    series.set(key, value);
+  }
+  return series;
+}
+
+/** The part of a page that is the application's: everything before the exporter's own metrics. */
+export const applicationPart = (page: string): string =>
+  page.slice(0, page.search(/^# (HELP|TYPE) shm_exporter_/m));
+
+/** What `promtool check metrics` objects to, a line each. */
+export function promtoolLines(page: string): string[] {
+  const { stdout, stderr } = spawnSync('promtool', ['check', 'metrics'], {
+    input: page,
+    encoding: 'utf8',
+  });
+  return (stdout + stderr).split('\n').filter((line) => line !== '');
+}
+
+/** The specification's own names that the linter objects to. */
+export const LINTED = [
+  'shm_exporter_target_refresh_duration_p50_ms',
+  'shm_exporter_target_refresh_duration_p95_ms',
+  'shm_exporter_target_refresh_duration_p99_ms',
+  'shm_exporter_worker_dequeue_latency_avg_ms',
+  'shm_exporter_worker_dequeue_latency_p50_ms',
+  'shm_exporter_worker_dequeue_latency_p95_ms',
+  'shm_exporter_worker_dequeue_latency_p99_ms',
+  'shm_exporter_worker_rebalance_last_duration_ms',
+].map((name) => `${name} metric names should not contain abbreviated units`);

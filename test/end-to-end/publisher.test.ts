@@ -1,0 +1,126 @@
+import { expect } from 'chai';
+import { eventually, theatre } from '../support/processes.js';
+import { readyPage, scrape, seriesOf } from './page.js';
+
+const SALES = 'shop_shop_sales_total{"object":"@root"}';
+
+const shop = (serverKey: string, sales: number, steps: readonly object[] = []) => ({
+  server_key: serverKey,
+  objects: [
+    {
+      id: 'h.1.shop',
+      class: 'Shop',
+      variables: { sales: { type: 'u64', kind: 'counter', value: sales } },
+    },
+  ],
+  steps,
+});
+
+describe('a publisher that comes and goes', function () {
+  this.slow(4000);
+  const stage = theatre();
+  const exporter = (key: string) => stage.exporter({ app: 'shop', server_keys: [key] }).url();
+  const unready = (url: string, reason: RegExp) =>
+    eventually(`503, waiting on ${reason.source}`, async () => {
+      const { status, body } = await scrape(url);
+      return status === 503 && reason.test(body) ? body : undefined;
+    });
+  const sales = async (url: string) => seriesOf(await readyPage(url)).get(SALES);
+
+  it('may start after the exporter', async () => {
+    const url = await exporter('1');
+    const { status, body } = await scrape(url);
+    expect(status).to.equal(503);
+    expect(body).to.match(
+      /^scrape not ready: objects 0\/0 synced, variables 0\/0 synced, waiting on a root of application shop, server key 1: .+\n$/,
+    );
+    await stage.play(shop('1', 10));
+    expect(await sales(url)).to.equal('10');
+  });
+
+  it('may close and come back: not ready with the reason, then ready by itself', async () => {
+    const publisher = await stage.play(shop('2', 20));
+    const url = await exporter('2');
+    expect(await sales(url)).to.equal('20');
+    expect(await publisher.stop()).to.deep.equal({ status: 0, signal: null });
+    expect(stage.segments().filter((name) => name.endsWith('.2'))).to.deep.equal([]);
+    await unready(
+      url,
+      /waiting on a root of application shop, server key 2: .*(closed|no segment)/,
+    );
+    await stage.play(shop('2', 21));
+    expect(await sales(url)).to.equal('21');
+  });
+
+  it('may be killed: not ready with the reason, then ready by itself', async () => {
+    const publisher = await stage.play(shop('3', 30));
+    const url = await exporter('3');
+    expect(await sales(url)).to.equal('30');
+    expect(await publisher.stop('SIGKILL')).to.deep.equal({ status: null, signal: 'SIGKILL' });
+    await unready(
+      url,
+      /waiting on a root of application shop, server key 3: publisher died without closing/,
+    );
+    await stage.play(shop('3', 31));
+    expect(await sales(url)).to.equal('31');
+  });
+
+  it('is killed and replaced between two scrapes: no old value under the new name', async () => {
+    const publisher = await stage.play(shop('4', 40));
+    const url = await exporter('4');
+    expect(await sales(url)).to.equal('40');
+    await publisher.stop('SIGKILL');
+    await stage.play(shop('4', 41));
+    expect(await sales(url)).to.equal('41');
+  });
+
+  it('keeps others off its key: a second publisher ends with status 4', async () => {
+    const publisher = await stage.play(shop('5', 50));
+    const second = stage.start('simulator', [
+      '--context-id',
+      stage.contextId,
+      '--server-key',
+      '5',
+      '--app',
+      'shop',
+    ]);
+    expect(await second.ended).to.deep.equal({ status: 4, signal: null });
+    const path = `/dev/shm/${stage.contextId}.pool.5`;
+    expect(second.stderr).to.equal(`shm_simulator: Another publisher lives in ${path}\n`);
+    expect(publisher.isOver).to.be.false;
+    expect(stage.segments().filter((name) => name.includes('.pool.5'))).to.deep.equal([
+      `${stage.contextId}.pool.5`,
+    ]);
+    expect(await sales(await exporter('5'))).to.equal('50');
+  });
+
+  it('ends cleanly at a step that says so, and leaves no segment', async () => {
+    const steps = [{ after_ms: 50, exit: 'clean' }];
+    const publisher = await stage.play(shop('6', 60, steps));
+    expect(await publisher.ended).to.deep.equal({ status: 0, signal: null });
+    expect(stage.segments().filter((name) => name.includes('.pool.6'))).to.deep.equal([]);
+  });
+
+  it('is killed on the spot at a step that says so, and leaves its segment', async () => {
+    const steps = [{ after_ms: 50, exit: 'kill' }];
+    const publisher = await stage.play(shop('7', 70, steps));
+    expect(await publisher.ended).to.deep.equal({ status: null, signal: 'SIGKILL' });
+    const left = stage.segments().filter((name) => name.includes('.pool.7'));
+    expect(left).to.deep.equal([`${stage.contextId}.pool.7`]);
+    const { status, body } = await scrape(await exporter('7'));
+    expect(status).to.equal(503);
+    expect(body).to.contain('waiting on a root of application shop, server key 7: ');
+  });
+
+  it('repeats its steps when the scenario says so', async () => {
+    const set = (value: number) => ({ after_ms: 100, set: { 'h.1.shop': { sales: value } } });
+    await stage.play({ ...shop('8', 0, [set(81), set(82)]), repeat: true });
+    const url = await exporter('8');
+    const seen: string[] = [];
+    await eventually('81, 82 and 81 again', async () => {
+      const value = await sales(url);
+      if (value !== undefined && value !== seen.at(-1)) seen.push(value);
+      return seen.join().includes('81,82,81') ? true : undefined;
+    });
+  });
+});

@@ -1,0 +1,147 @@
+import { expect } from 'chai';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { PROJECT, isInstalled, theatre } from '../support/processes.js';
+import type { Running } from '../support/processes.js';
+import { UNOBSERVED, expectedSeries, subtree } from './oracle.js';
+import type { ScenarioFile } from './oracle.js';
+import {
+  LINTED,
+  applicationPart,
+  promtoolLines,
+  readyPage,
+  samplesOf,
+  scrape,
+  seriesKey,
+  seriesOf,
+} from './page.js';
+
+const RECORDED = join(PROJECT, '../shared/data/adh-3.8-recorded.scenario.json');
+const ROOT = 'lseg1.bgp59.com.1.adh';
+
+const lines = (series: ReadonlyMap<string, string>): string[] =>
+  [...series].map(([key, value]) => `${key} ${value}`).sort();
+const plain = (text: string): string => text.toLowerCase().replace(/[^a-z0-9]/g, '');
+
+describe('the tree of a real ADH 3.8', function () {
+  this.slow(3000);
+  const stage = theatre();
+  const recorded = (): ScenarioFile => JSON.parse(readFileSync(RECORDED, 'utf8')) as ScenarioFile;
+
+  before('the recorded scenario is in ../shared/data', function () {
+    if (!existsSync(RECORDED)) this.skip();
+  });
+
+  describe('with the catalogue of adh', () => {
+    let exporter: Running;
+    let page = '';
+
+    before(async () => {
+      await stage.play(RECORDED);
+      exporter = stage.exporter({ app: 'ads' }, '--app', 'adh', '--server-key', '80');
+      page = await readyPage(await exporter.url());
+    });
+
+    it('takes the root of the process, not one of its thread roots, and says so (spec 1.3.5)', () => {
+      const [info] = samplesOf(page).filter(({ name }) => name === 'shm_exporter_target_info');
+      expect(info?.labels).to.include({ app: 'adh', server_key: '80', root: ROOT });
+      expect(exporter.stderr).to.contain(`takes root ${ROOT} of server key 80`);
+    });
+
+    it('binds what hangs below the root, by parentage (spec 1.3.6)', async () => {
+      const objects = subtree(recorded(), ROOT);
+      const variables = objects.reduce((sum, each) => sum + Object.keys(each.variables).length, 0);
+      expect(objects.length).to.be.within(50, recorded().objects.length - 1);
+      await exporter.line(new RegExp(`ready: ${objects.length} objects, ${variables} variables`));
+    });
+
+    it('has every application value of the scenario, and no other', () => {
+      const wanted = expectedSeries('adh', recorded(), ROOT);
+      expect(wanted.size).to.be.greaterThan(150);
+      const found = seriesOf(applicationPart(page));
+      for (const [key, value] of wanted)
+        if (value === UNOBSERVED && found.has(key)) found.set(key, UNOBSERVED);
+      expect(lines(found)).to.deep.equal(lines(wanted));
+    });
+
+    it('passes promtool but for the eight names that the specification gives', function () {
+      if (!isInstalled('promtool')) this.skip();
+      expect(promtoolLines(page).sort()).to.deep.equal(LINTED);
+    });
+
+    it('is not found by app and instance of a thread root (spec 4.3.4)', async () => {
+      const url = await exporter.url();
+      const thread = `${url}?app=adh&instance=${ROOT}.1.sourceThread`;
+      expect((await scrape(thread)).status).to.equal(404);
+      expect((await scrape(`${url}?app=adh&instance=${ROOT}`)).status).to.equal(200);
+    });
+  });
+
+  describe('under an application without a catalogue', () => {
+    const APP = 'other_name';
+    const root = ROOT.replace(/adh$/, APP);
+    let page = '';
+
+    before(async () => {
+      const text = readFileSync(RECORDED, 'utf8').replaceAll(`"${ROOT}`, `"${root}`);
+      await stage.play(stage.write('renamed.json', text), '--server-key', '81');
+      const exporter = stage.exporter({ app: APP, server_keys: ['81'] });
+      page = await readyPage(await exporter.url());
+    });
+
+    it('shows every number under class, variable and seed path, however odd the names', () => {
+      const shown = new Map<string, Set<string>>();
+      const keyOf = (name: string, object: string) => seriesKey(plain(name), { object });
+      for (const { name, labels, value } of samplesOf(applicationPart(page))) {
+        const key = keyOf(name, labels['object'] ?? '');
+        shown.set(key, (shown.get(key) ?? new Set()).add(value));
+      }
+      const missing: string[] = [];
+      let numbers = 0;
+      for (const object of subtree(recorded(), ROOT))
+        for (const [variable, { type, value }] of Object.entries(object.variables)) {
+          if (type === 'string' || value === undefined) continue;
+          numbers++;
+          const seedPath = object.id.slice(ROOT.length + 1);
+          const key = keyOf(APP + object.class + variable, seedPath === '' ? '@root' : seedPath);
+          if (shown.get(key)?.has(String(Number(value))) !== true)
+            missing.push(`${object.id} ${variable} ${String(value)}`);
+        }
+      expect(numbers).to.be.greaterThan(1000);
+      expect(missing).to.deep.equal([]);
+    });
+
+    it('shows each text as an info metric, and nothing beside the variables', () => {
+      const objects = subtree(recorded(), ROOT);
+      const texts = objects.flatMap(({ variables }) =>
+        Object.values(variables).flatMap(({ type, value }) => (type === 'string' ? [value] : [])),
+      );
+      const all = objects.flatMap(({ variables }) => Object.keys(variables));
+      const samples = samplesOf(applicationPart(page));
+      const infos = samples.filter(({ labels }) => labels['value'] !== undefined);
+      expect(infos.every(({ name, value }) => name.endsWith('_info') && value === '1')).to.be.true;
+      expect(infos.map(({ labels }) => labels['value']).sort()).to.deep.equal(texts.sort());
+      expect(samples.length).to.equal(all.length);
+    });
+
+    it('holds the names that the tree is known for', () => {
+      const objects = new Set(samplesOf(page).map(({ labels }) => labels['object'] ?? ''));
+      expect(
+        [...objects].some((path) => /^\d/.test(path)),
+        'a seed path with a leading digit',
+      ).to.be.true;
+      const names = subtree(recorded(), ROOT).flatMap(({ variables }) => Object.keys(variables));
+      for (const odd of [/#/, / /, /\./, /^\d/])
+        expect(
+          names.some((name) => odd.test(name)),
+          `a variable name with ${odd.source}`,
+        ).to.be.true;
+    });
+
+    it('is a page that promtool can read', function () {
+      if (!isInstalled('promtool')) this.skip();
+      const errors = promtoolLines(page).filter((line) => /error|invalid|expected/i.test(line));
+      expect(errors).to.deep.equal([]);
+    });
+  });
+});

@@ -1,0 +1,176 @@
+import { expect } from 'chai';
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { delay, eventually, isInstalled, theatre } from '../support/processes.js';
+import type { Running } from '../support/processes.js';
+import { LINTED, promtoolLines, samplesOf, seriesOf } from './page.js';
+
+/** A document: a comment line that names target and time, the text, an end mark. */
+const DOCUMENT = /# snapshot app=(\S+) server_key=(\S+) root=(\S*) time=(\S+)\n([^]*?)# EOF\n/y;
+
+const residentBytes = (pid: number): number => {
+  const [, kilobytes = ''] =
+    /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+  return Number(kilobytes) * 1024;
+};
+
+describe('stdout mode through a pipe', function () {
+  this.slow(5000);
+  const stage = theatre();
+  const settings = {
+    app: 'ads',
+    server_keys: ['82'],
+    metrics_http_enabled: false,
+    metrics_interval_seconds: 1,
+  };
+  let pipes = 0;
+
+  /** The exporter at the left end of a named pipe, `cat` at the right one. */
+  function piped(more: Readonly<Record<string, unknown>> = {}): {
+    exporter: Running;
+    reader: Running;
+  } {
+    const pipe = stage.path(`pipe-${++pipes}`);
+    spawnSync('mkfifo', [pipe]);
+    const reader = stage.command(['cat', pipe]);
+    const config = stage.config({ ...settings, ...more });
+    const exporter = stage.start('exporter', ['--config', config], { stdoutTo: pipe });
+    return { exporter, reader };
+  }
+
+  before(() =>
+    stage.simulate('--app', 'ads', '--server-key', '82', '--root', 'h.1.ads', '--objects', '60'),
+  );
+
+  describe('as text', () => {
+    let exporter: Running;
+    let reader: Running;
+    let times: number[] = [];
+    let bodies: string[] = [];
+
+    before(async () => {
+      ({ exporter, reader } = piped());
+      await eventually('three documents', () => reader.stdout.match(/# EOF\n/g)?.[2], 12_000);
+      const ended = await exporter.stop();
+      expect(ended).to.deep.equal({ status: 0, signal: null });
+      expect(await reader.ended).to.deep.equal({ status: 0, signal: null });
+    });
+
+    it('prints nothing but whole documents: a comment line first, # EOF last', () => {
+      let end = 0;
+      DOCUMENT.lastIndex = 0;
+      // A tick may come before the first sync.
+      const text = reader.stdout.replace(/^# snapshot .* scrape not ready: .*\n/gm, '');
+      for (let found = DOCUMENT.exec(text); found; found = DOCUMENT.exec(text)) {
+        const [whole, app, key, root, time = '', body = ''] = found;
+        expect([app, key, root]).to.deep.equal(['ads', '82', 'h.1.ads']);
+        times = [...times, Date.parse(time)];
+        bodies = [...bodies, body];
+        end += whole.length;
+      }
+      expect(bodies.length).to.be.at.least(3);
+      const rest = text.slice(end);
+      expect(rest, 'beside documents').to.equal('');
+    });
+
+    it('prints one each metrics_interval_seconds (spec 1.4)', () => {
+      const spans = times.slice(1).map((time, index) => time - (times[index] ?? 0));
+      for (const span of spans) expect(span).to.be.within(600, 1700);
+    });
+
+    it("prints the application's metrics and the internal ones", () => {
+      for (const body of bodies) {
+        const series = seriesOf(body);
+        expect(series.get('shm_exporter_internal_target_ready{}')).to.equal('1');
+        expect([...series.keys()].filter((key) => key.startsWith('ads_')).length).to.be.above(50);
+      }
+    });
+
+    it('prints bodies that promtool finds nothing new in', function () {
+      if (!isInstalled('promtool')) this.skip();
+      expect(promtoolLines(bodies[0] ?? '').sort()).to.deep.equal(LINTED);
+    });
+
+    it('logs to stderr only', () => {
+      expect(exporter.stderr).to.contain('takes root h.1.ads');
+      expect(reader.stdout).not.to.contain('takes root');
+    });
+  });
+
+  it('prints one JSON object a series with stdout_format = "json"', async () => {
+    const { exporter, reader } = piped({ stdout_format: 'json' });
+    const last = /"shm_exporter_target_heartbeat_age_seconds"/g;
+    await eventually('two documents', () => reader.stdout.match(last)?.[1], 12_000);
+    await exporter.stop();
+    await reader.ended;
+    const rows = reader.stdout
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+    const [first] = rows;
+    expect(rows.length).to.be.above(100);
+    for (const row of rows) {
+      expect(Object.keys(row)).to.deep.equal([
+        'time',
+        'app',
+        'server_key',
+        'root',
+        'name',
+        'type',
+        'labels',
+        'value',
+      ]);
+      expect(row).to.include({ app: 'ads', server_key: '82', root: 'h.1.ads' });
+      expect(['number', 'string']).to.include(typeof row['value']);
+    }
+    expect(String(first?.['time'])).to.match(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
+  });
+
+  it('prints one comment line with the reason for a target that is not ready', async () => {
+    const { exporter, reader } = piped({ server_keys: ['nobody'] });
+    await eventually('a line', () => reader.stdout.match(/\n/)?.[0], 12_000);
+    await exporter.stop();
+    await reader.ended;
+    for (const line of reader.stdout.trimEnd().split('\n'))
+      expect(line).to.match(
+        /^# snapshot app=ads server_key=nobody root= time=\S+ scrape not ready: objects 0\/0 synced, variables 0\/0 synced, waiting on .+$/,
+      );
+    expect(samplesOf(reader.stdout)).to.deep.equal([]);
+  });
+
+  it('skips ticks for a reader that stops, and does not grow meanwhile', async function () {
+    this.timeout(25_000);
+    await stage.simulate(
+      ...['--app', 'adh', '--server-key', '83', '--root', 'h.1.adh', '--objects', '3000'],
+      ...['--change-fraction', '1', '--rate', '2'],
+    );
+    const { exporter, reader } = piped({ app: 'adh', server_keys: ['83'] });
+    const documents = () => reader.stdout.match(/# EOF\n/g)?.length ?? 0;
+    await eventually('two documents', () => (documents() >= 2 ? true : undefined), 12_000);
+    reader.signal('SIGSTOP');
+    await exporter.line(/skipped a snapshot: the reader of stdout is too slow/);
+    const before = residentBytes(exporter.pid);
+    const seen = documents();
+    await delay(4000);
+    const grown = residentBytes(exporter.pid) - before;
+    const skipped = exporter.stderr.match(/skipped a snapshot/g)?.length ?? 0;
+    expect(grown, 'bytes of growth').to.be.below(6_000_000);
+    expect(skipped).to.be.at.least(3);
+    reader.signal('SIGCONT');
+    await eventually('documents again', () => (documents() >= seen + 3 ? true : undefined), 8000);
+    const times = [...reader.stdout.matchAll(/^# snapshot .* time=(\S+)$/gm)].map(([, time = '']) =>
+      Date.parse(time),
+    );
+    const gaps = times.slice(1).map((time, index) => time - (times[index] ?? 0));
+    expect(Math.max(...gaps), 'the longest gap').to.be.at.least(3500);
+    await exporter.stop();
+  });
+
+  it('ends quietly with status 0 when its reader goes away', async () => {
+    const { exporter, reader } = piped();
+    await eventually('a document', () => reader.stdout.match(/# EOF\n/)?.[0], 12_000);
+    await reader.stop('SIGKILL');
+    expect(await exporter.ended).to.deep.equal({ status: 0, signal: null });
+    expect(exporter.stderr).not.to.match(/EPIPE|error|at .+:\d+:\d+/i);
+  });
+});

@@ -1,0 +1,240 @@
+// Real programs in a place of their own: started, listened to, and gone when the suite ends.
+import { spawn, spawnSync } from 'node:child_process';
+import type { ChildProcess, SpawnSyncReturns } from 'node:child_process';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const PROJECT = fileURLToPath(new URL('../../', import.meta.url));
+const SHM = '/dev/shm';
+
+const PROGRAMS = {
+  exporter: 'dist/cli.js',
+  simulator: 'dist/simulator/cli.js',
+  license: 'dist/license/cli.js',
+  demo: 'dist/demo/cli.js',
+} as const;
+export type Program = keyof typeof PROGRAMS;
+
+/** How a process ended: its exit status, or the signal that ended it. */
+export interface Ended {
+  readonly status: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+/** Asks again every few milliseconds until there is an answer; fails with `what` after a while. */
+export async function eventually<T>(
+  what: string,
+  probe: () => T | undefined | Promise<T | undefined>,
+  withinMs = 8000,
+): Promise<T> {
+  for (const end = performance.now() + withinMs; performance.now() < end; await delay(15)) {
+    const answer = await probe();
+    if (answer !== undefined) return answer;
+  }
+  throw new Error(`${what}: not within ${withinMs} ms`);
+}
+
+export const delay = (ms: number): Promise<void> =>
+  new Promise((resolve) => {
+    setTimeout(resolve, ms);
+  });
+
+export class Running {
+  readonly ended: Promise<Ended>;
+  readonly #child: ChildProcess;
+  #stdout = '';
+  #stderr = '';
+
+  constructor(child: ChildProcess) {
+    this.#child = child;
+    child.stdout?.setEncoding('utf8').on('data', (text: string) => (this.#stdout += text));
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => (this.#stderr += text));
+    this.ended = new Promise((resolve, reject) => {
+      child.once('error', reject);
+      child.once('close', (status, signal) => resolve({ status, signal }));
+    });
+  }
+
+  get pid(): number {
+    return this.#child.pid ?? 0;
+  }
+
+  get stdout(): string {
+    return this.#stdout;
+  }
+
+  get stderr(): string {
+    return this.#stderr;
+  }
+
+  /** The first match on stderr, however long ago; fails when there is none in time. */
+  line(pattern: RegExp, withinMs?: number): Promise<RegExpExecArray> {
+    const match = () => {
+      const found = pattern.exec(this.#stderr);
+      if (found === null && this.isOver)
+        throw new Error(`It ended without ${pattern.source}:\n${this.#stderr}`);
+      return found ?? undefined;
+    };
+    return eventually(`stderr has ${pattern.source}`, match, withinMs);
+  }
+
+  /** Where an exporter serves metrics. */
+  async url(): Promise<string> {
+    const [, url = ''] = await this.line(/metrics at (http:\S+)/);
+    return url;
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    if (!this.isOver) process.kill(this.pid, signal);
+  }
+
+  /** Sends a signal and waits for the end. */
+  stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<Ended> {
+    this.signal(signal);
+    return this.ended;
+  }
+
+  get isOver(): boolean {
+    return this.#child.exitCode !== null || this.#child.signalCode !== null;
+  }
+}
+
+export interface StartOptions {
+  /** A file or named pipe that takes stdout; opened by the program itself, before it starts. */
+  readonly stdoutTo?: string;
+  /** A program that starts ours, with its arguments, such as a tracer. */
+  readonly under?: readonly string[];
+}
+
+let count = 0;
+
+/** A context id, a temporary folder, a license, and the processes of one suite. */
+export class Theatre {
+  readonly contextId = `e2e_${process.pid}_${++count}`;
+  readonly #folder = mkdtempSync(join(tmpdir(), 'shm-e2e-'));
+  readonly #running: Running[] = [];
+  #license: string | undefined;
+
+  path(name: string): string {
+    return join(this.#folder, name);
+  }
+
+  write(name: string, text: string): string {
+    writeFileSync(this.path(name), text);
+    return this.path(name);
+  }
+
+  run(program: Program, ...args: readonly string[]): SpawnSyncReturns<string> {
+    const path = join(PROJECT, PROGRAMS[program]);
+    return spawnSync(process.execPath, [path, ...args], { encoding: 'utf8', timeout: 15_000 });
+  }
+
+  start(program: Program, args: readonly string[] = [], options: StartOptions = {}): Running {
+    return this.command([process.execPath, join(PROJECT, PROGRAMS[program]), ...args], options);
+  }
+
+  /** Starts any command line; it is stopped with the suite. */
+  command(words: readonly string[], { stdoutTo, under = [] }: StartOptions = {}): Running {
+    const redirected = stdoutTo === undefined ? [] : ['sh', '-c', 'exec "$@" >"$0"', stdoutTo];
+    const [file = '', ...args] = [...under, ...redirected, ...words];
+    const running = new Running(spawn(file, args, { stdio: ['ignore', 'pipe', 'pipe'] }));
+    this.#running.push(running);
+    return running;
+  }
+
+  /** Plays a scenario under this context and waits until it is published. */
+  async play(scenario: object | string, ...args: readonly string[]): Promise<Running> {
+    const file =
+      typeof scenario === 'string'
+        ? scenario
+        : this.write(`scenario-${this.#running.length}.json`, JSON.stringify(scenario));
+    return this.simulate('--scenario', file, ...args);
+  }
+
+  async simulate(...args: readonly string[]): Promise<Running> {
+    const simulator = this.start('simulator', ['--context-id', this.contextId, ...args]);
+    await simulator.line(/^ready$/m);
+    return simulator;
+  }
+
+  /** A valid license of the evaluation key, made once. */
+  get license(): string {
+    this.#license ??= this.issue('license.json', '--days', '2');
+    return this.#license;
+  }
+
+  issue(name: string, ...args: readonly string[]): string {
+    const out = this.path(name);
+    const { status, stderr } = this.run(
+      'license',
+      'issue',
+      '--licensee',
+      'T',
+      '--out',
+      out,
+      ...args,
+    );
+    if (status !== 0) throw new Error(stderr);
+    return out;
+  }
+
+  /** A configuration file; what is not given serves HTTP on a free port of this host. */
+  config(settings: Readonly<Record<string, unknown>> = {}, more = ''): string {
+    const all = {
+      context_id: this.contextId,
+      license_file: this.license,
+      metrics_http_enabled: true,
+      metrics_bind_address: '127.0.0.1',
+      metrics_port: 0,
+      ...settings,
+    };
+    const lines = Object.entries(all).map(([key, value]) => `${key} = ${JSON.stringify(value)}\n`);
+    return this.write(`config-${++count}.toml`, lines.join('') + more);
+  }
+
+  exporter(settings: Readonly<Record<string, unknown>>, ...args: readonly string[]): Running {
+    return this.start('exporter', ['--config', this.config(settings), ...args]);
+  }
+
+  /** Files of this context in shared memory, hidden ones too. */
+  segments(): string[] {
+    const prefix = `${this.contextId}.`;
+    return readdirSync(SHM).filter((name) => name.replace(/^\./, '').startsWith(prefix));
+  }
+
+  /** Ends what still runs at once. */
+  kill(): void {
+    for (const each of this.#running) each.signal('SIGKILL');
+  }
+
+  async close(): Promise<void> {
+    this.kill();
+    await Promise.allSettled(this.#running.map(({ ended }) => ended));
+    this.sweep();
+  }
+
+  sweep(): void {
+    for (const name of this.segments()) rmSync(join(SHM, name), { force: true });
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+}
+
+/** A theatre for the suite that calls it; emptied after it, and when the test run is cut short. */
+export function theatre(): Theatre {
+  const made = new Theatre();
+  const leave = () => {
+    made.kill();
+    made.sweep();
+  };
+  process.once('exit', leave);
+  after(async () => {
+    await made.close();
+    process.off('exit', leave);
+  });
+  return made;
+}
+
+/** Whether a program is installed. */
+export const isInstalled = (program: string): boolean => spawnSync('which', [program]).status === 0;
