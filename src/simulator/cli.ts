@@ -33,15 +33,26 @@ const number = (least: number, most: number) => (text: string) => {
   return value;
 };
 
+const whole = (least: number, most: number) => (text: string) => {
+  const value = number(least, most)(text);
+  if (!Number.isInteger(value)) throw new InvalidArgumentError('Allowed: a whole number.');
+  return value;
+};
+
+const word = (text: string) => {
+  if (text === '') throw new InvalidArgumentError('Allowed: at least one character.');
+  return text;
+};
+
 const program = new Command('shm_simulator')
   .description('Publishes simulated managed objects in shared memory until a signal')
   .option('--app <app>', 'application whose tree is made up', 'ads')
   .option('--server-key <key>', 'server key to publish under')
-  .option('--root <id>', 'id of the root object, such as host.1.ads')
-  .option('--objects <n>', 'about how many objects', number(1, 100_000), 100)
+  .option('--root <id>', 'id of the root object, such as host.1.ads', word)
+  .option('--objects <n>', 'about how many objects', whole(1, 100_000), 100)
   .option('--rate <hz>', 'how often values change', number(0, 1000), 1)
   .option('--change-fraction <f>', 'share of the values that change', number(0, 1), 0.1)
-  .option('--seed <s>', 'seed of names and values', number(0, 2 ** 32 - 1), 1)
+  .option('--seed <s>', 'seed of names and values', whole(0, 2 ** 32 - 1), 1)
   .option('--scenario <file>', 'plays this file instead')
   .option('--context-id <id>', 'shared-memory context id (default: "shmApp")')
   .option('--pool-name <name>', 'shared-memory pool name (default: "pool")')
@@ -61,6 +72,10 @@ function prepare(options: Options): { publisher: Publisher; run$: Observable<End
     pid: process.pid,
     realtimeNs: () => BigInt(Date.now()) * 1_000_000n,
     capacity: capacityFor(scenario?.objects.length ?? options.objects),
+  });
+  // From here on there is a file, which an end before it is placed must not leave behind.
+  process.once('exit', () => {
+    publisher.close();
   });
   if (scenario !== undefined) {
     const stage = stageOf(publisher, scenario);
@@ -82,14 +97,11 @@ const capacityFor = (objects: number) => ({
 
 function main(): void {
   program.parse();
-  const { publisher, run$ } = prepare(program.opts<Options>());
-  process.once('exit', () => {
-    publisher.close();
-  });
-  publisher.place();
   const end = () => process.exit(0);
   process.once('SIGINT', end);
   process.once('SIGTERM', end);
+  const { publisher, run$ } = prepare(program.opts<Options>());
+  publisher.place();
   process.stderr.write('ready\n');
   // The timer keeps the process alive after the last step, until a signal.
   merge(run$, heartbeat(publisher), timer(2 ** 31 - 1)).subscribe({
