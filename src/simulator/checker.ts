@@ -59,11 +59,10 @@ export class Checker {
     return fallback;
   }
 
-  oneOf<T extends string>(value: unknown, at: string, allowed: readonly T[]): T {
+  oneOf<T extends string>(value: unknown, at: string, allowed: readonly [T, ...T[]]): T {
     const match = allowed.find((each) => each === value);
-    if (match !== undefined) return match;
-    this.#found(value, at, allowed.join(', '));
-    throw new TypeError('unreachable');
+    if (match === undefined) this.#found(value, at, allowed.join(', '));
+    return match ?? allowed[0];
   }
 
   milliseconds(value: unknown, at: string): number {
@@ -79,34 +78,48 @@ export class Checker {
     if (type === 'f64') return this.#float(value, at);
     if (type === 'u64') return this.#integer(value, at, 0n, 2n ** 64n - 1n);
     if (type === 'i64') return this.#integer(value, at, -(2n ** 63n), 2n ** 63n - 1n);
-    const isHistogram = type === 'histogram';
-    const keys = isHistogram ? ['bounds', 'counts', 'sum'] : ['quantiles', 'count', 'sum'];
-    const record = this.record(value, at, keys);
-    const sum = this.#float(record['sum'], `${at}.sum`);
-    const count = (each: unknown, where: string) => this.#integer(each, where, 0n, 2n ** 64n - 1n);
-    if (!isHistogram) {
-      const quantiles = this.record(record['quantiles'] ?? {}, `${at}.quantiles`);
-      const entries = Object.entries(quantiles)
-        .map(([q, each]) => [q, this.#float(each, `${at}.quantiles[${q}]`)] as const)
-        .sort(([a], [b]) => Number(a) - Number(b));
-      return {
-        quantiles: Object.fromEntries(entries),
-        count: count(record['count'], `${at}.count`),
-        sum,
-      };
-    }
+    return type === 'histogram' ? this.#histogram(value, at) : this.#summary(value, at);
+  }
+
+  #histogram(value: unknown, at: string): ScenarioValue {
+    const record = this.record(value, at, ['bounds', 'counts', 'sum']);
     const bounds = this.list(record['bounds'], `${at}.bounds`).map((each, i) =>
       this.#float(each, `${at}.bounds[${i}]`),
     );
     const counts = this.list(record['counts'], `${at}.counts`).map((each, i) =>
-      count(each, `${at}.counts[${i}]`),
+      this.#count(each, `${at}.counts[${i}]`),
     );
+    if (!isAscending(bounds) || !bounds.every(Number.isFinite))
+      this.#found(bounds, `${at}.bounds`, 'finite numbers, each greater than the one before');
     if (counts.length !== bounds.length + 1)
       this.#add(
         `${at}.counts`,
         `${counts.length} counts for ${bounds.length} bounds, allowed: one more than bounds`,
       );
-    return { bounds, counts, sum };
+    return { bounds, counts, sum: this.#float(record['sum'], `${at}.sum`) };
+  }
+
+  #summary(value: unknown, at: string): ScenarioValue {
+    const record = this.record(value, at, ['quantiles', 'count', 'sum']);
+    // As pairs: an object would put the key "1" before "0.5".
+    const quantiles = Object.entries(this.record(record['quantiles'], `${at}.quantiles`))
+      .map(([q, each]) => [q, this.#float(each, `${at}.quantiles[${q}]`)] as const)
+      .sort(([a], [b]) => Number(a) - Number(b))
+      .map(([q, each]) => [this.#quantile(q, `${at}.quantiles`), each] as const);
+    if (!isAscending(quantiles.map(([q]) => q)))
+      this.#add(`${at}.quantiles`, 'a quantile is given twice, allowed: each once');
+    const count = this.#count(record['count'], `${at}.count`);
+    return { quantiles, count, sum: this.#float(record['sum'], `${at}.sum`) };
+  }
+
+  #quantile(key: string, at: string): number {
+    const isQuantile = /^\d*\.?\d+(e-\d+)?$/.test(key) && Number(key) <= 1;
+    if (!isQuantile) this.#found(key, at, 'keys that are numbers from 0 to 1');
+    return isQuantile ? Number(key) : NaN;
+  }
+
+  #count(value: unknown, at: string): bigint {
+    return this.#integer(value, at, 0n, 2n ** 64n - 1n);
   }
 
   #float(value: unknown, at: string): number {
@@ -137,3 +150,7 @@ export class Checker {
     this.#problems.push(`${this.#from}: ${at === '' ? 'the file' : at}: ${what}`);
   }
 }
+
+/** Whether each number is greater than the one before; what is no number is told of elsewhere. */
+const isAscending = (numbers: readonly number[]): boolean =>
+  numbers.every((number, index) => index === 0 || !(number <= (numbers[index - 1] ?? NaN)));

@@ -8,7 +8,8 @@ export type ScenarioValue =
   | string
   | { readonly bounds: readonly number[]; readonly counts: readonly bigint[]; readonly sum: number }
   | {
-      readonly quantiles: Readonly<Record<string, number>>;
+      /** Quantile and value, ascending. */
+      readonly quantiles: readonly (readonly [number, number])[];
       readonly count: bigint;
       readonly sum: number;
     };

@@ -1,5 +1,6 @@
 // Puts a scenario's objects into a publisher and carries out its steps.
 import { Fault } from '../errors.js';
+import { LIMITS } from '../native/layout.js';
 import type { PublishedObject } from '../native/publisher-options.js';
 import type { Publisher } from '../native/publisher.js';
 import type { PublishedValues } from '../native/published-values.js';
@@ -37,8 +38,17 @@ export class Stage {
     return [...this.#objects.keys()];
   }
 
-  /** @throws Fault SCENARIO_INVALID when the parent is not there or the id is taken */
+  /** @throws Fault SCENARIO_INVALID when the parent is not there, the id is taken or a text too long */
   add(scenario: ScenarioObject): void {
+    try {
+      this.#add(scenario);
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+      throw new Fault('SCENARIO_INVALID', `Object ${scenario.id}: ${error.message}`);
+    }
+  }
+
+  #add(scenario: ScenarioObject): void {
     const { id, className, state, synced } = scenario;
     if (this.#objects.has(id)) throw new Fault('SCENARIO_INVALID', `Object ${id} is there already`);
     const parent = scenario.parent === undefined ? undefined : this.#find(scenario.parent);
@@ -61,21 +71,21 @@ export class Stage {
 
   /** Sets a variable to a value as a scenario states it. @throws Fault SCENARIO_INVALID */
   set(id: string, name: string, value: unknown): void {
-    const staged = this.#find(id).variables.get(name);
+    const object = this.#find(id);
+    const staged = object.variables.get(name);
     if (staged === undefined)
       throw new Fault('SCENARIO_INVALID', `Object ${id} has no variable ${JSON.stringify(name)}`);
     const check = new Checker(`step for ${id}`);
     const checked = check.value(value, staged.variable.type, name);
     check.throwIfAny();
-    store(staged.handle, checked);
+    if (isSameSchema(staged.variable.value, checked)) store(staged.handle, checked);
+    else this.#replace(object, staged, checked);
   }
 
   #addVariable(staged: StagedObject, variable: ScenarioVariable): void {
     const { name, type, kind, unit, help, value } = variable;
-    const textBytes = Math.max(
-      TEXT_ROOM,
-      typeof value === 'string' ? Buffer.byteLength(value) * 2 : 0,
-    );
+    const bytes = typeof value === 'string' ? Buffer.byteLength(value) : 0;
+    const textBytes = Math.max(TEXT_ROOM, bytes * 2 > LIMITS.textBytes ? bytes : bytes * 2);
     const handle = this.#publisher.addVariable(staged.object, name, type, {
       kind,
       unit,
@@ -85,6 +95,12 @@ export class Stage {
     });
     staged.variables.set(name, { variable, handle });
     if (value !== undefined) store(handle, value);
+  }
+
+  /** Bounds and quantiles belong to the variable: other ones make another variable of it. */
+  #replace(object: StagedObject, { variable, handle }: Staged, value: ScenarioValue): void {
+    this.#publisher.removeVariable(handle);
+    this.#addVariable(object, { ...variable, value });
   }
 
   #remove(id: string): void {
@@ -103,9 +119,12 @@ export class Stage {
   }
 }
 
+const isSameSchema = (one: ScenarioValue | undefined, other: ScenarioValue): boolean =>
+  schemaOf(one).join() === schemaOf(other).join();
+
 function schemaOf(value: ScenarioValue | undefined): readonly number[] {
   if (typeof value !== 'object') return [];
-  return 'bounds' in value ? value.bounds : Object.keys(value.quantiles).map(Number);
+  return 'bounds' in value ? value.bounds : value.quantiles.map(([quantile]) => quantile);
 }
 
 function store(handle: PublishedValues[keyof PublishedValues], value: ScenarioValue): void {
@@ -115,7 +134,7 @@ function store(handle: PublishedValues[keyof PublishedValues], value: ScenarioVa
       (handle as PublishedValues['summary']).set(
         value.count,
         value.sum,
-        Object.values(value.quantiles),
+        value.quantiles.map(([, each]) => each),
       );
   } else if (typeof value === 'string') (handle as PublishedValues['string']).set(value);
   else (handle as PublishedValues['u64']).set(value);
