@@ -128,7 +128,7 @@ describe('stdout mode through a pipe', function () {
 
   it('prints one comment line with the reason for a target that is not ready', async () => {
     const { exporter, reader } = piped({ server_keys: ['nobody'] });
-    await eventually('a line', () => reader.stdout.match(/\n/)?.[0], 12_000);
+    await eventually('a line', () => /\n/.exec(reader.stdout)?.[0], 12_000);
     await exporter.stop();
     await reader.ended;
     for (const line of reader.stdout.trimEnd().split('\n'))
@@ -168,7 +168,7 @@ describe('stdout mode through a pipe', function () {
 
   it('ends quietly with status 0 when its reader goes away', async () => {
     const { exporter, reader } = piped();
-    await eventually('a document', () => reader.stdout.match(/# EOF\n/)?.[0], 12_000);
+    await eventually('a document', () => /# EOF\n/.exec(reader.stdout)?.[0], 12_000);
     await reader.stop('SIGKILL');
     expect(await exporter.ended).to.deep.equal({ status: 0, signal: null });
     expect(exporter.stderr).not.to.match(/EPIPE|error|at .+:\d+:\d+/i);

@@ -29,9 +29,11 @@ export async function eventually<T>(
   probe: () => T | undefined | Promise<T | undefined>,
   withinMs = 8000,
 ): Promise<T> {
-  for (const end = performance.now() + withinMs; performance.now() < end; await delay(15)) {
+  const end = performance.now() + withinMs;
+  while (performance.now() < end) {
     const answer = await probe();
     if (answer !== undefined) return answer;
+    await delay(15);
   }
   throw new Error(`${what}: not within ${withinMs} ms`);
 }
