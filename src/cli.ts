@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // shm_exporter: arguments in, exit status out.
 import { readFileSync } from 'node:fs';
+import { Subscription } from 'rxjs';
 import { parseArguments } from './config/arguments.js';
 import { loadConfig } from './config/resolve.js';
 import type { Config } from './config/resolve.js';
@@ -36,24 +37,28 @@ function run(config: Config): void {
   for (const message of warnings) log({ level: 'warning', message });
   const plan = planTargets(config);
   const license = readLicense(settings.licenseFile, new Date());
-  const running = service(config, plan, license, {
-    version: version(),
-    memory: posixMemory,
-    unixMs: () => Date.now(),
-    stdout: () => pipeWriter(1),
-    log,
-  }).subscribe({
-    error: fail,
-    complete: () => process.exit(0),
-  });
+  const running = new Subscription();
   const stop = (signal: NodeJS.Signals): void => {
     log({ level: 'info', message: `${signal}: finishing running responses` });
     running.unsubscribe();
     process.exitCode = 0;
     setTimeout(() => process.exit(0), DRAIN_MS).unref();
   };
+  // Before the start: much of it happens while the service is being subscribed to.
   process.once('SIGTERM', stop);
   process.once('SIGINT', stop);
+  running.add(
+    service(config, plan, license, {
+      version: version(),
+      memory: posixMemory,
+      unixMs: () => Date.now(),
+      stdout: () => pipeWriter(1),
+      log,
+    }).subscribe({
+      error: fail,
+      complete: () => process.exit(0),
+    }),
+  );
 }
 
 function main(): void {
