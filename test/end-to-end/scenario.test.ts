@@ -102,7 +102,7 @@ describe('a scenario of all value types', function () {
   });
 
   describe('whose first sync takes a while', () => {
-    const WAIT_MS = 1200;
+    const WAIT_MS = 800;
     let url = '';
     before(async () => {
       const exporter = stage.exporter({

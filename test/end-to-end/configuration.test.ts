@@ -1,0 +1,134 @@
+import { expect } from 'chai';
+import { readFileSync } from 'node:fs';
+import { connect, createServer } from 'node:net';
+import type { AddressInfo, Server } from 'node:net';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { PROJECT, delay, theatre } from '../support/processes.js';
+import { readyPage, scrape } from './page.js';
+
+describe('the command line of shm_exporter', function () {
+  this.slow(3000);
+  const stage = theatre();
+  const run = (...args: readonly string[]) => {
+    const { status, stdout, stderr } = stage.run('exporter', ...args);
+    return { status, stdout, stderr };
+  };
+
+  it('prints its version with --version (spec 9.1)', () => {
+    const { version } = JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8')) as {
+      version: string;
+    };
+    expect(run('--version')).to.deep.equal({ status: 0, stdout: `${version}\n`, stderr: '' });
+  });
+
+  it('explains itself with --help', () => {
+    const { status, stdout, stderr } = run('--help');
+    expect({ status, stderr }).to.deep.equal({ status: 0, stderr: '' });
+    const options =
+      '--config --app --server-key --instance --enable-metrics-http --metrics-port --debug --targets-config --version';
+    for (const option of options.split(' ')) expect(stdout).to.contain(`  ${option}`);
+  });
+
+  it('says that a configuration is valid with --check-config', () =>
+    expect(run('--config', stage.config({ app: 'adh' }), '--check-config')).to.deep.equal({
+      status: 0,
+      stdout: 'configuration is valid\n',
+      stderr: '',
+    }));
+
+  it('tells of everything that is wrong in one go, with status 2', () => {
+    const path = stage.config({ target_workers: 65, metrics_prt: 1, stdout_format: 'xml' });
+    const { status, stdout, stderr } = run('--config', path, '--check-config');
+    expect({ status, stdout }).to.deep.equal({ status: 2, stdout: '' });
+    for (const sentence of [
+      'target_workers: found 65, allowed is an integer from 0 to 64',
+      'metrics_prt: unknown key',
+      'stdout_format: found "xml"',
+    ])
+      expect(stderr).to.contain(sentence);
+    expect(stderr.trimEnd().split('\n').length).to.equal(3);
+  });
+
+  it('names the option that was meant, with status 2', () => {
+    const { status, stdout, stderr } = run('--metrics-prt', '1');
+    expect({ status, stdout }).to.deep.equal({ status: 2, stdout: '' });
+    expect(stderr).to.match(/unknown option '--metrics-prt'\s\(Did you mean --metrics-port\?\)\n$/);
+  });
+
+  it('lists the class aliases of the application for an unknown one, with status 2', () => {
+    for (const more of [['--check-config'], []]) {
+      const { status, stderr } = run('--config', stage.config({ classes: ['mont'] }), ...more);
+      expect(status).to.equal(2);
+      expect(stderr).to.contain('unknown class alias "mont"');
+      expect(stderr).to.match(/allowed: .*\bprocess\b.*\bmount\b/);
+    }
+  });
+
+  describe('over a configuration file', () => {
+    const object = (app: string) => ({
+      id: `h.1.${app}`,
+      class: 'Root',
+      variables: { [app]: { type: 'u64', value: 1 } },
+    });
+    before(() => stage.play({ server_key: '1', objects: [object('left'), object('right')] }));
+
+    it('wins: --app and --server-key replace app, server_keys and targets (spec 1.1, 1.6)', async () => {
+      const targets = '\n[[targets]]\napp = "left"\nserver_key = "1"\n';
+      const config = stage.config({ app: 'left', server_keys: ['nobody'] }, targets);
+      const args = ['--config', config, '--server-key', '1', '--app', 'right'];
+      const page = await readyPage(await stage.start('exporter', args).url());
+      expect(page).to.contain('\nright_root_right{object="@root"} 1\n');
+      expect(page).not.to.contain('left_root');
+    });
+
+    it('wins: --enable-metrics-http and --metrics-port', async () => {
+      const config = stage.config({ app: 'left', metrics_http_enabled: false, metrics_port: 1 });
+      const more = ['--enable-metrics-http', '--metrics-port', '0', '--server-key', '1'];
+      const exporter = stage.start('exporter', ['--config', config, ...more]);
+      expect(await readyPage(await exporter.url())).to.contain('left_root_left');
+    });
+  });
+
+  it('ends with status 4 when the port is in use', async () => {
+    const taken: Server = createServer().listen(0, '127.0.0.1');
+    await once(taken, 'listening');
+    const { port } = taken.address() as AddressInfo;
+    const exporter = stage.exporter({ metrics_port: port });
+    expect(await exporter.ended).to.deep.equal({ status: 4, signal: null });
+    expect(exporter.stderr).to.match(
+      new RegExp(`^shm_exporter: Cannot listen on 127\\.0\\.0\\.1:${port}: .*EADDRINUSE.*$`, 'm'),
+    );
+    taken.close();
+  });
+
+  describe('ends with status 0 and finishes the running scrape', () => {
+    before(() => stage.simulate('--app', 'big', '--server-key', '2', '--objects', '15000'));
+
+    for (const signal of ['SIGTERM', 'SIGINT'] as const)
+      it(`at ${signal}`, async () => {
+        const exporter = stage.exporter({ app: 'big', server_keys: ['2'] });
+        const url = new URL(await exporter.url());
+        await readyPage(url.href);
+        const socket = connect(Number(url.port), url.hostname);
+        socket.write(`GET ${url.pathname} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+        const [first] = (await once(socket, 'data')) as [Buffer];
+        socket.pause();
+        const chunks = [first];
+        exporter.signal(signal);
+        await exporter.line(new RegExp(`${signal}: finishing running responses`));
+        await delay(300);
+        expect(exporter.isOver, 'it waits for the reader').to.be.false;
+        expect(await scrape(url.href).catch(() => 'refused')).to.equal('refused');
+        socket.on('data', (chunk: Buffer) => chunks.push(chunk));
+        socket.resume();
+        await once(socket, 'end');
+        const whole = Buffer.concat(chunks);
+        const head = whole.subarray(0, whole.indexOf('\r\n\r\n') + 4);
+        const [, length = ''] = /content-length: (\d+)/i.exec(head.toString('latin1')) ?? [];
+        expect(whole.length - head.length).to.equal(Number(length));
+        expect(whole.subarray(-200).toString()).to.match(/shm_exporter_target_info\{[^\n]*\} 1\n$/);
+        expect(await exporter.ended).to.deep.equal({ status: 0, signal: null });
+      });
+  });
+});

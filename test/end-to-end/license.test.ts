@@ -1,0 +1,116 @@
+import { expect } from 'chai';
+import { readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { isInstalled, theatre } from '../support/processes.js';
+import { signedLicense } from '../license/signed-license.js';
+
+const HOUR_MS = 3_600_000;
+const iso = (hours: number) =>
+  `${new Date(Date.now() + hours * HOUR_MS).toISOString().slice(0, 19)}Z`;
+
+describe('the license of a start (spec 5, 7.2)', function () {
+  this.slow(3000);
+  const stage = theatre();
+  const expired = (name: string, hoursAgo: number) =>
+    stage.issue(name, '--issued-at', iso(-100), '--expires-at', iso(-hoursAgo));
+  const start = (license: string) =>
+    stage.exporter({ app: 'shop', server_keys: ['1'], license_file: license });
+  const segment = () => `/dev/shm/${stage.contextId}.pool.1`;
+
+  before(() =>
+    stage.play({
+      server_key: '1',
+      objects: [{ id: 'h.1.shop', class: 'Shop', variables: { a: { type: 'u64', value: 1 } } }],
+    }),
+  );
+
+  it('is accepted when it is valid, without a warning', async () => {
+    const exporter = start(stage.license);
+    await exporter.line(/ ready: /);
+    expect(exporter.stderr).not.to.contain('warning license');
+    expect(await exporter.stop()).to.deep.equal({ status: 0, signal: null });
+  });
+
+  it('is accepted 35 h after its expiry, with a warning that tells the hours left', async () => {
+    const exporter = start(expired('grace.json', 35));
+    await exporter.line(/ ready: /);
+    expect(exporter.stderr).to.match(/ warning license \S+ expired at \S+; grace ends in 1 h\n/);
+    await exporter.stop();
+  });
+
+  const tampered = () => {
+    const path = stage.issue('tampered.json', '--days', '2');
+    writeFileSync(path, readFileSync(path, 'utf8').replace('"T"', '"U"'));
+    return path;
+  };
+  const wrongProduct = () =>
+    stage.write(
+      'product.json',
+      signedLicense({ product: 'other', issued_at: iso(-1), expires_at: iso(24) }),
+    );
+  const refused: readonly (readonly [string, () => string, RegExp])[] = [
+    ['expired 37 h ago', () => expired('expired.json', 37), /its grace of 36 h ended at/],
+    ['changed', tampered, /bad signature/],
+    ['not there', () => stage.path('none.json'), /none\.json does not exist/],
+    ['not configured', () => '', /No license file is configured/],
+    ['for another product', wrongProduct, /product/],
+    ['not JSON', () => stage.write('text.json', 'license'), /is not JSON/],
+  ];
+
+  for (const [what, license, reason] of refused)
+    it(`ends the start with status 3 and one line when it is ${what}`, async () => {
+      const exporter = start(license());
+      expect(await exporter.ended).to.deep.equal({ status: 3, signal: null });
+      expect(exporter.stderr).to.match(/^shm_exporter: [^\n]+\n$/);
+      expect(exporter.stderr).to.match(reason);
+      expect(exporter.stdout).to.equal('');
+    });
+
+  describe('when it is refused', () => {
+    it('no shared memory was opened, as a trace of system calls shows', async function () {
+      if (!isInstalled('strace')) this.skip();
+      this.timeout(40_000);
+      const traced = (name: string, license: string) => {
+        const under = [
+          'strace',
+          '-D',
+          '-f',
+          '-qq',
+          '-e',
+          'trace=open,openat',
+          '-o',
+          stage.path(name),
+        ];
+        const config = stage.config({ app: 'shop', server_keys: ['1'], license_file: license });
+        return stage.start('exporter', ['--config', config], { under });
+      };
+      const opened = (name: string) =>
+        readFileSync(stage.path(name), 'utf8')
+          .split('\n')
+          .filter((line) => line.includes('/dev/shm'));
+      const stopped = traced('refused.trace', tampered());
+      expect((await stopped.ended).status).to.equal(3);
+      expect(readFileSync(stage.path('refused.trace'), 'utf8')).to.contain('tampered.json');
+      expect(opened('refused.trace')).to.deep.equal([]);
+
+      // The trace would show it.
+      const valid = traced('valid.trace', stage.license);
+      await valid.line(/ ready: /, 20_000);
+      expect(opened('valid.trace').join('\n')).to.contain(segment());
+      await valid.stop();
+    });
+
+    it('no byte of a segment was read, as its access time shows', async function () {
+      const past = new Date(0);
+      const seenBy = async (license: string, isDone: RegExp) => {
+        utimesSync(segment(), past, new Date());
+        const exporter = start(license);
+        await exporter.line(isDone);
+        await exporter.stop();
+        return statSync(segment()).atimeMs !== past.getTime();
+      };
+      // Where access times are not kept nothing can be told.
+      if (!(await seenBy(stage.license, / ready: /))) this.skip();
+      expect(await seenBy(tampered(), /bad signature/)).to.be.false;
+    });
+  });
+});

@@ -1,0 +1,77 @@
+import { expect } from 'chai';
+import { loadCatalogues } from '#app/catalogue/builtin.js';
+import { Publisher } from '#app/native/publisher.js';
+import { LiveTree } from '#app/simulator/live-tree.js';
+import { Random } from '#app/simulator/random.js';
+import { planTree } from '#app/simulator/tree-plan.js';
+
+/** What a tree of that seed published and removed, in order, after so many beats. */
+function story(seed: number, beats: number): { added: string[]; removed: number } {
+  const publisher = new Publisher({
+    contextId: `sim_${process.pid}`,
+    serverKey: String(seed),
+    pid: process.pid,
+    realtimeNs: () => 0n,
+  });
+  const added: string[] = [];
+  let removed = 0;
+  const addRoot = publisher.addRoot.bind(publisher);
+  const addObject = publisher.addObject.bind(publisher);
+  const removeObject = publisher.removeObject.bind(publisher);
+  publisher.addRoot = (name, ...rest) => {
+    added.push(name);
+    return addRoot(name, ...rest);
+  };
+  publisher.addObject = (parent, name, ...rest) => {
+    if (parent.id === 0) throw new Error(`${name} has no parent`);
+    added.push(name);
+    return addObject(parent, name, ...rest);
+  };
+  publisher.removeObject = (object) => {
+    removed++;
+    removeObject(object);
+  };
+  try {
+    const catalogue = loadCatalogues().get('ads');
+    if (catalogue === undefined) throw new Error('no catalogue of ads');
+    const tree = new LiveTree(publisher, 'h.1.ads', planTree(catalogue, 80), new Random(seed));
+    for (let beat = 0; beat < beats; beat++) tree.beat(0.1);
+    return { added, removed };
+  } finally {
+    publisher.close();
+  }
+}
+
+describe('LiveTree', () => {
+  it('publishes every object once, parents before children', () => {
+    const { added, removed } = story(1, 0);
+    expect(removed).to.equal(0);
+    expect(added[0]).to.equal('h.1.ads');
+    expect(new Set(added).size).to.equal(added.length);
+  });
+
+  it('ends clients and starts others under the same ids', () => {
+    const { added, removed } = story(2, 100);
+    expect(removed).to.be.within(10, 60);
+    expect(new Set(added).size).to.be.below(added.length);
+    expect(new Set(added)).to.deep.equal(new Set(story(2, 0).added));
+  });
+
+  it('tells the same story for the same seed, another for another', () => {
+    expect(story(3, 60)).to.deep.equal(story(3, 60));
+    expect(story(3, 60)).not.to.deep.equal(story(4, 60));
+  });
+});
+
+describe('Random', () => {
+  it('gives the same numbers for the same seed, from 0 to below 1', () => {
+    const numbers = (seed: number) => {
+      const random = new Random(seed);
+      return Array.from({ length: 1000 }, () => random.next());
+    };
+    expect(numbers(7)).to.deep.equal(numbers(7));
+    expect(numbers(7)).not.to.deep.equal(numbers(8));
+    expect(Math.min(...numbers(7))).to.be.within(0, 0.01);
+    expect(Math.max(...numbers(7))).to.be.within(0.99, 1 - 2 ** -33);
+  });
+});

@@ -1,0 +1,121 @@
+import { expect } from 'chai';
+import { parseScenario } from '#app/simulator/scenario.js';
+
+const root = (more: object) => ({ objects: [{ id: 'h.1.x', class: 'C', ...more }] });
+const variable = (more: object) => root({ variables: { v: more } });
+const step = (more: object) => ({ objects: [], steps: [{ after_ms: 0, ...more }] });
+const AT = 'objects[0].variables["v"]';
+
+describe('a scenario', () => {
+  it('is read with its defaults', () => {
+    const text = JSON.stringify(variable({ type: 'i64', value: '-9223372036854775808' }));
+    expect(parseScenario(text, 's.json')).to.deep.equal({
+      contextId: undefined,
+      poolName: undefined,
+      serverKey: undefined,
+      objects: [
+        {
+          id: 'h.1.x',
+          parent: undefined,
+          className: 'C',
+          state: 'normal',
+          synced: true,
+          variables: [
+            { name: 'v', type: 'i64', kind: 'unknown', unit: '', help: '', value: -(2n ** 63n) },
+          ],
+        },
+      ],
+      steps: [],
+      repeat: false,
+    });
+  });
+
+  it('puts quantiles in order, 1 after 0.5', () => {
+    const value = { quantiles: { 1: 3, '0.5': 1, '0.9': 2 }, count: 4, sum: 5 };
+    const text = JSON.stringify(variable({ type: 'summary', value }));
+    expect(parseScenario(text, 's').objects[0]?.variables[0]?.value).to.deep.equal({
+      quantiles: [
+        [0.5, 1],
+        [0.9, 2],
+        [1, 3],
+      ],
+      count: 4n,
+      sum: 5,
+    });
+  });
+
+  const histogram = (bounds: readonly unknown[], counts: readonly unknown[]) =>
+    variable({ type: 'histogram', value: { bounds, counts, sum: 0 } });
+  const summary = (quantiles: object) =>
+    variable({ type: 'summary', value: { quantiles, count: 0, sum: 0 } });
+  const u64 = 'an integer from 0 to 18446744073709551615, beyond 2^53 as a decimal string';
+  const refused: readonly (readonly [object, string])[] = [
+    [[], 'the file: found [], allowed: an object\ns: objects: found nothing, allowed: a list'],
+    [{ objects: 1 }, 'objects: found 1, allowed: a list'],
+    [
+      { objects: [], stpes: [] },
+      'stpes: unknown key, allowed: context_id, pool_name, server_key, objects, steps, repeat',
+    ],
+    [{ objects: [], repeat: 1 }, 'repeat: found 1, allowed: true or false'],
+    [{ objects: [], server_key: 1 }, 'server_key: found 1, allowed: a string'],
+    [root({ id: 1 }), 'objects[0].id: found 1, allowed: a string'],
+    [
+      root({ state: 'odd' }),
+      'objects[0].state: found "odd", allowed: init, normal, manual_recovery, auto_recovery, dead, invalid',
+    ],
+    [
+      variable({ type: 'int' }),
+      `${AT}.type: found "int", allowed: u64, i64, f64, bool, string, histogram, summary`,
+    ],
+    [
+      variable({ type: 'u64', kind: 'total' }),
+      `${AT}.kind: found "total", allowed: unknown, counter, gauge`,
+    ],
+    [variable({ type: 'u64', value: -1 }), `${AT}.value: found -1, allowed: ${u64}`],
+    [
+      variable({ type: 'u64', value: 2 ** 53 }),
+      `${AT}.value: found 9007199254740992, allowed: ${u64}`,
+    ],
+    [variable({ type: 'bool', value: 1 }), `${AT}.value: found 1, allowed: true or false`],
+    [
+      variable({ type: 'f64', value: 'x' }),
+      `${AT}.value: found "x", allowed: a number, "NaN", "Infinity" or "-Infinity"`,
+    ],
+    [
+      histogram([1], [1]),
+      `${AT}.value.counts: 1 counts for 1 bounds, allowed: one more than bounds`,
+    ],
+    [
+      histogram([2, 1], [0, 0, 0]),
+      `${AT}.value.bounds: found [2,1], allowed: finite numbers, each greater than the one before`,
+    ],
+    [
+      summary({ 2: 0 }),
+      `${AT}.value.quantiles: found "2", allowed: keys that are numbers from 0 to 1`,
+    ],
+    [
+      summary({ '0.5': 0, '.5': 0 }),
+      `${AT}.value.quantiles: a quantile is given twice, allowed: each once`,
+    ],
+    [
+      step({ after_ms: -1 }),
+      'steps[0].after_ms: found -1, allowed: milliseconds from 0 to 2147483647',
+    ],
+    [step({ exit: 'now' }), 'steps[0].exit: found "now", allowed: clean, kill'],
+    [step({ remove: 'a' }), 'steps[0].remove: found "a", allowed: a list'],
+    [step({ set: { a: 1 } }), 'steps[0].set["a"]: found 1, allowed: an object'],
+  ];
+  for (const [json, message] of refused)
+    it(`is refused: ${message.split('\n')[0] ?? ''}`, () =>
+      expect(() => parseScenario(JSON.stringify(json), 's'))
+        .to.throw(`s: ${message}`)
+        .with.property('code', 'SCENARIO_INVALID'));
+
+  it('is refused with everything that is wrong, a line each', () => {
+    const json = { ...variable({ type: 'int', kind: 'x' }), repeat: 'no' };
+    expect(() => parseScenario(JSON.stringify(json), 's')).to.throw(/^s: .+\ns: .+\ns: .+$/);
+  });
+
+  it('is refused when it is not JSON', () =>
+    expect(() => parseScenario('{', 's.json')).to.throw(/^s\.json is not JSON: /));
+});
