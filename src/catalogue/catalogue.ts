@@ -19,7 +19,7 @@ export interface Catalogue {
 }
 
 const FILE_KEYS = ['app', 'classes', 'seed_path_groups'];
-const APP = /^[a-zA-Z][a-zA-Z0-9_-]*$/;
+const APP = /^[a-zA-Z][a-zA-Z0-9_]*$/;
 
 /**
  * Reads a catalogue file; `from` names it in messages. docs/catalogue.md describes the format.
@@ -34,7 +34,7 @@ export function parseCatalogue(text: string, from: string): Catalogue {
   if (file.has('app') && !APP.test(app))
     problems.add(
       'app',
-      `found ${JSON.stringify(app)}, allowed: a letter, then letters, digits, _, -`,
+      `found ${JSON.stringify(app)}, allowed: a letter, then letters, digits and _`,
     );
   const families = new Families(app);
   const classes = file.tables('classes').map((table) => parseClass(table, families));

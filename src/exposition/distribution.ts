@@ -25,7 +25,10 @@ export class Distribution {
     this.#conversion = conversion;
     this.#steps = shape.type === 'histogram' ? shape.bounds.length + 1 : shape.quantiles.length;
     this.#at = kernel.arena.take((this.#steps + 2) * 8);
-    kernel.u64.fill(0n, this.#at >>> 3, (this.#at >>> 3) + this.#steps + 2);
+    const first = this.#at >>> 3;
+    kernel.u64.fill(0n, first, first + this.#steps + 2);
+    // Quantiles of nothing are not a number; buckets of nothing are zero.
+    if (shape.type === 'summary') kernel.f64.fill(NaN, first, first + this.#steps);
   }
 
   lines(name: string, labels: string): Line[] {

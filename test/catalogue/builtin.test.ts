@@ -36,8 +36,8 @@ describe('loadCatalogues', () => {
   });
 
   it('adds the applications of the user', () => {
-    const catalogues = loadCatalogues([write('own.toml', 'my-app', 'my_app_up')]);
-    expect([...catalogues.keys()]).to.deep.equal([...BUILT_IN_APPS, 'my-app']);
+    const catalogues = loadCatalogues([write('own.toml', 'my_app', 'my_app_up')]);
+    expect([...catalogues.keys()]).to.deep.equal([...BUILT_IN_APPS, 'my_app']);
   });
 
   it('lets a file of the user replace a built-in catalogue as a whole', () => {
