@@ -1,21 +1,29 @@
 #!/usr/bin/env node
 // npm run demo: a simulated server, an evaluation license and the exporter, until Ctrl-C.
+// `-- --stdout` shows the other sink, `-- --port N` listens elsewhere.
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
 import { messageOf } from '../errors.js';
 import { issueLicense } from '../license/issue-license.js';
 
 const SERVER_KEY = '82';
-const PORT = 9464;
+const DEFAULT_PORT = '9464';
 const LICENSE_DAYS = 1;
 /** How long a process may take to end before it is ended. */
 const PATIENCE_MS = 5000;
 
-const isStdout = process.argv.includes('--stdout');
+const { values: options } = parseArgs({
+  options: {
+    stdout: { type: 'boolean', default: false },
+    port: { type: 'string', default: DEFAULT_PORT },
+  },
+});
+const isStdout = options.stdout;
 const folder = mkdtempSync(join(tmpdir(), 'shm-demo-'));
 const contextId = `demo${process.pid}`;
 const children: ChildProcess[] = [];
@@ -83,7 +91,7 @@ function startExporter(): void {
       'app = "ads"',
       `server_keys = ["${SERVER_KEY}"]`,
       'metrics_bind_address = "127.0.0.1"',
-      `metrics_port = ${PORT}`,
+      `metrics_port = ${options.port}`,
       'metrics_interval_seconds = 5',
       `license_file = ${JSON.stringify(license)}`,
       '',
@@ -95,7 +103,7 @@ function startExporter(): void {
     process.stderr.write(text);
     if (isTold || !text.includes(' ready: ')) return;
     isTold = true;
-    const base = `http://127.0.0.1:${PORT}`;
+    const base = `http://127.0.0.1:${options.port}`;
     say('');
     say('The exporter serves a simulated ADS whose clients come and go. Try:');
     say(`  curl ${base}/metrics               the metrics of the server`);

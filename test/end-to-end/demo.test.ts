@@ -1,11 +1,20 @@
 import { expect } from 'chai';
 import { readFileSync, readdirSync } from 'node:fs';
 import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { eventually, theatre } from '../support/processes.js';
 import { samplesOf, scrape } from './page.js';
 
-const PORT = 9464;
-const BASE = `http://127.0.0.1:${PORT}`;
+/** A port that is free now. */
+const freePort = (): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as AddressInfo;
+      server.close(() => resolve(port));
+    });
+  });
 
 const isFree = (port: number): Promise<boolean> =>
   new Promise((resolve) => {
@@ -28,20 +37,18 @@ describe('npm run demo', function () {
   this.slow(8000);
   const stage = theatre();
 
-  before('its port 9464 is free', async function () {
-    if (!(await isFree(PORT))) this.skip();
-  });
-
   it('serves ads metrics, and Ctrl-C leaves no segment and no process', async () => {
-    const demo = stage.start('demo');
+    const port = await freePort();
+    const base = `http://127.0.0.1:${port}`;
+    const demo = stage.start('demo', ['--port', String(port)]);
     const context = `demo${demo.pid}`;
     const page = await eventually(
       'a page of the demo',
       async () => {
-        const key = await scrape(`${BASE}/metrics`).catch(() => undefined);
+        const key = await scrape(`${base}/metrics`).catch(() => undefined);
         if (key?.status === 200) return key.body;
         // With several targets a scrape has to be routed.
-        const routed = await scrape(`${BASE}/metrics?server_key=82`).catch(() => undefined);
+        const routed = await scrape(`${base}/metrics?server_key=82`).catch(() => undefined);
         return routed?.status === 200 ? routed.body : undefined;
       },
       15_000,
@@ -52,6 +59,6 @@ describe('npm run demo', function () {
     expect(await demo.stop('SIGINT')).to.deep.equal({ status: 0, signal: null });
     expect(readdirSync('/dev/shm').filter((name) => name.includes(context))).to.deep.equal([]);
     expect(processesWith(context)).to.deep.equal([]);
-    expect(await isFree(PORT)).to.be.true;
+    expect(await isFree(port)).to.be.true;
   });
 });

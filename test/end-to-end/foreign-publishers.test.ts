@@ -1,0 +1,96 @@
+// Publishers in other languages, compiled and run as their readers would.
+import { expect } from 'chai';
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { PROJECT, eventually, theatre } from '../support/processes.js';
+import { pageWith, scrape } from './page.js';
+
+/** Metrics that a page has, by name, whatever their labels. */
+const namesOf = (series: ReadonlyMap<string, string>): Set<string> =>
+  new Set([...series.keys()].map((key) => key.slice(0, key.indexOf('{'))));
+
+describe('a publisher in another language', function () {
+  this.slow(15_000);
+  this.timeout(40_000);
+  const stage = theatre();
+  const exporterOf = (app: string, key: string) =>
+    stage.exporter({ app, server_keys: [key] }).url();
+  const closed = (url: string, key: string) =>
+    eventually('503 after a clean close', async () => {
+      const { status, body } = await scrape(url);
+      const reason = new RegExp(`server key ${key}: (publisher closed its segment|no segment)`);
+      return status === 503 && reason.test(body) ? body : undefined;
+    });
+
+  it('in C: the example compiles strictly, and every sort of value is on the page', async () => {
+    const binary = stage.path('example');
+    const source = join(PROJECT, 'sdk/c/example.c');
+    const flags = ['-std=c11', '-Wall', '-Wextra', '-Werror', '-o', binary, source, '-pthread'];
+    const compiled = spawnSync('cc', flags, { encoding: 'utf8' });
+    expect(compiled.stderr).to.equal('');
+    const program = stage.command([
+      binary,
+      ...['--server-key', 'c', '--context-id', stage.contextId, '--root', 'h.1.example'],
+    ]);
+    await program.line(/ready/);
+    const url = await exporterOf('example', 'c');
+    const series = await pageWith(
+      url,
+      (page) => Number(page.get('example_queue_requests_total{"object":"queue"}')) > 0,
+      'the counter of the C example counts',
+    );
+    expect(namesOf(series)).to.include.members([
+      'example_queue_requests_total',
+      'example_queue_load',
+      'example_application_phase_info',
+      'example_queue_latency_bucket',
+      'example_queue_latency_sum',
+      'example_queue_latency_count',
+      'example_queue_size',
+      'example_queue_size_sum',
+      'example_queue_size_count',
+    ]);
+    const session = (page: ReadonlyMap<string, string>) =>
+      namesOf(page).has('example_session_received_total');
+    await pageWith(url, session, 'an object that was added is on the page');
+    await pageWith(url, (page) => !session(page), 'an object that was removed has left it');
+    expect(await program.stop('SIGTERM')).to.deep.equal({ status: 0, signal: null });
+    await closed(url, 'c');
+    expect(stage.segments().filter((name) => name.endsWith('.c'))).to.deep.equal([]);
+  });
+
+  it('in Python, with its standard library alone: the same', async () => {
+    const program = stage.command([
+      'python3',
+      join(PROJECT, 'examples/python/example.py'),
+      ...['--server-key', 'py', '--context-id', stage.contextId, '--root', 'h.1.example'],
+    ]);
+    await program.line(/ready/);
+    const url = await exporterOf('example', 'py');
+    const worker = (page: ReadonlyMap<string, string>) => namesOf(page).has('example_worker_pid');
+    const series = await pageWith(url, worker, 'an object that was added is on the page');
+    expect(namesOf(series)).to.include.members([
+      'example_example_requests_done_total',
+      'example_example_balance',
+      'example_example_load',
+      'example_example_even',
+      'example_example_status_info',
+      'example_example_latency_bucket',
+      'example_example_latency_sum',
+      'example_example_latency_count',
+      'example_example_sizes',
+      'example_example_sizes_sum',
+      'example_example_sizes_count',
+    ]);
+    await pageWith(url, (page) => !worker(page), 'an object that was removed has left it');
+    expect(await program.stop('SIGTERM')).to.deep.equal({ status: 0, signal: null });
+    await closed(url, 'py');
+    expect(stage.segments().filter((name) => name.endsWith('.py'))).to.deep.equal([]);
+  });
+
+  it('in Python: its own checks of the bytes pass', () => {
+    const check = join(PROJECT, 'examples/python/check.py');
+    const { status, stdout, stderr } = spawnSync('python3', [check], { encoding: 'utf8' });
+    expect(status, stdout + stderr).to.equal(0);
+  });
+});
