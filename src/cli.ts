@@ -9,6 +9,7 @@ import { Fault, messageOf } from './errors.js';
 import { readLicense } from './license/license-file.js';
 import { logger } from './log.js';
 import { posixMemory } from './native/posix.js';
+import { notYet } from './not-yet.js';
 import { planTargets, service } from './service.js';
 import { pipeWriter } from './sinks/pipe-writer.js';
 
@@ -34,7 +35,7 @@ function run(config: Config): void {
     () => new Date(),
     settings.debug,
   );
-  for (const message of warnings) log({ level: 'warning', message });
+  for (const message of [...warnings, ...notYet(config)]) log({ level: 'warning', message });
   const plan = planTargets(config);
   const license = readLicense(settings.licenseFile, new Date());
   const running = new Subscription();
@@ -73,7 +74,9 @@ function main(): void {
     return;
   }
   planTargets(config);
-  const warnings = config.warnings.map((warning) => `warning: ${warning}\n`).join('');
+  const warnings = [...config.warnings, ...notYet(config)]
+    .map((warning) => `warning: ${warning}\n`)
+    .join('');
   process.stdout.write(`${warnings}configuration is valid\n`);
 }
 

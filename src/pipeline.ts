@@ -1,7 +1,20 @@
 // One target from shared memory to answers, in one pipe: the file that a newcomer reads first.
-import { asyncScheduler, defer, finalize, map, merge, switchMap, tap } from 'rxjs';
+import {
+  asyncScheduler,
+  catchError,
+  concat,
+  defer,
+  finalize,
+  map,
+  merge,
+  switchMap,
+  takeUntil,
+  tap,
+  timer,
+} from 'rxjs';
 import type { Observable, SchedulerLike } from 'rxjs';
 import type { TargetView } from './exposition/target-view.js';
+import type { Verdict } from './model.js';
 import { answer, unanswered } from './streams/answer.js';
 import type { Answer, Demand } from './streams/answer.js';
 import { bindSubtree } from './streams/bind-subtree.js';
@@ -32,6 +45,10 @@ export interface PipelineObserver {
   /** `view` is undefined when its root is gone. */
   viewed(view: TargetView | undefined): void;
   ready(isReady: boolean): void;
+  /** The state of the chosen root's publisher, at each change of its segment. */
+  seen(publisher: Verdict): void;
+  /** Something went wrong that should not: the target starts anew after a while. */
+  failed(error: unknown): void;
   /** A refresh took that many milliseconds, answers included. */
   readonly refreshed: (tookMs: number) => void;
 }
@@ -48,7 +65,16 @@ export const targetPipeline = (parts: PipelineParts): Observable<Answer> =>
     switchMap((choice) =>
       choice.kind === 'none' ? parts.demand$.pipe(map(unanswered)) : withRoot(choice, parts),
     ),
+    catchError((error: unknown, again$) => {
+      parts.observer.failed(error);
+      return concat(whileDown(parts), again$);
+    }),
   );
+
+/** A target that failed is started anew after this time; its demands hear why meanwhile. */
+export const RESTART_MS = 5000;
+const whileDown = ({ demand$, scheduler = asyncScheduler }: PipelineParts): Observable<Answer> =>
+  demand$.pipe(map(unanswered), takeUntil(timer(RESTART_MS, scheduler)));
 
 function withRoot(chosen: ChosenRoot, parts: PipelineParts): Observable<Answer> {
   const { pool, partition, spacingMs, observer, scheduler = asyncScheduler } = parts;
@@ -56,9 +82,12 @@ function withRoot(chosen: ChosenRoot, parts: PipelineParts): Observable<Answer> 
     const view = parts.makeView(chosen);
     observer.viewed(view);
     const bound$ = bindSubtree(() => view.bindMore(), scheduler);
-    const change$ = pool
-      .segment$(chosen.serverKey)
-      .pipe(map((sighting) => ({ kind: 'change', sighting }) as const));
+    const change$ = pool.segment$(chosen.serverKey).pipe(
+      tap(({ publisher }) => {
+        observer.seen(publisher);
+      }),
+      map((sighting) => ({ kind: 'change', sighting }) as const),
+    );
     return merge(bound$, change$, parts.demand$).pipe(
       inPartition(partition, observer.refreshed), // one refresh at a time in each partition
       refreshView(view, spacingMs === 0), //         structure in, values copied, where needed

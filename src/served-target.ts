@@ -14,6 +14,7 @@ import {
 import type { Observable, SchedulerLike } from 'rxjs';
 import type { Catalogue } from './catalogue/catalogue.js';
 import type { Filters } from './catalogue/filters.js';
+import { messageOf } from './errors.js';
 import { internalMetrics } from './exposition/internal-metrics.js';
 import type { TargetCounters, ViewFacts } from './exposition/internal-metrics.js';
 import type { Kernel } from './exposition/kernel/kernel.js';
@@ -22,10 +23,12 @@ import { TargetView } from './exposition/target-view.js';
 import type {
   Exposition,
   InternalMetric,
+  PublisherState,
   SyncProgress,
   Target,
   TargetEvent,
   TargetStatus,
+  Verdict,
 } from './model.js';
 import { targetPipeline } from './pipeline.js';
 import type { PipelineObserver } from './pipeline.js';
@@ -48,6 +51,8 @@ export interface TargetParts {
   readonly spacingMs: number;
   /** Unix time in milliseconds. */
   readonly unixMs: () => number;
+  /** Tells of each sync step and each answer. */
+  readonly isDebug?: boolean;
   readonly scheduler?: SchedulerLike;
 }
 
@@ -77,6 +82,7 @@ export class ServedTarget implements Target, PipelineObserver {
   #choice: RootChoice | undefined;
   #view: TargetView | undefined;
   #isReady = false;
+  #publisherState: PublisherState | undefined;
 
   constructor(parts: TargetParts) {
     this.#parts = parts;
@@ -159,6 +165,7 @@ export class ServedTarget implements Target, PipelineObserver {
 
   viewed(view: TargetView | undefined): void {
     this.#view = view;
+    this.#publisherState = undefined;
     if (view !== undefined) return;
     this.#isReady = false;
     // Whoever still waits for its turn learns that the root is gone.
@@ -172,8 +179,25 @@ export class ServedTarget implements Target, PipelineObserver {
     this.#say('info', `ready: ${objects.total} objects, ${variables.total} variables`);
   }
 
+  seen(publisher: Verdict): void {
+    if (publisher.state === this.#publisherState) return;
+    if (this.#publisherState !== undefined || publisher.state !== 'live')
+      this.#say(publisher.state === 'live' ? 'info' : 'warning', publisher.reason);
+    this.#publisherState = publisher.state;
+  }
+
+  failed(error: unknown): void {
+    const reason = `a restart after a failure: ${messageOf(error)}`;
+    const publisher = this.status().publisher;
+    this.chosen({ kind: 'none', reason, publisher });
+  }
+
   readonly refreshed = (tookMs: number): void => {
     this.#counters.refreshes.add(tookMs);
+    if (this.#isReady || this.#parts.isDebug !== true) return;
+    const { objects, variables, reason } = this.#progress();
+    const counts = `objects ${objects.synced}/${objects.total}, variables ${variables.synced}/${variables.total}`;
+    this.#say('debug', `sync: ${counts}, waiting on ${reason}`);
   };
 
   #makeView(chosen: ChosenRoot): TargetView {
@@ -191,12 +215,19 @@ export class ServedTarget implements Target, PipelineObserver {
     // A scrape is counted before its page is written.
     if (isHit) this.#counters.cacheHits++;
     else this.#counters.cacheMisses++;
+    const { series, bytes } = snapshot;
+    if (this.#parts.isDebug === true)
+      this.#say('debug', `${isHit ? 'serves' : 'renders'} ${series} series, ${bytes} bytes`);
     return { kind: 'ready', snapshot, internal: this.internal(), status };
   }
 
   #progress(): SyncProgress {
     if (this.#choice?.kind === 'none') return { ...NO_PROGRESS, reason: this.#choice.reason };
-    return this.#view?.progress ?? { ...NO_PROGRESS, reason: 'the first look' };
+    const progress = this.#view?.progress ?? { ...NO_PROGRESS, reason: 'the first look' };
+    // All that is known is synced, so what is not known yet is waited for.
+    return progress.reason === '' && !this.#isReady
+      ? { ...progress, reason: 'the directory to be read' }
+      : progress;
   }
 
   #viewFacts(): ViewFacts | undefined {

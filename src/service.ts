@@ -82,6 +82,7 @@ export function service(
         kernel,
         spacingMs: settings.renderMinIntervalMs,
         unixMs: around.unixMs,
+        isDebug: settings.debug,
       });
     });
     const selfMetrics = new SelfMetrics(around.version);

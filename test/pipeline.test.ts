@@ -2,9 +2,10 @@
 import { expect } from 'chai';
 import { Subject } from 'rxjs';
 import { compileFilters } from '#app/catalogue/filters.js';
+import { messageOf } from '#app/errors.js';
 import { Kernel } from '#app/exposition/kernel/kernel.js';
 import { TargetView } from '#app/exposition/target-view.js';
-import { targetPipeline } from '#app/pipeline.js';
+import { RESTART_MS, targetPipeline } from '#app/pipeline.js';
 import type { PipelineObserver } from '#app/pipeline.js';
 import type { Demand } from '#app/streams/answer.js';
 import { Partition } from '#app/streams/partition.js';
@@ -19,7 +20,7 @@ describe('targetPipeline', () => {
   afterEach(() => publishers.closeAll());
 
   /** A pipeline that notes what its observer hears. */
-  const run = (kernel = new Kernel()) => {
+  const run = (kernel = new Kernel(), onView = (view: TargetView) => view) => {
     const clock = new VirtualClock();
     const memory = new CountingMemory();
     const { contextId } = publishers;
@@ -30,6 +31,8 @@ describe('targetPipeline', () => {
       chosen: (choice) => notes.push(choice.kind),
       viewed: (view) => notes.push(view === undefined ? 'view gone' : `view of ${view.root.name}`),
       ready: (isReady) => notes.push(isReady ? 'ready' : 'not ready'),
+      seen: (publisher) => notes.push(publisher.state),
+      failed: (error) => notes.push(`failed: ${messageOf(error)}`),
       refreshed: (tookMs) => notes.push(`refreshed in ${tookMs} ms`),
     };
     const filters = compileFilters(undefined, { classes: [], seedPathGroups: [], seedPaths: [] });
@@ -47,15 +50,17 @@ describe('targetPipeline', () => {
         spacingMs: 250,
         demand$,
         makeView: ({ source, root }) =>
-          new TargetView({
-            app: 'demo',
-            kernel,
-            source,
-            root,
-            catalogue: undefined,
-            filters,
-            onClash: () => undefined,
-          }),
+          onView(
+            new TargetView({
+              app: 'demo',
+              kernel,
+              source,
+              root,
+              catalogue: undefined,
+              filters,
+              onClash: () => undefined,
+            }),
+          ),
         observer,
         scheduler: clock,
       }),
@@ -79,6 +84,7 @@ describe('targetPipeline', () => {
       'view of H.1.demo',
       'not ready', // bound, and the directory's first sighting still to come
       'refreshed in 0 ms',
+      'live',
       'ready',
       'refreshed in 0 ms',
       'view gone',
@@ -104,6 +110,27 @@ describe('targetPipeline', () => {
     subscription.unsubscribe();
   });
 
+  it('starts anew after a failure that should not be, and says so meanwhile', () => {
+    publishers.withRoot('82', 'H.1.demo');
+    let failures = 1;
+    const { clock, seen, demand, notes, subscription } = run(new Kernel(), (view) => {
+      if (failures-- > 0)
+        view.render = () => {
+          throw new Error('out of memory');
+        };
+      return view;
+    });
+    demand();
+    expect(notes).to.include('failed: out of memory');
+    const meanwhile = demand();
+    expect(seen.at(-1)).to.deep.equal({ demand: meanwhile, snapshot: undefined, isHit: false });
+    clock.advance(RESTART_MS);
+    const after = demand();
+    expect(seen.at(-1)?.demand).to.equal(after);
+    expect(seen.at(-1)?.snapshot?.series).to.be.a('number');
+    subscription.unsubscribe();
+  });
+
   it('makes a new view for each generation and closes the one before it', () => {
     const publisher = publishers.withRoot('82', 'H.1.demo');
     const kernel = new Kernel();
@@ -115,8 +142,8 @@ describe('targetPipeline', () => {
     clock.advance(1000);
     const stages = notes.filter((note) => !note.startsWith('refreshed') && !note.includes('ready'));
     expect(stages).to.deep.equal([
-      ...['chosen', 'view of H.1.demo', 'none', 'view gone', 'none'],
-      ...['chosen', 'view of H.1.demo'],
+      ...['chosen', 'view of H.1.demo', 'live', 'none', 'view gone', 'none'],
+      ...['chosen', 'view of H.1.demo', 'live'],
     ]);
     subscription.unsubscribe();
     expect(kernel.arena.used).to.equal(without);
