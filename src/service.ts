@@ -95,12 +95,7 @@ export function service(
       }),
       ignoreElements(),
     );
-    const sink$ = sink(targets).pipe(
-      tap((event) => {
-        tell(event, selfMetrics, log);
-      }),
-      ignoreElements(),
-    );
+    const sink$ = sink(targets).pipe(tap(teller(selfMetrics, log)), ignoreElements());
     // The sink's end is the service's end: the targets and the license watch have none.
     const ended$ = new Subject<void>();
     const keep$ = merge(run$, license$).pipe(takeUntil(ended$));
@@ -142,11 +137,18 @@ function chooseSink(
       });
 }
 
-function tell(event: SinkEvent, selfMetrics: SelfMetrics, log: Surroundings['log']): void {
-  selfMetrics.count(event);
-  if (event.kind === 'opened') log({ level: 'info', message: `metrics at ${event.where}` });
-  if (event.kind === 'skipped')
-    log({ level: 'warning', message: 'skipped a snapshot: the reader of stdout is too slow' });
+/** Counts what the sink tells, and logs it where something changes. */
+function teller(selfMetrics: SelfMetrics, log: Surroundings['log']) {
+  let skipped = 0;
+  return (event: SinkEvent): void => {
+    selfMetrics.count(event);
+    if (event.kind === 'opened') log({ level: 'info', message: `metrics at ${event.where}` });
+    if (event.kind === 'skipped' && skipped++ === 0)
+      log({ level: 'warning', message: 'the reader of stdout is too slow: skipping snapshots' });
+    if (event.kind !== 'served' || skipped === 0) return;
+    log({ level: 'info', message: `the reader of stdout is back: skipped ${skipped} snapshots` });
+    skipped = 0;
+  };
 }
 
 const newPartition = (number: number) => ({
