@@ -37,6 +37,8 @@ export interface PipelineParts extends RootWish {
   readonly makeView: (chosen: ChosenRoot) => TargetView;
   readonly observer: PipelineObserver;
   readonly scheduler?: SchedulerLike;
+  /** Milliseconds of a clock that does not step; by default the scheduler's. */
+  readonly nowMs?: () => number;
 }
 
 /** Hears what happens on the way; it changes nothing. */
@@ -95,7 +97,7 @@ function withRoot(chosen: ChosenRoot, parts: PipelineParts): Observable<Answer> 
       tap(({ isReady }) => {
         observer.ready(isReady);
       }),
-      coalesce(spacingMs, scheduler), //             render now, later, or serve the last render
+      coalesce(spacingMs, scheduler, parts.nowMs), // render now, later, or serve the last render
       answer(view), //                               a snapshot for whoever asked
       finalize(() => {
         observer.viewed(undefined);

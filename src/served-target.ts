@@ -51,6 +51,8 @@ export interface TargetParts {
   readonly spacingMs: number;
   /** Unix time in milliseconds. */
   readonly unixMs: () => number;
+  /** Milliseconds of a clock that does not step; by default the scheduler's. */
+  readonly nowMs?: () => number;
   /** Tells of each sync step and each answer. */
   readonly isDebug?: boolean;
   readonly scheduler?: SchedulerLike;
@@ -234,12 +236,13 @@ export class ServedTarget implements Target, PipelineObserver {
     const view = this.#view;
     if (view === undefined || this.#choice?.kind !== 'chosen') return undefined;
     const drops = this.#parts.pool.drops(this.#choice.serverKey);
-    const { asOfNs, clashes, staleFrames, series } = view;
+    const { asOfNs, clashes, omitted, staleFrames, series } = view;
     const asOfAgeSeconds =
       asOfNs === undefined ? undefined : this.#parts.unixMs() / 1e3 - Number(asOfNs) / 1e9;
     return {
       series,
       clashes,
+      omitted,
       staleFrames,
       asOfAgeSeconds,
       droppedObjects: drops.objects,

@@ -1,4 +1,5 @@
 // Builds every part from the configuration and runs it: the only place that knows them all.
+import { performance } from 'node:perf_hooks';
 import { Subject, defer, finalize, ignoreElements, merge, takeUntil, tap } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { loadCatalogues } from './catalogue/builtin.js';
@@ -67,8 +68,9 @@ export function service(
   return defer(() => {
     const { settings } = config;
     const { log } = around;
+    const nowMs = () => performance.now();
     const waiter = new FutexWaiter();
-    const pool = new ServerPool({ ...settings, memory: around.memory, waiter });
+    const pool = new ServerPool({ ...settings, memory: around.memory, waiter, nowMs });
     const partitions = makePartitions(settings.targetWorkers, config.targets.length);
     const targets = config.targets.map((target, index) => {
       const { partition, kernel } = partitions[index % partitions.length] ?? newPartition(0);
@@ -82,6 +84,7 @@ export function service(
         kernel,
         spacingMs: settings.renderMinIntervalMs,
         unixMs: around.unixMs,
+        nowMs,
         isDebug: settings.debug,
       });
     });

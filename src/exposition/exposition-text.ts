@@ -27,6 +27,10 @@ export class ExpositionText {
     return this.#lines;
   }
 
+  get families(): number {
+    return this.#families.size;
+  }
+
   /** The family of that name as it was first stated, or undefined. */
   facts(name: string): FamilyFacts | undefined {
     return this.#families.get(name)?.family.facts;

@@ -27,6 +27,7 @@ export interface WorkerFacts {
 export interface ViewFacts {
   readonly series: number;
   readonly clashes: number;
+  readonly omitted: number;
   readonly staleFrames: number;
   readonly asOfAgeSeconds: number | undefined;
   readonly droppedObjects: number;
@@ -172,6 +173,12 @@ export function internalMetrics(
       'counter',
       'Series left out because another had their name and labels.',
       view?.clashes,
+    ],
+    [
+      'shm_exporter_target_series_omitted_total',
+      'counter',
+      'Series left out because the target would have shown more than it may.',
+      view?.omitted,
     ],
     [
       'shm_exporter_target_stale_frames_total',

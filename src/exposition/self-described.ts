@@ -14,6 +14,9 @@ export const metricNamePart = (text: string): string =>
 /** Rows that are remembered; beyond them they are made anew, which is slower and no harm. */
 const MOST_ROWS = 20_000;
 
+/** Characters of a publisher's help that are shown. */
+const MOST_HELP = 512;
+
 const BASE = { labels: {}, at: '', classId: undefined, where: '' };
 
 /** Makes one row a variable; variables of one class and name share their family. */
@@ -67,7 +70,7 @@ export class SelfDescribed {
     const help =
       variable.help === ''
         ? `Variable ${variable.name} of objects of class ${variable.object.className}.`
-        : variable.help;
+        : variable.help.slice(0, MOST_HELP);
     const family = { name, type, unit: variable.unit, help };
     if (known === undefined) this.#families.set(name, family);
     return family;

@@ -16,12 +16,22 @@ interface Waiting {
 /** Series that clash and wait for the first to go; beyond this many they are only counted. */
 const MOST_WAITING = 10_000;
 
+/** What one target shows at most: series, families, characters of names and labels. */
+const MOST_SERIES = 2_000_000;
+const MOST_FAMILIES = 10_000;
+const MOST_TEXT = 2 ** 29;
+/** The metrics of the exporter itself begin with this. */
+const OWN_PREFIX = 'shm_exporter_';
+
 /** The first series of a name and labels stays; later ones wait, and are counted. */
 export class SeriesRegister {
   readonly #text: ExpositionText;
   readonly #hashes = new Set<number>();
   readonly #waiting: Waiting[] = [];
   #clashes = 0;
+  #omitted = 0;
+  /** Characters of names and labels that are shown. */
+  #textLength = 0;
   #onClash: (series: string) => void;
 
   constructor(text: ExpositionText, onClash: (series: string) => void) {
@@ -32,6 +42,11 @@ export class SeriesRegister {
   /** Series that were not shown because another had their name and labels, since the start. */
   get clashes(): number {
     return this.#clashes;
+  }
+
+  /** Series that were left out because a target would have shown too much, since the start. */
+  get omitted(): number {
+    return this.#omitted;
   }
 
   /** Adds a series, or gives the one with this key another line. */
@@ -46,6 +61,11 @@ export class SeriesRegister {
       return;
     }
     if (shown === undefined) this.#forget(name, key);
+    if (shown === undefined && !this.#hasRoomFor(name, line)) {
+      this.#omitted++;
+      return;
+    }
+    if (shown !== undefined) this.#textLength -= shown.text.length;
     this.#show(next);
     if (former === undefined || former === next.hash) return;
     this.#hashes.delete(former);
@@ -59,8 +79,16 @@ export class SeriesRegister {
       return;
     }
     this.#text.remove(name, key);
+    this.#textLength -= line.text.length;
     this.#hashes.delete(hashOf(seriesOf(line.text)));
     this.#admit();
+  }
+
+  /** What a publisher can make a target show is bounded, and our own names are ours. */
+  #hasRoomFor(name: string, { text }: Line): boolean {
+    if (name.startsWith(OWN_PREFIX) || this.#text.lines >= MOST_SERIES) return false;
+    if (this.#textLength + text.length > MOST_TEXT) return false;
+    return this.#text.families < MOST_FAMILIES || this.#text.facts(name) !== undefined;
   }
 
   /** Whether a series can be shown where the one with the hash `former` is or was. */
@@ -71,6 +99,7 @@ export class SeriesRegister {
 
   #show({ facts, rank, key, line, hash }: Waiting): void {
     this.#hashes.add(hash);
+    this.#textLength += line.text.length;
     this.#text.put(facts, rank, key, line);
   }
 

@@ -40,6 +40,8 @@ export class TargetView implements ProbeListener {
   /** Tracked objects, in the order in which they were found. */
   readonly #tracked = new Set<ManagedObject>();
   #unbound: ManagedObject[];
+  /** What is left of the variables of the object that was bound last. */
+  #variablesToBind: Iterator<Variable> | undefined;
   #objects = { synced: 0, total: 0 };
   #variables = { synced: 0, total: 0 };
   #isDirty = true;
@@ -76,6 +78,9 @@ export class TargetView implements ProbeListener {
   get clashes(): number {
     return this.#register.clashes;
   }
+  get omitted(): number {
+    return this.#register.omitted;
+  }
   get staleFrames(): number {
     return this.#builder.staleFrames;
   }
@@ -95,20 +100,19 @@ export class TargetView implements ProbeListener {
   get progress(): SyncProgress {
     const objects = { ...this.#objects };
     const variables = { ...this.#variables };
-    const reason =
-      this.#unbound.length > 0
-        ? 'the subtree to be bound'
-        : objects.synced < objects.total
+    const reason = !this.#isBound
+      ? 'the subtree to be bound'
+      : objects.synced < objects.total
+        ? this.#firstUnsynced()
+        : variables.synced < variables.total
           ? this.#firstUnsynced()
-          : variables.synced < variables.total
-            ? this.#firstUnsynced()
-            : '';
+          : '';
     return { objects, variables, reason };
   }
 
   get isSynced(): boolean {
     return (
-      this.#unbound.length === 0 &&
+      this.#isBound &&
       this.#objects.synced === this.#objects.total &&
       this.#variables.synced === this.#variables.total
     );
@@ -117,15 +121,20 @@ export class TargetView implements ProbeListener {
   /** Binds the next part of the subtree; false when all is bound. */
   bindMore(): boolean {
     let budget = ITEMS_AT_ONCE;
-    while (budget > 0) {
+    while (budget-- > 0) {
+      const next = this.#variablesToBind?.next();
+      if (next !== undefined && next.done !== true) {
+        this.#addVariable(next.value);
+        continue;
+      }
+      this.#variablesToBind = undefined;
       const object = this.#unbound.pop();
       if (object === undefined) return false;
       this.#unbound.push(...object.children);
       this.#addObject(object);
-      for (const variable of object.variables) this.#addVariable(variable);
-      budget -= 1 + object.variables.size;
+      this.#variablesToBind = object.variables.values();
     }
-    return this.#unbound.length > 0;
+    return !this.#isBound;
   }
 
   /** Takes in what came and went. Repeated changes do no harm. */
@@ -172,6 +181,7 @@ export class TargetView implements ProbeListener {
     this.#probe.close();
     this.#tracked.clear();
     this.#unbound = [];
+    this.#variablesToBind = undefined;
   }
 
   synced(item: Tracked): void {
@@ -197,6 +207,10 @@ export class TargetView implements ProbeListener {
   changed(item: Tracked): void {
     if (isVariable(item)) this.#builder.variableChanged(item);
     else this.#builder.objectChanged(item);
+  }
+
+  get #isBound(): boolean {
+    return this.#unbound.length === 0 && this.#variablesToBind === undefined;
   }
 
   #takeIn(object: ManagedObject): void {

@@ -19,6 +19,8 @@ export interface Sighting {
   readonly changes: readonly StructureChange[];
   /** True while more changes wait to be taken in: look again soon. */
   readonly hasMore: boolean;
+  /** True when the directory changed faster than it could be copied: look again, not at once. */
+  readonly isRestless?: boolean;
   /** Wake-ups so far; a change means that the publisher has something new. */
   readonly tick: number;
   readonly drops: { readonly objects: number; readonly variables: number };
@@ -154,7 +156,10 @@ export class SegmentWatch {
 }
 
 /** Takes in what the directory gained; while it stands still, nothing more is read. */
-function takeIn(opened: Opened, { epoch, records }: SegmentWords): StructureChanges {
+function takeIn(
+  opened: Opened,
+  { epoch, records }: SegmentWords,
+): StructureChanges & { readonly isRestless?: boolean } {
   if (opened.epoch === epoch && opened.records === records) return { changes: [], hasMore: false };
   try {
     const taken = opened.source.sync();
@@ -163,7 +168,7 @@ function takeIn(opened: Opened, { epoch, records }: SegmentWords): StructureChan
   } catch (error) {
     // A directory that changes too fast now is no fault of the segment: the next look tries again.
     if (error instanceof Fault && error.code === 'SEGMENT_RESTLESS')
-      return { changes: [], hasMore: true };
+      return { changes: [], hasMore: true, isRestless: true };
     throw error;
   }
 }

@@ -63,7 +63,7 @@ const opened = ({ authority }: Listening, { path }: HttpOptions): SinkEvent => (
 
 const ALLOWED = new Set(['GET', 'HEAD']);
 
-/** Checks in order: path 404, method 405, routing 400 or 404, readiness 503. */
+/** Checks in order: path 404, method 405, routing 400 or 404, readiness 503, scope 404. */
 function replyTo(
   method: string,
   url: string,
@@ -79,13 +79,19 @@ function replyTo(
   if (own !== undefined) return own();
   const routed = route(targets, query);
   if (routed.kind === 'refused') return of(textReply(routed.status, routed.text));
-  return routed.target.demand().pipe(map((exposition) => metricsReply(exposition, options)));
+  const scope = query.get('scope') ?? undefined;
+  return routed.target.demand().pipe(map((each) => metricsReply(each, scope, options)));
 }
 
-function metricsReply(exposition: Exposition, { format, notReady }: HttpOptions): Reply {
-  return exposition.kind === 'ready'
-    ? { status: 200, page: format(exposition) }
-    : textReply(503, notReady(exposition.status.progress));
+/** Readiness comes before the scope: 503, then 404. No scope is known yet. */
+function metricsReply(
+  exposition: Exposition,
+  scope: string | undefined,
+  { format, notReady }: HttpOptions,
+): Reply {
+  if (exposition.kind === 'waiting') return textReply(503, notReady(exposition.status.progress));
+  if (scope !== undefined) return textReply(404, `no metric scope ${JSON.stringify(scope)}`);
+  return { status: 200, page: format(exposition) };
 }
 
 function ownPage(

@@ -10,7 +10,7 @@ const PARAMETERS = ['server_key', 'app', 'instance'] as const;
 const refused = (status: 400 | 404, text: string): Routed => ({ kind: 'refused', status, text });
 
 export function route(targets: readonly Target[], query: URLSearchParams): Routed {
-  const twice = PARAMETERS.find((name) => query.getAll(name).length > 1);
+  const twice = [...PARAMETERS, 'scope'].find((name) => query.getAll(name).length > 1);
   if (twice !== undefined) return refused(400, `parameter ${twice} is given more than once`);
   const [serverKey, app, instance] = PARAMETERS.map((name) => query.get(name) ?? undefined);
   const [only, another] = targets;

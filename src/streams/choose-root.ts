@@ -52,7 +52,8 @@ function isThere(choice: RootChoice, seen: readonly Seen[]): boolean {
 
 /** The best root of what is seen now; none while a directory is read, which may show a better one. */
 export function choose(seen: readonly Seen[], wish: RootWish): RootChoice {
-  const reading = seen.find(({ hasMore }) => hasMore);
+  // One that never rests must not hold up the roots of the others.
+  const reading = seen.find(({ hasMore, isRestless }) => hasMore && isRestless !== true);
   if (reading !== undefined) {
     const reason = `the directory of server key ${reading.serverKey}, which is being read`;
     return { kind: 'none', reason, publisher: reading.publisher };

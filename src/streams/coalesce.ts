@@ -1,5 +1,5 @@
 // Decides for each demand and each change whether to render now, later, or not at all. Spec 1.9.
-import { EMPTY, asyncScheduler, concat, defer, map, mergeMap, of, timer } from 'rxjs';
+import { EMPTY, asyncScheduler, concat, defer, filter, map, mergeMap, of, tap, timer } from 'rxjs';
 import type { Observable, OperatorFunction, SchedulerLike } from 'rxjs';
 
 /** What arrives: a demand for the text, or a change notification. */
@@ -21,26 +21,31 @@ export interface Decision<E> {
  * Keeps renders for demands at least `spacingMs` apart: inside the spacing a demand gets the last
  * render, and one render is deferred to its end. With spacing 0 every change renders. Without a
  * demand nothing renders.
+ * @param now milliseconds of a clock that does not step; a scheduler's own is the wall clock
  */
 export function coalesce<E extends Arrival>(
   spacingMs: number,
   scheduler: SchedulerLike = asyncScheduler,
+  now: () => number = () => scheduler.now(),
 ): OperatorFunction<E, Decision<E>> {
   return (arrival$) =>
     defer(() => {
       let renderedAt = -Infinity;
       let isDeferred = false;
       const render = (arrival: E | undefined): Decision<E> => {
-        renderedAt = scheduler.now();
+        renderedAt = now();
         return { action: 'render', arrival };
       };
       const deferred = (dueMs: number): Observable<Decision<E>> => {
         isDeferred = true;
+        const before = renderedAt;
         return timer(dueMs, scheduler).pipe(
-          map(() => {
+          tap(() => {
             isDeferred = false;
-            return render(undefined);
           }),
+          // A late timer may find that a demand was faster.
+          filter(() => renderedAt === before),
+          map(() => render(undefined)),
         );
       };
       const decide = (arrival: E): Observable<Decision<E>> => {
@@ -49,7 +54,7 @@ export function coalesce<E extends Arrival>(
         if (!arrival.isReady) return answer('wait');
         if (!arrival.isDirty) return answer('serve');
         if (!isDemand) return spacingMs === 0 ? of(render(arrival)) : EMPTY;
-        const dueMs = renderedAt + spacingMs - scheduler.now();
+        const dueMs = renderedAt + spacingMs - now();
         if (dueMs <= 0) return of(render(arrival));
         return isDeferred ? answer('serve') : concat(answer('serve'), deferred(dueMs));
       };

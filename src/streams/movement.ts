@@ -1,5 +1,4 @@
 // Tells a segment that moves from one that stands still, and when to look at it again.
-import type { SchedulerLike } from 'rxjs';
 import type { Seen } from './seen.js';
 
 /** While a segment moves it is polled this often, and this much later it counts as standing still. */
@@ -9,26 +8,26 @@ export const STILL_AFTER_MS = 1000;
 export const STILL_MS = 1000;
 
 export class Movement {
-  readonly #scheduler: SchedulerLike;
+  readonly #now: () => number;
   #last: Seen | undefined;
   #movedAt = -Infinity;
 
-  constructor(scheduler: SchedulerLike) {
-    this.#scheduler = scheduler;
+  /** @param now milliseconds of a clock that does not step */
+  constructor(now: () => number) {
+    this.#now = now;
   }
 
   /** Whether it is worth to wait for the segment's futex instead of polling it. */
   get isStill(): boolean {
-    return (
-      this.#last?.source !== undefined && this.#scheduler.now() - this.#movedAt >= STILL_AFTER_MS
-    );
+    return this.#last?.source !== undefined && this.#now() - this.#movedAt >= STILL_AFTER_MS;
   }
 
   /** Takes note of a sighting; returns the milliseconds until the next look. */
   next(seen: Seen): number {
-    const now = this.#scheduler.now();
+    const now = this.#now();
     if (this.#last === undefined || !isSameSighting(this.#last, seen)) this.#movedAt = now;
     this.#last = seen;
+    if (seen.isRestless === true) return MOVING_MS;
     if (seen.hasMore) return 0;
     return now - this.#movedAt < STILL_AFTER_MS ? MOVING_MS : STILL_MS;
   }

@@ -28,6 +28,8 @@ export interface PoolParts {
   /** Wakes the pool when a segment that stood still moves; without one it polls only. */
   readonly waiter?: FutexWaiter | undefined;
   readonly scheduler?: SchedulerLike | undefined;
+  /** Milliseconds of a clock that does not step; by default the scheduler's. */
+  readonly nowMs?: (() => number) | undefined;
 }
 
 const NOT_LOOKED_FOR: Verdict = { state: 'absent', reason: 'not looked for yet' };
@@ -76,7 +78,7 @@ export class ServerPool {
   #watch(serverKey: string, ask$: Observable<void>): Observable<Sighting> {
     const { memory, contextId, poolName } = this.#parts;
     const watch = new SegmentWatch(memory, segmentName(contextId, poolName, serverKey), serverKey);
-    const movement = new Movement(this.#scheduler);
+    const movement = new Movement(this.#parts.nowMs ?? (() => this.#scheduler.now()));
     const sooner = (seen: Sighting) =>
       movement.isStill ? merge(ask$, this.#woken(watch, seen)) : ask$;
     const look = (): Sighting => {

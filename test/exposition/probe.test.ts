@@ -221,6 +221,28 @@ describe('the probe', () => {
     expect([probe.isSynced(late), valueOf(late)]).to.deep.equal([true, 7n]);
   });
 
+  it('what moves again while it is copied again waits for the next read', () => {
+    const { source, root } = shop();
+    const { probe, read, valueOf } = probeOf(source);
+    const late = source.addVariable(root, 'late', { type: 'u64' });
+    probe.track(late);
+    read();
+    let copies = 0;
+    // Synced after the second copy of the slots, before the second copy of the words.
+    source.afterCopy = () => {
+      copies++;
+      if (copies === 1) source.setSynced({ slot: late.slot, incarnation: 9 }, true);
+      if (copies !== 3) return;
+      source.set(late, 7n);
+      source.setSynced(late, true);
+    };
+    read();
+    expect([copies, probe.isSynced(late)]).to.deep.equal([4, false]);
+    source.afterCopy = () => undefined;
+    read();
+    expect([probe.isSynced(late), valueOf(late)]).to.deep.equal([true, 7n]);
+  });
+
   it('pages that follow on are read together', () => {
     const { source, root } = shop();
     const { probe, read, valueOf } = probeOf(source);

@@ -147,4 +147,19 @@ describe('the register of series', () => {
       }),
       { numRuns: 300 },
     ));
+
+  it('our own names are not for publishers', () => {
+    const { register, put, shown } = registerOf();
+    put(1, 'shm_exporter_internal_target_ready');
+    expect([shown(), register.omitted, register.clashes]).to.deep.equal([[], 1, 0]);
+  });
+
+  it('families beyond ten thousand are left out and counted', () => {
+    const { register, put, shown, remove } = registerOf();
+    for (let i = 0; i < 10_002; i++) put(i, `x${i}`);
+    expect([shown().length, register.omitted]).to.deep.equal([10_000, 2]);
+    remove(0, 'x0');
+    put(10_001, 'x10001');
+    expect(shown()).to.include('x10001 10001');
+  });
 });

@@ -32,6 +32,18 @@ const progress = (objects: readonly number[], variables: readonly number[], reas
 });
 
 describe('a target view', () => {
+  it('binds an object with many variables in slices, too', () => {
+    const { source, root } = shop();
+    for (let i = 0; i < 3000; i++) source.addVariable(root, `v${i}`, { type: 'u64', value: 1n });
+    const { view } = watched(source, root, { catalogue: CATALOGUE });
+    const totals: number[] = [];
+    while (view.bindMore()) totals.push(view.progress.variables.total);
+    expect(totals.length).to.be.at.least(2);
+    expect(totals[0]).to.be.at.most(1024);
+    view.refresh();
+    expect(view.progress).to.deep.equal(progress([1, 1], [3001, 3001]));
+  });
+
   it('says how far the first sync is, and what it waits for (spec 7)', () => {
     const { source, root, tills, till } = shop();
     source.setSynced(tills, false);

@@ -54,6 +54,25 @@ describe('the HTTP responder', () => {
       });
     });
 
+    it('404 for a scope that is not there, 400 for two, 503 before either while not ready', async () => {
+      const http = await serve([new FakeTarget()]);
+      expect(await http.ask('/metrics?scope=none')).to.deep.include({
+        status: 404,
+        text: 'no metric scope "none"\n',
+      });
+      expect((await http.ask('/metrics?scope=')).status).to.equal(404);
+      expect((await http.ask('/metrics?scope=a&scope=b')).status).to.equal(400);
+      http.end();
+      const waiting = await serve([
+        new FakeTarget().wait({
+          objects: { synced: 0, total: 1 },
+          variables: { synced: 0, total: 0 },
+          reason: 'object x',
+        }),
+      ]);
+      expect((await waiting.ask('/metrics?scope=none')).status).to.equal(503);
+    });
+
     it('HEAD with the headers of GET and no body', async () => {
       const http = await serve([new FakeTarget()]);
       const { socket, text } = http.send(

@@ -143,4 +143,17 @@ describe('coalesce', () => {
       expectObservable(of(D, D, D, d).pipe(coalesce(spacing))).toBe(decided, decisions);
     }),
   );
+
+  it(
+    'a deferred render that comes late is dropped when a demand was faster',
+    marbles(({ hot, time, expectObservable }) => {
+      const arrival$ = hot(' -D-D-D----------', arrivals);
+      const spacing = time(' -----|          ');
+      const decided = '      -R-S-R----------';
+      // The clock runs ahead of the timers, as it does when the event loop was held.
+      const clock = [1, 1, 3, 9, 9];
+      const now = () => clock.shift() ?? 20;
+      expectObservable(arrival$.pipe(coalesce(spacing, undefined, now))).toBe(decided, decisions);
+    }),
+  );
 });

@@ -29,7 +29,7 @@ describe('Movement', () => {
     it(
       sentence,
       marbles(({ hot, expectObservable }) => {
-        const movement = new Movement(asyncScheduler);
+        const movement = new Movement(() => asyncScheduler.now());
         const wait$ = hot(sightings, seen).pipe(
           map((each) => [movement.next(each), movement.isStill]),
         );
@@ -38,7 +38,7 @@ describe('Movement', () => {
     );
 
   it('is not still before the first sighting', () => {
-    expect(new Movement(asyncScheduler).isStill).to.equal(false);
+    expect(new Movement(() => asyncScheduler.now()).isStill).to.equal(false);
   });
 });
 
