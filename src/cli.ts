@@ -40,7 +40,7 @@ function run(config: Config): void {
   const license = readLicense(settings.licenseFile, new Date());
   const running = new Subscription();
   const stop = (signal: NodeJS.Signals): void => {
-    log({ level: 'info', message: `${signal}: finishing running responses` });
+    log({ level: 'info', message: `${signal}: ending` });
     running.unsubscribe();
     process.exitCode = 0;
     setTimeout(() => process.exit(0), DRAIN_MS).unref();

@@ -17,12 +17,26 @@ const LICENSE_DAYS = 1;
 /** How long a process may take to end before it is ended. */
 const PATIENCE_MS = 5000;
 
-const { values: options } = parseArgs({
-  options: {
-    stdout: { type: 'boolean', default: false },
-    port: { type: 'string', default: DEFAULT_PORT },
-  },
-});
+function readOptions() {
+  try {
+    const { values } = parseArgs({
+      options: {
+        stdout: { type: 'boolean', default: false },
+        port: { type: 'string', default: DEFAULT_PORT },
+      },
+    });
+    if (!/^[1-9]\d{0,4}$/.test(values.port) || Number(values.port) > 65_535)
+      throw new RangeError(`Port ${values.port} is not one of 1 to 65535`);
+    return values;
+  } catch (error) {
+    process.stderr.write(
+      `demo: ${messageOf(error)}\nusage: npm run demo -- [--stdout] [--port N]\n`,
+    );
+    process.exit(2);
+  }
+}
+
+const options = readOptions();
 const isStdout = options.stdout;
 const folder = mkdtempSync(join(tmpdir(), 'shm-demo-'));
 const contextId = `demo${process.pid}`;

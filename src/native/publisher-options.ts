@@ -13,9 +13,10 @@ export interface PublisherOptions {
   readonly heartbeatMs?: number;
   /** Permission bits of the file. Default 0644. */
   readonly mode?: number;
-  readonly pid: number;
-  /** CLOCK_REALTIME in ns. */
-  readonly realtimeNs: () => bigint;
+  /** Default: of this process. */
+  readonly pid?: number;
+  /** CLOCK_REALTIME in ns. Default: the system's. */
+  readonly realtimeNs?: () => bigint;
 }
 
 export interface ObjectOptions {

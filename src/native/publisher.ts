@@ -1,6 +1,7 @@
 // Publishes managed objects in a segment. The TypeScript counterpart of sdk/c/shm_publisher.h.
 import { randomBytes } from 'node:crypto';
-import { hrtime } from 'node:process';
+import { performance } from 'node:perf_hooks';
+import { hrtime, pid as ownPid } from 'node:process';
 import { Fault } from '../errors.js';
 import { OBJECT_STATES } from '../model.js';
 import type { ObjectState, RootIdentity, SlotRef, ValueType } from '../model.js';
@@ -46,6 +47,8 @@ interface Holding {
   readonly depth: number;
 }
 
+const systemRealtimeNs = () =>
+  BigInt(Math.round((performance.timeOrigin + performance.now()) * 1e6));
 const monotonicNs = () => hrtime.bigint();
 
 /**
@@ -73,7 +76,7 @@ export class Publisher {
    * @throws Fault NATIVE_FAILED or SEGMENT_FULL when it cannot be made
    */
   constructor(options: PublisherOptions) {
-    const { contextId = 'shmApp', poolName = 'pool', serverKey } = options;
+    const { contextId = 'shmApp', poolName = 'pool', serverKey, pid = ownPid } = options;
     const name = segmentName(contextId, poolName, serverKey);
     if (!/^[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}$/.test(name))
       throw new Fault(
@@ -84,13 +87,13 @@ export class Publisher {
     if (!Number.isInteger(this.heartbeatMs) || this.heartbeatMs < 0)
       throw new RangeError(`A heartbeat of ${this.heartbeatMs} ms, whole ones from 0 are allowed`);
     this.#layout = layOut({ ...DEFAULT_CAPACITY, ...options.capacity });
-    const unique = `${options.pid}.${randomBytes(4).toString('hex')}`;
+    const unique = `${pid}.${randomBytes(4).toString('hex')}`;
     this.#file = new PublisherFile(name, this.#layout.fileSize, options.mode ?? 0o644, unique);
     const header = headerBytes(this.#layout, {
       generation: randomBytes(8).readBigUInt64LE() | 1n,
-      realtimeNs: options.realtimeNs(),
+      realtimeNs: (options.realtimeNs ?? systemRealtimeNs)(),
       monotonicNs: monotonicNs(),
-      pid: options.pid,
+      pid,
       heartbeatPeriodNs: BigInt(this.heartbeatMs) * 1_000_000n,
     });
     header.copy(this.#file.bytes);

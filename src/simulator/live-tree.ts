@@ -114,6 +114,10 @@ export class LiveTree {
       scalar.set(this.#random.below(100_000));
       return { move: (random) => void scalar.add(1 + random.below(100)) };
     }
+    if (course.kind === 'constant') {
+      scalar.set(course.value);
+      return undefined;
+    }
     const { most } = course;
     const move = (random: Random) => {
       const value = random.next() * most;

@@ -9,6 +9,7 @@ import type { ValueType } from '../model.js';
 export type Course =
   | { readonly kind: 'total' }
   | { readonly kind: 'level'; readonly most: number }
+  | { readonly kind: 'constant'; readonly value: number }
   | { readonly kind: 'fixed'; readonly text: string }
   | { readonly kind: 'distribution' };
 
@@ -119,7 +120,7 @@ function variablesOf(rows: readonly Row[], n: number): readonly PlannedVariable[
         const name = row.pattern === undefined ? row.variable : patternName(row.variable);
         const isRatio = row.conversion.divide === 100;
         if (row.family.type === 'counter') add(name, 'u64', total);
-        else add(name, 'i64', { kind: 'level', most: isRatio ? 100 : 1000 });
+        else add(name, 'i64', levelOf(row.family.help, name, isRatio));
         break;
       }
       case 'pair':
@@ -147,6 +148,14 @@ function variablesOf(rows: readonly Row[], n: number): readonly PlannedVariable[
         break;
     }
   return [...byName.values()];
+}
+
+/** Flags are down, process ids and limits stay, everything else wanders below the limits. */
+function levelOf(help: string, variable: string, isRatio: boolean): Course {
+  if (/^1 (when|while|if)/.test(help)) return { kind: 'constant', value: 0 };
+  if (variable === 'processID') return { kind: 'constant', value: 4711 };
+  if (/^max|Size$|Limit$|Capacity$/.test(variable)) return { kind: 'constant', value: 10_000 };
+  return { kind: 'level', most: isRatio ? 100 : 1000 };
 }
 
 const textOf = (variable: string, n: number): string => {

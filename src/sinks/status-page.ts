@@ -18,7 +18,7 @@ export function statusPage(
       isReady ? 'ready' : `waiting on ${escape(reason)}`,
       `${objects.synced}/${objects.total}`,
       `${variables.synced}/${variables.total}`,
-      escape(`${publisher.state}: ${publisher.reason}`),
+      escape(isReady ? publisher.reason : publisher.state),
     ];
     return `<tr>${cells.map((cell) => `<td>${cell}</td>`).join('')}</tr>`;
   });

@@ -116,7 +116,7 @@ describe('the command line of shm_exporter', function () {
         socket.pause();
         const chunks = [first];
         exporter.signal(signal);
-        await exporter.line(new RegExp(`${signal}: finishing running responses`));
+        await exporter.line(new RegExp(`${signal}: ending`));
         await delay(300);
         expect(exporter.isOver, 'it waits for the reader').to.be.false;
         expect(await scrape(url.href).catch(() => 'refused')).to.equal('refused');
