@@ -70,8 +70,10 @@ export class MetricBuilder {
 
   /** Of two variables of one name the later counts. */
   addVariable(variable: Variable): void {
-    const earlier = this.#uses.current(variable.object, variable.name);
-    if (earlier !== undefined) this.#hide(earlier);
+    const other = this.#uses.current(variable.object, variable.name);
+    // A subtree is bound in slices, so that a later one may have come first.
+    if (other !== undefined && other.id > variable.id) return;
+    if (other !== undefined) this.#hide(other);
     this.#uses.add(variable);
   }
 

@@ -130,7 +130,8 @@ export class TargetView implements ProbeListener {
       this.#variablesToBind = undefined;
       const object = this.#unbound.pop();
       if (object === undefined) return false;
-      this.#unbound.push(...object.children);
+      // One by one: a call with as many arguments as an object may have children would fail.
+      for (const child of object.children) this.#unbound.push(child);
       this.#addObject(object);
       this.#variablesToBind = object.variables.values();
     }

@@ -32,6 +32,31 @@ const progress = (objects: readonly number[], variables: readonly number[], reas
 });
 
 describe('a target view', () => {
+  it('binds an object with more children than a call may have arguments', () => {
+    const { source, root, till } = shop();
+    for (let i = 0; i < 150_000; i++) till(`floor.1.t${i}`);
+    const { view } = watched(source, root, { catalogue: CATALOGUE });
+    while (view.bindMore());
+    expect(view.progress.objects.total).to.equal(150_001);
+  });
+
+  it('a later variable of a name counts, though it was bound before the earlier one', () => {
+    const { source, root, till } = shop();
+    const full = till('floor.1.t1');
+    for (let i = 0; i < 3000; i++) source.addVariable(full, `v${i}`, { type: 'u64', value: 1n });
+    source.addVariable(full, 'sales', { type: 'u64', value: 5n });
+    const { view } = watched(source, root, { catalogue: CATALOGUE });
+    view.bindMore();
+    const late = source.addVariable(full, 'sales', { type: 'u64', value: 6n });
+    view.absorb([{ kind: 'variable-added', variable: late }]);
+    while (view.bindMore());
+    view.refresh();
+    const text = view
+      .render()
+      .families.flatMap(({ pieces }) => pieces.map((each) => Buffer.from(each).toString()));
+    expect(text.join('')).to.contain('} 6\n').and.not.to.contain('} 5\n');
+  });
+
   it('binds an object with many variables in slices, too', () => {
     const { source, root } = shop();
     for (let i = 0; i < 3000; i++) source.addVariable(root, `v${i}`, { type: 'u64', value: 1n });
