@@ -32,8 +32,12 @@ export function send(
 ): Observable<SinkEvent> {
   return new Observable((subscriber) => {
     const sent = method === 'HEAD' ? 0 : page.bytes;
-    // A response that queues behind another on its connection never tells of the connection's end.
+    let isOver = false;
+    // A response that queues behind another on its connection never tells of the connection's end;
+    // another tells of it while the connection does, so that both are heard.
     const over = () => {
+      if (isOver) return;
+      isOver = true;
       response.off('close', over);
       socket.off('close', over);
       page.release();
