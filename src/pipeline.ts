@@ -58,7 +58,7 @@ export interface PipelineObserver {
 /** Answers every demand, for as long as it is subscribed to. */
 export const targetPipeline = (parts: PipelineParts): Observable<Answer> =>
   chooseRoot(
-    parts.serverKeys.map((key) => parts.pool.segment$(key)),
+    parts.serverKeys.map((key) => defer(() => parts.pool.segment$(key))),
     parts,
   ).pipe(
     tap((choice) => {

@@ -17,6 +17,7 @@ import type { LicenseStatus } from './license/license-status.js';
 import { watchLicense } from './license/license-watch.js';
 import type { TargetEvent } from './model.js';
 import { FutexWaiter } from './native/futex-waiter.js';
+import { segmentWatches } from './native/segment-watch.js';
 import type { SharedMemory } from './native/shared-memory.js';
 import { ServedTarget } from './served-target.js';
 import { httpSink } from './sinks/http.js';
@@ -30,7 +31,7 @@ import { ServerPool } from './streams/server-pool.js';
 /** What the service needs from the process that it runs in. */
 export interface Surroundings {
   readonly version: string;
-  readonly memory: SharedMemory;
+  readonly memory: (waiter: FutexWaiter) => SharedMemory;
   /** Unix time in milliseconds. */
   readonly unixMs: () => number;
   readonly stdout: () => PageWriter;
@@ -70,7 +71,7 @@ export function service(
     const { log } = around;
     const nowMs = () => performance.now();
     const waiter = new FutexWaiter();
-    const pool = new ServerPool({ ...settings, memory: around.memory, waiter, nowMs });
+    const pool = new ServerPool({ watch: segmentWatches(around.memory(waiter), settings), nowMs });
     const partitions = makePartitions(settings.targetWorkers, config.targets.length);
     const targets = config.targets.map((target, index) => {
       const { partition, kernel } = partitions[index % partitions.length] ?? newPartition(0);

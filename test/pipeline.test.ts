@@ -5,6 +5,7 @@ import { compileFilters } from '#app/catalogue/filters.js';
 import { messageOf } from '#app/errors.js';
 import { Kernel } from '#app/exposition/kernel/kernel.js';
 import { TargetView } from '#app/exposition/target-view.js';
+import { segmentWatches } from '#app/native/segment-watch.js';
 import { RESTART_MS, targetPipeline } from '#app/pipeline.js';
 import type { PipelineObserver } from '#app/pipeline.js';
 import type { Demand } from '#app/streams/answer.js';
@@ -24,7 +25,10 @@ describe('targetPipeline', () => {
     const clock = new VirtualClock();
     const memory = new CountingMemory();
     const { contextId } = publishers;
-    const pool = new ServerPool({ memory, contextId, poolName: 'pool', scheduler: clock });
+    const pool = new ServerPool({
+      watch: segmentWatches(memory, { contextId, poolName: 'pool' }),
+      scheduler: clock,
+    });
     const demand$ = new Subject<Demand>();
     const notes: string[] = [];
     const observer: PipelineObserver = {

@@ -15,7 +15,7 @@ import { Fault, messageOf } from '../errors.js';
 import { MUTABLE, MUTABLE_OFFSET, PAGE, SEGMENT_STATE } from './layout.js';
 import { allocate, futexWake, map, tryLock } from './libc.js';
 import type { Mapping } from './libc.js';
-import { SHM_FOLDER } from './posix.js';
+import { SHM_FOLDER } from './readable-file.js';
 
 const PLACE_ATTEMPTS = 3;
 /** Sparse space is made real in steps of this many bytes. */

@@ -2,7 +2,7 @@
 import { hrtime } from 'node:process';
 import { Fault, messageOf } from '../errors.js';
 import type { StructureChange, StructureChanges, Verdict } from '../model.js';
-import { MUTABLE, MUTABLE_OFFSET } from './layout.js';
+import { MUTABLE, MUTABLE_OFFSET, segmentName } from './layout.js';
 import { judge } from './liveness.js';
 import { readHeader, readWords } from './segment-header.js';
 import type { SegmentHeader, SegmentWords } from './segment-header.js';
@@ -38,12 +38,19 @@ interface Opened {
   readonly header: SegmentHeader;
   readonly source: SegmentSource;
   askedAtNs: bigint;
-  isLocked: boolean;
+  /** Undefined until the first answer. */
+  isLocked: boolean | undefined;
   isNamed: boolean;
   /** Epoch and records of the directory, as far as they are taken in. */
   epoch: number;
   records: number;
 }
+
+/** Watches the segments of one pool, each by its server key. */
+export const segmentWatches =
+  (memory: SharedMemory, pool: { readonly contextId: string; readonly poolName: string }) =>
+  (serverKey: string): SegmentWatch =>
+    new SegmentWatch(memory, segmentName(pool.contextId, pool.poolName, serverKey), serverKey);
 
 export class SegmentWatch {
   readonly #memory: SharedMemory;
@@ -80,9 +87,10 @@ export class SegmentWatch {
     }
   }
 
-  /** The futex word of the open segment, with the value that it had at the last look. */
-  word(): Buffer | undefined {
-    return this.#opened?.file.word(MUTABLE_OFFSET + MUTABLE.tick);
+  /** Calls back once when the tick moves, if the system helps; returns what ends the wait. */
+  wait(tick: number, moved: () => void): () => void {
+    const { file } = this.#opened ?? {};
+    return file?.wait(MUTABLE_OFFSET + MUTABLE.tick, tick, moved) ?? (() => undefined);
   }
 
   close(): void {
@@ -97,6 +105,7 @@ export class SegmentWatch {
     if (opened === undefined) return undefined;
     const words = readWords(opened.file, opened.header);
     this.#ask(opened, nowNs, words);
+    if (opened.isLocked === undefined) return this.#nothing(NOT_TOLD_YET);
     const publisher = judge({
       state: words.state,
       isNamed: opened.isNamed,
@@ -126,7 +135,7 @@ export class SegmentWatch {
     try {
       const header = readHeader(file);
       const source = new SegmentSource(file, header);
-      const unasked = { askedAtNs: 0n, isLocked: true, isNamed: true };
+      const unasked = { askedAtNs: 0n, isLocked: undefined, isNamed: true };
       return { file, header, source, ...unasked, epoch: -1, records: 0 };
     } catch (error) {
       file.close();
@@ -138,7 +147,9 @@ export class SegmentWatch {
     const isQuiet = words.state !== 1;
     if (!isQuiet && opened.askedAtNs !== 0n && nowNs - opened.askedAtNs < ASK_EVERY_NS) return;
     opened.askedAtNs = nowNs;
-    opened.isLocked = opened.file.isLocked();
+    opened.file.askLock((isLocked) => {
+      opened.isLocked = isLocked;
+    });
     opened.isNamed = opened.file.isNamed();
   }
 
@@ -172,6 +183,11 @@ function takeIn(
     throw error;
   }
 }
+
+const NOT_TOLD_YET: Verdict = {
+  state: 'building',
+  reason: 'whether its publisher lives is not told yet',
+};
 
 const absent = (name: string): Verdict => ({
   state: 'absent',

@@ -8,10 +8,17 @@ export interface SegmentFile {
   size(): number;
   /** Whether the name still refers to this very file. */
   isNamed(): boolean;
-  /** Whether a publisher holds its lock. Asking takes nothing. */
-  isLocked(): boolean;
-  /** The 4-byte word at `position`, for waiting on; undefined where that cannot be had. */
-  word(position: number): Buffer | undefined;
+  /**
+   * Asks whether a publisher holds its lock; asking takes nothing. The answer may come later, and
+   * never once the file is closed.
+   * @throws Fault NATIVE_FAILED when the system refuses to tell
+   */
+  askLock(answer: (isLocked: boolean) => void): void;
+  /**
+   * Calls back once when the 4-byte word at `position` of the header page is not `expected` any
+   * more; without a promise to, since the caller also polls. Returns what ends the wait early.
+   */
+  wait(position: number, expected: number, moved: () => void): () => void;
   close(): void;
 }
 

@@ -13,34 +13,27 @@ import {
 } from 'rxjs';
 import type { SchedulerLike } from 'rxjs';
 import type { Verdict } from '../model.js';
-import type { FutexWaiter } from '../native/futex-waiter.js';
-import { segmentName } from '../native/layout.js';
-import { SegmentWatch } from '../native/segment-watch.js';
-import type { Sighting } from '../native/segment-watch.js';
-import type { SharedMemory } from '../native/shared-memory.js';
 import { keepLooking } from './keep-looking.js';
 import { MOVING_MS, Movement, isSameSighting } from './movement.js';
+import type { Seen, Watch } from './seen.js';
 
 export interface PoolParts {
-  readonly memory: SharedMemory;
-  readonly contextId: string;
-  readonly poolName: string;
-  /** Wakes the pool when a segment that stood still moves; without one it polls only. */
-  readonly waiter?: FutexWaiter | undefined;
+  /** Starts to watch a server key; called once for each key that is followed. */
+  readonly watch: (serverKey: string) => Watch;
   readonly scheduler?: SchedulerLike | undefined;
   /** Milliseconds of a clock that does not step; by default the scheduler's. */
   readonly nowMs?: (() => number) | undefined;
 }
 
 const NOT_LOOKED_FOR: Verdict = { state: 'absent', reason: 'not looked for yet' };
-const NO_DROPS: Sighting['drops'] = { objects: 0, variables: 0 };
+const NO_DROPS: Seen['drops'] = { objects: 0, variables: 0 };
 
 export class ServerPool {
   readonly #parts: PoolParts;
   readonly #scheduler: SchedulerLike;
-  readonly #segments = new Map<string, Observable<Sighting>>();
+  readonly #segments = new Map<string, Observable<Seen>>();
   readonly #asked = new Map<string, Subject<void>>();
-  readonly #seen = new Map<string, Sighting>();
+  readonly #seen = new Map<string, Seen>();
 
   constructor(parts: PoolParts) {
     this.#parts = parts;
@@ -48,7 +41,7 @@ export class ServerPool {
   }
 
   /** What the segment of a server key shows, whenever that changes. Replays the last sighting. */
-  segment$(serverKey: string): Observable<Sighting> {
+  segment$(serverKey: string): Observable<Seen> {
     const known = this.#segments.get(serverKey);
     if (known !== undefined) return known;
     const ask$ = new Subject<void>();
@@ -71,38 +64,36 @@ export class ServerPool {
   }
 
   /** What the publisher of a server key had no room for. */
-  drops(serverKey: string): Sighting['drops'] {
+  drops(serverKey: string): Seen['drops'] {
     return this.#seen.get(serverKey)?.drops ?? NO_DROPS;
   }
 
-  #watch(serverKey: string, ask$: Observable<void>): Observable<Sighting> {
-    const { memory, contextId, poolName } = this.#parts;
-    const watch = new SegmentWatch(memory, segmentName(contextId, poolName, serverKey), serverKey);
+  #watch(serverKey: string, ask$: Observable<void>): Observable<Seen> {
+    const watch = this.#parts.watch(serverKey);
     const movement = new Movement(this.#parts.nowMs ?? (() => this.#scheduler.now()));
-    const sooner = (seen: Sighting) =>
+    const sooner = (seen: Seen) =>
       movement.isStill ? merge(ask$, this.#woken(watch, seen)) : ask$;
-    const look = (): Sighting => {
+    const look = (): Seen => {
       const seen = watch.look();
       this.#seen.set(serverKey, seen);
       return seen;
     };
     return keepLooking(look, (seen) => movement.next(seen), sooner, this.#scheduler).pipe(
-      distinctUntilChanged<Sighting>(isSameSighting),
+      distinctUntilChanged<Seen>(isSameSighting),
       finalize(() => {
         watch.close();
+        for (const map of [this.#segments, this.#asked, this.#seen]) map.delete(serverKey);
       }),
     );
   }
 
   /** Waits for the segment's futex; armed late, so that a waking storm is no faster than polling. */
-  #woken(watch: SegmentWatch, { tick }: Sighting): Observable<void> {
-    const moved$ = new Observable<void>((subscriber) => {
-      const word = watch.word();
-      if (word === undefined) return undefined;
-      return this.#parts.waiter?.wait(word, tick, () => {
+  #woken(watch: Watch, { tick }: Seen): Observable<void> {
+    const moved$ = new Observable<void>((subscriber) =>
+      watch.wait(tick, () => {
         subscriber.next();
-      });
-    });
+      }),
+    );
     return timer(MOVING_MS, this.#scheduler).pipe(switchMap(() => moved$));
   }
 }

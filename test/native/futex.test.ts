@@ -1,8 +1,10 @@
 // Waiting for a tick: one call on one thread wakes when any of the segments moves.
 import { expect } from 'chai';
+import { closeSync, openSync } from 'node:fs';
 import { hrtime } from 'node:process';
-import { canWaitOnFutexes, futexWaitAny } from '#app/native/libc.js';
-import type { FutexWait } from '#app/native/libc.js';
+import { MUTABLE, MUTABLE_OFFSET, PAGE } from '#app/native/layout.js';
+import { canWaitOnFutexes, futexWaitAny, map } from '#app/native/libc.js';
+import type { FutexWait, Mapping } from '#app/native/libc.js';
 import { freshChildren } from '../support/children.js';
 import { freshSegments } from '../support/segments.js';
 
@@ -19,10 +21,16 @@ function wait(waits: readonly FutexWait[], timeoutNs: bigint): Promise<number> {
 describe('changes wake the reader: a futex word (segment 10)', () => {
   const children = freshChildren();
   const segments = freshSegments();
+  const pages: Mapping[] = [];
+  afterEach(() => pages.splice(0).forEach((page) => page.unmap()));
   const waitOn = (serverKey: string): FutexWait => {
-    const watch = segments.watch(serverKey);
-    const { tick } = watch.look();
-    return { word: watch.word() ?? expect.fail('no word'), expected: tick };
+    const { tick } = segments.watch(serverKey).look();
+    const fd = openSync(segments.path(serverKey), 'r');
+    const page = map(fd, PAGE, 'read');
+    closeSync(fd);
+    pages.push(page);
+    const at = MUTABLE_OFFSET + MUTABLE.tick;
+    return { word: page.bytes.subarray(at, at + 4), expected: tick };
   };
 
   before('the kernel lets this process wait on several words', function () {

@@ -10,7 +10,10 @@ import fs, {
 } from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { Fault } from '#app/errors.js';
+import { FutexWaiter } from '#app/native/futex-waiter.js';
 import { HEADER, PAGE } from '#app/native/layout.js';
+import { posixMemory } from '#app/native/posix.js';
+import { SegmentWatch } from '#app/native/segment-watch.js';
 import { readTree } from '../support/read-tree.js';
 import { TINY, freshSegments } from '../support/segments.js';
 
@@ -167,9 +170,10 @@ describe('the reader opens read-only and never writes (segment 1)', () => {
         .split('\n')
         .filter((line) => line.endsWith(segments.path('82')) && line.includes(' r--s '));
     expect(mappings()).to.deep.equal([]);
-    const watch = segments.watch('82');
+    const waiter = new FutexWaiter();
+    const watch = new SegmentWatch(posixMemory(waiter), segments.name('82'), '82');
     watch.look();
-    watch.word();
+    watch.wait(0, () => undefined);
     const opened = flagsOf(segments.path('82'));
     expect(opened.length).to.equal(before + 1);
     expect(opened.filter((flags) => flags === 0).length, 'O_RDONLY').to.equal(1);
@@ -181,6 +185,7 @@ describe('the reader opens read-only and never writes (segment 1)', () => {
     watch.close();
     expect(mappings()).to.deep.equal([]);
     expect(flagsOf(segments.path('82')).length).to.equal(before);
+    waiter.close();
   });
 
   it('changes no byte of a segment, and takes nothing from its publisher', () => {

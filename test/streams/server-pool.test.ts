@@ -5,8 +5,9 @@ import type { Observable } from 'rxjs';
 import { FutexWaiter } from '#app/native/futex-waiter.js';
 import { canWaitOnFutexes } from '#app/native/libc.js';
 import { posixMemory } from '#app/native/posix.js';
-import type { Sighting } from '#app/native/segment-watch.js';
+import { segmentWatches } from '#app/native/segment-watch.js';
 import { MOVING_MS, STILL_AFTER_MS, STILL_MS } from '#app/streams/movement.js';
+import type { Seen } from '#app/streams/seen.js';
 import { ServerPool } from '#app/streams/server-pool.js';
 import { CountingMemory } from '../support/counting-memory.js';
 import { follow } from '../support/follow.js';
@@ -23,9 +24,11 @@ describe('ServerPool', () => {
   afterEach(() => publishers.closeAll());
 
   const newPool = () =>
-    new ServerPool({ memory, contextId: publishers.contextId, poolName: 'pool' });
-  const states = (sight$: Observable<Sighting>) => sight$.pipe(map((seen) => seen.publisher.state));
-  const ticks = (sight$: Observable<Sighting>) => sight$.pipe(map((seen) => String(seen.tick)));
+    new ServerPool({
+      watch: segmentWatches(memory, { contextId: publishers.contextId, poolName: 'pool' }),
+    });
+  const states = (sight$: Observable<Seen>) => sight$.pipe(map((seen) => seen.publisher.state));
+  const ticks = (sight$: Observable<Seen>) => sight$.pipe(map((seen) => String(seen.tick)));
   const state = { a: 'absent', l: 'live', c: 'closed' };
   /** What is done while a picture is looked at: letters to steps. */
   const doing = (step$: Observable<() => void>) =>
@@ -131,12 +134,12 @@ describe('ServerPool', () => {
     const pool = newPool();
     const roots = ['82', '456', '999'].map((key) => {
       const { seen, subscription } = follow(pool.segment$(key));
+      const { state } = pool.publisher(key);
       subscription.unsubscribe();
-      return [...(seen[0]?.source?.roots ?? [])].map(({ name }) => name).join();
+      const names = [...(seen[0]?.source?.roots ?? [])].map(({ name }) => name);
+      return [...names, state].join(' ');
     });
-    expect(roots).to.deep.equal(['H.1.ads', 'H.2.ads', '']);
-    expect(pool.publisher('82').state).to.equal('live');
-    expect(pool.publisher('999').state).to.equal('absent');
+    expect(roots).to.deep.equal(['H.1.ads live', 'H.2.ads live', 'absent']);
   });
 
   it('knows nothing of a key that nobody asked for', () => {
@@ -166,10 +169,10 @@ describe('ServerPool', () => {
     const armed = STILL_AFTER_MS + MOVING_MS;
     const scheduler = new VirtualTimeScheduler(undefined, armed + STILL_MS / 2);
     const pool = new ServerPool({
-      memory: posixMemory,
-      contextId: publishers.contextId,
-      poolName: 'pool',
-      waiter,
+      watch: segmentWatches(posixMemory(waiter), {
+        contextId: publishers.contextId,
+        poolName: 'pool',
+      }),
       scheduler,
     });
     const { seen, subscription } = follow(ticks(pool.segment$('82')));

@@ -9,7 +9,7 @@ export class CountingMemory implements SharedMemory {
   /** Files that were asked for, there or not. */
   asked = 0;
 
-  constructor(memory: SharedMemory = posixMemory) {
+  constructor(memory: SharedMemory = posixMemory()) {
     this.#memory = memory;
   }
 
@@ -22,8 +22,8 @@ export class CountingMemory implements SharedMemory {
       read: (into, length, position) => file.read(into, length, position),
       size: () => file.size(),
       isNamed: () => file.isNamed(),
-      isLocked: () => file.isLocked(),
-      word: (position) => file.word(position),
+      askLock: (answer) => file.askLock(answer),
+      wait: (position, expected, moved) => file.wait(position, expected, moved),
       close: () => {
         this.isOpen--;
         file.close();

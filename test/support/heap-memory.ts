@@ -1,12 +1,13 @@
 // Shared memory made of buffers: tests alter, cut and replace its segments at any moment.
 import { Fault } from '#app/errors.js';
-import { PAGE } from '#app/native/layout.js';
 import type { SegmentFile, SharedMemory } from '#app/native/shared-memory.js';
 
 /** The bytes of one segment. What is done to it shows in the files that are open on it. */
 export class HeapSegment {
   bytes: Buffer;
   isLocked = true;
+  /** How the question for the lock is answered: at once, unless a test says otherwise. */
+  askLock: SegmentFile['askLock'] = (answer) => answer(this.isLocked);
   /** Reads so far, and the bytes that they asked for. */
   reads = 0;
   bytesAsked = 0;
@@ -72,9 +73,10 @@ export class HeapMemory implements SharedMemory {
       read: (into, length, position) => (isOpen ? segment.read(into, length, position) : 0),
       size: () => (isOpen ? segment.bytes.length : 0),
       isNamed: () => isOpen && this.#segments.get(name) === segment,
-      isLocked: () => isOpen && segment.isLocked,
-      word: (position) =>
-        isOpen && position + 4 <= PAGE ? segment.bytes.subarray(position, position + 4) : undefined,
+      askLock: (answer) => {
+        if (isOpen) segment.askLock(answer);
+      },
+      wait: () => () => undefined,
       close: () => {
         if (isOpen) this.openFiles--;
         isOpen = false;

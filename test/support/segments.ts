@@ -3,8 +3,9 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync, readdirSync, rmSync } from 'node:fs';
 import { pid } from 'node:process';
 import { segmentName } from '#app/native/layout.js';
-import { SHM_FOLDER, posixMemory } from '#app/native/posix.js';
+import { posixMemory } from '#app/native/posix.js';
 import { Publisher } from '#app/native/publisher.js';
+import { SHM_FOLDER } from '#app/native/readable-file.js';
 import type { PublisherOptions } from '#app/native/publisher-options.js';
 import { SegmentWatch } from '#app/native/segment-watch.js';
 
@@ -40,7 +41,7 @@ export class Segments {
   }
 
   watch(serverKey: string, now?: () => bigint): SegmentWatch {
-    const watch = new SegmentWatch(posixMemory, this.name(serverKey), serverKey, now);
+    const watch = new SegmentWatch(posixMemory(), this.name(serverKey), serverKey, now);
     this.#watches.push(watch);
     return watch;
   }

@@ -5,6 +5,7 @@ import { compileFilters } from '#app/catalogue/filters.js';
 import { Kernel } from '#app/exposition/kernel/kernel.js';
 import { textPage } from '#app/exposition/text-page.js';
 import type { Exposition, TargetEvent } from '#app/model.js';
+import { segmentWatches } from '#app/native/segment-watch.js';
 import { ServedTarget } from '#app/served-target.js';
 import type { TargetParts } from '#app/served-target.js';
 import { Partition } from '#app/streams/partition.js';
@@ -26,7 +27,10 @@ export class Served {
   /** Exports application `demo`, which has no catalogue, from server key 82 unless told otherwise. */
   constructor({ contextId }: Publishers, parts: Partial<TargetParts> = {}) {
     const { clock: scheduler, memory } = this;
-    this.pool = new ServerPool({ memory, contextId, poolName: 'pool', scheduler });
+    this.pool = new ServerPool({
+      watch: segmentWatches(memory, { contextId, poolName: 'pool' }),
+      scheduler,
+    });
     this.partition = new Partition(
       0,
       () => scheduler.now(),

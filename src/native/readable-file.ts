@@ -1,0 +1,57 @@
+// The file of a segment as every thread can read it: by calls of Node, without foreign functions.
+import { closeSync, constants, fstatSync, openSync, readSync, statSync } from 'node:fs';
+import { Fault, messageOf } from '../errors.js';
+import type { SegmentFile } from './shared-memory.js';
+
+/** Where Linux keeps POSIX shared memory objects. */
+export const SHM_FOLDER = '/dev/shm';
+
+export interface ReadableFile extends Pick<SegmentFile, 'read' | 'size' | 'isNamed' | 'close'> {
+  readonly isOpen: boolean;
+  readonly fd: number;
+  /** Tells the file from any other that had or will have its name. */
+  readonly identity: string;
+}
+
+/**
+ * Opens the segment of that name for reading; undefined when there is none.
+ * @throws Fault NATIVE_FAILED when it is there and cannot be opened
+ */
+export function openReadable(name: string): ReadableFile | undefined {
+  const path = `${SHM_FOLDER}/${name}`;
+  const fd = openForReading(path);
+  if (fd === undefined) return undefined;
+  const { dev, ino } = fstatSync(fd);
+  if (!fstatSync(fd).isFile()) {
+    closeSync(fd);
+    throw new Fault('NATIVE_FAILED', `${path} is not a regular file`);
+  }
+  let isOpen = true;
+  return {
+    fd,
+    identity: `${dev}:${ino}`,
+    get isOpen() {
+      return isOpen;
+    },
+    read: (into, length, position) => (isOpen ? readSync(fd, into, 0, length, position) : 0),
+    size: () => (isOpen ? fstatSync(fd).size : 0),
+    isNamed() {
+      if (!isOpen || fstatSync(fd).nlink === 0) return false;
+      const named = statSync(path, { throwIfNoEntry: false });
+      return named?.ino === ino && named.dev === dev;
+    },
+    close() {
+      if (isOpen) closeSync(fd);
+      isOpen = false;
+    },
+  };
+}
+
+function openForReading(path: string): number | undefined {
+  try {
+    return openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw new Fault('NATIVE_FAILED', `Cannot open ${path}: ${messageOf(error)}`, { cause: error });
+  }
+}
