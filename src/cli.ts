@@ -10,7 +10,8 @@ import { readLicense } from './license/license-file.js';
 import { logger } from './log.js';
 import { posixMemory } from './native/posix.js';
 import { notYet } from './not-yet.js';
-import { planTargets, service } from './service.js';
+import { planTargets } from './plan.js';
+import { service } from './service.js';
 import { pipeWriter } from './sinks/pipe-writer.js';
 
 /** Running responses may take this long after a signal. */
@@ -36,7 +37,7 @@ function run(config: Config): void {
     settings.debug,
   );
   for (const message of [...warnings, ...notYet(config)]) log({ level: 'warning', message });
-  const plan = planTargets(config);
+  const definitions = planTargets(config);
   const license = readLicense(settings.licenseFile, new Date());
   const running = new Subscription();
   const stop = (signal: NodeJS.Signals): void => {
@@ -49,7 +50,7 @@ function run(config: Config): void {
   process.once('SIGTERM', stop);
   process.once('SIGINT', stop);
   running.add(
-    service(config, plan, license, {
+    service({ config, definitions }, license, {
       version: version(),
       memory: posixMemory,
       unixMs: () => Date.now(),

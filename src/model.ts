@@ -94,6 +94,8 @@ export type Frame =
  * knows roots, objects, variables and slots, never offsets or files.
  */
 export interface Source {
+  /** Differs from that of every other generation: ids of one mean nothing in another. */
+  readonly generation: string;
   /** The roots, in the order in which they were published. */
   readonly roots: ReadonlySet<ManagedObject>;
   /**

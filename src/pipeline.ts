@@ -1,5 +1,6 @@
 // One target from shared memory to answers, in one pipe: the file that a newcomer reads first.
 import {
+  EMPTY,
   asyncScheduler,
   catchError,
   concat,
@@ -7,6 +8,8 @@ import {
   finalize,
   map,
   merge,
+  mergeMap,
+  of,
   switchMap,
   takeUntil,
   tap,
@@ -15,30 +18,36 @@ import {
 import type { Observable, SchedulerLike } from 'rxjs';
 import type { TargetView } from './exposition/target-view.js';
 import type { Verdict } from './model.js';
-import { answer, unanswered } from './streams/answer.js';
-import type { Answer, Demand } from './streams/answer.js';
+import { NOTHING_HANDED_OVER, answer, unanswered } from './streams/answer.js';
+import type { Answer, HandedOver } from './streams/answer.js';
 import { bindSubtree } from './streams/bind-subtree.js';
 import { chooseRoot } from './streams/choose-root.js';
 import type { ChosenRoot, RootChoice, RootWish } from './streams/choose-root.js';
-import { coalesce } from './streams/coalesce.js';
+import { coalesce, whenDue } from './streams/coalesce.js';
 import { latchReady } from './streams/latch-ready.js';
-import { inPartition } from './streams/partition.js';
-import type { Partition } from './streams/partition.js';
+import { looped } from './streams/looped.js';
+import type { Order } from './streams/order.js';
+import { inTurn } from './streams/refresh-queue.js';
+import type { RefreshQueue } from './streams/refresh-queue.js';
 import { refreshView } from './streams/refresh-view.js';
+import type { TargetInput } from './streams/refresh-view.js';
 import type { ServerPool } from './streams/server-pool.js';
 
 export interface PipelineParts extends RootWish {
   readonly serverKeys: readonly string[];
   readonly pool: ServerPool;
-  readonly partition: Partition;
+  /** Of the partition: one refresh at a time. */
+  readonly queue: RefreshQueue;
   /** `render_min_interval_ms`. */
   readonly spacingMs: number;
-  readonly demand$: Observable<Demand>;
+  readonly order$: Observable<Order>;
+  /** Whether a predecessor answers and observes until an `adopt` arrives. */
+  readonly isHeir: boolean;
   readonly makeView: (chosen: ChosenRoot) => TargetView;
   readonly observer: PipelineObserver;
-  readonly scheduler?: SchedulerLike;
-  /** Milliseconds of a clock that does not step; by default the scheduler's. */
-  readonly nowMs?: () => number;
+  readonly scheduler?: SchedulerLike | undefined;
+  /** Milliseconds of a clock that does not step. */
+  readonly nowMs: () => number;
 }
 
 /** Hears what happens on the way; it changes nothing. */
@@ -55,31 +64,49 @@ export interface PipelineObserver {
   readonly refreshed: (tookMs: number) => void;
 }
 
+type Told = Answer | HandedOver;
+
 /** Answers every demand, for as long as it is subscribed to. */
-export const targetPipeline = (parts: PipelineParts): Observable<Answer> =>
-  chooseRoot(
-    parts.serverKeys.map((key) => defer(() => parts.pool.segment$(key))),
-    parts,
-  ).pipe(
-    tap((choice) => {
-      parts.observer.chosen(choice);
-    }),
-    switchMap((choice) =>
-      choice.kind === 'none' ? parts.demand$.pipe(map(unanswered)) : withRoot(choice, parts),
-    ),
-    catchError((error: unknown, again$) => {
-      parts.observer.failed(error);
-      return concat(whileDown(parts), again$);
+export const targetPipeline = (given: PipelineParts): Observable<Told> =>
+  defer(() => {
+    // Whose root is found or lost after it took over is nobody's heir any more.
+    let { isHeir } = given;
+    const order$ = given.order$.pipe(
+      tap(({ kind }) => {
+        if (kind === 'adopt') isHeir = false;
+      }),
+    );
+    const parts = { ...given, order$ };
+    const sightings = parts.serverKeys.map((key) => defer(() => parts.pool.segment$(key)));
+    return chooseRoot(sightings, parts).pipe(
+      tap((choice) => {
+        parts.observer.chosen(choice);
+      }),
+      switchMap((choice) =>
+        choice.kind === 'none' ? withoutRoot(parts) : withRoot(choice, { ...parts, isHeir }),
+      ),
+      catchError((error: unknown, again$) => {
+        parts.observer.failed(error);
+        return concat(whileDown(parts), again$);
+      }),
+    );
+  });
+
+const withoutRoot = ({ order$ }: PipelineParts): Observable<Told> =>
+  order$.pipe(
+    mergeMap((order) => {
+      if (order.kind === 'adopt') return EMPTY;
+      return of(order.kind === 'leave' ? NOTHING_HANDED_OVER : unanswered(order.id));
     }),
   );
 
 /** A target that failed is started anew after this time; its demands hear why meanwhile. */
 export const RESTART_MS = 5000;
-const whileDown = ({ demand$, scheduler = asyncScheduler }: PipelineParts): Observable<Answer> =>
-  demand$.pipe(map(unanswered), takeUntil(timer(RESTART_MS, scheduler)));
+const whileDown = (parts: PipelineParts): Observable<Told> =>
+  withoutRoot(parts).pipe(takeUntil(timer(RESTART_MS, parts.scheduler)));
 
-function withRoot(chosen: ChosenRoot, parts: PipelineParts): Observable<Answer> {
-  const { pool, partition, spacingMs, observer, scheduler = asyncScheduler } = parts;
+function withRoot(chosen: ChosenRoot, parts: PipelineParts): Observable<Told> {
+  const { pool, queue, spacingMs, observer, isHeir, nowMs, scheduler = asyncScheduler } = parts;
   return defer(() => {
     const view = parts.makeView(chosen);
     observer.viewed(view);
@@ -90,15 +117,20 @@ function withRoot(chosen: ChosenRoot, parts: PipelineParts): Observable<Answer> 
       }),
       map((sighting) => ({ kind: 'change', sighting }) as const),
     );
-    return merge(bound$, change$, parts.demand$).pipe(
-      inPartition(partition, observer.refreshed), // one refresh at a time in each partition
-      refreshView(view, spacingMs === 0), //         structure in, values copied, where needed
-      latchReady(), //                               the startup gate, which opens once
-      tap(({ isReady }) => {
-        observer.ready(isReady);
-      }),
-      coalesce(spacingMs, scheduler, parts.nowMs), // render now, later, or serve the last render
-      answer(view), //                               a snapshot for whoever asked
+    const decide = (input$: Observable<TargetInput>) =>
+      input$.pipe(
+        inTurn(queue, observer.refreshed), // one refresh at a time in each partition
+        refreshView(view, { rendersAtChanges: spacingMs === 0, isHeir }), // structure in, values copied
+        latchReady(), //                      the startup gate, which opens once
+        tap(({ isReady }) => {
+          observer.ready(isReady);
+        }),
+        coalesce(spacingMs, nowMs), //        render now, later, or serve the last render
+      );
+    const input$: Observable<TargetInput> = merge(bound$, change$, parts.order$);
+    return input$.pipe(
+      looped(decide, (decision$): Observable<TargetInput> => whenDue(decision$, scheduler)),
+      answer(view), //                        a snapshot for whoever asked
       finalize(() => {
         observer.viewed(undefined);
         view.close();

@@ -1,14 +1,20 @@
 // Builds every part from the configuration and runs it: the only place that knows them all.
 import { performance } from 'node:perf_hooks';
-import { Subject, defer, finalize, ignoreElements, merge, takeUntil, tap } from 'rxjs';
+import {
+  EMPTY,
+  Subject,
+  defer,
+  exhaustMap,
+  finalize,
+  ignoreElements,
+  interval,
+  merge,
+  mergeMap,
+  takeUntil,
+  tap,
+} from 'rxjs';
 import type { Observable } from 'rxjs';
-import { loadCatalogues } from './catalogue/builtin.js';
-import type { Catalogue } from './catalogue/catalogue.js';
-import { compileFilters } from './catalogue/filters.js';
-import type { Filters } from './catalogue/filters.js';
-import { keyPath } from './config/key-path.js';
 import type { Config } from './config/resolve.js';
-import { Kernel } from './exposition/kernel/kernel.js';
 import { notReadyText } from './exposition/not-ready-text.js';
 import { jsonDocument, textDocument } from './exposition/stdout-document.js';
 import { textPage } from './exposition/text-page.js';
@@ -19,14 +25,17 @@ import type { TargetEvent } from './model.js';
 import { FutexWaiter } from './native/futex-waiter.js';
 import { segmentWatches } from './native/segment-watch.js';
 import type { SharedMemory } from './native/shared-memory.js';
-import { ServedTarget } from './served-target.js';
+import { CatalogueShelf } from './partitions/catalogue-shelf.js';
+import type { TargetDefinition } from './partitions/definition.js';
+import { LogicalPartition } from './partitions/logical-partition.js';
+import type { Partition } from './partitions/partition.js';
 import { httpSink } from './sinks/http.js';
 import { SelfMetrics } from './sinks/self-metrics.js';
 import type { Sink, SinkEvent } from './sinks/sink.js';
 import { stdoutSink } from './sinks/stdout.js';
 import type { PageWriter } from './sinks/stdout.js';
-import { Partition } from './streams/partition.js';
 import { ServerPool } from './streams/server-pool.js';
+import { TargetRegistry } from './target-registry.js';
 
 /** What the service needs from the process that it runs in. */
 export interface Surroundings {
@@ -38,60 +47,54 @@ export interface Surroundings {
   readonly log: (event: TargetEvent) => void;
 }
 
-/** The catalogue and the compiled filters of each target, in order. */
-export type Plan = readonly {
-  readonly catalogue: Catalogue | undefined;
-  readonly filters: Filters;
-}[];
-
-/**
- * Checks what the configuration says of applications, classes and groups.
- * @throws Fault CONFIG_INVALID
- */
-export function planTargets({ settings, targets }: Config): Plan {
-  const catalogues = loadCatalogues(settings.catalogueFiles);
-  return targets.map((target) => {
-    const catalogue = catalogues.get(target.app);
-    return { catalogue, filters: compileFilters(catalogue, target, keyPath(target.path)) };
-  });
-}
-
 /** Most partitions, whatever is configured (spec 8). */
 const MOST_PARTITIONS = 64;
+/** How often targets are moved to even out the load, how many at once, and from which load on. */
+const REBALANCE_MS = 30_000;
+const MOST_MOVES = 8;
+const LEAST_LOAD = 0.01;
 
-/** Runs while it is subscribed to; completes when stdout has no reader any more. */
+/** A configuration, checked, with the definitions of its targets. */
+export interface Planned {
+  readonly config: Config;
+  readonly definitions: readonly TargetDefinition[];
+}
+
+/**
+ * Runs while it is subscribed to; completes when stdout has no reader any more.
+ * @param reload$ configurations that take the place of the first; of their settings only those of
+ *   targets and scopes count
+ */
 export function service(
-  config: Config,
-  plan: Plan,
+  { config, definitions }: Planned,
   license: LicenseStatus,
   around: Surroundings,
+  reload$: Observable<Planned> = EMPTY,
 ): Observable<never> {
   return defer(() => {
     const { settings } = config;
-    const { log } = around;
+    const { log, unixMs } = around;
     const nowMs = () => performance.now();
     const waiter = new FutexWaiter();
     const pool = new ServerPool({ watch: segmentWatches(around.memory(waiter), settings), nowMs });
-    const partitions = makePartitions(settings.targetWorkers, config.targets.length);
-    const targets = config.targets.map((target, index) => {
-      const { partition, kernel } = partitions[index % partitions.length] ?? newPartition(0);
-      const { catalogue, filters } = plan[index] ?? {};
-      return new ServedTarget({
-        ...target,
-        catalogue,
-        filters: filters ?? compileFilters(catalogue, target),
-        pool,
-        partition,
-        kernel,
-        spacingMs: settings.renderMinIntervalMs,
-        unixMs: around.unixMs,
-        nowMs,
-        isDebug: settings.debug,
-      });
-    });
+    const thread = { pool, shelf: new CatalogueShelf(), nowMs };
+    const partitions = new Map<number, Partition>();
+    const partition = (number: number): Partition => {
+      const made = partitions.get(number) ?? new LogicalPartition(number, thread);
+      partitions.set(number, made);
+      return made;
+    };
+    const assignment = settings.workerAssignmentMode;
+    const registry = new TargetRegistry({ assignment, partition, unixMs, nowMs });
+    const update = (targets: readonly TargetDefinition[]): Observable<never> =>
+      registry.update(targets, partitionCount(settings.targetWorkers, targets.length));
     const selfMetrics = new SelfMetrics(around.version);
     const sink = chooseSink(config, around, selfMetrics);
-    const run$ = merge(...targets.map((target) => target.run())).pipe(tap(log), ignoreElements());
+    const run$ = registry.run().pipe(tap(log), ignoreElements());
+    const reloads$ = reload$.pipe(mergeMap((next) => update(next.definitions)));
+    const rebalance$ = interval(REBALANCE_MS).pipe(
+      exhaustMap(() => registry.rebalance(MOST_MOVES, LEAST_LOAD)),
+    );
     const license$ = watchLicense(license.license, () => loadLicense(settings.licenseFile)).pipe(
       tap((status) => {
         selfMetrics.license(status.expirySeconds);
@@ -99,10 +102,13 @@ export function service(
       }),
       ignoreElements(),
     );
-    const sink$ = sink(targets).pipe(tap(teller(selfMetrics, log)), ignoreElements());
+    const sink$ = sink(registry).pipe(tap(teller(selfMetrics, log)), ignoreElements());
     // The sink's end is the service's end: the targets and the license watch have none.
     const ended$ = new Subject<void>();
-    const keep$ = merge(run$, license$).pipe(takeUntil(ended$));
+    const keep$ = merge(
+      ...[run$, update(definitions), reloads$, license$],
+      settings.workerRebalanceEnabled ? rebalance$ : EMPTY,
+    ).pipe(takeUntil(ended$));
     const serve$ = sink$.pipe(
       finalize(() => {
         ended$.next();
@@ -155,14 +161,6 @@ function teller(selfMetrics: SelfMetrics, log: Surroundings['log']) {
   };
 }
 
-const newPartition = (number: number) => ({
-  partition: new Partition(number),
-  kernel: new Kernel(),
-});
-
 /** As many as configured; 0 means one for each target, within the cap. */
-function makePartitions(configured: number, targets: number) {
-  const wanted = configured > 0 ? configured : targets;
-  const count = Math.max(1, Math.min(wanted, targets, MOST_PARTITIONS));
-  return Array.from({ length: count }, (_, number) => newPartition(number));
-}
+const partitionCount = (configured: number, targets: number): number =>
+  configured > 0 ? configured : Math.max(1, Math.min(targets, MOST_PARTITIONS));

@@ -10,6 +10,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   config: ['catalogue'],
   exposition: ['catalogue'],
   streams: ['native', 'exposition'],
+  partitions: ['native', 'streams', 'exposition', 'catalogue', 'pipeline'],
   sinks: [],
   simulator: ['native', 'catalogue'],
   demo: ['license'],

@@ -1,6 +1,5 @@
 // A target over real segments: readiness, late objects, lost publishers, and when it renders.
 import { expect } from 'chai';
-import { compileFilters } from '#app/catalogue/filters.js';
 import { notReadyText } from '#app/exposition/not-ready-text.js';
 import type { Exposition } from '#app/model.js';
 import { follow } from './support/follow.js';
@@ -154,12 +153,7 @@ describe('ServedTarget', () => {
     it('what filters leave out is not counted, so it cannot keep the target waiting', () => {
       const { publisher, root } = showing(1);
       publisher.addVariable(publisher.addObject(root, 'H.1.demo.c', 'Child'), 'y', 'u64');
-      const filters = compileFilters(undefined, {
-        classes: [],
-        seedPathGroups: [],
-        seedPaths: ['@root'],
-      });
-      const target = serve({ filters });
+      const target = serve({ seedPaths: ['@root'] });
       expect(target.series()).to.deep.equal([x(1)]);
       expect(target.target.status().progress.objects.total).to.equal(1);
     });
@@ -211,7 +205,7 @@ describe('ServedTarget', () => {
       const { publisher } = showing(1);
       const target = serve();
       target.ask();
-      const turn = follow(target.partition.turn(() => undefined)); // makes the next one queue
+      const turn = follow(target.queue.turn(() => undefined)); // makes the next one queue
       const waiting = follow(target.target.demand());
       expect(waiting.seen).to.have.length(0);
       publisher.close();
@@ -225,7 +219,7 @@ describe('ServedTarget', () => {
       showing(1);
       const target = serve();
       target.ask();
-      follow(target.partition.turn(() => undefined));
+      follow(target.queue.turn(() => undefined));
       const waiting = follow(target.target.demand());
       target.leave();
       expect(waiting.seen.map(({ kind }) => kind)).to.deep.equal(['waiting']);

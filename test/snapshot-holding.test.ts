@@ -34,7 +34,7 @@ describe('a page of a snapshot', () => {
     return { publisher, root, add, children: add(root, 0) };
   };
   const serve = (serverKey: string, spacingMs = 0): Served => {
-    const served = new Served(publishers, { kernel, serverKeys: [serverKey], spacingMs });
+    const served = new Served(publishers, { serverKeys: [serverKey], spacingMs }, { kernel });
     running.push(served);
     return served;
   };

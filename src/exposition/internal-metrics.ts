@@ -1,7 +1,7 @@
 // The metrics that every rendered target carries about itself. Spec 2.5.
 import type { InternalMetric, TargetStatus } from '../model.js';
 import { floatText } from './number-text.js';
-import type { SampleWindow } from './sample-window.js';
+import type { TargetFacts } from './target-facts.js';
 import { headerText, labelsText, seriesText } from './text-format.js';
 
 /** What a target counts, apart from its status. */
@@ -10,28 +10,12 @@ export interface TargetCounters {
   cacheMisses: number;
   scopeHits: number;
   scopeMisses: number;
-  /** Milliseconds that the refreshes took; their number is the refresh count. */
-  readonly refreshes: SampleWindow;
 }
 
-/** What the partition of a target measures. */
-export interface WorkerFacts {
-  readonly number: number;
-  readonly busyIdleRatio: number;
-  readonly waits: SampleWindow;
-  readonly rebalances: number;
-  readonly lastRebalanceMs: number;
-}
-
-/** What the view of a target measures; undefined while there is no root. */
-export interface ViewFacts {
-  readonly series: number;
-  readonly clashes: number;
-  readonly omitted: number;
-  readonly staleFrames: number;
-  readonly asOfAgeSeconds: number | undefined;
-  readonly droppedObjects: number;
-  readonly droppedVariables: number;
+/** What rebalancing did so far, for all targets. */
+export interface Rebalances {
+  readonly moves: number;
+  readonly lastMs: number;
 }
 
 type Row = readonly [
@@ -43,20 +27,15 @@ type Row = readonly [
 
 /** The internal metrics in the order of the specification, then ours; what is unknown is left out. */
 export function internalMetrics(
-  status: TargetStatus,
+  { isReady, progress, publisher, view, refreshes, queue }: TargetFacts,
   counters: TargetCounters,
-  worker: WorkerFacts,
-  view: ViewFacts | undefined,
+  rebalances: Rebalances,
+  unixMs: number,
 ): InternalMetric[] {
-  const { progress } = status;
-  const pending =
-    progress.objects.total -
-    progress.objects.synced +
-    progress.variables.total -
-    progress.variables.synced;
-  const [wait50 = 0, wait95 = 0, wait99 = 0] = worker.waits.percentiles(0.5, 0.95, 0.99);
-  const [took50 = 0, took95 = 0, took99 = 0] = counters.refreshes.percentiles(0.5, 0.95, 0.99);
-  const ready = Number(status.isReady);
+  const { objects, variables } = progress;
+  const pending = objects.total - objects.synced + variables.total - variables.synced;
+  const asOfAge = view?.asOfNs === undefined ? undefined : unixMs / 1e3 - Number(view.asOfNs) / 1e9;
+  const ready = Number(isReady);
   const inside = 'shm_exporter_internal_';
   const rows: readonly Row[] = [
     [
@@ -105,62 +84,67 @@ export function internalMetrics(
       'shm_exporter_worker_busy_idle_ratio',
       'gauge',
       'Ratio of worker busy refresh time to idle queue-wait time.',
-      worker.busyIdleRatio,
+      queue.busyIdleRatio,
     ],
     [
       'shm_exporter_worker_dequeue_latency_avg_ms',
       'gauge',
       'Average worker queue wait.',
-      worker.waits.mean,
+      queue.waits.mean,
     ],
-    ['shm_exporter_worker_dequeue_latency_p50_ms', 'gauge', 'Median sampled queue wait.', wait50],
+    [
+      'shm_exporter_worker_dequeue_latency_p50_ms',
+      'gauge',
+      'Median sampled queue wait.',
+      queue.waits.p50,
+    ],
     [
       'shm_exporter_worker_dequeue_latency_p95_ms',
       'gauge',
       '95th percentile sampled queue wait.',
-      wait95,
+      queue.waits.p95,
     ],
     [
       'shm_exporter_worker_dequeue_latency_p99_ms',
       'gauge',
       '99th percentile sampled queue wait.',
-      wait99,
+      queue.waits.p99,
     ],
     [
       'shm_exporter_worker_rebalance_total',
       'counter',
       'Target moves done by runtime rebalancing.',
-      worker.rebalances,
+      rebalances.moves,
     ],
     [
       'shm_exporter_worker_rebalance_last_duration_ms',
       'gauge',
       'Duration of the most recent rebalance pass.',
-      worker.lastRebalanceMs,
+      rebalances.lastMs,
     ],
     [
       'shm_exporter_target_refresh_total',
       'counter',
       'Refresh cycles executed for the target.',
-      counters.refreshes.count,
+      refreshes.count,
     ],
     [
       'shm_exporter_target_refresh_duration_p50_ms',
       'gauge',
       'Median sampled refresh duration.',
-      took50,
+      refreshes.p50,
     ],
     [
       'shm_exporter_target_refresh_duration_p95_ms',
       'gauge',
       '95th percentile sampled refresh duration.',
-      took95,
+      refreshes.p95,
     ],
     [
       'shm_exporter_target_refresh_duration_p99_ms',
       'gauge',
       '99th percentile sampled refresh duration.',
-      took99,
+      refreshes.p99,
     ],
     [
       'shm_exporter_target_series',
@@ -202,13 +186,13 @@ export function internalMetrics(
       'shm_exporter_target_heartbeat_age_seconds',
       'gauge',
       'Time since the last heartbeat of the publisher.',
-      status.publisher.heartbeatAgeSeconds,
+      publisher.heartbeatAgeSeconds,
     ],
     [
       'shm_exporter_target_as_of_age_seconds',
       'gauge',
       'Age of the values, where the publisher states the moment that they stand for.',
-      view?.asOfAgeSeconds,
+      asOfAge,
     ],
   ];
   return rows.flatMap(([name, type, help, value]) =>

@@ -10,6 +10,7 @@ import type { ExpositionText } from './exposition-text.js';
 import type { Kernel } from './kernel/kernel.js';
 import type { Line } from './kernel/line-table.js';
 import { Observed } from './observed.js';
+import type { ObservedContent } from './observed.js';
 import { unixSeconds } from './point-in-time.js';
 import type { Probe } from './probe.js';
 import type { SeriesRegister } from './series-register.js';
@@ -128,6 +129,27 @@ export class MetricBuilder {
     }
   }
 
+  /** What was observed so far, for a successor. */
+  get observations(): ObservedContent[] {
+    return [...this.#observedByKey].map(([key, observed]) => ({ key, ...observed.content }));
+  }
+
+  /** Goes on with what a predecessor observed, where the same is observed here. */
+  adopt(observations: readonly ObservedContent[]): void {
+    const byKey = new Map(this.#observedByKey);
+    for (const content of observations) {
+      const observed = byKey.get(content.key);
+      if (observed !== undefined) observed.content = content;
+    }
+  }
+
+  /** Observed variables by what tells them apart in any builder over the same generation. */
+  get #observedByKey(): [string, Observed][] {
+    return [...this.#observed].flatMap(([{ id }, all]) =>
+      all.map((observed): [string, Observed] => [`${id} ${observed.key}`, observed]),
+    );
+  }
+
   get hasObserved(): boolean {
     return this.#observed.size > 0;
   }
@@ -175,7 +197,7 @@ export class MetricBuilder {
       case 'observed-histogram':
       case 'observed-summary': {
         if (isFramed(variable)) return;
-        const observed = new Observed(this.#parts.kernel, row);
+        const observed = new Observed(this.#parts.kernel, row, seriesText(name, labels));
         const all = this.#observed.get(variable) ?? [];
         this.#observed.set(variable, [...all, observed]);
         this.#put(row, variable.id, observed.distribution.lines(name, labels));

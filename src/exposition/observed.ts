@@ -6,10 +6,24 @@ import { UNCHANGED } from '../catalogue/conversion.js';
 import { Distribution } from './distribution.js';
 import type { Kernel } from './kernel/kernel.js';
 import { SampleWindow } from './sample-window.js';
+import type { WindowContent } from './sample-window.js';
+
+/** What was observed so far, as plain data. */
+export interface ObservedContent {
+  /** Of which variable, for which series. */
+  readonly key: string;
+  readonly counts: BigUint64Array;
+  readonly count: bigint;
+  readonly sum: number;
+  readonly window: WindowContent;
+  readonly lastBits: bigint | undefined;
+}
 
 /** One observed variable. `observe` counts; the distribution's lines show it. */
 export class Observed {
   readonly distribution: Distribution;
+  /** Tells its series and their steps from all others of the variable. */
+  readonly key: string;
   readonly #row: ObservedHistogramRow | ObservedSummaryRow;
   readonly #conversion: Conversion;
   readonly #counts: BigUint64Array;
@@ -18,8 +32,11 @@ export class Observed {
   #sum = 0;
   #lastBits: bigint | undefined;
 
-  constructor(kernel: Kernel, row: ObservedHistogramRow | ObservedSummaryRow) {
+  /** @param series name and labels, as they stand in the text */
+  constructor(kernel: Kernel, row: ObservedHistogramRow | ObservedSummaryRow, series: string) {
     this.#row = row;
+    const steps = row.kind === 'observed-histogram' ? row.buckets : row.quantiles;
+    this.key = `${series} ${steps.join(' ')}`;
     this.#conversion = row.conversion;
     const isHistogram = row.kind === 'observed-histogram';
     this.#counts = new BigUint64Array(isHistogram ? row.buckets.length + 1 : 0);
@@ -30,6 +47,26 @@ export class Observed {
         : { type: 'summary', quantiles: row.quantiles },
       UNCHANGED,
     );
+  }
+
+  /** What was observed so far, but for the key. */
+  get content(): Omit<ObservedContent, 'key'> {
+    const counts = this.#counts.slice();
+    const { count, sum, lastBits } = {
+      count: this.#count,
+      sum: this.#sum,
+      lastBits: this.#lastBits,
+    };
+    return { counts, count, sum, lastBits, window: this.#window.content };
+  }
+
+  /** Goes on where another ended that observed the same. */
+  set content({ counts, count, sum, lastBits, window }: Omit<ObservedContent, 'key'>) {
+    if (counts.length !== this.#counts.length) return;
+    this.#counts.set(counts);
+    [this.#count, this.#sum, this.#lastBits] = [count, sum, lastBits];
+    this.#window.content = window;
+    this.#show();
   }
 
   /** Counts a value if its bits differ from those that were counted last. */
@@ -44,10 +81,15 @@ export class Observed {
       const index = this.#row.buckets.findIndex((bound) => value <= bound);
       const bucket = index < 0 ? this.#row.buckets.length : index;
       this.#counts[bucket] = (this.#counts[bucket] ?? 0n) + 1n;
+    } else this.#window.add(value);
+    this.#show();
+  }
+
+  #show(): void {
+    if (this.#row.kind === 'observed-histogram') {
       this.distribution.setHistogram(this.#counts, this.#sum);
       return;
     }
-    this.#window.add(value);
     const values = this.#window.percentiles(...this.#row.quantiles);
     this.distribution.setSummary(this.#count, this.#sum, values);
   }

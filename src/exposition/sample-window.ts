@@ -2,8 +2,28 @@
 
 const SIZE = 512;
 
+/** Statistics of durations in milliseconds; percentiles are those of the newest samples. */
+export interface Durations {
+  /** All samples ever. */
+  readonly count: number;
+  readonly sum: number;
+  readonly mean: number;
+  readonly p50: number;
+  readonly p95: number;
+  readonly p99: number;
+}
+
+/** All that a window knows, as plain data. */
+export interface WindowContent {
+  /** The newest, in no order. */
+  readonly samples: readonly number[];
+  readonly next: number;
+  readonly count: number;
+  readonly sum: number;
+}
+
 export class SampleWindow {
-  readonly #samples: number[] = [];
+  #samples: number[] = [];
   #next = 0;
   #count = 0;
   #sum = 0;
@@ -16,6 +36,21 @@ export class SampleWindow {
   /** The mean of all samples ever; 0 before the first. */
   get mean(): number {
     return this.#count === 0 ? 0 : this.#sum / this.#count;
+  }
+
+  get content(): WindowContent {
+    return { samples: [...this.#samples], next: this.#next, count: this.#count, sum: this.#sum };
+  }
+
+  /** Goes on where another window ended. */
+  set content({ samples, next, count, sum }: WindowContent) {
+    this.#samples = [...samples];
+    [this.#next, this.#count, this.#sum] = [next, count, sum];
+  }
+
+  get durations(): Durations {
+    const [p50 = 0, p95 = 0, p99 = 0] = this.percentiles(0.5, 0.95, 0.99);
+    return { count: this.#count, sum: this.#sum, mean: this.mean, p50, p95, p99 };
   }
 
   add(sample: number): void {

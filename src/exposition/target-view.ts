@@ -13,6 +13,7 @@ import type {
 import { ExpositionText } from './exposition-text.js';
 import type { Kernel } from './kernel/kernel.js';
 import { MetricBuilder } from './metric-builder.js';
+import type { ObservedContent } from './observed.js';
 import { Probe } from './probe.js';
 import type { ProbeListener, Tracked } from './probe.js';
 import { SeriesRegister } from './series-register.js';
@@ -166,6 +167,27 @@ export class TargetView implements ProbeListener {
   /** Counts the present values of observed variables; call it at a change notification. */
   observe(): void {
     this.#builder.observe();
+  }
+
+  /** Which generation of the source this is a view of. */
+  get generation(): string {
+    return this.#parts.source.generation;
+  }
+
+  /** What was observed so far, for a successor. */
+  get observations(): readonly ObservedContent[] {
+    return this.#builder.observations;
+  }
+
+  /** Goes on with the observations of a predecessor, if they are of the same generation. */
+  adopt({
+    generation,
+    observed,
+  }: {
+    readonly generation: string;
+    readonly observed: readonly ObservedContent[];
+  }): void {
+    if (generation === this.generation) this.#builder.adopt(observed);
   }
 
   /** Makes the text of the values that were copied last. */

@@ -29,6 +29,10 @@ export class SegmentSource implements Source {
     this.#frames = new FrameReader(file, header.frames);
   }
 
+  get generation(): string {
+    return this.#header.generation.toString(16);
+  }
+
   get roots() {
     return this.#tree.roots;
   }

@@ -27,7 +27,7 @@ export interface HttpOptions {
 const MOST_IN_FLIGHT = 64;
 
 export function httpSink(options: HttpOptions): Sink {
-  return (targets) =>
+  return (registry) =>
     defer(() => {
       let inFlight = 0;
       const answer = ({ request, response }: Exchange): Observable<SinkEvent> => {
@@ -35,7 +35,7 @@ export function httpSink(options: HttpOptions): Sink {
         const reply$ =
           inFlight > MOST_IN_FLIGHT
             ? of(textReply(503, 'too many scrapes at once', { 'Retry-After': '1' }))
-            : replyTo(request.method ?? '', request.url ?? '', targets, options);
+            : replyTo(request.method ?? '', request.url ?? '', registry.targets, options);
         return reply$.pipe(
           catchError((error: unknown) => {
             options.log(`request ${request.url ?? ''} failed: ${String(error)}`);

@@ -8,8 +8,13 @@ export type SinkEvent =
   | { readonly kind: 'served'; readonly status: number; readonly bytes: number }
   | { readonly kind: 'skipped' };
 
+/** The targets that there are now; another list after a reload. */
+export interface Targets {
+  readonly targets: readonly Target[];
+}
+
 /**
  * The right end of the pipeline: subscribing opens it, unsubscribing closes it. A sink knows targets
  * and pages; never segments, never streams.
  */
-export type Sink = (targets: readonly Target[]) => Observable<SinkEvent>;
+export type Sink = (registry: Targets) => Observable<SinkEvent>;

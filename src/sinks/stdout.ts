@@ -44,12 +44,12 @@ export function stdoutSink(options: StdoutOptions): Sink {
         write(page).pipe(map(() => ({ kind: 'served', status: 200, bytes: page.bytes }) as const)),
       ),
     );
-  return (targets) =>
+  return (registry) =>
     defer(() => {
       let isPrinting = false;
       const printAll = () => {
         isPrinting = true;
-        return from(targets).pipe(
+        return from(registry.targets).pipe(
           concatMap(print),
           finalize(() => {
             isPrinting = false;

@@ -1,36 +1,54 @@
-// Carries out decisions: renders, serves the last render, or answers that nothing is ready.
-import { defer, finalize, map } from 'rxjs';
-import type { OperatorFunction } from 'rxjs';
+// Carries out decisions: renders, serves the last render, hands over, or has nothing to serve.
+import { EMPTY, defer, finalize, mergeMap, of } from 'rxjs';
+import type { Observable, OperatorFunction } from 'rxjs';
 import type { TargetView } from '../exposition/target-view.js';
 import type { Snapshot } from '../model.js';
 import type { Arrival, Decision } from './coalesce.js';
+import type { Handover } from './order.js';
+import type { TargetInput } from './refresh-view.js';
 
-/** One request for a target's text; told apart by identity. */
-export interface Demand {
-  readonly kind: 'demand';
+/** What a demand gets. */
+export interface Answer {
+  readonly kind: 'answer';
+  /** The demand's number; undefined for a render that nobody waits for. */
+  readonly id: number | undefined;
+  /** `hit`: the last render as it was; `miss`: a new one; `waiting`: nothing can be served yet. */
+  readonly outcome: 'hit' | 'miss' | 'waiting';
+  /**
+   * Its bytes stay until the emission returns, unless they are held. Undefined while waiting, and
+   * for a hit on what a predecessor rendered.
+   */
+  readonly snapshot: Snapshot | undefined;
 }
 
-/** A snapshot for a demand, or for nobody yet; undefined for a demand that has to wait. */
-export interface Answer {
-  readonly demand: Demand | undefined;
+/** The end of a target: what its successor goes on from, and the text it goes on serving. */
+export interface HandedOver {
+  readonly kind: 'handed-over';
+  readonly handover: Handover;
   readonly snapshot: Snapshot | undefined;
-  /** Whether the demand got the last render as it was. */
-  readonly isHit: boolean;
 }
 
 /** The answer of a target that has nothing to serve. */
-export const unanswered = (demand: Demand | undefined): Answer => ({
-  demand,
+export const unanswered = (id: number): Answer => ({
+  kind: 'answer',
+  id,
+  outcome: 'waiting',
   snapshot: undefined,
-  isHit: false,
 });
 
+/** The handover of a target that has nothing to hand over. */
+export const NOTHING_HANDED_OVER: HandedOver = {
+  kind: 'handed-over',
+  handover: { sinceRenderMs: undefined, generation: '', observed: [] },
+  snapshot: undefined,
+};
+
 /** What an answer needs of a target's view. */
-export type Renders = Pick<TargetView, 'refresh' | 'render'>;
+export type Renders = Pick<TargetView, 'render' | 'generation' | 'observations'>;
 
-type Asked = Arrival & { readonly demand: Demand | undefined };
+type Asked = Arrival & { readonly input: TargetInput };
 
-export function answer(view: Renders): OperatorFunction<Decision<Asked>, Answer> {
+export function answer(view: Renders): OperatorFunction<Decision<Asked>, Answer | HandedOver> {
   return (decision$) =>
     defer(() => {
       let last: Snapshot | undefined;
@@ -44,16 +62,24 @@ export function answer(view: Renders): OperatorFunction<Decision<Asked>, Answer>
         release = next.hold();
         return (last = next);
       };
+      const carryOut = ({
+        action,
+        arrival: { input },
+        sinceRenderMs,
+      }: Decision<Asked>): Observable<Answer | HandedOver> => {
+        const id = input.kind === 'demand' ? input.id : undefined;
+        if (action === 'wait' && id !== undefined) return of(unanswered(id));
+        if (action === 'serve')
+          return of({ kind: 'answer', id, outcome: 'hit', snapshot: last } as const);
+        if (action === 'render')
+          return of({ kind: 'answer', id, outcome: 'miss', snapshot: render() } as const);
+        if (input.kind !== 'leave') return EMPTY;
+        const { generation, observations } = view;
+        const handover = { sinceRenderMs, generation, observed: observations };
+        return of({ kind: 'handed-over', handover, snapshot: last } as const);
+      };
       return decision$.pipe(
-        map(({ action, arrival }): Answer => {
-          const demand = arrival?.demand;
-          if (action === 'wait') return unanswered(demand);
-          if (action === 'serve' && last !== undefined)
-            return { demand, snapshot: last, isHit: true };
-          // A deferred render shows the values of its own moment, not of the demand before it.
-          if (arrival === undefined) view.refresh();
-          return { demand, snapshot: render(), isHit: false };
-        }),
+        mergeMap(carryOut),
         finalize(() => {
           release();
         }),

@@ -1,63 +1,82 @@
 // Decides for each demand and each change whether to render now, later, or not at all. Spec 1.9.
-import { EMPTY, asyncScheduler, concat, defer, filter, map, mergeMap, of, tap, timer } from 'rxjs';
+import { asyncScheduler, defer, filter, map, switchMap, timer } from 'rxjs';
 import type { Observable, OperatorFunction, SchedulerLike } from 'rxjs';
 
-/** What arrives: a demand for the text, or a change notification. */
+/** What a decision needs to know of what arrived. */
 export interface Arrival {
-  readonly kind: 'demand' | 'change';
+  /** A demand for the text, a render that was deferred and is due, or anything else: a change. */
+  readonly kind: 'demand' | 'due' | 'change';
+  /** Milliseconds since the last render of a predecessor, where its text goes on being served. */
+  readonly adoptedAgeMs?: number | undefined;
   readonly isReady: boolean;
   /** Whether the text would differ from the last render. */
   readonly isDirty: boolean;
 }
 
-/** What to do: render anew, serve the last render, or say that there is nothing to serve yet. */
+/** What to do: render anew, serve the last render, say that there is nothing to serve, or nothing. */
 export interface Decision<E> {
-  readonly action: 'render' | 'serve' | 'wait';
-  /** What arrived; undefined for a render that was deferred. */
-  readonly arrival: E | undefined;
+  readonly action: 'render' | 'serve' | 'wait' | 'rest';
+  readonly arrival: E;
+  /** A render is owed in so many milliseconds. */
+  readonly dueMs?: number;
+  /** Milliseconds since the last render; undefined before the first. */
+  readonly sinceRenderMs: number | undefined;
 }
 
 /**
  * Keeps renders for demands at least `spacingMs` apart: inside the spacing a demand gets the last
  * render, and one render is deferred to its end. With spacing 0 every change renders. Without a
  * demand nothing renders.
- * @param now milliseconds of a clock that does not step; a scheduler's own is the wall clock
+ * @param now milliseconds of a clock that does not step
  */
 export function coalesce<E extends Arrival>(
   spacingMs: number,
-  scheduler: SchedulerLike = asyncScheduler,
-  now: () => number = () => scheduler.now(),
+  now: () => number,
 ): OperatorFunction<E, Decision<E>> {
   return (arrival$) =>
     defer(() => {
       let renderedAt = -Infinity;
-      let isDeferred = false;
-      const render = (arrival: E | undefined): Decision<E> => {
-        renderedAt = now();
-        return { action: 'render', arrival };
+      /** The render that the deferred one follows, while one is owed. */
+      let deferredAfter: number | undefined;
+      const act = (
+        { kind, isReady, isDirty }: E,
+        nowMs: number,
+      ): Pick<Decision<E>, 'action' | 'dueMs'> => {
+        // A late timer may find that a demand was faster.
+        const isFirst = kind === 'due' && deferredAfter === renderedAt;
+        if (kind === 'due') deferredAfter = undefined;
+        const isDemand = kind === 'demand';
+        if (!isReady) return { action: isDemand ? 'wait' : 'rest' };
+        if (!isDirty) return { action: isDemand ? 'serve' : 'rest' };
+        if (!isDemand) return { action: isFirst || spacingMs === 0 ? 'render' : 'rest' };
+        const dueMs = renderedAt + spacingMs - nowMs;
+        if (dueMs <= 0) return { action: 'render' };
+        if (deferredAfter !== undefined) return { action: 'serve' };
+        deferredAfter = renderedAt;
+        return { action: 'serve', dueMs };
       };
-      const deferred = (dueMs: number): Observable<Decision<E>> => {
-        isDeferred = true;
-        const before = renderedAt;
-        return timer(dueMs, scheduler).pipe(
-          tap(() => {
-            isDeferred = false;
-          }),
-          // A late timer may find that a demand was faster.
-          filter(() => renderedAt === before),
-          map(() => render(undefined)),
-        );
-      };
-      const decide = (arrival: E): Observable<Decision<E>> => {
-        const isDemand = arrival.kind === 'demand';
-        const answer = (action: 'wait' | 'serve') => (isDemand ? of({ action, arrival }) : EMPTY);
-        if (!arrival.isReady) return answer('wait');
-        if (!arrival.isDirty) return answer('serve');
-        if (!isDemand) return spacingMs === 0 ? of(render(arrival)) : EMPTY;
-        const dueMs = renderedAt + spacingMs - now();
-        if (dueMs <= 0) return of(render(arrival));
-        return isDeferred ? answer('serve') : concat(answer('serve'), deferred(dueMs));
-      };
-      return arrival$.pipe(mergeMap(decide));
+      return arrival$.pipe(
+        map((arrival): Decision<E> => {
+          const nowMs = now();
+          if (arrival.adoptedAgeMs !== undefined) renderedAt = nowMs - arrival.adoptedAgeMs;
+          const acted = act(arrival, nowMs);
+          if (acted.action === 'render') renderedAt = nowMs;
+          const sinceRenderMs = renderedAt === -Infinity ? undefined : nowMs - renderedAt;
+          return { ...acted, arrival, sinceRenderMs };
+        }),
+      );
     });
 }
+
+/** A deferred render that is due. */
+export const DUE = { kind: 'due' } as const;
+
+/** Emits when the render that a decision deferred is due. */
+export const whenDue = (
+  decision$: Observable<Decision<unknown>>,
+  scheduler: SchedulerLike = asyncScheduler,
+): Observable<typeof DUE> =>
+  decision$.pipe(
+    filter(({ dueMs }) => dueMs !== undefined),
+    switchMap(({ dueMs = 0 }) => timer(dueMs, scheduler).pipe(map(() => DUE))),
+  );

@@ -2,25 +2,33 @@
 import { defer, map } from 'rxjs';
 import type { OperatorFunction } from 'rxjs';
 import type { TargetView } from '../exposition/target-view.js';
-import type { Demand } from './answer.js';
 import type { Bound } from './bind-subtree.js';
-import type { Arrival } from './coalesce.js';
+import type { Arrival, DUE } from './coalesce.js';
+import type { Order } from './order.js';
 import type { Seen } from './seen.js';
 
 /** What reaches a bound target. */
-export type TargetInput = Demand | { readonly kind: 'change'; readonly sighting: Seen } | Bound;
+export type TargetInput =
+  Order | { readonly kind: 'change'; readonly sighting: Seen } | Bound | typeof DUE;
 
 /** A target's view after it took in an input. */
 export interface Refreshed extends Omit<Arrival, 'isReady'> {
-  readonly demand: Demand | undefined;
+  readonly input: TargetInput;
   readonly isSynced: boolean;
 }
 
 /** What a refresh needs of a target's view. */
 export type Refreshes = Pick<
   TargetView,
-  'absorb' | 'refresh' | 'refreshFresh' | 'observe' | 'hasObserved' | 'isSynced'
+  'absorb' | 'refresh' | 'refreshFresh' | 'observe' | 'adopt' | 'hasObserved' | 'isSynced'
 >;
+
+export interface RefreshOptions {
+  /** Whether each change is rendered at once (spacing 0). */
+  readonly rendersAtChanges: boolean;
+  /** Whether a predecessor still observes: then nothing is counted twice. */
+  readonly isHeir: boolean;
+}
 
 /**
  * A demand always copies the values. A change copies them only where somebody waits for them: the
@@ -28,13 +36,14 @@ export type Refreshes = Pick<
  */
 export function refreshView(
   view: Refreshes,
-  rendersAtChanges: boolean,
+  { rendersAtChanges, isHeir }: RefreshOptions,
 ): OperatorFunction<TargetInput, Refreshed> {
   return (input$) =>
     defer(() => {
       let tick: number | undefined;
       let hasMore = true;
       let wasSynced = false;
+      let isObserving = !isHeir;
       return input$.pipe(
         map((input): Refreshed => {
           let hasMoved = false;
@@ -45,20 +54,26 @@ export function refreshView(
             tick = sighting.tick;
             hasMore = sighting.hasMore;
           }
+          if (input.kind === 'adopt') {
+            view.adopt(input.handover);
+            isObserving = true;
+          }
           // While a tree is still growing, only what is new in it is copied.
           const isGrowing = hasMore || (input.kind === 'bound' && input.hasMore);
-          const observes = hasMoved && view.hasObserved;
-          const copies =
-            input.kind === 'demand' || (!wasSynced && !isGrowing) || observes || rendersAtChanges;
+          const observes = hasMoved && isObserving && view.hasObserved;
+          const isAsked = input.kind === 'demand' || input.kind === 'due';
+          const copies = isAsked || (!wasSynced && !isGrowing) || observes || rendersAtChanges;
           if (!copies && isGrowing) view.refreshFresh();
           const isDirty = copies && view.refresh();
           if (observes) view.observe();
-          wasSynced ||= view.isSynced && !hasMore;
+          const isSynced = view.isSynced && !hasMore;
+          wasSynced ||= isSynced;
           return {
-            kind: input.kind === 'demand' ? 'demand' : 'change',
-            demand: input.kind === 'demand' ? input : undefined,
+            input,
+            kind: isAsked ? input.kind : 'change',
+            adoptedAgeMs: input.kind === 'adopt' ? input.handover.sinceRenderMs : undefined,
             isDirty,
-            isSynced: view.isSynced && !hasMore,
+            isSynced,
           };
         }),
       );

@@ -357,9 +357,9 @@ describe('the HTTP responder', () => {
         version: '',
         log: () => undefined,
       });
-      const failure = await firstValueFrom(sink([]), { defaultValue: undefined }).catch(
-        (error: unknown) => error,
-      );
+      const failure = await firstValueFrom(sink({ targets: [] }), {
+        defaultValue: undefined,
+      }).catch((error: unknown) => error);
       expect(failure).to.be.instanceOf(Fault);
       expect(failure).to.have.property('code', 'LISTENER_FAILED');
       expect(failure)

@@ -19,7 +19,7 @@ const events = {
 };
 /** Ticks every 5 ms of virtual time. */
 const printing = (write: PageWriter, targets: readonly FakeTarget[] = [new FakeTarget()]) =>
-  stdoutSink({ intervalSeconds: 0.005, document, write })(targets);
+  stdoutSink({ intervalSeconds: 0.005, document, write })({ targets });
 
 describe('stdoutSink', () => {
   const atOnce: PageWriter = () => of(undefined);

@@ -1,19 +1,17 @@
-// How decisions are carried out: which snapshot each demand gets.
+// How decisions are carried out: which snapshot each demand gets, and what is handed over.
 import { expect } from 'chai';
 import { map, of } from 'rxjs';
 import type { Snapshot } from '#app/model.js';
 import { answer } from '#app/streams/answer.js';
-import type { Demand, Renders } from '#app/streams/answer.js';
+import type { Renders } from '#app/streams/answer.js';
+import { DUE } from '#app/streams/coalesce.js';
 import { marbles } from '../support/marbles.js';
 
 /** Renders snapshots 0, 1, 2 … that count how often they are held. */
 class NumberingView implements Renders {
   readonly held: number[] = [];
-  refreshes = 0;
-  refresh(): boolean {
-    this.refreshes++;
-    return true;
-  }
+  readonly generation = 'g';
+  readonly observations = [];
   render(): Snapshot {
     const number = this.held.push(0) - 1;
     const count = (by: number) => (this.held[number] = (this.held[number] ?? 0) + by);
@@ -26,40 +24,45 @@ class NumberingView implements Renders {
 }
 
 describe('answer', () => {
-  const demand: Demand = { kind: 'demand' };
-  const asked = { kind: 'demand', isReady: true, isDirty: true, demand } as const;
-  const changed = { kind: 'change', isReady: true, isDirty: true, demand: undefined } as const;
+  const state = { isReady: true, isDirty: true, sinceRenderMs: 9 };
+  const asked = { kind: 'demand', input: { kind: 'demand', id: 5 }, ...state } as const;
+  const changed = { kind: 'change', input: { kind: 'bound', hasMore: false }, ...state } as const;
+  const due = { kind: 'due', input: DUE, ...state } as const;
+  const leaves = { kind: 'change', input: { kind: 'leave' }, ...state } as const;
+  const sinceRenderMs = 9;
   const decisions = {
-    R: { action: 'render', arrival: asked },
-    C: { action: 'render', arrival: changed },
-    r: { action: 'render', arrival: undefined },
-    S: { action: 'serve', arrival: asked },
-    w: { action: 'wait', arrival: asked },
+    R: { action: 'render', arrival: asked, sinceRenderMs },
+    C: { action: 'render', arrival: changed, sinceRenderMs },
+    r: { action: 'render', arrival: due, sinceRenderMs },
+    S: { action: 'serve', arrival: asked, sinceRenderMs },
+    w: { action: 'wait', arrival: asked, sinceRenderMs },
+    n: { action: 'rest', arrival: changed, sinceRenderMs },
+    l: { action: 'rest', arrival: leaves, sinceRenderMs },
   } as const;
 
-  /** Answers in short: who is answered, with the number of the snapshot, and whether from cache. */
-  const short = (text: string) => {
-    const [who = '', number = '', hit = ''] = text;
-    return {
-      demand: who === 'd' ? demand : undefined,
-      snapshot: number,
-      isHit: hit === 'h',
-    };
-  };
+  /** Answers in short: the demand's number, the snapshot's, and the outcome. */
   const answers = {
-    '0': short('d0'),
-    '1': short('d1'),
-    '2': short('d2'),
-    h: short('d0h'),
-    i: short('d1h'),
-    c: short('-1'),
-    w: short('d'),
+    '0': '5 0 miss',
+    '1': '5 1 miss',
+    '2': '5 2 miss',
+    h: '5 0 hit',
+    i: '5 1 hit',
+    k: '5 - hit',
+    c: '- 1 miss',
+    w: '5 - waiting',
+    H: 'handed over - of g after 9 ms',
+    I: 'handed over 0 of g after 9 ms',
   };
   const answered = (view: Renders) => {
     const carriedOut = answer(view);
     return (decision$: Parameters<typeof carriedOut>[0]) =>
       carriedOut(decision$).pipe(
-        map(({ snapshot, ...rest }) => ({ ...rest, snapshot: String(snapshot?.bytes ?? '') })),
+        map((told) => {
+          const snapshot = told.snapshot?.bytes ?? '-';
+          if (told.kind === 'answer') return `${told.id ?? '-'} ${snapshot} ${told.outcome}`;
+          const { generation, sinceRenderMs: ms } = told.handover;
+          return `handed over ${snapshot} of ${generation} after ${ms} ms`;
+        }),
       );
   };
 
@@ -69,7 +72,10 @@ describe('answer', () => {
     ['a demand that is served after a deferred render gets that one', '-R-r-S-|', '-0-c-i-|'],
     ['with 0 a change renders for the demand after it', '-R-C-S-|', '-0-c-i-|'],
     ['a demand that has to wait gets nothing', '-w-R-|', '-w-0-|'],
-    ['the first demand of an unchanged target renders', '-S-S-|', '-0-h-|'],
+    ['a change that asks for nothing gets nothing', '-n-R-n-|', '---0---|'],
+    ['a hit before the first render is one on the text of a predecessor', '-S-R-|', '-k-0-|'],
+    ['who leaves hands over its last text', '-R-l-|', '-0-I-|'],
+    ['who leaves without a text hands over what it has', '-l-|', '-H-|'],
     ['passes an error on', '-R-#', '-0-#'],
   ] as const;
   for (const [sentence, decided, wanted] of pictures)
@@ -80,13 +86,6 @@ describe('answer', () => {
         expectObservable(decision$.pipe(answered(new NumberingView()))).toBe(wanted, answers);
       }),
     );
-
-  it('copies the values of its own moment for a deferred render only', () => {
-    const view = new NumberingView();
-    const { R, S, C, r } = decisions;
-    of(R, S, C, r).pipe(answer(view)).subscribe();
-    expect(view.refreshes).to.equal(1);
-  });
 
   it('holds the last render until the next, so that its bytes stay while it may be served', () => {
     const view = new NumberingView();
@@ -104,5 +103,18 @@ describe('answer', () => {
       expectSubscriptions(decision$.subscriptions).toBe(leaves);
     })();
     expect(view.held).to.deep.equal([0, 0]);
+  });
+
+  it('lets go of the last render before the next, so that its memory is used again', () => {
+    const view = new NumberingView();
+    const { R } = decisions;
+    const held: number[] = [];
+    const render = view.render.bind(view);
+    view.render = () => {
+      held.push(view.held.reduce((sum, each) => sum + each, 0));
+      return render();
+    };
+    of(R, R, R).pipe(answer(view)).subscribe();
+    expect(held).to.deep.equal([0, 0, 0]);
   });
 });

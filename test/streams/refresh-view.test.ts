@@ -1,7 +1,9 @@
 // When a target's values are copied, and what is told of it afterwards.
 import { expect } from 'chai';
 import { from, map } from 'rxjs';
+import type { Observable } from 'rxjs';
 import type { StructureChange } from '#app/model.js';
+import { DUE } from '#app/streams/coalesce.js';
 import { refreshView } from '#app/streams/refresh-view.js';
 import type { Refreshes, TargetInput } from '#app/streams/refresh-view.js';
 import { marbles } from '../support/marbles.js';
@@ -9,9 +11,10 @@ import { root, sighting } from '../support/sightings.js';
 
 const added: StructureChange = { kind: 'object-added', object: root('H.1.ads') };
 const change = (given = {}): TargetInput => ({ kind: 'change', sighting: sighting(given) });
-const demand = { kind: 'demand' } as const;
+const demand = { kind: 'demand', id: 7 } as const;
+const handover = { sinceRenderMs: 40, generation: 'g', observed: [] };
 
-/** Notes what is asked of it: `a`bsorb, `r`efresh, refresh`f`resh, `o`bserve. Always dirty. */
+/** Notes what is asked of it: `a`bsorb, `r`efresh, refresh`f`resh, `o`bserve, `A`dopt. Always dirty. */
 class NotingView implements Refreshes {
   notes = '';
   isSynced = true;
@@ -29,6 +32,9 @@ class NotingView implements Refreshes {
   observe(): void {
     this.notes += 'o';
   }
+  adopt(): void {
+    this.notes += 'A';
+  }
 }
 
 const inputs = {
@@ -39,6 +45,9 @@ const inputs = {
   t: change({ tick: 1 }),
   u: change({ tick: 2 }),
   m: change({ hasMore: true }),
+  D: DUE,
+  A: { kind: 'adopt', handover },
+  l: { kind: 'leave' },
 } satisfies Record<string, TargetInput>;
 
 describe('refreshView', () => {
@@ -84,6 +93,19 @@ describe('refreshView', () => {
       hasObserved: true,
       notes: 'a0r a0',
     },
+    {
+      sentence: 'a deferred render copies the values of its own moment',
+      inputs: 'cD',
+      notes: 'a0r r',
+    },
+    {
+      sentence: 'a successor observes nothing before it took over, and then goes on',
+      inputs: 'ctuAt',
+      hasObserved: true,
+      isHeir: true,
+      notes: 'a0r a0 a0 A a0ro',
+    },
+    { sentence: 'who leaves copies nothing more', inputs: 'cl', notes: 'a0r ' },
   ];
   for (const row of table)
     it(row.sentence, () => {
@@ -93,7 +115,10 @@ describe('refreshView', () => {
       const notes: string[] = [];
       from(Array.from(row.inputs, (key) => inputs[key as keyof typeof inputs]))
         .pipe(
-          refreshView(view, row.rendersAtChanges === true),
+          refreshView(view, {
+            rendersAtChanges: row.rendersAtChanges === true,
+            isHeir: row.isHeir === true,
+          }),
           map(() => notes.push(view.notes.slice(notes.join('').length))),
         )
         .subscribe();
@@ -101,21 +126,33 @@ describe('refreshView', () => {
     });
 
   const told = {
-    d: { kind: 'demand', demand, isDirty: true, isSynced: true },
-    u: { kind: 'demand', demand, isDirty: true, isSynced: false },
-    s: { kind: 'change', demand: undefined, isDirty: true, isSynced: true },
-    c: { kind: 'change', demand: undefined, isDirty: false, isSynced: true },
-    q: { kind: 'change', demand: undefined, isDirty: false, isSynced: false },
+    d: { kind: 'demand', isDirty: true, isSynced: true },
+    D: { kind: 'due', isDirty: true, isSynced: true },
+    u: { kind: 'demand', isDirty: true, isSynced: false },
+    s: { kind: 'change', isDirty: true, isSynced: true },
+    c: { kind: 'change', isDirty: false, isSynced: true },
+    q: { kind: 'change', isDirty: false, isSynced: false },
+    A: { kind: 'change', isDirty: false, isSynced: true, adoptedAgeMs: 40 },
   };
+  const FRESH = { rendersAtChanges: false, isHeir: false };
+  /** What is told, without the input. */
+  const telling = (input$: Observable<TargetInput>, view = new NotingView()) =>
+    input$.pipe(
+      refreshView(view, FRESH),
+      map(({ kind, isDirty, isSynced, adoptedAgeMs }) => ({
+        ...{ kind, isDirty, isSynced },
+        ...(adoptedAgeMs !== undefined && { adoptedAgeMs }),
+      })),
+    );
 
   it(
-    'tells which demand it was, whether there is something new, and whether all is synced',
+    'tells what it was, whether there is something new, and whether all is synced',
     marbles(({ hot, expectObservable, expectSubscriptions }) => {
-      const input$ = hot('    -bdm-c-c-d-|', inputs);
-      const refreshed = '     -quq-s-c-d-|';
-      const subscribed = '    ^----------!';
+      const input$ = hot('    -bdm-c-c-d-D-A-|', inputs);
+      const refreshed = '     -quq-s-c-d-D-A-|';
+      const subscribed = '    ^--------------!';
 
-      expectObservable(input$.pipe(refreshView(new NotingView(), false))).toBe(refreshed, told);
+      expectObservable(telling(input$)).toBe(refreshed, told);
       expectSubscriptions(input$.subscriptions).toBe(subscribed);
     }),
   );
@@ -123,8 +160,7 @@ describe('refreshView', () => {
   it(
     'passes an error on',
     marbles(({ hot, expectObservable }) => {
-      const refreshed$ = hot('-c-#', inputs).pipe(refreshView(new NotingView(), false));
-      expectObservable(refreshed$).toBe('-s-#', told);
+      expectObservable(telling(hot('-c-#', inputs))).toBe('-s-#', told);
     }),
   );
 
@@ -135,7 +171,7 @@ describe('refreshView', () => {
       view.refresh = () => {
         throw new Error('unreadable');
       };
-      const refreshed$ = hot('-c--', inputs).pipe(refreshView(view, false));
+      const refreshed$ = hot('-c--', inputs).pipe(refreshView(view, FRESH));
       expectObservable(refreshed$).toBe('-#', told, new Error('unreadable'));
     }),
   );
@@ -146,7 +182,7 @@ describe('refreshView', () => {
       const input$ = hot('    -c-d-d-', inputs);
       const leaves = '        ^---!  ';
 
-      expectObservable(input$.pipe(refreshView(view, false)), leaves).toBe('-s-d', told);
+      expectObservable(telling(input$, view), leaves).toBe('-s-d', told);
       expectSubscriptions(input$.subscriptions).toBe(leaves);
     })();
     expect(view.notes).to.equal('a0rr');

@@ -45,6 +45,7 @@ export interface VariableOptions {
 const NO_IDENTITY: RootIdentity = { host: '', instance: '', application: '' };
 
 export class FakeSource implements Source {
+  readonly generation = 'fake';
   readonly roots = new Set<ManagedObject>();
   /** Framed variables whose frame cannot be copied whole. */
   readonly restless = new Set<Variable>();

@@ -1,16 +1,18 @@
 // A served target over real segments in virtual time, and what it answers.
 import { map } from 'rxjs';
 import type { Subscription } from 'rxjs';
-import { compileFilters } from '#app/catalogue/filters.js';
 import { Kernel } from '#app/exposition/kernel/kernel.js';
 import { textPage } from '#app/exposition/text-page.js';
 import type { Exposition, TargetEvent } from '#app/model.js';
 import { segmentWatches } from '#app/native/segment-watch.js';
+import { CatalogueShelf } from '#app/partitions/catalogue-shelf.js';
+import type { TargetDefinition } from '#app/partitions/definition.js';
+import { LogicalPartition } from '#app/partitions/logical-partition.js';
 import { ServedTarget } from '#app/served-target.js';
-import type { TargetParts } from '#app/served-target.js';
-import { Partition } from '#app/streams/partition.js';
+import { RefreshQueue } from '#app/streams/refresh-queue.js';
 import { ServerPool } from '#app/streams/server-pool.js';
 import { CountingMemory } from './counting-memory.js';
+import { definitionOf } from './definition-of.js';
 import { follow } from './follow.js';
 import type { Publishers } from './segment-of.js';
 import { VirtualClock } from './virtual-clock.js';
@@ -19,41 +21,45 @@ export class Served {
   readonly clock = new VirtualClock();
   readonly memory = new CountingMemory();
   readonly pool: ServerPool;
-  readonly partition: Partition;
+  /** Of the partition that the target starts in. */
+  readonly queue: RefreshQueue;
   readonly target: ServedTarget;
   readonly events: readonly TargetEvent[];
+  readonly #kernel: Kernel;
   readonly #subscription: Subscription;
 
   /** Exports application `demo`, which has no catalogue, from server key 82 unless told otherwise. */
-  constructor({ contextId }: Publishers, parts: Partial<TargetParts> = {}) {
+  constructor(
+    { contextId }: Publishers,
+    definition: Partial<TargetDefinition> = {},
+    { kernel = new Kernel(), unixMs = () => 0 } = {},
+  ) {
     const { clock: scheduler, memory } = this;
     this.pool = new ServerPool({
       watch: segmentWatches(memory, { contextId, poolName: 'pool' }),
       scheduler,
     });
-    this.partition = new Partition(
-      0,
-      () => scheduler.now(),
-      (next) => void scheduler.schedule(next),
-    );
+    this.#kernel = kernel;
+    this.queue = this.#newQueue();
     this.target = new ServedTarget({
-      app: 'demo',
-      serverKeys: ['82'],
-      instance: '',
-      catalogue: undefined,
-      filters: compileFilters(undefined, { classes: [], seedPathGroups: [], seedPaths: [] }),
-      pool: this.pool,
-      partition: this.partition,
-      kernel: new Kernel(),
-      spacingMs: 250,
-      unixMs: () => 0,
+      definition: definitionOf(definition),
+      partition: this.partition(0, this.queue),
+      rebalances: { moves: 0, lastMs: 0 },
+      unixMs,
       scheduler,
-      ...parts,
     });
     const { seen, subscription } = follow(this.target.run());
     this.events = seen;
     this.#subscription = subscription;
     this.clock.advance(0);
+  }
+
+  /** A partition in the same thread. */
+  partition(number: number, queue = this.#newQueue(), kernel = this.#kernel): LogicalPartition {
+    const { clock: scheduler, pool } = this;
+    const nowMs = () => scheduler.now();
+    const thread = { pool, shelf: new CatalogueShelf(), nowMs, scheduler };
+    return new LogicalPartition(number, thread, queue, kernel);
   }
 
   /** The answer to one demand; no time passes. */
@@ -77,6 +83,14 @@ export class Served {
 
   internal(name: string): number | undefined {
     return this.target.internal().find((metric) => metric.name === name)?.value;
+  }
+
+  #newQueue(): RefreshQueue {
+    const { clock } = this;
+    return new RefreshQueue(
+      () => clock.now(),
+      (next) => void clock.schedule(next),
+    );
   }
 
   leave(): void {

@@ -36,7 +36,7 @@ export class ServingHttp {
       log: (message) => this.logged.push(message),
       ...options,
     });
-    const { seen, subscription } = follow(sink(targets));
+    const { seen, subscription } = follow(sink({ targets }));
     this.events = seen;
     this.#subscription = subscription;
   }

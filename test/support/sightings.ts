@@ -26,6 +26,7 @@ export function sourceOf(...roots: readonly ManagedObject[]): Source & {
   readonly roots: Set<ManagedObject>;
 } {
   return {
+    generation: 'fake',
     roots: new Set(roots),
     sync: () => ({ changes: [], hasMore: false }),
     readSlots: () => 0,

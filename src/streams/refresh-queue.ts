@@ -1,13 +1,12 @@
-// A logical worker partition: a queue of refreshes that are done one at a time. Spec 1.10.
+// The queue of a partition: refreshes that are done one at a time. Spec 1.10.
 import { performance } from 'node:perf_hooks';
 import { Observable, concatMap, map } from 'rxjs';
 import type { MonoTypeOperatorFunction } from 'rxjs';
 import { SampleWindow } from '../exposition/sample-window.js';
+import type { Durations } from '../exposition/sample-window.js';
 
-export class Partition {
-  readonly number: number;
-  /** Milliseconds that refreshes waited for their turn. */
-  readonly waits = new SampleWindow();
+export class RefreshQueue {
+  readonly #waits = new SampleWindow();
   readonly #now: () => number;
   readonly #yield: (next: () => void) => void;
   readonly #queue: (() => void)[] = [];
@@ -16,14 +15,17 @@ export class Partition {
   #isBusy = false;
 
   constructor(
-    number: number,
     now: () => number = () => performance.now(),
     yieldTo: (next: () => void) => void = setImmediate,
   ) {
-    this.number = number;
     this.#now = now;
     this.#yield = yieldTo;
     this.#startedMs = now();
+  }
+
+  /** How long refreshes waited for their turn. */
+  get waits(): Durations {
+    return this.#waits.durations;
   }
 
   /** Time spent on refreshes, divided by the time spent waiting for one. */
@@ -42,7 +44,7 @@ export class Partition {
       this.#queue.push(() => {
         if (subscriber.closed) return;
         const startedMs = this.#now();
-        this.waits.add(startedMs - askedMs);
+        this.#waits.add(startedMs - askedMs);
         subscriber.next();
         took(this.#now() - startedMs);
         subscriber.complete();
@@ -68,9 +70,9 @@ export class Partition {
 }
 
 /** Lets each event through in its turn: what follows is done one refresh at a time. */
-export function inPartition<T>(
-  partition: Partition,
+export function inTurn<T>(
+  queue: RefreshQueue,
   took: (ms: number) => void,
 ): MonoTypeOperatorFunction<T> {
-  return (event$) => event$.pipe(concatMap((event) => partition.turn(took).pipe(map(() => event))));
+  return (event$) => event$.pipe(concatMap((event) => queue.turn(took).pipe(map(() => event))));
 }

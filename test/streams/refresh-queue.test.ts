@@ -1,20 +1,19 @@
-// One refresh at a time in a partition. Spec 1.10.
+// One refresh at a time in a queue. Spec 1.10.
 import { expect } from 'chai';
 import { asyncScheduler, map, of, tap } from 'rxjs';
-import { Partition, inPartition } from '#app/streams/partition.js';
+import { RefreshQueue, inTurn } from '#app/streams/refresh-queue.js';
 import { follow } from '../support/follow.js';
 import { marbles } from '../support/marbles.js';
 
 /** A partition that gives way to others for `pauseMs` of virtual time. */
-const partitionIn = (pauseMs: number): Partition =>
-  new Partition(
-    3,
+const queueIn = (pauseMs: number): RefreshQueue =>
+  new RefreshQueue(
     () => asyncScheduler.now(),
     (next) => void asyncScheduler.schedule(next, pauseMs),
   );
 const unheard = (): void => undefined;
 
-describe('inPartition', () => {
+describe('inTurn', () => {
   it(
     'does one refresh at a time and lets others have their turn in between',
     marbles(({ hot, time, expectObservable, expectSubscriptions }) => {
@@ -24,10 +23,10 @@ describe('inPartition', () => {
       const one = '           -a-----b-c--|';
       const two = '           ---x-------y|';
       const subscribed = '    ^-----------!';
-      const partition = partitionIn(pause);
+      const queue = queueIn(pause);
 
-      expectObservable(one$.pipe(inPartition(partition, unheard))).toBe(one);
-      expectObservable(two$.pipe(inPartition(partition, unheard))).toBe(two);
+      expectObservable(one$.pipe(inTurn(queue, unheard))).toBe(one);
+      expectObservable(two$.pipe(inTurn(queue, unheard))).toBe(two);
       expectSubscriptions(one$.subscriptions).toBe(subscribed);
     }),
   );
@@ -35,9 +34,9 @@ describe('inPartition', () => {
   it(
     'completes when its last event had its turn',
     marbles(({ hot, expectObservable }) => {
-      const partition = partitionIn(3);
+      const queue = queueIn(3);
       const event$ = hot('-(ab|)    ');
-      expectObservable(event$.pipe(inPartition(partition, unheard))).toBe('-a--(b|)');
+      expectObservable(event$.pipe(inTurn(queue, unheard))).toBe('-a--(b|)');
     }),
   );
 
@@ -49,7 +48,7 @@ describe('inPartition', () => {
       const turns = '         -a---#      ';
       const subscribed = '    ^----!      ';
 
-      expectObservable(event$.pipe(inPartition(partitionIn(pause), unheard))).toBe(turns);
+      expectObservable(event$.pipe(inTurn(queueIn(pause), unheard))).toBe(turns);
       expectSubscriptions(event$.subscriptions).toBe(subscribed);
     }),
   );
@@ -63,10 +62,10 @@ describe('inPartition', () => {
       const leaves = '        ^-!     ';
       const gone = '          -a------';
       const other = '         -----x--';
-      const partition = partitionIn(pause);
+      const queue = queueIn(pause);
 
-      expectObservable(gone$.pipe(inPartition(partition, unheard)), leaves).toBe(gone);
-      expectObservable(other$.pipe(inPartition(partition, unheard))).toBe(other);
+      expectObservable(gone$.pipe(inTurn(queue, unheard)), leaves).toBe(gone);
+      expectObservable(other$.pipe(inTurn(queue, unheard))).toBe(other);
       expectSubscriptions(gone$.subscriptions).toBe(leaves);
     }),
   );
@@ -74,34 +73,33 @@ describe('inPartition', () => {
   it(
     'takes a source that has everything at once',
     marbles(({ expectObservable }) => {
-      const partition = partitionIn(2);
-      expectObservable(of('a', 'b', 'c').pipe(inPartition(partition, unheard))).toBe('a-b-(c|)');
+      const queue = queueIn(2);
+      expectObservable(of('a', 'b', 'c').pipe(inTurn(queue, unheard))).toBe('a-b-(c|)');
     }),
   );
 
   it(
     'goes on for the others after a refresh that failed',
     marbles(({ hot, expectObservable }) => {
-      const partition = partitionIn(2);
+      const queue = queueIn(2);
       const failing$ = hot('  -a--');
       const other$ = hot('    -x--');
       const failed$ = failing$.pipe(
-        inPartition(partition, unheard),
+        inTurn(queue, unheard),
         map((): string => {
           throw new Error('torn');
         }),
       );
 
       expectObservable(failed$).toBe('-#', undefined, new Error('torn'));
-      expectObservable(other$.pipe(inPartition(partition, unheard))).toBe('---x');
+      expectObservable(other$.pipe(inTurn(queue, unheard))).toBe('---x');
     }),
   );
 
   it('tells how long each refresh took, what follows it included', () => {
     let nowMs = 0;
     const took: number[] = [];
-    const partition = new Partition(
-      0,
+    const queue = new RefreshQueue(
       () => nowMs,
       (next) => {
         nowMs += 100; // the others' turn
@@ -110,7 +108,7 @@ describe('inPartition', () => {
     );
     of(5, 7)
       .pipe(
-        inPartition(partition, (ms) => took.push(ms)),
+        inTurn(queue, (ms) => took.push(ms)),
         tap((ms) => (nowMs += ms)),
       )
       .subscribe();
@@ -118,13 +116,13 @@ describe('inPartition', () => {
   });
 });
 
-describe('Partition', () => {
+describe('RefreshQueue', () => {
   it('divides the time of its refreshes by the time in which it had none', () => {
     let nowMs = 1000;
-    const partition = new Partition(0, () => nowMs);
-    expect(partition.busyIdleRatio).to.equal(0);
+    const queue = new RefreshQueue(() => nowMs);
+    expect(queue.busyIdleRatio).to.equal(0);
     nowMs += 30;
-    follow(partition.turn(unheard).pipe(tap(() => (nowMs += 10))));
-    expect(partition.busyIdleRatio).to.equal(10 / 30);
+    follow(queue.turn(unheard).pipe(tap(() => (nowMs += 10))));
+    expect(queue.busyIdleRatio).to.equal(10 / 30);
   });
 });

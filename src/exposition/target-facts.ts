@@ -1,0 +1,31 @@
+// What the partition of a target knows of it at one moment. Plain data: it crosses threads.
+import type { SyncProgress, Verdict } from '../model.js';
+import type { Durations } from './sample-window.js';
+
+/** What the view of a target measures. */
+export interface ViewFacts {
+  readonly series: number;
+  readonly clashes: number;
+  readonly omitted: number;
+  readonly staleFrames: number;
+  /** The moment (Unix ns) that the root's values stand for, where it states one. */
+  readonly asOfNs: bigint | undefined;
+  readonly droppedObjects: number;
+  readonly droppedVariables: number;
+}
+
+export interface TargetFacts {
+  /** The key whose root was chosen, else the first configured one. */
+  readonly serverKey: string;
+  /** Id of the chosen root; empty while none is. */
+  readonly root: string;
+  readonly isReady: boolean;
+  readonly progress: SyncProgress;
+  readonly publisher: Verdict;
+  /** Undefined while there is no root. */
+  readonly view: ViewFacts | undefined;
+  /** How long its refreshes took. */
+  readonly refreshes: Durations;
+  /** Of the partition: busy time divided by idle time, and how long refreshes waited. */
+  readonly queue: { readonly busyIdleRatio: number; readonly waits: Durations };
+}

@@ -1,0 +1,205 @@
+// A target at work in its partition: its pipeline, and what is known of it.
+import { Subject, defer, ignoreElements, merge, tap } from 'rxjs';
+import type { SchedulerLike } from 'rxjs';
+import { compileFilters } from '../catalogue/filters.js';
+import { messageOf } from '../errors.js';
+import type { Kernel } from '../exposition/kernel/kernel.js';
+import { SampleWindow } from '../exposition/sample-window.js';
+import type { TargetFacts, ViewFacts } from '../exposition/target-facts.js';
+import { TargetView } from '../exposition/target-view.js';
+import type { PublisherState, SyncProgress, TargetEvent, Verdict } from '../model.js';
+import { targetPipeline } from '../pipeline.js';
+import type { PipelineObserver } from '../pipeline.js';
+import { unanswered } from '../streams/answer.js';
+import type { ChosenRoot, RootChoice } from '../streams/choose-root.js';
+import type { Order } from '../streams/order.js';
+import type { RefreshQueue } from '../streams/refresh-queue.js';
+import type { ServerPool } from '../streams/server-pool.js';
+import type { CatalogueShelf } from './catalogue-shelf.js';
+import type { TargetDefinition } from './definition.js';
+import type { HostOptions, Hosted, Report } from './partition.js';
+
+/** What the thread and the partition that run a target share among their targets. */
+export interface Workplace {
+  readonly pool: ServerPool;
+  readonly shelf: CatalogueShelf;
+  readonly queue: RefreshQueue;
+  readonly kernel: Kernel;
+  /** Milliseconds of a clock that does not step. */
+  readonly nowMs: () => number;
+  readonly scheduler?: SchedulerLike | undefined;
+}
+
+const NO_PROGRESS: Omit<SyncProgress, 'reason'> = {
+  objects: { synced: 0, total: 0 },
+  variables: { synced: 0, total: 0 },
+};
+/** Clashing series that are told of by name. */
+const MOST_CLASHES_TOLD = 100;
+
+export class HostedTarget implements Hosted, PipelineObserver {
+  readonly report$;
+  readonly #definition: TargetDefinition;
+  readonly #place: Workplace;
+  readonly #told$ = new Subject<Report>();
+  readonly #refreshes = new SampleWindow();
+  readonly #clashes = new Set<string>();
+  /** Demands without an answer yet. */
+  readonly #asked = new Set<number>();
+  #choice: RootChoice | undefined;
+  #view: TargetView | undefined;
+  #isReady = false;
+  #publisherState: PublisherState | undefined;
+
+  constructor(definition: TargetDefinition, place: Workplace, { order$, isHeir }: HostOptions) {
+    this.#definition = definition;
+    this.#place = place;
+    const { app, instance, serverKeys, catalogue: text, spacingMs } = definition;
+    this.report$ = defer(() => {
+      const heard$ = new Subject<Order>();
+      const catalogue = text && place.shelf.get(text);
+      const parts = { app, kernel: place.kernel, catalogue, onClash: this.#onClash };
+      const filters = compileFilters(catalogue, definition);
+      const answer$ = targetPipeline({
+        app,
+        hint: instance,
+        serverKeys,
+        spacingMs,
+        order$: heard$,
+        isHeir,
+        pool: place.pool,
+        queue: place.queue,
+        nowMs: place.nowMs,
+        scheduler: place.scheduler,
+        makeView: ({ source, root }: ChosenRoot) =>
+          new TargetView({ ...parts, filters, source, root }),
+        observer: this,
+      });
+      const hear$ = order$.pipe(
+        tap((order) => {
+          if (order.kind === 'demand') this.#look(order.id);
+          heard$.next(order);
+        }),
+        ignoreElements(),
+      );
+      const report$ = merge(answer$, hear$).pipe(
+        tap((report) => {
+          if (report.kind === 'answer' && report.id !== undefined) this.#asked.delete(report.id);
+        }),
+      );
+      return merge(this.#told$, report$);
+    });
+  }
+
+  facts(): TargetFacts {
+    const { pool, queue } = this.#place;
+    const chosen = this.#choice?.kind === 'chosen' ? this.#choice : undefined;
+    const serverKey = chosen?.serverKey ?? this.#definition.serverKeys[0] ?? '';
+    return {
+      serverKey,
+      root: chosen?.root.name ?? '',
+      isReady: this.#isReady,
+      progress: this.#progress(),
+      publisher: this.#choice?.kind === 'none' ? this.#choice.publisher : pool.publisher(serverKey),
+      view: this.#viewFacts(),
+      refreshes: this.#refreshes.durations,
+      queue: { busyIdleRatio: queue.busyIdleRatio, waits: queue.waits },
+    };
+  }
+
+  chosen(choice: RootChoice): void {
+    this.#choice = choice;
+    if (choice.kind === 'none') {
+      this.#say('info', `waiting on ${choice.reason}`);
+    } else {
+      const { root, serverKey, others } = choice;
+      this.#say('info', `takes root ${root.name} of server key ${serverKey}`);
+      if (others.length > 0) this.#say('warning', `roots not taken: ${others.join(', ')}`);
+    }
+    this.#turned();
+  }
+
+  viewed(view: TargetView | undefined): void {
+    this.#view = view;
+    this.#publisherState = undefined;
+    if (view !== undefined) return;
+    this.#isReady = false;
+    this.#turned();
+    // Whoever still waits for its turn learns that the root is gone.
+    for (const id of [...this.#asked]) this.#told$.next(unanswered(id));
+    this.#asked.clear();
+  }
+
+  ready(isReady: boolean): void {
+    if (isReady === this.#isReady) return;
+    this.#isReady = isReady;
+    const { objects, variables } = this.#progress();
+    this.#say('info', `ready: ${objects.total} objects, ${variables.total} variables`);
+    this.#turned();
+  }
+
+  seen(publisher: Verdict): void {
+    if (publisher.state === this.#publisherState) return;
+    if (this.#publisherState !== undefined || publisher.state !== 'live')
+      this.#say(publisher.state === 'live' ? 'info' : 'warning', publisher.reason);
+    this.#publisherState = publisher.state;
+    this.#turned();
+  }
+
+  failed(error: unknown): void {
+    const reason = `a restart after a failure: ${messageOf(error)}`;
+    const { publisher } = this.facts();
+    this.chosen({ kind: 'none', reason, publisher });
+  }
+
+  readonly refreshed = (tookMs: number): void => {
+    this.#refreshes.add(tookMs);
+    this.#told$.next({ kind: 'refreshed', tookMs });
+    if (this.#isReady || !this.#definition.isDebug) return;
+    const { objects, variables, reason } = this.#progress();
+    const counts = `objects ${objects.synced}/${objects.total}, variables ${variables.synced}/${variables.total}`;
+    this.#say('debug', `sync: ${counts}, waiting on ${reason}`);
+  };
+
+  /** A demand sees what its publisher shows now. */
+  #look(id: number): void {
+    for (const key of this.#definition.serverKeys) this.#place.pool.look(key);
+    // Not before: a look that finds another root must not answer for the root before it.
+    this.#asked.add(id);
+  }
+
+  readonly #onClash = (series: string): void => {
+    if (this.#clashes.size >= MOST_CLASHES_TOLD || this.#clashes.has(series)) return;
+    this.#clashes.add(series);
+    this.#say('warning', `left out a second series ${series}`);
+  };
+
+  #progress(): SyncProgress {
+    if (this.#choice?.kind === 'none') return { ...NO_PROGRESS, reason: this.#choice.reason };
+    const progress = this.#view?.progress ?? { ...NO_PROGRESS, reason: 'the first look' };
+    // All that is known is synced, so what is not known yet is waited for.
+    return progress.reason === '' && !this.#isReady
+      ? { ...progress, reason: 'the directory to be read' }
+      : progress;
+  }
+
+  #viewFacts(): ViewFacts | undefined {
+    const view = this.#view;
+    if (view === undefined || this.#choice?.kind !== 'chosen') return undefined;
+    const drops = this.#place.pool.drops(this.#choice.serverKey);
+    const { asOfNs, clashes, omitted, staleFrames, series } = view;
+    return {
+      ...{ series, clashes, omitted, staleFrames, asOfNs },
+      droppedObjects: drops.objects,
+      droppedVariables: drops.variables,
+    };
+  }
+
+  #turned(): void {
+    this.#told$.next({ kind: 'turned' });
+  }
+
+  #say(level: TargetEvent['level'], message: string): void {
+    this.#told$.next({ kind: 'event', event: { level, message } });
+  }
+}

@@ -1,0 +1,16 @@
+// A target's definition for tests: application `demo`, which has no catalogue, on server key 82.
+import type { TargetDefinition } from '#app/partitions/definition.js';
+
+export const definitionOf = (given: Partial<TargetDefinition> = {}): TargetDefinition => ({
+  app: 'demo',
+  serverKeys: ['82'],
+  instance: '',
+  variable: '',
+  classes: [],
+  seedPathGroups: [],
+  seedPaths: [],
+  catalogue: undefined,
+  spacingMs: 250,
+  isDebug: false,
+  ...given,
+});
