@@ -169,12 +169,15 @@ export interface Snapshot {
   hold(): () => void;
 }
 
-/** One internal metric of a target: a single series without labels. Spec 2.5. */
+/** One internal metric of a target: a single series, mostly without labels. Spec 2.5. */
 export interface InternalMetric {
   readonly name: string;
   readonly type: 'counter' | 'gauge';
   readonly help: string;
-  readonly value: number;
+  /** A bigint where a double would round. */
+  readonly value: number | bigint;
+  /** The same names for every target; those with an empty value are not shown. */
+  readonly labels?: Readonly<Record<string, string>>;
 }
 
 /** A target that is ready, with the internal metrics of the moment it was asked. */

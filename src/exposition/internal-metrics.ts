@@ -1,6 +1,6 @@
 // The metrics that every rendered target carries about itself. Spec 2.5.
 import type { InternalMetric, TargetStatus } from '../model.js';
-import { floatText } from './number-text.js';
+import { numberText } from './number-text.js';
 import type { TargetFacts } from './target-facts.js';
 import { headerText, labelsText, seriesText } from './text-format.js';
 
@@ -207,10 +207,12 @@ export function internalText(metrics: readonly InternalMetric[], status: TargetS
   const help = 'Which target this page is of; always 1.';
   const labels = labelsText({ app, server_key: serverKey, root, partition: String(partition) });
   const info = `${headerText({ name, type: 'info', help, unit: '' })}${seriesText(name, labels)} 1\n`;
-  const line = (metric: InternalMetric) =>
-    `${headerOf(metric)}${metric.name} ${floatText(metric.value)}\n`;
-  return metrics.map(line).join('') + info;
+  return metrics.map((metric) => headerOf(metric) + internalLine(metric)).join('') + info;
 }
+
+/** The series line of an internal metric. */
+export const internalLine = ({ name, labels = {}, value }: InternalMetric): string =>
+  `${seriesText(name, labelsText(labels))} ${numberText(value)}\n`;
 
 /** Header lines by metric name: they are the same at every scrape. */
 const headers = new Map<string, string>();

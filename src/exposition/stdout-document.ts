@@ -1,7 +1,7 @@
 // What stdout mode prints at a tick: one document a target, as text or as JSON lines.
 import type { Exposition, Page, TargetStatus } from '../model.js';
+import { internalLine } from './internal-metrics.js';
 import { notReadyText } from './not-ready-text.js';
-import { floatText } from './number-text.js';
 import { textPage } from './text-page.js';
 
 /** A comment line that names target and time, the text, and an end mark. */
@@ -34,9 +34,7 @@ export function jsonDocument(exposition: Exposition, time: Date): Page {
   for (const { facts, pieces } of snapshot.families)
     for (const piece of pieces)
       lines.push(Buffer.from(jsonLines(Buffer.from(piece).toString('utf8'), facts.type, start)));
-  const own = internal.map(({ name, type, value }) =>
-    jsonLines(`${name} ${floatText(value)}\n`, type, start),
-  );
+  const own = internal.map((metric) => jsonLines(internalLine(metric), metric.type, start));
   lines.push(Buffer.from(own.join('')));
   return {
     contentType: 'application/x-ndjson',

@@ -85,11 +85,16 @@ export class SelfMetrics {
     return this.#registry.metrics();
   }
 
-  #set({ name, type, help, value }: InternalMetric, labels: Record<string, string>): void {
+  #set(
+    { name, type, help, value, labels: own = {} }: InternalMetric,
+    identity: Record<string, string>,
+  ): void {
     const known = this.#internal.get(name);
-    const options = { name, help, labelNames: IDENTITY, registers: [this.#registry] };
+    const labelNames = [...IDENTITY, ...Object.keys(own)];
+    const options = { name, help, labelNames, registers: [this.#registry] };
     const metric = known ?? (type === 'counter' ? new Counter(options) : new Gauge(options));
     if (known === undefined) this.#internal.set(name, metric);
-    metric.inc(labels, value);
+    const shown = Object.entries(own).filter(([, text]) => text !== '');
+    metric.inc({ ...identity, ...Object.fromEntries(shown) }, Number(value));
   }
 }

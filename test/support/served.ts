@@ -82,7 +82,8 @@ export class Served {
   }
 
   internal(name: string): number | undefined {
-    return this.target.internal().find((metric) => metric.name === name)?.value;
+    const metric = this.target.internal().find((each) => each.name === name);
+    return metric === undefined ? undefined : Number(metric.value);
   }
 
   #newQueue(): RefreshQueue {
