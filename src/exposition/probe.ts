@@ -317,4 +317,5 @@ export class Probe {
   }
 }
 
-const syncedWord = (incarnation: number): number => ((incarnation << 1) | 1) >>> 0;
+/** The word of a slot whose variable or object has a value. */
+export const syncedWord = (incarnation: number): number => ((incarnation << 1) | 1) >>> 0;

@@ -1,7 +1,7 @@
 // What the bits of a variable's slot mean.
 import type { Variable } from '../model.js';
 import type { OpKind } from './kernel/kernel.js';
-import { floatText } from './number-text.js';
+import { numberText } from './number-text.js';
 
 /** Whether the value is a frame, and the slot only counts its updates. */
 export const isFramed = ({ type }: Variable): boolean =>
@@ -18,12 +18,11 @@ export const numberOf = (bits: bigint, variable: Variable): number =>
   Number(exactOf(bits, variable));
 
 /** The value as a decimal, integers exact. */
-export function decimalOf(bits: bigint, variable: Variable): string {
-  const value = exactOf(bits, variable);
-  return typeof value === 'number' ? floatText(value) : String(value);
-}
+export const decimalOf = (bits: bigint, variable: Variable): string =>
+  numberText(exactOf(bits, variable));
 
-function exactOf(bits: bigint, { type }: Variable): bigint | number {
+/** The value itself, integers exact. */
+export function exactOf(bits: bigint, { type }: Variable): bigint | number {
   if (type === 'i64') return BigInt.asIntN(64, bits);
   if (type === 'bool') return bits === 0n ? 0n : 1n;
   if (type !== 'f64') return bits;
