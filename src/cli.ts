@@ -10,7 +10,8 @@ import { readLicense } from './license/license-file.js';
 import { logger } from './log.js';
 import { posixMemory } from './native/posix.js';
 import { notYet } from './not-yet.js';
-import { planTargets, service } from './service.js';
+import { planTargets } from './plan.js';
+import { service } from './service.js';
 import { pipeWriter } from './sinks/pipe-writer.js';
 
 /** Running responses may take this long after a signal. */

@@ -2,11 +2,7 @@
 import { performance } from 'node:perf_hooks';
 import { Subject, defer, finalize, ignoreElements, merge, takeUntil, tap } from 'rxjs';
 import type { Observable } from 'rxjs';
-import { loadCatalogues } from './catalogue/builtin.js';
-import type { Catalogue } from './catalogue/catalogue.js';
 import { compileFilters } from './catalogue/filters.js';
-import type { Filters } from './catalogue/filters.js';
-import { keyPath } from './config/key-path.js';
 import type { Config } from './config/resolve.js';
 import { Kernel } from './exposition/kernel/kernel.js';
 import { notReadyText } from './exposition/not-ready-text.js';
@@ -18,6 +14,7 @@ import { watchLicense } from './license/license-watch.js';
 import type { TargetEvent } from './model.js';
 import { FutexWaiter } from './native/futex-waiter.js';
 import type { SharedMemory } from './native/shared-memory.js';
+import type { Plan } from './plan.js';
 import { ServedTarget } from './served-target.js';
 import { httpSink } from './sinks/http.js';
 import { SelfMetrics } from './sinks/self-metrics.js';
@@ -35,24 +32,6 @@ export interface Surroundings {
   readonly unixMs: () => number;
   readonly stdout: () => PageWriter;
   readonly log: (event: TargetEvent) => void;
-}
-
-/** The catalogue and the compiled filters of each target, in order. */
-export type Plan = readonly {
-  readonly catalogue: Catalogue | undefined;
-  readonly filters: Filters;
-}[];
-
-/**
- * Checks what the configuration says of applications, classes and groups.
- * @throws Fault CONFIG_INVALID
- */
-export function planTargets({ settings, targets }: Config): Plan {
-  const catalogues = loadCatalogues(settings.catalogueFiles);
-  return targets.map((target) => {
-    const catalogue = catalogues.get(target.app);
-    return { catalogue, filters: compileFilters(catalogue, target, keyPath(target.path)) };
-  });
 }
 
 /** Most partitions, whatever is configured (spec 8). */
