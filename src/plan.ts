@@ -3,7 +3,7 @@ import { loadCatalogues } from './catalogue/builtin.js';
 import type { Catalogue } from './catalogue/catalogue.js';
 import { compileFilters } from './catalogue/filters.js';
 import type { Filters } from './catalogue/filters.js';
-import { keyPath } from './config/key-path.js';
+import { keyPath } from './document/key-path.js';
 import type { Config } from './config/resolve.js';
 
 /** The catalogue and the compiled filters of each target, in order. */

@@ -1,6 +1,6 @@
 // The metrics of one catalogue: the first row of a name states its facts, later ones may not differ.
 import type { FamilyFacts, MetricType } from '../model.js';
-import { hint } from './nearest.js';
+import { hint } from '../document/nearest.js';
 import { nameProblems, namesTaken } from './names.js';
 import type { Table } from './table.js';
 

@@ -1,6 +1,6 @@
 // Which objects a target follows: its classes, seed path groups and seed paths put together.
 import type { Catalogue } from './catalogue.js';
-import { hint } from './nearest.js';
+import { hint } from '../document/nearest.js';
 import type { PlacedObject } from './placed-object.js';
 import { Problems } from './problems.js';
 import { compileRules } from './rules.js';

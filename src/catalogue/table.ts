@@ -1,5 +1,5 @@
 // Reads the values of one TOML table; what is missing or of the wrong type becomes a problem.
-import { hint } from './nearest.js';
+import { hint } from '../document/nearest.js';
 import type { Problems } from './problems.js';
 
 const isTable = (value: unknown): value is Record<string, unknown> =>

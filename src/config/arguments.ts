@@ -1,7 +1,7 @@
 // Reads the command line into a value; prints nothing and ends nothing.
 import { Command, CommanderError, Option } from 'commander';
 import { Fault } from '../errors.js';
-import { quoted } from './key-path.js';
+import { quoted } from '../document/key-path.js';
 import { OPTIONS } from './options.js';
 import type { Overrides } from './options.js';
 

@@ -1,7 +1,7 @@
 // Every command-line option, one row each; the parser, --help and the reference page read them.
 import { Fault } from '../errors.js';
 import { application, line, name, word } from './formats.js';
-import { keyPath, quoted } from './key-path.js';
+import { keyPath, quoted } from '../document/key-path.js';
 import type { Rule } from './rule.js';
 import { SETTINGS } from './settings.js';
 import type { Settings } from './settings.js';

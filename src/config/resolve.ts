@@ -1,16 +1,16 @@
 // Defaults, then the TOML file, then the command line: one frozen configuration (spec 1.1).
 import { dirname, isAbsolute, join } from 'node:path';
 import type { Arguments } from './arguments.js';
-import { checked } from './document.js';
-import type { Document } from './document.js';
+import { checked } from './checked.js';
+import type { Document } from '../document/document.js';
 import { CONFIG_FILE, TARGETS_FILE } from './file-rule.js';
 import type { ScopeConfig, TargetTable } from './file-rule.js';
-import type { Path } from './key-path.js';
-import { Places } from './places.js';
+import type { Path } from '../document/key-path.js';
+import { Places } from '../document/places.js';
 import { SETTINGS } from './settings.js';
 import type { Settings } from './settings.js';
 import { readTargetsFile } from './targets-file.js';
-import { readToml } from './toml-file.js';
+import { readToml } from '../document/toml-file.js';
 import { warningsOf } from './warnings.js';
 
 /** One target to export. Empty texts and lists stand for what is not given. */

@@ -1,6 +1,6 @@
 // Writes docs/configuration.md from the tables that the loader itself reads.
 import { SCOPE, TARGET } from './file-rule.js';
-import { shown } from './key-path.js';
+import { shown } from '../document/key-path.js';
 import { OPTIONS } from './options.js';
 import { SETTINGS } from './settings.js';
 import type { Fields } from './table.js';

@@ -1,7 +1,7 @@
 // Tables of named fields: the rule that reads a TOML table by rows.
-import { shown, TomlDate } from './key-path.js';
-import type { Path } from './key-path.js';
-import { nearest } from '../catalogue/nearest.js';
+import { shown, TomlDate } from '../document/key-path.js';
+import type { Path } from '../document/key-path.js';
+import { nearest } from '../document/nearest.js';
 import type { Report, Rule } from './rule.js';
 
 /** One row: a TOML key, what it may be, and what it means. */

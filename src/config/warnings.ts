@@ -1,6 +1,6 @@
 // What in a configuration is valid but has no effect: said once, at the start.
 import type { Arguments } from './arguments.js';
-import type { Document } from './document.js';
+import type { Document } from '../document/document.js';
 import { TARGET } from './file-rule.js';
 import { SETTINGS } from './settings.js';
 import type { Settings } from './settings.js';

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { parseArguments } from '#app/config/arguments.js';
 import { OPTIONS } from '#app/config/options.js';
-import { faultMessage } from './fault-message.js';
+import { faultMessage } from '../support/fault-message.js';
 
 const parse = (...argv: string[]) => parseArguments(argv, '1.2.3');
 

@@ -1,10 +1,10 @@
 // What a user reads when a configuration file is wrong: the exact lines.
 import { expect } from 'chai';
-import { checked } from '#app/config/document.js';
+import { checked } from '#app/config/checked.js';
 import { CONFIG_FILE } from '#app/config/file-rule.js';
 import { SETTINGS } from '#app/config/settings.js';
-import { parseToml } from '#app/config/toml-file.js';
-import { faultMessage } from './fault-message.js';
+import { parseToml } from '#app/document/toml-file.js';
+import { faultMessage } from '../support/fault-message.js';
 
 const NAME = 'a string of 1 to 64 letters, digits, "_", "-" and ".", not starting with "."';
 const ITEM = 'a string of 1 to 1024 characters in one line';

@@ -3,8 +3,8 @@ import { expect } from 'chai';
 import { parseArguments } from '#app/config/arguments.js';
 import { loadConfig } from '#app/config/resolve.js';
 import type { Config } from '#app/config/resolve.js';
-import { faultMessage } from './fault-message.js';
-import { temporaryFolder } from './temporary-folder.js';
+import { faultMessage } from '../support/fault-message.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 
 const TWO_TARGETS = `
 [[targets]]

@@ -3,14 +3,14 @@ import fc from 'fast-check';
 import { expect } from 'chai';
 import { Fault } from '#app/errors.js';
 import { parseArguments } from '#app/config/arguments.js';
-import { checked } from '#app/config/document.js';
-import type { Document } from '#app/config/document.js';
+import { checked } from '#app/config/checked.js';
+import type { Document } from '#app/document/document.js';
 import { CONFIG_FILE, TARGETS_FILE } from '#app/config/file-rule.js';
 import type { Rule } from '#app/config/rule.js';
 import { SETTINGS } from '#app/config/settings.js';
 import type { Settings } from '#app/config/settings.js';
 import { parseTargets } from '#app/config/targets-file.js';
-import { parseToml } from '#app/config/toml-file.js';
+import { parseToml } from '#app/document/toml-file.js';
 
 const line = fc.stringMatching(/^\P{Cc}{0,40}$/u);
 const words = fc.array(fc.stringMatching(/^\P{Cc}{1,40}$/u), { maxLength: 5 });

@@ -1,8 +1,8 @@
 // Reading configuration files as text.
 import { expect } from 'chai';
-import { readText } from '#app/config/text-file.js';
-import { faultMessage } from './fault-message.js';
-import { temporaryFolder } from './temporary-folder.js';
+import { readText } from '#app/document/text-file.js';
+import { faultMessage } from '../support/fault-message.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 
 describe('readText', () => {
   const folder = temporaryFolder();
