@@ -11,6 +11,7 @@ import { logger } from './log.js';
 import { posixMemory } from './native/posix.js';
 import { notYet } from './not-yet.js';
 import { planTargets } from './plan.js';
+import type { Plan } from './plan.js';
 import { service } from './service.js';
 import { pipeWriter } from './sinks/pipe-writer.js';
 
@@ -29,15 +30,21 @@ function fail(error: unknown): never {
   process.exit(isOurs ? error.exit : 1);
 }
 
+const warningsOf = (config: Config, plan: Plan): readonly string[] => [
+  ...config.warnings,
+  ...plan.flatMap(({ warnings }) => warnings),
+  ...notYet(config),
+];
+
 function run(config: Config): void {
-  const { settings, warnings } = config;
+  const { settings } = config;
   const log = logger(
     (line) => process.stderr.write(line),
     () => new Date(),
     settings.debug,
   );
-  for (const message of [...warnings, ...notYet(config)]) log({ level: 'warning', message });
   const plan = planTargets(config);
+  for (const message of warningsOf(config, plan)) log({ level: 'warning', message });
   const license = readLicense(settings.licenseFile, new Date());
   const running = new Subscription();
   const stop = (signal: NodeJS.Signals): void => {
@@ -74,8 +81,7 @@ function main(): void {
     run(config);
     return;
   }
-  planTargets(config);
-  const warnings = [...config.warnings, ...notYet(config)]
+  const warnings = warningsOf(config, planTargets(config))
     .map((warning) => `warning: ${warning}\n`)
     .join('');
   process.stdout.write(`${warnings}configuration is valid\n`);

@@ -58,7 +58,7 @@ export class Families {
     }
     const facts = { name, type, unit: row.text('unit') ?? '', help };
     for (const problem of nameProblems(facts, this.app)) row.problems.add(row.at('name'), problem);
-    for (const taken of namesTaken(facts)) this.#take(taken, name, row);
+    for (const taken of new Set(namesTaken(facts))) this.#take(taken, name, row);
     this.#byName.set(name, facts);
     return facts;
   }

@@ -2,7 +2,9 @@
 import { dirname, isAbsolute, join } from 'node:path';
 import type { Arguments } from './arguments.js';
 import { checked } from './checked.js';
-import type { Document } from '../document/document.js';
+import { invalid, problemAt } from '../document/document.js';
+import type { Document, Problem } from '../document/document.js';
+import { Fault } from '../errors.js';
 import { CONFIG_FILE, TARGETS_FILE } from './file-rule.js';
 import type { ScopeConfig, TargetTable } from './file-rule.js';
 import type { Path } from '../document/key-path.js';
@@ -37,6 +39,14 @@ export interface Config {
   readonly warnings: readonly string[];
   /** `file:line:column` of a value (or what is around it), or '' for what no file says. */
   at(path: Path): string;
+  /** The fault that tells of values that only others can judge, in the order of their files. */
+  invalid(complaints: readonly Complaint[]): Fault;
+}
+
+/** What is wrong with the value at a path. */
+export interface Complaint {
+  readonly path: Path;
+  readonly sentence: string;
 }
 
 const NO_FILE: Document = { values: {}, places: new Places('', '', () => new Map()) };
@@ -57,6 +67,7 @@ export function loadConfig(given: Arguments): Config {
     ...besideFile(configFile ?? '', inFile),
     ...overrides,
   });
+  const documentOf = (path: Path) => (path[0] === 'targets' && legacy ? legacy : toml);
   const selectsOne = overrides.serverKeys !== undefined || overrides.instance !== undefined;
   const mode = selectsOne || listed.length === 0 ? 'single' : 'multi';
   const targets = mode === 'single' ? [singleTarget(settings)] : listed.map(multiTarget);
@@ -67,7 +78,8 @@ export function loadConfig(given: Arguments): Config {
     targets: Object.freeze(targets),
     scopes,
     warnings: warningsOf(given, toml, settings, mode),
-    at: (path: Path) => placeOf(path, path[0] === 'targets' && legacy ? legacy : toml, overrides),
+    at: (path: Path) => placeOf(path, documentOf(path), overrides),
+    invalid: (complaints: readonly Complaint[]) => faultOf(complaints, documentOf),
   });
 }
 
@@ -89,6 +101,19 @@ function singleTarget(settings: Settings): TargetConfig {
 function multiTarget({ serverKey, ...target }: TargetTable, index: number): TargetConfig {
   const path = Object.freeze(['targets', index]);
   return Object.freeze({ ...target, serverKeys: Object.freeze([serverKey]), path });
+}
+
+function faultOf(complaints: readonly Complaint[], documentOf: (path: Path) => Document): Fault {
+  const byDocument = new Map<Document, Problem[]>();
+  for (const { path, sentence } of complaints) {
+    const document = documentOf(path);
+    const problems = byDocument.get(document) ?? [];
+    byDocument.set(document, [...problems, problemAt(document.places, path, sentence)]);
+  }
+  const messages = [...byDocument].map(
+    ([{ places }, problems]) => invalid(places, problems).message,
+  );
+  return new Fault('CONFIG_INVALID', messages.join('\n'));
 }
 
 function placeOf(path: Path, { places }: Document, overrides: Arguments['overrides']): string {

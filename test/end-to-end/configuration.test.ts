@@ -60,8 +60,8 @@ describe('the command line of shm_exporter', function () {
     for (const more of [['--check-config'], []]) {
       const { status, stderr } = run('--config', stage.config({ classes: ['mont'] }), ...more);
       expect(status).to.equal(2);
-      expect(stderr).to.contain('unknown class alias "mont"');
-      expect(stderr).to.match(/allowed: .*\bprocess\b.*\bmount\b/);
+      expect(stderr).to.match(/:\d+:\d+: classes\[0\]: found "mont" \(did you mean "mount"\?\)/);
+      expect(stderr).to.match(/allowed for the application ads: .*\bprocess\b.*\bmount\b/);
     }
   });
 
