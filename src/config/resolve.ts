@@ -60,7 +60,8 @@ export function loadConfig(given: Arguments): Config {
   const toml = configFile === undefined ? NO_FILE : readToml(configFile);
   const { targets: inToml, metricScopes: scopes, ...inFile } = checked(toml, CONFIG_FILE);
   const legacy = targetsFile === undefined ? undefined : readTargetsFile(targetsFile);
-  const listed = legacy ? checked(legacy, TARGETS_FILE).targets : inToml;
+  const inLegacy = legacy ? checked(legacy, TARGETS_FILE).targets : undefined;
+  const listed = inLegacy ?? inToml;
 
   const settings: Settings = Object.freeze({
     ...inFile,
@@ -77,7 +78,13 @@ export function loadConfig(given: Arguments): Config {
     mode,
     targets: Object.freeze(targets),
     scopes,
-    warnings: warningsOf(given, toml, settings, mode),
+    warnings: warningsOf({
+      given,
+      toml: { document: toml, targets: inToml },
+      legacy: legacy && inLegacy && { document: legacy, targets: inLegacy },
+      settings,
+      mode,
+    }),
     at: (path: Path) => placeOf(path, documentOf(path), overrides),
     invalid: (complaints: readonly Complaint[]) => faultOf(complaints, documentOf),
   });
