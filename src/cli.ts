@@ -24,10 +24,26 @@ const version = (): string => {
 };
 
 function fail(error: unknown): never {
-  const isOurs = error instanceof Fault;
-  const text = isOurs || !(error instanceof Error) ? messageOf(error) : (error.stack ?? '');
+  // What the system refuses is explained by its message; anything else is a mistake of ours.
+  const isExplained = error instanceof Fault || !(error instanceof Error) || 'syscall' in error;
+  const text = isExplained ? messageOf(error) : (error.stack ?? '');
   process.stderr.write(`shm_exporter: ${text}\n`);
-  process.exit(isOurs ? error.exit : 1);
+  process.exit(error instanceof Fault ? error.exit : 1);
+}
+
+const WRITE_FAILURES: Readonly<Record<string, string>> = {
+  ENOSPC: 'no space left on the device',
+  EPIPE: 'its reader is gone',
+};
+
+/** Prints what was asked for; a stdout that does not take it all is a failure. */
+function print(text: string): void {
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    const reason = WRITE_FAILURES[error.code ?? ''] ?? error.message;
+    process.stderr.write(`shm_exporter: stdout cannot be written: ${reason}\n`);
+    process.exit(1);
+  });
+  process.stdout.write(text);
 }
 
 const warningsOf = (config: Config, plan: Plan): readonly string[] => [
@@ -73,7 +89,7 @@ function run(config: Config): void {
 function main(): void {
   const invocation = parseArguments(process.argv.slice(2), version());
   if (invocation.kind === 'print') {
-    process.stdout.write(invocation.text);
+    print(invocation.text);
     return;
   }
   const config = loadConfig(invocation.arguments);
@@ -84,7 +100,7 @@ function main(): void {
   const warnings = warningsOf(config, planTargets(config))
     .map((warning) => `warning: ${warning}\n`)
     .join('');
-  process.stdout.write(`${warnings}configuration is valid\n`);
+  print(`${warnings}configuration is valid\n`);
 }
 
 try {

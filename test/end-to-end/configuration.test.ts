@@ -30,6 +30,32 @@ describe('the command line of shm_exporter', function () {
     for (const option of options.split(' ')) expect(stdout).to.contain(`  ${option}`);
   });
 
+  for (const option of ['--help', '--version', '--check-config'])
+    it(`says in one line that a full stdout takes no ${option}, with status 1`, async () => {
+      const program = [process.execPath, join(PROJECT, 'dist/cli.js'), option];
+      const exporter = stage.command(program, { stdoutTo: '/dev/full' });
+      expect(await exporter.ended).to.deep.equal({ status: 1, signal: null });
+      expect(exporter.stderr).to.equal(
+        'shm_exporter: stdout cannot be written: no space left on the device\n',
+      );
+    });
+
+  it('says in one line that a full stdout takes no snapshot, with status 1', async () => {
+    const path = stage.config({ metrics_http_enabled: false, metrics_interval_seconds: 1 });
+    const program = [process.execPath, join(PROJECT, 'dist/cli.js'), '--config', path];
+    const exporter = stage.command(program, { stdoutTo: '/dev/full' });
+    expect(await exporter.ended).to.deep.equal({ status: 1, signal: null });
+    expect(exporter.stderr).to.match(/^shm_exporter: ENOSPC: no space left on device, write$/m);
+    expect(exporter.stderr).not.to.match(/^ +at /m);
+  });
+
+  it('says in one line that the reader of stdout is gone, with status 1', async () => {
+    const words = ['bash', '-c', 'set -o pipefail; sleep 0.1 && "$0" "$1" --help | :'];
+    const pipe = stage.command([...words, process.execPath, join(PROJECT, 'dist/cli.js')]);
+    expect(await pipe.ended).to.deep.equal({ status: 1, signal: null });
+    expect(pipe.stderr).to.equal('shm_exporter: stdout cannot be written: its reader is gone\n');
+  });
+
   it('says that a configuration is valid with --check-config', () =>
     expect(run('--config', stage.config({ app: 'adh' }), '--check-config')).to.deep.equal({
       status: 0,
@@ -53,7 +79,9 @@ describe('the command line of shm_exporter', function () {
   it('names the option that was meant, with status 2', () => {
     const { status, stdout, stderr } = run('--metrics-prt', '1');
     expect({ status, stdout }).to.deep.equal({ status: 2, stdout: '' });
-    expect(stderr).to.match(/unknown option '--metrics-prt'\s\(Did you mean --metrics-port\?\)\n$/);
+    expect(stderr).to.equal(
+      'shm_exporter: unknown option "--metrics-prt", the nearest known one is --metrics-port\n',
+    );
   });
 
   it('lists the class aliases of the application for an unknown one, with status 2', () => {
