@@ -91,6 +91,18 @@ describe('configuration errors', () => {
       ['c.toml:4:1: targets[1]: repeats targets[0], allowed are only different ones'],
     ],
     [
+      'two targets that lack the same key, but not as repeated',
+      '[[targets]]\napp = "ads"\n[[targets]]\napp = "ads"\n[[metric_scopes]]\nmetrics = ["x"]\n[[metric_scopes]]\nmetrics = ["x"]',
+      [
+        `c.toml:1:1: targets[0].server_key: found nothing, needed is ${NAME}`,
+        `c.toml:3:1: targets[1].server_key: found nothing, needed is ${NAME}`,
+        ...[5, 7].map(
+          (line, index) =>
+            `c.toml:${line}:1: metric_scopes[${index}].name: found nothing, needed is a string of 1 to 256 letters, digits, ".", "_" and "-"`,
+        ),
+      ],
+    ],
+    [
       'two scopes of one name',
       '[[metric_scopes]]\nname = "a"\nmetrics = ["x"]\n[[metric_scopes]]\nname = "a"\nmetrics = ["y"]',
       [
