@@ -73,9 +73,9 @@ function chooseClasses(
   report: FilterReport,
 ): Catalogue['classes'] | undefined {
   const known = catalogue?.classes.map(({ alias }) => alias) ?? [];
+  const unknown = unknownIn('class alias', catalogue, known);
   for (const [index, alias] of aliases.entries())
-    if (!known.includes(alias))
-      report(['classes', index], unknown('class alias', alias, catalogue, known));
+    if (!known.includes(alias)) report(['classes', index], unknown(alias));
   if (aliases.length === 0) return catalogue?.classes;
   return catalogue?.classes.filter(({ alias }) => aliases.includes(alias));
 }
@@ -88,14 +88,11 @@ function compilePrefixes(
 ): readonly SeedPrefix[] | undefined {
   if (seedPathGroups.length === 0 && seedPaths.length === 0) return undefined;
   const groups = catalogue?.seedPathGroups ?? new Map<string, readonly string[]>();
+  const unknown = unknownIn('filter group', catalogue, [...groups.keys()]);
   const prefixes: SeedPrefix[] = [];
   for (const [index, name] of seedPathGroups.entries()) {
     const group = groups.get(name);
-    if (group === undefined)
-      report(
-        ['seed_path_groups', index],
-        unknown('filter group', name, catalogue, [...groups.keys()]),
-      );
+    if (group === undefined) report(['seed_path_groups', index], unknown(name));
     prefixes.push(...(group ?? []).map(compileSeedPrefix));
   }
   for (const [index, text] of seedPaths.entries())
@@ -114,15 +111,16 @@ function attempt<T>(compile: () => T, path: Path, report: FilterReport): readonl
   }
 }
 
-function unknown(
+/** What to say of a name that is not `known`; made once a list, since a list may be long. */
+function unknownIn(
   what: string,
-  name: string,
   catalogue: Catalogue | undefined,
   known: readonly string[],
-): string {
-  const found = `found ${quoted(name)}`;
+): (name: string) => string {
   if (catalogue === undefined)
-    return `${found}, but the application has no catalogue, so it knows no ${what}; allowed are seed_paths only`;
+    return (name) =>
+      `found ${quoted(name)}, but the application has no catalogue, so it knows no ${what}; allowed are seed_paths only`;
   const all = known.length === 0 ? 'none' : known.join(', ');
-  return `${found}${hint(name, known)}, allowed for the application ${catalogue.app}: ${all}`;
+  const allowed = `, allowed for the application ${catalogue.app}: ${all}`;
+  return (name) => `found ${quoted(name)}${hint(name, known)}${allowed}`;
 }

@@ -115,7 +115,8 @@ function faultOf(complaints: readonly Complaint[], documentOf: (path: Path) => D
   for (const { path, sentence } of complaints) {
     const document = documentOf(path);
     const problems = byDocument.get(document) ?? [];
-    byDocument.set(document, [...problems, problemAt(document.places, path, sentence)]);
+    problems.push(problemAt(document.places, path, sentence));
+    byDocument.set(document, problems);
   }
   const messages = [...byDocument].map(
     ([{ places }, problems]) => invalid(places, problems).message,

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { readFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
 import { connect, createServer } from 'node:net';
 import type { AddressInfo, Server } from 'node:net';
 import { once } from 'node:events';
@@ -74,6 +75,26 @@ describe('the command line of shm_exporter', function () {
     ])
       expect(stderr).to.contain(sentence);
     expect(stderr.trimEnd().split('\n').length).to.equal(3);
+  });
+
+  for (const option of ['--config', '--targets-config'])
+    it(`refuses a pipe for ${option} in one line and at once, with status 2`, () => {
+      const pipe = stage.path(`pipe${option}`);
+      execFileSync('mkfifo', [pipe]);
+      expect(run(option, pipe, '--check-config')).to.deep.equal({
+        status: 2,
+        stdout: '',
+        stderr: `shm_exporter: ${pipe}: is a pipe, needed is a regular file\n`,
+      });
+    });
+
+  it('warns of an application that is nearly a known one with --check-config', () => {
+    const { status, stdout } = run('--app', 'asd', '--check-config');
+    expect(status).to.equal(0);
+    expect(stdout).to.equal(
+      'warning: app: asd has no catalogue and exports what its publisher describes; the nearest known application is ads\n' +
+        'configuration is valid\n',
+    );
   });
 
   it('names the option that was meant, with status 2', () => {
