@@ -11,6 +11,7 @@ import { logger } from './log.js';
 import { posixMemory } from './native/posix.js';
 import { notYet } from './not-yet.js';
 import { planTargets } from './plan.js';
+import type { Plan } from './plan.js';
 import { service } from './service.js';
 import { pipeWriter } from './sinks/pipe-writer.js';
 
@@ -23,21 +24,43 @@ const version = (): string => {
 };
 
 function fail(error: unknown): never {
-  const isOurs = error instanceof Fault;
-  const text = isOurs || !(error instanceof Error) ? messageOf(error) : (error.stack ?? '');
+  // What the system refuses is explained by its message; anything else is a mistake of ours.
+  const isExplained = error instanceof Fault || !(error instanceof Error) || 'syscall' in error;
+  const text = isExplained ? messageOf(error) : (error.stack ?? '');
   process.stderr.write(`shm_exporter: ${text}\n`);
-  process.exit(isOurs ? error.exit : 1);
+  process.exit(error instanceof Fault ? error.exit : 1);
 }
 
+const WRITE_FAILURES: Readonly<Record<string, string>> = {
+  ENOSPC: 'no space left on the device',
+  EPIPE: 'its reader is gone',
+};
+
+/** Prints what was asked for; a stdout that does not take it all is a failure. */
+function print(text: string): void {
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    const reason = WRITE_FAILURES[error.code ?? ''] ?? error.message;
+    process.stderr.write(`shm_exporter: stdout cannot be written: ${reason}\n`);
+    process.exit(1);
+  });
+  process.stdout.write(text);
+}
+
+const warningsOf = (config: Config, plan: Plan): readonly string[] => [
+  ...config.warnings,
+  ...plan.flatMap(({ warnings }) => warnings),
+  ...notYet(config),
+];
+
 function run(config: Config): void {
-  const { settings, warnings } = config;
+  const { settings } = config;
   const log = logger(
     (line) => process.stderr.write(line),
     () => new Date(),
     settings.debug,
   );
-  for (const message of [...warnings, ...notYet(config)]) log({ level: 'warning', message });
-  const definitions = planTargets(config);
+  const plan = planTargets(config);
+  for (const message of warningsOf(config, plan)) log({ level: 'warning', message });
   const license = readLicense(settings.licenseFile, new Date());
   const running = new Subscription();
   const stop = (signal: NodeJS.Signals): void => {
@@ -50,7 +73,7 @@ function run(config: Config): void {
   process.once('SIGTERM', stop);
   process.once('SIGINT', stop);
   running.add(
-    service({ config, definitions }, license, {
+    service({ config, plan }, license, {
       version: version(),
       memory: posixMemory,
       unixMs: () => Date.now(),
@@ -66,7 +89,7 @@ function run(config: Config): void {
 function main(): void {
   const invocation = parseArguments(process.argv.slice(2), version());
   if (invocation.kind === 'print') {
-    process.stdout.write(invocation.text);
+    print(invocation.text);
     return;
   }
   const config = loadConfig(invocation.arguments);
@@ -74,11 +97,10 @@ function main(): void {
     run(config);
     return;
   }
-  planTargets(config);
-  const warnings = [...config.warnings, ...notYet(config)]
+  const warnings = warningsOf(config, planTargets(config))
     .map((warning) => `warning: ${warning}\n`)
     .join('');
-  process.stdout.write(`${warnings}configuration is valid\n`);
+  print(`${warnings}configuration is valid\n`);
 }
 
 try {

@@ -10,7 +10,6 @@ export const FAULTS = {
   NATIVE_FAILED: { exit: 4 },
   SEGMENT_BUSY: { exit: 4 },
   SEGMENT_FULL: { exit: 4 },
-  SEGMENT_MISSING: { exit: 4 },
   SEGMENT_INCOMPATIBLE: { exit: 4 },
   SEGMENT_CORRUPT: { exit: 4 },
   SEGMENT_RESTLESS: { exit: 4 },

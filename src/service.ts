@@ -26,9 +26,9 @@ import { FutexWaiter } from './native/futex-waiter.js';
 import { segmentWatches } from './native/segment-watch.js';
 import type { SharedMemory } from './native/shared-memory.js';
 import { CatalogueShelf } from './partitions/catalogue-shelf.js';
-import type { TargetDefinition } from './partitions/definition.js';
 import { LogicalPartition } from './partitions/logical-partition.js';
 import type { Partition } from './partitions/partition.js';
+import type { Plan } from './plan.js';
 import { httpSink } from './sinks/http.js';
 import { SelfMetrics } from './sinks/self-metrics.js';
 import type { Sink, SinkEvent } from './sinks/sink.js';
@@ -54,10 +54,10 @@ const REBALANCE_MS = 30_000;
 const MOST_MOVES = 8;
 const LEAST_LOAD = 0.01;
 
-/** A configuration, checked, with the definitions of its targets. */
+/** A configuration, checked, with what its targets are. */
 export interface Planned {
   readonly config: Config;
-  readonly definitions: readonly TargetDefinition[];
+  readonly plan: Plan;
 }
 
 /**
@@ -66,7 +66,7 @@ export interface Planned {
  *   targets and scopes count
  */
 export function service(
-  { config, definitions }: Planned,
+  { config, plan }: Planned,
   license: LicenseStatus,
   around: Surroundings,
   reload$: Observable<Planned> = EMPTY,
@@ -86,12 +86,18 @@ export function service(
     };
     const assignment = settings.workerAssignmentMode;
     const registry = new TargetRegistry({ assignment, partition, unixMs, nowMs });
-    const update = (targets: readonly TargetDefinition[]): Observable<never> =>
-      registry.update(targets, partitionCount(settings.targetWorkers, targets.length));
+    const update = (targets: Plan): Observable<never> => {
+      // Like the other settings of the process, `debug` stays what it was at the start.
+      const definitions = targets.map(({ definition }) => ({
+        ...definition,
+        isDebug: settings.debug,
+      }));
+      return registry.update(definitions, partitionCount(settings.targetWorkers, targets.length));
+    };
     const selfMetrics = new SelfMetrics(around.version);
     const sink = chooseSink(config, around, selfMetrics);
     const run$ = registry.run().pipe(tap(log), ignoreElements());
-    const reloads$ = reload$.pipe(mergeMap((next) => update(next.definitions)));
+    const reloads$ = reload$.pipe(mergeMap((next) => update(next.plan)));
     const rebalance$ = interval(REBALANCE_MS).pipe(
       exhaustMap(() => registry.rebalance(MOST_MOVES, LEAST_LOAD)),
     );
@@ -106,7 +112,7 @@ export function service(
     // The sink's end is the service's end: the targets and the license watch have none.
     const ended$ = new Subject<void>();
     const keep$ = merge(
-      ...[run$, update(definitions), reloads$, license$],
+      ...[run$, update(plan), reloads$, license$],
       settings.workerRebalanceEnabled ? rebalance$ : EMPTY,
     ).pipe(takeUntil(ended$));
     const serve$ = sink$.pipe(

@@ -5,9 +5,10 @@ import { dirname, join, relative, resolve } from 'node:path';
 /** A folder may import itself, `model`, `errors`, and the folders named here. Nothing else. */
 const MAY_IMPORT: Record<string, readonly string[]> = {
   native: [],
-  catalogue: [],
+  document: [],
+  catalogue: ['document'],
   license: [],
-  config: ['catalogue'],
+  config: ['document'],
   exposition: ['catalogue'],
   streams: ['native', 'exposition'],
   partitions: ['native', 'streams', 'exposition', 'catalogue', 'pipeline'],

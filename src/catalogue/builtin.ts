@@ -1,49 +1,47 @@
 // Loads the catalogues: those that ship with the package, then those of the user.
 import { readFileSync } from 'node:fs';
-import { Fault, messageOf } from '../errors.js';
-import { parseCatalogue } from './catalogue.js';
-import type { Catalogue } from './catalogue.js';
-import { Problems } from './problems.js';
+import { Fault } from '../errors.js';
+import { parseCatalogue, readCatalogue } from './catalogue.js';
+import type { Catalogue, CatalogueText } from './catalogue.js';
 
 /** The applications that need no catalogue file of the user. */
 export const BUILT_IN_APPS = ['ads', 'adh', 'ats'] as const;
 
+type Refuse = (fault: Fault) => void;
+const throwIt: Refuse = (fault) => {
+  throw fault;
+};
+
 /**
- * The catalogues by application. A file of the user replaces the built-in catalogue of the same
- * application as a whole; two files of the user for one application are an error.
- * @param files paths as in `catalogue_files`
- * @throws Fault CONFIG_INVALID with everything that is wrong in any of the files
+ * The catalogues by application. A catalogue of the user replaces the built-in one of the same
+ * application as a whole; two of the user for one application are an error.
+ * @param own the files of `catalogue_files`, as text
+ * @param refuse takes a Fault CONFIG_INVALID for each file that is wrong; what could be understood
+ *   of such a file is among the catalogues, so that others can be held against it
  */
-export function loadCatalogues(files: readonly string[] = []): ReadonlyMap<string, Catalogue> {
-  const catalogues = new Map<string, Catalogue>();
-  for (const app of BUILT_IN_APPS) {
-    const text = readFileSync(new URL(`./${app}.toml`, import.meta.url), 'utf8');
-    catalogues.set(app, parseCatalogue(text, `${app}.toml`));
-  }
-  const problems = new Problems('');
+export function loadCatalogues(
+  own: readonly CatalogueText[] = [],
+  refuse: Refuse = throwIt,
+): ReadonlyMap<string, Catalogue> {
+  const catalogues = new Map<string, Catalogue>(BUILT_IN_APPS.map((app) => [app, builtIn(app)]));
   const owners = new Map<string, string>();
-  for (const [index, file] of files.entries()) {
-    const where = `catalogue_files[${index}]`;
-    const catalogue = problems.catch(where, () => readCatalogue(file));
-    if (catalogue === undefined) continue;
-    const owner = owners.get(catalogue.app);
-    if (owner !== undefined)
-      problems.add(where, `${file} and ${owner} are both for the application ${catalogue.app}`);
-    owners.set(catalogue.app, file);
-    catalogues.set(catalogue.app, catalogue);
-  }
-  problems.throwIfAny();
+  for (const source of own)
+    try {
+      const { catalogue, problems } = readCatalogue(source);
+      const owner = owners.get(catalogue.app);
+      if (owner !== undefined)
+        problems.add(['app'], `${owner} is for the application ${catalogue.app} as well`);
+      owners.set(catalogue.app, source.file);
+      catalogues.set(catalogue.app, catalogue);
+      problems.throwIfAny();
+    } catch (thrown) {
+      if (!(thrown instanceof Fault)) throw thrown;
+      refuse(thrown);
+    }
   return catalogues;
 }
 
-function readCatalogue(file: string): Catalogue {
-  return parseCatalogue(textOf(file), file);
-}
-
-function textOf(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (thrown) {
-    throw new Fault('CONFIG_INVALID', `cannot be read: ${messageOf(thrown)}`, { cause: thrown });
-  }
+function builtIn(app: string): Catalogue {
+  const text = readFileSync(new URL(`./${app}.toml`, import.meta.url), 'utf8');
+  return parseCatalogue(text, `${app}.toml`);
 }

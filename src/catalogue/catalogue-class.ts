@@ -1,4 +1,5 @@
 // One class of a catalogue: an alias, the objects that it stands for, and their rows.
+import type { Path } from '../document/key-path.js';
 import type { Families } from './families.js';
 import { checkRemarks, parseRow } from './parse-row.js';
 import { compilePathPattern } from './path-pattern.js';
@@ -15,10 +16,13 @@ export interface CatalogueClass {
   readonly rows: readonly Row[];
 }
 
+/** Where the rows of a file stand. */
+export type RowPaths = Map<Row, Path>;
+
 const CLASS_KEYS = ['alias', 'class_ids', 'paths', 'metrics', 'src', 'note'];
 
 /** The class in `table`; what is wrong with it becomes a problem. */
-export function parseClass(table: Table, families: Families): CatalogueClass {
+export function parseClass(table: Table, families: Families, rowPaths: RowPaths): CatalogueClass {
   const { problems } = table;
   table.only(CLASS_KEYS);
   checkRemarks(table);
@@ -28,14 +32,22 @@ export function parseClass(table: Table, families: Families): CatalogueClass {
       problems.add(table.at(key), 'must be a list of at least one text, none of them empty');
   const paths = table
     .texts('paths')
-    .flatMap((text) => problems.catch(table.at('paths'), () => compilePathPattern(text)) ?? []);
+    .flatMap(
+      (text, index) =>
+        problems.catch(table.at('paths', index), () => compilePathPattern(text)) ?? [],
+    );
   for (const path of paths)
     if (labelSet(path) !== labelSet(paths[0] ?? path))
       problems.add(
         table.at('paths'),
         `${path.text} must capture the same labels as ${paths[0]?.text ?? ''}`,
       );
-  const rows = table.tables('metrics').flatMap((row) => parseRow(row, families) ?? []);
+  const rows = table.tables('metrics').flatMap((inFile) => {
+    const row = parseRow(inFile, families);
+    if (row === undefined) return [];
+    rowPaths.set(row, inFile.path);
+    return [row];
+  });
   return { alias: table.text('alias') ?? '', classIds: table.texts('class_ids'), paths, rows };
 }
 

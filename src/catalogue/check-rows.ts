@@ -1,5 +1,6 @@
 // What only shows when the rows of a catalogue are seen together.
-import type { CatalogueClass } from './catalogue-class.js';
+import type { Path } from '../document/key-path.js';
+import type { CatalogueClass, RowPaths } from './catalogue-class.js';
 import { childPattern, patternsOverlap } from './path-pattern.js';
 import type { PathPattern } from './path-pattern.js';
 import type { Problems } from './problems.js';
@@ -11,8 +12,15 @@ interface Placed {
   readonly owner: CatalogueClass;
 }
 
+type PathOf = (placed: Placed) => Path;
+
 /** Notes metrics with differing labels, labels given twice, and rows that would give one series twice. */
-export function checkRows(classes: readonly CatalogueClass[], problems: Problems): void {
+export function checkRows(
+  classes: readonly CatalogueClass[],
+  paths: RowPaths,
+  problems: Problems,
+): void {
+  const pathOf: PathOf = ({ row }) => paths.get(row) ?? [];
   const byMetric = new Map<string, Placed[]>();
   for (const owner of classes)
     for (const row of owner.rows) {
@@ -20,31 +28,31 @@ export function checkRows(classes: readonly CatalogueClass[], problems: Problems
       byMetric.set(row.family.name, [...rows, { row, owner }]);
     }
   for (const rows of byMetric.values()) {
-    for (const placed of rows) checkLabels(placed, rows[0] ?? placed, problems);
+    for (const placed of rows) checkLabels(placed, rows[0] ?? placed, pathOf, problems);
     for (const [index, later] of rows.entries()) {
       const earlier = rows.slice(0, index).find((other) => sameSeries(other, later));
       if (earlier !== undefined)
         problems.add(
-          later.row.where,
+          pathOf(later),
           `gives the same series of ${later.row.family.name} as ${earlier.row.where}`,
         );
     }
   }
 }
 
-function checkLabels(placed: Placed, first: Placed, problems: Problems): void {
+function checkLabels(placed: Placed, first: Placed, pathOf: PathOf, problems: Problems): void {
   const labels = labelsOf(placed);
   const twice = labels.find((label, index) => labels.indexOf(label) < index);
   if (twice !== undefined)
-    problems.add(placed.row.where, `gives the label ${JSON.stringify(twice)} twice`);
+    problems.add(pathOf(placed), `gives the label ${JSON.stringify(twice)} twice`);
   if (placed.row.family.type === 'stateset' && labels.includes(placed.row.family.name))
     problems.add(
-      placed.row.where,
+      pathOf(placed),
       'gives a label with the name of the metric, which the states take',
     );
   if (setOf(labels) !== setOf(labelsOf(first)))
     problems.add(
-      placed.row.where,
+      pathOf(placed),
       `${placed.row.family.name} has the labels (${setOf(labels)}) here ` +
         `and (${setOf(labelsOf(first))}) at ${first.row.where}`,
     );

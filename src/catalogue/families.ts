@@ -1,6 +1,6 @@
 // The metrics of one catalogue: the first row of a name states its facts, later ones may not differ.
 import type { FamilyFacts, MetricType } from '../model.js';
-import { hint } from './nearest.js';
+import { hint } from '../document/nearest.js';
 import { nameProblems, namesTaken } from './names.js';
 import type { Table } from './table.js';
 
@@ -58,7 +58,7 @@ export class Families {
     }
     const facts = { name, type, unit: row.text('unit') ?? '', help };
     for (const problem of nameProblems(facts, this.app)) row.problems.add(row.at('name'), problem);
-    for (const taken of namesTaken(facts)) this.#take(taken, name, row);
+    for (const taken of new Set(namesTaken(facts))) this.#take(taken, name, row);
     this.#byName.set(name, facts);
     return facts;
   }

@@ -1,8 +1,10 @@
 // Which objects a target follows: its classes, seed path groups and seed paths put together.
+import { keyPath, quoted } from '../document/key-path.js';
+import type { Path } from '../document/key-path.js';
+import { hint } from '../document/nearest.js';
+import { Fault } from '../errors.js';
 import type { Catalogue } from './catalogue.js';
-import { hint } from './nearest.js';
 import type { PlacedObject } from './placed-object.js';
-import { Problems } from './problems.js';
 import { compileRules } from './rules.js';
 import type { Rules } from './rules.js';
 import { compileSeedPrefix } from './seed-prefix.js';
@@ -23,48 +25,39 @@ export interface Filters {
   readonly rules: Rules | undefined;
 }
 
+/** Takes one complaint about the value at `path` inside the target, such as `['classes', 0]`. */
+export type FilterReport = (path: Path, sentence: string) => void;
+
+const refuse: FilterReport = (path, sentence) => {
+  throw new Fault('CONFIG_INVALID', `${keyPath(path)}: ${sentence}`);
+};
+
 /**
  * Compiles the filters of a target. Without any, every object under the root is tracked, whether a
- * row reads it or not; `readOnly` narrows that. Without a catalogue, `classes` are class ids.
- * @param place key path of the target, such as `targets[0]`, for messages
- * @throws Fault CONFIG_INVALID with a line for each unknown alias or group and each bad seed path
+ * row reads it or not.
+ * @param report takes each unknown alias or group and each bad seed path
+ * @throws Fault CONFIG_INVALID at the first of these where there is no `report`
  */
 export function compileFilters(
   catalogue: Catalogue | undefined,
   settings: FilterSettings,
-  place = '',
+  report: FilterReport = refuse,
 ): Filters {
-  const problems = new Problems('');
-  const at = (key: string): string => (place === '' ? key : `${place}.${key}`);
-  const prefixes = compilePrefixes(catalogue, settings, at, problems);
-  const chosen = chooseClasses(catalogue, settings.classes, at('classes'), problems);
-  problems.throwIfAny();
-
+  const chosen = chooseClasses(catalogue, settings.classes, report);
+  const prefixes = compilePrefixes(catalogue, settings, report);
   const rules = chosen === undefined ? undefined : compileRules({ classes: chosen });
-  const inClass = classCondition(settings.classes, rules);
+  const inClass = settings.classes.length === 0 ? always : classCondition(rules);
   const inPrefix = prefixCondition(prefixes);
   return { tracks: (object) => inPrefix(object) && inClass(object), rules };
-}
-
-/**
- * The same filters, narrowed to the objects that some row reads. Nothing is narrowed without a
- * catalogue, where every variable is exported.
- */
-export function readOnly(filters: Filters): Filters {
-  const { rules } = filters;
-  if (rules === undefined) return filters;
-  return { rules, tracks: (object) => filters.tracks(object) && rules.reads(object) };
 }
 
 type Condition = (object: PlacedObject) => boolean;
 const always: Condition = () => true;
 
-function classCondition(names: readonly string[], rules: Rules | undefined): Condition {
-  if (names.length === 0) return always;
-  if (rules !== undefined) return (object) => rules.reads(object);
-  const ids = new Set(names);
-  return ({ className }) => ids.has(className);
-}
+const classCondition =
+  (rules: Rules | undefined): Condition =>
+  (object) =>
+    rules?.reads(object) ?? false;
 
 function prefixCondition(prefixes: readonly SeedPrefix[] | undefined): Condition {
   if (prefixes === undefined) return always;
@@ -77,43 +70,57 @@ function prefixCondition(prefixes: readonly SeedPrefix[] | undefined): Condition
 function chooseClasses(
   catalogue: Catalogue | undefined,
   aliases: readonly string[],
-  where: string,
-  problems: Problems,
+  report: FilterReport,
 ): Catalogue['classes'] | undefined {
-  if (catalogue === undefined || aliases.length === 0) return catalogue?.classes;
-  const known = catalogue.classes.map(({ alias }) => alias);
-  for (const alias of aliases)
-    if (!known.includes(alias))
-      problems.add(where, unknown('class alias', alias, catalogue.app, known));
-  return catalogue.classes.filter(({ alias }) => aliases.includes(alias));
+  const known = catalogue?.classes.map(({ alias }) => alias) ?? [];
+  const unknown = unknownIn('class alias', catalogue, known);
+  for (const [index, alias] of aliases.entries())
+    if (!known.includes(alias)) report(['classes', index], unknown(alias));
+  if (aliases.length === 0) return catalogue?.classes;
+  return catalogue?.classes.filter(({ alias }) => aliases.includes(alias));
 }
 
 /** Undefined when neither groups nor paths are given. */
 function compilePrefixes(
   catalogue: Catalogue | undefined,
   { seedPathGroups, seedPaths }: FilterSettings,
-  at: (key: string) => string,
-  problems: Problems,
+  report: FilterReport,
 ): readonly SeedPrefix[] | undefined {
   if (seedPathGroups.length === 0 && seedPaths.length === 0) return undefined;
   const groups = catalogue?.seedPathGroups ?? new Map<string, readonly string[]>();
-  const texts = [...seedPaths];
-  for (const name of seedPathGroups) {
+  const unknown = unknownIn('filter group', catalogue, [...groups.keys()]);
+  const prefixes: SeedPrefix[] = [];
+  for (const [index, name] of seedPathGroups.entries()) {
     const group = groups.get(name);
-    if (group === undefined)
-      problems.add(
-        at('seed_path_groups'),
-        unknown('filter group', name, catalogue?.app, [...groups.keys()]),
-      );
-    texts.push(...(group ?? []));
+    if (group === undefined) report(['seed_path_groups', index], unknown(name));
+    prefixes.push(...(group ?? []).map(compileSeedPrefix));
   }
-  return texts.flatMap(
-    (text) => problems.catch(at('seed_paths'), () => compileSeedPrefix(text)) ?? [],
-  );
+  for (const [index, text] of seedPaths.entries())
+    prefixes.push(...attempt(() => compileSeedPrefix(text), ['seed_paths', index], report));
+  return prefixes;
 }
 
-function unknown(what: string, name: string, app = '', known: readonly string[] = []): string {
-  const found = `unknown ${what} ${JSON.stringify(name)}`;
-  if (known.length === 0) return `${found}: the application has none, since it has no catalogue`;
-  return `${found} of application ${app}${hint(name, known)}, allowed: ${known.join(', ')}`;
+/** What `compile` makes, if anything: a Fault is reported at `path`. */
+function attempt<T>(compile: () => T, path: Path, report: FilterReport): readonly T[] {
+  try {
+    return [compile()];
+  } catch (thrown) {
+    if (!(thrown instanceof Fault)) throw thrown;
+    report(path, thrown.message);
+    return [];
+  }
+}
+
+/** What to say of a name that is not `known`; made once a list, since a list may be long. */
+function unknownIn(
+  what: string,
+  catalogue: Catalogue | undefined,
+  known: readonly string[],
+): (name: string) => string {
+  if (catalogue === undefined)
+    return (name) =>
+      `found ${quoted(name)}, but the application has no catalogue, so it knows no ${what}; allowed are seed_paths only`;
+  const all = known.length === 0 ? 'none' : known.join(', ');
+  const allowed = `, allowed for the application ${catalogue.app}: ${all}`;
+  return (name) => `found ${quoted(name)}${hint(name, known)}${allowed}`;
 }

@@ -1,5 +1,6 @@
 // Reads one row of a catalogue.
 import { OBJECT_STATES } from '../model.js';
+import { keyPath } from '../document/key-path.js';
 import type { FamilyFacts, MetricType } from '../model.js';
 import type { Families } from './families.js';
 import type { Row } from './row.js';
@@ -41,7 +42,7 @@ function rowOf(table: Table, kind: Kind, family: FamilyFacts): Row {
     labels: Object.fromEntries(labelPairs(table, 'static')),
     at: childPath(table, 'at'),
     classId: table.text('class_id'),
-    where: table.where,
+    where: keyPath(table.path),
   };
   const variable = variableName(table, 'var', kind);
   const conversion = conversionIn(table, 'scale');

@@ -53,7 +53,7 @@ export function checkKeys(table: Table, kind: Kind, { type, name }: FamilyFacts)
   const { types, must, may = [] } = KINDS[kind];
   if (!types.includes(type))
     table.problems.add(
-      table.where,
+      table.path,
       `${name} is of type ${type}, but its keys are those of ${types.join(' or ')}`,
     );
   table.needs(...must);
@@ -62,5 +62,5 @@ export function checkKeys(table: Table, kind: Kind, { type, name }: FamilyFacts)
     if (ROW_KEYS.includes(key) && !allowed.includes(key))
       table.problems.add(table.at(key), `has no meaning here: ${name} takes ${must.join(', ')}`);
   if (table.has('at') !== table.has('class_id'))
-    table.problems.add(table.where, '"at" and "class_id" must be given together');
+    table.problems.add(table.path, '"at" and "class_id" must be given together');
 }

@@ -59,9 +59,9 @@ export function ascending(
       table.at(key),
       'must be a list of numbers, each greater than the one before',
     );
-  for (const number of numbers)
+  for (const [index, number] of numbers.entries())
     if (number < least || number > most)
-      table.problems.add(table.at(key), `found ${number}, must be from ${least} to ${most}`);
+      table.problems.add(table.at(key, index), `found ${number}, must be from ${least} to ${most}`);
   return numbers;
 }
 

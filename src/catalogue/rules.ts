@@ -5,7 +5,7 @@ import { childPattern } from './path-pattern.js';
 import type { Labels, PathPattern } from './path-pattern.js';
 import type { PlacedObject } from './placed-object.js';
 import { compileRuleSet } from './rule-set.js';
-import type { RowUse, RuleSet } from './rule-set.js';
+import type { RuleSet } from './rule-set.js';
 import { segmentsOf } from './segment.js';
 import type { Row } from './row.js';
 
@@ -49,13 +49,6 @@ export function compileRules(catalogue: Pick<Catalogue, 'classes'>): Rules {
   };
   return { rulesFor, reads: (object) => rulesFor(object).length > 0 };
 }
-
-/** The labels of the series that a row gives for an object: path, then variable, then static. */
-export const seriesLabels = ({ labels }: ObjectRules, { captured, row }: RowUse): Labels => ({
-  ...labels,
-  ...captured,
-  ...row.labels,
-});
 
 function placesOf(owner: CatalogueClass): (readonly [readonly string[], Place])[] {
   const rowsAt = new Map<string, Row[]>();

@@ -1,12 +1,18 @@
 // Reads the values of one TOML table; what is missing or of the wrong type becomes a problem.
-import { hint } from './nearest.js';
+import { shown, TomlDate } from '../document/key-path.js';
+import type { Path } from '../document/key-path.js';
+import { hint } from '../document/nearest.js';
 import type { Problems } from './problems.js';
 
 const isTable = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date);
+  typeof value === 'object' &&
+  value !== null &&
+  !Array.isArray(value) &&
+  !(value instanceof TomlDate);
 const isText = (value: unknown): value is string => typeof value === 'string';
-const isNumber = (value: unknown): value is number =>
-  typeof value === 'number' && Number.isFinite(value);
+/** Whole numbers come as bigint, others as number. */
+const isNumber = (value: unknown): value is number | bigint =>
+  Number.isFinite(typeof value === 'bigint' ? Number(value) : value);
 const isFlag = (value: unknown): value is boolean => typeof value === 'boolean';
 const listOf =
   <T>(is: (value: unknown) => value is T) =>
@@ -16,14 +22,14 @@ const listOf =
 export class Table {
   readonly #values: Readonly<Record<string, unknown>>;
 
-  /** `where` is the key path of the table, empty for the file itself. */
+  /** `path` leads to the table; it is empty for the file itself. */
   constructor(
     values: unknown,
-    readonly where: string,
+    readonly path: Path,
     readonly problems: Problems,
   ) {
     this.#values = isTable(values) ? values : {};
-    if (!isTable(values)) this.#wrong(where, values, 'a table');
+    if (!isTable(values)) this.#wrong(path, values, 'a table');
   }
 
   get keys(): readonly string[] {
@@ -34,9 +40,9 @@ export class Table {
     return Object.hasOwn(this.#values, key);
   }
 
-  /** The key path of `key`. */
-  at(key: string): string {
-    return this.where === '' ? key : `${this.where}.${key}`;
+  /** The path of `key`, or of one of its items. */
+  at(key: string, ...item: Path): Path {
+    return [...this.path, key, ...item];
   }
 
   /** Notes every key that is not among `known`. */
@@ -46,13 +52,14 @@ export class Table {
         this.problems.add(
           this.at(key),
           `unknown key${hint(key, known)}, allowed: ${known.join(', ')}`,
+          'key',
         );
   }
 
   /** Notes every key of `keys` that is missing. */
   needs(...keys: readonly string[]): void {
     for (const key of keys)
-      if (!this.has(key)) this.problems.add(this.at(key), 'is missing and must be given');
+      if (!this.has(key)) this.problems.add(this.at(key), 'is missing and must be given', 'key');
   }
 
   text(key: string): string | undefined {
@@ -60,7 +67,8 @@ export class Table {
   }
 
   number(key: string): number | undefined {
-    return this.#value(key, isNumber, 'a finite number');
+    const value = this.#value(key, isNumber, 'a finite number');
+    return value === undefined ? undefined : Number(value);
   }
 
   flag(key: string): boolean | undefined {
@@ -72,7 +80,7 @@ export class Table {
   }
 
   numbers(key: string): readonly number[] {
-    return this.#value(key, listOf(isNumber), 'a list of finite numbers') ?? [];
+    return (this.#value(key, listOf(isNumber), 'a list of finite numbers') ?? []).map(Number);
   }
 
   /** The table at `key`; an empty one when it is missing. */
@@ -84,7 +92,7 @@ export class Table {
   tables(key: string): readonly Table[] {
     const list = this.#value(key, Array.isArray, 'a list of tables') ?? [];
     return list.map(
-      (values: unknown, index) => new Table(values, `${this.at(key)}[${index}]`, this.problems),
+      (values: unknown, index) => new Table(values, this.at(key, index), this.problems),
     );
   }
 
@@ -102,8 +110,7 @@ export class Table {
     return undefined;
   }
 
-  #wrong(where: string, value: unknown, wanted: string): void {
-    const found = typeof value === 'bigint' ? String(value) : JSON.stringify(value);
-    this.problems.add(where, `found ${found}, must be ${wanted}`);
+  #wrong(path: Path, value: unknown, wanted: string): void {
+    this.problems.add(path, `found ${shown(value)}, must be ${wanted}`);
   }
 }

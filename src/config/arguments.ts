@@ -1,9 +1,11 @@
 // Reads the command line into a value; prints nothing and ends nothing.
 import { Command, CommanderError, Option } from 'commander';
 import { Fault } from '../errors.js';
-import { quoted } from './key-path.js';
+import { quoted } from '../document/key-path.js';
+import { HELP_COLUMNS, HELP_END, HELP_START, helpOf } from './help.js';
 import { OPTIONS } from './options.js';
 import type { Overrides } from './options.js';
+import { usageSentence } from './usage.js';
 
 export interface Arguments {
   /** The TOML file, as given with `--config`. */
@@ -19,23 +21,7 @@ export type Invocation =
   | { readonly kind: 'run' | 'check'; readonly arguments: Arguments }
   | { readonly kind: 'print'; readonly text: string };
 
-/** Wide enough for one line an option, narrow enough for any terminal. */
-const HELP_COLUMNS = 80;
-
-const HELP_END = `
-Options override the TOML file, which overrides the defaults.
-
-Examples:
-  shm_exporter --config shm_exporter.toml --enable-metrics-http
-  shm_exporter --license-file license.json --app adh --server-key 456
-  shm_exporter --config shm_exporter.toml --check-config
-
-Exit status:
-  0  normal end
-  1  unexpected failure
-  2  wrong usage or configuration
-  3  license refused
-  4  listener or shared memory cannot be used`;
+const KNOWN = [...OPTIONS.map(({ flags }) => flags), '--version', '--help'];
 
 /**
  * Reads the arguments after the program's name. `version` is what `--version` prints.
@@ -49,7 +35,7 @@ export function parseArguments(argv: readonly string[], version: string): Invoca
   } catch (thrown) {
     if (!(thrown instanceof CommanderError)) throw thrown;
     if (thrown.exitCode === 0) return { kind: 'print', text: printed.join('') };
-    throw new Fault('USAGE', thrown.message.replace(/^error: /, ''), { cause: thrown });
+    throw new Fault('USAGE', usageSentence(thrown, KNOWN), { cause: thrown });
   }
   const [stray] = program.args;
   if (stray !== undefined)
@@ -72,7 +58,7 @@ export function parseArguments(argv: readonly string[], version: string): Invoca
 
 function programOf(version: string, print: (text: string) => void): Command {
   const program = new Command('shm_exporter')
-    .description('Reads managed objects from shared memory and exposes them as Prometheus metrics.')
+    .description(HELP_START)
     .allowExcessArguments() // Refused here in a better sentence.
     .exitOverride()
     .configureOutput({
@@ -81,8 +67,10 @@ function programOf(version: string, print: (text: string) => void): Command {
       getOutHelpWidth: () => HELP_COLUMNS,
       getOutHasColors: () => false,
     });
-  for (const { flags, group, meaning, conflicts = [] } of OPTIONS)
-    program.addOption(new Option(flags, meaning).helpGroup(group).conflicts([...conflicts]));
+  for (const row of OPTIONS) {
+    const option = new Option(row.flags, helpOf(row)).helpGroup(row.group);
+    program.addOption(option.conflicts([...(row.conflicts ?? [])]));
+  }
   return program
     .optionsGroup('Other:')
     .version(version, '--version', 'Print the version')

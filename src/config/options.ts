@@ -1,7 +1,7 @@
 // Every command-line option, one row each; the parser, --help and the reference page read them.
 import { Fault } from '../errors.js';
 import { application, line, name, word } from './formats.js';
-import { keyPath, quoted } from './key-path.js';
+import { keyPath, quoted } from '../document/key-path.js';
 import type { Rule } from './rule.js';
 import { SETTINGS } from './settings.js';
 import type { Settings } from './settings.js';
@@ -12,6 +12,8 @@ export interface Option {
   readonly flags: string;
   readonly group: string;
   readonly meaning: string;
+  /** The setting that it overrides, where its default is worth showing in the help. */
+  readonly setting?: keyof Settings;
   /** Options that cannot stand beside it, by their names in `flags`. */
   readonly conflicts?: readonly string[];
   /**
@@ -45,19 +47,21 @@ export const OPTIONS: readonly Option[] = [
   {
     flags: '--license-file <path>',
     group: FILES,
-    meaning: 'Override license_file',
+    meaning: 'Override license_file; no start without a license',
     overrides: checkedBy('--license-file', word, (licenseFile) => ({ licenseFile })),
   },
   {
     flags: '--app <app>',
     group: TARGET,
     meaning: 'Set the application metric set',
+    setting: 'app',
     overrides: checkedBy('--app', application, (app) => ({ app })),
   },
   {
     flags: '--server-key <key>',
     group: TARGET,
     meaning: 'Select a single target; clears TOML targets',
+    setting: 'serverKeys',
     overrides: checkedBy('--server-key', name, (key) => ({ serverKeys: Object.freeze([key]) })),
   },
   {
@@ -76,6 +80,7 @@ export const OPTIONS: readonly Option[] = [
     flags: '--metrics-port <port>',
     group: OUTPUT,
     meaning: 'Override metrics_port',
+    setting: 'metricsPort',
     overrides: checkedBy('--metrics-port', SETTINGS.metricsPort.rule, (metricsPort) => ({
       metricsPort,
     })),

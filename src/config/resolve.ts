@@ -1,16 +1,18 @@
 // Defaults, then the TOML file, then the command line: one frozen configuration (spec 1.1).
 import { dirname, isAbsolute, join } from 'node:path';
 import type { Arguments } from './arguments.js';
-import { checked } from './document.js';
-import type { Document } from './document.js';
+import { checked } from './checked.js';
+import { invalid, problemAt } from '../document/document.js';
+import type { Document, Problem } from '../document/document.js';
+import { Fault } from '../errors.js';
 import { CONFIG_FILE, TARGETS_FILE } from './file-rule.js';
 import type { ScopeConfig, TargetTable } from './file-rule.js';
-import type { Path } from './key-path.js';
-import { Places } from './places.js';
+import type { Path } from '../document/key-path.js';
+import { Places } from '../document/places.js';
 import { SETTINGS } from './settings.js';
 import type { Settings } from './settings.js';
 import { readTargetsFile } from './targets-file.js';
-import { readToml } from './toml-file.js';
+import { readToml } from '../document/toml-file.js';
 import { warningsOf } from './warnings.js';
 
 /** One target to export. Empty texts and lists stand for what is not given. */
@@ -37,6 +39,14 @@ export interface Config {
   readonly warnings: readonly string[];
   /** `file:line:column` of a value (or what is around it), or '' for what no file says. */
   at(path: Path): string;
+  /** The fault that tells of values that only others can judge, in the order of their files. */
+  invalid(complaints: readonly Complaint[]): Fault;
+}
+
+/** What is wrong with the value at a path. */
+export interface Complaint {
+  readonly path: Path;
+  readonly sentence: string;
 }
 
 const NO_FILE: Document = { values: {}, places: new Places('', '', () => new Map()) };
@@ -50,13 +60,15 @@ export function loadConfig(given: Arguments): Config {
   const toml = configFile === undefined ? NO_FILE : readToml(configFile);
   const { targets: inToml, metricScopes: scopes, ...inFile } = checked(toml, CONFIG_FILE);
   const legacy = targetsFile === undefined ? undefined : readTargetsFile(targetsFile);
-  const listed = legacy ? checked(legacy, TARGETS_FILE).targets : inToml;
+  const inLegacy = legacy ? checked(legacy, TARGETS_FILE).targets : undefined;
+  const listed = inLegacy ?? inToml;
 
   const settings: Settings = Object.freeze({
     ...inFile,
     ...besideFile(configFile ?? '', inFile),
     ...overrides,
   });
+  const documentOf = (path: Path) => (path[0] === 'targets' && legacy ? legacy : toml);
   const selectsOne = overrides.serverKeys !== undefined || overrides.instance !== undefined;
   const mode = selectsOne || listed.length === 0 ? 'single' : 'multi';
   const targets = mode === 'single' ? [singleTarget(settings)] : listed.map(multiTarget);
@@ -66,8 +78,15 @@ export function loadConfig(given: Arguments): Config {
     mode,
     targets: Object.freeze(targets),
     scopes,
-    warnings: warningsOf(given, toml, settings, mode),
-    at: (path: Path) => placeOf(path, path[0] === 'targets' && legacy ? legacy : toml, overrides),
+    warnings: warningsOf({
+      given,
+      toml: { document: toml, targets: inToml },
+      legacy: legacy && inLegacy && { document: legacy, targets: inLegacy },
+      settings,
+      mode,
+    }),
+    at: (path: Path) => placeOf(path, documentOf(path), overrides),
+    invalid: (complaints: readonly Complaint[]) => faultOf(complaints, documentOf),
   });
 }
 
@@ -89,6 +108,20 @@ function singleTarget(settings: Settings): TargetConfig {
 function multiTarget({ serverKey, ...target }: TargetTable, index: number): TargetConfig {
   const path = Object.freeze(['targets', index]);
   return Object.freeze({ ...target, serverKeys: Object.freeze([serverKey]), path });
+}
+
+function faultOf(complaints: readonly Complaint[], documentOf: (path: Path) => Document): Fault {
+  const byDocument = new Map<Document, Problem[]>();
+  for (const { path, sentence } of complaints) {
+    const document = documentOf(path);
+    const problems = byDocument.get(document) ?? [];
+    problems.push(problemAt(document.places, path, sentence));
+    byDocument.set(document, problems);
+  }
+  const messages = [...byDocument].map(
+    ([{ places }, problems]) => invalid(places, problems).message,
+  );
+  return new Fault('CONFIG_INVALID', messages.join('\n'));
 }
 
 function placeOf(path: Path, { places }: Document, overrides: Arguments['overrides']): string {

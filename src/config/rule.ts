@@ -1,6 +1,6 @@
 // What a value may be: a rule reads a raw TOML value, and says in words what it takes.
-import { keyPath, shown } from './key-path.js';
-import type { Path } from './key-path.js';
+import { keyPath, shown } from '../document/key-path.js';
+import type { Path } from '../document/key-path.js';
 
 /** Takes one complaint. It stands at the value of `path`, or at its key when `mark` says so. */
 export type Report = (path: Path, sentence: string, mark?: 'key') => void;

@@ -1,6 +1,6 @@
 // Writes docs/configuration.md from the tables that the loader itself reads.
 import { SCOPE, TARGET } from './file-rule.js';
-import { shown } from './key-path.js';
+import { shown } from '../document/key-path.js';
 import { OPTIONS } from './options.js';
 import { SETTINGS } from './settings.js';
 import type { Fields } from './table.js';
@@ -11,8 +11,8 @@ export function settingsMarkdown(): string {
     '<!-- Generated from src/config/settings.ts; change that table, not this page. -->',
     '# Configuration',
     'A configuration is built from defaults, then the TOML file given with `--config`, then the',
-    'command line; what comes later wins. Environment variables play no part. The file is UTF-8 text',
-    'of at most 1 MiB. A file with faults is refused as a whole (exit status 2): every fault is told',
+    'command line; what comes later wins. Environment variables play no part. The file is a regular',
+    'file of at most 1 MiB of UTF-8 text. A file with faults is refused as a whole (exit status 2): every fault is told',
     'in a line of its own with file, line, column, key, what was found and what is allowed, and',
     '`--check-config` does nothing but that. `examples/shm_exporter.toml` shows every key.',
     '',

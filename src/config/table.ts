@@ -1,7 +1,7 @@
 // Tables of named fields: the rule that reads a TOML table by rows.
-import { shown, TomlDate } from './key-path.js';
-import type { Path } from './key-path.js';
-import { nearest } from '../catalogue/nearest.js';
+import { shown, TomlDate } from '../document/key-path.js';
+import type { Path } from '../document/key-path.js';
+import { nearest } from '../document/nearest.js';
 import type { Report, Rule } from './rule.js';
 
 /** One row: a TOML key, what it may be, and what it means. */
@@ -45,13 +45,19 @@ export function table<F extends Fields>(name: string, fields: F): Rule<ValuesOf<
       report(path, `found ${shown(raw)}, allowed is ${name}`);
       return undefined;
     }
+    let refused = 0;
+    const refuse: Report = (...complaint) => {
+      refused++;
+      report(...complaint);
+    };
     for (const key of Object.keys(raw))
-      if (!known.includes(key)) report([...path, key], unknownKey(key, known), 'key');
+      if (!known.includes(key)) refuse([...path, key], unknownKey(key, known), 'key');
     const values = Object.entries(fields).map(([as, field]) => [
       as,
-      readField(raw, field, path, report),
+      readField(raw, field, path, refuse),
     ]);
-    return Object.freeze(Object.fromEntries(values)) as ValuesOf<F>;
+    // Two tables that lack the same key are alike only in that, which is no fault of its own.
+    return refused === 0 ? (Object.freeze(Object.fromEntries(values)) as ValuesOf<F>) : undefined;
   };
   return { type: 'table', allowed: name, read };
 }

@@ -1,5 +1,5 @@
 // The words of a line of the legacy target file.
-import { quoted } from './key-path.js';
+import { quoted } from '../document/key-path.js';
 
 /** What is wrong in a line, and the offset in the file that it is about. */
 export class Misspelt extends Error {

@@ -1,14 +1,14 @@
 // Reads the legacy flat target file: one `target key=value …` a line (spec 2.4).
-import { invalid } from './document.js';
-import type { Document, Problem } from './document.js';
+import { invalid } from '../document/document.js';
+import type { Document, Problem } from '../document/document.js';
 import { TARGET } from './file-rule.js';
-import { quoted } from './key-path.js';
-import type { Path } from './key-path.js';
-import { markOf, Places } from './places.js';
-import type { Mark } from './places.js';
+import { quoted } from '../document/key-path.js';
+import type { Path } from '../document/key-path.js';
+import { markOf, Places } from '../document/places.js';
+import type { Mark } from '../document/places.js';
 import { Misspelt, wordsOf } from './target-words.js';
 import type { Word } from './target-words.js';
-import { readText } from './text-file.js';
+import { readText } from '../document/text-file.js';
 
 /** The keys whose values are items between commas. */
 const LISTS = new Set(

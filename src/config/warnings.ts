@@ -1,45 +1,83 @@
-// What in a configuration is valid but has no effect: said once, at the start.
+// What in a configuration is valid and hardly meant: said once, at the start.
+import type { Document } from '../document/document.js';
+import type { Path } from '../document/key-path.js';
 import type { Arguments } from './arguments.js';
-import type { Document } from './document.js';
 import { TARGET } from './file-rule.js';
+import type { TargetTable } from './file-rule.js';
+import { otherApplications, setAside } from './set-aside.js';
 import { SETTINGS } from './settings.js';
 import type { Settings } from './settings.js';
+import { twinTargets } from './twin-targets.js';
 
 /** The keys that describe the single target and mean nothing in multi-target mode. */
 const SINGLE_TARGET_KEYS = Object.entries(SETTINGS)
   .filter(([name]) => name in TARGET || name === 'serverKeys')
   .map(([, { key }]) => key);
 
-/** Sentences about what is given but not used. */
-export function warningsOf(
-  { targetsFile, overrides }: Arguments,
-  toml: Document,
-  settings: Settings,
-  mode: 'single' | 'multi',
-): readonly string[] {
-  const warnings: string[] = [];
-  const warnAt = (key: string, sentence: string) => {
-    const offset = toml.places.offset([key], 'key');
-    if (offset !== undefined) warnings.push(`${toml.places.at(offset)}: ${sentence}`);
-  };
-  const inToml = toml.values['targets'];
-  const hasTargets = Array.isArray(inToml) && inToml.length > 0;
-
-  if (hasTargets && mode === 'single')
-    warnAt('targets', `[[targets]] are set aside by ${selectorOf(overrides)}`);
-  if (hasTargets && targetsFile !== undefined)
-    warnAt('targets', '[[targets]] are set aside by --targets-config');
-  if (mode === 'multi') {
-    const others = targetsFile === undefined ? '[[targets]]' : `the targets of ${targetsFile}`;
-    for (const key of SINGLE_TARGET_KEYS) warnAt(key, `${key} has no effect beside ${others}`);
-    if (overrides.app !== undefined) warnings.push(`--app has no effect beside ${others}`);
-  }
-  if (overrides.metricsPort !== undefined && !settings.metricsHttpEnabled)
-    warnings.push('--metrics-port has no effect while metrics_http_enabled is false');
-  return Object.freeze(warnings);
+/** A file with targets, and what they are. */
+export interface Listing {
+  readonly document: Document;
+  readonly targets: readonly TargetTable[];
 }
 
-function selectorOf({ serverKeys, instance }: Arguments['overrides']): string {
-  const given = [serverKeys && '--server-key', instance !== undefined && '--instance'];
-  return given.filter(Boolean).join(' and ');
+export interface Loaded {
+  readonly given: Arguments;
+  readonly toml: Listing;
+  /** Of the legacy target file, where one is given. */
+  readonly legacy: Listing | undefined;
+  readonly settings: Settings;
+  readonly mode: 'single' | 'multi';
+}
+
+/** Sentences about what is given but not used, or used in a way that surprises. */
+export function warningsOf(loaded: Loaded): readonly string[] {
+  const { given, toml, settings } = loaded;
+  const { text, file } = toml.document.places;
+  return Object.freeze([
+    ...(file !== '' && text.trim() === '' ? [`${file}: is empty, so it changes nothing`] : []),
+    ...(loaded.mode === 'single' ? aboutSingle(loaded) : aboutMulti(loaded)),
+    ...(given.overrides.metricsPort !== undefined && !settings.metricsHttpEnabled
+      ? ['--metrics-port has no effect while metrics_http_enabled is false']
+      : []),
+  ]);
+}
+
+function aboutSingle({ given, toml, settings }: Loaded): readonly string[] {
+  const { document, targets } = toml;
+  if (targets.length === 0) return [];
+  const { overrides } = given;
+  const isInFile = Object.hasOwn(document.values, SETTINGS.app.key);
+  const others = otherApplications(overrides, targets, settings);
+  return [
+    ...at(document, ['targets'], setAside(overrides, isInFile, settings)),
+    ...[...others].flatMap(([index, app]) => {
+      const sentence = `targets[${index}] is of application ${app}; if it is meant, add --app ${app}`;
+      return at(document, ['targets', index], sentence);
+    }),
+  ];
+}
+
+function aboutMulti({ given, toml, legacy }: Loaded): readonly string[] {
+  const { targetsFile, overrides } = given;
+  const others = targetsFile === undefined ? '[[targets]]' : `the targets of ${targetsFile}`;
+  const { document, targets } = legacy ?? toml;
+  return [
+    ...(legacy && toml.targets.length > 0
+      ? at(toml.document, ['targets'], '[[targets]] are set aside by --targets-config')
+      : []),
+    ...SINGLE_TARGET_KEYS.flatMap((key) =>
+      at(toml.document, [key], `${key} has no effect beside ${others}`),
+    ),
+    ...(overrides.app === undefined ? [] : [`--app has no effect beside ${others}`]),
+    ...twinTargets(targets).flatMap(({ index, earlier, sentence }) => {
+      const pair = `targets[${index}] has the server_key and app of targets[${earlier}]`;
+      return at(document, ['targets', index], `${pair}: ${sentence}`);
+    }),
+  ];
+}
+
+/** The sentence with its place; nothing when the file has no such key. */
+function at({ places }: Document, path: Path, sentence: string): readonly string[] {
+  const offset = places.offset(path, 'key');
+  return offset === undefined ? [] : [`${places.at(offset)}: ${sentence}`];
 }

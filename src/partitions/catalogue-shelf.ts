@@ -1,7 +1,6 @@
 // The catalogues that a thread parsed, so that targets of one application share one.
 import { parseCatalogue } from '../catalogue/catalogue.js';
-import type { Catalogue } from '../catalogue/catalogue.js';
-import type { CatalogueText } from './definition.js';
+import type { Catalogue, CatalogueText } from '../catalogue/catalogue.js';
 
 /** Texts that are kept parsed; reloads of changed files push the oldest out. */
 const MOST_KEPT = 64;

@@ -1,11 +1,6 @@
 // What a target is, as plain data: enough to run it in any thread.
+import type { CatalogueText } from '../catalogue/catalogue.js';
 import type { FilterSettings } from '../catalogue/filters.js';
-
-/** The catalogue of an application, as it was read. */
-export interface CatalogueText {
-  readonly file: string;
-  readonly text: string;
-}
 
 export interface TargetDefinition extends FilterSettings {
   readonly app: string;

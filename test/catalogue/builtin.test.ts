@@ -1,25 +1,14 @@
 import { expect } from 'chai';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { BUILT_IN_APPS, loadCatalogues } from '#app/catalogue/builtin.js';
+import { parseCatalogue } from '#app/catalogue/catalogue.js';
+import type { CatalogueText } from '#app/catalogue/catalogue.js';
 import { Fault } from '#app/errors.js';
 
 describe('loadCatalogues', () => {
-  let folder = '';
-  before(() => {
-    folder = mkdtempSync(join(tmpdir(), 'catalogue-'));
-  });
-  after(() => rmSync(folder, { recursive: true }));
-
-  const write = (name: string, app: string, metric = `${app}_up`): string => {
-    const path = join(folder, name);
+  const own = (file: string, app: string, metric = `${app}_up`): CatalogueText => {
     const row = `{ name = "${metric}", type = "gauge", help = "H", var = "up" }`;
-    writeFileSync(
-      path,
-      `app = "${app}"\n[[classes]]\nalias = "c"\nclass_ids = ["C"]\npaths = ["@root"]\nmetrics = [${row}]\n`,
-    );
-    return path;
+    const text = `app = "${app}"\n[[classes]]\nalias = "c"\nclass_ids = ["C"]\npaths = ["@root"]\nmetrics = [${row}]\n`;
+    return { file, text };
   };
 
   it('gives the built-in applications ads, adh and ats (spec 2.1)', () => {
@@ -36,35 +25,48 @@ describe('loadCatalogues', () => {
   });
 
   it('adds the applications of the user', () => {
-    const catalogues = loadCatalogues([write('own.toml', 'my_app', 'my_app_up')]);
+    const catalogues = loadCatalogues([own('own.toml', 'my_app')]);
     expect([...catalogues.keys()]).to.deep.equal([...BUILT_IN_APPS, 'my_app']);
   });
 
-  it('lets a file of the user replace a built-in catalogue as a whole', () => {
-    const families = loadCatalogues([write('ads.toml', 'ads')]).get('ads')?.families;
+  it('lets a catalogue of the user replace a built-in one as a whole', () => {
+    const families = loadCatalogues([own('ads.toml', 'ads')]).get('ads')?.families;
     expect([...(families?.keys() ?? [])]).to.deep.equal(['ads_up']);
   });
 
-  it('refuses two files for one application, and tells of every bad file in one go', () => {
-    const missing = join(folder, 'none.toml');
-    const files = [
-      write('a.toml', 'x'),
-      missing,
-      write('b.toml', 'x'),
-      write('c.toml', 'y', 'z_up'),
-    ];
-    let message = '';
-    try {
-      loadCatalogues(files);
-    } catch (thrown) {
-      if (thrown instanceof Fault) ({ message } = thrown);
+  it('keeps the text of each: plain data that makes the same catalogue in another thread', () => {
+    for (const [app, catalogue] of loadCatalogues([own('own.toml', 'my_app')])) {
+      const { file, text } = structuredClone(catalogue.source);
+      const again = parseCatalogue(text, file);
+      expect(again.app).to.equal(app);
+      expect([...again.families]).to.deep.equal([...catalogue.families]);
     }
-    const lines = message.split('\n');
-    expect(lines[0]).to.include('catalogue_files[1]: cannot be read: ENOENT').and.include(missing);
-    expect(lines[1]).to.equal(
-      `catalogue_files[2]: ${files[2] ?? ''} and ${files[0] ?? ''} are both for the application x`,
-    );
-    expect(lines[2]).to.include('catalogue_files[3]: ').and.include('must begin with y_');
-    expect(lines.length).to.equal(3);
   });
+
+  it('refuses two files for one application, and tells of every bad file in one go', () => {
+    const refused: string[] = [];
+    const catalogues = loadCatalogues(
+      [
+        own('a.toml', 'x'),
+        { file: 'no.toml', text: 'app = y' },
+        own('b.toml', 'x'),
+        own('c.toml', 'y', 'z_up'),
+        { file: 'empty.toml', text: '' },
+      ],
+      ({ message }) => refused.push(message),
+    );
+    expect(refused).to.deep.equal([
+      'no.toml:1:7: expected a value (strings stand in quotes), found "y"\napp = y\n      ^',
+      'b.toml:1:7: app: a.toml is for the application x as well',
+      'c.toml:6:21: classes[0].metrics[0].name: "z_up" must begin with y_',
+      'empty.toml:1:1: app: is missing and must be given\nempty.toml:1:1: classes: is missing and must be given',
+    ]);
+    expect(catalogues.get('y')?.classes.map(({ alias }) => alias)).to.deep.equal(['c']);
+  });
+
+  it('throws where nobody takes what is wrong', () =>
+    expect(() => loadCatalogues([own('c.toml', 'y', 'z_up')])).to.throw(
+      Fault,
+      'must begin with y_',
+    ));
 });

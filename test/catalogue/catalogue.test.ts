@@ -168,8 +168,8 @@ describe('a catalogue file', () => {
 
   const wrong: [string, string][] = [
     ['app = ', 'x.toml:1:7: '],
-    ['app = "x"', 'x.toml: classes: is missing and must be given'],
-    ['app = 7\nclasses = []', 'x.toml: app: found 7, must be a string'],
+    ['app = "x"', 'x.toml:1:1: classes: is missing and must be given'],
+    ['app = 7\nclasses = []', 'x.toml:1:7: app: found 7, must be a string'],
     ['app = "x y"\nclasses = []', 'app: found "x y", allowed: a letter'],
     ['app = "x"\nclasses = [1]', 'classes[0]: found 1, must be a table'],
     [
@@ -185,7 +185,7 @@ describe('a catalogue file', () => {
       `${CLASS.replace('"C"', '""')}metrics = []`,
       'classes[0].class_ids: must be a list of at least one',
     ],
-    [`${CLASS.replace('{l}', '{l')}metrics = []`, 'classes[0].paths: "{l" has a stray brace'],
+    [`${CLASS.replace('{l}', '{l')}metrics = []`, 'classes[0].paths[0]: "{l" has a stray brace'],
     [
       `${CLASS.replace('["a.{l}"]', '["a.{l}", "b"]')}metrics = []`,
       'must capture the same labels as a.{l}',
@@ -195,7 +195,7 @@ describe('a catalogue file', () => {
       `${withRows()}[[classes]]\nalias = "c"\nclass_ids = ["D"]\npaths = ["b"]\nmetrics = []`,
       '"c" is taken',
     ],
-    [`${withRows()}[seed_path_groups]\ng = [""]`, 'seed_path_groups.g: a seed path is empty'],
+    [`${withRows()}[seed_path_groups]\ng = [""]`, 'seed_path_groups.g[0]: a seed path is empty'],
     [
       `${withRows()}[seed_path_groups]\ng = "a"`,
       'seed_path_groups.g: found "a", must be a list of strings',
@@ -228,6 +228,13 @@ describe('a catalogue file', () => {
       ),
       'would both claim the name x_m',
     ],
+    [
+      withRows(
+        'name = "x_m", type = "summary", help = "H", var = "v"',
+        gauge('x_m_sum', 'var = "w"'),
+      ),
+      'x_m_sum and x_m would both claim the name x_m_sum',
+    ],
     [withRows(gauge('x_m', '')), 'metrics[0].var: is missing'],
     [
       withRows(gauge('x_m', 'var = "v", buckets = [1]')),
@@ -241,6 +248,18 @@ describe('a catalogue file', () => {
     [withRows(gauge('x_m', 'var = "@state"')), 'needs type stateset'],
     [withRows(gauge('x_m', 'var = "v.{a}.{b}"')), 'exactly one {label}'],
     [withRows(gauge('x_m', 'var = "v", scale = 0')), 'scale: found 0, must be greater than 0'],
+    [
+      withRows(gauge('x_m', 'var = "v", scale = [99999999999]')),
+      'found an array of 1, must be a finite number',
+    ],
+    [
+      withRows(gauge('x_m', 'var = 1979-05-27')),
+      'found the date or time 1979-05-27, must be a string',
+    ],
+    [
+      withRows('name = "x_m", type = "counter", help = "H", var = "v"'),
+      '"x_m" is of type counter and must end in _total',
+    ],
     [withRows(gauge('x_m', 'var = "v", scale = inf')), 'must be a finite number'],
     [withRows(gauge('x_m', 'var = "v", wrap32 = true')), 'wrap32: has no meaning for type gauge'],
     [withRows(gauge('x_m', 'var = "v", conv = "date"')), 'conv: found "date", must be "timestamp"'],
@@ -314,14 +333,20 @@ describe('a catalogue file', () => {
       expect(fault.message).not.to.match(/\.$/m);
     });
 
+  for (const type of ['counter', 'info'])
+    it(`names no metric as its own rival where a ${type} lacks its ending`, () => {
+      const row = `name = "x_m", type = "${type}", help = "H", var = "v"`;
+      expect(faultOf(withRows(row)).message).not.to.include('x_m and x_m');
+    });
+
   it('has all its problems told in one go, one a line', () => {
     const fault = faultOf(
       withRows(gauge('x_a', 'var = 1'), gauge('x_b', 'scale = "1", var = "v"'), 'type = "gauge"'),
     );
     expect(fault.message.split('\n')).to.deep.equal([
-      'x.toml: classes[0].metrics[0].var: found 1, must be a string',
-      'x.toml: classes[0].metrics[1].scale: found "1", must be a finite number',
-      'x.toml: classes[0].metrics[2].name: is missing and must be given',
+      'x.toml:7:51: classes[0].metrics[0].var: found 1, must be a string',
+      'x.toml:8:53: classes[0].metrics[1].scale: found "1", must be a finite number',
+      'x.toml:9:1: classes[0].metrics[2].name: is missing and must be given',
     ]);
   });
 });

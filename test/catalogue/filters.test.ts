@@ -1,8 +1,10 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { loadCatalogues } from '#app/catalogue/builtin.js';
-import { compileFilters, readOnly } from '#app/catalogue/filters.js';
+import { compileFilters } from '#app/catalogue/filters.js';
 import type { FilterSettings } from '#app/catalogue/filters.js';
+import type { Catalogue } from '#app/catalogue/catalogue.js';
+import { keyPath } from '#app/document/key-path.js';
 import { Fault } from '#app/errors.js';
 import { placed } from './placed.js';
 
@@ -55,7 +57,7 @@ describe('seed path filters', () => {
   for (const [prefix, path, wanted] of rows)
     it(`${prefix || '(nothing)'} and ${path || 'the root'}: ${String(wanted)}`, () => {
       const filters = () => compileFilters(undefined, settings({ seedPaths: [prefix] }));
-      if (wanted === 'refused') expect(filters).to.throw(Fault, 'seed_paths: ');
+      if (wanted === 'refused') expect(filters).to.throw(Fault, 'seed_paths[0]: ');
       else expect(filters().tracks(placed('C', path))).to.equal(wanted);
     });
 
@@ -157,13 +159,6 @@ describe('class filters', () => {
     expect(none.tracks(placed('TrlsManager', 'trlsManager'))).to.equal(false);
     expect(none.tracks(placed('ConsumerDb.SinkDist', 'userDatabase'))).to.equal(false);
   });
-
-  it('are class ids where the application has no catalogue', () => {
-    const own = compileFilters(undefined, settings({ classes: ['C'] }));
-    expect(own.rules).to.equal(undefined);
-    expect(own.tracks(placed('C', 'a'))).to.equal(true);
-    expect(own.tracks(placed('D', 'a'))).to.equal(false);
-  });
 });
 
 describe('without filters', () => {
@@ -175,45 +170,46 @@ describe('without filters', () => {
     expect([unread, read, placed('X', '')].every(all.tracks)).to.equal(true);
     expect(compileFilters(undefined, settings({})).tracks(unread)).to.equal(true);
   });
-
-  it('readOnly leaves only the objects that some row reads', () => {
-    expect(readOnly(all).tracks(read)).to.equal(true);
-    expect(readOnly(all).tracks(unread)).to.equal(false);
-    expect(readOnly(compileFilters(undefined, settings({}))).tracks(unread)).to.equal(true);
-  });
 });
 
 describe('wrong filters', () => {
-  it('are refused with all their problems and the valid names', () => {
-    const given = settings({ classes: ['servr'], seedPathGroups: ['helth'], seedPaths: ['a.{'] });
-    let message = '';
-    try {
-      compileFilters(ads, given, 'targets[1]');
-    } catch (thrown) {
-      if (thrown instanceof Fault) message = `${thrown.code} ${thrown.message}`;
-    }
-    expect(message.split('\n').map((line) => line.slice(0, 90))).to.deep.equal([
-      'CONFIG_INVALID targets[1].seed_path_groups: unknown filter group "helth" of application ads (did you mean "health"?), allowed: health, clients'.slice(
-        0,
-        90,
-      ),
-      'targets[1].seed_paths: "{" has a stray brace, allowed: a name, {label} or {label~expression}'.slice(
-        0,
-        90,
-      ),
-      'targets[1].classes: unknown class alias "servr" of application ads (did you mean "server"?)'.slice(
-        0,
-        90,
-      ),
+  const complaints = (catalogue: Catalogue | undefined, given: Partial<FilterSettings>) => {
+    const told: string[] = [];
+    compileFilters(catalogue, settings(given), (path, sentence) =>
+      told.push(`${keyPath(path)}: ${sentence}`),
+    );
+    return told;
+  };
+
+  it('are all told, each by its place, with the nearest and all valid names', () => {
+    const aliases = ads?.classes.map(({ alias }) => alias).join(', ') ?? '';
+    const groups = [...(ads?.seedPathGroups.keys() ?? [])].join(', ');
+    expect(
+      complaints(ads, {
+        classes: ['server', 'servr'],
+        seedPathGroups: ['health', 'helth'],
+        seedPaths: ['a.{', 'b', '', '@rot'],
+      }),
+    ).to.deep.equal([
+      `classes[1]: found "servr" (did you mean "server"?), allowed for the application ads: ${aliases}`,
+      `seed_path_groups[1]: found "helth" (did you mean "health"?), allowed for the application ads: ${groups}`,
+      'seed_paths[0]: "{" has a stray brace, allowed: a name, {label} or {label~expression}',
+      'seed_paths[2]: a seed path is empty, allowed: @root or names split by dots',
+      'seed_paths[3]: "@rot" is no seed path, did you mean @root?',
     ]);
-    for (const alias of ads?.classes.map((owner) => owner.alias) ?? [])
-      expect(message).to.include(alias);
   });
 
-  it('name a group of an application that has no catalogue', () => {
-    expect(() => compileFilters(undefined, settings({ seedPathGroups: ['health'] }))).to.throw(
+  it('are classes and groups of an application without a catalogue; seed paths need none', () =>
+    expect(
+      complaints(undefined, { classes: ['C'], seedPathGroups: ['health'], seedPaths: ['a'] }),
+    ).to.deep.equal([
+      'classes[0]: found "C", but the application has no catalogue, so it knows no class alias; allowed are seed_paths only',
+      'seed_path_groups[0]: found "health", but the application has no catalogue, so it knows no filter group; allowed are seed_paths only',
+    ]));
+
+  it('are a fault where nobody takes the complaints', () =>
+    expect(() => compileFilters(ads, settings({ classes: ['servr'] }))).to.throw(
       Fault,
-      'seed_path_groups: unknown filter group "health": the application has none',
-    );
-  });
+      'classes[0]: found "servr" (did you mean "server"?)',
+    ));
 });

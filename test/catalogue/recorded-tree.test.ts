@@ -3,7 +3,9 @@ import { loadCatalogues } from '#app/catalogue/builtin.js';
 import { compileFilters } from '#app/catalogue/filters.js';
 import { variablesOf } from '#app/catalogue/row.js';
 import type { Row } from '#app/catalogue/row.js';
-import { compileRules, seriesLabels } from '#app/catalogue/rules.js';
+import type { RowUse } from '#app/catalogue/rule-set.js';
+import { compileRules } from '#app/catalogue/rules.js';
+import type { ObjectRules } from '#app/catalogue/rules.js';
 import { objectsOf, sharedText } from './recorded-tree.js';
 import type { RecordedObject } from './recorded-tree.js';
 
@@ -13,6 +15,10 @@ const ROW_TYPES: Readonly<Partial<Record<Row['kind'], readonly string[]>>> = {
   timestamp: ['string'],
 };
 const NUMERIC = ['i64', 'u64', 'f64', 'bool'];
+
+/** Two series differ when these do. */
+const labelsOf = ({ labels }: ObjectRules, { captured, row }: RowUse) =>
+  Object.entries({ ...labels, ...captured, ...row.labels }).toSorted();
 
 describe('the catalogue of adh against the tree of a real ADH 3.8', () => {
   const adh = loadCatalogues().get('adh');
@@ -43,7 +49,7 @@ describe('the catalogue of adh against the tree of a real ADH 3.8', () => {
       for (const found of rules.rulesFor(object))
         for (const name of [...object.variables.keys()])
           for (const use of found.set.usesOf(name)) {
-            const labels = JSON.stringify(Object.entries(seriesLabels(found, use)).toSorted());
+            const labels = JSON.stringify(labelsOf(found, use));
             const key = `${object.root} ${use.row.family.name} ${labels}`;
             const source = `${object.id} ${use.row.where}`;
             expect(seen.get(key) ?? source, key).to.equal(source);

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { parseCatalogue } from '#app/catalogue/catalogue.js';
-import { compileRules, seriesLabels } from '#app/catalogue/rules.js';
+import { compileRules } from '#app/catalogue/rules.js';
 import { placed } from './placed.js';
 
 const CATALOGUE = `
@@ -84,7 +84,9 @@ describe('rules', () => {
   const series = (variable: string): [string, object][] => {
     const [found] = rules.rulesFor(placed('M2', 'db.m1'));
     if (found === undefined) throw new Error('no rules');
-    return found.set.usesOf(variable).map((use) => [use.row.family.name, seriesLabels(found, use)]);
+    return found.set
+      .usesOf(variable)
+      .map((use) => [use.row.family.name, { ...found.labels, ...use.captured, ...use.row.labels }]);
   };
 
   it('give the rows of a variable in the order of the file', () => {

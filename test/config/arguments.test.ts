@@ -1,8 +1,15 @@
 // The command line ("Command-line options" of the specification).
 import { expect } from 'chai';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { parseArguments } from '#app/config/arguments.js';
+import { EXAMPLES } from '#app/config/help.js';
 import { OPTIONS } from '#app/config/options.js';
-import { faultMessage } from './fault-message.js';
+import { loadConfig } from '#app/config/resolve.js';
+import { planTargets } from '#app/plan.js';
+import { faultMessage } from '../support/fault-message.js';
+
+const NAME = 'a string of 1 to 64 letters, digits, "_", "-" and ".", not starting with "."';
 
 const parse = (...argv: string[]) => parseArguments(argv, '1.2.3');
 
@@ -35,20 +42,71 @@ describe('parseArguments', () => {
   it('--version prints the binary version (spec 9.1)', () =>
     expect(parse('--version')).to.deep.equal({ kind: 'print', text: '1.2.3\n' }));
 
-  it('--help names every option and its effect, and ends with the exit statuses', () => {
+  it('--help names every option and its effect, the exit statuses and where to read on', () => {
     const help = parse('--help');
     if (help.kind !== 'print') throw new Error('--help prints nothing');
     const words = help.text.replace(/\s+/g, ' ');
     for (const { flags, meaning } of OPTIONS) expect(words).to.include(`${flags} ${meaning}`);
     expect(words).to.include('--version').and.include('--help');
-    expect(help.text).to.match(/\n {2}4 {2}listener or shared memory cannot be used\n$/);
+    expect(words).to.include('Set the application metric set (default: ads)');
+    expect(words).to.include('clears TOML targets (default: 82, 456, 999)');
+    expect(words).to.include('Override metrics_port (default: 9464)');
+    expect(help.text).to.match(/\n {2}4 {2}listener or shared memory cannot be used\n/);
+    for (const file of ['README.md', 'docs/configuration.md', 'examples/shm_exporter.toml']) {
+      expect(words).to.include(file);
+      expect(existsSync(file), file).to.equal(true);
+    }
     for (const line of help.text.split('\n')) expect(line.length, line).to.be.at.most(80);
   });
 
+  for (const [purpose, line] of EXAMPLES)
+    it(`--help shows a command line that works: ${purpose}`, () => {
+      const [program, ...argv] = line.split(' ');
+      expect(program).to.equal('shm_exporter');
+      const invocation = parse(...argv);
+      if (invocation.kind === 'print') throw new Error('the example only prints');
+      const { configFile, ...given } = invocation.arguments;
+      const beside = configFile === undefined ? undefined : join('examples', configFile);
+      const config = loadConfig({ ...given, configFile: beside });
+      expect(config.warnings).to.deep.equal([]);
+      expect(planTargets(config)).to.have.lengthOf(1);
+      const asked = { isHttp: config.settings.metricsHttpEnabled, kind: invocation.kind };
+      expect(asked).to.deep.equal({
+        isHttp: purpose.startsWith('Serve'),
+        kind: purpose.startsWith('Check') ? 'check' : 'run',
+      });
+    });
+
   const refused: readonly (readonly [argv: readonly string[], message: string])[] = [
-    [['--server-kye', '1'], "unknown option '--server-kye'\n(Did you mean --server-key?)"],
-    [['--debug=1'], "unknown option '--debug=1'\n(Did you mean --debug?)"],
-    [['--server-key'], "option '--server-key <key>' argument missing"],
+    [['--server-kye', '1'], 'unknown option "--server-kye", the nearest known one is --server-key'],
+    [['--verson'], 'unknown option "--verson", the nearest known one is --version'],
+    [
+      ['--metrics-prt=1'],
+      'unknown option "--metrics-prt=1", the nearest known one is --metrics-port',
+    ],
+    [['--colour'], 'unknown option "--colour", --help lists all'],
+    [['-h'], 'unknown option "-h", --help lists all'],
+    [["--it's\n'x'"], "unknown option \"--it's\\n'x'\", --help lists all"],
+    [['--debug=1=2'], '--debug: found "1=2", it takes no argument'],
+    [['--debug='], '--debug: found "", it takes no argument'],
+    [['--server-key'], '--server-key: found nothing, needed is <key>'],
+    [['--debug', '--config'], '--config: found nothing, needed is <path>'],
+    [[''], 'found "", allowed are only options; see --help'],
+    [['--server-key='], `--server-key: found "", allowed is ${NAME}`],
+    [['--metrics-port='], '--metrics-port: found "", allowed is an integer from 0 to 65535'],
+    [['--metrics-port=-1'], '--metrics-port: found -1, allowed is an integer from 0 to 65535'],
+    [
+      ['--app='],
+      '--app: found "", allowed is a string of 1 to 64 letters, digits and "_" that starts with a letter',
+    ],
+    [
+      ['--license-file='],
+      '--license-file: found "", allowed is a string of 1 to 1024 characters in one line',
+    ],
+    [
+      ['--instance', 'two\nlines'],
+      '--instance: found "two\\nlines", allowed is a string of at most 1024 characters in one line',
+    ],
     [['--server-key', '--debug'], '--server-key: found the option "--debug" for its argument'],
     [['82'], 'found "82", allowed are only options; see --help'],
     [

@@ -1,10 +1,10 @@
 // What a user reads when a configuration file is wrong: the exact lines.
 import { expect } from 'chai';
-import { checked } from '#app/config/document.js';
+import { checked } from '#app/config/checked.js';
 import { CONFIG_FILE } from '#app/config/file-rule.js';
 import { SETTINGS } from '#app/config/settings.js';
-import { parseToml } from '#app/config/toml-file.js';
-import { faultMessage } from './fault-message.js';
+import { parseToml } from '#app/document/toml-file.js';
+import { faultMessage } from '../support/fault-message.js';
 
 const NAME = 'a string of 1 to 64 letters, digits, "_", "-" and ".", not starting with "."';
 const ITEM = 'a string of 1 to 1024 characters in one line';
@@ -89,6 +89,18 @@ describe('configuration errors', () => {
       'two targets that are the same in everything',
       `${TARGET}[[targets]]\nserver_key = "82"\napp = "ads"\nclasses = []`,
       ['c.toml:4:1: targets[1]: repeats targets[0], allowed are only different ones'],
+    ],
+    [
+      'two targets that lack the same key, but not as repeated',
+      '[[targets]]\napp = "ads"\n[[targets]]\napp = "ads"\n[[metric_scopes]]\nmetrics = ["x"]\n[[metric_scopes]]\nmetrics = ["x"]',
+      [
+        `c.toml:1:1: targets[0].server_key: found nothing, needed is ${NAME}`,
+        `c.toml:3:1: targets[1].server_key: found nothing, needed is ${NAME}`,
+        ...[5, 7].map(
+          (line, index) =>
+            `c.toml:${line}:1: metric_scopes[${index}].name: found nothing, needed is a string of 1 to 256 letters, digits, ".", "_" and "-"`,
+        ),
+      ],
     ],
     [
       'two scopes of one name',

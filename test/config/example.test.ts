@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { readFileSync } from 'node:fs';
 import { loadConfig } from '#app/config/resolve.js';
 import { SETTINGS } from '#app/config/settings.js';
-import { temporaryFolder } from './temporary-folder.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 
 const EXAMPLE = 'examples/shm_exporter.toml';
 

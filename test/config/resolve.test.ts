@@ -3,8 +3,8 @@ import { expect } from 'chai';
 import { parseArguments } from '#app/config/arguments.js';
 import { loadConfig } from '#app/config/resolve.js';
 import type { Config } from '#app/config/resolve.js';
-import { faultMessage } from './fault-message.js';
-import { temporaryFolder } from './temporary-folder.js';
+import { faultMessage } from '../support/fault-message.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 
 const TWO_TARGETS = `
 [[targets]]
@@ -108,7 +108,88 @@ describe('loadConfig', () => {
     const config = load(...toml(TWO_TARGETS), '--server-key', '7');
     expect(config.mode).to.equal('single');
     expect(outline(config)).to.deep.equal([{ app: 'ads', serverKeys: ['7'], path: [] }]);
-    expect(told(config)).to.deep.equal(['c.toml:2:1: [[targets]] are set aside by --server-key']);
+    expect(told(config)).to.deep.equal([
+      'c.toml:2:1: [[targets]] are set aside by --server-key; the single target is of application ads (the default)',
+    ]);
+  });
+
+  const setAside: readonly (readonly [
+    options: string,
+    app: string,
+    meant: readonly string[],
+    head?: string,
+  ])[] = [
+    ['--server-key 82', 'ads (the default)', []],
+    [
+      '--server-key 456',
+      'ads (the default)',
+      ['c.toml:7:1: targets[1] is of application adh; if it is meant, add --app adh'],
+    ],
+    ['--server-key 456 --app adh', 'adh (--app)', []],
+    [
+      '--server-key 82 --app adh',
+      'adh (--app)',
+      ['c.toml:2:1: targets[0] is of application ads; if it is meant, add --app ads'],
+    ],
+    [
+      '--instance 1',
+      'ads (the default)',
+      ['c.toml:7:1: targets[1] is of application adh; if it is meant, add --app adh'],
+    ],
+    ['--instance 1 --server-key 82', 'ads (the default)', []],
+    [
+      '--server-key 82',
+      'ats (the top-level app)',
+      ['c.toml:2:1: targets[0] is of application ads; if it is meant, add --app ads'],
+      'app = "ats"',
+    ],
+  ];
+  for (const [options, app, meant, head = ''] of setAside)
+    it(`${head} ${options} tells that the single target is of application ${app}`, () => {
+      const config = load(...toml(`${head}${TWO_TARGETS}`), ...options.split(' '));
+      const [first, ...others] = told(config);
+      expect(first).to.match(/^c\.toml:2:1: \[\[targets\]\] are set aside by --/);
+      expect(first?.endsWith(`; the single target is of application ${app}`), first).to.equal(true);
+      expect(others).to.deep.equal(meant);
+      expect(`${config.targets[0]?.app ?? ''} `).to.equal(/^\w+ /.exec(app)?.[0]);
+    });
+
+  const APART = 'no request can tell them apart';
+  const MAYBE = `they may choose the same root, and then ${APART}; give each an instance of its own`;
+  const twins: readonly (readonly [one: string, other: string, sentence: string | undefined])[] = [
+    ['', 'classes=server', APART],
+    ['instance=1', 'instance=1 classes=server', APART],
+    ['', 'instance=1', MAYBE],
+    ['instance=1', 'classes=server', MAYBE],
+    ['instance=1', 'instance=h.x.1.ads', MAYBE],
+    ['instance=h.1.ads', 'instance=1', MAYBE],
+    ['instance=1', 'instance=2', undefined],
+    ['instance=g.1.ads', 'instance=h.1.ads', undefined],
+    ['instance=1', 'instance=h.2.ads', undefined],
+  ];
+  for (const [one, other, sentence] of twins)
+    it(`of the targets "${one}" and "${other}" it says ${sentence ?? 'nothing'}`, () => {
+      const line = 'target app=ads server_key=82 ';
+      expect(told(load(...legacy(`${line}${one}\n${line}${other}\n`)))).to.deep.equal(
+        sentence === undefined
+          ? []
+          : [`t.txt:2:1: targets[1] has the server_key and app of targets[0]: ${sentence}`],
+      );
+    });
+
+  it('targets of other server keys or applications are no twins', () =>
+    expect(
+      load(
+        ...legacy(
+          'target app=ads server_key=82\ntarget app=ads server_key=83\ntarget app=adh server_key=82',
+        ),
+      ).warnings,
+    ).to.deep.equal([]));
+
+  it('says that a file is empty, and takes the defaults', () => {
+    const config = load(...toml(' \n'));
+    expect(told(config)).to.deep.equal(['c.toml: is empty, so it changes nothing']);
+    expect(config.settings).to.deep.equal(load().settings);
   });
 
   it('--instance does so too, and keeps the server keys of TOML (spec 1.6)', () => {
@@ -116,7 +197,9 @@ describe('loadConfig', () => {
     expect(config.mode).to.equal('single');
     expect(outline(config)).to.deep.equal([{ app: 'ads', serverKeys: ['5'], path: [] }]);
     expect(config.targets[0]?.instance).to.equal('h.1.ads');
-    expect(told(config)).to.deep.equal(['c.toml:2:1: [[targets]] are set aside by --instance']);
+    expect(told(config)).to.deep.equal([
+      'c.toml:2:1: [[targets]] are set aside by --instance; the single target is of application ads (the default)',
+    ]);
   });
 
   it('--targets-config is used instead of TOML targets; scopes stay (spec 1.7)', () => {

@@ -1,10 +1,10 @@
 // The table of top-level keys against section 2.1 of the specification.
 import { expect } from 'chai';
-import { checked } from '#app/config/document.js';
+import { checked } from '#app/config/checked.js';
 import { CONFIG_FILE } from '#app/config/file-rule.js';
 import { SETTINGS } from '#app/config/settings.js';
-import { parseToml } from '#app/config/toml-file.js';
-import { faultMessage } from './fault-message.js';
+import { parseToml } from '#app/document/toml-file.js';
+import { faultMessage } from '../support/fault-message.js';
 
 const load = (text: string) => checked(parseToml('c.toml', text), CONFIG_FILE);
 

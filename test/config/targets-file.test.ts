@@ -1,9 +1,9 @@
 // The legacy flat target file (spec 2.4).
 import { expect } from 'chai';
-import { checked } from '#app/config/document.js';
+import { checked } from '#app/config/checked.js';
 import { TARGETS_FILE } from '#app/config/file-rule.js';
 import { parseTargets } from '#app/config/targets-file.js';
-import { faultMessage } from './fault-message.js';
+import { faultMessage } from '../support/fault-message.js';
 
 const load = (text: string) => checked(parseTargets('t.txt', text), TARGETS_FILE).targets;
 

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { readFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
 import { connect, createServer } from 'node:net';
 import type { AddressInfo, Server } from 'node:net';
 import { once } from 'node:events';
@@ -30,6 +31,32 @@ describe('the command line of shm_exporter', function () {
     for (const option of options.split(' ')) expect(stdout).to.contain(`  ${option}`);
   });
 
+  for (const option of ['--help', '--version', '--check-config'])
+    it(`says in one line that a full stdout takes no ${option}, with status 1`, async () => {
+      const program = [process.execPath, join(PROJECT, 'dist/cli.js'), option];
+      const exporter = stage.command(program, { stdoutTo: '/dev/full' });
+      expect(await exporter.ended).to.deep.equal({ status: 1, signal: null });
+      expect(exporter.stderr).to.equal(
+        'shm_exporter: stdout cannot be written: no space left on the device\n',
+      );
+    });
+
+  it('says in one line that a full stdout takes no snapshot, with status 1', async () => {
+    const path = stage.config({ metrics_http_enabled: false, metrics_interval_seconds: 1 });
+    const program = [process.execPath, join(PROJECT, 'dist/cli.js'), '--config', path];
+    const exporter = stage.command(program, { stdoutTo: '/dev/full' });
+    expect(await exporter.ended).to.deep.equal({ status: 1, signal: null });
+    expect(exporter.stderr).to.match(/^shm_exporter: ENOSPC: no space left on device, write$/m);
+    expect(exporter.stderr).not.to.match(/^ +at /m);
+  });
+
+  it('says in one line that the reader of stdout is gone, with status 1', async () => {
+    const words = ['bash', '-c', 'set -o pipefail; sleep 0.1 && "$0" "$1" --help | :'];
+    const pipe = stage.command([...words, process.execPath, join(PROJECT, 'dist/cli.js')]);
+    expect(await pipe.ended).to.deep.equal({ status: 1, signal: null });
+    expect(pipe.stderr).to.equal('shm_exporter: stdout cannot be written: its reader is gone\n');
+  });
+
   it('says that a configuration is valid with --check-config', () =>
     expect(run('--config', stage.config({ app: 'adh' }), '--check-config')).to.deep.equal({
       status: 0,
@@ -50,18 +77,40 @@ describe('the command line of shm_exporter', function () {
     expect(stderr.trimEnd().split('\n').length).to.equal(3);
   });
 
+  for (const option of ['--config', '--targets-config'])
+    it(`refuses a pipe for ${option} in one line and at once, with status 2`, () => {
+      const pipe = stage.path(`pipe${option}`);
+      execFileSync('mkfifo', [pipe]);
+      expect(run(option, pipe, '--check-config')).to.deep.equal({
+        status: 2,
+        stdout: '',
+        stderr: `shm_exporter: ${pipe}: is a pipe, needed is a regular file\n`,
+      });
+    });
+
+  it('warns of an application that is nearly a known one with --check-config', () => {
+    const { status, stdout } = run('--app', 'asd', '--check-config');
+    expect(status).to.equal(0);
+    expect(stdout).to.equal(
+      'warning: app: asd has no catalogue and exports what its publisher describes; the nearest known application is ads\n' +
+        'configuration is valid\n',
+    );
+  });
+
   it('names the option that was meant, with status 2', () => {
     const { status, stdout, stderr } = run('--metrics-prt', '1');
     expect({ status, stdout }).to.deep.equal({ status: 2, stdout: '' });
-    expect(stderr).to.match(/unknown option '--metrics-prt'\s\(Did you mean --metrics-port\?\)\n$/);
+    expect(stderr).to.equal(
+      'shm_exporter: unknown option "--metrics-prt", the nearest known one is --metrics-port\n',
+    );
   });
 
   it('lists the class aliases of the application for an unknown one, with status 2', () => {
     for (const more of [['--check-config'], []]) {
       const { status, stderr } = run('--config', stage.config({ classes: ['mont'] }), ...more);
       expect(status).to.equal(2);
-      expect(stderr).to.contain('unknown class alias "mont"');
-      expect(stderr).to.match(/allowed: .*\bprocess\b.*\bmount\b/);
+      expect(stderr).to.match(/:\d+:\d+: classes\[0\]: found "mont" \(did you mean "mount"\?\)/);
+      expect(stderr).to.match(/allowed for the application ads: .*\bprocess\b.*\bmount\b/);
     }
   });
 

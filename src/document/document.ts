@@ -1,8 +1,8 @@
-// A configuration file as read, and the check of its values against a rule.
+// A file of settings as read, and what is wrong with it.
 import { Fault } from '../errors.js';
 import { keyPath } from './key-path.js';
-import type { Report, Rule } from './rule.js';
-import type { Places } from './places.js';
+import type { Path } from './key-path.js';
+import type { Mark, Places } from './places.js';
 
 /** Raw values of a file, and where each of them stands. */
 export interface Document {
@@ -19,22 +19,18 @@ export interface Problem {
 /** A file with thousands of faults has one cause, and nobody reads thousands of lines. */
 const MOST_SHOWN = 100;
 
-/**
- * The values of a document in the shape of `rule`.
- * @throws Fault CONFIG_INVALID with one line a problem, in the order of the file
- */
-export function checked<T>({ values, places }: Document, rule: Rule<T>): T {
-  const problems: Problem[] = [];
-  const report: Report = (path, sentence, mark) => {
-    const offset = places.offset(path, mark ?? 'value') ?? 0;
-    problems.push({ offset, text: `${keyPath(path)}: ${sentence}` });
-  };
-  const value = rule.read(values, [], report);
-  if (value === undefined || problems.length > 0) throw invalid(places, problems);
-  return value;
+/** A complaint about the value of `path`, or about its key when `mark` says so. */
+export function problemAt(
+  places: Places,
+  path: Path,
+  sentence: string,
+  mark: keyof Mark = 'value',
+): Problem {
+  const offset = places.offset(path, mark) ?? 0;
+  return { offset, text: path.length === 0 ? sentence : `${keyPath(path)}: ${sentence}` };
 }
 
-/** The fault that tells all problems of a file. */
+/** The fault that tells all problems of a file, in the order of the file. */
 export function invalid(places: Places, problems: readonly Problem[]): Fault {
   const sorted = problems.toSorted((a, b) => a.offset - b.offset);
   const lines = sorted

@@ -5,8 +5,8 @@ import type { Path } from './key-path.js';
 import { markOf } from './places.js';
 import type { Mark, Marks } from './places.js';
 
-/** `targets[1].classes[0]` is the deepest that any rule looks; a bound for hostile key chains. */
-const DEEPEST = 4;
+/** `classes[1].metrics[2].static.label` is the deepest that any rule looks; a bound for hostile key chains. */
+const DEEPEST = 6;
 
 /** The marks of a text that `toml` has parsed before without complaint. */
 export function tomlMarks(text: string, maxDepth: number): Marks {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { hint, nearest } from '#app/catalogue/nearest.js';
+import { hint, nearest } from '#app/document/nearest.js';
 
 describe('nearest', () => {
   const known = ['server', 'service', 'source_server', 'var', 'at'];

@@ -1,6 +1,7 @@
-// Reads a configuration file as text: bounded, and refusing what is not UTF-8.
+// Reads a file as text: regular files only, within bounds, and nothing that is not UTF-8.
 import { isUtf8 } from 'node:buffer';
-import { closeSync, openSync, readSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import type { Stats } from 'node:fs';
 import { Fault, messageOf } from '../errors.js';
 import { Places } from './places.js';
 
@@ -8,8 +9,9 @@ const LARGEST = 1024 * 1024;
 const REPLACEMENT = '\uFFFD';
 
 /**
- * The text of a file without its byte order mark. Pipes can be read, so that a shell may hand one in.
- * @throws Fault CONFIG_INVALID when it cannot be read, is larger than 1 MiB or is not UTF-8
+ * The text of a file without its byte order mark.
+ * @throws Fault CONFIG_INVALID when it cannot be read, is no regular file, is larger than 1 MiB or is
+ *   not UTF-8
  */
 export function readText(file: string): string {
   const bytes = readBytes(file);
@@ -35,11 +37,17 @@ function notUtf8(file: string, bytes: Buffer): Fault {
   return new Fault('CONFIG_INVALID', `${file}: found bytes that are not UTF-8 text`);
 }
 
-/** At most one byte more than the limit: size fields say nothing about pipes and devices. */
+/** Without waiting for whoever writes to a pipe: a reload could not read it again anyway. */
+const AT_ONCE = constants.O_RDONLY | constants.O_NONBLOCK;
+
+/** At most one byte more than the limit: files under /proc have a size of 0, whatever they hold. */
 function readBytes(file: string): Buffer {
   try {
-    const descriptor = openSync(file, 'r');
+    const descriptor = openSync(file, AT_ONCE);
     try {
+      const kind = kindOf(fstatSync(descriptor));
+      if (kind !== undefined)
+        throw new Fault('CONFIG_INVALID', `${file}: is ${kind}, needed is a regular file`);
       const bytes = Buffer.alloc(LARGEST + 1);
       let length = 0;
       for (let count = -1; count !== 0 && length < bytes.length; length += count)
@@ -49,14 +57,25 @@ function readBytes(file: string): Buffer {
       closeSync(descriptor);
     }
   } catch (cause) {
+    if (cause instanceof Fault) throw cause;
     throw new Fault('CONFIG_INVALID', `${file}: cannot be read: ${reasonOf(cause)}`, { cause });
   }
 }
 
+/** What a file is instead of a regular one. */
+function kindOf(stats: Stats): string | undefined {
+  if (stats.isFile()) return undefined;
+  if (stats.isDirectory()) return 'a folder';
+  return stats.isFIFO() ? 'a pipe' : 'a device';
+}
+
 const REASONS: Readonly<Record<string, string>> = {
   ENOENT: 'no such file',
+  ENOTDIR: 'a part of its path is no folder',
   EACCES: 'permission denied',
-  EISDIR: 'it is a folder',
+  ELOOP: 'its links lead in a circle',
+  ENAMETOOLONG: 'the name is too long',
+  ENXIO: 'it is a socket',
 };
 
 function reasonOf(cause: unknown): string {

@@ -1,7 +1,7 @@
 // What a user reads when a file is not TOML: the exact text, with line and caret.
 import { expect } from 'chai';
-import { parseToml } from '#app/config/toml-file.js';
-import { faultMessage } from './fault-message.js';
+import { parseToml } from '#app/document/toml-file.js';
+import { faultMessage } from '../support/fault-message.js';
 
 describe('TOML syntax errors', () => {
   const table: readonly (readonly [toml: string, message: string, line: string, caret: string])[] =

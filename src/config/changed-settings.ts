@@ -1,0 +1,26 @@
+// Which settings a reload finds changed and cannot apply.
+import { isDeepStrictEqual } from 'node:util';
+import { SETTINGS } from './settings.js';
+import type { Settings } from './settings.js';
+
+/** What describes targets and their renders, which a reload builds anew. */
+const RELOADED: ReadonlySet<string> = new Set<keyof Settings>([
+  'app',
+  'instance',
+  'variable',
+  'classes',
+  'seedPathGroups',
+  'seedPaths',
+  'serverKeys',
+  'catalogueFiles',
+  'renderMinIntervalMs',
+]);
+
+/** The TOML keys whose values differ and take effect at the next start only, in the order of the reference page. */
+export function changedSettings(before: Settings, after: Settings): string[] {
+  const was = new Map(Object.entries(before));
+  const is = new Map(Object.entries(after));
+  return Object.entries(SETTINGS)
+    .filter(([name]) => !RELOADED.has(name) && !isDeepStrictEqual(was.get(name), is.get(name)))
+    .map(([, { key }]) => key);
+}

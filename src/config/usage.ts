@@ -1,0 +1,26 @@
+// What is wrong with a command line, in the sentences of the configuration.
+import type { CommanderError } from 'commander';
+import { quoted } from '../document/key-path.js';
+import { nearest } from '../document/nearest.js';
+
+/** The parser's complaint in our words; `flags` are the known options as in `--app <app>`. */
+export function usageSentence({ code, message }: CommanderError, flags: readonly string[]): string {
+  const [, named = ''] = /'(.*?)'(?:$| argument missing|\n)/s.exec(message) ?? [];
+  const [name = '', argument] = named.split(' ');
+  if (code === 'commander.optionMissingArgument')
+    return `${name}: found nothing, needed is ${argument ?? ''}`;
+  if (code !== 'commander.unknownOption') return message.replace(/^error: /, '');
+  return unknownOption(
+    named,
+    flags.map((each) => each.split(' ')[0] ?? ''),
+  );
+}
+
+function unknownOption(given: string, known: readonly string[]): string {
+  const [name = '', ...values] = given.split('=');
+  if (known.includes(name))
+    return `${name}: found ${quoted(values.join('='))}, it takes no argument`;
+  const near = nearest(name, known);
+  const way = near === undefined ? '--help lists all' : `the nearest known one is ${near}`;
+  return `unknown option ${quoted(given)}, ${way}`;
+}

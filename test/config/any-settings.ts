@@ -1,0 +1,33 @@
+// Any settings that the rules take.
+import fc from 'fast-check';
+import type { Settings } from '#app/config/settings.js';
+
+const line = fc.stringMatching(/^\P{Cc}{0,40}$/u);
+const words = fc.array(fc.stringMatching(/^\P{Cc}{1,40}$/u), { maxLength: 5 });
+const name = fc.stringMatching(/^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,63}$/);
+
+export const settings: fc.Arbitrary<Settings> = fc.record({
+  contextId: name,
+  poolName: name,
+  app: fc.stringMatching(/^[A-Za-z][A-Za-z0-9_]{0,63}$/),
+  instance: line,
+  variable: line,
+  classes: words,
+  seedPathGroups: words,
+  seedPaths: words,
+  serverKeys: fc.uniqueArray(name, { minLength: 1, maxLength: 5 }),
+  metricsIntervalSeconds: fc.integer({ min: 1, max: 2_147_483 }),
+  renderMinIntervalMs: fc.nat(),
+  targetWorkers: fc.nat(64),
+  workerExecutionMode: fc.constantFrom('logical', 'threaded'),
+  workerAssignmentMode: fc.constantFrom('hash', 'least_loaded'),
+  workerRebalanceEnabled: fc.boolean(),
+  debug: fc.boolean(),
+  metricsHttpEnabled: fc.boolean(),
+  metricsBindAddress: fc.ipV4(),
+  metricsPort: fc.nat(65_535),
+  metricsPath: fc.stringMatching(/^(\/[a-z0-9_~]{1,20}){1,5}$/),
+  licenseFile: line,
+  catalogueFiles: words,
+  stdoutFormat: fc.constantFrom('text', 'json'),
+});

@@ -1,0 +1,97 @@
+// What a reload tells of settings that it cannot apply.
+import { expect } from 'chai';
+import { changedSettings } from '#app/config/changed-settings.js';
+import { checked } from '#app/config/checked.js';
+import { CONFIG_FILE } from '#app/config/file-rule.js';
+import { loadConfig } from '#app/config/resolve.js';
+import { SETTINGS } from '#app/config/settings.js';
+import { parseToml } from '#app/document/toml-file.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
+
+const settings = (toml: string) => checked(parseToml('c.toml', toml), CONFIG_FILE);
+const DEFAULTS = settings('');
+
+/** For each key another value than the default, and whether a reload applies it. */
+const OTHER: Readonly<Record<string, readonly [value: string, isReloaded: boolean]>> = {
+  context_id: ['"x"', false],
+  pool_name: ['"x"', false],
+  app: ['"adh"', true],
+  instance: ['"1"', true],
+  variable: ['"v"', true],
+  classes: ['["c"]', true],
+  seed_path_groups: ['["g"]', true],
+  seed_paths: ['["p"]', true],
+  server_keys: ['["1"]', true],
+  metrics_interval_seconds: ['11', false],
+  render_min_interval_ms: ['1', true],
+  target_workers: ['1', false],
+  worker_execution_mode: ['"threaded"', false],
+  worker_assignment_mode: ['"least_loaded"', false],
+  worker_rebalance_enabled: ['true', false],
+  debug: ['true', false],
+  metrics_http_enabled: ['true', false],
+  metrics_bind_address: ['"127.0.0.1"', false],
+  metrics_port: ['1', false],
+  metrics_path: ['"/m"', false],
+  license_file: ['"l.json"', false],
+  catalogue_files: ['["c.toml"]', true],
+  stdout_format: ['"json"', false],
+};
+
+describe('changedSettings', () => {
+  for (const { key } of Object.values(SETTINGS)) {
+    const [value = '', isReloaded = false] = OTHER[key] ?? [];
+    it(`${isReloaded ? 'leaves out' : 'names'} a changed ${key}`, () => {
+      const changed = settings(`${key} = ${value}`);
+      expect(changed, 'another value').not.to.deep.equal(DEFAULTS);
+      const wanted = isReloaded ? [] : [key];
+      expect(changedSettings(DEFAULTS, changed)).to.deep.equal(wanted);
+      expect(changedSettings(changed, DEFAULTS)).to.deep.equal(wanted);
+    });
+  }
+
+  it('names nothing when nothing changed', () =>
+    expect(changedSettings(DEFAULTS, settings(''))).to.deep.equal([]));
+
+  it('names several in the order of the reference page', () =>
+    expect(changedSettings(DEFAULTS, settings('debug = true\npool_name = "x"'))).to.deep.equal([
+      'pool_name',
+      'debug',
+    ]));
+});
+
+describe('two loads of one file', () => {
+  const folder = temporaryFolder();
+  const objectsIn = (value: unknown): readonly object[] =>
+    typeof value === 'object' && value !== null
+      ? [value, ...Object.values(value).flatMap(objectsIn)]
+      : [];
+
+  it('share nothing that can be changed, and say the same', () => {
+    const configFile = folder.write(
+      'c.toml',
+      'seed_paths = ["a"]\ncatalogue_files = ["x.toml"]\n[[metric_scopes]]\nname = "a"\nmetrics = ["x"]\n' +
+        '[[targets]]\napp = "ads"\nserver_key = "1"\nclasses = ["server"]\n',
+    );
+    const load = () => loadConfig({ configFile, overrides: {} });
+    const before = load();
+    const place = before.at(['targets', 0, 'classes', 0]);
+    folder.write('c.toml', 'debug = true');
+    expect(load().targets).to.have.lengthOf(1);
+    folder.write('c.toml', '');
+    expect(before.at(['targets', 0, 'classes', 0]), 'places of the first load').to.equal(place);
+    const after = load();
+    expect(after).not.to.equal(before);
+    for (const object of [...objectsIn(before), ...objectsIn(after)])
+      expect(Object.isFrozen(object), JSON.stringify(object)).to.equal(true);
+  });
+
+  it('give the second what the file says then', () => {
+    const configFile = folder.write('c.toml', 'metrics_port = 1');
+    const load = () => loadConfig({ configFile, overrides: { debug: true } }).settings;
+    const before = load();
+    folder.write('c.toml', 'metrics_port = 2');
+    expect(changedSettings(before, load())).to.deep.equal(['metrics_port']);
+    expect(before.metricsPort).to.equal(1);
+  });
+});

@@ -1,0 +1,143 @@
+// Any mixture of valid and broken values is either taken whole, or refused key by key.
+import fc from 'fast-check';
+import { expect } from 'chai';
+import { SCOPE, TARGET } from '#app/config/file-rule.js';
+import { loadConfig } from '#app/config/resolve.js';
+import { SETTINGS } from '#app/config/settings.js';
+import { faultMessage } from '../support/fault-message.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
+import { settings } from './any-settings.js';
+
+/** One line of TOML, and the key path that a fault of it must name; undefined for a valid line. */
+interface Line {
+  readonly text: string;
+  readonly broken?: string;
+  /** The same line without a fault. */
+  readonly mended: string;
+}
+
+/** What no key of any table takes, by how it stands in TOML; an item of a list is named itself. */
+const BROKEN = ['1979-05-27', '{ a = 1 }', 'inf', '[[]]', '-1.5', '"\\u0000"'];
+
+const toml = (value: unknown): string => JSON.stringify(value).replaceAll('\u007f', '\\u007f');
+
+/** The key as it is, broken, or left out; the latter is a fault of a required key. */
+const line = (path: string, key: string, value: unknown, isRequired: boolean) => {
+  const mended = `${key} = ${toml(value)}`;
+  const whole: Line = { text: mended, mended };
+  const missing: Line = { text: '', mended, ...(isRequired && { broken: `${path}${key}` }) };
+  const broken = fc.constantFrom(...BROKEN).map((raw): Line => {
+    const item = raw.startsWith('[') && Array.isArray(value) ? '[0]' : '';
+    return { text: `${key} = ${raw}`, mended, broken: `${path}${key}${item}` };
+  });
+  return fc.oneof(
+    { arbitrary: fc.constant(whole), weight: 8 },
+    { arbitrary: broken, weight: 1 },
+    { arbitrary: fc.constant(missing), weight: 1 },
+  );
+};
+
+const plain = (text: string): Line => ({ text, mended: text });
+
+const unknown = (path: string): fc.Arbitrary<Line> =>
+  fc
+    .option(fc.constantFrom('zz', 'appp', '"a b"'))
+    .map((key) =>
+      key === null ? plain('') : { text: `${key} = 1`, mended: '', broken: `${path}${key}` },
+    );
+
+type Table = Readonly<Record<string, { readonly key: string; readonly fallback: unknown }>>;
+
+const body = (path: string, table: Table, values: Readonly<Record<string, unknown>>) =>
+  fc.tuple(
+    unknown(path),
+    ...Object.entries(table).map(([name, { key, fallback }]) =>
+      line(path, key, values[name], fallback === undefined),
+    ),
+  );
+
+const tables = (
+  head: string,
+  table: Table,
+  values: (index: number) => Readonly<Record<string, unknown>>,
+) =>
+  fc
+    .nat(3)
+    .chain((count) =>
+      fc.tuple(
+        ...Array.from({ length: count }, (_, index) =>
+          body(`${head}[${index}].`, table, values(index)).map((lines) => [
+            plain(`[[${head}]]`),
+            ...lines,
+          ]),
+        ),
+      ),
+    );
+
+const files: fc.Arbitrary<readonly Line[]> = fc
+  .tuple(
+    settings.chain((values) => body('', SETTINGS, values)),
+    tables('targets', TARGET, (index) => ({
+      app: 'ads',
+      serverKey: `${index}`,
+      instance: '',
+      variable: 'v',
+      classes: ['c'],
+      seedPathGroups: [],
+      seedPaths: ['p', 'q'],
+    })),
+    tables('metric_scopes', SCOPE, (index) => ({ name: `s${index}`, metrics: ['ads_*'] })),
+    fc.boolean(),
+  )
+  .map(([top, targets, scopes, isMended]) => {
+    const lines = [top, targets.flat(), scopes.flat()].flat();
+    return isMended ? lines.map(({ mended }) => plain(mended)) : lines;
+  });
+
+const isFrozen = (value: unknown): boolean =>
+  typeof value !== 'object' ||
+  value === null ||
+  (Object.isFrozen(value) && Object.values(value).every(isFrozen));
+
+describe('loadConfig', () => {
+  const folder = temporaryFolder();
+
+  it('takes a file whole and frozen, or names each broken key exactly once, at its line', () => {
+    let taken = 0;
+    let refused = 0;
+    fc.assert(
+      fc.property(files, (lines) => {
+        const configFile = folder.write('c.toml', lines.map(({ text }) => text).join('\n'));
+        const load = () => loadConfig({ configFile, overrides: {} });
+        const broken = lines.flatMap((each) => each.broken ?? []);
+        if (broken.length === 0) {
+          taken++;
+          expect(isFrozen(load())).to.equal(true);
+          return;
+        }
+        refused++;
+        const told = folder.bare(faultMessage('CONFIG_INVALID', load)).split('\n');
+        const named = told.map((each) => {
+          const [, number = '', path = ''] =
+            /^c\.toml:(\d+):\d+: ((?:"[^"]*"|[^:"])+): ./.exec(each) ?? [];
+          return [Number(number), path] as const;
+        });
+        expect(named.map(([, path]) => path))
+          .to.have.members(broken)
+          .and.have.lengthOf(broken.length);
+        for (const [number, path] of named) {
+          const { text = '' } = lines[number - 1] ?? {};
+          const key = path.replace(/\[0\]$/, '').replace(/^\w+\[\d\]\./, '');
+          const head = path.replace(/\[\d\].*$/, '');
+          expect(
+            text.startsWith(`${key} = `) || text === `[[${head}]]`,
+            `${path} at ${text}`,
+          ).to.equal(true);
+        }
+      }),
+      { numRuns: 300 },
+    );
+    expect(taken, 'files taken').to.be.greaterThan(0);
+    expect(refused, 'files refused').to.be.greaterThan(0);
+  });
+});

@@ -1,0 +1,73 @@
+// Reading configuration files as text.
+import { expect } from 'chai';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, symlinkSync } from 'node:fs';
+import { readText } from '#app/document/text-file.js';
+import { faultMessage } from '../support/fault-message.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
+
+describe('readText', () => {
+  const folder = temporaryFolder();
+  const complaint = (file: string) =>
+    folder.bare(faultMessage('CONFIG_INVALID', () => readText(file)));
+
+  it('reads UTF-8 and leaves a byte order mark out', () =>
+    expect(readText(folder.write('c', '\uFEFFa = "é"'))).to.equal('a = "é"'));
+
+  const refused: readonly (readonly [
+    kind: string,
+    make: (path: string) => unknown,
+    line: string,
+  ])[] = [
+    ['is not there', () => undefined, 'c: cannot be read: no such file'],
+    ['is a folder', mkdirSync, 'c: is a folder, needed is a regular file'],
+    [
+      'is a pipe that nobody writes to',
+      (path) => execFileSync('mkfifo', [path]),
+      'c: is a pipe, needed is a regular file',
+    ],
+    [
+      'is a device without end',
+      (path) => {
+        symlinkSync('/dev/zero', path);
+      },
+      'c: is a device, needed is a regular file',
+    ],
+    [
+      'is a link to itself',
+      (path) => {
+        symlinkSync(path, path);
+      },
+      'c: cannot be read: its links lead in a circle',
+    ],
+  ];
+  for (const [kind, make, line] of refused)
+    it(`refuses in one line what ${kind}`, () => {
+      make(folder.path('c'));
+      expect(complaint(folder.path('c'))).to.equal(line);
+    });
+
+  it('names a path that leads through a file', () =>
+    expect(complaint(`${folder.write('c', '')}/d`)).to.equal(
+      'c/d: cannot be read: a part of its path is no folder',
+    ));
+
+  it('reads files that do not tell their size', () =>
+    expect(readText('/proc/self/status')).to.include('Name:'));
+
+  it('takes 1 MiB and refuses one byte more', () => {
+    const limit = 1024 * 1024;
+    expect(readText(folder.write('c', ' '.repeat(limit)))).to.have.lengthOf(limit);
+    expect(complaint(folder.write('c', ' '.repeat(limit + 1)))).to.equal(
+      'c: is larger than 1 MiB, which is the limit',
+    );
+  });
+
+  it('names line and column of what is not UTF-8', () => {
+    const bytes = Buffer.from('a = "é\uFFFD"\nbé = "?"\n');
+    bytes[bytes.indexOf('?')] = 0xff;
+    expect(complaint(folder.write('c', bytes))).to.equal(
+      'c:2:7: found bytes that are not UTF-8 text',
+    );
+  });
+});
