@@ -10,6 +10,7 @@ import { readLicense } from './license/license-file.js';
 import { logger } from './log.js';
 import { posixMemory } from './native/posix.js';
 import { notYet } from './not-yet.js';
+import { scopeWarnings } from './scope-warnings.js';
 import { planTargets, service } from './service.js';
 import { pipeWriter } from './sinks/pipe-writer.js';
 
@@ -35,8 +36,9 @@ function run(config: Config): void {
     () => new Date(),
     settings.debug,
   );
-  for (const message of [...warnings, ...notYet(config)]) log({ level: 'warning', message });
   const plan = planTargets(config);
+  for (const message of [...warnings, ...notYet(config), ...scopeWarnings(config, plan)])
+    log({ level: 'warning', message });
   const license = readLicense(settings.licenseFile, new Date());
   const running = new Subscription();
   const stop = (signal: NodeJS.Signals): void => {
@@ -73,8 +75,8 @@ function main(): void {
     run(config);
     return;
   }
-  planTargets(config);
-  const warnings = [...config.warnings, ...notYet(config)]
+  const plan = planTargets(config);
+  const warnings = [...config.warnings, ...notYet(config), ...scopeWarnings(config, plan)]
     .map((warning) => `warning: ${warning}\n`)
     .join('');
   process.stdout.write(`${warnings}configuration is valid\n`);

@@ -3,9 +3,8 @@ import type { Config } from './config/resolve.js';
 
 /** One sentence for each key without effect. */
 export function notYet(config: Config): readonly string[] {
-  const { settings, targets, scopes } = config;
+  const { settings, targets } = config;
   const keys: string[] = [];
-  if (scopes.length > 0) keys.push('metric_scopes');
   if (targets.some(({ variable }) => variable !== '')) keys.push('variable');
   if (settings.workerExecutionMode === 'threaded') keys.push('worker_execution_mode');
   if (settings.workerAssignmentMode !== 'hash') keys.push('worker_assignment_mode');

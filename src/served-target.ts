@@ -15,15 +15,17 @@ import type { Observable, SchedulerLike } from 'rxjs';
 import type { Catalogue } from './catalogue/catalogue.js';
 import type { Filters } from './catalogue/filters.js';
 import { messageOf } from './errors.js';
-import { internalMetrics } from './exposition/internal-metrics.js';
+import { internalFamilies, internalMetrics } from './exposition/internal-metrics.js';
 import type { TargetCounters, ViewFacts } from './exposition/internal-metrics.js';
 import type { Kernel } from './exposition/kernel/kernel.js';
 import { SampleWindow } from './exposition/sample-window.js';
+import { selectFamilies } from './exposition/selection.js';
 import { TargetView } from './exposition/target-view.js';
 import type {
   Exposition,
   InternalMetric,
   PublisherState,
+  Scope,
   SyncProgress,
   Target,
   TargetEvent,
@@ -114,13 +116,13 @@ export class ServedTarget implements Target, PipelineObserver {
     );
   }
 
-  demand(): Observable<Exposition> {
+  demand(scope?: Scope): Observable<Exposition> {
     return defer(() => {
       const demand: Demand = { kind: 'demand' };
       const answer$ = this.#answer$.pipe(
         filter((answer) => answer.demand === demand),
         take(1),
-        map((answer) => this.#exposition(answer)),
+        map((answer) => this.#exposition(answer, scope)),
       );
       const ask$ = defer(() => {
         for (const key of this.serverKeys) this.#parts.pool.look(key);
@@ -211,16 +213,21 @@ export class ServedTarget implements Target, PipelineObserver {
     return new TargetView({ ...this.#parts, ...chosen, onClash });
   }
 
-  #exposition({ snapshot, isHit }: Answer): Exposition {
+  #exposition({ snapshot, isHit }: Answer, scope: Scope | undefined): Exposition {
     const status = this.status();
     if (snapshot === undefined) return { kind: 'waiting', status };
     // A scrape is counted before its page is written.
     if (isHit) this.#counters.cacheHits++;
     else this.#counters.cacheMisses++;
+    const selection = scope && selectFamilies(snapshot, scope);
+    if (selection?.isHit === true) this.#counters.scopeHits++;
+    if (selection?.isHit === false) this.#counters.scopeMisses++;
     const { series, bytes } = snapshot;
     if (this.#parts.isDebug === true)
       this.#say('debug', `${isHit ? 'serves' : 'renders'} ${series} series, ${bytes} bytes`);
-    return { kind: 'ready', snapshot, internal: this.internal(), status };
+    const families = selection?.families ?? snapshot.families;
+    const internal = internalFamilies(this.internal(), status, scope);
+    return { kind: 'ready', snapshot, families, internal, status };
   }
 
   #progress(): SyncProgress {

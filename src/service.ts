@@ -10,8 +10,9 @@ import { keyPath } from './config/key-path.js';
 import type { Config } from './config/resolve.js';
 import { Kernel } from './exposition/kernel/kernel.js';
 import { notReadyText } from './exposition/not-ready-text.js';
+import { compileScope } from './exposition/scope.js';
 import { jsonDocument, textDocument } from './exposition/stdout-document.js';
-import { textPage } from './exposition/text-page.js';
+import { TEXT } from './exposition/text-format.js';
 import { loadLicense } from './license/license-file.js';
 import type { LicenseStatus } from './license/license-status.js';
 import { watchLicense } from './license/license-watch.js';
@@ -116,16 +117,18 @@ export function service(
 }
 
 function chooseSink(
-  { settings }: Config,
+  { settings, scopes }: Config,
   { version, stdout, log }: Surroundings,
   selfMetrics: SelfMetrics,
 ): Sink {
+  const compiled = new Map(scopes.map((scope) => [scope.name, compileScope(scope)]));
   return settings.metricsHttpEnabled
     ? httpSink({
         address: settings.metricsBindAddress,
         port: settings.metricsPort,
         path: settings.metricsPath,
-        format: textPage,
+        format: TEXT,
+        scope: (name) => compiled.get(name),
         notReady: notReadyText,
         selfMetrics,
         version,

@@ -1,8 +1,8 @@
 // The metrics that every rendered target carries about itself. Spec 2.5.
-import type { InternalMetric, TargetStatus } from '../model.js';
+import type { FamilyFacts, FamilyText, InternalMetric, Scope, TargetStatus } from '../model.js';
 import { floatText } from './number-text.js';
 import type { SampleWindow } from './sample-window.js';
-import { headerText, labelsText, seriesText } from './text-format.js';
+import { labelsText, seriesText } from './text-format.js';
 
 /** What a target counts, apart from its status. */
 export interface TargetCounters {
@@ -34,207 +34,249 @@ export interface ViewFacts {
   readonly droppedVariables: number;
 }
 
+/** Everything that internal metrics speak of, at one moment. */
+interface Moment {
+  readonly status: TargetStatus;
+  readonly counters: TargetCounters;
+  readonly worker: WorkerFacts;
+  readonly view: ViewFacts | undefined;
+  /** Queue waits of the partition and refreshes of the target, in milliseconds. */
+  readonly waits: Percentiles;
+  readonly refreshes: Percentiles;
+}
+interface Percentiles {
+  readonly p50: number;
+  readonly p95: number;
+  readonly p99: number;
+}
+
 type Row = readonly [
   name: string,
   type: InternalMetric['type'],
   help: string,
-  value: number | undefined,
+  /** Undefined where it is not known. */
+  valueAt: (moment: Moment) => number | undefined,
 ];
 
-/** The internal metrics in the order of the specification, then ours; what is unknown is left out. */
+const inside = 'shm_exporter_internal_';
+
+/** In the order of the specification, then ours. */
+const ROWS: readonly Row[] = [
+  [
+    `${inside}target_ready`,
+    'gauge',
+    '1 when the target serves scrapes, 0 when it answers 503.',
+    ({ status }) => Number(status.isReady),
+  ],
+  [
+    `${inside}target_initial_sync_complete`,
+    'gauge',
+    '1 after the tracked subtree finished its initial full sync.',
+    ({ status }) => Number(status.isReady),
+  ],
+  [
+    `${inside}target_pending_sync_items`,
+    'gauge',
+    'Objects and variables not yet synced for the first time.',
+    ({ status }) => pendingOf(status),
+  ],
+  [
+    `${inside}scrape_render_cache_hits_total`,
+    'counter',
+    'Scrapes served from the rendered-output cache.',
+    ({ counters }) => counters.cacheHits,
+  ],
+  [
+    `${inside}scrape_render_cache_misses_total`,
+    'counter',
+    'Scrapes that needed refreshed rendered output.',
+    ({ counters }) => counters.cacheMisses,
+  ],
+  [
+    `${inside}scrape_scope_cache_hits_total`,
+    'counter',
+    'Scoped scrapes served from the scope cache.',
+    ({ counters }) => counters.scopeHits,
+  ],
+  [
+    `${inside}scrape_scope_cache_misses_total`,
+    'counter',
+    'Scoped scrapes that needed rebuilding of scoped output.',
+    ({ counters }) => counters.scopeMisses,
+  ],
+  [
+    'shm_exporter_worker_busy_idle_ratio',
+    'gauge',
+    'Ratio of worker busy refresh time to idle queue-wait time.',
+    ({ worker }) => worker.busyIdleRatio,
+  ],
+  [
+    'shm_exporter_worker_dequeue_latency_avg_ms',
+    'gauge',
+    'Average worker queue wait.',
+    ({ worker }) => worker.waits.mean,
+  ],
+  [
+    'shm_exporter_worker_dequeue_latency_p50_ms',
+    'gauge',
+    'Median sampled queue wait.',
+    ({ waits }) => waits.p50,
+  ],
+  [
+    'shm_exporter_worker_dequeue_latency_p95_ms',
+    'gauge',
+    '95th percentile sampled queue wait.',
+    ({ waits }) => waits.p95,
+  ],
+  [
+    'shm_exporter_worker_dequeue_latency_p99_ms',
+    'gauge',
+    '99th percentile sampled queue wait.',
+    ({ waits }) => waits.p99,
+  ],
+  [
+    'shm_exporter_worker_rebalance_total',
+    'counter',
+    'Target moves done by runtime rebalancing.',
+    ({ worker }) => worker.rebalances,
+  ],
+  [
+    'shm_exporter_worker_rebalance_last_duration_ms',
+    'gauge',
+    'Duration of the most recent rebalance pass.',
+    ({ worker }) => worker.lastRebalanceMs,
+  ],
+  [
+    'shm_exporter_target_refresh_total',
+    'counter',
+    'Refresh cycles executed for the target.',
+    ({ counters }) => counters.refreshes.count,
+  ],
+  [
+    'shm_exporter_target_refresh_duration_p50_ms',
+    'gauge',
+    'Median sampled refresh duration.',
+    ({ refreshes }) => refreshes.p50,
+  ],
+  [
+    'shm_exporter_target_refresh_duration_p95_ms',
+    'gauge',
+    '95th percentile sampled refresh duration.',
+    ({ refreshes }) => refreshes.p95,
+  ],
+  [
+    'shm_exporter_target_refresh_duration_p99_ms',
+    'gauge',
+    '99th percentile sampled refresh duration.',
+    ({ refreshes }) => refreshes.p99,
+  ],
+  [
+    'shm_exporter_target_series',
+    'gauge',
+    'Application series that the target shows.',
+    ({ view }) => view?.series,
+  ],
+  [
+    'shm_exporter_target_series_clashes_total',
+    'counter',
+    'Series left out because another had their name and labels.',
+    ({ view }) => view?.clashes,
+  ],
+  [
+    'shm_exporter_target_series_omitted_total',
+    'counter',
+    'Series left out because the target would have shown more than it may.',
+    ({ view }) => view?.omitted,
+  ],
+  [
+    'shm_exporter_target_stale_frames_total',
+    'counter',
+    'Texts, histograms and summaries that kept changing while they were copied and kept their last value.',
+    ({ view }) => view?.staleFrames,
+  ],
+  [
+    'shm_exporter_target_dropped_objects',
+    'gauge',
+    'Objects that the publisher had no room for in its segment.',
+    ({ view }) => view?.droppedObjects,
+  ],
+  [
+    'shm_exporter_target_dropped_variables',
+    'gauge',
+    'Variables that the publisher had no room for in its segment.',
+    ({ view }) => view?.droppedVariables,
+  ],
+  [
+    'shm_exporter_target_heartbeat_age_seconds',
+    'gauge',
+    'Time since the last heartbeat of the publisher.',
+    ({ status }) => status.publisher.heartbeatAgeSeconds,
+  ],
+  [
+    'shm_exporter_target_as_of_age_seconds',
+    'gauge',
+    'Age of the values, where the publisher states the moment that they stand for.',
+    ({ view }) => view?.asOfAgeSeconds,
+  ],
+];
+
+/** Name, type, unit and help of every internal metric, by name. */
+const FACTS: ReadonlyMap<string, FamilyFacts> = new Map(
+  ROWS.map(([name, type, help]) => [name, { name, type, help, unit: '' }]),
+);
+const TARGET_INFO: FamilyFacts = {
+  name: 'shm_exporter_target_info',
+  type: 'info',
+  help: 'Which target this page is of; always 1.',
+  unit: '',
+};
+
+/** Every metric that a page may have beside those of the application. */
+export const INTERNAL_FACTS: readonly FamilyFacts[] = [...FACTS.values(), TARGET_INFO];
+
+/** The internal metrics of a target; what is unknown is left out. */
 export function internalMetrics(
   status: TargetStatus,
   counters: TargetCounters,
   worker: WorkerFacts,
   view: ViewFacts | undefined,
 ): InternalMetric[] {
-  const { progress } = status;
-  const pending =
-    progress.objects.total -
-    progress.objects.synced +
-    progress.variables.total -
-    progress.variables.synced;
-  const [wait50 = 0, wait95 = 0, wait99 = 0] = worker.waits.percentiles(0.5, 0.95, 0.99);
-  const [took50 = 0, took95 = 0, took99 = 0] = counters.refreshes.percentiles(0.5, 0.95, 0.99);
-  const ready = Number(status.isReady);
-  const inside = 'shm_exporter_internal_';
-  const rows: readonly Row[] = [
-    [
-      `${inside}target_ready`,
-      'gauge',
-      '1 when the target serves scrapes, 0 when it answers 503.',
-      ready,
-    ],
-    [
-      `${inside}target_initial_sync_complete`,
-      'gauge',
-      '1 after the tracked subtree finished its initial full sync.',
-      ready,
-    ],
-    [
-      `${inside}target_pending_sync_items`,
-      'gauge',
-      'Objects and variables not yet synced for the first time.',
-      pending,
-    ],
-    [
-      `${inside}scrape_render_cache_hits_total`,
-      'counter',
-      'Scrapes served from the rendered-output cache.',
-      counters.cacheHits,
-    ],
-    [
-      `${inside}scrape_render_cache_misses_total`,
-      'counter',
-      'Scrapes that needed refreshed rendered output.',
-      counters.cacheMisses,
-    ],
-    [
-      `${inside}scrape_scope_cache_hits_total`,
-      'counter',
-      'Scoped scrapes served from the scope cache.',
-      counters.scopeHits,
-    ],
-    [
-      `${inside}scrape_scope_cache_misses_total`,
-      'counter',
-      'Scoped scrapes that needed rebuilding of scoped output.',
-      counters.scopeMisses,
-    ],
-    [
-      'shm_exporter_worker_busy_idle_ratio',
-      'gauge',
-      'Ratio of worker busy refresh time to idle queue-wait time.',
-      worker.busyIdleRatio,
-    ],
-    [
-      'shm_exporter_worker_dequeue_latency_avg_ms',
-      'gauge',
-      'Average worker queue wait.',
-      worker.waits.mean,
-    ],
-    ['shm_exporter_worker_dequeue_latency_p50_ms', 'gauge', 'Median sampled queue wait.', wait50],
-    [
-      'shm_exporter_worker_dequeue_latency_p95_ms',
-      'gauge',
-      '95th percentile sampled queue wait.',
-      wait95,
-    ],
-    [
-      'shm_exporter_worker_dequeue_latency_p99_ms',
-      'gauge',
-      '99th percentile sampled queue wait.',
-      wait99,
-    ],
-    [
-      'shm_exporter_worker_rebalance_total',
-      'counter',
-      'Target moves done by runtime rebalancing.',
-      worker.rebalances,
-    ],
-    [
-      'shm_exporter_worker_rebalance_last_duration_ms',
-      'gauge',
-      'Duration of the most recent rebalance pass.',
-      worker.lastRebalanceMs,
-    ],
-    [
-      'shm_exporter_target_refresh_total',
-      'counter',
-      'Refresh cycles executed for the target.',
-      counters.refreshes.count,
-    ],
-    [
-      'shm_exporter_target_refresh_duration_p50_ms',
-      'gauge',
-      'Median sampled refresh duration.',
-      took50,
-    ],
-    [
-      'shm_exporter_target_refresh_duration_p95_ms',
-      'gauge',
-      '95th percentile sampled refresh duration.',
-      took95,
-    ],
-    [
-      'shm_exporter_target_refresh_duration_p99_ms',
-      'gauge',
-      '99th percentile sampled refresh duration.',
-      took99,
-    ],
-    [
-      'shm_exporter_target_series',
-      'gauge',
-      'Application series that the target shows.',
-      view?.series,
-    ],
-    [
-      'shm_exporter_target_series_clashes_total',
-      'counter',
-      'Series left out because another had their name and labels.',
-      view?.clashes,
-    ],
-    [
-      'shm_exporter_target_series_omitted_total',
-      'counter',
-      'Series left out because the target would have shown more than it may.',
-      view?.omitted,
-    ],
-    [
-      'shm_exporter_target_stale_frames_total',
-      'counter',
-      'Texts, histograms and summaries that kept changing while they were copied and kept their last value.',
-      view?.staleFrames,
-    ],
-    [
-      'shm_exporter_target_dropped_objects',
-      'gauge',
-      'Objects that the publisher had no room for in its segment.',
-      view?.droppedObjects,
-    ],
-    [
-      'shm_exporter_target_dropped_variables',
-      'gauge',
-      'Variables that the publisher had no room for in its segment.',
-      view?.droppedVariables,
-    ],
-    [
-      'shm_exporter_target_heartbeat_age_seconds',
-      'gauge',
-      'Time since the last heartbeat of the publisher.',
-      status.publisher.heartbeatAgeSeconds,
-    ],
-    [
-      'shm_exporter_target_as_of_age_seconds',
-      'gauge',
-      'Age of the values, where the publisher states the moment that they stand for.',
-      view?.asOfAgeSeconds,
-    ],
-  ];
-  return rows.flatMap(([name, type, help, value]) =>
-    value === undefined ? [] : [{ name, type, help, value }],
-  );
+  const waits = percentilesOf(worker.waits);
+  const refreshes = percentilesOf(counters.refreshes);
+  const moment = { status, counters, worker, view, waits, refreshes };
+  return ROWS.flatMap(([name, type, help, valueAt]) => {
+    const value = valueAt(moment);
+    return value === undefined ? [] : [{ name, type, help, value }];
+  });
 }
 
-/** The internal metrics of a target as text 0.0.4, with the info metric that names the target. */
-export function internalText(metrics: readonly InternalMetric[], status: TargetStatus): string {
+function percentilesOf(window: SampleWindow): Percentiles {
+  const [p50 = 0, p95 = 0, p99 = 0] = window.percentiles(0.5, 0.95, 0.99);
+  return { p50, p95, p99 };
+}
+
+function pendingOf({ progress: { objects, variables } }: TargetStatus): number {
+  return objects.total - objects.synced + variables.total - variables.synced;
+}
+
+/**
+ * The internal metrics of a target as text, all or those that a scope selects, with the info metric
+ * that names the target.
+ */
+export function internalFamilies(
+  metrics: readonly InternalMetric[],
+  status: TargetStatus,
+  scope?: Scope,
+): FamilyText[] {
   const { app, serverKey, root, partition } = status;
-  const name = 'shm_exporter_target_info';
-  const help = 'Which target this page is of; always 1.';
   const labels = labelsText({ app, server_key: serverKey, root, partition: String(partition) });
-  const info = `${headerText({ name, type: 'info', help, unit: '' })}${seriesText(name, labels)} 1\n`;
-  const line = (metric: InternalMetric) =>
-    `${headerOf(metric)}${metric.name} ${floatText(metric.value)}\n`;
-  return metrics.map(line).join('') + info;
-}
-
-/** Header lines by metric name: they are the same at every scrape. */
-const headers = new Map<string, string>();
-function headerOf({ name, type, help }: InternalMetric): string {
-  let header = headers.get(name);
-  if (header === undefined) {
-    header = headerText({ name, type, help, unit: '' });
-    headers.set(name, header);
-  }
-  return header;
+  const info = { facts: TARGET_INFO, line: `${seriesText(TARGET_INFO.name, labels)} 1\n` };
+  return metrics
+    .map(({ name, type, help, value }) => ({
+      facts: FACTS.get(name) ?? { name, type, help, unit: '' },
+      line: `${name} ${floatText(value)}\n`,
+    }))
+    .concat(info)
+    .filter(({ facts }) => scope?.selects(facts) ?? true)
+    .map(({ facts, line }) => ({ facts, pieces: [Buffer.from(line)] }));
 }

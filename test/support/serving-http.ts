@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import type { Subscription } from 'rxjs';
 import { notReadyText } from '#app/exposition/not-ready-text.js';
-import { textPage } from '#app/exposition/text-page.js';
+import { TEXT } from '#app/exposition/text-format.js';
 import type { Target } from '#app/model.js';
 import { httpSink } from '#app/sinks/http.js';
 import type { HttpOptions } from '#app/sinks/http.js';
@@ -29,7 +29,8 @@ export class ServingHttp {
       address: '127.0.0.1',
       port: 0,
       path: '/metrics',
-      format: textPage,
+      format: TEXT,
+      scope: () => undefined,
       notReady: notReadyText,
       selfMetrics: new SelfMetrics('1.2.3'),
       version: '1.2.3',
