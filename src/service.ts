@@ -10,6 +10,7 @@ import { keyPath } from './config/key-path.js';
 import type { Config } from './config/resolve.js';
 import { Kernel } from './exposition/kernel/kernel.js';
 import { notReadyText } from './exposition/not-ready-text.js';
+import { OPEN_METRICS } from './exposition/open-metrics.js';
 import { compileScope } from './exposition/scope.js';
 import { jsonDocument, textDocument } from './exposition/stdout-document.js';
 import { TEXT } from './exposition/text-format.js';
@@ -127,7 +128,7 @@ function chooseSink(
         address: settings.metricsBindAddress,
         port: settings.metricsPort,
         path: settings.metricsPath,
-        format: TEXT,
+        formats: [TEXT, OPEN_METRICS],
         scope: (name) => compiled.get(name),
         notReady: notReadyText,
         selfMetrics,

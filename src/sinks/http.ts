@@ -64,7 +64,7 @@ const ALLOWED = new Set(['GET', 'HEAD']);
 
 /** Checks in order: path 404, method 405, then what a scrape checks. */
 function replyTo(
-  { method = '', url = '' }: Exchange['request'],
+  { method = '', url = '', headers }: Exchange['request'],
   targets: readonly Target[],
   options: HttpOptions,
 ): Observable<Reply> {
@@ -76,7 +76,7 @@ function replyTo(
   if (!ALLOWED.has(method))
     return of(textReply(405, `method ${method} is not allowed`, { Allow: 'GET, HEAD' }));
   if (own !== undefined) return own();
-  return scrape({ scope: inPath?.scope, query }, targets, options);
+  return scrape({ scope: inPath?.scope, query, accept: headers.accept }, targets, options);
 }
 
 function ownPage(

@@ -1,13 +1,15 @@
 // The answer to one scrape. Spec 4.1, 4.2 and 7.
 import { map, of } from 'rxjs';
 import type { Observable } from 'rxjs';
-import type { Exposition, Format, Scope, SyncProgress, Target } from '../model.js';
+import type { Exposition, Scope, SyncProgress, Target } from '../model.js';
+import { chooseFormat } from './choose-format.js';
+import type { Formats } from './choose-format.js';
 import { textReply } from './reply.js';
 import type { Reply } from './reply.js';
 import { route } from './route.js';
 
 export interface ScrapeOptions {
-  readonly format: Format;
+  readonly formats: Formats;
   /** The scope of that name, as the configuration has it at the moment. */
   readonly scope: (name: string) => Scope | undefined;
   readonly notReady: (progress: SyncProgress) => string;
@@ -17,6 +19,8 @@ export interface ScrapeOptions {
 export interface ScrapeRequest {
   readonly scope: string | undefined;
   readonly query: URLSearchParams;
+  /** The Accept header. */
+  readonly accept: string | undefined;
 }
 
 /** The scope that a path names behind the base path; undefined for paths that are not for scrapes. */
@@ -46,7 +50,9 @@ export function scrape(
   const { target, scope: name } = routed;
   const scope = name === undefined ? undefined : options.scope(name);
   if (name === undefined || scope !== undefined)
-    return target.demand(scope).pipe(map((each) => replyWith(each, options, scope)));
+    return target
+      .demand(scope)
+      .pipe(map((each) => replyWith(each, options, scope, request.accept)));
   // Nothing could be shown, so nothing is demanded.
   const { isReady, progress } = target.status();
   return of(
@@ -58,12 +64,14 @@ export function scrape(
 
 function replyWith(
   exposition: Exposition,
-  { format, notReady }: ScrapeOptions,
+  { formats, notReady }: ScrapeOptions,
   scope: Scope | undefined,
+  accept: string | undefined,
 ): Reply {
   if (exposition.kind === 'waiting') return textReply(503, notReady(exposition.status.progress));
   const { families, internal } = exposition;
   if (scope !== undefined && families.length + internal.length === 0)
     return textReply(404, `scope ${JSON.stringify(scope.name)} matches no rendered metrics`);
-  return { status: 200, page: format.page(exposition) };
+  const format = chooseFormat(formats, accept);
+  return { status: 200, headers: { Vary: 'Accept' }, page: format.page(exposition) };
 }

@@ -113,6 +113,27 @@ describe('the command line of shm_exporter', function () {
       expect(page).not.to.contain('left_root');
     });
 
+    it('says which scopes there are, in either format (spec 2.3, 4.2)', async () => {
+      const scope = '\n[[metric_scopes]]\nname = "few"\nmetrics = ["left_root_*"]\n';
+      const config = stage.config({ app: 'left', server_keys: ['1'] }, scope);
+      const url = await stage.start('exporter', ['--config', config]).url();
+      await readyPage(url);
+      const head = '# HELP left_root_left Variable left of objects of class Root.\n';
+      const line = 'left_root_left{object="@root"} 1\n';
+      const text = await scrape(`${url}/few`);
+      expect(text).to.deep.include({
+        status: 200,
+        body: `${head}# TYPE left_root_left untyped\n${line}`,
+      });
+      expect((await scrape(`${url}?scope=many`)).status).to.equal(404);
+      const accept = 'application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5';
+      const response = await fetch(`${url}/few`, { headers: { accept, connection: 'close' } });
+      expect(response.headers.get('content-type')).to.contain('application/openmetrics-text');
+      expect(await response.text()).to.equal(
+        `# TYPE left_root_left unknown\n${head}${line}# EOF\n`,
+      );
+    });
+
     it('wins: --enable-metrics-http and --metrics-port', async () => {
       const config = stage.config({ app: 'left', metrics_http_enabled: false, metrics_port: 1 });
       const more = ['--enable-metrics-http', '--metrics-port', '0', '--server-key', '1'];

@@ -112,6 +112,12 @@ describe('compileScope', () => {
     ] as const;
     expect(scope.name).to.equal('few');
     for (let time = 0; time < 2; time++)
-      expect(metrics.map((metric) => scope.selects(metric))).to.deep.equal([true, true, false, true, false]);
+      expect(metrics.map((metric) => scope.selects(metric))).to.deep.equal([
+        true,
+        true,
+        false,
+        true,
+        false,
+      ]);
   });
 });

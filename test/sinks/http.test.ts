@@ -6,6 +6,7 @@ import { NEVER, Subject, firstValueFrom, of, throwError } from 'rxjs';
 import type { Exposition } from '#app/model.js';
 import { eventually } from '../support/eventually.js';
 import { FakeTarget } from '../support/fake-target.js';
+import { readOpenMetrics } from '../support/open-metrics-checker.js';
 import { ServingHttp } from '../support/serving-http.js';
 import { Fault } from '#app/errors.js';
 import { httpSink } from '#app/sinks/http.js';
@@ -144,6 +145,28 @@ describe('the HTTP responder', () => {
         status: 400,
         text: 'the path asks for scope "all", the query for "demo"\n',
       });
+    });
+
+    it('OpenMetrics when it is asked for, scoped or not', async () => {
+      const target = new FakeTarget();
+      const http = await serve([target], { scope });
+      const asking = { headers: { accept: 'application/openmetrics-text;version=1.0.0' } };
+      const pages = [await http.ask('/metrics', asking), await http.ask('/metrics/demo', asking)];
+      for (const { headers, text } of pages) {
+        expect(headers.get('content-type')).to.equal(
+          'application/openmetrics-text; version=1.0.0; charset=utf-8',
+        );
+        expect(headers.get('content-length')).to.equal(String(text.length));
+        expect(headers.get('vary')).to.equal('Accept');
+      }
+      expect(pages.map(({ text }) => readOpenMetrics(text).map(({ name }) => name))).to.deep.equal([
+        ['demo_value', 'shm_exporter_target'],
+        ['demo_value'],
+      ]);
+      const plain = await http.ask('/metrics');
+      expect(plain.text).to.equal(PAGE);
+      expect(plain.headers.get('vary')).to.equal('Accept');
+      expect(target.held).to.equal(0);
     });
 
     it('HEAD with the headers of GET and no body', async () => {
@@ -442,7 +465,7 @@ describe('the HTTP responder', () => {
         address: '127.0.0.1',
         port,
         path: '/metrics',
-        format: TEXT,
+        formats: [TEXT],
         scope: () => undefined,
         notReady: () => '',
         selfMetrics: new SelfMetrics(''),
