@@ -1,18 +1,19 @@
 #!/usr/bin/env node
 // shm_exporter: arguments in, exit status out.
 import { readFileSync } from 'node:fs';
-import { Subscription } from 'rxjs';
+import { Subject, Subscription } from 'rxjs';
 import { parseArguments } from './config/arguments.js';
+import type { Arguments } from './config/arguments.js';
 import { loadConfig } from './config/resolve.js';
-import type { Config } from './config/resolve.js';
 import { Fault, messageOf } from './errors.js';
 import { readLicense } from './license/license-file.js';
 import { logger } from './log.js';
 import { posixMemory } from './native/posix.js';
 import { notYet } from './not-yet.js';
 import { planTargets } from './plan.js';
-import type { Plan } from './plan.js';
+import { scopeWarnings } from './scope-warnings.js';
 import { service } from './service.js';
+import type { Planned } from './service.js';
 import { pipeWriter } from './sinks/pipe-writer.js';
 
 /** Running responses may take this long after a signal. */
@@ -46,22 +47,33 @@ function print(text: string): void {
   process.stdout.write(text);
 }
 
-const warningsOf = (config: Config, plan: Plan): readonly string[] => [
+const warningsOf = ({ config, plan: targets }: Planned): readonly string[] => [
   ...config.warnings,
-  ...plan.flatMap(({ warnings }) => warnings),
+  ...targets.flatMap(({ warnings }) => warnings),
   ...notYet(config),
+  ...scopeWarnings(config, targets),
 ];
 
-function run(config: Config): void {
-  const { settings } = config;
+/** Everything that a configuration says, checked. */
+function plan(given: Arguments): Planned {
+  const config = loadConfig(given);
+  return { config, plan: planTargets(config) };
+}
+
+function run(given: Arguments): void {
+  const planned = plan(given);
+  const { settings } = planned.config;
   const log = logger(
     (line) => process.stderr.write(line),
     () => new Date(),
     settings.debug,
   );
-  const plan = planTargets(config);
-  for (const message of warningsOf(config, plan)) log({ level: 'warning', message });
+  const warn = (message: string): void => {
+    log({ level: 'warning', message });
+  };
+  warningsOf(planned).forEach(warn);
   const license = readLicense(settings.licenseFile, new Date());
+  const reload$ = new Subject<Planned>();
   const running = new Subscription();
   const stop = (signal: NodeJS.Signals): void => {
     log({ level: 'info', message: `${signal}: ending` });
@@ -72,14 +84,26 @@ function run(config: Config): void {
   // Before the start: much of it happens while the service is being subscribed to.
   process.once('SIGTERM', stop);
   process.once('SIGINT', stop);
+  process.on('SIGHUP', () => {
+    try {
+      const next = plan(given);
+      warningsOf(next).forEach(warn);
+      reload$.next(next);
+    } catch (error) {
+      if (!(error instanceof Fault)) throw error;
+      warn('configuration not reloaded, everything stays as it was:');
+      messageOf(error).split('\n').forEach(warn);
+    }
+  });
+  const around = {
+    version: version(),
+    memory: posixMemory,
+    unixMs: () => Date.now(),
+    stdout: () => pipeWriter(1),
+    log,
+  };
   running.add(
-    service({ config, plan }, license, {
-      version: version(),
-      memory: posixMemory,
-      unixMs: () => Date.now(),
-      stdout: () => pipeWriter(1),
-      log,
-    }).subscribe({
+    service(planned, license, around, reload$).subscribe({
       error: fail,
       complete: () => process.exit(0),
     }),
@@ -92,12 +116,11 @@ function main(): void {
     print(invocation.text);
     return;
   }
-  const config = loadConfig(invocation.arguments);
   if (invocation.kind === 'run') {
-    run(config);
+    run(invocation.arguments);
     return;
   }
-  const warnings = warningsOf(config, planTargets(config))
+  const warnings = warningsOf(plan(invocation.arguments))
     .map((warning) => `warning: ${warning}\n`)
     .join('');
   print(`${warnings}configuration is valid\n`);

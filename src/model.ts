@@ -180,11 +180,22 @@ export interface InternalMetric {
   readonly labels?: Readonly<Record<string, string>>;
 }
 
-/** A target that is ready, with the internal metrics of the moment it was asked. */
+/** A named subset of the metrics. Spec 2.3. */
+export interface Scope {
+  readonly name: string;
+  /** The answer is the same for the same metric, always. */
+  selects(metric: Pick<FamilyFacts, 'name' | 'type'>): boolean;
+}
+
+/** A target that is ready, and what is to be shown of it: everything, or what a scope selects. */
 export interface ReadyExposition {
   readonly kind: 'ready';
+  /** Holds the text of `families`. */
   readonly snapshot: Snapshot;
-  readonly internal: readonly InternalMetric[];
+  /** The application's metrics: the same list while snapshot and scope are unchanged. */
+  readonly families: readonly FamilyText[];
+  /** The metrics about the target itself, of the moment it was asked. Spec 2.5. */
+  readonly internal: readonly FamilyText[];
   readonly status: TargetStatus;
 }
 
@@ -200,8 +211,11 @@ export interface Page {
   release(): void;
 }
 
-/** Makes a page of an exposition in one format. */
-export type Format = (exposition: ReadyExposition) => Page;
+/** One way to write an exposition down. */
+export interface Format {
+  readonly contentType: string;
+  page(exposition: ReadyExposition): Page;
+}
 
 /** What a target says of itself. */
 export interface TargetStatus {
@@ -223,8 +237,8 @@ export interface Target {
   status(): TargetStatus;
   /** The internal metrics as they are now, without being a scrape. */
   internal(): readonly InternalMetric[];
-  /** One demand: emits one exposition and completes. Spec 1.9. */
-  demand(): Observable<Exposition>;
+  /** One demand, for all metrics or a scope: emits one exposition and completes. Spec 1.9. */
+  demand(scope?: Scope): Observable<Exposition>;
 }
 
 /** What happens to a target that an operator wants to read about. */

@@ -1,12 +1,14 @@
 // A target as sinks see it: it turns their demands into answers of its partition, and keeps count.
 import { EMPTY, Subject, defer, filter, finalize, map, merge, mergeMap, of, take } from 'rxjs';
 import type { Observable, SchedulerLike } from 'rxjs';
-import { internalMetrics } from './exposition/internal-metrics.js';
+import { internalFamilies, internalMetrics } from './exposition/internal-metrics.js';
 import type { Rebalances, TargetCounters } from './exposition/internal-metrics.js';
+import { selectFamilies } from './exposition/selection.js';
 import type { TargetFacts } from './exposition/target-facts.js';
 import type {
   Exposition,
   InternalMetric,
+  Scope,
   Snapshot,
   Target,
   TargetEvent,
@@ -38,8 +40,8 @@ export class ServedTarget implements Target {
     scopeHits: 0,
     scopeMisses: 0,
   };
-  /** Demands without an answer yet. */
-  readonly #waiting = new Set<number>();
+  /** Demands without an answer yet, by number, with their scopes. */
+  readonly #waiting = new Map<number, Scope | undefined>();
   #lastId = 0;
   /** The last text of a predecessor, served until there is a newer one. */
   #kept: { readonly snapshot: Snapshot; readonly release: () => void } | undefined;
@@ -91,7 +93,7 @@ export class ServedTarget implements Target {
     return this.#tenure.change(wish);
   }
 
-  demand(): Observable<Exposition> {
+  demand(scope?: Scope): Observable<Exposition> {
     return defer(() => {
       const id = ++this.#lastId;
       const answer$ = this.#answered$.pipe(
@@ -100,7 +102,7 @@ export class ServedTarget implements Target {
         map(({ exposition }) => exposition),
       );
       const ask$ = defer(() => {
-        this.#waiting.add(id);
+        this.#waiting.set(id, scope);
         if (this.#tenure.failure !== '') this.#turnAway();
         else if (this.#tenure.isListening) this.#tenure.order({ kind: 'demand', id });
         return EMPTY;
@@ -134,7 +136,7 @@ export class ServedTarget implements Target {
       case 'succeeded': {
         if (event.snapshot !== undefined) this.#keep(event.snapshot);
         this.#before = countsOf(this.#withBefore(event.last));
-        for (const id of [...this.#waiting]) this.#tenure.order({ kind: 'demand', id });
+        for (const id of [...this.#waiting.keys()]) this.#tenure.order({ kind: 'demand', id });
         return [];
       }
     }
@@ -143,18 +145,25 @@ export class ServedTarget implements Target {
   #answer({ id, outcome, snapshot: own }: Answer): TargetEvent[] {
     if (own !== undefined) this.#keep(undefined);
     const snapshot = own ?? this.#kept?.snapshot;
-    if (id === undefined || !this.#waiting.delete(id)) return [];
+    if (id === undefined || !this.#waiting.has(id)) return [];
+    const scope = this.#waiting.get(id);
+    this.#waiting.delete(id);
+    const status = this.status();
     if (outcome === 'waiting' || snapshot === undefined) {
-      this.#answered$.next({ id, exposition: { kind: 'waiting', status: this.status() } });
+      this.#answered$.next({ id, exposition: { kind: 'waiting', status } });
       return [];
     }
     // A scrape is counted before its page is written.
     if (outcome === 'hit') this.#counters.cacheHits++;
     else this.#counters.cacheMisses++;
-    const internal = this.internal();
+    const selection = scope && selectFamilies(snapshot, scope);
+    if (selection?.isHit === true) this.#counters.scopeHits++;
+    if (selection?.isHit === false) this.#counters.scopeMisses++;
+    const families = selection?.families ?? snapshot.families;
+    const internal = internalFamilies(this.internal(), status, scope);
     this.#answered$.next({
       id,
-      exposition: { kind: 'ready', snapshot, internal, status: this.status() },
+      exposition: { kind: 'ready', snapshot, families, internal, status },
     });
     if (!this.place.definition.isDebug) return [];
     const done = outcome === 'hit' ? 'served' : 'rendered';
@@ -166,7 +175,7 @@ export class ServedTarget implements Target {
   /** Tells all who wait that there is nothing to serve. */
   #turnAway(): void {
     const status = this.status();
-    for (const id of [...this.#waiting]) {
+    for (const id of [...this.#waiting.keys()]) {
       this.#waiting.delete(id);
       this.#answered$.next({ id, exposition: { kind: 'waiting', status } });
     }

@@ -14,10 +14,12 @@ import {
   tap,
 } from 'rxjs';
 import type { Observable } from 'rxjs';
+import { changedSettings } from './config/changed-settings.js';
 import type { Config } from './config/resolve.js';
 import { notReadyText } from './exposition/not-ready-text.js';
+import { OPEN_METRICS } from './exposition/open-metrics.js';
 import { jsonDocument, textDocument } from './exposition/stdout-document.js';
-import { textPage } from './exposition/text-page.js';
+import { TEXT } from './exposition/text-format.js';
 import { loadLicense } from './license/license-file.js';
 import type { LicenseStatus } from './license/license-status.js';
 import { watchLicense } from './license/license-watch.js';
@@ -29,6 +31,7 @@ import { CatalogueShelf } from './partitions/catalogue-shelf.js';
 import { LogicalPartition } from './partitions/logical-partition.js';
 import type { Partition } from './partitions/partition.js';
 import type { Plan } from './plan.js';
+import { ScopeRegistry } from './scope-registry.js';
 import { httpSink } from './sinks/http.js';
 import { SelfMetrics } from './sinks/self-metrics.js';
 import type { Sink, SinkEvent } from './sinks/sink.js';
@@ -66,12 +69,13 @@ export interface Planned {
  *   targets and scopes count
  */
 export function service(
-  { config, plan }: Planned,
+  planned: Planned,
   license: LicenseStatus,
   around: Surroundings,
   reload$: Observable<Planned> = EMPTY,
 ): Observable<never> {
   return defer(() => {
+    const { config } = planned;
     const { settings } = config;
     const { log, unixMs } = around;
     const nowMs = () => performance.now();
@@ -84,20 +88,30 @@ export function service(
       partitions.set(number, made);
       return made;
     };
+    const scopes = new ScopeRegistry();
     const assignment = settings.workerAssignmentMode;
     const registry = new TargetRegistry({ assignment, partition, unixMs, nowMs });
-    const update = (targets: Plan): Observable<never> => {
+    const update = (next: Planned): Observable<never> => {
+      scopes.update(next.config.scopes);
       // Like the other settings of the process, `debug` stays what it was at the start.
-      const definitions = targets.map(({ definition }) => ({
-        ...definition,
-        isDebug: settings.debug,
-      }));
-      return registry.update(definitions, partitionCount(settings.targetWorkers, targets.length));
+      const isDebug = settings.debug;
+      const definitions = next.plan.map(({ definition }) => ({ ...definition, isDebug }));
+      const partitions = partitionCount(settings.targetWorkers, definitions.length);
+      return registry.update(definitions, partitions);
     };
     const selfMetrics = new SelfMetrics(around.version);
-    const sink = chooseSink(config, around, selfMetrics);
+    const sink = chooseSink(config, scopes, around, selfMetrics);
     const run$ = registry.run().pipe(tap(log), ignoreElements());
-    const reloads$ = reload$.pipe(mergeMap((next) => update(next.plan)));
+    const reloads$ = reload$.pipe(
+      mergeMap((next) => {
+        for (const key of changedSettings(settings, next.config.settings))
+          log({ level: 'warning', message: `${key} changed: it takes effect at the next start` });
+        const { plan, config: given } = next;
+        const counts = `${plan.length} targets, ${given.scopes.length} scopes`;
+        log({ level: 'info', message: `configuration reloaded: ${counts}` });
+        return update(next);
+      }),
+    );
     const rebalance$ = interval(REBALANCE_MS).pipe(
       exhaustMap(() => registry.rebalance(MOST_MOVES, LEAST_LOAD)),
     );
@@ -112,7 +126,7 @@ export function service(
     // The sink's end is the service's end: the targets and the license watch have none.
     const ended$ = new Subject<void>();
     const keep$ = merge(
-      ...[run$, update(plan), reloads$, license$],
+      ...[run$, update(planned), reloads$, license$],
       settings.workerRebalanceEnabled ? rebalance$ : EMPTY,
     ).pipe(takeUntil(ended$));
     const serve$ = sink$.pipe(
@@ -130,6 +144,7 @@ export function service(
 
 function chooseSink(
   { settings }: Config,
+  scopes: ScopeRegistry,
   { version, stdout, log }: Surroundings,
   selfMetrics: SelfMetrics,
 ): Sink {
@@ -138,7 +153,8 @@ function chooseSink(
         address: settings.metricsBindAddress,
         port: settings.metricsPort,
         path: settings.metricsPath,
-        format: textPage,
+        formats: [TEXT, OPEN_METRICS],
+        scope: (name) => scopes.get(name),
         notReady: notReadyText,
         selfMetrics,
         version,

@@ -64,6 +64,7 @@ describe('targetPipeline', () => {
               root,
               catalogue: undefined,
               filters,
+              variable: '',
               onClash: () => undefined,
             }),
           ),

@@ -1,7 +1,8 @@
 // A target over real segments: readiness, late objects, lost publishers, and when it renders.
 import { expect } from 'chai';
 import { notReadyText } from '#app/exposition/not-ready-text.js';
-import type { Exposition } from '#app/model.js';
+import { compileScope } from '#app/exposition/scope.js';
+import type { Exposition, Scope } from '#app/model.js';
 import { follow } from './support/follow.js';
 import { Publishers } from './support/segment-of.js';
 import { Served, seriesOf } from './support/served.js';
@@ -330,12 +331,64 @@ describe('ServedTarget', () => {
         ]);
       });
 
+    it('a scoped scrape counts as a scrape, and besides as one scope hit or miss (spec 2.5)', () => {
+      const shown = showing(1);
+      const target = serve();
+      const [few, reloaded, none] = ['demo_*', 'demo_*', 'nothing'].map((pattern) =>
+        compileScope({ name: 'few', metrics: [pattern] }),
+      );
+      const counts = () =>
+        ['render_cache_hits', 'render_cache_misses', 'scope_cache_hits', 'scope_cache_misses']
+          .map((name) => target.internal(`shm_exporter_internal_scrape_${name}_total`))
+          .join(' ');
+      const after = (scope: Scope | undefined) => {
+        target.ask(scope);
+        return counts();
+      };
+      expect(counts()).to.equal('0 0 0 0');
+      expect([undefined, few, few, reloaded, few, none, none].map(after)).to.deep.equal([
+        '0 1 0 0',
+        '1 1 0 1',
+        '2 1 1 1',
+        '3 1 1 2',
+        '4 1 2 2',
+        '5 1 2 3',
+        '6 1 3 3',
+      ]);
+      target.clock.advance(250);
+      shown.x.set(2);
+      expect([few, undefined, few].map(after)).to.deep.equal(['6 2 3 4', '7 2 3 4', '8 2 4 4']);
+      shown.publisher.close();
+      expect(after(few)).to.equal('8 2 4 4');
+    });
+
+    it('a scope shows what it selects of the application and of the internal metrics', () => {
+      showing(1);
+      const target = serve();
+      const shown = (...metrics: readonly string[]) => {
+        const exposition = target.ask(compileScope({ name: 'some', metrics }));
+        if (exposition.kind === 'waiting') throw new Error('not ready');
+        return [...exposition.families, ...exposition.internal].map(({ facts }) => facts.name);
+      };
+      expect(shown('demo_*')).to.deep.equal(['demo_root_x']);
+      expect(shown('shm_exporter_*_info', '*_target_ready')).to.deep.equal([
+        'shm_exporter_internal_target_ready',
+        'shm_exporter_target_info',
+      ]);
+      expect(shown('other_*')).to.deep.equal([]);
+      expect(shown('*')).to.include.members([
+        ...['demo_root_x', 'shm_exporter_target_info', 'shm_exporter_target_refresh_total'],
+      ]);
+    });
+
     it('a scrape is counted before its page is written', () => {
       showing(1);
       const exposition = serve().ask();
       if (exposition.kind === 'waiting') throw new Error('not ready');
-      const misses = exposition.internal.find(({ name }) => name.endsWith('misses_total'));
-      expect(misses?.value).to.equal(1);
+      const misses = exposition.internal.find(({ facts }) =>
+        facts.name.endsWith('render_cache_misses_total'),
+      );
+      expect(String(misses?.pieces[0])).to.match(/misses_total 1\n$/);
     });
 
     it('counts a refresh for each demand', () => {

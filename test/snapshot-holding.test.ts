@@ -1,7 +1,7 @@
 // A page that is being sent keeps its bytes, whatever is rendered meanwhile.
 import { expect } from 'chai';
 import { Kernel } from '#app/exposition/kernel/kernel.js';
-import { textPage } from '#app/exposition/text-page.js';
+import { TEXT } from '#app/exposition/text-format.js';
 import type { Page } from '#app/model.js';
 import type { PublishedObject } from '#app/native/publisher-options.js';
 import { Publishers } from './support/segment-of.js';
@@ -41,7 +41,7 @@ describe('a page of a snapshot', () => {
   const pageOf = (served: Served): Page => {
     return served.answer((exposition) => {
       if (exposition.kind === 'waiting') throw new Error('The target is not ready');
-      return textPage(exposition);
+      return TEXT.page(exposition);
     });
   };
 

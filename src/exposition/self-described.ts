@@ -11,6 +11,9 @@ export const metricNamePart = (text: string): string =>
     .replace(/^_+|_+$/g, '')
     .toLowerCase();
 
+/** What the names of all metrics of an application without a catalogue begin with. */
+export const metricPrefix = (app: string): string => `${metricNamePart(app)}_`;
+
 /** Rows that are remembered; beyond them they are made anew, which is slower and no harm. */
 const MOST_ROWS = 20_000;
 

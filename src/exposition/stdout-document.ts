@@ -1,15 +1,14 @@
 // What stdout mode prints at a tick: one document a target, as text or as JSON lines.
 import type { Exposition, Page, TargetStatus } from '../model.js';
-import { internalLine } from './internal-metrics.js';
 import { notReadyText } from './not-ready-text.js';
-import { textPage } from './text-page.js';
+import { TEXT } from './text-format.js';
 
 /** A comment line that names target and time, the text, and an end mark. */
 export function textDocument(exposition: Exposition, time: Date): Page {
   const head = `# snapshot ${identity(exposition.status)} time=${time.toISOString()}`;
   if (exposition.kind === 'waiting')
     return plainPage(comment(`${head} ${notReadyText(exposition.status.progress)}`));
-  const page = textPage(exposition);
+  const page = TEXT.page(exposition);
   const start = Buffer.from(comment(head));
   const pieces = [start, ...page.pieces, END];
   return { ...page, pieces, bytes: page.bytes + start.length + END.length };
@@ -28,14 +27,12 @@ export function jsonDocument(exposition: Exposition, time: Date): Page {
     const reason = notReadyText(exposition.status.progress);
     return plainPage(`${JSON.stringify({ ...common, ready: false, reason })}\n`);
   }
-  const { snapshot, internal } = exposition;
+  const { families, internal } = exposition;
   const start = JSON.stringify(common).slice(0, -1);
   const lines: Uint8Array[] = [];
-  for (const { facts, pieces } of snapshot.families)
+  for (const { facts, pieces } of [...families, ...internal])
     for (const piece of pieces)
       lines.push(Buffer.from(jsonLines(Buffer.from(piece).toString('utf8'), facts.type, start)));
-  const own = internal.map((metric) => jsonLines(internalLine(metric), metric.type, start));
-  lines.push(Buffer.from(own.join('')));
   return {
     contentType: 'application/x-ndjson',
     pieces: lines,

@@ -1,5 +1,6 @@
 // What the partition of a target knows of it at one moment. Plain data: it crosses threads.
 import type { SyncProgress, Verdict } from '../model.js';
+import type { HighlightedValue } from './highlight.js';
 import type { Durations } from './sample-window.js';
 
 /** What the view of a target measures. */
@@ -24,6 +25,8 @@ export interface TargetFacts {
   readonly publisher: Verdict;
   /** Undefined while there is no root. */
   readonly view: ViewFacts | undefined;
+  /** The highlighted variable, where there is one with a value. */
+  readonly highlighted: HighlightedValue | undefined;
   /** How long its refreshes took. */
   readonly refreshes: Durations;
   /** Of the partition: busy time divided by idle time, and how long refreshes waited. */

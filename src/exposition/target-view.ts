@@ -11,6 +11,8 @@ import type {
   Variable,
 } from '../model.js';
 import { ExpositionText } from './exposition-text.js';
+import { Highlight } from './highlight.js';
+import type { HighlightedValue } from './highlight.js';
 import type { Kernel } from './kernel/kernel.js';
 import { MetricBuilder } from './metric-builder.js';
 import type { ObservedContent } from './observed.js';
@@ -25,6 +27,8 @@ export interface ViewParts {
   readonly root: ManagedObject;
   readonly catalogue: Catalogue | undefined;
   readonly filters: Filters;
+  /** Path of a variable to highlight; empty for none. */
+  readonly variable: string;
   /** Hears of each series that was left out because another has its name and labels. */
   readonly onClash: (series: string) => void;
 }
@@ -38,6 +42,7 @@ export class TargetView implements ProbeListener {
   readonly #text: ExpositionText;
   readonly #register: SeriesRegister;
   readonly #builder: MetricBuilder;
+  readonly #highlight: Highlight | undefined;
   /** Tracked objects, in the order in which they were found. */
   readonly #tracked = new Set<ManagedObject>();
   #unbound: ManagedObject[];
@@ -49,7 +54,7 @@ export class TargetView implements ProbeListener {
   #isClosed = false;
 
   constructor(parts: ViewParts) {
-    const { app, kernel, source, root, catalogue, filters, onClash } = parts;
+    const { app, kernel, source, root, catalogue, filters, variable, onClash } = parts;
     this.#parts = parts;
     this.#probe = new Probe(kernel, source, this);
     this.#text = new ExpositionText(kernel);
@@ -65,6 +70,7 @@ export class TargetView implements ProbeListener {
       catalogue,
       rules: filters.rules,
     });
+    this.#highlight = variable === '' ? undefined : new Highlight(source, root, variable);
     this.#unbound = [root];
     if (root.asOf !== undefined) this.#probe.address(root.asOf.slot);
   }
@@ -119,8 +125,18 @@ export class TargetView implements ProbeListener {
     );
   }
 
+  /** The highlighted variable as it is now, tracked or not; the same object while it is the same. */
+  get highlighted(): HighlightedValue | undefined {
+    return this.#isClosed ? undefined : this.#highlight?.read();
+  }
+
   /** Binds the next part of the subtree; false when all is bound. */
   bindMore(): boolean {
+    const isLookedFor = this.#highlight?.bindMore() ?? false;
+    return this.#bindSlice() || isLookedFor;
+  }
+
+  #bindSlice(): boolean {
     let budget = ITEMS_AT_ONCE;
     while (budget-- > 0) {
       const next = this.#variablesToBind?.next();
@@ -142,6 +158,7 @@ export class TargetView implements ProbeListener {
   /** Takes in what came and went. Repeated changes do no harm. */
   absorb(changes: readonly StructureChange[]): void {
     if (this.#isClosed) return;
+    this.#highlight?.absorb(changes);
     for (const change of changes) {
       this.#isDirty = true;
       if (change.kind === 'object-added') this.#takeIn(change.object);

@@ -1,7 +1,6 @@
 // Prometheus text 0.0.4: header lines of a family, and names and labels of a series.
 import type { FamilyFacts, MetricType } from '../model.js';
-
-export const TEXT_CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
+import { textFormat } from './text-page.js';
 
 /** The types that text 0.0.4 has; info and state sets are gauges there. */
 const TYPES: Record<MetricType, string> = {
@@ -23,6 +22,13 @@ const escapeHelp = (text: string) => text.replace(/[\\\n]/g, (c) => (c === '\n' 
 
 export const headerText = ({ name, type, help }: FamilyFacts): string =>
   `# HELP ${name} ${escapeHelp(help)}\n# TYPE ${name} ${TYPES[type]}\n`;
+
+/** Pages of text 0.0.4. */
+export const TEXT = textFormat({
+  contentType: 'text/plain; version=0.0.4; charset=utf-8',
+  header: headerText,
+  end: '',
+});
 
 /** Labels as they stand between the braces; those with an empty value are left out. */
 export function labelsText(labels: Labels): string {

@@ -3,7 +3,9 @@ import { Subject, defer, ignoreElements, merge, tap } from 'rxjs';
 import type { SchedulerLike } from 'rxjs';
 import { compileFilters } from '../catalogue/filters.js';
 import { messageOf } from '../errors.js';
+import type { HighlightedValue } from '../exposition/highlight.js';
 import type { Kernel } from '../exposition/kernel/kernel.js';
+import { numberText } from '../exposition/number-text.js';
 import { SampleWindow } from '../exposition/sample-window.js';
 import type { TargetFacts, ViewFacts } from '../exposition/target-facts.js';
 import { TargetView } from '../exposition/target-view.js';
@@ -50,15 +52,16 @@ export class HostedTarget implements Hosted, PipelineObserver {
   #view: TargetView | undefined;
   #isReady = false;
   #publisherState: PublisherState | undefined;
+  #highlighted: HighlightedValue | undefined;
 
   constructor(definition: TargetDefinition, place: Workplace, { order$, isHeir }: HostOptions) {
     this.#definition = definition;
     this.#place = place;
-    const { app, instance, serverKeys, catalogue: text, spacingMs } = definition;
+    const { app, instance, serverKeys, variable, catalogue: text, spacingMs } = definition;
     this.report$ = defer(() => {
       const heard$ = new Subject<Order>();
       const catalogue = text && place.shelf.get(text);
-      const parts = { app, kernel: place.kernel, catalogue, onClash: this.#onClash };
+      const parts = { app, kernel: place.kernel, catalogue, variable, onClash: this.#onClash };
       const filters = compileFilters(catalogue, definition);
       const answer$ = targetPipeline({
         app,
@@ -102,6 +105,7 @@ export class HostedTarget implements Hosted, PipelineObserver {
       progress: this.#progress(),
       publisher: this.#choice?.kind === 'none' ? this.#choice.publisher : pool.publisher(serverKey),
       view: this.#viewFacts(),
+      highlighted: this.#view?.highlighted,
       refreshes: this.#refreshes.durations,
       queue: { busyIdleRatio: queue.busyIdleRatio, waits: queue.waits },
     };
@@ -155,11 +159,21 @@ export class HostedTarget implements Hosted, PipelineObserver {
   readonly refreshed = (tookMs: number): void => {
     this.#refreshes.add(tookMs);
     this.#told$.next({ kind: 'refreshed', tookMs });
-    if (this.#isReady || !this.#definition.isDebug) return;
+    if (!this.#definition.isDebug) return;
+    this.#tellHighlighted();
+    if (this.#isReady) return;
     const { objects, variables, reason } = this.#progress();
     const counts = `objects ${objects.synced}/${objects.total}, variables ${variables.synced}/${variables.total}`;
     this.#say('debug', `sync: ${counts}, waiting on ${reason}`);
   };
+
+  #tellHighlighted(): void {
+    const value = this.#view?.highlighted;
+    if (value === this.#highlighted) return;
+    this.#highlighted = value;
+    const text = value && (value.text ?? numberText(value.value));
+    this.#say('debug', `${this.#definition.variable} is ${text ?? 'without a value'}`);
+  }
 
   /** A demand sees what its publisher shows now. */
   #look(id: number): void {

@@ -1,23 +1,22 @@
 // The HTTP responder: routes an exchange to a target or to one of our own pages. Spec 4.
 import { catchError, defer, map, mergeMap, of } from 'rxjs';
 import type { Observable } from 'rxjs';
-import type { Exposition, Format, SyncProgress, Target } from '../model.js';
+import type { Target } from '../model.js';
 import { listen } from './http-server.js';
 import type { Exchange, Listening } from './http-server.js';
 import { plainPage, send, textReply } from './reply.js';
 import type { Reply } from './reply.js';
-import { route } from './route.js';
+import { scopeInPath, scrape } from './scrape.js';
+import type { ScrapeOptions } from './scrape.js';
 import type { SelfMetrics } from './self-metrics.js';
 import type { Sink, SinkEvent } from './sink.js';
 import { statusPage } from './status-page.js';
 
-export interface HttpOptions {
+export interface HttpOptions extends ScrapeOptions {
   readonly address: string;
   readonly port: number;
   /** Base scrape path, such as `/metrics`. */
   readonly path: string;
-  readonly format: Format;
-  readonly notReady: (progress: SyncProgress) => string;
   readonly selfMetrics: SelfMetrics;
   readonly version: string;
   readonly log: (message: string) => void;
@@ -35,7 +34,7 @@ export function httpSink(options: HttpOptions): Sink {
         const reply$ =
           inFlight > MOST_IN_FLIGHT
             ? of(textReply(503, 'too many scrapes at once', { 'Retry-After': '1' }))
-            : replyTo(request.method ?? '', request.url ?? '', registry.targets, options);
+            : replyTo(request, registry.targets, options);
         return reply$.pipe(
           catchError((error: unknown) => {
             options.log(`request ${request.url ?? ''} failed: ${String(error)}`);
@@ -63,35 +62,21 @@ const opened = ({ authority }: Listening, { path }: HttpOptions): SinkEvent => (
 
 const ALLOWED = new Set(['GET', 'HEAD']);
 
-/** Checks in order: path 404, method 405, routing 400 or 404, readiness 503, scope 404. */
+/** Checks in order: path 404, method 405, then what a scrape checks. */
 function replyTo(
-  method: string,
-  url: string,
+  { method = '', url = '', headers }: Exchange['request'],
   targets: readonly Target[],
   options: HttpOptions,
 ): Observable<Reply> {
   const { pathname, query } = parts(url);
   const own = ownPage(pathname, targets, options);
-  if (own === undefined && pathname !== options.path)
+  const inPath = scopeInPath(pathname, options.path);
+  if (own === undefined && inPath === undefined)
     return of(textReply(404, `no page ${pathname}, the metrics are at ${options.path}`));
   if (!ALLOWED.has(method))
     return of(textReply(405, `method ${method} is not allowed`, { Allow: 'GET, HEAD' }));
   if (own !== undefined) return own();
-  const routed = route(targets, query);
-  if (routed.kind === 'refused') return of(textReply(routed.status, routed.text));
-  const scope = query.get('scope') ?? undefined;
-  return routed.target.demand().pipe(map((each) => metricsReply(each, scope, options)));
-}
-
-/** Readiness comes before the scope: 503, then 404. No scope is known yet. */
-function metricsReply(
-  exposition: Exposition,
-  scope: string | undefined,
-  { format, notReady }: HttpOptions,
-): Reply {
-  if (exposition.kind === 'waiting') return textReply(503, notReady(exposition.status.progress));
-  if (scope !== undefined) return textReply(404, `no metric scope ${JSON.stringify(scope)}`);
-  return { status: 200, page: format(exposition) };
+  return scrape({ scope: inPath?.scope, query, accept: headers.accept }, targets, options);
 }
 
 function ownPage(

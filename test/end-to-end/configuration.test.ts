@@ -64,6 +64,37 @@ describe('the command line of shm_exporter', function () {
       stderr: '',
     }));
 
+  it('tells of scopes and patterns that can select nothing, and of none that can', () => {
+    const scope = (name: string, ...metrics: readonly string[]) =>
+      `[[metric_scopes]]\nname = "${name}"\nmetrics = ${JSON.stringify(metrics)}\n`;
+    const scopes = [
+      scope('fine', 'adh_*', 'shm_exporter_target_info', 'mine_root_x', '*_num_clients'),
+      scope('typed', 'shm_exporter_internal_target_redy'),
+      scope('partly', 'ads_*', 'shm_exporter_target_info', 'atx_*'),
+      scope('idle', 'ads_*', 'mine'),
+    ].join('');
+    const targets = ['adh', 'mine'].map(
+      (app, index) => `[[targets]]\napp = "${app}"\nserver_key = "${index}"\n`,
+    );
+    const path = stage.config({}, `\n${targets.join('')}${scopes}`);
+    const place = (text: string, offset = 0) => {
+      const [before = ''] = readFileSync(path, 'utf8').split(text);
+      const lines = before.split('\n');
+      return `${path}:${lines.length - offset}:${offset > 0 ? 1 : (lines.at(-1)?.length ?? 0) + 1}`;
+    };
+    const { status, stdout } = run('--config', path, '--check-config');
+    expect({ status, lines: stdout.trimEnd().split('\n') }).to.deep.equal({
+      status: 0,
+      lines: [
+        `warning: ${place('name = "typed"', 1)}: metric scope "typed" selects nothing: no configured target has a metric that it names (did you mean "shm_exporter_internal_target_ready"?)`,
+        `warning: ${place('"ads_*","shm_')}: no configured target has a metric that fits "ads_*" of metric scope "partly"`,
+        `warning: ${place('"atx_*"')}: no configured target has a metric that fits "atx_*" of metric scope "partly"`,
+        `warning: ${place('name = "idle"', 1)}: metric scope "idle" selects nothing: no configured target has a metric that it names`,
+        'configuration is valid',
+      ],
+    });
+  });
+
   it('tells of everything that is wrong in one go, with status 2', () => {
     const path = stage.config({ target_workers: 65, metrics_prt: 1, stdout_format: 'xml' });
     const { status, stdout, stderr } = run('--config', path, '--check-config');
@@ -129,6 +160,27 @@ describe('the command line of shm_exporter', function () {
       const page = await readyPage(await stage.start('exporter', args).url());
       expect(page).to.contain('\nright_root_right{object="@root"} 1\n');
       expect(page).not.to.contain('left_root');
+    });
+
+    it('says which scopes there are, in either format (spec 2.3, 4.2)', async () => {
+      const scope = '\n[[metric_scopes]]\nname = "few"\nmetrics = ["left_root_*"]\n';
+      const config = stage.config({ app: 'left', server_keys: ['1'] }, scope);
+      const url = await stage.start('exporter', ['--config', config]).url();
+      await readyPage(url);
+      const head = '# HELP left_root_left Variable left of objects of class Root.\n';
+      const line = 'left_root_left{object="@root"} 1\n';
+      const text = await scrape(`${url}/few`);
+      expect(text).to.deep.include({
+        status: 200,
+        body: `${head}# TYPE left_root_left untyped\n${line}`,
+      });
+      expect((await scrape(`${url}?scope=many`)).status).to.equal(404);
+      const accept = 'application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5';
+      const response = await fetch(`${url}/few`, { headers: { accept, connection: 'close' } });
+      expect(response.headers.get('content-type')).to.contain('application/openmetrics-text');
+      expect(await response.text()).to.equal(
+        `# TYPE left_root_left unknown\n${head}${line}# EOF\n`,
+      );
     });
 
     it('wins: --enable-metrics-http and --metrics-port', async () => {

@@ -1,9 +1,14 @@
 // The whole text of the built-in applications, over trees that have all that their rows read.
 import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { loadCatalogues } from '#app/catalogue/builtin.js';
+import { OPEN_METRICS } from '#app/exposition/open-metrics.js';
 import { FakeSource } from '../support/fake-source.js';
 import type { FakeObject } from '../support/fake-source.js';
+import { readOpenMetrics } from '../support/open-metrics-checker.js';
 import { watched } from './watched.js';
 
 /** A tree of some objects of each class of a built-in catalogue, with every variable it reads. */
@@ -68,6 +73,43 @@ describe('the text of the built-in applications', () => {
       );
       expect([...names]).to.include.members([...new Set(wanted)]);
       expect(clashes).to.deep.equal([]);
+    });
+
+    it(`${app}: OpenMetrics says the type and unit of every metric`, () => {
+      const source = new FakeSource();
+      const catalogue = loadCatalogues().get(app);
+      const { page, render } = watched(source, treeOf(app, source), { app, catalogue });
+      const read = readOpenMetrics(page(OPEN_METRICS));
+      const said = read.map(({ type, unit, samples }) => ({ type, unit, lines: samples.length }));
+      const wanted = render().families.map(({ facts: { type, unit }, pieces }) => ({
+        type,
+        unit,
+        lines: Buffer.concat(pieces).toString().split('\n').length - 1,
+      }));
+      expect(said).to.deep.equal(wanted);
+      expect(read.length).to.be.greaterThan(50);
+    });
+
+    it(`${app}: Prometheus reads it as OpenMetrics`, function () {
+      if (!hasPromtool()) this.skip();
+      const source = new FakeSource();
+      const catalogue = loadCatalogues().get(app);
+      const { page } = watched(source, treeOf(app, source), { app, catalogue });
+      // The only command of promtool that reads OpenMetrics wants a time with each sample.
+      const timed = page(OPEN_METRICS).replace(/^[^#].*$/gm, '$& 1700000000');
+      const folder = mkdtempSync(join(tmpdir(), 'open-metrics-'));
+      try {
+        const file = join(folder, 'page');
+        writeFileSync(file, timed);
+        const { status, stderr } = spawnSync(
+          'promtool',
+          ['tsdb', 'create-blocks-from', 'openmetrics', file, folder],
+          { encoding: 'utf8' },
+        );
+        expect({ status, stderr }).to.deep.equal({ status: 0, stderr: '' });
+      } finally {
+        rmSync(folder, { recursive: true });
+      }
     });
 
     it(`${app}: promtool has nothing to say against it`, function () {

@@ -1,8 +1,9 @@
 // The metric of the highlighted variable, beside the internal metrics.
 import { expect } from 'chai';
 import { highlightedMetric } from '#app/exposition/highlighted-metric.js';
-import { internalLine, internalText } from '#app/exposition/internal-metrics.js';
+import { internalFamilies } from '#app/exposition/internal-metrics.js';
 import { jsonDocument } from '#app/exposition/stdout-document.js';
+import { TEXT } from '#app/exposition/text-format.js';
 import { FakeTarget } from '../support/fake-target.js';
 
 const NAME = 'shm_exporter_target_highlighted_value';
@@ -19,13 +20,17 @@ describe('the metric of the highlighted variable (design 3 `variable`)', () => {
   ] as const;
   for (const [value, line] of lines)
     it(`is written ${line}`, () => {
-      expect(internalLine(highlightedMetric(value))).to.equal(`${NAME}${line}\n`);
+      const [family] = internalFamilies([highlightedMetric(value)], new FakeTarget().status());
+      expect(family?.pieces.map(String)).to.deep.equal([`${NAME}${line}\n`]);
     });
 
   it('stands on the page under its header lines', () => {
-    const metric = highlightedMetric({ path: 'v', value: 3n });
-    expect(internalText([metric], new FakeTarget().status())).to.match(
-      new RegExp(`^# HELP ${NAME} Value of .*\n# TYPE ${NAME} gauge\n${NAME}{path="v"} 3\n# HELP`),
+    const target = new FakeTarget();
+    target.metrics = [highlightedMetric({ path: 'v', value: 3n })];
+    const exposition = target.exposition();
+    if (exposition.kind === 'waiting') expect.fail('not ready');
+    expect(Buffer.concat(TEXT.page(exposition).pieces).toString()).to.match(
+      new RegExp(`\n# HELP ${NAME} Value of .*\n# TYPE ${NAME} gauge\n${NAME}{path="v"} 3\n# HELP`),
     );
   });
 

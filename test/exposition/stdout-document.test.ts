@@ -78,6 +78,13 @@ describe('jsonDocument', () => {
       { ...common, name: 'demo_value', type: 'gauge', labels: {}, value: 1 },
       { ...common, name: 'demo_value', type: 'gauge', labels: { a: 'b', c: 'd e' }, value: 2.5 },
       { ...common, name: 'shm_x_total', type: 'counter', labels: {}, value: 7 },
+      {
+        ...common,
+        name: 'shm_exporter_target_info',
+        type: 'info',
+        labels: { app: 'ads', server_key: '82', root: 'H.1.ads', partition: '0' },
+        value: 1,
+      },
     ]);
     expect(page.bytes).to.equal(Buffer.byteLength(textOf(page)));
   });
@@ -123,6 +130,7 @@ describe('jsonDocument', () => {
       'NaN',
       '+Inf',
       '-Inf',
+      1,
     ]);
   });
 

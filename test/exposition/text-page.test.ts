@@ -1,12 +1,16 @@
 // A snapshot as a page: its pieces, its bytes, and who holds it.
 import { expect } from 'chai';
-import { textPage } from '#app/exposition/text-page.js';
+import { TEXT } from '#app/exposition/text-format.js';
 import type { FamilyText, Page, ReadyExposition } from '#app/model.js';
+import { internalFamilies } from '#app/exposition/internal-metrics.js';
 import { FakeTarget } from '../support/fake-target.js';
 
 const textOf = (page: Page): string => Buffer.concat(page.pieces).toString();
 
-describe('textPage', () => {
+describe('a page of text 0.0.4', () => {
+  const status = new FakeTarget().status();
+  const own = (value: number) =>
+    internalFamilies([{ name: 'own', type: 'gauge', help: 'Own.', value }], status);
   /** An exposition of families with these pieces, and how often its snapshot is held. */
   const exposing = (...families: readonly (readonly string[])[]) => {
     const held = { count: 0 };
@@ -25,8 +29,9 @@ describe('textPage', () => {
           return () => held.count--;
         },
       },
-      internal: [{ name: 'own', type: 'gauge', help: 'Own.', value: 0.5 }],
-      status: new FakeTarget().status(),
+      families: texts,
+      internal: own(0.5),
+      status,
     };
     return { exposition, held };
   };
@@ -39,19 +44,19 @@ describe('textPage', () => {
 
   it('is the families in order, each under its header, then the internal metrics', () => {
     const { exposition } = exposing(['f0 1\n', 'f0{a="b"} 2\n'], ['f1 3\n']);
-    const page = textPage(exposition);
+    const page = TEXT.page(exposition);
     expect(textOf(page)).to.equal(`${head(0)}f0 1\nf0{a="b"} 2\n${head(1)}f1 3\n${OWN}`);
     expect(page.bytes).to.equal(textOf(page).length);
     expect(page.contentType).to.equal('text/plain; version=0.0.4; charset=utf-8');
   });
 
   it('of no families is the internal metrics alone', () => {
-    expect(textOf(textPage(exposing().exposition))).to.equal(OWN);
+    expect(textOf(TEXT.page(exposing().exposition))).to.equal(OWN);
   });
 
   it('holds its snapshot until it is released', () => {
     const { exposition, held } = exposing(['f0 1\n']);
-    const pages = [textPage(exposition), textPage(exposition)];
+    const pages = [TEXT.page(exposition), TEXT.page(exposition)];
     expect(held.count).to.equal(2);
     for (const page of pages) page.release();
     expect(held.count).to.equal(0);
@@ -60,7 +65,7 @@ describe('textPage', () => {
   it('packs small pieces together and sends large ones as they lie', () => {
     const large = 'x'.repeat(16_384);
     const { exposition } = exposing(['a\n', 'b\n', large, 'c\n'], ['d\n']);
-    const { pieces } = textPage(exposition);
+    const { pieces } = TEXT.page(exposition);
     expect(pieces.map(({ length }) => length)).to.deep.equal([
       `${head(0)}a\nb\n`.length,
       large.length,
@@ -70,13 +75,24 @@ describe('textPage', () => {
     expect(pieces[1]).to.equal(exposition.snapshot.families[0]?.pieces[2]);
   });
 
+  it('of a scope is what it selects, and is packed once as well', () => {
+    const { exposition, held } = exposing(['f0 1\n'], ['f1 3\n']);
+    const scoped = { ...exposition, families: exposition.families.slice(1), internal: [] };
+    const [page, again] = [TEXT.page(scoped), TEXT.page(scoped)];
+    expect(textOf(page)).to.equal(`${head(1)}f1 3\n`);
+    expect(page.bytes).to.equal(textOf(page).length);
+    expect(again.pieces).to.deep.equal(page.pieces);
+    expect(again.pieces[0]).to.equal(page.pieces[0]);
+    expect(held.count).to.equal(2);
+    expect(textOf(TEXT.page({ ...scoped, families: [], internal: own(2) }))).to.match(
+      /^# HELP own .*\n.*\nown 2\n/,
+    );
+  });
+
   it('packs a snapshot once, and writes the internal metrics fresh each time', () => {
     const { exposition } = exposing(['f0 1\n']);
-    const first = textPage(exposition);
-    const second = textPage({
-      ...exposition,
-      internal: [{ name: 'own', type: 'gauge', help: 'Own.', value: 2 }],
-    });
+    const first = TEXT.page(exposition);
+    const second = TEXT.page({ ...exposition, internal: own(2) });
     expect(second.pieces[0]).to.equal(first.pieces[0]);
     expect(textOf(second)).to.contain('\nown 2\n');
   });

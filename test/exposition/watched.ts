@@ -5,8 +5,9 @@ import { compileFilters } from '#app/catalogue/filters.js';
 import type { FilterSettings } from '#app/catalogue/filters.js';
 import { Kernel } from '#app/exposition/kernel/kernel.js';
 import { TargetView } from '#app/exposition/target-view.js';
-import { headerText } from '#app/exposition/text-format.js';
-import type { ManagedObject, Snapshot } from '#app/model.js';
+import { TEXT } from '#app/exposition/text-format.js';
+import type { Format, ManagedObject, Snapshot } from '#app/model.js';
+import { FakeTarget } from '../support/fake-target.js';
 import type { FakeSource } from '../support/fake-source.js';
 
 export interface WatchOptions {
@@ -47,6 +48,7 @@ export function watched(source: FakeSource, root: ManagedObject, options: WatchO
     root,
     catalogue,
     filters: compileFilters(catalogue, { ...NO_FILTERS, ...filters }),
+    variable: '',
     onClash: (series) => clashes.push(series),
   });
   /** Takes in and copies all there is, and makes the text. */
@@ -56,6 +58,16 @@ export function watched(source: FakeSource, root: ManagedObject, options: WatchO
     view.refresh();
     return view.render();
   };
+  /** The page of the application in a format. */
+  const page = (format: Format): string => {
+    const snapshot = render();
+    const { families } = snapshot;
+    const status = new FakeTarget(app).status();
+    const made = format.page({ kind: 'ready', snapshot, families, internal: [], status });
+    const text = Buffer.concat(made.pieces).toString();
+    made.release();
+    return text;
+  };
   return {
     view,
     kernel,
@@ -63,11 +75,9 @@ export function watched(source: FakeSource, root: ManagedObject, options: WatchO
     render,
     /** The series lines, without headers. */
     lines: (): string[] => render().families.flatMap(({ pieces }) => linesOf(pieces)),
+    page,
     /** The whole text, header lines included. */
-    text: (): string =>
-      render()
-        .families.map(({ facts, pieces }) => headerText(facts) + Buffer.concat(pieces).toString())
-        .join(''),
+    text: (): string => page(TEXT),
   };
 }
 

@@ -6,11 +6,13 @@ import { NEVER, Subject, firstValueFrom, of, throwError } from 'rxjs';
 import type { Exposition } from '#app/model.js';
 import { eventually } from '../support/eventually.js';
 import { FakeTarget } from '../support/fake-target.js';
+import { readOpenMetrics } from '../support/open-metrics-checker.js';
 import { ServingHttp } from '../support/serving-http.js';
 import { Fault } from '#app/errors.js';
 import { httpSink } from '#app/sinks/http.js';
 import { SelfMetrics } from '#app/sinks/self-metrics.js';
-import { textPage } from '#app/exposition/text-page.js';
+import { compileScope } from '#app/exposition/scope.js';
+import { TEXT } from '#app/exposition/text-format.js';
 
 describe('the HTTP responder', () => {
   let serving: ServingHttp | undefined;
@@ -29,6 +31,15 @@ describe('the HTTP responder', () => {
     '# HELP shm_exporter_target_info Which target this page is of; always 1.\n' +
     '# TYPE shm_exporter_target_info gauge\n' +
     'shm_exporter_target_info{app="ads",server_key="82",root="H.1.ads",partition="0"} 1\n';
+
+  const scopes = Object.entries({
+    all: ['*'],
+    'a.b_c-d': ['*'],
+    demo: ['demo_*'],
+    own: ['shm_*'],
+    nothing: ['other_*'],
+  }).map(([name, metrics]) => compileScope({ name, metrics }));
+  const scope = (name: string) => scopes.find((each) => each.name === name);
 
   describe('answers', () => {
     it('200 with the text of a target that is ready', async () => {
@@ -55,13 +66,15 @@ describe('the HTTP responder', () => {
     });
 
     it('404 for a scope that is not there, 400 for two, 503 before either while not ready', async () => {
-      const http = await serve([new FakeTarget()]);
+      const target = new FakeTarget();
+      const http = await serve([target], { scope });
       expect(await http.ask('/metrics?scope=none')).to.deep.include({
         status: 404,
         text: 'no metric scope "none"\n',
       });
       expect((await http.ask('/metrics?scope=')).status).to.equal(404);
       expect((await http.ask('/metrics?scope=a&scope=b')).status).to.equal(400);
+      expect(target.demands).to.equal(0);
       http.end();
       const waiting = await serve([
         new FakeTarget().wait({
@@ -70,7 +83,90 @@ describe('the HTTP responder', () => {
           reason: 'object x',
         }),
       ]);
-      expect((await waiting.ask('/metrics?scope=none')).status).to.equal(503);
+      for (const path of [
+        '/metrics?scope=none',
+        '/metrics/none',
+        '/metrics?scope=',
+        '/metrics/all',
+      ])
+        expect(await waiting.ask(path), path).to.deep.include({
+          status: 503,
+          text: 'scrape not ready: objects 0/1 synced, variables 0/0 synced, waiting on object x\n',
+        });
+    });
+
+    it('what a scope selects, by path and by query alike (spec 4.2)', async () => {
+      const target = new FakeTarget();
+      const http = await serve([target], { scope });
+      const application = PAGE.slice(0, PAGE.indexOf('# HELP shm_'));
+      const pages = [
+        ['/metrics/demo', application],
+        ['/metrics?scope=demo', application],
+        ['/metrics/demo?scope=demo', application],
+        ['/metrics/%64em%6F', application],
+        ['/metrics/own', PAGE.slice(application.length)],
+        ['/metrics/all', PAGE],
+        ['/metrics/a.b_c-d', PAGE],
+      ] as const;
+      for (const [path, page] of pages)
+        expect(await http.ask(path), path).to.deep.include({ status: 200, text: page });
+      expect(target.held).to.equal(0);
+    });
+
+    it('404 when a scope matches no rendered metrics', async () => {
+      const http = await serve([new FakeTarget()], { scope });
+      expect(await http.ask('/metrics/nothing')).to.deep.include({
+        status: 404,
+        text: 'scope "nothing" matches no rendered metrics\n',
+      });
+    });
+
+    it('400 with the text of spec 7 for a scope without enough routing', async () => {
+      const http = await serve([new FakeTarget(), new FakeTarget('adh', ['80'])], { scope });
+      for (const path of [
+        '/metrics/all',
+        '/metrics?scope=all',
+        '/metrics/none',
+        '/metrics/all?app=ads',
+      ])
+        expect(await http.ask(path), path).to.deep.include({
+          status: 400,
+          text: 'scope selected, but target routing still required when multiple targets are configured\n',
+        });
+      expect((await http.ask('/metrics/all?server_key=80')).text).to.contain('server_key="80"');
+      expect((await http.ask('/metrics?scope=demo&server_key=80')).text).not.to.contain(
+        'server_key=',
+      );
+    });
+
+    it('400 when path and query ask for different scopes', async () => {
+      const http = await serve([new FakeTarget()], { scope });
+      expect(await http.ask('/metrics/all?scope=demo')).to.deep.include({
+        status: 400,
+        text: 'the path asks for scope "all", the query for "demo"\n',
+      });
+    });
+
+    it('OpenMetrics when it is asked for, scoped or not', async () => {
+      const target = new FakeTarget();
+      const http = await serve([target], { scope });
+      const asking = { headers: { accept: 'application/openmetrics-text;version=1.0.0' } };
+      const pages = [await http.ask('/metrics', asking), await http.ask('/metrics/demo', asking)];
+      for (const { headers, text } of pages) {
+        expect(headers.get('content-type')).to.equal(
+          'application/openmetrics-text; version=1.0.0; charset=utf-8',
+        );
+        expect(headers.get('content-length')).to.equal(String(text.length));
+        expect(headers.get('vary')).to.equal('Accept');
+      }
+      expect(pages.map(({ text }) => readOpenMetrics(text).map(({ name }) => name))).to.deep.equal([
+        ['demo_value', 'shm_exporter_target'],
+        ['demo_value'],
+      ]);
+      const plain = await http.ask('/metrics');
+      expect(plain.text).to.equal(PAGE);
+      expect(plain.headers.get('vary')).to.equal('Accept');
+      expect(target.held).to.equal(0);
     });
 
     it('HEAD with the headers of GET and no body', async () => {
@@ -103,7 +199,7 @@ describe('the HTTP responder', () => {
     });
   });
 
-  describe('checks in order: path, method, parameters, routing, readiness', () => {
+  describe('checks in order: path, method, parameters, routing, readiness, scope', () => {
     const waiting = () =>
       new FakeTarget('adh', ['80'], 'H.1.adh').wait({
         objects: { synced: 0, total: 1 },
@@ -127,10 +223,28 @@ describe('the HTTP responder', () => {
       ['HEAD', '/metrics?server_key=80', 503],
       ['GET', '/metrics?server_key=82&unknown=1&unknown=2', 200],
       ['GET', '/metrics?', 400],
+      ['POST', '/metrics/a/b', 404],
+      ['GET', '/metrics/all/', 404],
+      ['GET', '/metrics//all', 404],
+      ['GET', '/metrics/%', 404],
+      ['GET', '/metrics/%ff', 404],
+      ['GET', '/metricsall', 404],
+      ['POST', '/metrics/all?scope=a&scope=b', 405],
+      ['GET', '/metrics/all?scope=all&scope=all', 400],
+      ['GET', '/metrics/all?server_key=82&scope=demo', 400],
+      ['GET', '/metrics/none?server_key=82&scope=', 400],
+      ['GET', '/metrics/none', 400],
+      ['GET', '/metrics/none?server_key=99', 404],
+      ['GET', '/metrics/none?server_key=80', 503],
+      ['GET', '/metrics/all?server_key=80', 503],
+      ['GET', '/metrics/none?server_key=82', 404],
+      ['GET', '/metrics/a%2Fb?server_key=82', 404],
+      ['GET', '/metrics/__proto__?server_key=82', 404],
+      ['HEAD', '/metrics/all?server_key=82', 200],
     ] as const;
     for (const [method, path, wanted] of table)
       it(`${method} ${path} gives ${wanted}`, async () => {
-        const http = await serve([new FakeTarget(), waiting()]);
+        const http = await serve([new FakeTarget(), waiting()], { scope });
         const { status, headers } = await http.ask(path, { method });
         expect(status).to.equal(wanted);
         expect(headers.get('allow')).to.equal(wanted === 405 ? 'GET, HEAD' : null);
@@ -351,7 +465,8 @@ describe('the HTTP responder', () => {
         address: '127.0.0.1',
         port,
         path: '/metrics',
-        format: textPage,
+        formats: [TEXT],
+        scope: () => undefined,
         notReady: () => '',
         selfMetrics: new SelfMetrics(''),
         version: '',

@@ -79,4 +79,53 @@ describe('route (spec 4.3)', () => {
     it(`?${query} is refused with: ${text}`, () => {
       expect(route(targets, new URLSearchParams(query))).to.deep.include({ kind: 'refused', text });
     });
+
+  const REQUIRED =
+    'scope selected, but target routing still required when multiple targets are configured';
+  const scoped: readonly (readonly [string, readonly FakeTarget[], string, string, string])[] = [
+    ['the query alone', one, 'scope=a', '', 'a'],
+    ['the path alone', one, '', 'a', 'a'],
+    ['both alike', one, 'scope=a', 'a', 'a'],
+    ['an empty one', one, 'scope=', '', ''],
+    ['two in the query', one, 'scope=a&scope=a', '', 'parameter scope is given more than once'],
+    ['different ones', one, 'scope=a', 'b', 'the path asks for scope "b", the query for "a"'],
+    [
+      'an empty one beside another',
+      one,
+      'scope=',
+      'b',
+      'the path asks for scope "b", the query for ""',
+    ],
+    ['spec 7.1 no routing', several, '', 'a', REQUIRED],
+    ['spec 7.1 app alone', several, 'app=adh&scope=a', '', REQUIRED],
+    ['spec 7.1 instance alone', several, 'instance=H.1.adh', 'a', REQUIRED],
+    [
+      'spec 7.1 app and instance that two share',
+      several,
+      'app=ads&instance=H.1.ads',
+      'a',
+      REQUIRED,
+    ],
+    ['spec 7.1 a server_key that two share', several, 'server_key=7', 'a', REQUIRED],
+    ['enough routing', several, 'server_key=80', 'a', 'a'],
+    [
+      'a target that is not there',
+      several,
+      'server_key=1',
+      'a',
+      'no target matches the routing parameters',
+    ],
+    [
+      'app alone for one target',
+      one,
+      'app=ads',
+      'a',
+      'app and instance select a target only together; or use server_key',
+    ],
+  ];
+  for (const [sentence, targets, query, inPath, wanted] of scoped)
+    it(`a scope by ${sentence}: ?${query} gives ${wanted}`, () => {
+      const result = route(targets, new URLSearchParams(query), ...(inPath === '' ? [] : [inPath]));
+      expect(result.kind === 'target' ? result.scope : result.text).to.equal(wanted);
+    });
 });

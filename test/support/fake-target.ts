@@ -1,10 +1,13 @@
 // A target without shared memory, for tests of the sinks.
 import { defer, of } from 'rxjs';
 import type { Observable } from 'rxjs';
+import { internalFamilies } from '#app/exposition/internal-metrics.js';
+import { selectFamilies } from '#app/exposition/selection.js';
 import type {
   Exposition,
   FamilyFacts,
   InternalMetric,
+  Scope,
   SyncProgress,
   Target,
   TargetStatus,
@@ -55,14 +58,14 @@ export class FakeTarget implements Target {
     return this.metrics;
   }
 
-  demand(): Observable<Exposition> {
+  demand(scope?: Scope): Observable<Exposition> {
     return defer(() => {
       this.demands++;
-      return of(this.exposition());
+      return of(this.exposition(scope));
     });
   }
 
-  exposition(): Exposition {
+  exposition(scope?: Scope): Exposition {
     const status = this.status();
     if (!this.isReady) return { kind: 'waiting', status };
     const pieces = [Buffer.from(this.text)];
@@ -70,8 +73,10 @@ export class FakeTarget implements Target {
       this.held++;
       return () => this.held--;
     };
-    const families = [{ facts: this.facts, pieces }];
-    const snapshot = { families, bytes: this.text.length, series: 1, hold };
-    return { kind: 'ready', snapshot, internal: this.metrics, status };
+    const all = [{ facts: this.facts, pieces }];
+    const snapshot = { families: all, bytes: this.text.length, series: 1, hold };
+    const families = scope === undefined ? all : selectFamilies(snapshot, scope).families;
+    const internal = internalFamilies(this.metrics, status, scope);
+    return { kind: 'ready', snapshot, families, internal, status };
   }
 }

@@ -2,8 +2,8 @@
 import { map } from 'rxjs';
 import type { Subscription } from 'rxjs';
 import { Kernel } from '#app/exposition/kernel/kernel.js';
-import { textPage } from '#app/exposition/text-page.js';
-import type { Exposition, TargetEvent } from '#app/model.js';
+import { TEXT } from '#app/exposition/text-format.js';
+import type { Exposition, Scope, TargetEvent } from '#app/model.js';
 import { segmentWatches } from '#app/native/segment-watch.js';
 import { CatalogueShelf } from '#app/partitions/catalogue-shelf.js';
 import type { TargetDefinition } from '#app/partitions/definition.js';
@@ -63,13 +63,13 @@ export class Served {
   }
 
   /** The answer to one demand; no time passes. */
-  ask(): Exposition {
-    return this.answer((exposition) => exposition);
+  ask(scope?: Scope): Exposition {
+    return this.answer((exposition) => exposition, scope);
   }
 
   /** What `take` makes of an answer at once, as a sink does: later its text may be gone. */
-  answer<T>(take: (exposition: Exposition) => T): T {
-    const { seen, subscription } = follow(this.target.demand().pipe(map(take)));
+  answer<T>(take: (exposition: Exposition) => T, scope?: Scope): T {
+    const { seen, subscription } = follow(this.target.demand(scope).pipe(map(take)));
     this.clock.advance(0);
     const [answer] = seen;
     if (answer === undefined || !subscription.closed) throw new Error('The demand got no answer');
@@ -102,7 +102,7 @@ export class Served {
 /** The lines of a page that are series of the application `demo`. */
 export function seriesOf(exposition: Exposition): string[] {
   if (exposition.kind === 'waiting') return [];
-  const page = textPage(exposition);
+  const page = TEXT.page(exposition);
   const text = Buffer.concat(page.pieces).toString();
   page.release();
   return text.split('\n').filter((line) => line.startsWith('demo_'));

@@ -3,7 +3,8 @@ import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import type { Subscription } from 'rxjs';
 import { notReadyText } from '#app/exposition/not-ready-text.js';
-import { textPage } from '#app/exposition/text-page.js';
+import { OPEN_METRICS } from '#app/exposition/open-metrics.js';
+import { TEXT } from '#app/exposition/text-format.js';
 import type { Target } from '#app/model.js';
 import { httpSink } from '#app/sinks/http.js';
 import type { HttpOptions } from '#app/sinks/http.js';
@@ -29,7 +30,8 @@ export class ServingHttp {
       address: '127.0.0.1',
       port: 0,
       path: '/metrics',
-      format: textPage,
+      formats: [TEXT, OPEN_METRICS],
+      scope: () => undefined,
       notReady: notReadyText,
       selfMetrics: new SelfMetrics('1.2.3'),
       version: '1.2.3',
@@ -56,10 +58,13 @@ export class ServingHttp {
     return this.events.flatMap((event) => (event.kind === 'served' ? [event.status] : []));
   }
 
-  async ask(path: string, init: RequestInit = {}): Promise<Answered> {
+  async ask(
+    path: string,
+    init: { readonly method?: string; readonly headers?: Readonly<Record<string, string>> } = {},
+  ): Promise<Answered> {
     const response = await fetch(`${this.origin}${path}`, {
       ...init,
-      headers: { connection: 'close' },
+      headers: { connection: 'close', ...init.headers },
     });
     return { status: response.status, headers: response.headers, text: await response.text() };
   }
