@@ -9,7 +9,6 @@ import { Fault, messageOf } from './errors.js';
 import { readLicense } from './license/license-file.js';
 import { logger } from './log.js';
 import { posixMemory } from './native/posix.js';
-import { notYet } from './not-yet.js';
 import { planTargets } from './plan.js';
 import { scopeWarnings } from './scope-warnings.js';
 import { service } from './service.js';
@@ -50,7 +49,6 @@ function print(text: string): void {
 const warningsOf = ({ config, plan: targets }: Planned): readonly string[] => [
   ...config.warnings,
   ...targets.flatMap(({ warnings }) => warnings),
-  ...notYet(config),
   ...scopeWarnings(config, targets),
 ];
 

@@ -46,8 +46,7 @@ export class ServedTarget implements Target {
   /** The last text of a predecessor, served until there is a newer one. */
   #kept: { readonly snapshot: Snapshot; readonly release: () => void } | undefined;
   /** What predecessors counted. */
-  #before = { refreshes: 0, staleFrames: 0, clashes: 0, omitted: 0 };
-  #busyMs = 0;
+  #before = { refreshes: 0, busyMs: 0, staleFrames: 0, clashes: 0, omitted: 0 };
 
   constructor(parts: ServedParts) {
     this.#parts = parts;
@@ -66,7 +65,7 @@ export class ServedTarget implements Target {
   }
   /** Milliseconds that its refreshes took so far. */
   get busyMs(): number {
-    return this.#busyMs;
+    return this.#facts().refreshes.sum;
   }
 
   /** Keeps the target alive while it is subscribed to; emits what an operator wants to read. */
@@ -125,9 +124,6 @@ export class ServedTarget implements Target {
   /** Takes note of what the tenure tells; returns what is worth a line in the log. */
   #hear(event: Exclude<TenureEvent, { kind: 'event' }>): TargetEvent[] {
     switch (event.kind) {
-      case 'refreshed':
-        this.#busyMs += event.tookMs;
-        return [];
       case 'answer':
         return this.#answer(event);
       case 'failed':
@@ -201,7 +197,11 @@ export class ServedTarget implements Target {
     const { refreshes, view } = facts;
     return {
       ...facts,
-      refreshes: { ...refreshes, count: refreshes.count + before.refreshes },
+      refreshes: {
+        ...refreshes,
+        count: refreshes.count + before.refreshes,
+        sum: refreshes.sum + before.busyMs,
+      },
       view: view && {
         ...view,
         staleFrames: view.staleFrames + before.staleFrames,
@@ -215,6 +215,7 @@ export class ServedTarget implements Target {
 
 const countsOf = ({ refreshes, view }: TargetFacts) => ({
   refreshes: refreshes.count,
+  busyMs: refreshes.sum,
   staleFrames: view?.staleFrames ?? 0,
   clashes: view?.clashes ?? 0,
   omitted: view?.omitted ?? 0,

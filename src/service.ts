@@ -25,11 +25,9 @@ import type { LicenseStatus } from './license/license-status.js';
 import { watchLicense } from './license/license-watch.js';
 import type { TargetEvent } from './model.js';
 import { FutexWaiter } from './native/futex-waiter.js';
-import { segmentWatches } from './native/segment-watch.js';
 import type { SharedMemory } from './native/shared-memory.js';
-import { CatalogueShelf } from './partitions/catalogue-shelf.js';
-import { LogicalPartition } from './partitions/logical-partition.js';
-import type { Partition } from './partitions/partition.js';
+import { PartitionSet } from './partitions/partition-set.js';
+import { partitionCount } from './partitions/placement.js';
 import type { Plan } from './plan.js';
 import { ScopeRegistry } from './scope-registry.js';
 import { httpSink } from './sinks/http.js';
@@ -37,7 +35,6 @@ import { SelfMetrics } from './sinks/self-metrics.js';
 import type { Sink, SinkEvent } from './sinks/sink.js';
 import { stdoutSink } from './sinks/stdout.js';
 import type { PageWriter } from './sinks/stdout.js';
-import { ServerPool } from './streams/server-pool.js';
 import { TargetRegistry } from './target-registry.js';
 
 /** What the service needs from the process that it runs in. */
@@ -50,8 +47,6 @@ export interface Surroundings {
   readonly log: (event: TargetEvent) => void;
 }
 
-/** Most partitions, whatever is configured (spec 8). */
-const MOST_PARTITIONS = 64;
 /** How often targets are moved to even out the load, how many at once, and from which load on. */
 const REBALANCE_MS = 30_000;
 const MOST_MOVES = 8;
@@ -80,24 +75,20 @@ export function service(
     const { log, unixMs } = around;
     const nowMs = () => performance.now();
     const waiter = new FutexWaiter();
-    const pool = new ServerPool({ watch: segmentWatches(around.memory(waiter), settings), nowMs });
-    const thread = { pool, shelf: new CatalogueShelf(), nowMs };
-    const partitions = new Map<number, Partition>();
-    const partition = (number: number): Partition => {
-      const made = partitions.get(number) ?? new LogicalPartition(number, thread);
-      partitions.set(number, made);
-      return made;
-    };
+    const memory = around.memory(waiter);
+    const partitions = new PartitionSet(settings, memory, nowMs);
     const scopes = new ScopeRegistry();
     const assignment = settings.workerAssignmentMode;
-    const registry = new TargetRegistry({ assignment, partition, unixMs, nowMs });
+    const registry = new TargetRegistry({
+      ...{ assignment, unixMs, nowMs },
+      partition: (number) => partitions.get(number),
+    });
     const update = (next: Planned): Observable<never> => {
       scopes.update(next.config.scopes);
       // Like the other settings of the process, `debug` stays what it was at the start.
       const isDebug = settings.debug;
       const definitions = next.plan.map(({ definition }) => ({ ...definition, isDebug }));
-      const partitions = partitionCount(settings.targetWorkers, definitions.length);
-      return registry.update(definitions, partitions);
+      return registry.update(definitions, partitionCount(settings, definitions.length));
     };
     const selfMetrics = new SelfMetrics(around.version);
     const sink = chooseSink(config, scopes, around, selfMetrics);
@@ -136,6 +127,7 @@ export function service(
     );
     return merge(keep$, serve$).pipe(
       finalize(() => {
+        partitions.close();
         waiter.close();
       }),
     );
@@ -182,7 +174,3 @@ function teller(selfMetrics: SelfMetrics, log: Surroundings['log']) {
     skipped = 0;
   };
 }
-
-/** As many as configured; 0 means one for each target, within the cap. */
-const partitionCount = (configured: number, targets: number): number =>
-  configured > 0 ? configured : Math.max(1, Math.min(targets, MOST_PARTITIONS));

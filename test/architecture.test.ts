@@ -27,8 +27,8 @@ const WORDS: readonly { word: RegExp; only: RegExp; remedy: string }[] = [
   { word: /\bDate\.now\b/, only: /(^|\/)cli\.ts$/, remedy: 'take a clock or a scheduler' },
   {
     word: /\.subscribe\(/,
-    only: /(^|\/)cli\.ts$/,
-    remedy: 'return the Observable: only the service is subscribed to',
+    only: /(^|\/)(cli|thread)\.ts$/,
+    remedy: 'return the Observable: only the top of a process or thread subscribes',
   },
   { word: /shareReplay/, only: /^$/, remedy: 'use share with its resets spelt out' },
   { word: /: any\b|\bas any\b/, only: /^$/, remedy: 'say what it is' },

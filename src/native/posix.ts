@@ -18,6 +18,7 @@ export const posixMemory = (waiter?: FutexWaiter): SharedMemory => ({
 function segmentFile(file: ReadableFile, waiter: FutexWaiter | undefined): SegmentFile {
   let page: Mapping | undefined;
   return {
+    identity: file.identity,
     read: (into, length, position) => file.read(into, length, position),
     size: () => file.size(),
     isNamed: () => file.isNamed(),

@@ -6,11 +6,12 @@ import type { SegmentFile } from './shared-memory.js';
 /** Where Linux keeps POSIX shared memory objects. */
 export const SHM_FOLDER = '/dev/shm';
 
-export interface ReadableFile extends Pick<SegmentFile, 'read' | 'size' | 'isNamed' | 'close'> {
+export interface ReadableFile extends Pick<
+  SegmentFile,
+  'identity' | 'read' | 'size' | 'isNamed' | 'close'
+> {
   readonly isOpen: boolean;
   readonly fd: number;
-  /** Tells the file from any other that had or will have its name. */
-  readonly identity: string;
 }
 
 /**

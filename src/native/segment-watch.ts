@@ -59,6 +59,8 @@ export class SegmentWatch {
   readonly #now: () => bigint;
   #opened: Opened | undefined;
   #failure: Verdict | undefined;
+  /** The verdict on the last segment that ended: it stands until the next one is judged. */
+  #ended: Verdict | undefined;
   #retryAtNs = 0n;
 
   /** @param now CLOCK_MONOTONIC in ns, the clock of heartbeats */
@@ -105,7 +107,7 @@ export class SegmentWatch {
     if (opened === undefined) return undefined;
     const words = readWords(opened.file, opened.header);
     this.#ask(opened, nowNs, words);
-    if (opened.isLocked === undefined) return this.#nothing(NOT_TOLD_YET);
+    if (opened.isLocked === undefined) return this.#nothing(this.#ended ?? NOT_TOLD_YET);
     const publisher = judge({
       state: words.state,
       isNamed: opened.isNamed,
@@ -117,8 +119,10 @@ export class SegmentWatch {
     if (!SERVED.has(publisher.state)) {
       // Closed for good or replaced: the next look starts with whatever has the name then.
       this.close();
+      this.#ended = publisher;
       return this.#nothing(publisher);
     }
+    this.#ended = undefined;
     return {
       serverKey: this.#serverKey,
       publisher,

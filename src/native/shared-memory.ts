@@ -2,6 +2,8 @@
 
 /** One segment file, open for reading. `read` copies, so nothing the publisher does can hurt us. */
 export interface SegmentFile {
+  /** Tells the file from every other that had or will have its name. */
+  readonly identity: string;
   /** Copies up to `length` bytes from `position`; returns how many there were. */
   read(into: Uint8Array, length: number, position: number): number;
   /** Size of the file now, in bytes. */

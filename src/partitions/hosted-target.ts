@@ -158,7 +158,7 @@ export class HostedTarget implements Hosted, PipelineObserver {
 
   readonly refreshed = (tookMs: number): void => {
     this.#refreshes.add(tookMs);
-    this.#told$.next({ kind: 'refreshed', tookMs });
+    this.#told$.next({ kind: 'refreshed' });
     if (!this.#definition.isDebug) return;
     this.#tellHighlighted();
     if (this.#isReady) return;

@@ -30,4 +30,8 @@ export class LogicalPartition implements Partition {
     const place = { ...this.#thread, queue: this.#queue, kernel: this.#kernel };
     return new HostedTarget(definition, place, options);
   }
+
+  close(): void {
+    this.#kernel = undefined;
+  }
 }

@@ -13,7 +13,7 @@ export type Report =
   /** Root, readiness or publisher changed: `facts()` shows it. */
   | { readonly kind: 'turned' }
   /** A refresh is over. */
-  | { readonly kind: 'refreshed'; readonly tookMs: number }
+  | { readonly kind: 'refreshed' }
   | { readonly kind: 'event'; readonly event: TargetEvent };
 
 /** A target that a partition runs. */
@@ -33,4 +33,6 @@ export interface HostOptions {
 export interface Partition {
   readonly number: number;
   host(definition: TargetDefinition, options: HostOptions): Hosted;
+  /** Lets go of what it has; its targets must have ended before. */
+  close(): void;
 }

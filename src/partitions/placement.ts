@@ -1,5 +1,27 @@
-// In which partition a target is placed: by a stable hash, or where the least load is. Spec 1.10.
+// How many partitions there are, and in which one a target is placed. Spec 1.10, 8.
 import { createHash } from 'node:crypto';
+import { availableParallelism } from 'node:os';
+
+/** Most partitions, whatever is configured. */
+const MOST_PARTITIONS = 64;
+
+/**
+ * As many as configured; 0 means one for each target, within the cap. Threads beyond the processor's
+ * cores gain nothing, so that there are no more of them.
+ */
+export function partitionCount(
+  settings: {
+    readonly targetWorkers: number;
+    readonly workerExecutionMode: 'logical' | 'threaded';
+  },
+  targets: number,
+  cores = availableParallelism(),
+): number {
+  const { targetWorkers, workerExecutionMode } = settings;
+  if (targetWorkers > 0) return Math.min(targetWorkers, MOST_PARTITIONS);
+  const most = workerExecutionMode === 'threaded' ? cores : MOST_PARTITIONS;
+  return Math.max(1, Math.min(targets, most, MOST_PARTITIONS));
+}
 
 const MULTIPLIER = 2862933555777941757n;
 

@@ -33,7 +33,6 @@ export interface Place {
 export type TenureEvent =
   | Answer
   | { readonly kind: 'event'; readonly event: TargetEvent }
-  | { readonly kind: 'refreshed'; readonly tookMs: number }
   /** Another one serves from now on; `snapshot` stays until the emission returns, unless held. */
   | {
       readonly kind: 'succeeded';
@@ -153,7 +152,7 @@ export class Tenure {
     if (from !== this.#current) return;
     this.#failure = '';
     if (report.kind === 'handed-over') this.#succeed(report);
-    else if (report.kind !== 'turned') this.#event$.next(report);
+    else if (report.kind === 'answer' || report.kind === 'event') this.#event$.next(report);
   }
 
   /** Starts or stops a successor, so that the wish comes true. */

@@ -119,6 +119,9 @@ describe('SegmentWatch', () => {
     expect(seen(), 'what was told last counts').to.deep.equal(['live', true]);
     answers[1]?.(false);
     expect(seen()).to.deep.equal(['dead', false]);
+    expect(seen(), 'opened and asked for anew').to.deep.equal(['dead', false]);
+    answers[2]?.(true);
+    expect(seen()).to.deep.equal(['live', true]);
   });
 
   it('shows what is being built as building, and serves none of it', () => {

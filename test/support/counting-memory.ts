@@ -19,6 +19,7 @@ export class CountingMemory implements SharedMemory {
     if (file === undefined) return undefined;
     this.isOpen++;
     return {
+      identity: file.identity,
       read: (into, length, position) => file.read(into, length, position),
       size: () => file.size(),
       isNamed: () => file.isNamed(),

@@ -3,7 +3,10 @@ import { Fault } from '#app/errors.js';
 import type { SegmentFile, SharedMemory } from '#app/native/shared-memory.js';
 
 /** The bytes of one segment. What is done to it shows in the files that are open on it. */
+let made = 0;
+
 export class HeapSegment {
+  readonly number = ++made;
   bytes: Buffer;
   isLocked = true;
   /** How the question for the lock is answered: at once, unless a test says otherwise. */
@@ -70,6 +73,7 @@ export class HeapMemory implements SharedMemory {
     let isOpen = true;
     this.openFiles++;
     return {
+      identity: String(segment.number),
       read: (into, length, position) => (isOpen ? segment.read(into, length, position) : 0),
       size: () => (isOpen ? segment.bytes.length : 0),
       isNamed: () => isOpen && this.#segments.get(name) === segment,

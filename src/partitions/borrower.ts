@@ -1,0 +1,57 @@
+// Makes snapshots of what the thread of a partition lends.
+import type { FamilyFacts, FamilyText, Snapshot } from '../model.js';
+import { BorrowedSnapshot } from './borrowed-snapshot.js';
+import type { Lent, TextMap } from './messages.js';
+
+/** The memory of a thread, as far as it was shown: it only grows. */
+export interface ThreadMemory {
+  buffer: SharedArrayBuffer;
+}
+
+/** The snapshots of one target. */
+export class Borrower {
+  readonly #memory: ThreadMemory;
+  readonly #giveBack: (id: number, times: number) => void;
+  #last: BorrowedSnapshot | undefined;
+  #facts: readonly FamilyFacts[] = [];
+  /** Views on the pieces of the last snapshot, by address: most of them are there again. */
+  #views = new Map<number, Buffer>();
+
+  constructor(memory: ThreadMemory, giveBack: (id: number, times: number) => void) {
+    this.#memory = memory;
+    this.#giveBack = giveBack;
+  }
+
+  /** Hands what was lent to `use`; it is given back after that, unless it is held. */
+  borrow(lent: Lent | undefined, use: (snapshot: Snapshot | undefined) => void): void {
+    if (lent === undefined) {
+      use(undefined);
+      return;
+    }
+    if (lent.memory !== undefined) this.#memory.buffer = lent.memory;
+    if (lent.text !== undefined) this.#last = this.#read(lent.id, lent.text);
+    const snapshot = this.#last;
+    snapshot?.lend(() => {
+      use(snapshot);
+    });
+  }
+
+  #read(id: number, { facts, pieces, bytes, series }: TextMap): BorrowedSnapshot {
+    this.#facts = facts ?? this.#facts;
+    const views = new Map<number, Buffer>();
+    const texts: Buffer[][] = this.#facts.map(() => []);
+    for (let i = 0; i < pieces.length; i += 3) {
+      const [family = 0, at = 0, length = 0] = pieces.subarray(i, i + 3);
+      const known = this.#views.get(at);
+      const view = known?.length === length ? known : Buffer.from(this.#memory.buffer, at, length);
+      views.set(at, view);
+      texts[family]?.push(view);
+    }
+    this.#views = views;
+    const families = this.#facts.map((each, index): FamilyText => ({
+      facts: each,
+      pieces: texts[index] ?? [],
+    }));
+    return new BorrowedSnapshot({ id, families, bytes, series }, this.#giveBack);
+  }
+}
