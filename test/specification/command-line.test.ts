@@ -162,15 +162,15 @@ describe('the command line', function () {
     });
   });
 
-  const version = () => stage.run('exporter', '--version');
-  for (const number of ['9.1', 'CLI --version'])
-    shows(number, () => {
+  shows('9.1', () => {
+    shows('CLI --version', () => {
       it('prints the version of the package, and nothing else', () => {
         const manifest: unknown = JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8'));
-        const { status, stdout, stderr } = version();
+        const { status, stdout, stderr } = stage.run('exporter', '--version');
         expect({ status, stderr }).to.deep.equal({ status: 0, stderr: '' });
         expect(manifest).to.include({ version: stdout.trimEnd() });
         expect(stdout).to.match(/^\d+\.\d+\.\d+\S*\n$/);
       });
     });
+  });
 });
