@@ -202,6 +202,7 @@ describe('the settings', function () {
       // Taken by us, or by somebody else before us.
       const taken = createServer().listen(9464, '0.0.0.0');
       await Promise.race([once(taken, 'listening'), once(taken, 'error')]);
+      taken.unref();
       const late = stage.start('exporter', [
         ...['--license-file', stage.license, '--enable-metrics-http'],
       ]);
