@@ -1,13 +1,37 @@
 // Writes the generated pages of docs/, or with --check says which of them are stale.
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import Mocha from 'mocha';
+import { SECTIONS, STILL_OPEN } from '../dist-test/specification/rows.js';
+import { shownRows } from '../dist-test/specification/shown-rows.js';
+import { specificationMarkdown } from '../dist-test/specification/specification-markdown.js';
 import { metricsMarkdown } from '../dist/catalogue/metrics-markdown.js';
 import { settingsMarkdown } from '../dist/config/settings-doc.js';
 
-const pages = { 'docs/configuration.md': settingsMarkdown, 'docs/metrics.md': metricsMarkdown };
+/** The tests that show each row of the specification; they are loaded for it, not run. */
+async function tests() {
+  const mocha = new Mocha();
+  for (const file of readdirSync('dist-test', { recursive: true }).sort())
+    if (file.endsWith('.test.js')) mocha.addFile(join('dist-test', file));
+  await mocha.loadFilesAsync();
+  const source = (file) => join('test', relative('dist-test', file)).replace(/\.js$/, '.ts');
+  return new Map(
+    [...shownRows(mocha.suite, SECTIONS)].map(([number, shown]) => [
+      number,
+      shown.map((test) => ({ ...test, file: source(test.file) })),
+    ]),
+  );
+}
+
+const pages = {
+  'docs/configuration.md': settingsMarkdown,
+  'docs/metrics.md': metricsMarkdown,
+  'docs/specification.md': async () => specificationMarkdown(SECTIONS, await tests(), STILL_OPEN),
+};
 const isCheck = process.argv.includes('--check');
 
 for (const [path, make] of Object.entries(pages)) {
-  const text = make();
+  const text = await make();
   if (!isCheck) writeFileSync(path, text);
   else if (readFileSync(path, 'utf8') !== text) {
     console.error(`${path} is stale: run "npm run docs"`);

@@ -1,20 +1,9 @@
 import { expect } from 'chai';
 import { readFileSync, readdirSync } from 'node:fs';
 import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
+import { freePort } from '../support/free-port.js';
 import { eventually, theatre } from '../support/processes.js';
 import { samplesOf, scrape } from './page.js';
-
-/** A port that is free now. */
-const freePort = (): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as AddressInfo;
-      server.close(() => resolve(port));
-    });
-  });
 
 const isFree = (port: number): Promise<boolean> =>
   new Promise((resolve) => {

@@ -33,6 +33,13 @@ export const readyPage = (url: string, withinMs?: number): Promise<string> =>
     withinMs,
   );
 
+/** The first 503 with that text. */
+export const unready = (url: string, text: RegExp): Promise<Reply> =>
+  eventually(`503 with ${text.source}`, async () => {
+    const reply = await scrape(url);
+    return reply.status === 503 && text.test(reply.body) ? reply : undefined;
+  });
+
 /** The first page that satisfies a condition. */
 export const pageWith = (
   url: string,

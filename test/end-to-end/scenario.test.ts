@@ -1,8 +1,15 @@
 import { expect } from 'chai';
 import { fileURLToPath } from 'node:url';
-import { eventually, theatre } from '../support/processes.js';
-import { applicationPart, pageWith, readyPage, samplesOf, scrape, seriesOf } from './page.js';
-import type { Reply } from './page.js';
+import { theatre } from '../support/processes.js';
+import {
+  applicationPart,
+  pageWith,
+  readyPage,
+  samplesOf,
+  scrape,
+  seriesOf,
+  unready,
+} from './page.js';
 
 const ROOT = 'h.1.shop';
 const at = (path: string): string => (path === '@root' ? path : path.slice(ROOT.length + 1));
@@ -221,10 +228,3 @@ describe('a scenario of all value types', function () {
 
 const sort = (labels: Readonly<Record<string, string>>) =>
   Object.entries(labels).toSorted(([a], [b]) => (a < b ? -1 : 1));
-
-/** The first 503 with that text. */
-const unready = (url: string, text: RegExp): Promise<Reply> =>
-  eventually(`503 with ${text.source}`, async () => {
-    const reply = await scrape(url);
-    return reply.status === 503 && text.test(reply.body) ? reply : undefined;
-  });

@@ -223,17 +223,22 @@ export class Theatre {
   }
 }
 
+/** Theatres that are not closed yet. */
+const open = new Set<Theatre>();
+process.once('exit', () => {
+  for (const each of open) {
+    each.kill();
+    each.sweep();
+  }
+});
+
 /** A theatre for the suite that calls it; emptied after it, and when the test run is cut short. */
 export function theatre(): Theatre {
   const made = new Theatre();
-  const leave = () => {
-    made.kill();
-    made.sweep();
-  };
-  process.once('exit', leave);
+  open.add(made);
   after(async () => {
     await made.close();
-    process.off('exit', leave);
+    open.delete(made);
   });
   return made;
 }

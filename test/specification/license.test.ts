@@ -2,12 +2,13 @@ import { expect } from 'chai';
 import { readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { isInstalled, theatre } from '../support/processes.js';
 import { signedLicense } from '../license/signed-license.js';
+import { shows } from './shows.js';
 
 const HOUR_MS = 3_600_000;
 const iso = (hours: number) =>
   `${new Date(Date.now() + hours * HOUR_MS).toISOString().slice(0, 19)}Z`;
 
-describe('the license of a start (spec 5, 7.2)', function () {
+describe('the license of a start', function () {
   this.slow(3000);
   const stage = theatre();
   const expired = (name: string, hoursAgo: number) =>
@@ -23,19 +24,20 @@ describe('the license of a start (spec 5, 7.2)', function () {
     }),
   );
 
-  it('is accepted when it is valid, without a warning', async () => {
-    const exporter = start(stage.license);
+  const isAccepted = async (license: string): Promise<string> => {
+    const exporter = start(license);
     await exporter.line(/ ready: /);
-    expect(exporter.stderr).not.to.contain('warning license');
     expect(await exporter.stop()).to.deep.equal({ status: 0, signal: null });
-  });
-
-  it('is accepted 35 h after its expiry, with a warning that tells the hours left', async () => {
-    const exporter = start(expired('grace.json', 35));
-    await exporter.line(/ ready: /);
-    expect(exporter.stderr).to.match(/ warning license \S+ expired at \S+; grace ends in 1 h\n/);
-    await exporter.stop();
-  });
+    return exporter.stderr;
+  };
+  const isRefused = async (license: string, reason: RegExp): Promise<void> => {
+    const exporter = start(license);
+    expect(await exporter.ended).to.deep.equal({ status: 3, signal: null });
+    expect(exporter.stderr).to.match(/^shm_exporter: [^\n]+\n$/);
+    expect(exporter.stderr).to.match(reason);
+    expect(exporter.stdout).to.equal('');
+  };
+  const GRACE_OVER = /its grace of 36 h ended at/;
 
   const tampered = () => {
     const path = stage.issue('tampered.json', '--days', '2');
@@ -48,7 +50,7 @@ describe('the license of a start (spec 5, 7.2)', function () {
       signedLicense({ product: 'other', issued_at: iso(-1), expires_at: iso(24) }),
     );
   const refused: readonly (readonly [string, () => string, RegExp])[] = [
-    ['expired 37 h ago', () => expired('expired.json', 37), /its grace of 36 h ended at/],
+    ['expired 37 h ago', () => expired('expired.json', 37), GRACE_OVER],
     ['changed', tampered, /bad signature/],
     ['not there', () => stage.path('none.json'), /none\.json does not exist/],
     ['not configured', () => '', /No license file is configured/],
@@ -56,16 +58,44 @@ describe('the license of a start (spec 5, 7.2)', function () {
     ['not JSON', () => stage.write('text.json', 'license'), /is not JSON/],
   ];
 
-  for (const [what, license, reason] of refused)
-    it(`ends the start with status 3 and one line when it is ${what}`, async () => {
-      const exporter = start(license());
-      expect(await exporter.ended).to.deep.equal({ status: 3, signal: null });
-      expect(exporter.stderr).to.match(/^shm_exporter: [^\n]+\n$/);
-      expect(exporter.stderr).to.match(reason);
-      expect(exporter.stdout).to.equal('');
-    });
+  shows('1.2', () => {
+    for (const [what, license, reason] of refused)
+      it(`ends the start with status 3 and one line when the license is ${what}`, () =>
+        isRefused(license(), reason));
+  });
 
-  describe('when it is refused', () => {
+  shows('2.1 license_file', () => {
+    it('is accepted when it is valid, without a warning', async () =>
+      expect(await isAccepted(stage.license)).not.to.contain('warning license'));
+
+    it('is none by default, and the start ends without one', async () => {
+      const exporter = stage.start('exporter', ['--enable-metrics-http', '--metrics-port', '0']);
+      expect(await exporter.ended).to.deep.equal({ status: 3, signal: null });
+      expect(exporter.stderr).to.contain('No license file is configured');
+    });
+  });
+
+  shows('5.1', () => {
+    it('accepts a license 35 h after its expiry, with a warning that tells the hours left', async () =>
+      expect(await isAccepted(expired('grace.json', 35))).to.match(
+        / warning license \S+ expired at \S+; grace ends in 1 h\n/,
+      ));
+
+    it('ends the start where none is configured', () =>
+      isRefused('', /No license file is configured/));
+  });
+
+  shows('8 license grace period', () => {
+    it('is not over half an hour before its end', async () =>
+      expect(await isAccepted(expired('late.json', 35.5))).to.contain('warning license'));
+
+    it('is over half an hour after its end', () =>
+      isRefused(expired('over.json', 36.5), GRACE_OVER));
+  });
+
+  shows('7.2', () => {
+    it('tells why on stderr, and nothing on stdout', () => isRefused(tampered(), /bad signature/));
+
     it('no shared memory was opened, as a trace of system calls shows', async function () {
       if (!isInstalled('strace')) this.skip();
       this.timeout(40_000);

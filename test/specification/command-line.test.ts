@@ -1,0 +1,176 @@
+import { expect } from 'chai';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { readyPage, scrape } from '../end-to-end/page.js';
+import { freePort } from '../support/free-port.js';
+import { PROJECT, theatre } from '../support/processes.js';
+import type { Running } from '../support/processes.js';
+import { listening } from './listening.js';
+import { aside, application, shop, shopSeries, targetOf, targets } from './shop.js';
+import { shows } from './shows.js';
+
+describe('the command line', function () {
+  this.slow(3000);
+  const stage = theatre();
+
+  before(async () => {
+    const objects = [...shop('h.1.shop', 1), ...shop('h.2.shop', 2), ...shop('h.1.bank', 3)];
+    await stage.play({ server_key: '1', objects });
+  });
+
+  describe('over a file that says otherwise', () => {
+    let exporter: Running;
+    let port = 0;
+    let page = '';
+
+    before(async () => {
+      port = await freePort();
+      const said = { app: 'bank', server_keys: ['nobody'], metrics_http_enabled: false };
+      const config = stage.config(
+        { ...said, metrics_port: 1, debug: false },
+        targets({ app: 'bank', server_key: '1' }, { app: 'bank', server_key: 'nobody' }),
+      );
+      exporter = stage.start('exporter', [
+        ...['--config', config, '--app', 'shop', '--server-key', '1'],
+        ...['--enable-metrics-http', '--metrics-port', String(port), '--debug'],
+      ]);
+      page = await readyPage(await exporter.url());
+    });
+
+    shows('1.1', () => {
+      it('takes the path from the defaults, the address from the file, the target from the options', async () => {
+        expect(await exporter.url()).to.equal(`http://127.0.0.1:${port}/metrics`);
+        expect(targetOf(page)).to.include({ app: 'shop', server_key: '1', root: 'h.1.shop' });
+      });
+    });
+
+    shows('1.6', () => {
+      it('--server-key leaves one target, found without routing, and none of the file', async () => {
+        expect(application(page)).to.deep.equal(shopSeries('shop', 1));
+        const ready = 'shm_exporter_internal_target_ready';
+        const all = [...(await aside(await exporter.url())).keys()];
+        expect(all.filter((key) => key.startsWith(ready))).to.deep.equal([
+          `${ready}{"app":"shop","server_key":"1"}`,
+        ]);
+      });
+    });
+
+    shows('CLI --config', () => {
+      it('binds to the address that stands there', () =>
+        expect(listening(exporter.pid)).to.deep.equal([`127.0.0.1:${port}`]));
+    });
+
+    shows('CLI --app', () => {
+      it('exports that application, not that of the file', () => {
+        expect(targetOf(page)['app']).to.equal('shop');
+        expect(Object.keys(application(page)).every((key) => key.startsWith('shop_'))).to.be.true;
+      });
+    });
+
+    shows('CLI --server-key', () => {
+      it('exports a root of that key, though the file has targets', () =>
+        expect(targetOf(page)).to.include({ server_key: '1', root: 'h.1.shop' }));
+    });
+
+    shows('CLI --enable-metrics-http', () => {
+      it('serves, though metrics_http_enabled is false, and prints nothing', () => {
+        expect(listening(exporter.pid)).to.have.lengthOf(1);
+        expect(exporter.stdout).to.equal('');
+      });
+    });
+
+    shows('CLI --metrics-port', () => {
+      it('listens there, not at the port of the file', () =>
+        expect(listening(exporter.pid)).to.deep.equal([`127.0.0.1:${port}`]));
+    });
+
+    shows('CLI --debug', () => {
+      it('logs in detail, though debug is false', async () => {
+        await exporter.line(/ debug target shop on 1 renders 3 series, /);
+      });
+    });
+  });
+
+  describe('with --instance over a file with targets', () => {
+    let page = '';
+
+    before(async () => {
+      const said = { app: 'shop', server_keys: ['1'] };
+      const config = stage.config(said, targets({ app: 'bank', server_key: '1' }));
+      const exporter = stage.start('exporter', ['--config', config, '--instance', '2']);
+      page = await readyPage(await exporter.url());
+    });
+
+    shows('1.6', () => {
+      it('--instance leaves the one target of the top-level keys', () =>
+        expect(application(page)).to.deep.equal(shopSeries('shop', 2)));
+    });
+
+    shows('CLI --instance', () => {
+      it('takes the root that the hint names', () =>
+        expect(targetOf(page)).to.include({ app: 'shop', root: 'h.2.shop' }));
+    });
+
+    shows('1.5 single-target', () => {
+      it('is selected by an option, though the file has targets', () =>
+        expect(targetOf(page)['root']).to.equal('h.2.shop'));
+    });
+  });
+
+  describe('with --targets-config over a file with targets', () => {
+    let url = '';
+
+    before(async () => {
+      await stage.play({ server_key: '2', objects: shop('h.9.bank', 9) });
+      const file = stage.write(
+        'targets.txt',
+        'target app=shop server_key=1\ntarget app=bank server_key=2\n',
+      );
+      const config = stage.config({}, targets({ app: 'other', server_key: '7' }));
+      const args = ['--config', config, '--targets-config', file];
+      url = await stage.start('exporter', args).url();
+    });
+
+    shows('1.7', () => {
+      it('exports the targets of that file', async () => {
+        const page = await readyPage(`${url}?server_key=1`);
+        expect(application(page)).to.deep.equal(shopSeries('shop', 1));
+      });
+    });
+
+    shows('2.4', () => {
+      it('has a target a line', async () => {
+        const roots = ['1', '2'].map(async (key) =>
+          targetOf(await readyPage(`${url}?server_key=${key}`)),
+        );
+        const [one, two] = await Promise.all(roots);
+        expect(one).to.include({ app: 'shop', server_key: '1', root: 'h.1.shop' });
+        expect(two).to.include({ app: 'bank', server_key: '2', root: 'h.9.bank' });
+      });
+
+      it('refuses another line with its place', () => {
+        const file = stage.write('wrong.txt', 'target app=shop server_key=1\ntraget app=shop\n');
+        const { status, stderr } = stage.run('exporter', '--targets-config', file);
+        expect(status).to.equal(2);
+        expect(stderr).to.contain(`${file}:2:1: found "traget"`);
+      });
+    });
+
+    shows('CLI --targets-config', () => {
+      it('leaves out the targets of the TOML file', async () =>
+        expect((await scrape(`${url}?server_key=7`)).status).to.equal(404));
+    });
+  });
+
+  shows('9.1', () => {
+    shows('CLI --version', () => {
+      it('prints the version of the package, and nothing else', () => {
+        const manifest: unknown = JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8'));
+        const { status, stdout, stderr } = stage.run('exporter', '--version');
+        expect({ status, stderr }).to.deep.equal({ status: 0, stderr: '' });
+        expect(manifest).to.include({ version: stdout.trimEnd() });
+        expect(stdout).to.match(/^\d+\.\d+\.\d+\S*\n$/);
+      });
+    });
+  });
+});

@@ -1,0 +1,106 @@
+import { expect } from 'chai';
+import { readyPage, scrape } from '../end-to-end/page.js';
+import { delay, theatre } from '../support/processes.js';
+import { SECTIONS } from './rows.js';
+import { application, internal, shop, shopSeries } from './shop.js';
+import { shows } from './shows.js';
+
+/** Name and type of each internal metric, from the rows of the specification. */
+const NAMED = SECTIONS.flatMap(({ rows }) =>
+  rows.flatMap(([number, sentence]) => {
+    const [, name = '', type = ''] = /^Metric `(\w+)`, type (\w+):/.exec(sentence) ?? [];
+    return name === '' ? [] : [{ number, name, type }];
+  }),
+);
+
+describe('the internal metrics', function () {
+  this.slow(3000);
+  const stage = theatre();
+  let url = '';
+  let startedMs = 0;
+  /** The first page with status 200, and those of four scrapes after it. */
+  const pages: string[] = [];
+  const series = (name: string): number[] => pages.map((page) => internal(page, name));
+
+  before(async () => {
+    startedMs = performance.now();
+    // A tree that stands still: nothing is refreshed but by scrapes.
+    await stage.play({ server_key: '1', objects: shop('h.1.shop', 1) });
+    url = await stage.exporter({ app: 'shop', server_keys: ['1'] }).url();
+    pages.push(await readyPage(url));
+    for (let scrapes = 0; scrapes < 4; scrapes++) pages.push((await scrape(url)).body);
+  });
+
+  shows('2.5', () => {
+    it('come on every page after the metrics of the application', () => {
+      for (const page of pages) {
+        expect(application(page)).to.deep.equal(shopSeries('shop', 1));
+        for (const { name } of NAMED) expect(page).to.match(new RegExp(`^${name} \\S+$`, 'm'));
+      }
+    });
+
+    for (const { name, type } of NAMED)
+      it(`${name} is a ${type} with one line of help and no labels`, () => {
+        const [page = ''] = pages;
+        const text = new RegExp(`^# HELP ${name} .+\n# TYPE ${name} ${type}\n${name} \\S+$`, 'm');
+        expect(page).to.match(text);
+      });
+  });
+
+  const HITS = 'internal_scrape_render_cache_hits_total';
+  const MISSES = 'internal_scrape_render_cache_misses_total';
+
+  shows(`2.5 shm_exporter_${HITS}`, () => {
+    it('grows by one with each scrape of a tree that stands still', () =>
+      expect(series(HITS)).to.deep.equal([0, 1, 2, 3, 4]));
+  });
+
+  shows(`2.5 shm_exporter_${MISSES}`, () => {
+    it('counts the first scrape, which rendered, and no scrape of what stands still', () =>
+      expect(series(MISSES)).to.deep.equal([1, 1, 1, 1, 1]));
+  });
+
+  shows('2.5 shm_exporter_target_refresh_total', () => {
+    it('grows by one with each scrape of a tree that stands still', () => {
+      const [first = 0, ...more] = series('target_refresh_total');
+      expect(first).to.be.at.least(1);
+      // The refresh of a scrape is over, and counted, when its page is written.
+      expect(more).to.deep.equal([1, 2, 3, 4].map((scrapes) => first + scrapes));
+    });
+  });
+
+  const sampled = (part: string): number[][] =>
+    ['p50', 'p95', 'p99'].map((mark) => series(`${part}_${mark}_ms`));
+  /** A sampled percentile is a time within the run, and no less than the percentile below it. */
+  const isPlausible = (part: string, mark: 'p50' | 'p95' | 'p99'): void => {
+    const all = sampled(part);
+    const at = ['p50', 'p95', 'p99'].indexOf(mark);
+    for (const [page, value] of (all[at] ?? []).entries()) {
+      expect(value).to.be.within(all[at - 1]?.[page] ?? 0, performance.now() - startedMs);
+      expect(value).to.be.above(0);
+    }
+  };
+  for (const part of ['target_refresh_duration', 'worker_dequeue_latency'])
+    for (const mark of ['p50', 'p95', 'p99'] as const)
+      shows(`2.5 shm_exporter_${part}_${mark}_ms`, () => {
+        it('is a time within the run, and no less than a lower percentile', () =>
+          isPlausible(part, mark));
+      });
+
+  shows('2.5 shm_exporter_worker_dequeue_latency_avg_ms', () => {
+    it('is between nothing and the longest wait that was sampled', () => {
+      const [, , longest = []] = sampled('worker_dequeue_latency');
+      for (const [page, mean] of series('worker_dequeue_latency_avg_ms').entries())
+        expect(mean).to.be.within(Number.MIN_VALUE, longest[page] ?? 0);
+    });
+  });
+
+  shows('2.5 shm_exporter_worker_busy_idle_ratio', () => {
+    it('is small in a worker that has next to nothing to do, and falls while it waits', async () => {
+      const before = internal((await scrape(url)).body, 'worker_busy_idle_ratio');
+      expect(before).to.be.within(Number.MIN_VALUE, 1);
+      await delay(1000);
+      expect(internal((await scrape(url)).body, 'worker_busy_idle_ratio')).to.be.below(before);
+    });
+  });
+});

@@ -1,0 +1,127 @@
+import { expect } from 'chai';
+import { readyPage, scrape } from '../end-to-end/page.js';
+import type { Reply } from '../end-to-end/page.js';
+import { delay, eventually, theatre } from '../support/processes.js';
+import { aside, application, internal, shop, shopSeries } from './shop.js';
+import { shows } from './shows.js';
+
+/** Between two steps of the scenario: enough to look twice at each. */
+const STEP_MS = 900;
+
+describe('the readiness of a target', function () {
+  this.slow(3000);
+  const stage = theatre();
+  const READY = 'internal_target_ready';
+  const COMPLETE = 'internal_target_initial_sync_complete';
+  const PENDING = 'internal_target_pending_sync_items';
+  const labels = '{"app":"shop","server_key":"1"}';
+  let url = '';
+  /** What an unready target says of itself beside its 503. */
+  let before503: Reply;
+  let beside: ReadonlyMap<string, string>;
+  let first = '';
+
+  const counter = (value?: number) => ({ type: 'u64', ...(value !== undefined && { value }) });
+  const child = (name: string, value?: number) => ({
+    id: `h.1.shop.${name}`,
+    parent: 'h.1.shop',
+    class: 'Shelf',
+    variables: { books: counter(value) },
+  });
+
+  before(async () => {
+    // Before its publisher: the first steps of the scenario are not to be missed.
+    url = await stage.exporter({ app: 'shop', server_keys: ['1'] }).url();
+    await stage.play({
+      server_key: '1',
+      objects: [...shop('h.1.shop', 1), child('left'), { ...child('right', 5), synced: false }],
+      steps: [
+        { after_ms: STEP_MS, set: { 'h.1.shop.left': { books: 7 } } },
+        { after_ms: STEP_MS, sync: ['h.1.shop.right'] },
+        { after_ms: STEP_MS, add: [child('late')] },
+        { after_ms: STEP_MS, set: { 'h.1.shop.late': { books: 9 } } },
+      ],
+    });
+    before503 = await eventually('the counts of the whole tree', async () => {
+      const reply = await scrape(url);
+      return reply.body.includes('objects 4/5') ? reply : undefined;
+    });
+    beside = await aside(url);
+    first = await readyPage(url);
+  });
+
+  shows('3.1', () => {
+    it('answers 503 with the message, and says so beside it', () => {
+      expect(before503.status).to.equal(503);
+      expect(before503.body).to.match(/^scrape not ready: /);
+      for (const metric of [READY, COMPLETE])
+        expect(beside.get(`shm_exporter_${metric}${labels}`)).to.equal('0');
+    });
+  });
+
+  shows('7 503', () => {
+    it('tells how much of the tree is synced, and what is waited for', () => {
+      expect(before503.status).to.equal(503);
+      expect(before503.headers['content-type']).to.match(/^text\/plain/);
+      expect(before503.body).to.match(
+        /^scrape not ready: objects 4\/5 synced, variables 4\/5 synced, waiting on .*h\.1\.shop\.(left|right)\n$/,
+      );
+    });
+  });
+
+  shows('2.5 shm_exporter_internal_target_pending_sync_items', () => {
+    it('counts one object and one variable while just these wait', () =>
+      expect(beside.get(`shm_exporter_${PENDING}${labels}`)).to.equal('2'));
+
+    it('is 0 once nothing waits', () => expect(internal(first, PENDING)).to.equal(0));
+  });
+
+  shows('3.2', () => {
+    it('answers 200 once the last object is synced, with all values', () => {
+      expect(internal(first, READY)).to.equal(1);
+      expect(internal(first, COMPLETE)).to.equal(1);
+      expect(application(first)).to.deep.equal({
+        ...shopSeries('shop', 1),
+        'shop_shelf_books{"object":"left"}': '7',
+        'shop_shelf_books{"object":"right"}': '5',
+      });
+    });
+  });
+
+  shows('1.3.7', () => {
+    it('has no text before that, and the whole text after it', () => {
+      expect(before503.body).not.to.contain('shop_');
+      expect(Object.keys(application(first))).to.have.lengthOf(5);
+    });
+  });
+
+  for (const metric of [READY, COMPLETE])
+    shows(`2.5 shm_exporter_${metric}`, () => {
+      it('is 0 before the first full sync and 1 after it', () => {
+        expect(beside.get(`shm_exporter_${metric}${labels}`)).to.equal('0');
+        expect(internal(first, metric)).to.equal(1);
+      });
+    });
+
+  shows('3.3', () => {
+    it('stays ready when a child appears, and adds its metrics once they are synced', async () => {
+      const late = 'shop_shelf_books{"object":"late"}';
+      const statuses = new Set<number>();
+      let wasPending = false;
+      const page = await eventually('the late series', async () => {
+        const { status, body } = await scrape(url);
+        statuses.add(status);
+        if (internal(body, PENDING) > 0) {
+          wasPending = true;
+          expect(internal(body, READY)).to.equal(1);
+          expect(application(body)).to.deep.equal(application(first));
+        }
+        await delay(20);
+        return late in application(body) ? body : undefined;
+      });
+      expect(wasPending, 'it was seen while it was not synced').to.be.true;
+      expect([...statuses]).to.deep.equal([200]);
+      expect(application(page)).to.deep.equal({ ...application(first), [late]: '9' });
+    });
+  });
+});

@@ -1,0 +1,259 @@
+import { expect } from 'chai';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { readyPage, scrape, unready } from '../end-to-end/page.js';
+import { freePort } from '../support/free-port.js';
+import { eventually, theatre } from '../support/processes.js';
+import type { Running } from '../support/processes.js';
+import { listening } from './listening.js';
+import { application, shop, shopSeries, targetOf, targets } from './shop.js';
+import { shows } from './shows.js';
+
+describe('the settings', function () {
+  this.slow(3000);
+  const stage = theatre();
+  const APPS = { ads: '11', adh: '12', ats: '13' } as const;
+  /** Says nothing but what it must. */
+  let bare: Running;
+  let bareUrl = '';
+  /** The same, printing. */
+  let printing: Running;
+  let slowly: Running;
+
+  const exporter = (settings: Readonly<Record<string, unknown>>): Running =>
+    stage.exporter({ app: 'shop', server_keys: ['1'], ...settings });
+  const pageOf = async (settings: Readonly<Record<string, unknown>>): Promise<string> =>
+    readyPage(await exporter(settings).url());
+  const prefixes = (page: string): string[] => [
+    ...new Set(Object.keys(application(page)).map((key) => /^[a-z]+_[a-z]+/.exec(key)?.[0] ?? '')),
+  ];
+
+  before(async () => {
+    const license = ['--license-file', stage.license];
+    printing = stage.start('exporter', license);
+    bare = stage.start('exporter', [...license, '--enable-metrics-http', '--metrics-port', '0']);
+    const neverSynced = {
+      id: 'h.6.shop.safe',
+      parent: 'h.6.shop',
+      class: 'Safe',
+      synced: false,
+      variables: { gold: { type: 'u64' } },
+    };
+    const shops = [...shop('h.1.shop', 1), ...shop('h.2.shop', 2)];
+    await Promise.all([
+      stage.play({ server_key: '1', objects: shops }),
+      stage.play({ server_key: '999', objects: shop('h.9.shop', 9) }),
+      stage.play({ server_key: '6', objects: [...shop('h.6.shop', 6), neverSynced] }),
+      stage.play({ server_key: '1', pool_name: 'puddle', objects: shop('h.7.shop', 7) }),
+      ...Object.entries(APPS).map(([app, key]) =>
+        stage.simulate(...['--app', app, '--server-key', key, '--objects', '40', '--rate', '0']),
+      ),
+    ]);
+    slowly = exporter({ metrics_http_enabled: false, metrics_interval_seconds: 2 });
+    bareUrl = await bare.url();
+  });
+
+  /** What a target waits for, once its segments were looked at. */
+  const waited = async (url: string): Promise<string> => (await unready(url, /no segment/)).body;
+  const unset = (): Promise<string> => waited(bareUrl);
+
+  shows('2.1 context_id', () => {
+    it('is shmApp by default', async () =>
+      expect(await unset()).to.contain('no segment shmApp.pool.82 in shared memory'));
+
+    it('is the first part of the name of a segment', async () => {
+      expect(stage.segments()).to.include(`${stage.contextId}.pool.1`);
+      expect(application(await pageOf({}))).to.deep.equal(shopSeries('shop', 1));
+      const other = exporter({ context_id: 'elsewhere' });
+      expect(await waited(await other.url())).to.contain('no segment elsewhere.pool.1 ');
+    });
+  });
+
+  shows('2.1 pool_name', () => {
+    it('is pool by default', async () => expect(await unset()).to.contain(' shmApp.pool.82 '));
+
+    it('is the second part of the name of a segment', async () => {
+      expect(stage.segments()).to.include(`${stage.contextId}.puddle.1`);
+      const page = await pageOf({ pool_name: 'puddle' });
+      expect(application(page)).to.deep.equal(shopSeries('shop', 7));
+    });
+  });
+
+  shows('2.1 app', () => {
+    it('is ads by default', async () =>
+      expect(await unset()).to.contain('waiting on a root of application ads, '));
+
+    for (const [app, key] of Object.entries(APPS))
+      it(`may be ${app}: metrics of its catalogue`, async () => {
+        const page = await pageOf({ app, server_keys: [key] });
+        expect(targetOf(page)['app']).to.equal(app);
+        const names = Object.keys(application(page));
+        expect(names.every((name) => name.startsWith(`${app}_`))).to.be.true;
+        expect(names).to.include(`${app}_process_pid{}`);
+      });
+  });
+
+  shows('2.1 instance', () => {
+    it('is no hint by default: the first of the fitting roots', async () =>
+      expect(targetOf(await pageOf({}))['root']).to.equal('h.1.shop'));
+
+    for (const instance of ['2', 'h.2.shop'])
+      it(`${instance} takes the root h.2.shop`, async () =>
+        expect(targetOf(await pageOf({ instance }))['root']).to.equal('h.2.shop'));
+  });
+
+  const ads = { app: 'ads', server_keys: [APPS.ads] };
+
+  shows('2.1 classes', () => {
+    it('limits what is shown and what is tracked to these classes; the default limits nothing', async () => {
+      const all = exporter(ads);
+      const few = exporter({ ...ads, classes: ['mounts', 'streams'] });
+      const wanted = ['ads_mounts', 'ads_streams'];
+      const whole = prefixes(await readyPage(await all.url()));
+      expect(whole).to.include.members([...wanted, 'ads_process', 'ads_server', 'ads_fanout']);
+      expect(prefixes(await readyPage(await few.url()))).to.have.members(wanted);
+      await few.line(/ ready: 2 objects, /);
+      const [, tracked = ''] = await all.line(/ ready: (\d+) objects, /);
+      expect(Number(tracked)).to.be.above(20);
+    });
+  });
+
+  shows('2.1 seed_path_groups', () => {
+    it('limits what is shown to the paths of these groups', async () =>
+      expect(
+        prefixes(await pageOf({ ...ads, seed_path_groups: ['client_totals'] })),
+      ).to.have.members(['ads_streams', 'ads_requests', 'ads_fanout']));
+  });
+
+  shows('2.1 seed_paths', () => {
+    const all = shopSeries('shop', 1);
+    const cases = [
+      ['@root', ['@root']],
+      ['till', ['till', 'till.drawer']],
+      ['till.drawer', ['till.drawer']],
+    ] as const;
+    for (const [path, objects] of cases)
+      it(`${path} selects ${objects.join(' and ')}`, async () => {
+        const shown = Object.keys(application(await pageOf({ seed_paths: [path] })));
+        expect(shown).to.have.members(
+          Object.keys(all).filter((key) =>
+            objects.some((object) => key.endsWith(`{"object":"${object}"}`)),
+          ),
+        );
+      });
+  });
+
+  shows('2.1 server_keys', () => {
+    it('are 82, 456 and 999 by default', async () => {
+      for (const key of ['82', '456', '999'])
+        expect(await unset()).to.contain(`server key ${key}: no segment shmApp.pool.${key} `);
+      const url = await stage.exporter({ app: 'shop' }).url();
+      expect(targetOf(await readyPage(url))).to.include({ server_key: '999', root: 'h.9.shop' });
+    });
+
+    it('are those that are given, and no other', async () => {
+      const text = await waited(await exporter({ server_keys: ['5', '7'] }).url());
+      expect(text.match(/server key \d+/g)).to.deep.equal(['server key 5', 'server key 7']);
+    });
+  });
+
+  shows('2.1 debug', () => {
+    it('is false by default', () => expect(bare.stderr).not.to.contain(' debug '));
+
+    it('true tells how far each sync is, and what each scrape got', async () => {
+      const tables = ['1', '6'].map((server_key) => ({ app: 'shop', server_key }));
+      const config = stage.config({ debug: true }, targets(...tables));
+      const talking = stage.start('exporter', ['--config', config]);
+      await readyPage(`${await talking.url()}?server_key=1`);
+      await talking.line(/ debug target shop on 1 renders 3 series, \d+ bytes\n/);
+      await talking.line(
+        / debug target shop on 6 sync: objects 3\/4, variables 3\/4, waiting on .*h\.6\.shop\.safe/,
+      );
+    });
+  });
+
+  shows('2.1 metrics_http_enabled', () => {
+    it('is false by default: nothing listens', () =>
+      expect(listening(printing.pid)).to.deep.equal([]));
+
+    it('true makes it listen', async () => {
+      const serving = exporter({ metrics_http_enabled: true });
+      const { host } = new URL(await serving.url());
+      expect(listening(serving.pid)).to.deep.equal([host]);
+    });
+  });
+
+  shows('2.1 metrics_bind_address', () => {
+    it('is 0.0.0.0 by default', () =>
+      expect(listening(bare.pid)).to.deep.equal([`0.0.0.0:${new URL(bareUrl).port}`]));
+
+    it('is the only address that is listened to', async () => {
+      const serving = exporter({ metrics_bind_address: '127.0.0.2' });
+      const { port, href } = new URL(await serving.url());
+      expect(listening(serving.pid)).to.deep.equal([`127.0.0.2:${port}`]);
+      await readyPage(href);
+      const elsewhere = await scrape(`http://127.0.0.1:${port}/metrics`).catch(String);
+      expect(elsewhere).to.contain('ECONNREFUSED');
+    });
+  });
+
+  shows('2.1 metrics_port', () => {
+    it('is 9464 by default', async () => {
+      // Taken by us, or by somebody else before us.
+      const taken = createServer().listen(9464, '0.0.0.0');
+      await Promise.race([once(taken, 'listening'), once(taken, 'error')]);
+      taken.unref();
+      const late = stage.start('exporter', [
+        ...['--license-file', stage.license, '--enable-metrics-http'],
+      ]);
+      expect(await late.ended).to.deep.equal({ status: 4, signal: null });
+      expect(late.stderr).to.contain('Cannot listen on 0.0.0.0:9464: ');
+      taken.close();
+    });
+
+    it('is the port that is listened to', async () => {
+      const metrics_port = await freePort();
+      const serving = exporter({ metrics_port });
+      expect(await serving.url()).to.equal(`http://127.0.0.1:${metrics_port}/metrics`);
+      expect(listening(serving.pid)).to.deep.equal([`127.0.0.1:${metrics_port}`]);
+    });
+  });
+
+  shows('2.1 metrics_path', () => {
+    it('is /metrics by default', () => expect(new URL(bareUrl).pathname).to.equal('/metrics'));
+
+    it('is where the metrics are, and nowhere else', async () => {
+      const url = await exporter({ metrics_path: '/here/it-is' }).url();
+      expect(new URL(url).pathname).to.equal('/here/it-is');
+      expect(application(await readyPage(url))).to.deep.equal(shopSeries('shop', 1));
+      expect((await scrape(new URL('/metrics', url).href)).status).to.equal(404);
+    });
+  });
+
+  shows('2.1 metrics_interval_seconds', () => {
+    it('is the time between two snapshots on stdout', async () => {
+      const times = await eventually('two snapshots', () => {
+        const all = [...slowly.stdout.matchAll(/^# snapshot .* time=(\S+)$/gm)];
+        return all.length < 2 ? undefined : all.map(([, time = '']) => Date.parse(time));
+      });
+      expect((times[1] ?? 0) - (times[0] ?? 0)).to.be.within(1600, 2700);
+    });
+  });
+
+  shows('8 metrics_interval_seconds', () => {
+    it('is 10 by default: the first snapshot comes after that time', async () => {
+      const line = await eventually(
+        'a snapshot',
+        () => /^# snapshot .*\n/.exec(printing.stdout)?.[0],
+        15_000,
+      );
+      expect(line).to.contain('scrape not ready: ');
+      const [, printed = ''] = / time=(\S+) /.exec(line) ?? [];
+      const [started = ''] = printing.stderr.split(' ');
+      expect(Date.parse(printed) - Date.parse(started)).to.be.within(9900, 13_000);
+    });
+
+    it('has no effect when HTTP is enabled: nothing is printed', () =>
+      expect(bare.stdout).to.equal(''));
+  });
+});

@@ -1,0 +1,53 @@
+// A small application for these tests: its trees, its targets, and what a page tells of both.
+import { applicationPart, samplesOf, scrape, seriesOf } from '../end-to-end/page.js';
+
+/** A root with a till and, below that, a drawer; `count` tells one tree from another. */
+export const shop = (root: string, count: number) => [
+  { id: root, class: 'Shop', variables: { count: { type: 'u64', value: count } } },
+  {
+    id: `${root}.till`,
+    parent: root,
+    class: 'Till',
+    variables: { sales: { type: 'u64', value: count * 10, kind: 'counter' } },
+  },
+  {
+    id: `${root}.till.drawer`,
+    parent: `${root}.till`,
+    class: 'Drawer',
+    variables: { coins: { type: 'u64', value: count * 100, kind: 'gauge' } },
+  },
+];
+
+/** What a page of such a tree shows, without filters. */
+export const shopSeries = (app: string, count: number): Record<string, string> => ({
+  [`${app}_shop_count{"object":"@root"}`]: String(count),
+  [`${app}_till_sales_total{"object":"till"}`]: String(count * 10),
+  [`${app}_drawer_coins{"object":"till.drawer"}`]: String(count * 100),
+});
+
+/** The application's series of a page, by name and labels. */
+export const application = (page: string): Record<string, string> =>
+  Object.fromEntries(seriesOf(applicationPart(page)));
+
+/** `[[targets]]` tables in TOML. */
+export const targets = (...tables: readonly Readonly<Record<string, unknown>>[]): string =>
+  tables
+    .map((table) =>
+      Object.entries(table)
+        .map(([key, value]) => `${key} = ${JSON.stringify(value)}\n`)
+        .join(''),
+    )
+    .map((text) => `\n[[targets]]\n${text}`)
+    .join('');
+
+/** What a page says of its target. */
+export const targetOf = (page: string): Readonly<Record<string, string>> =>
+  samplesOf(page).find(({ name }) => name === 'shm_exporter_target_info')?.labels ?? {};
+
+/** The value of an internal metric on a page. */
+export const internal = (page: string, name: string): number =>
+  Number(seriesOf(page).get(`shm_exporter_${name}{}`));
+
+/** The internal metrics of all targets, by name and labels; asking for them is no scrape. */
+export const aside = async (url: string): Promise<ReadonlyMap<string, string>> =>
+  seriesOf((await scrape(new URL('/-/metrics', url).href)).body);

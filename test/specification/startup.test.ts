@@ -1,0 +1,162 @@
+import { expect } from 'chai';
+import { readyPage, scrape, unready } from '../end-to-end/page.js';
+import { eventually, theatre } from '../support/processes.js';
+import type { Running } from '../support/processes.js';
+import { listening } from './listening.js';
+import { aside, application, internal, shop, shopSeries, targetOf, targets } from './shop.js';
+import { shows } from './shows.js';
+
+describe('a start', function () {
+  this.slow(3000);
+  const stage = theatre();
+  const pages = new Map<string, string>();
+  let several: Running;
+  let printing: Running;
+
+  before(async () => {
+    const shops = [1, 2, 3].flatMap((number) => shop(`h.${number}.shop`, number));
+    const unsynced = { id: 'h.1.bank.safe', parent: 'h.1.bank', class: 'Safe', synced: false };
+    const variables = { gold: { type: 'u64', value: 1 } };
+    const bank = [...shop('h.1.bank', 4), { ...unsynced, variables }];
+    await Promise.all([
+      ...['1', '2', '3'].map((key) => stage.play({ server_key: key, objects: shops })),
+      stage.play({ server_key: '4', objects: bank }),
+    ]);
+    const off = { metrics_http_enabled: false, metrics_interval_seconds: 1 };
+    printing = stage.exporter({ ...off, app: 'shop', server_keys: ['1'] });
+    const more = targets(
+      { app: 'shop', server_key: '1' },
+      { app: 'shop', server_key: '2', instance: '2' },
+      { app: 'shop', server_key: '3', instance: 'h.3.shop', seed_paths: ['till'] },
+      { app: 'bank', server_key: '4', classes: ['Till'] },
+    );
+    several = stage.start('exporter', ['--config', stage.config({}, more)]);
+    const url = await several.url();
+    for (const key of ['1', '2', '3', '4'])
+      pages.set(key, await readyPage(`${url}?server_key=${key}`));
+  });
+  const page = (key: string): string => pages.get(key) ?? '';
+
+  shows('1.3.1', () => {
+    it('builds a target for each table of the file', async () => {
+      const ready = [...(await aside(await several.url())).keys()].filter((key) =>
+        key.startsWith('shm_exporter_internal_target_ready'),
+      );
+      expect(ready.map((key) => /"server_key":"(\d)"/.exec(key)?.[1])).to.deep.equal([
+        ...['1', '2', '3', '4'],
+      ]);
+    });
+  });
+
+  shows('1.3.2', () => {
+    it('looks at each of the server keys, and takes the root from the one that has it', async () => {
+      const url = await stage.exporter({ app: 'shop', server_keys: ['8', '9', '2'] }).url();
+      expect(targetOf(await readyPage(url))).to.include({ server_key: '2', root: 'h.1.shop' });
+    });
+
+    it('names each of them as long as none has it', async () => {
+      const url = await stage.exporter({ app: 'shop', server_keys: ['8', '9'] }).url();
+      const { body } = await unready(url, /no segment/);
+      for (const key of ['8', '9'])
+        expect(body).to.contain(`no segment ${stage.contextId}.pool.${key}`);
+    });
+  });
+
+  shows('1.3.3', () => {
+    it('keeps metrics and counts of each target apart', async () => {
+      const url = await several.url();
+      const misses = 'internal_scrape_render_cache_misses_total';
+      const hits = 'internal_scrape_render_cache_hits_total';
+      const scrapes = (text: string) => internal(text, misses) + internal(text, hits);
+      const [one, two] = await Promise.all(
+        ['1', '2'].map(async (key) => (await scrape(`${url}?server_key=${key}`)).body),
+      );
+      const again = (await scrape(`${url}?server_key=1`)).body;
+      const other = (await scrape(`${url}?server_key=2`)).body;
+      expect(scrapes(again)).to.equal(scrapes(one ?? '') + 1);
+      expect(scrapes(other)).to.equal(scrapes(two ?? '') + 1);
+      expect(application(again)).to.deep.equal(shopSeries('shop', 1));
+      expect(application(other)).to.deep.equal(shopSeries('shop', 2));
+    });
+  });
+
+  shows('1.3.4', () => {
+    it('either serves and prints nothing, or prints and listens nowhere', async () => {
+      await eventually('a snapshot', () => /# EOF\n/.exec(printing.stdout)?.[0]);
+      expect(listening(printing.pid)).to.deep.equal([]);
+      expect(listening(several.pid)).to.have.lengthOf(1);
+      expect(several.stdout).to.equal('');
+    });
+  });
+
+  shows('1.3.5', () => {
+    const cases = [
+      ['1', 'without a hint', 'h.1.shop'],
+      ['2', 'with an instance number', 'h.2.shop'],
+      ['3', 'with a full root id', 'h.3.shop'],
+    ] as const;
+    for (const [key, hint, root] of cases)
+      it(`${hint} takes ${root} of three roots`, () =>
+        expect(targetOf(page(key))).to.include({ app: 'shop', server_key: key, root }));
+  });
+
+  shows('1.3.6', () => {
+    it('shows the root, its child and its grandchild, and nothing of other roots', () =>
+      expect(application(page('2'))).to.deep.equal(shopSeries('shop', 2)));
+  });
+
+  shows('1.4', () => {
+    it('serves when metrics_http_enabled is true', async () =>
+      expect((await scrape(`${await several.url()}?server_key=1`)).status).to.equal(200));
+
+    it('else prints a snapshot every metrics_interval_seconds', async () => {
+      const times = await eventually('three snapshots', () => {
+        const all = [...printing.stdout.matchAll(/^# snapshot .* time=(\S+)$/gm)];
+        return all.length < 3 ? undefined : all.map(([, time = '']) => Date.parse(time));
+      });
+      const spans = times.slice(1).map((time, index) => time - (times[index] ?? 0));
+      for (const span of spans) expect(span).to.be.within(600, 1700);
+    });
+  });
+
+  shows('1.5 single-target', () => {
+    it('exports the root that the top-level keys describe, without routing', async () => {
+      const url = await stage
+        .exporter({ app: 'shop', instance: '3', server_keys: ['1'], seed_paths: ['@root'] })
+        .url();
+      const single = await readyPage(url);
+      expect(targetOf(single)).to.include({ app: 'shop', server_key: '1', root: 'h.3.shop' });
+      expect(application(single)).to.deep.equal({ 'shop_shop_count{"object":"@root"}': '3' });
+    });
+  });
+
+  shows('1.5 multi-target', () => {
+    it('exports each table, and routes a scrape by its parameters', async () => {
+      const url = await several.url();
+      for (const [key, app] of [
+        ['1', 'shop'],
+        ['4', 'bank'],
+      ] as const)
+        expect(targetOf(page(key))).to.include({ app, server_key: key });
+      expect((await scrape(url)).status).to.equal(400);
+    });
+  });
+
+  shows('1.8', () => {
+    it('shows nothing but what passes the filters', () => {
+      const all = shopSeries('shop', 3);
+      const till = Object.entries(all).filter(([key]) => key.includes('"object":"till'));
+      expect(application(page('3'))).to.deep.equal(Object.fromEntries(till));
+      expect(application(page('4'))).to.deep.equal({
+        'bank_till_sales_total{"object":"till"}': '40',
+      });
+    });
+
+    it('tracks nothing else: an object that never synced holds nobody up', async () => {
+      expect(internal(page('4'), 'internal_target_pending_sync_items')).to.equal(0);
+      await several.line(/target bank on 4 ready: 1 objects, 1 variables/);
+      const url = await stage.exporter({ app: 'bank', server_keys: ['4'] }).url();
+      await unready(url, /waiting on object h\.1\.bank\.safe/);
+    });
+  });
+});
