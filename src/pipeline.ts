@@ -17,7 +17,6 @@ import {
 } from 'rxjs';
 import type { Observable, SchedulerLike } from 'rxjs';
 import type { TargetView } from './exposition/target-view.js';
-import type { Verdict } from './model.js';
 import { NOTHING_HANDED_OVER, answer, unanswered } from './streams/answer.js';
 import type { Answer, HandedOver } from './streams/answer.js';
 import { bindSubtree } from './streams/bind-subtree.js';
@@ -31,6 +30,7 @@ import { inTurn } from './streams/refresh-queue.js';
 import type { RefreshQueue } from './streams/refresh-queue.js';
 import { refreshView } from './streams/refresh-view.js';
 import type { TargetInput } from './streams/refresh-view.js';
+import type { Seen } from './streams/seen.js';
 import type { ServerPool } from './streams/server-pool.js';
 
 export interface PipelineParts extends RootWish {
@@ -56,8 +56,8 @@ export interface PipelineObserver {
   /** `view` is undefined when its root is gone. */
   viewed(view: TargetView | undefined): void;
   ready(isReady: boolean): void;
-  /** The state of the chosen root's publisher, at each change of its segment. */
-  seen(publisher: Verdict): void;
+  /** What the server key of the chosen root shows, at each change. */
+  seen(sighting: Seen): void;
   /** Something went wrong that should not: the target starts anew after a while. */
   failed(error: unknown): void;
   /** A refresh took that many milliseconds, answers included. */
@@ -112,8 +112,8 @@ function withRoot(chosen: ChosenRoot, parts: PipelineParts): Observable<Told> {
     observer.viewed(view);
     const bound$ = bindSubtree(() => view.bindMore(), scheduler);
     const change$ = pool.segment$(chosen.serverKey).pipe(
-      tap(({ publisher }) => {
-        observer.seen(publisher);
+      tap((sighting) => {
+        observer.seen(sighting);
       }),
       map((sighting) => ({ kind: 'change', sighting }) as const),
     );

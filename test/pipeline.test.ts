@@ -36,7 +36,7 @@ describe('targetPipeline', () => {
       chosen: (choice) => notes.push(choice.kind),
       viewed: (view) => notes.push(view === undefined ? 'view gone' : `view of ${view.root.name}`),
       ready: (isReady) => notes.push(isReady ? 'ready' : 'not ready'),
-      seen: (publisher) => notes.push(publisher.state),
+      seen: ({ publisher }) => notes.push(publisher.state),
       failed: (error) => notes.push(`failed: ${messageOf(error)}`),
       refreshed: (tookMs) => notes.push(`refreshed in ${tookMs} ms`),
     };

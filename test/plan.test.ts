@@ -63,9 +63,9 @@ describe('planTargets', () => {
       't.txt:2:37: targets[0].classes[1]: found "servr" (did you mean "server"?), allowed for the application ads: process, …',
     ]));
 
-  it('tells an application without a catalogue that it has no classes and groups', () =>
-    expect(refusal('app = "asd"\nclasses = ["server"]')).to.deep.equal([
-      'c.toml:2:12: classes[0]: found "server", but the application has no catalogue, so it knows no class alias; allowed are seed_paths only; the nearest known application is ads',
+  it('tells an application without a catalogue that it has no groups', () =>
+    expect(refusal('app = "asd"\nseed_path_groups = ["server"]')).to.deep.equal([
+      'c.toml:2:21: seed_path_groups[0]: found "server", but the application has no catalogue, so it knows no filter group; allowed are classes as published, and seed_paths; the nearest known application is ads',
     ]));
 
   const near = [

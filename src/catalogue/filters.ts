@@ -46,7 +46,7 @@ export function compileFilters(
   const chosen = chooseClasses(catalogue, settings.classes, report);
   const prefixes = compilePrefixes(catalogue, settings, report);
   const rules = chosen === undefined ? undefined : compileRules({ classes: chosen });
-  const inClass = settings.classes.length === 0 ? always : classCondition(rules);
+  const inClass = settings.classes.length === 0 ? always : classCondition(settings, rules);
   const inPrefix = prefixCondition(prefixes);
   return { tracks: (object) => inPrefix(object) && inClass(object), rules };
 }
@@ -54,10 +54,11 @@ export function compileFilters(
 type Condition = (object: PlacedObject) => boolean;
 const always: Condition = () => true;
 
-const classCondition =
-  (rules: Rules | undefined): Condition =>
-  (object) =>
-    rules?.reads(object) ?? false;
+function classCondition({ classes }: FilterSettings, rules: Rules | undefined): Condition {
+  if (rules !== undefined) return (object) => rules.reads(object);
+  const ids = new Set(classes);
+  return ({ className }) => ids.has(className);
+}
 
 function prefixCondition(prefixes: readonly SeedPrefix[] | undefined): Condition {
   if (prefixes === undefined) return always;
@@ -72,12 +73,13 @@ function chooseClasses(
   aliases: readonly string[],
   report: FilterReport,
 ): Catalogue['classes'] | undefined {
-  const known = catalogue?.classes.map(({ alias }) => alias) ?? [];
+  // Without a catalogue they are the classes that the publisher states, which nobody knows yet.
+  if (catalogue === undefined || aliases.length === 0) return catalogue?.classes;
+  const known = catalogue.classes.map(({ alias }) => alias);
   const unknown = unknownIn('class alias', catalogue, known);
   for (const [index, alias] of aliases.entries())
     if (!known.includes(alias)) report(['classes', index], unknown(alias));
-  if (aliases.length === 0) return catalogue?.classes;
-  return catalogue?.classes.filter(({ alias }) => aliases.includes(alias));
+  return catalogue.classes.filter(({ alias }) => aliases.includes(alias));
 }
 
 /** Undefined when neither groups nor paths are given. */
@@ -119,7 +121,7 @@ function unknownIn(
 ): (name: string) => string {
   if (catalogue === undefined)
     return (name) =>
-      `found ${quoted(name)}, but the application has no catalogue, so it knows no ${what}; allowed are seed_paths only`;
+      `found ${quoted(name)}, but the application has no catalogue, so it knows no ${what}; allowed are classes as published, and seed_paths`;
   const all = known.length === 0 ? 'none' : known.join(', ');
   const allowed = `, allowed for the application ${catalogue.app}: ${all}`;
   return (name) => `found ${quoted(name)}${hint(name, known)}${allowed}`;

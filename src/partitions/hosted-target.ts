@@ -9,13 +9,14 @@ import { numberText } from '../exposition/number-text.js';
 import { SampleWindow } from '../exposition/sample-window.js';
 import type { TargetFacts, ViewFacts } from '../exposition/target-facts.js';
 import { TargetView } from '../exposition/target-view.js';
-import type { PublisherState, SyncProgress, TargetEvent, Verdict } from '../model.js';
+import type { PublisherState, SyncProgress, TargetEvent } from '../model.js';
 import { targetPipeline } from '../pipeline.js';
 import type { PipelineObserver } from '../pipeline.js';
 import { unanswered } from '../streams/answer.js';
 import type { ChosenRoot, RootChoice } from '../streams/choose-root.js';
 import type { Order } from '../streams/order.js';
 import type { RefreshQueue } from '../streams/refresh-queue.js';
+import type { Seen } from '../streams/seen.js';
 import type { ServerPool } from '../streams/server-pool.js';
 import type { CatalogueShelf } from './catalogue-shelf.js';
 import type { TargetDefinition } from './definition.js';
@@ -142,7 +143,9 @@ export class HostedTarget implements Hosted, PipelineObserver {
     this.#turned();
   }
 
-  seen(publisher: Verdict): void {
+  seen({ publisher, tick, changes }: Seen): void {
+    if (this.#definition.isDebug)
+      this.#say('debug', `update: tick ${tick}, ${changes.length} changes in the directory`);
     if (publisher.state === this.#publisherState) return;
     if (this.#publisherState !== undefined || publisher.state !== 'live')
       this.#say(publisher.state === 'live' ? 'info' : 'warning', publisher.reason);

@@ -199,12 +199,11 @@ describe('wrong filters', () => {
     ]);
   });
 
-  it('are classes and groups of an application without a catalogue; seed paths need none', () =>
+  it('are groups of an application without a catalogue; classes and seed paths need none', () =>
     expect(
       complaints(undefined, { classes: ['C'], seedPathGroups: ['health'], seedPaths: ['a'] }),
     ).to.deep.equal([
-      'classes[0]: found "C", but the application has no catalogue, so it knows no class alias; allowed are seed_paths only',
-      'seed_path_groups[0]: found "health", but the application has no catalogue, so it knows no filter group; allowed are seed_paths only',
+      'seed_path_groups[0]: found "health", but the application has no catalogue, so it knows no filter group; allowed are classes as published, and seed_paths',
     ]));
 
   it('are a fault where nobody takes the complaints', () =>

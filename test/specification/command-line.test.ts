@@ -86,7 +86,7 @@ describe('the command line', function () {
 
     shows('CLI --debug', () => {
       it('logs in detail, though debug is false', async () => {
-        await exporter.line(/ debug target shop on 1 renders 3 series, /);
+        await exporter.line(/ debug target shop on 1 rendered 3 series, /);
       });
     });
   });
