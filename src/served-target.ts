@@ -4,7 +4,7 @@ import type { Observable, SchedulerLike } from 'rxjs';
 import { internalFamilies, internalMetrics } from './exposition/internal-metrics.js';
 import type { Rebalances, TargetCounters } from './exposition/internal-metrics.js';
 import { selectFamilies } from './exposition/selection.js';
-import type { TargetFacts } from './exposition/target-facts.js';
+import type { Standing, TargetFacts } from './exposition/target-facts.js';
 import type {
   Exposition,
   InternalMetric,
@@ -111,9 +111,16 @@ export class ServedTarget implements Target {
   }
 
   status(): TargetStatus {
-    const { serverKey, root, isReady, progress, publisher } = this.#facts();
-    const partition = this.#tenure.current.partition.number;
-    return { app: this.app, serverKey, root, isReady, progress, publisher, partition };
+    const facts = () => this.#facts();
+    return {
+      app: this.app,
+      ...this.#standing(),
+      partition: this.#tenure.current.partition.number,
+      // Only when it is asked for: every request of every target asks for the rest.
+      get progress() {
+        return facts().progress;
+      },
+    };
   }
 
   internal(): InternalMetric[] {
@@ -183,12 +190,16 @@ export class ServedTarget implements Target {
     this.#kept = snapshot && release && { snapshot, release };
   }
 
+  #standing(): Standing {
+    const { failure, standing } = this.#tenure;
+    return failure === '' ? standing : { ...standing, isReady: false, root: '' };
+  }
+
   #facts(): TargetFacts {
-    const facts = this.#withBefore(this.#tenure.facts);
-    const { failure } = this.#tenure;
+    const { failure, facts: current } = this.#tenure;
+    const facts = { ...this.#withBefore(current), ...this.#standing() };
     if (failure === '') return facts;
-    const progress = { ...facts.progress, reason: `a restart, ${failure}` };
-    return { ...facts, isReady: false, root: '', progress };
+    return { ...facts, progress: { ...facts.progress, reason: `a restart, ${failure}` } };
   }
 
   /** Counters go on from those of predecessors. */

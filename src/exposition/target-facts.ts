@@ -15,14 +15,18 @@ export interface ViewFacts {
   readonly droppedVariables: number;
 }
 
-export interface TargetFacts {
+/** What of a target is known at once, however large it is. */
+export interface Standing {
   /** The key whose root was chosen, else the first configured one. */
   readonly serverKey: string;
   /** Id of the chosen root; empty while none is. */
   readonly root: string;
   readonly isReady: boolean;
-  readonly progress: SyncProgress;
   readonly publisher: Verdict;
+}
+
+export interface TargetFacts extends Standing {
+  readonly progress: SyncProgress;
   /** Undefined while there is no root. */
   readonly view: ViewFacts | undefined;
   /** The highlighted variable, where there is one with a value. */

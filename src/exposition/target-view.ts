@@ -105,8 +105,7 @@ export class TargetView implements ProbeListener {
 
   /** How far the first sync has come; what is not bound yet is not counted yet. */
   get progress(): SyncProgress {
-    const objects = { ...this.#objects };
-    const variables = { ...this.#variables };
+    const { objects, variables } = this.counts;
     const reason = !this.#isBound
       ? 'the subtree to be bound'
       : objects.synced < objects.total
@@ -115,6 +114,11 @@ export class TargetView implements ProbeListener {
           ? this.#firstUnsynced()
           : '';
     return { objects, variables, reason };
+  }
+
+  /** The numbers of `progress`, without looking for what is missing. */
+  get counts(): Omit<SyncProgress, 'reason'> {
+    return { objects: { ...this.#objects }, variables: { ...this.#variables } };
   }
 
   get isSynced(): boolean {

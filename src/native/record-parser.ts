@@ -15,7 +15,7 @@ import {
 import { corrupt } from './segment-header.js';
 import type { SegmentHeader } from './segment-header.js';
 import { NO_IDENTITY } from './tree.js';
-import type { ObjectFacts, VariableNode } from './tree.js';
+import type { ObjectFacts, VariableFacts } from './tree.js';
 
 const UNIT_BYTES = 64;
 
@@ -24,7 +24,7 @@ export type DirectoryRecord =
   | {
       readonly kind: 'variable';
       readonly objectId: number;
-      readonly facts: Omit<VariableNode, 'object'>;
+      readonly facts: VariableFacts;
     }
   | { readonly kind: 'tombstone'; readonly id: number };
 
@@ -59,13 +59,14 @@ export function parseRecord(
   const recordKind = bytes[at + RECORD.recordKind];
   if (recordKind === RECORD_KIND.tombstone) return { kind: 'tombstone', id: id64(RECORD.owner) };
   const id = id64(RECORD.id);
-  const slot = slotRef(u32(RECORD.slot), u32(RECORD.incarnation));
+  const { slot, incarnation } = slotRef(u32(RECORD.slot), u32(RECORD.incarnation));
   if (recordKind === RECORD_KIND.object) {
     const parentId = id64(RECORD.owner);
     const asOf = u32(RECORD.extra1);
     const facts: ObjectFacts = {
       id,
-      ...slot,
+      slot,
+      incarnation,
       name: text(RECORD.name, LIMITS.nameBytes, false),
       className: text(RECORD.text1, LIMITS.nameBytes, true),
       identity:
@@ -106,7 +107,8 @@ export function parseRecord(
     objectId: id64(RECORD.owner),
     facts: {
       id,
-      ...slot,
+      slot,
+      incarnation,
       name: text(RECORD.name, LIMITS.nameBytes, true),
       type,
       kind,

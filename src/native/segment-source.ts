@@ -109,6 +109,6 @@ export class SegmentSource implements Source {
     const object = this.#tree.object(record.objectId);
     if (object === undefined)
       throw corrupt(`variable ${id} belongs to object ${record.objectId}, which is not there`);
-    return this.#tree.addVariable({ ...record.facts, object });
+    return this.#tree.addVariable(record.facts, object);
   }
 }

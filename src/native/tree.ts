@@ -28,6 +28,9 @@ export interface ObjectFacts extends SlotRef {
   readonly asOf: SlotRef | undefined;
 }
 
+/** What a record of a variable says, strings resolved. */
+export type VariableFacts = Omit<VariableNode, 'object'>;
+
 /** Live objects and variables a reader keeps at most; beyond it a segment is refused. */
 export const MOST_NODES = 1 << 21;
 
@@ -54,8 +57,16 @@ export class Tree {
 
   /** Adds an object below `parent`, or as a root. The caller has checked ids and depth. */
   addObject(facts: ObjectFacts, parent: ObjectNode | undefined): StructureChange {
+    // Property by property: V8 gives each object that is made by spreading a shape of its own.
+    const { id, slot, incarnation, name, className, identity, asOf } = facts;
     const object: ObjectNode = {
-      ...facts,
+      id,
+      slot,
+      incarnation,
+      name,
+      className,
+      identity,
+      asOf,
       parent,
       children: new Set(),
       variables: new Set(),
@@ -66,9 +77,25 @@ export class Tree {
     return { kind: 'object-added', object };
   }
 
-  addVariable(variable: VariableNode): StructureChange {
-    this.#variables.set(variable.id, variable);
-    variable.object.variables.add(variable);
+  addVariable(facts: VariableFacts, object: ObjectNode): StructureChange {
+    const { id, slot, incarnation, name, type, kind, unit, help, schema } = facts;
+    const { frameOffset, frameWords } = facts;
+    const variable: VariableNode = {
+      id,
+      slot,
+      incarnation,
+      object,
+      name,
+      type,
+      kind,
+      unit,
+      help,
+      schema,
+      frameOffset,
+      frameWords,
+    };
+    this.#variables.set(id, variable);
+    object.variables.add(variable);
     return { kind: 'variable-added', variable };
   }
 

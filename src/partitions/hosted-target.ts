@@ -7,7 +7,7 @@ import type { HighlightedValue } from '../exposition/highlight.js';
 import type { Kernel } from '../exposition/kernel/kernel.js';
 import { numberText } from '../exposition/number-text.js';
 import { SampleWindow } from '../exposition/sample-window.js';
-import type { TargetFacts, ViewFacts } from '../exposition/target-facts.js';
+import type { Standing, TargetFacts, ViewFacts } from '../exposition/target-facts.js';
 import { TargetView } from '../exposition/target-view.js';
 import type { PublisherState, SyncProgress, TargetEvent } from '../model.js';
 import { targetPipeline } from '../pipeline.js';
@@ -95,16 +95,23 @@ export class HostedTarget implements Hosted, PipelineObserver {
     });
   }
 
-  facts(): TargetFacts {
-    const { pool, queue } = this.#place;
+  standing(): Standing {
+    const { pool } = this.#place;
     const chosen = this.#choice?.kind === 'chosen' ? this.#choice : undefined;
     const serverKey = chosen?.serverKey ?? this.#definition.serverKeys[0] ?? '';
     return {
       serverKey,
       root: chosen?.root.name ?? '',
       isReady: this.#isReady,
-      progress: this.#progress(),
       publisher: this.#choice?.kind === 'none' ? this.#choice.publisher : pool.publisher(serverKey),
+    };
+  }
+
+  facts(): TargetFacts {
+    const { queue } = this.#place;
+    return {
+      ...this.standing(),
+      progress: this.#progress(),
       view: this.#viewFacts(),
       highlighted: this.#view?.highlighted,
       refreshes: this.#refreshes.durations,
@@ -155,7 +162,7 @@ export class HostedTarget implements Hosted, PipelineObserver {
 
   failed(error: unknown): void {
     const reason = `a restart after a failure: ${messageOf(error)}`;
-    const { publisher } = this.facts();
+    const { publisher } = this.standing();
     this.chosen({ kind: 'none', reason, publisher });
   }
 
@@ -193,11 +200,11 @@ export class HostedTarget implements Hosted, PipelineObserver {
 
   #progress(): SyncProgress {
     if (this.#choice?.kind === 'none') return { ...NO_PROGRESS, reason: this.#choice.reason };
+    // Late objects are nobody's wait: what is missing need not be looked for.
+    if (this.#isReady && this.#view !== undefined) return { ...this.#view.counts, reason: '' };
     const progress = this.#view?.progress ?? { ...NO_PROGRESS, reason: 'the first look' };
     // All that is known is synced, so what is not known yet is waited for.
-    return progress.reason === '' && !this.#isReady
-      ? { ...progress, reason: 'the directory to be read' }
-      : progress;
+    return progress.reason === '' ? { ...progress, reason: 'the directory to be read' } : progress;
   }
 
   #viewFacts(): ViewFacts | undefined {

@@ -1,6 +1,6 @@
 // A partition: a logical worker that refreshes its targets one at a time. Spec 1.10.
 import type { Observable } from 'rxjs';
-import type { TargetFacts } from '../exposition/target-facts.js';
+import type { Standing, TargetFacts } from '../exposition/target-facts.js';
 import type { TargetEvent } from '../model.js';
 import type { Answer, HandedOver } from '../streams/answer.js';
 import type { Order } from '../streams/order.js';
@@ -20,7 +20,8 @@ export type Report =
 export interface Hosted {
   /** Runs the target while it is subscribed to; errors when the partition fails as a whole. */
   readonly report$: Observable<Report>;
-  /** What is known of the target now. */
+  standing(): Standing;
+  /** All that is known of the target now: some work, for one that is large or waits. */
   facts(): TargetFacts;
 }
 

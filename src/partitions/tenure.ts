@@ -15,7 +15,7 @@ import {
 } from 'rxjs';
 import type { Observable, SchedulerLike } from 'rxjs';
 import { messageOf } from '../errors.js';
-import type { TargetFacts } from '../exposition/target-facts.js';
+import type { Standing, TargetFacts } from '../exposition/target-facts.js';
 import type { Snapshot, TargetEvent } from '../model.js';
 import { NOTHING_HANDED_OVER } from '../streams/answer.js';
 import type { Answer, HandedOver } from '../streams/answer.js';
@@ -87,6 +87,9 @@ export class Tenure {
   get isListening(): boolean {
     return !this.#isLeaving && this.#failure === '';
   }
+  get standing(): Standing {
+    return this.#current.hosted.standing();
+  }
   get facts(): TargetFacts {
     return this.#current.hosted.facts();
   }
@@ -146,7 +149,7 @@ export class Tenure {
 
   #hear(from: Tenant, report: Report): void {
     if (from === this.#next) {
-      if (report.kind === 'turned' && from.hosted.facts().isReady) this.#takeOver();
+      if (report.kind === 'turned' && from.hosted.standing().isReady) this.#takeOver();
       return;
     }
     if (from !== this.#current) return;
@@ -167,7 +170,7 @@ export class Tenure {
     this.#next = tenant(this.#wish, true);
     this.#started$.next(this.#next);
     // A target that serves nothing has nothing to lose.
-    if (!this.facts.isReady || this.#failure !== '') this.#takeOver();
+    if (!this.standing.isReady || this.#failure !== '') this.#takeOver();
   }
 
   #takeOver(): void {

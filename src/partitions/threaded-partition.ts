@@ -75,7 +75,7 @@ export class ThreadedPartition implements Partition {
       );
       return merge(told$, tell$);
     });
-    return { report$, facts: () => facts };
+    return { report$, standing: () => facts, facts: () => facts };
   }
 
   /** Ends the thread; its targets must have ended before. */

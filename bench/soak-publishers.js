@@ -1,0 +1,95 @@
+// Fifty publishers with four roots each, whose values say whose they are. Objects come and go.
+import { Publisher } from '../dist/native/publisher.js';
+
+export const PUBLISHERS = 50;
+export const APPS = ['soaka', 'soakb', 'soakc', 'soakd'];
+export const TICK_MS = 100;
+/** A value is the number of its object times this, plus the tick at which it was stored. */
+export const TICKS = 10_000_000;
+/** An object's value is stored anew every so many ticks. */
+export const ROTATION = 10;
+/** The first publishers are larger, so that partitions are not evenly loaded. */
+const objectsOf = (key) => (key <= 5 ? 400 : 40);
+
+class Tree {
+  #publisher;
+  #root;
+  #name;
+  #key;
+  #items = [];
+  #last = 0;
+  #clock;
+  #count;
+
+  constructor(publisher, app, key) {
+    this.#publisher = publisher;
+    this.#name = `host.1.${app}`;
+    this.#key = key;
+    this.#root = publisher.addRoot(this.#name, 'Root');
+    this.#clock = publisher.addVariable(this.#root, 'clock', 'u64');
+    this.#count = publisher.addVariable(this.#root, 'count', 'u64');
+    for (let i = 0; i < objectsOf(key); i++) this.#add(0);
+    this.tick(0);
+  }
+
+  tick(tick) {
+    for (let i = tick % ROTATION; i < this.#items.length; i += ROTATION) {
+      const { number, value } = this.#items[i];
+      value.set(number * TICKS + tick);
+    }
+    this.#count.set(this.#items.length);
+    this.#clock.set(tick);
+  }
+
+  /** One object goes, another one comes in its place. */
+  churn(tick) {
+    const index = Math.floor(Math.random() * this.#items.length);
+    this.#publisher.removeObject(this.#items[index].object);
+    this.#add(tick, index);
+  }
+
+  #add(tick, index = this.#items.length) {
+    const number = ++this.#last;
+    const object = this.#publisher.addObject(this.#root, `${this.#name}.item${number}`, 'Item');
+    const value = this.#publisher.addVariable(object, 'value', 'u64');
+    value.set(number * TICKS + tick);
+    this.#publisher.addVariable(object, 'key', 'u64').set(this.#key);
+    this.#items[index] = { number, object, value };
+  }
+}
+
+function run(contextId) {
+  const all = Array.from({ length: PUBLISHERS }, (_, index) => {
+    const key = index + 1;
+    const publisher = new Publisher({
+      contextId,
+      serverKey: String(key),
+      pid: process.pid,
+      realtimeNs: () => BigInt(Date.now()) * 1_000_000n,
+      heartbeatMs: 1000,
+      capacity: { records: 1 << 14, slots: 1 << 13, stringBytes: 1 << 20 },
+    });
+    const trees = APPS.map((app) => new Tree(publisher, app, key));
+    publisher.place();
+    return { publisher, trees };
+  });
+  let tick = 0;
+  const timer = setInterval(() => {
+    tick++;
+    for (const { publisher, trees } of all) {
+      trees[Math.floor(Math.random() * trees.length)].churn(tick);
+      for (const tree of trees) tree.tick(tick);
+      publisher.notify();
+    }
+    process.send({ tick });
+  }, TICK_MS);
+  process.on('disconnect', () => {
+    clearInterval(timer);
+    for (const { publisher } of all) publisher.close();
+    process.exit(0);
+  });
+  process.send({ tick });
+}
+
+const [contextId] = process.argv.slice(2);
+if (process.send !== undefined && contextId !== undefined) run(contextId);

@@ -1,0 +1,159 @@
+// 200 targets on 50 publishers for minutes: no wrong value, no lost readiness, no growing memory.
+// Usage: soak.js [seconds] [logical|threaded] [hash|least_loaded]; exits with 1 when something was wrong.
+import { fork, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { Agent, get } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { issueLicense } from '../dist/license/issue-license.js';
+import { APPS, PUBLISHERS, ROTATION, TICKS } from './soak-publishers.js';
+
+const [seconds = '300', mode = 'logical', assignment = 'hash'] = process.argv.slice(2);
+const SCRAPERS = 4;
+/** Each scraper rests this long between two scrapes: about 50 scrapes a second in all. */
+const REST_MS = 60;
+/** Ticks that a page may be old: the spacing of renders, and the publisher's own pace. */
+const MOST_LAG = 6;
+const folder = mkdtempSync(join(tmpdir(), 'shm-soak-'));
+const contextId = `soak${process.pid}`;
+const agent = new Agent({ keepAlive: true });
+const targets = Array.from({ length: PUBLISHERS }, (_, index) =>
+  APPS.map((app) => ({ app, key: String(index + 1), clock: 0 })),
+).flat();
+const wrong = [];
+const memory = [];
+let scrapes = 0;
+let series = 0;
+
+function configure() {
+  const license = join(folder, 'license.json');
+  const now = Date.now();
+  const term = { issuedAt: new Date(now - 60_000), expiresAt: new Date(now + 86_400_000) };
+  writeFileSync(license, issueLicense({ licensee: 'soak', ...term }));
+  const config = join(folder, 'config.toml');
+  const lines = [
+    `context_id = "${contextId}"`,
+    `license_file = "${license}"`,
+    'metrics_http_enabled = true',
+    'metrics_bind_address = "127.0.0.1"',
+    'metrics_port = 0',
+    'target_workers = 4',
+    `worker_execution_mode = "${mode}"`,
+    `worker_assignment_mode = "${assignment}"`,
+    'worker_rebalance_enabled = true',
+    '[[metric_scopes]]\nname = "values"\nmetrics = ["soak*_item_value", "soak*_root_*"]',
+    ...targets.map(({ app, key }) => `[[targets]]\napp = "${app}"\nserver_key = "${key}"`),
+  ];
+  writeFileSync(config, `${lines.join('\n')}\n`);
+  return config;
+}
+
+function fetchPage(port, path) {
+  return new Promise((resolve, reject) => {
+    get({ host: '127.0.0.1', port, path, agent }, (response) => {
+      const chunks = [];
+      response.on('data', (chunk) => chunks.push(chunk));
+      response.on('end', () =>
+        resolve({ status: response.statusCode, text: Buffer.concat(chunks).toString() }),
+      );
+      response.on('error', reject);
+    }).on('error', reject);
+  });
+}
+
+/** Everything about a page that cannot be true. */
+function faults(text, { app, key, clock: before }, published, isScoped) {
+  const found = [];
+  const at = (name) =>
+    Number(new RegExp(`^${app}_root_${name}\\{.*\\} (\\d+)$`, 'm').exec(text)?.[1]);
+  const clock = at('clock');
+  if (!(clock >= before)) found.push(`the clock went from ${before} to ${clock}`);
+  if (clock < published - MOST_LAG) found.push(`clock ${clock}, published was ${published}`);
+  let items = 0;
+  for (const [, item, value] of text.matchAll(/_item_value\{object="item(\d+)"\} (\d+)/g)) {
+    items++;
+    const tick = value % TICKS;
+    if (Math.floor(value / TICKS) !== Number(item)) found.push(`item ${item} has value ${value}`);
+    if (tick > clock + MOST_LAG || tick < clock - ROTATION - MOST_LAG)
+      found.push(`item ${item} is of tick ${tick}, the clock of ${clock}`);
+  }
+  for (const [, own] of text.matchAll(/_item_key\{object="item\d+"\} (\d+)/g))
+    if (own !== key) found.push(`an item of key ${own} on the page of ${key}`);
+  if (Math.abs(items - at('count')) > 2) found.push(`${items} items, published are ${at('count')}`);
+  if (isScoped === text.includes('_item_key')) found.push('the scope is not kept');
+  if (!isScoped && !text.includes(`shm_exporter_target_info{app="${app}",server_key="${key}"`))
+    found.push('the page is of another target');
+  return { clock, items, found };
+}
+
+async function scrape(port, published) {
+  const target = targets[Math.floor(Math.random() * targets.length)];
+  const isScoped = Math.random() < 0.25;
+  const query = `server_key=${target.key}&app=${target.app}&instance=host.1.${target.app}`;
+  const { status, text } = await fetchPage(port, `/metrics${isScoped ? '/values' : ''}?${query}`);
+  const name = `${target.app} on ${target.key}`;
+  scrapes++;
+  if (status !== 200) {
+    wrong.push(`${name}: status ${status}: ${text.trim()}`);
+    return;
+  }
+  const { clock, items, found } = faults(text, target, published, isScoped);
+  // A slower scrape of the same target may have begun earlier.
+  target.clock = Math.max(target.clock, clock) - MOST_LAG;
+  series += items;
+  wrong.push(...found.map((what) => `${name}: ${what}`));
+}
+
+const rss = (pid) => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))[1]);
+const median = (list) => list.toSorted((a, b) => a - b)[Math.floor(list.length / 2)];
+
+const publishers = fork(new URL('soak-publishers.js', import.meta.url), [contextId]);
+let tick = 0;
+publishers.on('message', (message) => (tick = message.tick));
+await once(publishers, 'message');
+const exporter = spawn(
+  process.execPath,
+  [new URL('../dist/cli.js', import.meta.url).pathname, '--config', configure()],
+  { stdio: ['ignore', 'ignore', 'pipe'] },
+);
+let log = '';
+exporter.stderr.on('data', (chunk) => (log += chunk));
+try {
+  const ready = () => log.match(/ ready: /g)?.length ?? 0;
+  for (let waited = 0; ready() < targets.length && waited < 60_000; waited += 100) await sleep(100);
+  if (ready() < targets.length) throw new Error(`only ${ready()} targets got ready:\n${log}`);
+  const port = Number(/metrics at http:\/\/127\.0\.0\.1:(\d+)/.exec(log)[1]);
+  const end = Date.now() + Number(seconds) * 1000;
+  const scraper = async () => {
+    while (Date.now() < end && wrong.length < 20) {
+      await scrape(port, tick);
+      await sleep(REST_MS);
+    }
+  };
+  const watch = async () => {
+    while (Date.now() < end && wrong.length < 20) {
+      memory.push(rss(exporter.pid));
+      await sleep(1000);
+    }
+  };
+  await Promise.all([watch(), ...Array.from({ length: SCRAPERS }, scraper)]);
+  const { text } = await fetchPage(port, '/-/metrics');
+  const moves = /^shm_exporter_worker_rebalance_total\{.*\} (\d+)$/m.exec(text)?.[1];
+  const cpu = /^process_cpu_seconds_total (\S+)/m.exec(text)?.[1];
+  const quarter = Math.floor(memory.length / 4);
+  const [second, last] = [memory.slice(quarter, 2 * quarter), memory.slice(-quarter)].map(median);
+  if (last > second * 1.1 + 8192) wrong.push(`memory grew from ${second} to ${last} KiB`);
+  const summary = { mode, assignment, seconds, scrapes, series, moves, cpu, second, last };
+  console.log(JSON.stringify(summary));
+} finally {
+  exporter.kill('SIGTERM');
+  await once(exporter, 'exit');
+  publishers.disconnect();
+  await once(publishers, 'exit');
+  rmSync(folder, { recursive: true, force: true });
+}
+const unexpected = log.split('\n').filter((line) => / (warning|error) /.test(line));
+for (const line of [...wrong.slice(0, 20), ...unexpected.slice(0, 20)]) console.log(line);
+process.exitCode = wrong.length + unexpected.length === 0 ? 0 : 1;
