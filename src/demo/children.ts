@@ -29,8 +29,9 @@ export class Children {
     this.#node = node;
   }
 
-  /** Starts a program that shares our stdout; its stderr comes line by line. */
+  /** Starts a program that shares our stdout; its stderr comes line by line. None starts once all end. */
   start({ program, args, onLine, onEnd }: Script): void {
+    if (this.#onEmpty !== undefined) return;
     const path = fileURLToPath(new URL(`../${program}`, import.meta.url));
     const child = spawn(this.#node, [path, ...args], {
       // A group of its own: Ctrl-C reaches the demo only, which then ends the others in order.

@@ -49,9 +49,10 @@ function run(args: readonly string[]): void {
   process.on('uncaughtException', (error) => {
     fail(messageOf(error));
   });
-  process.stdout.on('error', () => {
-    end(0);
-  });
+  for (const stream of [process.stdout, process.stderr])
+    stream.on('error', () => {
+      end(0);
+    });
 
   say(`Starting three simulated servers and the exporter; their files are in ${belongings.folder}`);
   const late = setTimeout(() => {
