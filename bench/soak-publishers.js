@@ -1,4 +1,5 @@
 // Fifty publishers with four roots each, whose values say whose they are. Objects come and go.
+import { clearInterval, setInterval } from 'node:timers';
 import { Publisher } from '../dist/native/publisher.js';
 
 export const PUBLISHERS = 50;

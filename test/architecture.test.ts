@@ -14,7 +14,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   partitions: ['native', 'streams', 'exposition', 'catalogue', 'pipeline'],
   sinks: [],
   simulator: ['native', 'catalogue'],
-  demo: ['license'],
+  demo: ['native', 'license'],
 };
 
 const SHARED = ['model', 'errors'];

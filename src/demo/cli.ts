@@ -1,156 +1,100 @@
 #!/usr/bin/env node
-// npm run demo: a simulated server, an evaluation license and the exporter, until Ctrl-C.
+// npm run demo: three simulated servers, an evaluation license and the exporter, until Ctrl-C.
 // `-- --stdout` shows the other sink, `-- --port N` listens elsewhere.
-import { spawn } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
-import { messageOf } from '../errors.js';
-import { issueLicense } from '../license/issue-license.js';
+import { fstatSync } from 'node:fs';
+import { Fault, messageOf } from '../errors.js';
+import { Belongings } from './belongings.js';
+import { EXPORTER, startCast } from './cast.js';
+import { Children } from './children.js';
+import type { Ended } from './children.js';
+import { INTERVAL_SECONDS } from './configuration.js';
+import { invitation } from './invitation.js';
+import { parseOptions } from './options.js';
 
-const SERVER_KEY = '82';
-const DEFAULT_PORT = '9464';
-const LICENSE_DAYS = 1;
 /** How long a process may take to end before it is ended. */
-const PATIENCE_MS = 5000;
+const PATIENCE_MS = 6000;
+const READY_WITHIN_MS = 30_000;
+const PULSE_MS = 3000;
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-function readOptions() {
-  try {
-    const { values } = parseArgs({
-      options: {
-        stdout: { type: 'boolean', default: false },
-        port: { type: 'string', default: DEFAULT_PORT },
-      },
-    });
-    if (!/^[1-9]\d{0,4}$/.test(values.port) || Number(values.port) > 65_535)
-      throw new RangeError(`Port ${values.port} is not one of 1 to 65535`);
-    return values;
-  } catch (error) {
-    process.stderr.write(
-      `demo: ${messageOf(error)}\nusage: npm run demo -- [--stdout] [--port N]\n`,
-    );
-    process.exit(2);
-  }
-}
+const complain = (text: string): void => void process.stderr.write(`${text}\n`);
 
-const options = readOptions();
-const isStdout = options.stdout;
-const folder = mkdtempSync(join(tmpdir(), 'shm-demo-'));
-const contextId = `demo${process.pid}`;
-const children: ChildProcess[] = [];
-let isEnding = false;
-
-/** Starts one of our programs; when it ends, so does the demo. */
-function start(program: string, args: readonly string[], onStderr: (text: string) => void): void {
-  const path = fileURLToPath(new URL(`../${program}`, import.meta.url));
-  const child = spawn(process.execPath, [path, ...args], {
-    // A group of its own: Ctrl-C reaches this process only, which then ends the others in order.
-    detached: true,
-    stdio: ['ignore', 'inherit', 'pipe'],
+function run(args: readonly string[]): void {
+  const options = parseOptions(args);
+  // Documents have stdout for themselves.
+  const say = options.isStdout
+    ? complain
+    : (text: string): void => void process.stdout.write(`${text}\n`);
+  const belongings = new Belongings();
+  process.once('exit', () => {
+    belongings.remove();
   });
-  children.push(child);
-  child.stderr.on('data', (chunk: Buffer) => {
-    onStderr(chunk.toString('utf8'));
-  });
-  child.on('exit', (code) => {
-    end(code ?? 1);
-  });
-}
-
-function end(code: number): void {
-  if (isEnding) return;
-  isEnding = true;
-  const running = children.filter((child) => child.exitCode === null && child.signalCode === null);
-  let left = running.length;
-  const finish = () => {
-    rmSync(folder, { recursive: true, force: true });
-    process.exit(code);
+  const children = new Children(process.execPath);
+  let isEnding = false;
+  const end = (status: number): void => {
+    if (isEnding) return;
+    isEnding = true;
+    void children.end(PATIENCE_MS).then(() => process.exit(status));
   };
-  if (left === 0) finish();
-  for (const child of running) {
-    child.once('exit', () => {
-      if (--left === 0) finish();
+  const fail = (reason: string, status = 1): void => {
+    if (!isEnding) complain(`demo: ${reason}`);
+    end(status);
+  };
+  for (const signal of SIGNALS)
+    process.on(signal, () => {
+      // Who asks twice does not want to wait.
+      if (isEnding) children.signal('SIGKILL');
+      end(0);
     });
-    child.kill('SIGTERM');
-  }
-  setTimeout(() => {
-    for (const child of running) child.kill('SIGKILL');
-    finish();
-  }, PATIENCE_MS).unref();
+  process.on('uncaughtException', (error) => {
+    fail(messageOf(error));
+  });
+  for (const stream of [process.stdout, process.stderr])
+    stream.on('error', () => {
+      end(0);
+    });
+
+  say(`Starting three simulated servers and the exporter; their files are in ${belongings.folder}`);
+  const late = setTimeout(() => {
+    fail(`not everything was ready within ${READY_WITHIN_MS / 1000} seconds`);
+  }, READY_WITHIN_MS);
+  startCast({
+    options,
+    children,
+    belongings,
+    unixMs: () => Date.now(),
+    log: (line) => {
+      if (!isEnding) complain(line);
+    },
+    onReady: () => {
+      clearTimeout(late);
+      if (options.isStdout) say(`All are ready; their documents come every ${INTERVAL_SECONDS} s`);
+      else say(invitation(options.port).join('\n'));
+      if (!options.isStdout && isPipe(1)) setInterval(pulse, PULSE_MS);
+    },
+    onEnd: (name: string, { status, how }: Ended) => {
+      // The exporter ends well when nobody reads its documents any more.
+      if (status === 0) end(0);
+      else fail(`${name} ended ${how}${status === 4 ? hintOf(name) : ''}`, status);
+    },
+  });
 }
 
-const say = (text: string): void => {
-  if (!isStdout) process.stdout.write(`${text}\n`);
+/** What helps against the one refusal of the system that a demo has to expect. */
+const hintOf = (name: string): string =>
+  name === EXPORTER ? '; when its port is taken, choose another: npm run demo -- --port N' : '';
+
+const isPipe = (fd: number): boolean => {
+  const stat = fstatSync(fd);
+  return stat.isFIFO() || stat.isSocket();
 };
 
-function startExporter(): void {
-  const now = Date.now();
-  const license = join(folder, 'license.json');
-  writeFileSync(
-    license,
-    issueLicense({
-      licensee: 'demo',
-      issuedAt: new Date(now - 60_000),
-      expiresAt: new Date(now + LICENSE_DAYS * 86_400_000),
-    }),
-  );
-  const config = join(folder, 'demo.toml');
-  writeFileSync(
-    config,
-    [
-      `context_id = "${contextId}"`,
-      'app = "ads"',
-      `server_keys = ["${SERVER_KEY}"]`,
-      'metrics_bind_address = "127.0.0.1"',
-      `metrics_port = ${options.port}`,
-      'metrics_interval_seconds = 5',
-      `license_file = ${JSON.stringify(license)}`,
-      '',
-    ].join('\n'),
-  );
-  const mode = isStdout ? [] : ['--enable-metrics-http'];
-  let isTold = false;
-  start('cli.js', ['--config', config, ...mode], (text) => {
-    process.stderr.write(text);
-    if (isTold || !text.includes(' ready: ')) return;
-    isTold = true;
-    const base = `http://127.0.0.1:${options.port}`;
-    say('');
-    say('The exporter serves a simulated ADS whose clients come and go. Try:');
-    say(`  curl ${base}/metrics               the metrics of the server`);
-    say(`  curl -s ${base}/metrics | grep ads_server_num_clients`);
-    say(`  curl ${base}/-/metrics             the metrics of the exporter itself`);
-    say(`  curl ${base}/-/ready               whether all targets are ready`);
-    say(`  ${base}/                           a status page for people`);
-    say('Ctrl-C ends it and leaves nothing behind.');
-  });
+/** That its reader is gone, a pipe says only to who writes. */
+const pulse = (): void => void process.stdout.write('\n');
+
+try {
+  run(process.argv.slice(2));
+} catch (error) {
+  complain(`demo: ${messageOf(error)}`);
+  process.exit(error instanceof Fault ? error.exit : 1);
 }
-
-process.on('SIGINT', () => {
-  end(0);
-});
-process.on('SIGTERM', () => {
-  end(0);
-});
-process.on('uncaughtException', (error) => {
-  process.stderr.write(`demo: ${messageOf(error)}\n`);
-  end(1);
-});
-
-const simulated = ['--app', 'ads', '--server-key', SERVER_KEY, '--root', 'demo-host.1.ads'];
-let isPublished = false;
-start(
-  'simulator/cli.js',
-  [...simulated, '--objects', '200', '--rate', '2', '--context-id', contextId],
-  (text) => {
-    if (isPublished || !text.includes('ready')) {
-      process.stderr.write(text);
-      return;
-    }
-    isPublished = true;
-    startExporter();
-  },
-);

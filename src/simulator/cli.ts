@@ -11,7 +11,8 @@ import { readScenario } from './scenario.js';
 import { heartbeat, live, play, stageOf } from './simulation.js';
 import type { Ending } from './simulation.js';
 import type { Observable } from 'rxjs';
-import { planPlainTree, planTree } from './tree-plan.js';
+import { planPlainTree } from './plain-tree.js';
+import { planTree } from './tree-plan.js';
 
 interface Options {
   readonly app: string;
@@ -86,6 +87,11 @@ function prepare(options: Options): { publisher: Publisher; run$: Observable<End
     catalogue === undefined ? planPlainTree(options.objects) : planTree(catalogue, options.objects);
   const root = options.root ?? `localhost.1.${options.app}`;
   const tree = new LiveTree(publisher, root, plan, new Random(options.seed));
+  if (tree.dropped > 0)
+    throw new Fault(
+      'SEGMENT_FULL',
+      `/dev/shm has no room for ${tree.dropped} objects and variables of ${root}`,
+    );
   return { publisher, run$: live(publisher, tree, options.rate, options.changeFraction) };
 }
 

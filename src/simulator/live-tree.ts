@@ -1,26 +1,19 @@
 // A published tree that lives: totals rise, levels wander, clients come and go.
 import type { VariableKind } from '../model.js';
-import type {
-  PublishedHistogram,
-  PublishedScalar,
-  PublishedSummary,
-} from '../native/published-values.js';
 import type { PublishedObject } from '../native/publisher-options.js';
 import type { Publisher } from '../native/publisher.js';
+import { begin } from './move.js';
+import type { Move } from './move.js';
 import type { Random } from './random.js';
 import type { PlannedInstance, PlannedObject, PlannedVariable } from './tree-plan.js';
-
-interface Living {
-  readonly move: (random: Random) => void;
-}
 
 interface LivingInstance {
   readonly plan: PlannedInstance;
   readonly tops: readonly PublishedObject[];
-  readonly living: readonly Living[];
+  readonly moves: readonly Move[];
 }
 
-/** Of a hundred beats, so many end a client and start another in its place. */
+/** Of a hundred beats, so many see a client come or go. */
 const TURNOVER_PERCENT = 30;
 
 export class LiveTree {
@@ -30,6 +23,10 @@ export class LiveTree {
   readonly #random: Random;
   readonly #objects = new Map<string, PublishedObject>();
   readonly #instances: LivingInstance[] = [];
+  /** Those that have gone and may come again. */
+  readonly #away: PlannedInstance[] = [];
+  readonly #transients: number;
+  #dropped = 0;
 
   constructor(
     publisher: Publisher,
@@ -44,36 +41,55 @@ export class LiveTree {
     this.#root = publisher.addRoot(rootId, first?.className ?? 'Process');
     this.#objects.set('', this.#root);
     for (const plan of [...plans].sort(byDepth)) this.#instances.push(this.#publish(plan));
+    this.#transients = plans.filter(({ isTransient }) => isTransient).length;
   }
 
-  /** Moves about `fraction` of all values; now and then a client goes and another comes. */
+  /** Objects and variables that the segment had no room for. */
+  get dropped(): number {
+    return this.#dropped;
+  }
+
+  /** Moves about `fraction` of all values; now and then a client comes or goes. */
   beat(fraction: number): void {
-    for (const { living } of this.#instances)
-      for (const each of living) if (this.#random.next() < fraction) each.move(this.#random);
-    if (this.#random.below(100) < TURNOVER_PERCENT) this.#turnOver();
+    for (const { moves } of this.#instances)
+      for (const move of moves) if (this.#random.next() < fraction) move();
+    if (this.#transients > 0 && this.#random.below(100) < TURNOVER_PERCENT) this.#turnOver();
   }
 
+  /** The more are away, the likelier one comes; never more than half are. */
   #turnOver(): void {
+    const isComing = this.#random.below(this.#transients) < this.#away.length * 2;
+    if (isComing) this.#come();
+    else this.#go();
+  }
+
+  #come(): void {
+    const [plan] = this.#away.splice(this.#random.below(this.#away.length), 1);
+    if (plan !== undefined) this.#instances.push(this.#publish(plan));
+  }
+
+  #go(): void {
     const transient = this.#instances.filter(({ plan }) => plan.isTransient);
-    const leaving = transient[this.#random.below(Math.max(1, transient.length))];
+    const leaving = transient[this.#random.below(transient.length)];
     if (leaving === undefined) return;
     for (const top of leaving.tops) this.#publisher.removeObject(top);
     for (const { seedPath } of leaving.plan.objects) this.#objects.delete(seedPath);
-    this.#instances[this.#instances.indexOf(leaving)] = this.#publish(leaving.plan);
+    this.#instances.splice(this.#instances.indexOf(leaving), 1);
+    this.#away.push(leaving.plan);
   }
 
   #publish(plan: PlannedInstance): LivingInstance {
-    const living: Living[] = [];
+    const moves: Move[] = [];
     const tops: PublishedObject[] = [];
     for (const planned of plan.objects) {
       const { object, isTop } = this.#object(planned, plan);
       if (isTop) tops.push(object);
       for (const variable of planned.variables) {
-        const moving = this.#variable(object, variable);
-        if (moving !== undefined) living.push(moving);
+        const move = this.#variable(object, variable);
+        if (move !== undefined) moves.push(move);
       }
     }
-    return { plan, tops, living };
+    return { plan, tops, moves };
   }
 
   #object(
@@ -85,6 +101,7 @@ export class LiveTree {
     const parentPath = this.#nearest(seedPath);
     const parent = this.#objects.get(parentPath) ?? this.#root;
     const object = this.#publisher.addObject(parent, `${this.#rootId}.${seedPath}`, className);
+    if (object.ref === undefined) this.#dropped++;
     this.#objects.set(seedPath, object);
     const isTop = !plan.objects.some((other) => other.seedPath === parentPath);
     return { object, isTop };
@@ -100,51 +117,12 @@ export class LiveTree {
     return '';
   }
 
-  #variable(object: PublishedObject, planned: PlannedVariable): Living | undefined {
-    const { name, type, course, schema } = planned;
+  #variable(object: PublishedObject, planned: PlannedVariable): Move | undefined {
+    const { name, type, schema } = planned;
     const kind = kindOf(planned);
     const handle = this.#publisher.addVariable(object, name, type, { kind, schema });
-    if (course.kind === 'fixed') {
-      if (type === 'string') (handle as { set(text: string): boolean }).set(course.text);
-      return undefined;
-    }
-    if (course.kind === 'distribution') return this.#distribution(handle, type);
-    const scalar = handle as PublishedScalar;
-    if (course.kind === 'total') {
-      scalar.set(this.#random.below(100_000));
-      return { move: (random) => void scalar.add(1 + random.below(100)) };
-    }
-    if (course.kind === 'constant') {
-      scalar.set(course.value);
-      return undefined;
-    }
-    const { most } = course;
-    const move = (random: Random) => {
-      const value = random.next() * most;
-      scalar.set(type === 'f64' ? Math.round(value * 1000) / 1000 : Math.round(value));
-    };
-    move(this.#random);
-    return { move };
-  }
-
-  #distribution(handle: unknown, type: PlannedVariable['type']): Living {
-    if (type === 'histogram') {
-      const histogram = handle as PublishedHistogram;
-      histogram.observe(this.#random.next());
-      return { move: (random) => void histogram.observe(random.next() ** 4) };
-    }
-    const summary = handle as PublishedSummary;
-    let count = 0;
-    const move = (random: Random) => {
-      count += 1 + random.below(10);
-      summary.set(
-        count,
-        count * 512,
-        [400, 900, 1400].map((x) => x + random.below(100)),
-      );
-    };
-    move(this.#random);
-    return { move };
+    if (handle.ref === undefined) this.#dropped++;
+    return begin(handle, planned, this.#random);
   }
 }
 
@@ -154,5 +132,5 @@ const depthOf = ({ objects: [first] }: PlannedInstance): number =>
 
 function kindOf({ type, course }: PlannedVariable): VariableKind {
   if (type === 'string' || type === 'histogram' || type === 'summary') return 'unknown';
-  return course.kind === 'total' ? 'counter' : 'gauge';
+  return course.kind === 'total' || course.kind === 'mishaps' ? 'counter' : 'gauge';
 }

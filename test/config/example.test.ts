@@ -3,6 +3,8 @@ import { expect } from 'chai';
 import { readFileSync } from 'node:fs';
 import { loadConfig } from '#app/config/resolve.js';
 import { SETTINGS } from '#app/config/settings.js';
+import { planTargets } from '#app/plan.js';
+import { scopeWarnings } from '#app/scope-warnings.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
 const EXAMPLE = 'examples/shm_exporter.toml';
@@ -27,8 +29,28 @@ describe(EXAMPLE, () => {
   it('loads with every # taken off, and the defaults stay', () => {
     const { settings, targets, scopes } = uncommented();
     expect(settings).to.deep.equal(load().settings);
-    expect(targets).to.have.lengthOf(2);
-    expect(scopes).to.have.lengthOf(2);
+    expect(targets.map(({ app }) => app)).to.deep.equal(['ads', 'adh', 'ats']);
+    expect(scopes.map(({ name }) => name)).to.deep.equal(['overview', 'sources', 'latency']);
+  });
+
+  it('names metrics, classes and groups that there are, and uses every key of a target', () => {
+    const config = uncommented();
+    const plan = planTargets(config);
+    expect(plan.flatMap(({ warnings }) => warnings)).to.deep.equal([]);
+    expect(scopeWarnings(config, plan)).to.deep.equal([]);
+    const keys = ['variable', 'instance', 'classes', 'seedPathGroups', 'seedPaths'] as const;
+    for (const key of keys)
+      expect(
+        config.targets.some((target) => target[key].length > 0),
+        key,
+      ).to.be.true;
+  });
+
+  it('has nothing to warn of but the keys of a single target beside [[targets]]', () => {
+    const others = uncommented().warnings.filter(
+      (warning) => !warning.endsWith('has no effect beside [[targets]]'),
+    );
+    expect(others).to.deep.equal([]);
   });
 
   for (const { key } of Object.values(SETTINGS))

@@ -1,53 +1,204 @@
 import { expect } from 'chai';
 import { readFileSync, readdirSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { loadCatalogues } from '#app/catalogue/builtin.js';
+import { SCOPES, TARGETS } from '#app/demo/configuration.js';
 import { freePort } from '../support/free-port.js';
 import { eventually, theatre } from '../support/processes.js';
+import type { Running } from '../support/processes.js';
 import { samplesOf, scrape } from './page.js';
 
-const isFree = (port: number): Promise<boolean> =>
-  new Promise((resolve) => {
-    const server = createServer();
-    server.once('error', () => resolve(false));
-    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
-  });
+/** Pids of processes whose command line names a text. */
+const processesWith = (text: string): number[] =>
+  readdirSync('/proc')
+    .filter((name) => {
+      try {
+        return /^\d+$/.test(name) && readFileSync(`/proc/${name}/cmdline`, 'utf8').includes(text);
+      } catch {
+        return false;
+      }
+    })
+    .map(Number);
 
-/** Processes by pid whose command line or environment names a text. */
-const processesWith = (text: string): string[] =>
-  readdirSync('/proc').filter((name) => {
-    try {
-      return /^\d+$/.test(name) && readFileSync(`/proc/${name}/cmdline`, 'utf8').includes(text);
-    } catch {
-      return false;
-    }
-  });
+const contextOf = (demo: Running): Promise<string> =>
+  eventually(
+    'the demo says something',
+    () => /files are in \S*\/(\S+)$/m.exec(demo.stdout + demo.stderr)?.[1],
+    3000,
+  );
+
+/** Everything of a demo that is on this machine. */
+const tracesOf = (context: string): readonly unknown[] => [
+  ...readdirSync('/dev/shm').filter((name) => name.includes(context)),
+  ...readdirSync(tmpdir()).filter((name) => name.includes(context)),
+  ...processesWith(context),
+];
+
+interface Address {
+  readonly url: string;
+  readonly accept: string | undefined;
+}
+
+/** The addresses in what the demo prints. */
+const addressesIn = (text: string): readonly Address[] =>
+  [...text.matchAll(/^ {2}(.*?)'?(http:\/\/[^\s']+)'?$/gm)].map(([, before = '', url = '']) => ({
+    url,
+    accept: /-H 'Accept: ([^']+)'/.exec(before)?.[1],
+  }));
 
 describe('npm run demo', function () {
   this.slow(8000);
+  this.timeout(20_000);
   const stage = theatre();
 
-  it('serves ads metrics, and Ctrl-C leaves no segment and no process', async () => {
+  /** A demo that has said what to try. */
+  async function ready(): Promise<{ demo: Running; port: number; context: string }> {
     const port = await freePort();
-    const base = `http://127.0.0.1:${port}`;
     const demo = stage.start('demo', ['--port', String(port)]);
-    const context = `demo${demo.pid}`;
-    const page = await eventually(
-      'a page of the demo',
-      async () => {
-        const key = await scrape(`${base}/metrics`).catch(() => undefined);
-        if (key?.status === 200) return key.body;
-        // With several targets a scrape has to be routed.
-        const routed = await scrape(`${base}/metrics?server_key=82`).catch(() => undefined);
-        return routed?.status === 200 ? routed.body : undefined;
+    const context = await contextOf(demo);
+    await eventually(
+      'it invites',
+      () => (demo.stdout.includes('Ctrl-C') ? true : undefined),
+      15_000,
+    );
+    return { demo, port, context };
+  }
+
+  describe('serves three targets', () => {
+    let demo: Running;
+    let base: string;
+    let context: string;
+    before(async function () {
+      const started = await ready();
+      ({ demo, context } = started);
+      base = `http://127.0.0.1:${started.port}`;
+    });
+
+    it('and every address that it prints answers with 200', async () => {
+      const addresses = addressesIn(demo.stdout);
+      expect(addresses.filter(({ accept }) => accept !== undefined)).to.have.lengthOf(1);
+      const paths = addresses.map(({ url }) => url.slice(base.length));
+      expect(paths).to.include.members(['/', '/-/metrics', '/-/ready', '/metrics?server_key=82']);
+      expect(paths.join(' ')).to.match(/\?app=\w+&instance=/);
+      for (const { url, accept } of addresses) {
+        const { status, headers } = await fetch(url, { headers: accept ? { accept } : {} });
+        expect(status, url).to.equal(200);
+        if (accept) expect(headers.get('content-type'), url).to.contain(accept);
+      }
+    });
+
+    for (const { app, serverKey } of TARGETS) {
+      it(`with all metrics of ${app}, which move`, async () => {
+        const values = async () => {
+          const { body } = await scrape(`${base}/metrics?server_key=${serverKey}`);
+          const own = samplesOf(body).filter(({ name }) => name.startsWith(`${app}_`));
+          return { body, own };
+        };
+        const first = await values();
+        const families = [...(loadCatalogues().get(app)?.families.keys() ?? [])];
+        expect(families).to.have.lengthOf.above(50);
+        for (const family of families) expect(first.body).to.contain(`# TYPE ${family} `);
+        const texts = new Set(first.own.map((sample) => JSON.stringify(sample)));
+        await eventually('a third of the series moves', async () => {
+          const moved = (await values()).own.filter((each) => !texts.has(JSON.stringify(each)));
+          return moved.length > texts.size / 3 ? true : undefined;
+        });
+      });
+
+      for (const [scope, patterns] of Object.entries(SCOPES))
+        it(`with a page of ${app} for the scope ${scope}`, async () => {
+          const { status, body } = await scrape(`${base}/metrics/${scope}?server_key=${serverKey}`);
+          expect(status).to.equal(200);
+          const hasOwn = samplesOf(body).some(({ name }) => name.startsWith(`${app}_`));
+          expect(hasOwn).to.equal(patterns.some((pattern) => !pattern.startsWith('shm_')));
+        });
+    }
+
+    it('with a highlighted variable', async () => {
+      const { body } = await scrape(`${base}/metrics/exporter?server_key=${TARGETS[0].serverKey}`);
+      expect(body).to.contain(`highlighted_value{path="${TARGETS[0].variable}"} `);
+    });
+
+    it('without a word on stderr', () => expect(demo.stderr).to.equal(''));
+
+    it('until Ctrl-C, which leaves nothing behind', async () => {
+      expect(processesWith(context)).to.have.lengthOf(4);
+      expect(await demo.stop('SIGINT')).to.deep.equal({ status: 0, signal: null });
+      expect(tracesOf(context)).to.deep.equal([]);
+    });
+  });
+
+  for (const [who, has] of [
+    ['simulated adh', '--app\0adh'],
+    ['exporter', 'dist/cli.js'],
+  ] as const)
+    it(`ends with status 1 when the ${who} is killed, and leaves nothing behind`, async () => {
+      const { demo, context } = await ready();
+      const [victim = 0] = processesWith(context).filter((pid) => processesWith(has).includes(pid));
+      process.kill(victim, 'SIGKILL');
+      expect(await demo.ended).to.deep.equal({ status: 1, signal: null });
+      expect(demo.stderr).to.equal(`demo: the ${who} ended by SIGKILL\n`);
+      expect(tracesOf(context)).to.deep.equal([]);
+    });
+
+  for (const reader of ['head -n 1', 'timeout 4 cat'])
+    it(`ends when its reader goes away: ${reader}`, async () => {
+      const port = await freePort();
+      const file = stage.path(`read by ${reader}`);
+      const shell = stage.command([
+        ...['sh', '-c', `"$@" | ${reader} >"$0"; true`, file],
+        ...[process.execPath, 'dist/demo/cli.js', '--port', String(port)],
+      ]);
+      expect(await shell.ended).to.deep.equal({ status: 0, signal: null });
+      const [, context = ''] = /in \S*\/(\S+)/.exec(readFileSync(file, 'utf8')) ?? [];
+      expect(context).to.match(/^shm-demo-/);
+      await eventually('it is gone', () => (tracesOf(context).length === 0 ? true : undefined));
+    });
+
+  it('ends on SIGTERM before anything is ready', async () => {
+    const demo = stage.start('demo', ['--port', String(await freePort())]);
+    const context = await contextOf(demo);
+    expect(await demo.stop('SIGTERM')).to.deep.equal({ status: 0, signal: null });
+    expect(tracesOf(context)).to.deep.equal([]);
+  });
+
+  it('runs twice at once; on one port, the second says what to do', async () => {
+    const { demo, port } = await ready();
+    const another = await ready();
+    const second = stage.start('demo', ['--port', String(port)]);
+    const context = await contextOf(second);
+    expect(await second.ended).to.deep.equal({ status: 4, signal: null });
+    expect(second.stderr).to.match(/Cannot listen on 127\.0\.0\.1:\d+: .*\ndemo: .* --port N\n$/);
+    expect(tracesOf(context)).to.deep.equal([]);
+    for (const each of [demo, another.demo])
+      expect(await each.stop()).to.deep.equal({ status: 0, signal: null });
+  });
+
+  it('prints documents of all three with --stdout, and nothing else there', async () => {
+    const demo = stage.start('demo', ['--stdout']);
+    const context = await contextOf(demo);
+    const roots = await eventually(
+      'three documents',
+      () => {
+        const heads = [...demo.stdout.matchAll(/^# snapshot .*root=(\S+) time=\S+$/gm)];
+        return heads.length < 3 ? undefined : heads.slice(0, 3).map(([, root]) => root);
       },
       15_000,
     );
-    expect(samplesOf(page).filter(({ name }) => name.startsWith('ads_')).length).to.be.above(50);
-    await eventually('it tells what to try', () => /curl http\S+/.exec(demo.stdout)?.[0]);
-    expect(processesWith(context)).to.have.lengthOf.at.least(1);
+    expect(roots).to.deep.equal(TARGETS.map(({ root }) => root));
+    expect(demo.stdout).to.match(/^# snapshot /);
     expect(await demo.stop('SIGINT')).to.deep.equal({ status: 0, signal: null });
-    expect(readdirSync('/dev/shm').filter((name) => name.includes(context))).to.deep.equal([]);
-    expect(processesWith(context)).to.deep.equal([]);
-    expect(await isFree(port)).to.be.true;
+    expect(tracesOf(context)).to.deep.equal([]);
   });
+
+  for (const [args, reason] of [
+    [['--port', '0'], 'port "0", allowed: 1 to 65535'],
+    [['--port', '65536'], 'port "65536", allowed: 1 to 65535'],
+    [['--wrong'], "Unknown option '--wrong'"],
+  ] as const)
+    it(`refuses ${args.join(' ')}`, () => {
+      const { status, stderr } = stage.run('demo', ...args);
+      expect(status).to.equal(2);
+      expect(stderr).to.contain(`demo: ${reason}`).and.to.contain('usage: npm run demo --');
+    });
 });

@@ -1,0 +1,78 @@
+// Our programs as processes of the demo: started, listened to line by line, and ended together.
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+/** How a process ended: with a status, or by a signal or a failure to start, as a sentence. */
+export interface Ended {
+  readonly status: number | undefined;
+  readonly how: string;
+}
+
+export interface Script {
+  /** Below dist/. */
+  readonly program: string;
+  readonly args: readonly string[];
+  readonly onLine: (line: string) => void;
+  /** Called once. */
+  readonly onEnd: (ended: Ended) => void;
+}
+
+export class Children {
+  readonly #node: string;
+  readonly #running = new Set<ChildProcess>();
+  #onEmpty: (() => void) | undefined;
+
+  /** @param node the path of Node.js */
+  constructor(node: string) {
+    this.#node = node;
+  }
+
+  /** Starts a program that shares our stdout; its stderr comes line by line. None starts once all end. */
+  start({ program, args, onLine, onEnd }: Script): void {
+    if (this.#onEmpty !== undefined) return;
+    const path = fileURLToPath(new URL(`../${program}`, import.meta.url));
+    const child = spawn(this.#node, [path, ...args], {
+      // A group of its own: Ctrl-C reaches the demo only, which then ends the others in order.
+      detached: true,
+      stdio: ['ignore', 'inherit', 'pipe'],
+    });
+    this.#running.add(child);
+    createInterface({ input: child.stderr }).on('line', onLine);
+    const ended = (end: Ended) => {
+      if (!this.#running.delete(child)) return;
+      onEnd(end);
+      if (this.#running.size === 0) this.#onEmpty?.();
+    };
+    // What it said last comes before `close`, not before `exit`.
+    child.once('close', (code, signal) => {
+      ended({
+        status: code ?? undefined,
+        how: signal === null ? `with status ${code ?? 0}` : `by ${signal}`,
+      });
+    });
+    child.once('error', ({ message }) => {
+      ended({ status: undefined, how: `before it began: ${message}` });
+    });
+  }
+
+  /** Sends all a signal. */
+  signal(signal: NodeJS.Signals): void {
+    for (const child of this.#running) child.kill(signal);
+  }
+
+  /** Ends all; those that take longer than `patienceMs` are killed. Resolves when none is left. */
+  async end(patienceMs: number): Promise<void> {
+    if (this.#running.size === 0) return;
+    const empty = new Promise<void>((resolve) => {
+      this.#onEmpty = resolve;
+    });
+    const impatience = setTimeout(() => {
+      this.signal('SIGKILL');
+    }, patienceMs);
+    this.signal('SIGTERM');
+    await empty;
+    clearTimeout(impatience);
+  }
+}

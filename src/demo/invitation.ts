@@ -1,0 +1,33 @@
+// What the demo invites people to try once everything is ready.
+import { TARGETS } from './configuration.js';
+
+const [{ serverKey: ADS, variable }, { serverKey: ADH }, { app, root, serverKey: ATS }] = TARGETS;
+
+/** Lines for a terminal; every address in them answers with 200. */
+export function invitation(port: number): readonly string[] {
+  const base = `http://127.0.0.1:${port}`;
+  const tries: readonly (readonly [string, string])[] = [
+    [`curl '${base}/metrics?server_key=${ADS}'`, 'all metrics of the ads'],
+    [`curl '${base}/metrics?server_key=${ADH}'`, 'of the adh'],
+    [`curl '${base}/metrics?app=${app}&instance=${root}'`, 'of the ats, by its root'],
+    [`curl '${base}/metrics/overview?server_key=${ADS}'`, 'a scope: what to look at first'],
+    [`curl '${base}/metrics/clients?server_key=${ATS}'`, 'a scope: clients, which come and go'],
+    [`curl '${base}/metrics/latency?server_key=${ADH}'`, 'a scope: histograms and summaries'],
+    [`curl '${base}/metrics/exporter?server_key=${ADS}'`, `internal metrics, and ${variable}`],
+    [
+      `curl -H 'Accept: application/openmetrics-text' '${base}/metrics?server_key=${ATS}'`,
+      'as OpenMetrics',
+    ],
+    [`curl '${base}/-/metrics'`, 'the exporter itself, and the state of all targets'],
+    [`curl '${base}/-/ready'`, 'whether all targets are ready'],
+    [`${base}/`, 'a status page for people'],
+  ];
+  return [
+    '',
+    'Three simulated servers are served, whose clients come and go. Try:',
+    '',
+    ...tries.flatMap(([command, what]) => [`  # ${what}`, `  ${command}`]),
+    '',
+    'Ctrl-C ends it and leaves nothing behind.',
+  ];
+}

@@ -1,0 +1,82 @@
+// Gives a published variable its first value, and what moves it on along its course.
+import type { ValueType } from '../model.js';
+import type {
+  PublishedHistogram,
+  PublishedScalar,
+  PublishedSummary,
+  PublishedValues,
+} from '../native/published-values.js';
+import type { Course } from './course.js';
+import type { Random } from './random.js';
+import type { PlannedVariable } from './tree-plan.js';
+import { Wandering } from './wandering.js';
+
+/** Publishes the next value of a variable. */
+export type Move = () => void;
+type Handle = PublishedValues[ValueType];
+
+/** One in so many moves is a mishap. */
+const FEW = 20;
+
+/** Publishes the first value; undefined when the variable never moves. */
+export function begin(
+  handle: Handle,
+  { type, course }: PlannedVariable,
+  random: Random,
+): Move | undefined {
+  switch (course.kind) {
+    case 'fixed':
+      if (type === 'string') (handle as PublishedValues['string']).set(course.text);
+      return undefined;
+    case 'constant':
+      (handle as PublishedScalar).set(course.value);
+      return undefined;
+    case 'distribution':
+      return type === 'histogram'
+        ? observe(handle as PublishedHistogram, random)
+        : summarize(handle as PublishedSummary, random);
+    case 'level':
+      return wander(handle as PublishedScalar, course.most, type === 'f64' ? 0.001 : 1, random);
+    default:
+      return rise(handle as PublishedScalar, course, random);
+  }
+}
+
+type Rising = Extract<Course, { kind: 'total' | 'mishaps' }>;
+
+function rise(scalar: PublishedScalar, course: Rising, random: Random): Move {
+  if (course.kind === 'mishaps') {
+    scalar.set(random.below(FEW));
+    return () => {
+      if (random.below(FEW) === 0) scalar.add(1);
+    };
+  }
+  const { step } = course;
+  scalar.set(step * (1000 + random.below(1000)));
+  return () => void scalar.add(1 + random.below(step));
+}
+
+function wander(scalar: PublishedScalar, most: number, grain: number, random: Random): Move {
+  const level = new Wandering(most, grain, random);
+  scalar.set(level.value);
+  return () => {
+    level.move();
+    scalar.set(level.value);
+  };
+}
+
+function observe(histogram: PublishedHistogram, random: Random): Move {
+  histogram.observe(random.next());
+  return () => void histogram.observe(random.next() ** 4);
+}
+
+function summarize(summary: PublishedSummary, random: Random): Move {
+  let count = 0;
+  const move = () => {
+    count += 1 + random.below(10);
+    const sizes = [400, 900, 1400].map((size) => size + random.below(100));
+    summary.set(count, count * 512, sizes);
+  };
+  move();
+  return move;
+}

@@ -1,0 +1,33 @@
+import { expect } from 'chai';
+import { loadCatalogues } from '#app/catalogue/builtin.js';
+import { courseOf } from '#app/simulator/course.js';
+
+/** The course of the variable that a metric of a built-in application is read from. */
+function course(name: string, variable: string) {
+  const catalogue = loadCatalogues().get(name.slice(0, 3));
+  const rows = catalogue?.classes.flatMap((each) => each.rows) ?? [];
+  for (const row of rows)
+    if (row.kind === 'scalar' && row.family.name === name && row.variable === variable)
+      return courseOf(row);
+  throw new Error(`no row of ${name} reads ${variable}`);
+}
+
+describe('the course of a simulated value', () => {
+  const table = [
+    ['ads_client_sent_bytes_total', 'compBytesSent', { kind: 'total', step: 60_000 }],
+    ['ats_model_calculations_total', 'calculations', { kind: 'total', step: 200 }],
+    ['adh_shm_server_heartbeat', 'heartbeat', { kind: 'total', step: 1 }],
+    ['ats_model_errors_total', 'calculationErrors', { kind: 'mishaps' }],
+    ['adh_source_channel_throttled_total', 'numThrottledOnMsgRate', { kind: 'mishaps' }],
+    ['adh_source_channel_active', 'active', { kind: 'constant', value: 1 }],
+    ['adh_failover_flow_stopped', 'xoff', { kind: 'constant', value: 0 }],
+    ['ads_license_expired', 'licenseExpired', { kind: 'constant', value: 0 }],
+    ['ads_license_expires_in_seconds', 'daysBeforeExpired', { kind: 'constant', value: 90 }],
+    ['ats_server_num_clients', 'connectionsUsed', { kind: 'level', most: 40 }],
+    ['ats_server_max_clients', 'maxConnections', { kind: 'constant', value: 100 }],
+    ['ads_client_buffer_ratio', 'bufferPercentage', { kind: 'level', most: 100 }],
+  ] as const;
+  for (const [name, variable, expected] of table)
+    it(`of ${name} is ${JSON.stringify(expected)}`, () =>
+      expect(course(name, variable)).to.deep.equal(expected));
+});
