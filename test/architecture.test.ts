@@ -80,6 +80,21 @@ describe('the architecture', () => {
     for (const file of files) visit(file, []);
   });
 
+  it('a thread reaches no foreign functions: they belong to the main thread', () => {
+    const reached = new Set<string>();
+    const visit = (file: string): void => {
+      if (reached.has(file)) return;
+      reached.add(file);
+      // Types are gone when it runs.
+      const code = source(file).replaceAll(/^(import|export) type [^;]+;/gm, '');
+      for (const [, path = ''] of code.matchAll(/from '(\.[^']+)\.js'/g))
+        visit(relative('src', resolve('src', dirname(file), `${path}.ts`)));
+    };
+    visit('partitions/thread.ts');
+    expect([...reached]).to.include('exposition/kernel/kernel.ts');
+    expect([...reached]).not.to.include('native/libc.ts');
+  });
+
   for (const { word, only, remedy } of WORDS)
     it(`${word.source} stands only where it may: ${remedy}`, () => {
       for (const file of files)

@@ -32,11 +32,14 @@ export class ThreadedPartition implements Partition {
   #thread: Thread | undefined;
   #lastTarget = 0;
 
+  readonly #startWorker: (setup: ThreadSetup) => Worker;
+
   /** @param memory for what a thread cannot do itself: locks and ticks */
-  constructor(setup: ThreadSetup, memory: SharedMemory) {
+  constructor(setup: ThreadSetup, memory: SharedMemory, startWorker = startThread) {
     this.number = setup.number;
     this.#setup = setup;
     this.#memory = memory;
+    this.#startWorker = startWorker;
   }
 
   host(definition: TargetDefinition, { order$, isHeir }: HostOptions): Hosted {
@@ -87,10 +90,7 @@ export class ThreadedPartition implements Partition {
   }
 
   #start(): Thread {
-    const worker = new Worker(new URL('thread.js', import.meta.url), {
-      workerData: this.#setup,
-      name: `partition ${this.number}`,
-    });
+    const worker = this.#startWorker(this.#setup);
     const desk = new FileDesk(this.#memory, (reply) => {
       worker.postMessage(reply);
     });
@@ -115,6 +115,12 @@ export class ThreadedPartition implements Partition {
     return thread;
   }
 }
+
+export const startThread = (setup: ThreadSetup): Worker =>
+  new Worker(new URL('thread.js', import.meta.url), {
+    workerData: setup,
+    name: `partition ${setup.number}`,
+  });
 
 /** Passes a report on, with what was lent as a snapshot of this thread. */
 function pass(

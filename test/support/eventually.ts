@@ -4,10 +4,14 @@ import { setTimeout } from 'node:timers/promises';
 const LONGEST_MS = 5000;
 
 /** Resolves once the condition holds; fails with `what` when it never does. */
-export async function eventually(what: string, holds: () => boolean): Promise<void> {
-  for (let waitedMs = 0; waitedMs < LONGEST_MS; waitedMs += 2) {
+export async function eventually(
+  what: string,
+  holds: () => boolean,
+  longestMs = LONGEST_MS,
+): Promise<void> {
+  for (let waitedMs = 0; waitedMs < longestMs; waitedMs += 2) {
     if (holds()) return;
     await setTimeout(2);
   }
-  throw new Error(`Waited ${LONGEST_MS} ms in vain: ${what}`);
+  throw new Error(`Waited ${longestMs} ms in vain: ${what}`);
 }
