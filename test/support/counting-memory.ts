@@ -21,7 +21,7 @@ export class CountingMemory implements SharedMemory {
     return {
       read: (into, length, position) => file.read(into, length, position),
       size: () => file.size(),
-      isNamed: () => file.isNamed(),
+      nameHolder: () => file.nameHolder(),
       askLock: (answer) => file.askLock(answer),
       wait: (position, expected, moved) => file.wait(position, expected, moved),
       close: () => {
