@@ -467,6 +467,7 @@ describe('the HTTP responder', () => {
         path: '/metrics',
         formats: [TEXT],
         scope: () => undefined,
+        scopeNames: () => [],
         notReady: () => '',
         selfMetrics: new SelfMetrics(''),
         version: '',
