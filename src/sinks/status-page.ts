@@ -45,7 +45,7 @@ const COLUMNS: Readonly<Record<string, (row: Row) => string>> = {
 const STYLE = `body{font:16px/1.5 sans-serif;margin:1em;overflow-wrap:anywhere}
 td,th{padding:.2em 1em .2em 0;text-align:left;vertical-align:top}
 @media(max-width:60em){tr:first-child{display:none}tr,td{display:block}tr{margin-bottom:1em}
-td::before{content:attr(data-is) ": ";color:#666}}`;
+td:empty{display:none}td::before{content:attr(data-is) ": ";color:#666}}`;
 
 export function statusPage(targets: readonly Target[], facts: StatusPageFacts): string {
   const columns = Object.entries(COLUMNS);
