@@ -2,14 +2,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'chai';
 import { compileScope } from '#app/exposition/scope.js';
-import { eventually } from '../support/eventually.js';
 import { KeepAliveClient } from '../support/keep-alive-client.js';
 import type { RawAnswer } from '../support/keep-alive-client.js';
-import { LiveTargets } from '../support/live-targets.js';
 import { wantedOf } from '../support/routing-oracle.js';
+import { RoutingStage } from '../support/routing-stage.js';
 import type { Asking, Configured, Scraped, Standing } from '../support/routing-oracle.js';
-import { Publishers } from '../support/segment-of.js';
-import { ServingHttp } from '../support/serving-http.js';
 
 const target = (
   serverKey: string,
@@ -126,70 +123,6 @@ function said({ status, text }: RawAnswer): object {
   return { status, value: Number(value), isScoped: !text.includes('shm_exporter_target_info{') };
 }
 
-/** Publishers that show the targets as they stand, and a listener that serves them. */
-class Stage {
-  readonly #publishers = new Publishers();
-  readonly #live: LiveTargets;
-  readonly #http: ServingHttp;
-
-  constructor(private readonly configured: readonly Configured[]) {
-    this.#live = new LiveTargets(
-      this.#publishers,
-      configured.map(({ target: { hint, ...each } }) => ({ ...each, instance: hint })),
-    );
-    const scope = (name: string) => compiled.find((each) => each.name === name);
-    this.#http = new ServingHttp(this.#live.targets, { scope });
-  }
-
-  /** Resolves with the origin to ask once every target stands as it should. */
-  async set(): Promise<string> {
-    const leave = this.#publish();
-    await this.#reached((standing) => standing === 'lost' || standing === 'ready', true);
-    leave();
-    await this.#reached((standing) => standing === 'lost', false);
-    await this.#http.opened();
-    return this.#http.origin;
-  }
-
-  end(): void {
-    this.#http.end();
-    this.#live.end();
-    this.#publishers.closeAll();
-  }
-
-  /** Shows the roots; returns what takes those away that are to be lost. */
-  #publish(): () => void {
-    const leaving: (() => void)[] = [];
-    const seen = this.configured.filter(({ standing }) => standing !== 'unseen');
-    for (const key of new Set(seen.map(({ target: { serverKey } }) => serverKey))) {
-      const publisher = this.#publishers.make(key);
-      for (const { target: each, standing } of seen.filter((one) => one.target.serverKey === key)) {
-        const root = publisher.addRoot(each.root, 'Root');
-        const load = publisher.addVariable(root, 'load', 'u64');
-        if (standing !== 'syncing') load.set(each.value);
-        if (standing === 'lost') leaving.push(() => publisher.removeObject(root));
-      }
-      publisher.place();
-    }
-    return () => leaving.forEach((leave) => leave());
-  }
-
-  async #reached(which: (standing: Standing) => boolean, isReady: boolean): Promise<void> {
-    const { targets } = this.#live;
-    await eventually('the targets stand as they should', () =>
-      this.configured.every(
-        ({ standing }, index) => !which(standing) || targets[index]?.status().isReady === isReady,
-      ),
-    );
-    await eventually('roots are chosen', () =>
-      this.configured.every(
-        ({ standing, target: { root } }, index) =>
-          standing !== 'syncing' || targets[index]?.status().root === root,
-      ),
-    );
-  }
-}
-
 /** A set of targets, how they stand, and all that they are asked. */
 const CASES = Object.entries(SETS).flatMap(([name, targets]) =>
   STANDINGS.filter(([first, others]) => first === others || targets.length > 1).map(
@@ -212,10 +145,10 @@ const count = CASES.reduce((sum, { asked }) => sum + asked.length, 0);
 
 describe(`routing: ${count} ways to ask (spec 4.3, 7)`, function () {
   this.slow(2000);
-  let stage: Stage | undefined;
+  let stage: RoutingStage | undefined;
   let client: KeepAliveClient | undefined;
   const ask = async (configured: readonly Configured[]) => {
-    stage = new Stage(configured);
+    stage = new RoutingStage(configured, compiled);
     client = new KeepAliveClient(await stage.set());
     return client;
   };
