@@ -230,10 +230,20 @@ export interface TargetStatus {
   readonly partition: number;
 }
 
+/** A root that was chosen, and the server key that shows it. */
+export interface FoundRoot {
+  readonly serverKey: string;
+  readonly id: string;
+}
+
 /** One target as a sink sees it. */
 export interface Target {
   readonly app: string;
   readonly serverKeys: readonly string[];
+  /** The hint that its root is chosen by, a full root id or an instance number; empty for none. */
+  readonly instance: string;
+  /** The chosen root, else the one that was chosen last; undefined before the first. */
+  readonly lastRoot: FoundRoot | undefined;
   status(): TargetStatus;
   /** The internal metrics as they are now, without being a scrape. */
   internal(): readonly InternalMetric[];

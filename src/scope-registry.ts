@@ -7,6 +7,10 @@ import type { Scope } from './model.js';
 export class ScopeRegistry {
   #scopes = new Map<string, { readonly config: ScopeConfig; readonly scope: Scope }>();
 
+  get names(): readonly string[] {
+    return [...this.#scopes.keys()];
+  }
+
   get(name: string): Scope | undefined {
     return this.#scopes.get(name)?.scope;
   }

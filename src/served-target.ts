@@ -7,6 +7,7 @@ import { selectFamilies } from './exposition/selection.js';
 import type { Standing, TargetFacts } from './exposition/target-facts.js';
 import type {
   Exposition,
+  FoundRoot,
   InternalMetric,
   Scope,
   Snapshot,
@@ -47,6 +48,7 @@ export class ServedTarget implements Target {
   #kept: { readonly snapshot: Snapshot; readonly release: () => void } | undefined;
   /** What predecessors counted. */
   #before = { refreshes: 0, busyMs: 0, staleFrames: 0, clashes: 0, omitted: 0 };
+  #lastRoot: FoundRoot | undefined;
 
   constructor(parts: ServedParts) {
     this.#parts = parts;
@@ -58,6 +60,12 @@ export class ServedTarget implements Target {
   }
   get serverKeys(): readonly string[] {
     return this.#tenure.wish.definition.serverKeys;
+  }
+  get instance(): string {
+    return this.#tenure.wish.definition.instance;
+  }
+  get lastRoot(): FoundRoot | undefined {
+    return this.#lastRoot;
   }
   /** Where it is, or is on its way to. */
   get place(): Place {
@@ -72,6 +80,7 @@ export class ServedTarget implements Target {
   run(): Observable<TargetEvent> {
     return this.#tenure.run().pipe(
       mergeMap((event) => {
+        this.#noteRoot();
         if (event.kind !== 'event') return of(...this.#hear(event));
         const { level, message } = event.event;
         const where = `target ${this.app} on ${this.serverKeys.join(', ')}`;
@@ -126,6 +135,12 @@ export class ServedTarget implements Target {
   internal(): InternalMetric[] {
     const { rebalances, unixMs } = this.#parts;
     return internalMetrics(this.#facts(), this.#counters, rebalances, unixMs());
+  }
+
+  /** An event tells of each new root, so none is lost before it was noted. */
+  #noteRoot(): void {
+    const { root: id, serverKey } = this.#tenure.standing;
+    if (id !== '') this.#lastRoot = { serverKey, id };
   }
 
   /** Takes note of what the tenure tells; returns what is worth a line in the log. */

@@ -147,6 +147,7 @@ function chooseSink(
         path: settings.metricsPath,
         formats: [TEXT, OPEN_METRICS],
         scope: (name) => scopes.get(name),
+        scopeNames: () => scopes.names,
         notReady: notReadyText,
         selfMetrics,
         version,

@@ -1,11 +1,13 @@
 // The verdict on a publisher, from what its segment and the system say of it. Format page, section 9.
 import type { Verdict } from '../model.js';
 import { SEGMENT_STATE } from './layout.js';
+import type { NameHolder } from './shared-memory.js';
 
 /** What the verdict depends on; times are CLOCK_MONOTONIC in ns. */
 export interface Evidence {
   readonly state: number;
-  readonly isNamed: boolean;
+  /** What the name of the segment refers to. */
+  readonly nameHolder: NameHolder;
   readonly isLocked: boolean;
   readonly heartbeatNs: bigint;
   readonly heartbeatPeriodNs: bigint;
@@ -19,8 +21,10 @@ export function judge(evidence: Evidence): Verdict {
   const { state, heartbeatPeriodNs } = evidence;
   if (state === SEGMENT_STATE.closed)
     return { state: 'closed', reason: 'publisher closed its segment' };
-  if (state === SEGMENT_STATE.superseded || !evidence.isNamed)
+  if (state === SEGMENT_STATE.superseded || evidence.nameHolder === 'another')
     return { state: 'superseded', reason: 'segment was replaced by a newer one' };
+  if (evidence.nameHolder === 'none')
+    return { state: 'absent', reason: 'segment was removed from shared memory' };
   if (!evidence.isLocked) return { state: 'dead', reason: 'publisher died without closing' };
   if (state === SEGMENT_STATE.building)
     return { state: 'building', reason: 'publisher is still building its segment' };

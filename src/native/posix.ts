@@ -21,7 +21,7 @@ function segmentFile(file: ReadableFile, waiter: FutexWaiter | undefined): Segme
     identity: file.identity,
     read: (into, length, position) => file.read(into, length, position),
     size: () => file.size(),
-    isNamed: () => file.isNamed(),
+    nameHolder: () => file.nameHolder(),
     askLock(answer) {
       if (file.isOpen) answer(isLocked(file.fd));
     },

@@ -1,5 +1,5 @@
 // The file of a segment as every thread can read it: by calls of Node, without foreign functions.
-import { closeSync, constants, fstatSync, openSync, readSync, statSync } from 'node:fs';
+import { closeSync, constants, existsSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import { Fault, messageOf } from '../errors.js';
 import type { SegmentFile } from './shared-memory.js';
 
@@ -8,7 +8,7 @@ export const SHM_FOLDER = '/dev/shm';
 
 export interface ReadableFile extends Pick<
   SegmentFile,
-  'identity' | 'read' | 'size' | 'isNamed' | 'close'
+  'identity' | 'read' | 'size' | 'nameHolder' | 'close'
 > {
   readonly isOpen: boolean;
   readonly fd: number;
@@ -36,10 +36,11 @@ export function openReadable(name: string): ReadableFile | undefined {
     },
     read: (into, length, position) => (isOpen ? readSync(fd, into, 0, length, position) : 0),
     size: () => (isOpen ? fstatSync(fd).size : 0),
-    isNamed() {
-      if (!isOpen || fstatSync(fd).nlink === 0) return false;
-      const named = statSync(path, { throwIfNoEntry: false });
-      return named?.ino === ino && named.dev === dev;
+    nameHolder() {
+      const named = isOpen ? statSync(path, { throwIfNoEntry: false }) : undefined;
+      if (named === undefined) return 'none';
+      // While it is open, no other file gets its number.
+      return named.ino === ino && named.dev === dev ? 'this' : 'another';
     },
     close() {
       if (isOpen) closeSync(fd);
@@ -52,7 +53,12 @@ function openForReading(path: string): number | undefined {
   try {
     return openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
-    throw new Fault('NATIVE_FAILED', `Cannot open ${path}: ${messageOf(error)}`, { cause: error });
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    if (code === 'ENOENT') return undefined;
+    const message =
+      code === 'EACCES' && existsSync(path)
+        ? `Segment ${path} is there, but this process may not read it (EACCES)`
+        : `Cannot open ${path}: ${messageOf(error)}`;
+    throw new Fault('NATIVE_FAILED', message, { cause: error });
   }
 }

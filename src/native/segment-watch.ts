@@ -7,7 +7,7 @@ import { judge } from './liveness.js';
 import { readHeader, readWords } from './segment-header.js';
 import type { SegmentHeader, SegmentWords } from './segment-header.js';
 import { SegmentSource } from './segment-source.js';
-import type { SegmentFile, SharedMemory } from './shared-memory.js';
+import type { NameHolder, SegmentFile, SharedMemory } from './shared-memory.js';
 
 /** What one look at a server key shows. */
 export interface Sighting {
@@ -40,7 +40,7 @@ interface Opened {
   askedAtNs: bigint;
   /** Undefined until the first answer. */
   isLocked: boolean | undefined;
-  isNamed: boolean;
+  nameHolder: NameHolder;
   /** Epoch and records of the directory, as far as they are taken in. */
   epoch: number;
   records: number;
@@ -110,7 +110,7 @@ export class SegmentWatch {
     if (opened.isLocked === undefined) return this.#nothing(this.#ended ?? NOT_TOLD_YET);
     const publisher = judge({
       state: words.state,
-      isNamed: opened.isNamed,
+      nameHolder: opened.nameHolder,
       isLocked: opened.isLocked,
       heartbeatNs: words.heartbeatNs,
       heartbeatPeriodNs: opened.header.heartbeatPeriodNs,
@@ -139,7 +139,7 @@ export class SegmentWatch {
     try {
       const header = readHeader(file);
       const source = new SegmentSource(file, header);
-      const unasked = { askedAtNs: 0n, isLocked: undefined, isNamed: true };
+      const unasked = { askedAtNs: 0n, isLocked: undefined, nameHolder: 'this' } as const;
       return { file, header, source, ...unasked, epoch: -1, records: 0 };
     } catch (error) {
       file.close();
@@ -154,7 +154,7 @@ export class SegmentWatch {
     opened.file.askLock((isLocked) => {
       opened.isLocked = isLocked;
     });
-    opened.isNamed = opened.file.isNamed();
+    opened.nameHolder = opened.file.nameHolder();
   }
 
   #nothing(publisher: Verdict): Sighting {

@@ -1,5 +1,8 @@
 // The seam to the system: segments by name, open for reading. posix.ts is the real one.
 
+/** What a name refers to, seen from a file that was opened under it. */
+export type NameHolder = 'this' | 'another' | 'none';
+
 /** One segment file, open for reading. `read` copies, so nothing the publisher does can hurt us. */
 export interface SegmentFile {
   /** Tells the file from every other that had or will have its name. */
@@ -8,8 +11,8 @@ export interface SegmentFile {
   read(into: Uint8Array, length: number, position: number): number;
   /** Size of the file now, in bytes. */
   size(): number;
-  /** Whether the name still refers to this very file. */
-  isNamed(): boolean;
+  /** Whether the name still refers to this very file; `none` once the file is closed. */
+  nameHolder(): NameHolder;
   /**
    * Asks whether a publisher holds its lock; asking takes nothing. The answer may come later, and
    * never once the file is closed.

@@ -33,8 +33,8 @@ class RemoteFile implements SegmentFile {
     return this.#file.size();
   }
 
-  isNamed(): boolean {
-    return this.#file.isNamed();
+  nameHolder(): ReturnType<SegmentFile['nameHolder']> {
+    return this.#file.nameHolder();
   }
 
   askLock(answer: (isLocked: boolean) => void): void {

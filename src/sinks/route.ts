@@ -1,5 +1,6 @@
 // Which target a scrape is for, and which scope. Spec 4.2, 4.3 and 7.
 import type { Target } from '../model.js';
+import { isKnownAs } from './known-as.js';
 
 export type Routed =
   | {
@@ -38,11 +39,8 @@ export function route(targets: readonly Target[], query: URLSearchParams, inPath
   }
   if (serverKey === undefined && (app === undefined || instance === undefined))
     return notEnough('app and instance select a target only together; or use server_key');
-  const [match, second] = targets.filter(
-    (target) =>
-      (serverKey === undefined || keysOf(target).includes(serverKey)) &&
-      (app === undefined || target.app === app) &&
-      (instance === undefined || target.status().root === instance),
+  const [match, second] = targets.filter((target) =>
+    isKnownAs(target, { serverKey, app, instance }),
   );
   if (match === undefined) return refused(404, 'no target matches the routing parameters');
   if (second !== undefined)
@@ -53,9 +51,3 @@ export function route(targets: readonly Target[], query: URLSearchParams, inPath
     );
   return { kind: 'target', target: match, scope };
 }
-
-/** Once a root is chosen, its key; until then all that the target looks through. */
-const keysOf = (target: Target): readonly string[] => {
-  const { root, serverKey } = target.status();
-  return root === '' ? target.serverKeys : [serverKey];
-};

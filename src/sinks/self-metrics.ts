@@ -2,9 +2,9 @@
 import { Counter, Gauge, Registry, collectDefaultMetrics } from 'prom-client';
 import { PUBLISHER_STATES } from '../model.js';
 import type { InternalMetric, Target } from '../model.js';
+import { IDENTITY, identitiesOf } from './identity.js';
+import type { Labels } from './identity.js';
 import type { SinkEvent } from './sink.js';
-
-const IDENTITY = ['app', 'server_key'] as const;
 
 export class SelfMetrics {
   readonly #registry = new Registry();
@@ -12,6 +12,7 @@ export class SelfMetrics {
   readonly #bytes: Counter;
   readonly #skipped: Counter;
   readonly #publishers: Gauge;
+  readonly #targets: Gauge;
   readonly #license: Gauge;
   /** Internal metrics of the targets, by name, made when they are first seen. */
   readonly #internal = new Map<string, Counter | Gauge>();
@@ -48,6 +49,12 @@ export class SelfMetrics {
       labelNames: [...IDENTITY, 'state'],
       registers,
     });
+    this.#targets = new Gauge({
+      name: 'shm_exporter_target_info',
+      help: 'What a target shows and where it is run; always 1.',
+      labelNames: [...IDENTITY, 'root', 'partition'],
+      registers,
+    });
     this.#license = new Gauge({
       name: 'shm_exporter_license_expiry_timestamp_seconds',
       help: 'When the license expires or expired, as a Unix timestamp; grace is not counted.',
@@ -73,28 +80,31 @@ export class SelfMetrics {
 
   /** Everything as text 0.0.4, the internal metrics of all targets with labels that name them. */
   async text(targets: readonly Target[]): Promise<string> {
-    for (const metric of this.#internal.values()) metric.reset();
-    this.#publishers.reset();
-    for (const target of targets) {
-      const { app, serverKey, publisher } = target.status();
-      const labels = { app, server_key: serverKey };
-      for (const metric of target.internal()) this.#set(metric, labels);
-      for (const state of PUBLISHER_STATES)
-        this.#publishers.set({ ...labels, state }, Number(state === publisher.state));
-    }
+    // So that nothing stays of a target that is gone, or of what one does not tell any more.
+    for (const metric of [...this.#internal.values(), this.#publishers, this.#targets])
+      metric.reset();
+    for (const [target, identity] of identitiesOf(targets)) this.#take(target, identity);
     return this.#registry.metrics();
   }
 
-  #set(
-    { name, type, help, value, labels: own = {} }: InternalMetric,
-    identity: Record<string, string>,
-  ): void {
+  #take(target: Target, identity: Labels): void {
+    const { root, partition, publisher } = target.status();
+    for (const metric of target.internal()) this.#set(metric, identity);
+    for (const state of PUBLISHER_STATES)
+      this.#publishers.set({ ...identity, state }, Number(state === publisher.state));
+    this.#targets.set({ ...identity, ...(root && { root }), partition: String(partition) }, 1);
+  }
+
+  #set({ name, type, help, value, labels: own = {} }: InternalMetric, identity: Labels): void {
     const known = this.#internal.get(name);
     const labelNames = [...IDENTITY, ...Object.keys(own)];
     const options = { name, help, labelNames, registers: [this.#registry] };
     const metric = known ?? (type === 'counter' ? new Counter(options) : new Gauge(options));
     if (known === undefined) this.#internal.set(name, metric);
     const shown = Object.entries(own).filter(([, text]) => text !== '');
-    metric.inc({ ...identity, ...Object.fromEntries(shown) }, Number(value));
+    const labels = { ...identity, ...Object.fromEntries(shown) };
+    // A counter was reset, and no two targets share labels: this sets it as well.
+    if (metric instanceof Counter) metric.inc(labels, Number(value));
+    else metric.set(labels, Number(value));
   }
 }

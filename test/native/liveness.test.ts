@@ -5,7 +5,7 @@ import type { Evidence } from '#app/native/liveness.js';
 
 const SECOND = 1_000_000_000n;
 const well: Evidence = {
-  ...{ state: 1, isNamed: true, isLocked: true },
+  ...{ state: 1, nameHolder: 'this', isLocked: true },
   ...{ heartbeatNs: 100n * SECOND, heartbeatPeriodNs: SECOND, nowNs: 101n * SECOND },
 };
 
@@ -44,22 +44,40 @@ const VERDICTS: readonly (readonly [string, Partial<Evidence>, string, string, n
   ['the state is closed', { state: 2 }, 'closed', 'publisher closed its segment'],
   [
     'it closed: no name and no lock any more',
-    { state: 2, isNamed: false, isLocked: false },
+    { state: 2, nameHolder: 'none', isLocked: false },
     'closed',
     'publisher closed its segment',
   ],
   ['the state is superseded', { state: 3 }, 'superseded', 'segment was replaced by a newer one'],
   [
     'the name refers to another file',
-    { isNamed: false },
+    { nameHolder: 'another' },
     'superseded',
     'segment was replaced by a newer one',
   ],
   [
     'the name refers to another file and nobody holds the lock',
-    { isNamed: false, isLocked: false },
+    { nameHolder: 'another', isLocked: false },
     'superseded',
     'segment was replaced by a newer one',
+  ],
+  [
+    'it was superseded and nothing has its name any more',
+    { state: 3, nameHolder: 'none', isLocked: false },
+    'superseded',
+    'segment was replaced by a newer one',
+  ],
+  [
+    'nothing has its name any more',
+    { nameHolder: 'none' },
+    'absent',
+    'segment was removed from shared memory',
+  ],
+  [
+    'nothing has its name any more and nobody holds the lock',
+    { nameHolder: 'none', isLocked: false },
+    'absent',
+    'segment was removed from shared memory',
   ],
   ['nobody holds the lock', { isLocked: false }, 'dead', 'publisher died without closing'],
   [

@@ -91,6 +91,20 @@ describe('SegmentWatch', () => {
     expect([state(), state()]).to.deep.equal(['superseded', 'live']);
   });
 
+  it('says removed, not replaced, when nothing has the name any more', () => {
+    const { memory, watch, state, pass, begin } = scene();
+    begin();
+    expect(state()).to.equal('live');
+    memory.remove('c.p.82');
+    pass(500);
+    const { publisher, source } = watch.look();
+    const reason = 'segment was removed from shared memory';
+    expect([publisher, source]).to.deep.equal([{ state: 'absent', reason }, undefined]);
+    expect(watch.look().publisher.reason).to.equal('no segment c.p.82 in shared memory');
+    begin();
+    expect(state()).to.equal('live');
+  });
+
   it('calls a publisher dead within half a second after the kernel let go of its lock', () => {
     const { state, pass, begin } = scene();
     const segment = begin();

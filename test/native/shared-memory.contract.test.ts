@@ -1,6 +1,7 @@
 // The contract of shared memory: the real one and the one of the tests must both pass it.
 import { expect } from 'chai';
 import {
+  chmodSync,
   linkSync,
   mkdirSync,
   renameSync,
@@ -75,9 +76,9 @@ function describeMemory(kind: string, makeSide: () => Side): void {
     it('keeps a removed segment readable, and no longer named', () => {
       side.put('82', Buffer.from('abc'));
       const file = open('82');
-      expect(file.isNamed()).to.equal(true);
+      expect(file.nameHolder()).to.equal('this');
       side.remove('82');
-      expect(file.isNamed()).to.equal(false);
+      expect(file.nameHolder()).to.equal('none');
       expect(file.read(Buffer.alloc(3), 3, 0)).to.equal(3);
       expect(side.memory.open(side.name('82'))).to.equal(undefined);
     });
@@ -88,10 +89,10 @@ function describeMemory(kind: string, makeSide: () => Side): void {
       side.put('82', Buffer.from('new'));
       const into = Buffer.alloc(3);
       old.read(into, 3, 0);
-      expect([into.toString(), old.isNamed()]).to.deep.equal(['old', false]);
+      expect([into.toString(), old.nameHolder()]).to.deep.equal(['old', 'another']);
       const replaced = open('82');
       replaced.read(into, 3, 0);
-      expect([into.toString(), replaced.isNamed()]).to.deep.equal(['new', true]);
+      expect([into.toString(), replaced.nameHolder()]).to.deep.equal(['new', 'this']);
     });
 
     it('reads nothing once it is closed, and may be closed again', () => {
@@ -99,10 +100,10 @@ function describeMemory(kind: string, makeSide: () => Side): void {
       const file = open('82');
       file.close();
       file.close();
-      const answers = [file.read(Buffer.alloc(4), 4, 0), file.size(), file.isNamed()];
+      const answers = [file.read(Buffer.alloc(4), 4, 0), file.size(), file.nameHolder()];
       const told: boolean[] = [];
       file.askLock((isLocked) => told.push(isLocked));
-      expect(answers).to.deep.equal([0, 0, false]);
+      expect(answers).to.deep.equal([0, 0, 'none']);
       expect(told, 'no answer').to.deep.equal([]);
     });
   });
@@ -143,14 +144,31 @@ describe('POSIX shared memory', () => {
     linkSync(segments.path('82'), segments.path('second'));
     const answers = ['82', 'free'].map((serverKey) => {
       const file = posixMemory().open(segments.name(serverKey));
-      const answer = [lockOf(file), file?.isNamed()];
+      const answer = [lockOf(file), file?.nameHolder()];
       file?.close();
       return answer;
     });
     expect(answers).to.deep.equal([
-      [true, true],
-      [false, true],
+      [true, 'this'],
+      [false, 'this'],
     ]);
+  });
+
+  it('says of a segment that it may not read that it is there', () => {
+    segments.publish('82');
+    const path = segments.path('82');
+    chmodSync(path, 0);
+    const euid = process.geteuid?.() ?? 0;
+    try {
+      // The superuser may read everything.
+      if (euid === 0) process.seteuid?.('nobody');
+      expect(() => posixMemory().open(segments.name('82'))).to.throw(
+        Fault,
+        `Segment ${path} is there, but this process may not read it (EACCES)`,
+      );
+    } finally {
+      if (euid === 0) process.seteuid?.(0);
+    }
   });
 
   const NOT_OPENED = [

@@ -380,6 +380,41 @@ describe('the HTTP responder', () => {
       expect((await http.ask('/metrics')).status).to.equal(200);
     });
 
+    it('pages of its own come while as many scrapes as may be are slow', async () => {
+      const target = new FakeTarget();
+      let asked = 0;
+      target.demand = () => {
+        asked++;
+        return NEVER;
+      };
+      const http = await serve([target]);
+      for (let client = 0; client < 64; client++) http.send(GET('/metrics'));
+      await eventually('all ask', () => asked === 64);
+      expect((await http.ask('/metrics')).status).to.equal(503);
+      const paths = ['/', '/-/healthy', '/-/ready', '/-/metrics', '/-/targets', '/none'];
+      const statuses = await Promise.all(paths.map(async (path) => (await http.ask(path)).status));
+      expect(statuses).to.deep.equal([200, 200, 200, 200, 200, 404]);
+    });
+
+    it('more than 64 pages of its own at once are refused, and scrapes are not', async () => {
+      class Slow extends SelfMetrics {
+        asked = 0;
+        override text = () => {
+          this.asked++;
+          return new Promise<string>(() => undefined);
+        };
+      }
+      const selfMetrics = new Slow('1.2.3');
+      const http = await serve([new FakeTarget()], { selfMetrics });
+      for (let client = 0; client < 64; client++) http.send(GET('/-/metrics'));
+      await eventually('all ask', () => selfMetrics.asked === 64);
+      expect(await http.ask('/-/healthy')).to.deep.include({
+        status: 503,
+        text: 'too many requests at once\n',
+      });
+      expect((await http.ask('/metrics')).status).to.equal(200);
+    });
+
     it('clients that go before their answer is there take no place for ever', async () => {
       const target = new FakeTarget();
       const answer$ = new Subject<Exposition>();
@@ -467,6 +502,7 @@ describe('the HTTP responder', () => {
         path: '/metrics',
         formats: [TEXT],
         scope: () => undefined,
+        scopeNames: () => [],
         notReady: () => '',
         selfMetrics: new SelfMetrics(''),
         version: '',

@@ -67,6 +67,22 @@ describe('route (spec 4.3)', () => {
     expect(routed([target], 'server_key=456')).to.equal('ads 82+456');
   });
 
+  it('app and instance know a target by the root that it lost, and by its hint until it has one', () => {
+    const lost = new FakeTarget('ads', ['82'], 'H.1.ads');
+    lost.root = '';
+    const hinted = Object.assign(new FakeTarget('adh', ['80'], ''), { instance: 'H.1.adh' });
+    const numbered = Object.assign(new FakeTarget('ats', ['81'], ''), { instance: '3' });
+    const all = [lost, hinted, numbered, new FakeTarget('demo', ['83'], '')];
+    expect(routed(all, 'app=ads&instance=H.1.ads')).to.equal('ads 82');
+    expect(routed(all, 'app=adh&instance=H.1.adh')).to.equal('adh 80');
+    expect(routed(all, 'app=ats&instance=3')).to.equal('ats 81');
+    expect(routed(all, 'app=ats&instance=H.3.ats'), 'its host is not known').to.equal('404');
+    expect(routed(all, 'app=demo&instance='), 'nothing is known of it').to.equal('404');
+    numbered.root = 'H.3.ats';
+    expect(routed(all, 'app=ats&instance=3')).to.equal('404');
+    expect(routed(all, 'app=ats&instance=H.3.ats')).to.equal('ats 81');
+  });
+
   const texts = [
     [several, '', 'several targets are configured: add server_key, or app and instance'],
     [several, 'app=ads', 'app and instance select a target only together; or use server_key'],

@@ -30,4 +30,39 @@ describe('SelfMetrics', () => {
       'shm_labelled{app="ads",server_key="82",path="a"} -Inf',
     ]);
   });
+
+  it('has series of their own for targets that share server key and application', async () => {
+    const root = (id: string, instance: string) =>
+      Object.assign(new FakeTarget('ads', ['7'], id), { instance });
+    const targets = [root('', ''), root('', '1'), root('', 'H.2.ads'), root('', '1')];
+    targets.forEach((target, index) => {
+      const type = 'counter';
+      target.metrics = [{ name: 'shm_counted_total', type, help: 'Counted.', value: index + 1 }];
+    });
+    const metrics = new SelfMetrics('1.2.3');
+    const shown = async (name: string, some = targets) =>
+      (await metrics.text(some)).split('\n').filter((line) => line.startsWith(`${name}{`));
+    const counted = [
+      'shm_counted_total{app="ads",server_key="7"} 1',
+      'shm_counted_total{app="ads",server_key="7",hint="1"} 2',
+      'shm_counted_total{app="ads",server_key="7",hint="H.2.ads"} 3',
+      'shm_counted_total{app="ads",server_key="7",hint="1",twin="2"} 4',
+    ];
+    expect(await shown('shm_counted_total')).to.deep.equal(counted);
+    expect(await shown('shm_counted_total'), 'set, not added to').to.deep.equal(counted);
+    for (const target of targets) target.root = `H.${target.instance || '9'}.ads`;
+    expect(await shown('shm_counted_total'), 'the same, whatever the root').to.deep.equal(counted);
+    const left = targets.slice(0, 2);
+    expect(await shown('shm_counted_total', left)).to.deep.equal(counted.slice(0, 2));
+    expect(await shown('shm_exporter_target_info', left)).to.deep.equal([
+      'shm_exporter_target_info{app="ads",server_key="7",root="H.9.ads",partition="0"} 1',
+      'shm_exporter_target_info{app="ads",server_key="7",hint="1",root="H.1.ads",partition="0"} 1',
+    ]);
+    const states = await shown('shm_exporter_publisher_state', left);
+    expect(states.filter((line) => line.endsWith(' 1'))).to.deep.equal([
+      'shm_exporter_publisher_state{app="ads",server_key="7",state="live"} 1',
+      'shm_exporter_publisher_state{app="ads",server_key="7",hint="1",state="live"} 1',
+    ]);
+    expect(states.length).to.equal(18);
+  });
 });

@@ -165,7 +165,7 @@ describe('the settings', function () {
       const config = stage.config({ debug: true }, targets(...tables));
       const talking = stage.start('exporter', ['--config', config]);
       await readyPage(`${await talking.url()}?server_key=1`);
-      await talking.line(/ debug target shop on 1 renders 3 series, \d+ bytes\n/);
+      await talking.line(/ debug target shop on 1 rendered 3 series, \d+ bytes\n/);
       await talking.line(
         / debug target shop on 6 sync: objects 3\/4, variables 3\/4, waiting on .*h\.6\.shop\.safe/,
       );

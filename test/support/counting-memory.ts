@@ -22,7 +22,7 @@ export class CountingMemory implements SharedMemory {
       identity: file.identity,
       read: (into, length, position) => file.read(into, length, position),
       size: () => file.size(),
-      isNamed: () => file.isNamed(),
+      nameHolder: () => file.nameHolder(),
       askLock: (answer) => file.askLock(answer),
       wait: (position, expected, moved) => file.wait(position, expected, moved),
       close: () => {

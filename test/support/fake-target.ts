@@ -6,6 +6,7 @@ import { selectFamilies } from '#app/exposition/selection.js';
 import type {
   Exposition,
   FamilyFacts,
+  FoundRoot,
   InternalMetric,
   Scope,
   SyncProgress,
@@ -23,7 +24,9 @@ const SYNCED: SyncProgress = {
 export class FakeTarget implements Target {
   readonly app: string;
   readonly serverKeys: readonly string[];
-  root: string;
+  instance = '';
+  lastRoot: FoundRoot | undefined;
+  #root = '';
   isReady = true;
   progress = SYNCED;
   publisher: TargetStatus['publisher'] = { state: 'live', reason: 'publisher is live' };
@@ -39,6 +42,14 @@ export class FakeTarget implements Target {
     this.app = app;
     this.serverKeys = serverKeys;
     this.root = root;
+  }
+
+  get root(): string {
+    return this.#root;
+  }
+  set root(id: string) {
+    this.#root = id;
+    if (id !== '') this.lastRoot = { serverKey: this.serverKeys[0] ?? '', id };
   }
 
   /** Makes it wait with these numbers. */

@@ -76,7 +76,11 @@ export class HeapMemory implements SharedMemory {
       identity: String(segment.number),
       read: (into, length, position) => (isOpen ? segment.read(into, length, position) : 0),
       size: () => (isOpen ? segment.bytes.length : 0),
-      isNamed: () => isOpen && this.#segments.get(name) === segment,
+      nameHolder: () => {
+        const holder = this.#segments.get(name);
+        if (!isOpen || holder === undefined) return 'none';
+        return holder === segment ? 'this' : 'another';
+      },
       askLock: (answer) => {
         if (isOpen) segment.askLock(answer);
       },

@@ -32,6 +32,7 @@ export class ServingHttp {
       path: '/metrics',
       formats: [TEXT, OPEN_METRICS],
       scope: () => undefined,
+      scopeNames: () => [],
       notReady: notReadyText,
       selfMetrics: new SelfMetrics('1.2.3'),
       version: '1.2.3',

@@ -1,0 +1,55 @@
+// A client that sends many requests over one connection, a batch at a time, and reads the answers.
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import type { Socket } from 'node:net';
+
+export interface RawAnswer {
+  readonly status: number;
+  readonly text: string;
+}
+
+/** Fewer than the responder answers at once. */
+const BATCH = 48;
+
+export class KeepAliveClient {
+  readonly #socket: Socket;
+  #received = '';
+
+  constructor(origin: string) {
+    const { hostname, port } = new URL(origin);
+    this.#socket = connect(Number(port), hostname).setEncoding('latin1').setNoDelay();
+    this.#socket.on('data', (text: string) => (this.#received += text));
+  }
+
+  /** The answers to GET requests for these paths, in their order. */
+  async ask(paths: readonly string[], method = 'GET'): Promise<readonly RawAnswer[]> {
+    const answers: RawAnswer[] = [];
+    for (let first = 0; first < paths.length; first += BATCH) {
+      const batch = paths.slice(first, first + BATCH);
+      this.#socket.write(
+        batch.map((path) => `${method} ${path} HTTP/1.1\r\nHost: x\r\n\r\n`).join(''),
+      );
+      while (answers.length < first + batch.length) {
+        const answer = this.#take();
+        if (answer === undefined) await once(this.#socket, 'data');
+        else answers.push(answer);
+      }
+    }
+    return answers;
+  }
+
+  end(): void {
+    this.#socket.destroy();
+  }
+
+  /** Takes the next whole answer from what was received. */
+  #take(): RawAnswer | undefined {
+    const [head = '', status, length] =
+      /^HTTP\/1\.1 (\d+)[^]*?\r\nContent-Length: (\d+)\r\n[^]*?\r\n\r\n/.exec(this.#received) ?? [];
+    const end = head.length + Number(length);
+    if (head === '' || this.#received.length < end) return undefined;
+    const text = this.#received.slice(head.length, end);
+    this.#received = this.#received.slice(end);
+    return { status: Number(status), text };
+  }
+}

@@ -1,0 +1,53 @@
+// Targets over real segments in real time, run as the service runs them.
+import { performance } from 'node:perf_hooks';
+import type { Subscription } from 'rxjs';
+import type { TargetEvent } from '#app/model.js';
+import { posixMemory } from '#app/native/posix.js';
+import { segmentWatches } from '#app/native/segment-watch.js';
+import { CatalogueShelf } from '#app/partitions/catalogue-shelf.js';
+import type { TargetDefinition } from '#app/partitions/definition.js';
+import { LogicalPartition } from '#app/partitions/logical-partition.js';
+import type { ServedTarget } from '#app/served-target.js';
+import { ServerPool } from '#app/streams/server-pool.js';
+import { TargetRegistry } from '#app/target-registry.js';
+import { definitionOf } from './definition-of.js';
+import { follow } from './follow.js';
+import type { Publishers } from './segment-of.js';
+
+export class LiveTargets {
+  readonly events: readonly TargetEvent[];
+  readonly #registry: TargetRegistry;
+  readonly #subscription: Subscription;
+
+  constructor({ contextId }: Publishers, definitions: readonly Partial<TargetDefinition>[]) {
+    const nowMs = () => performance.now();
+    const watch = segmentWatches(posixMemory(), { contextId, poolName: 'pool' });
+    const thread = { pool: new ServerPool({ watch, nowMs }), shelf: new CatalogueShelf(), nowMs };
+    const partitions = [0, 1].map((number) => new LogicalPartition(number, thread));
+    this.#registry = new TargetRegistry({
+      assignment: 'least_loaded',
+      partition: (number) => partitions[number] ?? new LogicalPartition(number, thread),
+      unixMs: () => 0,
+      nowMs,
+    });
+    const { seen, subscription } = follow(this.#registry.run());
+    this.events = seen;
+    this.#subscription = subscription;
+    this.update(definitions);
+  }
+
+  get targets(): readonly ServedTarget[] {
+    return this.#registry.targets;
+  }
+
+  /** Makes these the targets, as a reload does. */
+  update(definitions: readonly Partial<TargetDefinition>[]): void {
+    this.#subscription.add(
+      follow(this.#registry.update(definitions.map(definitionOf), 2)).subscription,
+    );
+  }
+
+  end(): void {
+    this.#subscription.unsubscribe();
+  }
+}
