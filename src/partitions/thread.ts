@@ -33,10 +33,14 @@ const shelf = new CatalogueShelf();
 const partition = new LogicalPartition(setup.number, { pool, shelf, nowMs });
 const running = new Map<number, Running>();
 
+/** A render that nobody waits for: the next demand brings it along. */
+const isForNobody = (report: Report): boolean =>
+  report.kind === 'answer' && report.id === undefined;
+
 /** Reports, those that only say that a refresh is over not too often. */
 const worthTelling = connect((report$: Observable<Report>) =>
   merge(
-    report$.pipe(filter(({ kind }) => kind !== 'refreshed')),
+    report$.pipe(filter((report) => report.kind !== 'refreshed' && !isForNobody(report))),
     report$.pipe(
       filter(({ kind }) => kind === 'refreshed'),
       throttleTime(TELL_EVERY_MS, undefined, { leading: true, trailing: true }),
