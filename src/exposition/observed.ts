@@ -22,7 +22,7 @@ export interface ObservedContent {
 /** One observed variable. `observe` counts; the distribution's lines show it. */
 export class Observed {
   readonly distribution: Distribution;
-  /** Tells its series and their steps from all others of the variable. */
+  /** Tells its series, their steps and their unit from all others of the variable. */
   readonly key: string;
   readonly #row: ObservedHistogramRow | ObservedSummaryRow;
   readonly #conversion: Conversion;
@@ -36,7 +36,8 @@ export class Observed {
   constructor(kernel: Kernel, row: ObservedHistogramRow | ObservedSummaryRow, series: string) {
     this.#row = row;
     const steps = row.kind === 'observed-histogram' ? row.buckets : row.quantiles;
-    this.key = `${series} ${steps.join(' ')}`;
+    const { multiply, divide } = row.conversion;
+    this.key = `${series} ${steps.join(' ')} ${multiply}/${divide}`;
     this.#conversion = row.conversion;
     const isHistogram = row.kind === 'observed-histogram';
     this.#counts = new BigUint64Array(isHistogram ? row.buckets.length + 1 : 0);

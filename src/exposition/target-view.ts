@@ -196,15 +196,19 @@ export class TargetView implements ProbeListener {
     return this.#builder.observations;
   }
 
-  /** Goes on with the observations of a predecessor, if they are of the same generation. */
+  /** Goes on with the observations of a predecessor; false when they are of another generation. */
   adopt({
     generation,
     observed,
   }: {
     readonly generation: string;
     readonly observed: readonly ObservedContent[];
-  }): void {
-    if (generation === this.generation) this.#builder.adopt(observed);
+  }): boolean {
+    if (generation !== this.generation) return false;
+    // What was rendered before it took over has no observations yet.
+    if (observed.length > 0) this.#isDirty = true;
+    this.#builder.adopt(observed);
+    return true;
   }
 
   /** Makes the text of the values that were copied last. */
