@@ -122,13 +122,16 @@ export class MetricBuilder {
       if (isFramed(variable) || isTextual(use.row)) this.#show(use, variable);
   }
 
-  /** Counts the present values of observed variables as observations. */
-  observe(): void {
+  /** Counts the present values of observed variables as observations; false when none is new. */
+  observe(): boolean {
+    let hasCounted = false;
     for (const [variable, all] of this.#observed) {
       const bits = this.#parts.probe.bits(variable);
-      if (bits !== undefined)
-        for (const observed of all) observed.observe(bits, numberOf(bits, variable));
+      if (bits === undefined) continue;
+      for (const observed of all)
+        if (observed.observe(bits, numberOf(bits, variable))) hasCounted = true;
     }
+    return hasCounted;
   }
 
   /** What was observed so far, for a successor. */

@@ -70,12 +70,12 @@ export class Observed {
     this.#show();
   }
 
-  /** Counts a value if its bits differ from those that were counted last. */
-  observe(bits: bigint, raw: number): void {
-    if (bits === this.#lastBits) return;
+  /** Counts a value if its bits differ from those that were counted last; whether it did. */
+  observe(bits: bigint, raw: number): boolean {
+    if (bits === this.#lastBits) return false;
     this.#lastBits = bits;
     const value = convert(raw, this.#conversion);
-    if (Number.isNaN(value)) return;
+    if (Number.isNaN(value)) return false;
     this.#count++;
     this.#sum += value;
     if (this.#row.kind === 'observed-histogram') {
@@ -84,6 +84,7 @@ export class Observed {
       this.#counts[bucket] = (this.#counts[bucket] ?? 0n) + 1n;
     } else this.#window.add(value);
     this.#show();
+    return true;
   }
 
   #show(): void {

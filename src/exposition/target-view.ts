@@ -181,9 +181,14 @@ export class TargetView implements ProbeListener {
     if (!this.#isClosed && this.#probe.readFresh()) this.#isDirty = true;
   }
 
-  /** Counts the present values of observed variables; call it at a change notification. */
-  observe(): void {
-    this.#builder.observe();
+  /**
+   * Counts the values of observed variables that were copied last; call it at a change notification.
+   * True when the text would differ from the last render.
+   */
+  observe(): boolean {
+    // A demand may have copied and shown a value before its notification came.
+    if (this.#builder.observe()) this.#isDirty = true;
+    return this.#isDirty;
   }
 
   /** Which generation of the source this is a view of. */

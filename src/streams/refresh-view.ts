@@ -69,8 +69,8 @@ export function refreshView(
           const isAsked = input.kind === 'demand' || input.kind === 'due';
           const copies = isAsked || (!wasSynced && !isGrowing) || observes || rendersAtChanges;
           if (!copies && isGrowing) view.refreshFresh();
-          const isDirty = copies && view.refresh();
-          if (observes) view.observe();
+          const isChanged = copies && view.refresh();
+          const isDirty = observes ? view.observe() : isChanged;
           const isSynced = view.isSynced && !hasMore;
           wasSynced ||= isSynced;
           return {

@@ -29,8 +29,9 @@ class NotingView implements Refreshes {
   refreshFresh(): void {
     this.notes += 'f';
   }
-  observe(): void {
+  observe(): boolean {
     this.notes += 'o';
+    return true;
   }
   adopt({ generation }: { readonly generation: string }): boolean {
     this.notes += 'A';
