@@ -53,18 +53,19 @@ describe('planMoves', () => {
     expect(planMoves(all, 2, 1, 0)).to.deep.equal([{ target: 4, to: 1 }]);
   });
 
+  /** Loads are whole numbers, so that sums are exact. */
   const scenes = fc.integer({ min: 1, max: 6 }).chain((partitions) =>
     fc.record({
       partitions: fc.constant(partitions),
       all: fc.array(
         fc.record({
           partition: fc.nat(partitions - 1),
-          load: fc.oneof(fc.constant(0), fc.double({ min: 0, max: 1, noNaN: true })),
+          load: fc.oneof(fc.constant(0), fc.nat(1000)),
         }),
         { maxLength: 30 },
       ),
       most: fc.nat(8),
-      least: fc.constantFrom(0, 0.01, 0.5),
+      least: fc.constantFrom(0, 10, 500),
     }),
   );
 
@@ -74,9 +75,7 @@ describe('planMoves', () => {
         const before = loadsOf(all, partitions);
         const { moves, after } = apply(all, partitions, most, least);
         expect(moves.length).to.be.at.most(most);
-        expect(Math.max(...loadsOf(after, partitions))).to.be.at.most(
-          Math.max(...before) + Number.EPSILON * 64,
-        );
+        expect(Math.max(...loadsOf(after, partitions))).to.be.at.most(Math.max(...before));
         for (const { to } of moves) expect(to).to.be.within(0, partitions - 1);
         if (Math.max(...before) < least) expect(moves).to.deep.equal([]);
       }),
