@@ -111,8 +111,8 @@ export class ServedTarget implements Target {
       );
       const ask$ = defer(() => {
         this.#waiting.set(id, scope);
-        if (this.#tenure.failure !== '') this.#turnAway();
-        else if (this.#tenure.isListening) this.#tenure.order({ kind: 'demand', id });
+        if (this.#tenure.isServing) this.#tenure.order({ kind: 'demand', id });
+        else this.#turnAway();
         return EMPTY;
       });
       return merge(answer$, ask$).pipe(finalize(() => this.#waiting.delete(id)));
@@ -148,12 +148,12 @@ export class ServedTarget implements Target {
     switch (event.kind) {
       case 'answer':
         return this.#answer(event);
-      case 'failed':
+      case 'lost':
         this.#turnAway();
         return [];
       case 'succeeded': {
         if (event.snapshot !== undefined) this.#keep(event.snapshot);
-        this.#before = countsOf(this.#withBefore(event.last));
+        this.#before = { ...this.#before, ...countsOf(this.#withBefore(event.last)) };
         for (const id of [...this.#waiting.keys()]) this.#tenure.order({ kind: 'demand', id });
         return [];
       }
@@ -242,7 +242,5 @@ export class ServedTarget implements Target {
 const countsOf = ({ refreshes, view }: TargetFacts) => ({
   refreshes: refreshes.count,
   busyMs: refreshes.sum,
-  staleFrames: view?.staleFrames ?? 0,
-  clashes: view?.clashes ?? 0,
-  omitted: view?.omitted ?? 0,
+  ...(view && { staleFrames: view.staleFrames, clashes: view.clashes, omitted: view.omitted }),
 });

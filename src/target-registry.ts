@@ -114,22 +114,28 @@ export class TargetRegistry {
       }));
       const moves = planMoves(loaded, this.#partitions, most, leastLoad);
       return concat(
-        ...moves.map(({ target: index, to }) => {
-          const target = entries[index]?.target;
-          if (target === undefined) return EMPTY;
-          const partition = this.#parts.partition(to);
-          return target.change({ partition }).pipe(
-            finalize(() => {
-              if (target.place.partition === partition) this.#rebalances.moves++;
-            }),
-          );
-        }),
+        ...moves.map(({ target: index, to }) =>
+          defer(() => {
+            const entry = entries[index];
+            // A reload may have removed it while others moved.
+            return entry && this.#entries.includes(entry) ? this.#move(entry.target, to) : EMPTY;
+          }),
+        ),
       ).pipe(
         finalize(() => {
           this.#rebalances.lastMs = this.#parts.nowMs() - startedMs;
         }),
       );
     });
+  }
+
+  #move(target: ServedTarget, to: number): Observable<never> {
+    const partition = this.#parts.partition(to);
+    return target.change({ partition }).pipe(
+      finalize(() => {
+        if (target.place.partition === partition) this.#rebalances.moves++;
+      }),
+    );
   }
 
   #make(definition: TargetDefinition): Entry {

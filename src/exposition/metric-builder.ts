@@ -44,6 +44,8 @@ export class MetricBuilder {
   readonly #frames = new Map<Variable, Frame>();
   readonly #distributions = new Map<Variable, Map<Row, Distribution>>();
   readonly #observed = new Map<Variable, Observed[]>();
+  /** What a predecessor observed of variables that are not synced here yet. */
+  readonly #inherited = new Map<string, ObservedContent>();
   #staleFrames = 0;
 
   constructor(parts: BuilderParts) {
@@ -120,34 +122,38 @@ export class MetricBuilder {
       if (isFramed(variable) || isTextual(use.row)) this.#show(use, variable);
   }
 
-  /** Counts the present values of observed variables as observations. */
-  observe(): void {
+  /** Counts the present values of observed variables as observations; false when none is new. */
+  observe(): boolean {
+    let hasCounted = false;
     for (const [variable, all] of this.#observed) {
       const bits = this.#parts.probe.bits(variable);
-      if (bits !== undefined)
-        for (const observed of all) observed.observe(bits, numberOf(bits, variable));
+      if (bits === undefined) continue;
+      for (const observed of all)
+        if (observed.observe(bits, numberOf(bits, variable))) hasCounted = true;
     }
+    return hasCounted;
   }
 
   /** What was observed so far, for a successor. */
   get observations(): ObservedContent[] {
-    return [...this.#observedByKey].map(([key, observed]) => ({ key, ...observed.content }));
-  }
-
-  /** Goes on with what a predecessor observed, where the same is observed here. */
-  adopt(observations: readonly ObservedContent[]): void {
-    const byKey = new Map(this.#observedByKey);
-    for (const content of observations) {
-      const observed = byKey.get(content.key);
-      if (observed !== undefined) observed.content = content;
-    }
-  }
-
-  /** Observed variables by what tells them apart in any builder over the same generation. */
-  get #observedByKey(): [string, Observed][] {
-    return [...this.#observed].flatMap(([{ id }, all]) =>
-      all.map((observed): [string, Observed] => [`${id} ${observed.key}`, observed]),
+    return [...this.#observed].flatMap(([variable, all]) =>
+      all.map((observed) => ({ key: observationKey(variable, observed), ...observed.content })),
     );
+  }
+
+  /** Goes on with what a predecessor observed, where the same is observed here, now or later. */
+  adopt(observations: readonly ObservedContent[]): void {
+    for (const content of observations) this.#inherited.set(content.key, content);
+    for (const [variable, all] of this.#observed)
+      for (const observed of all) this.#inherit(variable, observed);
+  }
+
+  #inherit(variable: Variable, observed: Observed): void {
+    const key = observationKey(variable, observed);
+    const content = this.#inherited.get(key);
+    if (content === undefined) return;
+    observed.content = content;
+    this.#inherited.delete(key);
   }
 
   get hasObserved(): boolean {
@@ -159,6 +165,7 @@ export class MetricBuilder {
     for (const all of this.#observed.values()) for (const each of all) each.distribution.close();
     this.#distributions.clear();
     this.#observed.clear();
+    this.#inherited.clear();
     this.#uses.clear();
     this.#frames.clear();
   }
@@ -200,6 +207,7 @@ export class MetricBuilder {
         const observed = new Observed(this.#parts.kernel, row, seriesText(name, labels));
         const all = this.#observed.get(variable) ?? [];
         this.#observed.set(variable, [...all, observed]);
+        this.#inherit(variable, observed);
         this.#put(row, variable.id, observed.distribution.lines(name, labels));
         return;
       }
@@ -354,3 +362,6 @@ export class MetricBuilder {
     return (this.#numberOf.get(row) ?? 0) * LINES_A_ROW;
   }
 }
+
+/** Tells what is observed apart, in any builder over the same generation. */
+const observationKey = ({ id }: Variable, { key }: Observed): string => `${id} ${key}`;

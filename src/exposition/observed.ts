@@ -22,7 +22,7 @@ export interface ObservedContent {
 /** One observed variable. `observe` counts; the distribution's lines show it. */
 export class Observed {
   readonly distribution: Distribution;
-  /** Tells its series and their steps from all others of the variable. */
+  /** Tells its series, their steps and their unit from all others of the variable. */
   readonly key: string;
   readonly #row: ObservedHistogramRow | ObservedSummaryRow;
   readonly #conversion: Conversion;
@@ -36,7 +36,8 @@ export class Observed {
   constructor(kernel: Kernel, row: ObservedHistogramRow | ObservedSummaryRow, series: string) {
     this.#row = row;
     const steps = row.kind === 'observed-histogram' ? row.buckets : row.quantiles;
-    this.key = `${series} ${steps.join(' ')}`;
+    const { multiply, divide } = row.conversion;
+    this.key = `${series} ${steps.join(' ')} ${multiply}/${divide}`;
     this.#conversion = row.conversion;
     const isHistogram = row.kind === 'observed-histogram';
     this.#counts = new BigUint64Array(isHistogram ? row.buckets.length + 1 : 0);
@@ -69,12 +70,12 @@ export class Observed {
     this.#show();
   }
 
-  /** Counts a value if its bits differ from those that were counted last. */
-  observe(bits: bigint, raw: number): void {
-    if (bits === this.#lastBits) return;
+  /** Counts a value if its bits differ from those that were counted last; whether it did. */
+  observe(bits: bigint, raw: number): boolean {
+    if (bits === this.#lastBits) return false;
     this.#lastBits = bits;
     const value = convert(raw, this.#conversion);
-    if (Number.isNaN(value)) return;
+    if (Number.isNaN(value)) return false;
     this.#count++;
     this.#sum += value;
     if (this.#row.kind === 'observed-histogram') {
@@ -83,6 +84,7 @@ export class Observed {
       this.#counts[bucket] = (this.#counts[bucket] ?? 0n) + 1n;
     } else this.#window.add(value);
     this.#show();
+    return true;
   }
 
   #show(): void {

@@ -185,9 +185,14 @@ export class TargetView implements ProbeListener {
     if (!this.#isClosed && this.#probe.readFresh()) this.#isDirty = true;
   }
 
-  /** Counts the present values of observed variables; call it at a change notification. */
-  observe(): void {
-    this.#builder.observe();
+  /**
+   * Counts the values of observed variables that were copied last; call it at a change notification.
+   * True when the text would differ from the last render.
+   */
+  observe(): boolean {
+    // A demand may have copied and shown a value before its notification came.
+    if (this.#builder.observe()) this.#isDirty = true;
+    return this.#isDirty;
   }
 
   /** Which generation of the source this is a view of. */
@@ -200,15 +205,19 @@ export class TargetView implements ProbeListener {
     return this.#builder.observations;
   }
 
-  /** Goes on with the observations of a predecessor, if they are of the same generation. */
+  /** Goes on with the observations of a predecessor; false when they are of another generation. */
   adopt({
     generation,
     observed,
   }: {
     readonly generation: string;
     readonly observed: readonly ObservedContent[];
-  }): void {
-    if (generation === this.generation) this.#builder.adopt(observed);
+  }): boolean {
+    if (generation !== this.generation) return false;
+    // What was rendered before it took over has no observations yet.
+    if (observed.length > 0) this.#isDirty = true;
+    this.#builder.adopt(observed);
+    return true;
   }
 
   /** Makes the text of the values that were copied last. */

@@ -12,7 +12,7 @@ import { TargetView } from '../exposition/target-view.js';
 import type { PublisherState, SyncProgress, TargetEvent } from '../model.js';
 import { targetPipeline } from '../pipeline.js';
 import type { PipelineObserver } from '../pipeline.js';
-import { unanswered } from '../streams/answer.js';
+import { NOTHING_HANDED_OVER, unanswered } from '../streams/answer.js';
 import type { ChosenRoot, RootChoice } from '../streams/choose-root.js';
 import type { Order } from '../streams/order.js';
 import type { RefreshQueue } from '../streams/refresh-queue.js';
@@ -49,16 +49,19 @@ export class HostedTarget implements Hosted, PipelineObserver {
   readonly #clashes = new Set<string>();
   /** Demands without an answer yet. */
   readonly #asked = new Set<number>();
+  /** Whether it was told to leave and has not handed over yet. */
+  #isLeaving = false;
   #choice: RootChoice | undefined;
   #view: TargetView | undefined;
   #isReady = false;
   #publisherState: PublisherState | undefined;
   #highlighted: HighlightedValue | undefined;
 
-  constructor(definition: TargetDefinition, place: Workplace, { order$, isHeir }: HostOptions) {
+  constructor(definition: TargetDefinition, place: Workplace, options: HostOptions) {
     this.#definition = definition;
     this.#place = place;
     const { app, instance, serverKeys, variable, catalogue: text, spacingMs } = definition;
+    const { order$, isHeir, former } = options;
     this.report$ = defer(() => {
       const heard$ = new Subject<Order>();
       const catalogue = text && place.shelf.get(text);
@@ -67,6 +70,7 @@ export class HostedTarget implements Hosted, PipelineObserver {
       const answer$ = targetPipeline({
         app,
         hint: instance,
+        former,
         serverKeys,
         spacingMs,
         order$: heard$,
@@ -82,13 +86,15 @@ export class HostedTarget implements Hosted, PipelineObserver {
       const hear$ = order$.pipe(
         tap((order) => {
           if (order.kind === 'demand') this.#look(order.id);
+          if (order.kind === 'leave') this.#isLeaving = true;
           heard$.next(order);
         }),
         ignoreElements(),
       );
       const report$ = merge(answer$, hear$).pipe(
         tap((report) => {
-          if (report.kind === 'answer' && report.id !== undefined) this.#asked.delete(report.id);
+          if (report.kind === 'handed-over') this.#isLeaving = false;
+          else if (report.id !== undefined) this.#asked.delete(report.id);
         }),
       );
       return merge(this.#told$, report$);
@@ -137,9 +143,12 @@ export class HostedTarget implements Hosted, PipelineObserver {
     if (view !== undefined) return;
     this.#isReady = false;
     this.#turned();
-    // Whoever still waits for its turn learns that the root is gone.
+    // Whoever still waits for its turn, to be answered or to leave, learns that the root is gone.
     for (const id of [...this.#asked]) this.#told$.next(unanswered(id));
     this.#asked.clear();
+    if (!this.#isLeaving) return;
+    this.#isLeaving = false;
+    this.#told$.next(NOTHING_HANDED_OVER);
   }
 
   ready(isReady: boolean): void {

@@ -4,7 +4,7 @@ import type { FamilyFacts } from '../model.js';
 import type { Answer, HandedOver } from '../streams/answer.js';
 import type { Order } from '../streams/order.js';
 import type { TargetDefinition } from './definition.js';
-import type { Report } from './partition.js';
+import type { HostOptions, Report } from './partition.js';
 
 /** What a thread is made with. */
 export interface ThreadSetup {
@@ -67,7 +67,7 @@ export type ToThread =
       readonly kind: 'start';
       readonly target: number;
       readonly definition: TargetDefinition;
-      readonly isHeir: boolean;
+      readonly options: Omit<HostOptions, 'order$'>;
     }
   | { readonly kind: 'order'; readonly target: number; readonly order: Order }
   | { readonly kind: 'stop'; readonly target: number }

@@ -3,6 +3,7 @@ import type { Observable } from 'rxjs';
 import type { Standing, TargetFacts } from '../exposition/target-facts.js';
 import type { TargetEvent } from '../model.js';
 import type { Answer, HandedOver } from '../streams/answer.js';
+import type { FormerRoot } from '../streams/choose-root.js';
 import type { Order } from '../streams/order.js';
 import type { TargetDefinition } from './definition.js';
 
@@ -29,6 +30,8 @@ export interface HostOptions {
   readonly order$: Observable<Order>;
   /** Whether another one answers and observes until an `adopt` arrives. */
   readonly isHeir: boolean;
+  /** The root that it had before: taken again if it is there. Plain data. */
+  readonly former?: FormerRoot | undefined;
 }
 
 export interface Partition {

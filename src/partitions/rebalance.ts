@@ -1,4 +1,5 @@
 // Which targets to move between partitions, so that their loads get more even. Spec 1.10.
+import { leastLoaded } from './placement.js';
 
 /** A target's partition and its load, in one unit for all. */
 export interface Loaded {
@@ -16,8 +17,8 @@ export interface Move {
 const LEAST_DIFFERENCE = 0.2;
 
 /**
- * Moves that even out the loads, most useful first: each takes the target from the fullest to the
- * emptiest partition that brings the two closest together. None is planned that would only swap
+ * Moves that even out the loads, most useful first: each takes the target from the fullest
+ * partition that has a fitting one to the emptiest that brings the two closest together. None is planned that would only swap
  * their roles.
  * @param least a partition below this load is not worth relieving
  */
@@ -32,24 +33,31 @@ export function planMoves(
   for (const { partition, load } of now) loads[partition] = (loads[partition] ?? 0) + load;
   const moves: Move[] = [];
   while (moves.length < most) {
-    const full = loads.indexOf(Math.max(...loads));
-    const empty = loads.indexOf(Math.min(...loads));
-    const gap = (loads[full] ?? 0) - (loads[empty] ?? 0);
-    if ((loads[full] ?? 0) < least || gap <= (loads[full] ?? 0) * LEAST_DIFFERENCE) break;
-    const index = bestFit(now, full, gap);
-    const target = now[index];
-    if (target === undefined) break;
-    loads[full] = (loads[full] ?? 0) - target.load;
+    const empty = leastLoaded(loads);
+    const best = fromFullest(loads)
+      .filter((full) => isWorthIt(loads[full] ?? 0, loads[empty] ?? 0, least))
+      .map((full) => bestFit(now, full, (loads[full] ?? 0) - (loads[empty] ?? 0)))
+      .find((index) => index !== undefined);
+    const target = best === undefined ? undefined : now[best];
+    if (best === undefined || target === undefined) break;
+    loads[target.partition] = (loads[target.partition] ?? 0) - target.load;
     loads[empty] = (loads[empty] ?? 0) + target.load;
     target.partition = empty;
-    moves.push({ target: index, to: empty });
+    moves.push({ target: best, to: empty });
   }
   return moves;
 }
 
+/** Partitions by their loads. One whose load is a single target must not stop the others. */
+const fromFullest = (loads: readonly number[]): number[] =>
+  [...loads.keys()].sort((a, b) => (loads[b] ?? 0) - (loads[a] ?? 0));
+
+const isWorthIt = (full: number, empty: number, least: number): boolean =>
+  full >= least && full - empty > full * LEAST_DIFFERENCE;
+
 /** The target whose move leaves the smallest gap, if that is clearly smaller than the present one. */
-function bestFit(targets: readonly Loaded[], partition: number, gap: number): number {
-  let best = -1;
+function bestFit(targets: readonly Loaded[], partition: number, gap: number): number | undefined {
+  let best: number | undefined;
   let smallest = gap * (1 - LEAST_DIFFERENCE);
   targets.forEach((each, index) => {
     const left = Math.abs(gap - 2 * each.load);

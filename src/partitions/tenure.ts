@@ -3,11 +3,13 @@ import {
   EMPTY,
   Subject,
   defer,
+  finalize,
   ignoreElements,
   merge,
   mergeMap,
   retry,
   startWith,
+  switchMap,
   take,
   takeUntil,
   tap,
@@ -39,18 +41,22 @@ export type TenureEvent =
       readonly last: TargetFacts;
       readonly snapshot: Snapshot | undefined;
     }
-  /** The partition is gone: orders are lost until it is back. */
-  | { readonly kind: 'failed' };
+  /** Nobody can serve those who wait: the partition or the root is gone. */
+  | { readonly kind: 'lost' };
 
 /** One stay in a partition. */
 interface Tenant extends Place {
-  readonly hosted: Hosted;
   readonly order$: Subject<Order>;
   readonly ended$: Subject<void>;
+  hosted: Hosted;
+  /** Why its partition is gone; empty while it is there. */
+  failure: string;
 }
 
 /** A successor that is not ready after this time gives up, or takes over as it is if it must. */
 export const MOST_MOVING_MS = 60_000;
+/** Demands wait while a target is on its way; one that does not let go in time is left behind. */
+export const MOST_LEAVING_MS = 5000;
 /** A partition that failed is tried again after this time. */
 export const REVIVE_MS = 5000;
 
@@ -58,18 +64,19 @@ export class Tenure {
   readonly #scheduler: SchedulerLike | undefined;
   readonly #event$ = new Subject<TenureEvent>();
   readonly #started$ = new Subject<Tenant>();
+  readonly #leave$ = new Subject<void>();
   readonly #settled$ = new Subject<void>();
   #wish: Place;
   #current: Tenant;
   /** Who is to take over as soon as it is ready. */
   #next: Tenant | undefined;
+  #isRunning = false;
   #isLeaving = false;
-  #failure = '';
 
   constructor(place: Place, scheduler?: SchedulerLike) {
     this.#scheduler = scheduler;
     this.#wish = place;
-    this.#current = tenant(place, false);
+    this.#current = tenant(place);
   }
 
   /** Where the target is, or is on its way to. */
@@ -81,11 +88,11 @@ export class Tenure {
   }
   /** Why the partition that serves is gone; empty while it is there. */
   get failure(): string {
-    return this.#failure;
+    return this.#current.failure;
   }
-  /** Whether orders reach anybody now; those that do not are to be repeated after `succeeded`. */
-  get isListening(): boolean {
-    return !this.#isLeaving && this.#failure === '';
+  /** Whether an order is heard, now or by the successor after `succeeded`. */
+  get isServing(): boolean {
+    return this.#isRunning && this.failure === '';
   }
   get standing(): Standing {
     return this.#current.hosted.standing();
@@ -94,16 +101,34 @@ export class Tenure {
     return this.#current.hosted.facts();
   }
 
+  /** Whoever is on its way hears nothing: what waits then is to be ordered again after `succeeded`. */
   order(order: Order): void {
-    this.#current.order$.next(order);
+    if (!this.#isLeaving) this.#current.order$.next(order);
   }
 
   run(): Observable<TenureEvent> {
-    const lives$ = this.#started$.pipe(
-      startWith(this.#current),
-      mergeMap((each) => this.#live(each)),
-    );
-    return merge(this.#event$, lives$);
+    return defer(() => {
+      this.#isRunning = true;
+      const lives$ = this.#started$.pipe(
+        startWith(this.#current),
+        mergeMap((each) => this.#live(each)),
+      );
+      const leaves$ = this.#leave$.pipe(
+        switchMap(() => timer(MOST_LEAVING_MS, this.#scheduler)),
+        tap(() => {
+          if (this.#isLeaving) this.#succeed(NOTHING_HANDED_OVER);
+        }),
+        ignoreElements(),
+      );
+      return merge(this.#event$, leaves$, lives$).pipe(
+        finalize(() => {
+          this.#isRunning = this.#isLeaving = false;
+          this.#next = undefined;
+          this.#wish = this.#current;
+          this.#settled$.next();
+        }),
+      );
+    });
   }
 
   /**
@@ -115,6 +140,7 @@ export class Tenure {
       const settled$ = this.#settled$.pipe(take(1), ignoreElements());
       const start$ = defer(() => {
         this.#wish = { ...this.#wish, ...wish };
+        if (!this.#isRunning) this.#current = tenant(this.#wish);
         this.#reconcile();
         return EMPTY;
       });
@@ -130,7 +156,12 @@ export class Tenure {
       retry({
         delay: (error) => {
           this.#failed(each, messageOf(error));
-          return timer(REVIVE_MS, this.#scheduler);
+          return timer(REVIVE_MS, this.#scheduler).pipe(
+            tap(() => {
+              // Anew: a successor that took over in between has nobody before it any more.
+              each.hosted = host(each, each.hosted.facts(), each === this.#next);
+            }),
+          );
         },
       }),
     );
@@ -138,7 +169,6 @@ export class Tenure {
       tap(() => {
         this.#lostPatience(each);
       }),
-      takeUntil(this.#settled$),
     );
     const isSuccessor = each === this.#next;
     return merge(report$, isSuccessor ? patience$ : EMPTY).pipe(
@@ -148,14 +178,20 @@ export class Tenure {
   }
 
   #hear(from: Tenant, report: Report): void {
-    if (from === this.#next) {
-      if (report.kind === 'turned' && from.hosted.standing().isReady) this.#takeOver();
-      return;
-    }
-    if (from !== this.#current) return;
-    this.#failure = '';
-    if (report.kind === 'handed-over') this.#succeed(report);
-    else if (report.kind === 'answer' || report.kind === 'event') this.#event$.next(report);
+    from.failure = '';
+    if (report.kind === 'turned') this.#turned(from);
+    else if (from !== this.#current) return;
+    else if (report.kind === 'handed-over') this.#succeed(report);
+    else if (report.kind !== 'refreshed') this.#event$.next(report);
+  }
+
+  #turned(who: Tenant): void {
+    const { isReady } = who.hosted.standing();
+    if (who === this.#next && isReady) this.#takeOver();
+    if (who !== this.#current || isReady) return;
+    // The successor may not have heard of it yet, and would serve what is not there any more.
+    if (this.#isLeaving) this.#event$.next({ kind: 'lost' });
+    else this.#takeOver();
   }
 
   /** Starts or stops a successor, so that the wish comes true. */
@@ -167,17 +203,21 @@ export class Tenure {
       this.#settled$.next();
       return;
     }
-    this.#next = tenant(this.#wish, true);
+    this.#next = tenant(this.#wish, this.facts);
     this.#started$.next(this.#next);
     // A target that serves nothing has nothing to lose.
-    if (!this.standing.isReady || this.#failure !== '') this.#takeOver();
+    if (!this.standing.isReady || this.failure !== '') this.#takeOver();
   }
 
   #takeOver(): void {
     if (this.#isLeaving || this.#next === undefined) return;
+    if (this.failure !== '') {
+      this.#succeed(NOTHING_HANDED_OVER);
+      return;
+    }
     this.#isLeaving = true;
-    if (this.#failure === '') this.order({ kind: 'leave' });
-    else this.#succeed(NOTHING_HANDED_OVER);
+    this.#leave$.next();
+    this.#current.order$.next({ kind: 'leave' });
   }
 
   #succeed({ handover, snapshot }: HandedOver): void {
@@ -188,21 +228,18 @@ export class Tenure {
     this.#current = next;
     this.#next = undefined;
     this.#isLeaving = false;
-    this.#failure = '';
     this.order({ kind: 'adopt', handover });
     this.#event$.next({ kind: 'succeeded', last, snapshot });
     ended$.next();
     if (from !== next.partition)
       this.#say('info', `moved from partition ${from.number} to ${next.partition.number}`);
-    this.#settled$.next();
+    if (this.failure !== '') this.#event$.next({ kind: 'lost' });
     this.#reconcile();
   }
 
   #lostPatience(next: Tenant): void {
-    if (next !== this.#next) return;
-    if (this.#isLeaving) {
-      this.#succeed(NOTHING_HANDED_OVER);
-    } else if (next.definition !== this.#current.definition) {
+    if (next !== this.#next || this.#isLeaving) return;
+    if (next.definition !== this.#current.definition) {
       this.#say('warning', 'takes its new definition, which is not ready yet');
       this.#takeOver();
     } else {
@@ -211,16 +248,13 @@ export class Tenure {
   }
 
   #failed(each: Tenant, message: string): void {
-    const what = `partition ${each.partition.number} failed: ${message}`;
-    if (each === this.#next) {
-      if (each.definition === this.#current.definition) this.#giveUp(what);
-      return;
-    }
+    each.failure = `partition ${each.partition.number} failed: ${message}`;
+    const isMove = each === this.#next && each.definition === this.#current.definition;
+    if (isMove) this.#giveUp(each.failure);
+    else this.#say('warning', each.failure);
     if (each !== this.#current) return;
-    this.#say('warning', what);
-    this.#failure = what;
     if (this.#isLeaving) this.#succeed(NOTHING_HANDED_OVER);
-    else this.#event$.next({ kind: 'failed' });
+    else this.#event$.next({ kind: 'lost' });
   }
 
   #giveUp(reason: string): void {
@@ -237,8 +271,17 @@ export class Tenure {
 const isAt = (tenant: Tenant | undefined, { definition, partition }: Place): boolean =>
   tenant?.definition === definition && tenant.partition === partition;
 
-function tenant(place: Place, isHeir: boolean): Tenant {
-  const order$ = new Subject<Order>();
-  const hosted = place.partition.host(place.definition, { order$, isHeir });
-  return { ...place, hosted, order$, ended$: new Subject() };
+/** @param before what is known of whom it succeeds; undefined for the first */
+function tenant({ definition, partition }: Place, before?: TargetFacts): Tenant {
+  const stay = { definition, partition, order$: new Subject<Order>(), ended$: new Subject<void>() };
+  return { ...stay, hosted: host(stay, before, before !== undefined), failure: '' };
 }
+
+const host = (
+  { definition, partition, order$ }: Pick<Tenant, 'definition' | 'partition' | 'order$'>,
+  before: TargetFacts | undefined,
+  isHeir: boolean,
+): Hosted => {
+  const former = before?.root ? { serverKey: before.serverKey, root: before.root } : undefined;
+  return partition.host(definition, { order$, isHeir, former });
+};

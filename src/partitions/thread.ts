@@ -54,9 +54,9 @@ function sent(target: number, report: Report): SentReport {
   return { ...report, snapshot: snapshot && lender.lend(target, snapshot) };
 }
 
-function start({ target, definition, isHeir }: Extract<ToThread, { kind: 'start' }>): void {
+function start({ target, definition, options }: Extract<ToThread, { kind: 'start' }>): void {
   const order$ = new Subject<Order>();
-  const hosted = partition.host(definition, { order$, isHeir });
+  const hosted = partition.host(definition, { ...options, order$ });
   const subscription = hosted.report$.pipe(worthTelling).subscribe({
     next: (report) => {
       const message = sent(target, report);

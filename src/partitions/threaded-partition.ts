@@ -42,7 +42,7 @@ export class ThreadedPartition implements Partition {
     this.#startWorker = startWorker;
   }
 
-  host(definition: TargetDefinition, { order$, isHeir }: HostOptions): Hosted {
+  host(definition: TargetDefinition, { order$, ...options }: HostOptions): Hosted {
     let facts: TargetFacts = nothingKnown(definition);
     const report$ = defer(() => {
       const thread = (this.#thread ??= this.#start());
@@ -64,7 +64,7 @@ export class ThreadedPartition implements Partition {
             subscriber.error(new Error(reason));
           },
         });
-        send({ kind: 'start', target, definition, isHeir });
+        send({ kind: 'start', target, definition, options });
         return () => {
           thread.remotes.delete(target);
           send({ kind: 'stop', target });

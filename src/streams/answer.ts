@@ -5,7 +5,7 @@ import type { TargetView } from '../exposition/target-view.js';
 import type { Snapshot } from '../model.js';
 import type { Arrival, Decision } from './coalesce.js';
 import type { Handover } from './order.js';
-import type { TargetInput } from './refresh-view.js';
+import type { Refreshed } from './refresh-view.js';
 
 /** What a demand gets. */
 export interface Answer {
@@ -39,14 +39,20 @@ export const unanswered = (id: number): Answer => ({
 /** The handover of a target that has nothing to hand over. */
 export const NOTHING_HANDED_OVER: HandedOver = {
   kind: 'handed-over',
-  handover: { sinceRenderMs: undefined, generation: '', observed: [] },
+  handover: {
+    sinceRenderMs: undefined,
+    owesRender: false,
+    generation: '',
+    tick: undefined,
+    observed: [],
+  },
   snapshot: undefined,
 };
 
 /** What an answer needs of a target's view. */
 export type Renders = Pick<TargetView, 'render' | 'generation' | 'observations'>;
 
-type Asked = Arrival & { readonly input: TargetInput };
+type Asked = Arrival & Pick<Refreshed, 'input' | 'tick'>;
 
 export function answer(view: Renders): OperatorFunction<Decision<Asked>, Answer | HandedOver> {
   return (decision$) =>
@@ -64,8 +70,9 @@ export function answer(view: Renders): OperatorFunction<Decision<Asked>, Answer 
       };
       const carryOut = ({
         action,
-        arrival: { input },
+        arrival: { input, tick },
         sinceRenderMs,
+        owesRender,
       }: Decision<Asked>): Observable<Answer | HandedOver> => {
         const id = input.kind === 'demand' ? input.id : undefined;
         if (action === 'wait' && id !== undefined) return of(unanswered(id));
@@ -74,8 +81,8 @@ export function answer(view: Renders): OperatorFunction<Decision<Asked>, Answer 
         if (action === 'render')
           return of({ kind: 'answer', id, outcome: 'miss', snapshot: render() } as const);
         if (input.kind !== 'leave') return EMPTY;
-        const { generation, observations } = view;
-        const handover = { sinceRenderMs, generation, observed: observations };
+        const { generation, observations: observed } = view;
+        const handover = { sinceRenderMs, owesRender, generation, tick, observed };
         return of({ kind: 'handed-over', handover, snapshot: last } as const);
       };
       return decision$.pipe(

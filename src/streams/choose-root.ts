@@ -1,5 +1,5 @@
 // Which root a target exports, among those that its server keys show. Spec 1.3.5.
-import { combineLatest, distinctUntilChanged, scan } from 'rxjs';
+import { combineLatest, defer, distinctUntilChanged, scan } from 'rxjs';
 import type { Observable } from 'rxjs';
 import type { ManagedObject, Source, Verdict } from '../model.js';
 import { identityOf } from './root-identity.js';
@@ -9,6 +9,14 @@ export interface RootWish {
   readonly app: string;
   /** A full root id or an instance number; empty for none. */
   readonly hint: string;
+  /** The first choice, if it is there and fits. */
+  readonly former?: FormerRoot | undefined;
+}
+
+/** A root that was chosen before, elsewhere. */
+export interface FormerRoot {
+  readonly serverKey: string;
+  readonly root: string;
 }
 
 export interface ChosenRoot {
@@ -38,10 +46,18 @@ export function chooseRoot(
   wish: RootWish,
 ): Observable<RootChoice> {
   const start: RootChoice = { kind: 'none', reason: ABSENT.reason, publisher: ABSENT };
-  return combineLatest(sightings).pipe(
-    scan((last: RootChoice, seen) => (isThere(last, seen) ? last : choose(seen, wish)), start),
-    distinctUntilChanged(isSameChoice),
-  );
+  return defer(() => {
+    let { former } = wish;
+    const chooseAnew = (seen: readonly Seen[]): RootChoice => {
+      const choice = choose(seen, { ...wish, former });
+      if (choice.kind === 'chosen') former = undefined;
+      return choice;
+    };
+    return combineLatest(sightings).pipe(
+      scan((last: RootChoice, seen) => (isThere(last, seen) ? last : chooseAnew(seen)), start),
+      distinctUntilChanged(isSameChoice),
+    );
+  });
 }
 
 function isThere(choice: RootChoice, seen: readonly Seen[]): boolean {
@@ -67,7 +83,11 @@ export function choose(seen: readonly Seen[], wish: RootWish): RootChoice {
   const exact = ofApp.filter(({ root }) => root.name === wish.hint);
   const byInstance = ofApp.filter(({ root }) => identityOf(root).instance === wish.hint);
   const fitting = wish.hint === '' ? ofApp : exact.length > 0 ? exact : byInstance;
-  const [best, ...others] = [...fitting].sort(byPreference);
+  const isFormer = ({ serverKey, root }: Candidate) =>
+    serverKey === wish.former?.serverKey && root.name === wish.former.root;
+  const [best, ...others] = [...fitting].sort(
+    (a, b) => Number(isFormer(b)) - Number(isFormer(a)) || byPreference(a, b),
+  );
   if (best === undefined) return none(seen, all, wish);
   const { serverKey, source, root } = best;
   return { kind: 'chosen', serverKey, source, root, others: others.map((each) => each.root.name) };

@@ -1,13 +1,14 @@
 // Decides for each demand and each change whether to render now, later, or not at all. Spec 1.9.
 import { asyncScheduler, defer, filter, map, switchMap, timer } from 'rxjs';
 import type { Observable, OperatorFunction, SchedulerLike } from 'rxjs';
+import type { Handover } from './order.js';
 
 /** What a decision needs to know of what arrived. */
 export interface Arrival {
   /** A demand for the text, a render that was deferred and is due, or anything else: a change. */
   readonly kind: 'demand' | 'due' | 'change';
-  /** Milliseconds since the last render of a predecessor, where its text goes on being served. */
-  readonly adoptedAgeMs?: number | undefined;
+  /** How a predecessor left it, whose text goes on being served. */
+  readonly adopted?: Pick<Handover, 'sinceRenderMs' | 'owesRender'> | undefined;
   readonly isReady: boolean;
   /** Whether the text would differ from the last render. */
   readonly isDirty: boolean;
@@ -21,6 +22,8 @@ export interface Decision<E> {
   readonly dueMs?: number;
   /** Milliseconds since the last render; undefined before the first. */
   readonly sinceRenderMs: number | undefined;
+  /** Whether a deferred render is still to come. */
+  readonly owesRender: boolean;
 }
 
 /**
@@ -38,31 +41,32 @@ export function coalesce<E extends Arrival>(
       let renderedAt = -Infinity;
       /** The render that the deferred one follows, while one is owed. */
       let deferredAfter: number | undefined;
-      const act = (
-        { kind, isReady, isDirty }: E,
-        nowMs: number,
-      ): Pick<Decision<E>, 'action' | 'dueMs'> => {
+      type Act = Pick<Decision<E>, 'action' | 'dueMs'>;
+      const deferRender = (action: Act['action'], nowMs: number): Act => {
+        deferredAfter = renderedAt;
+        return { action, dueMs: Math.max(0, renderedAt + spacingMs - nowMs) };
+      };
+      const act = ({ kind, isReady, isDirty, adopted }: E, nowMs: number): Act => {
         // A late timer may find that a demand was faster.
         const isFirst = kind === 'due' && deferredAfter === renderedAt;
         if (kind === 'due') deferredAfter = undefined;
+        if (adopted?.owesRender === true) return deferRender('rest', nowMs);
         const isDemand = kind === 'demand';
         if (!isReady) return { action: isDemand ? 'wait' : 'rest' };
         if (!isDirty) return { action: isDemand ? 'serve' : 'rest' };
         if (!isDemand) return { action: isFirst || spacingMs === 0 ? 'render' : 'rest' };
-        const dueMs = renderedAt + spacingMs - nowMs;
-        if (dueMs <= 0) return { action: 'render' };
-        if (deferredAfter !== undefined) return { action: 'serve' };
-        deferredAfter = renderedAt;
-        return { action: 'serve', dueMs };
+        if (nowMs - renderedAt >= spacingMs) return { action: 'render' };
+        return deferredAfter === undefined ? deferRender('serve', nowMs) : { action: 'serve' };
       };
       return arrival$.pipe(
         map((arrival): Decision<E> => {
           const nowMs = now();
-          if (arrival.adoptedAgeMs !== undefined) renderedAt = nowMs - arrival.adoptedAgeMs;
+          const adoptedMs = arrival.adopted?.sinceRenderMs;
+          if (adoptedMs !== undefined) renderedAt = nowMs - adoptedMs;
           const acted = act(arrival, nowMs);
           if (acted.action === 'render') renderedAt = nowMs;
           const sinceRenderMs = renderedAt === -Infinity ? undefined : nowMs - renderedAt;
-          return { ...acted, arrival, sinceRenderMs };
+          return { ...acted, arrival, sinceRenderMs, owesRender: deferredAfter === renderedAt };
         }),
       );
     });

@@ -11,8 +11,12 @@ export interface Demand {
 export interface Handover {
   /** Milliseconds since the last render; undefined when there was none. */
   readonly sinceRenderMs: number | undefined;
+  /** Whether a render was deferred to the end of the spacing. */
+  readonly owesRender: boolean;
   /** Which generation of which source the observations are of. */
   readonly generation: string;
+  /** The publisher's wake-up that was taken in last. */
+  readonly tick: number | undefined;
   readonly observed: readonly ObservedContent[];
 }
 

@@ -15,6 +15,8 @@ export type TargetInput =
 export interface Refreshed extends Omit<Arrival, 'isReady'> {
   readonly input: TargetInput;
   readonly isSynced: boolean;
+  /** The publisher's wake-up that was taken in last. */
+  readonly tick: number | undefined;
 }
 
 /** What a refresh needs of a target's view. */
@@ -55,7 +57,10 @@ export function refreshView(
             hasMore = sighting.hasMore;
           }
           if (input.kind === 'adopt') {
-            view.adopt(input.handover);
+            const { handover } = input;
+            const goesOn = view.adopt(handover);
+            // A wake-up that the predecessor did not live to take in was only noted here.
+            hasMoved = goesOn && tick !== undefined && tick !== handover.tick;
             isObserving = true;
           }
           // While a tree is still growing, only what is new in it is copied.
@@ -64,16 +69,17 @@ export function refreshView(
           const isAsked = input.kind === 'demand' || input.kind === 'due';
           const copies = isAsked || (!wasSynced && !isGrowing) || observes || rendersAtChanges;
           if (!copies && isGrowing) view.refreshFresh();
-          const isDirty = copies && view.refresh();
-          if (observes) view.observe();
+          const isChanged = copies && view.refresh();
+          const isDirty = observes ? view.observe() : isChanged;
           const isSynced = view.isSynced && !hasMore;
           wasSynced ||= isSynced;
           return {
             input,
             kind: isAsked ? input.kind : 'change',
-            adoptedAgeMs: input.kind === 'adopt' ? input.handover.sinceRenderMs : undefined,
+            adopted: input.kind === 'adopt' ? input.handover : undefined,
             isDirty,
             isSynced,
+            tick,
           };
         }),
       );

@@ -24,20 +24,20 @@ class NumberingView implements Renders {
 }
 
 describe('answer', () => {
-  const state = { isReady: true, isDirty: true, sinceRenderMs: 9 };
+  const state = { isReady: true, isDirty: true, tick: 3 };
   const asked = { kind: 'demand', input: { kind: 'demand', id: 5 }, ...state } as const;
   const changed = { kind: 'change', input: { kind: 'bound', hasMore: false }, ...state } as const;
   const due = { kind: 'due', input: DUE, ...state } as const;
   const leaves = { kind: 'change', input: { kind: 'leave' }, ...state } as const;
-  const sinceRenderMs = 9;
+  const since = { sinceRenderMs: 9, owesRender: true };
   const decisions = {
-    R: { action: 'render', arrival: asked, sinceRenderMs },
-    C: { action: 'render', arrival: changed, sinceRenderMs },
-    r: { action: 'render', arrival: due, sinceRenderMs },
-    S: { action: 'serve', arrival: asked, sinceRenderMs },
-    w: { action: 'wait', arrival: asked, sinceRenderMs },
-    n: { action: 'rest', arrival: changed, sinceRenderMs },
-    l: { action: 'rest', arrival: leaves, sinceRenderMs },
+    R: { action: 'render', arrival: asked, ...since },
+    C: { action: 'render', arrival: changed, ...since },
+    r: { action: 'render', arrival: due, ...since },
+    S: { action: 'serve', arrival: asked, ...since },
+    w: { action: 'wait', arrival: asked, ...since },
+    n: { action: 'rest', arrival: changed, ...since },
+    l: { action: 'rest', arrival: leaves, ...since },
   } as const;
 
   /** Answers in short: the demand's number, the snapshot's, and the outcome. */
@@ -50,8 +50,8 @@ describe('answer', () => {
     k: '5 - hit',
     c: '- 1 miss',
     w: '5 - waiting',
-    H: 'handed over - of g after 9 ms',
-    I: 'handed over 0 of g after 9 ms',
+    H: 'handed over - of g at 3 after 9 ms, owing one',
+    I: 'handed over 0 of g at 3 after 9 ms, owing one',
   };
   const answered = (view: Renders) => {
     const carriedOut = answer(view);
@@ -60,8 +60,9 @@ describe('answer', () => {
         map((told) => {
           const snapshot = told.snapshot?.bytes ?? '-';
           if (told.kind === 'answer') return `${told.id ?? '-'} ${snapshot} ${told.outcome}`;
-          const { generation, sinceRenderMs: ms } = told.handover;
-          return `handed over ${snapshot} of ${generation} after ${ms} ms`;
+          const { generation, sinceRenderMs: ms, owesRender, tick } = told.handover;
+          const owing = owesRender ? ', owing one' : '';
+          return `handed over ${snapshot} of ${generation} at ${tick} after ${ms} ms${owing}`;
         }),
       );
   };

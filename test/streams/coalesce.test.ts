@@ -15,7 +15,19 @@ const arrivals = {
   w: { kind: 'demand', isReady: false, isDirty: true },
   v: { kind: 'change', isReady: false, isDirty: true },
   /** Takes over from one that rendered two frames ago. */
-  A: { kind: 'change', isReady: true, isDirty: true, adoptedAgeMs: 2 },
+  A: {
+    kind: 'change',
+    isReady: true,
+    isDirty: true,
+    adopted: { sinceRenderMs: 2, owesRender: false },
+  },
+  /** The same, and a render was deferred then. */
+  O: {
+    kind: 'change',
+    isReady: true,
+    isDirty: true,
+    adopted: { sinceRenderMs: 2, owesRender: true },
+  },
 } as const satisfies Record<string, Arrival>;
 
 const decisions = {
@@ -97,6 +109,18 @@ describe('coalesce', () => {
       wanted: '---Sr----R--------',
     },
     {
+      sentence: 'who takes over renders what its predecessor deferred, at the end of that spacing',
+      spacing: '-----|                 ',
+      arrived: '-O-D-----D--------',
+      wanted: '---Sr----R--------',
+    },
+    {
+      sentence: 'who takes over late renders at once what its predecessor deferred',
+      spacing: '-|                     ',
+      arrived: '-O---D------------',
+      wanted: '-r---R------------',
+    },
+    {
       sentence: 'a spacing larger than the run serves one render to all, and defers one',
       spacing: '----------------------|',
       arrived: '-D-D-D-D-D-D-D----',
@@ -163,6 +187,23 @@ describe('coalesce', () => {
       const wanted = '       (RSSs|)';
 
       expectObservable(of(D, D, D, d).pipe(decided(spacing))).toBe(wanted, decisions);
+    }),
+  );
+
+  it(
+    'tells whether a deferred render is still to come',
+    marbles(({ hot, time, expectObservable }) => {
+      const arrival$ = hot(' -D-D-C--C-', arrivals);
+      const spacing = time(' -----|    ');
+      const wanted = '       -n-y-yn-n-';
+      const stage = coalesce<Arrival>(spacing, () => asyncScheduler.now());
+      const owed$ = arrival$.pipe(
+        looped<Arrival, Decision<Arrival>>(stage, (decision$) =>
+          whenDue(decision$).pipe(map((due) => ({ ...due, isReady: true, isDirty: true }))),
+        ),
+        map(({ owesRender }) => owesRender),
+      );
+      expectObservable(owed$).toBe(wanted, { y: true, n: false });
     }),
   );
 

@@ -12,7 +12,7 @@ import { root, sighting } from '../support/sightings.js';
 const added: StructureChange = { kind: 'object-added', object: root('H.1.ads') };
 const change = (given = {}): TargetInput => ({ kind: 'change', sighting: sighting(given) });
 const demand = { kind: 'demand', id: 7 } as const;
-const handover = { sinceRenderMs: 40, generation: 'g', observed: [] };
+const handover = { sinceRenderMs: 40, owesRender: false, generation: 'g', tick: 2, observed: [] };
 
 /** Notes what is asked of it: `a`bsorb, `r`efresh, refresh`f`resh, `o`bserve, `A`dopt. Always dirty. */
 class NotingView implements Refreshes {
@@ -29,11 +29,13 @@ class NotingView implements Refreshes {
   refreshFresh(): void {
     this.notes += 'f';
   }
-  observe(): void {
+  observe(): boolean {
     this.notes += 'o';
+    return true;
   }
-  adopt(): void {
+  adopt({ generation }: { readonly generation: string }): boolean {
     this.notes += 'A';
+    return generation === 'g';
   }
 }
 
@@ -47,6 +49,7 @@ const inputs = {
   m: change({ hasMore: true }),
   D: DUE,
   A: { kind: 'adopt', handover },
+  B: { kind: 'adopt', handover: { ...handover, generation: 'another' } },
   l: { kind: 'leave' },
 } satisfies Record<string, TargetInput>;
 
@@ -105,6 +108,20 @@ describe('refreshView', () => {
       isHeir: true,
       notes: 'a0r a0 a0 A a0ro',
     },
+    {
+      sentence: 'a successor observes at once what its predecessor did not live to observe',
+      inputs: 'cuctA',
+      hasObserved: true,
+      isHeir: true,
+      notes: 'a0r a0 a0 a0 Aro',
+    },
+    {
+      sentence: 'wake-ups of another generation say nothing',
+      inputs: 'cctB',
+      hasObserved: true,
+      isHeir: true,
+      notes: 'a0r a0 a0 A',
+    },
     { sentence: 'who leaves copies nothing more', inputs: 'cl', notes: 'a0r ' },
   ];
   for (const row of table)
@@ -132,16 +149,16 @@ describe('refreshView', () => {
     s: { kind: 'change', isDirty: true, isSynced: true },
     c: { kind: 'change', isDirty: false, isSynced: true },
     q: { kind: 'change', isDirty: false, isSynced: false },
-    A: { kind: 'change', isDirty: false, isSynced: true, adoptedAgeMs: 40 },
+    A: { kind: 'change', isDirty: false, isSynced: true, adopted: handover },
   };
   const FRESH = { rendersAtChanges: false, isHeir: false };
   /** What is told, without the input. */
   const telling = (input$: Observable<TargetInput>, view = new NotingView()) =>
     input$.pipe(
       refreshView(view, FRESH),
-      map(({ kind, isDirty, isSynced, adoptedAgeMs }) => ({
+      map(({ kind, isDirty, isSynced, adopted }) => ({
         ...{ kind, isDirty, isSynced },
-        ...(adoptedAgeMs !== undefined && { adoptedAgeMs }),
+        ...(adopted !== undefined && { adopted }),
       })),
     );
 

@@ -184,6 +184,11 @@ export class Theatre {
 
   /** A configuration file; what is not given serves HTTP on a free port of this host. */
   config(settings: Readonly<Record<string, unknown>> = {}, more = ''): string {
+    return this.write(`config-${++count}.toml`, this.settings(settings) + more);
+  }
+
+  /** The text of such a file. */
+  settings(settings: Readonly<Record<string, unknown>> = {}): string {
     const all = {
       context_id: this.contextId,
       license_file: this.license,
@@ -193,7 +198,7 @@ export class Theatre {
       ...settings,
     };
     const lines = Object.entries(all).map(([key, value]) => `${key} = ${JSON.stringify(value)}\n`);
-    return this.write(`config-${++count}.toml`, lines.join('') + more);
+    return lines.join('');
   }
 
   exporter(settings: Readonly<Record<string, unknown>>, ...args: readonly string[]): Running {

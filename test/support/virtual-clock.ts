@@ -13,4 +13,13 @@ export class VirtualClock extends VirtualTimeScheduler {
     this.flush();
     this.frame = end;
   }
+
+  /** Does the next thing that is due now; false when nothing is. */
+  step(): boolean {
+    const [action] = this.actions;
+    if (action === undefined || action.delay > this.frame) return false;
+    this.actions.shift();
+    action.execute(action.state, action.delay);
+    return true;
+  }
 }

@@ -1,0 +1,204 @@
+// SIGHUP: targets, scopes and filters change while the process serves.
+import { expect } from 'chai';
+import { rmSync, writeFileSync } from 'node:fs';
+import { delay, eventually, theatre } from '../support/processes.js';
+import { applicationPart, pageWith, readyPage, scrape, seriesKey, seriesOf } from './page.js';
+import type { Reply } from './page.js';
+
+interface TargetText {
+  readonly key: string;
+  readonly seedPaths?: readonly string[];
+}
+
+describe('SIGHUP', function () {
+  this.slow(5000);
+  const stage = theatre();
+  const KEYS = ['1', '2', '3'];
+  before(async () => {
+    for (const key of KEYS)
+      await stage.play({
+        context_id: stage.contextId,
+        server_key: key,
+        objects: [
+          { id: 'H.1.shop', class: 'Shop', variables: { x: { type: 'u64', value: Number(key) } } },
+          {
+            id: 'H.1.shop.till',
+            parent: 'H.1.shop',
+            class: 'Till',
+            variables: { y: { type: 'u64', value: 7 } },
+          },
+        ],
+      });
+  });
+
+  const targets = (...all: readonly TargetText[]): string =>
+    all
+      .map(
+        ({ key, seedPaths = [] }) =>
+          `[[targets]]\napp = "shop"\nserver_key = "${key}"\nseed_paths = ${JSON.stringify(seedPaths)}\n`,
+      )
+      .join('');
+  const scope = (name: string, ...metrics: readonly string[]): string =>
+    `[[metric_scopes]]\nname = "${name}"\nmetrics = ${JSON.stringify(metrics)}\n`;
+
+  /** An exporter with a configuration file that is changed and read again. */
+  const start = async (more: string, settings = {}) => {
+    const path = stage.config(settings, more);
+    const exporter = stage.start('exporter', ['--config', path]);
+    const url = await exporter.url();
+    let said = 0;
+    /** Sends the signal; resolves with what was said of it. */
+    const hangUp = async (answer: RegExp): Promise<string> => {
+      const from = said;
+      exporter.signal('SIGHUP');
+      const text = await eventually(`stderr has ${answer.source}`, () => {
+        const news = exporter.stderr.slice(from);
+        return answer.test(news) ? news : undefined;
+      });
+      said = exporter.stderr.length;
+      return text;
+    };
+    const rewrite = (text: string) => {
+      writeFileSync(path, stage.settings(settings) + text);
+      return hangUp(/configuration reloaded/);
+    };
+    const page = (key: string) => `${url}?server_key=${key}`;
+    return { exporter, path, url, page, hangUp, rewrite };
+  };
+
+  it('adds, removes and changes targets, filters and scopes', async () => {
+    const { exporter, url, page, rewrite } = await start(
+      targets({ key: '1' }, { key: '2' }) + scope('some', 'shop_root_*'),
+    );
+    await readyPage(page('1'));
+    await readyPage(page('2'));
+    expect((await scrape(page('3'))).status).to.equal(404);
+    expect((await scrape(`${url}/few?server_key=1`)).status).to.equal(404);
+
+    expect(
+      await rewrite(
+        targets({ key: '3' }, { key: '1', seedPaths: ['@root'] }) + scope('few', 'shop_*_x'),
+      ),
+    ).to.contain('configuration reloaded: 2 targets, 1 scopes');
+    const till = seriesKey('shop_till_y', { object: 'till' });
+    await pageWith(
+      page('1'),
+      (series) => !series.has(till),
+      'the series that is filtered out ends',
+    );
+    await pageWith(page('3'), (series) => series.has(till), 'the new target is there');
+    expect((await scrape(page('2'))).status).to.equal(404);
+    expect((await scrape(`${url}/some?server_key=1`)).status).to.equal(404);
+    const few = await scrape(`${url}/few?server_key=1`);
+    expect([...seriesOf(few.body).keys()]).to.deep.equal([
+      seriesKey('shop_shop_x', { object: '@root' }),
+    ]);
+    await exporter.stop();
+  });
+
+  it('changes nothing for a broken file, and tells all its faults', async () => {
+    const { exporter, path, page, hangUp, rewrite } = await start(targets({ key: '1' }));
+    await readyPage(page('1'));
+    writeFileSync(path, `${stage.settings()}debg = true\ntarget_workers = 65\n`);
+    const said = await hangUp(/target_workers: .*\n/);
+    expect(said).to.contain('configuration not reloaded, everything stays as it was:');
+    expect(said).to.match(/:\d+:\d+: debg: unknown key/);
+    expect(said).to.contain('target_workers: found 65');
+    expect((await scrape(page('1'))).status).to.equal(200);
+
+    rmSync(path);
+    expect(await hangUp(/not reloaded[^]*\n.*config-/)).to.contain(path);
+    expect((await scrape(page('1'))).status).to.equal(200);
+
+    await rewrite(targets({ key: '1' }, { key: '2' }));
+    await readyPage(page('2'));
+    await exporter.stop();
+  });
+
+  it('names the changed settings that take effect at the next start', async () => {
+    const { exporter, path, hangUp } = await start(targets({ key: '1' }));
+    const changed = { target_workers: 3, metrics_path: '/other', render_min_interval_ms: 100 };
+    writeFileSync(path, stage.settings(changed) + targets({ key: '1' }));
+    const said = await hangUp(/configuration reloaded/);
+    const named = [...said.matchAll(/(\w+) changed: it takes effect at the next start/g)];
+    expect(named.map(([, key]) => key)).to.have.members(['target_workers', 'metrics_path']);
+    await exporter.stop();
+  });
+
+  it('keeps the single target of --server-key, whatever targets the file has by then', async () => {
+    const path = stage.config({ app: 'shop' });
+    const exporter = stage.start('exporter', ['--config', path, '--server-key', '2']);
+    const url = await exporter.url();
+    await readyPage(url);
+    writeFileSync(path, stage.settings({ app: 'shop' }) + targets({ key: '1' }, { key: '3' }));
+    exporter.signal('SIGHUP');
+    await exporter.line(/configuration reloaded: 1 targets/);
+    const { status, body } = await scrape(url);
+    expect(status).to.equal(200);
+    expect(seriesOf(body).get(seriesKey('shop_shop_x', { object: '@root' }))).to.equal('2');
+    await exporter.stop();
+  });
+
+  describe('under load', () => {
+    const [RELOADS, PERIOD_MS, EVERY_MS] = [10, 20, 250];
+    const X = seriesKey('shop_shop_x', { object: '@root' });
+
+    /** Scrapes one after the other, at even times, until it is told to stop. */
+    const load = (urls: readonly string[]) => {
+      const replies: Promise<readonly [string, Reply]>[] = [];
+      const timer = setInterval(() => {
+        const url = urls[replies.length % urls.length] ?? '';
+        replies.push(scrape(url).then((reply) => [url, reply] as const));
+      }, PERIOD_MS);
+      return {
+        stop: () => {
+          clearInterval(timer);
+          return Promise.all(replies);
+        },
+      };
+    };
+
+    it(`fails no scrape of targets that stay in ${RELOADS} reloads, and each page is whole`, async () => {
+      const stay = [{ key: '1' }, { key: '2', seedPaths: ['@root'] }];
+      const { exporter, url, page, rewrite } = await start(
+        targets(...stay, { key: '3' }) + scope('always', 'shop_*'),
+        { render_min_interval_ms: 10 },
+      );
+      const urls = [page('1'), page('2'), `${url}/always?server_key=2`];
+      await Promise.all(urls.map((each) => readyPage(each)));
+      const { stop } = load(urls);
+      for (let reload = 0; reload < RELOADS; reload++) {
+        const isOdd = reload % 2 === 1;
+        const changing = { key: '2', seedPaths: isOdd ? ['@root'] : [] };
+        const coming = isOdd ? [{ key: '3' }] : [];
+        await rewrite(
+          targets(...coming, { key: '1' }, changing) +
+            scope('always', isOdd ? 'shop_*' : 'shop*') +
+            (isOdd ? scope('sometimes', '*') : ''),
+        );
+        await delay(EVERY_MS);
+      }
+      const replies = await stop();
+      expect(replies.length).to.be.greaterThan((RELOADS * EVERY_MS) / PERIOD_MS / 2);
+      const seen = new Set<string>();
+      for (const [where, { status, headers, body }] of replies) {
+        expect(status, body).to.equal(200);
+        expect(Buffer.byteLength(body)).to.equal(Number(headers['content-length']));
+        const isScoped = where.includes('/always');
+        if (!isScoped) expect(body).to.match(/shm_exporter_target_info\{[^\n]*\} 1\n$/);
+        const series = seriesOf(body);
+        expect(series.get(X)).to.equal(where.endsWith('1') ? '1' : '2');
+        const application = isScoped ? body : applicationPart(body);
+        seen.add(`${where.slice(url.length)} ${seriesOf(application).size}`);
+      }
+      expect([...seen].sort()).to.deep.equal([
+        '/always?server_key=2 1',
+        '/always?server_key=2 2',
+        '?server_key=1 2',
+        '?server_key=2 1',
+        '?server_key=2 2',
+      ]);
+      expect(await exporter.stop()).to.deep.equal({ status: 0, signal: null });
+    }).timeout(30_000);
+  });
+});

@@ -1,0 +1,41 @@
+// A partition that fails when a test says so, as the thread of one may.
+import { Subject, defer, merge, mergeMap, throwError } from 'rxjs';
+import type { TargetDefinition } from '#app/partitions/definition.js';
+import type { HostOptions, Hosted, Partition } from '#app/partitions/partition.js';
+
+export class FailingPartition implements Partition {
+  readonly number: number;
+  /** While it is not empty, whoever is hosted fails with it at once. */
+  trouble = '';
+  /** Orders are not carried out while it is deaf. */
+  isDeaf = false;
+  readonly #inner: Partition;
+  readonly #failure$ = new Subject<string>();
+
+  constructor(inner: Partition) {
+    this.#inner = inner;
+    this.number = inner.number;
+  }
+
+  host(definition: TargetDefinition, options: HostOptions): Hosted {
+    const order$ = new Subject<never>();
+    const heard$ = defer(() => (this.isDeaf ? order$ : options.order$));
+    const hosted = this.#inner.host(definition, { ...options, order$: heard$ });
+    const fail = (message: string) => throwError(() => new Error(message));
+    const report$ = defer(() =>
+      this.trouble === ''
+        ? merge(this.#failure$.pipe(mergeMap(fail)), hosted.report$)
+        : fail(this.trouble),
+    );
+    return { report$, standing: () => hosted.standing(), facts: () => hosted.facts() };
+  }
+
+  close(): void {
+    this.#inner.close();
+  }
+
+  /** Fails once; those that it hosts may come back. */
+  fail(message: string): void {
+    this.#failure$.next(message);
+  }
+}

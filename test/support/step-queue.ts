@@ -1,0 +1,43 @@
+// A queue whose turns come one by one, when a test says so.
+import { RefreshQueue } from '#app/streams/refresh-queue.js';
+import type { VirtualClock } from './virtual-clock.js';
+
+export class StepQueue extends RefreshQueue {
+  /** Turns that wait; undefined once they come by themselves. */
+  #waiting: (() => void)[] | undefined = [];
+  readonly #clock: VirtualClock;
+
+  constructor(clock: VirtualClock) {
+    super(
+      () => clock.now(),
+      (turn) => {
+        this.#later(turn);
+      },
+    );
+    this.#clock = clock;
+  }
+
+  /** Lets the next turn come; false when none is waited for. */
+  step(): boolean {
+    const turn = this.#waiting?.shift();
+    turn?.();
+    return turn !== undefined;
+  }
+
+  /** Lets all turns come that are waited for. */
+  stepAll(): void {
+    while (this.step());
+  }
+
+  /** From now on turns come by themselves. */
+  free(): void {
+    const waiting = this.#waiting ?? [];
+    this.#waiting = undefined;
+    for (const turn of waiting) this.#later(turn);
+  }
+
+  #later(turn: () => void): void {
+    if (this.#waiting === undefined) this.#clock.schedule(turn);
+    else this.#waiting.push(turn);
+  }
+}
