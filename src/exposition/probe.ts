@@ -23,11 +23,17 @@ const WATCH_BYTES = 16;
 /** Pages that lie together in the source and in memory, so that one copy reads them. */
 interface Extent {
   readonly firstPage: number;
-  /** Pages that there is memory for, and how many of them hold tracked slots. */
-  readonly room: number;
+  /** Pages that there is memory for, and how many of them, from the first on, hold tracked slots. */
+  room: number;
   used: number;
   readonly values: number;
   readonly words: number;
+}
+
+/** Memory of the kernel that is given back at the end. */
+interface Piece {
+  readonly at: number;
+  readonly bytes: number;
 }
 
 interface Entry {
@@ -42,6 +48,7 @@ export class Probe {
   readonly #listener: ProbeListener;
   readonly #extents: Extent[] = [];
   readonly #extentOfPage = new Map<number, Extent>();
+  readonly #pieces: Piece[] = [];
   readonly #entries = new Map<number, Entry>();
   /** Slots that were tracked since the last read: their words may be in memory already. */
   #fresh: number[] = [];
@@ -181,10 +188,8 @@ export class Probe {
 
   close(): void {
     const { arena } = this.#kernel;
-    for (const { room, values, words } of this.#extents) {
-      arena.give(values, room * VALUE_BYTES);
-      arena.give(words, room * WORD_BYTES);
-    }
+    for (const { at, bytes } of this.#pieces) arena.give(at, bytes);
+    this.#pieces.length = 0;
     this.#extents.length = 0;
     this.#extentOfPage.clear();
     this.#entries.clear();
@@ -200,7 +205,10 @@ export class Probe {
     const page = Math.floor(slot / PAGE_SLOTS);
     const known = this.#extentOfPage.get(page);
     if (known !== undefined) {
-      known.used = Math.max(known.used, page - known.firstPage + 1);
+      const pages = page - known.firstPage;
+      // Pages between that hold nothing tracked are not read for those that do.
+      if (pages > known.used) return this.#split(known, pages);
+      known.used = Math.max(known.used, pages + 1);
       return known;
     }
     // Slots are tracked mostly in order: an extent that follows on reserves twice as much.
@@ -208,15 +216,36 @@ export class Probe {
     const wanted = before === undefined ? 1 : before.room * 2;
     let room = 1;
     while (room < wanted && !this.#extentOfPage.has(page + room)) room++;
-    const { arena } = this.#kernel;
-    const values = arena.take(room * VALUE_BYTES);
-    const words = arena.take(room * WORD_BYTES);
-    this.#kernel.bytes.fill(0, values, values + room * VALUE_BYTES);
-    this.#kernel.bytes.fill(0, words, words + room * WORD_BYTES);
-    const extent: Extent = { firstPage: page, room, used: 1, values, words };
+    const values = this.#takeZeros(room * VALUE_BYTES);
+    const words = this.#takeZeros(room * WORD_BYTES);
+    return this.#addExtent({ firstPage: page, room, used: 1, values, words });
+  }
+
+  /** Makes an extent of what an extent has room for after its first pages. */
+  #split(extent: Extent, pages: number): Extent {
+    const room = extent.room - pages;
+    extent.room = pages;
+    return this.#addExtent({
+      firstPage: extent.firstPage + pages,
+      room,
+      used: 1,
+      values: extent.values + pages * VALUE_BYTES,
+      words: extent.words + pages * WORD_BYTES,
+    });
+  }
+
+  #addExtent(extent: Extent): Extent {
     this.#extents.push(extent);
-    for (let i = 0; i < room; i++) this.#extentOfPage.set(page + i, extent);
+    for (let i = 0; i < extent.room; i++) this.#extentOfPage.set(extent.firstPage + i, extent);
     return extent;
+  }
+
+  #takeZeros(bytes: number): number {
+    const { arena } = this.#kernel;
+    const at = arena.take(bytes);
+    this.#pieces.push({ at, bytes });
+    this.#kernel.bytes.fill(0, at, at + bytes);
+    return at;
   }
 
   #readValues({ firstPage, used, values }: Extent): number {

@@ -199,6 +199,16 @@ export class HostedTarget implements Hosted, PipelineObserver {
     for (const key of this.#definition.serverKeys) this.#place.pool.look(key);
     // Not before: a look that finds another root must not answer for the root before it.
     this.#asked.add(id);
+    if (this.#definition.isDebug) this.#tellLookup();
+  }
+
+  #tellLookup(): void {
+    const { pool } = this.#place;
+    const found = this.#definition.serverKeys.map(
+      (key) => `server key ${key} ${pool.publisher(key).state}`,
+    );
+    const root = this.#choice?.kind === 'chosen' ? `root ${this.#choice.root.name}` : 'no root';
+    this.#say('debug', `lookup: ${found.join(', ')}; ${root}`);
   }
 
   readonly #onClash = (series: string): void => {

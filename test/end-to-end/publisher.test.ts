@@ -1,6 +1,7 @@
 import { expect } from 'chai';
+import { inBothModes } from '../support/modes.js';
 import { eventually, theatre } from '../support/processes.js';
-import { readyPage, scrape, seriesOf } from './page.js';
+import { readyPage, samplesOf, scrape, seriesOf } from './page.js';
 
 const SALES = 'shop_shop_sales_total{"object":"@root"}';
 
@@ -16,10 +17,11 @@ const shop = (serverKey: string, sales: number, steps: readonly object[] = []) =
   steps,
 });
 
-describe('a publisher that comes and goes', function () {
+inBothModes('a publisher that comes and goes', function (worker_execution_mode) {
   this.slow(4000);
   const stage = theatre();
-  const exporter = (key: string) => stage.exporter({ app: 'shop', server_keys: [key] }).url();
+  const exporter = (key: string, settings: Readonly<Record<string, unknown>> = {}) =>
+    stage.exporter({ app: 'shop', server_keys: [key], worker_execution_mode, ...settings }).url();
   const unready = (url: string, reason: RegExp) =>
     eventually(`503, waiting on ${reason.source}`, async () => {
       const { status, body } = await scrape(url);
@@ -72,6 +74,44 @@ describe('a publisher that comes and goes', function () {
     await publisher.stop('SIGKILL');
     await stage.play(shop('4', 41));
     expect(await sales(url)).to.equal('41');
+  });
+
+  it('churns, is killed on the way and churns on: no value under the name of another', async () => {
+    const till = (number: number) => ({
+      id: `h.1.shop.${number}`,
+      parent: 'h.1.shop',
+      class: 'Till',
+      variables: { number: { type: 'u64', value: number } },
+    });
+    // Three at a time: each newcomer gets the slots of the one that left before it.
+    const churning = (first: number) => {
+      const tills = Array.from({ length: 9 }, (_, index) => first + index);
+      const gone = (index: number) => `h.1.shop.${tills.at(index - 3) ?? 0}`;
+      const steps = tills.flatMap((number, index) => [
+        { after_ms: 4, remove: [gone(index)] },
+        { after_ms: 4, add: [till(number)] },
+      ]);
+      const { objects, ...scenario } = shop('9', first, steps);
+      return { ...scenario, objects: [...objects, ...tills.slice(-3).map(till)], repeat: true };
+    };
+    const url = await exporter('9', { render_min_interval_ms: 0 });
+    for (const first of [100, 200]) {
+      const publisher = await stage.play(churning(first));
+      const seen = new Set<number>();
+      await eventually(`all tills from ${first} on`, async () => {
+        const { status, body } = await scrape(url);
+        if (status !== 200) return undefined;
+        for (const { name, labels, value } of samplesOf(body)) {
+          if (name !== 'shop_till_number') continue;
+          expect(labels['object']).to.equal(value);
+          seen.add(Number(value));
+        }
+        return seen.size === 9 ? true : undefined;
+      });
+      for (const number of seen) expect(number).to.be.within(first, first + 8);
+      await publisher.stop('SIGKILL');
+      await unready(url, /publisher died without closing/);
+    }
   });
 
   it('keeps others off its key: a second publisher ends with status 4', async () => {

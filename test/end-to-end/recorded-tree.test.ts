@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { inBothModes } from '../support/modes.js';
 import { PROJECT, isInstalled, theatre } from '../support/processes.js';
 import type { Running } from '../support/processes.js';
 import { UNOBSERVED, expectedSeries, subtree } from './oracle.js';
@@ -23,7 +24,7 @@ const lines = (series: ReadonlyMap<string, string>): string[] =>
   [...series].map(([key, value]) => `${key} ${value}`).sort();
 const plain = (text: string): string => text.toLowerCase().replace(/[^a-z0-9]/g, '');
 
-describe('the tree of a real ADH 3.8', function () {
+inBothModes('the tree of a real ADH 3.8', function (worker_execution_mode) {
   this.slow(3000);
   const stage = theatre();
   const recorded = (): ScenarioFile => JSON.parse(readFileSync(RECORDED, 'utf8')) as ScenarioFile;
@@ -38,7 +39,13 @@ describe('the tree of a real ADH 3.8', function () {
 
     before(async () => {
       await stage.play(RECORDED);
-      exporter = stage.exporter({ app: 'ads' }, '--app', 'adh', '--server-key', '80');
+      exporter = stage.exporter(
+        { app: 'ads', worker_execution_mode },
+        '--app',
+        'adh',
+        '--server-key',
+        '80',
+      );
       page = await readyPage(await exporter.url());
     });
 
@@ -85,7 +92,7 @@ describe('the tree of a real ADH 3.8', function () {
     before(async () => {
       const text = readFileSync(RECORDED, 'utf8').replaceAll(`"${ROOT}`, `"${root}`);
       await stage.play(stage.write('renamed.json', text), '--server-key', '81');
-      const exporter = stage.exporter({ app: APP, server_keys: ['81'] });
+      const exporter = stage.exporter({ app: APP, server_keys: ['81'], worker_execution_mode });
       page = await readyPage(await exporter.url());
     });
 

@@ -203,6 +203,37 @@ describe('the probe', () => {
     expect(source.slotReads.slice(4)).to.deep.equal(pages);
   });
 
+  it('reads no page between those where something is tracked, in whatever order they come', () => {
+    const { source, root } = shop();
+    for (let slot = 1; slot < 20 * 512; slot += 512)
+      source.addVariable(root, `u${slot}`, { type: 'u64', value: 0n, slot });
+    fc.assert(
+      fc.property(fc.shuffledSubarray(Array.from({ length: 20 }, (_, page) => page)), (pages) => {
+        const { kernel, probe, read, valueOf } = probeOf(source);
+        const variables = [...root.variables].filter((_, page) => pages.includes(page));
+        const at = (page: number) => variables.find(({ slot }) => slot === page * 512 + 1);
+        for (const page of pages) {
+          const variable = at(page);
+          if (variable !== undefined) probe.track(variable);
+        }
+        read();
+        for (const [index, variable] of variables.entries()) source.set(variable, BigInt(index));
+        const before = source.slotReads.length;
+        read();
+        const seen = source.slotReads
+          .slice(before)
+          .flatMap(([first, count]) =>
+            Array.from({ length: count / 512 }, (_, page) => first / 512 + page),
+          );
+        expect(seen.toSorted((a, b) => a - b)).to.deep.equal(pages.toSorted((a, b) => a - b));
+        for (const [index, variable] of variables.entries())
+          expect(valueOf(variable)).to.equal(BigInt(index));
+        probe.close();
+        expect(kernel.arena.used).to.equal(0);
+      }),
+    );
+  });
+
   it('a value that was copied before its variable was synced does not count', () => {
     const { source, root } = shop();
     const { probe, read, valueOf } = probeOf(source);

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { readyPage, scrape } from '../end-to-end/page.js';
+import { inBothModes } from '../support/modes.js';
 import { delay, theatre } from '../support/processes.js';
 import { SECTIONS } from './rows.js';
 import { application, internal, shop, shopSeries } from './shop.js';
@@ -13,7 +14,7 @@ const NAMED = SECTIONS.flatMap(({ rows }) =>
   }),
 );
 
-describe('the internal metrics', function () {
+inBothModes('the internal metrics', function (worker_execution_mode) {
   this.slow(3000);
   const stage = theatre();
   let url = '';
@@ -26,7 +27,7 @@ describe('the internal metrics', function () {
     startedMs = performance.now();
     // A tree that stands still: nothing is refreshed but by scrapes.
     await stage.play({ server_key: '1', objects: shop('h.1.shop', 1) });
-    url = await stage.exporter({ app: 'shop', server_keys: ['1'] }).url();
+    url = await stage.exporter({ app: 'shop', server_keys: ['1'], worker_execution_mode }).url();
     pages.push(await readyPage(url));
     for (let scrapes = 0; scrapes < 4; scrapes++) pages.push((await scrape(url)).body);
   });

@@ -1,14 +1,15 @@
 import { expect } from 'chai';
 import { readyPage, scrape } from '../end-to-end/page.js';
 import type { Reply } from '../end-to-end/page.js';
+import { inBothModes } from '../support/modes.js';
 import { delay, eventually, theatre } from '../support/processes.js';
 import { aside, application, internal, shop, shopSeries } from './shop.js';
 import { shows } from './shows.js';
 
 /** Between two steps of the scenario: enough to look twice at each. */
-const STEP_MS = 900;
+const STEP_MS = 700;
 
-describe('the readiness of a target', function () {
+inBothModes('the readiness of a target', function (worker_execution_mode) {
   this.slow(3000);
   const stage = theatre();
   const READY = 'internal_target_ready';
@@ -31,7 +32,7 @@ describe('the readiness of a target', function () {
 
   before(async () => {
     // Before its publisher: the first steps of the scenario are not to be missed.
-    url = await stage.exporter({ app: 'shop', server_keys: ['1'] }).url();
+    url = await stage.exporter({ app: 'shop', server_keys: ['1'], worker_execution_mode }).url();
     await stage.play({
       server_key: '1',
       objects: [...shop('h.1.shop', 1), child('left'), { ...child('right', 5), synced: false }],

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PROJECT } from '../support/processes.js';
-import { SECTIONS, STILL_OPEN, titleOf } from './rows.js';
+import { SECTIONS, titleOf } from './rows.js';
 import { shownRows } from './shown-rows.js';
 import type { Suite } from './shown-rows.js';
 import { readSpecification } from './specification-file.js';
@@ -19,7 +19,6 @@ describe('the rows of the specification', () => {
   it('have a number each', () => {
     const numbers = SECTIONS.flatMap(({ rows }) => rows.map(([number]) => number));
     expect(new Set(numbers).size).to.equal(numbers.length);
-    expect(numbers).to.include.members(STILL_OPEN);
   });
 
   it('are cited by numbers that are there', () => {
@@ -109,17 +108,11 @@ describe('the page of the specification', () => {
     expect([...shown]).to.deep.equal([['1.1', [{ ...test, title: 'here is [big]' }]]]);
   });
 
-  it('has a line for each row, with its tests', () =>
-    expect(specificationMarkdown(sections, new Map([['1.1', [test]]]), [])).to.contain(
+  it('has a line for each row, with each of its tests once', () =>
+    expect(specificationMarkdown(sections, new Map([['1.1', [test, test]]]))).to.contain(
       '\n| 1.1 | A &lt;thing> is `<this>`\\|that. | [is \\[big\\]](../test/a.test.ts) |\n',
     ));
 
-  it('marks an open row, and refuses a row without a test and an open one with a test', () => {
-    const page = (shown: readonly string[], open: readonly string[]) =>
-      specificationMarkdown(sections, new Map(shown.map((number) => [number, [test]])), open);
-    expect(page([], ['1.1'])).to.match(/\| open \|\n$/);
-    expect(() => page([], [])).to.throw('Rows without a test: 1.1');
-    expect(() => page(['1.1'], ['1.1'])).to.throw('Rows that are not open any more: 1.1');
-    expect(() => page(['1.1'], ['1.2'])).to.throw('Rows that are not open any more: 1.2');
-  });
+  it('refuses a row without a test', () =>
+    expect(() => specificationMarkdown(sections, new Map())).to.throw('Rows without a test: 1.1'));
 });

@@ -1,41 +1,6 @@
 // The specification, row by row: every rule, table row, error and limit, with the number that cites it.
 import type { Section } from './specification-file.js';
 
-/** What waits for its tests; a row with a test is not in it. It ends empty. */
-export const STILL_OPEN: readonly string[] = [
-  '1.10',
-  '2.1 variable',
-  '2.1 target_workers',
-  '2.1 worker_execution_mode',
-  '2.1 worker_assignment_mode',
-  '2.1 worker_rebalance_enabled',
-  '2.2 variable',
-  '2.3',
-  '2.3 name',
-  '2.3 metrics',
-  '2.3.1',
-  '2.3.2',
-  '2.3.3',
-  '2.3.4',
-  '2.3 last paragraph',
-  '2.5 shm_exporter_internal_scrape_scope_cache_hits_total',
-  '2.5 shm_exporter_internal_scrape_scope_cache_misses_total',
-  '2.5 shm_exporter_worker_rebalance_total',
-  '2.5 shm_exporter_worker_rebalance_last_duration_ms',
-  '4.1 scope',
-  '4.2',
-  '4.3.1',
-  '4.3.2',
-  '4.3.3',
-  '4.3.4',
-  '4.3.5',
-  '4.3.6',
-  '7 404',
-  '7.1',
-  '8 target_workers explicit value',
-  '8 target_workers = 0',
-];
-
 export const SECTIONS: readonly Section[] = [
   {
     title: '1. What the service does',

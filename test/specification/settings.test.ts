@@ -160,15 +160,32 @@ describe('the settings', function () {
   shows('2.1 debug', () => {
     it('is false by default', () => expect(bare.stderr).not.to.contain(' debug '));
 
-    it('true tells how far each sync is, and what each scrape got', async () => {
-      const tables = ['1', '6'].map((server_key) => ({ app: 'shop', server_key }));
-      const config = stage.config({ debug: true }, targets(...tables));
-      const talking = stage.start('exporter', ['--config', config]);
-      await readyPage(`${await talking.url()}?server_key=1`);
-      await talking.line(/ debug target shop on 1 rendered 3 series, \d+ bytes\n/);
-      await talking.line(
-        / debug target shop on 6 sync: objects 3\/4, variables 3\/4, waiting on .*h\.6\.shop\.safe/,
-      );
+    describe('true', () => {
+      let talking: Running;
+      before(async () => {
+        const tables = ['1', '6', '5'].map((server_key) => ({ app: 'shop', server_key }));
+        const config = stage.config({ debug: true }, targets(...tables));
+        talking = stage.start('exporter', ['--config', config]);
+        const url = await talking.url();
+        await readyPage(`${url}?server_key=1`);
+        for (const key of ['6', '5']) await unready(`${url}?server_key=${key}`, /waiting on /);
+      });
+
+      it('tells how far each sync is', () =>
+        talking.line(
+          / debug target shop on 6 sync: objects 3\/4, variables 3\/4, waiting on .*h\.6\.shop\.safe/,
+        ));
+
+      it('tells of each update what it brought', () =>
+        talking.line(/ debug target shop on 1 update: tick \d+, \d+ changes in the directory\n/));
+
+      it('tells of each scrape which server keys were looked at, and what was found', async () => {
+        await talking.line(/ debug target shop on 1 lookup: server key 1 live; root h\.1\.shop\n/);
+        await talking.line(/ debug target shop on 5 lookup: server key 5 absent; no root\n/);
+      });
+
+      it('tells what each scrape got', () =>
+        talking.line(/ debug target shop on 1 rendered 3 series, \d+ bytes\n/));
     });
   });
 

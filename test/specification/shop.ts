@@ -29,15 +29,20 @@ export const shopSeries = (app: string, count: number): Record<string, string> =
 export const application = (page: string): Record<string, string> =>
   Object.fromEntries(seriesOf(applicationPart(page)));
 
+const toml = (name: string, table: Readonly<Record<string, unknown>>): string =>
+  Object.entries(table)
+    .map(([key, value]) => `${key} = ${JSON.stringify(value)}\n`)
+    .reduce((text, line) => text + line, `\n[[${name}]]\n`);
+
 /** `[[targets]]` tables in TOML. */
 export const targets = (...tables: readonly Readonly<Record<string, unknown>>[]): string =>
-  tables
-    .map((table) =>
-      Object.entries(table)
-        .map(([key, value]) => `${key} = ${JSON.stringify(value)}\n`)
-        .join(''),
-    )
-    .map((text) => `\n[[targets]]\n${text}`)
+  tables.map((table) => toml('targets', table)).join('');
+
+/** `[[metric_scopes]]` tables in TOML: the patterns of each scope by its name. */
+export const scopes = (tables: Readonly<Record<string, readonly string[]>>): string =>
+  Object.entries(tables)
+    .map(([name, metrics]) => ({ name, metrics }))
+    .map((scope) => toml('metric_scopes', scope))
     .join('');
 
 /** What a page says of its target. */

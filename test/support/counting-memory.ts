@@ -2,12 +2,20 @@
 import { posixMemory } from '#app/native/posix.js';
 import type { SegmentFile, SharedMemory } from '#app/native/shared-memory.js';
 
+/** Bytes of a segment that were copied at once. */
+export interface CountedRead {
+  readonly position: number;
+  readonly length: number;
+}
+
 export class CountingMemory implements SharedMemory {
   readonly #memory: SharedMemory;
   /** Files that are open now. */
   isOpen = 0;
   /** Files that were asked for, there or not. */
   asked = 0;
+  /** What was read of all files, in order. */
+  readonly reads: CountedRead[] = [];
 
   constructor(memory: SharedMemory = posixMemory()) {
     this.#memory = memory;
@@ -20,7 +28,10 @@ export class CountingMemory implements SharedMemory {
     this.isOpen++;
     return {
       identity: file.identity,
-      read: (into, length, position) => file.read(into, length, position),
+      read: (into, length, position) => {
+        this.reads.push({ position, length });
+        return file.read(into, length, position);
+      },
       size: () => file.size(),
       nameHolder: () => file.nameHolder(),
       askLock: (answer) => file.askLock(answer),

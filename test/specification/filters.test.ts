@@ -1,0 +1,162 @@
+import { expect } from 'chai';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { loadCatalogues } from '#app/catalogue/builtin.js';
+import type { ManagedObject, Variable } from '#app/model.js';
+import { posixMemory } from '#app/native/posix.js';
+import { readHeader } from '#app/native/segment-header.js';
+import type { SegmentHeader } from '#app/native/segment-header.js';
+import { SegmentSource } from '#app/native/segment-source.js';
+import { segmentName } from '#app/native/layout.js';
+import { readScenario } from '#app/simulator/scenario.js';
+import { stageOf } from '#app/simulator/simulation.js';
+import type { CountedRead } from '../support/counting-memory.js';
+import { PROJECT } from '../support/processes.js';
+import { Publishers } from '../support/segment-of.js';
+import { Served } from '../support/served.js';
+import { shows } from './shows.js';
+
+const RECORDED = join(PROJECT, '../shared/data/adh-3.8-recorded.scenario.json');
+const ROOT = 'lseg1.bgp59.com.1.adh';
+/** Values and words are copied by pages of so many slots. */
+const PAGE_SLOTS = 512;
+const BYTES_A_SLOT = 8 + 4;
+
+/** What each class has in the recorded tree, by seed path, and whether its rows show texts. */
+const CLASSES = {
+  process: { seedPaths: [''], hasTexts: true },
+  server: {
+    seedPaths: [
+      'source.server.rest.transmissionBus',
+      'sourceApplicationPool.sslDispatcher.source.server.ipc.transmissionBus',
+    ],
+    hasTexts: false,
+  },
+  transport_thread: { seedPaths: ['transportThread.1'], hasTexts: false },
+};
+
+describe('a filter on the tree of a real ADH 3.8', function () {
+  const publishers = new Publishers();
+  const name = segmentName(publishers.contextId, 'pool', '80');
+  let header: SegmentHeader;
+  let objects: readonly ManagedObject[] = [];
+  let served: Served | undefined;
+
+  before('the recorded scenario is in ../shared/data', function () {
+    if (!existsSync(RECORDED)) this.skip();
+    const publisher = publishers.make('80');
+    stageOf(publisher, readScenario(RECORDED));
+    publisher.place();
+    const file = posixMemory().open(name);
+    if (file === undefined) throw new Error(`${name} is not there`);
+    header = readHeader(file);
+    const source = new SegmentSource(file, header);
+    while (source.sync().hasMore);
+    file.close();
+    objects = [...source.roots].flatMap(withAllBelow);
+  });
+  afterEach(() => served?.leave());
+  after(() => {
+    publishers.closeAll();
+  });
+
+  /** A ready target with that class alone, which reads values at demands only. */
+  const follow = (alias: string): Served => {
+    const catalogue = loadCatalogues().get('adh')?.source;
+    const filter = { app: 'adh', serverKeys: ['80'], classes: [alias] };
+    served = new Served(publishers, { ...filter, catalogue });
+    expect(served.answer(({ kind }) => kind)).to.equal('ready');
+    return served;
+  };
+  const chosenOf = (seedPaths: readonly string[]): readonly ManagedObject[] => {
+    const ids = seedPaths.map((path) => (path === '' ? ROOT : `${ROOT}.${path}`));
+    return objects.filter((object) => ids.includes(object.name));
+  };
+  /** Pages of those slots, with that of the moment that the root's values stand for: it is read as well. */
+  const pagesFor = (chosen: readonly ManagedObject[]): ReadonlySet<number> => {
+    const asOf = objects.find((object) => object.name === ROOT)?.asOf?.slot ?? 0;
+    return pagesOf([...chosen.flatMap(slotsOf), asOf]);
+  };
+  /** Which entries of a region were read, such as slots. */
+  const entries = (reads: readonly CountedRead[], region: number, count: number, bytes: number) =>
+    new Set(
+      reads
+        .map(({ position, length }) => ({ first: (position - region) / bytes, length }))
+        .filter(({ first }) => first >= 0 && first < count)
+        .flatMap(({ first, length }) =>
+          Array.from({ length: length / bytes }, (_, index) => first + index),
+        ),
+    );
+
+  shows('1.8', () => {
+    for (const [alias, { seedPaths, hasTexts }] of Object.entries(CLASSES))
+      describe(`to class ${alias}`, () => {
+        it('tracks and counts its objects and their variables, and no others', () => {
+          const chosen = chosenOf(seedPaths);
+          expect(chosen).to.have.lengthOf(seedPaths.length);
+          const variables = chosen.reduce((sum, object) => sum + object.variables.size, 0);
+          expect(follow(alias).target.status().progress).to.deep.equal({
+            objects: { synced: chosen.length, total: chosen.length },
+            variables: { synced: variables, total: variables },
+            reason: '',
+          });
+        });
+
+        it('reads the pages of slots that hold something of it, and no others', () => {
+          const { reads } = follow(alias).memory;
+          const chosen = chosenOf(seedPaths);
+          const wanted = pagesFor(chosen);
+          // It says something: most pages of the tree hold nothing of the class.
+          expect(wanted.size).to.be.below(pagesOf(objects.flatMap(slotsOf)).size / 3);
+          for (const [region, bytes] of [
+            [header.slots, 8],
+            [header.words, 4],
+          ] as const) {
+            const slots = entries(reads, region, header.slotCapacity, bytes);
+            expect(pagesOf(slots)).to.deep.equal(wanted);
+            expect([...slots]).to.include.members(chosen.flatMap(slotsOf));
+          }
+        });
+
+        it('reads no text of anything else', () => {
+          const { reads } = follow(alias).memory;
+          const count = header.frameCapacity / 8;
+          const read = [...entries(reads, header.frames, count, 8)];
+          const own = new Set(chosenOf(seedPaths).flatMap(framesOf));
+          const others = new Set(objects.flatMap(framesOf).filter((frame) => !own.has(frame)));
+          expect(others.size).to.be.above(100);
+          expect(read.filter((frame) => others.has(frame))).to.deep.equal([]);
+          expect(read.length > 0).to.equal(hasTexts);
+        });
+
+        it('copies at a demand no more than the values and words of these pages', () => {
+          const target = follow(alias);
+          const { reads } = target.memory;
+          const before = reads.length;
+          expect(target.answer(({ kind }) => kind)).to.equal('ready');
+          const copied = reads
+            .slice(before)
+            .filter(({ position }) => position >= Math.min(header.words, header.slots))
+            .reduce((sum, { length }) => sum + length, 0);
+          const most = pagesFor(chosenOf(seedPaths)).size * PAGE_SLOTS * BYTES_A_SLOT;
+          expect(copied).to.be.within(1, most);
+        });
+      });
+  });
+});
+
+const withAllBelow = (object: ManagedObject): ManagedObject[] => [
+  object,
+  ...[...object.children].flatMap(withAllBelow),
+];
+const slotsOf = ({ slot, variables }: ManagedObject): number[] => [
+  slot,
+  ...[...variables].map((variable) => variable.slot),
+];
+const pagesOf = (slots: Iterable<number>): ReadonlySet<number> =>
+  new Set([...slots].map((slot) => Math.floor(slot / PAGE_SLOTS)));
+const isText = (variable: Variable): variable is Variable & { readonly frameOffset: number } =>
+  variable.type === 'string' && 'frameOffset' in variable;
+/** The first words of the frames that hold the texts of an object. */
+const framesOf = ({ variables }: ManagedObject): number[] =>
+  [...variables].filter(isText).map(({ frameOffset }) => frameOffset);

@@ -1,0 +1,91 @@
+import { expect } from 'chai';
+import { readyPage, samplesOf, scrape } from '../end-to-end/page.js';
+import { inBothModes } from '../support/modes.js';
+import { eventually, theatre } from '../support/processes.js';
+import { application, shop, targets } from './shop.js';
+import { shows } from './shows.js';
+
+const NAME = 'shm_exporter_target_highlighted_value';
+const highlighted = (page: string): readonly object[] =>
+  samplesOf(page)
+    .filter(({ name }) => name === NAME)
+    .map(({ labels, value }) => ({ ...labels, shown: value }));
+
+inBothModes('the highlighted variable', function (worker_execution_mode) {
+  this.slow(3000);
+  const stage = theatre();
+  const exporter = (settings: Readonly<Record<string, unknown>>) =>
+    stage.exporter({ app: 'shop', server_keys: ['1'], worker_execution_mode, ...settings });
+
+  before(async () => {
+    const name = { of: { type: 'string', value: 'Corner' } };
+    const text = { id: 'h.4.shop.name', parent: 'h.4.shop', class: 'Name', variables: name };
+    const sales = (value: number) => ({
+      after_ms: 100,
+      set: { 'h.1.shop.till': { sales: value } },
+    });
+    await stage.play({
+      server_key: '1',
+      objects: shop('h.1.shop', 1),
+      steps: [sales(11), sales(12)],
+      repeat: true,
+    });
+    const tree = (number: number) =>
+      number === 4 ? [...shop('h.4.shop', 4), text] : shop(`h.${number}.shop`, number);
+    await Promise.all(
+      [2, 3, 4, 5, 6].map((number) =>
+        stage.play({ server_key: String(number), objects: tree(number) }),
+      ),
+    );
+  });
+
+  shows('2.1 variable', () => {
+    it('is none by default', async () =>
+      expect(highlighted(await readyPage(await exporter({}).url()))).to.deep.equal([]));
+
+    it('names a variable below the root, whose value is shown with the path', async () =>
+      expect(
+        highlighted(await readyPage(await exporter({ variable: 'count' }).url())),
+      ).to.deep.equal([{ path: 'count', shown: '1' }]));
+
+    it('is shown though filters leave it out, and follows its updates, which are logged', async () => {
+      const variable = 'till.sales';
+      const told = exporter({ variable, seed_paths: ['@root'], debug: true });
+      const url = await told.url();
+      const page = await readyPage(url);
+      expect(Object.keys(application(page))).to.deep.equal(['shop_shop_count{"object":"@root"}']);
+      const seen = new Set<string>();
+      await eventually('both values', async () => {
+        const [sample] = samplesOf((await scrape(url)).body).filter((each) => each.name === NAME);
+        seen.add(sample?.value ?? '');
+        return seen.has('11') && seen.has('12') ? true : undefined;
+      });
+      for (const value of [11, 12])
+        await told.line(new RegExp(` debug target shop on 1 till\\.sales is ${value}\n`));
+    });
+  });
+
+  shows('2.2 variable', () => {
+    const CASES = [
+      ['1', 'count', [{ path: 'count', shown: '1' }]],
+      ['2', 'till.drawer.coins', [{ path: 'till.drawer.coins', shown: '200' }]],
+      ['3', 'h.3.shop.till.sales', [{ path: 'h.3.shop.till.sales', shown: '30' }]],
+      ['4', 'name.of', [{ path: 'name.of', shown: '1', value: 'Corner' }]],
+      ['5', 'no.such', []],
+      ['6', '', []],
+    ] as const;
+    let url = '';
+
+    before(async () => {
+      const tables = targets(
+        ...CASES.map(([server_key, variable]) => ({ app: 'shop', server_key, variable })),
+      );
+      const config = stage.config({ worker_execution_mode, variable: 'count' }, tables);
+      url = await stage.start('exporter', ['--config', config]).url();
+    });
+
+    for (const [key, variable, shown] of CASES)
+      it(`${JSON.stringify(variable)} ${shown.length > 0 ? 'is shown with its path' : 'shows none'}`, async () =>
+        expect(highlighted(await readyPage(`${url}?server_key=${key}`))).to.deep.equal(shown));
+  });
+});

@@ -1,0 +1,175 @@
+import { expect } from 'chai';
+import { readdirSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { readyPage } from '../end-to-end/page.js';
+import { MODES } from '../support/modes.js';
+import { eventually, theatre } from '../support/processes.js';
+import type { Running } from '../support/processes.js';
+import { application, shop, shopSeries, targetOf, targets } from './shop.js';
+import { shows } from './shows.js';
+
+type Settings = Readonly<Record<string, unknown>>;
+const CAP = 64;
+
+describe('the partitions', function () {
+  this.slow(4000);
+  const stage = theatre();
+  const apps = Array.from({ length: CAP + 6 }, (_, index) => `shop${index}`);
+
+  before(() =>
+    // As many roots as targets, all in one segment.
+    stage.play({
+      server_key: '1',
+      objects: apps.flatMap((app, index) => shop(`h.1.${app}`, index)),
+    }),
+  );
+
+  const start = (count: number, settings: Settings): Running => {
+    const tables = targets(...apps.slice(0, count).map((app) => ({ app, server_key: '1' })));
+    return stage.start('exporter', ['--config', stage.config(settings, tables)]);
+  };
+  const pagesOf = async (exporter: Running, count: number): Promise<readonly string[]> => {
+    const url = await exporter.url();
+    const page = (app: string) => readyPage(`${url}?server_key=1&app=${app}&instance=h.1.${app}`);
+    const pages: string[] = [];
+    for (const app of apps.slice(0, count)) pages.push(await page(app));
+    return pages;
+  };
+  /** The partition of each target, in the order of the file. */
+  const placesOf = (pages: readonly string[]): readonly number[] =>
+    pages.map((page) => Number(targetOf(page)['partition']));
+  const places = async (count: number, settings: Settings): Promise<readonly number[]> => {
+    const exporter = start(count, settings);
+    const found = placesOf(await pagesOf(exporter, count));
+    await exporter.stop();
+    return found;
+  };
+  /** How many targets each partition has. */
+  const sizes = (found: readonly number[]): readonly number[] => {
+    const all = Array.from({ length: Math.max(...found) + 1 }, () => 0);
+    for (const place of found) all[place] = (all[place] ?? 0) + 1;
+    return all;
+  };
+  const even = { worker_assignment_mode: 'least_loaded' };
+
+  shows('8 target_workers = 0', () => {
+    shows('2.1 target_workers', () => {
+      it('is 1 for one target', async () => expect(await places(1, even)).to.deep.equal([0]));
+
+      it('is the number of targets, by default', async () => {
+        expect(await places(5, even)).to.deep.equal([0, 1, 2, 3, 4]);
+        expect(await places(5, { ...even, target_workers: 0 })).to.deep.equal([0, 1, 2, 3, 4]);
+      });
+
+      it(`is ${CAP} for more targets`, async () => {
+        const found = sizes(await places(apps.length, even));
+        expect(found).to.deep.equal(
+          Array.from({ length: CAP }, (_, place) => (place < apps.length - CAP ? 2 : 1)),
+        );
+      });
+    });
+  });
+
+  shows('8 target_workers explicit value', () => {
+    shows('2.1 target_workers', () => {
+      for (const [target_workers, count, wanted] of [
+        [1, 3, [3]],
+        [2, 5, [3, 2]],
+        [64, 3, [1, 1, 1]],
+      ] as const)
+        it(`${target_workers} for ${count} targets`, async () =>
+          expect(sizes(await places(count, { ...even, target_workers }))).to.deep.equal(wanted));
+
+      for (const wrong of [-1, 65, 1.5, '2'])
+        it(`may not be ${JSON.stringify(wrong)}`, () => {
+          const config = stage.config({ target_workers: wrong });
+          const { status, stderr } = stage.run('exporter', '--config', config);
+          expect(status).to.equal(2);
+          expect(stderr).to.match(/target_workers: found .*, allowed is .*0 to 64/);
+        });
+    });
+  });
+
+  shows('2.1 worker_assignment_mode', () => {
+    it('is hash by default: the same place in each run, whatever targets come after', async () => {
+      const all = await places(16, { target_workers: 3, worker_assignment_mode: 'hash' });
+      expect(await places(7, { target_workers: 3 })).to.deep.equal(all.slice(0, 7));
+      expect(new Set(all)).to.deep.equal(new Set([0, 1, 2]));
+      // With more partitions a target stays, or moves to one of the new.
+      const more = await places(16, { target_workers: 8 });
+      const moved = more.filter((place, index) => place !== all[index]);
+      expect(moved).not.to.be.empty;
+      for (const place of moved) expect(place).to.be.within(3, 7);
+    });
+
+    it('least_loaded puts each new target where the load is smallest', async () =>
+      expect(await places(7, { ...even, target_workers: 3 })).to.deep.equal([0, 1, 2, 0, 1, 2, 0]));
+
+    it('may be nothing else', () => {
+      const config = stage.config({ worker_assignment_mode: 'random' });
+      const { status, stderr } = stage.run('exporter', '--config', config);
+      expect(status).to.equal(2);
+      expect(stderr).to.match(/worker_assignment_mode: found "random", .*hash.*least_loaded/);
+    });
+  });
+
+  describe('of both modes', () => {
+    const COUNT = 6;
+    const WORKERS = 3;
+    const pages = new Map<string, readonly string[]>();
+    const threads = new Map<string, number>();
+
+    before(async () => {
+      for (const mode of ['', ...MODES]) {
+        const settings = { ...even, target_workers: WORKERS };
+        const exporter = start(COUNT, {
+          ...settings,
+          ...(mode !== '' && { worker_execution_mode: mode }),
+        });
+        pages.set(mode, await pagesOf(exporter, COUNT));
+        threads.set(mode, await steadyThreads(exporter.pid));
+        await exporter.stop();
+      }
+    });
+
+    shows('1.10', () => {
+      for (const mode of MODES)
+        it(`have the targets among them, and serve them alike: ${mode}`, () => {
+          const found = pages.get(mode) ?? [];
+          expect(placesOf(found)).to.deep.equal([0, 1, 2, 0, 1, 2]);
+          for (const [index, page] of found.entries())
+            expect(application(page)).to.deep.equal(shopSeries(`shop${index}`, index));
+        });
+    });
+
+    shows('2.1 worker_execution_mode', () => {
+      it('is logical by default: no threads for partitions', () =>
+        expect(threads.get('')).to.equal(threads.get('logical')));
+
+      it('threaded has a thread for each partition that has targets', () =>
+        expect(threads.get('threaded')).to.equal((threads.get('logical') ?? 0) + WORKERS));
+
+      it('threaded has no more of them than the processor has cores, unless it is told to', async () => {
+        const found = await places(6, { ...even, worker_execution_mode: 'threaded' });
+        expect(new Set(found).size).to.equal(Math.min(6, availableParallelism()));
+      });
+
+      it('may be nothing else', () => {
+        const config = stage.config({ worker_execution_mode: 'process' });
+        const { status, stderr } = stage.run('exporter', '--config', config);
+        expect(status).to.equal(2);
+        expect(stderr).to.match(/worker_execution_mode: found "process", .*logical.*threaded/);
+      });
+    });
+  });
+});
+
+/** Threads of a process, once their number stays the same for a while. */
+function steadyThreads(pid: number): Promise<number> {
+  const counts: number[] = [];
+  return eventually('a steady number of threads', () => {
+    counts.push(readdirSync(`/proc/${pid}/task`).length);
+    const [last = 0, ...before] = counts.slice(-30).reverse();
+    return before.length === 29 && before.every((each) => each === last) ? last : undefined;
+  });
+}

@@ -1,0 +1,127 @@
+import { expect } from 'chai';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { readyPage, scrape } from '../end-to-end/page.js';
+import { inBothModes } from '../support/modes.js';
+import { PROJECT, delay, eventually, theatre } from '../support/processes.js';
+import type { Running } from '../support/processes.js';
+import { internal, targetOf, targets } from './shop.js';
+import { shows } from './shows.js';
+
+const HURRIED = fileURLToPath(new URL('../support/hurried.js', import.meta.url));
+/** Two targets that `hash` puts into partition 0 of two. */
+const KEYS = ['2', '8'];
+const MOVES = 'worker_rebalance_total';
+const LAST = 'worker_rebalance_last_duration_ms';
+const HITS = 'internal_scrape_render_cache_hits_total';
+const MISSES = 'internal_scrape_render_cache_misses_total';
+
+/** What a page tells of its target. */
+const factsOf = (page: string) => ({
+  partition: targetOf(page)['partition'],
+  moves: internal(page, MOVES),
+  lastMs: internal(page, LAST),
+  scrapes: internal(page, HITS) + internal(page, MISSES),
+  refreshes: internal(page, 'target_refresh_total'),
+  series: internal(page, 'target_series'),
+});
+type Facts = ReturnType<typeof factsOf>;
+
+inBothModes('rebalancing', function (worker_execution_mode) {
+  this.slow(4000);
+  const stage = theatre();
+  /** What each target showed from its first page on. */
+  const shown: readonly Facts[][] = KEYS.map(() => []);
+  const statuses = new Set<number>();
+  let moving: Running;
+  let resting: Running;
+  /** What the targets showed at the end where rebalancing is not enabled. */
+  let still: readonly Facts[] = [];
+
+  /** The exporter as it is, but for passes that come twenty times as often. */
+  const exporter = (settings: Readonly<Record<string, unknown>>): Running => {
+    const tables = targets(...KEYS.map((server_key) => ({ app: 'ads', server_key })));
+    const busy = { target_workers: 2, render_min_interval_ms: 0, worker_execution_mode };
+    const config = stage.config({ ...busy, ...settings }, tables);
+    const program = [process.execPath, '--import', HURRIED, join(PROJECT, 'dist/cli.js')];
+    return stage.command([...program, '--config', config]);
+  };
+  const page = async (url: string, key: string): Promise<Facts> => {
+    const { status, body } = await scrape(`${url}?server_key=${key}`);
+    statuses.add(status);
+    return factsOf(body);
+  };
+  const all = async (url: string): Promise<readonly Facts[]> =>
+    Promise.all(KEYS.map((key) => page(url, key)));
+  const note = async (url: string): Promise<void> => {
+    for (const [index, facts] of (await all(url)).entries()) shown[index]?.push(facts);
+  };
+  const now = (): readonly (Facts | undefined)[] => shown.map((facts) => facts.at(-1));
+
+  before(async () => {
+    const tree = ['--app', 'ads', '--objects', '600', '--rate', '40', '--change-fraction', '0.3'];
+    await Promise.all(KEYS.map((key) => stage.simulate(...tree, '--server-key', key)));
+    [moving, resting] = [exporter({ worker_rebalance_enabled: true }), exporter({})];
+    const [url, other] = await Promise.all([moving.url(), resting.url()]);
+    for (const key of KEYS)
+      for (const each of [url, other]) await readyPage(`${each}?server_key=${key}`);
+    await eventually('a move', async () => {
+      await note(url);
+      await delay(30);
+      return now().some((facts) => facts?.partition !== '0') ? true : undefined;
+    });
+    // Time for another pass, which finds nothing to do.
+    await delay(2000);
+    await note(url);
+    still = await all(other);
+  });
+
+  shows('2.1 worker_rebalance_enabled', () => {
+    it('true moves one of two busy targets out of their partition, and no more', async () => {
+      expect(shown.map(([first]) => first?.partition)).to.deep.equal(['0', '0']);
+      const last = now().map((facts) => facts?.partition);
+      expect(last.toSorted()).to.deep.equal(['0', '1']);
+      await moving.line(/ target ads on [28] moved from partition 0 to 1\n/);
+    });
+
+    it('a move loses neither readiness nor metrics nor counts', () => {
+      expect([...statuses]).to.deep.equal([200]);
+      for (const facts of shown) {
+        const [first] = facts;
+        expect(facts.map(({ scrapes }) => scrapes)).to.deep.equal(
+          facts.map((_, index) => (first?.scrapes ?? 0) + index),
+        );
+        const refreshes = facts.map((each) => each.refreshes);
+        expect(refreshes).to.deep.equal(refreshes.toSorted((a, b) => a - b));
+        for (const { series } of facts) expect(series).to.be.above(0.8 * (first?.series ?? 0));
+      }
+    });
+
+    it('is false by default: targets stay where they are', () => {
+      expect(still.map(({ partition }) => partition)).to.deep.equal(['0', '0']);
+      expect(resting.stderr).not.to.contain('moved from partition');
+    });
+  });
+
+  shows(`2.5 shm_exporter_${MOVES}`, () => {
+    it('is 0 before the first move and 1 after it, on the pages of all targets', () => {
+      for (const facts of shown)
+        expect([...new Set(facts.map(({ moves }) => moves))]).to.deep.equal([0, 1]);
+    });
+
+    it('is 0 where rebalancing is not enabled', () =>
+      expect(still.map(({ moves }) => moves)).to.deep.equal([0, 0]));
+  });
+
+  shows(`2.5 shm_exporter_${LAST}`, () => {
+    it('is 0 before the first pass, then a time that is shorter than the time between two', () => {
+      for (const facts of shown) {
+        expect(facts[0]?.lastMs).to.equal(0);
+        expect(facts.at(-1)?.lastMs).to.be.within(Number.MIN_VALUE, 1500);
+      }
+    });
+
+    it('is 0 where rebalancing is not enabled', () =>
+      expect(still.map(({ lastMs }) => lastMs)).to.deep.equal([0, 0]));
+  });
+});

@@ -1,0 +1,156 @@
+import { expect } from 'chai';
+import { samplesOf, scrape, seriesOf } from '../end-to-end/page.js';
+import { inBothModes } from '../support/modes.js';
+import { delay, eventually, theatre } from '../support/processes.js';
+import { Publishers } from '../support/segment-of.js';
+import { aside, internal, scopes } from './shop.js';
+import { shows } from './shows.js';
+
+const LONG_MS = 3_600_000;
+const PAUSE_MS = 600;
+const COUNTS = 'shm_exporter_internal_scrape_*';
+const SCOPES = scopes({ one: ['shop_shop_count', COUNTS], two: ['shop_*', COUNTS] });
+
+/**
+ * What happens (a number is stored; `told` tells the readers and waits until they noticed; `later`
+ * lets the spacing pass), then a scrape of a scope or of all, the value on its page, and whether
+ * its render and its scope came from their caches.
+ */
+type Step = readonly [
+  happens: readonly (number | 'told' | 'later')[],
+  scope: '' | '/one' | '/two',
+  value: number,
+  render: 'hit' | 'miss',
+  scoped: '' | 'hit' | 'miss',
+];
+
+const CACHES = ['internal_scrape_render_cache', 'internal_scrape_scope_cache'] as const;
+
+/** By `render_min_interval_ms`. */
+const SCRIPTS: Readonly<Record<number, readonly Step[]>> = {
+  0: [
+    // Rendered when it got ready, before anybody asked.
+    [[], '', 1, 'hit', ''],
+    [[2], '', 2, 'miss', ''],
+    [[], '', 2, 'hit', ''],
+    [[3, 'told'], '', 3, 'hit', ''],
+    [[4, 5], '', 5, 'miss', ''],
+    [[], '/one', 5, 'hit', 'miss'],
+    [[], '/one', 5, 'hit', 'hit'],
+    [[], '/two', 5, 'hit', 'miss'],
+    [[6, 'told'], '/one', 6, 'hit', 'miss'],
+    [[7], '/one', 7, 'miss', 'miss'],
+    [[], '', 7, 'hit', ''],
+    [[], '/one', 7, 'hit', 'hit'],
+    [[], '/two', 7, 'hit', 'miss'],
+  ],
+  250: [
+    [[], '', 1, 'miss', ''],
+    [[], '', 1, 'hit', ''],
+    [[2, 'told', 'later'], '', 2, 'miss', ''],
+    // Inside the spacing: the text of before, and one render when the spacing is over.
+    [[3], '', 2, 'hit', ''],
+    [[4], '/one', 2, 'hit', 'miss'],
+    [['later'], '', 4, 'hit', ''],
+    [[], '/one', 4, 'hit', 'miss'],
+    [[], '/one', 4, 'hit', 'hit'],
+    [[5, 'later'], '/two', 5, 'miss', 'miss'],
+    [[], '', 5, 'hit', ''],
+    [[], '/two', 5, 'hit', 'hit'],
+  ],
+  [LONG_MS]: [
+    [[], '/one', 1, 'miss', 'miss'],
+    [[2], '', 1, 'hit', ''],
+    [[3, 'told'], '/one', 1, 'hit', 'hit'],
+    [['later'], '/two', 1, 'hit', 'miss'],
+    [[4, 'told'], '/two', 1, 'hit', 'hit'],
+    [[], '', 1, 'hit', ''],
+  ],
+};
+
+const lineOf = ([happens, scope, value, render, scoped]: readonly [
+  happens: Step[0],
+  scope: string,
+  value: number | string,
+  render: string,
+  scoped: string,
+]): string =>
+  `${happens.join(', ')} > ${scope} ${value}, render ${render}${scoped && `, scope ${scoped}`}`;
+
+inBothModes('a script of updates and scrapes', function (worker_execution_mode) {
+  this.slow(5000);
+  // Where the machine stands still for as long as the spacing, a script means something else.
+  this.retries(2);
+  const stage = theatre();
+  const publishers = new Publishers();
+  afterEach(() => {
+    publishers.closeAll();
+  });
+
+  /** Carries a script out and tells it as it went. */
+  async function play(spacingMs: number, steps: readonly Step[]): Promise<readonly string[]> {
+    const publisher = publishers.make('1');
+    const count = publisher.addVariable(publisher.addRoot('h.1.shop', 'Shop'), 'count', 'u64');
+    count.set(1);
+    publisher.place();
+    const config = stage.config(
+      {
+        ...{ context_id: publishers.contextId, app: 'shop', server_keys: ['1'] },
+        ...{ worker_execution_mode, render_min_interval_ms: spacingMs },
+      },
+      SCOPES,
+    );
+    const exporter = stage.start('exporter', ['--config', config, '--debug']);
+    const url = await exporter.url();
+    // Without a scrape: the first one is part of the script.
+    await eventually('readiness', async () =>
+      [...(await aside(url))].find(
+        ([key, value]) => key.startsWith('shm_exporter_internal_target_ready') && value === '1',
+      ),
+    );
+    const noticed = (): number => exporter.stderr.match(/ update: tick /g)?.length ?? 0;
+    const happen = async (what: number | 'told' | 'later'): Promise<void> => {
+      if (typeof what === 'number') count.set(what);
+      else if (what === 'later') await delay(PAUSE_MS);
+      else {
+        const before = noticed();
+        publisher.notify();
+        await eventually('the update is noticed', () => (noticed() > before ? true : undefined));
+      }
+    };
+    let counts = CACHES.flatMap(() => [0, 0]);
+    const lines: string[] = [];
+    for (const [happens, scope] of steps) {
+      for (const each of happens) await happen(each);
+      const { body } = await scrape(url + scope);
+      const next = CACHES.flatMap((cache) =>
+        ['hits', 'misses'].map((outcome) => internal(body, `${cache}_${outcome}_total`)),
+      );
+      const [hit, miss, scopeHit, scopeMiss] = next.map((each, at) => each - (counts[at] ?? 0));
+      counts = next;
+      const outcome = (hits = 0, misses = 0): string =>
+        [...Array<string>(hits).fill('hit'), ...Array<string>(misses).fill('miss')].join(' and ');
+      const value = samplesOf(body).find(({ name }) => name === 'shop_shop_count')?.value ?? '';
+      const outcomes = [outcome(hit, miss), outcome(scopeHit, scopeMiss)] as const;
+      lines.push(lineOf([happens, scope, value, ...outcomes]));
+    }
+    const { status } = await scrape(`${url}/no_such_scope`);
+    expect(status).to.equal(404);
+    const after = seriesOf((await scrape(url)).body);
+    const [hits = 0, misses = 0] = counts;
+    expect(after.get(`shm_exporter_${CACHES[0]}_hits_total{}`)).to.equal(String(hits + 1));
+    expect(after.get(`shm_exporter_${CACHES[0]}_misses_total{}`)).to.equal(String(misses));
+    await exporter.stop();
+    return lines;
+  }
+
+  const COUNTERS = CACHES.flatMap((cache) => [
+    `2.5 shm_exporter_${cache}_hits_total`,
+    `2.5 shm_exporter_${cache}_misses_total`,
+  ]);
+  shows(['1.9', '2.1 render_min_interval_ms', '8 render_min_interval_ms', ...COUNTERS], () => {
+    for (const [spacing, steps] of Object.entries(SCRIPTS))
+      it(`gives exactly the hits and misses of the definition: spacing ${spacing} ms`, async () =>
+        expect(await play(Number(spacing), steps)).to.deep.equal(steps.map(lineOf)));
+  });
+});

@@ -1,0 +1,12 @@
+// The two ways to run partitions: what is shown of one is shown of the other.
+
+export const MODES = ['logical', 'threaded'] as const;
+export type Mode = (typeof MODES)[number];
+
+/** The same suite over each `worker_execution_mode`, which it is given. */
+export function inBothModes(title: string, suite: (this: Mocha.Suite, mode: Mode) => void): void {
+  for (const mode of MODES)
+    describe(`${title}, ${mode}`, function () {
+      suite.call(this, mode);
+    });
+}
