@@ -2,11 +2,11 @@
 import { Publisher } from '../dist/native/publisher.js';
 import { FAMILIES, Values, entityLabels, kindOf, nameOf } from './workload.js';
 
-const [contextId, series] = process.argv.slice(2);
+const [contextId, series, serverKey = '1'] = process.argv.slice(2);
 const values = new Values(Number(series));
 const publisher = new Publisher({
   contextId,
-  serverKey: '1',
+  serverKey,
   pid: process.pid,
   realtimeNs: () => BigInt(Date.now()) * 1_000_000n,
   heartbeatMs: 0,
