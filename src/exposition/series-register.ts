@@ -3,18 +3,8 @@ import type { FamilyFacts } from '../model.js';
 import type { LineKey } from './block.js';
 import type { ExpositionText } from './exposition-text.js';
 import type { Line } from './kernel/line-table.js';
-
-interface Waiting {
-  readonly facts: FamilyFacts;
-  readonly rank: number;
-  readonly key: LineKey;
-  readonly line: Line;
-  /** Of its name and labels. */
-  readonly hash: number;
-}
-
-/** Series that clash and wait for the first to go; beyond this many they are only counted. */
-const MOST_WAITING = 10_000;
+import { WaitingSeries } from './waiting-series.js';
+import type { Waiting } from './waiting-series.js';
 
 /** What one target shows at most: series, families, characters of names and labels. */
 const MOST_SERIES = 2_000_000;
@@ -27,7 +17,7 @@ const OWN_PREFIX = 'shm_exporter_';
 export class SeriesRegister {
   readonly #text: ExpositionText;
   readonly #hashes = new Set<number>();
-  readonly #waiting: Waiting[] = [];
+  readonly #waiting = new WaitingSeries();
   #clashes = 0;
   #omitted = 0;
   /** Characters of names and labels that are shown. */
@@ -60,7 +50,7 @@ export class SeriesRegister {
       this.#wait(next);
       return;
     }
-    if (shown === undefined) this.#forget(name, key);
+    if (shown === undefined) this.#waiting.delete(name, key);
     if (shown === undefined && !this.#hasRoomFor(name, line)) {
       this.#omitted++;
       return;
@@ -69,19 +59,20 @@ export class SeriesRegister {
     this.#show(next);
     if (former === undefined || former === next.hash) return;
     this.#hashes.delete(former);
-    this.#admit();
+    this.#admit(name, former);
   }
 
   remove(name: string, key: LineKey): void {
     const line = this.#text.line(name, key);
     if (line === undefined) {
-      this.#forget(name, key);
+      this.#waiting.delete(name, key);
       return;
     }
     this.#text.remove(name, key);
     this.#textLength -= line.text.length;
-    this.#hashes.delete(hashOf(seriesOf(line.text)));
-    this.#admit();
+    const hash = hashOf(seriesOf(line.text));
+    this.#hashes.delete(hash);
+    this.#admit(name, hash);
   }
 
   /** What a publisher can make a target show is bounded, and our own names are ours. */
@@ -105,35 +96,22 @@ export class SeriesRegister {
 
   /** Counts a clash, unless the series with this key is waiting already. */
   #wait(next: Waiting): void {
-    const index = this.#indexOf(next.facts.name, next.key);
-    const isKnown = this.#waiting[index]?.hash === next.hash;
-    if (!isKnown) {
+    if (this.#waiting.at(next.facts.name, next.key)?.hash !== next.hash) {
       this.#clashes++;
       this.#onClash(seriesOf(next.line.text));
     }
-    if (index >= 0) this.#waiting[index] = next;
-    else if (this.#waiting.length < MOST_WAITING) this.#waiting.push(next);
+    this.#waiting.put(next);
   }
 
-  /** Shows those that waited for what is gone now, the first ones first, of any family. */
-  #admit(): void {
-    for (let index = 0; index < this.#waiting.length; index++) {
-      const next = this.#waiting[index];
-      if (next === undefined || !this.#isFree(next)) continue;
-      this.#waiting.splice(index--, 1);
+  /** Shows those that waited for a name and labels, or for the type of a family that is gone. */
+  #admit(name: string, hash: number): void {
+    const isGone = this.#text.facts(name) === undefined;
+    const ofFamily = isGone ? this.#waiting.ofFamily(name) : [];
+    for (const next of [...this.#waiting.withHash(hash), ...ofFamily]) {
+      if (!this.#isFree(next)) continue;
+      this.#waiting.delete(next.facts.name, next.key);
       this.#show(next);
     }
-  }
-
-  #forget(name: string, key: LineKey): void {
-    const index = this.#indexOf(name, key);
-    if (index >= 0) this.#waiting.splice(index, 1);
-  }
-
-  #indexOf(name: string, { owner, sub }: LineKey): number {
-    return this.#waiting.findIndex(
-      ({ facts, key }) => facts.name === name && key.owner === owner && key.sub === sub,
-    );
   }
 }
 

@@ -2,10 +2,9 @@
 import { filter, map } from 'rxjs';
 import type { TargetFacts } from '#app/exposition/target-facts.js';
 import type { TargetDefinition } from '#app/partitions/definition.js';
+import { nothingKnown } from '#app/partitions/nothing-known.js';
 import type { HostOptions, Hosted, Partition } from '#app/partitions/partition.js';
 import { NOTHING_HANDED_OVER } from '#app/streams/answer.js';
-
-const NO_TIME = { count: 0, sum: 0, mean: 0, p50: 0, p95: 0, p99: 0 };
 
 export class FakePartition implements Partition {
   readonly number: number;
@@ -19,22 +18,13 @@ export class FakePartition implements Partition {
   }
 
   /** Not ready, so it moves at once; leaves when it is told to. */
-  host({ serverKeys: [key = ''] }: TargetDefinition, { order$ }: HostOptions): Hosted {
+  host(definition: TargetDefinition, { order$ }: HostOptions): Hosted {
+    const [key = ''] = definition.serverKeys;
+    const nothing = nothingKnown(definition);
     this.#busyMs.set(key, 0);
     const facts = (): TargetFacts => ({
-      serverKey: key,
-      root: '',
-      isReady: false,
-      progress: {
-        objects: { synced: 0, total: 0 },
-        variables: { synced: 0, total: 0 },
-        reason: 'a test',
-      },
-      publisher: { state: 'absent', reason: 'a test' },
-      view: undefined,
-      highlighted: undefined,
-      refreshes: { ...NO_TIME, sum: this.#busyMs.get(key) ?? 0 },
-      queue: { busyIdleRatio: 0, waits: NO_TIME },
+      ...nothing,
+      refreshes: { ...nothing.refreshes, sum: this.#busyMs.get(key) ?? 0 },
     });
     const report$ = order$.pipe(
       filter(({ kind }) => kind === 'leave' && !this.isDeaf),
