@@ -68,7 +68,8 @@ function run(contextId) {
       pid: process.pid,
       realtimeNs: () => BigInt(Date.now()) * 1_000_000n,
       heartbeatMs: 1000,
-      capacity: { records: 1 << 14, slots: 1 << 13, stringBytes: 1 << 20 },
+      // So little that the directories change roles every minute or so.
+      capacity: { records: 48 * objectsOf(key), slots: 24 * objectsOf(key), stringBytes: 1 << 18 },
     });
     const trees = APPS.map((app) => new Tree(publisher, app, key));
     publisher.place();

@@ -64,13 +64,13 @@ export const SETTINGS = {
     'target_workers',
     0,
     integer(0, 64),
-    'Number of worker partitions; 0 derives it from the number of targets',
+    'Number of worker partitions; 0 takes one for each target, at most 64, and threads no more than there are processor cores',
   ),
   workerExecutionMode: optional(
     'worker_execution_mode',
     'logical',
     oneOf('logical', 'threaded'),
-    'Whether partitions are queues in one thread or threads of their own',
+    'Whether partitions are queues in one thread or threads of their own; docs/performance.md says when threads pay',
   ),
   workerAssignmentMode: optional(
     'worker_assignment_mode',
