@@ -83,7 +83,8 @@ function run(contextId) {
       for (const tree of trees) tree.tick(tick);
       publisher.notify();
     }
-    process.send({ tick });
+    // With a listener, an end that comes first is no error.
+    process.send({ tick }, () => undefined);
   }, TICK_MS);
   process.on('disconnect', () => {
     clearInterval(timer);
