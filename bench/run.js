@@ -7,6 +7,8 @@ import { Agent, get } from 'node:http';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { deflateRaw, gunzipSync } from 'node:zlib';
+import { promisify } from 'node:util';
 import { issueLicense } from '../dist/license/issue-license.js';
 import { FAMILIES, entityLabels, kindOf, nameOf } from './workload.js';
 
@@ -34,10 +36,10 @@ async function tell(child, message) {
 }
 
 /** One scrape: milliseconds from the request to the last byte, and the body when it is wanted. */
-function scrape(port, wantsBody = false) {
+function scrape(port, wantsBody = false, headers = {}) {
   return new Promise((resolve, reject) => {
     const startedAt = process.hrtime.bigint();
-    get({ host: '127.0.0.1', port, path: '/metrics', agent }, (response) => {
+    get({ host: '127.0.0.1', port, path: '/metrics', agent, headers }, (response) => {
       const chunks = [];
       let bytes = 0;
       response.on('data', (chunk) => {
@@ -121,6 +123,42 @@ function check(body, truth) {
 const peakMb = ({ pid }) =>
   Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
 
+/** What gzip adds to our scrapes, beside the same scrapes without, in turns. */
+async function zipped(port, teller) {
+  const wishes = [{}, { 'accept-encoding': 'gzip' }];
+  const times = SHARES.map(() => wishes.map(() => []));
+  let bytes = 0;
+  for (let round = -2; round < ROUNDS; round++)
+    for (const [index, share] of SHARES.entries())
+      for (let turn = 0; turn < wishes.length; turn++) {
+        const which = (turn + round + 2) % wishes.length;
+        // The last text was asked for in the same way, so that nothing changed is a page that is there.
+        await scrape(port, false, wishes[which]);
+        await tell(teller, { change: share });
+        await sleep(SETTLE_MS);
+        const answer = await scrape(port, false, wishes[which]);
+        if (which === 1) bytes = answer.bytes;
+        if (round >= 0) times[index][which].push(answer.ms);
+      }
+  const shares = SHARES.map((share, index) => {
+    const [plainMs, gzipMs] = times[index].map(median);
+    return { share, plainMs, gzipMs, timesPlain: gzipMs / plainMs };
+  });
+  return { bytes, shares };
+}
+
+/** What compressing a page takes at several levels, in turns. */
+async function levelsOf(body) {
+  const levels = [1, 3, 6].map((level) => ({ level, bytes: 0, times: [] }));
+  for (let round = 0; round < 5; round++)
+    for (const each of levels) {
+      const startedAt = process.hrtime.bigint();
+      each.bytes = (await promisify(deflateRaw)(body, { level: each.level })).length;
+      each.times.push(Number(process.hrtime.bigint() - startedAt) / 1e6);
+    }
+  return levels.map(({ level, bytes, times }) => ({ level, bytes, ms: median(times) }));
+}
+
 async function main() {
   const publisher = await start('publisher.js', [contextId, String(SERIES)]);
   const ours = await startExporter();
@@ -149,6 +187,12 @@ async function main() {
   await tell(publisher.child, { change: 0.37 });
   const { truth } = await tell(publisher.child, { truth: true });
   check((await scrape(ours.port, true)).body, truth);
+  const asked = await scrape(ours.port, true, { 'accept-encoding': 'gzip' });
+  check(gunzipSync(asked.body), truth);
+  const gzip = {
+    ...(await zipped(ours.port, publisher.child)),
+    levels: await levelsOf(first.body),
+  };
 
   const base = times.get('floor').map(median);
   const rows = peers.map(({ name, child }) => ({
@@ -167,6 +211,7 @@ async function main() {
     cpu: cpus()[0].model,
     cores: cpus().length,
     rows,
+    gzip,
   };
   writeFileSync(script('results.json'), `${JSON.stringify(results, undefined, 2)}\n`);
   console.log(
@@ -179,6 +224,16 @@ async function main() {
   );
   for (const { name, shares, peakMb: mb } of rows)
     console.log(`${name.padEnd(14)}${shares.map(cell).join('')}${String(mb).padStart(10)}`);
+  const gzipCell = ({ gzipMs, timesPlain }) =>
+    `${gzipMs.toFixed(2).padStart(9)} ms ${timesPlain.toFixed(2).padStart(7)} x`;
+  const mb = (bytes) => `${(bytes / 1e6).toFixed(2)} MB`;
+  console.log(`with gzip     ${gzip.shares.map(gzipCell).join('')}   x: the same without gzip`);
+  console.log(
+    `gzip: ${mb(gzip.bytes)}; ` +
+      gzip.levels
+        .map((each) => `level ${each.level} ${each.ms.toFixed(0)} ms ${mb(each.bytes)}`)
+        .join(', '),
+  );
 }
 
 function cleanUp() {

@@ -208,6 +208,11 @@ export interface Page {
   readonly contentType: string;
   readonly pieces: readonly Uint8Array[];
   readonly bytes: number;
+  /**
+   * The first of the pieces, where they are likely to be sent again: the same list for the same
+   * bytes, and never for others.
+   */
+  readonly lasting?: readonly Uint8Array[];
   release(): void;
 }
 

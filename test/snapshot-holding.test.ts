@@ -1,9 +1,12 @@
 // A page that is being sent keeps its bytes, whatever is rendered meanwhile.
+import { gunzipSync } from 'node:zlib';
 import { expect } from 'chai';
+import { lastValueFrom } from 'rxjs';
 import { Kernel } from '#app/exposition/kernel/kernel.js';
 import { TEXT } from '#app/exposition/text-format.js';
 import type { Page } from '#app/model.js';
 import type { PublishedObject } from '#app/native/publisher-options.js';
+import { zippedPages } from '#app/sinks/zipped-page.js';
 import { Publishers } from './support/segment-of.js';
 import { Served } from './support/served.js';
 
@@ -62,6 +65,26 @@ describe('a page of a snapshot', () => {
     pageOf(served).release();
     expect(textOf(page)).to.equal(text);
     page.release();
+  });
+
+  it('is zipped as it was, though values change and others write while it is', async () => {
+    const { children } = publish('82');
+    const served = serve('82');
+    const zip = zippedPages();
+    const texts: string[] = [];
+    const zipped = Array.from({ length: 8 }, () => {
+      for (const { value } of children) value.add(1_000_000);
+      const page = pageOf(served);
+      texts.push(textOf(page));
+      return lastValueFrom(zip(page), { defaultValue: page });
+    });
+    const used = kernel.arena.used;
+    const unzipped = (await Promise.all(zipped)).map((page) =>
+      gunzipSync(Buffer.concat(page.pieces)).toString(),
+    );
+    expect(new Set(unzipped).size).to.equal(8);
+    expect(unzipped).to.deep.equal(texts);
+    expect(kernel.arena.used).to.be.lessThan(used);
   });
 
   it('stays as it is when the root is lost, though others write in the same memory', () => {

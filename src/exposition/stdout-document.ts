@@ -11,7 +11,9 @@ export function textDocument(exposition: Exposition, time: Date): Page {
   const page = TEXT.page(exposition);
   const start = Buffer.from(comment(head));
   const pieces = [start, ...page.pieces, END];
-  return { ...page, pieces, bytes: page.bytes + start.length + END.length };
+  const bytes = page.bytes + start.length + END.length;
+  // It begins with the time.
+  return { ...page, pieces, bytes, lasting: [] };
 }
 
 /** A line break in a name would end the comment, and what follows it would pass for a series. */

@@ -45,6 +45,7 @@ export function textFormat({ contentType, header, agree = (all) => all, end }: S
         contentType,
         pieces: all,
         bytes: all.reduce((sum, piece) => sum + piece.length, 0),
+        lasting: pieces,
         release: snapshot.hold(),
       };
     },

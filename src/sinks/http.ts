@@ -1,5 +1,5 @@
 // The HTTP responder: routes an exchange to a target or to one of our own pages. Spec 4.
-import { catchError, defer, map, mergeMap, of } from 'rxjs';
+import { catchError, defer, map, mergeMap, of, share } from 'rxjs';
 import type { Observable } from 'rxjs';
 import type { Target } from '../model.js';
 import { listen } from './http-server.js';
@@ -11,6 +11,7 @@ import type { Reply } from './reply.js';
 import { scopeInPath, scrape } from './scrape.js';
 import type { ScrapeOptions } from './scrape.js';
 import type { Sink, SinkEvent } from './sink.js';
+import { zipper } from './zipper.js';
 
 export interface HttpOptions extends ScrapeOptions, OwnPagesOptions {
   readonly address: string;
@@ -32,6 +33,7 @@ export function httpSink(options: HttpOptions): Sink {
     defer(() => {
       // Apart, so that slow scrapes never keep out a probe.
       const inFlight = { scrape: 0, request: 0 };
+      const zip = zipper();
       const answer = ({ request, response }: Exchange): Observable<SinkEvent> => {
         const { what, reply } = askedBy(request, registry.targets, options);
         inFlight[what]++;
@@ -39,12 +41,20 @@ export function httpSink(options: HttpOptions): Sink {
           inFlight[what] > MOST_IN_FLIGHT
             ? of(textReply(503, `too many ${what}s at once`, { 'Retry-After': '1' }))
             : defer(reply);
+        const failed = (error: unknown): Observable<Reply> => {
+          options.log(`request ${request.url ?? ''} failed: ${String(error)}`);
+          return of(textReply(500, 'internal error'));
+        };
+        const sendZipped = (each: Reply): Observable<SinkEvent> =>
+          zip(each, request.headers['accept-encoding']).pipe(
+            catchError(failed),
+            mergeMap((zipped) => send(request, response, zipped)),
+            // Like a response that is being sent, one that is being compressed is not cut.
+            share({ resetOnRefCountZero: false }),
+          );
         return reply$.pipe(
-          catchError((error: unknown) => {
-            options.log(`request ${request.url ?? ''} failed: ${String(error)}`);
-            return of(textReply(500, 'internal error'));
-          }),
-          mergeMap((each) => send(request, response, each)),
+          catchError(failed),
+          mergeMap(sendZipped),
           map((event) => {
             inFlight[what]--;
             return event;

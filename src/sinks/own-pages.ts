@@ -42,7 +42,12 @@ export const OWN_PAGES: ReadonlyMap<string, OwnPage> = new Map<string, OwnPage>(
     '/-/metrics',
     (targets, { selfMetrics }) =>
       defer(() => selfMetrics.text(targets)).pipe(
-        map((text) => ({ status: 200, page: plainPage(text, selfMetrics.contentType) })),
+        map((text) => ({
+          status: 200,
+          headers: { Vary: 'Accept-Encoding' },
+          page: plainPage(text, selfMetrics.contentType),
+          mayZip: true,
+        })),
       ),
   ],
 ]);

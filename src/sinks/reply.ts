@@ -8,6 +8,10 @@ export interface Reply {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly page: Page;
+  /** Whether it is worth compressing for clients that like that. */
+  readonly mayZip?: boolean;
+  /** Bytes that compressing saved; never negative. */
+  readonly saved?: number;
 }
 
 /** A short text, with the line feed that terminals like. */
@@ -28,10 +32,10 @@ export function plainPage(text: string, contentType: string): Page {
 export function send(
   { method, socket }: IncomingMessage,
   response: ServerResponse,
-  { status, headers, page }: Reply,
+  { status, headers, page, saved = 0 }: Reply,
 ): Observable<SinkEvent> {
   return new Observable((subscriber) => {
-    const sent = method === 'HEAD' ? 0 : page.bytes;
+    const sent = method === 'HEAD' ? { bytes: 0, saved: 0 } : { bytes: page.bytes, saved };
     let isOver = false;
     // A response that queues behind another on its connection never tells of the connection's end;
     // another tells of it while the connection does, so that both are heard.
@@ -41,7 +45,7 @@ export function send(
       response.off('close', over);
       socket.off('close', over);
       page.release();
-      subscriber.next({ kind: 'served', status, bytes: sent });
+      subscriber.next({ kind: 'served', status, ...sent });
       subscriber.complete();
     };
     if (socket.destroyed) {

@@ -73,5 +73,6 @@ function replyWith(
   if (scope !== undefined && families.length + internal.length === 0)
     return textReply(404, `scope ${JSON.stringify(scope.name)} matches no rendered metrics`);
   const format = chooseFormat(formats, accept);
-  return { status: 200, headers: { Vary: 'Accept' }, page: format.page(exposition) };
+  const page = format.page(exposition);
+  return { status: 200, headers: { Vary: 'Accept, Accept-Encoding' }, page, mayZip: true };
 }

@@ -10,6 +10,7 @@ export class SelfMetrics {
   readonly #registry = new Registry();
   readonly #responses: Counter;
   readonly #bytes: Counter;
+  readonly #saved: Counter;
   readonly #skipped: Counter;
   readonly #publishers: Gauge;
   readonly #targets: Gauge;
@@ -35,7 +36,12 @@ export class SelfMetrics {
     });
     this.#bytes = new Counter({
       name: 'shm_exporter_http_sent_bytes_total',
-      help: 'Bytes of response bodies.',
+      help: 'Bytes of response bodies, as they were sent.',
+      registers,
+    });
+    this.#saved = new Counter({
+      name: 'shm_exporter_http_saved_bytes_total',
+      help: 'Bytes of response bodies that were not sent, because gzip made them smaller.',
       registers,
     });
     this.#skipped = new Counter({
@@ -76,6 +82,7 @@ export class SelfMetrics {
     if (event.kind !== 'served') return;
     this.#responses.inc({ code: String(event.status) });
     this.#bytes.inc(event.bytes);
+    this.#saved.inc(event.saved ?? 0);
   }
 
   /** Everything as text 0.0.4, the internal metrics of all targets with labels that name them. */

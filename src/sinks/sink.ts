@@ -5,7 +5,13 @@ import type { Target } from '../model.js';
 /** What a sink tells of itself, for the log and for the self-metrics. */
 export type SinkEvent =
   | { readonly kind: 'opened'; readonly where: string }
-  | { readonly kind: 'served'; readonly status: number; readonly bytes: number }
+  | {
+      readonly kind: 'served';
+      readonly status: number;
+      readonly bytes: number;
+      /** Bytes that compressing saved, where it may. */
+      readonly saved?: number;
+    }
   | { readonly kind: 'skipped' };
 
 /** The targets that there are now; another list after a reload. */

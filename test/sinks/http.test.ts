@@ -157,7 +157,7 @@ describe('the HTTP responder', () => {
           'application/openmetrics-text; version=1.0.0; charset=utf-8',
         );
         expect(headers.get('content-length')).to.equal(String(text.length));
-        expect(headers.get('vary')).to.equal('Accept');
+        expect(headers.get('vary')).to.equal('Accept, Accept-Encoding');
       }
       expect(pages.map(({ text }) => readOpenMetrics(text).map(({ name }) => name))).to.deep.equal([
         ['demo_value', 'shm_exporter_target'],
@@ -165,7 +165,7 @@ describe('the HTTP responder', () => {
       ]);
       const plain = await http.ask('/metrics');
       expect(plain.text).to.equal(PAGE);
-      expect(plain.headers.get('vary')).to.equal('Accept');
+      expect(plain.headers.get('vary')).to.equal('Accept, Accept-Encoding');
       expect(target.held).to.equal(0);
     });
 
@@ -179,7 +179,7 @@ describe('the HTTP responder', () => {
       expect(text()).to.contain(`\r\nContent-Length: ${PAGE.length}\r\n`);
       expect(text().endsWith('\r\n\r\n')).to.equal(true);
       await eventually('it is counted', () => http.served.length === 1);
-      expect(http.events.at(-1)).to.deep.equal({ kind: 'served', status: 200, bytes: 0 });
+      expect(http.events.at(-1)).to.deep.equal({ kind: 'served', status: 200, bytes: 0, saved: 0 });
     });
 
     it('500 when a target fails, and tells the log alone why', async () => {

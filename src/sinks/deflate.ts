@@ -1,0 +1,47 @@
+// Compresses bytes in the threads of libuv's pool, into a part of a gzip member (RFC 1951, 1952).
+import { pipeline } from 'node:stream/promises';
+import { constants, crc32, createDeflateRaw, deflateRawSync } from 'node:zlib';
+
+/** What other compressed data may follow. */
+export interface Deflated {
+  /** Whole blocks up to a byte's end, none of them the last. */
+  readonly pieces: readonly Uint8Array[];
+  /** Of what was compressed: its CRC-32 and its length. */
+  readonly crc: number;
+  readonly bytes: number;
+}
+
+/** Level 6 takes twice the time and saves another twentieth: docs/performance.md. */
+const LEVEL = constants.Z_BEST_SPEED;
+/** One task for the pool: large enough to be worth it, short enough for others to come between. */
+const TASK_BYTES = 131_072;
+const OUTPUT_BYTES = 65_536;
+
+/** Compresses pieces that stay as they are until it is done; nothing is copied. */
+export async function deflate(pieces: readonly Uint8Array[]): Promise<Deflated> {
+  const result: Uint8Array[] = [];
+  let crc = 0;
+  let bytes = 0;
+  function* tasks(): Generator<Uint8Array> {
+    for (const piece of pieces)
+      for (let at = 0; at < piece.length; at += TASK_BYTES) {
+        const task = piece.subarray(at, at + TASK_BYTES);
+        crc = crc32(task, crc);
+        bytes += task.length;
+        yield task;
+      }
+  }
+  const options = { level: LEVEL, chunkSize: OUTPUT_BYTES, finishFlush: constants.Z_FULL_FLUSH };
+  await pipeline(tasks(), createDeflateRaw(options), async (outputs: AsyncIterable<Buffer>) => {
+    for await (const output of outputs) result.push(output);
+  });
+  return { pieces: result, crc, bytes };
+}
+
+/** Compresses a few last bytes at once: the last blocks, the CRC-32 and the length of all. */
+export function deflateEnd({ crc, bytes }: Deflated, end: Uint8Array): Uint8Array {
+  const trailer = Buffer.alloc(8);
+  trailer.writeUInt32LE(crc32(end, crc), 0);
+  trailer.writeUInt32LE((bytes + end.length) % 2 ** 32, 4);
+  return Buffer.concat([deflateRawSync(end, { level: LEVEL }), trailer]);
+}

@@ -1,0 +1,65 @@
+// gzip from the real process: in both execution modes, pages are whole while values change.
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { gunzipSync } from 'node:zlib';
+import { expect } from 'chai';
+import { delay, isInstalled, theatre } from '../support/processes.js';
+
+describe('gzip end to end', () => {
+  const stage = theatre();
+  const VARIABLES = 4000;
+  const variables = (value: number) =>
+    Object.fromEntries(
+      Array.from({ length: VARIABLES }, (_, i) => [`value${i}`, { type: 'u64', value }] as const),
+    );
+  const setTo = (value: number) => ({
+    after_ms: 3,
+    set: {
+      'H.1.demo': Object.fromEntries(
+        Object.keys(variables(0)).map((name) => [name, value] as const),
+      ),
+    },
+  });
+
+  for (const mode of ['logical', 'threaded'])
+    it(`unzips to pages with every series, in mode ${mode}`, async function () {
+      if (!isInstalled('curl')) this.skip();
+      const key = mode === 'logical' ? '81' : '82';
+      await stage.play({
+        context_id: stage.contextId,
+        pool_name: 'pool',
+        server_key: key,
+        objects: [{ id: 'H.1.demo', class: 'Demo', variables: variables(1) }],
+        steps: [setTo(1_000_000), setTo(2)],
+        repeat: true,
+      });
+      const exporter = stage.exporter({
+        app: 'demo',
+        server_keys: [key],
+        worker_execution_mode: mode,
+        render_min_interval_ms: 1,
+      });
+      const url = await exporter.url();
+      await exporter.line(/ ready: /);
+      const scrape = async (): Promise<string> => {
+        // fetch would not tell what came over the wire.
+        const words = ['-sS', '-H', 'Accept-Encoding: gzip', url];
+        const { stdout } = await promisify(execFile)('curl', words, { encoding: 'buffer' });
+        expect(stdout.length).to.be.greaterThan(1000);
+        return gunzipSync(stdout).toString();
+      };
+      const seen = new Set<string>();
+      for (let round = 0; round < 15; round++) {
+        for (const page of await Promise.all([scrape(), scrape(), scrape()])) {
+          const values = [...page.matchAll(/^demo_\w*value\d+(?:\{.*\})? (\d+)$/gm)];
+          expect(values.length).to.equal(VARIABLES);
+          for (const [, value = ''] of values) {
+            expect(['1', '2', '1000000']).to.include(value);
+            seen.add(value);
+          }
+        }
+        await delay(5);
+      }
+      expect(seen.size).to.be.greaterThan(1);
+    });
+});
