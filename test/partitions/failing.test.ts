@@ -153,6 +153,22 @@ describe('a target in a partition that fails', () => {
     ]);
   });
 
+  it('stays where it is when the new partition gets no memory', () => {
+    const { target, warnings } = serve();
+    target.ask();
+    const makeKernel = () => {
+      throw new Error('no memory');
+    };
+    const moving = follow(
+      target.target.change({ partition: target.partition(1, undefined, makeKernel) }),
+    );
+    expect(moving.subscription.closed).to.equal(true);
+    expect(target.ask()).to.deep.include({ kind: 'ready' });
+    expect(warnings()).to.deep.equal([
+      'target demo on 82 stays in its partition: partition 1 failed: no memory',
+    ]);
+  });
+
   it('stays where it is when it does not get ready in the new partition', () => {
     const { target, warnings } = serve();
     target.ask();
