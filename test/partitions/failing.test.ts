@@ -1,6 +1,7 @@
 // What becomes of a target whose partition fails, or does not answer.
 import { expect } from 'chai';
-import { MOST_LEAVING_MS, MOST_MOVING_MS, REVIVE_MS } from '#app/partitions/tenure.js';
+import { REVIVE_MS } from '#app/partitions/tenant.js';
+import { MOST_LEAVING_MS, MOST_MOVING_MS } from '#app/partitions/tenure.js';
 import { definitionOf } from '../support/definition-of.js';
 import { FailingPartition } from '../support/failing-partition.js';
 import { follow } from '../support/follow.js';
