@@ -102,7 +102,8 @@ function run(given: Arguments): void {
   running.add(
     service(planned, license, around, reload$).subscribe({
       error: fail,
-      complete: () => process.exit(0),
+      // Not before everything is let go of: an exit waits for the futex call, which nobody ends then.
+      complete: () => setImmediate(() => process.exit(0)),
     }),
   );
 }

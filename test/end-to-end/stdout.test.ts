@@ -167,6 +167,18 @@ describe('stdout mode through a pipe', function () {
     await exporter.stop();
   });
 
+  it('ends at once when its reader goes away, though threads wait for a still publisher', async () => {
+    const variables = { x: { type: 'u64', value: 1 } };
+    const objects = [{ id: 'h.1.shop', class: 'Shop', variables }];
+    await stage.play({ server_key: '84', objects });
+    const still = { app: 'shop', server_keys: ['84'], worker_execution_mode: 'threaded' };
+    const { exporter, reader } = piped(still);
+    await eventually('two documents', () => reader.stdout.match(/# EOF\n/g)?.[1], 12_000);
+    await reader.stop('SIGKILL');
+    await eventually('it ends', () => (exporter.isOver ? true : undefined), 3000);
+    expect(await exporter.ended).to.deep.equal({ status: 0, signal: null });
+  });
+
   it('ends quietly with status 0 when its reader goes away', async () => {
     const { exporter, reader } = piped();
     await eventually('a document', () => /# EOF\n/.exec(reader.stdout)?.[0], 12_000);
