@@ -129,7 +129,13 @@ function withRoot(chosen: ChosenRoot, parts: PipelineParts): Observable<Told> {
       );
     const input$: Observable<TargetInput> = merge(bound$, change$, parts.order$);
     return input$.pipe(
-      looped(decide, (decision$): Observable<TargetInput> => whenDue(decision$, scheduler)),
+      looped(decide, (decision$): Observable<TargetInput> => {
+        // It shows what is there at its own moment: objects as well as values.
+        const look = () => {
+          pool.look(chosen.serverKey);
+        };
+        return whenDue(decision$, scheduler).pipe(tap(look));
+      }),
       answer(view), //                        a snapshot for whoever asked
       finalize(() => {
         observer.viewed(undefined);

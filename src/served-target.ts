@@ -15,8 +15,9 @@ import type {
   TargetEvent,
   TargetStatus,
 } from './model.js';
+import type { Place } from './partitions/tenant.js';
 import { Tenure } from './partitions/tenure.js';
-import type { Place, TenureEvent } from './partitions/tenure.js';
+import type { TenureEvent } from './partitions/tenure.js';
 import type { Answer } from './streams/answer.js';
 
 export interface ServedParts extends Place {

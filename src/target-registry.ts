@@ -168,7 +168,9 @@ export class TargetRegistry {
       const { busyMs } = entry.target;
       const passedMs = atMs - entry.measured.atMs;
       if (passedMs < LEAST_PERIOD_MS) continue;
-      entry.load = (busyMs - entry.measured.busyMs) / passedMs;
+      // A partition that failed has counted from 0 again.
+      const beforeMs = busyMs < entry.measured.busyMs ? 0 : entry.measured.busyMs;
+      entry.load = (busyMs - beforeMs) / passedMs;
       entry.measured = { atMs, busyMs };
     }
   }

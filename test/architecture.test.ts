@@ -15,6 +15,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   sinks: [],
   simulator: ['native', 'catalogue'],
   demo: ['native', 'license'],
+  exporter: ['config', 'license', 'native', 'sinks', 'log', 'plan', 'scope-warnings', 'service'],
 };
 
 const SHARED = ['model', 'errors'];

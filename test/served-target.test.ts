@@ -228,6 +228,19 @@ describe('ServedTarget', () => {
   });
 
   describe('renders for demands (spec 1.9)', () => {
+    it('shows objects and values of the moment of a deferred render', () => {
+      const shown = showing(1);
+      const target = serve();
+      expect(target.series()).to.deep.equal([x(1)]);
+      shown.x.set(2);
+      expect(target.series()).to.deep.equal([x(1)]);
+      target.clock.advance(240);
+      const child = shown.publisher.addObject(shown.root, 'H.1.demo.late', 'Late');
+      shown.publisher.addVariable(child, 'y', 'u64').set(7);
+      target.clock.advance(11);
+      expect(target.series().sort()).to.deep.equal(['demo_late_y{object="late"} 7', x(2)]);
+    });
+
     type Step = (shown: ReturnType<typeof showing>, target: Served) => void;
     const store =
       (value: number): Step =>

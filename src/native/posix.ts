@@ -15,8 +15,11 @@ export const posixMemory = (waiter?: FutexWaiter): SharedMemory => ({
   },
 });
 
+const NOTHING_TO_END = (): void => undefined;
+
 function segmentFile(file: ReadableFile, waiter: FutexWaiter | undefined): SegmentFile {
   let page: Mapping | undefined;
+  let isRefused = false;
   return {
     identity: file.identity,
     read: (into, length, position) => file.read(into, length, position),
@@ -26,9 +29,15 @@ function segmentFile(file: ReadableFile, waiter: FutexWaiter | undefined): Segme
       if (file.isOpen) answer(isLocked(file.fd));
     },
     wait(position, expected, moved) {
-      if (!file.isOpen || waiter === undefined || position + 4 > PAGE) return () => undefined;
-      // Only the kernel looks at the mapped page, so a file cut short harms nobody.
-      page ??= map(file.fd, PAGE, 'read');
+      if (!file.isOpen || waiter === undefined || position + 4 > PAGE) return NOTHING_TO_END;
+      try {
+        // Only the kernel looks at the mapped page, so a file cut short harms nobody.
+        if (!isRefused) page ??= map(file.fd, PAGE, 'read');
+      } catch {
+        // Polling does without.
+        isRefused = true;
+      }
+      if (page === undefined) return NOTHING_TO_END;
       return waiter.wait(page.bytes.subarray(position, position + 4), expected, moved);
     },
     close() {

@@ -3,21 +3,21 @@ import type { FamilyFacts, FamilyText, Snapshot } from '../model.js';
 import { BorrowedSnapshot } from './borrowed-snapshot.js';
 import type { Lent, TextMap } from './messages.js';
 
-/** The memory of a thread, as far as it was shown: it only grows. */
+/** The memory of a thread, as far as it was shown: it only grows, whichever target tells of it. */
 export interface ThreadMemory {
   buffer: SharedArrayBuffer;
 }
 
 /** The snapshots of one target. */
 export class Borrower {
-  readonly #memory: ThreadMemory;
+  readonly #memory: Readonly<ThreadMemory>;
   readonly #giveBack: (id: number, times: number) => void;
   #last: BorrowedSnapshot | undefined;
   #facts: readonly FamilyFacts[] = [];
   /** Views on the pieces of the last snapshot, by address: most of them are there again. */
   #views = new Map<number, Buffer>();
 
-  constructor(memory: ThreadMemory, giveBack: (id: number, times: number) => void) {
+  constructor(memory: Readonly<ThreadMemory>, giveBack: (id: number, times: number) => void) {
     this.#memory = memory;
     this.#giveBack = giveBack;
   }
@@ -28,7 +28,6 @@ export class Borrower {
       use(undefined);
       return;
     }
-    if (lent.memory !== undefined) this.#memory.buffer = lent.memory;
     if (lent.text !== undefined) this.#last = this.#read(lent.id, lent.text);
     const snapshot = this.#last;
     snapshot?.lend(() => {

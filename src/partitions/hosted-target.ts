@@ -27,7 +27,8 @@ export interface Workplace {
   readonly pool: ServerPool;
   readonly shelf: CatalogueShelf;
   readonly queue: RefreshQueue;
-  readonly kernel: Kernel;
+  /** @throws Fault NATIVE_FAILED when there is no memory for it */
+  readonly kernel: () => Kernel;
   /** Milliseconds of a clock that does not step. */
   readonly nowMs: () => number;
   readonly scheduler?: SchedulerLike | undefined;
@@ -65,7 +66,7 @@ export class HostedTarget implements Hosted, PipelineObserver {
     this.report$ = defer(() => {
       const heard$ = new Subject<Order>();
       const catalogue = text && place.shelf.get(text);
-      const parts = { app, kernel: place.kernel, catalogue, variable, onClash: this.#onClash };
+      const parts = { app, kernel: place.kernel(), catalogue, variable, onClash: this.#onClash };
       const filters = compileFilters(catalogue, definition);
       const answer$ = targetPipeline({
         app,

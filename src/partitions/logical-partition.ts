@@ -10,6 +10,7 @@ export class LogicalPartition implements Partition {
   readonly number: number;
   readonly #thread: Omit<Workplace, 'queue' | 'kernel'>;
   readonly #queue: RefreshQueue;
+  readonly #makeKernel: () => Kernel;
   #kernel: Kernel | undefined;
 
   /** @param thread what all partitions of the thread share */
@@ -17,17 +18,18 @@ export class LogicalPartition implements Partition {
     number: number,
     thread: Omit<Workplace, 'queue' | 'kernel'>,
     queue = new RefreshQueue(thread.nowMs),
-    kernel?: Kernel,
+    makeKernel = (): Kernel => new Kernel(),
   ) {
     this.number = number;
     this.#thread = thread;
     this.#queue = queue;
-    this.#kernel = kernel;
+    this.#makeKernel = makeKernel;
   }
 
   host(definition: TargetDefinition, options: HostOptions): Hosted {
-    this.#kernel ??= new Kernel();
-    const place = { ...this.#thread, queue: this.#queue, kernel: this.#kernel };
+    // Made when a target runs: a partition without memory fails its targets, not those who host them.
+    const kernel = () => (this.#kernel ??= this.#makeKernel());
+    const place = { ...this.#thread, queue: this.#queue, kernel };
     return new HostedTarget(definition, place, options);
   }
 

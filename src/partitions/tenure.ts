@@ -7,7 +7,6 @@ import {
   ignoreElements,
   merge,
   mergeMap,
-  retry,
   startWith,
   switchMap,
   take,
@@ -16,20 +15,14 @@ import {
   timer,
 } from 'rxjs';
 import type { Observable, SchedulerLike } from 'rxjs';
-import { messageOf } from '../errors.js';
 import type { Standing, TargetFacts } from '../exposition/target-facts.js';
 import type { Snapshot, TargetEvent } from '../model.js';
 import { NOTHING_HANDED_OVER } from '../streams/answer.js';
 import type { Answer, HandedOver } from '../streams/answer.js';
 import type { Order } from '../streams/order.js';
-import type { TargetDefinition } from './definition.js';
-import type { Hosted, Partition, Report } from './partition.js';
-
-/** What a target is, and where it is run. */
-export interface Place {
-  readonly definition: TargetDefinition;
-  readonly partition: Partition;
-}
+import type { Report } from './partition.js';
+import { Tenant } from './tenant.js';
+import type { Place } from './tenant.js';
 
 /** What the target that is served tells. */
 export type TenureEvent =
@@ -44,21 +37,10 @@ export type TenureEvent =
   /** Nobody can serve those who wait: the partition or the root is gone. */
   | { readonly kind: 'lost' };
 
-/** One stay in a partition. */
-interface Tenant extends Place {
-  readonly order$: Subject<Order>;
-  readonly ended$: Subject<void>;
-  hosted: Hosted;
-  /** Why its partition is gone; empty while it is there. */
-  failure: string;
-}
-
 /** A successor that is not ready after this time gives up, or takes over as it is if it must. */
 export const MOST_MOVING_MS = 60_000;
 /** Demands wait while a target is on its way; one that does not let go in time is left behind. */
 export const MOST_LEAVING_MS = 5000;
-/** A partition that failed is tried again after this time. */
-export const REVIVE_MS = 5000;
 
 export class Tenure {
   readonly #scheduler: SchedulerLike | undefined;
@@ -76,7 +58,7 @@ export class Tenure {
   constructor(place: Place, scheduler?: SchedulerLike) {
     this.#scheduler = scheduler;
     this.#wish = place;
-    this.#current = tenant(place);
+    this.#current = new Tenant(place);
   }
 
   /** Where the target is, or is on its way to. */
@@ -95,15 +77,15 @@ export class Tenure {
     return this.#isRunning && this.failure === '';
   }
   get standing(): Standing {
-    return this.#current.hosted.standing();
+    return this.#current.standing;
   }
   get facts(): TargetFacts {
-    return this.#current.hosted.facts();
+    return this.#current.facts;
   }
 
   /** Whoever is on its way hears nothing: what waits then is to be ordered again after `succeeded`. */
   order(order: Order): void {
-    if (!this.#isLeaving) this.#current.order$.next(order);
+    if (!this.#isLeaving) this.#current.order(order);
   }
 
   run(): Observable<TenureEvent> {
@@ -140,7 +122,7 @@ export class Tenure {
       const settled$ = this.#settled$.pipe(take(1), ignoreElements());
       const start$ = defer(() => {
         this.#wish = { ...this.#wish, ...wish };
-        if (!this.#isRunning) this.#current = tenant(this.#wish);
+        if (!this.#isRunning) this.#current = new Tenant(this.#wish);
         this.#reconcile();
         return EMPTY;
       });
@@ -149,20 +131,13 @@ export class Tenure {
   }
 
   #live(each: Tenant): Observable<never> {
-    const report$ = defer(() => each.hosted.report$).pipe(
+    const isHeir = () => each === this.#next;
+    const failed = () => {
+      this.#failed(each);
+    };
+    const report$ = each.run(isHeir, failed, this.#scheduler).pipe(
       tap((report) => {
         this.#hear(each, report);
-      }),
-      retry({
-        delay: (error) => {
-          this.#failed(each, messageOf(error));
-          return timer(REVIVE_MS, this.#scheduler).pipe(
-            tap(() => {
-              // Anew: a successor that took over in between has nobody before it any more.
-              each.hosted = host(each, each.hosted.facts(), each === this.#next);
-            }),
-          );
-        },
       }),
     );
     const patience$ = timer(MOST_MOVING_MS, this.#scheduler).pipe(
@@ -170,15 +145,13 @@ export class Tenure {
         this.#lostPatience(each);
       }),
     );
-    const isSuccessor = each === this.#next;
-    return merge(report$, isSuccessor ? patience$ : EMPTY).pipe(
+    return merge(report$, isHeir() ? patience$ : EMPTY).pipe(
       ignoreElements(),
       takeUntil(each.ended$),
     );
   }
 
   #hear(from: Tenant, report: Report): void {
-    from.failure = '';
     if (report.kind === 'turned') this.#turned(from);
     else if (from !== this.#current) return;
     else if (report.kind === 'handed-over') this.#succeed(report);
@@ -186,7 +159,7 @@ export class Tenure {
   }
 
   #turned(who: Tenant): void {
-    const { isReady } = who.hosted.standing();
+    const { isReady } = who.standing;
     if (who === this.#next && isReady) this.#takeOver();
     if (who !== this.#current || isReady) return;
     // The successor may not have heard of it yet, and would serve what is not there any more.
@@ -196,14 +169,14 @@ export class Tenure {
 
   /** Starts or stops a successor, so that the wish comes true. */
   #reconcile(): void {
-    if (this.#isLeaving || isAt(this.#next, this.#wish)) return;
-    this.#next?.ended$.next();
+    if (this.#isLeaving || this.#next?.isAt(this.#wish) === true) return;
+    this.#next?.end();
     this.#next = undefined;
-    if (isAt(this.#current, this.#wish)) {
+    if (this.#current.isAt(this.#wish)) {
       this.#settled$.next();
       return;
     }
-    this.#next = tenant(this.#wish, this.facts);
+    this.#next = new Tenant(this.#wish, this.#current);
     this.#started$.next(this.#next);
     // A target that serves nothing has nothing to lose.
     if (!this.standing.isReady || this.failure !== '') this.#takeOver();
@@ -217,22 +190,25 @@ export class Tenure {
     }
     this.#isLeaving = true;
     this.#leave$.next();
-    this.#current.order$.next({ kind: 'leave' });
+    this.#current.order({ kind: 'leave' });
   }
 
   #succeed({ handover, snapshot }: HandedOver): void {
     const next = this.#next;
     if (next === undefined) return;
     const last = this.facts;
-    const { partition: from, ended$ } = this.#current;
+    const former = this.#current;
     this.#current = next;
     this.#next = undefined;
     this.#isLeaving = false;
     this.order({ kind: 'adopt', handover });
     this.#event$.next({ kind: 'succeeded', last, snapshot });
-    ended$.next();
-    if (from !== next.partition)
-      this.#say('info', `moved from partition ${from.number} to ${next.partition.number}`);
+    former.end();
+    if (former.partition !== next.partition)
+      this.#say(
+        'info',
+        `moved from partition ${former.partition.number} to ${next.partition.number}`,
+      );
     if (this.failure !== '') this.#event$.next({ kind: 'lost' });
     this.#reconcile();
   }
@@ -247,8 +223,7 @@ export class Tenure {
     }
   }
 
-  #failed(each: Tenant, message: string): void {
-    each.failure = `partition ${each.partition.number} failed: ${message}`;
+  #failed(each: Tenant): void {
     const isMove = each === this.#next && each.definition === this.#current.definition;
     if (isMove) this.#giveUp(each.failure);
     else this.#say('warning', each.failure);
@@ -267,21 +242,3 @@ export class Tenure {
     this.#event$.next({ kind: 'event', event: { level, message } });
   }
 }
-
-const isAt = (tenant: Tenant | undefined, { definition, partition }: Place): boolean =>
-  tenant?.definition === definition && tenant.partition === partition;
-
-/** @param before what is known of whom it succeeds; undefined for the first */
-function tenant({ definition, partition }: Place, before?: TargetFacts): Tenant {
-  const stay = { definition, partition, order$: new Subject<Order>(), ended$: new Subject<void>() };
-  return { ...stay, hosted: host(stay, before, before !== undefined), failure: '' };
-}
-
-const host = (
-  { definition, partition, order$ }: Pick<Tenant, 'definition' | 'partition' | 'order$'>,
-  before: TargetFacts | undefined,
-  isHeir: boolean,
-): Hosted => {
-  const former = before?.root ? { serverKey: before.serverKey, root: before.root } : undefined;
-  return partition.host(definition, { order$, isHeir, former });
-};

@@ -13,8 +13,10 @@ import type { FromThread, ThreadSetup, ToThread } from './messages.js';
 import type { HostOptions, Hosted, Partition, Report } from './partition.js';
 import { nothingKnown } from './nothing-known.js';
 
+type ReportMessage = Extract<FromThread, { kind: 'report' }>;
+
 interface Remote {
-  readonly hear: (message: Extract<FromThread, { kind: 'report' }>) => void;
+  readonly hear: (message: ReportMessage) => void;
   readonly fail: (reason: string) => void;
 }
 
@@ -97,7 +99,7 @@ export class ThreadedPartition implements Partition {
     const memory = { buffer: new SharedArrayBuffer(0) };
     const thread: Thread = { worker, desk, memory, remotes: new Map() };
     worker.on('message', (message: FromThread) => {
-      if (message.kind === 'report') thread.remotes.get(message.target)?.hear(message);
+      if (message.kind === 'report') hear(thread, message);
       else if (message.kind === 'failed') thread.remotes.get(message.target)?.fail(message.reason);
       else desk.hear(message);
     });
@@ -122,9 +124,20 @@ export const startThread = (setup: ThreadSetup): Worker =>
     name: `partition ${setup.number}`,
   });
 
+/** Reports and stops cross: what is lent to a target that has ended goes back, or it is lent for ever. */
+function hear({ worker, memory, remotes }: Thread, message: ReportMessage): void {
+  const lent = 'snapshot' in message.report ? message.report.snapshot : undefined;
+  // Whomever it is for: the other targets of the thread write there as well.
+  if (lent?.memory !== undefined) memory.buffer = lent.memory;
+  const remote = remotes.get(message.target);
+  if (remote !== undefined) remote.hear(message);
+  else if (lent !== undefined)
+    worker.postMessage({ kind: 'given-back', snapshot: lent.id, times: 1 } satisfies ToThread);
+}
+
 /** Passes a report on, with what was lent as a snapshot of this thread. */
 function pass(
-  report: Extract<FromThread, { kind: 'report' }>['report'],
+  report: ReportMessage['report'],
   borrower: Borrower,
   subscriber: Subscriber<Report>,
 ): void {

@@ -26,14 +26,17 @@ describe('stdout mode through a pipe', function () {
   let pipes = 0;
 
   /** The exporter at the left end of a named pipe, `cat` at the right one. */
-  function piped(more: Readonly<Record<string, unknown>> = {}): {
+  function piped(
+    more: Readonly<Record<string, unknown>> = {},
+    tables = '',
+  ): {
     exporter: Running;
     reader: Running;
   } {
     const pipe = stage.path(`pipe-${++pipes}`);
     spawnSync('mkfifo', [pipe]);
     const reader = stage.command(['cat', pipe]);
-    const config = stage.config({ ...settings, ...more });
+    const config = stage.config({ ...settings, ...more }, tables);
     const exporter = stage.start('exporter', ['--config', config], { stdoutTo: pipe });
     return { exporter, reader };
   }
@@ -165,6 +168,20 @@ describe('stdout mode through a pipe', function () {
     const gaps = times.slice(1).map((time, index) => time - (times[index] ?? 0));
     expect(Math.max(...gaps), 'the longest gap').to.be.at.least(2500);
     await exporter.stop();
+  });
+
+  it('ends at once when its reader goes away, though threads wait for a still publisher', async () => {
+    const variables = { x: { type: 'u64', value: 1 } };
+    const objects = [{ id: 'h.1.shop', class: 'Shop', variables }];
+    const keys = ['84', '85'];
+    for (const key of keys) await stage.play({ server_key: key, objects });
+    const table = (key: string) => `[[targets]]\napp = "shop"\nserver_key = "${key}"\n`;
+    const threaded = { worker_execution_mode: 'threaded', target_workers: 2 };
+    const { exporter, reader } = piped(threaded, keys.map(table).join(''));
+    await eventually('two documents of each', () => reader.stdout.match(/# EOF\n/g)?.[3], 12_000);
+    await reader.stop('SIGKILL');
+    await eventually('it ends', () => (exporter.isOver ? true : undefined), 3000);
+    expect(await exporter.ended).to.deep.equal({ status: 0, signal: null });
   });
 
   it('ends quietly with status 0 when its reader goes away', async () => {

@@ -1,6 +1,7 @@
 // What becomes of a target whose partition fails, or does not answer.
 import { expect } from 'chai';
-import { MOST_LEAVING_MS, MOST_MOVING_MS, REVIVE_MS } from '#app/partitions/tenure.js';
+import { REVIVE_MS } from '#app/partitions/tenant.js';
+import { MOST_LEAVING_MS, MOST_MOVING_MS } from '#app/partitions/tenure.js';
 import { definitionOf } from '../support/definition-of.js';
 import { FailingPartition } from '../support/failing-partition.js';
 import { follow } from '../support/follow.js';
@@ -150,6 +151,22 @@ describe('a target in a partition that fails', () => {
     target.clock.advance(MOST_MOVING_MS);
     expect(warnings()).to.deep.equal([
       'target demo on 82 stays in its partition: partition 1 failed: no threads left',
+    ]);
+  });
+
+  it('stays where it is when the new partition gets no memory', () => {
+    const { target, warnings } = serve();
+    target.ask();
+    const makeKernel = () => {
+      throw new Error('no memory');
+    };
+    const moving = follow(
+      target.target.change({ partition: target.partition(1, undefined, makeKernel) }),
+    );
+    expect(moving.subscription.closed).to.equal(true);
+    expect(target.ask()).to.deep.include({ kind: 'ready' });
+    expect(warnings()).to.deep.equal([
+      'target demo on 82 stays in its partition: partition 1 failed: no memory',
     ]);
   });
 

@@ -263,7 +263,10 @@ describe('a target that moves to another partition', () => {
     const textOf = ({ pieces }: ReturnType<typeof pageOf>) => Buffer.concat(pieces).toString();
     const page = target.answer(pageOf);
     const text = textOf(page);
-    moveAtOnce(target, target.partition(1, undefined, other));
+    moveAtOnce(
+      target,
+      target.partition(1, undefined, () => other),
+    );
     const kept = target.answer(pageOf);
     expect(textOf(kept).split('# HELP shm')[0]).to.equal(text.split('# HELP shm')[0]);
     kept.release();
@@ -291,13 +294,19 @@ describe('a target that moves to another partition', () => {
     const { set } = publish();
     const target = serve({}, { kernel: old });
     target.ask();
-    moveAtOnce(target, target.partition(1, undefined, other));
+    moveAtOnce(
+      target,
+      target.partition(1, undefined, () => other),
+    );
     expect(old.arena.used, 'it is still served').to.be.greaterThan(before);
     target.clock.advance(250);
     set(2);
     target.ask();
     expect(old.arena.used).to.equal(before);
-    moveAtOnce(target, target.partition(2, undefined, old));
+    moveAtOnce(
+      target,
+      target.partition(2, undefined, () => old),
+    );
     target.leave();
     expect([old.arena.used, other.arena.used]).to.deep.equal([before, new Kernel().arena.used]);
   });

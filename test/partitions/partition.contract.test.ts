@@ -10,7 +10,7 @@ import { FutexWaiter } from '#app/native/futex-waiter.js';
 import { posixMemory } from '#app/native/posix.js';
 import type { TargetDefinition } from '#app/partitions/definition.js';
 import { PartitionSet } from '#app/partitions/partition-set.js';
-import { REVIVE_MS } from '#app/partitions/tenure.js';
+import { REVIVE_MS } from '#app/partitions/tenant.js';
 import { ThreadedPartition, startThread } from '#app/partitions/threaded-partition.js';
 import type { Partition } from '#app/partitions/partition.js';
 import { ServedTarget } from '#app/served-target.js';
@@ -215,7 +215,7 @@ describe('a partition whose thread ends', () => {
   const publishers = new Publishers();
   afterEach(() => publishers.closeAll());
 
-  it('is started anew; its targets wait with the reason meanwhile', async function () {
+  it('is started anew; its targets wait with the reason, and take their roots again', async function () {
     this.timeout(REVIVE_MS * 4);
     const publisher = publishers.make('82');
     publisher.addVariable(publisher.addRoot('H.1.demo', 'Root'), 'x', 'u64').set(1);
@@ -240,11 +240,14 @@ describe('a partition whose thread ends', () => {
     const { seen, subscription } = follow(target.run());
     try {
       await eventually('it is ready', () => target.status().isReady);
+      // Without a root this one would be chosen.
+      publisher.addRoot('H.0.demo', 'Root');
       await workers[0]?.terminate();
       await eventually('it waits', () => !target.status().isReady);
       expect(target.status().progress.reason).to.match(/partition 7 failed: its thread ended/);
       expect(await ask(target, ({ kind }) => kind)).to.equal('waiting');
       await eventually('it is ready again', () => target.status().isReady, REVIVE_MS * 2);
+      expect(target.status().root).to.equal('H.1.demo');
       expect(await ask(target, seriesOf)).to.have.length(1);
       expect(workers).to.have.length(2);
       expect(seen.some(({ level }) => level === 'warning')).to.equal(true);

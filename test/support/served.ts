@@ -55,11 +55,15 @@ export class Served {
   }
 
   /** A partition in the same thread. */
-  partition(number: number, queue = this.#newQueue(), kernel = this.#kernel): LogicalPartition {
+  partition(
+    number: number,
+    queue = this.#newQueue(),
+    makeKernel = (): Kernel => this.#kernel,
+  ): LogicalPartition {
     const { clock: scheduler, pool } = this;
     const nowMs = () => scheduler.now();
     const thread = { pool, shelf: new CatalogueShelf(), nowMs, scheduler };
-    return new LogicalPartition(number, thread, queue, kernel);
+    return new LogicalPartition(number, thread, queue, makeKernel);
   }
 
   /** The answer to one demand; no time passes. */

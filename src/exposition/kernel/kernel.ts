@@ -1,6 +1,6 @@
 // The kernel's module and memory: what assembly/index.ts exports, typed, with an arena beside it.
 import { readFileSync } from 'node:fs';
-import { Fault } from '../../errors.js';
+import { Fault, messageOf } from '../../errors.js';
 import { Arena } from './arena.js';
 import { FREE_AT, MOST_SCALES, SCALES_AT, writeTables } from './tables.js';
 
@@ -32,6 +32,19 @@ let compiled: WebAssembly.Module | undefined;
 const compile = (): WebAssembly.Module =>
   (compiled ??= new WebAssembly.Module(readFileSync(new URL('kernel.wasm', import.meta.url))));
 
+/** Shared, because its buffers then survive growth and can be sent while a worker renders. */
+function reserve(): WebAssembly.Memory {
+  try {
+    return new WebAssembly.Memory({ initial: INITIAL_PAGES, maximum: MOST_PAGES, shared: true });
+  } catch (cause) {
+    throw new Fault(
+      'NATIVE_FAILED',
+      `The memory of a partition cannot be reserved: ${messageOf(cause)}; fewer target_workers need less`,
+      { cause },
+    );
+  }
+}
+
 /** One instance: its memory holds copied values, line tables and text of one partition. */
 export class Kernel {
   readonly run: KernelExports;
@@ -43,13 +56,9 @@ export class Kernel {
   #u64: BigUint64Array;
   #f64: Float64Array;
 
+  /** @throws Fault NATIVE_FAILED when the system reserves no more address space */
   constructor() {
-    // Shared, because its buffers then survive growth and can be sent while a worker renders.
-    this.#memory = new WebAssembly.Memory({
-      initial: INITIAL_PAGES,
-      maximum: MOST_PAGES,
-      shared: true,
-    });
+    this.#memory = reserve();
     writeTables(this.#memory.buffer);
     const instance = new WebAssembly.Instance(compile(), { env: { memory: this.#memory } });
     this.run = instance.exports as unknown as KernelExports;

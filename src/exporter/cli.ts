@@ -1,0 +1,131 @@
+// shm_exporter: arguments in, exit status out.
+import { readFileSync } from 'node:fs';
+import { Subject, Subscription } from 'rxjs';
+import { parseArguments } from '../config/arguments.js';
+import type { Arguments } from '../config/arguments.js';
+import { loadConfig } from '../config/resolve.js';
+import { Fault, messageOf } from '../errors.js';
+import { readLicense } from '../license/license-file.js';
+import { logger } from '../log.js';
+import { posixMemory } from '../native/posix.js';
+import { planTargets } from '../plan.js';
+import { scopeWarnings } from '../scope-warnings.js';
+import { service } from '../service.js';
+import type { Planned } from '../service.js';
+import { pipeWriter } from '../sinks/pipe-writer.js';
+
+/** Running responses may take this long after a signal. */
+const DRAIN_MS = 5000;
+
+const version = (): string => {
+  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+  return (JSON.parse(text) as { version: string }).version;
+};
+
+function fail(error: unknown): never {
+  // What the system refuses is explained by its message; anything else is a mistake of ours.
+  const isExplained = error instanceof Fault || !(error instanceof Error) || 'syscall' in error;
+  const text = isExplained ? messageOf(error) : (error.stack ?? '');
+  process.stderr.write(`shm_exporter: ${text}\n`);
+  process.exit(error instanceof Fault ? error.exit : 1);
+}
+
+const WRITE_FAILURES: Readonly<Record<string, string>> = {
+  ENOSPC: 'no space left on the device',
+  EPIPE: 'its reader is gone',
+};
+
+/** Prints what was asked for; a stdout that does not take it all is a failure. */
+function print(text: string): void {
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    const reason = WRITE_FAILURES[error.code ?? ''] ?? error.message;
+    process.stderr.write(`shm_exporter: stdout cannot be written: ${reason}\n`);
+    process.exit(1);
+  });
+  process.stdout.write(text);
+}
+
+const warningsOf = ({ config, plan: targets }: Planned): readonly string[] => [
+  ...config.warnings,
+  ...targets.flatMap(({ warnings }) => warnings),
+  ...scopeWarnings(config, targets),
+];
+
+/** Everything that a configuration says, checked. */
+function plan(given: Arguments): Planned {
+  const config = loadConfig(given);
+  return { config, plan: planTargets(config) };
+}
+
+function run(given: Arguments): void {
+  const planned = plan(given);
+  const { settings } = planned.config;
+  const log = logger(
+    (line) => process.stderr.write(line),
+    () => new Date(),
+    settings.debug,
+  );
+  const warn = (message: string): void => {
+    log({ level: 'warning', message });
+  };
+  warningsOf(planned).forEach(warn);
+  const license = readLicense(settings.licenseFile, new Date());
+  const reload$ = new Subject<Planned>();
+  const running = new Subscription();
+  const stop = (signal: NodeJS.Signals): void => {
+    log({ level: 'info', message: `${signal}: ending` });
+    running.unsubscribe();
+    process.exitCode = 0;
+    setTimeout(() => process.exit(0), DRAIN_MS).unref();
+  };
+  // Before the start: much of it happens while the service is being subscribed to.
+  process.once('SIGTERM', stop);
+  process.once('SIGINT', stop);
+  process.on('SIGHUP', () => {
+    try {
+      const next = plan(given);
+      warningsOf(next).forEach(warn);
+      reload$.next(next);
+    } catch (error) {
+      if (!(error instanceof Fault)) throw error;
+      warn('configuration not reloaded, everything stays as it was:');
+      messageOf(error).split('\n').forEach(warn);
+    }
+  });
+  const around = {
+    version: version(),
+    memory: posixMemory,
+    unixMs: () => Date.now(),
+    stdout: () => pipeWriter(1),
+    log,
+  };
+  running.add(
+    service(planned, license, around, reload$).subscribe({
+      error: fail,
+      // Not before everything is let go of: an exit waits for the futex call, which nobody ends then.
+      complete: () => setImmediate(() => process.exit(0)),
+    }),
+  );
+}
+
+function main(): void {
+  const invocation = parseArguments(process.argv.slice(2), version());
+  if (invocation.kind === 'print') {
+    print(invocation.text);
+    return;
+  }
+  if (invocation.kind === 'run') {
+    run(invocation.arguments);
+    return;
+  }
+  const warnings = warningsOf(plan(invocation.arguments))
+    .map((warning) => `warning: ${warning}\n`)
+    .join('');
+  print(`${warnings}configuration is valid\n`);
+}
+
+try {
+  main();
+} catch (error) {
+  fail(error);
+}
