@@ -83,9 +83,7 @@ export class ServedTarget implements Target {
       mergeMap((event) => {
         this.#noteRoot();
         if (event.kind !== 'event') return of(...this.#hear(event));
-        const { level, message } = event.event;
-        const where = `target ${this.app} on ${this.serverKeys.join(', ')}`;
-        return of<TargetEvent>({ level, message: `${where} ${message}` });
+        return of(this.#named(event.event));
       }),
       finalize(() => {
         this.#keep(undefined);
@@ -186,9 +184,13 @@ export class ServedTarget implements Target {
     });
     if (!this.place.definition.isDebug) return [];
     const done = outcome === 'hit' ? 'served' : 'rendered';
-    const where = `target ${this.app} on ${this.serverKeys.join(', ')}`;
-    const message = `${where} ${done} ${snapshot.series} series, ${snapshot.bytes} bytes`;
-    return [{ level: 'debug', message }];
+    const message = `${done} ${snapshot.series} series, ${snapshot.bytes} bytes`;
+    return [this.#named({ level: 'debug', message })];
+  }
+
+  /** An event, with the target that it is of. */
+  #named({ level, message }: TargetEvent): TargetEvent {
+    return { level, message: `target ${this.app} on ${this.serverKeys.join(', ')} ${message}` };
   }
 
   /** Tells all who wait that there is nothing to serve. */

@@ -31,10 +31,9 @@ export class ThreadedPartition implements Partition {
   readonly number: number;
   readonly #setup: ThreadSetup;
   readonly #memory: SharedMemory;
+  readonly #startWorker: (setup: ThreadSetup) => Worker;
   #thread: Thread | undefined;
   #lastTarget = 0;
-
-  readonly #startWorker: (setup: ThreadSetup) => Worker;
 
   /** @param memory for what a thread cannot do itself: locks and ticks */
   constructor(setup: ThreadSetup, memory: SharedMemory, startWorker = startThread) {
