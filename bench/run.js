@@ -1,6 +1,6 @@
 // How long does one scrape take, beside prom-client and beside a server that only sends the bytes?
 // Rounds are interleaved in one run, so that ratios hold on a noisy machine. Usage: run.js [series]
-import { fork, spawn } from 'node:child_process';
+import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { Agent, get } from 'node:http';
@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { deflateRaw, gunzipSync } from 'node:zlib';
 import { promisify } from 'node:util';
-import { issueLicense } from '../dist/license/issue-license.js';
+import { startExporter } from './exporter.js';
 import { FAMILIES, entityLabels, kindOf, nameOf } from './workload.js';
 
 const SERIES = Number(process.argv[2] ?? 100_000);
@@ -57,7 +57,7 @@ function scrape(port, wantsBody = false, headers = {}) {
 
 const median = (list) => list.toSorted((a, b) => a - b)[Math.floor(list.length / 2)];
 
-async function startExporter() {
+async function startOurs() {
   const catalogue = join(folder, 'bench.toml');
   const metrics = Array.from({ length: FAMILIES }, (_, family) => {
     const type = kindOf(family) === 'counter' ? 'counter' : 'gauge';
@@ -67,37 +67,16 @@ async function startExporter() {
     catalogue,
     `app = "bench"\n[[classes]]\nalias = "client"\nclass_ids = ["Client"]\npaths = ["fleet.{host}.{client}.{service}"]\nmetrics = [\n${metrics.join('\n')}\n]\n`,
   );
-  const license = join(folder, 'license.json');
-  const now = Date.now();
-  const term = { issuedAt: new Date(now - 60_000), expiresAt: new Date(now + 86_400_000) };
-  writeFileSync(license, issueLicense({ licensee: 'bench', ...term }));
-  const config = join(folder, 'config.toml');
-  const lines = [
+  const exporter = await startExporter(folder, [
     `context_id = "${contextId}"`,
     'app = "bench"',
     'server_keys = ["1"]',
-    'metrics_http_enabled = true',
-    'metrics_bind_address = "127.0.0.1"',
-    'metrics_port = 0',
     // Every scrape here is later than this after the one before, so that each renders what changed.
     'render_min_interval_ms = 1',
     `catalogue_files = ["${catalogue}"]`,
-    `license_file = "${license}"`,
-  ];
-  writeFileSync(config, `${lines.join('\n')}\n`);
-  const child = spawn(process.execPath, [script('../dist/cli.js').pathname, '--config', config], {
-    stdio: ['ignore', 'inherit', 'pipe'],
-  });
-  children.push(child);
-  let log = '';
-  return new Promise((resolve, reject) => {
-    child.on('exit', () => reject(new Error(`the exporter ended: ${log}`)));
-    child.stderr.on('data', (chunk) => {
-      log += chunk;
-      const port = /metrics at http:\/\/127\.0\.0\.1:(\d+)/.exec(log)?.[1];
-      if (port !== undefined && log.includes(' ready: ')) resolve({ child, port: Number(port) });
-    });
-  });
+  ]);
+  children.push(exporter.child);
+  return exporter;
 }
 
 /** Every series of the page has the value that the publisher stored. */
@@ -161,7 +140,7 @@ async function levelsOf(body) {
 
 async function main() {
   const publisher = await start('publisher.js', [contextId, String(SERIES)]);
-  const ours = await startExporter();
+  const ours = await startOurs();
   const first = await scrape(ours.port, true);
   const bytes = join(folder, 'page');
   writeFileSync(bytes, first.body);
