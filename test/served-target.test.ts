@@ -4,23 +4,15 @@ import { notReadyText } from '#app/exposition/not-ready-text.js';
 import { compileScope } from '#app/exposition/scope.js';
 import type { Exposition, Scope } from '#app/model.js';
 import { follow } from './support/follow.js';
-import { Publishers } from './support/segment-of.js';
-import { Served, seriesOf } from './support/served.js';
+import { freshServed, seriesOf } from './support/served.js';
+import type { Served } from './support/served.js';
 
 /** What an operator reads of an answer. */
 const told = (exposition: Exposition): string =>
   exposition.kind === 'waiting' ? notReadyText(exposition.status.progress) : 'ready';
 
 describe('ServedTarget', () => {
-  const publishers = new Publishers();
-  let served: Served | undefined;
-  const serve = (parts: ConstructorParameters<typeof Served>[1] = {}): Served =>
-    (served = new Served(publishers, parts));
-  afterEach(() => {
-    served?.leave();
-    served = undefined;
-    publishers.closeAll();
-  });
+  const { publishers, serve } = freshServed();
 
   /** A placed publisher whose root has the variable `x` with that value. */
   const showing = (value: number, serverKey = '82', name = 'H.1.demo') => {

@@ -6,18 +6,11 @@ import { definitionOf } from '../support/definition-of.js';
 import { FailingPartition } from '../support/failing-partition.js';
 import { follow } from '../support/follow.js';
 import { observing } from '../support/observing-catalogue.js';
-import { Publishers } from '../support/segment-of.js';
-import { Served } from '../support/served.js';
+import { freshServed } from '../support/served.js';
 import { StepQueue } from '../support/step-queue.js';
 
 describe('a target in a partition that fails', () => {
-  const publishers = new Publishers();
-  let served: Served | undefined;
-  afterEach(() => {
-    served?.leave();
-    served = undefined;
-    publishers.closeAll();
-  });
+  const { publishers, serve: serveOne } = freshServed();
 
   const serve = (given = {}) => {
     const publisher = publishers.make('82');
@@ -27,7 +20,7 @@ describe('a target in a partition that fails', () => {
     x.set(1);
     lag.set(1);
     publisher.place();
-    const target = (served = new Served(publishers, given));
+    const target = serveOne(given);
     const partition = (number: number) => new FailingPartition(target.partition(number));
     const move = (to: FailingPartition) => follow(target.target.change({ partition: to }));
     const moved = (to: FailingPartition): FailingPartition => {

@@ -5,8 +5,7 @@ import { TEXT } from '#app/exposition/text-format.js';
 import type { Exposition } from '#app/model.js';
 import { follow } from '../support/follow.js';
 import { observing } from '../support/observing-catalogue.js';
-import { Publishers } from '../support/segment-of.js';
-import { Served, seriesOf } from '../support/served.js';
+import { Served, freshServed, seriesOf } from '../support/served.js';
 import { StepQueue } from '../support/step-queue.js';
 
 const HITS = 'shm_exporter_internal_scrape_render_cache_hits_total';
@@ -14,15 +13,7 @@ const MISSES = 'shm_exporter_internal_scrape_render_cache_misses_total';
 const COUNTERS = [HITS, MISSES, 'shm_exporter_target_refresh_total'];
 
 describe('a target that moves to another partition', () => {
-  const publishers = new Publishers();
-  let served: Served | undefined;
-  afterEach(() => {
-    served?.leave();
-    served = undefined;
-    publishers.closeAll();
-  });
-  const serve = (...parts: DropFirst<ConstructorParameters<typeof Served>>): Served =>
-    (served = new Served(publishers, ...parts));
+  const { publishers, serve } = freshServed();
 
   const publish = (values: Readonly<Record<string, number>> = { x: 1 }, name = 'H.1.demo') => {
     const publisher = publishers.make('82');
@@ -485,7 +476,3 @@ describe('a target that moves to another partition', () => {
     expect(target.memory.isOpen).to.equal(0);
   });
 });
-
-type DropFirst<T extends readonly unknown[]> = T extends readonly [unknown, ...infer Rest]
-  ? Rest
-  : never;

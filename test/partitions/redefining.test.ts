@@ -5,17 +5,11 @@ import { MOST_MOVING_MS } from '#app/partitions/tenure.js';
 import { definitionOf } from '../support/definition-of.js';
 import { follow } from '../support/follow.js';
 import { observing } from '../support/observing-catalogue.js';
-import { Publishers } from '../support/segment-of.js';
-import { Served } from '../support/served.js';
+import { freshServed } from '../support/served.js';
+import type { Served } from '../support/served.js';
 
 describe('a target that is redefined', () => {
-  const publishers = new Publishers();
-  let served: Served | undefined;
-  afterEach(() => {
-    served?.leave();
-    served = undefined;
-    publishers.closeAll();
-  });
+  const { publishers, serve: serveOne } = freshServed();
   const ROOT = { seedPaths: ['@root'] };
 
   /** A target of the root `H.1.demo` with `x`, and its child `c` with `y`. */
@@ -28,7 +22,7 @@ describe('a target that is redefined', () => {
     const child = publisher.addObject(root, 'H.1.demo.c', 'Child', { synced: isSynced });
     publisher.addVariable(child, 'y', 'u64').set(2);
     publisher.place();
-    const target = (served = new Served(publishers, given));
+    const target = serveOne(given);
     const redefine = (next: Partial<TargetDefinition>) =>
       follow(target.target.change({ definition: definitionOf(next) })).subscription;
     return { publisher, child, lag, target, redefine };

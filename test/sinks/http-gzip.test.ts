@@ -11,18 +11,11 @@ import { SelfMetrics } from '#app/sinks/self-metrics.js';
 import { eventually } from '../support/eventually.js';
 import { FakeTarget } from '../support/fake-target.js';
 import { isInstalled } from '../support/processes.js';
-import { ServingHttp } from '../support/serving-http.js';
+import { freshServing } from '../support/serving-http.js';
+import type { ServingHttp } from '../support/serving-http.js';
 
 describe('the HTTP responder with gzip', () => {
-  let serving: ServingHttp | undefined;
-  const serve = (...args: ConstructorParameters<typeof ServingHttp>) => {
-    serving = new ServingHttp(...args);
-    return serving.opened();
-  };
-  afterEach(() => {
-    serving?.end();
-    serving = undefined;
-  });
+  const serve = freshServing();
 
   const lines = (count: number) => 'demo_value 1\n'.repeat(count);
   const large = (count = 1000): FakeTarget => {

@@ -7,7 +7,7 @@ import type { Exposition } from '#app/model.js';
 import { eventually } from '../support/eventually.js';
 import { FakeTarget } from '../support/fake-target.js';
 import { readOpenMetrics } from '../support/open-metrics-checker.js';
-import { ServingHttp } from '../support/serving-http.js';
+import { freshServing } from '../support/serving-http.js';
 import { Fault } from '#app/errors.js';
 import { httpSink } from '#app/sinks/http.js';
 import { SelfMetrics } from '#app/sinks/self-metrics.js';
@@ -15,15 +15,7 @@ import { compileScope } from '#app/exposition/scope.js';
 import { TEXT } from '#app/exposition/text-format.js';
 
 describe('the HTTP responder', () => {
-  let serving: ServingHttp | undefined;
-  const serve = (...args: ConstructorParameters<typeof ServingHttp>) => {
-    serving = new ServingHttp(...args);
-    return serving.opened();
-  };
-  afterEach(() => {
-    serving?.end();
-    serving = undefined;
-  });
+  const serve = freshServing();
 
   const GET = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
   const PAGE =

@@ -14,8 +14,28 @@ import { ServerPool } from '#app/streams/server-pool.js';
 import { CountingMemory } from './counting-memory.js';
 import { definitionOf } from './definition-of.js';
 import { follow } from './follow.js';
-import type { Publishers } from './segment-of.js';
+import { Publishers } from './segment-of.js';
 import { VirtualClock } from './virtual-clock.js';
+
+/** What a served target may be given beside its definition. */
+interface ServedOptions {
+  readonly kernel?: Kernel;
+  readonly unixMs?: () => number;
+}
+
+/** Call inside `describe`: publishers, and the function that serves a target; both end after each test. */
+export function freshServed() {
+  const publishers = new Publishers();
+  let served: Served | undefined;
+  afterEach(() => {
+    served?.leave();
+    served = undefined;
+    publishers.closeAll();
+  });
+  const serve = (definition?: Partial<TargetDefinition>, options?: ServedOptions): Served =>
+    (served = new Served(publishers, definition, options));
+  return { publishers, serve };
+}
 
 export class Served {
   readonly clock = new VirtualClock();
@@ -32,7 +52,7 @@ export class Served {
   constructor(
     { contextId }: Publishers,
     definition: Partial<TargetDefinition> = {},
-    { kernel = new Kernel(), unixMs = () => 0 } = {},
+    { kernel = new Kernel(), unixMs = () => 0 }: ServedOptions = {},
   ) {
     const { clock: scheduler, memory } = this;
     this.pool = new ServerPool({

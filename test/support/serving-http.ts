@@ -19,6 +19,19 @@ export interface Answered {
   readonly text: string;
 }
 
+/** Call inside `describe`: makes the function that serves targets; what it made ends after each test. */
+export function freshServing() {
+  let serving: ServingHttp | undefined;
+  afterEach(() => {
+    serving?.end();
+    serving = undefined;
+  });
+  return (...args: ConstructorParameters<typeof ServingHttp>): Promise<ServingHttp> => {
+    serving = new ServingHttp(...args);
+    return serving.opened();
+  };
+}
+
 export class ServingHttp {
   readonly events: readonly SinkEvent[];
   readonly logged: string[] = [];
