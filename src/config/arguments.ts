@@ -5,7 +5,7 @@ import { quoted } from '../document/key-path.js';
 import { HELP_COLUMNS, HELP_END, HELP_START, helpOf } from './help.js';
 import { OPTIONS } from './options.js';
 import type { Overrides } from './options.js';
-import { usageSentence } from './usage.js';
+import { usageSentence } from '../rules/usage.js';
 
 export interface Arguments {
   /** The TOML file, as given with `--config`. */

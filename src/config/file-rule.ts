@@ -1,9 +1,9 @@
 // The whole configuration file: the settings, the targets (spec 2.2) and the scopes (spec 2.3).
-import { application, line, name, words } from './formats.js';
-import { list, text } from './rule.js';
+import { application, line, name, words } from '../rules/formats.js';
+import { list, text } from '../rules/rule.js';
 import { SETTINGS } from './settings.js';
-import { optional, required, table } from './table.js';
-import type { ValuesOf } from './table.js';
+import { optional, required, table } from '../rules/table.js';
+import type { ValuesOf } from '../rules/table.js';
 
 /** The keys of a `[[targets]]` table. */
 export const TARGET = {

@@ -1,8 +1,8 @@
 // Every command-line option, one row each; the parser, --help and the reference page read them.
 import { Fault } from '../errors.js';
-import { application, line, name, word } from './formats.js';
+import { application, line, name, word } from '../rules/formats.js';
 import { keyPath, quoted } from '../document/key-path.js';
-import type { Rule } from './rule.js';
+import type { Rule } from '../rules/rule.js';
 import { SETTINGS } from './settings.js';
 import type { Settings } from './settings.js';
 

@@ -1,7 +1,7 @@
 // Defaults, then the TOML file, then the command line: one frozen configuration (spec 1.1).
 import { dirname, isAbsolute, join } from 'node:path';
 import type { Arguments } from './arguments.js';
-import { checked } from './checked.js';
+import { checked } from '../rules/checked.js';
 import { invalid, problemAt } from '../document/document.js';
 import type { Document, Problem } from '../document/document.js';
 import { Fault } from '../errors.js';

@@ -1,9 +1,8 @@
 // Writes docs/configuration.md from the tables that the loader itself reads.
 import { SCOPE, TARGET } from './file-rule.js';
-import { shown } from '../document/key-path.js';
 import { OPTIONS } from './options.js';
 import { SETTINGS } from './settings.js';
-import type { Fields } from './table.js';
+import { fieldsMarkdown, markdownTable, plain } from '../rules/fields-markdown.js';
 
 /** The whole reference page of the configuration, as Markdown. */
 export function settingsMarkdown(): string {
@@ -17,17 +16,17 @@ export function settingsMarkdown(): string {
     '`--check-config` does nothing but that. `examples/shm_exporter.toml` shows every key.',
     '',
     '## Top-level keys',
-    keyTable(SETTINGS),
+    fieldsMarkdown(SETTINGS),
     '## `[[targets]]`',
     'One table a target, at most 1024. With at least one, the exporter runs in multi-target mode: the',
     'keys `app`, `instance`, `variable`, `classes`, `seed_path_groups`, `seed_paths` and `server_keys`',
     'of the top level then have no effect. Without any, these keys describe the single target.',
     '',
-    keyTable(TARGET),
+    fieldsMarkdown(TARGET),
     '## `[[metric_scopes]]`',
     'One table a scope, at most 256.',
     '',
-    keyTable(SCOPE),
+    fieldsMarkdown(SCOPE),
     '## Command-line options',
     optionTable(),
     '`--targets-config` cannot stand beside `--server-key` or `--instance`, which select a single',
@@ -48,30 +47,8 @@ export function settingsMarkdown(): string {
   ].join('\n');
 }
 
-function keyTable(fields: Fields): string {
-  const rows = Object.values(fields).map(({ key, rule, meaning, fallback }) => [
-    `\`${key}\``,
-    rule.type,
-    fallback === undefined ? 'required' : `\`${asToml(fallback)}\``,
-    plain(rule.allowed),
-    plain(meaning),
-  ]);
-  return markdownTable(['Key', 'Type', 'Default', 'Allowed', 'Meaning'], rows);
-}
-
 function optionTable(): string {
   const rows = OPTIONS.map(({ flags, meaning }) => [`\`${flags}\``, plain(meaning)]);
   rows.push(['`--version`', 'Print the version'], ['`--help`', 'Print the help']);
   return markdownTable(['Option', 'Effect'], rows);
 }
-
-const asToml = (value: unknown): string => {
-  if (Array.isArray(value)) return `[${value.map(asToml).join(', ')}]`;
-  return typeof value === 'number' ? String(value) : shown(value);
-};
-
-/** Text in which nothing is taken for Markdown. */
-const plain = (text: string) => text.replace(/[\\*_|<>[\]]/g, '\\$&');
-
-const markdownTable = (head: readonly string[], rows: readonly (readonly string[])[]) =>
-  [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |\n`).join('');

@@ -1,8 +1,8 @@
 // Every top-level key of the configuration file, one row each (spec 2.1).
-import { application, ipv4, line, name, names, urlPath, words } from './formats.js';
-import { flag, integer, oneOf } from './rule.js';
-import { optional } from './table.js';
-import type { ValuesOf } from './table.js';
+import { application, ipv4, line, name, names, urlPath, words } from '../rules/formats.js';
+import { flag, integer, oneOf } from '../rules/rule.js';
+import { optional } from '../rules/table.js';
+import type { ValuesOf } from '../rules/table.js';
 
 /** The longest wait that a Node timer can hold. */
 const LONGEST_TIMER_MS = 2_147_483_647;

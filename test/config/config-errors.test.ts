@@ -1,6 +1,6 @@
 // What a user reads when a configuration file is wrong: the exact lines.
 import { expect } from 'chai';
-import { checked } from '#app/config/checked.js';
+import { checked } from '#app/rules/checked.js';
 import { CONFIG_FILE } from '#app/config/file-rule.js';
 import { SETTINGS } from '#app/config/settings.js';
 import { parseToml } from '#app/document/toml-file.js';

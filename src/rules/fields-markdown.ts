@@ -1,0 +1,30 @@
+// Reference pages: the fields of a table as a Markdown table.
+import { shown } from '../document/key-path.js';
+import type { Fields } from './table.js';
+
+/** One row a field: key, type, default, what is allowed, meaning. */
+export function fieldsMarkdown(fields: Fields): string {
+  const rows = Object.values(fields).map(({ key, rule, meaning, fallback }) => [
+    `\`${key}\``,
+    rule.type,
+    fallback === undefined ? 'required' : `\`${asToml(fallback)}\``,
+    plain(rule.allowed),
+    plain(meaning),
+  ]);
+  return markdownTable(['Key', 'Type', 'Default', 'Allowed', 'Meaning'], rows);
+}
+
+/** A table of cells that are Markdown already. */
+export const markdownTable = (
+  head: readonly string[],
+  rows: readonly (readonly string[])[],
+): string =>
+  [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |\n`).join('');
+
+/** Text in which nothing is taken for Markdown. */
+export const plain = (text: string): string => text.replace(/[\\*_|<>[\]]/g, '\\$&');
+
+const asToml = (value: unknown): string => {
+  if (Array.isArray(value)) return `[${value.map(asToml).join(', ')}]`;
+  return typeof value === 'number' ? String(value) : shown(value);
+};
