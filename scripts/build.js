@@ -37,5 +37,5 @@ const isData = (path) =>
   !path.endsWith('tsconfig.json') &&
   !path.endsWith('/assembly');
 cpSync('src', 'dist', { recursive: true, filter: isData });
-for (const bin of ['cli.js', 'license/cli.js', 'simulator/cli.js'])
+for (const bin of ['cli.js', 'bridge/cli.js', 'license/cli.js', 'simulator/cli.js'])
   if (existsSync(`dist/${bin}`)) chmodSync(`dist/${bin}`, 0o755);

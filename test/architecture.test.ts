@@ -15,6 +15,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   partitions: ['native', 'streams', 'exposition', 'catalogue', 'pipeline'],
   sinks: [],
   simulator: ['native', 'catalogue'],
+  bridge: ['native', 'catalogue', 'document', 'rules', 'log'],
   demo: ['native', 'license'],
   exporter: ['config', 'license', 'native', 'sinks', 'log', 'plan', 'scope-warnings', 'service'],
 };

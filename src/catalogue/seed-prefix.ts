@@ -2,6 +2,7 @@
 import { Fault } from '../errors.js';
 import { ROOT } from './path-pattern.js';
 import { compileSegment, segmentsOf } from './segment.js';
+import { compileWildcard } from './wildcard.js';
 
 /** Whether a seed path, split into segments, begins with the prefix. */
 export type SeedPrefix = (found: readonly string[]) => boolean;
@@ -30,21 +31,5 @@ export function compileSeedPrefix(text: string): SeedPrefix {
 
 function compilePrefixSegment(text: string): (found: string) => boolean {
   if (!text.includes('*') || text.startsWith('{')) return compileSegment(text).matches;
-  const pieces = text.split('*');
-  return (found) => matchesPieces(found, pieces);
-}
-
-/** First piece at the start, last at the end, the others in order between: linear, no backtracking. */
-function matchesPieces(found: string, pieces: readonly string[]): boolean {
-  const first = pieces[0] ?? '';
-  const last = pieces.at(-1) ?? '';
-  const end = found.length - last.length;
-  if (end < first.length || !found.startsWith(first) || !found.endsWith(last)) return false;
-  let from = first.length;
-  for (const piece of pieces.slice(1, -1)) {
-    const at = found.indexOf(piece, from);
-    if (at < 0 || at + piece.length > end) return false;
-    from = at + piece.length;
-  }
-  return true;
+  return compileWildcard(text);
 }

@@ -1,4 +1,5 @@
 // Named subsets of the metrics, and the patterns that say what is in them. Spec 2.3.
+import { compileWildcard } from '../catalogue/wildcard.js';
 import type { FamilyFacts, Scope } from '../model.js';
 
 /** A metric as far as patterns look at it. */
@@ -12,25 +13,9 @@ const namesOf = ({ name, type }: Named): readonly string[] =>
       ? [name, `${name}_sum`, `${name}_count`]
       : [name];
 
-/**
- * Whether a pattern selects a metric. `*` stands for any text, also for none; everything else for
- * itself. The time is bounded by the lengths of pattern and name, whatever the pattern.
- */
+/** Whether a pattern, in which `*` stands for any text, selects a metric. */
 export function compilePattern(pattern: string): (metric: Named) => boolean {
-  const [start = '', ...rest] = pattern.split('*');
-  const end = rest.pop();
-  const fits = (name: string): boolean => {
-    if (end === undefined) return name === pattern;
-    if (!name.startsWith(start) || !name.endsWith(end)) return false;
-    let at = start.length;
-    // The leftmost place of each part leaves the most for the parts after it.
-    for (const part of rest) {
-      const found = name.indexOf(part, at);
-      if (found < 0) return false;
-      at = found + part.length;
-    }
-    return at + end.length <= name.length;
-  };
+  const fits = compileWildcard(pattern);
   return (metric) => namesOf(metric).some(fits);
 }
 

@@ -1,0 +1,98 @@
+// Builds the bridge from its configuration: one publisher, and one stream of polls, for each component.
+import { concatMap, defer, finalize, merge, of, tap } from 'rxjs';
+import type { Observable, SchedulerLike } from 'rxjs';
+import type { TargetEvent } from '../model.js';
+import { heartbeat } from '../native/heartbeat.js';
+import { Publisher } from '../native/publisher.js';
+import type { ComponentConfig } from './component-config.js';
+import { ComponentKeeper } from './component-keeper.js';
+import type { BridgeConfig } from './configuration.js';
+import { fetchBody } from './fetch-body.js';
+import { KeyHolder } from './key-holder.js';
+import { OwnRoot } from './own-root.js';
+import { poll } from './poll.js';
+import type { Outcome } from './poll.js';
+import { polling } from './polling.js';
+import type { Polled } from './polling.js';
+import { capacityFor } from './segment-capacity.js';
+import { standing } from './standing.js';
+
+/** What the bridge has from the process that it runs in. */
+export interface Around {
+  readonly pid: number;
+  readonly unixMs: () => number;
+  /** A clock that does not step. */
+  readonly steadyMs: () => number;
+  readonly scheduler: SchedulerLike;
+}
+
+/** Polls all components and publishes what they show, while it is subscribed to. */
+export function bridge(config: BridgeConfig, around: Around): Observable<TargetEvent> {
+  return merge(...config.components.map((component) => bridged(component, config, around)));
+}
+
+function bridged(
+  component: ComponentConfig,
+  { contextId, poolName, host }: BridgeConfig,
+  around: Around,
+): Observable<TargetEvent> {
+  return defer(() => {
+    const publisher = new Publisher({
+      contextId,
+      poolName,
+      serverKey: component.serverKey,
+      pid: around.pid,
+      realtimeNs: () => BigInt(around.unixMs()) * 1_000_000n,
+      capacity: capacityFor(component.limits),
+    });
+    return defer(() => published(component, publisher, host, around)).pipe(
+      finalize(() => {
+        publisher.close();
+      }),
+    );
+  });
+}
+
+function published(
+  component: ComponentConfig,
+  publisher: Publisher,
+  host: string,
+  around: Around,
+): Observable<TargetEvent> {
+  const { name, number, serverKey, endpoint, selection, patience } = component;
+  const url = endpoint.url.href;
+  const own = new OwnRoot(publisher, { host, number, name, url });
+  const { steadyMs } = around;
+  const keeper = new ComponentKeeper({ name, publisher, own, selection, steadyMs });
+  publisher.place();
+  const opened: TargetEvent = {
+    level: 'info',
+    message: `${name}: polling ${url}, publishing under server key ${serverKey}`,
+  };
+  const event$ = polls(component, around).pipe(
+    standing<Polled<Outcome>>(verdictOf, patience, around.scheduler),
+    concatMap((input) => keeper.take(input)),
+  );
+  return merge(of(opened), event$, heartbeat(publisher));
+}
+
+function polls(component: ComponentConfig, around: Around): Observable<Polled<Outcome>> {
+  const { endpoint, limits, requestTimeoutMs, pace } = component;
+  const { unixMs, scheduler } = around;
+  const key = new KeyHolder(component);
+  const once = () =>
+    poll(() => fetchBody(endpoint, key.current()), {
+      ...{ limits, requestTimeoutMs, unixMs, scheduler },
+    }).pipe(
+      tap((outcome) => {
+        key.isRefused = outcome.kind === 'failed' && outcome.failure.reason === 'unauthorized';
+      }),
+    );
+  return polling(once, (outcome) => verdictOf({ outcome }) === 'failed', pace, scheduler);
+}
+
+/** A component that says that it has nothing is not in trouble: it is asked as often as ever. */
+function verdictOf({ outcome }: Pick<Polled<Outcome>, 'outcome'>): 'good' | 'gone' | 'failed' {
+  if (outcome.kind === 'tree') return 'good';
+  return outcome.failure.reason === 'no_data' ? 'gone' : 'failed';
+}

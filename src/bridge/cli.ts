@@ -1,0 +1,78 @@
+#!/usr/bin/env node
+// shm_bridge: arguments in, exit status out.
+import { readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { asyncScheduler } from 'rxjs';
+import { Fault, messageOf } from '../errors.js';
+import { logger } from '../log.js';
+import { parseArguments } from './arguments.js';
+import type { Invocation } from './arguments.js';
+import { bridge } from './bridge.js';
+import { loadBridgeConfig } from './configuration.js';
+import type { BridgeConfig } from './configuration.js';
+import { once } from './once.js';
+
+const version = (): string => {
+  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+  return (JSON.parse(text) as { version: string }).version;
+};
+
+const say = (text: string): void => void process.stderr.write(text);
+
+function fail(error: unknown): never {
+  // What the system refuses is explained by its message; anything else is a mistake of ours.
+  const isExplained = error instanceof Fault || !(error instanceof Error) || 'syscall' in error;
+  say(`shm_bridge: ${isExplained ? messageOf(error) : (error.stack ?? '')}\n`);
+  process.exit(error instanceof Fault ? error.exit : 1);
+}
+
+function run(config: BridgeConfig, isDebug: boolean): void {
+  const log = logger(say, () => new Date(), isDebug);
+  for (const message of config.warnings) log({ level: 'warning', message });
+  const running = bridge(config, {
+    pid: process.pid,
+    unixMs: () => Date.now(),
+    steadyMs: () => performance.now(),
+    scheduler: asyncScheduler,
+  }).subscribe({ next: log, error: fail });
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
+    process.once(signal, () => {
+      log({ level: 'info', message: `${signal}: ending` });
+      running.unsubscribe();
+      process.exit(0);
+    });
+}
+
+function pollOnce(config: BridgeConfig): void {
+  for (const warning of config.warnings) say(`warning: ${warning}\n`);
+  once(config, () => Date.now()).subscribe({
+    next: ({ text, remarks, isGood }) => {
+      process.stdout.write(text);
+      for (const remark of remarks) say(`${remark}\n`);
+      if (!isGood) process.exitCode = 1;
+    },
+    error: fail,
+  });
+}
+
+function main(): void {
+  const invocation: Invocation = parseArguments(process.argv.slice(2), version());
+  if (invocation.kind === 'print') {
+    process.stdout.write(invocation.text);
+    return;
+  }
+  const config = loadBridgeConfig(invocation.file, process.env, hostname());
+  if (invocation.kind === 'run') run(config, invocation.isDebug || config.isDebug);
+  else if (invocation.kind === 'once') pollOnce(config);
+  else {
+    for (const warning of config.warnings) process.stdout.write(`warning: ${warning}\n`);
+    process.stdout.write('configuration is valid\n');
+  }
+}
+
+process.stdout.on('error', fail);
+try {
+  main();
+} catch (error) {
+  fail(error);
+}

@@ -1,0 +1,146 @@
+// One GET for a component's tree: the body as it comes, decompressed and bounded.
+import { request as httpRequest } from 'node:http';
+import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import type { Transform } from 'node:stream';
+import { Observable } from 'rxjs';
+import type { Subscriber } from 'rxjs';
+import { bodyDecoder } from './body-decoder.js';
+import { checkAnswer, tooLarge } from './check-answer.js';
+import { PollFailure } from './poll-failure.js';
+import { requestFailure } from './request-failure.js';
+
+export interface Endpoint {
+  /** The whole address of the view. */
+  readonly url: URL;
+  /** Whether the certificate of an https address must be good. */
+  readonly tlsVerify: boolean;
+  /** Certificates in PEM that are trusted in place of the well-known authorities. */
+  readonly ca: string | undefined;
+  /** Whether a compressed body is asked for. */
+  readonly deflate: boolean;
+  /** From the look-up of the name to the end of the TLS handshake. */
+  readonly connectTimeoutMs: number;
+  readonly maxBodyBytes: number;
+}
+
+/** A piece of the body. */
+export interface Chunk {
+  readonly bytes: Uint8Array;
+  /** Bytes of the body that came over the wire so far, compressed or not. */
+  readonly received: number;
+}
+
+/**
+ * Emits the body of the answer to one GET. Redirects are not followed, and the connection is not
+ * used again; unsubscribing ends it at once. Fails with a PollFailure.
+ * @param securityKey empty for none
+ */
+export function fetchBody(endpoint: Endpoint, securityKey: string): Observable<Chunk> {
+  const { url, connectTimeoutMs, maxBodyBytes } = endpoint;
+  return new Observable((subscriber) => {
+    const fail = (error: unknown): void => {
+      subscriber.error(requestFailure(error));
+    };
+    const request = send(endpoint, securityKey);
+    const patience = setTimeout(() => {
+      fail(new PollFailure('timeout', `no connection within ${connectTimeoutMs} ms`));
+    }, connectTimeoutMs);
+    request.once('socket', (socket) => {
+      socket.once(url.protocol === 'https:' ? 'secureConnect' : 'connect', () => {
+        clearTimeout(patience);
+      });
+    });
+    // Always somebody to hear of it: also what goes wrong after the end is an error of the request.
+    request.on('error', fail);
+    request.on('response', (response) => {
+      response.on('error', fail);
+      try {
+        checkAnswer(response, { hasKey: securityKey !== '', maxBodyBytes });
+        forward(response, maxBodyBytes, subscriber);
+      } catch (error) {
+        fail(error);
+      }
+    });
+    request.end();
+    return () => {
+      clearTimeout(patience);
+      request.destroy();
+    };
+  });
+}
+
+function send(endpoint: Endpoint, securityKey: string): ClientRequest {
+  const { url, tlsVerify, ca, deflate } = endpoint;
+  const options: RequestOptions = {
+    method: 'GET',
+    agent: false,
+    headers: {
+      accept: 'application/json',
+      'accept-encoding': deflate ? 'deflate' : 'identity',
+      connection: 'close',
+      ...(securityKey !== '' && { 'security-key': securityKey }),
+    },
+  };
+  if (url.protocol !== 'https:') return httpRequest(url, options);
+  return httpsRequest(url, {
+    ...options,
+    rejectUnauthorized: tlsVerify,
+    ...(ca !== undefined && { ca }),
+  });
+}
+
+/** Passes the decoded body on, and what is wrong with it. */
+function forward(
+  response: IncomingMessage,
+  maxBodyBytes: number,
+  subscriber: Subscriber<Chunk>,
+): void {
+  let decoder: Transform | undefined;
+  let received = 0;
+  let decoded = 0;
+  const fail = (error: unknown): void => {
+    subscriber.error(requestFailure(error));
+  };
+  const start = (first: Uint8Array): Transform => {
+    const made = bodyDecoder(response.headers['content-encoding'], first);
+    made.on('error', fail);
+    made.on('data', (bytes: Uint8Array) => {
+      decoded += bytes.length;
+      if (decoded > maxBodyBytes) fail(tooLarge(maxBodyBytes));
+      else subscriber.next({ bytes, received });
+    });
+    made.once('end', () => {
+      subscriber.complete();
+    });
+    subscriber.add(() => {
+      made.destroy();
+    });
+    return made;
+  };
+  response.on('data', (bytes: Uint8Array) => {
+    if (subscriber.closed) return;
+    received += bytes.length;
+    if (received > maxBodyBytes) {
+      fail(tooLarge(maxBodyBytes));
+      return;
+    }
+    try {
+      decoder ??= start(bytes);
+    } catch (error) {
+      fail(error);
+      return;
+    }
+    if (decoder.write(bytes)) return;
+    response.pause();
+    decoder.once('drain', () => response.resume());
+  });
+  response.once('end', () => {
+    if (decoder === undefined) subscriber.complete();
+    else decoder.end();
+  });
+  response.once('close', () => {
+    if (!response.complete)
+      fail(new PollFailure('cut', 'the connection ended before the body did'));
+  });
+}

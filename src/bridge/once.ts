@@ -1,0 +1,55 @@
+// One poll of each component, and what it would publish.
+import { asyncScheduler, concatMap, from, map } from 'rxjs';
+import type { Observable } from 'rxjs';
+import type { ComponentConfig } from './component-config.js';
+import type { BridgeConfig } from './configuration.js';
+import { fetchBody } from './fetch-body.js';
+import { poll } from './poll.js';
+import type { Outcome } from './poll.js';
+import { scenarioText } from './scenario-text.js';
+
+/** What one component showed. */
+export interface Shown {
+  /** A scenario; empty when the poll failed. */
+  readonly text: string;
+  /** Sentences for the operator. */
+  readonly remarks: readonly string[];
+  readonly isGood: boolean;
+}
+
+/** Polls the components one after the other; publishes nothing. */
+export function once(config: BridgeConfig, unixMs: () => number): Observable<Shown> {
+  return from(config.components).pipe(
+    concatMap((component) => {
+      const { endpoint, securityKey, limits, requestTimeoutMs } = component;
+      const settings = { limits, requestTimeoutMs, unixMs, scheduler: asyncScheduler };
+      return poll(() => fetchBody(endpoint, securityKey), settings).pipe(
+        map((outcome) => shown(outcome, component, config)),
+      );
+    }),
+  );
+}
+
+function shown(outcome: Outcome, component: ComponentConfig, config: BridgeConfig): Shown {
+  const { name, serverKey, selection, endpoint } = component;
+  const about = `${name}: ${endpoint.url.href}`;
+  if (outcome.kind === 'failed') {
+    const { reason, message } = outcome.failure;
+    return { text: '', remarks: [`${about}: no tree (${reason}): ${message}`], isGood: false };
+  }
+  const { tree, size, durationMs } = outcome;
+  const objects = selection(tree);
+  const published = [...objects.values()].reduce((sum, { variables }) => sum + variables.size, 0);
+  const odd = Object.entries(tree.oddities).filter(([, count]) => count > 0);
+  const took = `${size.received} bytes over the wire, ${size.decoded} decompressed, ${Math.round(durationMs)} ms`;
+  return {
+    text: scenarioText(objects, { ...config, serverKey }),
+    remarks: [
+      `${about}: ${tree.objects.size} objects, ${tree.variableCount} variables; ${took}`,
+      `${name}: to be published under server key ${serverKey}: ${objects.size} objects, ${published} variables`,
+      ...odd.map(([oddity, count]) => `${name}: ${count} ${oddity.replaceAll('_', ' ')}`),
+      ...tree.unknownTypes.map((type) => `${name}: unknown type ${JSON.stringify(type)}`),
+    ],
+    isGood: true,
+  };
+}

@@ -1,0 +1,57 @@
+// When a component is polled: on a grid of its interval, less often while it fails, never twice at once.
+import { asyncScheduler, concatMap, defer, expand, map, take, timer } from 'rxjs';
+import type { Observable, SchedulerLike } from 'rxjs';
+
+export interface Pace {
+  readonly intervalMs: number;
+  /** Polls of a component that fails are at most this far apart, or the interval where that is longer. */
+  readonly mostBackOffMs: number;
+}
+
+export interface Polled<T> {
+  readonly outcome: T;
+  /** Polls that would have begun while this one was under way. */
+  readonly skipped: number;
+}
+
+interface Round<T> extends Polled<T> {
+  readonly waitMs: number;
+  /** Failures in a row, this poll counted. */
+  readonly failures: number;
+}
+
+/**
+ * Polls at once and then at every interval from the start of the former poll. After the first failure
+ * in a row the interval is as ever, then twice, four times … as long. Never completes.
+ */
+export function polling<T>(
+  poll: () => Observable<T>,
+  hasFailed: (outcome: T) => boolean,
+  pace: Pace,
+  scheduler: SchedulerLike = asyncScheduler,
+): Observable<Polled<T>> {
+  const after = (outcome: T, tookMs: number, failuresBefore: number): Round<T> => {
+    const failures = hasFailed(outcome) ? failuresBefore + 1 : 0;
+    const periodMs = periodAfter(failures, pace);
+    const skipped = Math.floor(tookMs / periodMs);
+    return { outcome, skipped, failures, waitMs: (skipped + 1) * periodMs - tookMs };
+  };
+  const round = (waitMs: number, failuresBefore: number): Observable<Round<T>> =>
+    timer(waitMs, scheduler).pipe(
+      concatMap(() =>
+        defer(() => {
+          const start = scheduler.now();
+          return poll().pipe(
+            take(1),
+            map((outcome) => after(outcome, scheduler.now() - start, failuresBefore)),
+          );
+        }),
+      ),
+    );
+  return round(0, 0).pipe(expand(({ waitMs, failures }) => round(waitMs, failures)));
+}
+
+function periodAfter(failures: number, { intervalMs, mostBackOffMs }: Pace): number {
+  const most = Math.max(intervalMs, mostBackOffMs);
+  return Math.min(most, intervalMs * 2 ** Math.min(30, Math.max(0, failures - 1)));
+}
