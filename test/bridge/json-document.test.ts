@@ -1,0 +1,125 @@
+// JSON that arrives in pieces, integers exact.
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { JsonDocument, jsonNumber } from '#app/bridge/json-document.js';
+import type { Json } from '#app/bridge/json-document.js';
+import { PollFailure } from '#app/bridge/poll-failure.js';
+
+const read = (body: string | Uint8Array, pieces = 1, mostNesting = 50): Json => {
+  const bytes = Buffer.from(body);
+  const document = new JsonDocument(mostNesting);
+  const size = Math.max(1, Math.ceil(bytes.length / pieces));
+  for (let at = 0; at < bytes.length; at += size) document.write(bytes.subarray(at, at + size));
+  return document.end();
+};
+
+const failureOf = (act: () => unknown): string => {
+  try {
+    act();
+  } catch (error) {
+    if (error instanceof PollFailure) return `${error.reason}: ${error.message}`;
+    throw error;
+  }
+  return 'none';
+};
+
+describe('JsonDocument', () => {
+  const numbers: readonly (readonly [string, number | bigint])[] = [
+    ['0', 0],
+    ['-0', -0],
+    ['9007199254740991', 9007199254740991],
+    ['9007199254740992', 9007199254740992n],
+    ['9007199254740993', 9007199254740993n],
+    ['-9007199254740993', -9007199254740993n],
+    ['9223372036854775808', 9223372036854775808n],
+    ['18446744073709551615', 18446744073709551615n],
+    ['1e3', 1000],
+    ['1.5', 1.5],
+    ['1e400', Infinity],
+    [`1${'0'.repeat(60)}`, 1e60],
+  ];
+  for (const [text, value] of numbers)
+    it(`reads ${text.slice(0, 30)} as ${typeof value} ${String(value)}`, () => {
+      expect(read(`[${text}]`)).to.deep.equal([value]);
+      expect(jsonNumber(text)).to.equal(value);
+    });
+
+  it('takes time in proportion to a number with a million digits, not to its square', () =>
+    expect(read(`[${'9'.repeat(1_000_000)}]`)).to.deep.equal([Infinity]));
+
+  it('reads whatever JSON.stringify writes, cut into pieces anywhere', () => {
+    fc.assert(
+      fc.property(
+        fc.jsonValue({ maxDepth: 8 }),
+        fc.integer({ min: 1, max: 40 }),
+        (value, pieces) => {
+          const text = JSON.stringify(value);
+          // Beyond 2^53 ours is more exact than a number: compare as texts.
+          const plain = JSON.stringify(read(text, pieces), (_, each: unknown) =>
+            typeof each === 'bigint' ? Number(each) : each,
+          );
+          expect(plain).to.equal(JSON.stringify(JSON.parse(text)));
+        },
+      ),
+    );
+  });
+
+  it('keeps integers of any size exact, cut into pieces anywhere', () => {
+    fc.assert(
+      fc.property(fc.array(fc.bigInt(-(2n ** 64n), 2n ** 64n)), fc.nat(30), (values, pieces) => {
+        const text = `[${values.join(',')}]`;
+        const found = read(text, pieces + 1) as readonly (number | bigint)[];
+        expect(found.map(BigInt)).to.deep.equal(values);
+      }),
+    );
+  });
+
+  const BAD: Readonly<Record<string, string | Uint8Array>> = {
+    nothing: '',
+    blanks: ' \n ',
+    'a document that ends early': '[{"a":1}',
+    'a text that ends early': '["abc',
+    NaN: '[NaN]',
+    'a missing comma': '[1 2]',
+    'a comma too many': '[1,]',
+    'something behind the end': '[1] [2]',
+    'bytes that are not UTF-8': Buffer.from([0x5b, 0x22, 0xc3, 0x28, 0x22, 0x5d]),
+    'a lone continuation byte': Buffer.from([0x5b, 0x22, 0x80, 0x22, 0x5d]),
+    'a byte that UTF-8 has not': Buffer.from([0x5b, 0x22, 0xff, 0x22, 0x5d]),
+    'a control character in a text': '["\u0001"]',
+    HTML: '<html>',
+  };
+  for (const [name, body] of Object.entries(BAD))
+    it(`refuses ${name}`, () => {
+      for (const pieces of [1, 3, 100])
+        expect(failureOf(() => read(body, pieces))).to.match(/^bad_json: the body is/);
+    });
+
+  it('says in one short line what is wrong', () => {
+    const message = failureOf(() => read(`[${'\u001b[2J'.repeat(1000)}]`));
+    expect(message.length).to.be.below(250);
+    expect(message).not.to.match(/[\p{Cc}\p{Cf}]/u);
+  });
+
+  it('leaves a document that nests too deep as soon as it does', () => {
+    const deep = '['.repeat(51);
+    const document = new JsonDocument(50);
+    expect(
+      failureOf(() => {
+        document.write(Buffer.from(deep));
+      }),
+    ).to.match(/^too_deep: .* 50 levels/);
+    expect(read('['.repeat(50) + ']'.repeat(50))).to.be.an('array');
+  });
+
+  it('is not fooled by brackets in texts, and counts levels, not brackets', () => {
+    expect(read(`["${'['.repeat(100)}"]`)).to.deep.equal(['['.repeat(100)]);
+    expect(read(`[${'[],'.repeat(100)}[]]`)).to.have.lengthOf(101);
+  });
+
+  it('keeps members with the names of Object.prototype apart from it', () => {
+    const value = read('{"__proto__":{"x":1},"constructor":2}');
+    expect(Object.keys(value ?? {})).to.deep.equal(['__proto__', 'constructor']);
+    expect(({} as Record<string, unknown>)['x']).to.equal(undefined);
+  });
+});
