@@ -1,9 +1,9 @@
 // A published tree that lives: totals rise, levels wander, clients come and go.
 import type { VariableKind } from '../model.js';
 import type { PublishedObject } from '../native/publisher-options.js';
-import type { Publisher } from '../native/publisher.js';
 import { begin } from './move.js';
 import type { Move } from './move.js';
+import type { ObjectPublisher } from './object-publisher.js';
 import type { Random } from './random.js';
 import type { PlannedInstance, PlannedObject, PlannedVariable } from './tree-plan.js';
 
@@ -17,7 +17,7 @@ interface LivingInstance {
 const TURNOVER_PERCENT = 30;
 
 export class LiveTree {
-  readonly #publisher: Publisher;
+  readonly #publisher: ObjectPublisher;
   readonly #root: PublishedObject;
   readonly #rootId: string;
   readonly #random: Random;
@@ -29,7 +29,7 @@ export class LiveTree {
   #dropped = 0;
 
   constructor(
-    publisher: Publisher,
+    publisher: ObjectPublisher,
     rootId: string,
     plans: readonly PlannedInstance[],
     random: Random,
@@ -44,7 +44,7 @@ export class LiveTree {
     this.#transients = plans.filter(({ isTransient }) => isTransient).length;
   }
 
-  /** Objects and variables that the segment had no room for. */
+  /** Objects and variables that there was no room for. */
   get dropped(): number {
     return this.#dropped;
   }

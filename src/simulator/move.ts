@@ -1,50 +1,46 @@
 // Gives a published variable its first value, and what moves it on along its course.
-import type { ValueType } from '../model.js';
-import type {
-  PublishedHistogram,
-  PublishedScalar,
-  PublishedSummary,
-  PublishedValues,
-} from '../native/published-values.js';
 import type { Course } from './course.js';
+import type { ValueHandle, ValueHandles } from './object-publisher.js';
 import type { Random } from './random.js';
 import type { PlannedVariable } from './tree-plan.js';
 import { Wandering } from './wandering.js';
 
 /** Publishes the next value of a variable. */
 export type Move = () => void;
-type Handle = PublishedValues[ValueType];
+type Scalar = ValueHandles['u64'];
+type Histogram = ValueHandles['histogram'];
+type Summary = ValueHandles['summary'];
 
 /** One in so many moves is a mishap. */
 const FEW = 20;
 
 /** Publishes the first value; undefined when the variable never moves. */
 export function begin(
-  handle: Handle,
+  handle: ValueHandle,
   { type, course }: PlannedVariable,
   random: Random,
 ): Move | undefined {
   switch (course.kind) {
     case 'fixed':
-      if (type === 'string') (handle as PublishedValues['string']).set(course.text);
+      if (type === 'string') (handle as ValueHandles['string']).set(course.text);
       return undefined;
     case 'constant':
-      (handle as PublishedScalar).set(course.value);
+      (handle as Scalar).set(course.value);
       return undefined;
     case 'distribution':
       return type === 'histogram'
-        ? observe(handle as PublishedHistogram, random)
-        : summarize(handle as PublishedSummary, random);
+        ? observe(handle as Histogram, random)
+        : summarize(handle as Summary, random);
     case 'level':
-      return wander(handle as PublishedScalar, course.most, type === 'f64' ? 0.001 : 1, random);
+      return wander(handle as Scalar, course.most, type === 'f64' ? 0.001 : 1, random);
     default:
-      return rise(handle as PublishedScalar, course, random);
+      return rise(handle as Scalar, course, random);
   }
 }
 
 type Rising = Extract<Course, { kind: 'total' | 'mishaps' }>;
 
-function rise(scalar: PublishedScalar, course: Rising, random: Random): Move {
+function rise(scalar: Scalar, course: Rising, random: Random): Move {
   if (course.kind === 'mishaps') {
     scalar.set(random.below(FEW));
     return () => {
@@ -56,7 +52,7 @@ function rise(scalar: PublishedScalar, course: Rising, random: Random): Move {
   return () => void scalar.add(1 + random.below(step));
 }
 
-function wander(scalar: PublishedScalar, most: number, grain: number, random: Random): Move {
+function wander(scalar: Scalar, most: number, grain: number, random: Random): Move {
   const level = new Wandering(most, grain, random);
   scalar.set(level.value);
   return () => {
@@ -65,12 +61,12 @@ function wander(scalar: PublishedScalar, most: number, grain: number, random: Ra
   };
 }
 
-function observe(histogram: PublishedHistogram, random: Random): Move {
+function observe(histogram: Histogram, random: Random): Move {
   histogram.observe(random.next());
   return () => void histogram.observe(random.next() ** 4);
 }
 
-function summarize(summary: PublishedSummary, random: Random): Move {
+function summarize(summary: Summary, random: Random): Move {
   let count = 0;
   const move = () => {
     count += 1 + random.below(10);

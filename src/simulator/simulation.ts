@@ -16,6 +16,7 @@ import {
 import type { Observable } from 'rxjs';
 import type { Publisher } from '../native/publisher.js';
 import type { LiveTree } from './live-tree.js';
+import type { ObjectPublisher } from './object-publisher.js';
 import type { Scenario, ScenarioStep } from './scenario-model.js';
 import { Stage } from './stage.js';
 
@@ -24,7 +25,7 @@ export type Ending = 'clean' | 'kill';
 
 /** Beats while it is subscribed to; never ends. */
 export function live(
-  publisher: Publisher,
+  publisher: ObjectPublisher,
   tree: LiveTree,
   rateHz: number,
   fraction: number,
@@ -40,7 +41,7 @@ export function live(
 }
 
 /** Puts the scenario's objects on a stage; call it before the publisher is placed. */
-export function stageOf(publisher: Publisher, { objects }: Scenario): Stage {
+export function stageOf(publisher: ObjectPublisher, { objects }: Scenario): Stage {
   const stage = new Stage(publisher);
   for (const object of objects) stage.add(object);
   return stage;
@@ -48,7 +49,7 @@ export function stageOf(publisher: Publisher, { objects }: Scenario): Stage {
 
 /** Plays the steps, each after the one before; goes on publishing after the last one. */
 export function play(
-  publisher: Publisher,
+  publisher: ObjectPublisher,
   stage: Stage,
   { steps, repeat: isEndless }: Scenario,
 ): Observable<Ending> {

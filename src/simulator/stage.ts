@@ -1,10 +1,9 @@
-// Puts a scenario's objects into a publisher and carries out its steps.
+// Publishes a scenario's objects and carries out its steps.
 import { Fault } from '../errors.js';
 import { LIMITS } from '../native/layout.js';
 import type { PublishedObject } from '../native/publisher-options.js';
-import type { Publisher } from '../native/publisher.js';
-import type { PublishedValues } from '../native/published-values.js';
 import { Checker } from './checker.js';
+import type { ObjectPublisher, ValueHandle, ValueHandles } from './object-publisher.js';
 import type {
   ScenarioObject,
   ScenarioStep,
@@ -14,7 +13,7 @@ import type {
 
 interface Staged {
   readonly variable: ScenarioVariable;
-  readonly handle: PublishedValues[keyof PublishedValues];
+  readonly handle: ValueHandle;
 }
 
 interface StagedObject {
@@ -27,10 +26,10 @@ interface StagedObject {
 const TEXT_ROOM = 128;
 
 export class Stage {
-  readonly #publisher: Publisher;
+  readonly #publisher: ObjectPublisher;
   readonly #objects = new Map<string, StagedObject>();
 
-  constructor(publisher: Publisher) {
+  constructor(publisher: ObjectPublisher) {
     this.#publisher = publisher;
   }
 
@@ -127,15 +126,15 @@ function schemaOf(value: ScenarioValue | undefined): readonly number[] {
   return 'bounds' in value ? value.bounds : value.quantiles.map(([quantile]) => quantile);
 }
 
-function store(handle: PublishedValues[keyof PublishedValues], value: ScenarioValue): void {
+function store(handle: ValueHandle, value: ScenarioValue): void {
   if (typeof value === 'object') {
     if ('bounds' in value && 'observe' in handle) handle.set(value.counts, value.sum);
     else if ('quantiles' in value && 'set' in handle)
-      (handle as PublishedValues['summary']).set(
+      (handle as ValueHandles['summary']).set(
         value.count,
         value.sum,
         value.quantiles.map(([, each]) => each),
       );
-  } else if (typeof value === 'string') (handle as PublishedValues['string']).set(value);
-  else (handle as PublishedValues['u64']).set(value);
+  } else if (typeof value === 'string') (handle as ValueHandles['string']).set(value);
+  else (handle as ValueHandles['u64']).set(value);
 }

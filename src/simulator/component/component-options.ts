@@ -1,0 +1,36 @@
+// How a component answers: its address, its key, and what the protocol leaves open.
+
+export interface ComponentOptions {
+  /** Path before `/sharedmem`, such as `/rtds`. Default empty. */
+  readonly base?: string;
+  /** What the header Security-Key must say. Default: anybody may ask. */
+  readonly securityKey?: string | undefined;
+  /** Status for who does not know the key. Default 401. */
+  readonly refusalStatus?: 401 | 403;
+  /** PEM texts; with them it speaks HTTPS. */
+  readonly tls?: { readonly cert: string; readonly key: string } | undefined;
+  /** What is sent to who accepts deflate: zlib-wrapped, raw deflate or gzip. Default zlib. */
+  readonly compression?: Compression;
+  /** Chunks in place of a Content-Length. Default false. */
+  readonly isChunked?: boolean;
+  /** Keeps connections for further requests. Default false. */
+  readonly keepsAlive?: boolean;
+  /** Default `application/json`. */
+  readonly contentType?: string;
+  /** Before every answer. Default 0. */
+  readonly latencyMs?: number;
+}
+
+export type Compression = 'zlib' | 'raw' | 'gzip';
+
+export const DEFAULTS = {
+  base: '',
+  securityKey: undefined,
+  refusalStatus: 401,
+  tls: undefined,
+  compression: 'zlib',
+  isChunked: false,
+  keepsAlive: false,
+  contentType: 'application/json',
+  latencyMs: 0,
+} as const satisfies Required<ComponentOptions>;

@@ -1,0 +1,24 @@
+// The last requests that a component got, oldest first.
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+
+export interface LoggedRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: IncomingHttpHeaders;
+}
+
+const MOST = 1000;
+
+export class RequestLog {
+  readonly #requests: LoggedRequest[] = [];
+
+  /** At most 1000. */
+  get requests(): readonly LoggedRequest[] {
+    return this.#requests;
+  }
+
+  add({ method = '', url = '', headers }: IncomingMessage): void {
+    this.#requests.push({ method, url, headers });
+    if (this.#requests.length > MOST) this.#requests.shift();
+  }
+}

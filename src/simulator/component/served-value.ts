@@ -1,0 +1,74 @@
+// Variables of a served tree: they keep present values, and refuse once they are gone.
+import type { SlotRef, ValueType, VariableKind } from '../../model.js';
+import type { ValueHandles } from '../object-publisher.js';
+
+/** Integers are bigints, so that all 64 bits are exact. */
+export type ServedValue = bigint | number | boolean | string;
+
+/** A variable as it is now. */
+export interface ServedVariable {
+  readonly name: string;
+  readonly type: ValueType;
+  readonly kind: VariableKind;
+  /** Undefined: it is there and has no value yet. */
+  readonly value: ServedValue | undefined;
+}
+
+/** What a handle writes to. */
+export interface KeptVariable extends ServedVariable {
+  readonly ref: SlotRef;
+  /** Bytes that a text may have. */
+  readonly room: number;
+  value: ServedValue | undefined;
+  isGone: boolean;
+}
+
+type Scalar = number | bigint | boolean;
+
+const integer = (value: Scalar): bigint =>
+  BigInt(typeof value === 'number' ? Math.trunc(value) : value);
+
+/** Integers wrap at 64 bits and texts end where a segment's would. */
+const HANDLES: { readonly [T in ValueType]: (kept: KeptVariable) => ValueHandles[T] } = {
+  u64: (kept) => scalar(kept, (value) => BigInt.asUintN(64, integer(value))),
+  i64: (kept) => scalar(kept, (value) => BigInt.asIntN(64, integer(value))),
+  f64: (kept) => scalar(kept, Number),
+  bool: (kept) => scalar(kept, Boolean),
+  string: (kept) => ({ ref: kept.ref, set: (text) => store(kept, cut(text, kept.room)) }),
+  // The vendor has neither of these: their values are not kept.
+  histogram: (kept) => ({ ref: kept.ref, set: () => !kept.isGone, observe: () => !kept.isGone }),
+  summary: (kept) => ({ ref: kept.ref, set: () => !kept.isGone }),
+};
+
+export const handleOf = <T extends ValueType>(kept: KeptVariable, type: T): ValueHandles[T] =>
+  HANDLES[type](kept);
+
+function scalar(
+  kept: KeptVariable,
+  kindOf: (value: Scalar) => Exclude<ServedValue, string>,
+): ValueHandles['u64'] {
+  const set = (value: Scalar) => store(kept, kindOf(value));
+  return {
+    ref: kept.ref,
+    set,
+    add: (value) => {
+      const before = kept.value ?? kindOf(0);
+      const sum =
+        typeof before === 'bigint' ? before + integer(value) : Number(before) + Number(value);
+      return set(sum);
+    },
+  };
+}
+
+function store(kept: KeptVariable, value: ServedValue): boolean {
+  if (kept.isGone) return false;
+  kept.value = value;
+  return true;
+}
+
+/** As many whole characters as fit, in well-formed Unicode. */
+function cut(text: string, room: number): string {
+  const bytes = Buffer.alloc(Math.min(room, text.length * 3));
+  const { written } = new TextEncoder().encodeInto(text, bytes);
+  return bytes.toString('utf8', 0, written);
+}

@@ -1,0 +1,42 @@
+// What the vendor calls the type of a variable, by what it is to us.
+import type { ValueType, VariableKind } from '../../model.js';
+import type { ServedValue } from './served-value.js';
+
+export const VENDOR_TYPES = {
+  counter: 'Counter',
+  gauge: 'Gauge',
+  number: 'Numeric',
+  large: 'Large Numeric',
+  flag: 'Boolean',
+  text: 'String',
+  /** Not the vendor's: it has no fractions, so readers must go by the JSON type. */
+  fraction: 'Floating',
+} as const;
+
+const LEAST = -(2n ** 31n);
+const MOST = 2n ** 31n - 1n;
+
+/** Undefined for what the vendor has nothing like. */
+export function vendorType(
+  type: ValueType,
+  kind: VariableKind,
+  value: ServedValue | undefined,
+): string | undefined {
+  switch (type) {
+    case 'bool':
+      return VENDOR_TYPES.flag;
+    case 'string':
+      return VENDOR_TYPES.text;
+    case 'f64':
+      return VENDOR_TYPES.fraction;
+    case 'u64':
+    case 'i64':
+      if (kind === 'counter') return VENDOR_TYPES.counter;
+      if (kind === 'gauge') return VENDOR_TYPES.gauge;
+      return typeof value === 'bigint' && (value < LEAST || value > MOST)
+        ? VENDOR_TYPES.large
+        : VENDOR_TYPES.number;
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,16 @@
+// The self-signed certificates of test components; see tls/README.md.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { PROJECT } from './processes.js';
+
+export const tlsPath = (name: string): string => join(PROJECT, 'test/support/tls', name);
+
+const pair = (name: string) => ({
+  cert: readFileSync(tlsPath(`${name}.cert.pem`), 'utf8'),
+  key: readFileSync(tlsPath(`${name}.key.pem`), 'utf8'),
+});
+
+/** For 127.0.0.1 and localhost. */
+export const COMPONENT_TLS = pair('component');
+/** For another host name. */
+export const OTHER_TLS = pair('other');
