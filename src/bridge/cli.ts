@@ -61,7 +61,8 @@ function main(): void {
     process.stdout.write(invocation.text);
     return;
   }
-  const config = loadBridgeConfig(invocation.file, process.env, hostname());
+  const keys = { environment: process.env, userId: process.geteuid?.() };
+  const config = loadBridgeConfig(invocation.file, keys, hostname());
   if (invocation.kind === 'run') run(config, invocation.isDebug || config.isDebug);
   else if (invocation.kind === 'once') pollOnce(config);
   else {
