@@ -1,4 +1,5 @@
 // How a component answers: its address, its key, and what the protocol leaves open.
+import type { OddityName } from './oddities.js';
 
 export interface ComponentOptions {
   /** Path before `/sharedmem`, such as `/rtds`. Default empty. */
@@ -19,6 +20,8 @@ export interface ComponentOptions {
   readonly contentType?: string;
   /** Before every answer. Default 0. */
   readonly latencyMs?: number;
+  /** Default none. */
+  readonly oddities?: Iterable<OddityName>;
 }
 
 export type Compression = 'zlib' | 'raw' | 'gzip';
@@ -33,4 +36,5 @@ export const DEFAULTS = {
   keepsAlive: false,
   contentType: 'application/json',
   latencyMs: 0,
+  oddities: [],
 } as const satisfies Required<ComponentOptions>;

@@ -7,10 +7,10 @@ import type { ComponentOptions } from './component-options.js';
 import { viewAt } from './component-view.js';
 import { Exchange } from './exchange.js';
 import { Listener } from './listener.js';
+import { OddWays } from './oddities.js';
 import { RequestLog } from './request-log.js';
 import type { LoggedRequest } from './request-log.js';
 import type { ServedTree } from './served-tree.js';
-import { vendorJson } from './vendor-json.js';
 import { vendorObject } from './vendor-tree.js';
 import type { VendorObject } from './vendor-tree.js';
 
@@ -19,6 +19,7 @@ export class ComponentServer {
   /** What is served from the next request on. */
   tree: ServedTree;
   readonly #options: Required<ComponentOptions>;
+  readonly #ways: OddWays;
   readonly #log = new RequestLog();
   readonly #listener: Listener;
   #port = 0;
@@ -26,6 +27,7 @@ export class ComponentServer {
   constructor(tree: ServedTree, options: ComponentOptions = {}) {
     this.tree = tree;
     this.#options = { ...DEFAULTS, ...options };
+    this.#ways = new OddWays(this.#options.oddities);
     this.#listener = new Listener(
       this.#options.tls,
       (request, response) => void this.#serve(request, response),
@@ -92,10 +94,10 @@ export class ComponentServer {
     const view = path.startsWith(base) ? viewAt(path.slice(base.length), this.#roots()) : undefined;
     if (view === undefined) return plainAnswer(404, 'There is nothing here\n');
     if (view.content === undefined) return NO_CONTENT;
-    return plainAnswer(200, vendorJson(view.content), { 'Content-Type': contentType });
+    return plainAnswer(200, this.#ways.text(view.content), { 'Content-Type': contentType });
   }
 
   #roots(): readonly VendorObject[] {
-    return Array.from(this.tree.roots, vendorObject);
+    return this.#ways.tree(Array.from(this.tree.roots, vendorObject));
   }
 }
