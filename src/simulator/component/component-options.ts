@@ -20,6 +20,10 @@ export interface ComponentOptions {
   readonly contentType?: string;
   /** Before every answer. Default 0. */
   readonly latencyMs?: number;
+  /** How late the fault `slow` answers. Default 4000. */
+  readonly slowMs?: number;
+  /** Between two bytes of the fault `drip`. Default 200. */
+  readonly dripMs?: number;
   /** Default none. */
   readonly oddities?: Iterable<OddityName>;
 }
@@ -36,5 +40,7 @@ export const DEFAULTS = {
   keepsAlive: false,
   contentType: 'application/json',
   latencyMs: 0,
+  slowMs: 4000,
+  dripMs: 200,
   oddities: [],
 } as const satisfies Required<ComponentOptions>;
