@@ -21,8 +21,16 @@ export function jsonNumber(text: string): number | bigint {
   return isExact || text.length > MOST_DIGITS ? number : BigInt(text);
 }
 
-/** Tells its tokens' numbers exactly. */
+/** Tells numbers and texts exactly. */
 class ExactTokenizer extends Tokenizer {
+  constructor() {
+    super();
+    // A text is decoded in pieces, and the library's own decoder drops U+FEFF at the start of each.
+    const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+    const { bufferedString } = this as unknown as { readonly bufferedString: object };
+    Object.assign(bufferedString, { decoder });
+  }
+
   // The library foresees another parser; its type allows only what JavaScript rounds to.
   protected override parseNumber(text: string): number {
     return jsonNumber(text) as number;

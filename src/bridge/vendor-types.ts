@@ -30,8 +30,9 @@ const numeric: Reader = (value) => {
   }
   if (typeof value !== 'number') return undefined;
   if (Number.isSafeInteger(value)) return { type: 'i64', value: value + 0 };
-  if (Number.isInteger(value)) return numeric(BigInt(value));
-  return Number.isFinite(value) ? { type: 'f64', value } : undefined;
+  if (!Number.isFinite(value)) return undefined;
+  const exact = Number.isInteger(value) ? numeric(BigInt(value)) : undefined;
+  return exact ?? { type: 'f64', value };
 };
 
 /** A total. One that is negative has run over its 32 bits, or 64 where it needs more than 32. */

@@ -74,6 +74,19 @@ describe('JsonDocument', () => {
     );
   });
 
+  it('keeps every character of a text, byte order marks too, cut into pieces anywhere', () => {
+    const marked = fc.string({
+      unit: fc.constantFrom('\ufeff', 'a', '\n', 'ä', '\u2028', '"', '\u{1f600}'),
+    });
+    fc.assert(
+      fc.property(fc.array(marked), fc.integer({ min: 1, max: 60 }), (texts, pieces) => {
+        expect(read(JSON.stringify(texts), pieces)).to.deep.equal(texts);
+        const spelt = JSON.stringify(texts).replace(/ä/g, '\\u00e4');
+        expect(read(`\ufeff${spelt}`, pieces)).to.deep.equal(texts);
+      }),
+    );
+  });
+
   const BAD: Readonly<Record<string, string | Uint8Array>> = {
     nothing: '',
     blanks: ' \n ',

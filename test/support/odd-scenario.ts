@@ -168,5 +168,11 @@ export const ODD_SCENARIO: {
         number: text(String(n)),
       },
     })),
+    ...Array.from({ length: 10 }, (_, n) => ({
+      id: `${THREAD}.placeholder.${n}`,
+      parent: THREAD,
+      class: 'NoDataCache',
+      variables: {},
+    })),
   ],
 };

@@ -10,6 +10,7 @@ export const PROJECT = fileURLToPath(new URL('../../', import.meta.url));
 const SHM = '/dev/shm';
 
 const PROGRAMS = {
+  bridge: 'dist/bridge/cli.js',
   exporter: 'dist/cli.js',
   simulator: 'dist/simulator/cli.js',
   license: 'dist/license/cli.js',

@@ -1,4 +1,5 @@
 // How a component answers: its address, its key, and what the protocol leaves open.
+import type { OddityName } from './oddities.js';
 
 export interface ComponentOptions {
   /** Path before `/sharedmem`, such as `/rtds`. Default empty. */
@@ -19,6 +20,12 @@ export interface ComponentOptions {
   readonly contentType?: string;
   /** Before every answer. Default 0. */
   readonly latencyMs?: number;
+  /** How late the fault `slow` answers. Default 4000. */
+  readonly slowMs?: number;
+  /** Between two bytes of the fault `drip`. Default 200. */
+  readonly dripMs?: number;
+  /** Default none. */
+  readonly oddities?: Iterable<OddityName>;
 }
 
 export type Compression = 'zlib' | 'raw' | 'gzip';
@@ -33,4 +40,7 @@ export const DEFAULTS = {
   keepsAlive: false,
   contentType: 'application/json',
   latencyMs: 0,
+  slowMs: 4000,
+  dripMs: 200,
+  oddities: [],
 } as const satisfies Required<ComponentOptions>;

@@ -1,6 +1,6 @@
 // One request and what becomes of it; a client that leaves ends whatever is under way.
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Readable } from 'node:stream';
+import type { Duplex, Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout } from 'node:timers/promises';
 import { messageOf } from '../../errors.js';
@@ -43,10 +43,14 @@ export class Exchange {
     this.response.end(answer.body);
   }
 
-  /** Sends a body of any length, no faster than it is read. */
-  async stream({ status, headers }: Answer, body: Readable): Promise<void> {
-    this.head({ status, headers });
-    await pipeline(body, this.response);
+  /** Sends a body of any length through these streams, no faster than it is read. */
+  async stream(
+    head: Pick<Answer, 'status' | 'headers'>,
+    source: Readable,
+    ...through: readonly Duplex[]
+  ): Promise<void> {
+    this.head(head);
+    await pipeline([source, ...through, this.response]);
   }
 
   /** Sends the head alone; without a length the body goes in chunks. */
@@ -59,9 +63,15 @@ export class Exchange {
     this.response.flushHeaders();
   }
 
-  /** Ends the connection after what was sent. */
-  hangUp(): void {
+  /** Ends the connection after these bytes, whatever the head said. */
+  hangUpAfter(bytes: Buffer): void {
+    if (bytes.length > 0) this.response.write(bytes);
     this.response.socket?.destroySoon();
+  }
+
+  /** Ends the connection without a word. */
+  drop(): void {
+    this.response.destroy();
   }
 
   /** Ends an exchange that cannot go on, mostly because its client has left. */

@@ -65,6 +65,11 @@ export class Listener {
     await closed;
   }
 
+  /** Resets all connections. */
+  reset(): void {
+    for (const socket of this.#sockets) socket.resetAndDestroy();
+  }
+
   /** @throws Fault USAGE when the certificate or the key cannot be used */
   #make(): Server {
     const server = this.#tls === undefined ? createServer() : secureServer(this.#tls);

@@ -17,7 +17,7 @@ const variableJson = ({ Name, Type, Value }: VendorVariable): string =>
   `{"Name":${quoted(Name)},"Type":${quoted(Type)},"Value":${valueJson(Value)}}`;
 
 /** NaN and infinities are null. */
-function valueJson(value: VendorValue): string {
+export function valueJson(value: VendorValue): string {
   if (typeof value === 'string') return quoted(value);
   return typeof value === 'number' ? fractionText(value) : String(value);
 }

@@ -1,0 +1,222 @@
+// What the bridge publishes of a component gives the page that the component's own segment would give.
+import { expect } from 'chai';
+import { chmodSync, existsSync } from 'node:fs';
+import { parseScenario } from '#app/simulator/scenario.js';
+import type { ScenarioObject, ScenarioVariable } from '#app/simulator/scenario-model.js';
+import { Random } from '#app/simulator/random.js';
+import type { ComponentOptions } from '#app/simulator/component/component-options.js';
+import { ODDITIES } from '#app/simulator/component/oddities.js';
+import type { OddityName } from '#app/simulator/component/oddities.js';
+import { COMPONENT_TLS, tlsPath } from '../support/component-certificates.js';
+import { ODD_SCENARIO } from '../support/odd-scenario.js';
+import { theatre } from '../support/processes.js';
+import { BRIDGED, BridgeTwins, RECORDED, inAnyOrder, recordedText } from './bridge-twins.js';
+
+/** Another value of the same type, often one at the end of its range. */
+function otherValue({ type }: ScenarioVariable, random: Random): unknown {
+  const small = random.below(1_000_000);
+  const pick = <T>(...values: readonly T[]): T => values[random.below(values.length)] as T;
+  switch (type) {
+    case 'u64':
+      return pick<unknown>(small, 2 ** 40 + small, '9007199254740993', '9223372036854775807');
+    case 'i64':
+      return pick<unknown>(small, -small, '9007199254740993', '-9223372036854775808');
+    case 'f64':
+      return pick(small / 1000, -small / 7, small);
+    case 'bool':
+      return random.below(2) === 1;
+    default:
+      return pick(`text-${small}`, '', 'ä "quoted" \\ \u0001', 'x'.repeat(random.below(500)));
+  }
+}
+
+/** What tells one run of a component from the next is no value that changes. */
+const isIdentity = ({ name }: ScenarioVariable): boolean => name === 'processID' || name === 'time';
+const isPlain = (variable: ScenarioVariable): boolean =>
+  variable.value !== undefined &&
+  !isIdentity(variable) &&
+  variable.type !== 'histogram' &&
+  variable.type !== 'summary';
+
+/** So many values set anew, at random. */
+function changes(objects: readonly ScenarioObject[], count: number, random: Random) {
+  const all = objects.flatMap(({ id, variables }) =>
+    variables.filter(isPlain).map((variable) => ({ id, variable })),
+  );
+  return Array.from({ length: count }, () => {
+    const { id, variable } = all[random.below(all.length)] ?? { id: '', variable: undefined };
+    if (variable === undefined) throw new Error('There are no variables');
+    return [id, variable.name, otherValue(variable, random)] as const;
+  });
+}
+
+const isBelow = (objects: readonly ScenarioObject[], top: string): ReadonlySet<string> => {
+  const below = new Set([top]);
+  for (const { id, parent } of objects)
+    if (parent !== undefined && below.has(parent)) below.add(id);
+  return below;
+};
+
+interface Trial {
+  readonly name: string;
+  readonly text: () => string;
+  readonly app: string;
+  /** An object with some below it that comes and goes. */
+  readonly comesAndGoes: string;
+  /** An object whose class decides what is on the page. */
+  readonly classed: string;
+  readonly root: string;
+  /** Whether the page has the state of the root. */
+  readonly showsState?: boolean;
+  readonly options?: ComponentOptions;
+}
+
+/** What a component cannot show at all is left out: no value, and what is not a number. */
+const oddText = (): string => {
+  const objects = ODD_SCENARIO.objects.map((object) => ({
+    ...object,
+    variables: Object.fromEntries(
+      Object.entries(object.variables).filter(
+        ([, variable]) => 'value' in variable && variable.value !== 'NaN',
+      ),
+    ),
+  }));
+  return JSON.stringify({ ...ODD_SCENARIO, objects }).replaceAll('.1.adh', '.1.odd');
+};
+
+const ODD = {
+  text: oddText,
+  app: 'odd',
+  comesAndGoes: 'desk.example.com.1.odd.mount.7',
+  classed: 'desk.example.com.1.odd.mount.7',
+  root: 'desk.example.com.1.odd',
+};
+
+const KEY = 'Wednesday 7';
+
+const TRIALS: readonly Trial[] = [
+  {
+    name: 'the tree of a real ADH 3.8',
+    text: recordedText,
+    app: 'adh',
+    comesAndGoes: 'lseg1.bgp59.com.1.adh.rrmpConsumer.DF_LEV_ONE',
+    classed: 'lseg1.bgp59.com.1.adh.source.server.rest.transmissionBus',
+    root: 'lseg1.bgp59.com.1.adh',
+    showsState: true,
+  },
+  {
+    ...ODD,
+    name: 'a tree with everything that a component can show',
+  },
+  {
+    ...ODD,
+    name: 'that tree with every oddity of real ones, over https, compressed, behind a key',
+    options: {
+      oddities: Object.keys(ODDITIES) as OddityName[],
+      tls: COMPONENT_TLS,
+      securityKey: KEY,
+      isChunked: true,
+    },
+  },
+];
+
+for (const { name, text, app, comesAndGoes, classed, root, showsState, options } of TRIALS)
+  describe(`${name}, bridged`, function () {
+    this.slow(20_000);
+    this.timeout(60_000);
+    const stage = theatre();
+    const random = new Random(11);
+    let twins: BridgeTwins;
+    let objects: readonly ScenarioObject[] = [];
+    let page = '';
+
+    before('the tree is at hand', function () {
+      if (text === recordedText && !existsSync(RECORDED)) this.skip();
+    });
+    before(async () => {
+      twins = new BridgeTwins(stage, text(), options);
+      ({ objects } = parseScenario(text(), name));
+      const key = stage.write('key', `${KEY}\n`);
+      chmodSync(key, 0o600);
+      const secured = { ca_file: tlsPath('component.cert.pem'), security_key: `file:${key}` };
+      await twins.start(app, options === undefined ? {} : { ...secured, deflate: 'always' });
+    });
+    after(async () => {
+      await twins.close();
+    });
+
+    it('gives the same page as its own segment', async () => {
+      page = await twins.same('the first pages');
+      expect(page.split('\n').length).to.be.above(50);
+    });
+
+    it('gives the same page after values changed', async () => {
+      for (let round = 0; round < 5; round++) {
+        const count = Math.ceil(objects.length);
+        twins.play({ set: changes(objects, count, random) });
+        page = await twins.same(`round ${round}`, page);
+      }
+    });
+
+    it('gives the same page after objects went, and after they came back', async () => {
+      const gone = isBelow(objects, comesAndGoes);
+      twins.play({ remove: [comesAndGoes] });
+      page = await twins.same('after they went', page);
+      twins.play({ add: objects.filter(({ id }) => gone.has(id)) });
+      page = await twins.same('after they came back', page);
+    });
+
+    it('gives the same page after an object came back as one of another class', async () => {
+      const gone = isBelow(objects, classed);
+      const back = objects.filter(({ id }) => gone.has(id));
+      const other = back.map((each) => (each.id === classed ? { ...each, className: 'B' } : each));
+      twins.play({ remove: [classed], add: other });
+      page = await twins.same('of another class', page);
+      twins.play({ remove: [classed], add: back });
+      page = await twins.same('of its own class again', page);
+    });
+
+    if (showsState)
+      it('gives the same page after states changed', async () => {
+        twins.play({ state: [[root, 'manual_recovery']] });
+        page = await twins.same('in manual recovery', page);
+        twins.play({ state: [[root, 'normal']] });
+        page = await twins.same('normal again', page);
+      });
+
+    it('gives the same series when totals need the 64th bit, and have it no more', async () => {
+      // Such a value makes another variable of it, whose series comes last in its family.
+      const totals = objects.flatMap(({ id, variables }) =>
+        variables
+          .filter(({ type }) => type === 'u64')
+          .map((variable) => [id, variable.name] as const),
+      );
+      for (const value of ['9223372036854775808', '18446744073709551615', '5']) {
+        twins.play({ set: totals.map(([id, variable]) => [id, variable, value] as const) });
+        page = await twins.same(`totals of ${value}`, page, inAnyOrder);
+      }
+    });
+
+    it('gives the same page after the component was restarted', async () => {
+      const roots = objects.filter(({ parent }) => parent === undefined).map(({ id }) => id);
+      const reset = ({ type, name: variable, value }: ScenarioVariable): unknown => {
+        if (variable === 'processID') return 31_337;
+        return type === 'u64' && value !== undefined ? 0n : value;
+      };
+      const anew = objects.map((object) => ({
+        ...object,
+        variables: object.variables.map((each) => ({ ...each, value: reset(each) as never })),
+      }));
+      twins.play({ remove: roots, add: anew });
+      page = await twins.same('after the restart', page);
+      const { body } = await twins.page('shm_bridge', BRIDGED);
+      expect(body).to.match(/^shm_bridge_component_restarts_total\{object="@root"\} 1$/m);
+    });
+
+    it('asked by GET alone, one request at a time, on a connection of its own', () => {
+      expect(new Set(twins.server.requests.map(({ method }) => method))).to.deep.equal(
+        new Set(['GET']),
+      );
+      expect(twins.server.requests.length).to.be.above(8);
+    });
+  });

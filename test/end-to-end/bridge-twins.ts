@@ -1,0 +1,140 @@
+// One tree in two places: published by the simulator, and served as JSON, polled and published by the bridge.
+import { readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import type { ScenarioStep } from '#app/simulator/scenario-model.js';
+import { parseScenario } from '#app/simulator/scenario.js';
+import { Stage } from '#app/simulator/stage.js';
+import type { ComponentOptions } from '#app/simulator/component/component-options.js';
+import { ComponentServer } from '#app/simulator/component/component-server.js';
+import { ServedTree } from '#app/simulator/component/served-tree.js';
+import { Publisher } from '#app/native/publisher.js';
+import { PROJECT, eventually } from '../support/processes.js';
+import type { Running, Theatre } from '../support/processes.js';
+import { applicationPart, scrape } from './page.js';
+
+export const RECORDED = join(PROJECT, '../shared/data/adh-3.8-recorded.scenario.json');
+export const recordedText = (): string => readFileSync(RECORDED, 'utf8');
+
+/** Server keys of the two. */
+export const DIRECT = '80';
+export const BRIDGED = '81';
+
+const CAPACITY = { records: 1 << 18, slots: 1 << 16 };
+
+export class BridgeTwins {
+  readonly server: ComponentServer;
+  readonly #publisher: Publisher;
+  readonly #stages: readonly [Stage, Stage];
+  #url = '';
+  bridge: Running | undefined;
+  exporter: Running | undefined;
+
+  /** @param scenario the text of a scenario file */
+  constructor(
+    readonly theatre: Theatre,
+    scenario: string,
+    options: ComponentOptions = {},
+  ) {
+    const { objects } = parseScenario(scenario, 'scenario');
+    const tree = new ServedTree();
+    const { contextId } = theatre;
+    this.#publisher = new Publisher({ contextId, serverKey: DIRECT, capacity: CAPACITY });
+    this.#stages = [new Stage(this.#publisher), new Stage(tree)];
+    this.server = new ComponentServer(tree, options);
+    for (const object of objects) for (const stage of this.#stages) stage.add(object);
+  }
+
+  /** Starts everything. `more` are lines for the component in the bridge's configuration. */
+  async start(app: string, more: Readonly<Record<string, unknown>> = {}): Promise<void> {
+    this.#publisher.place();
+    await this.server.listen(0);
+    const lines = Object.entries({
+      name: 'twin',
+      url: this.server.url,
+      server_key: BRIDGED,
+      interval_ms: 1000,
+      request_timeout_ms: 1000,
+      ...more,
+    }).map(([key, value]) => `${key} = ${JSON.stringify(value)}\n`);
+    const head = `context_id = ${JSON.stringify(this.theatre.contextId)}\n`;
+    const file = this.theatre.write('bridge.toml', `${head}[[components]]\n${lines.join('')}`);
+    this.bridge = this.theatre.start('bridge', ['--config', file]);
+    const target = (of: string, key: string) =>
+      `\n[[targets]]\napp = ${JSON.stringify(of)}\nserver_key = "${key}"\n`;
+    const targets = target(app, DIRECT) + target(app, BRIDGED) + target('shm_bridge', BRIDGED);
+    const config = this.theatre.config({ render_min_interval_ms: 1 }, targets);
+    this.exporter = this.theatre.start('exporter', ['--config', config]);
+    this.#url = await this.exporter.url();
+    this.#app = app;
+  }
+  #app = '';
+
+  play(step: Partial<ScenarioStep>): void {
+    const whole = { afterMs: 0, set: [], add: [], remove: [], sync: [], state: [] };
+    for (const stage of this.#stages) stage.play({ exit: undefined, ...whole, ...step });
+    this.#publisher.notify();
+  }
+
+  page(app: string, key: string): Promise<{ status: number; body: string }> {
+    return scrape(`${this.#url}?app=${app}&server_key=${key}`);
+  }
+
+  /** The application's text of both; '' where it is not ready. */
+  async texts(): Promise<readonly [string, string]> {
+    const [one, other] = await Promise.all(
+      [DIRECT, BRIDGED].map(async (key) => {
+        const { status, body } = await this.page(this.#app, key);
+        return status === 200 ? applicationPart(body) : '';
+      }),
+    );
+    return [one ?? '', other ?? ''];
+  }
+
+  /**
+   * Waits until both have the same text, another than `before`, and gives it; says where they differ
+   * otherwise. `seenAs` says what of a text counts.
+   */
+  async same(what: string, before = '', seenAs = (text: string): string => text): Promise<string> {
+    let last: readonly [string, string] = ['', ''];
+    try {
+      return await eventually(what, async () => {
+        // As often as the bridge does after its polls: a wake-up lets new values be observed.
+        this.#publisher.notify();
+        last = await this.texts();
+        const [direct, bridged] = last;
+        return direct !== '' && direct !== before && seenAs(direct) === seenAs(bridged)
+          ? direct
+          : undefined;
+      });
+    } catch (error) {
+      throw new Error(`${what}: ${difference(...last)}\n${this.bridge?.stderr ?? ''}`, {
+        cause: error,
+      });
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.server.close();
+    this.#publisher.close();
+  }
+
+  /** Id of the bridge's own root. */
+  readonly ownRoot = `${hostname()}.1.shm_bridge`;
+}
+
+/** A text with the series of each family in the order of their names. */
+export const inAnyOrder = (text: string): string =>
+  text
+    .split(/(?<=\n)(?=# HELP )/)
+    .map((family) => family.split('\n').sort().join('\n'))
+    .join('');
+
+/** The first lines in which two texts differ. */
+function difference(direct: string, bridged: string): string {
+  const [one, other] = [direct.split('\n'), bridged.split('\n')];
+  const at = one.findIndex((line, index) => line !== other[index]);
+  if (at < 0) return `${one.length} and ${other.length} lines, alike as far as they go`;
+  const some = (lines: readonly string[]) => lines.slice(at, at + 4).join('\n  ');
+  return `from line ${at} of ${one.length} and ${other.length}:\n  ${some(one)}\nbut bridged\n  ${some(other)}`;
+}
