@@ -10,9 +10,9 @@ const REASONS: readonly (readonly [RegExp, FailureReason])[] = [
   [/^(HPE_|ERR_HTTP)/, 'bad_http'],
   [/^(Z_|ERR_ZLIB)/, 'bad_encoding'],
   [/^(ECONNRESET|EPIPE|ECONNABORTED)$/, 'cut'],
-  [/^EPROTO$/, 'tls'],
+  [/^(EPROTO$|ERR_TLS|ERR_SSL|ERR_OSSL)/, 'tls'],
   // What else the system refuses: no such name, no route, no more sockets.
-  [/^E[A-Z_]+$/, 'unreachable'],
+  [/^(E[A-Z0-9]+|EAI_[A-Z]+)$/, 'unreachable'],
   // OpenSSL has a code of its own for each way in which it fails.
   [/^/, 'tls'],
 ];

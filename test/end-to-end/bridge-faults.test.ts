@@ -1,0 +1,207 @@
+// What an operator sees of a component that goes wrong, in every way, through bridge and exporter.
+import { expect } from 'chai';
+import { FAULT_NAMES } from '#app/simulator/component/faults.js';
+import type { FaultName } from '#app/simulator/component/faults.js';
+import { ODD_SCENARIO } from '../support/odd-scenario.js';
+import { eventually, theatre } from '../support/processes.js';
+import { REASON_OF } from '../support/reason-of-fault.js';
+import { BRIDGED, BridgeTwins } from './bridge-twins.js';
+import { applicationPart, samplesOf } from './page.js';
+
+const APP = 'odd';
+const text = JSON.stringify({
+  server_key: '80',
+  objects: ODD_SCENARIO.objects.map((object) => ({
+    ...object,
+    variables: Object.fromEntries(
+      Object.entries(object.variables).filter(([, variable]) => 'value' in variable),
+    ),
+  })),
+}).replaceAll('.1.adh', '.1.odd');
+
+interface Own {
+  readonly up: number;
+  readonly polls: number;
+  /** Failed polls by reason. */
+  readonly failures: ReadonlyMap<string, number>;
+}
+
+async function ownOf(twins: BridgeTwins): Promise<Own> {
+  const { body } = await twins.page('shm_bridge', BRIDGED);
+  const samples = samplesOf(body);
+  const value = (name: string) =>
+    Number(samples.find((sample) => sample.name === `shm_bridge_component_${name}`)?.value);
+  const failures = samples
+    .filter(({ name }) => name === 'shm_bridge_failure_polls_total')
+    .map(
+      ({ labels, value: count }) =>
+        [labels['object']?.replace('failures.', '') ?? '', Number(count)] as const,
+    );
+  return { up: value('up'), polls: value('polls_total'), failures: new Map(failures) };
+}
+
+const LEAVES_TREE: readonly FaultName[] = FAULT_NAMES.filter(
+  (fault) => !['no_data', 'tree'].includes(REASON_OF[fault]),
+);
+
+describe('a component that goes wrong', function () {
+  this.timeout(120_000);
+  this.slow(10_000);
+  const stage = theatre();
+  let twins: BridgeTwins;
+  let page = '';
+  const bridged = () => twins.page(APP, BRIDGED);
+
+  before(async () => {
+    twins = new BridgeTwins(stage, text, { slowMs: 3000, dripMs: 100 });
+    await twins.start(APP, {
+      request_timeout_ms: 700,
+      connect_timeout_ms: 500,
+      max_body_bytes: 1 << 20,
+      stale_after: 30,
+      lost_after: 60,
+      max_back_off_ms: 1000,
+    });
+    page = await eventually('the first page', async () => {
+      const { status, body } = await bridged();
+      return status === 200 ? applicationPart(body) : undefined;
+    });
+  });
+  after(async () => {
+    await twins.close();
+  });
+
+  for (const fault of LEAVES_TREE)
+    it(`keeps its last page through ${fault}, counts it as ${REASON_OF[fault]}, and is back within two polls`, async () => {
+      const reason = REASON_OF[fault];
+      const before = await ownOf(twins);
+      twins.server.fault = fault;
+      await twins.server.settled;
+      await eventually(`${reason} is counted`, async () => {
+        const own = await ownOf(twins);
+        const grown = [...own.failures].filter(
+          ([each, count]) => count > (before.failures.get(each) ?? 0),
+        );
+        // The poll that was under way when the fault came may have met half of it.
+        return own.up === 0 && grown.some(([each]) => each === reason) ? own : undefined;
+      });
+      const { status, body } = await bridged();
+      expect(status).to.equal(200);
+      expect(applicationPart(body)).to.equal(page);
+      twins.server.fault = undefined;
+      await twins.server.settled;
+      const { polls } = await ownOf(twins);
+      const back = await eventually('it is up again', async () => {
+        const own = await ownOf(twins);
+        return own.up === 1 ? own : undefined;
+      });
+      expect(back.polls - polls, 'polls').to.be.at.most(2);
+      expect(applicationPart((await bridged()).body)).to.equal(page);
+      expect(twins.server.followed).to.equal(0);
+    });
+
+  for (const fault of ['no_content', 'empty_array'] as const)
+    it(`has nothing to show while the component says so (${fault}), and is back with it`, async () => {
+      twins.server.fault = fault;
+      const { body } = await eventually('503', async () => {
+        const reply = await bridged();
+        return reply.status === 503 ? reply : undefined;
+      });
+      expect(body).to.match(/waiting on .*root/i);
+      expect(await ownOf(twins)).to.include({ up: 0 });
+      twins.server.fault = undefined;
+      const again = await eventually('200', async () => {
+        const reply = await bridged();
+        return reply.status === 200 ? reply : undefined;
+      });
+      expect(applicationPart(again.body)).to.equal(page);
+    });
+
+  it('says that two components seem to answer at one address, and shows each as it is', async () => {
+    twins.server.fault = 'other_component';
+    await twins.bridge?.line(/twin: another process at each poll: do two components answer/);
+    twins.server.fault = undefined;
+    await eventually('its own page again', async () => {
+      const { status, body } = await bridged();
+      return status === 200 && applicationPart(body) === page ? true : undefined;
+    });
+  });
+
+  it('told each turn in one line', () => {
+    const lines = twins.bridge?.stderr.split('\n') ?? [];
+    for (const reason of new Set(LEAVES_TREE.map((fault) => REASON_OF[fault]))) {
+      const told = lines.filter((line) => line.includes(`no tree (${reason})`));
+      const faults = LEAVES_TREE.filter((fault) => REASON_OF[fault] === reason);
+      expect(told.length, reason).to.be.within(1, 2 * faults.length);
+    }
+    expect(lines.filter((line) => line.includes(' debug '))).to.deep.equal([]);
+  });
+});
+
+describe('a component that is silent for long', function () {
+  this.timeout(60_000);
+  this.slow(20_000);
+  const stage = theatre();
+  let twins: BridgeTwins;
+  const stateOf = (body: string) =>
+    samplesOf(body).find(({ name, value }) => name === 'adh_process_object_state' && value === '1')
+      ?.labels['adh_process_object_state'];
+  const asOfAge = (body: string) =>
+    Number(
+      samplesOf(body).find(({ name }) => name === 'shm_exporter_target_as_of_age_seconds')?.value,
+    );
+  const bridged = (isRight: (reply: { status: number; body: string }) => boolean, what: string) =>
+    eventually(
+      what,
+      async () => {
+        const reply = await twins.page('adh', BRIDGED);
+        return isRight(reply) ? reply : undefined;
+      },
+      15_000,
+    );
+
+  before(async () => {
+    const own = text.replaceAll('.1.odd', '.1.adh');
+    twins = new BridgeTwins(stage, own);
+    await twins.start('adh', { stale_after: 3, lost_after: 6, max_back_off_ms: 1000 });
+  });
+  after(async () => {
+    await twins.close();
+  });
+
+  it('is in auto_recovery once it is stale, with values that get older, then not ready, then back', async () => {
+    const { body: fresh } = await bridged(({ status }) => status === 200, 'the first page');
+    expect(stateOf(fresh)).to.equal('normal');
+    expect(asOfAge(fresh)).to.be.within(0, 3);
+
+    twins.server.fault = 'hang';
+    const { body: stale } = await bridged(
+      ({ status, body }) => status === 200 && stateOf(body) === 'auto_recovery',
+      'auto_recovery',
+    );
+    expect(asOfAge(stale)).to.be.above(2.5);
+    await twins.bridge?.line(/warning twin: no tree for 3 s: its roots are in auto_recovery/);
+    const others = (body: string) => applicationPart(body).replace(/^.*object_state.*\n/gm, '');
+    expect(others(stale)).to.equal(others(fresh));
+    const { body: own } = await twins.page('shm_bridge', BRIDGED);
+    expect(own).to.match(/^shm_bridge_component_is_stale\{object="@root"\} 1$/m);
+
+    const { body: gone } = await bridged(({ status }) => status === 503, '503');
+    expect(gone).to.match(/waiting on .*root/i);
+    await twins.bridge?.line(
+      /warning twin: no tree for 6 s: its roots are removed until it shows one/,
+    );
+
+    twins.server.fault = undefined;
+    const { body: back } = await bridged(({ status }) => status === 200, 'the page again');
+    expect(applicationPart(back)).to.equal(applicationPart(fresh));
+    await twins.bridge?.line(/info twin: its tree is here after \d+ s/);
+  });
+
+  it('ends its segment in order with the bridge, so that nobody waits for it', async () => {
+    const ended = await twins.bridge?.stop();
+    expect(ended).to.deep.equal({ status: 0, signal: null });
+    const { body } = await bridged(({ status }) => status === 503, '503');
+    expect(body).to.match(/closed|absent|gone|no segment/i);
+  });
+});
