@@ -63,7 +63,7 @@ export const COMPONENT = {
     'lost_after',
     12,
     integer(2, 100_000),
-    'Intervals without a tree after which the roots are removed; more than stale_after',
+    'Intervals without a tree after which the roots are removed; more than stale_after, and within 24 days',
   ),
   tlsVerify: optional(
     'tls_verify',
@@ -89,7 +89,12 @@ export const COMPONENT = {
     words,
     'Class ids to be published, * stands for any text; empty publishes all',
   ),
-  excludeClasses: optional('exclude_classes', [], words, 'Class ids to be left out'),
+  excludeClasses: optional(
+    'exclude_classes',
+    [],
+    words,
+    'Class ids to be left out, * stands for any text; what is below them stays',
+  ),
   seedPaths: optional(
     'seed_paths',
     [],
