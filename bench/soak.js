@@ -3,11 +3,11 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { Agent, get } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startExporter } from './exporter.js';
+import { fetchPage } from './page.js';
 import { APPS, PUBLISHERS, ROTATION, TICKS } from './soak-publishers.js';
 
 const [seconds = '300', mode = 'logical', assignment = 'hash'] = process.argv.slice(2);
@@ -18,7 +18,6 @@ const REST_MS = 60;
 const MOST_LAG = 6;
 const folder = mkdtempSync(join(tmpdir(), 'shm-soak-'));
 const contextId = `soak${process.pid}`;
-const agent = new Agent({ keepAlive: true });
 const targets = Array.from({ length: PUBLISHERS }, (_, index) =>
   APPS.map((app) => ({ app, key: String(index + 1), clock: 0 })),
 ).flat();
@@ -36,19 +35,6 @@ const lines = [
   '[[metric_scopes]]\nname = "values"\nmetrics = ["soak*_item_value", "soak*_root_*"]',
   ...targets.map(({ app, key }) => `[[targets]]\napp = "${app}"\nserver_key = "${key}"`),
 ];
-
-function fetchPage(port, path) {
-  return new Promise((resolve, reject) => {
-    get({ host: '127.0.0.1', port, path, agent }, (response) => {
-      const chunks = [];
-      response.on('data', (chunk) => chunks.push(chunk));
-      response.on('end', () =>
-        resolve({ status: response.statusCode, text: Buffer.concat(chunks).toString() }),
-      );
-      response.on('error', reject);
-    }).on('error', reject);
-  });
-}
 
 /** Everything about a page that cannot be true. */
 function faults(text, { app, key, clock: before }, published, isScoped) {

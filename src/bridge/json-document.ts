@@ -1,6 +1,8 @@
-// Reads a JSON document as it arrives, chunk by chunk, with whole numbers exact and within bounds.
-import { TokenParser, TokenType, Tokenizer } from '@streamparser/json';
+// Reads a JSON document that arrives in pieces, with whole numbers exact and within bounds.
+import { randomBytes } from 'node:crypto';
 import { messageOf } from '../errors.js';
+import { JsonScan } from './json-scan.js';
+import type { LongInteger, ScanBounds } from './json-scan.js';
 import { PollFailure } from './poll-failure.js';
 
 /** A value of a document. Integers that a number cannot hold exactly are bigint. */
@@ -9,97 +11,98 @@ export interface JsonObject {
   readonly [name: string]: Json;
 }
 
-/** Far more digits than any 64-bit number has. */
-const MOST_DIGITS = 40;
+/**
+ * What stands before the digits of a long integer while it is a text: JSON.parse would round the
+ * number. No document can have it, as nobody can know it.
+ */
+const MARK = `\0${randomBytes(12).toString('hex')}`;
+const QUOTED_MARK = JSON.stringify(MARK).slice(0, -1);
+
 /** What a bad document is quoted by, at most. */
 const LONGEST_COMPLAINT = 160;
 
-/** An integer exactly; all else as the nearest double. */
-export function jsonNumber(text: string): number | bigint {
-  const number = Number(text);
-  const isExact = Number.isSafeInteger(number) || !/^-?\d+$/.test(text);
-  return isExact || text.length > MOST_DIGITS ? number : BigInt(text);
-}
-
-/** Tells numbers and texts exactly. */
-class ExactTokenizer extends Tokenizer {
-  constructor() {
-    super();
-    // A text is decoded in pieces, and the library's own decoder drops U+FEFF at the start of each.
-    const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-    const { bufferedString } = this as unknown as { readonly bufferedString: object };
-    Object.assign(bufferedString, { decoder });
-  }
-
-  // The library foresees another parser; its type allows only what JavaScript rounds to.
-  protected override parseNumber(text: string): number {
-    return jsonNumber(text) as number;
-  }
+/** The number that digits stand for, exactly. */
+export function exactNumber(digits: string): number | bigint {
+  const number = Number(digits);
+  return Number.isSafeInteger(number) ? number : BigInt(digits);
 }
 
 export class JsonDocument {
-  readonly #tokenizer = new ExactTokenizer();
-  readonly #parser = new TokenParser({ paths: ['$'] });
-  readonly #mostNesting: number;
-  #nesting = 0;
-  #value: Json | undefined;
+  readonly #scan: JsonScan;
+  readonly #chunks: Uint8Array[] = [];
 
-  /** @param mostNesting arrays and objects within each other */
-  constructor(mostNesting: number) {
-    this.#mostNesting = mostNesting;
-    this.#parser.onValue = ({ value }) => {
-      this.#value = value;
-    };
-    this.#tokenizer.onToken = (token) => {
-      if (token.token === TokenType.LEFT_BRACE || token.token === TokenType.LEFT_BRACKET)
-        this.#enter();
-      else if (token.token === TokenType.RIGHT_BRACE || token.token === TokenType.RIGHT_BRACKET)
-        this.#nesting--;
-      this.#parser.write(token);
-    };
-    this.#tokenizer.onError = rethrow;
-    this.#parser.onError = rethrow;
+  constructor(bounds: ScanBounds) {
+    this.#scan = new JsonScan(bounds);
   }
 
-  /** @throws PollFailure `bad_json` or `too_deep` */
+  /** @throws PollFailure `too_deep` or `too_many`, as soon as it is */
   write(chunk: Uint8Array): void {
-    telling(() => {
-      this.#tokenizer.write(chunk);
-    });
+    this.#scan.pass(chunk);
+    this.#chunks.push(chunk);
   }
 
   /** The value, once everything is written. @throws PollFailure `bad_json` */
   end(): Json {
-    telling(() => {
-      if (!this.#tokenizer.isEnded) this.#tokenizer.end();
-      if (!this.#parser.isEnded) this.#parser.end();
-    });
-    if (this.#value === undefined) throw new PollFailure('bad_json', 'the body is empty');
-    return this.#value;
-  }
-
-  #enter(): void {
-    if (++this.#nesting > this.#mostNesting)
-      throw new PollFailure(
-        'too_deep',
-        `the document nests deeper than ${this.#mostNesting} levels, which is what max_depth allows`,
-      );
+    const longIntegers = this.#scan.end();
+    const bytes = Buffer.concat(this.#chunks);
+    const value = parsed(decoded(marked(bytes, longIntegers)));
+    return longIntegers.length === 0 ? value : unmarked(value);
   }
 }
 
-function rethrow(error: Error): never {
-  throw error;
+/** The document with its long integers as marked texts. */
+function marked(bytes: Buffer, longIntegers: readonly LongInteger[]): Buffer {
+  if (longIntegers.length === 0) return bytes;
+  const [mark, quote] = [Buffer.from(QUOTED_MARK), Buffer.from('"')];
+  const pieces: Buffer[] = [];
+  let from = 0;
+  for (const { start, end } of longIntegers) {
+    pieces.push(bytes.subarray(from, start), mark, bytes.subarray(start, end), quote);
+    from = end;
+  }
+  pieces.push(bytes.subarray(from));
+  return Buffer.concat(pieces);
 }
 
-function telling(act: () => void): void {
+/** The value with its marked texts as integers; no deeper than the document nests. */
+function unmarked(value: Json): Json {
+  if (typeof value === 'string')
+    return value.startsWith(MARK) ? exactInteger(value.slice(MARK.length)) : value;
+  if (typeof value !== 'object' || value === null) return value;
+  for (const [key, item] of Object.entries(value)) {
+    const exact = unmarked(item);
+    // Not by assignment: a member may be called __proto__.
+    if (exact !== item) Reflect.defineProperty(value, key, { ...MEMBER, value: exact });
+  }
+  return value;
+}
+
+const MEMBER = { writable: true, enumerable: true, configurable: true };
+
+function exactInteger(digits: string): number | bigint {
+  if (/^-?(0|[1-9]\d*)$/.test(digits)) return exactNumber(digits);
+  throw badJson(`${digits} is no number`);
+}
+
+function decoded(bytes: Buffer): string {
   try {
-    act();
-  } catch (error) {
-    if (error instanceof PollFailure) throw error;
-    const complaint = messageOf(error).replace(/[\p{Cc}\p{Cf}]/gu, ' ');
-    throw new PollFailure(
-      'bad_json',
-      `the body is not JSON: ${complaint.slice(0, LONGEST_COMPLAINT)}`,
-    );
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw badJson('it is not UTF-8');
   }
+}
+
+function parsed(text: string): Json {
+  if (text.trim() === '') throw badJson('it is empty');
+  try {
+    return JSON.parse(text) as Json;
+  } catch (error) {
+    throw badJson(messageOf(error));
+  }
+}
+
+function badJson(complaint: string): PollFailure {
+  const plain = complaint.replaceAll(MARK, '').replace(/[\p{Cc}\p{Cf}]/gu, ' ');
+  const message = `the body is not JSON: ${plain.slice(0, LONGEST_COMPLAINT)}`;
+  return new PollFailure('bad_json', message);
 }

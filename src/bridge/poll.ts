@@ -4,6 +4,7 @@ import type { Observable, SchedulerLike } from 'rxjs';
 import type { ComponentTree } from './component-tree.js';
 import type { Chunk } from './fetch-body.js';
 import { JsonDocument } from './json-document.js';
+import type { ScanBounds } from './json-scan.js';
 import { PollFailure } from './poll-failure.js';
 import { readTree } from './read-tree.js';
 import type { TreeLimits } from './read-tree.js';
@@ -27,8 +28,14 @@ export interface PollSettings {
   readonly scheduler: SchedulerLike;
 }
 
-/** JSON nests twice for each object on a path; what else an object holds may nest a little. */
-const nestingFor = ({ maxDepth }: TreeLimits): number => 2 * maxDepth + 8;
+/**
+ * JSON nests twice for each object on a path, and has three arrays and objects for each object and one
+ * for each variable; what else an object may hold is not much.
+ */
+const boundsFor = ({ maxDepth, maxObjects, maxVariables }: TreeLimits): ScanBounds => ({
+  mostNesting: 2 * maxDepth + 8,
+  mostBrackets: 8 * maxObjects + 2 * maxVariables + 1000,
+});
 
 /** Emits one outcome and completes; never fails but for a mistake of ours. */
 export function poll(
@@ -50,7 +57,7 @@ export function poll(
           document.write(bytes);
           return document;
         },
-        new JsonDocument(nestingFor(limits)),
+        new JsonDocument(boundsFor(limits)),
       ),
       timeout({ first: requestTimeoutMs, with: late, scheduler }),
       map((document): Outcome => {

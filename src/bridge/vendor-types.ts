@@ -1,6 +1,6 @@
 // What the values of a component mean: its type names, and how each is published.
 import type { VariableKind } from '../model.js';
-import { jsonNumber } from './json-document.js';
+import { exactNumber } from './json-document.js';
 import type { Json } from './json-document.js';
 
 /** A value as it is published: scalars and texts are all that a component has. */
@@ -22,17 +22,17 @@ const U64_END = 2n ** 64n;
 const I64_END = 2n ** 63n;
 const I32_START = -(2 ** 31);
 
-/** A number; undefined for what 64 bits cannot hold. */
+/** A number; as the nearest double where 64 bits cannot hold it. */
 const numeric: Reader = (value) => {
   if (typeof value === 'bigint') {
     if (value >= -I64_END && value < I64_END) return { type: 'i64', value };
-    return value >= 0n && value < U64_END ? { type: 'u64', value } : undefined;
+    if (value >= 0n && value < U64_END) return { type: 'u64', value };
+    return { type: 'f64', value: Number(value) };
   }
   if (typeof value !== 'number') return undefined;
   if (Number.isSafeInteger(value)) return { type: 'i64', value: value + 0 };
-  if (!Number.isFinite(value)) return undefined;
-  const exact = Number.isInteger(value) ? numeric(BigInt(value)) : undefined;
-  return exact ?? { type: 'f64', value };
+  if (Number.isInteger(value)) return numeric(BigInt(value));
+  return Number.isFinite(value) ? { type: 'f64', value } : undefined;
 };
 
 /** A total. One that is negative has run over its 32 bits, or 64 where it needs more than 32. */
@@ -49,8 +49,9 @@ const counter: Reader = (raw) => {
 /** A level within limits, as in `42 (0..100)`; the limits are not published. */
 const range: Reader = (raw) => {
   if (typeof raw !== 'string') return numeric(raw);
-  const [, number] = /^\s*\+?(-?\d{1,20}(?:\.\d{1,20})?)(?![\d.]*\d)/.exec(raw) ?? [];
-  return number === undefined ? undefined : numeric(jsonNumber(number));
+  const [, number, digits] = /^\s*\+?((-?\d{1,20})(?:\.\d{1,20})?)(?![\d.]*\d)/.exec(raw) ?? [];
+  if (number === undefined) return undefined;
+  return numeric(number === digits ? exactNumber(number) : Number(number));
 };
 
 const flag: Reader = (raw) => {

@@ -1,67 +1,60 @@
 #!/usr/bin/env node
-// shm_simulator: publishes a tree that lives, or plays a scenario.
-import { Command, CommanderError, InvalidArgumentError } from 'commander';
+// shm_simulator: publishes a tree that lives, or plays a scenario; in shared memory or as JSON.
+import { CommanderError } from 'commander';
+import { readFileSync } from 'node:fs';
+import { createInterface } from 'node:readline';
 import { merge, timer } from 'rxjs';
+import type { Observable } from 'rxjs';
 import { loadCatalogues } from '../catalogue/builtin.js';
 import { Fault, messageOf } from '../errors.js';
 import { Publisher } from '../native/publisher.js';
+import { ComponentServer } from './component/component-server.js';
+import { FAULT_USAGE, NO_FAULT, faultCommanded } from './component/fault-command.js';
+import { isForeground } from './component/foreground.js';
+import { ODDITY_NAMES } from './component/oddities.js';
+import { withRunFacts } from './component/run-facts.js';
+import { ServedTree } from './component/served-tree.js';
+import { readTls } from './component/tls-files.js';
 import { LiveTree } from './live-tree.js';
+import type { ObjectPublisher } from './object-publisher.js';
+import { parseOptions } from './options.js';
+import type { Options } from './options.js';
+import { planPlainTree } from './plain-tree.js';
 import { Random } from './random.js';
+import type { Scenario } from './scenario-model.js';
 import { readScenario } from './scenario.js';
 import { heartbeat, live, play, stageOf } from './simulation.js';
 import type { Ending } from './simulation.js';
-import type { Observable } from 'rxjs';
-import { planPlainTree } from './plain-tree.js';
 import { planTree } from './tree-plan.js';
+import type { PlannedInstance } from './tree-plan.js';
 
-interface Options {
-  readonly app: string;
-  readonly serverKey?: string;
-  readonly root?: string;
-  readonly objects: number;
-  readonly rate: number;
-  readonly changeFraction: number;
-  readonly seed: number;
-  readonly scenario?: string;
-  readonly contextId?: string;
-  readonly poolName?: string;
+const complain = (text: string): void => void process.stderr.write(`${text}\n`);
+const end = () => process.exit(0);
+
+const planOf = ({ app, objects }: Options): readonly PlannedInstance[] => {
+  const catalogue = loadCatalogues().get(app);
+  return catalogue === undefined ? planPlainTree(objects) : planTree(catalogue, objects);
+};
+
+/** Publishes what there is at the start, and what goes on from there. */
+function simulate(
+  publisher: ObjectPublisher,
+  scenario: Scenario | undefined,
+  plan: () => readonly PlannedInstance[],
+  { app, root = `localhost.1.${app}`, seed, rate, changeFraction }: Options,
+): Observable<Ending> {
+  if (scenario !== undefined) return play(publisher, stageOf(publisher, scenario), scenario);
+  const tree = new LiveTree(publisher, root, plan(), new Random(seed));
+  if (tree.dropped > 0)
+    throw new Fault(
+      'SEGMENT_FULL',
+      `/dev/shm has no room for ${tree.dropped} objects and variables of ${root}`,
+    );
+  return live(publisher, tree, rate, changeFraction);
 }
 
-const number = (least: number, most: number) => (text: string) => {
-  const value = Number(text);
-  if (text === '' || !(value >= least && value <= most))
-    throw new InvalidArgumentError(`Allowed: a number from ${least} to ${most}.`);
-  return value;
-};
-
-const whole = (least: number, most: number) => (text: string) => {
-  const value = number(least, most)(text);
-  if (!Number.isInteger(value)) throw new InvalidArgumentError('Allowed: a whole number.');
-  return value;
-};
-
-const word = (text: string) => {
-  if (text === '') throw new InvalidArgumentError('Allowed: at least one character.');
-  return text;
-};
-
-const program = new Command('shm_simulator')
-  .description('Publishes simulated managed objects in shared memory until a signal')
-  .option('--app <app>', 'application whose tree is made up', 'ads')
-  .option('--server-key <key>', 'server key to publish under')
-  .option('--root <id>', 'id of the root object, such as host.1.ads', word)
-  .option('--objects <n>', 'about how many objects', whole(1, 100_000), 100)
-  .option('--rate <hz>', 'how often values change', number(0, 1000), 1)
-  .option('--change-fraction <f>', 'share of the values that change', number(0, 1), 0.1)
-  .option('--seed <s>', 'seed of names and values', whole(0, 2 ** 32 - 1), 1)
-  .option('--scenario <file>', 'plays this file instead')
-  .option('--context-id <id>', 'shared-memory context id (default: "shmApp")')
-  .option('--pool-name <name>', 'shared-memory pool name (default: "pool")')
-  .exitOverride();
-
-/** Makes the publisher and what runs in it; nothing is visible before `place()`. */
-function prepare(options: Options): { publisher: Publisher; run$: Observable<Ending> } {
-  const scenario = options.scenario === undefined ? undefined : readScenario(options.scenario);
+/** Publishes in a segment; nothing is visible before all of it is. */
+function publish(options: Options, scenario: Scenario | undefined): Observable<Ending> {
   const serverKey = options.serverKey ?? scenario?.serverKey;
   if (serverKey === undefined) throw new Fault('USAGE', 'option --server-key is needed');
   const contextId = options.contextId ?? scenario?.contextId;
@@ -78,21 +71,9 @@ function prepare(options: Options): { publisher: Publisher; run$: Observable<End
   process.once('exit', () => {
     publisher.close();
   });
-  if (scenario !== undefined) {
-    const stage = stageOf(publisher, scenario);
-    return { publisher, run$: play(publisher, stage, scenario) };
-  }
-  const catalogue = loadCatalogues().get(options.app);
-  const plan =
-    catalogue === undefined ? planPlainTree(options.objects) : planTree(catalogue, options.objects);
-  const root = options.root ?? `localhost.1.${options.app}`;
-  const tree = new LiveTree(publisher, root, plan, new Random(options.seed));
-  if (tree.dropped > 0)
-    throw new Fault(
-      'SEGMENT_FULL',
-      `/dev/shm has no room for ${tree.dropped} objects and variables of ${root}`,
-    );
-  return { publisher, run$: live(publisher, tree, options.rate, options.changeFraction) };
+  const run$ = simulate(publisher, scenario, () => planOf(options), options);
+  publisher.place();
+  return merge(run$, heartbeat(publisher));
 }
 
 /** Room for many times what there is at the start; it is reserved, not used. */
@@ -101,16 +82,60 @@ const capacityFor = (objects: number) => ({
   slots: Math.min(1 << 24, Math.max(1 << 18, objects * 256)),
 });
 
-function main(): void {
-  program.parse();
-  const end = () => process.exit(0);
+/** Serves as JSON, in place of a segment. */
+async function serve(
+  port: number,
+  options: Options,
+  scenario: Scenario | undefined,
+): Promise<Observable<Ending>> {
+  const { jsonBase = '', securityKey, tlsCert, tlsKey, oddities = [], fault = NO_FAULT } = options;
+  const tree = new ServedTree();
+  const plan = () => withRunFacts(planOf(options), process.pid, new Date());
+  const run$ = simulate(tree, scenario, plan, options);
+  const server = new ComponentServer(tree, {
+    base: jsonBase,
+    securityKey,
+    tls: tlsCert === undefined || tlsKey === undefined ? undefined : readTls(tlsCert, tlsKey),
+    oddities: oddities === true ? ODDITY_NAMES : oddities,
+  });
+  if (fault !== NO_FAULT) server.fault = fault;
+  await server.listen(port);
+  complain(`serving ${server.url}`);
+  obey(server);
+  return run$;
+}
+
+/** Lets lines on stdin change what is wrong. */
+function obey(server: ComponentServer): void {
+  const { stdin } = process;
+  // One that cannot be read commands nothing.
+  stdin.on('error', () => undefined);
+  if (stdin.isTTY && !isForeground(readFileSync('/proc/self/stat', 'utf8'))) return;
+  createInterface({ input: stdin }).on('line', (line) => {
+    const fault = faultCommanded(line);
+    if (fault === undefined) {
+      complain(`shm_simulator: ${FAULT_USAGE}`);
+      return;
+    }
+    server.fault = fault === NO_FAULT ? undefined : fault;
+    server.settled.then(
+      () => complain(`fault ${fault}`),
+      (error: unknown) => complain(`shm_simulator: ${messageOf(error)}`),
+    );
+  });
+}
+
+async function main(): Promise<void> {
+  const options = parseOptions(process.argv.slice(2));
   process.once('SIGINT', end);
   process.once('SIGTERM', end);
-  const { publisher, run$ } = prepare(program.opts<Options>());
-  publisher.place();
-  process.stderr.write('ready\n');
+  const scenario = options.scenario === undefined ? undefined : readScenario(options.scenario);
+  const { jsonPort } = options;
+  const run$ =
+    jsonPort === undefined ? publish(options, scenario) : await serve(jsonPort, options, scenario);
+  complain('ready');
   // The timer keeps the process alive after the last step, until a signal.
-  merge(run$, heartbeat(publisher), timer(2 ** 31 - 1)).subscribe({
+  merge(run$, timer(2 ** 31 - 1)).subscribe({
     next: (ending) => {
       if (ending === 'kill') process.kill(process.pid, 'SIGKILL');
       if (ending === 'clean') end();
@@ -121,12 +146,8 @@ function main(): void {
 
 function fail(error: unknown): never {
   if (error instanceof CommanderError) process.exit(error.exitCode === 0 ? 0 : 2);
-  process.stderr.write(`shm_simulator: ${messageOf(error)}\n`);
+  complain(`shm_simulator: ${messageOf(error)}`);
   process.exit(error instanceof Fault ? error.exit : 1);
 }
 
-try {
-  main();
-} catch (error) {
-  fail(error);
-}
+main().catch(fail);

@@ -21,7 +21,7 @@ const ENDPOINT = {
   connectTimeoutMs: 1000,
   maxBodyBytes: 1 << 20,
 };
-const LIMITS = { maxObjects: 1000, maxVariables: 10_000, maxDepth: 64 };
+const LIMITS = { maxObjects: 50_000, maxVariables: 500_000, maxDepth: 64 };
 
 const ask = (
   url: string,

@@ -1,13 +1,13 @@
 // JSON that arrives in pieces, integers exact.
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { JsonDocument, jsonNumber } from '#app/bridge/json-document.js';
-import type { Json } from '#app/bridge/json-document.js';
+import { JsonDocument } from '#app/bridge/json-document.js';
+import type { Json, JsonObject } from '#app/bridge/json-document.js';
 import { PollFailure } from '#app/bridge/poll-failure.js';
 
 const read = (body: string | Uint8Array, pieces = 1, mostNesting = 50): Json => {
   const bytes = Buffer.from(body);
-  const document = new JsonDocument(mostNesting);
+  const document = new JsonDocument({ mostNesting, mostBrackets: 1000 });
   const size = Math.max(1, Math.ceil(bytes.length / pieces));
   for (let at = 0; at < bytes.length; at += size) document.write(bytes.subarray(at, at + size));
   return document.end();
@@ -29,6 +29,12 @@ describe('JsonDocument', () => {
     ['-0', -0],
     ['9007199254740991', 9007199254740991],
     ['9007199254740992', 9007199254740992n],
+    ['1234567890123456', 1234567890123456],
+    ['-1234567890123456', -1234567890123456],
+    ['99999999999999999999', 99999999999999999999n],
+    ['123456789012345678901', 123456789012345680000],
+    ['12345678901234567.5', 12345678901234568],
+    ['12345678901234567e-2', 123456789012345.67],
     ['9007199254740993', 9007199254740993n],
     ['-9007199254740993', -9007199254740993n],
     ['9223372036854775808', 9223372036854775808n],
@@ -41,7 +47,7 @@ describe('JsonDocument', () => {
   for (const [text, value] of numbers)
     it(`reads ${text.slice(0, 30)} as ${typeof value} ${String(value)}`, () => {
       expect(read(`[${text}]`)).to.deep.equal([value]);
-      expect(jsonNumber(text)).to.equal(value);
+      expect(read(text, text.length)).to.equal(value);
     });
 
   it('takes time in proportion to a number with a million digits, not to its square', () =>
@@ -75,11 +81,11 @@ describe('JsonDocument', () => {
   });
 
   it('keeps every character of a text, byte order marks too, cut into pieces anywhere', () => {
-    const marked = fc.string({
+    const text = fc.string({
       unit: fc.constantFrom('\ufeff', 'a', '\n', 'ä', '\u2028', '"', '\u{1f600}'),
     });
     fc.assert(
-      fc.property(fc.array(marked), fc.integer({ min: 1, max: 60 }), (texts, pieces) => {
+      fc.property(fc.array(text), fc.integer({ min: 1, max: 60 }), (texts, pieces) => {
         expect(read(JSON.stringify(texts), pieces)).to.deep.equal(texts);
         const spelt = JSON.stringify(texts).replace(/ä/g, '\\u00e4');
         expect(read(`\ufeff${spelt}`, pieces)).to.deep.equal(texts);
@@ -101,6 +107,9 @@ describe('JsonDocument', () => {
     'a byte that UTF-8 has not': Buffer.from([0x5b, 0x22, 0xff, 0x22, 0x5d]),
     'a control character in a text': '["\u0001"]',
     HTML: '<html>',
+    'a long number that begins with 0': '[01234567890123456]',
+    'a long number with a sign in it': '[12345678-9012345678]',
+    'a long number that is cut': '[-',
   };
   for (const [name, body] of Object.entries(BAD))
     it(`refuses ${name}`, () => {
@@ -116,7 +125,7 @@ describe('JsonDocument', () => {
 
   it('leaves a document that nests too deep as soon as it does', () => {
     const deep = '['.repeat(51);
-    const document = new JsonDocument(50);
+    const document = new JsonDocument({ mostNesting: 50, mostBrackets: 1000 });
     expect(
       failureOf(() => {
         document.write(Buffer.from(deep));
@@ -130,9 +139,22 @@ describe('JsonDocument', () => {
     expect(read(`[${'[],'.repeat(100)}[]]`)).to.have.lengthOf(101);
   });
 
+  it('leaves a document with too many arrays and objects as soon as it has', () => {
+    const flat = `[${'{},'.repeat(1000)}`;
+    expect(failureOf(() => read(flat))).to.match(/^too_many: .* 1000 arrays and objects/);
+  });
+
+  it('is not fooled by digits in texts, nor by texts between long numbers', () => {
+    const texts = ['1234567890123456789', '"12345678901234567890\\', '-9007199254740993'];
+    expect(read(JSON.stringify(texts))).to.deep.equal(texts);
+    expect(read('{"9007199254740993":[9007199254740993,"9007199254740993"]}')).to.deep.equal({
+      '9007199254740993': [9007199254740993n, '9007199254740993'],
+    });
+  });
+
   it('keeps members with the names of Object.prototype apart from it', () => {
-    const value = read('{"__proto__":{"x":1},"constructor":2}');
-    expect(Object.keys(value ?? {})).to.deep.equal(['__proto__', 'constructor']);
-    expect(({} as Record<string, unknown>)['x']).to.equal(undefined);
+    const value = read('{"__proto__":9007199254740993,"constructor":2}') as JsonObject;
+    expect(Object.keys(value)).to.deep.equal(['__proto__', 'constructor']);
+    expect(Object.entries(value)[0]?.[1]).to.equal(9007199254740993n);
   });
 });

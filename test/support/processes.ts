@@ -89,6 +89,16 @@ export class Running {
     return url;
   }
 
+  /** Writes a line to its stdin. */
+  type(line: string): void {
+    this.#child.stdin?.write(`${line}\n`);
+  }
+
+  /** Closes its stdin. */
+  hush(): void {
+    this.#child.stdin?.end();
+  }
+
   signal(signal: NodeJS.Signals): void {
     if (!this.isOver) process.kill(this.pid, signal);
   }
@@ -109,6 +119,8 @@ export interface StartOptions {
   readonly stdoutTo?: string;
   /** A program that starts ours, with its arguments, such as a tracer. */
   readonly under?: readonly string[];
+  /** `pipe`: `type()` writes there. Default: nothing is there. */
+  readonly stdin?: 'pipe' | 'ignore';
 }
 
 let count = 0;
@@ -139,10 +151,13 @@ export class Theatre {
   }
 
   /** Starts any command line; it is stopped with the suite. */
-  command(words: readonly string[], { stdoutTo, under = [] }: StartOptions = {}): Running {
+  command(
+    words: readonly string[],
+    { stdoutTo, under = [], stdin = 'ignore' }: StartOptions = {},
+  ): Running {
     const redirected = stdoutTo === undefined ? [] : ['sh', '-c', 'exec "$@" >"$0"', stdoutTo];
     const [file = '', ...args] = [...under, ...redirected, ...words];
-    const running = new Running(spawn(file, args, { stdio: ['ignore', 'pipe', 'pipe'] }));
+    const running = new Running(spawn(file, args, { stdio: [stdin, 'pipe', 'pipe'] }));
     this.#running.push(running);
     return running;
   }

@@ -1,0 +1,105 @@
+// Looks over the bytes of a JSON document as they arrive: how it nests, and where long integers stand.
+import { PollFailure } from './poll-failure.js';
+
+export interface ScanBounds {
+  /** Arrays and objects within each other. */
+  readonly mostNesting: number;
+  /** Arrays and objects in all. */
+  readonly mostBrackets: number;
+}
+
+/** Where an integer stands that a double may not hold exactly. */
+export interface LongInteger {
+  readonly start: number;
+  readonly end: number;
+}
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const MINUS = 0x2d;
+const [OPEN_BRACKET, CLOSE_BRACKET] = [0x5b, 0x5d];
+const [OPEN_BRACE, CLOSE_BRACE] = [0x7b, 0x7d];
+const [ZERO, NINE] = [0x30, 0x39];
+/** `.`, `e` and `E` make a number a decimal. */
+const DECIMAL = new Set([0x2e, 0x65, 0x45]);
+
+/** 2^53 has 16 digits. */
+const LEAST_DIGITS = 16;
+/** More than any integer of 64 bits has. */
+const MOST_DIGITS = 20;
+/** Integers that are noted; more than any tree within its bounds has. */
+const MOST_LONG = 4_000_000;
+
+/** Tells strings from the rest, and no more: whether it is JSON at all, the parser says. */
+export class JsonScan {
+  readonly #longIntegers: LongInteger[] = [];
+  readonly #bounds: ScanBounds;
+  #at = 0;
+  #nesting = 0;
+  #brackets = 0;
+  #isText = false;
+  #isEscaped = false;
+  /** Start of the number that is being passed, and its digits; -1 for none. */
+  #number = -1;
+  #digits = 0;
+  #isDecimal = false;
+
+  constructor(bounds: ScanBounds) {
+    this.#bounds = bounds;
+  }
+
+  /** @throws PollFailure `too_deep` or `too_many` */
+  pass(bytes: Uint8Array): void {
+    for (let index = 0; index < bytes.length; index++) {
+      const byte = bytes[index] ?? 0;
+      if (this.#isText) {
+        if (this.#isEscaped) this.#isEscaped = false;
+        else if (byte === BACKSLASH) this.#isEscaped = true;
+        else if (byte === QUOTE) this.#isText = false;
+      } else if ((byte >= ZERO && byte <= NINE) || byte === MINUS) {
+        if (this.#number < 0) this.#begin(this.#at + index);
+        if (byte !== MINUS) this.#digits++;
+      } else if (this.#number >= 0 && DECIMAL.has(byte)) this.#isDecimal = true;
+      else {
+        if (this.#number >= 0) this.#finish(this.#at + index);
+        if (byte === QUOTE) this.#isText = true;
+        else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) this.#enter();
+        else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) this.#nesting--;
+      }
+    }
+    this.#at += bytes.length;
+  }
+
+  /** The long integers, in the order of the document, once all of it has passed. */
+  end(): readonly LongInteger[] {
+    if (this.#number >= 0) this.#finish(this.#at);
+    return this.#longIntegers;
+  }
+
+  #begin(at: number): void {
+    this.#number = at;
+    this.#digits = 0;
+    this.#isDecimal = false;
+  }
+
+  #finish(end: number): void {
+    const isLong = this.#digits >= LEAST_DIGITS && this.#digits <= MOST_DIGITS;
+    if (isLong && !this.#isDecimal && this.#longIntegers.length < MOST_LONG)
+      this.#longIntegers.push({ start: this.#number, end });
+    this.#number = -1;
+  }
+
+  #enter(): void {
+    const { mostNesting, mostBrackets } = this.#bounds;
+    if (++this.#nesting > mostNesting)
+      throw new PollFailure(
+        'too_deep',
+        `the document nests deeper than ${mostNesting} levels, which is what max_depth allows`,
+      );
+    if (++this.#brackets > mostBrackets)
+      throw new PollFailure(
+        'too_many',
+        `the document has more than ${mostBrackets} arrays and objects, which is what max_objects and max_variables allow`,
+      );
+  }
+}
