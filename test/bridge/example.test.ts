@@ -1,10 +1,12 @@
 // The example configurations of the bridge are true: they load, and what belongs together fits.
 import { expect } from 'chai';
+import { spawnSync } from 'node:child_process';
 import { chmodSync, copyFileSync, readFileSync, readdirSync } from 'node:fs';
 import { BRIDGE, COMPONENT as FIELDS } from '#app/bridge/component-table.js';
 import { loadConfig } from '#app/config/resolve.js';
 import { planTargets } from '#app/plan.js';
 import { tlsPath } from '../support/component-certificates.js';
+import { isInstalled } from '../support/processes.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { load } from './bridge-files.js';
 
@@ -42,15 +44,25 @@ describe(SETUPS, () => {
     copyFileSync(tlsPath('component.cert.pem'), folder.path('adh.pem'));
   });
 
-  it('has a file for the bridge and one for the exporter of each setup', () =>
+  it('has a file for the bridge and one for the exporter of each setup, and those of Prometheus', () =>
     expect(readdirSync(SETUPS).sort()).to.deep.equal([
       'adh-exporter.toml',
       'adh.toml',
       'ads-exporter.toml',
       'ads.toml',
+      'alerts.yml',
       'pair-exporter.toml',
       'pair.toml',
+      'prometheus.yml',
     ]));
+
+  it('has a configuration and rules that Prometheus takes', function () {
+    if (!isInstalled('promtool')) this.skip();
+    const check = ['check', 'config', `${SETUPS}/prometheus.yml`];
+    const { status, stdout, stderr } = spawnSync('promtool', check, { encoding: 'utf8' });
+    expect(status, stdout + stderr).to.equal(0);
+    expect(stdout).to.include('SUCCESS: 3 rules found');
+  });
 
   const setups = { ads: ['ads'], adh: ['adh'], pair: ['ads', 'adh'] };
   for (const [setup, apps] of Object.entries(setups)) {
