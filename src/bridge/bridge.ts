@@ -78,17 +78,17 @@ function published(
 
 function polls(component: ComponentConfig, around: Around): Observable<Polled<Outcome>> {
   const { endpoint, limits, requestTimeoutMs, pace } = component;
-  const { unixMs, scheduler } = around;
+  const { unixMs, steadyMs, scheduler } = around;
   const key = new KeyHolder(component);
   const once = () =>
     poll(() => fetchBody(endpoint, key.current()), {
-      ...{ limits, requestTimeoutMs, unixMs, scheduler },
+      ...{ limits, requestTimeoutMs, unixMs, steadyMs, scheduler },
     }).pipe(
       tap((outcome) => {
         key.isRefused = outcome.kind === 'failed' && outcome.failure.reason === 'unauthorized';
       }),
     );
-  return polling(once, (outcome) => verdictOf({ outcome }) === 'failed', pace, scheduler);
+  return polling(once, (outcome) => verdictOf({ outcome }) === 'failed', pace, scheduler, steadyMs);
 }
 
 /** A component that says that it has nothing is not in trouble: it is asked as often as ever. */

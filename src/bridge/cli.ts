@@ -18,6 +18,13 @@ const version = (): string => {
   return (JSON.parse(text) as { version: string }).version;
 };
 
+const AROUND = {
+  pid: process.pid,
+  unixMs: () => Date.now(),
+  steadyMs: () => performance.now(),
+  scheduler: asyncScheduler,
+};
+
 const say = (text: string): void => void process.stderr.write(text);
 
 function fail(error: unknown): never {
@@ -30,12 +37,7 @@ function fail(error: unknown): never {
 function run(config: BridgeConfig, isDebug: boolean): void {
   const log = logger(say, () => new Date(), isDebug);
   for (const message of config.warnings) log({ level: 'warning', message });
-  const running = bridge(config, {
-    pid: process.pid,
-    unixMs: () => Date.now(),
-    steadyMs: () => performance.now(),
-    scheduler: asyncScheduler,
-  }).subscribe({ next: log, error: fail });
+  const running = bridge(config, AROUND).subscribe({ next: log, error: fail });
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
     process.once(signal, () => {
       log({ level: 'info', message: `${signal}: ending` });
@@ -46,7 +48,7 @@ function run(config: BridgeConfig, isDebug: boolean): void {
 
 function pollOnce(config: BridgeConfig): void {
   for (const warning of config.warnings) say(`warning: ${warning}\n`);
-  once(config, () => Date.now()).subscribe({
+  once(config, AROUND).subscribe({
     next: ({ text, remarks, isGood }) => {
       process.stdout.write(text);
       for (const remark of remarks) say(`${remark}\n`);

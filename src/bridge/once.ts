@@ -1,6 +1,7 @@
 // One poll of each component, and what it would publish.
-import { asyncScheduler, concatMap, from, map } from 'rxjs';
+import { concatMap, from, map } from 'rxjs';
 import type { Observable } from 'rxjs';
+import type { Around } from './bridge.js';
 import type { ComponentConfig } from './component-config.js';
 import type { BridgeConfig } from './configuration.js';
 import { fetchBody } from './fetch-body.js';
@@ -19,11 +20,14 @@ export interface Shown {
 }
 
 /** Polls the components one after the other; publishes nothing. */
-export function once(config: BridgeConfig, unixMs: () => number): Observable<Shown> {
+export function once(
+  config: BridgeConfig,
+  { unixMs, steadyMs, scheduler }: Pick<Around, 'unixMs' | 'steadyMs' | 'scheduler'>,
+): Observable<Shown> {
   return from(config.components).pipe(
     concatMap((component) => {
       const { endpoint, securityKey, limits, requestTimeoutMs } = component;
-      const settings = { limits, requestTimeoutMs, unixMs, scheduler: asyncScheduler };
+      const settings = { limits, requestTimeoutMs, unixMs, steadyMs, scheduler };
       return poll(() => fetchBody(endpoint, securityKey), settings).pipe(
         map((outcome) => shown(outcome, component, config)),
       );

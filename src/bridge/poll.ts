@@ -25,6 +25,8 @@ export interface PollSettings {
   /** For the whole answer, from the request on. */
   readonly requestTimeoutMs: number;
   readonly unixMs: () => number;
+  /** A clock that does not step. */
+  readonly steadyMs: () => number;
   readonly scheduler: SchedulerLike;
 }
 
@@ -40,13 +42,13 @@ const boundsFor = ({ maxDepth, maxObjects, maxVariables }: TreeLimits): ScanBoun
 /** Emits one outcome and completes; never fails but for a mistake of ours. */
 export function poll(
   body: () => Observable<Chunk>,
-  { limits, requestTimeoutMs, unixMs, scheduler }: PollSettings,
+  { limits, requestTimeoutMs, unixMs, steadyMs, scheduler }: PollSettings,
 ): Observable<Outcome> {
   return defer(() => {
     const askedAtMs = unixMs();
-    const start = scheduler.now();
+    const start = steadyMs();
     const size = { received: 0, decoded: 0 };
-    const about = () => ({ durationMs: scheduler.now() - start, size });
+    const about = () => ({ durationMs: steadyMs() - start, size });
     const late = () =>
       throwError(() => new PollFailure('timeout', `no whole answer within ${requestTimeoutMs} ms`));
     return defer(body).pipe(

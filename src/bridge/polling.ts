@@ -23,12 +23,14 @@ interface Round<T> extends Polled<T> {
 /**
  * Polls at once and then at every interval from the start of the former poll. After the first failure
  * in a row the interval is as ever, then twice, four times … as long. Never completes.
+ * @param now milliseconds of a clock that does not step
  */
 export function polling<T>(
   poll: () => Observable<T>,
   hasFailed: (outcome: T) => boolean,
   pace: Pace,
   scheduler: SchedulerLike = asyncScheduler,
+  now: () => number = () => scheduler.now(),
 ): Observable<Polled<T>> {
   const after = (outcome: T, tookMs: number, failuresBefore: number): Round<T> => {
     const failures = hasFailed(outcome) ? failuresBefore + 1 : 0;
@@ -40,10 +42,10 @@ export function polling<T>(
     timer(waitMs, scheduler).pipe(
       concatMap(() =>
         defer(() => {
-          const start = scheduler.now();
+          const start = now();
           return poll().pipe(
             take(1),
-            map((outcome) => after(outcome, scheduler.now() - start, failuresBefore)),
+            map((outcome) => after(outcome, now() - start, failuresBefore)),
           );
         }),
       ),

@@ -1,8 +1,15 @@
-// The processes of the demo: three simulated servers, and then the exporter that serves them.
+// The processes of the demo: simulated servers, the bridge to one of them, and then the exporter.
 import { issueLicense } from '../license/issue-license.js';
 import type { Belongings } from './belongings.js';
 import type { Children, Ended } from './children.js';
-import { TARGETS, configuration } from './configuration.js';
+import {
+  BRIDGED,
+  BRIDGE_APP,
+  TARGETS,
+  bridgeConfiguration,
+  configuration,
+} from './configuration.js';
+import type { DemoTarget } from './configuration.js';
 import type { DemoOptions } from './options.js';
 
 const DAY_MS = 86_400_000;
@@ -23,35 +30,94 @@ export interface CastParts {
   readonly onEnd: (name: string, ended: Ended) => void;
 }
 
-/** Starts the simulated servers at once; the exporter follows when all of them are there. */
+/** Starts the simulated servers at once, and the bridge behind one; the exporter follows when all are there. */
 export function startCast(parts: CastParts): void {
+  // The bridge is there when it has published what its server shows.
+  let missing: number = TARGETS.length + 1;
+  const onReady = () => {
+    if (--missing === 0) startExporter(parts);
+  };
+  for (const target of TARGETS) startSimulator(parts, target, onReady);
+  startComponent(parts, onReady);
+}
+
+function startSimulator(
+  { children, belongings, log, onEnd }: CastParts,
+  { app, serverKey, root }: DemoTarget,
+  onReady: () => void,
+): void {
+  children.start({
+    program: 'simulator/cli.js',
+    args: [
+      ...['--app', app, '--server-key', serverKey, '--root', root],
+      ...['--context-id', belongings.contextId, ...LIFE],
+    ],
+    onLine: (line) => {
+      if (line === 'ready') onReady();
+      else log(line);
+    },
+    onEnd: (ended) => {
+      onEnd(`the simulated ${app}`, ended);
+    },
+  });
+}
+
+/** A server that publishes nothing, but shows its tree over HTTP; the bridge follows it. */
+function startComponent(parts: CastParts, onReady: () => void): void {
   const { children, belongings, log, onEnd } = parts;
-  let missing: number = TARGETS.length;
-  for (const { app, serverKey, root } of TARGETS)
-    children.start({
-      program: 'simulator/cli.js',
-      args: [
-        ...['--app', app, '--server-key', serverKey, '--root', root],
-        ...['--context-id', belongings.contextId, ...LIFE],
-      ],
-      onLine: (line) => {
-        if (line !== 'ready') log(line);
-        else if (--missing === 0) startExporter(parts);
-      },
-      onEnd: (ended) => {
-        onEnd(`the simulated ${app}`, ended);
-      },
-    });
+  children.start({
+    program: 'simulator/cli.js',
+    args: [
+      ...['--app', BRIDGED.app, '--root', BRIDGED.root, '--json-port', '0'],
+      ...['--context-id', belongings.contextId, ...LIFE],
+    ],
+    onLine: (line) => {
+      const [, url] = /^serving (\S+)$/.exec(line) ?? [];
+      if (url !== undefined) startBridge(parts, url, onReady);
+      else if (line !== 'ready') log(line);
+    },
+    onEnd: (ended) => {
+      onEnd(`the simulated ${BRIDGED.app} behind the bridge`, ended);
+    },
+  });
+}
+
+function startBridge(
+  { children, belongings, log, onEnd }: CastParts,
+  url: string,
+  onReady: () => void,
+): void {
+  const { contextId } = belongings;
+  const file = belongings.write('bridge.toml', bridgeConfiguration(contextId, url));
+  let isReady = false;
+  children.start({
+    program: 'bridge/cli.js',
+    args: ['--config', file],
+    onLine: (line) => {
+      if (!isReady && line.includes(': its tree is here')) {
+        isReady = true;
+        onReady();
+      }
+      if (!/^\S+ info /.test(line)) log(line);
+    },
+    onEnd: (ended) => {
+      onEnd('the bridge', ended);
+    },
+  });
 }
 
 function startExporter({ children, onEnd, ...parts }: CastParts): void {
-  const waiting = new Set<string>(TARGETS.map(({ serverKey }) => serverKey));
+  const waiting = new Set<string>([
+    ...TARGETS.map(nameOf),
+    nameOf(BRIDGED),
+    nameOf({ ...BRIDGED, app: BRIDGE_APP }),
+  ]);
   children.start({
     program: 'cli.js',
     args: ['--config', writeConfiguration(parts)],
     onLine: (line) => {
-      const [, key = ''] = / info target \S+ on (\S+) ready: /.exec(line) ?? [];
-      if (waiting.delete(key) && waiting.size === 0) parts.onReady();
+      const [, target = ''] = / info target (\S+ on \S+) ready: /.exec(line) ?? [];
+      if (waiting.delete(target) && waiting.size === 0) parts.onReady();
       if (!/^\S+ info /.test(line)) parts.log(line);
     },
     onEnd: (ended) => {
@@ -59,6 +125,9 @@ function startExporter({ children, onEnd, ...parts }: CastParts): void {
     },
   });
 }
+
+/** As the exporter calls a target. */
+const nameOf = ({ app, serverKey }: DemoTarget): string => `${app} on ${serverKey}`;
 
 /** Writes the license and the configuration; returns the path of the latter. */
 function writeConfiguration({

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// npm run demo: three simulated servers, an evaluation license and the exporter, until Ctrl-C.
+// npm run demo: simulated servers, a bridge, an evaluation license and the exporter, until Ctrl-C.
 // `-- --stdout` shows the other sink, `-- --port N` listens elsewhere.
 import { fstatSync } from 'node:fs';
 import { Fault, messageOf } from '../errors.js';
@@ -54,7 +54,9 @@ function run(args: readonly string[]): void {
       end(0);
     });
 
-  say(`Starting three simulated servers and the exporter; their files are in ${belongings.folder}`);
+  say(
+    `Starting four simulated servers, a bridge and the exporter; their files are in ${belongings.folder}`,
+  );
   const late = setTimeout(() => {
     fail(`not everything was ready within ${READY_WITHIN_MS / 1000} seconds`);
   }, READY_WITHIN_MS);

@@ -1,4 +1,4 @@
-// The configuration that the demo gives the exporter: three targets, and scopes worth having.
+// The configurations of the demo: what the bridge polls, the exporter's targets, and scopes worth having.
 
 export interface DemoTarget {
   readonly app: string;
@@ -17,6 +17,26 @@ export const TARGETS = [
   { app: 'adh', serverKey: '456', root: 'demo-host.1.adh' },
   { app: 'ats', serverKey: '999', root: 'demo-host.1.ats' },
 ] as const satisfies readonly DemoTarget[];
+
+/** A component that is reached over HTTP alone, and the bridge's own root beside it. */
+export const BRIDGED = {
+  app: 'ads',
+  serverKey: '83',
+  root: 'other-host.1.ads',
+} as const satisfies DemoTarget;
+export const BRIDGE_APP = 'shm_bridge';
+
+interface NamedTarget {
+  readonly app: string;
+  readonly serverKey: string;
+  readonly variable?: string;
+}
+/** All targets of the exporter, in the order of its pages. */
+const EXPORTED: readonly NamedTarget[] = [
+  ...TARGETS,
+  BRIDGED,
+  { app: BRIDGE_APP, serverKey: BRIDGED.serverKey },
+];
 
 /** Patterns by the name of the scope; each scope has a page for every target. */
 export const SCOPES = {
@@ -41,10 +61,25 @@ export interface DemoPlaces {
   readonly port: number;
 }
 
-/** The text of the TOML file. Strings are written as JSON, which TOML reads the same. */
+/** Strings are written as JSON, which TOML reads the same. */
+const table = (entries: Readonly<Record<string, unknown>>): readonly string[] =>
+  Object.entries(entries).map(([key, value]) => `${key} = ${JSON.stringify(value)}`);
+
+/** The text of the bridge's TOML file. */
+export function bridgeConfiguration(contextId: string, url: string): string {
+  const component = { name: BRIDGED.app, url, server_key: BRIDGED.serverKey, interval_ms: 1000 };
+  const limits = { request_timeout_ms: 1000 };
+  const lines = [
+    ...table({ context_id: contextId }),
+    '',
+    '[[components]]',
+    ...table({ ...component, ...limits }),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+/** The text of the exporter's TOML file. */
 export function configuration({ contextId, licenseFile, isStdout, port }: DemoPlaces): string {
-  const table = (entries: Readonly<Record<string, unknown>>): readonly string[] =>
-    Object.entries(entries).map(([key, value]) => `${key} = ${JSON.stringify(value)}`);
   const lines = [
     ...table({
       context_id: contextId,
@@ -54,14 +89,10 @@ export function configuration({ contextId, licenseFile, isStdout, port }: DemoPl
       metrics_port: port,
       metrics_interval_seconds: INTERVAL_SECONDS,
     }),
-    ...TARGETS.flatMap(({ app, serverKey, ...more }) => [
+    ...EXPORTED.flatMap(({ app, serverKey, variable }) => [
       '',
       '[[targets]]',
-      ...table({
-        app,
-        server_key: serverKey,
-        ...('variable' in more && { variable: more.variable }),
-      }),
+      ...table({ app, server_key: serverKey, ...(variable !== undefined && { variable }) }),
     ]),
     ...Object.entries(SCOPES).flatMap(([name, metrics]) => [
       '',

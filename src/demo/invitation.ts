@@ -1,5 +1,5 @@
 // What the demo invites people to try once everything is ready.
-import { TARGETS } from './configuration.js';
+import { BRIDGED, BRIDGE_APP, TARGETS } from './configuration.js';
 
 const [{ serverKey: ADS, variable }, { serverKey: ADH }, { app, root, serverKey: ATS }] = TARGETS;
 
@@ -10,6 +10,11 @@ export function invitation(port: number): readonly string[] {
     [`curl '${base}/metrics?server_key=${ADS}'`, 'all metrics of the ads'],
     [`curl '${base}/metrics?server_key=${ADH}'`, 'of the adh'],
     [`curl '${base}/metrics?app=${app}&instance=${root}'`, 'of the ats, by its root'],
+    [
+      `curl '${base}/metrics?server_key=${BRIDGED.serverKey}&app=${BRIDGED.app}'`,
+      'of another ads, which shows its objects over HTTP only: shm_bridge publishes them',
+    ],
+    [`curl '${base}/metrics?server_key=${BRIDGED.serverKey}&app=${BRIDGE_APP}'`, 'of that bridge'],
     [`curl '${base}/metrics/overview?server_key=${ADS}'`, 'a scope: what to look at first'],
     [`curl '${base}/metrics/clients?server_key=${ATS}'`, 'a scope: clients, which come and go'],
     [`curl '${base}/metrics/latency?server_key=${ADH}'`, 'a scope: histograms and summaries'],
@@ -24,7 +29,7 @@ export function invitation(port: number): readonly string[] {
   ];
   return [
     '',
-    'Three simulated servers are served, whose clients come and go. Try:',
+    'Four simulated servers are served, whose clients come and go; one of them through a bridge. Try:',
     '',
     ...tries.flatMap(([command, what]) => [`  # ${what}`, `  ${command}`]),
     '',

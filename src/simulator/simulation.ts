@@ -14,7 +14,6 @@ import {
   timer,
 } from 'rxjs';
 import type { Observable } from 'rxjs';
-import type { Publisher } from '../native/publisher.js';
 import type { LiveTree } from './live-tree.js';
 import type { ObjectPublisher } from './object-publisher.js';
 import type { Scenario, ScenarioStep } from './scenario-model.js';
@@ -67,16 +66,5 @@ export function play(
     map(({ exit }) => exit),
     filter((exit) => exit !== undefined),
     take(1),
-  );
-}
-
-/** Says that the publisher lives, as often as its segment promises. */
-export function heartbeat(publisher: Publisher): Observable<never> {
-  if (publisher.heartbeatMs === 0) return EMPTY;
-  return interval(publisher.heartbeatMs).pipe(
-    tap(() => {
-      publisher.beat();
-    }),
-    ignoreElements(),
   );
 }

@@ -35,6 +35,7 @@ const ask = (
       limits: LIMITS,
       requestTimeoutMs,
       unixMs: () => 7,
+      steadyMs: () => performance.now(),
       scheduler: asyncScheduler,
     };
     poll(() => fetchBody(endpoint, key), settings).subscribe({ next: resolve, error: reject });

@@ -59,6 +59,20 @@ describe('polling', () => {
   );
 
   it(
+    'goes by a clock that does not step, where there is one',
+    marbles(({ expectObservable, flush }) => {
+      const { poll, begun } = plays([1, 'a'], [1, 'b'], [1, 'c']);
+      // The wall clock of the scheduler moves on; this one says that polls take no time.
+      expectObservable(
+        polling(poll, hasFailed, pace, asyncScheduler, () => 0),
+        '^ 12ms !',
+      );
+      flush();
+      expect(begun).to.deep.equal([0, 5, 10]);
+    }),
+  );
+
+  it(
     'keeps an interval that is longer than the bound of the back-off',
     marbles(({ expectObservable, flush }) => {
       const { poll, begun } = plays([0, 'x'], [0, 'x'], [0, 'x']);

@@ -69,6 +69,8 @@ interface Trial {
   /** Whether the page has the state of the root. */
   readonly showsState?: boolean;
   readonly options?: ComponentOptions;
+  /** Values of the first page. */
+  readonly exact?: Readonly<Record<string, string>>;
 }
 
 /** What a component cannot show at all is left out: no value, and what is not a number. */
@@ -90,6 +92,17 @@ const ODD = {
   comesAndGoes: 'desk.example.com.1.odd.mount.7',
   classed: 'desk.example.com.1.odd.mount.7',
   root: 'desk.example.com.1.odd',
+  exact: {
+    just_beyond_doubles: '9007199254740993',
+    most_of_i64: '9223372036854775807',
+    least_of_i64: '-9223372036854775808',
+    beyond_i64: '9223372036854775808',
+    most_of_u64: '18446744073709551615',
+    count_at_2_31_total: '2147483648',
+    count_at_2_32_1_total: '4294967295',
+    tenth: '0.1',
+    tiny: '5e-324',
+  },
 };
 
 const KEY = 'Wednesday 7';
@@ -120,7 +133,7 @@ const TRIALS: readonly Trial[] = [
   },
 ];
 
-for (const { name, text, app, comesAndGoes, classed, root, showsState, options } of TRIALS)
+for (const { name, text, app, comesAndGoes, classed, root, showsState, options, exact } of TRIALS)
   describe(`${name}, bridged`, function () {
     this.slow(20_000);
     this.timeout(60_000);
@@ -149,6 +162,12 @@ for (const { name, text, app, comesAndGoes, classed, root, showsState, options }
       page = await twins.same('the first pages');
       expect(page.split('\n').length).to.be.above(50);
     });
+
+    for (const [variable, value] of Object.entries(exact ?? {}))
+      it(`has ${variable} exactly: ${value}`, () =>
+        expect(page).to.match(
+          new RegExp(`^odd_net_rec_src_${variable}\\{object="numbers"\\} ${value}$`, 'm'),
+        ));
 
     it('gives the same page after values changed', async () => {
       for (let round = 0; round < 5; round++) {
@@ -213,10 +232,10 @@ for (const { name, text, app, comesAndGoes, classed, root, showsState, options }
       expect(body).to.match(/^shm_bridge_component_restarts_total\{object="@root"\} 1$/m);
     });
 
-    it('asked by GET alone, one request at a time, on a connection of its own', () => {
-      expect(new Set(twins.server.requests.map(({ method }) => method))).to.deep.equal(
-        new Set(['GET']),
-      );
-      expect(twins.server.requests.length).to.be.above(8);
+    it('asked by GET alone, each time on a connection of its own', () => {
+      const { requests } = twins.server;
+      const asked = requests.map(({ method, headers }) => `${method} ${headers.connection ?? ''}`);
+      expect(new Set(asked)).to.deep.equal(new Set(['GET close']));
+      expect(requests.length).to.be.above(8);
     });
   });

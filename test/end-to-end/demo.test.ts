@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { readFileSync, readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { loadCatalogues } from '#app/catalogue/builtin.js';
-import { SCOPES, TARGETS } from '#app/demo/configuration.js';
+import { BRIDGED, BRIDGE_APP, SCOPES, TARGETS } from '#app/demo/configuration.js';
 import { freePort } from '../support/free-port.js';
 import { eventually, theatre } from '../support/processes.js';
 import type { Running } from '../support/processes.js';
@@ -64,7 +64,7 @@ describe('npm run demo', function () {
     return { demo, port, context };
   }
 
-  describe('serves three targets', () => {
+  describe('serves its targets', () => {
     let demo: Running;
     let base: string;
     let context: string;
@@ -114,6 +114,17 @@ describe('npm run demo', function () {
         });
     }
 
+    it('with the metrics of an ads behind the bridge, and of the bridge', async () => {
+      const { serverKey, app } = BRIDGED;
+      const { body } = await scrape(`${base}/metrics?server_key=${serverKey}&app=${app}`);
+      for (const family of loadCatalogues().get(app)?.families.keys() ?? [])
+        expect(body).to.contain(`# TYPE ${family} `);
+      const { body: own } = await scrape(
+        `${base}/metrics?server_key=${serverKey}&app=${BRIDGE_APP}`,
+      );
+      expect(own).to.match(/^shm_bridge_component_up\{object="@root"\} 1$/m);
+    });
+
     it('with a highlighted variable', async () => {
       const { body } = await scrape(`${base}/metrics/exporter?server_key=${TARGETS[0].serverKey}`);
       expect(body).to.contain(`highlighted_value{path="${TARGETS[0].variable}"} `);
@@ -122,7 +133,7 @@ describe('npm run demo', function () {
     it('without a word on stderr', () => expect(demo.stderr).to.equal(''));
 
     it('until Ctrl-C, which leaves nothing behind', async () => {
-      expect(processesWith(context)).to.have.lengthOf(4);
+      expect(processesWith(context)).to.have.lengthOf(6);
       expect(await demo.stop('SIGINT')).to.deep.equal({ status: 0, signal: null });
       expect(tracesOf(context)).to.deep.equal([]);
     });
@@ -130,6 +141,7 @@ describe('npm run demo', function () {
 
   for (const [who, has] of [
     ['simulated adh', '--app\0adh'],
+    ['bridge', 'dist/bridge/cli.js'],
     ['exporter', 'dist/cli.js'],
   ] as const)
     it(`ends with status 1 when the ${who} is killed, and leaves nothing behind`, async () => {
@@ -174,18 +186,18 @@ describe('npm run demo', function () {
       expect(await each.stop()).to.deep.equal({ status: 0, signal: null });
   });
 
-  it('prints documents of all three with --stdout, and nothing else there', async () => {
+  it('prints documents of all with --stdout, and nothing else there', async () => {
     const demo = stage.start('demo', ['--stdout']);
     const context = await contextOf(demo);
     const roots = await eventually(
-      'three documents',
+      'a document each',
       () => {
         const heads = [...demo.stdout.matchAll(/^# snapshot .*root=(\S+) time=\S+$/gm)];
-        return heads.length < 3 ? undefined : heads.slice(0, 3).map(([, root]) => root);
+        return heads.length < 5 ? undefined : heads.slice(0, 4).map(([, root]) => root);
       },
       15_000,
     );
-    expect(roots).to.deep.equal(TARGETS.map(({ root }) => root));
+    expect(roots).to.deep.equal([...TARGETS, BRIDGED].map(({ root }) => root));
     expect(demo.stdout).to.match(/^# snapshot /);
     expect(await demo.stop('SIGINT')).to.deep.equal({ status: 0, signal: null });
     expect(tracesOf(context)).to.deep.equal([]);

@@ -42,7 +42,7 @@ export class Listener {
   async open(port: number): Promise<number> {
     const server = this.#make();
     await new Promise<void>((resolve, reject) => {
-      server.once('error', (error) => {
+      server.on('error', (error) => {
         const what = `Cannot listen on ${ADDRESS}:${port}: ${error.message}`;
         reject(new Fault('LISTENER_FAILED', what, { cause: error }));
       });

@@ -1,0 +1,16 @@
+// Scripts of bench/ that check what they do, run for some seconds.
+import { expect } from 'chai';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+
+/** Runs a script; fails with what it told unless it ends with 0. */
+export async function runClean(script: string, ...args: readonly string[]): Promise<void> {
+  const path = fileURLToPath(new URL(`../../bench/${script}`, import.meta.url));
+  const child = spawn(process.execPath, [path, ...args]);
+  let told = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (chunk: Buffer) => (told += chunk.toString()));
+  const [status] = (await once(child, 'close')) as [number | null];
+  expect(status, told).to.equal(0);
+}
