@@ -5,6 +5,7 @@ import Mocha from 'mocha';
 import { SECTIONS } from '../dist-test/specification/rows.js';
 import { shownRows } from '../dist-test/specification/shown-rows.js';
 import { specificationMarkdown } from '../dist-test/specification/specification-markdown.js';
+import { bridgeMarkdown } from '../dist/bridge/configuration-doc.js';
 import { metricsMarkdown } from '../dist/catalogue/metrics-markdown.js';
 import { settingsMarkdown } from '../dist/config/settings-doc.js';
 
@@ -24,6 +25,7 @@ async function tests() {
 }
 
 const pages = {
+  'docs/bridge-configuration.md': bridgeMarkdown,
   'docs/configuration.md': settingsMarkdown,
   'docs/metrics.md': metricsMarkdown,
   'docs/specification.md': async () => specificationMarkdown(SECTIONS, await tests()),

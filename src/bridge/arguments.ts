@@ -6,13 +6,21 @@ import { usageSentence } from '../rules/usage.js';
 
 /** What the user asks for. */
 export type Invocation =
-  | { readonly kind: 'run' | 'check' | 'once'; readonly file: string; readonly isDebug: boolean }
+  | {
+      readonly kind: 'run' | 'check' | 'once';
+      readonly file: string;
+      /** The name of the only component that is wanted. */
+      readonly component: string | undefined;
+      readonly isDebug: boolean;
+    }
   | { readonly kind: 'print'; readonly text: string };
 
-const OPTIONS: readonly (readonly [flags: string, meaning: string])[] = [
+/** Every option but --version and --help. */
+export const OPTIONS: readonly (readonly [flags: string, meaning: string])[] = [
   ['--config <path>', 'TOML file with the components; needed'],
   ['--check-config', 'Check the configuration and exit'],
   ['--once', 'Poll each component once, print what would be published, and exit'],
+  ['--component <name>', 'Leave all components but this one alone'],
   ['--debug', 'Log every poll even when debug is false in TOML'],
 ];
 
@@ -20,13 +28,14 @@ const HELP_START = `Polls the JSON view of ADS and ADH components over HTTP and 
 managed objects in shared memory, where shm_exporter reads them.`;
 
 const HELP_END = `
-What --once prints is a scenario: shm_simulator --scenario FILE publishes it.
+What --once prints is a scenario, one for each component that answers:
+shm_simulator --scenario FILE publishes one.
 
 Examples:
   Check a file and do nothing else:
     shm_bridge --config shm_bridge.toml --check-config
   See whether a component answers, and with what:
-    shm_bridge --config shm_bridge.toml --once > tree.json
+    shm_bridge --config shm_bridge.toml --once --component ads > tree.json
   Publish until a signal:
     shm_bridge --config shm_bridge.toml
 
@@ -54,18 +63,22 @@ export function parseArguments(argv: readonly string[], version: string): Invoca
   const [stray] = program.args;
   if (stray !== undefined)
     throw new Fault('USAGE', `found ${quoted(stray)}, allowed are only options; see --help`);
-  const { config, checkConfig, once, debug } = program.opts<{
+  const { config, checkConfig, once, component, debug } = program.opts<{
     config?: string;
     checkConfig?: true;
     once?: true;
+    component?: string;
     debug?: true;
   }>();
   if (config === undefined || config === '')
     throw new Fault('USAGE', '--config: found nothing, needed is the path of a TOML file');
+  for (const [option, value] of Object.entries({ config, component }))
+    if (value?.startsWith('--'))
+      throw new Fault('USAGE', `--${option}: found the option ${quoted(value)} for its argument`);
   if (checkConfig && once)
     throw new Fault('USAGE', '--check-config and --once cannot stand together');
   const kind = checkConfig ? 'check' : once ? 'once' : 'run';
-  return { kind, file: config, isDebug: debug ?? false };
+  return { kind, file: config, component, isDebug: debug ?? false };
 }
 
 function programOf(version: string, print: (text: string) => void): Command {

@@ -8,6 +8,7 @@ import { logger } from '../log.js';
 import { parseArguments } from './arguments.js';
 import type { Invocation } from './arguments.js';
 import { bridge } from './bridge.js';
+import { withComponent } from './chosen-component.js';
 import { loadBridgeConfig } from './configuration.js';
 import type { BridgeConfig } from './configuration.js';
 import { once } from './once.js';
@@ -63,7 +64,9 @@ function main(): void {
     process.stdout.write(invocation.text);
     return;
   }
-  const config = loadBridgeConfig(invocation.file, process.env, hostname());
+  const keys = { environment: process.env, userId: process.geteuid?.() };
+  const { file, component } = invocation;
+  const config = withComponent(loadBridgeConfig(file, keys, hostname()), component);
   if (invocation.kind === 'run') run(config, invocation.isDebug || config.isDebug);
   else if (invocation.kind === 'once') pollOnce(config);
   else {
@@ -72,7 +75,11 @@ function main(): void {
   }
 }
 
-process.stdout.on('error', fail);
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  // Whoever read what --once prints has seen enough.
+  if (error.code === 'EPIPE') process.exit();
+  fail(error);
+});
 try {
   main();
 } catch (error) {

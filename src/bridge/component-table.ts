@@ -1,28 +1,21 @@
 // The keys of the bridge's configuration file, one row each.
 import { line, name, words } from '../rules/formats.js';
-import { flag, integer, list, oneOf, text } from '../rules/rule.js';
+import { flag, integer, list, oneOf, refined } from '../rules/rule.js';
 import { optional, required, table } from '../rules/table.js';
 import type { ValuesOf } from '../rules/table.js';
+import { checkTimes } from './check-times.js';
+import { baseAddress, hostName, keySource, seedPrefix } from './component-formats.js';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
 const HOUR_MS = 3_600_000;
-
-const url = text(
-  /^https?:\/\/[^\s/?#@]+(\/[^\s?#]*)?$/,
-  'the address of the component such as "http://127.0.0.1:8080", without "?", "#" and credentials',
-);
-const keySource = text(
-  /^$|^file:\S.*$|^env:[A-Za-z_][A-Za-z0-9_]*$/,
-  '"file:" and a path, or "env:" and the name of an environment variable',
-);
 
 /** The keys of a `[[components]]` table. */
 export const COMPONENT = {
   name: required('name', name, 'What the component is called in the log; no two share one'),
   url: required(
     'url',
-    url,
+    baseAddress,
     'Base address of its JSON view, to which /sharedmem is added; http or https',
   ),
   serverKey: required(
@@ -70,7 +63,7 @@ export const COMPONENT = {
     'lost_after',
     12,
     integer(2, 100_000),
-    'Intervals without a tree after which the roots are removed; more than stale_after',
+    'Intervals without a tree after which the roots are removed; more than stale_after, and within 24 days',
   ),
   tlsVerify: optional(
     'tls_verify',
@@ -96,11 +89,16 @@ export const COMPONENT = {
     words,
     'Class ids to be published, * stands for any text; empty publishes all',
   ),
-  excludeClasses: optional('exclude_classes', [], words, 'Class ids to be left out'),
+  excludeClasses: optional(
+    'exclude_classes',
+    [],
+    words,
+    'Class ids to be left out, * stands for any text; what is below them stays',
+  ),
   seedPaths: optional(
     'seed_paths',
     [],
-    words,
+    list(seedPrefix, { max: 1024 }),
     'Seed paths to be published, with what is below them; @root stands for the root alone; empty publishes all',
   ),
   excludeVariables: optional(
@@ -127,10 +125,15 @@ export const COMPONENT = {
 
 export type ComponentTable = ValuesOf<typeof COMPONENT>;
 
-const components = list(table('a [[components]] table', COMPONENT), {
+const component = refined(table('a [[components]] table', COMPONENT), checkTimes);
+
+const components = list(component, {
   min: 1,
   max: 64,
-  different: { by: (component) => component.name, at: 'name' },
+  different: [
+    { by: (each) => each.name, at: 'name' },
+    { by: (each) => each.serverKey, at: 'server_key' },
+  ],
 });
 
 /** The top-level keys. */
@@ -140,7 +143,7 @@ export const BRIDGE = {
   host: optional(
     'host',
     '',
-    text(/^$|^[A-Za-z0-9_.-]{1,255}$/, 'a host name'),
+    hostName,
     "Host in the id of the bridge's own root; empty takes the name of this host",
   ),
   debug: optional('debug', false, flag, 'Logs every poll'),

@@ -1,7 +1,7 @@
 // The configuration of the bridge: its file, checked as a whole, and what follows from it.
 import { dirname, isAbsolute, join } from 'node:path';
-import { invalid, problemAt } from '../document/document.js';
-import type { Document, Problem } from '../document/document.js';
+import { invalid } from '../document/document.js';
+import type { Problem } from '../document/document.js';
 import { readToml } from '../document/toml-file.js';
 import { checked } from '../rules/checked.js';
 import { componentOf } from './component-config.js';
@@ -9,7 +9,8 @@ import type { ComponentConfig } from './component-config.js';
 import { BRIDGE_FILE } from './component-table.js';
 import type { ComponentTable } from './component-table.js';
 import { Notes } from './notes.js';
-import type { Environment } from './security-key.js';
+import type { KeyReader } from './security-key.js';
+import { warnOfSharedAddresses } from './shared-addresses.js';
 
 export interface BridgeConfig {
   readonly contextId: string;
@@ -24,23 +25,19 @@ export interface BridgeConfig {
 /**
  * Reads the file and everything that it names.
  * @param hostName of this host
- * @throws Fault CONFIG_INVALID that tells everything that is wrong
+ * @throws Fault CONFIG_INVALID that tells everything that is wrong with the file, or, once nothing
+ *   is, everything that is wrong with what it names
  */
-export function loadBridgeConfig(
-  file: string,
-  environment: Environment,
-  hostName: string,
-): BridgeConfig {
+export function loadBridgeConfig(file: string, keys: KeyReader, hostName: string): BridgeConfig {
   const document = readToml(file);
   const { components: tables, host, debug, ...pool } = checked(document, BRIDGE_FILE);
   const problems: Problem[] = [];
   const warnings: string[] = [];
-  const components = tables.map((table, index) => {
-    const path = ['components', index];
-    const notes = new Notes(document, path, problems, warnings);
-    return componentOf({ ...table, ...besideFile(file, table) }, index, environment, notes);
-  });
-  problems.push(...sharedKeys(tables, document));
+  const notesOf = (index: number) => new Notes(document, ['components', index], problems, warnings);
+  const components = tables.map((table, index) =>
+    componentOf({ ...table, ...besideFile(file, table) }, index, keys, notesOf(index)),
+  );
+  warnOfSharedAddresses(tables, notesOf);
   if (problems.length > 0) throw invalid(document.places, problems);
   return {
     ...pool,
@@ -60,16 +57,4 @@ function besideFile(file: string, { securityKey, caFile }: ComponentTable) {
       ? `file:${beside(securityKey.slice('file:'.length))}`
       : securityKey,
   };
-}
-
-/** Two components cannot publish in one segment. */
-function sharedKeys(tables: readonly ComponentTable[], { places }: Document): readonly Problem[] {
-  const first = new Map<string, number>();
-  return tables.flatMap(({ serverKey }, index) => {
-    const earlier = first.get(serverKey);
-    if (earlier === undefined) first.set(serverKey, index);
-    if (earlier === undefined) return [];
-    const sentence = `repeats components[${earlier}].server_key, allowed are only different ones`;
-    return [problemAt(places, ['components', index, 'server_key'], sentence)];
-  });
 }

@@ -3,7 +3,7 @@ import { problemAt } from '../document/document.js';
 import type { Document, Problem } from '../document/document.js';
 import { keyPath } from '../document/key-path.js';
 import type { Path } from '../document/key-path.js';
-import { Fault, messageOf } from '../errors.js';
+import { Fault } from '../errors.js';
 
 /** Gathers problems and warnings, each with its place in the file. */
 export class Notes {
@@ -14,11 +14,6 @@ export class Notes {
     readonly warnings: string[],
   ) {}
 
-  refuse(key: string, sentence: string, ...rest: Path): void {
-    const path = [...this.path, key, ...rest];
-    this.problems.push(problemAt(this.document.places, path, sentence));
-  }
-
   warn(key: string, sentence: string): void {
     const { places } = this.document;
     const path = [...this.path, key];
@@ -27,12 +22,13 @@ export class Notes {
   }
 
   /** The result of `attempt`, or undefined after its Fault is noted. */
-  catch<T>(key: string, attempt: () => T, ...rest: Path): T | undefined {
+  catch<T>(key: string, attempt: () => T): T | undefined {
     try {
       return attempt();
     } catch (error) {
       if (!(error instanceof Fault)) throw error;
-      this.refuse(key, messageOf(error), ...rest);
+      const { places } = this.document;
+      this.problems.push(problemAt(places, [...this.path, key], error.message));
       return undefined;
     }
   }

@@ -5,6 +5,7 @@ import type { Around } from './bridge.js';
 import type { ComponentConfig } from './component-config.js';
 import type { BridgeConfig } from './configuration.js';
 import { fetchBody } from './fetch-body.js';
+import { idlePatterns } from './idle-patterns.js';
 import { poll } from './poll.js';
 import type { Outcome } from './poll.js';
 import { scenarioText } from './scenario-text.js';
@@ -35,7 +36,7 @@ export function once(
 }
 
 function shown(outcome: Outcome, component: ComponentConfig, config: BridgeConfig): Shown {
-  const { name, serverKey, selection, endpoint } = component;
+  const { name, serverKey, selection, selected, endpoint } = component;
   const about = `${name}: ${endpoint.url.href}`;
   if (outcome.kind === 'failed') {
     const { reason, message } = outcome.failure;
@@ -51,6 +52,7 @@ function shown(outcome: Outcome, component: ComponentConfig, config: BridgeConfi
     remarks: [
       `${about}: ${tree.objects.size} objects, ${tree.variableCount} variables; ${took}`,
       `${name}: to be published under server key ${serverKey}: ${objects.size} objects, ${published} variables`,
+      ...idlePatterns(selected, tree).map((sentence) => `${name}: ${sentence}`),
       ...odd.map(([oddity, count]) => `${name}: ${count} ${oddity.replaceAll('_', ' ')}`),
       ...tree.unknownTypes.map((type) => `${name}: unknown type ${JSON.stringify(type)}`),
     ],

@@ -1,62 +1,67 @@
 // The security key of a component: read from a file or the environment, never shown.
-import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
-import { Fault, messageOf } from '../errors.js';
-import { quoted } from '../document/key-path.js';
+import type { Stats } from 'node:fs';
+import { readRegularFile } from '../document/regular-file.js';
+import { Fault } from '../errors.js';
 
-/** A header takes these, without blanks at its ends. */
-const VALID = /^[\x21-\x7e]([\x20-\x7e]{0,1022}[\x21-\x7e])?$/;
-const LARGEST = 4096;
+/** What keys are read with. */
+export interface KeyReader {
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Numeric id of the user that the process runs as; undefined where there are none. */
+  readonly userId: number | undefined;
+}
+
+const MOST_CHARACTERS = 1024;
 const GROUP_AND_OTHERS = 0o077;
-
-export type Environment = Readonly<Record<string, string | undefined>>;
+const ROOT = 0;
 
 /**
  * Reads the key that `source` names, as `file:<path>` or `env:<name>`; empty for an empty source.
+ * One line break at its end does not count.
  * @throws Fault CONFIG_INVALID that says why it cannot be used, without the key
  */
-export function readSecurityKey(source: string, environment: Environment): string {
-  if (source === '') return '';
-  const [, kind = '', rest = ''] = /^(file|env):(.*)$/s.exec(source) ?? [];
-  const raw = kind === 'file' ? fromFile(rest) : fromEnvironment(rest, environment);
+export function readSecurityKey(source: string, reader: KeyReader): string {
+  const [, kind, rest = ''] = /^(file|env):(.*)$/s.exec(source) ?? [];
+  if (kind === undefined) return '';
+  const raw = kind === 'file' ? fromFile(rest, reader) : fromEnvironment(rest, reader);
   const key = raw.replace(/\r?\n$/, '');
-  if (key === '') throw invalid(`${source} is empty, needed is a key`);
-  if (!VALID.test(key))
-    throw invalid(
-      `${source} holds what no header takes, allowed are up to 1024 printable ASCII characters in one line`,
-    );
+  const fault = faultOf(key);
+  if (fault !== undefined) throw invalid(`${kind === 'file' ? rest : source}: ${fault}`);
   return key;
 }
 
-function fromEnvironment(name: string, environment: Environment): string {
+/** Why no header can carry it. */
+function faultOf(key: string): string | undefined {
+  if (key === '') return 'is empty, needed is a key';
+  if (key.length > MOST_CHARACTERS)
+    return `is longer than ${MOST_CHARACTERS} characters, which is the limit`;
+  if (/[\r\n]/.test(key)) return 'has several lines, needed is a key in one line';
+  const odd = key.search(/[^ -~]/);
+  if (odd >= 0)
+    return `character ${odd + 1} of the key is none of printable ASCII, which is all that a header takes`;
+  if (key.trim() !== key) return 'the key has a blank at its start or end, which no header keeps';
+  return undefined;
+}
+
+function fromEnvironment(name: string, { environment }: KeyReader): string {
   const value = environment[name];
   if (value === undefined) throw invalid(`the environment has no variable ${name}`);
   return value;
 }
 
-function fromFile(path: string): string {
-  try {
-    const descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
-    try {
-      const { mode } = refuseOddKinds(path, descriptor);
-      if ((mode & GROUP_AND_OTHERS) !== 0)
-        throw invalid(
-          `${path} has the mode ${(mode & 0o777).toString(8).padStart(4, '0')}, allowed is its owner only, as after "chmod 600"`,
-        );
-      const bytes = Buffer.alloc(LARGEST);
-      return bytes.toString('latin1', 0, readSync(descriptor, bytes, 0, LARGEST, 0));
-    } finally {
-      closeSync(descriptor);
-    }
-  } catch (error) {
-    if (error instanceof Fault) throw error;
-    throw invalid(`${quoted(path)} cannot be read: ${messageOf(error)}`);
-  }
-}
-
-function refuseOddKinds(path: string, descriptor: number) {
-  const stats = fstatSync(descriptor);
-  if (!stats.isFile()) throw invalid(`${path} is no regular file`);
-  return stats;
+function fromFile(path: string, { userId }: KeyReader): string {
+  const inspect = ({ mode, uid }: Stats): void => {
+    if ((mode & GROUP_AND_OTHERS) !== 0)
+      throw invalid(
+        `${path}: has mode ${(mode & 0o777).toString(8).padStart(4, '0')}, allowed is access for its owner only, as after chmod 600`,
+      );
+    // Whoever owns a file can read it, and put another key into it.
+    if (userId !== undefined && uid !== userId && uid !== ROOT)
+      throw invalid(
+        `${path}: belongs to user ${uid}, allowed is ${userId === ROOT ? 'root' : `root or user ${userId}`}, who runs this`,
+      );
+  };
+  // One byte more than a key and its line break may have tells that it is too long.
+  return readRegularFile(path, MOST_CHARACTERS + 3, inspect).toString('latin1');
 }
 
 const invalid = (sentence: string): Fault => new Fault('CONFIG_INVALID', sentence);

@@ -3,6 +3,7 @@ import { compileSeedPrefix } from '../catalogue/seed-prefix.js';
 import { segmentsOf } from '../catalogue/segment.js';
 import { compileWildcard } from '../catalogue/wildcard.js';
 import type { ComponentObject, ComponentTree, ComponentVariable } from './component-tree.js';
+import { seedPathOf } from './seed-path-of.js';
 
 export interface SelectionSettings {
   /** Class ids with `*`; empty selects all. */
@@ -75,13 +76,4 @@ function classCondition({ classes, excludeClasses }: SelectionSettings) {
 function anyOf(patterns: readonly string[]): (text: string) => boolean {
   const compiled = patterns.map(compileWildcard);
   return (text) => compiled.some((fits) => fits(text));
-}
-
-/** The object's id without its root's; an id that does not begin with that stays whole. */
-function seedPathOf(object: ComponentObject): string {
-  let root = object;
-  while (root.parent !== undefined) root = root.parent;
-  if (root === object) return '';
-  const prefix = `${root.id}.`;
-  return object.id.startsWith(prefix) ? object.id.slice(prefix.length) : object.id;
 }

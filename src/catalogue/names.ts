@@ -16,6 +16,14 @@ const SERIES_ENDINGS = ['_bucket', '_sum', '_count', '_created'];
 /** The prefix of every metric of an application, such as `ads_`. */
 export const prefixOf = (app: string): string => `${app.replace(/[^a-zA-Z0-9_]/g, '_')}_`;
 
+/** A text as part of a metric name: snake case, of letters, digits and underscores. */
+export const metricNamePart = (text: string): string =>
+  text
+    .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
+    .replace(/[^A-Za-z0-9]+/g, '_')
+    .replace(/^_+|_+$/g, '')
+    .toLowerCase();
+
 /** Why `label` may not be a label; undefined when it may. */
 export function labelProblem(label: string): string | undefined {
   const text = JSON.stringify(label);

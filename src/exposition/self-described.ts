@@ -1,15 +1,8 @@
 // Rows for an application without a catalogue: what its publisher says of each variable.
 import { UNCHANGED } from '../catalogue/conversion.js';
+import { metricNamePart } from '../catalogue/names.js';
 import type { Row } from '../catalogue/row.js';
 import type { FamilyFacts, MetricType, Variable } from '../model.js';
-
-/** A text as part of a metric name: snake case, of letters, digits and underscores. */
-export const metricNamePart = (text: string): string =>
-  text
-    .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
-    .replace(/[^A-Za-z0-9]+/g, '_')
-    .replace(/^_+|_+$/g, '')
-    .toLowerCase();
 
 /** What the names of all metrics of an application without a catalogue begin with. */
 export const metricPrefix = (app: string): string => `${metricNamePart(app)}_`;

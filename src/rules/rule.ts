@@ -31,6 +31,19 @@ export function rule<T>(
   return { type, allowed, read };
 }
 
+/** A rule whose values must also pass `check`, which reports what is wrong with one as a whole. */
+export const refined = <T>(
+  inner: Rule<T>,
+  check: (value: T, path: Path, report: Report) => void,
+): Rule<T> => ({
+  ...inner,
+  read(raw, path, report) {
+    const value = inner.read(raw, path, report);
+    if (value !== undefined) check(value, path, report);
+    return value;
+  },
+});
+
 export const flag: Rule<boolean> = rule('boolean', 'true or false', (raw) =>
   typeof raw === 'boolean' ? raw : undefined,
 );
@@ -49,18 +62,25 @@ export const oneOf = <T extends string>(...words: readonly T[]): Rule<T> =>
     words.find((word) => word === raw),
   );
 
+/** What no two items may share, and the key inside an item that it stands at. */
+interface Difference<T> {
+  readonly by: (item: T) => string;
+  readonly at?: string;
+}
+
 interface ListBounds<T> {
   readonly min?: number;
   readonly max: number;
-  /** What no two items may share, and the key inside an item that it stands at. */
-  readonly different?: { readonly by: (item: T) => string; readonly at?: string };
+  readonly different?: Difference<T> | readonly Difference<T>[];
 }
 
 /** Arrays whose items all pass `item`. */
 export function list<T>(item: Rule<T>, bounds: ListBounds<T>): Rule<readonly T[]> {
-  const { min = 0, max, different } = bounds;
+  const { min = 0, max, different = [] } = bounds;
+  const differences = [different].flat();
   const size = min === 0 ? `at most ${max}` : `${min} to ${max}`;
-  const allowed = `an array of ${size}${different ? ' different' : ''} items, each ${item.allowed}`;
+  const kind = differences.length === 0 ? 'items' : 'different items';
+  const allowed = `an array of ${size} ${kind}, each ${item.allowed}`;
 
   const read = (raw: unknown, path: Path, report: Report) => {
     if (!Array.isArray(raw) || raw.length < min || raw.length > max) {
@@ -68,7 +88,7 @@ export function list<T>(item: Rule<T>, bounds: ListBounds<T>): Rule<readonly T[]
       return undefined;
     }
     const items = raw.map((entry, index) => item.read(entry, [...path, index], report));
-    if (different) reportRepeats(items, path, report, different);
+    for (const difference of differences) reportRepeats(items, path, report, difference);
     return Object.freeze(items.filter((entry) => entry !== undefined));
   };
   return { type: `${item.type} array`, allowed, read };
@@ -78,7 +98,7 @@ function reportRepeats<T>(
   items: readonly (T | undefined)[],
   path: Path,
   report: Report,
-  { by, at }: NonNullable<ListBounds<T>['different']>,
+  { by, at }: Difference<T>,
 ): void {
   const inside = at === undefined ? [] : [at];
   const first = new Map<string, number>();

@@ -1,7 +1,7 @@
 // An application without a catalogue: series from what its publisher says of each variable.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { expect } from 'chai';
-import { metricNamePart } from '#app/exposition/self-described.js';
+import { metricNamePart } from '#app/catalogue/names.js';
 import { FakeSource } from '../support/fake-source.js';
 import { watched } from './watched.js';
 

@@ -1,0 +1,23 @@
+// What in a component's table is allowed and hardly meant.
+import type { ComponentTable } from './component-table.js';
+import { isLocal } from './is-local.js';
+import type { Notes } from './notes.js';
+
+/** @param url where the component is asked */
+export function warnOf(table: ComponentTable, url: URL, notes: Notes): void {
+  const { securityKey, caFile, tlsVerify, requestTimeoutMs, intervalMs } = table;
+  if (url.protocol === 'http:') {
+    if (securityKey !== '' && !isLocal(url))
+      notes.warn('url', 'sends the security key over the network as clear text; use https');
+    if (caFile !== '') notes.warn('ca_file', 'has no effect with http');
+    if (!tlsVerify) notes.warn('tls_verify', 'has no effect with http');
+  } else if (!tlsVerify) {
+    notes.warn(
+      'tls_verify',
+      'any certificate will do: whoever sits between can read the security key and make up values',
+    );
+    if (caFile !== '') notes.warn('ca_file', 'has no effect while tls_verify is false');
+  }
+  if (requestTimeoutMs > intervalMs)
+    notes.warn('request_timeout_ms', 'is longer than interval_ms, so slow answers cost polls');
+}

@@ -1,0 +1,262 @@
+// The bridge as a process: what it prints, where, and how it ends.
+import { expect } from 'chai';
+import { chmodSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseScenario } from '#app/simulator/scenario.js';
+import { freshComponents, treeOf } from '../support/components.js';
+import { freePort } from '../support/free-port.js';
+import { PROJECT, theatre } from '../support/processes.js';
+import type { Running } from '../support/processes.js';
+
+const SECRET = 's3cret-of-ads';
+const OBJECTS = [
+  {
+    id: 'h.1.ads',
+    class: 'ManagedProcess.SinkDist',
+    variables: { processID: { type: 'i64', value: 7 }, version: { type: 'string', value: '3' } },
+  },
+  {
+    id: 'h.1.ads.users',
+    parent: 'h.1.ads',
+    class: 'Users',
+    variables: { total: { type: 'u64', kind: 'gauge', value: 4 } },
+  },
+];
+
+describe('shm_bridge', function () {
+  this.slow(3000);
+  const stage = theatre();
+  const serving = freshComponents();
+  const served = async (securityKey?: string) =>
+    (await serving({ securityKey }, treeOf({ objects: OBJECTS }))).url;
+  /** Nobody listens there. */
+  const deadUrl = async () => `http://127.0.0.1:${await freePort()}`;
+  const component = (name: string, url: string, more = '') =>
+    `[[components]]\nname = "${name}"\nurl = "${url}"\nserver_key = "${name}"\n${more}`;
+  const file = (...components: readonly string[]) =>
+    stage.write('bridge.toml', `context_id = "${stage.contextId}"\n${components.join('')}`);
+  const keyFile = (key: string) => {
+    const path = stage.write('ads.key', `${key}\n`);
+    chmodSync(path, 0o600);
+    return `security_key = "file:${path}"\n`;
+  };
+  const run = (...args: readonly string[]) => {
+    const { status, stdout, stderr } = stage.run('bridge', ...args);
+    return { status, stdout, stderr };
+  };
+  /** As above, while this process goes on answering. */
+  const ended = async (...args: readonly string[]) => {
+    const bridge = stage.start('bridge', args);
+    const { status } = await bridge.ended;
+    return { status, stdout: bridge.stdout, stderr: bridge.stderr };
+  };
+
+  it('prints its version, and nothing else', () => {
+    const manifest: unknown = JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8'));
+    const { stdout, ...rest } = run('--version');
+    expect(rest).to.deep.equal({ status: 0, stderr: '' });
+    expect(manifest).to.include({ version: stdout.trimEnd() });
+  });
+
+  it('explains itself on stdout', () => {
+    const { stdout, ...rest } = run('--help');
+    expect(rest).to.deep.equal({ status: 0, stderr: '' });
+    expect(stdout).to.match(/^Usage: shm_bridge \[options\]\n/);
+  });
+
+  it('is a program of the package', () => {
+    const { bin } = JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8')) as {
+      bin: Record<string, string>;
+    };
+    expect(bin['shm_bridge']).to.equal('dist/bridge/cli.js');
+    expect(readFileSync(join(PROJECT, 'dist/bridge/cli.js'), 'utf8')).to.match(
+      /^#!\/usr\/bin\/env node\n/,
+    );
+  });
+
+  const misuse: readonly (readonly [args: readonly string[], sentence: string])[] = [
+    [[], '--config: found nothing, needed is the path of a TOML file'],
+    [['--once'], '--config: found nothing, needed is the path of a TOML file'],
+    [['--confg', 'x'], 'unknown option "--confg", the nearest known one is --config'],
+    [['--config', '/no/such.toml'], '/no/such.toml: cannot be read: no such file'],
+  ];
+  for (const [args, sentence] of misuse)
+    it(`leaves with status 2 and one line after ${JSON.stringify(args)}`, () =>
+      expect(run(...args)).to.deep.equal({
+        status: 2,
+        stdout: '',
+        stderr: `shm_bridge: ${sentence}\n`,
+      }));
+
+  describe('with --check-config', () => {
+    it('says that a file is valid, with its warnings', async () => {
+      const url = await served();
+      const one = file(component('a', url), component('b', url));
+      expect(run('--config', one, '--check-config')).to.deep.equal({
+        status: 0,
+        stdout:
+          `warning: ${one}:8:7: components[1].url: is that of components[0] too, which is thus polled and published twice\n` +
+          'configuration is valid\n',
+        stderr: '',
+      });
+    });
+
+    it('tells all that is wrong with a file, and leaves with status 2', () => {
+      const wrong = file(component('a', 'x'), 'interval_ms = 1\n');
+      const { status, stdout, stderr } = run('--config', wrong, '--check-config');
+      expect({ status, stdout }).to.deep.equal({ status: 2, stdout: '' });
+      expect(stderr).to.match(
+        /^shm_bridge: \S+:4:7: components\[0\]\.url: .*\n\S+:6:15: components\[0\]\.interval_ms: .*\n$/,
+      );
+    });
+
+    it('reads the security key, and does not show it', () => {
+      const one = file(component('a', 'http://ads1.example', keyFile(`${SECRET} `)));
+      const { status, stdout, stderr } = run('--config', one, '--check-config');
+      expect({ status, stdout }).to.deep.equal({ status: 2, stdout: '' });
+      expect(stderr).to.include('components[0].security_key: ').and.include(' has a blank at its');
+      expect(stderr).not.to.include(SECRET);
+    });
+  });
+
+  describe('with --once', () => {
+    it('prints what would be published as a scenario, publishes nothing, and ends', async () => {
+      const one = file(component('a', await served(SECRET), keyFile(SECRET)));
+      const { status, stdout, stderr } = await ended('--config', one, '--once');
+      expect(status).to.equal(0);
+      const { serverKey, contextId, objects } = parseScenario(stdout, 'stdout');
+      expect({ serverKey, contextId }).to.deep.equal({
+        serverKey: 'a',
+        contextId: stage.contextId,
+      });
+      expect(objects.map(({ id, variables }) => `${id} ${variables.length}`)).to.deep.equal([
+        'h.1.ads 2',
+        'h.1.ads.users 1',
+      ]);
+      expect(stderr).to.match(/^a: http:\S+\/sharedmem: 2 objects, 3 variables; \d+ bytes over/);
+      expect(stderr).to.include(
+        '\na: to be published under server key a: 2 objects, 3 variables\n',
+      );
+      expect(stdout + stderr).not.to.include(SECRET);
+      expect(stage.segments()).to.deep.equal([]);
+    });
+
+    it('names patterns that fit nothing', async () => {
+      const url = await served();
+      const one = file(component('a', url, 'classes = ["Users", "Usrs"]\n'));
+      const { status, stderr } = await ended('--config', one, '--once');
+      expect(status).to.equal(0);
+      expect(stderr).to.include('\na: classes: "Usrs" fits nothing in this tree\n');
+    });
+
+    it('leaves with status 1 when a component does not answer, and prints the others', async () => {
+      const dead = await deadUrl();
+      const two = file(component('a', dead), component('b', await served()));
+      const { status, stdout, stderr } = await ended('--config', two, '--once');
+      expect(status).to.equal(1);
+      expect(parseScenario(stdout, 'stdout').serverKey).to.equal('b');
+      expect(stderr).to.match(
+        new RegExp(`^a: ${dead}/sharedmem: no tree \\(refused\\): connect ECONNREFUSED `),
+      );
+    });
+
+    it('says that a key is wrong without showing it', async () => {
+      const one = file(component('a', await served('another'), keyFile(SECRET)));
+      const { status, stdout, stderr } = await ended('--config', one, '--once');
+      expect({ status, stdout }).to.deep.equal({ status: 1, stdout: '' });
+      expect(stderr).to.match(
+        /: no tree \(unauthorized\): status 401: security_key is not the right one\n$/,
+      );
+      expect(stderr).not.to.include(SECRET);
+    });
+
+    it('asks the one component of --component', async () => {
+      const two = file(component('a', await deadUrl()), component('b', await served()));
+      const { status, stdout } = await ended('--config', two, '--once', '--component', 'b');
+      expect(status).to.equal(0);
+      expect(parseScenario(stdout, 'stdout').serverKey).to.equal('b');
+    });
+
+    it('refuses a component that is not in the file', () => {
+      const two = file(component('a', 'http://h1'), component('b', 'http://h2'));
+      expect(run('--config', two, '--once', '--component', 'c')).to.deep.equal({
+        status: 2,
+        stdout: '',
+        stderr: 'shm_bridge: --component: found "c", allowed is "a" or "b"\n',
+      });
+    });
+
+    it('ends in silence when nobody reads any more', async () => {
+      const many = Array.from({ length: 4000 }, (_, index) => ({
+        id: `h.1.ads.a-rather-long-name-of-an-object.${index}`,
+        class: 'Users',
+      }));
+      const { url } = await serving({}, treeOf({ objects: many }));
+      const one = file(component('a', url));
+      const bridge = [process.execPath, join(PROJECT, 'dist/bridge/cli.js')];
+      const words = [...bridge, '--config', one, '--once'];
+      const pipe = stage.command([
+        'bash',
+        '-c',
+        'set -o pipefail; "$@" | head -c 1',
+        '-',
+        ...words,
+      ]);
+      expect((await pipe.ended).status).to.equal(0);
+      expect(pipe.stdout).to.equal('{');
+      expect(pipe.stderr).not.to.include('EPIPE');
+    });
+  });
+
+  describe('while it runs', () => {
+    const begun = (bridge: Running) => bridge.line(/ info a: its tree is here: 2 objects, /);
+
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
+      it(`publishes until ${signal}, and leaves nothing behind`, async () => {
+        const one = file(component('a', await served()));
+        const bridge = stage.start('bridge', ['--config', one]);
+        await begun(bridge);
+        expect(stage.segments()).to.deep.equal([`${stage.contextId}.pool.a`]);
+        expect(await bridge.stop(signal)).to.deep.equal({ status: 0, signal: null });
+        expect(bridge.stderr).to.match(new RegExp(` info ${signal}: ending\n$`));
+        expect(bridge.stdout).to.equal('');
+        expect(stage.segments()).to.deep.equal([]);
+      });
+
+    it('logs warnings first, every poll with --debug, and never the key', async () => {
+      const url = await served(SECRET);
+      const lines = `${keyFile(SECRET)}interval_ms = 1000\nca_file = ""\ntls_verify = false\n`;
+      const one = file(component('a', url, lines));
+      const bridge = stage.start('bridge', ['--config', one, '--debug']);
+      await begun(bridge);
+      await bridge.line(/ debug a: 2 objects, 3 variables, \d+ bytes in \d+ ms; 0 values changed/);
+      await bridge.stop();
+      expect(bridge.stderr).to.match(
+        /^\S+ warning \S+: components\[0\]\.tls_verify: has no effect with http\n/,
+      );
+      expect(bridge.stderr).not.to.include(SECRET);
+    });
+
+    it('publishes only the component of --component', async () => {
+      const two = file(component('a', await served()), component('b', await deadUrl()));
+      const bridge = stage.start('bridge', ['--config', two, '--component', 'a']);
+      await begun(bridge);
+      expect(stage.segments()).to.deep.equal([`${stage.contextId}.pool.a`]);
+      await bridge.stop();
+      expect(bridge.stderr).not.to.include(' b: ');
+    });
+
+    it('leaves with status 4 where another publisher has the segment', async () => {
+      const one = file(component('a', await served()));
+      const bridge = stage.start('bridge', ['--config', one]);
+      await begun(bridge);
+      const second = await ended('--config', one);
+      expect(second.status).to.equal(4);
+      expect(second.stderr).to.include(
+        `shm_bridge: Another publisher lives in /dev/shm/${stage.contextId}.pool.a\n`,
+      );
+      expect(bridge.isOver).to.equal(false);
+      await bridge.stop();
+    });
+  });
+});

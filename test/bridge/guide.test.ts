@@ -1,0 +1,109 @@
+// docs/bridge.md and what it hands out: files as they are, commands and settings that work.
+import { expect } from 'chai';
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArguments } from '#app/bridge/arguments.js';
+import { bridgeMarkdown } from '#app/bridge/configuration-doc.js';
+import { FAILURE_REASONS } from '#app/bridge/poll-failure.js';
+import { metricsMarkdown } from '#app/catalogue/metrics-markdown.js';
+import { isInstalled } from '../support/processes.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
+import { COMPONENT, load } from './bridge-files.js';
+
+const SETUPS = 'examples/bridge';
+const guide = readFileSync('docs/bridge.md', 'utf8');
+
+describe('docs/bridge.md', () => {
+  const folder = temporaryFolder();
+
+  it('shows files as they are', () => {
+    const files = readdirSync(SETUPS).map((file) => readFileSync(join(SETUPS, file), 'utf8'));
+    const shown = [...guide.matchAll(/^```(?:toml|yaml)\n(.*?)^```$/gms)].map(([, text]) => text);
+    expect(shown).to.have.lengthOf(3);
+    for (const text of shown) expect(files).to.include(text);
+  });
+
+  it('leads to files and headings that there are', () => {
+    const links = [...guide.matchAll(/\]\(([^)#]*)(?:#([^)]*))?\)/g)];
+    expect(links.length).to.be.above(10);
+    for (const [, path = '', heading] of links) {
+      const file = join('docs', path === '' ? 'bridge.md' : path);
+      expect(existsSync(file), file).to.equal(true);
+      if (heading === undefined) continue;
+      const headings = [...readFileSync(file, 'utf8').matchAll(/^#+ (.*)$/gm)].map(
+        ([, text = '']) =>
+          text
+            .toLowerCase()
+            .replace(/[^\w -]/g, '')
+            .replaceAll(' ', '-'),
+      );
+      expect(headings, file).to.include(heading);
+    }
+  });
+
+  it('has command lines that the bridge takes', () => {
+    const lines = [
+      ...guide.matchAll(/(?:npx shm_bridge|dist\/bridge\/cli\.js) (--.*?)(?: > \S+)?$/gm),
+    ];
+    expect(lines).to.have.lengthOf(4);
+    for (const [, line = ''] of lines)
+      expect(parseArguments(line.split(' '), '').kind, line).not.to.equal('print');
+  });
+
+  for (const reason of Object.keys(FAILURE_REASONS))
+    it(`says what to do about ${reason}`, () =>
+      expect(guide).to.match(new RegExp(`^\\| \`${reason}\` \\| .+ \\| .+ \\|$`, 'm')));
+
+  it('names metrics that there are', () => {
+    const pages = `${bridgeMarkdown()}${metricsMarkdown()}`;
+    const names = new Set(
+      [
+        ...guide.matchAll(/\b(?:shm_bridge_(?:component|failure|oddity)|ads|adh)_[a-z_]+\b(?!\*)/g),
+      ].map(([name]) => name),
+    );
+    expect(names).to.include('shm_bridge_component_up').and.include('ads_mount_info');
+    for (const name of names)
+      if (!name.endsWith('_')) expect(pages, name).to.match(new RegExp(`\`${name}[\`{]`));
+  });
+
+  it('has recipes that the configuration takes', () => {
+    const recipes = [...guide.matchAll(/^\| `(exclude_\w+ = \[.*?\])` \|/gm)];
+    expect(recipes).to.have.lengthOf(4);
+    for (const [, line = ''] of recipes) {
+      const { components } = load(folder.write('c.toml', `${COMPONENT}${line}\n`));
+      const [{ selected } = { selected: undefined }] = components;
+      expect([...(selected?.excludeClasses ?? []), ...(selected?.excludeVariables ?? [])]).not.to.be
+        .empty;
+    }
+  });
+});
+
+describe('deploy', () => {
+  const manifest = JSON.parse(readFileSync('package.json', 'utf8')) as { files: string[] };
+  const units = readdirSync('deploy').filter((file) => file.endsWith('.service'));
+
+  it('is part of the package, as docs and examples are', () =>
+    expect(manifest.files).to.include.members(['deploy', 'docs', 'examples']));
+
+  it('has a unit for the bridge and one for the exporter', () =>
+    expect(units).to.deep.equal(['shm_bridge.service', 'shm_exporter.service']));
+
+  for (const unit of ['shm_bridge.service', 'shm_exporter.service']) {
+    const text = readFileSync(join('deploy', unit), 'utf8');
+
+    it(`${unit} starts a program of the package and names a page of it`, () => {
+      const paths = [...text.matchAll(/\/opt\/shm_exporter\/(\S+)/g)].map(([, path = '']) => path);
+      expect(paths).to.have.lengthOf(2);
+      for (const path of paths) expect(existsSync(path), path).to.equal(true);
+    });
+
+    it(`${unit} is taken by systemd`, function () {
+      if (!isInstalled('systemd-analyze') || !existsSync('/usr/bin/node')) this.skip();
+      const { status, stderr } = spawnSync('systemd-analyze', ['verify', join('deploy', unit)], {
+        encoding: 'utf8',
+      });
+      expect({ status, stderr }).to.deep.equal({ status: 0, stderr: '' });
+    });
+  }
+});
