@@ -272,6 +272,8 @@ export class Publisher {
       this.#memory.u64[asOf.slot] = 0n;
       this.#storeWord(asOf, false);
     }
+    // Whoever adds a large tree in one go lets no timer beat meanwhile.
+    this.beat();
     const id = ++this.#lastId;
     const isAdded = this.#directory.add({
       id,
