@@ -24,6 +24,8 @@ export interface LiveRecord {
   readonly extra2: number;
 }
 
+/** Of an id, as many as are ever needed; the other two of its field are 0. */
+const ID_BYTES = 6;
 /** Live records and strings may fill this share, so that a change of roles always frees some. */
 const FULLEST = 0.75;
 
@@ -32,6 +34,9 @@ export class DirectoryWriter {
   readonly #layout: SegmentLayout;
   readonly #live = new Map<number, LiveRecord>();
   readonly #word: BigUint64Array;
+  /** The record that is being made, and the part of it that its checksum is of. */
+  readonly #record = Buffer.alloc(RECORD_SIZE);
+  readonly #checked = this.#record.subarray(RECORD.index);
   #epoch = 0;
   #records = 0;
   #stringBytes = 2;
@@ -87,27 +92,27 @@ export class DirectoryWriter {
       if (ref === undefined) return false;
       refs.push(ref);
     }
-    const bytes = Buffer.alloc(RECORD_SIZE);
+    const bytes = this.#record.fill(0);
     bytes[RECORD.recordKind] = record.recordKind;
     bytes[RECORD.type] = record.type;
     bytes[RECORD.kind] = record.kind;
     bytes.writeUInt32LE(record.slot, RECORD.slot);
-    bytes.writeBigUInt64LE(BigInt(record.id), RECORD.id);
-    bytes.writeBigUInt64LE(BigInt(record.owner), RECORD.owner);
+    bytes.writeUIntLE(record.id, RECORD.id, ID_BYTES);
+    bytes.writeUIntLE(record.owner, RECORD.owner, ID_BYTES);
     bytes.writeUInt32LE(record.incarnation, RECORD.incarnation);
     refs.forEach((ref, index) => bytes.writeUInt32LE(ref, RECORD.name + index * 4));
     bytes.writeUInt32LE(record.extra1, RECORD.extra1);
     bytes.writeUInt32LE(record.extra2, RECORD.extra2);
-    this.#write(bytes);
+    this.#write();
     return true;
   }
 
   #appendTombstone(id: number): boolean {
     if (!this.#hasRoomFor(1)) return false;
-    const bytes = Buffer.alloc(RECORD_SIZE);
+    const bytes = this.#record.fill(0);
     bytes[RECORD.recordKind] = RECORD_KIND.tombstone;
-    bytes.writeBigUInt64LE(BigInt(id), RECORD.owner);
-    this.#write(bytes);
+    bytes.writeUIntLE(id, RECORD.owner, ID_BYTES);
+    this.#write();
     return true;
   }
 
@@ -120,9 +125,11 @@ export class DirectoryWriter {
     );
   }
 
-  #write(bytes: Buffer): void {
+  /** Writes the record that was made. */
+  #write(): void {
+    const bytes = this.#record;
     bytes.writeUInt32LE(this.#records, RECORD.index);
-    bytes.writeUInt32LE(crc32(bytes.subarray(RECORD.index)), RECORD.crc);
+    bytes.writeUInt32LE(crc32(this.#checked), RECORD.crc);
     const at = this.#layout.directories[this.#side] + this.#records * RECORD_SIZE;
     bytes.copy(this.#file.bytes, at);
     this.#records++;

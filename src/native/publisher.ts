@@ -41,7 +41,8 @@ interface Holding {
   readonly ref: SlotRef;
   readonly asOf?: SlotRef | undefined;
   readonly frame?: FramePlace;
-  readonly below: Set<number>;
+  /** What is directly below an object; a variable has none. */
+  readonly below?: Set<number>;
   readonly owner: number;
   /** Objects on the path from the root, the object itself counted; 0 for a variable. */
   readonly depth: number;
@@ -64,8 +65,8 @@ export class Publisher {
   #slots: SlotAllocator;
   #header: BigUint64Array;
   readonly #holdings = new Map<number, Holding>();
-  /** Ids of variables by the slot that their handles carry. */
-  readonly #variableIds = new WeakMap<SlotRef, number>();
+  /** Ids of variables by slot; one that is gone may still be there. */
+  readonly #variableIds: number[] = [];
   readonly heartbeatMs: number;
   #lastId = 0;
   #isPlaced = false;
@@ -174,15 +175,9 @@ export class Publisher {
       extra2: 0,
     });
     if (!isAdded) return this.#dropVariable(type, ref, frame, schema);
-    this.#holdings.set(id, {
-      ref,
-      ...(words > 0 && { frame }),
-      below: new Set(),
-      owner: object.id,
-      depth: 0,
-    });
-    this.#variableIds.set(ref, id);
-    this.#holdings.get(object.id)?.below.add(id);
+    this.#holdings.set(id, { ref, frame, owner: object.id, depth: 0 });
+    this.#variableIds[ref.slot] = id;
+    this.#holdings.get(object.id)?.below?.add(id);
     return this.#handle(type, ref, frame, schema);
   }
 
@@ -218,8 +213,9 @@ export class Publisher {
 
   /** Removes one variable; its handle refuses from now on. */
   removeVariable(value: { readonly ref: SlotRef | undefined }): void {
-    const id = value.ref === undefined ? undefined : this.#variableIds.get(value.ref);
-    if (id !== undefined) this.#remove(id);
+    const id = this.#variableIds[value.ref?.slot ?? NO_SLOT];
+    // The slot may be another one's by now.
+    if (id !== undefined && this.#holdings.get(id)?.ref === value.ref) this.#remove(id);
   }
 
   /** Says that the publisher lives. One store. */
@@ -276,6 +272,8 @@ export class Publisher {
       this.#memory.u64[asOf.slot] = 0n;
       this.#storeWord(asOf, false);
     }
+    // Whoever adds a large tree in one go lets no timer beat meanwhile.
+    this.beat();
     const id = ++this.#lastId;
     const isAdded = this.#directory.add({
       id,
@@ -294,7 +292,7 @@ export class Publisher {
     });
     if (!isAdded) return this.#dropObject(parent, ref, asOf);
     this.#holdings.set(id, { ref, asOf, below: new Set(), owner: parent?.id ?? 0, depth });
-    if (parent !== undefined) this.#holdings.get(parent.id)?.below.add(id);
+    if (parent !== undefined) this.#holdings.get(parent.id)?.below?.add(id);
     return { id, ref, parent, asOf };
   }
 
@@ -340,18 +338,18 @@ export class Publisher {
     const ids: number[] = [];
     const collect = (at: number) => {
       ids.push(at);
-      this.#holdings.get(at)?.below.forEach(collect);
+      this.#holdings.get(at)?.below?.forEach(collect);
     };
     collect(id);
     // The tombstone comes first: a reader that sees a new word also finds the old name gone.
     this.#directory.remove(ids);
-    this.#holdings.get(holding.owner)?.below.delete(id);
+    this.#holdings.get(holding.owner)?.below?.delete(id);
     for (const gone of ids) {
       const { ref, asOf, frame } = this.#holdings.get(gone) ?? holding;
       this.#holdings.delete(gone);
       this.#giveSlot(ref);
       if (asOf !== undefined) this.#giveSlot(asOf);
-      if (frame !== undefined) this.#frames.give(frame.offset, frame.words);
+      if (frame !== undefined && frame.words > 0) this.#frames.give(frame.offset, frame.words);
     }
   }
 
@@ -413,7 +411,8 @@ function slotMemory(bytes: Buffer, layout: SegmentLayout): SlotMemory {
   };
 }
 
-function schemaBytes(schema: readonly number[]): Buffer {
+function schemaBytes(schema: readonly number[]): Buffer | '' {
+  if (schema.length === 0) return '';
   const bytes = Buffer.alloc(schema.length * 8);
   schema.forEach((entry, index) => bytes.writeDoubleLE(entry, index * 8));
   return bytes;

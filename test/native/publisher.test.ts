@@ -11,7 +11,7 @@ import fs, {
 import { syncBuiltinESMExports } from 'node:module';
 import { Fault } from '#app/errors.js';
 import { FutexWaiter } from '#app/native/futex-waiter.js';
-import { HEADER, PAGE } from '#app/native/layout.js';
+import { HEADER, MUTABLE, MUTABLE_OFFSET, PAGE } from '#app/native/layout.js';
 import { posixMemory } from '#app/native/posix.js';
 import { SegmentWatch } from '#app/native/segment-watch.js';
 import { readTree } from '../support/read-tree.js';
@@ -55,6 +55,16 @@ describe('Publisher', () => {
       '64 objects on a path',
     );
     expect(segments.watch('82').look().publisher.state).to.equal('live');
+  });
+
+  it('says that it lives with each object that it adds, however many in one go', () => {
+    const publisher = segments.publish('82');
+    const beaten = () => segments.bytes('82').readBigUInt64LE(MUTABLE_OFFSET + MUTABLE.heartbeatNs);
+    const placed = beaten();
+    const root = publisher.addRoot('r', 'C');
+    const first = beaten();
+    publisher.addObject(root, 'o', 'C');
+    expect(first > placed && beaten() > first).to.equal(true);
   });
 
   for (const [serverKey, heartbeatMs] of [
