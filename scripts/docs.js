@@ -5,7 +5,7 @@ import Mocha from 'mocha';
 import { SECTIONS } from '../dist-test/specification/rows.js';
 import { shownRows } from '../dist-test/specification/shown-rows.js';
 import { specificationMarkdown } from '../dist-test/specification/specification-markdown.js';
-import { bridgeMarkdown } from '../dist/bridge/configuration-doc.js';
+import { bridgeMarkdown } from '../dist/bridge/settings/configuration-doc.js';
 import { metricsMarkdown } from '../dist/catalogue/metrics-markdown.js';
 import { settingsMarkdown } from '../dist/config/settings-doc.js';
 

@@ -4,18 +4,18 @@ import type { Observable, SchedulerLike } from 'rxjs';
 import type { TargetEvent } from '../model.js';
 import { heartbeat } from '../native/heartbeat.js';
 import { Publisher } from '../native/publisher.js';
-import type { ComponentConfig } from './component-config.js';
-import { ComponentKeeper } from './component-keeper.js';
-import type { BridgeConfig } from './configuration.js';
-import { fetchBody } from './fetch-body.js';
-import { KeyHolder } from './key-holder.js';
-import { OwnRoot } from './own-root.js';
-import { poll } from './poll.js';
-import type { Outcome } from './poll.js';
-import { polling } from './polling.js';
-import type { Polled } from './polling.js';
-import { capacityFor } from './segment-capacity.js';
-import { standing } from './standing.js';
+import type { ComponentConfig } from './settings/component-config.js';
+import { ComponentKeeper } from './segment/component-keeper.js';
+import type { BridgeConfig } from './settings/configuration.js';
+import { fetchBody } from './poll/fetch-body.js';
+import { KeyHolder } from './settings/key-holder.js';
+import { OwnRoot } from './segment/own-root.js';
+import { poll } from './poll/poll.js';
+import type { Outcome } from './poll/poll.js';
+import { polling } from './poll/polling.js';
+import type { Polled } from './poll/polling.js';
+import { capacityFor } from './segment/segment-capacity.js';
+import { standing } from './poll/standing.js';
 
 /** What the bridge has from the process that it runs in. */
 export interface Around {

@@ -5,12 +5,12 @@ import { hostname } from 'node:os';
 import { asyncScheduler } from 'rxjs';
 import { Fault, messageOf } from '../errors.js';
 import { logger } from '../log.js';
-import { parseArguments } from './arguments.js';
-import type { Invocation } from './arguments.js';
+import { parseArguments } from './settings/arguments.js';
+import type { Invocation } from './settings/arguments.js';
 import { bridge } from './bridge.js';
-import { withComponent } from './chosen-component.js';
-import { loadBridgeConfig } from './configuration.js';
-import type { BridgeConfig } from './configuration.js';
+import { withComponent } from './settings/chosen-component.js';
+import { loadBridgeConfig } from './settings/configuration.js';
+import type { BridgeConfig } from './settings/configuration.js';
 import { once } from './once.js';
 
 const version = (): string => {

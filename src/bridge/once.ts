@@ -2,13 +2,13 @@
 import { concatMap, from, map } from 'rxjs';
 import type { Observable } from 'rxjs';
 import type { Around } from './bridge.js';
-import type { ComponentConfig } from './component-config.js';
-import type { BridgeConfig } from './configuration.js';
-import { fetchBody } from './fetch-body.js';
-import { idlePatterns } from './idle-patterns.js';
-import { poll } from './poll.js';
-import type { Outcome } from './poll.js';
-import { scenarioText } from './scenario-text.js';
+import type { ComponentConfig } from './settings/component-config.js';
+import type { BridgeConfig } from './settings/configuration.js';
+import { fetchBody } from './poll/fetch-body.js';
+import { idlePatterns } from './tree/idle-patterns.js';
+import { poll } from './poll/poll.js';
+import type { Outcome } from './poll/poll.js';
+import { scenarioText } from './tree/scenario-text.js';
 
 /** What one component showed. */
 export interface Shown {

@@ -3,13 +3,13 @@ import { expect } from 'chai';
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseArguments } from '#app/bridge/arguments.js';
-import { bridgeMarkdown } from '#app/bridge/configuration-doc.js';
-import { FAILURE_REASONS } from '#app/bridge/poll-failure.js';
+import { parseArguments } from '#app/bridge/settings/arguments.js';
+import { bridgeMarkdown } from '#app/bridge/settings/configuration-doc.js';
+import { FAILURE_REASONS } from '#app/bridge/poll/poll-failure.js';
 import { metricsMarkdown } from '#app/catalogue/metrics-markdown.js';
 import { isInstalled } from '../support/processes.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
-import { COMPONENT, load } from './bridge-files.js';
+import { COMPONENT, load } from './settings/bridge-files.js';
 
 const SETUPS = 'examples/bridge';
 const guide = readFileSync('docs/bridge.md', 'utf8');

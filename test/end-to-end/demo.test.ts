@@ -48,7 +48,7 @@ const addressesIn = (text: string): readonly Address[] =>
 
 describe('npm run demo', function () {
   this.slow(8000);
-  this.timeout(20_000);
+  this.timeout(60_000);
   const stage = theatre();
 
   /** A demo that has said what to try. */
@@ -59,7 +59,7 @@ describe('npm run demo', function () {
     await eventually(
       'it invites',
       () => (demo.stdout.includes('Ctrl-C') ? true : undefined),
-      15_000,
+      30_000,
     );
     return { demo, port, context };
   }
@@ -195,7 +195,7 @@ describe('npm run demo', function () {
         const heads = [...demo.stdout.matchAll(/^# snapshot .*root=(\S+) time=\S+$/gm)];
         return heads.length < 5 ? undefined : heads.slice(0, 4).map(([, root]) => root);
       },
-      15_000,
+      30_000,
     );
     expect(roots).to.deep.equal([...TARGETS, BRIDGED].map(({ root }) => root));
     expect(demo.stdout).to.match(/^# snapshot /);

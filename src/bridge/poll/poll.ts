@@ -1,0 +1,75 @@
+// One poll of a component: asked, read and judged, within its time.
+import { catchError, defer, map, of, reduce, throwError, timeout } from 'rxjs';
+import type { Observable, SchedulerLike } from 'rxjs';
+import type { ComponentTree } from '../tree/component-tree.js';
+import type { Chunk } from './fetch-body.js';
+import { JsonDocument } from './json-document.js';
+import type { ScanBounds } from './json-scan.js';
+import { PollFailure } from './poll-failure.js';
+import { readTree } from '../tree/read-tree.js';
+import type { TreeLimits } from '../tree/read-tree.js';
+
+/** How large the answer was, in bytes: over the wire, and decompressed. */
+export interface BodySize {
+  readonly received: number;
+  readonly decoded: number;
+}
+
+export type Outcome = { readonly durationMs: number; readonly size: BodySize } & (
+  | { readonly kind: 'tree'; readonly tree: ComponentTree; readonly askedAtMs: number }
+  | { readonly kind: 'failed'; readonly failure: PollFailure }
+);
+
+export interface PollSettings {
+  readonly limits: TreeLimits;
+  /** For the whole answer, from the request on. */
+  readonly requestTimeoutMs: number;
+  readonly unixMs: () => number;
+  /** A clock that does not step. */
+  readonly steadyMs: () => number;
+  readonly scheduler: SchedulerLike;
+}
+
+/**
+ * JSON nests twice for each object on a path, and has three arrays and objects for each object and one
+ * for each variable; what else an object may hold is not much.
+ */
+const boundsFor = ({ maxDepth, maxObjects, maxVariables }: TreeLimits): ScanBounds => ({
+  mostNesting: 2 * maxDepth + 8,
+  mostBrackets: 8 * maxObjects + 2 * maxVariables + 1000,
+});
+
+/** Emits one outcome and completes; never fails but for a mistake of ours. */
+export function poll(
+  body: () => Observable<Chunk>,
+  { limits, requestTimeoutMs, unixMs, steadyMs, scheduler }: PollSettings,
+): Observable<Outcome> {
+  return defer(() => {
+    const askedAtMs = unixMs();
+    const start = steadyMs();
+    const size = { received: 0, decoded: 0 };
+    const about = () => ({ durationMs: steadyMs() - start, size });
+    const late = () =>
+      throwError(() => new PollFailure('timeout', `no whole answer within ${requestTimeoutMs} ms`));
+    return defer(body).pipe(
+      reduce(
+        (document, { bytes, received }) => {
+          size.received = received;
+          size.decoded += bytes.length;
+          document.write(bytes);
+          return document;
+        },
+        new JsonDocument(boundsFor(limits)),
+      ),
+      timeout({ first: requestTimeoutMs, with: late, scheduler }),
+      map((document): Outcome => {
+        const tree = readTree(document.end(), limits);
+        return { kind: 'tree', tree, askedAtMs, ...about() };
+      }),
+      catchError((failure: unknown) => {
+        if (!(failure instanceof PollFailure)) throw failure;
+        return of<Outcome>({ kind: 'failed', failure, ...about() });
+      }),
+    );
+  });
+}

@@ -1,0 +1,35 @@
+// What the system, TLS or the HTTP parser says when a request fails, as the reason of a poll.
+import { messageOf } from '../../errors.js';
+import { PollFailure } from './poll-failure.js';
+import type { FailureReason } from './poll-failure.js';
+
+/** By the code of the error; the first that fits. */
+const REASONS: readonly (readonly [RegExp, FailureReason])[] = [
+  [/^ECONNREFUSED$/, 'refused'],
+  [/^(ETIMEDOUT|ERR_SOCKET_CONNECTION_TIMEOUT)$/, 'timeout'],
+  [/^(HPE_|ERR_HTTP)/, 'bad_http'],
+  [/^(Z_|ERR_ZLIB)/, 'bad_encoding'],
+  [/^(ECONNRESET|EPIPE|ECONNABORTED)$/, 'cut'],
+  [/^(EPROTO$|ERR_TLS|ERR_SSL|ERR_OSSL)/, 'tls'],
+  // What else the system refuses: no such name, no route, no more sockets.
+  [/^(E[A-Z0-9]+|EAI_[A-Z]+)$/, 'unreachable'],
+  // OpenSSL has a code of its own for each way in which it fails.
+  [/^/, 'tls'],
+];
+
+const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error ? String(error.code) : '';
+
+/** The failure that an error of a request stands for; one that is a failure already stays. */
+export function requestFailure(error: unknown): PollFailure {
+  if (error instanceof PollFailure) return error;
+  // Where a name has several addresses, there is one error for each of them.
+  const first: unknown = error instanceof AggregateError ? error.errors[0] : error;
+  const code = codeOf(first) || codeOf(error);
+  const reason = REASONS.find(([shape]) => shape.test(code))?.[1] ?? 'tls';
+  const message = messageOf(first).replace(/[\p{Cc}\p{Cf}]/gu, ' ');
+  const text = (message === '' ? code : message).slice(0, 200);
+  if (reason === 'bad_http' && code.includes('HEADER_OVERFLOW'))
+    return new PollFailure('bad_http', 'the headers of the answer are larger than 16 KiB');
+  return new PollFailure(reason, text);
+}

@@ -1,0 +1,202 @@
+// Shows a component's tree in a segment, and stores only what differs from what it shows.
+import type { ObjectState, ValueType, VariableKind } from '../../model.js';
+import type { PublishedObject } from '../../native/publisher-options.js';
+import type { PublishedScalar, PublishedText } from '../../native/published-values.js';
+import type { Publisher } from '../../native/publisher.js';
+import { LIMITS } from '../../native/layout.js';
+import type { ComponentObject, ComponentVariable } from '../tree/component-tree.js';
+import type { Selected } from '../tree/selection.js';
+import { typeFor } from './stored-type.js';
+import type { TypedValue } from '../tree/vendor-types.js';
+
+interface ShownVariable {
+  readonly kind: VariableKind;
+  readonly type: ValueType;
+  readonly handle: PublishedScalar | PublishedText;
+  /** Bytes that a text may have. */
+  readonly room: number;
+  value: TypedValue['value'];
+}
+
+interface ShownObject {
+  readonly object: PublishedObject;
+  readonly className: string;
+  readonly parent: string | undefined;
+  readonly variables: Map<string, ShownVariable>;
+  state: ObjectState;
+}
+
+/** What one tree changed in the segment. */
+export interface Changes {
+  readonly addedObjects: number;
+  readonly removedObjects: number;
+  /** Values of variables that were there already. */
+  readonly changedValues: number;
+  /** Objects and variables that the segment has no room for. */
+  readonly dropped: number;
+}
+
+/** Texts get at least this room, and always some to grow in. */
+const LEAST_ROOM = 32;
+
+export class Mirror {
+  readonly #publisher: Publisher;
+  /** In the order of publication: parents before their children. */
+  readonly #shown = new Map<string, ShownObject>();
+  readonly #roots = new Set<string>();
+  #changes = { addedObjects: 0, removedObjects: 0, changedValues: 0, dropped: 0 };
+
+  constructor(publisher: Publisher) {
+    this.#publisher = publisher;
+  }
+
+  /** Makes the segment show `objects`, whose values are of the moment `asOfNs` (Unix ns). */
+  show(objects: Selected, asOfNs: bigint): Changes {
+    this.#changes = { addedObjects: 0, removedObjects: 0, changedValues: 0, dropped: 0 };
+    this.#removeWhatIsGone(objects);
+    const fresh: ShownObject[] = [];
+    for (const object of objects.values()) {
+      const shown = this.#shown.get(object.id);
+      if (shown !== undefined) this.#update(shown, object);
+      else {
+        const added = this.#add(object);
+        if (added !== undefined && object.parent === undefined) fresh.push(added);
+      }
+    }
+    for (const id of this.#roots) {
+      const root = this.#shown.get(id);
+      if (root !== undefined) this.#publisher.setAsOf(root.object, asOfNs);
+    }
+    // A root is synced last: whoever binds it meanwhile waits for the whole of its tree.
+    for (const { object } of fresh) this.#publisher.setSynced(object);
+    return this.#changes;
+  }
+
+  /** States that the values are old, until the next tree. */
+  markStale(): void {
+    for (const id of this.#roots) {
+      const root = this.#shown.get(id);
+      if (root !== undefined) this.#setState(root, 'auto_recovery');
+    }
+  }
+
+  /** Removes all roots with all below them; returns how many objects that were. */
+  clear(): number {
+    const count = this.#shown.size;
+    for (const id of this.#roots) {
+      const root = this.#shown.get(id);
+      if (root !== undefined) this.#publisher.removeObject(root.object);
+    }
+    this.#roots.clear();
+    this.#shown.clear();
+    return count;
+  }
+
+  get objectCount(): number {
+    return this.#shown.size;
+  }
+
+  #removeWhatIsGone(objects: Selected): void {
+    const gone = new Set<string>();
+    for (const [id, shown] of this.#shown) {
+      const { parent } = shown;
+      const isBelowGone = parent !== undefined && gone.has(parent);
+      if (!isBelowGone && isSame(shown, objects.get(id))) continue;
+      gone.add(id);
+      if (!isBelowGone) this.#publisher.removeObject(shown.object);
+    }
+    for (const id of gone) {
+      this.#shown.delete(id);
+      this.#roots.delete(id);
+    }
+    this.#changes.removedObjects = gone.size;
+  }
+
+  #add(object: ComponentObject): ShownObject | undefined {
+    const { id, className, state, parent } = object;
+    const above = parent === undefined ? undefined : this.#shown.get(parent.id);
+    // What is below something that found no room finds none either.
+    const isHomeless = parent !== undefined && above === undefined;
+    const published = isHomeless
+      ? undefined
+      : above === undefined
+        ? this.#publisher.addRoot(id, className, { state, synced: false })
+        : this.#publisher.addObject(above.object, id, className, { state });
+    if (published?.ref === undefined) {
+      this.#changes.dropped += 1 + object.variables.size;
+      return undefined;
+    }
+    const variables = new Map<string, ShownVariable>();
+    const shown = { object: published, className, parent: parent?.id, variables, state };
+    this.#shown.set(id, shown);
+    if (parent === undefined) this.#roots.add(id);
+    for (const variable of object.variables.values()) this.#addVariable(shown, variable);
+    this.#changes.addedObjects++;
+    return shown;
+  }
+
+  #update(shown: ShownObject, object: ComponentObject): void {
+    this.#setState(shown, object.state);
+    for (const [name, { handle }] of shown.variables)
+      if (!object.variables.has(name)) {
+        this.#publisher.removeVariable(handle);
+        shown.variables.delete(name);
+      }
+    for (const variable of object.variables.values()) this.#updateVariable(shown, variable);
+  }
+
+  #updateVariable(shown: ShownObject, variable: ComponentVariable): void {
+    const before = shown.variables.get(variable.name);
+    const { kind, value: typed } = variable;
+    if (before === undefined) {
+      this.#addVariable(shown, variable);
+      return;
+    }
+    if (before.value === typed.value && before.kind === kind) return;
+    this.#changes.changedValues++;
+    if (before.kind === kind && fits(before, typed)) {
+      before.value = typed.value;
+      store(before.handle, typed.value);
+      return;
+    }
+    this.#publisher.removeVariable(before.handle);
+    shown.variables.delete(variable.name);
+    this.#addVariable(shown, variable);
+  }
+
+  #addVariable(shown: ShownObject, { name, kind, value: typed }: ComponentVariable): void {
+    const { type, value } = typed;
+    const room = typeof value === 'string' ? roomFor(value) : 0;
+    const handle = this.#publisher.addVariable(shown.object, name, type, { kind, textBytes: room });
+    if (handle.ref === undefined) {
+      this.#changes.dropped++;
+      return;
+    }
+    store(handle, value);
+    shown.variables.set(name, { kind, type, handle, room, value });
+  }
+
+  #setState(shown: ShownObject, state: ObjectState): void {
+    if (shown.state === state) return;
+    shown.state = state;
+    this.#publisher.setState(shown.object, state);
+  }
+}
+
+const isSame = (shown: ShownObject, object: ComponentObject | undefined): boolean =>
+  object?.className === shown.className && object.parent?.id === shown.parent;
+
+const fits = ({ type, room }: ShownVariable, typed: TypedValue): boolean =>
+  typeFor(typed, type) === type &&
+  (typeof typed.value !== 'string' || bytesOf(typed.value) <= room || room === LIMITS.textBytes);
+
+function store(handle: PublishedScalar | PublishedText, value: TypedValue['value']): void {
+  if (typeof value === 'string') (handle as PublishedText).set(value);
+  else (handle as PublishedScalar).set(value);
+}
+
+const bytesOf = (text: string): number => Buffer.byteLength(text);
+
+/** A power of two, so that texts which come and go leave room that others can use. */
+const roomFor = (text: string): number =>
+  Math.min(LIMITS.textBytes, 2 ** Math.ceil(Math.log2(Math.max(LEAST_ROOM, bytesOf(text) + 8))));

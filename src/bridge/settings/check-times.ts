@@ -1,0 +1,36 @@
+// The waits of one component, held against each other.
+import type { Path } from '../../document/key-path.js';
+import type { Report } from '../../rules/rule.js';
+
+/** The waits of a component as its table has them. */
+export interface Times {
+  readonly intervalMs: number;
+  readonly requestTimeoutMs: number;
+  readonly connectTimeoutMs: number;
+  readonly staleAfter: number;
+  readonly lostAfter: number;
+}
+
+/** The longest wait that a timer can hold; a longer one would end at once. */
+const LONGEST_TIMER_MS = 2_147_483_647;
+
+/** Reports waits that cannot stand together. */
+export function checkTimes(times: Times, path: Path, report: Report): void {
+  const { intervalMs, requestTimeoutMs, connectTimeoutMs, staleAfter, lostAfter } = times;
+  const mostIntervals = Math.floor(LONGEST_TIMER_MS / intervalMs);
+  if (lostAfter <= staleAfter)
+    report(
+      [...path, 'lost_after'],
+      `is ${lostAfter}, allowed is more than stale_after, which is ${staleAfter}`,
+    );
+  if (lostAfter > mostIntervals)
+    report(
+      [...path, 'lost_after'],
+      `is ${lostAfter}, allowed is at most ${mostIntervals} with an interval_ms of ${intervalMs}`,
+    );
+  if (connectTimeoutMs > requestTimeoutMs)
+    report(
+      [...path, 'connect_timeout_ms'],
+      `is ${connectTimeoutMs}, allowed is at most request_timeout_ms, which is ${requestTimeoutMs}`,
+    );
+}

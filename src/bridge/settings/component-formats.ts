@@ -1,0 +1,63 @@
+// The texts that keys of a component take; one that may be a secret is never shown.
+import { compileSeedPrefix } from '../../catalogue/seed-prefix.js';
+import { quoted, shown } from '../../document/key-path.js';
+import { Fault } from '../../errors.js';
+import { word } from '../../rules/formats.js';
+import { refined, text } from '../../rules/rule.js';
+import type { Rule } from '../../rules/rule.js';
+
+/** Where the whole tree is, below the base address. */
+const VIEW = '/sharedmem';
+
+/** Texts of which `found` says what is wrong with one, or undefined for nothing. */
+const judged = (allowed: string, found: (raw: string) => string | undefined): Rule<string> => ({
+  type: 'string',
+  allowed,
+  read(raw, path, report) {
+    const fault = typeof raw === 'string' ? found(raw) : shown(raw);
+    if (typeof raw === 'string' && fault === undefined) return raw;
+    report(path, `found ${fault ?? ''}, allowed is ${allowed}`);
+    return undefined;
+  },
+});
+
+/** The base address of a view, for `viewOf`. */
+export const baseAddress = judged(
+  'an address such as "http://127.0.0.1:8080", without a user, "?" and "#"',
+  (raw) => {
+    // Before an "@" a password may stand.
+    const seen = raw.includes('@') ? 'an address with "@" in it' : quoted(raw);
+    if (!/^https?:\/\/[^\s/?#@\\]+(\/[^\s?#\\]*)?$/.test(raw)) return seen;
+    if (/\/sharedmem(\/|$)/.test(raw)) return `${seen}, to which ${VIEW} would be added`;
+    const isAddress = URL.canParse(raw) && new URL(raw).port !== '0';
+    return isAddress ? undefined : `${seen}, whose host or port is wrong`;
+  },
+);
+
+/** The address of the whole tree below a base address. */
+export const viewOf = (base: string): URL => new URL(`${base.replace(/\/+$/, '')}${VIEW}`);
+
+/** Where a security key is, for `readSecurityKey`; empty for nowhere. */
+export const keySource = judged(
+  '"file:" and a path, or "env:" and the name of an environment variable',
+  (raw) => {
+    if (raw === '' || /^file:(?! )\P{Cc}{1,1024}$|^env:[A-Za-z_][A-Za-z0-9_]*$/u.test(raw))
+      return undefined;
+    return /^(file|env):/.test(raw) ? quoted(raw) : 'a text that begins otherwise';
+  },
+);
+
+/** A prefix of seed paths, as the exporter takes it. */
+export const seedPrefix = refined(word, (prefix, path, report) => {
+  try {
+    compileSeedPrefix(prefix);
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error;
+    report(path, error.message);
+  }
+});
+
+export const hostName = text(
+  /^$|^[A-Za-z0-9_.-]{1,255}$/,
+  'a string of at most 255 letters, digits, "_", "-" and "."',
+);

@@ -1,0 +1,91 @@
+// Writes docs/bridge-configuration.md from the tables that the bridge itself goes by.
+import { metricNamePart } from '../../catalogue/names.js';
+import { fieldsMarkdown, markdownTable, plain } from '../../rules/fields-markdown.js';
+import { OPTIONS } from './arguments.js';
+import { BRIDGE, COMPONENT } from './component-table.js';
+import { ODDITIES } from '../tree/component-tree.js';
+import {
+  APPLICATION,
+  CLASSES,
+  FAILED_POLLS,
+  ODD_ITEMS,
+  OWN_TEXTS,
+  OWN_VARIABLES,
+} from '../segment/own-variables.js';
+import type { OwnRow } from '../segment/own-variables.js';
+import { FAILURE_REASONS } from '../poll/poll-failure.js';
+
+/** The whole reference page of the bridge, as Markdown. */
+export function bridgeMarkdown(): string {
+  return [
+    '<!-- Generated from src/bridge; change the tables there, not this page. -->',
+    '# Configuration of shm_bridge',
+    '[bridge.md](bridge.md) is the way in. The configuration is one TOML file, a regular file of at most',
+    '1 MiB of UTF-8 text. A file with faults is refused as a whole (exit status 2): every fault is told in',
+    'a line of its own with file, line, column, key, what was found and what is allowed. Once the file is',
+    'right, the same goes for the files and variables that it names. `--check-config` does nothing but that.',
+    'Relative paths start at the folder of the configuration file.',
+    '[examples/shm_bridge.toml](../examples/shm_bridge.toml) shows every key.',
+    '',
+    '## Top-level keys',
+    fieldsMarkdown(BRIDGE),
+    '## `[[components]]`',
+    'One table a component, 1 to 64.',
+    '',
+    fieldsMarkdown(COMPONENT),
+    'What is above a selected object is published too, without variables, and so is every root. A security',
+    'key is 1 to 1024 printable ASCII characters in one line; a line break at its end does not count. A key',
+    'that the component refuses is read again before the next poll.',
+    '',
+    '## Command-line options',
+    optionTable(),
+    '## Why a poll fails',
+    'The reason stands in the log, and in the id of the object that counts it, as in',
+    `\`${metricOf(CLASSES.failure, FAILED_POLLS.variable, FAILED_POLLS.row)}{object="failures.refused"}\`.`,
+    '',
+    meaningTable('Reason', FAILURE_REASONS),
+    '## What a tree may have that is not as it should be',
+    'None of this makes a poll fail. It is counted in',
+    `\`${metricOf(CLASSES.oddity, ODD_ITEMS.variable, ODD_ITEMS.row)}{object="oddities.duplicate_objects"}\` and so on.`,
+    '',
+    meaningTable('Oddity', ODDITIES),
+    '## What the bridge tells of itself',
+    'For each component there is a root `<host>.<number>.shm_bridge` in its segment, numbered as the file has',
+    'them. The exporter shows it as a target with `app = "shm_bridge"`, each metric with the label',
+    '`object="@root"`.',
+    '',
+    ownTable(),
+  ].join('\n');
+}
+
+function optionTable(): string {
+  const rows = OPTIONS.map(([flags, meaning]) => [`\`${flags}\``, plain(meaning)]);
+  rows.push(['`--version`', 'Print the version'], ['`--help`', 'Print the help']);
+  return markdownTable(['Option', 'Effect'], rows);
+}
+
+const meaningTable = (what: string, rows: Readonly<Record<string, string>>): string =>
+  markdownTable(
+    [what, 'Meaning'],
+    Object.entries(rows).map(([name, meaning]) => [`\`${name}\``, plain(meaning)]),
+  );
+
+function ownTable(): string {
+  const values = Object.entries(OWN_VARIABLES).map(([variable, row]) => [
+    `\`${metricOf(CLASSES.component, variable, row)}\``,
+    row.kind,
+    plain(row.help),
+  ]);
+  const texts = Object.entries(OWN_TEXTS).map(([variable, help]) => [
+    `\`${metricOf(CLASSES.component, variable)}_info\``,
+    'info',
+    plain(help),
+  ]);
+  return markdownTable(['Metric', 'Type', 'Meaning'], [...values, ...texts]);
+}
+
+/** As the exporter names it, which knows the bridge only by what it says of itself. */
+function metricOf(className: string, variable: string, row?: OwnRow): string {
+  const stem = [APPLICATION, className, variable].map(metricNamePart).join('_');
+  return row?.kind === 'counter' ? `${stem}_total` : stem;
+}

@@ -1,0 +1,67 @@
+// The security key of a component: read from a file or the environment, never shown.
+import type { Stats } from 'node:fs';
+import { readRegularFile } from '../../document/regular-file.js';
+import { Fault } from '../../errors.js';
+
+/** What keys are read with. */
+export interface KeyReader {
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Numeric id of the user that the process runs as; undefined where there are none. */
+  readonly userId: number | undefined;
+}
+
+const MOST_CHARACTERS = 1024;
+const GROUP_AND_OTHERS = 0o077;
+const ROOT = 0;
+
+/**
+ * Reads the key that `source` names, as `file:<path>` or `env:<name>`; empty for an empty source.
+ * One line break at its end does not count.
+ * @throws Fault CONFIG_INVALID that says why it cannot be used, without the key
+ */
+export function readSecurityKey(source: string, reader: KeyReader): string {
+  const [, kind, rest = ''] = /^(file|env):(.*)$/s.exec(source) ?? [];
+  if (kind === undefined) return '';
+  const raw = kind === 'file' ? fromFile(rest, reader) : fromEnvironment(rest, reader);
+  const key = raw.replace(/\r?\n$/, '');
+  const fault = faultOf(key);
+  if (fault !== undefined) throw invalid(`${kind === 'file' ? rest : source}: ${fault}`);
+  return key;
+}
+
+/** Why no header can carry it. */
+function faultOf(key: string): string | undefined {
+  if (key === '') return 'is empty, needed is a key';
+  if (key.length > MOST_CHARACTERS)
+    return `is longer than ${MOST_CHARACTERS} characters, which is the limit`;
+  if (/[\r\n]/.test(key)) return 'has several lines, needed is a key in one line';
+  const odd = key.search(/[^ -~]/);
+  if (odd >= 0)
+    return `character ${odd + 1} of the key is none of printable ASCII, which is all that a header takes`;
+  if (key.trim() !== key) return 'the key has a blank at its start or end, which no header keeps';
+  return undefined;
+}
+
+function fromEnvironment(name: string, { environment }: KeyReader): string {
+  const value = environment[name];
+  if (value === undefined) throw invalid(`the environment has no variable ${name}`);
+  return value;
+}
+
+function fromFile(path: string, { userId }: KeyReader): string {
+  const inspect = ({ mode, uid }: Stats): void => {
+    if ((mode & GROUP_AND_OTHERS) !== 0)
+      throw invalid(
+        `${path}: has mode ${(mode & 0o777).toString(8).padStart(4, '0')}, allowed is access for its owner only, as after chmod 600`,
+      );
+    // Whoever owns a file can read it, and put another key into it.
+    if (userId !== undefined && uid !== userId && uid !== ROOT)
+      throw invalid(
+        `${path}: belongs to user ${uid}, allowed is ${userId === ROOT ? 'root' : `root or user ${userId}`}, who runs this`,
+      );
+  };
+  // One byte more than a key and its line break may have tells that it is too long.
+  return readRegularFile(path, MOST_CHARACTERS + 3, inspect).toString('latin1');
+}
+
+const invalid = (sentence: string): Fault => new Fault('CONFIG_INVALID', sentence);

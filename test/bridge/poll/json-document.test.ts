@@ -1,0 +1,160 @@
+// JSON that arrives in pieces, integers exact.
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { JsonDocument } from '#app/bridge/poll/json-document.js';
+import type { Json, JsonObject } from '#app/bridge/poll/json-document.js';
+import { PollFailure } from '#app/bridge/poll/poll-failure.js';
+
+const read = (body: string | Uint8Array, pieces = 1, mostNesting = 50): Json => {
+  const bytes = Buffer.from(body);
+  const document = new JsonDocument({ mostNesting, mostBrackets: 1000 });
+  const size = Math.max(1, Math.ceil(bytes.length / pieces));
+  for (let at = 0; at < bytes.length; at += size) document.write(bytes.subarray(at, at + size));
+  return document.end();
+};
+
+const failureOf = (act: () => unknown): string => {
+  try {
+    act();
+  } catch (error) {
+    if (error instanceof PollFailure) return `${error.reason}: ${error.message}`;
+    throw error;
+  }
+  return 'none';
+};
+
+describe('JsonDocument', () => {
+  const numbers: readonly (readonly [string, number | bigint])[] = [
+    ['0', 0],
+    ['-0', -0],
+    ['9007199254740991', 9007199254740991],
+    ['9007199254740992', 9007199254740992n],
+    ['1234567890123456', 1234567890123456],
+    ['-1234567890123456', -1234567890123456],
+    ['99999999999999999999', 99999999999999999999n],
+    ['123456789012345678901', 123456789012345680000],
+    ['12345678901234567.5', 12345678901234568],
+    ['12345678901234567e-2', 123456789012345.67],
+    ['9007199254740993', 9007199254740993n],
+    ['-9007199254740993', -9007199254740993n],
+    ['9223372036854775808', 9223372036854775808n],
+    ['18446744073709551615', 18446744073709551615n],
+    ['1e3', 1000],
+    ['1.5', 1.5],
+    ['1e400', Infinity],
+    [`1${'0'.repeat(60)}`, 1e60],
+  ];
+  for (const [text, value] of numbers)
+    it(`reads ${text.slice(0, 30)} as ${typeof value} ${String(value)}`, () => {
+      expect(read(`[${text}]`)).to.deep.equal([value]);
+      expect(read(text, text.length)).to.equal(value);
+    });
+
+  it('takes time in proportion to a number with a million digits, not to its square', () =>
+    expect(read(`[${'9'.repeat(1_000_000)}]`)).to.deep.equal([Infinity]));
+
+  it('reads whatever JSON.stringify writes, cut into pieces anywhere', () => {
+    fc.assert(
+      fc.property(
+        fc.jsonValue({ maxDepth: 8 }),
+        fc.integer({ min: 1, max: 40 }),
+        (value, pieces) => {
+          const text = JSON.stringify(value);
+          // Beyond 2^53 ours is more exact than a number: compare as texts.
+          const plain = JSON.stringify(read(text, pieces), (_, each: unknown) =>
+            typeof each === 'bigint' ? Number(each) : each,
+          );
+          expect(plain).to.equal(JSON.stringify(JSON.parse(text)));
+        },
+      ),
+    );
+  });
+
+  it('keeps integers of any size exact, cut into pieces anywhere', () => {
+    fc.assert(
+      fc.property(fc.array(fc.bigInt(-(2n ** 64n), 2n ** 64n)), fc.nat(30), (values, pieces) => {
+        const text = `[${values.join(',')}]`;
+        const found = read(text, pieces + 1) as readonly (number | bigint)[];
+        expect(found.map(BigInt)).to.deep.equal(values);
+      }),
+    );
+  });
+
+  it('keeps every character of a text, byte order marks too, cut into pieces anywhere', () => {
+    const text = fc.string({
+      unit: fc.constantFrom('\ufeff', 'a', '\n', 'ä', '\u2028', '"', '\u{1f600}'),
+    });
+    fc.assert(
+      fc.property(fc.array(text), fc.integer({ min: 1, max: 60 }), (texts, pieces) => {
+        expect(read(JSON.stringify(texts), pieces)).to.deep.equal(texts);
+        const spelt = JSON.stringify(texts).replace(/ä/g, '\\u00e4');
+        expect(read(`\ufeff${spelt}`, pieces)).to.deep.equal(texts);
+      }),
+    );
+  });
+
+  const BAD: Readonly<Record<string, string | Uint8Array>> = {
+    nothing: '',
+    blanks: ' \n ',
+    'a document that ends early': '[{"a":1}',
+    'a text that ends early': '["abc',
+    NaN: '[NaN]',
+    'a missing comma': '[1 2]',
+    'a comma too many': '[1,]',
+    'something behind the end': '[1] [2]',
+    'bytes that are not UTF-8': Buffer.from([0x5b, 0x22, 0xc3, 0x28, 0x22, 0x5d]),
+    'a lone continuation byte': Buffer.from([0x5b, 0x22, 0x80, 0x22, 0x5d]),
+    'a byte that UTF-8 has not': Buffer.from([0x5b, 0x22, 0xff, 0x22, 0x5d]),
+    'a control character in a text': '["\u0001"]',
+    HTML: '<html>',
+    'a long number that begins with 0': '[01234567890123456]',
+    'a long number with a sign in it': '[12345678-9012345678]',
+    'a long number that is cut': '[-',
+  };
+  for (const [name, body] of Object.entries(BAD))
+    it(`refuses ${name}`, () => {
+      for (const pieces of [1, 3, 100])
+        expect(failureOf(() => read(body, pieces))).to.match(/^bad_json: the body is/);
+    });
+
+  it('says in one short line what is wrong', () => {
+    const message = failureOf(() => read(`[${'\u001b[2J'.repeat(1000)}]`));
+    expect(message.length).to.be.below(250);
+    expect(message).not.to.match(/[\p{Cc}\p{Cf}]/u);
+  });
+
+  it('leaves a document that nests too deep as soon as it does', () => {
+    const deep = '['.repeat(51);
+    const document = new JsonDocument({ mostNesting: 50, mostBrackets: 1000 });
+    expect(
+      failureOf(() => {
+        document.write(Buffer.from(deep));
+      }),
+    ).to.match(/^too_deep: .* 50 levels/);
+    expect(read('['.repeat(50) + ']'.repeat(50))).to.be.an('array');
+  });
+
+  it('is not fooled by brackets in texts, and counts levels, not brackets', () => {
+    expect(read(`["${'['.repeat(100)}"]`)).to.deep.equal(['['.repeat(100)]);
+    expect(read(`[${'[],'.repeat(100)}[]]`)).to.have.lengthOf(101);
+  });
+
+  it('leaves a document with too many arrays and objects as soon as it has', () => {
+    const flat = `[${'{},'.repeat(1000)}`;
+    expect(failureOf(() => read(flat))).to.match(/^too_many: .* 1000 arrays and objects/);
+  });
+
+  it('is not fooled by digits in texts, nor by texts between long numbers', () => {
+    const texts = ['1234567890123456789', '"12345678901234567890\\', '-9007199254740993'];
+    expect(read(JSON.stringify(texts))).to.deep.equal(texts);
+    expect(read('{"9007199254740993":[9007199254740993,"9007199254740993"]}')).to.deep.equal({
+      '9007199254740993': [9007199254740993n, '9007199254740993'],
+    });
+  });
+
+  it('keeps members with the names of Object.prototype apart from it', () => {
+    const value = read('{"__proto__":9007199254740993,"constructor":2}') as JsonObject;
+    expect(Object.keys(value)).to.deep.equal(['__proto__', 'constructor']);
+    expect(Object.entries(value)[0]?.[1]).to.equal(9007199254740993n);
+  });
+});

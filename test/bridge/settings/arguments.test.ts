@@ -1,0 +1,79 @@
+// The command line of the bridge.
+import { expect } from 'chai';
+import { existsSync } from 'node:fs';
+import { OPTIONS, parseArguments } from '#app/bridge/settings/arguments.js';
+import { faultMessage } from '../../support/fault-message.js';
+
+const parse = (...argv: string[]) => parseArguments(argv, '1.2.3');
+const helpText = () => {
+  const help = parse('--help');
+  if (help.kind !== 'print') throw new Error('--help prints nothing');
+  return help.text;
+};
+
+describe('parseArguments of the bridge', () => {
+  const plain = { kind: 'run', file: 'c.toml', component: undefined, isDebug: false };
+  const table: readonly (readonly [argv: readonly string[], wanted: object])[] = [
+    [['--config', 'c.toml'], plain],
+    [['--config=c.toml'], plain],
+    [['--config', 'b.toml', '--config', 'c.toml'], plain],
+    [['--config=-c.toml'], { ...plain, file: '-c.toml' }],
+    [['--config', 'c.toml', '--debug'], { ...plain, isDebug: true }],
+    [['--check-config', '--config', 'c.toml'], { ...plain, kind: 'check' }],
+    [['--once', '--config', 'c.toml'], { ...plain, kind: 'once' }],
+    [['--config', 'c.toml', '--component', 'ads'], { ...plain, component: 'ads' }],
+    [
+      ['--config', 'c.toml', '--once', '--component', 'ads'],
+      { ...plain, kind: 'once', component: 'ads' },
+    ],
+  ];
+  for (const [argv, wanted] of table)
+    it(`reads ${argv.join(' ')}`, () => expect(parse(...argv)).to.deep.equal(wanted));
+
+  it('--version prints the version', () =>
+    expect(parse('--version')).to.deep.equal({ kind: 'print', text: '1.2.3\n' }));
+
+  it('--help names every option and its effect, the exit statuses and where to read on', () => {
+    const words = helpText().replace(/\s+/g, ' ');
+    for (const [flags, meaning] of OPTIONS) expect(words).to.include(`${flags} ${meaning}`);
+    expect(words).to.include('--version').and.include('--help');
+    expect(helpText()).to.match(/\n {2}4 {2}shared memory cannot be used\n/);
+    for (const file of ['docs/bridge.md', 'docs/bridge-configuration.md']) {
+      expect(words).to.include(file);
+      expect(existsSync(file), file).to.equal(true);
+    }
+    for (const line of helpText().split('\n')) expect(line.length, line).to.be.at.most(80);
+  });
+
+  it('--help shows command lines that can be read', () => {
+    const lines = [...helpText().matchAll(/^ {4}shm_bridge (.+?)( > \S+)?$/gm)];
+    const kinds = lines.map(([, line = '']) => parse(...line.split(' ')).kind);
+    expect(kinds).to.deep.equal(['check', 'once', 'run']);
+  });
+
+  const refused: readonly (readonly [argv: readonly string[], message: string])[] = [
+    [[], '--config: found nothing, needed is the path of a TOML file'],
+    [['--check-config'], '--config: found nothing, needed is the path of a TOML file'],
+    [['--config='], '--config: found nothing, needed is the path of a TOML file'],
+    [['--config'], '--config: found nothing, needed is <path>'],
+    [['--config', '--once'], '--config: found the option "--once" for its argument'],
+    [
+      ['--config', 'c', '--component', '--once'],
+      '--component: found the option "--once" for its argument',
+    ],
+    [['--conf', 'c'], 'unknown option "--conf", the nearest known one is --config'],
+    [['--ones', '--config', 'c'], 'unknown option "--ones", the nearest known one is --once'],
+    [['--app', 'ads'], 'unknown option "--app", --help lists all'],
+    [['-h'], 'unknown option "-h", --help lists all'],
+    [['--once=1', '--config', 'c'], '--once: found "1", it takes no argument'],
+    [['c.toml'], 'found "c.toml", allowed are only options; see --help'],
+    [['--config', 'c', 'd'], 'found "d", allowed are only options; see --help'],
+    [
+      ['--once', '--check-config', '--config', 'c'],
+      '--check-config and --once cannot stand together',
+    ],
+  ];
+  for (const [argv, message] of refused)
+    it(`refuses ${JSON.stringify(argv)}`, () =>
+      expect(faultMessage('USAGE', () => parse(...argv))).to.equal(message));
+});

@@ -1,0 +1,64 @@
+// The reference page of the bridge.
+import { expect } from 'chai';
+import { OPTIONS } from '#app/bridge/settings/arguments.js';
+import { BRIDGE, COMPONENT } from '#app/bridge/settings/component-table.js';
+import { ODDITIES } from '#app/bridge/tree/component-tree.js';
+import { bridgeMarkdown } from '#app/bridge/settings/configuration-doc.js';
+import { OwnRoot } from '#app/bridge/segment/own-root.js';
+import { FAILURE_REASONS } from '#app/bridge/poll/poll-failure.js';
+import { SelfDescribed } from '#app/exposition/self-described.js';
+import type { FamilyFacts, ManagedObject } from '#app/model.js';
+import { freshSegments } from '../../support/segments.js';
+
+describe('bridgeMarkdown', () => {
+  const page = bridgeMarkdown();
+  const segments = freshSegments();
+
+  it('says first what it is generated from', () =>
+    expect(page.split('\n')[0]).to.include('Generated from src/bridge'));
+
+  const names = [
+    ...[BRIDGE, COMPONENT].flatMap((fields) => Object.values(fields).map(({ key }) => key)),
+    ...OPTIONS.map(([flags]) => flags),
+    ...Object.keys(FAILURE_REASONS),
+    ...Object.keys(ODDITIES),
+  ];
+  for (const name of names)
+    it(`has a row for ${name}`, () => expect(page).to.include(`\n| \`${name}\` | `));
+
+  it('shows defaults as TOML has them', () => {
+    expect(page).to.include('| `url` | string | required |');
+    expect(page).to.include('| `max_body_bytes` | integer | `67108864` |');
+    expect(page).to.include('| `tls_verify` | boolean | `true` |');
+  });
+
+  it("names each metric of the bridge's own root as the exporter does", () => {
+    const publisher = segments.publish('82', { capacity: { records: 512, slots: 512 } });
+    new OwnRoot(publisher, { host: 'h', number: 1, name: 'ads', url: 'http://h/sharedmem' });
+    const watch = segments.watch('82');
+    let sighting = watch.look();
+    while (sighting.hasMore) sighting = watch.look();
+    const metrics = new SelfDescribed('shm_bridge');
+    const familiesOf = ({ variables, children }: ManagedObject): FamilyFacts[] => [
+      ...[...variables].map((variable) => metrics.rowFor(variable).family),
+      ...[...children].flatMap(familiesOf),
+    ];
+    const all = [...(sighting.source?.roots ?? [])].flatMap(familiesOf);
+    const families = new Map(all.map((family) => [family.name, family]));
+    expect(families.size).to.be.above(20);
+    for (const { name, type, help } of families.values())
+      expect(page).to.match(
+        /_(failure|oddity)_/.test(name)
+          ? new RegExp(`\`${name}\\{object="`)
+          : new RegExp(`\n\\| \`${name}\` \\| ${type} \\| ${help.slice(0, 20)}`),
+      );
+  });
+
+  it('keeps the cells of every table in line', () => {
+    for (const table of page.split('\n\n').filter((block) => block.includes('| --- |'))) {
+      const rows = table.split('\n').filter((row) => row.startsWith('|'));
+      const widths = rows.map((row) => row.split(/(?<!\\)\|/).length);
+      expect(new Set(widths).size, table).to.equal(1);
+    }
+  });
+});

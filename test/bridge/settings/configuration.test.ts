@@ -1,0 +1,439 @@
+// What a user reads when a configuration file of the bridge is wrong, and what a right one means.
+import { expect } from 'chai';
+import { chmodSync, copyFileSync, mkdirSync, readFileSync } from 'node:fs';
+import { BRIDGE, COMPONENT as FIELDS } from '#app/bridge/settings/component-table.js';
+import type { KeyReader } from '#app/bridge/settings/security-key.js';
+import { tlsPath } from '../../support/component-certificates.js';
+import { faultMessage } from '../../support/fault-message.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
+import { COMPONENT, KEYS, load } from './bridge-files.js';
+
+const NAME = 'a string of 1 to 64 letters, digits, "_", "-" and ".", not starting with "."';
+const ADDRESS = 'an address such as "http://127.0.0.1:8080", without a user, "?" and "#"';
+const SOURCE = '"file:" and a path, or "env:" and the name of an environment variable';
+const ITEM = 'a string of 1 to 1024 characters in one line';
+const LIST = 'an array of 1 to 64 different items, each a [[components]] table';
+
+const allKeys = [...Object.values(BRIDGE).map(({ key }) => key), 'components'].join(', ');
+const componentKeys = Object.values(FIELDS)
+  .map(({ key }) => key)
+  .join(', ');
+
+const other = (name: string, url: string, key: string) =>
+  `[[components]]\nname = "${name}"\nurl = "${url}"\nserver_key = "${key}"\n`;
+
+describe('the configuration of the bridge', () => {
+  const folder = temporaryFolder();
+  const read = (toml: string, keys?: KeyReader) => load(folder.write('c.toml', toml), keys);
+  const complaint = (toml: string, keys?: KeyReader) =>
+    folder.bare(faultMessage('CONFIG_INVALID', () => read(toml, keys))).split('\n');
+  const component = (lines: string, keys?: KeyReader) => {
+    const [only] = read(`${COMPONENT}${lines}`, keys).components;
+    if (only === undefined) throw new Error('There is no component');
+    return only;
+  };
+  const warnings = (toml: string, keys?: KeyReader) =>
+    read(toml, keys).warnings.map((line) => folder.bare(line));
+
+  describe('with the keys that are needed', () => {
+    it('has defaults for all others', () => {
+      const { components, ...top } = read(COMPONENT);
+      expect(top).to.deep.equal({
+        contextId: 'shmApp',
+        poolName: 'pool',
+        host: 'here',
+        isDebug: false,
+        warnings: [],
+      });
+      const [{ readKey, selection, selected, ...plain } = component('')] = components;
+      expect(readKey()).to.equal('');
+      expect(selection).to.be.a('function');
+      expect(selected).to.include({ name: 'a' });
+      expect(plain).to.deep.equal({
+        name: 'a',
+        number: 1,
+        serverKey: '82',
+        endpoint: {
+          url: new URL('http://127.0.0.1:8080/sharedmem'),
+          tlsVerify: true,
+          ca: undefined,
+          deflate: false,
+          connectTimeoutMs: 1000,
+          maxBodyBytes: 67_108_864,
+        },
+        requestTimeoutMs: 2000,
+        securityKey: '',
+        pace: { intervalMs: 5000, mostBackOffMs: 60_000 },
+        patience: { staleAfterMs: 15_000, lostAfterMs: 60_000 },
+        limits: { maxObjects: 50_000, maxVariables: 500_000, maxDepth: 64 },
+      });
+    });
+
+    it('numbers components as they stand in the file', () =>
+      expect(
+        read(`${COMPONENT}${other('b', 'http://b', '80')}`).components.map(
+          ({ name, number }) => `${number} ${name}`,
+        ),
+      ).to.deep.equal(['1 a', '2 b']));
+  });
+
+  describe('takes every key as it is given:', () => {
+    const rows: readonly (readonly [
+      line: string,
+      seen: (it: ReturnType<typeof component>) => unknown,
+      wanted: unknown,
+    ])[] = [
+      ['interval_ms = 1000', ({ pace }) => pace.intervalMs, 1000],
+      ['request_timeout_ms = 1500', ({ requestTimeoutMs }) => requestTimeoutMs, 1500],
+      ['connect_timeout_ms = 100', ({ endpoint }) => endpoint.connectTimeoutMs, 100],
+      ['max_back_off_ms = 9000', ({ pace }) => pace.mostBackOffMs, 9000],
+      ['stale_after = 1', ({ patience }) => patience.staleAfterMs, 5000],
+      ['lost_after = 4', ({ patience }) => patience.lostAfterMs, 20_000],
+      ['deflate = "always"', ({ endpoint }) => endpoint.deflate, true],
+      ['max_body_bytes = 1024', ({ endpoint }) => endpoint.maxBodyBytes, 1024],
+      ['max_objects = 1', ({ limits }) => limits.maxObjects, 1],
+      ['max_variables = 2', ({ limits }) => limits.maxVariables, 2],
+      ['max_depth = 3', ({ limits }) => limits.maxDepth, 3],
+      ['classes = ["A*"]', ({ selected }) => selected.classes, ['A*']],
+      ['exclude_classes = ["B"]', ({ selected }) => selected.excludeClasses, ['B']],
+      [
+        'seed_paths = ["@root", "a.*.{b}"]',
+        ({ selected }) => selected.seedPaths,
+        ['@root', 'a.*.{b}'],
+      ],
+      ['exclude_variables = ["c"]', ({ selected }) => selected.excludeVariables, ['c']],
+    ];
+    for (const [line, seen, wanted] of rows)
+      it(line, () => expect(seen(component(line))).to.deep.equal(wanted));
+
+    it('the keys of the top', () =>
+      expect(
+        read(`context_id = "c"\npool_name = "p"\nhost = "h-1.example"\ndebug = true\n${COMPONENT}`),
+      ).to.include({ contextId: 'c', poolName: 'p', host: 'h-1.example', isDebug: true }));
+
+    it('security_key, by the environment that it is handed', () => {
+      const keys = { ...KEYS, environment: { ADS_KEY: 's3cret' } };
+      expect(component('security_key = "env:ADS_KEY"', keys).securityKey).to.equal('s3cret');
+    });
+
+    it('security_key and ca_file, beside the configuration file', () => {
+      chmodSync(folder.write('k', 's3cret\n'), 0o600);
+      mkdirSync(folder.path('sub'));
+      const pem = tlsPath('component.cert.pem');
+      copyFileSync(pem, folder.path('sub/ca.pem'));
+      const lines = 'security_key = "file:../k"\nca_file = "ca.pem"\n';
+      const file = folder.write('sub/c.toml', `${other('a', 'https://h', '82')}${lines}`);
+      const [only] = load(file).components;
+      expect(only).to.include({ securityKey: 's3cret' });
+      expect(only?.endpoint.ca).to.equal(readFileSync(pem, 'utf8'));
+    });
+  });
+
+  describe('makes an address of the base', () => {
+    const rows: readonly (readonly [base: string, address: string, isCompressed: boolean])[] = [
+      ['http://127.0.0.1:8080', 'http://127.0.0.1:8080/sharedmem', false],
+      ['http://127.0.0.1:8080/', 'http://127.0.0.1:8080/sharedmem', false],
+      ['http://localhost', 'http://localhost/sharedmem', false],
+      ['http://[::1]:1', 'http://[::1]:1/sharedmem', false],
+      ['https://ads1.example.com', 'https://ads1.example.com/sharedmem', true],
+      ['http://ADS1:8080/rtds//', 'http://ads1:8080/rtds/sharedmem', true],
+      ['http://h/a@b', 'http://h/a@b/sharedmem', true],
+      ['http://h/sharedmemory', 'http://h/sharedmemory/sharedmem', true],
+      ['http://10.1.2.3:65535', 'http://10.1.2.3:65535/sharedmem', true],
+    ];
+    for (const [base, address, isCompressed] of rows)
+      it(`${base}, ${isCompressed ? 'compressed' : 'plain'}`, () => {
+        const [{ endpoint } = component('')] = read(other('a', base, '82')).components;
+        expect(endpoint.url.href).to.equal(address);
+        expect(endpoint.deflate).to.equal(isCompressed);
+      });
+  });
+
+  describe('is refused with file, line and column for', () => {
+    const urls = (url: string, found: string) =>
+      [
+        `the address ${url}`,
+        other('a', url, '82'),
+        [`c.toml:3:7: components[0].url: found ${found}, allowed is ${ADDRESS}`],
+      ] as const;
+    const line = (kind: string, text: string, sentence: string) =>
+      [
+        kind,
+        `${COMPONENT}${text}`,
+        [
+          `c.toml:5:${text.indexOf('=') + 3}: components[0].${text.split(' ')[0] ?? ''}: ${sentence}`,
+        ],
+      ] as const;
+
+    const table: readonly (readonly [kind: string, toml: string, lines: readonly string[]])[] = [
+      ['no component', '', [`c.toml:1:1: components: found nothing, needed is ${LIST}`]],
+      [
+        'an empty list of them',
+        'components = []',
+        [`c.toml:1:14: components: found an empty array, allowed is ${LIST}`],
+      ],
+      [
+        'one table where an array of tables is needed',
+        COMPONENT.replace('[[components]]', '[components]'),
+        [`c.toml:1:1: components: found a table, allowed is ${LIST}`],
+      ],
+      [
+        'the key of a component at the top',
+        `server_key = "82"\n${COMPONENT}`,
+        [`c.toml:1:1: server_key: unknown key, allowed are ${allKeys}`],
+      ],
+      [
+        'a misspelt key',
+        `${COMPONENT}intervall_ms = 1000`,
+        [
+          'c.toml:5:1: components[0].intervall_ms: unknown key, the nearest known one is interval_ms',
+        ],
+      ],
+      [
+        'an unknown key',
+        `${COMPONENT}zzz = 1`,
+        [`c.toml:5:1: components[0].zzz: unknown key, allowed are ${componentKeys}`],
+      ],
+      [
+        'a component without anything',
+        '[[components]]',
+        [
+          `c.toml:1:1: components[0].name: found nothing, needed is ${NAME}`,
+          `c.toml:1:1: components[0].url: found nothing, needed is ${ADDRESS}`,
+          `c.toml:1:1: components[0].server_key: found nothing, needed is ${NAME}`,
+        ],
+      ],
+      [
+        'a server key that is a number',
+        COMPONENT.replace('"82"', '82'),
+        [`c.toml:4:14: components[0].server_key: found 82, allowed is ${NAME}`],
+      ],
+      [
+        'a name with a blank',
+        COMPONENT.replace('"a"', '"a b"'),
+        [`c.toml:2:8: components[0].name: found "a b", allowed is ${NAME}`],
+      ],
+      [
+        'two components of one name, and of one server key',
+        `${COMPONENT}${other('a', 'http://b', '82')}`,
+        [
+          'c.toml:6:8: components[1].name: repeats components[0].name, allowed are only different ones',
+          'c.toml:8:14: components[1].server_key: repeats components[0].server_key, allowed are only different ones',
+        ],
+      ],
+      [
+        'a host that no id can begin with',
+        `host = "a b"\n${COMPONENT}`,
+        [
+          'c.toml:1:8: host: found "a b", allowed is a string of at most 255 letters, digits, "_", "-" and "."',
+        ],
+      ],
+      urls('127.0.0.1:8080', '"127.0.0.1:8080"'),
+      urls('ftp://h', '"ftp://h"'),
+      urls('http:/h', '"http:/h"'),
+      urls('http:///sharedmem', '"http:///sharedmem"'),
+      urls('http://h:8080?x=1', '"http://h:8080?x=1"'),
+      urls('http://h/#a', '"http://h/#a"'),
+      urls(' http://h', '" http://h"'),
+      urls('http://h/a b', '"http://h/a b"'),
+      urls('http://h:99999', '"http://h:99999", whose host or port is wrong'),
+      urls('http://h:0', '"http://h:0", whose host or port is wrong'),
+      urls('http://1.2.3.4.5', '"http://1.2.3.4.5", whose host or port is wrong'),
+      urls('http://[::1', '"http://[::1", whose host or port is wrong'),
+      urls('http://h/sharedmem', '"http://h/sharedmem", to which /sharedmem would be added'),
+      urls('http://h/sharedmem/', '"http://h/sharedmem/", to which /sharedmem would be added'),
+      urls(
+        'http://h/sharedmem/print/users',
+        '"http://h/sharedmem/print/users", to which /sharedmem would be added',
+      ),
+      urls('http://joe:s3cret@h', 'an address with "@" in it'),
+      urls('joe:s3cret@h:8080', 'an address with "@" in it'),
+      urls('http://joe:s3/cret@h', 'an address with "@" in it, whose host or port is wrong'),
+      [
+        'an address that is no text',
+        COMPONENT.replace('"http://127.0.0.1:8080"', '8080'),
+        [`c.toml:3:7: components[0].url: found 8080, allowed is ${ADDRESS}`],
+      ],
+      line(
+        'an interval below a second',
+        'interval_ms = 999',
+        'found 999, allowed is an integer from 1000 to 3600000',
+      ),
+      line(
+        'an interval in seconds, as a float',
+        'interval_ms = 5.0',
+        'found 5.0, allowed is an integer from 1000 to 3600000',
+      ),
+      line(
+        'a word that is not one of the few',
+        'deflate = "yes"',
+        'found "yes", allowed is "auto" or "always" or "never"',
+      ),
+      line(
+        'classes that are no list',
+        'classes = "A"',
+        `found "A", allowed is an array of at most 1024 items, each ${ITEM}`,
+      ),
+      line(
+        'lost_after that is not more than stale_after',
+        'lost_after = 3',
+        'is 3, allowed is more than stale_after, which is 3',
+      ),
+      [
+        'a stale_after beyond the default of lost_after',
+        `${COMPONENT}stale_after = 20`,
+        [
+          'c.toml:1:1: components[0].lost_after: is 12, allowed is more than stale_after, which is 20',
+        ],
+      ],
+      [
+        'a wait that no timer holds',
+        `${COMPONENT}interval_ms = 60000\nlost_after = 35792`,
+        [
+          'c.toml:6:14: components[0].lost_after: is 35792, allowed is at most 35791 with an interval_ms of 60000',
+        ],
+      ],
+      line(
+        'more time to connect than for all',
+        'connect_timeout_ms = 2001',
+        'is 2001, allowed is at most request_timeout_ms, which is 2000',
+      ),
+      [
+        'less time for all than to connect',
+        `${COMPONENT}request_timeout_ms = 500`,
+        [
+          'c.toml:1:1: components[0].connect_timeout_ms: is 1000, allowed is at most request_timeout_ms, which is 500',
+        ],
+      ],
+      [
+        'seed paths that are none, each at its place',
+        `${COMPONENT}seed_paths = ["a", "", "@rot", "b.{c", "{d~(}", "x"]`,
+        [
+          `c.toml:5:20: components[0].seed_paths[1]: found "", allowed is ${ITEM}`,
+          'c.toml:5:24: components[0].seed_paths[2]: "@rot" is no seed path, did you mean @root?',
+          'c.toml:5:32: components[0].seed_paths[3]: "{c" has a stray brace, allowed: a name, {label} or {label~expression}',
+          'c.toml:5:40: components[0].seed_paths[4]: "(" is not an expression that a label may have, allowed: letters, digits, _, - and classes such as [0-9], with at most 2 of + * ?',
+        ],
+      ],
+      [
+        'everything in one go, in the order of the file',
+        `debug = 1\n${COMPONENT}max_depth = 65\n${other('b', 'x', '82')}lost_after = 2\n[[component]]`,
+        [
+          'c.toml:1:9: debug: found 1, allowed is true or false',
+          'c.toml:6:13: components[0].max_depth: found 65, allowed is an integer from 1 to 64',
+          `c.toml:9:7: components[1].url: found "x", allowed is ${ADDRESS}`,
+          'c.toml:12:1: component: unknown key, the nearest known one is components',
+        ],
+      ],
+    ];
+    for (const [kind, toml, lines] of table)
+      it(kind, () => expect(complaint(toml)).to.deep.equal(lines));
+
+    it('the 65th component', () => {
+      const many = (count: number) =>
+        Array.from({ length: count }, (_, index) =>
+          other(`n${index}`, `http://h${index}`, `${index}`),
+        ).join('');
+      expect(read(many(64)).components).to.have.lengthOf(64);
+      expect(complaint(many(65))).to.deep.equal([
+        `c.toml:1:1: components: found an array of 65, allowed is ${LIST}`,
+      ]);
+    });
+  });
+
+  describe('never shows what may be a key:', () => {
+    const sources = ['s3cret', 'File:s3cret', ' file:s3cret', 'http://s3cret', 's3cret:file'];
+    for (const source of sources)
+      it(JSON.stringify(source), () =>
+        expect(complaint(`${COMPONENT}security_key = "${source}"`)).to.deep.equal([
+          `c.toml:5:16: components[0].security_key: found a text that begins otherwise, allowed is ${SOURCE}`,
+        ]),
+      );
+
+    const shown: readonly (readonly [toml: string, found: string])[] = [
+      ['"file:"', '"file:"'],
+      ['"file: /etc/key"', '"file: /etc/key"'],
+      ['"env:"', '"env:"'],
+      ['"env:ADS-KEY"', '"env:ADS-KEY"'],
+      ['"env:1"', '"env:1"'],
+      ['"file:a\\nb"', '"file:a\\nb"'],
+      ['1', '1'],
+    ];
+    for (const [toml, found] of shown)
+      it(`but ${toml}, which is none`, () =>
+        expect(complaint(`${COMPONENT}security_key = ${toml}`)).to.deep.equal([
+          `c.toml:5:16: components[0].security_key: found ${found}, allowed is ${SOURCE}`,
+        ]));
+  });
+
+  describe('tells what is wrong with the files that it names', () => {
+    it('all in one go, each at its place', () => {
+      chmodSync(folder.write('k', 'x'), 0o644);
+      folder.write('ca.pem', 'no certificate');
+      const toml = `${other('a', 'https://a', '1')}security_key = "file:k"\nca_file = "ca.pem"\n${other('b', 'https://b', '2')}security_key = "env:NO"\nca_file = "no.pem"`;
+      expect(complaint(toml)).to.deep.equal([
+        'c.toml:5:16: components[0].security_key: k: has mode 0644, allowed is access for its owner only, as after chmod 600',
+        'c.toml:6:11: components[0].ca_file: ca.pem: holds nothing in PEM, needed is "-----BEGIN CERTIFICATE-----" and so on',
+        'c.toml:11:16: components[1].security_key: the environment has no variable NO',
+        'c.toml:12:11: components[1].ca_file: no.pem: cannot be read: no such file',
+      ]);
+    });
+
+    it('at the file itself when that cannot be read', () =>
+      expect(
+        folder.bare(faultMessage('CONFIG_INVALID', () => load(folder.path('none.toml')))),
+      ).to.equal('none.toml: cannot be read: no such file'));
+  });
+
+  describe('warns of what is hardly meant:', () => {
+    const keys = { ...KEYS, environment: { K: 's3cret' } };
+    const plain = other('a', 'http://ads1', '82');
+    const secure = other('a', 'https://ads1', '82');
+    const ca = `ca_file = "${tlsPath('component.cert.pem')}"\n`;
+    const key = 'security_key = "env:K"\n';
+    const rows: readonly (readonly [kind: string, toml: string, lines: readonly string[]])[] = [
+      [
+        'a key that goes over the network as it is',
+        `${plain}${key}`,
+        [
+          'c.toml:3:7: components[0].url: sends the security key over the network as clear text; use https',
+        ],
+      ],
+      ['but not within this host', `${COMPONENT}${key}`, []],
+      ['nor by https', `${secure}${key}${ca}`, []],
+      [
+        'what only https makes use of',
+        `${plain}${ca}tls_verify = false`,
+        [
+          'c.toml:5:11: components[0].ca_file: has no effect with http',
+          'c.toml:6:14: components[0].tls_verify: has no effect with http',
+        ],
+      ],
+      [
+        'certificates that nobody looks at',
+        `${secure}${ca}tls_verify = false`,
+        [
+          'c.toml:6:14: components[0].tls_verify: any certificate will do: whoever sits between can read the security key and make up values',
+          'c.toml:5:11: components[0].ca_file: has no effect while tls_verify is false',
+        ],
+      ],
+      [
+        'answers that take longer than the interval',
+        `${COMPONENT}interval_ms = 1000`,
+        [
+          'c.toml:1:1: components[0].request_timeout_ms: is longer than interval_ms, so slow answers cost polls',
+        ],
+      ],
+      ['but not as long as it', `${COMPONENT}interval_ms = 2000`, []],
+      [
+        'two components at one address',
+        `${COMPONENT}${other('b', 'http://127.0.0.1:8080/', '80')}`,
+        [
+          'c.toml:7:7: components[1].url: is that of components[0] too, which is thus polled and published twice',
+        ],
+      ],
+    ];
+    for (const [kind, toml, lines] of rows)
+      it(kind, () => expect(warnings(toml, keys)).to.deep.equal(lines));
+  });
+});

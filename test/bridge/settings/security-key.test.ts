@@ -1,0 +1,185 @@
+// Where security keys come from, what is refused, and that no message shows one.
+import { expect } from 'chai';
+import { execFileSync } from 'node:child_process';
+import { chmodSync, chownSync, mkdirSync, symlinkSync } from 'node:fs';
+import fc from 'fast-check';
+import { readSecurityKey } from '#app/bridge/settings/security-key.js';
+import type { KeyReader } from '#app/bridge/settings/security-key.js';
+import { Fault } from '#app/errors.js';
+import { faultMessage } from '../../support/fault-message.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
+import { KEYS } from './bridge-files.js';
+
+describe('readSecurityKey', () => {
+  const folder = temporaryFolder();
+  const keyFile = (content: string | Uint8Array, mode = 0o600): string => {
+    chmodSync(folder.write('k', content), mode);
+    return `file:${folder.path('k')}`;
+  };
+  const env = (value: string): KeyReader => ({ ...KEYS, environment: { K: value } });
+  const complaint = (source: string, keys = KEYS) =>
+    folder.bare(faultMessage('CONFIG_INVALID', () => readSecurityKey(source, keys)));
+
+  it('is empty where no key is wanted', () => expect(readSecurityKey('', KEYS)).to.equal(''));
+
+  const taken: readonly (readonly [kind: string, content: string, key: string])[] = [
+    ['as it is', 's3cret', 's3cret'],
+    ['without the line break at its end', 's3cret\n', 's3cret'],
+    ['without a line break of Windows', 's3cret\r\n', 's3cret'],
+    ['with blanks and signs inside', '"a: b\\c#" ~!', '"a: b\\c#" ~!'],
+    ['of one character', 'x', 'x'],
+    ['of 1024 characters', `${'k'.repeat(1024)}\r\n`, 'k'.repeat(1024)],
+  ];
+  for (const [kind, content, key] of taken) {
+    it(`takes a key from a file ${kind}`, () =>
+      expect(readSecurityKey(keyFile(content), KEYS)).to.equal(key));
+    it(`takes a key from the environment ${kind}`, () =>
+      expect(readSecurityKey('env:K', env(content))).to.equal(key));
+  }
+
+  const faults: readonly (readonly [kind: string, content: string, fault: string])[] = [
+    ['is empty', '', 'is empty, needed is a key'],
+    ['has a line break alone', '\n', 'is empty, needed is a key'],
+    ['has two lines', 's3cret\nmore\n', 'has several lines, needed is a key in one line'],
+    ['ends in two line breaks', 's3cret\n\n', 'has several lines, needed is a key in one line'],
+    [
+      'begins with a blank',
+      ' s3cret',
+      'the key has a blank at its start or end, which no header keeps',
+    ],
+    [
+      'ends in a blank',
+      's3cret \n',
+      'the key has a blank at its start or end, which no header keeps',
+    ],
+    [
+      'is too long',
+      `${'s3cret'.repeat(200)}\n`,
+      'is longer than 1024 characters, which is the limit',
+    ],
+    [
+      'is one character too long',
+      'k'.repeat(1025),
+      'is longer than 1024 characters, which is the limit',
+    ],
+    [
+      'is larger than what is read of it',
+      's3cret'.repeat(100_000),
+      'is longer than 1024 characters, which is the limit',
+    ],
+    [
+      'has a tab',
+      's3cret\tx',
+      'character 7 of the key is none of printable ASCII, which is all that a header takes',
+    ],
+    [
+      'begins with a byte order mark',
+      '\uFEFFs3cret',
+      'character 1 of the key is none of printable ASCII, which is all that a header takes',
+    ],
+    [
+      'has other letters',
+      's3crét',
+      'character 5 of the key is none of printable ASCII, which is all that a header takes',
+    ],
+    [
+      'has a zero byte',
+      's3cret\0',
+      'character 7 of the key is none of printable ASCII, which is all that a header takes',
+    ],
+  ];
+  for (const [kind, content, fault] of faults) {
+    it(`refuses a file that ${kind}`, () =>
+      expect(complaint(keyFile(content))).to.equal(`k: ${fault}`));
+    it(`refuses a variable that ${kind}`, () =>
+      expect(complaint('env:K', env(content))).to.equal(`env:K: ${fault}`));
+  }
+
+  it('refuses a file of bytes that are no text', () =>
+    expect(complaint(keyFile(Uint8Array.of(0x73, 0xff, 0xfe)))).to.equal(
+      'k: character 2 of the key is none of printable ASCII, which is all that a header takes',
+    ));
+
+  it('refuses a variable that is not there', () =>
+    expect(complaint('env:K')).to.equal('the environment has no variable K'));
+
+  for (const mode of [0o600, 0o400, 0o700])
+    it(`takes a file of mode ${mode.toString(8)}`, () =>
+      expect(readSecurityKey(keyFile('s3cret', mode), KEYS)).to.equal('s3cret'));
+
+  for (const mode of [0o640, 0o604, 0o660, 0o644, 0o610, 0o601])
+    it(`refuses a file of mode ${mode.toString(8)}`, () =>
+      expect(complaint(keyFile('s3cret', mode))).to.equal(
+        `k: has mode 0${mode.toString(8)}, allowed is access for its owner only, as after chmod 600`,
+      ));
+
+  it('looks at the file that a link leads to', () => {
+    keyFile('s3cret');
+    symlinkSync(folder.path('k'), folder.path('link'));
+    expect(readSecurityKey(`file:${folder.path('link')}`, KEYS)).to.equal('s3cret');
+    keyFile('s3cret', 0o644);
+    expect(complaint(`file:${folder.path('link')}`)).to.include('link: has mode 0644');
+  });
+
+  describe('of a file that another user owns', () => {
+    const OWNER = 12_345;
+    beforeEach(function () {
+      if (KEYS.userId !== 0) this.skip(); // Only root can give files away.
+      keyFile('s3cret');
+      chownSync(folder.path('k'), OWNER, OWNER);
+    });
+
+    it('refuses it, whoever could read it', () => {
+      expect(complaint(`file:${folder.path('k')}`)).to.equal(
+        `k: belongs to user ${OWNER}, allowed is root, who runs this`,
+      );
+      expect(complaint(`file:${folder.path('k')}`, { ...KEYS, userId: 7 })).to.equal(
+        `k: belongs to user ${OWNER}, allowed is root or user 7, who runs this`,
+      );
+    });
+
+    it('takes it when the process runs as that user, or where there are no users', () => {
+      for (const userId of [OWNER, undefined])
+        expect(readSecurityKey(`file:${folder.path('k')}`, { ...KEYS, userId })).to.equal('s3cret');
+    });
+  });
+
+  it('takes a file of root as any user', function () {
+    if (KEYS.userId !== 0) this.skip();
+    expect(readSecurityKey(keyFile('s3cret'), { ...KEYS, userId: 7 })).to.equal('s3cret');
+  });
+
+  const kinds: readonly (readonly [string, (path: string) => unknown, string])[] = [
+    ['is not there', () => undefined, 'cannot be read: no such file'],
+    ['is a folder', mkdirSync, 'is a folder, needed is a regular file'],
+    ['is a pipe', (path) => execFileSync('mkfifo', [path]), 'is a pipe, needed is a regular file'],
+    [
+      'is a device',
+      (path) => {
+        symlinkSync('/dev/zero', path);
+      },
+      'is a device, needed is a regular file',
+    ],
+  ];
+  for (const [kind, make, fault] of kinds)
+    it(`refuses what ${kind}`, () => {
+      make(folder.path('k'));
+      expect(complaint(`file:${folder.path('k')}`)).to.equal(`k: ${fault}`);
+    });
+
+  it('takes a key as a header can carry it, or says why not without showing it', () =>
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 40 }), (text) => {
+        const secret = `s3cret${text}`;
+        try {
+          const key = readSecurityKey('env:K', env(secret));
+          expect(key).to.match(/^[!-~]([ -~]*[!-~])?$/);
+          expect(secret.replace(/\r?\n$/, '')).to.equal(key);
+        } catch (thrown) {
+          if (!(thrown instanceof Fault)) throw thrown;
+          expect(thrown.message).not.to.include('s3cret');
+          expect(secret.replace(/\r?\n$/, '')).not.to.match(/^[!-~]([ -~]*[!-~])?$/);
+        }
+      }),
+    ));
+});

@@ -1,0 +1,34 @@
+// Trees of components as tests write them: an object a line, with its children.
+import { readTree } from '#app/bridge/tree/read-tree.js';
+import type { ComponentTree } from '#app/bridge/tree/component-tree.js';
+import type { JsonObject } from '#app/bridge/poll/json-document.js';
+
+/** An object as a component shows it. */
+export interface Sample extends JsonObject {
+  readonly Instance: string;
+  readonly Class: string;
+  readonly Variables: readonly SampleVariable[];
+  readonly Children: readonly Sample[];
+}
+
+interface SampleVariable extends JsonObject {
+  readonly Name: string;
+  readonly Type: string;
+  readonly Value: number;
+}
+
+/** With a number for each of the variables. */
+export const sample = (
+  id: string,
+  className: string,
+  variables: readonly string[] = [],
+  ...children: readonly Sample[]
+): Sample => ({
+  Instance: id,
+  Class: className,
+  Variables: variables.map((name) => ({ Name: name, Type: 'Gauge', Value: 1 })),
+  Children: children,
+});
+
+export const treeOf = (...roots: readonly Sample[]): ComponentTree =>
+  readTree(roots, { maxObjects: 1000, maxVariables: 10_000, maxDepth: 64 });

@@ -1,0 +1,260 @@
+// Which objects and variables of a tree are published.
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { idlePatterns } from '#app/bridge/tree/idle-patterns.js';
+import { compileSelection } from '#app/bridge/tree/selection.js';
+import type { SelectionSettings } from '#app/bridge/tree/selection.js';
+import { compileSeedPrefix } from '#app/catalogue/seed-prefix.js';
+import { sample, treeOf } from './sample-tree.js';
+import type { Sample } from './sample-tree.js';
+
+const ALL: SelectionSettings = {
+  classes: [],
+  excludeClasses: [],
+  seedPaths: [],
+  excludeVariables: [],
+};
+
+const TREE = treeOf(
+  sample(
+    'h.1.ads',
+    'Process',
+    ['pid', 'version'],
+    sample(
+      'h.1.ads.users',
+      'UserDb',
+      ['total'],
+      sample('h.1.ads.users.user1', 'User', ['loginName', 'channels']),
+      sample('h.1.ads.users.user2', 'User', ['loginName', 'position', 'channels']),
+    ),
+    sample(
+      'h.1.ads.sink',
+      'Sink',
+      [],
+      sample('h.1.ads.sink.server', 'Server', ['bytes', 'hostname']),
+    ),
+    sample('elsewhere.item', 'Item', ['bytes']),
+  ),
+  sample('h.1.ads.dacs', 'Dacs', ['loginFailures'], sample('h.1.ads.dacs.x', 'User', ['channels'])),
+);
+
+/** `id` for each object that is kept, with its variables. */
+const shown = (settings: Partial<SelectionSettings>) =>
+  [...compileSelection({ ...ALL, ...settings })(TREE).values()].map(({ id, variables }) =>
+    [id, ...variables.keys()].join(' '),
+  );
+
+const DACS = 'h.1.ads.dacs';
+
+describe('compileSelection', () => {
+  it('hands the tree through when nothing is set', () =>
+    expect(compileSelection(ALL)(TREE)).to.equal(TREE.objects));
+
+  const rows: readonly (readonly [
+    rule: string,
+    settings: Partial<SelectionSettings>,
+    kept: readonly string[],
+  ])[] = [
+    [
+      'keeps objects of the classes, and what is above them without variables',
+      { classes: ['User'] },
+      [
+        'h.1.ads',
+        'h.1.ads.users',
+        'h.1.ads.users.user1 loginName channels',
+        'h.1.ads.users.user2 loginName position channels',
+        DACS,
+        'h.1.ads.dacs.x channels',
+      ],
+    ],
+    [
+      'takes * in a class for any text',
+      { classes: ['S*r', 'Pro*'] },
+      ['h.1.ads pid version', 'h.1.ads.sink', 'h.1.ads.sink.server bytes hostname', DACS],
+    ],
+    [
+      'tells classes with other letters apart',
+      { classes: ['user', 'Use', 'ser'] },
+      ['h.1.ads', DACS],
+    ],
+    [
+      'leaves out excluded classes, but nothing below them',
+      { excludeClasses: ['UserDb', 'S*', 'Item', 'Dacs'] },
+      [
+        'h.1.ads pid version',
+        'h.1.ads.users',
+        'h.1.ads.users.user1 loginName channels',
+        'h.1.ads.users.user2 loginName position channels',
+        DACS,
+        'h.1.ads.dacs.x channels',
+      ],
+    ],
+    [
+      'lets an excluded class win over the classes',
+      { classes: ['User*'], excludeClasses: ['User'] },
+      ['h.1.ads', 'h.1.ads.users total', DACS],
+    ],
+    [
+      'keeps what is at and below a seed path',
+      { seedPaths: ['users'] },
+      [
+        'h.1.ads',
+        'h.1.ads.users total',
+        'h.1.ads.users.user1 loginName channels',
+        'h.1.ads.users.user2 loginName position channels',
+        DACS,
+      ],
+    ],
+    [
+      'compares segments whole, with * and {label}',
+      { seedPaths: ['user', 'users.*2', '{any}.server'] },
+      [
+        'h.1.ads',
+        'h.1.ads.users',
+        'h.1.ads.users.user2 loginName position channels',
+        'h.1.ads.sink',
+        'h.1.ads.sink.server bytes hostname',
+        DACS,
+      ],
+    ],
+    [
+      'takes @root for the roots alone',
+      { seedPaths: ['@root'] },
+      ['h.1.ads pid version', `${DACS} loginFailures`],
+    ],
+    [
+      'takes an id that does not begin with that of its root as a path',
+      { seedPaths: ['elsewhere'] },
+      ['h.1.ads', 'elsewhere.item bytes', DACS],
+    ],
+    [
+      'keeps what fits classes and seed paths both',
+      { classes: ['User'], seedPaths: ['x'] },
+      ['h.1.ads', DACS, 'h.1.ads.dacs.x channels'],
+    ],
+    [
+      'leaves out variables by name, wherever they are',
+      { seedPaths: ['users'], excludeVariables: ['login*', 'position'] },
+      [
+        'h.1.ads',
+        'h.1.ads.users total',
+        'h.1.ads.users.user1 channels',
+        'h.1.ads.users.user2 channels',
+        DACS,
+      ],
+    ],
+    ['keeps roots whatever is selected', { classes: ['None'] }, ['h.1.ads', DACS]],
+  ];
+  for (const [rule, settings, kept] of rows)
+    it(rule, () => expect(shown(settings)).to.deep.equal(kept));
+
+  it('leaves the tree as it is', () => {
+    const before = [...TREE.objects.values()].map(({ variables }) => variables.size);
+    shown({ classes: ['User'], excludeVariables: ['*'] });
+    expect([...TREE.objects.values()].map(({ variables }) => variables.size)).to.deep.equal(before);
+  });
+
+  describe('for any tree and settings', () => {
+    const name = fc.constantFrom('a', 'b', 'ab', 'c');
+    const pattern = fc.constantFrom('a', 'b', 'a*', '*b', '*', 'c', 'none');
+    const patterns = fc.array(pattern, { maxLength: 3 });
+    const settings: fc.Arbitrary<SelectionSettings> = fc.record({
+      classes: patterns,
+      excludeClasses: patterns,
+      seedPaths: fc.array(fc.constantFrom('@root', 'a', 'a.b', '*', 'a*.{x}', 'c.*.a'), {
+        maxLength: 2,
+      }),
+      excludeVariables: patterns,
+    });
+    interface Node {
+      readonly name: string;
+      readonly className: string;
+      readonly variables: readonly string[];
+      readonly children: readonly Node[];
+    }
+    const node = fc.letrec<{ node: Node }>((tie) => ({
+      node: fc.record({
+        name,
+        className: name,
+        variables: fc.uniqueArray(name),
+        children: fc.oneof(
+          { maxDepth: 4 },
+          fc.constant([]),
+          fc.array(tie('node'), { maxLength: 3 }),
+        ),
+      }),
+    })).node;
+    /** Ids grow along the tree; siblings are told apart by a number. */
+    const grown = (id: string, { className, variables, children }: Node): Sample =>
+      sample(
+        id,
+        className,
+        variables,
+        ...children.map((child, index) =>
+          grown(`${id}.${child.name}${index === 0 ? '' : index}`, child),
+        ),
+      );
+    const fits = (texts: readonly string[], text: string) =>
+      texts.some((each) => new RegExp(`^${each.replaceAll('*', '.*')}$`).test(text));
+
+    it('keeps what is selected with its other variables, all above it without, and roots', () =>
+      fc.assert(
+        fc.property(fc.array(node, { minLength: 1, maxLength: 2 }), settings, (nodes, wanted) => {
+          const roots = nodes.map((each, index) => grown(`h.${index}.r`, each));
+          const found = compileSelection(wanted)(treeOf(...roots));
+          const expected: string[] = [];
+          /** Whether anything at or below the object is selected. */
+          const walk = (
+            { Instance, Class, Variables, Children }: Sample,
+            root: string,
+          ): boolean => {
+            const path = Instance.slice(root.length + 1);
+            const segments = path === '' ? [] : path.split('.');
+            const isChosen =
+              (wanted.classes.length === 0 || fits(wanted.classes, Class)) &&
+              !fits(wanted.excludeClasses, Class) &&
+              (wanted.seedPaths.length === 0 ||
+                wanted.seedPaths.some((prefix) => compileSeedPrefix(prefix)(segments)));
+            const names = Variables.map(({ Name }) => Name);
+            const left = isChosen ? names.filter((n) => !fits(wanted.excludeVariables, n)) : [];
+            const at = expected.push([Instance, ...left].join(' ')) - 1;
+            const isAbove = Children.map((child) => walk(child, root)).includes(true);
+            const isKept = isChosen || isAbove || Instance === root;
+            if (!isKept) expected.splice(at, 1);
+            return isKept;
+          };
+          for (const root of roots) walk(root, root.Instance);
+          expect(
+            [...found.values()].map(({ id, variables }) => [id, ...variables.keys()].join(' ')),
+          ).to.deep.equal(expected);
+          const seen = new Set<string>();
+          for (const { id, parent } of found.values()) {
+            if (parent !== undefined) expect(seen, 'parents come first').to.include(parent.id);
+            seen.add(id);
+          }
+        }),
+      ));
+  });
+});
+
+describe('idlePatterns', () => {
+  it('names what fits nothing, key by key', () =>
+    expect(
+      idlePatterns(
+        {
+          classes: ['User', 'Usr', 'S*'],
+          excludeClasses: ['Item', 'X*'],
+          seedPaths: ['@root', 'users.user1', 'user', 'elsewhere'],
+          excludeVariables: ['login*', 'loginname'],
+        },
+        TREE,
+      ),
+    ).to.deep.equal([
+      'classes: "Usr" fits nothing in this tree',
+      'exclude_classes: "X*" fits nothing in this tree',
+      'seed_paths: "user" fits nothing in this tree',
+      'exclude_variables: "loginname" fits nothing in this tree',
+    ]));
+
+  it('has nothing to say of empty lists', () => expect(idlePatterns(ALL, TREE)).to.deep.equal([]));
+});

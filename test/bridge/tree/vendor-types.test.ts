@@ -1,0 +1,116 @@
+// What the values of a component mean.
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { inspect } from 'node:util';
+import { vendorType } from '#app/bridge/tree/vendor-types.js';
+import type { Json } from '#app/bridge/poll/json-document.js';
+
+type Row = readonly [type: string, raw: Json, published: string | undefined];
+
+/** `type value`, as a row of the tables below has it. */
+const published = (type: string, raw: Json): string | undefined => {
+  const read = vendorType(type).read(raw);
+  return read === undefined ? undefined : `${read.type} ${String(read.value)}`;
+};
+
+describe('vendorType', () => {
+  const rows: readonly Row[] = [
+    ['Boolean', true, 'bool true'],
+    ['Boolean Config', false, 'bool false'],
+    ['Boolean', 1, 'bool true'],
+    ['Boolean', 0, 'bool false'],
+    ['Boolean', 2, undefined],
+    ['Boolean', 'true', undefined],
+    ['Counter', 0, 'u64 0'],
+    ['Counter', 4294967295, 'u64 4294967295'],
+    ['Counter', 2 ** 53 - 1, 'u64 9007199254740991'],
+    ['Counter', 2n ** 53n + 1n, 'u64 9007199254740993'],
+    ['Counter', 2n ** 63n, 'u64 9223372036854775808'],
+    ['Counter', 2n ** 64n - 1n, 'u64 18446744073709551615'],
+    ['Counter', 2n ** 64n, 'f64 18446744073709552000'],
+    ['Counter', -1, 'u64 4294967295'],
+    ['Counter', -(2 ** 31), 'u64 2147483648'],
+    ['Counter', -(2 ** 31) - 1, 'u64 18446744071562067967'],
+    ['Counter', -(2n ** 63n), 'u64 9223372036854775808'],
+    ['Counter', 1.5, 'f64 1.5'],
+    ['Counter', -1.5, undefined],
+    ['Counter', '5', undefined],
+    ['Gauge', -7, 'i64 -7'],
+    ['Gauge Config', 100, 'i64 100'],
+    ['Gauge', -0, 'i64 0'],
+    ['Gauge', 0.25, 'f64 0.25'],
+    ['Gauge', 1e16, 'i64 10000000000000000'],
+    ['Gauge', 1e300, 'f64 1e+300'],
+    ['Gauge', Infinity, undefined],
+    ['Numeric', -2147483648, 'i64 -2147483648'],
+    ['Numeric Config', 5, 'i64 5'],
+    ['Numeric', true, undefined],
+    ['Numeric', null, undefined],
+    ['Numeric', [1], undefined],
+    ['Large Numeric', 2n ** 63n - 1n, 'i64 9223372036854775807'],
+    ['Large Numeric', 2n ** 63n, 'u64 9223372036854775808'],
+    ['Large Numeric', -(2n ** 63n), 'i64 -9223372036854775808'],
+    ['Large Numeric', -(2n ** 63n) - 1n, 'f64 -9223372036854776000'],
+    ['Counter', -(2n ** 63n) - 1n, undefined],
+    ['Numeric Range', '42 (0..100)', 'i64 42'],
+    ['Numeric Range', '-3 (-10..10)', 'i64 -3'],
+    ['Numeric Range', '+3 (0..10)', 'i64 3'],
+    ['Numeric Range', '7', 'i64 7'],
+    ['Numeric Range', '0.5 (0..1)', 'f64 0.5'],
+    ['Numeric Range', '9007199254740993 (0..1)', 'i64 9007199254740993'],
+    ['Numeric Range', '18446744073709551615 (0..1)', 'u64 18446744073709551615'],
+    ['Numeric Range', '99999999999999999999999 (0..1)', undefined],
+    ['Numeric Range', 42, 'i64 42'],
+    ['Numeric Range', '(0..100)', undefined],
+    ['Numeric Range', '', undefined],
+    ['String', 'a', 'string a'],
+    ['String Config', '', 'string '],
+    ['String', 42, 'string 42'],
+    ['String', 2n ** 64n, 'string 18446744073709551616'],
+    ['String', false, 'string false'],
+    ['String', null, undefined],
+    ['String', {}, undefined],
+    ['String', '\ud800', 'string \ufffd'],
+    ['Exotic', 'text', 'string text'],
+    ['Exotic', 5, 'i64 5'],
+    ['Exotic', 0.5, 'f64 0.5'],
+    ['Exotic', true, 'bool true'],
+    ['Exotic', [], undefined],
+    ['', 2n ** 63n, 'u64 9223372036854775808'],
+  ];
+  for (const [type, raw, wanted] of rows)
+    it(`takes ${typeof raw} ${inspect(raw)} of type ${JSON.stringify(type)} as ${wanted ?? 'no value'}`, () =>
+      expect(published(type, raw)).to.equal(wanted));
+
+  const KINDS = {
+    Counter: 'counter',
+    Gauge: 'gauge',
+    'Gauge Config': 'gauge',
+    'Numeric Range': 'gauge',
+    Numeric: 'unknown',
+    'Large Numeric': 'unknown',
+    Boolean: 'unknown',
+    String: 'unknown',
+    Exotic: 'unknown',
+  };
+  for (const [type, kind] of Object.entries(KINDS))
+    it(`takes ${type} for kind ${kind}`, () => expect(vendorType(type).kind).to.equal(kind));
+
+  it('knows the types of ADS and ADH 3.8, and no others', () => {
+    for (const type of ['Boolean Config', 'String Config', 'Large Numeric', 'Numeric Range'])
+      expect(vendorType(type).isKnown, type).to.equal(true);
+    for (const type of ['Exotic', '', 'counter', 'Config', 'constructor', '__proto__'])
+      expect(vendorType(type).isKnown, type).to.equal(false);
+  });
+
+  it('keeps every integer of 64 bits exact', () => {
+    const integer = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 64n - 1n });
+    fc.assert(
+      fc.property(integer, fc.constantFrom('Numeric', 'Large Numeric', 'Gauge'), (value, type) => {
+        const raw = Number.isSafeInteger(Number(value)) ? Number(value) : value;
+        const { value: read } = vendorType(type).read(raw) ?? { value: 'nothing' };
+        expect(BigInt(read)).to.equal(value);
+      }),
+    );
+  });
+});
