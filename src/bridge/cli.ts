@@ -37,7 +37,13 @@ function fail(error: unknown): never {
 function run(config: BridgeConfig, isDebug: boolean): void {
   const log = logger(say, () => new Date(), isDebug);
   for (const message of config.warnings) log({ level: 'warning', message });
-  const running = bridge(config, AROUND).subscribe({ next: log, error: fail });
+  const running = bridge(config, AROUND).subscribe({
+    next: log,
+    // Not at once: what closes the segments is called after this.
+    error: (error: unknown) => {
+      queueMicrotask(() => fail(error));
+    },
+  });
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
     process.once(signal, () => {
       log({ level: 'info', message: `${signal}: ending` });

@@ -258,5 +258,15 @@ describe('shm_bridge', function () {
       expect(bridge.isOver).to.equal(false);
       await bridge.stop();
     });
+
+    it('leaves no other segment behind either, nor a part of one', async () => {
+      const [one, url] = [file(component('a', await served())), await served()];
+      const bridge = stage.start('bridge', ['--config', one]);
+      await begun(bridge);
+      const three = file(component('b', url), component('a', url), component('c', url));
+      expect((await ended('--config', three)).status).to.equal(4);
+      expect(stage.segments()).to.deep.equal([`${stage.contextId}.pool.a`]);
+      await bridge.stop();
+    });
   });
 });
