@@ -268,5 +268,14 @@ describe('shm_bridge', function () {
       expect(stage.segments()).to.deep.equal([`${stage.contextId}.pool.a`]);
       await bridge.stop();
     });
+
+    it('leaves with status 4 where a segment may not be as large as it must', async () => {
+      const one = file(component('a', await deadUrl()));
+      const bridge = [process.execPath, join(PROJECT, 'dist/bridge/cli.js'), '--config', one];
+      const limited = stage.command(['bash', '-c', 'ulimit -f 1000; exec "$@"', '-', ...bridge]);
+      expect((await limited.ended).status).to.equal(4);
+      expect(limited.stderr).to.match(/shm_bridge: Cannot make \/dev\/shm\/\S+: EFBIG: /);
+      expect(stage.segments()).to.deep.equal([]);
+    });
   });
 });
