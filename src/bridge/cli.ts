@@ -8,6 +8,7 @@ import { logger } from '../log.js';
 import { parseArguments } from './settings/arguments.js';
 import type { Invocation } from './settings/arguments.js';
 import { bridge } from './bridge.js';
+import { logWriter } from './log-writer.js';
 import { withComponent } from './settings/chosen-component.js';
 import { loadBridgeConfig } from './settings/configuration.js';
 import type { BridgeConfig } from './settings/configuration.js';
@@ -25,7 +26,7 @@ const AROUND = {
   scheduler: asyncScheduler,
 };
 
-const say = (text: string): void => void process.stderr.write(text);
+const say = logWriter(process.stderr, process.stderr.fd);
 
 function fail(error: unknown): never {
   // What the system refuses is explained by its message; anything else is a mistake of ours.
