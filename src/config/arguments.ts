@@ -1,11 +1,9 @@
 // Reads the command line into a value; prints nothing and ends nothing.
-import { Command, CommanderError, Option } from 'commander';
-import { Fault } from '../errors.js';
-import { quoted } from '../document/key-path.js';
-import { HELP_COLUMNS, HELP_END, HELP_START, helpOf } from './help.js';
+import { Command, Option } from 'commander';
+import { readCommandLine } from '../rules/command-line.js';
+import { HELP_END, HELP_START, helpOf } from './help.js';
 import { OPTIONS } from './options.js';
 import type { Overrides } from './options.js';
-import { usageSentence } from '../rules/usage.js';
 
 export interface Arguments {
   /** The TOML file, as given with `--config`. */
@@ -21,59 +19,37 @@ export type Invocation =
   | { readonly kind: 'run' | 'check'; readonly arguments: Arguments }
   | { readonly kind: 'print'; readonly text: string };
 
-const KNOWN = [...OPTIONS.map(({ flags }) => flags), '--version', '--help'];
-
 /**
  * Reads the arguments after the program's name. `version` is what `--version` prints.
  * @throws Fault USAGE for unknown options, missing or refused arguments, and options at odds
  */
 export function parseArguments(argv: readonly string[], version: string): Invocation {
-  const printed: string[] = [];
-  const program = programOf(version, (text) => printed.push(text));
-  try {
-    program.parse(argv, { from: 'user' });
-  } catch (thrown) {
-    if (!(thrown instanceof CommanderError)) throw thrown;
-    if (thrown.exitCode === 0) return { kind: 'print', text: printed.join('') };
-    throw new Fault('USAGE', usageSentence(thrown, KNOWN), { cause: thrown });
-  }
-  const [stray] = program.args;
-  if (stray !== undefined)
-    throw new Fault('USAGE', `found ${quoted(stray)}, allowed are only options; see --help`);
-  const given: Readonly<Record<string, string | true>> = program.opts();
+  const line = readCommandLine(programOf(), argv, { version, helpEnd: HELP_END });
+  if (line.kind === 'text') return { kind: 'print', text: line.text };
+  const given = line.options;
   const overrides = OPTIONS.reduce<Overrides>((sofar, row) => {
     const argument = given[new Option(row.flags).attributeName()];
     return argument === undefined ? sofar : { ...sofar, ...row.overrides(String(argument)) };
   }, {});
-  const { config, targetsConfig, checkConfig } = program.opts<{
-    config?: string;
-    targetsConfig?: string;
-    checkConfig?: true;
-  }>();
+  const fileOf = (name: string) => {
+    const file = given[name];
+    return file === undefined ? undefined : String(file);
+  };
   return {
-    kind: checkConfig ? 'check' : 'run',
-    arguments: { configFile: config, targetsFile: targetsConfig, overrides },
+    kind: given['checkConfig'] === undefined ? 'run' : 'check',
+    arguments: {
+      configFile: fileOf('config'),
+      targetsFile: fileOf('targetsConfig'),
+      overrides,
+    },
   };
 }
 
-function programOf(version: string, print: (text: string) => void): Command {
-  const program = new Command('shm_exporter')
-    .description(HELP_START)
-    .allowExcessArguments() // Refused here in a better sentence.
-    .exitOverride()
-    .configureOutput({
-      writeOut: print,
-      writeErr: () => undefined, // The message is on the error as well.
-      getOutHelpWidth: () => HELP_COLUMNS,
-      getOutHasColors: () => false,
-    });
+function programOf(): Command {
+  const program = new Command('shm_exporter').description(HELP_START);
   for (const row of OPTIONS) {
     const option = new Option(row.flags, helpOf(row)).helpGroup(row.group);
     program.addOption(option.conflicts([...(row.conflicts ?? [])]));
   }
-  return program
-    .optionsGroup('Other:')
-    .version(version, '--version', 'Print the version')
-    .helpOption('--help', 'Print this help')
-    .addHelpText('after', HELP_END);
+  return program.optionsGroup('Other:');
 }

@@ -3,9 +3,6 @@ import { shown } from '../document/key-path.js';
 import type { Option } from './options.js';
 import { SETTINGS } from './settings.js';
 
-/** Wide enough for one line an option, narrow enough for any terminal. */
-export const HELP_COLUMNS = 80;
-
 export const HELP_START = `Reads managed objects from shared memory and exposes them as Prometheus metrics:
 over HTTP with --enable-metrics-http, else as snapshots on stdout.`;
 

@@ -1,5 +1,5 @@
 // One poll of a component: asked, read and judged, within its time.
-import { catchError, defer, map, of, reduce, throwError, timeout } from 'rxjs';
+import { catchError, defer, map, observeOn, of, reduce, throwError, timeout } from 'rxjs';
 import type { Observable, SchedulerLike } from 'rxjs';
 import type { ComponentTree } from '../tree/component-tree.js';
 import type { Chunk } from './fetch-body.js';
@@ -62,10 +62,12 @@ export function poll(
         new JsonDocument(boundsFor(limits)),
       ),
       timeout({ first: requestTimeoutMs, with: late, scheduler }),
-      map((document): Outcome => {
-        const tree = readTree(document.end(), limits);
-        return { kind: 'tree', tree, askedAtMs, ...about() };
-      }),
+      // Each step takes a turn of the event loop: with a large tree it holds it for a while.
+      map((document) => document.end()),
+      observeOn(scheduler),
+      map((json) => readTree(json, limits)),
+      observeOn(scheduler),
+      map((tree): Outcome => ({ kind: 'tree', tree, askedAtMs, ...about() })),
       catchError((failure: unknown) => {
         if (!(failure instanceof PollFailure)) throw failure;
         return of<Outcome>({ kind: 'failed', failure, ...about() });

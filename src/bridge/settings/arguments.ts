@@ -1,8 +1,8 @@
 // Reads the command line of the bridge into a value; prints nothing and ends nothing.
-import { Command, CommanderError } from 'commander';
+import { Command } from 'commander';
 import { quoted } from '../../document/key-path.js';
 import { Fault } from '../../errors.js';
-import { usageSentence } from '../../rules/usage.js';
+import { readCommandLine } from '../../rules/command-line.js';
 
 /** What the user asks for. */
 export type Invocation =
@@ -50,51 +50,23 @@ docs/bridge-configuration.md has every key.`;
 
 /** @throws Fault USAGE for unknown options, missing arguments and options at odds */
 export function parseArguments(argv: readonly string[], version: string): Invocation {
-  const printed: string[] = [];
-  const program = programOf(version, (text) => printed.push(text));
-  try {
-    program.parse(argv, { from: 'user' });
-  } catch (thrown) {
-    if (!(thrown instanceof CommanderError)) throw thrown;
-    if (thrown.exitCode === 0) return { kind: 'print', text: printed.join('') };
-    const known = [...OPTIONS.map(([flags]) => flags), '--version', '--help'];
-    throw new Fault('USAGE', usageSentence(thrown, known), { cause: thrown });
-  }
-  const [stray] = program.args;
-  if (stray !== undefined)
-    throw new Fault('USAGE', `found ${quoted(stray)}, allowed are only options; see --help`);
-  const { config, checkConfig, once, component, debug } = program.opts<{
-    config?: string;
-    checkConfig?: true;
-    once?: true;
-    component?: string;
-    debug?: true;
-  }>();
-  if (config === undefined || config === '')
+  const line = readCommandLine(programOf(), argv, { version, helpEnd: HELP_END });
+  if (line.kind === 'text') return { kind: 'print', text: line.text };
+  const { config, checkConfig, once, component, debug } = line.options;
+  if (typeof config !== 'string' || config === '')
     throw new Fault('USAGE', '--config: found nothing, needed is the path of a TOML file');
   for (const [option, value] of Object.entries({ config, component }))
-    if (value?.startsWith('--'))
+    if (typeof value === 'string' && value.startsWith('--'))
       throw new Fault('USAGE', `--${option}: found the option ${quoted(value)} for its argument`);
   if (checkConfig && once)
     throw new Fault('USAGE', '--check-config and --once cannot stand together');
   const kind = checkConfig ? 'check' : once ? 'once' : 'run';
-  return { kind, file: config, component, isDebug: debug ?? false };
+  const only = component === undefined ? undefined : String(component);
+  return { kind, file: config, component: only, isDebug: debug === true };
 }
 
-function programOf(version: string, print: (text: string) => void): Command {
-  const program = new Command('shm_bridge')
-    .description(HELP_START)
-    .allowExcessArguments() // Refused here in a better sentence.
-    .exitOverride()
-    .configureOutput({
-      writeOut: print,
-      writeErr: () => undefined, // The message is on the error as well.
-      getOutHelpWidth: () => 80,
-      getOutHasColors: () => false,
-    });
+function programOf(): Command {
+  const program = new Command('shm_bridge').description(HELP_START);
   for (const [flags, meaning] of OPTIONS) program.option(flags, meaning);
-  return program
-    .version(version, '--version', 'Print the version')
-    .helpOption('--help', 'Print this help')
-    .addHelpText('after', HELP_END);
+  return program;
 }
