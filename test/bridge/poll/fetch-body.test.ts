@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { createServer } from 'node:net';
 import type { AddressInfo, Server, Socket } from 'node:net';
+import { createServer as createTlsServer } from 'node:tls';
 import { Subscription, asyncScheduler } from 'rxjs';
 import type { Endpoint } from '#app/bridge/poll/fetch-body.js';
 import { fetchBody } from '#app/bridge/poll/fetch-body.js';
@@ -134,6 +135,21 @@ describe('a poll of a component', function () {
     expect(messageOf(await ask(other, { ca: OTHER_TLS.cert }))).to.match(/^tls: .*altnames/);
     for (const each of [url, other])
       expect(reasonOf(await ask(each, { tlsVerify: false }))).to.equal('tree');
+  });
+
+  it('tells in words that a server speaks too old a TLS', async () => {
+    const old = createTlsServer({
+      ...COMPONENT_TLS,
+      minVersion: 'TLSv1',
+      maxVersion: 'TLSv1',
+      ciphers: 'ALL:@SECLEVEL=0',
+    }).listen(0, '127.0.0.1');
+    old.on('tlsClientError', () => undefined);
+    await new Promise((resolve) => old.once('listening', resolve));
+    const url = `https://127.0.0.1:${(old.address() as AddressInfo).port}`;
+    const told = messageOf(await ask(url, { ca: COMPONENT_TLS.cert }));
+    old.close();
+    expect(told).to.equal('tls: tlsv1 alert protocol version');
   });
 
   it('tells of HTTP where HTTPS is spoken, and the other way round', async () => {
