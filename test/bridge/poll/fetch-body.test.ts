@@ -211,6 +211,28 @@ describe('a poll of a component', function () {
         expect(reasonOf(await ask(url))).to.equal(reason);
       });
 
+    it('does not repeat a key that the answer repeats', async () => {
+      const HEAD = 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n';
+      const KEY = 'Sesame-1';
+      const answers: readonly (readonly [said: string, told: string])[] = [
+        [
+          `HTTP/1.1 302 Found\r\nLocation: https://h/login?key=${KEY}\r\n\r\n`,
+          'redirected: status 302, to "https://h/login": redirects are not followed',
+        ],
+        [`${HEAD}${KEY}`, "bad_json: the body is not JSON: Unexpected token 'S'"],
+        [
+          `${HEAD}[{"Security-Key": ${KEY}}]`,
+          "bad_json: the body is not JSON: Unexpected token 'S'",
+        ],
+        [`${HEAD}["${KEY}" ""]`, "Expected ',' or ']' after array element in JSON at position 12"],
+      ];
+      for (const [said, told] of answers) {
+        const url = await talk((socket) => void socket.end(said));
+        const message = messageOf(await ask(url, {}, KEY));
+        expect(message).to.include(told).and.not.to.include(KEY);
+      }
+    });
+
     it('takes an answer that ends with its connection', async () => {
       const url = await talk(
         (socket) => void socket.end('HTTP/1.0 200 OK\r\n\r\n[{"Instance":"a"}]'),
