@@ -8,6 +8,7 @@ import { logger } from '../log.js';
 import { parseArguments } from './settings/arguments.js';
 import type { Invocation } from './settings/arguments.js';
 import { bridge } from './bridge.js';
+import { logWriter } from './log-writer.js';
 import { withComponent } from './settings/chosen-component.js';
 import { loadBridgeConfig } from './settings/configuration.js';
 import type { BridgeConfig } from './settings/configuration.js';
@@ -25,7 +26,7 @@ const AROUND = {
   scheduler: asyncScheduler,
 };
 
-const say = (text: string): void => void process.stderr.write(text);
+const say = logWriter(process.stderr, process.stderr.fd);
 
 function fail(error: unknown): never {
   // What the system refuses is explained by its message; anything else is a mistake of ours.
@@ -37,7 +38,13 @@ function fail(error: unknown): never {
 function run(config: BridgeConfig, isDebug: boolean): void {
   const log = logger(say, () => new Date(), isDebug);
   for (const message of config.warnings) log({ level: 'warning', message });
-  const running = bridge(config, AROUND).subscribe({ next: log, error: fail });
+  const running = bridge(config, AROUND).subscribe({
+    next: log,
+    // Not at once: what closes the segments is called after this.
+    error: (error: unknown) => {
+      queueMicrotask(() => fail(error));
+    },
+  });
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
     process.once(signal, () => {
       log({ level: 'info', message: `${signal}: ending` });

@@ -35,11 +35,12 @@ export class PublisherFile {
     this.#path = `${SHM_FOLDER}/${name}`;
     this.#temporary = `${SHM_FOLDER}/.${name}.${unique}.tmp`;
     const flags = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
-    this.#fd = attempt(`Cannot make ${this.#temporary}`, () =>
-      openSync(this.#temporary, flags, mode),
-    );
+    const cannot = `Cannot make ${this.#temporary}`;
+    this.#fd = attempt(cannot, () => openSync(this.#temporary, flags, mode));
     try {
-      ftruncateSync(this.#fd, size);
+      attempt(cannot, () => {
+        ftruncateSync(this.#fd, size);
+      });
       if (!this.reserve(0, PAGE, PAGE))
         throw new Fault('SEGMENT_FULL', `${SHM_FOLDER} has no room for ${this.#path}`);
       if (!tryLock(this.#fd)) throw new Fault('NATIVE_FAILED', `Cannot lock ${this.#temporary}`);

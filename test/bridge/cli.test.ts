@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { parseScenario } from '#app/simulator/scenario.js';
 import { freshComponents, treeOf } from '../support/components.js';
 import { freePort } from '../support/free-port.js';
-import { PROJECT, theatre } from '../support/processes.js';
+import { PROJECT, eventually, theatre } from '../support/processes.js';
 import type { Running } from '../support/processes.js';
 
 const SECRET = 's3cret-of-ads';
@@ -258,5 +258,39 @@ describe('shm_bridge', function () {
       expect(bridge.isOver).to.equal(false);
       await bridge.stop();
     });
+
+    it('leaves no other segment behind either, nor a part of one', async () => {
+      const [one, url] = [file(component('a', await served())), await served()];
+      const bridge = stage.start('bridge', ['--config', one]);
+      await begun(bridge);
+      const three = file(component('b', url), component('a', url), component('c', url));
+      expect((await ended('--config', three)).status).to.equal(4);
+      expect(stage.segments()).to.deep.equal([`${stage.contextId}.pool.a`]);
+      await bridge.stop();
+    });
+
+    it('leaves with status 4 where a segment may not be as large as it must', async () => {
+      const one = file(component('a', await deadUrl()));
+      const bridge = [process.execPath, join(PROJECT, 'dist/bridge/cli.js'), '--config', one];
+      const limited = stage.command(['bash', '-c', 'ulimit -f 1000; exec "$@"', '-', ...bridge]);
+      expect((await limited.ended).status).to.equal(4);
+      expect(limited.stderr).to.match(/shm_bridge: Cannot make \/dev\/shm\/\S+: EFBIG: /);
+      expect(stage.segments()).to.deep.equal([]);
+    });
+
+    for (const [what, target] of [
+      ['its disk is full', '/dev/full'],
+      ['its reader is gone', '>(head -c 1 >/dev/null)'],
+    ] as const)
+      it(`goes on without its log when ${what}`, async () => {
+        const server = await serving({}, treeOf({ objects: OBJECTS }));
+        const one = file(component('a', server.url, 'interval_ms = 1000\n'));
+        const words = [process.execPath, join(PROJECT, 'dist/bridge/cli.js')];
+        const args = [...words, '--config', one, '--debug'];
+        const bridge = stage.command(['bash', '-c', `exec "$@" 2> ${target}`, '-', ...args]);
+        await eventually('four polls', () => server.requests.length >= 4 || undefined);
+        expect(await bridge.stop()).to.deep.equal({ status: 0, signal: null });
+        expect(stage.segments()).to.deep.equal([]);
+      });
   });
 });
