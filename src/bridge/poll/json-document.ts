@@ -18,6 +18,8 @@ export interface JsonObject {
 const MARK = `\0${randomBytes(12).toString('hex')}`;
 const QUOTED_MARK = JSON.stringify(MARK).slice(0, -1);
 
+const FIRST_BYTES = 1 << 16;
+
 /** What a bad document is quoted by, at most. */
 const LONGEST_COMPLAINT = 160;
 
@@ -29,7 +31,9 @@ export function exactNumber(digits: string): number | bigint {
 
 export class JsonDocument {
   readonly #scan: JsonScan;
-  readonly #chunks: Uint8Array[] = [];
+  /** Not the chunks themselves: small ones cost far more than what they hold. */
+  #bytes = Buffer.allocUnsafe(FIRST_BYTES);
+  #length = 0;
 
   constructor(bounds: ScanBounds) {
     this.#scan = new JsonScan(bounds);
@@ -38,13 +42,20 @@ export class JsonDocument {
   /** @throws PollFailure `too_deep` or `too_many`, as soon as it is */
   write(chunk: Uint8Array): void {
     this.#scan.pass(chunk);
-    this.#chunks.push(chunk);
+    const length = this.#length + chunk.length;
+    if (length > this.#bytes.length) {
+      const larger = Buffer.allocUnsafe(2 * length);
+      this.#bytes.copy(larger, 0, 0, this.#length);
+      this.#bytes = larger;
+    }
+    this.#bytes.set(chunk, this.#length);
+    this.#length = length;
   }
 
-  /** The value, once everything is written. @throws PollFailure `bad_json` */
+  /** The value, once everything is written. @throws PollFailure `bad_json` or `too_many` */
   end(): Json {
     const longIntegers = this.#scan.end();
-    const bytes = Buffer.concat(this.#chunks);
+    const bytes = this.#bytes.subarray(0, this.#length);
     const value = parsed(decoded(marked(bytes, longIntegers)));
     return longIntegers.length === 0 ? value : unmarked(value);
   }
@@ -69,15 +80,26 @@ function unmarked(value: Json): Json {
   if (typeof value === 'string')
     return value.startsWith(MARK) ? exactInteger(value.slice(MARK.length)) : value;
   if (typeof value !== 'object' || value === null) return value;
-  for (const [key, item] of Object.entries(value)) {
-    const exact = unmarked(item);
-    // Not by assignment: a member may be called __proto__.
-    if (exact !== item) Reflect.defineProperty(value, key, { ...MEMBER, value: exact });
+  if (isList(value)) {
+    for (let index = 0; index < value.length; index++) unmarkIn(value, index);
+    return value;
+  }
+  for (const key in value) {
+    // A number where the name of a member should be.
+    if (key.startsWith(MARK)) throw badJson(`${key} is no name`);
+    unmarkIn(value, key);
   }
   return value;
 }
 
-const MEMBER = { writable: true, enumerable: true, configurable: true };
+const isList = (value: object): value is readonly Json[] => Array.isArray(value);
+
+function unmarkIn(holder: JsonObject | readonly Json[], key: string | number): void {
+  const item = Reflect.get(holder, key) as Json;
+  const exact = unmarked(item);
+  // A member called __proto__ is one of its own, and stays so.
+  if (exact !== item) Reflect.set(holder, key, exact);
+}
 
 function exactInteger(digits: string): number | bigint {
   if (/^-?(0|[1-9]\d*)$/.test(digits)) return exactNumber(digits);

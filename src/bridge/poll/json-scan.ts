@@ -6,6 +6,9 @@ export interface ScanBounds {
   readonly mostNesting: number;
   /** Arrays and objects in all. */
   readonly mostBrackets: number;
+  /** Commas in all, so items of arrays and members of objects. */
+  readonly mostCommas: number;
+  readonly mostLongIntegers: number;
 }
 
 /** Where an integer stands that a double may not hold exactly. */
@@ -16,19 +19,18 @@ export interface LongInteger {
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
+const COMMA = 0x2c;
 const MINUS = 0x2d;
 const [OPEN_BRACKET, CLOSE_BRACKET] = [0x5b, 0x5d];
 const [OPEN_BRACE, CLOSE_BRACE] = [0x7b, 0x7d];
 const [ZERO, NINE] = [0x30, 0x39];
-/** `.`, `e` and `E` make a number a decimal. */
-const DECIMAL = new Set([0x2e, 0x65, 0x45]);
+/** `.`, `e` and `E` make a number a decimal; `+` follows an `e`. */
+const DECIMAL = new Set([0x2e, 0x65, 0x45, 0x2b]);
 
 /** 2^53 has 16 digits. */
 const LEAST_DIGITS = 16;
 /** More than any integer of 64 bits has. */
 const MOST_DIGITS = 20;
-/** Integers that are noted; more than any tree within its bounds has. */
-const MOST_LONG = 4_000_000;
 
 /** Tells strings from the rest, and no more: whether it is JSON at all, the parser says. */
 export class JsonScan {
@@ -37,6 +39,7 @@ export class JsonScan {
   #at = 0;
   #nesting = 0;
   #brackets = 0;
+  #commas = 0;
   #isText = false;
   #isEscaped = false;
   /** Start of the number that is being passed, and its digits; -1 for none. */
@@ -63,6 +66,7 @@ export class JsonScan {
       else {
         if (this.#number >= 0) this.#finish(this.#at + index);
         if (byte === QUOTE) this.#isText = true;
+        else if (byte === COMMA) this.#separate();
         else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) this.#enter();
         else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) this.#nesting--;
       }
@@ -70,7 +74,7 @@ export class JsonScan {
     this.#at += bytes.length;
   }
 
-  /** The long integers, in the order of the document, once all of it has passed. */
+  /** The long integers, in the order of the document, once all of it has passed. @throws as `pass` */
   end(): readonly LongInteger[] {
     if (this.#number >= 0) this.#finish(this.#at);
     return this.#longIntegers;
@@ -84,9 +88,17 @@ export class JsonScan {
 
   #finish(end: number): void {
     const isLong = this.#digits >= LEAST_DIGITS && this.#digits <= MOST_DIGITS;
-    if (isLong && !this.#isDecimal && this.#longIntegers.length < MOST_LONG)
+    if (isLong && !this.#isDecimal) {
       this.#longIntegers.push({ start: this.#number, end });
+      if (this.#longIntegers.length > this.#bounds.mostLongIntegers)
+        throw tooMany(this.#bounds.mostLongIntegers, 'integers of 16 digits and more');
+    }
     this.#number = -1;
+  }
+
+  #separate(): void {
+    const { mostCommas } = this.#bounds;
+    if (++this.#commas > mostCommas) throw tooMany(mostCommas, 'commas');
   }
 
   #enter(): void {
@@ -96,10 +108,12 @@ export class JsonScan {
         'too_deep',
         `the document nests deeper than ${mostNesting} levels, which is what max_depth allows`,
       );
-    if (++this.#brackets > mostBrackets)
-      throw new PollFailure(
-        'too_many',
-        `the document has more than ${mostBrackets} arrays and objects, which is what max_objects and max_variables allow`,
-      );
+    if (++this.#brackets > mostBrackets) throw tooMany(mostBrackets, 'arrays and objects');
   }
 }
+
+const tooMany = (most: number, things: string): PollFailure =>
+  new PollFailure(
+    'too_many',
+    `the document has more than ${most} ${things}, which is what max_objects and max_variables allow`,
+  );

@@ -32,11 +32,14 @@ export interface PollSettings {
 
 /**
  * JSON nests twice for each object on a path, and has three arrays and objects for each object and one
- * for each variable; what else an object may hold is not much.
+ * for each variable; a variable has three members, an object five. What else they may hold is not much.
+ * What has more can take the parser far longer than its size lets one think.
  */
 const boundsFor = ({ maxDepth, maxObjects, maxVariables }: TreeLimits): ScanBounds => ({
   mostNesting: 2 * maxDepth + 8,
   mostBrackets: 8 * maxObjects + 2 * maxVariables + 1000,
+  mostCommas: 16 * maxObjects + 6 * maxVariables + 1000,
+  mostLongIntegers: 2 * maxVariables + 1000,
 });
 
 /** Emits one outcome and completes; never fails but for a mistake of ours. */

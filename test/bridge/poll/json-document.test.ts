@@ -5,9 +5,11 @@ import { JsonDocument } from '#app/bridge/poll/json-document.js';
 import type { Json, JsonObject } from '#app/bridge/poll/json-document.js';
 import { PollFailure } from '#app/bridge/poll/poll-failure.js';
 
-const read = (body: string | Uint8Array, pieces = 1, mostNesting = 50): Json => {
+const BOUNDS = { mostNesting: 50, mostBrackets: 1000, mostCommas: 2000, mostLongIntegers: 100 };
+
+const read = (body: string | Uint8Array, pieces = 1): Json => {
   const bytes = Buffer.from(body);
-  const document = new JsonDocument({ mostNesting, mostBrackets: 1000 });
+  const document = new JsonDocument(BOUNDS);
   const size = Math.max(1, Math.ceil(bytes.length / pieces));
   for (let at = 0; at < bytes.length; at += size) document.write(bytes.subarray(at, at + size));
   return document.end();
@@ -42,6 +44,8 @@ describe('JsonDocument', () => {
     ['1e3', 1000],
     ['1.5', 1.5],
     ['1e400', Infinity],
+    ['1e+0000000000000003', 1000],
+    ['1E-0000000000000003', 0.001],
     [`1${'0'.repeat(60)}`, 1e60],
   ];
   for (const [text, value] of numbers)
@@ -110,6 +114,8 @@ describe('JsonDocument', () => {
     'a long number that begins with 0': '[01234567890123456]',
     'a long number with a sign in it': '[12345678-9012345678]',
     'a long number that is cut': '[-',
+    'a long number for a name': '{9007199254740993:1}',
+    'a long number behind a plus': '[+9007199254740993]',
   };
   for (const [name, body] of Object.entries(BAD))
     it(`refuses ${name}`, () => {
@@ -125,7 +131,7 @@ describe('JsonDocument', () => {
 
   it('leaves a document that nests too deep as soon as it does', () => {
     const deep = '['.repeat(51);
-    const document = new JsonDocument({ mostNesting: 50, mostBrackets: 1000 });
+    const document = new JsonDocument(BOUNDS);
     expect(
       failureOf(() => {
         document.write(Buffer.from(deep));
@@ -142,6 +148,32 @@ describe('JsonDocument', () => {
   it('leaves a document with too many arrays and objects as soon as it has', () => {
     const flat = `[${'{},'.repeat(1000)}`;
     expect(failureOf(() => read(flat))).to.match(/^too_many: .* 1000 arrays and objects/);
+  });
+
+  it('leaves a document with too many items and members as soon as it has', () => {
+    expect(failureOf(() => read(`[${'1,'.repeat(2001)}`))).to.match(/^too_many: .* 2000 commas/);
+    expect(failureOf(() => read(`{${'"a":1,'.repeat(2001)}`))).to.match(/^too_many: /);
+    expect(read(`[${'1,'.repeat(2000)}1]`)).to.have.lengthOf(2001);
+    expect(read(`["${','.repeat(2001)}"]`)).to.be.an('array');
+  });
+
+  it('leaves a document with too many long integers, in place of rounding some', () => {
+    const list = (length: number) => `[${Array(length).fill('9007199254740993').join(',')}]`;
+    expect(read(list(100))).to.deep.equal(Array(100).fill(9007199254740993n));
+    expect(failureOf(() => read(list(101)))).to.match(/^too_many: .* 100 integers of 16 digits/);
+  });
+
+  it('keeps no more than the bytes of a document that comes a byte at a time', () => {
+    const document = new JsonDocument(BOUNDS);
+    const heap = (): number => {
+      globalThis.gc?.();
+      return process.memoryUsage().heapUsed;
+    };
+    const before = heap();
+    for (let byte = 0; byte < 300_000; byte++) document.write(Buffer.from(' '));
+    expect(heap() - before).to.be.below(10 << 20);
+    document.write(Buffer.from('[7]'));
+    expect(document.end()).to.deep.equal([7]);
   });
 
   it('is not fooled by digits in texts, nor by texts between long numbers', () => {

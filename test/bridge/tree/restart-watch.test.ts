@@ -91,6 +91,16 @@ describe('RestartWatch', () => {
         [false, false],
       ],
       [
+        'nothing where a tree leaves them out, and another one behind it',
+        [{ pid: 1, time: MONDAY }, {}, { pid: 1, time: MONDAY }, {}, { pid: 2, time: MONDAY }],
+        [false, false, false, false, true],
+      ],
+      [
+        'nothing where they come late',
+        [{}, { pid: 1 }, { pid: 1, time: MONDAY }, { pid: 1, time: TUESDAY }],
+        [false, false, false, true],
+      ],
+      [
         'each of several restarts',
         [{ pid: 1 }, { pid: 2 }, { pid: 3 }, { pid: 3 }, { pid: 1 }],
         [false, true, true, false, true],
@@ -103,6 +113,19 @@ describe('RestartWatch', () => {
     const ticks = Array.from({ length: 8 }, (_, n) => ({ pid: 1, time: `08:00:0${n}` }));
     expect(verdicts(...ticks)).to.deep.equal([false, true, true, true, false, false, false, false]);
     expect(verdicts(...ticks, { pid: 2, time: '08:00:09' }).at(-1)).to.equal(true);
+  });
+
+  it('heeds again a time that stands still after many restarts in a row, as process 1 of a container', () => {
+    const crashes = Array.from({ length: 8 }, (_, n) => ({ pid: 1, time: `08:00:0${n}` }));
+    const life = Array.from({ length: 3 }, () => ({ pid: 1, time: MONDAY }));
+    const seen = verdicts(...crashes, ...life, { pid: 1, time: MONDAY }, { pid: 1, time: TUESDAY });
+    expect(seen.at(-1)).to.equal(true);
+    const clock = Array.from({ length: 20 }, (_, n) => ({ pid: 1, time: `${n >> 1}` }));
+    expect(
+      verdicts(...crashes, ...clock)
+        .slice(8)
+        .filter(Boolean),
+    ).to.deep.equal([]);
   });
 
   it('does not take a few restarts, hours apart, for a clock', () => {
