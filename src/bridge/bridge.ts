@@ -85,7 +85,8 @@ function polls(component: ComponentConfig, around: Around): Observable<Polled<Ou
       ...{ limits, requestTimeoutMs, unixMs, steadyMs, scheduler },
     }).pipe(
       tap((outcome) => {
-        key.isRefused = outcome.kind === 'failed' && outcome.failure.reason === 'unauthorized';
+        const reason = outcome.kind === 'failed' ? outcome.failure.reason : undefined;
+        key.isRefused = reason === 'unauthorized' || reason === 'no_key';
       }),
     );
   return polling(once, (outcome) => verdictOf({ outcome }) === 'failed', pace, scheduler, steadyMs);

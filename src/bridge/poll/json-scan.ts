@@ -106,7 +106,7 @@ export class JsonScan {
     if (++this.#nesting > mostNesting)
       throw new PollFailure(
         'too_deep',
-        `the document nests deeper than ${mostNesting} levels, which is what max_depth allows`,
+        `its arrays and objects nest deeper than ${mostNesting} levels, more than a tree of max_depth has`,
       );
     if (++this.#brackets > mostBrackets) throw tooMany(mostBrackets, 'arrays and objects');
   }
@@ -115,5 +115,5 @@ export class JsonScan {
 const tooMany = (most: number, things: string): PollFailure =>
   new PollFailure(
     'too_many',
-    `the document has more than ${most} ${things}, which is what max_objects and max_variables allow`,
+    `it has more than ${most} ${things}, more than a tree of max_objects and max_variables has`,
   );

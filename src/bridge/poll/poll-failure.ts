@@ -9,6 +9,7 @@ export const FAILURE_REASONS = {
   cut: 'the connection ended before the answer did',
   bad_http: 'the answer is not HTTP',
   unauthorized: 'status 401 or 403: the security key is missing or wrong',
+  no_key: 'the security key was refused, and cannot be read again from its file or variable',
   not_found: 'status 404: the view is switched off, or the URL has another base',
   redirected: 'a status from 300 to 399, which is not followed: the key would go along',
   bad_status: 'any other status than 200',

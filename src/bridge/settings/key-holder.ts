@@ -14,14 +14,14 @@ export class KeyHolder {
     this.#key = component.securityKey;
   }
 
-  /** @throws PollFailure `unauthorized` when a refused key cannot be read again */
+  /** @throws PollFailure `no_key` when a refused key cannot be read again */
   current(): string {
     if (!this.isRefused) return this.#key;
     try {
       this.#key = this.#component.readKey();
     } catch (error) {
       throw new PollFailure(
-        'unauthorized',
+        'no_key',
         `the key was refused and cannot be read again: ${messageOf(error)}`,
       );
     }

@@ -36,7 +36,7 @@ describe('KeyHolder', () => {
         PollFailure,
         'the key was refused and cannot be read again: /etc/key cannot be read',
       )
-      .with.property('reason', 'unauthorized');
+      .with.property('reason', 'no_key');
     expect(key.current()).to.equal('second');
   });
 });
