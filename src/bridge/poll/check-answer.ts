@@ -40,10 +40,10 @@ function refusal(status: number, location: string | undefined, hasKey: boolean):
       'not_found',
       'status 404: the view is switched off there, or url has another base',
     );
-  if (status >= 300 && status < 400)
-    return new PollFailure(
-      'redirected',
-      `status ${status}, to ${quoted(location ?? '')}: redirects are not followed`,
-    );
+  if (status >= 300 && status < 400) {
+    // Without the query, which may repeat what was sent.
+    const to = quoted((location ?? '').replace(/[?#].*$/s, ''));
+    return new PollFailure('redirected', `status ${status}, to ${to}: redirects are not followed`);
+  }
   return new PollFailure('bad_status', `status ${status}, needed is 200`);
 }

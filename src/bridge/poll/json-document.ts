@@ -119,7 +119,8 @@ function parsed(text: string): Json {
   try {
     return JSON.parse(text) as Json;
   } catch (error) {
-    throw badJson(messageOf(error));
+    // Without the piece of the body behind it: the body may repeat the key, or tell names of users.
+    throw badJson(messageOf(error).replace(/(^|, (\.{3})?)".*$/s, ''));
   }
 }
 

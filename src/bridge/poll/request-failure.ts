@@ -17,6 +17,9 @@ const REASONS: readonly (readonly [RegExp, FailureReason])[] = [
   [/^/, 'tls'],
 ];
 
+/** What OpenSSL complains of, among the places in its source where it does. */
+const OPENSSL = /(?:^|:)error:[^:]*:[^:]*:[^:]*:([^:]+)/;
+
 const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error ? String(error.code) : '';
 
@@ -28,7 +31,7 @@ export function requestFailure(error: unknown): PollFailure {
   const code = codeOf(first) || codeOf(error);
   const reason = REASONS.find(([shape]) => shape.test(code))?.[1] ?? 'tls';
   const message = messageOf(first).replace(/[\p{Cc}\p{Cf}]/gu, ' ');
-  const text = (message === '' ? code : message).slice(0, 200);
+  const text = (OPENSSL.exec(message)?.[1] ?? (message || code)).slice(0, 200);
   if (reason === 'bad_http' && code.includes('HEADER_OVERFLOW'))
     return new PollFailure('bad_http', 'the headers of the answer are larger than 16 KiB');
   return new PollFailure(reason, text);

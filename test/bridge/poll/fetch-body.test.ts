@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { createServer } from 'node:net';
 import type { AddressInfo, Server, Socket } from 'node:net';
+import { createServer as createTlsServer } from 'node:tls';
 import { Subscription, asyncScheduler } from 'rxjs';
 import type { Endpoint } from '#app/bridge/poll/fetch-body.js';
 import { fetchBody } from '#app/bridge/poll/fetch-body.js';
@@ -136,6 +137,21 @@ describe('a poll of a component', function () {
       expect(reasonOf(await ask(each, { tlsVerify: false }))).to.equal('tree');
   });
 
+  it('tells in words that a server speaks too old a TLS', async () => {
+    const old = createTlsServer({
+      ...COMPONENT_TLS,
+      minVersion: 'TLSv1',
+      maxVersion: 'TLSv1',
+      ciphers: 'ALL:@SECLEVEL=0',
+    }).listen(0, '127.0.0.1');
+    old.on('tlsClientError', () => undefined);
+    await new Promise((resolve) => old.once('listening', resolve));
+    const url = `https://127.0.0.1:${(old.address() as AddressInfo).port}`;
+    const told = messageOf(await ask(url, { ca: COMPONENT_TLS.cert }));
+    old.close();
+    expect(told).to.equal('tls: tlsv1 alert protocol version');
+  });
+
   it('tells of HTTP where HTTPS is spoken, and the other way round', async () => {
     const { url: plain } = await serve();
     const { url: secure } = await serve({ tls: COMPONENT_TLS });
@@ -194,6 +210,28 @@ describe('a poll of a component', function () {
         const url = await talk((socket) => void socket.write(said));
         expect(reasonOf(await ask(url))).to.equal(reason);
       });
+
+    it('does not repeat a key that the answer repeats', async () => {
+      const HEAD = 'HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n';
+      const KEY = 'Sesame-1';
+      const answers: readonly (readonly [said: string, told: string])[] = [
+        [
+          `HTTP/1.1 302 Found\r\nLocation: https://h/login?key=${KEY}\r\n\r\n`,
+          'redirected: status 302, to "https://h/login": redirects are not followed',
+        ],
+        [`${HEAD}${KEY}`, "bad_json: the body is not JSON: Unexpected token 'S'"],
+        [
+          `${HEAD}[{"Security-Key": ${KEY}}]`,
+          "bad_json: the body is not JSON: Unexpected token 'S'",
+        ],
+        [`${HEAD}["${KEY}" ""]`, "Expected ',' or ']' after array element in JSON at position 12"],
+      ];
+      for (const [said, told] of answers) {
+        const url = await talk((socket) => void socket.end(said));
+        const message = messageOf(await ask(url, {}, KEY));
+        expect(message).to.include(told).and.not.to.include(KEY);
+      }
+    });
 
     it('takes an answer that ends with its connection', async () => {
       const url = await talk(
