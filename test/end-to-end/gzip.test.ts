@@ -5,7 +5,9 @@ import { gunzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { delay, isInstalled, theatre } from '../support/processes.js';
 
-describe('gzip end to end', () => {
+describe('gzip end to end', function () {
+  // Twice forty-five pages from a publisher that takes a whole core.
+  this.timeout(60_000);
   const stage = theatre();
   const VARIABLES = 4000;
   const variables = (value: number) =>
