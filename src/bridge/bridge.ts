@@ -1,4 +1,5 @@
 // Builds the bridge from its configuration: one publisher, and one stream of polls, for each component.
+import type { LookupFunction } from 'node:net';
 import { concatMap, defer, finalize, merge, of, tap } from 'rxjs';
 import type { Observable, SchedulerLike } from 'rxjs';
 import type { TargetEvent } from '../model.js';
@@ -10,6 +11,7 @@ import type { BridgeConfig } from './settings/configuration.js';
 import { fetchBody } from './poll/fetch-body.js';
 import { KeyHolder } from './settings/key-holder.js';
 import { OwnRoot } from './segment/own-root.js';
+import { NameLookup } from './poll/name-lookup.js';
 import { poll } from './poll/poll.js';
 import type { Outcome } from './poll/poll.js';
 import { polling } from './poll/polling.js';
@@ -26,26 +28,32 @@ export interface Around {
   readonly scheduler: SchedulerLike;
 }
 
+/** What all components share. */
+interface Shared extends Around {
+  readonly lookup: LookupFunction;
+}
+
 /** Polls all components and publishes what they show, while it is subscribed to. */
 export function bridge(config: BridgeConfig, around: Around): Observable<TargetEvent> {
-  return merge(...config.components.map((component) => bridged(component, config, around)));
+  const shared = { ...around, lookup: new NameLookup().lookup };
+  return merge(...config.components.map((component) => bridged(component, config, shared)));
 }
 
 function bridged(
   component: ComponentConfig,
   { contextId, poolName, host }: BridgeConfig,
-  around: Around,
+  shared: Shared,
 ): Observable<TargetEvent> {
   return defer(() => {
     const publisher = new Publisher({
       contextId,
       poolName,
       serverKey: component.serverKey,
-      pid: around.pid,
-      realtimeNs: () => BigInt(around.unixMs()) * 1_000_000n,
+      pid: shared.pid,
+      realtimeNs: () => BigInt(shared.unixMs()) * 1_000_000n,
       capacity: capacityFor(component.limits),
     });
-    return defer(() => published(component, publisher, host, around)).pipe(
+    return defer(() => published(component, publisher, host, shared)).pipe(
       finalize(() => {
         publisher.close();
       }),
@@ -57,31 +65,31 @@ function published(
   component: ComponentConfig,
   publisher: Publisher,
   host: string,
-  around: Around,
+  shared: Shared,
 ): Observable<TargetEvent> {
   const { name, number, serverKey, endpoint, selection, patience } = component;
   const url = endpoint.url.href;
   const own = new OwnRoot(publisher, { host, number, name, url });
-  const { steadyMs } = around;
+  const { steadyMs } = shared;
   const keeper = new ComponentKeeper({ name, publisher, own, selection, steadyMs });
   publisher.place();
   const opened: TargetEvent = {
     level: 'info',
     message: `${name}: polling ${url}, publishing under server key ${serverKey}`,
   };
-  const event$ = polls(component, around).pipe(
-    standing<Polled<Outcome>>(verdictOf, patience, around.scheduler),
+  const event$ = polls(component, shared).pipe(
+    standing<Polled<Outcome>>(verdictOf, patience, shared.scheduler),
     concatMap((input) => keeper.take(input)),
   );
   return merge(of(opened), event$, heartbeat(publisher));
 }
 
-function polls(component: ComponentConfig, around: Around): Observable<Polled<Outcome>> {
+function polls(component: ComponentConfig, shared: Shared): Observable<Polled<Outcome>> {
   const { endpoint, limits, requestTimeoutMs, pace } = component;
-  const { unixMs, steadyMs, scheduler } = around;
+  const { unixMs, steadyMs, scheduler, lookup } = shared;
   const key = new KeyHolder(component);
   const once = () =>
-    poll(() => fetchBody(endpoint, key.current()), {
+    poll(() => fetchBody(endpoint, key.current(), lookup), {
       ...{ limits, requestTimeoutMs, unixMs, steadyMs, scheduler },
     }).pipe(
       tap((outcome) => {

@@ -2,6 +2,7 @@
 import { request as httpRequest } from 'node:http';
 import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http';
 import { request as httpsRequest } from 'node:https';
+import type { LookupFunction } from 'node:net';
 import type { Transform } from 'node:stream';
 import { Observable } from 'rxjs';
 import type { Subscriber } from 'rxjs';
@@ -35,14 +36,19 @@ export interface Chunk {
  * Emits the body of the answer to one GET. Redirects are not followed, and the connection is not
  * used again; unsubscribing ends it at once. Fails with a PollFailure.
  * @param securityKey empty for none
+ * @param lookup finds the addresses of a name; default: the system's
  */
-export function fetchBody(endpoint: Endpoint, securityKey: string): Observable<Chunk> {
+export function fetchBody(
+  endpoint: Endpoint,
+  securityKey: string,
+  lookup?: LookupFunction,
+): Observable<Chunk> {
   const { url, connectTimeoutMs, maxBodyBytes } = endpoint;
   return new Observable((subscriber) => {
     const fail = (error: unknown): void => {
       subscriber.error(requestFailure(error));
     };
-    const request = send(endpoint, securityKey);
+    const request = send(endpoint, securityKey, lookup);
     const patience = setTimeout(() => {
       fail(new PollFailure('timeout', `no connection within ${connectTimeoutMs} ms`));
     }, connectTimeoutMs);
@@ -70,11 +76,12 @@ export function fetchBody(endpoint: Endpoint, securityKey: string): Observable<C
   });
 }
 
-function send(endpoint: Endpoint, securityKey: string): ClientRequest {
+function send(endpoint: Endpoint, securityKey: string, lookup?: LookupFunction): ClientRequest {
   const { url, tlsVerify, ca, deflate } = endpoint;
   const options: RequestOptions = {
     method: 'GET',
     agent: false,
+    lookup,
     headers: {
       accept: 'application/json',
       'accept-encoding': deflate ? 'deflate' : 'identity',

@@ -1,0 +1,107 @@
+// Names that hang, names that fail, and what becomes of the others.
+import { expect } from 'chai';
+import { lookup as systemLookup } from 'node:dns';
+import type { LookupAddress } from 'node:dns';
+import { NameLookup } from '#app/bridge/poll/name-lookup.js';
+import type { Resolve } from '#app/bridge/poll/name-lookup.js';
+import { delay, eventually } from '../../support/processes.js';
+
+const AT: LookupAddress[] = [{ address: '127.0.0.7', family: 4 }];
+const ELSEWHERE: LookupAddress[] = [{ address: '127.0.0.8', family: 4 }];
+const failed = (code: string) => Object.assign(new Error(code), { code });
+
+/** A resolver whose answers are given by hand, in any order. */
+function resolver() {
+  const asked: { readonly name: string; readonly found: Parameters<Resolve>[1] }[] = [];
+  const names = new NameLookup((name, found) => asked.push({ name, found }));
+  const ask = (name: string) => {
+    const answers: string[] = [];
+    names.lookup(name, { all: true }, (error, addresses) => {
+      const told = Array.isArray(addresses) ? addresses.map(({ address }) => address).join() : '';
+      answers.push(error?.message ?? told);
+    });
+    return answers;
+  };
+  const take = (name: string) => {
+    const index = asked.findIndex((each) => each.name === name);
+    const [each] = index < 0 ? [] : asked.splice(index, 1);
+    if (each === undefined) throw new Error(`${name} is not under way`);
+    return each.found;
+  };
+  return { ask, take, underWay: () => asked.map(({ name }) => name) };
+}
+
+describe('NameLookup', () => {
+  it('finds what the system finds, one address or all of them', async () => {
+    const { lookup } = new NameLookup();
+    const seen: unknown[] = [];
+    const note = (...told: readonly unknown[]) => void seen.push(told);
+    lookup('localhost', {}, note);
+    lookup('localhost', { all: true }, note);
+    const wanted = await new Promise<LookupAddress[]>((resolve) => {
+      systemLookup('localhost', { all: true }, (_, addresses) => {
+        resolve(addresses);
+      });
+    });
+    await eventually('both', () => seen.length === 2 || undefined);
+    expect(seen).to.deep.equal([
+      [null, wanted[0]?.address, wanted[0]?.family],
+      [null, wanted],
+    ]);
+  });
+
+  it('looks a name up once for all who ask meanwhile, and again for who asks later', () => {
+    const { ask, take, underWay } = resolver();
+    const both = [ask('a'), ask('a')];
+    expect(underWay()).to.deep.equal(['a']);
+    take('a')(null, AT);
+    expect(both).to.deep.equal([['127.0.0.7'], ['127.0.0.7']]);
+    ask('a');
+    expect(underWay()).to.deep.equal(['a']);
+  });
+
+  it('answers each name as it is found, whichever hang', () => {
+    const { ask, take, underWay } = resolver();
+    const answers = ['a', 'b', 'c'].map(ask);
+    ask('a');
+    expect(underWay()).to.deep.equal(['a', 'b', 'c']);
+    take('c')(null, AT);
+    take('b')(failed('ENOTFOUND'), []);
+    expect(answers).to.deep.equal([[], ['ENOTFOUND'], ['127.0.0.7']]);
+  });
+
+  it('gives what was found before when it takes long, and what is found then later', async () => {
+    const { ask, take } = resolver();
+    ask('a');
+    take('a')(null, AT);
+    const late = ask('a');
+    await eventually('the former address', () => late[0]);
+    take('a')(null, ELSEWHERE);
+    expect(late).to.deep.equal(['127.0.0.7']);
+    const next = ask('a');
+    await eventually('the later address', () => next[0]);
+    expect(next).to.deep.equal(['127.0.0.8']);
+  });
+
+  it('keeps who asks waiting where nothing was found before', async () => {
+    const { ask, take } = resolver();
+    const first = ask('a');
+    await delay(100);
+    expect(first).to.deep.equal([]);
+    take('a')(null, AT);
+    expect(first).to.deep.equal(['127.0.0.7']);
+  });
+
+  it('heeds that a name is gone, and not that nobody could be asked', () => {
+    const { ask, take } = resolver();
+    ask('a');
+    take('a')(null, AT);
+    const asked = ask('a');
+    take('a')(failed('EAI_AGAIN'), []);
+    const again = ask('a');
+    take('a')(failed('ENOTFOUND'), []);
+    const unknown = ask('b');
+    take('b')(failed('EAI_AGAIN'), []);
+    expect([asked, again, unknown]).to.deep.equal([['127.0.0.7'], ['ENOTFOUND'], ['EAI_AGAIN']]);
+  });
+});
