@@ -28,7 +28,7 @@ export interface Ended {
 export async function eventually<T>(
   what: string,
   probe: () => T | undefined | Promise<T | undefined>,
-  withinMs = 8000,
+  withinMs = 15_000,
 ): Promise<T> {
   const end = performance.now() + withinMs;
   while (performance.now() < end) {
