@@ -36,3 +36,11 @@ export interface TargetFacts extends Standing {
   /** Of the partition: busy time divided by idle time, and how long refreshes waited. */
   readonly queue: { readonly busyIdleRatio: number; readonly waits: Durations };
 }
+
+/** The standing alone: who lays it over facts must not lay more. */
+export const standingOf = ({ serverKey, root, isReady, publisher }: TargetFacts): Standing => ({
+  serverKey,
+  root,
+  isReady,
+  publisher,
+});

@@ -3,6 +3,7 @@ import { Worker } from 'node:worker_threads';
 import { Observable, defer, merge, ignoreElements, tap } from 'rxjs';
 import type { Subscriber } from 'rxjs';
 import { messageOf } from '../errors.js';
+import { standingOf } from '../exposition/target-facts.js';
 import type { TargetFacts } from '../exposition/target-facts.js';
 import type { SharedMemory } from '../native/shared-memory.js';
 import { Borrower } from './borrower.js';
@@ -79,7 +80,7 @@ export class ThreadedPartition implements Partition {
       );
       return merge(told$, tell$);
     });
-    return { report$, standing: () => facts, facts: () => facts };
+    return { report$, standing: () => standingOf(facts), facts: () => facts };
   }
 
   /** Ends the thread; its targets must have ended before. */

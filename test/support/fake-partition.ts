@@ -1,5 +1,6 @@
 // A partition without targets at work: it notes what it hosts, and is as busy as a test says.
 import { filter, map } from 'rxjs';
+import { standingOf } from '#app/exposition/target-facts.js';
 import type { TargetFacts } from '#app/exposition/target-facts.js';
 import type { TargetDefinition } from '#app/partitions/definition.js';
 import { nothingKnown } from '#app/partitions/nothing-known.js';
@@ -30,7 +31,7 @@ export class FakePartition implements Partition {
       filter(({ kind }) => kind === 'leave' && !this.isDeaf),
       map(() => NOTHING_HANDED_OVER),
     );
-    return { report$, standing: facts, facts };
+    return { report$, standing: () => standingOf(facts()), facts };
   }
 
   /** The target of that server key was refreshed for so long. */
