@@ -51,6 +51,17 @@ const warningsOf = ({ config, plan: targets }: Planned): readonly string[] => [
   ...scopeWarnings(config, targets),
 ];
 
+/** What is to be said of the license that a start would need. */
+function licenseWarnings({ config }: Planned): readonly string[] {
+  try {
+    const { warning } = readLicense(config.settings.licenseFile, new Date());
+    return warning === '' ? [] : [warning];
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error;
+    return [`${messageOf(error)}; a start would be refused now`];
+  }
+}
+
 /** Everything that a configuration says, checked. */
 function plan(given: Arguments): Planned {
   const config = loadConfig(given);
@@ -118,7 +129,8 @@ function main(): void {
     run(invocation.arguments);
     return;
   }
-  const warnings = warningsOf(plan(invocation.arguments))
+  const planned = plan(invocation.arguments);
+  const warnings = [...warningsOf(planned), ...licenseWarnings(planned)]
     .map((warning) => `warning: ${warning}\n`)
     .join('');
   print(`${warnings}configuration is valid\n`);

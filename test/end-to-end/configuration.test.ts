@@ -120,12 +120,25 @@ describe('the command line of shm_exporter', function () {
     });
 
   it('warns of an application that is nearly a known one with --check-config', () => {
-    const { status, stdout } = run('--app', 'asd', '--check-config');
+    const { status, stdout } = run('--config', stage.config({ app: 'asd' }), '--check-config');
     expect(status).to.equal(0);
-    expect(stdout).to.equal(
-      'warning: app: asd has no catalogue and exports what its publisher describes; the nearest known application is ads\n' +
-        'configuration is valid\n',
+    expect(stdout).to.match(
+      /^warning: \S+ app: asd has no catalogue and exports what its publisher describes; the nearest known application is ads\nconfiguration is valid\n$/,
     );
+  });
+
+  it('warns of a license that a start would refuse with --check-config', () => {
+    const gone = stage.path('gone.json');
+    const warnings = {
+      [gone]: `License file ${gone} does not exist`,
+      '': 'No license file is configured; set license_file to the path of a license',
+    };
+    for (const [license_file, warning] of Object.entries(warnings))
+      expect(run('--config', stage.config({ license_file }), '--check-config')).to.deep.equal({
+        status: 0,
+        stdout: `warning: ${warning}; a start would be refused now\nconfiguration is valid\n`,
+        stderr: '',
+      });
   });
 
   it('names the option that was meant, with status 2', () => {

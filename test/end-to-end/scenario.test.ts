@@ -182,6 +182,8 @@ describe('a scenario of all value types', function () {
 
   it('follows the state of an object', async () => {
     const root = 'h.1.adh';
+    // Before its publisher: the first state is not to be missed.
+    const url = await stage.exporter({ app: 'adh', server_keys: ['3'] }).url();
     await stage.play({
       server_key: '3',
       objects: [
@@ -191,9 +193,8 @@ describe('a scenario of all value types', function () {
           variables: { processID: { type: 'u64', value: 1 } },
         },
       ],
-      steps: [{ after_ms: 1000, state: { [root]: 'auto_recovery' } }],
+      steps: [{ after_ms: 1500, state: { [root]: 'auto_recovery' } }],
     });
-    const url = await stage.exporter({ app: 'adh', server_keys: ['3'] }).url();
     const states = (found: ReadonlyMap<string, string>) =>
       [...found].flatMap(([key, value]) =>
         key.startsWith('adh_process_object_state') && value === '1' ? [key] : [],

@@ -1,5 +1,6 @@
 // The security key of a component: read from a file or the environment, never shown.
 import type { Stats } from 'node:fs';
+import { dirname } from 'node:path';
 import { readRegularFile } from '../../document/regular-file.js';
 import { Fault } from '../../errors.js';
 
@@ -12,6 +13,7 @@ export interface KeyReader {
 
 const MOST_CHARACTERS = 1024;
 const GROUP_AND_OTHERS = 0o077;
+const GROUP_READ = 0o040;
 const ROOT = 0;
 
 /**
@@ -48,9 +50,19 @@ function fromEnvironment(name: string, { environment }: KeyReader): string {
   return value;
 }
 
-function fromFile(path: string, { userId }: KeyReader): string {
+/**
+ * The bits of a mode that let others at a key. What systemd loads lies in a folder that it closes to
+ * all others, and is of mode 0440 since its user reads it by an access list (systemd#29435).
+ */
+function forbiddenBits(path: string, { environment }: KeyReader): number {
+  const isCredential = dirname(path) === environment['CREDENTIALS_DIRECTORY'];
+  return isCredential ? GROUP_AND_OTHERS & ~GROUP_READ : GROUP_AND_OTHERS;
+}
+
+function fromFile(path: string, reader: KeyReader): string {
+  const { userId } = reader;
   const inspect = ({ mode, uid }: Stats): void => {
-    if ((mode & GROUP_AND_OTHERS) !== 0)
+    if ((mode & forbiddenBits(path, reader)) !== 0)
       throw invalid(
         `${path}: has mode ${(mode & 0o777).toString(8).padStart(4, '0')}, allowed is access for its owner only, as after chmod 600`,
       );

@@ -113,6 +113,26 @@ describe('readSecurityKey', () => {
         `k: has mode 0${mode.toString(8)}, allowed is access for its owner only, as after chmod 600`,
       ));
 
+  describe('of a credential that systemd loaded', () => {
+    const loaded = () => ({ ...KEYS, environment: { CREDENTIALS_DIRECTORY: folder.path('') } });
+
+    for (const mode of [0o440, 0o400])
+      it(`takes a file of mode ${mode.toString(8)}`, () =>
+        expect(readSecurityKey(keyFile('s3cret', mode), loaded())).to.equal('s3cret'));
+
+    for (const mode of [0o460, 0o444, 0o450])
+      it(`refuses a file of mode ${mode.toString(8)}`, () =>
+        expect(complaint(keyFile('s3cret', mode), loaded())).to.include(
+          `k: has mode 0${mode.toString(8)}`,
+        ));
+
+    it('takes nothing of the kind from a folder whose name only begins alike', () => {
+      const source = keyFile('s3cret', 0o440);
+      const environment = { CREDENTIALS_DIRECTORY: folder.path('').slice(0, -1) };
+      expect(complaint(source, { ...KEYS, environment })).to.include('k: has mode 0440');
+    });
+  });
+
   it('looks at the file that a link leads to', () => {
     keyFile('s3cret');
     symlinkSync(folder.path('k'), folder.path('link'));
