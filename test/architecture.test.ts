@@ -93,7 +93,7 @@ describe('the architecture', () => {
       for (const [, path = ''] of code.matchAll(/from '(\.[^']+)\.js'/g))
         visit(relative('src', resolve('src', dirname(file), `${path}.ts`)));
     };
-    visit('partitions/thread.ts');
+    visit('partitions/threads/thread.ts');
     expect([...reached]).to.include('exposition/kernel/kernel.ts');
     expect([...reached]).not.to.include('native/libc.ts');
   });

@@ -5,7 +5,7 @@ import { ServerPool } from '../streams/server-pool.js';
 import { CatalogueShelf } from './catalogue-shelf.js';
 import { LogicalPartition } from './logical-partition.js';
 import type { Partition } from './partition.js';
-import { ThreadedPartition } from './threaded-partition.js';
+import { ThreadedPartition } from './threads/threaded-partition.js';
 
 export interface PartitionSettings {
   readonly workerExecutionMode: 'logical' | 'threaded';

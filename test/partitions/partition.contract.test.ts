@@ -11,7 +11,7 @@ import { posixMemory } from '#app/native/posix.js';
 import type { TargetDefinition } from '#app/partitions/definition.js';
 import { PartitionSet } from '#app/partitions/partition-set.js';
 import { REVIVE_MS } from '#app/partitions/tenant.js';
-import { ThreadedPartition, startThread } from '#app/partitions/threaded-partition.js';
+import { ThreadedPartition, startThread } from '#app/partitions/threads/threaded-partition.js';
 import type { Partition } from '#app/partitions/partition.js';
 import { ServedTarget } from '#app/served-target.js';
 import { definitionOf } from '../support/definition-of.js';

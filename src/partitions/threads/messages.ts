@@ -1,10 +1,10 @@
 // What the main thread and the thread of a partition say to each other. Plain data only.
-import type { TargetFacts } from '../exposition/target-facts.js';
-import type { FamilyFacts } from '../model.js';
-import type { Answer, HandedOver } from '../streams/answer.js';
-import type { Order } from '../streams/order.js';
-import type { TargetDefinition } from './definition.js';
-import type { HostOptions, Report } from './partition.js';
+import type { TargetFacts } from '../../exposition/target-facts.js';
+import type { FamilyFacts } from '../../model.js';
+import type { Answer, HandedOver } from '../../streams/answer.js';
+import type { Order } from '../../streams/order.js';
+import type { TargetDefinition } from '../definition.js';
+import type { HostOptions, Report } from '../partition.js';
 
 /** What a thread is made with. */
 export interface ThreadSetup {

@@ -4,11 +4,11 @@ import { EventEmitter } from 'node:events';
 import type { Worker } from 'node:worker_threads';
 import { NEVER, map } from 'rxjs';
 import { posixMemory } from '#app/native/posix.js';
-import type { FromThread, Lent, ToThread } from '#app/partitions/messages.js';
+import type { FromThread, Lent, ToThread } from '#app/partitions/threads/messages.js';
 import { nothingKnown } from '#app/partitions/nothing-known.js';
-import { ThreadedPartition } from '#app/partitions/threaded-partition.js';
-import { definitionOf } from '../support/definition-of.js';
-import { follow } from '../support/follow.js';
+import { ThreadedPartition } from '#app/partitions/threads/threaded-partition.js';
+import { definitionOf } from '../../support/definition-of.js';
+import { follow } from '../../support/follow.js';
 
 /** A thread that says what the test has it say. */
 class Puppet extends EventEmitter {

@@ -1,6 +1,6 @@
 // Asks for locks and waits for ticks in the place of a thread that cannot.
-import { messageOf } from '../errors.js';
-import type { SegmentFile, SharedMemory } from '../native/shared-memory.js';
+import { messageOf } from '../../errors.js';
+import type { SegmentFile, SharedMemory } from '../../native/shared-memory.js';
 import type { FileMessage, FileReply } from './messages.js';
 
 interface Served {

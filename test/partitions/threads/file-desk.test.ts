@@ -2,8 +2,8 @@
 import { expect } from 'chai';
 import { Fault } from '#app/errors.js';
 import type { SegmentFile, SharedMemory } from '#app/native/shared-memory.js';
-import { FileDesk } from '#app/partitions/file-desk.js';
-import type { FileReply } from '#app/partitions/messages.js';
+import { FileDesk } from '#app/partitions/threads/file-desk.js';
+import type { FileReply } from '#app/partitions/threads/messages.js';
 
 describe('FileDesk', () => {
   const refuse = (): never => {

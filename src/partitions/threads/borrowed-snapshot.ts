@@ -1,6 +1,6 @@
 // A snapshot in the memory of another thread, given back when nobody here holds it any more.
-import { Fault } from '../errors.js';
-import type { FamilyText, Snapshot } from '../model.js';
+import { Fault } from '../../errors.js';
+import type { FamilyText, Snapshot } from '../../model.js';
 
 export class BorrowedSnapshot implements Snapshot {
   readonly id: number;

@@ -1,5 +1,5 @@
 // Makes snapshots of what the thread of a partition lends.
-import type { FamilyFacts, FamilyText, Snapshot } from '../model.js';
+import type { FamilyFacts, FamilyText, Snapshot } from '../../model.js';
 import { BorrowedSnapshot } from './borrowed-snapshot.js';
 import type { Lent, TextMap } from './messages.js';
 

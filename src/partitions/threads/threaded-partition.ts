@@ -2,17 +2,17 @@
 import { Worker } from 'node:worker_threads';
 import { Observable, defer, merge, ignoreElements, tap } from 'rxjs';
 import type { Subscriber } from 'rxjs';
-import { messageOf } from '../errors.js';
-import { standingOf } from '../exposition/target-facts.js';
-import type { TargetFacts } from '../exposition/target-facts.js';
-import type { SharedMemory } from '../native/shared-memory.js';
+import { messageOf } from '../../errors.js';
+import { standingOf } from '../../exposition/target-facts.js';
+import type { TargetFacts } from '../../exposition/target-facts.js';
+import type { SharedMemory } from '../../native/shared-memory.js';
 import { Borrower } from './borrower.js';
 import type { ThreadMemory } from './borrower.js';
-import type { TargetDefinition } from './definition.js';
+import type { TargetDefinition } from '../definition.js';
 import { FileDesk } from './file-desk.js';
 import type { FromThread, ThreadSetup, ToThread } from './messages.js';
-import type { HostOptions, Hosted, Partition, Report } from './partition.js';
-import { nothingKnown } from './nothing-known.js';
+import type { HostOptions, Hosted, Partition, Report } from '../partition.js';
+import { nothingKnown } from '../nothing-known.js';
 
 type ReportMessage = Extract<FromThread, { kind: 'report' }>;
 

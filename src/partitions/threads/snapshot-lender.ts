@@ -1,5 +1,5 @@
 // Lends snapshots to another thread: holds each until it was given back as often as it was lent.
-import type { FamilyFacts, Snapshot } from '../model.js';
+import type { FamilyFacts, Snapshot } from '../../model.js';
 import type { Lent, TextMap } from './messages.js';
 
 interface Loan {

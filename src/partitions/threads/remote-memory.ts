@@ -1,8 +1,8 @@
 // Shared memory for a thread without foreign functions: it reads by itself, and asks for the rest.
-import { Fault } from '../errors.js';
-import { openReadable } from '../native/readable-file.js';
-import type { ReadableFile } from '../native/readable-file.js';
-import type { SegmentFile, SharedMemory } from '../native/shared-memory.js';
+import { Fault } from '../../errors.js';
+import { openReadable } from '../../native/readable-file.js';
+import type { ReadableFile } from '../../native/readable-file.js';
+import type { SegmentFile, SharedMemory } from '../../native/shared-memory.js';
 import type { FileMessage, FileReply } from './messages.js';
 
 /** An open segment, as it is spoken of with the main thread. */
