@@ -25,7 +25,11 @@ const SHARED = ['model', 'errors'];
 /** Words that may stand in some files only, each with the remedy. */
 const WORDS: readonly { word: RegExp; only: RegExp; remedy: string }[] = [
   { word: /from '(ffi|ref)-napi'/, only: /^native\/libc\.ts$/, remedy: 'use native/libc.ts' },
-  { word: /\bprocess\.\w/, only: /(^|\/)cli\.ts$/, remedy: 'hand it in from cli.ts' },
+  {
+    word: /\bprocess\.\w/,
+    only: /(^|\/)(cli|lifeline)\.ts$/,
+    remedy: 'hand it in from cli.ts',
+  },
   { word: /\bconsole\./, only: /(^|\/)cli\.ts$/, remedy: 'emit an event or throw a Fault' },
   { word: /\bDate\.now\b/, only: /(^|\/)cli\.ts$/, remedy: 'take a clock or a scheduler' },
   {

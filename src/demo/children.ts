@@ -19,6 +19,8 @@ export interface Script {
   readonly onEnd: (ended: Ended) => void;
 }
 
+const LIFELINE = new URL('lifeline.js', import.meta.url).href;
+
 export class Children {
   readonly #node: string;
   readonly #running = new Set<ChildProcess>();
@@ -33,10 +35,10 @@ export class Children {
   start({ program, args, onLine, onEnd }: Script): void {
     if (this.#onEmpty !== undefined) return;
     const path = fileURLToPath(new URL(`../${program}`, import.meta.url));
-    const child = spawn(this.#node, [path, ...args], {
+    const child = spawn(this.#node, ['--import', LIFELINE, path, ...args], {
       // A group of its own: Ctrl-C reaches the demo only, which then ends the others in order.
       detached: true,
-      stdio: ['ignore', 'inherit', 'pipe'],
+      stdio: ['pipe', 'inherit', 'pipe'],
     });
     this.#running.add(child);
     createInterface({ input: child.stderr }).on('line', onLine);

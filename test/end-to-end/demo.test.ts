@@ -1,6 +1,7 @@
 import { expect } from 'chai';
-import { readFileSync, readdirSync } from 'node:fs';
+import { readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { loadCatalogues } from '#app/catalogue/builtin.js';
 import { BRIDGED, BRIDGE_APP, SCOPES, TARGETS } from '#app/demo/configuration.js';
 import { freePort } from '../support/free-port.js';
@@ -152,6 +153,14 @@ describe('npm run demo', function () {
       expect(demo.stderr).to.equal(`demo: the ${who} ended by SIGKILL\n`);
       expect(tracesOf(context)).to.deep.equal([]);
     });
+
+  it('takes its processes along when it is killed, and nothing stays in shared memory', async () => {
+    const { demo, context } = await ready();
+    process.kill(demo.pid, 'SIGKILL');
+    expect(await demo.ended).to.deep.equal({ status: null, signal: 'SIGKILL' });
+    rmSync(join(tmpdir(), context), { recursive: true });
+    await eventually('it is gone', () => (tracesOf(context).length === 0 ? true : undefined));
+  });
 
   for (const reader of ['head -n 1', 'timeout 4 cat'])
     it(`ends when its reader goes away: ${reader}`, async () => {

@@ -1,0 +1,6 @@
+// Loaded before each program of the demo: ends it when the demo is gone, in whatever way that ended.
+
+// The demo holds the other end and writes nothing to it.
+const { stdin } = process;
+stdin.resume().once('end', () => process.kill(process.pid, 'SIGTERM'));
+stdin.unref();
