@@ -103,6 +103,8 @@ export interface Source {
    * @throws Fault SEGMENT_CORRUPT when the structure contradicts itself
    */
   sync(): StructureChanges;
+  /** Whether something was added or removed since the last `sync()`, or nobody can tell. */
+  hasNews(): boolean;
   /** Copies up to `count` slots of 8 bytes; returns how many it has. */
   readSlots(first: number, count: number, into: Uint8Array): number;
   /** Copies up to `count` words of 4 bytes, `incarnation << 1 | synced` of each slot, and returns how many it has. */

@@ -28,8 +28,8 @@ import { looped } from './streams/looped.js';
 import type { Order } from './streams/order.js';
 import { inTurn } from './streams/refresh-queue.js';
 import type { RefreshQueue } from './streams/refresh-queue.js';
-import { refreshView } from './streams/refresh-view.js';
-import type { TargetInput } from './streams/refresh-view.js';
+import { mergedChanges, refreshView } from './streams/refresh-view.js';
+import type { Change, TargetInput } from './streams/refresh-view.js';
 import type { Seen } from './streams/seen.js';
 import type { ServerPool } from './streams/server-pool.js';
 
@@ -110,17 +110,21 @@ function withRoot(chosen: ChosenRoot, parts: PipelineParts): Observable<Told> {
   return defer(() => {
     const view = parts.makeView(chosen);
     observer.viewed(view);
+    const structure = { sightings: 0, hasNews: () => chosen.source.hasNews() };
     const bound$ = bindSubtree(() => view.bindMore(), scheduler);
     const change$ = pool.segment$(chosen.serverKey).pipe(
       tap((sighting) => {
         observer.seen(sighting);
       }),
-      map((sighting) => ({ kind: 'change', sighting }) as const),
+      map((sighting): Change => {
+        if (sighting.changes.length > 0 || sighting.hasMore) structure.sightings++;
+        return { kind: 'change', sighting, number: structure.sightings };
+      }),
     );
     const decide = (input$: Observable<TargetInput>) =>
       input$.pipe(
-        inTurn(queue, observer.refreshed), // one refresh at a time in each partition
-        refreshView(view, { rendersAtChanges: spacingMs === 0, isHeir }), // structure in, values copied
+        inTurn(queue, observer.refreshed, mergedChanges), // one refresh at a time in each partition
+        refreshView(view, { rendersAtChanges: spacingMs === 0, isHeir, structure }), // structure in, values copied
         latchReady(), //                      the startup gate, which opens once
         tap(({ isReady }) => {
           observer.ready(isReady);

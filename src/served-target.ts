@@ -4,7 +4,8 @@ import type { Observable, SchedulerLike } from 'rxjs';
 import { internalFamilies, internalMetrics } from './exposition/internal-metrics.js';
 import type { Rebalances, TargetCounters } from './exposition/internal-metrics.js';
 import { selectFamilies } from './exposition/selection.js';
-import type { Standing, TargetFacts } from './exposition/target-facts.js';
+import { NOTHING_COUNTED, sumOf } from './exposition/target-facts.js';
+import type { Counted, Standing, TargetFacts } from './exposition/target-facts.js';
 import type {
   Exposition,
   FoundRoot,
@@ -48,7 +49,7 @@ export class ServedTarget implements Target {
   /** The last text of a predecessor, served until there is a newer one. */
   #kept: { readonly snapshot: Snapshot; readonly release: () => void } | undefined;
   /** What predecessors counted. */
-  #before = { refreshes: 0, busyMs: 0, staleFrames: 0, clashes: 0, omitted: 0 };
+  #before: Counted = NOTHING_COUNTED;
   #lastRoot: FoundRoot | undefined;
 
   constructor(parts: ServedParts) {
@@ -74,7 +75,7 @@ export class ServedTarget implements Target {
   }
   /** Milliseconds that its refreshes took so far. */
   get busyMs(): number {
-    return this.#facts().refreshes.sum;
+    return this.#facts().counted.busyMs;
   }
 
   /** Keeps the target alive while it is subscribed to; emits what an operator wants to read. */
@@ -152,7 +153,7 @@ export class ServedTarget implements Target {
         return [];
       case 'succeeded': {
         if (event.snapshot !== undefined) this.#keep(event.snapshot);
-        this.#before = { ...this.#before, ...countsOf(this.#withBefore(event.last)) };
+        this.#succeeded(event.last);
         for (const id of [...this.#waiting.keys()]) this.#tenure.order({ kind: 'demand', id });
         return [];
       }
@@ -220,30 +221,18 @@ export class ServedTarget implements Target {
     return { ...facts, progress: { ...facts.progress, reason: `a restart, ${failure}` } };
   }
 
-  /** Counters go on from those of predecessors. */
-  #withBefore(facts: TargetFacts): TargetFacts {
-    const before = this.#before;
-    const { refreshes, view } = facts;
-    return {
-      ...facts,
-      refreshes: {
-        ...refreshes,
-        count: refreshes.count + before.refreshes,
-        sum: refreshes.sum + before.busyMs,
-      },
-      view: view && {
-        ...view,
-        staleFrames: view.staleFrames + before.staleFrames,
-        // A successor finds the same again.
-        clashes: Math.max(view.clashes, before.clashes),
-        omitted: Math.max(view.omitted, before.omitted),
-      },
+  /** Counters go on from those of predecessors, but for what the successor has found again. */
+  #succeeded({ counted }: TargetFacts): void {
+    const before = sumOf(this.#before, counted);
+    const { clashes, omitted } = this.#tenure.facts.counted;
+    this.#before = {
+      ...before,
+      clashes: before.clashes - clashes,
+      omitted: before.omitted - omitted,
     };
   }
-}
 
-const countsOf = ({ refreshes, view }: TargetFacts) => ({
-  refreshes: refreshes.count,
-  busyMs: refreshes.sum,
-  ...(view && { staleFrames: view.staleFrames, clashes: view.clashes, omitted: view.omitted }),
-});
+  #withBefore(facts: TargetFacts): TargetFacts {
+    return { ...facts, counted: sumOf(this.#before, facts.counted) };
+  }
+}

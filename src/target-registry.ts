@@ -168,9 +168,7 @@ export class TargetRegistry {
       const { busyMs } = entry.target;
       const passedMs = atMs - entry.measured.atMs;
       if (passedMs < LEAST_PERIOD_MS) continue;
-      // A partition that failed has counted from 0 again.
-      const beforeMs = busyMs < entry.measured.busyMs ? 0 : entry.measured.busyMs;
-      entry.load = (busyMs - beforeMs) / passedMs;
+      entry.load = (busyMs - entry.measured.busyMs) / passedMs;
       entry.measured = { atMs, busyMs };
     }
   }

@@ -15,9 +15,19 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   partitions: ['native', 'streams', 'exposition', 'catalogue', 'pipeline'],
   sinks: [],
   simulator: ['native', 'catalogue'],
-  bridge: ['native', 'catalogue', 'document', 'rules', 'log'],
+  bridge: ['native', 'catalogue', 'document', 'rules', 'log', 'log-writer'],
   demo: ['native', 'license'],
-  exporter: ['config', 'license', 'native', 'sinks', 'log', 'plan', 'scope-warnings', 'service'],
+  exporter: [
+    'config',
+    'license',
+    'native',
+    'sinks',
+    'log',
+    'log-writer',
+    'plan',
+    'scope-warnings',
+    'service',
+  ],
 };
 
 const SHARED = ['model', 'errors'];

@@ -26,6 +26,30 @@ describe('ServedTarget', () => {
   const x = (value: number): string => `demo_root_x{object="@root"} ${value}`;
 
   describe('before the first full sync (spec 3)', () => {
+    it('is not ready with the part of a tree that it knew when all of that was synced', () => {
+      const publisher = publishers.make('82');
+      const root = publisher.addRoot('H.1.demo', 'Root', { synced: false });
+      publisher.place();
+      const target = serve();
+      publisher.addObject(root, 'H.1.demo.a', 'Part');
+      target.pool.look('82');
+      publisher.addObject(root, 'H.1.demo.b', 'Part');
+      target.pool.look('82');
+      // From here on nobody looks before the turn that copies the values.
+      const late = publisher.addObject(root, 'H.1.demo.c', 'Part');
+      const x = publisher.addVariable(late, 'x', 'u64');
+      publisher.setSynced(root);
+      target.clock.advance(0);
+      expect(target.target.status().isReady).to.equal(false);
+      target.clock.advance(1000);
+      expect(target.target.status().isReady).to.equal(false);
+      x.set(1);
+      publisher.notify();
+      target.clock.advance(1000);
+      expect(target.target.status().isReady).to.equal(true);
+      expect(target.series()).to.deep.equal(['demo_part_x{object="c"} 1']);
+    });
+
     it('counts what is synced and names what it waits for', () => {
       const publisher = publishers.make('82');
       const root = publisher.addRoot('H.1.demo', 'Root');

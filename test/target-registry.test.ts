@@ -159,17 +159,6 @@ describe('TargetRegistry', () => {
       expect(places()).to.deep.equal([0, 1, 2, 1, 2]);
     });
 
-    it('measures a target anew that has counted from 0 again, as its partition failed', () => {
-      const { update, places, work } = registryOf();
-      update(['1', '2', '3'], 2);
-      expect(places()).to.deep.equal([0, 1, 0]);
-      work([500, 200, 400]);
-      update(['1', '2', '3'], 2);
-      work([-490, 200, 400]);
-      update(['1', '2', '3', '4'], 2);
-      expect(places()).to.deep.equal([0, 1, 0, 1]);
-    });
-
     it('does not measure over less than a second', () => {
       const { clock, registry, partition, update, places } = registryOf();
       update(['1', '2'], 2);

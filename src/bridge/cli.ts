@@ -8,7 +8,7 @@ import { logger } from '../log.js';
 import { parseArguments } from './settings/arguments.js';
 import type { Invocation } from './settings/arguments.js';
 import { bridge } from './bridge.js';
-import { logWriter } from './log-writer.js';
+import { logWriter } from '../log-writer.js';
 import { withComponent } from './settings/chosen-component.js';
 import { loadBridgeConfig } from './settings/configuration.js';
 import type { BridgeConfig } from './settings/configuration.js';

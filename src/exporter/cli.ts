@@ -6,6 +6,7 @@ import type { Arguments } from '../config/arguments.js';
 import { loadConfig } from '../config/resolve.js';
 import { Fault, messageOf } from '../errors.js';
 import { readLicense } from '../license/license-file.js';
+import { logWriter } from '../log-writer.js';
 import { logger } from '../log.js';
 import { posixMemory } from '../native/posix.js';
 import { planTargets } from '../plan.js';
@@ -22,11 +23,13 @@ const version = (): string => {
   return (JSON.parse(text) as { version: string }).version;
 };
 
+const say = logWriter(process.stderr, process.stderr.fd);
+
 function fail(error: unknown): never {
   // What the system refuses is explained by its message; anything else is a mistake of ours.
   const isExplained = error instanceof Fault || !(error instanceof Error) || 'syscall' in error;
   const text = isExplained ? messageOf(error) : (error.stack ?? '');
-  process.stderr.write(`shm_exporter: ${text}\n`);
+  say(`shm_exporter: ${text}\n`);
   process.exit(error instanceof Fault ? error.exit : 1);
 }
 
@@ -39,7 +42,7 @@ const WRITE_FAILURES: Readonly<Record<string, string>> = {
 function print(text: string): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     const reason = WRITE_FAILURES[error.code ?? ''] ?? error.message;
-    process.stderr.write(`shm_exporter: stdout cannot be written: ${reason}\n`);
+    say(`shm_exporter: stdout cannot be written: ${reason}\n`);
     process.exit(1);
   });
   process.stdout.write(text);
@@ -71,11 +74,7 @@ function plan(given: Arguments): Planned {
 function run(given: Arguments): void {
   const planned = plan(given);
   const { settings } = planned.config;
-  const log = logger(
-    (line) => process.stderr.write(line),
-    () => new Date(),
-    settings.debug,
-  );
+  const log = logger(say, () => new Date(), settings.debug);
   const warn = (message: string): void => {
     log({ level: 'warning', message });
   };

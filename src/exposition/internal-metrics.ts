@@ -127,7 +127,7 @@ const ROWS: readonly Row[] = [
     'shm_exporter_target_refresh_total',
     'counter',
     'Refresh cycles executed for the target.',
-    ({ refreshes }) => refreshes.count,
+    ({ counted }) => counted.refreshes,
   ],
   [
     'shm_exporter_target_refresh_duration_p50_ms',
@@ -157,19 +157,19 @@ const ROWS: readonly Row[] = [
     'shm_exporter_target_series_clashes_total',
     'counter',
     'Series left out because another had their name and labels.',
-    ({ view }) => view?.clashes,
+    ({ counted }) => counted.clashes,
   ],
   [
     'shm_exporter_target_series_omitted_total',
     'counter',
     'Series left out because the target would have shown more than it may.',
-    ({ view }) => view?.omitted,
+    ({ counted }) => counted.omitted,
   ],
   [
     'shm_exporter_target_stale_frames_total',
     'counter',
     'Texts, histograms and summaries that kept changing while they were copied and kept their last value.',
-    ({ view }) => view?.staleFrames,
+    ({ counted }) => counted.staleFrames,
   ],
   [
     'shm_exporter_target_dropped_objects',

@@ -33,6 +33,10 @@ export class SampleWindow {
     return this.#count;
   }
 
+  get sum(): number {
+    return this.#sum;
+  }
+
   /** The mean of all samples ever; 0 before the first. */
   get mean(): number {
     return this.#count === 0 ? 0 : this.#sum / this.#count;

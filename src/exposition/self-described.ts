@@ -7,8 +7,8 @@ import type { FamilyFacts, MetricType, Variable } from '../model.js';
 /** What the names of all metrics of an application without a catalogue begin with. */
 export const metricPrefix = (app: string): string => `${metricNamePart(app)}_`;
 
-/** Rows that are remembered; beyond them they are made anew, which is slower and no harm. */
-const MOST_ROWS = 20_000;
+/** Rows and families that are remembered; beyond them they are made anew, which is slower and no harm. */
+const MOST_KNOWN = 20_000;
 
 /** Characters of a publisher's help that are shown. */
 const MOST_HELP = 512;
@@ -32,7 +32,7 @@ export class SelfDescribed {
     const known = this.#rows.get(key);
     if (known !== undefined) return known;
     const row = this.#makeRow(variable);
-    if (this.#rows.size < MOST_ROWS) this.#rows.set(key, row);
+    if (this.#rows.size < MOST_KNOWN) this.#rows.set(key, row);
     return row;
   }
 
@@ -68,7 +68,7 @@ export class SelfDescribed {
         ? `Variable ${variable.name} of objects of class ${variable.object.className}.`
         : variable.help.slice(0, MOST_HELP);
     const family = { name, type, unit: variable.unit, help };
-    if (known === undefined) this.#families.set(name, family);
+    if (known === undefined && this.#families.size < MOST_KNOWN) this.#families.set(name, family);
     return family;
   }
 }

@@ -67,6 +67,12 @@ export class DirectoryReader {
     );
   }
 
+  /** Whether there are records beyond those that were copied, or the directories changed roles. */
+  hasNews(): boolean {
+    const { epoch, records } = readWords(this.#file, this.#header);
+    return epoch !== this.#epoch || records !== this.#next;
+  }
+
   /** The text at an offset; `keep` for texts that many records share. */
   text(offset: number, most: number, keep: boolean): string {
     if (offset === 0) return '';

@@ -223,6 +223,15 @@ export class Publisher {
     Atomics.store(this.#header, MUTABLE.heartbeatNs / 8, monotonicNs());
   }
 
+  /**
+   * States how many find no room now, in place of how often there was none: for who tries again and
+   * again.
+   */
+  setDropped(objects: number, variables: number): void {
+    Atomics.store(this.#header, MUTABLE.objectsDropped / 8, BigInt(objects));
+    Atomics.store(this.#header, MUTABLE.variablesDropped / 8, BigInt(variables));
+  }
+
   /** Wakes the readers: after a batch of stores, or from a timer. */
   notify(): void {
     this.beat();

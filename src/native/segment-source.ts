@@ -56,6 +56,15 @@ export class SegmentSource implements Source {
     return { changes, hasMore: !slice.isLast };
   }
 
+  hasNews(): boolean {
+    try {
+      return this.#directory.hasNews();
+    } catch {
+      // The next look says what is wrong.
+      return true;
+    }
+  }
+
   readSlots(first: number, count: number, into: Uint8Array): number {
     return this.#read(this.#header.slots, 8, first, count, into);
   }

@@ -7,7 +7,8 @@ import type { HighlightedValue } from '../exposition/highlight.js';
 import type { Kernel } from '../exposition/kernel/kernel.js';
 import { numberText } from '../exposition/number-text.js';
 import { SampleWindow } from '../exposition/sample-window.js';
-import type { Standing, TargetFacts, ViewFacts } from '../exposition/target-facts.js';
+import { NOTHING_COUNTED, sumOf } from '../exposition/target-facts.js';
+import type { Counted, Standing, TargetFacts, ViewFacts } from '../exposition/target-facts.js';
 import { TargetView } from '../exposition/target-view.js';
 import type { PublisherState, SyncProgress, TargetEvent } from '../model.js';
 import { targetPipeline } from '../pipeline.js';
@@ -54,6 +55,8 @@ export class HostedTarget implements Hosted, PipelineObserver {
   #isLeaving = false;
   #choice: RootChoice | undefined;
   #view: TargetView | undefined;
+  /** What views counted whose roots are gone. */
+  #before = NOTHING_COUNTED;
   #isReady = false;
   #publisherState: PublisherState | undefined;
   #highlighted: HighlightedValue | undefined;
@@ -121,6 +124,7 @@ export class HostedTarget implements Hosted, PipelineObserver {
       progress: this.#progress(),
       view: this.#viewFacts(),
       highlighted: this.#view?.highlighted,
+      counted: this.#counted(),
       refreshes: this.#refreshes.durations,
       queue: { busyIdleRatio: queue.busyIdleRatio, waits: queue.waits },
     };
@@ -139,6 +143,7 @@ export class HostedTarget implements Hosted, PipelineObserver {
   }
 
   viewed(view: TargetView | undefined): void {
+    this.#before = sumOf(this.#before, countedBy(this.#view));
     this.#view = view;
     this.#publisherState = undefined;
     if (view !== undefined) return;
@@ -227,13 +232,20 @@ export class HostedTarget implements Hosted, PipelineObserver {
     return progress.reason === '' ? { ...progress, reason: 'the directory to be read' } : progress;
   }
 
+  #counted(): Counted {
+    const { count, sum } = this.#refreshes;
+    const ofViews = sumOf(this.#before, countedBy(this.#view));
+    return { ...ofViews, refreshes: count, busyMs: sum };
+  }
+
   #viewFacts(): ViewFacts | undefined {
     const view = this.#view;
     if (view === undefined || this.#choice?.kind !== 'chosen') return undefined;
     const drops = this.#place.pool.drops(this.#choice.serverKey);
-    const { asOfNs, clashes, omitted, staleFrames, series } = view;
+    const { asOfNs, series } = view;
     return {
-      ...{ series, clashes, omitted, staleFrames, asOfNs },
+      series,
+      asOfNs,
       droppedObjects: drops.objects,
       droppedVariables: drops.variables,
     };
@@ -246,4 +258,10 @@ export class HostedTarget implements Hosted, PipelineObserver {
   #say(level: TargetEvent['level'], message: string): void {
     this.#told$.next({ kind: 'event', event: { level, message } });
   }
+}
+
+function countedBy(view: TargetView | undefined): Counted {
+  if (view === undefined) return NOTHING_COUNTED;
+  const { clashes, omitted, staleFrames } = view;
+  return { ...NOTHING_COUNTED, clashes, omitted, staleFrames };
 }

@@ -1,5 +1,6 @@
 // What is known of a target that nothing was heard of yet.
 import type { Durations } from '../exposition/sample-window.js';
+import { NOTHING_COUNTED } from '../exposition/target-facts.js';
 import type { TargetFacts } from '../exposition/target-facts.js';
 import type { TargetDefinition } from './definition.js';
 
@@ -17,6 +18,7 @@ export const nothingKnown = ({ serverKeys }: TargetDefinition): TargetFacts => (
   publisher: { state: 'absent', reason: 'not looked for yet' },
   view: undefined,
   highlighted: undefined,
+  counted: NOTHING_COUNTED,
   refreshes: NO_DURATIONS,
   queue: { busyIdleRatio: 0, waits: NO_DURATIONS },
 });

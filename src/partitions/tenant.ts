@@ -2,6 +2,7 @@
 import { Subject, defer, retry, tap, timer } from 'rxjs';
 import type { Observable, SchedulerLike } from 'rxjs';
 import { messageOf } from '../errors.js';
+import { NOTHING_COUNTED, sumOf } from '../exposition/target-facts.js';
 import type { Standing, TargetFacts } from '../exposition/target-facts.js';
 import type { FormerRoot } from '../streams/choose-root.js';
 import type { Order } from '../streams/order.js';
@@ -30,6 +31,8 @@ export class Tenant implements Place {
   /** The root that it has, or that it is to take if it is there. */
   #root: FormerRoot | undefined;
   #hasRoot = false;
+  /** What was counted until its partition failed last. */
+  #before = NOTHING_COUNTED;
 
   /** @param before whom it succeeds; undefined for the first */
   constructor({ definition, partition }: Place, before?: Tenant) {
@@ -43,7 +46,8 @@ export class Tenant implements Place {
     return this.#hosted.standing();
   }
   get facts(): TargetFacts {
-    return this.#hosted.facts();
+    const facts = this.#hosted.facts();
+    return { ...facts, counted: sumOf(this.#before, facts.counted) };
   }
 
   order(order: Order): void {
@@ -75,6 +79,7 @@ export class Tenant implements Place {
           failed();
           return timer(REVIVE_MS, scheduler).pipe(
             tap(() => {
+              this.#before = this.facts.counted;
               this.#hosted = this.#host(isHeir());
             }),
           );

@@ -1,5 +1,5 @@
 // The HTTP responder: routes an exchange to a target or to one of our own pages. Spec 4.
-import { catchError, defer, map, mergeMap, of, share } from 'rxjs';
+import { catchError, defer, finalize, fromEvent, mergeMap, of, share, take, takeUntil } from 'rxjs';
 import type { Observable } from 'rxjs';
 import type { Target } from '../model.js';
 import { listen } from './http-server.js';
@@ -35,6 +35,9 @@ export function httpSink(options: HttpOptions): Sink {
       const inFlight = { scrape: 0, request: 0 };
       const zip = zipper();
       const answer = ({ request, response }: Exchange): Observable<SinkEvent> => {
+        const { socket } = request;
+        // Who went away waits for nothing, and takes nobody's place.
+        const gone$ = socket.destroyed ? of(true) : fromEvent(socket, 'close');
         const { what, reply } = askedBy(request, registry.targets, options);
         inFlight[what]++;
         const reply$ =
@@ -52,12 +55,12 @@ export function httpSink(options: HttpOptions): Sink {
             // Like a response that is being sent, one that is being compressed is not cut.
             share({ resetOnRefCountZero: false }),
           );
-        return reply$.pipe(
+        const awaited$ = reply$.pipe(take(1), takeUntil(gone$));
+        return awaited$.pipe(
           catchError(failed),
           mergeMap(sendZipped),
-          map((event) => {
+          finalize(() => {
             inFlight[what]--;
-            return event;
           }),
         );
       };

@@ -1,6 +1,6 @@
 // The queue of a partition: refreshes that are done one at a time. Spec 1.10.
 import { performance } from 'node:perf_hooks';
-import { Observable, concatMap, map } from 'rxjs';
+import { Observable, concatMap, defer, filter, map } from 'rxjs';
 import type { MonoTypeOperatorFunction } from 'rxjs';
 import { SampleWindow } from '../exposition/sample-window.js';
 import type { Durations } from '../exposition/sample-window.js';
@@ -23,6 +23,11 @@ export class RefreshQueue {
     this.#startedMs = now();
   }
 
+  /** Milliseconds of the queue's clock. */
+  get nowMs(): number {
+    return this.#now();
+  }
+
   /** How long refreshes waited for their turn. */
   get waits(): Durations {
     return this.#waits.durations;
@@ -37,10 +42,10 @@ export class RefreshQueue {
   /**
    * Emits once when it is this caller's turn; the turn lasts until the emission returns.
    * @param took hears how many milliseconds it lasted
+   * @param askedMs since when it waits, by `nowMs`
    */
-  turn(took: (ms: number) => void): Observable<void> {
+  turn(took: (ms: number) => void, askedMs = this.nowMs): Observable<void> {
     return new Observable((subscriber) => {
-      const askedMs = this.#now();
       this.#queue.push(() => {
         if (subscriber.closed) return;
         const startedMs = this.#now();
@@ -69,10 +74,46 @@ export class RefreshQueue {
   }
 }
 
-/** Lets each event through in its turn: what follows is done one refresh at a time. */
+interface Ticket<T> {
+  event: T;
+  readonly askedMs: number;
+}
+
+/**
+ * Lets each event through in its turn: what follows is done one refresh at a time.
+ * @param merged one event in the place of the last that waits and the next, or undefined for both;
+ * without it a source that is faster than its turns lets them grow without a bound
+ */
 export function inTurn<T>(
   queue: RefreshQueue,
   took: (ms: number) => void,
+  merged: (waiting: T, next: T) => T | undefined = () => undefined,
 ): MonoTypeOperatorFunction<T> {
-  return (event$) => event$.pipe(concatMap((event) => queue.turn(took).pipe(map(() => event))));
+  return (event$) =>
+    defer(() => {
+      const waiting: Ticket<T>[] = [];
+      const admit = (event: T): Ticket<T> | undefined => {
+        const last = waiting.at(-1);
+        const both = last && merged(last.event, event);
+        if (last !== undefined && both !== undefined) {
+          last.event = both;
+          return undefined;
+        }
+        const ticket = { event, askedMs: queue.nowMs };
+        waiting.push(ticket);
+        return ticket;
+      };
+      return event$.pipe(
+        map(admit),
+        filter((ticket) => ticket !== undefined),
+        concatMap((ticket) =>
+          queue.turn(took, ticket.askedMs).pipe(
+            map(() => {
+              waiting.shift();
+              return ticket.event;
+            }),
+          ),
+        ),
+      );
+    });
 }

@@ -7,9 +7,23 @@ import type { Arrival, DUE } from './coalesce.js';
 import type { Order } from './order.js';
 import type { Seen } from './seen.js';
 
+/** What a segment showed. */
+export interface Change {
+  readonly kind: 'change';
+  readonly sighting: Seen;
+  /** How many sightings that brought structure there were so far. */
+  readonly number: number;
+}
+
 /** What reaches a bound target. */
-export type TargetInput =
-  Order | { readonly kind: 'change'; readonly sighting: Seen } | Bound | typeof DUE;
+export type TargetInput = Order | Change | Bound | typeof DUE;
+
+/** One change in the place of two, of which nothing came between; undefined for other inputs. */
+export function mergedChanges(first: TargetInput, next: TargetInput): TargetInput | undefined {
+  if (first.kind !== 'change' || next.kind !== 'change') return undefined;
+  const changes = first.sighting.changes.concat(next.sighting.changes);
+  return { ...next, sighting: { ...next.sighting, changes } };
+}
 
 /** A target's view after it took in an input. */
 export interface Refreshed extends Omit<Arrival, 'isReady'> {
@@ -30,6 +44,15 @@ export interface RefreshOptions {
   readonly rendersAtChanges: boolean;
   /** Whether a predecessor still observes: then nothing is counted twice. */
   readonly isHeir: boolean;
+  readonly structure: Structure;
+}
+
+/** What is known of a source's structure, taken in or not. */
+export interface Structure {
+  /** How many sightings brought some. */
+  readonly sightings: number;
+  /** Whether there is some that no sighting has brought yet. */
+  hasNews(): boolean;
 }
 
 /**
@@ -38,19 +61,22 @@ export interface RefreshOptions {
  */
 export function refreshView(
   view: Refreshes,
-  { rendersAtChanges, isHeir }: RefreshOptions,
+  { rendersAtChanges, isHeir, structure }: RefreshOptions,
 ): OperatorFunction<TargetInput, Refreshed> {
   return (input$) =>
     defer(() => {
       let tick: number | undefined;
+      let number = 0;
       let hasMore = true;
       let wasSynced = false;
       let isObserving = !isHeir;
+      const isWhole = wholeness(structure);
       return input$.pipe(
         map((input): Refreshed => {
           let hasMoved = false;
           if (input.kind === 'change') {
             const { sighting } = input;
+            ({ number } = input);
             view.absorb(sighting.changes);
             hasMoved = tick !== undefined && tick !== sighting.tick;
             tick = sighting.tick;
@@ -71,7 +97,7 @@ export function refreshView(
           if (!copies && isGrowing) view.refreshFresh();
           const isChanged = copies && view.refresh();
           const isDirty = observes ? view.observe() : isChanged;
-          const isSynced = view.isSynced && !hasMore;
+          const isSynced = view.isSynced && !hasMore && (wasSynced || isWhole(number));
           wasSynced ||= isSynced;
           return {
             input,
@@ -84,4 +110,19 @@ export function refreshView(
         }),
       );
     });
+}
+
+/**
+ * Makes what tells, whenever all that is known is synced, whether that is all there is. It may have
+ * become synced after the directory was looked at, and then there may be more: sure is who finds no
+ * news, or who took in a look that came later.
+ */
+function wholeness(structure: Structure): (number: number) => boolean {
+  let sightingsThen: number | undefined;
+  return (number) => {
+    if (sightingsThen !== undefined && number > sightingsThen) return true;
+    if (number === structure.sightings && !structure.hasNews()) return true;
+    sightingsThen ??= structure.sightings;
+    return false;
+  };
 }

@@ -5,7 +5,8 @@ import { connect, createServer } from 'node:net';
 import type { AddressInfo, Server } from 'node:net';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { PROJECT, delay, theatre } from '../support/processes.js';
+import { freePort } from '../support/free-port.js';
+import { PROJECT, delay, eventually, theatre } from '../support/processes.js';
 import { readyPage, scrape } from './page.js';
 
 describe('the command line of shm_exporter', function () {
@@ -48,6 +49,23 @@ describe('the command line of shm_exporter', function () {
     expect(await exporter.ended).to.deep.equal({ status: 1, signal: null });
     expect(exporter.stderr).to.match(/^shm_exporter: ENOSPC: no space left on device, write$/m);
     expect(exporter.stderr).not.to.match(/^ +at /m);
+  });
+
+  it('goes on serving when its log finds no room, and when it is told to reload', async () => {
+    const port = await freePort();
+    const path = stage.config({ metrics_port: port });
+    const program = [process.execPath, join(PROJECT, 'dist/cli.js'), '--config', path];
+    const exporter = stage.command(['sh', '-c', 'exec "$0" "$@" 2>/dev/full', ...program]);
+    const isUp = () =>
+      fetch(`http://127.0.0.1:${port}/-/healthy`).then(
+        ({ status }) => (status === 200 ? true : undefined),
+        () => undefined,
+      );
+    await eventually('it serves', isUp);
+    exporter.signal('SIGHUP');
+    await delay(300);
+    expect(await isUp()).to.equal(true);
+    expect(await exporter.stop()).to.deep.equal({ status: 0, signal: null });
   });
 
   it('says in one line that the reader of stdout is gone, with status 1', async () => {

@@ -155,6 +155,37 @@ describe('a target that moves to another partition', () => {
     expect(hits + misses).to.equal(4 + seen.length);
   });
 
+  it('goes on counting clashes: those that it finds again are no new ones, those after it are', () => {
+    const { publisher, root } = publish();
+    const clash = () => {
+      const twin = publisher.addVariable(root, 'X', 'u64');
+      twin.set(2);
+      return twin;
+    };
+    const target = serve({ spacingMs: 0 });
+    const clashes = () => {
+      publisher.notify();
+      target.clock.advance(1000);
+      target.ask();
+      return target.internal('shm_exporter_target_series_clashes_total');
+    };
+    const first = clash();
+    const seen = [clashes()];
+    moveAtOnce(target);
+    seen.push(clashes());
+    publisher.removeVariable(first);
+    seen.push(clashes());
+    const second = clash();
+    seen.push(clashes());
+    publisher.removeVariable(second);
+    seen.push(clashes());
+    moveAtOnce(target, target.partition(2));
+    seen.push(clashes());
+    clash();
+    seen.push(clashes());
+    expect(seen).to.deep.equal([1, 1, 1, 2, 2, 2, 3]);
+  });
+
   it('keeps the root that it chose, though a better one is there by now', () => {
     const { publisher } = publish({ x: 1 }, 'H.2.demo');
     const target = serve();

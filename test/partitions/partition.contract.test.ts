@@ -243,15 +243,23 @@ describe('a partition whose thread ends', () => {
     const { seen, subscription } = follow(target.run());
     try {
       await eventually('it is ready', () => target.status().isReady);
+      await ask(target, seriesOf);
+      const refreshes = () =>
+        Number(target.internal().find(({ name }) => name.endsWith('refresh_total'))?.value);
+      const counted = [refreshes()];
       // Without a root this one would be chosen.
       publisher.addRoot('H.0.demo', 'Root');
       await workers[0]?.terminate();
       await eventually('it waits', () => !target.status().isReady);
+      counted.push(refreshes());
       expect(target.status().progress.reason).to.match(/partition 7 failed: its thread ended/);
       expect(await ask(target, ({ kind }) => kind)).to.equal('waiting');
       await eventually('it is ready again', () => target.status().isReady, REVIVE_MS * 2);
       expect(target.status().root).to.equal('H.1.demo');
       expect(await ask(target, seriesOf)).to.have.length(1);
+      counted.push(refreshes());
+      expect(counted).to.deep.equal(counted.toSorted((a, b) => a - b));
+      expect(counted[2]).to.be.above(counted[1] ?? NaN);
       expect(workers).to.have.length(2);
       expect(seen.some(({ level }) => level === 'warning')).to.equal(true);
     } finally {

@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { createServer } from 'node:net';
 import { expect } from 'chai';
-import { NEVER, Subject, firstValueFrom, of, throwError } from 'rxjs';
+import { Observable, NEVER, Subject, firstValueFrom, of, throwError } from 'rxjs';
 import type { Exposition } from '#app/model.js';
 import { eventually } from '../support/eventually.js';
 import { FakeTarget } from '../support/fake-target.js';
@@ -407,22 +407,21 @@ describe('the HTTP responder', () => {
       expect((await http.ask('/metrics')).status).to.equal(200);
     });
 
-    it('clients that go before their answer is there take no place for ever', async () => {
+    it('clients that go before their answer is there give their places to others', async () => {
       const target = new FakeTarget();
-      const answer$ = new Subject<Exposition>();
-      let asked = 0;
-      target.demand = () => {
-        asked++;
-        return answer$;
-      };
+      let asking = 0;
+      target.demand = () =>
+        new Observable(() => {
+          asking++;
+          return () => asking--;
+        });
       const http = await serve([target]);
       const clients = Array.from({ length: 64 }, () => http.send(GET('/metrics')));
-      await eventually('all ask', () => asked === 64);
+      await eventually('all ask', () => asking === 64);
+      expect((await http.ask('/metrics')).status).to.equal(503);
       for (const { socket } of clients) socket.destroy();
-      await new Promise((resolve) => setTimeout(resolve, 50));
-      answer$.next(target.exposition());
+      await eventually('nobody asks any more', () => asking === 0);
       target.demand = () => of(target.exposition());
-      await eventually('all are over', () => http.served.length === 64);
       expect((await http.ask('/metrics')).status).to.equal(200);
       expect(target.held).to.equal(0);
     });

@@ -71,6 +71,31 @@ describe('inTurn', () => {
   );
 
   it(
+    'merges what waits with what comes, where that is allowed, and never what has its turn',
+    marbles(({ hot, time, expectObservable }) => {
+      const pause = time('    ----|        ');
+      const event$ = hot('    -abcX-Yde----');
+      const turns = '         -a---b---X---Y---c';
+      const both = (first: string, next: string) =>
+        first !== first.toUpperCase() && next !== next.toUpperCase() ? first : undefined;
+      const merging$ = event$.pipe(inTurn(queueIn(pause), unheard, both));
+      expectObservable(merging$).toBe(turns, { a: 'a', b: 'b', X: 'X', Y: 'Y', c: 'd' });
+    }),
+  );
+
+  it(
+    'measures how long an event waits from its arrival on',
+    marbles(({ hot, time, flush }) => {
+      const pause = time('    ----|    ');
+      const event$ = hot('    -(abc)---');
+      const queue = queueIn(pause);
+      event$.pipe(inTurn(queue, unheard)).subscribe();
+      flush();
+      expect(queue.waits).to.deep.include({ count: 3, sum: 12 });
+    }),
+  );
+
+  it(
     'takes a source that has everything at once',
     marbles(({ expectObservable }) => {
       const queue = queueIn(2);

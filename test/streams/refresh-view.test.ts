@@ -1,16 +1,20 @@
 // When a target's values are copied, and what is told of it afterwards.
 import { expect } from 'chai';
-import { from, map } from 'rxjs';
+import { from, map, tap } from 'rxjs';
 import type { Observable } from 'rxjs';
 import type { StructureChange } from '#app/model.js';
 import { DUE } from '#app/streams/coalesce.js';
-import { refreshView } from '#app/streams/refresh-view.js';
-import type { Refreshes, TargetInput } from '#app/streams/refresh-view.js';
+import { mergedChanges, refreshView } from '#app/streams/refresh-view.js';
+import type { Refreshes, Structure, TargetInput } from '#app/streams/refresh-view.js';
 import { marbles } from '../support/marbles.js';
 import { root, sighting } from '../support/sightings.js';
 
 const added: StructureChange = { kind: 'object-added', object: root('H.1.ads') };
-const change = (given = {}): TargetInput => ({ kind: 'change', sighting: sighting(given) });
+const change = (given = {}, number = 0): TargetInput => ({
+  kind: 'change',
+  sighting: sighting(given),
+  number,
+});
 const demand = { kind: 'demand', id: 7 } as const;
 const handover = { sinceRenderMs: 40, owesRender: false, generation: 'g', tick: 2, observed: [] };
 
@@ -74,6 +78,12 @@ describe('refreshView', () => {
       notes: 'a0f a0f a0r a0',
     },
     {
+      sentence: 'the first sync is not over while the directory has news that were not taken in',
+      inputs: 'ccn',
+      hasNews: true,
+      notes: 'a0r a0r a1r',
+    },
+    {
       sentence: 'while the tree grows only what is new in it is copied',
       inputs: 'bcb',
       notes: 'f a0r ',
@@ -135,6 +145,7 @@ describe('refreshView', () => {
           refreshView(view, {
             rendersAtChanges: row.rendersAtChanges === true,
             isHeir: row.isHeir === true,
+            structure: { sightings: 0, hasNews: () => row.hasNews === true },
           }),
           map(() => notes.push(view.notes.slice(notes.join('').length))),
         )
@@ -151,7 +162,11 @@ describe('refreshView', () => {
     q: { kind: 'change', isDirty: false, isSynced: false },
     A: { kind: 'change', isDirty: false, isSynced: true, adopted: handover },
   };
-  const FRESH = { rendersAtChanges: false, isHeir: false };
+  const FRESH = {
+    rendersAtChanges: false,
+    isHeir: false,
+    structure: { sightings: 0, hasNews: () => false },
+  };
   /** What is told, without the input. */
   const telling = (input$: Observable<TargetInput>, view = new NotingView()) =>
     input$.pipe(
@@ -173,6 +188,37 @@ describe('refreshView', () => {
       expectSubscriptions(input$.subscriptions).toBe(subscribed);
     }),
   );
+
+  /** For which of these changes, by number, all is said to be synced. */
+  const syncedAt = (
+    numbers: readonly number[],
+    structure: Structure,
+    later: () => void = () => undefined,
+  ): readonly boolean[] => {
+    const synced: boolean[] = [];
+    from(numbers)
+      .pipe(
+        map((number) => change({}, number)),
+        refreshView(new NotingView(), { ...FRESH, structure }),
+        tap(later),
+        map(({ isSynced }) => synced.push(isSynced)),
+      )
+      .subscribe();
+    return synced;
+  };
+
+  it('waits for structure that was seen and is still on its way', () =>
+    expect(syncedAt([3, 4, 5], { sightings: 5, hasNews: () => false })).to.deep.equal([
+      false,
+      false,
+      true,
+    ]));
+
+  it('waits for a later look, but not for a source that always has news', () => {
+    const structure = { sightings: 2, hasNews: () => true };
+    const later = () => structure.sightings++;
+    expect(syncedAt([2, 2, 3, 3], structure, later)).to.deep.equal([false, false, true, true]);
+  });
 
   it(
     'passes an error on',
@@ -203,5 +249,26 @@ describe('refreshView', () => {
       expectSubscriptions(input$.subscriptions).toBe(leaves);
     })();
     expect(view.notes).to.equal('a0rr');
+  });
+});
+
+describe('mergedChanges', () => {
+  it('is the later change with the structure of both', () => {
+    const first = change({ changes: [added], tick: 1, hasMore: true });
+    const removed: StructureChange = { kind: 'object-removed', object: added.object };
+    const next = change({ changes: [removed], tick: 2 }, 3);
+    expect(mergedChanges(first, next)).to.deep.equal({
+      ...next,
+      sighting: sighting({ changes: [added, removed], tick: 2 }),
+    });
+  });
+
+  it('is none where one is no change', () => {
+    for (const [first, next] of [
+      [inputs.c, inputs.d],
+      [inputs.d, inputs.c],
+      [inputs.b, inputs.b],
+    ] as const)
+      expect(mergedChanges(first, next)).to.equal(undefined);
   });
 });

@@ -25,7 +25,7 @@ export class FakePartition implements Partition {
     this.#busyMs.set(key, 0);
     const facts = (): TargetFacts => ({
       ...nothing,
-      refreshes: { ...nothing.refreshes, sum: this.#busyMs.get(key) ?? 0 },
+      counted: { ...nothing.counted, busyMs: this.#busyMs.get(key) ?? 0 },
     });
     const report$ = order$.pipe(
       filter(({ kind }) => kind === 'leave' && !this.isDeaf),

@@ -140,6 +140,10 @@ export class FakeSource implements Source {
     return { changes, hasMore: false };
   }
 
+  hasNews(): boolean {
+    return this.#changes.length > 0;
+  }
+
   readSlots(first: number, count: number, into: Uint8Array): number {
     this.slotReads.push([first, count]);
     this.#reserve(first + count);

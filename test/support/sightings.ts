@@ -29,6 +29,7 @@ export function sourceOf(...roots: readonly ManagedObject[]): Source & {
     generation: 'fake',
     roots: new Set(roots),
     sync: () => ({ changes: [], hasMore: false }),
+    hasNews: () => false,
     readSlots: () => 0,
     readWords: () => 0,
     readFrame: () => undefined,

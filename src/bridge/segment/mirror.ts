@@ -34,7 +34,17 @@ export interface Changes {
   readonly changedValues: number;
   /** Objects and variables that the segment has no room for. */
   readonly dropped: number;
+  /** The objects among them. */
+  readonly droppedObjects: number;
 }
+
+const NO_CHANGES: Changes = {
+  addedObjects: 0,
+  removedObjects: 0,
+  changedValues: 0,
+  dropped: 0,
+  droppedObjects: 0,
+};
 
 /** Texts get at least this room, and always some to grow in. */
 const LEAST_ROOM = 32;
@@ -44,7 +54,7 @@ export class Mirror {
   /** In the order of publication: parents before their children. */
   readonly #shown = new Map<string, ShownObject>();
   readonly #roots = new Set<string>();
-  #changes = { addedObjects: 0, removedObjects: 0, changedValues: 0, dropped: 0 };
+  #changes = { ...NO_CHANGES };
 
   constructor(publisher: Publisher) {
     this.#publisher = publisher;
@@ -52,7 +62,7 @@ export class Mirror {
 
   /** Makes the segment show `objects`, whose values are of the moment `asOfNs` (Unix ns). */
   show(objects: Selected, asOfNs: bigint): Changes {
-    this.#changes = { addedObjects: 0, removedObjects: 0, changedValues: 0, dropped: 0 };
+    this.#changes = { ...NO_CHANGES };
     this.#removeWhatIsGone(objects);
     const fresh: ShownObject[] = [];
     for (const object of objects.values()) {
@@ -69,6 +79,8 @@ export class Mirror {
     }
     // A root is synced last: whoever binds it meanwhile waits for the whole of its tree.
     for (const { object } of fresh) this.#publisher.setSynced(object);
+    const { dropped, droppedObjects } = this.#changes;
+    this.#publisher.setDropped(droppedObjects, dropped - droppedObjects);
     return this.#changes;
   }
 
@@ -124,6 +136,7 @@ export class Mirror {
         : this.#publisher.addObject(above.object, id, className, { state });
     if (published?.ref === undefined) {
       this.#changes.dropped += 1 + object.variables.size;
+      this.#changes.droppedObjects++;
       return undefined;
     }
     const variables = new Map<string, ShownVariable>();

@@ -62,7 +62,7 @@ export class ThreadedPartition implements Partition {
             pass(message.report, borrower, subscriber);
           },
           fail: (reason) => {
-            facts = nothingKnown(definition);
+            facts = { ...nothingKnown(definition), counted: facts.counted };
             subscriber.error(new Error(reason));
           },
         });

@@ -110,7 +110,7 @@ describe('Mirror', () => {
       if (source === undefined) throw new Error('There is no source');
       return readTree(source, capacity.slots);
     };
-    return { publisher, mirror, look };
+    return { publisher, mirror, look, drops: () => watch.look().drops };
   };
 
   it('shows each tree as it is, whatever it showed before', () => {
@@ -170,6 +170,7 @@ describe('Mirror', () => {
       removedObjects: 0,
       changedValues: 0,
       dropped: 0,
+      droppedObjects: 0,
     });
   });
 
@@ -224,13 +225,15 @@ describe('Mirror', () => {
   });
 
   it('counts what finds no room, shows the rest, and shows all once there is room', () => {
-    const { mirror, look } = stage();
+    const { mirror, look, drops } = stage();
     const many = Array.from({ length: 700 }, (_, n) =>
       object(`s${n}`, [], [object(`s${n}.below`)]),
     );
     const { addedObjects, dropped } = show(mirror, object('r', [], many));
     expect(addedObjects + dropped).to.equal(1401);
     expect(dropped).to.be.above(800);
+    expect(show(mirror, object('r', [], many)).dropped).to.equal(dropped);
+    expect(drops().objects, 'not those of both trees').to.equal(dropped);
     expect(look()[0]?.isSynced).to.equal(true);
     const few = many.slice(0, 100);
     expect(show(mirror, object('r', [], few)).dropped).to.equal(0);

@@ -61,7 +61,7 @@ describe(SETUPS, () => {
     const check = ['check', 'config', `${SETUPS}/prometheus.yml`];
     const { status, stdout, stderr } = spawnSync('promtool', check, { encoding: 'utf8' });
     expect(status, stdout + stderr).to.equal(0);
-    expect(stdout).to.include('SUCCESS: 3 rules found');
+    expect(stdout).to.include('SUCCESS: 5 rules found');
   });
 
   const setups = { ads: ['ads'], adh: ['adh'], pair: ['ads', 'adh'] };

@@ -4,8 +4,8 @@ import { closeSync, openSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
-import { logWriter } from '#app/bridge/log-writer.js';
-import { eventually } from '../support/processes.js';
+import { logWriter } from '#app/log-writer.js';
+import { eventually } from './support/processes.js';
 
 const LINE = `${'x'.repeat(999)}\n`;
 /** Far more than the system takes for a reader, and than may wait here. */

@@ -1,4 +1,4 @@
-// Writes the log to stderr. Where nobody takes its lines they are lost, and the bridge goes on.
+// Writes the log to stderr. Where nobody takes its lines they are lost, and the process goes on.
 import { writeSync } from 'node:fs';
 import { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
