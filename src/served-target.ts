@@ -216,7 +216,8 @@ export class ServedTarget implements Target {
 
   #facts(): TargetFacts {
     const { failure, facts: current } = this.#tenure;
-    const facts = { ...this.#withBefore(current), ...this.#standing() };
+    const counted = sumOf(this.#before, current.counted);
+    const facts = { ...current, counted, ...this.#standing() };
     if (failure === '') return facts;
     return { ...facts, progress: { ...facts.progress, reason: `a restart, ${failure}` } };
   }
@@ -230,9 +231,5 @@ export class ServedTarget implements Target {
       clashes: before.clashes - clashes,
       omitted: before.omitted - omitted,
     };
-  }
-
-  #withBefore(facts: TargetFacts): TargetFacts {
-    return { ...facts, counted: sumOf(this.#before, facts.counted) };
   }
 }

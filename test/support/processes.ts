@@ -128,11 +128,13 @@ let count = 0;
 /** A context id, a temporary folder, a license, and the processes of one suite. */
 export class Theatre {
   readonly contextId = `e2e_${process.pid}_${++count}`;
-  readonly #folder = mkdtempSync(join(tmpdir(), 'shm-e2e-'));
+  /** Made when it is first used: a suite that is not run has no end at which it would go. */
+  #folder: string | undefined;
   readonly #running: Running[] = [];
   #license: string | undefined;
 
   path(name: string): string {
+    this.#folder ??= mkdtempSync(join(tmpdir(), 'shm-e2e-'));
     return join(this.#folder, name);
   }
 
@@ -240,7 +242,7 @@ export class Theatre {
 
   sweep(): void {
     for (const name of this.segments()) rmSync(join(SHM, name), { force: true });
-    rmSync(this.#folder, { recursive: true, force: true });
+    if (this.#folder !== undefined) rmSync(this.#folder, { recursive: true, force: true });
   }
 }
 
