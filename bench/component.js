@@ -1,7 +1,7 @@
 // A large tree in a process of its own: served as JSON over HTTP, or stored directly in a segment.
 // Arguments: served OBJECTS VARIABLES [tls], or published OBJECTS VARIABLES CONTEXT_ID SERVER_KEY
 import { readFileSync } from 'node:fs';
-import { Publisher } from '../dist/native/publisher.js';
+import { Publisher } from '../dist/native/publisher/publisher.js';
 import { ComponentServer } from '../dist/simulator/component/component-server.js';
 import { ServedTree } from '../dist/simulator/component/served-tree.js';
 import { ComponentTree } from './component-tree.js';

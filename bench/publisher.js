@@ -1,5 +1,5 @@
 // A real publisher process: stores the workload's values in a segment when it is told to.
-import { Publisher } from '../dist/native/publisher.js';
+import { Publisher } from '../dist/native/publisher/publisher.js';
 import { FAMILIES, Values, entityLabels, kindOf, nameOf } from './workload.js';
 
 const [contextId, series, serverKey = '1'] = process.argv.slice(2);

@@ -1,6 +1,6 @@
 // Fifty publishers with four roots each, whose values say whose they are. Objects come and go.
 import { clearInterval, setInterval } from 'node:timers';
-import { Publisher } from '../dist/native/publisher.js';
+import { Publisher } from '../dist/native/publisher/publisher.js';
 
 export const PUBLISHERS = 50;
 export const APPS = ['soaka', 'soakb', 'soakc', 'soakd'];

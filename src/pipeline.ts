@@ -30,7 +30,7 @@ import { inTurn } from './streams/refresh-queue.js';
 import type { RefreshQueue } from './streams/refresh-queue.js';
 import { mergedChanges, refreshView } from './streams/refresh-view.js';
 import type { Change, TargetInput } from './streams/refresh-view.js';
-import type { Seen } from './streams/seen.js';
+import type { Sighting } from './streams/watch.js';
 import type { ServerPool } from './streams/server-pool.js';
 
 export interface PipelineParts extends RootWish {
@@ -57,7 +57,7 @@ export interface PipelineObserver {
   viewed(view: TargetView | undefined): void;
   ready(isReady: boolean): void;
   /** What the server key of the chosen root shows, at each change. */
-  seen(sighting: Seen): void;
+  seen(sighting: Sighting): void;
   /** Something went wrong that should not: the target starts anew after a while. */
   failed(error: unknown): void;
   /** A refresh took that many milliseconds, answers included. */

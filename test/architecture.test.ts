@@ -1,40 +1,15 @@
 import { expect } from 'chai';
-import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { readFileSync, readdirSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
-
-/** A folder may import itself, `model`, `errors`, and the folders named here. Nothing else. */
-const MAY_IMPORT: Record<string, readonly string[]> = {
-  native: [],
-  document: [],
-  catalogue: ['document'],
-  license: [],
-  rules: ['document'],
-  config: ['document', 'rules'],
-  exposition: ['catalogue'],
-  streams: ['native', 'exposition'],
-  partitions: ['native', 'streams', 'exposition', 'catalogue', 'pipeline'],
-  sinks: [],
-  simulator: ['native', 'catalogue'],
-  bridge: ['native', 'catalogue', 'document', 'rules', 'log', 'log-writer'],
-  demo: ['native', 'license'],
-  exporter: [
-    'config',
-    'license',
-    'native',
-    'sinks',
-    'log',
-    'log-writer',
-    'plan',
-    'scope-warnings',
-    'service',
-  ],
-};
-
-const SHARED = ['model', 'errors'];
+import { forbiddenImports, importCycle, importRules, importsOf } from './support/import-rules.js';
 
 /** Words that may stand in some files only, each with the remedy. */
 const WORDS: readonly { word: RegExp; only: RegExp; remedy: string }[] = [
-  { word: /from '(ffi|ref)-napi'/, only: /^native\/libc\.ts$/, remedy: 'use native/libc.ts' },
+  {
+    word: /from '(ffi|ref)-napi'/,
+    only: /^native\/os\/libc\.ts$/,
+    remedy: 'use native/os/libc.ts',
+  },
   {
     word: /\bprocess\.\w/,
     only: /(^|\/)(cli|lifeline)\.ts$/,
@@ -56,46 +31,38 @@ const files = readdirSync('src', { recursive: true, encoding: 'utf8' })
   .filter((file) => file.endsWith('.ts') && !file.includes('/assembly/'))
   .sort();
 const source = (file: string): string => readFileSync(join('src', file), 'utf8');
-/** The files of src that a file imports, types included. */
-const importsOf = (file: string): string[] =>
-  [...source(file).matchAll(/from '(\.[^']+)\.js'/g)].map(([, path = '']) =>
-    relative('src', resolve('src', dirname(file), `${path}.ts`)),
-  );
+const sources = new Map(files.map((file) => [file, source(file)]));
 
 describe('the architecture', () => {
-  for (const [folder, others] of Object.entries(MAY_IMPORT)) {
-    it(`${folder} reaches ${others.join(', ') || 'nothing'}`, () => {
-      expect(existsSync(join('src', folder)), `src/${folder}`).to.equal(true);
-      for (const file of files.filter((each) => each.startsWith(`${folder}/`)))
-        for (const reached of importsOf(file)) {
-          const top = reached.replace(/\.ts$/, '').split('/')[0];
-          expect([folder, ...others, ...SHARED], `${file} imports ${reached}`).to.include(top);
-        }
-    });
-  }
+  const rules = importRules(readFileSync('ARCHITECTURE.md', 'utf8'));
 
-  it('every folder of src has a row in the table of imports', () => {
+  it('folders import what ARCHITECTURE.md says, and nothing else', () =>
+    expect(forbiddenImports(sources, rules)).to.deep.equal([]));
+
+  it('the table of ARCHITECTURE.md names the folders that there are', () => {
     const folders = readdirSync('src', { withFileTypes: true })
       .filter((entry) => entry.isDirectory())
       .map(({ name }) => name);
-    expect(Object.keys(MAY_IMPORT)).to.have.members(folders);
+    expect([...rules.keys()]).to.have.members(folders);
   });
 
-  it('nobody imports a cli', () => {
-    for (const file of files)
-      for (const reached of importsOf(file)) expect(reached, file).not.to.match(/(^|\/)cli\.ts$/);
+  it('every import that the table allows is made', () => {
+    for (const [folder, others] of rules) {
+      const reached = [...sources]
+        .filter(([file]) => file.startsWith(`${folder}/`))
+        .flatMap(([file, text]) => importsOf(file, text))
+        .map((file) => file.replace(/\.ts$/, '').split('/')[0]);
+      expect(reached, `what ${folder} imports`).to.include.members(others);
+    }
   });
 
-  it('imports have no cycles', () => {
-    const done = new Set<string>();
-    const visit = (file: string, path: readonly string[]): void => {
-      if (path.includes(file)) expect.fail([...path, file].join(' -> '));
-      if (done.has(file)) return;
-      for (const next of importsOf(file)) visit(next, [...path, file]);
-      done.add(file);
-    };
-    for (const file of files) visit(file, []);
+  it('nobody imports a cli, but for the file that loads it', () => {
+    for (const [file, text] of [...sources].filter(([each]) => each !== 'cli.ts'))
+      for (const reached of importsOf(file, text))
+        expect(reached, file).not.to.match(/(^|\/)cli\.ts$/);
   });
+
+  it('imports have no cycles', () => expect(importCycle(sources)).to.equal(undefined));
 
   it('a thread reaches no foreign functions: they belong to the main thread', () => {
     const reached = new Set<string>();
@@ -107,9 +74,9 @@ describe('the architecture', () => {
       for (const [, path = ''] of code.matchAll(/from '(\.[^']+)\.js'/g))
         visit(relative('src', resolve('src', dirname(file), `${path}.ts`)));
     };
-    visit('partitions/threads/thread.ts');
+    visit('targets/threads/thread.ts');
     expect([...reached]).to.include('exposition/kernel/kernel.ts');
-    expect([...reached]).not.to.include('native/libc.ts');
+    expect([...reached]).not.to.include('native/os/libc.ts');
   });
 
   for (const { word, only, remedy } of WORDS)

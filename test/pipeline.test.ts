@@ -1,11 +1,11 @@
 // One target from shared memory to answers, with real segments and a real view, in virtual time.
 import { expect } from 'chai';
 import { Subject } from 'rxjs';
-import { compileFilters } from '#app/catalogue/filters.js';
+import { compileFilters } from '#app/catalogue/match/filters.js';
 import { messageOf } from '#app/errors.js';
 import { Kernel } from '#app/exposition/kernel/kernel.js';
 import { TargetView } from '#app/exposition/target-view.js';
-import { segmentWatches } from '#app/native/segment-watch.js';
+import { segmentWatches } from '#app/native/segment/segment-watch.js';
 import { RESTART_MS, targetPipeline } from '#app/pipeline.js';
 import type { PipelineObserver } from '#app/pipeline.js';
 import { unanswered } from '#app/streams/answer.js';

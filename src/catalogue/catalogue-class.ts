@@ -1,11 +1,11 @@
 // One class of a catalogue: an alias, the objects that it stands for, and their rows.
 import type { Path } from '../document/key-path.js';
-import type { Families } from './families.js';
-import { checkRemarks, parseRow } from './parse-row.js';
-import { compilePathPattern } from './path-pattern.js';
-import type { PathPattern } from './path-pattern.js';
+import type { Families } from './file/families.js';
+import { checkRemarks, parseRow } from './file/parse-row.js';
+import { compilePathPattern } from './match/path-pattern.js';
+import type { PathPattern } from './match/path-pattern.js';
 import type { Row } from './row.js';
-import type { Table } from './table.js';
+import type { Table } from './file/table.js';
 
 /** The objects that a class alias stands for, and what their variables become. */
 export interface CatalogueClass {

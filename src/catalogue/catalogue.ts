@@ -3,11 +3,11 @@ import { parseToml } from '../document/toml-file.js';
 import type { FamilyFacts } from '../model.js';
 import { parseClass } from './catalogue-class.js';
 import type { CatalogueClass, RowPaths } from './catalogue-class.js';
-import { checkRows } from './check-rows.js';
-import { Families } from './families.js';
-import { Problems } from './problems.js';
-import { compileSeedPrefix } from './seed-prefix.js';
-import { Table } from './table.js';
+import { checkRows } from './file/check-rows.js';
+import { Families } from './file/families.js';
+import { Problems } from './file/problems.js';
+import { compileSeedPrefix } from './match/seed-prefix.js';
+import { Table } from './file/table.js';
 
 /** The text of a catalogue file, plain data from which any thread can make the catalogue. */
 export interface CatalogueText {

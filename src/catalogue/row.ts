@@ -1,8 +1,8 @@
 // The rows of a catalogue: how the variables of one object become the series of one metric.
 import type { FamilyFacts, OBJECT_STATES } from '../model.js';
 import type { Conversion } from './conversion.js';
-import type { Labels } from './path-pattern.js';
-import type { VariablePattern } from './variable-pattern.js';
+import type { Labels } from './match/path-pattern.js';
+import type { VariablePattern } from './match/variable-pattern.js';
 
 interface RowBase {
   /** The metric; rows of one metric share one object. */

@@ -2,7 +2,7 @@
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { SHM_FOLDER } from '../native/readable-file.js';
+import { SHM_FOLDER } from '../native/os/readable-file.js';
 
 export class Belongings {
   readonly folder = mkdtempSync(join(tmpdir(), 'shm-demo-'));

@@ -6,14 +6,14 @@ import type { Arguments } from '../config/arguments.js';
 import { loadConfig } from '../config/resolve.js';
 import { Fault, messageOf } from '../errors.js';
 import { readLicense } from '../license/license-file.js';
-import { logWriter } from '../log-writer.js';
-import { logger } from '../log.js';
-import { posixMemory } from '../native/posix.js';
-import { planTargets } from '../plan.js';
-import { scopeWarnings } from '../scope-warnings.js';
-import { service } from '../service.js';
-import type { Planned } from '../service.js';
-import { pipeWriter } from '../sinks/pipe-writer.js';
+import { logWriter } from '../logs/log-writer.js';
+import { logger } from '../logs/log.js';
+import { posixMemory } from '../native/os/posix.js';
+import { planTargets } from './plan.js';
+import { scopeWarnings } from './scope-warnings.js';
+import { service } from './service.js';
+import type { Planned } from './service.js';
+import { pipeWriter } from '../sinks/stdout/pipe-writer.js';
 
 /** Running responses may take this long after a signal. */
 const DRAIN_MS = 5000;

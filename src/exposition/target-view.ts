@@ -1,7 +1,7 @@
 // One target at work: what it tracks below its root, how far it is synced, and its text.
 import type { Catalogue } from '../catalogue/catalogue.js';
-import type { Filters } from '../catalogue/filters.js';
-import { placeUnder } from '../catalogue/placed-object.js';
+import type { Filters } from '../catalogue/match/filters.js';
+import { placeUnder } from '../catalogue/match/placed-object.js';
 import type {
   ManagedObject,
   Snapshot,
@@ -10,15 +10,15 @@ import type {
   SyncProgress,
   Variable,
 } from '../model.js';
-import { ExpositionText } from './exposition-text.js';
-import { Highlight } from './highlight.js';
-import type { HighlightedValue } from './highlight.js';
+import { ExpositionText } from './text/exposition-text.js';
+import { Highlight } from './read/highlight.js';
+import type { HighlightedValue } from './read/highlight.js';
 import type { Kernel } from './kernel/kernel.js';
-import { MetricBuilder } from './metric-builder.js';
-import type { ObservedContent } from './observed.js';
-import { Probe } from './probe.js';
-import type { ProbeListener, Tracked } from './probe.js';
-import { SeriesRegister } from './series-register.js';
+import { MetricBuilder } from './rows/metric-builder.js';
+import type { ObservedContent } from './rows/observed.js';
+import { Probe } from './read/probe.js';
+import type { ProbeListener, Tracked } from './read/probe.js';
+import { SeriesRegister } from './rows/series-register.js';
 
 export interface ViewParts {
   readonly app: string;

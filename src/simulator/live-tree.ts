@@ -1,6 +1,6 @@
 // A published tree that lives: totals rise, levels wander, clients come and go.
 import type { VariableKind } from '../model.js';
-import type { PublishedObject } from '../native/publisher-options.js';
+import type { PublishedObject } from '../native/publisher/publisher-options.js';
 import { begin } from './move.js';
 import type { Move } from './move.js';
 import type { ObjectPublisher } from './object-publisher.js';

@@ -4,8 +4,8 @@ import type {
   ObjectOptions,
   PublishedObject,
   VariableOptions,
-} from '../native/publisher-options.js';
-import type { PublishedValues } from '../native/published-values.js';
+} from '../native/publisher/publisher-options.js';
+import type { PublishedValues } from '../native/publisher/published-values.js';
 
 /** What a simulation needs of a variable's handle: it stores values and says whether it is kept. */
 export type ValueHandles = {

@@ -1,7 +1,7 @@
 // Publishes a scenario's objects and carries out its steps.
 import { Fault } from '../errors.js';
-import { LIMITS } from '../native/layout.js';
-import type { PublishedObject } from '../native/publisher-options.js';
+import { LIMITS } from '../native/segment/layout.js';
+import type { PublishedObject } from '../native/publisher/publisher-options.js';
 import { Checker } from './checker.js';
 import type { ObjectPublisher, ValueHandle, ValueHandles } from './object-publisher.js';
 import type {

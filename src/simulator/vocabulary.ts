@@ -1,5 +1,5 @@
 // What objects, labels and texts of a simulated application are called.
-import type { PathPattern } from '../catalogue/path-pattern.js';
+import type { PathPattern } from '../catalogue/match/path-pattern.js';
 
 /** What labels are called in a lively installation; numbers where nothing fits better. */
 const NAMES: Readonly<Record<string, readonly string[]>> = {

@@ -3,7 +3,7 @@ import { combineLatest, defer, distinctUntilChanged, scan } from 'rxjs';
 import type { Observable } from 'rxjs';
 import type { ManagedObject, Source, Verdict } from '../model.js';
 import { identityOf } from './root-identity.js';
-import type { Seen } from './seen.js';
+import type { Sighting } from './watch.js';
 
 export interface RootWish {
   readonly app: string;
@@ -42,13 +42,13 @@ const ABSENT: Verdict = { state: 'absent', reason: 'no server key is watched' };
 
 /** Chooses anew whenever the keys' sightings change; sticks to a root until that root is lost. */
 export function chooseRoot(
-  sightings: readonly Observable<Seen>[],
+  sightings: readonly Observable<Sighting>[],
   wish: RootWish,
 ): Observable<RootChoice> {
   const start: RootChoice = { kind: 'none', reason: ABSENT.reason, publisher: ABSENT };
   return defer(() => {
     let { former } = wish;
-    const chooseAnew = (seen: readonly Seen[]): RootChoice => {
+    const chooseAnew = (seen: readonly Sighting[]): RootChoice => {
       const choice = choose(seen, { ...wish, former });
       if (choice.kind === 'chosen') former = undefined;
       return choice;
@@ -60,14 +60,14 @@ export function chooseRoot(
   });
 }
 
-function isThere(choice: RootChoice, seen: readonly Seen[]): boolean {
+function isThere(choice: RootChoice, seen: readonly Sighting[]): boolean {
   if (choice.kind !== 'chosen') return false;
   const sighting = seen.find(({ serverKey }) => serverKey === choice.serverKey);
   return sighting?.source === choice.source && choice.source.roots.has(choice.root);
 }
 
 /** The best root of what is seen now; none while a directory is read, which may show a better one. */
-export function choose(seen: readonly Seen[], wish: RootWish): RootChoice {
+export function choose(seen: readonly Sighting[], wish: RootWish): RootChoice {
   // One that never rests must not hold up the roots of the others.
   const reading = seen.find(({ hasMore, isRestless }) => hasMore && isRestless !== true);
   if (reading !== undefined) {
@@ -109,7 +109,7 @@ function byPreference(a: Candidate, b: Candidate): number {
 }
 
 function none(
-  seen: readonly Seen[],
+  seen: readonly Sighting[],
   all: readonly Candidate[],
   { app, hint }: RootWish,
 ): RootChoice {

@@ -1,5 +1,5 @@
 // Tells a segment that moves from one that stands still, and when to look at it again.
-import type { Seen } from './seen.js';
+import type { Sighting } from './watch.js';
 
 /** While a segment moves it is polled this often, and this much later it counts as standing still. */
 export const MOVING_MS = 100;
@@ -9,7 +9,7 @@ export const STILL_MS = 1000;
 
 export class Movement {
   readonly #now: () => number;
-  #last: Seen | undefined;
+  #last: Sighting | undefined;
   #movedAt = -Infinity;
 
   /** @param now milliseconds of a clock that does not step */
@@ -23,7 +23,7 @@ export class Movement {
   }
 
   /** Takes note of a sighting; returns the milliseconds until the next look. */
-  next(seen: Seen): number {
+  next(seen: Sighting): number {
     const now = this.#now();
     if (this.#last === undefined || !isSameSighting(this.#last, seen)) this.#movedAt = now;
     this.#last = seen;
@@ -34,7 +34,7 @@ export class Movement {
 }
 
 /** Whether nobody would act differently on one than on the other. */
-export function isSameSighting(a: Seen, b: Seen): boolean {
+export function isSameSighting(a: Sighting, b: Sighting): boolean {
   return (
     a.source === b.source &&
     a.tick === b.tick &&

@@ -1,5 +1,5 @@
 // What a target in its partition is told from outside.
-import type { ObservedContent } from '../exposition/observed.js';
+import type { ObservedContent } from '../exposition/rows/observed.js';
 
 /** Asks for the text; the answer carries the same number. */
 export interface Demand {

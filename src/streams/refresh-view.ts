@@ -5,12 +5,12 @@ import type { TargetView } from '../exposition/target-view.js';
 import type { Bound } from './bind-subtree.js';
 import type { Arrival, DUE } from './coalesce.js';
 import type { Order } from './order.js';
-import type { Seen } from './seen.js';
+import type { Sighting } from './watch.js';
 
 /** What a segment showed. */
 export interface Change {
   readonly kind: 'change';
-  readonly sighting: Seen;
+  readonly sighting: Sighting;
   /** How many sightings that brought structure there were so far. */
   readonly number: number;
 }

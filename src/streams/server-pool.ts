@@ -15,7 +15,7 @@ import type { SchedulerLike } from 'rxjs';
 import type { Verdict } from '../model.js';
 import { keepLooking } from './keep-looking.js';
 import { MOVING_MS, Movement, isSameSighting } from './movement.js';
-import type { Seen, Watch } from './seen.js';
+import type { Sighting, Watch } from './watch.js';
 
 export interface PoolParts {
   /** Starts to watch a server key; called once for each key that is followed. */
@@ -26,14 +26,14 @@ export interface PoolParts {
 }
 
 const NOT_LOOKED_FOR: Verdict = { state: 'absent', reason: 'not looked for yet' };
-const NO_DROPS: Seen['drops'] = { objects: 0, variables: 0 };
+const NO_DROPS: Sighting['drops'] = { objects: 0, variables: 0 };
 
 export class ServerPool {
   readonly #parts: PoolParts;
   readonly #scheduler: SchedulerLike;
-  readonly #segments = new Map<string, Observable<Seen>>();
+  readonly #segments = new Map<string, Observable<Sighting>>();
   readonly #asked = new Map<string, Subject<void>>();
-  readonly #seen = new Map<string, Seen>();
+  readonly #seen = new Map<string, Sighting>();
 
   constructor(parts: PoolParts) {
     this.#parts = parts;
@@ -41,7 +41,7 @@ export class ServerPool {
   }
 
   /** What the segment of a server key shows, whenever that changes. Replays the last sighting. */
-  segment$(serverKey: string): Observable<Seen> {
+  segment$(serverKey: string): Observable<Sighting> {
     const known = this.#segments.get(serverKey);
     if (known !== undefined) return known;
     const ask$ = new Subject<void>();
@@ -64,22 +64,22 @@ export class ServerPool {
   }
 
   /** What the publisher of a server key had no room for. */
-  drops(serverKey: string): Seen['drops'] {
+  drops(serverKey: string): Sighting['drops'] {
     return this.#seen.get(serverKey)?.drops ?? NO_DROPS;
   }
 
-  #watch(serverKey: string, ask$: Observable<void>): Observable<Seen> {
+  #watch(serverKey: string, ask$: Observable<void>): Observable<Sighting> {
     const watch = this.#parts.watch(serverKey);
     const movement = new Movement(this.#parts.nowMs ?? (() => this.#scheduler.now()));
-    const sooner = (seen: Seen) =>
+    const sooner = (seen: Sighting) =>
       movement.isStill ? merge(ask$, this.#woken(watch, seen)) : ask$;
-    const look = (): Seen => {
+    const look = (): Sighting => {
       const seen = watch.look();
       this.#seen.set(serverKey, seen);
       return seen;
     };
     return keepLooking(look, (seen) => movement.next(seen), sooner, this.#scheduler).pipe(
-      distinctUntilChanged<Seen>(isSameSighting),
+      distinctUntilChanged<Sighting>(isSameSighting),
       finalize(() => {
         watch.close();
         for (const map of [this.#segments, this.#asked, this.#seen]) map.delete(serverKey);
@@ -88,7 +88,7 @@ export class ServerPool {
   }
 
   /** Waits for the segment's futex; armed late, so that a waking storm is no faster than polling. */
-  #woken(watch: Watch, { tick }: Seen): Observable<void> {
+  #woken(watch: Watch, { tick }: Sighting): Observable<void> {
     const moved$ = new Observable<void>((subscriber) =>
       watch.wait(tick, () => {
         subscriber.next();

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import { loadCatalogues } from '#app/catalogue/builtin.js';
-import { compileFilters } from '#app/catalogue/filters.js';
+import { compileFilters } from '#app/catalogue/match/filters.js';
 import { variablesOf } from '#app/catalogue/row.js';
 import type { Row } from '#app/catalogue/row.js';
-import type { RowUse } from '#app/catalogue/rule-set.js';
-import { compileRules } from '#app/catalogue/rules.js';
-import type { ObjectRules } from '#app/catalogue/rules.js';
+import type { RowUse } from '#app/catalogue/match/rule-set.js';
+import { compileRules } from '#app/catalogue/match/rules.js';
+import type { ObjectRules } from '#app/catalogue/match/rules.js';
 import { objectsOf, sharedText } from './recorded-tree.js';
 import type { RecordedObject } from './recorded-tree.js';
 

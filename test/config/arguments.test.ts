@@ -6,7 +6,7 @@ import { parseArguments } from '#app/config/arguments.js';
 import { EXAMPLES } from '#app/config/help.js';
 import { OPTIONS } from '#app/config/options.js';
 import { loadConfig } from '#app/config/resolve.js';
-import { planTargets } from '#app/plan.js';
+import { planTargets } from '#app/exporter/plan.js';
 import { faultMessage } from '../support/fault-message.js';
 
 const NAME = 'a string of 1 to 64 letters, digits, "_", "-" and ".", not starting with "."';

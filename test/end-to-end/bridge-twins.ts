@@ -8,7 +8,7 @@ import { Stage } from '#app/simulator/stage.js';
 import type { ComponentOptions } from '#app/simulator/component/component-options.js';
 import { ComponentServer } from '#app/simulator/component/component-server.js';
 import { ServedTree } from '#app/simulator/component/served-tree.js';
-import { Publisher } from '#app/native/publisher.js';
+import { Publisher } from '#app/native/publisher/publisher.js';
 import { PROJECT, eventually } from '../support/processes.js';
 import type { Running, Theatre } from '../support/processes.js';
 import { applicationPart, scrape } from './page.js';

@@ -1,5 +1,5 @@
 // A publisher of its own: one object that has two variables of the same name. Arguments: context id.
-import { Publisher } from '#app/native/publisher.js';
+import { Publisher } from '#app/native/publisher/publisher.js';
 
 const [, , contextId = ''] = process.argv;
 const publisher = new Publisher({

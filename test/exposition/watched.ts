@@ -1,11 +1,11 @@
 // A target view over a source in memory, and its text as a scrape would have it.
 import { parseCatalogue } from '#app/catalogue/catalogue.js';
 import type { Catalogue } from '#app/catalogue/catalogue.js';
-import { compileFilters } from '#app/catalogue/filters.js';
-import type { FilterSettings } from '#app/catalogue/filters.js';
+import { compileFilters } from '#app/catalogue/match/filters.js';
+import type { FilterSettings } from '#app/catalogue/match/filters.js';
 import { Kernel } from '#app/exposition/kernel/kernel.js';
 import { TargetView } from '#app/exposition/target-view.js';
-import { TEXT } from '#app/exposition/text-format.js';
+import { TEXT } from '#app/exposition/page/text-format.js';
 import type { Format, ManagedObject, Snapshot } from '#app/model.js';
 import { FakeTarget } from '../support/fake-target.js';
 import type { FakeSource } from '../support/fake-source.js';

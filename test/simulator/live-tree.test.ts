@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { loadCatalogues } from '#app/catalogue/builtin.js';
-import { Publisher } from '#app/native/publisher.js';
+import { Publisher } from '#app/native/publisher/publisher.js';
 import { LiveTree } from '#app/simulator/live-tree.js';
 import { Random } from '#app/simulator/random.js';
 import { planTree } from '#app/simulator/tree-plan.js';

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { map, of } from 'rxjs';
 import type { Observable } from 'rxjs';
 import type { ManagedObject } from '#app/model.js';
-import type { Seen } from '#app/streams/seen.js';
+import type { Sighting } from '#app/streams/watch.js';
 import { choose, chooseRoot } from '#app/streams/choose-root.js';
 import type { RootChoice } from '#app/streams/choose-root.js';
 import { marbles } from '../support/marbles.js';
@@ -11,7 +11,7 @@ import { root, sighting, sourceOf, unseen } from '../support/sightings.js';
 
 const ADS = { app: 'ads', hint: '' };
 const nameOf = (choice: RootChoice) => (choice.kind === 'chosen' ? choice.root.name : 'none');
-const shows = (serverKey: string, ...roots: readonly (string | ManagedObject)[]): Seen =>
+const shows = (serverKey: string, ...roots: readonly (string | ManagedObject)[]): Sighting =>
   sighting({
     serverKey,
     source: sourceOf(...roots.map((each) => (typeof each === 'string' ? root(each) : each))),
@@ -99,7 +99,7 @@ describe('the choice of the root', () => {
     expect(nameOf(choose([reading, shows('456', 'H.1.ads')], ADS))).to.equal('none');
   });
 
-  const reasons: readonly (readonly [string, readonly Seen[], string, string])[] = [
+  const reasons: readonly (readonly [string, readonly Sighting[], string, string])[] = [
     [
       'every key when there are no roots',
       [unseen('absent', 'no segment a', '82'), unseen('dead', 'publisher died', '456')],
@@ -155,7 +155,7 @@ describe('chooseRoot', () => {
     x: unseen('dead', 'publisher died'),
     y: unseen('absent', 'no segment'),
   };
-  const names = (sightings: readonly Observable<Seen>[], wish = ADS) =>
+  const names = (sightings: readonly Observable<Sighting>[], wish = ADS) =>
     chooseRoot(sightings, wish).pipe(map(nameOf));
   const taken = { '1': 'H.1.ads', '2': 'H.2.ads', n: 'none' };
 

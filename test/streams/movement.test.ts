@@ -1,7 +1,7 @@
 // What moves and what stands still, and how soon each is looked at again.
 import { expect } from 'chai';
 import { asyncScheduler, map } from 'rxjs';
-import type { Seen } from '#app/streams/seen.js';
+import type { Sighting } from '#app/streams/watch.js';
 import { MOVING_MS, Movement, STILL_MS, isSameSighting } from '#app/streams/movement.js';
 import { marbles } from '../support/marbles.js';
 import { root, sighting, sourceOf, unseen } from '../support/sightings.js';
@@ -48,13 +48,13 @@ describe('isSameSighting', () => {
   const stalled = (reason: string) =>
     sighting({ source, publisher: { state: 'stalled', reason, heartbeatAgeSeconds: 4 } });
 
-  const same: readonly (readonly [string, Seen, Seen])[] = [
+  const same: readonly (readonly [string, Sighting, Sighting])[] = [
     ['nothing differs', a, sighting({ source })],
     ['only the heartbeat aged', a, { ...a, publisher: { ...a.publisher, heartbeatAgeSeconds: 2 } }],
     ['changes were taken in before', sighting({ source, changes: [added()] }), a],
     ['a stalled publisher is only older', stalled('not for 4.0 s'), stalled('not for 4.1 s')],
   ];
-  const different: readonly (readonly [string, Seen, Seen])[] = [
+  const different: readonly (readonly [string, Sighting, Sighting])[] = [
     ['the generation', a, sighting({ source: sourceOf() })],
     ['the tick', a, sighting({ source, tick: 1 })],
     ['the state of the publisher', a, stalled('not for 4.0 s')],

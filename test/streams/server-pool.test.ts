@@ -2,12 +2,12 @@
 import { expect } from 'chai';
 import { VirtualTimeScheduler, ignoreElements, map, merge, tap } from 'rxjs';
 import type { Observable } from 'rxjs';
-import { FutexWaiter } from '#app/native/futex-waiter.js';
-import { canWaitOnFutexes } from '#app/native/libc.js';
-import { posixMemory } from '#app/native/posix.js';
-import { segmentWatches } from '#app/native/segment-watch.js';
+import { FutexWaiter } from '#app/native/os/futex-waiter.js';
+import { canWaitOnFutexes } from '#app/native/os/libc.js';
+import { posixMemory } from '#app/native/os/posix.js';
+import { segmentWatches } from '#app/native/segment/segment-watch.js';
 import { MOVING_MS, STILL_AFTER_MS, STILL_MS } from '#app/streams/movement.js';
-import type { Seen } from '#app/streams/seen.js';
+import type { Sighting } from '#app/streams/watch.js';
 import { ServerPool } from '#app/streams/server-pool.js';
 import { CountingMemory } from '../support/counting-memory.js';
 import { follow } from '../support/follow.js';
@@ -27,8 +27,8 @@ describe('ServerPool', () => {
     new ServerPool({
       watch: segmentWatches(memory, { contextId: publishers.contextId, poolName: 'pool' }),
     });
-  const states = (sight$: Observable<Seen>) => sight$.pipe(map((seen) => seen.publisher.state));
-  const ticks = (sight$: Observable<Seen>) => sight$.pipe(map((seen) => String(seen.tick)));
+  const states = (sight$: Observable<Sighting>) => sight$.pipe(map((seen) => seen.publisher.state));
+  const ticks = (sight$: Observable<Sighting>) => sight$.pipe(map((seen) => String(seen.tick)));
   const state = { a: 'absent', l: 'live', c: 'closed' };
   /** What is done while a picture is looked at: letters to steps. */
   const doing = (step$: Observable<() => void>) =>

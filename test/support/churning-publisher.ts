@@ -1,9 +1,9 @@
 // Adds, removes and updates as fast as it can once it is told to, to be killed at any instruction.
 // Arguments: context id, server key. The id of each variable is in its name and in its values.
 import process from 'node:process';
-import { Publisher } from '#app/native/publisher.js';
-import type { PublishedObject } from '#app/native/publisher-options.js';
-import type { PublishedScalar, PublishedText } from '#app/native/published-values.js';
+import { Publisher } from '#app/native/publisher/publisher.js';
+import type { PublishedObject } from '#app/native/publisher/publisher-options.js';
+import type { PublishedScalar, PublishedText } from '#app/native/publisher/published-values.js';
 
 const [contextId = '', serverKey = ''] = process.argv.slice(2);
 const realtimeNs = () => BigInt(Date.now()) * 1_000_000n;

@@ -1,6 +1,6 @@
 // Shared memory that counts the segments that are open and the looks that were taken at them.
-import { posixMemory } from '#app/native/posix.js';
-import type { SegmentFile, SharedMemory } from '#app/native/shared-memory.js';
+import { posixMemory } from '#app/native/os/posix.js';
+import type { SegmentFile, SharedMemory } from '#app/native/os/shared-memory.js';
 
 /** Bytes of a segment that were copied at once. */
 export interface CountedRead {

@@ -1,5 +1,5 @@
 // A target's definition for tests: application `demo`, which has no catalogue, on server key 82.
-import type { TargetDefinition } from '#app/partitions/definition.js';
+import type { TargetDefinition } from '#app/targets/definition.js';
 
 export const definitionOf = (given: Partial<TargetDefinition> = {}): TargetDefinition => ({
   app: 'demo',

@@ -1,7 +1,7 @@
 // A partition that fails when a test says so, as the thread of one may.
 import { Subject, defer, merge, mergeMap, throwError } from 'rxjs';
-import type { TargetDefinition } from '#app/partitions/definition.js';
-import type { HostOptions, Hosted, Partition } from '#app/partitions/partition.js';
+import type { TargetDefinition } from '#app/targets/definition.js';
+import type { HostOptions, Hosted, Partition } from '#app/targets/hosting/partition.js';
 
 export class FailingPartition implements Partition {
   readonly number: number;

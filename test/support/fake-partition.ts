@@ -1,10 +1,10 @@
 // A partition without targets at work: it notes what it hosts, and is as busy as a test says.
 import { filter, map } from 'rxjs';
-import { standingOf } from '#app/exposition/target-facts.js';
-import type { TargetFacts } from '#app/exposition/target-facts.js';
-import type { TargetDefinition } from '#app/partitions/definition.js';
-import { nothingKnown } from '#app/partitions/nothing-known.js';
-import type { HostOptions, Hosted, Partition } from '#app/partitions/partition.js';
+import { standingOf } from '#app/targets/target-facts.js';
+import type { TargetFacts } from '#app/targets/target-facts.js';
+import type { TargetDefinition } from '#app/targets/definition.js';
+import { nothingKnown } from '#app/targets/hosting/nothing-known.js';
+import type { HostOptions, Hosted, Partition } from '#app/targets/hosting/partition.js';
 import { NOTHING_HANDED_OVER } from '#app/streams/answer.js';
 
 export class FakePartition implements Partition {

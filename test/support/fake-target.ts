@@ -1,8 +1,8 @@
 // A target without shared memory, for tests of the sinks.
 import { defer, of } from 'rxjs';
 import type { Observable } from 'rxjs';
-import { internalFamilies } from '#app/exposition/internal-metrics.js';
-import { selectFamilies } from '#app/exposition/selection.js';
+import { internalFamilies } from '#app/targets/internal-metrics.js';
+import { selectFamilies } from '#app/exposition/page/selection.js';
 import type {
   Exposition,
   FamilyFacts,

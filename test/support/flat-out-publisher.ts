@@ -1,7 +1,7 @@
 // Publishes as fast as it can values that tell of themselves whether they are whole.
 // Arguments: context id, server key. Runs until it is killed or its parent is gone.
 import process from 'node:process';
-import { Publisher } from '#app/native/publisher.js';
+import { Publisher } from '#app/native/publisher/publisher.js';
 import { BOUNDS, QUANTILES, textOf } from './whole-values.js';
 
 const [contextId = '', serverKey = ''] = process.argv.slice(2);

@@ -1,6 +1,6 @@
 // Shared memory made of buffers: tests alter, cut and replace its segments at any moment.
 import { Fault } from '#app/errors.js';
-import type { SegmentFile, SharedMemory } from '#app/native/shared-memory.js';
+import type { SegmentFile, SharedMemory } from '#app/native/os/shared-memory.js';
 
 /** The bytes of one segment. What is done to it shows in the files that are open on it. */
 let made = 0;

@@ -1,7 +1,7 @@
 // Random damage to a segment, aimed at its structure: what the fuzz tests draw from.
 import fc from 'fast-check';
 import { crc32 } from 'node:zlib';
-import { HEADER, MUTABLE_OFFSET, PAGE, RECORD, RECORD_SIZE } from '#app/native/layout.js';
+import { HEADER, MUTABLE_OFFSET, PAGE, RECORD, RECORD_SIZE } from '#app/native/segment/layout.js';
 import type { HeapSegment } from './heap-memory.js';
 import { SAMPLE, SAMPLE_AT, SAMPLE_BYTES } from './sample-segment.js';
 

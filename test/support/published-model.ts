@@ -1,15 +1,15 @@
 // A publisher beside what readers ought to see of it: the oracle of the round-trip tests.
 import { OBJECT_STATES } from '#app/model.js';
 import type { ObjectState, ValueType, VariableKind } from '#app/model.js';
-import type { PublishedObject } from '#app/native/publisher-options.js';
-import type { Publisher } from '#app/native/publisher.js';
+import type { PublishedObject } from '#app/native/publisher/publisher-options.js';
+import type { Publisher } from '#app/native/publisher/publisher.js';
 import {
   PublishedHistogram,
   PublishedScalar,
   PublishedSummary,
   PublishedText,
-} from '#app/native/published-values.js';
-import type { PublishedValue } from '#app/native/published-values.js';
+} from '#app/native/publisher/published-values.js';
+import type { PublishedValue } from '#app/native/publisher/published-values.js';
 import type { PlainObject, PlainValue, PlainVariable } from './read-tree.js';
 
 export const TYPES = ['u64', 'i64', 'f64', 'bool', 'string', 'histogram', 'summary'] as const;

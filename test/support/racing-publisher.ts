@@ -2,7 +2,7 @@
 // Arguments: context id, server key. Stays until it is killed or its parent is gone.
 import process from 'node:process';
 import { Fault } from '#app/errors.js';
-import { Publisher } from '#app/native/publisher.js';
+import { Publisher } from '#app/native/publisher/publisher.js';
 
 const [contextId = '', serverKey = ''] = process.argv.slice(2);
 const realtimeNs = () => BigInt(Date.now()) * 1_000_000n;

@@ -1,6 +1,12 @@
 // The bytes of a small whole segment, and ways to damage them with CRCs put right again.
 import { crc32 } from 'node:zlib';
-import { HEADER, MUTABLE, MUTABLE_OFFSET, RECORD, RECORD_SIZE } from '#app/native/layout.js';
+import {
+  HEADER,
+  MUTABLE,
+  MUTABLE_OFFSET,
+  RECORD,
+  RECORD_SIZE,
+} from '#app/native/segment/layout.js';
 import { Segments } from './segments.js';
 
 export const SAMPLE_CAPACITY = { records: 16, stringBytes: 2048, slots: 24, frameBytes: 2048 };

@@ -1,7 +1,7 @@
 // Publishers of real segments under names of their own, and the end of all of them.
 import { randomBytes } from 'node:crypto';
-import { Publisher } from '#app/native/publisher.js';
-import type { PublisherOptions } from '#app/native/publisher-options.js';
+import { Publisher } from '#app/native/publisher/publisher.js';
+import type { PublisherOptions } from '#app/native/publisher/publisher-options.js';
 
 /** A context id that no other run has. */
 export const uniqueContext = (): string => `test-${randomBytes(6).toString('hex')}`;

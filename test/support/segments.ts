@@ -2,12 +2,12 @@
 import { randomBytes } from 'node:crypto';
 import { readFileSync, readdirSync, rmSync } from 'node:fs';
 import { pid } from 'node:process';
-import { segmentName } from '#app/native/layout.js';
-import { posixMemory } from '#app/native/posix.js';
-import { Publisher } from '#app/native/publisher.js';
-import { SHM_FOLDER } from '#app/native/readable-file.js';
-import type { PublisherOptions } from '#app/native/publisher-options.js';
-import { SegmentWatch } from '#app/native/segment-watch.js';
+import { segmentName } from '#app/native/segment/layout.js';
+import { posixMemory } from '#app/native/os/posix.js';
+import { Publisher } from '#app/native/publisher/publisher.js';
+import { SHM_FOLDER } from '#app/native/os/readable-file.js';
+import type { PublisherOptions } from '#app/native/publisher/publisher-options.js';
+import { SegmentWatch } from '#app/native/segment/segment-watch.js';
 
 type Options = Omit<PublisherOptions, 'serverKey' | 'contextId' | 'pid' | 'realtimeNs'>;
 

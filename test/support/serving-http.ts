@@ -2,12 +2,12 @@
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import type { Subscription } from 'rxjs';
-import { notReadyText } from '#app/exposition/not-ready-text.js';
-import { OPEN_METRICS } from '#app/exposition/open-metrics.js';
-import { TEXT } from '#app/exposition/text-format.js';
+import { notReadyText } from '#app/exposition/page/not-ready-text.js';
+import { OPEN_METRICS } from '#app/exposition/page/open-metrics.js';
+import { TEXT } from '#app/exposition/page/text-format.js';
 import type { Target } from '#app/model.js';
-import { httpSink } from '#app/sinks/http.js';
-import type { HttpOptions } from '#app/sinks/http.js';
+import { httpSink } from '#app/sinks/http/http.js';
+import type { HttpOptions } from '#app/sinks/http/http.js';
 import { SelfMetrics } from '#app/sinks/self-metrics.js';
 import type { SinkEvent } from '#app/sinks/sink.js';
 import { eventually } from './eventually.js';

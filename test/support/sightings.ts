@@ -1,6 +1,6 @@
 // Roots, sources and sightings that are made up, for tests of what the streams do with them.
 import type { ManagedObject, PublisherState, RootIdentity, Source } from '#app/model.js';
-import type { Seen } from '#app/streams/seen.js';
+import type { Sighting } from '#app/streams/watch.js';
 
 let lastId = 0;
 
@@ -37,7 +37,7 @@ export function sourceOf(...roots: readonly ManagedObject[]): Source & {
 }
 
 /** A sighting of a live publisher, but for what is given. */
-export const sighting = (given: Partial<Seen> = {}): Seen => ({
+export const sighting = (given: Partial<Sighting> = {}): Sighting => ({
   serverKey: '82',
   publisher: { state: 'live', reason: 'publisher is live' },
   source: undefined,
@@ -49,5 +49,5 @@ export const sighting = (given: Partial<Seen> = {}): Seen => ({
 });
 
 /** A sighting of a server key that has no source. */
-export const unseen = (state: PublisherState, reason: string, serverKey = '82'): Seen =>
+export const unseen = (state: PublisherState, reason: string, serverKey = '82'): Sighting =>
   sighting({ serverKey, publisher: { state, reason } });

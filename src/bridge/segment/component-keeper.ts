@@ -1,6 +1,6 @@
 // Keeps what the segment shows of one component: what each poll changes there, and what is told of it.
 import type { TargetEvent } from '../../model.js';
-import type { Publisher } from '../../native/publisher.js';
+import type { Publisher } from '../../native/publisher/publisher.js';
 import { quoted } from '../../document/key-path.js';
 import type { ComponentTree } from '../tree/component-tree.js';
 import { Mirror } from './mirror.js';

@@ -1,9 +1,9 @@
 // Shows a component's tree in a segment, and stores only what differs from what it shows.
 import type { ObjectState, ValueType, VariableKind } from '../../model.js';
-import type { PublishedObject } from '../../native/publisher-options.js';
-import type { PublishedScalar, PublishedText } from '../../native/published-values.js';
-import type { Publisher } from '../../native/publisher.js';
-import { LIMITS } from '../../native/layout.js';
+import type { PublishedObject } from '../../native/publisher/publisher-options.js';
+import type { PublishedScalar, PublishedText } from '../../native/publisher/published-values.js';
+import type { Publisher } from '../../native/publisher/publisher.js';
+import { LIMITS } from '../../native/segment/layout.js';
 import type { ComponentObject, ComponentVariable } from '../tree/component-tree.js';
 import type { Selected } from '../tree/selection.js';
 import { typeFor } from './stored-type.js';

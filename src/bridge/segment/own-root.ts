@@ -1,7 +1,7 @@
 // What the bridge says of itself: a root of its own beside those of the component.
-import type { PublishedObject } from '../../native/publisher-options.js';
-import type { PublishedScalar } from '../../native/published-values.js';
-import type { Publisher } from '../../native/publisher.js';
+import type { PublishedObject } from '../../native/publisher/publisher-options.js';
+import type { PublishedScalar } from '../../native/publisher/published-values.js';
+import type { Publisher } from '../../native/publisher/publisher.js';
 import { ODDITIES } from '../tree/component-tree.js';
 import type { Oddity } from '../tree/component-tree.js';
 import {

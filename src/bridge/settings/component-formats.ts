@@ -1,5 +1,5 @@
 // The texts that keys of a component take; one that may be a secret is never shown.
-import { compileSeedPrefix } from '../../catalogue/seed-prefix.js';
+import { compileSeedPrefix } from '../../catalogue/match/seed-prefix.js';
 import { quoted, shown } from '../../document/key-path.js';
 import { Fault } from '../../errors.js';
 import { word } from '../../rules/formats.js';

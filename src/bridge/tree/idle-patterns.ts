@@ -1,7 +1,7 @@
 // Patterns of a selection that fit nothing of a tree: misspelt, as a rule.
-import { compileSeedPrefix } from '../../catalogue/seed-prefix.js';
-import { segmentsOf } from '../../catalogue/segment.js';
-import { compileWildcard } from '../../catalogue/wildcard.js';
+import { compileSeedPrefix } from '../../catalogue/match/seed-prefix.js';
+import { segmentsOf } from '../../catalogue/match/segment.js';
+import { compileWildcard } from '../../catalogue/match/wildcard.js';
 import { quoted } from '../../document/key-path.js';
 import type { ComponentTree } from './component-tree.js';
 import { seedPathOf } from './seed-path-of.js';

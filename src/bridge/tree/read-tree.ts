@@ -1,5 +1,5 @@
 // Turns the JSON document of a component into its tree, and counts what is odd about it.
-import { LIMITS } from '../../native/layout.js';
+import { LIMITS } from '../../native/segment/layout.js';
 import { ODDITIES } from './component-tree.js';
 import type {
   ComponentObject,

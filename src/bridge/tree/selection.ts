@@ -1,7 +1,7 @@
 // What of a component's tree is published: classes, seed paths and variables that the configuration selects.
-import { compileSeedPrefix } from '../../catalogue/seed-prefix.js';
-import { segmentsOf } from '../../catalogue/segment.js';
-import { compileWildcard } from '../../catalogue/wildcard.js';
+import { compileSeedPrefix } from '../../catalogue/match/seed-prefix.js';
+import { segmentsOf } from '../../catalogue/match/segment.js';
+import { compileWildcard } from '../../catalogue/match/wildcard.js';
 import type { ComponentObject, ComponentTree, ComponentVariable } from './component-tree.js';
 import { seedPathOf } from './seed-path-of.js';
 

@@ -4,7 +4,7 @@ import type {
   ObjectOptions,
   PublishedObject,
   VariableOptions,
-} from '../../native/publisher-options.js';
+} from '../../native/publisher/publisher-options.js';
 import type { ObjectPublisher, ValueHandle, ValueHandles } from '../object-publisher.js';
 import { handleOf } from './served-value.js';
 import type { KeptVariable, ServedVariable } from './served-value.js';

@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, copyFileSync, readFileSync, readdirSync } from 'node:fs';
 import { BRIDGE, COMPONENT as FIELDS } from '#app/bridge/settings/component-table.js';
 import { loadConfig } from '#app/config/resolve.js';
-import { planTargets } from '#app/plan.js';
+import { planTargets } from '#app/exporter/plan.js';
 import { tlsPath } from '../../support/component-certificates.js';
 import { isInstalled } from '../../support/processes.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { idlePatterns } from '#app/bridge/tree/idle-patterns.js';
 import { compileSelection } from '#app/bridge/tree/selection.js';
 import type { SelectionSettings } from '#app/bridge/tree/selection.js';
-import { compileSeedPrefix } from '#app/catalogue/seed-prefix.js';
+import { compileSeedPrefix } from '#app/catalogue/match/seed-prefix.js';
 import { sample, treeOf } from './sample-tree.js';
 import type { Sample } from './sample-tree.js';
 

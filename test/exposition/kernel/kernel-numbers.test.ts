@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { Kernel } from '#app/exposition/kernel/kernel.js';
 import type { OpKind, Scale } from '#app/exposition/kernel/kernel.js';
 import { VALUE_ROOM } from '#app/exposition/kernel/line-table.js';
-import { floatText } from '#app/exposition/number-text.js';
+import { floatText } from '#app/exposition/text/number-text.js';
 
 const WHOLE: Scale = { multiply: 1, divide: 1 };
 const ANY_BITS = 60_000;

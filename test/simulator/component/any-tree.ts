@@ -1,7 +1,7 @@
 // Served trees of any shape, for property tests.
 import fc from 'fast-check';
 import { OBJECT_STATES } from '#app/model.js';
-import type { PublishedObject } from '#app/native/publisher-options.js';
+import type { PublishedObject } from '#app/native/publisher/publisher-options.js';
 import { ServedTree } from '#app/simulator/component/served-tree.js';
 
 const anyText = fc.string({ unit: 'binary', maxLength: 12 });

@@ -1,0 +1,89 @@
+// What only shows when the rows of a catalogue are seen together.
+import type { Path } from '../../document/key-path.js';
+import type { CatalogueClass, RowPaths } from '../catalogue-class.js';
+import { childPattern, patternsOverlap } from '../match/path-pattern.js';
+import type { PathPattern } from '../match/path-pattern.js';
+import type { Problems } from './problems.js';
+import { ownLabelsOf } from '../row.js';
+import type { Row } from '../row.js';
+
+interface Placed {
+  readonly row: Row;
+  readonly owner: CatalogueClass;
+}
+
+type PathOf = (placed: Placed) => Path;
+
+/** Notes metrics with differing labels, labels given twice, and rows that would give one series twice. */
+export function checkRows(
+  classes: readonly CatalogueClass[],
+  paths: RowPaths,
+  problems: Problems,
+): void {
+  const pathOf: PathOf = ({ row }) => paths.get(row) ?? [];
+  const byMetric = new Map<string, Placed[]>();
+  for (const owner of classes)
+    for (const row of owner.rows) {
+      const rows = byMetric.get(row.family.name) ?? [];
+      byMetric.set(row.family.name, [...rows, { row, owner }]);
+    }
+  for (const rows of byMetric.values()) {
+    for (const placed of rows) checkLabels(placed, rows[0] ?? placed, pathOf, problems);
+    for (const [index, later] of rows.entries()) {
+      const earlier = rows.slice(0, index).find((other) => sameSeries(other, later));
+      if (earlier !== undefined)
+        problems.add(
+          pathOf(later),
+          `gives the same series of ${later.row.family.name} as ${earlier.row.where}`,
+        );
+    }
+  }
+}
+
+function checkLabels(placed: Placed, first: Placed, pathOf: PathOf, problems: Problems): void {
+  const labels = labelsOf(placed);
+  const twice = labels.find((label, index) => labels.indexOf(label) < index);
+  if (twice !== undefined)
+    problems.add(pathOf(placed), `gives the label ${JSON.stringify(twice)} twice`);
+  if (placed.row.family.type === 'stateset' && labels.includes(placed.row.family.name))
+    problems.add(
+      pathOf(placed),
+      'gives a label with the name of the metric, which the states take',
+    );
+  if (setOf(labels) !== setOf(labelsOf(first)))
+    problems.add(
+      pathOf(placed),
+      `${placed.row.family.name} has the labels (${setOf(labels)}) here ` +
+        `and (${setOf(labelsOf(first))}) at ${first.row.where}`,
+    );
+}
+
+const labelsOf = ({ row, owner }: Placed): readonly string[] => [
+  ...(owner.paths[0]?.labelNames ?? []),
+  ...ownLabelsOf(row),
+];
+
+const setOf = (labels: readonly string[]): string => [...new Set(labels)].toSorted().join(', ');
+
+/**
+ * Whether two rows of one metric would give the same series. Rows of one class share the labels of
+ * its path, wherever they hang below it; rows of two classes clash when one object is read by both.
+ */
+function sameSeries(one: Placed, other: Placed): boolean {
+  if (staticLabels(one.row) !== staticLabels(other.row)) return false;
+  if (one.owner === other.owner) return true;
+  const shared = classIdsOf(one).some((id) => classIdsOf(other).includes(id));
+  return (
+    shared &&
+    pathsOf(one).some((path) => pathsOf(other).some((against) => patternsOverlap(path, against)))
+  );
+}
+
+const staticLabels = ({ labels }: Row): string =>
+  JSON.stringify(Object.entries(labels).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+
+const classIdsOf = ({ row, owner }: Placed): readonly string[] =>
+  row.classId === undefined ? owner.classIds : [row.classId];
+
+const pathsOf = ({ row, owner }: Placed): readonly PathPattern[] =>
+  owner.paths.map((path) => childPattern(path, row.at));

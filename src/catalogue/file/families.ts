@@ -1,0 +1,72 @@
+// The metrics of one catalogue: the first row of a name states its facts, later ones may not differ.
+import type { FamilyFacts, MetricType } from '../../model.js';
+import { hint } from '../../document/nearest.js';
+import { nameProblems, namesTaken } from '../names.js';
+import type { Table } from './table.js';
+
+const TYPES: readonly MetricType[] = [
+  'counter',
+  'gauge',
+  'histogram',
+  'summary',
+  'info',
+  'stateset',
+  'unknown',
+];
+const isType = (text: string): text is MetricType => (TYPES as readonly string[]).includes(text);
+
+export class Families {
+  readonly #byName = new Map<string, FamilyFacts>();
+  readonly #owners = new Map<string, string>();
+  /** Names whose first row is not right: their later rows would only repeat the complaint. */
+  readonly #broken = new Set<string>();
+
+  constructor(readonly app: string) {}
+
+  /** The families in the order of the file. */
+  get all(): ReadonlyMap<string, FamilyFacts> {
+    return this.#byName;
+  }
+
+  /** The facts of the metric that a row names; undefined, with a problem, when they are not right. */
+  of(row: Table): FamilyFacts | undefined {
+    const name = row.text('name');
+    row.needs('name');
+    if (name === undefined || this.#broken.has(name)) return undefined;
+    const known = this.#byName.get(name);
+    if (known === undefined) return this.#first(name, row);
+    for (const key of ['type', 'unit', 'help'] as const)
+      if (row.has(key) && row.text(key) !== known[key])
+        row.problems.add(
+          row.at(key),
+          `differs from the first row of ${name}, where it is ${JSON.stringify(known[key])}`,
+        );
+    return known;
+  }
+
+  #first(name: string, row: Table): FamilyFacts | undefined {
+    row.needs('type', 'help');
+    const type = row.text('type');
+    const help = row.text('help')?.trim() ?? '';
+    if (row.has('help') && help === '') row.problems.add(row.at('help'), 'must not be empty');
+    if (type === undefined || !isType(type)) {
+      this.#broken.add(name);
+      if (type === undefined) return undefined;
+      const found = `found ${JSON.stringify(type)}${hint(type, TYPES)}`;
+      row.problems.add(row.at('type'), `${found}, allowed: ${TYPES.join(', ')}`);
+      return undefined;
+    }
+    const facts = { name, type, unit: row.text('unit') ?? '', help };
+    for (const problem of nameProblems(facts, this.app)) row.problems.add(row.at('name'), problem);
+    for (const taken of new Set(namesTaken(facts))) this.#take(taken, name, row);
+    this.#byName.set(name, facts);
+    return facts;
+  }
+
+  #take(taken: string, name: string, row: Table): void {
+    const owner = this.#owners.get(taken);
+    if (owner !== undefined)
+      row.problems.add(row.at('name'), `${name} and ${owner} would both claim the name ${taken}`);
+    else this.#owners.set(taken, name);
+  }
+}

@@ -1,0 +1,128 @@
+// Which objects a target follows: its classes, seed path groups and seed paths put together.
+import { keyPath, quoted } from '../../document/key-path.js';
+import type { Path } from '../../document/key-path.js';
+import { hint } from '../../document/nearest.js';
+import { Fault } from '../../errors.js';
+import type { Catalogue } from '../catalogue.js';
+import type { PlacedObject } from './placed-object.js';
+import { compileRules } from './rules.js';
+import type { Rules } from './rules.js';
+import { compileSeedPrefix } from './seed-prefix.js';
+import type { SeedPrefix } from './seed-prefix.js';
+import { segmentsOf } from './segment.js';
+
+/** The filter keys of a target, as configured. */
+export interface FilterSettings {
+  readonly classes: readonly string[];
+  readonly seedPathGroups: readonly string[];
+  readonly seedPaths: readonly string[];
+}
+
+export interface Filters {
+  /** Whether the target follows the object: what it does not is not read, counted or emitted. */
+  readonly tracks: (object: PlacedObject) => boolean;
+  /** The rows of the chosen classes, for the metric builder; undefined without a catalogue. */
+  readonly rules: Rules | undefined;
+}
+
+/** Takes one complaint about the value at `path` inside the target, such as `['classes', 0]`. */
+export type FilterReport = (path: Path, sentence: string) => void;
+
+const refuse: FilterReport = (path, sentence) => {
+  throw new Fault('CONFIG_INVALID', `${keyPath(path)}: ${sentence}`);
+};
+
+/**
+ * Compiles the filters of a target. Without any, every object under the root is tracked, whether a
+ * row reads it or not.
+ * @param report takes each unknown alias or group and each bad seed path
+ * @throws Fault CONFIG_INVALID at the first of these where there is no `report`
+ */
+export function compileFilters(
+  catalogue: Catalogue | undefined,
+  settings: FilterSettings,
+  report: FilterReport = refuse,
+): Filters {
+  const chosen = chooseClasses(catalogue, settings.classes, report);
+  const prefixes = compilePrefixes(catalogue, settings, report);
+  const rules = chosen === undefined ? undefined : compileRules({ classes: chosen });
+  const inClass = settings.classes.length === 0 ? always : classCondition(settings, rules);
+  const inPrefix = prefixCondition(prefixes);
+  return { tracks: (object) => inPrefix(object) && inClass(object), rules };
+}
+
+type Condition = (object: PlacedObject) => boolean;
+const always: Condition = () => true;
+
+function classCondition({ classes }: FilterSettings, rules: Rules | undefined): Condition {
+  if (rules !== undefined) return (object) => rules.reads(object);
+  const ids = new Set(classes);
+  return ({ className }) => ids.has(className);
+}
+
+function prefixCondition(prefixes: readonly SeedPrefix[] | undefined): Condition {
+  if (prefixes === undefined) return always;
+  return ({ seedPath }) => {
+    const segments = segmentsOf(seedPath);
+    return prefixes.some((begins) => begins(segments));
+  };
+}
+
+function chooseClasses(
+  catalogue: Catalogue | undefined,
+  aliases: readonly string[],
+  report: FilterReport,
+): Catalogue['classes'] | undefined {
+  // Without a catalogue they are the classes that the publisher states, which nobody knows yet.
+  if (catalogue === undefined || aliases.length === 0) return catalogue?.classes;
+  const known = catalogue.classes.map(({ alias }) => alias);
+  const unknown = unknownIn('class alias', catalogue, known);
+  for (const [index, alias] of aliases.entries())
+    if (!known.includes(alias)) report(['classes', index], unknown(alias));
+  return catalogue.classes.filter(({ alias }) => aliases.includes(alias));
+}
+
+/** Undefined when neither groups nor paths are given. */
+function compilePrefixes(
+  catalogue: Catalogue | undefined,
+  { seedPathGroups, seedPaths }: FilterSettings,
+  report: FilterReport,
+): readonly SeedPrefix[] | undefined {
+  if (seedPathGroups.length === 0 && seedPaths.length === 0) return undefined;
+  const groups = catalogue?.seedPathGroups ?? new Map<string, readonly string[]>();
+  const unknown = unknownIn('filter group', catalogue, [...groups.keys()]);
+  const prefixes: SeedPrefix[] = [];
+  for (const [index, name] of seedPathGroups.entries()) {
+    const group = groups.get(name);
+    if (group === undefined) report(['seed_path_groups', index], unknown(name));
+    prefixes.push(...(group ?? []).map(compileSeedPrefix));
+  }
+  for (const [index, text] of seedPaths.entries())
+    prefixes.push(...attempt(() => compileSeedPrefix(text), ['seed_paths', index], report));
+  return prefixes;
+}
+
+/** What `compile` makes, if anything: a Fault is reported at `path`. */
+function attempt<T>(compile: () => T, path: Path, report: FilterReport): readonly T[] {
+  try {
+    return [compile()];
+  } catch (thrown) {
+    if (!(thrown instanceof Fault)) throw thrown;
+    report(path, thrown.message);
+    return [];
+  }
+}
+
+/** What to say of a name that is not `known`; made once a list, since a list may be long. */
+function unknownIn(
+  what: string,
+  catalogue: Catalogue | undefined,
+  known: readonly string[],
+): (name: string) => string {
+  if (catalogue === undefined)
+    return (name) =>
+      `found ${quoted(name)}, but the application has no catalogue, so it knows no ${what}; allowed are classes as published, and seed_paths`;
+  const all = known.length === 0 ? 'none' : known.join(', ');
+  const allowed = `, allowed for the application ${catalogue.app}: ${all}`;
+  return (name) => `found ${quoted(name)}${hint(name, known)}${allowed}`;
+}

@@ -1,0 +1,34 @@
+// The small regular expressions that restrict a label in a pattern; none can be made slow.
+import { Fault } from '../../errors.js';
+
+/** Letters, digits, _ and -, bracketed classes of them, each with at most one of + * ? behind. */
+const GRAMMAR = /^(?:(?:[\w-]|\[\^?[\w-]+\])[+*?]?)+$/;
+const MOST_QUANTIFIERS = 2;
+/** Two quantifiers cost at most the square of the length, so the length has a bound. */
+const LONGEST_TEXT = 256;
+
+/**
+ * Compiles an expression that must match a whole text; texts over 256 characters never match.
+ * @throws Fault CONFIG_INVALID for what is not of the simple form
+ */
+export function compileRestriction(source: string): (text: string) => boolean {
+  const quantifiers = source.match(/[+*?]/g)?.length ?? 0;
+  if (!GRAMMAR.test(source) || quantifiers > MOST_QUANTIFIERS)
+    throw new Fault(
+      'CONFIG_INVALID',
+      `${JSON.stringify(source)} is not an expression that a label may have, allowed: letters, ` +
+        `digits, _, - and classes such as [0-9], with at most ${MOST_QUANTIFIERS} of + * ?`,
+    );
+  const shape = expression(source);
+  return (text) => text.length <= LONGEST_TEXT && shape.test(text);
+}
+
+function expression(source: string): RegExp {
+  try {
+    return new RegExp(`^(?:${source})$`);
+  } catch (thrown) {
+    throw new Fault('CONFIG_INVALID', `${JSON.stringify(source)} holds a class out of order`, {
+      cause: thrown,
+    });
+  }
+}

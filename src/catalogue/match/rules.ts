@@ -1,0 +1,94 @@
+// Finds the rows that apply to an object. A tree is walked once, but clients come and go all day.
+import type { Catalogue } from '../catalogue.js';
+import type { CatalogueClass } from '../catalogue-class.js';
+import { childPattern } from './path-pattern.js';
+import type { Labels, PathPattern } from './path-pattern.js';
+import type { PlacedObject } from './placed-object.js';
+import { compileRuleSet } from './rule-set.js';
+import type { RuleSet } from './rule-set.js';
+import { segmentsOf } from './segment.js';
+import type { Row } from '../row.js';
+
+/** What applies to one object: shared rows, and the labels that its own path gave. */
+export interface ObjectRules {
+  readonly set: RuleSet;
+  readonly labels: Labels;
+}
+
+export interface Rules {
+  /** The rows for an object, one entry a class that reads it; empty when none does. */
+  rulesFor(object: PlacedObject): readonly ObjectRules[];
+  /** Whether any row reads the object. */
+  reads(object: PlacedObject): boolean;
+}
+
+/** The rows of one class that read objects at one place. */
+interface Place {
+  readonly patterns: readonly PathPattern[];
+  /** The number of segments of `at`, which lead back to the object of the class. */
+  readonly depth: number;
+  /** What the object of the class must be; undefined where that is the object itself. */
+  readonly parentIds: readonly string[] | undefined;
+  readonly set: RuleSet;
+}
+
+const NONE: readonly ObjectRules[] = [];
+
+/** Indexes a catalogue by class id. */
+export function compileRules(catalogue: Pick<Catalogue, 'classes'>): Rules {
+  const byClass = new Map<string, Place[]>();
+  for (const owner of catalogue.classes)
+    for (const [classIds, place] of placesOf(owner))
+      for (const id of new Set(classIds)) byClass.set(id, [...(byClass.get(id) ?? []), place]);
+
+  const rulesFor = (object: PlacedObject): readonly ObjectRules[] => {
+    const places = byClass.get(object.className);
+    if (places === undefined) return NONE;
+    const segments = segmentsOf(object.seedPath);
+    return places.flatMap((place) => rulesAt(place, object, segments) ?? []);
+  };
+  return { rulesFor, reads: (object) => rulesFor(object).length > 0 };
+}
+
+function placesOf(owner: CatalogueClass): (readonly [readonly string[], Place])[] {
+  const rowsAt = new Map<string, Row[]>();
+  for (const row of owner.rows) {
+    const key = JSON.stringify([row.at, row.classId]);
+    rowsAt.set(key, [...(rowsAt.get(key) ?? []), row]);
+  }
+  return [...rowsAt.values()].map((rows) => {
+    const { at = '', classId } = rows[0] ?? {};
+    const place = {
+      patterns: owner.paths.map((path) => childPattern(path, at)),
+      depth: segmentsOf(at).length,
+      parentIds: classId === undefined ? undefined : owner.classIds,
+      set: compileRuleSet(owner.alias, rows),
+    };
+    return [classId === undefined ? owner.classIds : [classId], place] as const;
+  });
+}
+
+function rulesAt(
+  { patterns, depth, parentIds, set }: Place,
+  object: PlacedObject,
+  segments: readonly string[],
+): ObjectRules | undefined {
+  const labels = firstMatch(patterns, segments);
+  if (labels === undefined) return undefined;
+  if (parentIds !== undefined) {
+    const parent = object.ancestor(segments.slice(0, segments.length - depth).join('.'));
+    if (parent === undefined || !parentIds.includes(parent)) return undefined;
+  }
+  return { set, labels };
+}
+
+function firstMatch(
+  patterns: readonly PathPattern[],
+  segments: readonly string[],
+): Labels | undefined {
+  for (const pattern of patterns) {
+    const labels = pattern.matchSegments(segments);
+    if (labels !== undefined) return labels;
+  }
+  return undefined;
+}

@@ -1,0 +1,39 @@
+// Scopes and patterns that can select nothing, whatever the publishers show: told at start.
+import { hint } from '../document/nearest.js';
+import type { Config } from '../config/resolve.js';
+import { INTERNAL_FACTS } from '../targets/internal-metrics.js';
+import { canSelectUnder, compilePattern } from '../exposition/page/scope.js';
+import { metricPrefix } from '../exposition/rows/self-described.js';
+import type { Plan } from './plan.js';
+
+/** One sentence for each scope without effect, and for each such pattern of the others. */
+export function scopeWarnings(config: Config, plan: Plan): readonly string[] {
+  const { targets, scopes } = config;
+  const metrics = [
+    ...INTERNAL_FACTS,
+    ...new Set(plan.flatMap(({ catalogue }) => [...(catalogue?.families.values() ?? [])])),
+  ];
+  const names = metrics.map(({ name }) => name);
+  /** Applications without a catalogue have metrics that nobody knows yet. */
+  const prefixes = targets.flatMap(({ app }, index) =>
+    plan[index]?.catalogue === undefined ? metricPrefix(app) : [],
+  );
+  const canSelect = (pattern: string): boolean =>
+    metrics.some(compilePattern(pattern)) ||
+    prefixes.some((prefix) => canSelectUnder(pattern, prefix));
+
+  return scopes.flatMap(({ name, metrics: patterns }, index) => {
+    const path = ['metric_scopes', index];
+    const idle = patterns.map((pattern) => !canSelect(pattern));
+    const scope = `metric scope ${JSON.stringify(name)}`;
+    if (idle.every(Boolean)) {
+      const near = patterns.map((pattern) => hint(pattern, names)).find((text) => text !== '');
+      return `${config.at(path)}: ${scope} selects nothing: no configured target has a metric that it names${near ?? ''}`;
+    }
+    return patterns.flatMap((pattern, item) =>
+      idle[item] === true
+        ? `${config.at([...path, 'metrics', item])}: no configured target has a metric that fits ${JSON.stringify(pattern)} of ${scope}${hint(pattern, names)}`
+        : [],
+    );
+  });
+}

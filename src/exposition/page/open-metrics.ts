@@ -1,0 +1,61 @@
+// OpenMetrics 1.0 text: the same sample lines, under headers and an end of its own.
+import { namesTaken } from '../../catalogue/names.js';
+import type { FamilyFacts } from '../../model.js';
+import { textFormat } from './text-page.js';
+
+/** Types whose families are named without the ending that their samples have. */
+const ENDINGS: Readonly<Partial<Record<FamilyFacts['type'], string>>> = {
+  counter: '_total',
+  info: '_info',
+};
+
+const escape = (text: string): string =>
+  text.replace(/[\\"\n]/g, (c) => (c === '\n' ? '\\n' : `\\${c}`));
+
+/** Types that have no unit. */
+const UNITLESS = new Set(['info', 'stateset']);
+
+/** The header lines of a family; a unit is stated only where the name ends in it, as it must. */
+export function openMetricsHeader({ name, type, unit, help }: FamilyFacts): string {
+  const family = name.slice(0, name.length - (ENDINGS[type]?.length ?? 0));
+  const hasUnit = unit !== '' && !UNITLESS.has(type) && family.endsWith(`_${unit}`);
+  const unitLine = hasUnit ? `# UNIT ${family} ${unit}\n` : '';
+  return `# TYPE ${family} ${type}\n${unitLine}# HELP ${family} ${escape(help)}\n`;
+}
+
+/** A counter or info metric as a family of unknown type, which keeps its whole name. */
+const untyped = new WeakMap<FamilyFacts, FamilyFacts>();
+function asUnknown(facts: FamilyFacts): FamilyFacts {
+  const known = untyped.get(facts) ?? { ...facts, type: 'unknown' };
+  untyped.set(facts, known);
+  return known;
+}
+
+/**
+ * The families of a page as OpenMetrics can call them. A counter or info metric goes by a shorter
+ * name than its samples; where it has no ending to lose, or where another family of the page has
+ * that name or makes samples of it, its type is unknown.
+ */
+export function withoutClashes(families: readonly FamilyFacts[]): readonly FamilyFacts[] {
+  const isShortened = ({ type }: FamilyFacts) => ENDINGS[type] !== undefined;
+  const taken = new Set(
+    families.flatMap((facts) => (isShortened(facts) ? [facts.name] : namesTaken(facts))),
+  );
+  return families.map((facts) => {
+    const { name, type } = facts;
+    const ending = ENDINGS[type];
+    if (ending === undefined) return facts;
+    const more = namesTaken(facts).filter((each) => each !== name);
+    if (!name.endsWith(ending) || more.some((each) => taken.has(each))) return asUnknown(facts);
+    for (const each of more) taken.add(each);
+    return facts;
+  });
+}
+
+/** Pages of OpenMetrics 1.0. */
+export const OPEN_METRICS = textFormat({
+  contentType: 'application/openmetrics-text; version=1.0.0; charset=utf-8',
+  header: openMetricsHeader,
+  agree: withoutClashes,
+  end: '# EOF\n',
+});

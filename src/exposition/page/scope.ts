@@ -1,0 +1,45 @@
+// Named subsets of the metrics, and the patterns that say what is in them. Spec 2.3.
+import { compileWildcard } from '../../catalogue/match/wildcard.js';
+import type { FamilyFacts, Scope } from '../../model.js';
+
+/** A metric as far as patterns look at it. */
+export type Named = Pick<FamilyFacts, 'name' | 'type'>;
+
+/** The names that a pattern is held against: of a summary or histogram those of its series too. */
+const namesOf = ({ name, type }: Named): readonly string[] =>
+  type === 'histogram'
+    ? [name, `${name}_sum`, `${name}_count`, `${name}_bucket`]
+    : type === 'summary'
+      ? [name, `${name}_sum`, `${name}_count`]
+      : [name];
+
+/** Whether a pattern, in which `*` stands for any text, selects a metric. */
+export function compilePattern(pattern: string): (metric: Named) => boolean {
+  const fits = compileWildcard(pattern);
+  return (metric) => namesOf(metric).some(fits);
+}
+
+/** Whether a pattern selects some metric whose name begins with `prefix`. */
+export function canSelectUnder(pattern: string, prefix: string): boolean {
+  const star = pattern.indexOf('*');
+  const start = star < 0 ? pattern : pattern.slice(0, star);
+  return start.startsWith(prefix) || (star >= 0 && prefix.startsWith(start));
+}
+
+export function compileScope(scope: {
+  readonly name: string;
+  readonly metrics: readonly string[];
+}): Scope {
+  const patterns = scope.metrics.map(compilePattern);
+  /** A family keeps its facts from render to render, so each is judged once. */
+  const verdicts = new WeakMap<Named, boolean>();
+  const selects = (metric: Named): boolean => {
+    let verdict = verdicts.get(metric);
+    if (verdict === undefined) {
+      verdict = patterns.some((fits) => fits(metric));
+      verdicts.set(metric, verdict);
+    }
+    return verdict;
+  };
+  return { name: scope.name, selects };
+}

@@ -1,0 +1,24 @@
+// What of a snapshot a scope selects: a part of its list, kept while both are unchanged. Spec 2.3.
+import type { FamilyText, Scope, Snapshot } from '../../model.js';
+
+export interface Selection {
+  /** The same list for the same snapshot and scope; its text is the snapshot's. */
+  readonly families: readonly FamilyText[];
+  /** Whether it was there already. */
+  readonly isHit: boolean;
+}
+
+const cache = new WeakMap<Snapshot, WeakMap<Scope, readonly FamilyText[]>>();
+
+export function selectFamilies(snapshot: Snapshot, scope: Scope): Selection {
+  let selections = cache.get(snapshot);
+  if (selections === undefined) {
+    selections = new WeakMap();
+    cache.set(snapshot, selections);
+  }
+  const known = selections.get(scope);
+  if (known !== undefined) return { families: known, isHit: true };
+  const families = snapshot.families.filter(({ facts }) => scope.selects(facts));
+  selections.set(scope, families);
+  return { families, isHit: false };
+}

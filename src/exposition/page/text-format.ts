@@ -1,0 +1,26 @@
+// Prometheus text 0.0.4: the header lines of a family.
+import type { FamilyFacts, MetricType } from '../../model.js';
+import { textFormat } from './text-page.js';
+
+/** The types that text 0.0.4 has; info and state sets are gauges there. */
+const TYPES: Record<MetricType, string> = {
+  counter: 'counter',
+  gauge: 'gauge',
+  histogram: 'histogram',
+  summary: 'summary',
+  info: 'gauge',
+  stateset: 'gauge',
+  unknown: 'untyped',
+};
+
+const escapeHelp = (text: string) => text.replace(/[\\\n]/g, (c) => (c === '\n' ? '\\n' : '\\\\'));
+
+export const headerText = ({ name, type, help }: FamilyFacts): string =>
+  `# HELP ${name} ${escapeHelp(help)}\n# TYPE ${name} ${TYPES[type]}\n`;
+
+/** Pages of text 0.0.4. */
+export const TEXT = textFormat({
+  contentType: 'text/plain; version=0.0.4; charset=utf-8',
+  header: headerText,
+  end: '',
+});

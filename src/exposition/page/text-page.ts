@@ -1,0 +1,70 @@
+// An exposition as a page, in any text format whose sample lines are those that are rendered.
+import type { FamilyFacts, FamilyText, Format } from '../../model.js';
+
+/** What a text format has around the sample lines of families. */
+export interface Syntax {
+  readonly contentType: string;
+  /** The header lines of a family. */
+  readonly header: (facts: FamilyFacts) => string;
+  /** What the format can say of families that share a page, where that is not what they are. */
+  readonly agree?: (families: readonly FamilyFacts[]) => readonly FamilyFacts[];
+  /** What ends a page. */
+  readonly end: string;
+}
+
+/** Pieces below this size are packed together: small writes cost more than copying them. */
+const SMALL = 16_384;
+
+export function textFormat({ contentType, header, agree = (all) => all, end }: Syntax): Format {
+  const headers = new WeakMap<FamilyFacts, Buffer>();
+  const headerOf = (facts: FamilyFacts): Buffer => {
+    let text = headers.get(facts);
+    if (text === undefined) {
+      text = Buffer.from(header(facts));
+      headers.set(facts, text);
+    }
+    return text;
+  };
+  const piecesOf = (families: readonly FamilyText[]): Uint8Array[] => {
+    const said = agree(families.map(({ facts }) => facts));
+    return families.flatMap(({ facts, pieces }, at) => [headerOf(said[at] ?? facts), ...pieces]);
+  };
+  /** The packed text of what was selected: made once, sent with fresh internal metrics. */
+  const packed = new WeakMap<readonly FamilyText[], readonly Uint8Array[]>();
+  const endPiece = Buffer.from(end);
+  return {
+    contentType,
+    page: ({ snapshot, families, internal }) => {
+      let pieces = packed.get(families);
+      if (pieces === undefined) {
+        pieces = pack(piecesOf(families));
+        packed.set(families, pieces);
+      }
+      const all = [...pieces, ...pack([...piecesOf(internal), endPiece])];
+      return {
+        contentType,
+        pieces: all,
+        bytes: all.reduce((sum, piece) => sum + piece.length, 0),
+        lasting: pieces,
+        release: snapshot.hold(),
+      };
+    },
+  };
+}
+
+/** Copies runs of small pieces into one each; large ones stay as they are. */
+function pack(pieces: readonly Uint8Array[]): Uint8Array[] {
+  const result: Uint8Array[] = [];
+  let run: Uint8Array[] = [];
+  const close = () => {
+    if (run.length > 0) result.push(Buffer.concat(run));
+    run = [];
+  };
+  for (const piece of pieces) {
+    if (piece.length >= SMALL) close();
+    if (piece.length >= SMALL) result.push(piece);
+    else if (piece.length > 0) run.push(piece);
+  }
+  close();
+  return result;
+}

@@ -1,0 +1,117 @@
+// Which rows read which variables of the bound objects, and with what labels.
+import { placeUnder } from '../../catalogue/match/placed-object.js';
+import type { Row, StateRow } from '../../catalogue/row.js';
+import type { RuleSet } from '../../catalogue/match/rule-set.js';
+import type { Rules } from '../../catalogue/match/rules.js';
+import type { ManagedObject, Variable } from '../../model.js';
+import { SelfDescribed } from './self-described.js';
+import { joinLabels, labelsText } from '../text/labels.js';
+
+/** A row as it applies to one variable or object, with the text of its labels. */
+export interface Use<R extends Row = Row> {
+  readonly row: R;
+  readonly labels: string;
+}
+
+/** What an object's rows need to know of it. */
+interface Bound {
+  /** The rows of each class that reads it, with the text of the labels that its path gave. */
+  readonly rules: readonly { readonly set: RuleSet; readonly labels: string }[];
+  readonly states: readonly Use<StateRow>[];
+  /** The label of series without a catalogue: its seed path, or `@root`. */
+  readonly label: string;
+  /** The variable that counts for each name: the later one. */
+  readonly variables: Map<string, Variable>;
+}
+
+const NO_USES: readonly Use[] = [];
+const NO_STATES: readonly Use<StateRow>[] = [];
+
+export class RowUses {
+  readonly #root: ManagedObject;
+  readonly #rules: Rules | undefined;
+  readonly #described: SelfDescribed;
+  readonly #bound = new Map<ManagedObject, Bound>();
+  readonly #labelsOf = new WeakMap<Row, string>();
+
+  /** @param rules undefined for an application without a catalogue */
+  constructor(app: string, root: ManagedObject, rules: Rules | undefined) {
+    this.#root = root;
+    this.#rules = rules;
+    this.#described = new SelfDescribed(app);
+  }
+
+  /** Finds the rows of an object; returns those that show its state. */
+  bind(object: ManagedObject): readonly Use<StateRow>[] {
+    const place = placeUnder(this.#root, object);
+    const found = this.#rules?.rulesFor(place) ?? [];
+    const rules = found.map(({ set, labels }) => ({ set, labels: labelsText(labels) }));
+    const states = rules.flatMap(({ set, labels }) =>
+      set.stateRows.map((row) => ({ row, labels: joinLabels(labels, this.#staticLabels(row)) })),
+    );
+    const label = labelsText({ object: place.seedPath === '' ? '@root' : place.seedPath });
+    this.#bound.set(object, { rules, states, label, variables: new Map() });
+    return states;
+  }
+
+  unbind(object: ManagedObject): void {
+    this.#bound.delete(object);
+  }
+
+  /** The rows that show the state of an object. */
+  statesOf(object: ManagedObject): readonly Use<StateRow>[] {
+    return this.#bound.get(object)?.states ?? NO_STATES;
+  }
+
+  /** The variable that counts for a name. */
+  current(object: ManagedObject, name: string): Variable | undefined {
+    return this.#bound.get(object)?.variables.get(name);
+  }
+
+  /** From now on this variable counts for its name. */
+  add(variable: Variable): void {
+    this.#bound.get(variable.object)?.variables.set(variable.name, variable);
+  }
+
+  /** Lets a variable go; returns the earlier one that counts for its name again. */
+  remove(variable: Variable): Variable | undefined {
+    const variables = this.#bound.get(variable.object)?.variables;
+    if (variables?.get(variable.name) !== variable) return undefined;
+    variables.delete(variable.name);
+    let earlier: Variable | undefined;
+    for (const other of variable.object.variables)
+      if (other !== variable && other.name === variable.name) earlier = other;
+    if (earlier !== undefined) variables.set(earlier.name, earlier);
+    return earlier;
+  }
+
+  /** The rows that read a variable; none for one that does not count for its name. */
+  of(variable: Variable): readonly Use[] {
+    const bound = this.#bound.get(variable.object);
+    if (bound?.variables.get(variable.name) !== variable) return NO_USES;
+    if (this.#rules === undefined)
+      return [{ row: this.#described.rowFor(variable), labels: bound.label }];
+    let uses: Use[] | undefined;
+    for (const { set, labels } of bound.rules)
+      for (const { row, captured } of set.usesOf(variable.name)) {
+        const own = joinLabels(labelsText(captured), this.#staticLabels(row));
+        uses ??= [];
+        uses.push({ row, labels: joinLabels(labels, own) });
+      }
+    return uses ?? NO_USES;
+  }
+
+  clear(): void {
+    this.#bound.clear();
+  }
+
+  /** The text of the labels that every series of a row carries. */
+  #staticLabels(row: Row): string {
+    let text = this.#labelsOf.get(row);
+    if (text === undefined) {
+      text = labelsText(row.labels);
+      this.#labelsOf.set(row, text);
+    }
+    return text;
+  }
+}

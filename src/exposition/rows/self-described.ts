@@ -1,0 +1,74 @@
+// Rows for an application without a catalogue: what its publisher says of each variable.
+import { UNCHANGED } from '../../catalogue/conversion.js';
+import { metricNamePart } from '../../catalogue/names.js';
+import type { Row } from '../../catalogue/row.js';
+import type { FamilyFacts, MetricType, Variable } from '../../model.js';
+
+/** What the names of all metrics of an application without a catalogue begin with. */
+export const metricPrefix = (app: string): string => `${metricNamePart(app)}_`;
+
+/** Rows and families that are remembered; beyond them they are made anew, which is slower and no harm. */
+const MOST_KNOWN = 20_000;
+
+/** Characters of a publisher's help that are shown. */
+const MOST_HELP = 512;
+
+const BASE = { labels: {}, at: '', classId: undefined, where: '' };
+
+/** Makes one row a variable; variables of one class and name share their family. */
+export class SelfDescribed {
+  readonly #app: string;
+  readonly #families = new Map<string, FamilyFacts>();
+  /** Rows that were made before: thousands of objects share a class. */
+  readonly #rows = new Map<string, Row>();
+
+  constructor(app: string) {
+    this.#app = metricNamePart(app);
+  }
+
+  rowFor(variable: Variable): Row {
+    const { type, kind, name, object } = variable;
+    const key = `${type} ${kind} ${object.className.length} ${object.className} ${name}`;
+    const known = this.#rows.get(key);
+    if (known !== undefined) return known;
+    const row = this.#makeRow(variable);
+    if (this.#rows.size < MOST_KNOWN) this.#rows.set(key, row);
+    return row;
+  }
+
+  #makeRow(variable: Variable): Row {
+    const { type, name } = variable;
+    const conversion = UNCHANGED;
+    if (type === 'string') {
+      const family = this.#family(variable, 'info', '_info');
+      return { ...BASE, kind: 'info', family, labelsFrom: [{ label: 'value', variable: name }] };
+    }
+    if (type === 'histogram' || type === 'summary') {
+      const family = this.#family(variable, type, '');
+      return { ...BASE, kind: 'distribution', family, variable: name, conversion };
+    }
+    const kind = variable.kind === 'unknown' && type === 'bool' ? 'gauge' : variable.kind;
+    const family = this.#family(variable, kind, kind === 'counter' ? '_total' : '');
+    const scalar = { variable: name, pattern: undefined, conversion, wrap32: false };
+    return { ...BASE, kind: 'scalar', family, ...scalar };
+  }
+
+  #family(variable: Variable, type: MetricType, suffix: string): FamilyFacts {
+    const parts = [
+      this.#app,
+      metricNamePart(variable.object.className),
+      metricNamePart(variable.name),
+    ];
+    const stem = parts.filter((part) => part !== '').join('_');
+    const name = stem.endsWith(suffix) ? stem : `${stem}${suffix}`;
+    const known = this.#families.get(name);
+    if (known?.type === type) return known;
+    const help =
+      variable.help === ''
+        ? `Variable ${variable.name} of objects of class ${variable.object.className}.`
+        : variable.help.slice(0, MOST_HELP);
+    const family = { name, type, unit: variable.unit, help };
+    if (known === undefined && this.#families.size < MOST_KNOWN) this.#families.set(name, family);
+    return family;
+  }
+}

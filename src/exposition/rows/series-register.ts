@@ -1,0 +1,135 @@
+// Puts series into the exposition text so that no two have the same name and labels.
+import type { FamilyFacts } from '../../model.js';
+import type { LineKey } from '../text/block.js';
+import type { ExpositionText } from '../text/exposition-text.js';
+import type { Line } from '../kernel/line-table.js';
+import { WaitingSeries } from './waiting-series.js';
+import type { Waiting } from './waiting-series.js';
+
+/** What one target shows at most: series, families, characters of names and labels. */
+const MOST_SERIES = 2_000_000;
+const MOST_FAMILIES = 10_000;
+const MOST_TEXT = 2 ** 29;
+/** The metrics of the exporter itself begin with this. */
+const OWN_PREFIX = 'shm_exporter_';
+
+/** The first series of a name and labels stays; later ones wait, and are counted. */
+export class SeriesRegister {
+  readonly #text: ExpositionText;
+  readonly #hashes = new Set<number>();
+  readonly #waiting = new WaitingSeries();
+  #clashes = 0;
+  #omitted = 0;
+  /** Characters of names and labels that are shown. */
+  #textLength = 0;
+  #onClash: (series: string) => void;
+
+  constructor(text: ExpositionText, onClash: (series: string) => void) {
+    this.#text = text;
+    this.#onClash = onClash;
+  }
+
+  /** Series that were not shown because another had their name and labels, since the start. */
+  get clashes(): number {
+    return this.#clashes;
+  }
+
+  /** Series that were left out because a target would have shown too much, since the start. */
+  get omitted(): number {
+    return this.#omitted;
+  }
+
+  /** Adds a series, or gives the one with this key another line. */
+  put(facts: FamilyFacts, rank: number, key: LineKey, line: Line): void {
+    const { name } = facts;
+    const next = { facts, rank, key, line, hash: hashOf(seriesOf(line.text)) };
+    const shown = this.#text.line(name, key);
+    const former = shown === undefined ? undefined : hashOf(seriesOf(shown.text));
+    if (!this.#isFree(next, former)) {
+      if (shown !== undefined) this.remove(name, key);
+      this.#wait(next);
+      return;
+    }
+    if (shown === undefined) this.#waiting.delete(name, key);
+    if (shown === undefined && !this.#hasRoomFor(name, line)) {
+      this.#omitted++;
+      return;
+    }
+    if (shown !== undefined) this.#textLength -= shown.text.length;
+    this.#show(next);
+    if (former === undefined || former === next.hash) return;
+    this.#hashes.delete(former);
+    this.#admit(name, former);
+  }
+
+  remove(name: string, key: LineKey): void {
+    const line = this.#text.line(name, key);
+    if (line === undefined) {
+      this.#waiting.delete(name, key);
+      return;
+    }
+    this.#text.remove(name, key);
+    this.#textLength -= line.text.length;
+    const hash = hashOf(seriesOf(line.text));
+    this.#hashes.delete(hash);
+    this.#admit(name, hash);
+  }
+
+  /** What a publisher can make a target show is bounded, and our own names are ours. */
+  #hasRoomFor(name: string, { text }: Line): boolean {
+    if (name.startsWith(OWN_PREFIX) || this.#text.lines >= MOST_SERIES) return false;
+    if (this.#textLength + text.length > MOST_TEXT) return false;
+    return this.#text.families < MOST_FAMILIES || this.#text.facts(name) !== undefined;
+  }
+
+  /** Whether a series can be shown where the one with the hash `former` is or was. */
+  #isFree({ facts, hash }: Waiting, former?: number): boolean {
+    if (hash !== former && this.#hashes.has(hash)) return false;
+    return (this.#text.facts(facts.name)?.type ?? facts.type) === facts.type;
+  }
+
+  #show({ facts, rank, key, line, hash }: Waiting): void {
+    this.#hashes.add(hash);
+    this.#textLength += line.text.length;
+    this.#text.put(facts, rank, key, line);
+  }
+
+  /** Counts a clash, unless the series with this key is waiting already. */
+  #wait(next: Waiting): void {
+    if (this.#waiting.at(next.facts.name, next.key)?.hash !== next.hash) {
+      this.#clashes++;
+      this.#onClash(seriesOf(next.line.text));
+    }
+    this.#waiting.put(next);
+  }
+
+  /** Shows those that waited for a name and labels, or for the type of a family that is gone. */
+  #admit(name: string, hash: number): void {
+    const isGone = this.#text.facts(name) === undefined;
+    const ofFamily = isGone ? this.#waiting.ofFamily(name) : [];
+    for (const next of [...this.#waiting.withHash(hash), ...ofFamily]) {
+      if (!this.#isFree(next)) continue;
+      this.#waiting.delete(next.facts.name, next.key);
+      this.#show(next);
+    }
+  }
+}
+
+/** Name and labels: all before the last blank. */
+const seriesOf = (text: string): string => text.slice(0, text.lastIndexOf(' '));
+
+/**
+ * 52 bits of two 32-bit FNV-1a hashes with different offsets. Among a million series two different
+ * ones meet with a probability of one in ten thousand; then one of them is taken for a clash.
+ */
+function hashOf(text: string): number {
+  let a = 0x811c9dc5;
+  let b = 0x3c6ef372;
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i);
+    a = Math.imul(a ^ unit, 0x01000193);
+    b = Math.imul(b ^ unit, 0x5bd1e995);
+    b ^= b >>> 15;
+  }
+  return (a >>> 0) * 0x100000 + ((b >>> 0) & 0xfffff);
+}

@@ -1,0 +1,115 @@
+// A run of series lines that is rendered, kept and sent as one piece.
+import type { Kernel } from '../kernel/kernel.js';
+import { LineTable } from '../kernel/line-table.js';
+import type { Line } from '../kernel/line-table.js';
+import { TextPiece } from './text-piece.js';
+
+/** About 128 KB of text: smaller pieces cost more to send, larger ones more to render anew. */
+export const MOST_LINES = 1024;
+
+/** Where a line stands in its family: by owner (an object's or variable's id), then by `sub`. */
+export interface LineKey {
+  readonly owner: number;
+  readonly sub: number;
+}
+
+export class Block {
+  readonly #kernel: Kernel;
+  readonly #table: LineTable;
+  readonly #owners: number[] = [];
+  readonly #subs: number[] = [];
+  #text: TextPiece | undefined;
+  #isReshaped = true;
+
+  constructor(kernel: Kernel) {
+    this.#kernel = kernel;
+    this.#table = new LineTable(kernel, 4);
+  }
+
+  get count(): number {
+    return this.#table.count;
+  }
+
+  /** Negative when all lines come before `key`, positive when all come after, else 0. */
+  compare({ owner, sub }: LineKey): number {
+    const last = this.count - 1;
+    if (last < 0) return 0;
+    if (order(this.#owners[last], this.#subs[last], owner, sub) < 0) return -1;
+    return order(this.#owners[0], this.#subs[0], owner, sub) > 0 ? 1 : 0;
+  }
+
+  /** The index of the line with `key`, or that where it belongs, as `-1 - index`. */
+  find({ owner, sub }: LineKey): number {
+    let low = 0;
+    let high = this.count;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (order(this.#owners[middle], this.#subs[middle], owner, sub) < 0) low = middle + 1;
+      else high = middle;
+    }
+    const isFound = this.#owners[low] === owner && this.#subs[low] === sub;
+    return isFound ? low : -1 - low;
+  }
+
+  insert(index: number, key: LineKey, line: Line): void {
+    this.#table.insert(index, line);
+    this.#owners.splice(index, 0, key.owner);
+    this.#subs.splice(index, 0, key.sub);
+    this.#isReshaped = true;
+  }
+
+  remove(index: number): void {
+    this.#table.remove(index);
+    this.#owners.splice(index, 1);
+    this.#subs.splice(index, 1);
+    this.#isReshaped = true;
+  }
+
+  line(index: number): Line {
+    return this.#table.line(index);
+  }
+
+  /** Moves the lines from `index` on to the end of `other`. */
+  moveTail(index: number, other: Block): void {
+    while (this.count > index) {
+      const key = { owner: this.#owners[index] ?? 0, sub: this.#subs[index] ?? 0 };
+      other.insert(other.count, key, this.#table.line(index));
+      this.#table.remove(index);
+      this.#owners.splice(index, 1);
+      this.#subs.splice(index, 1);
+    }
+    this.#isReshaped = true;
+  }
+
+  /** The text of the lines with their present values; the same piece while nothing changed. */
+  render(): TextPiece {
+    const { run } = this.#kernel;
+    const { address, count } = this.#table;
+    const last = this.#text;
+    if (last !== undefined && !this.#isReshaped && run.isDirty(address, count) === 0) return last;
+    const next = new TextPiece(this.#kernel, this.#table.roomNeeded);
+    next.length =
+      last === undefined || this.#isReshaped
+        ? run.renderAll(address, count, next.address)
+        : run.renderChanged(address, count, last.address, next.address);
+    last?.release();
+    this.#text = next;
+    this.#isReshaped = false;
+    return next;
+  }
+
+  close(): void {
+    this.#table.close();
+    this.#text?.release();
+    this.#text = undefined;
+  }
+}
+
+function order(
+  ownerA: number | undefined,
+  subA: number | undefined,
+  ownerB: number,
+  subB: number,
+): number {
+  return (ownerA ?? 0) - ownerB || (subA ?? 0) - subB;
+}

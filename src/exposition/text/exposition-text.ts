@@ -1,0 +1,105 @@
+// All families of one target: lines come and go, and a snapshot is made of what they say now.
+import { Fault } from '../../errors.js';
+import type { FamilyFacts, Snapshot } from '../../model.js';
+import type { LineKey } from './block.js';
+import { Family } from './family.js';
+import type { Kernel } from '../kernel/kernel.js';
+import type { Line } from '../kernel/line-table.js';
+import type { TextPiece } from './text-piece.js';
+
+interface Ranked {
+  readonly rank: number;
+  readonly family: Family;
+}
+
+export class ExpositionText {
+  readonly #kernel: Kernel;
+  readonly #families = new Map<string, Ranked>();
+  #order: readonly Ranked[] | undefined;
+  #lines = 0;
+
+  constructor(kernel: Kernel) {
+    this.#kernel = kernel;
+  }
+
+  /** Number of lines, each a series. */
+  get lines(): number {
+    return this.#lines;
+  }
+
+  get families(): number {
+    return this.#families.size;
+  }
+
+  /** The family of that name as it was first stated, or undefined. */
+  facts(name: string): FamilyFacts | undefined {
+    return this.#families.get(name)?.family.facts;
+  }
+
+  /** Adds or replaces a line. Families stand by `rank`, then by name. */
+  put(facts: FamilyFacts, rank: number, key: LineKey, line: Line): void {
+    let ranked = this.#families.get(facts.name);
+    if (ranked === undefined) {
+      ranked = { rank, family: new Family(this.#kernel, facts) };
+      this.#families.set(facts.name, ranked);
+      this.#order = undefined;
+    }
+    const before = ranked.family.lines;
+    ranked.family.put(key, line);
+    this.#lines += ranked.family.lines - before;
+  }
+
+  remove(name: string, key: LineKey): void {
+    const ranked = this.#families.get(name);
+    if (ranked === undefined) return;
+    const before = ranked.family.lines;
+    ranked.family.remove(key);
+    this.#lines += ranked.family.lines - before;
+    if (ranked.family.lines > 0) return;
+    ranked.family.close();
+    this.#families.delete(name);
+    this.#order = undefined;
+  }
+
+  line(name: string, key: LineKey): Line | undefined {
+    return this.#families.get(name)?.family.line(key);
+  }
+
+  /**
+   * Renders what changed and makes the snapshot that holds the present text. Its `hold` throws
+   * Fault NATIVE_FAILED when a later render or the end has taken the text away already.
+   */
+  render(): Snapshot {
+    this.#order ??= [...this.#families.values()].sort(
+      (a, b) => a.rank - b.rank || (a.family.facts.name < b.family.facts.name ? -1 : 1),
+    );
+    const pieces: TextPiece[] = [];
+    let bytes = 0;
+    const families = this.#order.map(({ family }) => {
+      const texts = family.render();
+      for (const text of texts) {
+        pieces.push(text);
+        bytes += text.length;
+      }
+      return { facts: family.facts, pieces: texts.map((text) => text.view) };
+    });
+    const hold = () => {
+      if (pieces.some(({ isGone }) => isGone))
+        throw new Fault('NATIVE_FAILED', 'The text is gone: hold it before the next render');
+      let isHeld = true;
+      for (const piece of pieces) piece.hold();
+      return () => {
+        if (isHeld) for (const piece of pieces) piece.release();
+        isHeld = false;
+      };
+    };
+    return { families, bytes, series: this.#lines, hold };
+  }
+
+  close(): void {
+    for (const { family } of this.#families.values()) family.close();
+    this.#families.clear();
+    this.#order = undefined;
+    this.#lines = 0;
+  }
+}

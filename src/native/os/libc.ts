@@ -1,0 +1,139 @@
+// The only file that knows ffi-napi and ref-napi: what the system has and Node does not.
+import ffi from 'ffi-napi';
+import { arch } from 'node:os';
+import ref from 'ref-napi';
+import { Fault } from '../../errors.js';
+
+// Each call costs microseconds and holds native memory until the event loop turns: rare events only.
+const libc = ffi.Library(null, {
+  mmap: ['pointer', ['pointer', 'size_t', 'int', 'int', 'int', 'int64']],
+  munmap: ['int', ['pointer', 'size_t']],
+  fcntl: ['int', ['int', 'int', 'pointer']],
+  posix_fallocate: ['int', ['int', 'int64', 'int64']],
+  syscall: ['long', ['long', 'pointer', 'long', 'long', 'pointer', 'long', 'long']],
+});
+
+const PROT_READ = 1;
+const PROT_WRITE = 2;
+const MAP_SHARED = 1;
+const MAP_FAILED = 'ffffffffffffffff';
+const F_OFD_GETLK = 36;
+const F_OFD_SETLK = 37;
+const F_RDLCK = 0;
+const F_WRLCK = 1;
+const F_UNLCK = 2;
+const FUTEX_WAKE = 1;
+const ALL_WAITERS = 0x7fffffff;
+const CLOCK_MONOTONIC = 1;
+const FUTEX2_SIZE_U32 = 2;
+const FUTEX_WAITERS_BYTES = 24;
+
+/** System call numbers; futex_waitv (Linux 5.16) has the same number everywhere. */
+const SYS_FUTEX_WAITV = 449;
+const SYS_FUTEX: Partial<Record<string, number>> = { x64: 202, arm64: 98 };
+
+/** A mapping of a file; `bytes` is live. Never touch it after `unmap()`. */
+export interface Mapping {
+  readonly bytes: Buffer;
+  unmap(): void;
+}
+
+/**
+ * Maps the first `length` bytes of an open file, shared.
+ * @throws Fault NATIVE_FAILED with the errno
+ */
+export function map(fd: number, length: number, access: 'read' | 'write'): Mapping {
+  const protection = access === 'read' ? PROT_READ : PROT_READ | PROT_WRITE;
+  const base = libc.mmap(ref.NULL, length, protection, MAP_SHARED, fd, 0);
+  if (ref.hexAddress(base) === MAP_FAILED)
+    throw new Fault('NATIVE_FAILED', `mmap of ${length} bytes failed with errno ${ffi.errno()}`);
+  let isMapped = true;
+  return {
+    bytes: ref.reinterpret(base, length, 0),
+    unmap() {
+      if (isMapped) libc.munmap(base, length);
+      isMapped = false;
+    },
+  };
+}
+
+/** struct flock over a whole file: type at 0, whence at 2, start at 8, length at 16, pid at 24. */
+function wholeFileLock(type: number): Buffer {
+  const lock = Buffer.alloc(32);
+  lock.writeInt16LE(type, 0);
+  return lock;
+}
+
+/** Whether somebody holds a write lock on the open file. Asking takes nothing. */
+export function isLocked(fd: number): boolean {
+  const lock = wholeFileLock(F_RDLCK);
+  if (libc.fcntl(fd, F_OFD_GETLK, lock) !== 0)
+    throw new Fault('NATIVE_FAILED', `fcntl(F_OFD_GETLK) failed with errno ${ffi.errno()}`);
+  return lock.readInt16LE(0) !== F_UNLCK;
+}
+
+/** Takes the write lock of an open file for as long as its descriptor lives; false if refused. */
+export function tryLock(fd: number): boolean {
+  return libc.fcntl(fd, F_OFD_SETLK, wholeFileLock(F_WRLCK)) === 0;
+}
+
+/** Makes a range of a sparse file real; returns 0 or an errno such as ENOSPC (28). */
+export function allocate(fd: number, offset: number, length: number): number {
+  return libc.posix_fallocate(fd, offset, length);
+}
+
+/** Wakes everybody who waits on the 4-byte word at the start of `word`. */
+export function futexWake(word: Buffer): void {
+  const number = SYS_FUTEX[arch()];
+  if (number !== undefined) libc.syscall(number, word, FUTEX_WAKE, ALL_WAITERS, ref.NULL, 0, 0);
+}
+
+/** Whether kernel and seccomp profile let this process wait on several words at once. */
+export function canWaitOnFutexes(): boolean {
+  const EINVAL = 22; // what no words at all is answered with, where the call exists
+  return libc.syscall(SYS_FUTEX_WAITV, ref.NULL, 0, 0, ref.NULL, 0, 0) === -1
+    ? ffi.errno() === EINVAL
+    : false;
+}
+
+/** A word to wait on and the value at which it stands still. */
+export interface FutexWait {
+  readonly word: Buffer;
+  readonly expected: number;
+}
+
+/**
+ * One `futex_waitv` call on a thread of libuv's pool: calls back when a word moved or was moved
+ * already, and when the time is up. At most 128 words.
+ */
+export function futexWaitAny(
+  waits: readonly FutexWait[],
+  monotonicNow: bigint,
+  timeoutNs: bigint,
+  done: () => void,
+): void {
+  const waiters = Buffer.alloc(waits.length * FUTEX_WAITERS_BYTES);
+  waits.forEach(({ word, expected }, index) => {
+    const at = index * FUTEX_WAITERS_BYTES;
+    waiters.writeBigUInt64LE(BigInt(expected), at);
+    waiters.writeBigUInt64LE(BigInt(`0x${ref.hexAddress(word)}`), at + 8);
+    waiters.writeUInt32LE(FUTEX2_SIZE_U32, at + 16);
+  });
+  const until = monotonicNow + timeoutNs;
+  const timespec = Buffer.alloc(16);
+  timespec.writeBigInt64LE(until / 1_000_000_000n, 0);
+  timespec.writeBigInt64LE(until % 1_000_000_000n, 8);
+  libc.syscall.async(
+    SYS_FUTEX_WAITV,
+    waiters,
+    waits.length,
+    0,
+    timespec,
+    CLOCK_MONOTONIC,
+    0,
+    () => {
+      // Naming the buffers here keeps them alive until the call is over.
+      if (waiters.length + timespec.length > 0) done();
+    },
+  );
+}

@@ -1,0 +1,49 @@
+// POSIX shared memory: real segments under /dev/shm, read with pread, their locks and futexes asked.
+import type { FutexWaiter } from './futex-waiter.js';
+import { PAGE } from '../segment/layout.js';
+import { isLocked, map } from './libc.js';
+import type { Mapping } from './libc.js';
+import { openReadable } from './readable-file.js';
+import type { ReadableFile } from './readable-file.js';
+import type { SegmentFile, SharedMemory } from './shared-memory.js';
+
+/** @param waiter waits for words; without one nobody is ever called back */
+export const posixMemory = (waiter?: FutexWaiter): SharedMemory => ({
+  open(name) {
+    const file = openReadable(name);
+    return file && segmentFile(file, waiter);
+  },
+});
+
+const NOTHING_TO_END = (): void => undefined;
+
+function segmentFile(file: ReadableFile, waiter: FutexWaiter | undefined): SegmentFile {
+  let page: Mapping | undefined;
+  let isRefused = false;
+  return {
+    identity: file.identity,
+    read: (into, length, position) => file.read(into, length, position),
+    size: () => file.size(),
+    nameHolder: () => file.nameHolder(),
+    askLock(answer) {
+      if (file.isOpen) answer(isLocked(file.fd));
+    },
+    wait(position, expected, moved) {
+      if (!file.isOpen || waiter === undefined || position + 4 > PAGE) return NOTHING_TO_END;
+      try {
+        // Only the kernel looks at the mapped page, so a file cut short harms nobody.
+        if (!isRefused) page ??= map(file.fd, PAGE, 'read');
+      } catch {
+        // Polling does without.
+        isRefused = true;
+      }
+      if (page === undefined) return NOTHING_TO_END;
+      return waiter.wait(page.bytes.subarray(position, position + 4), expected, moved);
+    },
+    close() {
+      page?.unmap();
+      page = undefined;
+      file.close();
+    },
+  };
+}

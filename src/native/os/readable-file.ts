@@ -1,0 +1,64 @@
+// The file of a segment as every thread can read it: by calls of Node, without foreign functions.
+import { closeSync, constants, existsSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
+import { Fault, messageOf } from '../../errors.js';
+import type { SegmentFile } from './shared-memory.js';
+
+/** Where Linux keeps POSIX shared memory objects. */
+export const SHM_FOLDER = '/dev/shm';
+
+export interface ReadableFile extends Pick<
+  SegmentFile,
+  'identity' | 'read' | 'size' | 'nameHolder' | 'close'
+> {
+  readonly isOpen: boolean;
+  readonly fd: number;
+}
+
+/**
+ * Opens the segment of that name for reading; undefined when there is none.
+ * @throws Fault NATIVE_FAILED when it is there and cannot be opened
+ */
+export function openReadable(name: string): ReadableFile | undefined {
+  const path = `${SHM_FOLDER}/${name}`;
+  const fd = openForReading(path);
+  if (fd === undefined) return undefined;
+  const { dev, ino } = fstatSync(fd);
+  if (!fstatSync(fd).isFile()) {
+    closeSync(fd);
+    throw new Fault('NATIVE_FAILED', `${path} is not a regular file`);
+  }
+  let isOpen = true;
+  return {
+    fd,
+    identity: `${dev}:${ino}`,
+    get isOpen() {
+      return isOpen;
+    },
+    read: (into, length, position) => (isOpen ? readSync(fd, into, 0, length, position) : 0),
+    size: () => (isOpen ? fstatSync(fd).size : 0),
+    nameHolder() {
+      const named = isOpen ? statSync(path, { throwIfNoEntry: false }) : undefined;
+      if (named === undefined) return 'none';
+      // While it is open, no other file gets its number.
+      return named.ino === ino && named.dev === dev ? 'this' : 'another';
+    },
+    close() {
+      if (isOpen) closeSync(fd);
+      isOpen = false;
+    },
+  };
+}
+
+function openForReading(path: string): number | undefined {
+  try {
+    return openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    if (code === 'ENOENT') return undefined;
+    const message =
+      code === 'EACCES' && existsSync(path)
+        ? `Segment ${path} is there, but this process may not read it (EACCES)`
+        : `Cannot open ${path}: ${messageOf(error)}`;
+    throw new Fault('NATIVE_FAILED', message, { cause: error });
+  }
+}

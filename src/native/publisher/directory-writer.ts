@@ -1,0 +1,185 @@
+// Appends records to the active directory, and moves the live ones to the other when it is full.
+import { crc32 } from 'node:zlib';
+import { MUTABLE, MUTABLE_OFFSET, RECORD, RECORD_KIND, RECORD_SIZE } from '../segment/layout.js';
+import type { PublisherFile } from './publisher-file.js';
+import type { SegmentLayout } from './segment-layout.js';
+
+/** A record of an object or variable, with its texts still as texts. */
+export interface LiveRecord {
+  readonly id: number;
+  readonly owner: number;
+  readonly recordKind: 1 | 2;
+  readonly type: number;
+  readonly kind: number;
+  readonly slot: number;
+  readonly incarnation: number;
+  readonly name: string;
+  readonly text1: string;
+  readonly text2: string;
+  /** A text for a root's instance, bytes for the schema of a variable. */
+  readonly text3: string | Buffer;
+  /** A text for a root's application, a number for the offset of a frame. */
+  readonly text4: string | number;
+  readonly extra1: number;
+  readonly extra2: number;
+}
+
+/** Of an id, as many as are ever needed; the other two of its field are 0. */
+const ID_BYTES = 6;
+/** Live records and strings may fill this share, so that a change of roles always frees some. */
+const FULLEST = 0.75;
+
+export class DirectoryWriter {
+  readonly #file: PublisherFile;
+  readonly #layout: SegmentLayout;
+  readonly #live = new Map<number, LiveRecord>();
+  readonly #word: BigUint64Array;
+  /** The record that is being made, and the part of it that its checksum is of. */
+  readonly #record = Buffer.alloc(RECORD_SIZE);
+  readonly #checked = this.#record.subarray(RECORD.index);
+  #epoch = 0;
+  #records = 0;
+  #stringBytes = 2;
+  /** Offsets of texts in the active strings. Bounded by what the region holds. */
+  #offsets = new Map<string, number>();
+  /** True when a change of roles has freed too little, until something is removed. */
+  #isFull = false;
+  /** True when a removal could not be published, since /dev/shm was full: the next change does. */
+  #owesRemoval = false;
+
+  constructor(file: PublisherFile, layout: SegmentLayout) {
+    this.#file = file;
+    this.#layout = layout;
+    const { buffer, byteOffset } = file.bytes;
+    this.#word = new BigUint64Array(buffer, byteOffset + MUTABLE_OFFSET, MUTABLE.size / 8);
+    this.#storeStringBytes();
+  }
+
+  /** Adds a record and publishes it; false when there is no room, even after a change of roles. */
+  add(record: LiveRecord): boolean {
+    if (this.#owesRemoval) this.#owesRemoval = !this.#changeRoles(1);
+    if (this.#isFull || this.#live.size + 1 > this.#layout.records * FULLEST) return false;
+    if (!this.#append(record) && !(this.#changeRoles(FULLEST) && this.#append(record))) {
+      this.#isFull = true;
+      return false;
+    }
+    this.#live.set(record.id, record);
+    this.#publish();
+    return true;
+  }
+
+  /** Publishes that `ids` are gone; the tombstone names the first, the others lie below it. */
+  remove(ids: readonly number[]): void {
+    const [first] = ids;
+    if (first === undefined) return;
+    for (const id of ids) this.#live.delete(id);
+    this.#isFull = false;
+    // A change of roles leaves the dead ones out, so that it takes the place of the tombstone.
+    if (this.#appendTombstone(first)) this.#publish();
+    else this.#owesRemoval = !this.#changeRoles(1);
+  }
+
+  get #side(): 0 | 1 {
+    return this.#epoch % 2 === 0 ? 0 : 1;
+  }
+
+  #append(record: LiveRecord): boolean {
+    if (!this.#hasRoomFor(1)) return false;
+    const texts = [record.name, record.text1, record.text2, record.text3, record.text4];
+    const refs: number[] = [];
+    for (const text of texts) {
+      const ref = typeof text === 'number' ? text : this.#store(text);
+      if (ref === undefined) return false;
+      refs.push(ref);
+    }
+    const bytes = this.#record.fill(0);
+    bytes[RECORD.recordKind] = record.recordKind;
+    bytes[RECORD.type] = record.type;
+    bytes[RECORD.kind] = record.kind;
+    bytes.writeUInt32LE(record.slot, RECORD.slot);
+    bytes.writeUIntLE(record.id, RECORD.id, ID_BYTES);
+    bytes.writeUIntLE(record.owner, RECORD.owner, ID_BYTES);
+    bytes.writeUInt32LE(record.incarnation, RECORD.incarnation);
+    refs.forEach((ref, index) => bytes.writeUInt32LE(ref, RECORD.name + index * 4));
+    bytes.writeUInt32LE(record.extra1, RECORD.extra1);
+    bytes.writeUInt32LE(record.extra2, RECORD.extra2);
+    this.#write();
+    return true;
+  }
+
+  #appendTombstone(id: number): boolean {
+    if (!this.#hasRoomFor(1)) return false;
+    const bytes = this.#record.fill(0);
+    bytes[RECORD.recordKind] = RECORD_KIND.tombstone;
+    bytes.writeUIntLE(id, RECORD.owner, ID_BYTES);
+    this.#write();
+    return true;
+  }
+
+  #hasRoomFor(records: number): boolean {
+    const end = (this.#records + records) * RECORD_SIZE;
+    const region = this.#layout.directories[this.#side];
+    return (
+      this.#records + records <= this.#layout.records &&
+      this.#file.reserve(region, end, this.#layout.records * RECORD_SIZE)
+    );
+  }
+
+  /** Writes the record that was made. */
+  #write(): void {
+    const bytes = this.#record;
+    bytes.writeUInt32LE(this.#records, RECORD.index);
+    bytes.writeUInt32LE(crc32(this.#checked), RECORD.crc);
+    const at = this.#layout.directories[this.#side] + this.#records * RECORD_SIZE;
+    bytes.copy(this.#file.bytes, at);
+    this.#records++;
+  }
+
+  /** The offset of a text in the active strings, or undefined without room. */
+  #store(text: string | Buffer): number | undefined {
+    if (text.length === 0) return 0;
+    const key = typeof text === 'string' ? text : `\0${text.toString('latin1')}`;
+    const known = this.#offsets.get(key);
+    if (known !== undefined) return known;
+    const bytes = typeof text === 'string' ? Buffer.from(text) : text;
+    const at = this.#stringBytes;
+    const end = at + 2 + bytes.length;
+    const region = this.#layout.strings[this.#side];
+    if (end > this.#layout.stringBytes) return undefined;
+    if (!this.#file.reserve(region, end, this.#layout.stringBytes)) return undefined;
+    this.#file.bytes.writeUInt16LE(bytes.length, region + at);
+    bytes.copy(this.#file.bytes, region + at + 2);
+    this.#stringBytes = end;
+    this.#offsets.set(key, at);
+    return at;
+  }
+
+  /** Writes the live records to the other directory; false when their strings overfill it. */
+  #changeRoles(fullest: number): boolean {
+    const before = [this.#epoch, this.#records, this.#stringBytes, this.#offsets] as const;
+    this.#epoch++;
+    this.#records = 0;
+    this.#stringBytes = 2;
+    this.#offsets = new Map();
+    this.#storeStringBytes();
+    let isWritten = true;
+    for (const record of this.#live.values()) isWritten &&= this.#append(record);
+    if (isWritten && this.#stringBytes <= this.#layout.stringBytes * fullest) {
+      this.#publish();
+      return true;
+    }
+    [this.#epoch, this.#records, this.#stringBytes, this.#offsets] = before;
+    return false;
+  }
+
+  #storeStringBytes(): void {
+    const at = this.#side === 0 ? MUTABLE.stringBytesA : MUTABLE.stringBytesB;
+    Atomics.store(this.#word, at / 8, BigInt(this.#stringBytes));
+  }
+
+  #publish(): void {
+    this.#storeStringBytes();
+    const word = (BigInt(this.#epoch) << 32n) | BigInt(this.#records);
+    Atomics.store(this.#word, MUTABLE.directory / 8, word);
+  }
+}

@@ -1,0 +1,151 @@
+// The file of a publisher: made under a temporary name, locked for life, and put in place once.
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  ftruncateSync,
+  linkSync,
+  openSync,
+  renameSync,
+  statSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs';
+import { Fault, messageOf } from '../../errors.js';
+import { MUTABLE, MUTABLE_OFFSET, PAGE, SEGMENT_STATE } from '../segment/layout.js';
+import { allocate, futexWake, map, tryLock } from '../os/libc.js';
+import type { Mapping } from '../os/libc.js';
+import { SHM_FOLDER } from '../os/readable-file.js';
+
+const PLACE_ATTEMPTS = 3;
+/** Sparse space is made real in steps of this many bytes. */
+const STEP = 65_536;
+
+export class PublisherFile {
+  readonly #path: string;
+  readonly #temporary: string;
+  readonly #fd: number;
+  readonly #mapping: Mapping;
+  /** End of the real part of each region, by the region's start. */
+  readonly #real = new Map<number, number>();
+  #isNamed = false;
+
+  /** @throws Fault NATIVE_FAILED when the file cannot be made, SEGMENT_FULL without room */
+  constructor(name: string, size: number, mode: number, unique: string) {
+    this.#path = `${SHM_FOLDER}/${name}`;
+    this.#temporary = `${SHM_FOLDER}/.${name}.${unique}.tmp`;
+    const flags = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
+    const cannot = `Cannot make ${this.#temporary}`;
+    this.#fd = attempt(cannot, () => openSync(this.#temporary, flags, mode));
+    try {
+      attempt(cannot, () => {
+        ftruncateSync(this.#fd, size);
+      });
+      if (!this.reserve(0, PAGE, PAGE))
+        throw new Fault('SEGMENT_FULL', `${SHM_FOLDER} has no room for ${this.#path}`);
+      if (!tryLock(this.#fd)) throw new Fault('NATIVE_FAILED', `Cannot lock ${this.#temporary}`);
+      this.#mapping = map(this.#fd, size, 'write');
+    } catch (error) {
+      closeSync(this.#fd);
+      unlinkSync(this.#temporary);
+      throw error;
+    }
+  }
+
+  /** The whole file; touch only what `reserve` made real. */
+  get bytes(): Buffer {
+    return this.#mapping.bytes;
+  }
+
+  /** Makes a region real up to `end` bytes of it; false when /dev/shm is full. */
+  reserve(region: number, end: number, capacity: number): boolean {
+    const real = this.#real.get(region) ?? 0;
+    if (end <= real) return true;
+    const wanted = Math.min(Math.ceil(end / STEP) * STEP, capacity);
+    if (wanted < end || allocate(this.#fd, region + real, wanted - real) !== 0) return false;
+    this.#real.set(region, wanted);
+    return true;
+  }
+
+  /**
+   * Gives the finished segment its name.
+   * @throws Fault SEGMENT_BUSY when another publisher lives under it
+   */
+  place(): void {
+    for (let round = 0; round < PLACE_ATTEMPTS && !this.#isNamed; round++)
+      this.#isNamed = this.#link() || this.#replace();
+    if (!this.#isNamed)
+      throw new Fault('SEGMENT_BUSY', `${this.#path} keeps being taken by other publishers`);
+  }
+
+  /** Wakes all readers that wait on the 4-byte word at `position`. */
+  wake(position: number): void {
+    futexWake(this.bytes.subarray(position, position + 4));
+  }
+
+  /** Lets go of the lock, and of the name where it is still ours. */
+  close(): void {
+    if (!this.#isNamed) unlinkSync(this.#temporary);
+    else if (this.#ownsName()) unlinkSync(this.#path);
+    this.#mapping.unmap();
+    closeSync(this.#fd);
+  }
+
+  #link(): boolean {
+    try {
+      linkSync(this.#temporary, this.#path);
+    } catch (error) {
+      if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
+      throw error;
+    }
+    unlinkSync(this.#temporary);
+    return true;
+  }
+
+  /** Takes the place of a segment that nobody lives in; false when somebody else was faster. */
+  #replace(): boolean {
+    const old = attempt(`Cannot open ${this.#path} to replace it`, () =>
+      openIfThere(this.#path, constants.O_RDWR | constants.O_NOFOLLOW),
+    );
+    if (old === undefined) return false;
+    try {
+      if (!tryLock(old))
+        throw new Fault('SEGMENT_BUSY', `Another publisher lives in ${this.#path}`);
+      if (!isSameFile(old, this.#path)) return false;
+      renameSync(this.#temporary, this.#path);
+      const state = Buffer.alloc(8);
+      state.writeUInt32LE(SEGMENT_STATE.superseded, 0);
+      if (fstatSync(old).size >= PAGE) writeSync(old, state, 0, 8, MUTABLE_OFFSET + MUTABLE.state);
+      return true;
+    } finally {
+      closeSync(old);
+    }
+  }
+
+  #ownsName(): boolean {
+    return isSameFile(this.#fd, this.#path);
+  }
+}
+
+function isSameFile(fd: number, path: string): boolean {
+  const own = fstatSync(fd);
+  const named = statSync(path, { throwIfNoEntry: false });
+  return named?.ino === own.ino && named.dev === own.dev;
+}
+
+function openIfThere(path: string, flags: number): number | undefined {
+  try {
+    return openSync(path, flags);
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+function attempt<T>(what: string, action: () => T): T {
+  try {
+    return action();
+  } catch (error) {
+    throw new Fault('NATIVE_FAILED', `${what}: ${messageOf(error)}`, { cause: error });
+  }
+}

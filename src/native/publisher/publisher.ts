@@ -1,0 +1,433 @@
+// Publishes managed objects in a segment. The TypeScript counterpart of sdk/c/shm_publisher.h.
+import { randomBytes } from 'node:crypto';
+import { performance } from 'node:perf_hooks';
+import { hrtime, pid as ownPid } from 'node:process';
+import { Fault } from '../../errors.js';
+import { OBJECT_STATES } from '../../model.js';
+import type { ObjectState, RootIdentity, SlotRef, ValueType } from '../../model.js';
+import { DirectoryWriter } from './directory-writer.js';
+import { FrameAllocator } from './frame-allocator.js';
+import {
+  LIMITS,
+  MUTABLE,
+  MUTABLE_OFFSET,
+  NO_SLOT,
+  RECORD_KIND,
+  SEGMENT_STATE,
+  VALUE_TYPES,
+  VARIABLE_KINDS,
+  frameWords,
+  segmentName,
+} from '../segment/layout.js';
+import {
+  PublishedHistogram,
+  PublishedScalar,
+  PublishedSummary,
+  PublishedText,
+} from './published-values.js';
+import type { FramePlace, PublishedValues, SlotMemory } from './published-values.js';
+import { PublisherFile } from './publisher-file.js';
+import { DEFAULT_CAPACITY, headerBytes, layOut } from './segment-layout.js';
+import type { SegmentLayout } from './segment-layout.js';
+import { SlotAllocator } from './slot-allocator.js';
+import type {
+  ObjectOptions,
+  PublishedObject,
+  PublisherOptions,
+  VariableOptions,
+} from './publisher-options.js';
+
+interface Holding {
+  readonly ref: SlotRef;
+  readonly asOf?: SlotRef | undefined;
+  readonly frame?: FramePlace;
+  /** What is directly below an object; a variable has none. */
+  readonly below?: Set<number>;
+  readonly owner: number;
+  /** Objects on the path from the root, the object itself counted; 0 for a variable. */
+  readonly depth: number;
+}
+
+const systemRealtimeNs = () =>
+  BigInt(Math.round((performance.timeOrigin + performance.now()) * 1e6));
+const monotonicNs = () => hrtime.bigint();
+
+/**
+ * One publisher of one segment. For the thread that made it; other programs of the host only read.
+ * Beyond capacity, objects and variables are counted as dropped and their handles keep nothing.
+ */
+export class Publisher {
+  readonly #file: PublisherFile;
+  readonly #layout: SegmentLayout;
+  readonly #directory: DirectoryWriter;
+  readonly #frames: FrameAllocator;
+  readonly #memory: SlotMemory;
+  #slots: SlotAllocator;
+  #header: BigUint64Array;
+  readonly #holdings = new Map<number, Holding>();
+  /** Ids of variables by slot; one that is gone may still be there. */
+  readonly #variableIds: number[] = [];
+  readonly heartbeatMs: number;
+  #lastId = 0;
+  #isPlaced = false;
+  #isClosed = false;
+
+  /**
+   * Makes a segment, not yet visible: add what exists and call `place()`.
+   * @throws Fault NATIVE_FAILED or SEGMENT_FULL when it cannot be made
+   */
+  constructor(options: PublisherOptions) {
+    const { contextId = 'shmApp', poolName = 'pool', serverKey, pid = ownPid } = options;
+    const name = segmentName(contextId, poolName, serverKey);
+    if (!/^[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}$/.test(name))
+      throw new Fault(
+        'USAGE',
+        `Segment name "${name}" may have up to 200 letters, digits, "_", "-" and ".", no "." first`,
+      );
+    this.heartbeatMs = options.heartbeatMs ?? 1000;
+    if (!Number.isInteger(this.heartbeatMs) || this.heartbeatMs < 0)
+      throw new RangeError(`A heartbeat of ${this.heartbeatMs} ms, whole ones from 0 are allowed`);
+    this.#layout = layOut({ ...DEFAULT_CAPACITY, ...options.capacity });
+    const unique = `${pid}.${randomBytes(4).toString('hex')}`;
+    this.#file = new PublisherFile(name, this.#layout.fileSize, options.mode ?? 0o644, unique);
+    const header = headerBytes(this.#layout, {
+      generation: randomBytes(8).readBigUInt64LE() | 1n,
+      realtimeNs: (options.realtimeNs ?? systemRealtimeNs)(),
+      monotonicNs: monotonicNs(),
+      pid,
+      heartbeatPeriodNs: BigInt(this.heartbeatMs) * 1_000_000n,
+    });
+    header.copy(this.#file.bytes);
+    const { buffer, byteOffset } = this.#file.bytes;
+    this.#header = new BigUint64Array(buffer, byteOffset + MUTABLE_OFFSET, MUTABLE.size / 8);
+    this.#directory = new DirectoryWriter(this.#file, this.#layout);
+    this.#slots = new SlotAllocator(this.#layout.slots);
+    this.#frames = new FrameAllocator(Math.floor(this.#layout.frameBytes / 8));
+    this.#memory = slotMemory(this.#file.bytes, this.#layout);
+    this.beat();
+  }
+
+  /** Makes the segment visible. @throws Fault SEGMENT_BUSY when another publisher has the key */
+  place(): void {
+    Atomics.store(this.#header, MUTABLE.state / 8, BigInt(SEGMENT_STATE.live));
+    this.#file.place();
+    this.#isPlaced = true;
+  }
+
+  addRoot(
+    name: string,
+    className: string,
+    options: ObjectOptions & { readonly identity?: Partial<RootIdentity> } = {},
+  ): PublishedObject {
+    return this.#addObject(undefined, name, className, options, options.identity ?? {});
+  }
+
+  addObject(
+    parent: PublishedObject,
+    name: string,
+    className: string,
+    options: ObjectOptions = {},
+  ): PublishedObject {
+    return this.#addObject(parent, name, className, options, {});
+  }
+
+  /** Adds a variable, not yet synced: its first value syncs it. */
+  addVariable<T extends ValueType>(
+    object: PublishedObject,
+    name: string,
+    type: T,
+    options: VariableOptions = {},
+  ): PublishedValues[T] {
+    const { kind = 'unknown', unit = '', help = '', schema = [], textBytes = 64 } = options;
+    checkText('Variable name', name, LIMITS.nameBytes);
+    checkText('Unit', unit, 64);
+    checkText('Help', help, LIMITS.helpBytes);
+    if (schema.length > LIMITS.schemaEntries)
+      throw new RangeError(`${schema.length} schema entries, ${LIMITS.schemaEntries} are allowed`);
+    if (schema.some((entry, i) => Number.isNaN(entry) || entry <= (schema[i - 1] ?? Number.NaN)))
+      throw new RangeError(`Schema entries must ascend, found ${schema.join(', ')}`);
+    if (!Number.isInteger(textBytes) || textBytes < 0 || textBytes > LIMITS.textBytes)
+      throw new RangeError(`A text of ${textBytes} bytes, 0 to ${LIMITS.textBytes} are allowed`);
+    const isFramed = type === 'string' || type === 'histogram' || type === 'summary';
+    const words = isFramed ? frameWords(type, type === 'string' ? textBytes : schema.length) : 0;
+    const ref = object.id === 0 || !this.#holdings.has(object.id) ? undefined : this.#takeSlot();
+    const offset = ref === undefined || words === 0 ? 0 : this.#takeFrame(words);
+    if (ref === undefined || offset === undefined)
+      return this.#dropVariable(type, ref, undefined, schema);
+    const frame: FramePlace = { offset, words };
+    if (words > 0) this.#memory.frames.fill(0n, offset, offset + words);
+    this.#memory.u64[ref.slot] = 0n;
+    Atomics.store(this.#memory.words, ref.slot, (ref.incarnation << 1) >>> 0);
+    const id = ++this.#lastId;
+    const isAdded = this.#directory.add({
+      id,
+      owner: object.id,
+      recordKind: RECORD_KIND.variable,
+      type: VALUE_TYPES.indexOf(type),
+      kind: VARIABLE_KINDS.indexOf(isFramed ? 'unknown' : kind),
+      ...ref,
+      name,
+      text1: unit,
+      text2: help,
+      text3: schemaBytes(schema),
+      text4: offset,
+      extra1: words,
+      extra2: 0,
+    });
+    if (!isAdded) return this.#dropVariable(type, ref, frame, schema);
+    this.#holdings.set(id, { ref, frame, owner: object.id, depth: 0 });
+    this.#variableIds[ref.slot] = id;
+    this.#holdings.get(object.id)?.below?.add(id);
+    return this.#handle(type, ref, frame, schema);
+  }
+
+  /** States the management state of an object; false when it is gone. */
+  setState(object: PublishedObject, state: ObjectState): boolean {
+    const { ref } = object;
+    if (ref === undefined || !this.#isLive(ref)) return false;
+    this.#memory.u64[ref.slot] = BigInt(OBJECT_STATES.indexOf(state));
+    return true;
+  }
+
+  /** States that an object is synced, or no more. */
+  setSynced(object: PublishedObject, isSynced = true): boolean {
+    const { ref } = object;
+    if (ref === undefined || !this.#isLive(ref)) return false;
+    this.#storeWord(ref, isSynced);
+    return true;
+  }
+
+  /** States the moment (Unix ns) that a root's values stand for; undefined takes it back. */
+  setAsOf(root: PublishedObject, unixNs: bigint | undefined): boolean {
+    const { asOf } = root;
+    if (asOf === undefined || !this.#isLive(asOf)) return false;
+    if (unixNs !== undefined) this.#memory.u64[asOf.slot] = unixNs;
+    this.#storeWord(asOf, unixNs !== undefined);
+    return true;
+  }
+
+  /** Removes an object with all that is below it. */
+  removeObject(object: PublishedObject): void {
+    this.#remove(object.id);
+  }
+
+  /** Removes one variable; its handle refuses from now on. */
+  removeVariable(value: { readonly ref: SlotRef | undefined }): void {
+    const id = this.#variableIds[value.ref?.slot ?? NO_SLOT];
+    // The slot may be another one's by now.
+    if (id !== undefined && this.#holdings.get(id)?.ref === value.ref) this.#remove(id);
+  }
+
+  /** Says that the publisher lives. One store. */
+  beat(): void {
+    Atomics.store(this.#header, MUTABLE.heartbeatNs / 8, monotonicNs());
+  }
+
+  /**
+   * States how many find no room now, in place of how often there was none: for who tries again and
+   * again.
+   */
+  setDropped(objects: number, variables: number): void {
+    Atomics.store(this.#header, MUTABLE.objectsDropped / 8, BigInt(objects));
+    Atomics.store(this.#header, MUTABLE.variablesDropped / 8, BigInt(variables));
+  }
+
+  /** Wakes the readers: after a batch of stores, or from a timer. */
+  notify(): void {
+    this.beat();
+    Atomics.add(this.#header, MUTABLE.tick / 8, 1n);
+    if (this.#isPlaced) this.#file.wake(MUTABLE_OFFSET + MUTABLE.tick);
+  }
+
+  /** Ends the segment: readers see a clean close, and the name is gone. */
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    Atomics.store(this.#header, MUTABLE.state / 8, BigInt(SEGMENT_STATE.closed));
+    this.notify();
+    // What a program still holds must never touch memory that is unmapped: from here on the
+    // handles find no word of theirs, nothing finds a slot, and the header is a copy.
+    Object.assign(this.#memory, NO_MEMORY);
+    this.#header = this.#header.slice();
+    this.#slots = new SlotAllocator(0);
+    this.#holdings.clear();
+    this.#isPlaced = false;
+    this.#file.close();
+  }
+
+  #addObject(
+    parent: PublishedObject | undefined,
+    name: string,
+    className: string,
+    { state = 'normal', synced = true }: ObjectOptions,
+    { host = '', instance = '', application = '' }: Partial<RootIdentity>,
+  ): PublishedObject {
+    checkText('Object id', name, LIMITS.nameBytes);
+    checkText('Class', className, LIMITS.nameBytes);
+    for (const text of [host, instance, application])
+      checkText('Root identity', text, LIMITS.nameBytes);
+    const depth = (this.#holdings.get(parent?.id ?? 0)?.depth ?? 0) + 1;
+    if (depth > LIMITS.depth)
+      throw new RangeError(
+        `Object "${name}" has ${LIMITS.depth} objects on a path above it already`,
+      );
+    const hasParent = parent === undefined || this.#holdings.has(parent.id);
+    const ref = hasParent ? this.#takeSlot() : undefined;
+    const asOf = parent === undefined && ref !== undefined ? this.#takeSlot() : undefined;
+    if (ref === undefined) return this.#dropObject(parent, ref, asOf);
+    this.#memory.u64[ref.slot] = BigInt(OBJECT_STATES.indexOf(state));
+    this.#storeWord(ref, synced);
+    if (asOf !== undefined) {
+      this.#memory.u64[asOf.slot] = 0n;
+      this.#storeWord(asOf, false);
+    }
+    // Whoever adds a large tree in one go lets no timer beat meanwhile.
+    this.beat();
+    const id = ++this.#lastId;
+    const isAdded = this.#directory.add({
+      id,
+      owner: parent?.id ?? 0,
+      recordKind: RECORD_KIND.object,
+      type: 0,
+      kind: 0,
+      ...ref,
+      name,
+      text1: className,
+      text2: host,
+      text3: instance,
+      text4: application,
+      extra1: asOf?.slot ?? (parent === undefined ? NO_SLOT : 0),
+      extra2: asOf?.incarnation ?? 0,
+    });
+    if (!isAdded) return this.#dropObject(parent, ref, asOf);
+    this.#holdings.set(id, { ref, asOf, below: new Set(), owner: parent?.id ?? 0, depth });
+    if (parent !== undefined) this.#holdings.get(parent.id)?.below?.add(id);
+    return { id, ref, parent, asOf };
+  }
+
+  #handle<T extends ValueType>(
+    type: T,
+    ref: SlotRef | undefined,
+    frame: FramePlace,
+    schema: readonly number[],
+  ): PublishedValues[T] {
+    const make = (): PublishedValues[ValueType] => {
+      if (type === 'string') return new PublishedText(this.#memory, ref, frame);
+      if (type === 'histogram') return new PublishedHistogram(this.#memory, ref, frame, schema);
+      if (type === 'summary') return new PublishedSummary(this.#memory, ref, frame);
+      return new PublishedScalar(this.#memory, ref, type);
+    };
+    return make() as PublishedValues[T];
+  }
+
+  #dropVariable<T extends ValueType>(
+    type: T,
+    ref: SlotRef | undefined,
+    frame: FramePlace | undefined,
+    schema: readonly number[],
+  ): PublishedValues[T] {
+    if (ref !== undefined) this.#giveSlot(ref);
+    if (frame !== undefined && frame.words > 0) this.#frames.give(frame.offset, frame.words);
+    Atomics.add(this.#header, MUTABLE.variablesDropped / 8, 1n);
+    return this.#handle(type, undefined, { offset: 0, words: 0 }, schema);
+  }
+
+  #dropObject(
+    parent: PublishedObject | undefined,
+    ...refs: readonly (SlotRef | undefined)[]
+  ): PublishedObject {
+    for (const ref of refs) if (ref !== undefined) this.#giveSlot(ref);
+    Atomics.add(this.#header, MUTABLE.objectsDropped / 8, 1n);
+    return { id: 0, ref: undefined, parent, asOf: undefined };
+  }
+
+  #remove(id: number): void {
+    const holding = this.#holdings.get(id);
+    if (holding === undefined) return;
+    const ids: number[] = [];
+    const collect = (at: number) => {
+      ids.push(at);
+      this.#holdings.get(at)?.below?.forEach(collect);
+    };
+    collect(id);
+    // The tombstone comes first: a reader that sees a new word also finds the old name gone.
+    this.#directory.remove(ids);
+    this.#holdings.get(holding.owner)?.below?.delete(id);
+    for (const gone of ids) {
+      const { ref, asOf, frame } = this.#holdings.get(gone) ?? holding;
+      this.#holdings.delete(gone);
+      this.#giveSlot(ref);
+      if (asOf !== undefined) this.#giveSlot(asOf);
+      if (frame !== undefined && frame.words > 0) this.#frames.give(frame.offset, frame.words);
+    }
+  }
+
+  #isLive({ slot, incarnation }: SlotRef): boolean {
+    return (this.#memory.words[slot] ?? 0) >>> 1 === incarnation;
+  }
+
+  #storeWord({ slot, incarnation }: SlotRef, isSynced: boolean): void {
+    Atomics.store(this.#memory.words, slot, ((incarnation << 1) | Number(isSynced)) >>> 0);
+  }
+
+  #takeSlot(): SlotRef | undefined {
+    const { words, slotValues, slots } = this.#layout;
+    return this.#slots.take(
+      (slot) =>
+        this.#file.reserve(words, (slot + 1) * 4, slots * 4) &&
+        this.#file.reserve(slotValues, (slot + 1) * 8, slots * 8),
+    );
+  }
+
+  #giveSlot(ref: SlotRef): void {
+    const incarnation = this.#slots.give(ref);
+    this.#storeWord({ slot: ref.slot, incarnation }, false);
+  }
+
+  #takeFrame(words: number): number | undefined {
+    const offset = this.#frames.take(words);
+    if (offset === undefined) return undefined;
+    const { frames, frameBytes } = this.#layout;
+    if (this.#file.reserve(frames, (offset + words) * 8, frameBytes)) return offset;
+    this.#frames.give(offset, words);
+    return undefined;
+  }
+}
+
+const NO_MEMORY: SlotMemory = {
+  words: new Uint32Array(0),
+  u64: new BigUint64Array(0),
+  i64: new BigInt64Array(0),
+  f64: new Float64Array(0),
+  frames: new BigUint64Array(0),
+  frameFloats: new Float64Array(0),
+  frameBytes: Buffer.alloc(0),
+};
+
+function slotMemory(bytes: Buffer, layout: SegmentLayout): SlotMemory {
+  const { buffer, byteOffset } = bytes;
+  const slotsAt = byteOffset + layout.slotValues;
+  const framesAt = byteOffset + layout.frames;
+  const frameUnits = Math.floor(layout.frameBytes / 8);
+  return {
+    words: new Uint32Array(buffer, byteOffset + layout.words, layout.slots),
+    u64: new BigUint64Array(buffer, slotsAt, layout.slots),
+    i64: new BigInt64Array(buffer, slotsAt, layout.slots),
+    f64: new Float64Array(buffer, slotsAt, layout.slots),
+    frames: new BigUint64Array(buffer, framesAt, frameUnits),
+    frameFloats: new Float64Array(buffer, framesAt, frameUnits),
+    frameBytes: Buffer.from(buffer, framesAt, frameUnits * 8),
+  };
+}
+
+function schemaBytes(schema: readonly number[]): Buffer | '' {
+  if (schema.length === 0) return '';
+  const bytes = Buffer.alloc(schema.length * 8);
+  schema.forEach((entry, index) => bytes.writeDoubleLE(entry, index * 8));
+  return bytes;
+}
+
+function checkText(what: string, text: string, most: number): void {
+  const bytes = Buffer.byteLength(text);
+  if (bytes > most) throw new RangeError(`${what} has ${bytes} bytes, ${most} are allowed`);
+}

@@ -1,0 +1,113 @@
+// Where the regions of a new segment go, and the header page that says so.
+import { crc32 } from 'node:zlib';
+import {
+  BYTE_ORDER,
+  HEADER,
+  LIMITS,
+  MAGIC,
+  MAJOR,
+  MINOR,
+  PAGE,
+  RECORD_SIZE,
+} from '../segment/layout.js';
+
+/** How much a segment can hold. Reserved sparsely: only what is used takes memory. */
+export interface Capacity {
+  readonly records: number;
+  readonly stringBytes: number;
+  readonly slots: number;
+  readonly frameBytes: number;
+}
+
+export const DEFAULT_CAPACITY: Capacity = {
+  records: 1 << 18,
+  stringBytes: 1 << 24,
+  slots: 1 << 18,
+  frameBytes: 1 << 24,
+};
+
+export interface SegmentLayout extends Capacity {
+  readonly directories: readonly [number, number];
+  readonly strings: readonly [number, number];
+  readonly words: number;
+  readonly slotValues: number;
+  readonly frames: number;
+  readonly fileSize: number;
+}
+
+const pages = (bytes: number) => Math.ceil(bytes / PAGE) * PAGE;
+
+/** A mapping can be seen from here only up to this size. */
+const MOST_FILE_BYTES = 2 ** 30 - 1;
+
+/** @throws RangeError when a capacity is not within what the format, or this publisher, allows */
+export function layOut(capacity: Capacity): SegmentLayout {
+  check('records', capacity.records, LIMITS.records);
+  check('stringBytes', capacity.stringBytes, LIMITS.stringRegionBytes);
+  check('slots', capacity.slots, LIMITS.slots);
+  check('frameBytes', capacity.frameBytes, LIMITS.frameRegionBytes);
+  let end = PAGE;
+  const region = (bytes: number) => (end += pages(bytes)) - pages(bytes);
+  const directoryA = region(capacity.records * RECORD_SIZE);
+  const stringsA = region(capacity.stringBytes);
+  const directoryB = region(capacity.records * RECORD_SIZE);
+  const stringsB = region(capacity.stringBytes);
+  const words = region(capacity.slots * 4);
+  const slotValues = region(capacity.slots * 8);
+  const frames = region(capacity.frameBytes);
+  check('as a whole, in bytes,', end, MOST_FILE_BYTES);
+  return {
+    ...capacity,
+    directories: [directoryA, directoryB],
+    strings: [stringsA, stringsB],
+    words,
+    slotValues,
+    frames,
+    fileSize: end,
+  };
+}
+
+function check(name: string, value: number, most: number): void {
+  if (!Number.isInteger(value) || value < 1 || value > most)
+    throw new RangeError(`Capacity ${name} is ${value}, 1 to ${most} is allowed`);
+}
+
+/** What a header says apart from the layout. Times in ns. */
+export interface HeaderFacts {
+  readonly generation: bigint;
+  readonly realtimeNs: bigint;
+  readonly monotonicNs: bigint;
+  readonly pid: number;
+  readonly heartbeatPeriodNs: bigint;
+}
+
+/** The 256 immutable bytes of the header. */
+export function headerBytes(layout: SegmentLayout, facts: HeaderFacts): Buffer {
+  const bytes = Buffer.alloc(HEADER.size);
+  const u64 = (at: number, value: number | bigint) => bytes.writeBigUInt64LE(BigInt(value), at);
+  MAGIC.copy(bytes, HEADER.magic);
+  bytes.writeUInt32LE(BYTE_ORDER, HEADER.byteOrder);
+  bytes.writeUInt16LE(MAJOR, HEADER.major);
+  bytes.writeUInt16LE(MINOR, HEADER.minor);
+  bytes.writeUInt32LE(PAGE, HEADER.headerSize);
+  bytes.writeUInt32LE(RECORD_SIZE, HEADER.recordSize);
+  u64(HEADER.generation, facts.generation);
+  u64(HEADER.startedRealtimeNs, facts.realtimeNs);
+  u64(HEADER.startedMonotonicNs, facts.monotonicNs);
+  u64(HEADER.pid, facts.pid);
+  u64(HEADER.heartbeatPeriodNs, facts.heartbeatPeriodNs);
+  u64(HEADER.fileSize, layout.fileSize);
+  u64(HEADER.directoryA, layout.directories[0]);
+  u64(HEADER.directoryB, layout.directories[1]);
+  u64(HEADER.recordCapacity, layout.records);
+  u64(HEADER.stringsA, layout.strings[0]);
+  u64(HEADER.stringsB, layout.strings[1]);
+  u64(HEADER.stringCapacity, layout.stringBytes);
+  u64(HEADER.words, layout.words);
+  u64(HEADER.slots, layout.slotValues);
+  u64(HEADER.slotCapacity, layout.slots);
+  u64(HEADER.frames, layout.frames);
+  u64(HEADER.frameCapacity, layout.frameBytes);
+  bytes.writeUInt32LE(crc32(bytes.subarray(0, HEADER.crc)), HEADER.crc);
+  return bytes;
+}

@@ -1,0 +1,42 @@
+// Slots of a segment on the publisher's side: the one that has been free longest is used first.
+import type { SlotRef } from '../../model.js';
+
+const MOST_INCARNATIONS = 0x7fffffff;
+/** Freed slots that rest before fresh ones are spared: enough rest, and values stay dense. */
+const RESTING = 64;
+
+export class SlotAllocator {
+  readonly #capacity: number;
+  readonly #free: SlotRef[] = [];
+  #freeFrom = 0;
+  #fresh = 0;
+
+  constructor(capacity: number) {
+    this.#capacity = capacity;
+  }
+
+  /**
+   * A free slot with the incarnation it starts, or undefined when all are in use. `makeReal` is
+   * asked for each fresh slot; where it refuses, one that rests is used.
+   */
+  take(makeReal: (slot: number) => boolean = () => true): SlotRef | undefined {
+    const resting = this.#free.length - this.#freeFrom;
+    if (resting <= RESTING && this.#fresh < this.#capacity && makeReal(this.#fresh))
+      return { slot: this.#fresh++, incarnation: 1 };
+    const ref = this.#free[this.#freeFrom];
+    if (ref === undefined) return undefined;
+    this.#freeFrom++;
+    if (this.#freeFrom > 1024 && this.#freeFrom * 2 > this.#free.length) {
+      this.#free.splice(0, this.#freeFrom);
+      this.#freeFrom = 0;
+    }
+    return ref;
+  }
+
+  /** Takes a slot back; returns its next incarnation, which its word must state at once. */
+  give({ slot, incarnation }: SlotRef): number {
+    const next = incarnation === MOST_INCARNATIONS ? 1 : incarnation + 1;
+    this.#free.push({ slot, incarnation: next });
+    return next;
+  }
+}

@@ -1,0 +1,165 @@
+// Copies new directory records and their strings, and notices when the directories changed roles.
+import { Fault } from '../../errors.js';
+import { MUTABLE, MUTABLE_OFFSET, RECORD_SIZE } from './layout.js';
+import { corrupt, readWords } from './segment-header.js';
+import type { SegmentHeader } from './segment-header.js';
+import type { SegmentFile } from '../os/shared-memory.js';
+
+/** Records that are taken in at once: a few milliseconds of work. */
+export const RECORDS_AT_ONCE = 1024;
+const ATTEMPTS = 5;
+/** Bytes of texts and schemas that one directory may make this process keep. */
+const MOST_TEXT_BYTES = 2 ** 28;
+const NO_SCHEMA: readonly number[] = [];
+
+/** Records that were copied whole, with the strings that they refer to. */
+export interface RecordSlice {
+  /** 64 bytes a record. */
+  readonly records: Buffer;
+  readonly firstIndex: number;
+  /** True when these are the first records of a directory that took over. */
+  readonly isFresh: boolean;
+  /** True when the slice ends where the directory ended. */
+  readonly isLast: boolean;
+}
+
+export class DirectoryReader {
+  readonly #file: SegmentFile;
+  readonly #header: SegmentHeader;
+  #epoch = -1;
+  #next = 0;
+  #strings = Buffer.alloc(0);
+  #stringBytes = 0;
+  #texts = new Map<number, string>();
+  #schemas = new Map<number, readonly number[]>();
+  #textBytes = 0;
+
+  constructor(file: SegmentFile, header: SegmentHeader) {
+    this.#file = file;
+    this.#header = header;
+  }
+
+  /**
+   * The next records, or undefined when there are none.
+   * @throws Fault SEGMENT_RESTLESS when the directories change roles faster than they can be copied
+   */
+  next(): RecordSlice | undefined {
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      const before = readWords(this.#file, this.#header);
+      const isFresh = before.epoch !== this.#epoch;
+      if (isFresh) this.#restart();
+      const count = Math.min(before.records - this.#next, RECORDS_AT_ONCE);
+      if (count < 0) throw corrupt(`the directory shrank to ${before.records} records`);
+      if (count === 0 && !isFresh) return undefined;
+      const side = before.epoch % 2;
+      const records = this.#copyRecords(side, count);
+      this.#copyStrings(side, before.stringBytes[side] ?? 0);
+      if (this.#epochNow() !== before.epoch) continue;
+      this.#epoch = before.epoch;
+      const firstIndex = this.#next;
+      this.#next += count;
+      return { records, firstIndex, isFresh, isLast: this.#next === before.records };
+    }
+    this.#epoch = -1;
+    throw new Fault(
+      'SEGMENT_RESTLESS',
+      `The directory changed ${ATTEMPTS} times while it was being copied`,
+    );
+  }
+
+  /** Whether there are records beyond those that were copied, or the directories changed roles. */
+  hasNews(): boolean {
+    const { epoch, records } = readWords(this.#file, this.#header);
+    return epoch !== this.#epoch || records !== this.#next;
+  }
+
+  /** The text at an offset; `keep` for texts that many records share. */
+  text(offset: number, most: number, keep: boolean): string {
+    if (offset === 0) return '';
+    const end = this.#endOf(offset, most);
+    const known = this.#texts.get(offset);
+    if (known !== undefined) return known;
+    const text = this.#strings.toString('utf8', offset + 2, end);
+    this.#spend(end - offset);
+    if (keep) this.#texts.set(offset, text);
+    return text;
+  }
+
+  /** The 8-byte floats at an offset; undefined when they are not a list of ascending numbers. */
+  schema(offset: number, most: number): readonly number[] | undefined {
+    if (offset === 0) return NO_SCHEMA;
+    const end = this.#endOf(offset, most);
+    const known = this.#schemas.get(offset);
+    if (known !== undefined) return known;
+    const schema = ascending(this.#strings.subarray(offset + 2, end));
+    this.#spend(end - offset);
+    if (schema !== undefined) this.#schemas.set(offset, schema);
+    return schema;
+  }
+
+  /** Strings may overlap, so their sum is bounded apart from the region that they lie in. */
+  #spend(bytes: number): void {
+    this.#textBytes += bytes;
+    if (this.#textBytes > MOST_TEXT_BYTES)
+      throw corrupt(`its strings add up to more than ${MOST_TEXT_BYTES} bytes`);
+  }
+
+  #endOf(offset: number, most: number): number {
+    if (offset + 2 > this.#stringBytes)
+      throw corrupt(`a string at ${offset} lies outside of ${this.#stringBytes} valid bytes`);
+    const length = this.#strings.readUInt16LE(offset);
+    const end = offset + 2 + length;
+    if (end > this.#stringBytes || length > most)
+      throw corrupt(
+        `a string at ${offset} has ${length} bytes; at most ${most} are allowed and ${this.#stringBytes - offset - 2} are there`,
+      );
+    return end;
+  }
+
+  #restart(): void {
+    this.#epoch = -1;
+    this.#next = 0;
+    this.#stringBytes = 0;
+    this.#texts = new Map();
+    this.#schemas = new Map();
+    this.#textBytes = 0;
+  }
+
+  #copyRecords(side: number, count: number): Buffer {
+    const records = Buffer.allocUnsafe(count * RECORD_SIZE);
+    const at = (this.#header.directories[side] ?? 0) + this.#next * RECORD_SIZE;
+    const read = this.#file.read(records, records.length, at);
+    if (read < records.length) throw corrupt(`the file ends within the directory, at ${at + read}`);
+    return records;
+  }
+
+  /** Strings only grow, so only the new tail is copied. */
+  #copyStrings(side: number, bytes: number): void {
+    if (bytes <= this.#stringBytes) return;
+    if (bytes > this.#strings.length) {
+      const grown = Buffer.allocUnsafe(Math.min(bytes * 2, this.#header.stringCapacity));
+      this.#strings.copy(grown, 0, 0, this.#stringBytes);
+      this.#strings = grown;
+    }
+    const tail = this.#strings.subarray(this.#stringBytes, bytes);
+    const at = (this.#header.strings[side] ?? 0) + this.#stringBytes;
+    const read = this.#file.read(tail, tail.length, at);
+    if (read < tail.length) throw corrupt(`the file ends within the strings, at ${at + read}`);
+    this.#stringBytes = bytes;
+  }
+
+  #epochNow(): number {
+    const word = Buffer.alloc(8);
+    this.#file.read(word, 8, MUTABLE_OFFSET + MUTABLE.directory);
+    return word.readUInt32LE(4);
+  }
+}
+
+function ascending(bytes: Buffer): readonly number[] | undefined {
+  if (bytes.length % 8 !== 0) return undefined;
+  const entries = Array.from({ length: bytes.length / 8 }, (_, i) => bytes.readDoubleLE(i * 8));
+  const ascends = entries.every(
+    (x, i) => !Number.isNaN(x) && (i === 0 || x > (entries[i - 1] ?? x)),
+  );
+  return ascends ? entries : undefined;
+}

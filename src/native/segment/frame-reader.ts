@@ -1,0 +1,67 @@
+// Framed values, copied whole: two equal copies with begin = end, or nothing.
+import type { Frame } from '../../model.js';
+import { LIMITS, frameWords } from './layout.js';
+import type { SegmentFile } from '../os/shared-memory.js';
+import type { VariableNode } from './tree.js';
+
+const ATTEMPTS = 8;
+const LONGEST = frameWords('string', LIMITS.textBytes) * 8;
+
+export class FrameReader {
+  readonly #file: SegmentFile;
+  readonly #frames: number;
+  #first = Buffer.allocUnsafe(1024);
+  #second = Buffer.allocUnsafe(1024);
+
+  /** @param frames offset of the frames in the file */
+  constructor(file: SegmentFile, frames: number) {
+    this.#file = file;
+    this.#frames = frames;
+  }
+
+  /**
+   * The value of a framed variable; undefined when it was never set, makes no sense, or kept
+   * changing under a bounded number of copies.
+   */
+  read(variable: VariableNode): Frame | undefined {
+    const length = variable.frameWords * 8;
+    if (length === 0 || length > LONGEST) return undefined;
+    if (length > this.#first.length) {
+      this.#first = Buffer.allocUnsafe(length);
+      this.#second = Buffer.allocUnsafe(length);
+    }
+    const at = this.#frames + variable.frameOffset * 8;
+    if (this.#file.read(this.#first, length, at) < length) return undefined;
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      if (this.#file.read(this.#second, length, at) < length) return undefined;
+      const isSame = this.#first.compare(this.#second, 0, length, 0, length) === 0;
+      [this.#first, this.#second] = [this.#second, this.#first];
+      if (isSame && this.#first.compare(this.#first, 0, 8, length - 8, length) === 0)
+        return decode(this.#first, length, variable);
+    }
+    return undefined;
+  }
+}
+
+function decode(bytes: Buffer, length: number, variable: VariableNode): Frame | undefined {
+  if (bytes.readBigUInt64LE(0) === 0n) return undefined;
+  if (variable.type === 'string') {
+    const textBytes = bytes.readBigUInt64LE(8);
+    if (textBytes > BigInt(length - 24)) return undefined;
+    return { type: 'string', text: bytes.toString('utf8', 16, 16 + Number(textBytes)) };
+  }
+  const size = variable.schema.length;
+  if (variable.type === 'histogram') {
+    const counts = BigUint64Array.from({ length: size + 1 }, (_, i) =>
+      bytes.readBigUInt64LE(16 + i * 8),
+    );
+    return { type: 'histogram', sum: bytes.readDoubleLE(8), counts };
+  }
+  const values = Float64Array.from({ length: size }, (_, i) => bytes.readDoubleLE(24 + i * 8));
+  return {
+    type: 'summary',
+    count: bytes.readBigUInt64LE(8),
+    sum: bytes.readDoubleLE(16),
+    values,
+  };
+}

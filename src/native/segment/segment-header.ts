@@ -1,0 +1,146 @@
+// The header page of a segment: checked once, and the words in it that move.
+import { crc32 } from 'node:zlib';
+import { Fault } from '../../errors.js';
+import {
+  BYTE_ORDER,
+  HEADER,
+  KNOWN_FEATURES,
+  LIMITS,
+  MAGIC,
+  MAJOR,
+  MUTABLE,
+  MUTABLE_OFFSET,
+  PAGE,
+  RECORD_SIZE,
+} from './layout.js';
+import type { SegmentFile } from '../os/shared-memory.js';
+
+/** The facts of a segment that never change. Offsets and sizes in bytes. */
+export interface SegmentHeader {
+  readonly generation: bigint;
+  readonly startedRealtimeNs: bigint;
+  readonly heartbeatPeriodNs: bigint;
+  readonly directories: readonly [number, number];
+  readonly recordCapacity: number;
+  readonly strings: readonly [number, number];
+  readonly stringCapacity: number;
+  readonly words: number;
+  readonly slots: number;
+  readonly slotCapacity: number;
+  readonly frames: number;
+  readonly frameCapacity: number;
+}
+
+/** The words of a segment that move. */
+export interface SegmentWords {
+  readonly state: number;
+  readonly heartbeatNs: bigint;
+  /** Wake-ups so far, the low 32 bits of them. */
+  readonly tick: number;
+  readonly epoch: number;
+  readonly records: number;
+  readonly stringBytes: readonly [number, number];
+  readonly objectsDropped: number;
+  readonly variablesDropped: number;
+}
+
+/**
+ * Reads and checks the immutable header.
+ * @throws Fault SEGMENT_INCOMPATIBLE for another format, SEGMENT_CORRUPT for a damaged one
+ */
+export function readHeader(file: SegmentFile): SegmentHeader {
+  const bytes = Buffer.alloc(HEADER.size);
+  const read = file.read(bytes, HEADER.size, 0);
+  if (read >= MAGIC.length && !bytes.subarray(0, MAGIC.length).equals(MAGIC))
+    throw incompatible(`its magic is ${bytes.toString('hex', 0, 8)}, not ${MAGIC.toString('hex')}`);
+  if (read < HEADER.size) throw corrupt(`the header has ${read} of ${HEADER.size} bytes`);
+  const order = bytes.readUInt32LE(HEADER.byteOrder);
+  if (order !== BYTE_ORDER) throw incompatible(`its byte order mark is 0x${order.toString(16)}`);
+  const major = bytes.readUInt16LE(HEADER.major);
+  if (major !== MAJOR) throw incompatible(`its version is ${major}, this reader knows ${MAJOR}`);
+  const stated = bytes.readUInt32LE(HEADER.crc);
+  const actual = crc32(bytes.subarray(0, HEADER.crc));
+  if (stated !== actual)
+    throw corrupt(
+      `the header's CRC is ${stated.toString(16)}, its bytes give ${actual.toString(16)}`,
+    );
+  const unknown = bytes.readBigUInt64LE(HEADER.requiredFeatures) & ~KNOWN_FEATURES;
+  if (unknown !== 0n) throw incompatible(`it requires features 0x${unknown.toString(16)}`);
+  const recordSize = bytes.readUInt32LE(HEADER.recordSize);
+  if (recordSize !== RECORD_SIZE) throw incompatible(`its records have ${recordSize} bytes`);
+  return regions(bytes, file.size());
+}
+
+function regions(bytes: Buffer, fileBytes: number): SegmentHeader {
+  const number = (at: number, name: string, most: number) => {
+    const value = bytes.readBigUInt64LE(at);
+    if (value > BigInt(most)) throw corrupt(`${name} is ${value}, at most ${most} is allowed`);
+    return Number(value);
+  };
+  const region = (at: number, length: number, name: string) => {
+    const offset = number(at, name, fileBytes);
+    if (offset < PAGE || offset % PAGE !== 0 || offset + length > fileBytes)
+      throw corrupt(`${name} at ${offset} with ${length} bytes, the file has ${fileBytes}`);
+    return offset;
+  };
+  const recordCapacity = number(HEADER.recordCapacity, 'record capacity', LIMITS.records);
+  const stringCapacity = number(HEADER.stringCapacity, 'string capacity', LIMITS.stringRegionBytes);
+  const slotCapacity = number(HEADER.slotCapacity, 'slot capacity', LIMITS.slots);
+  const frameCapacity = number(HEADER.frameCapacity, 'frame capacity', LIMITS.frameRegionBytes);
+  const directoryBytes = recordCapacity * RECORD_SIZE;
+  return {
+    generation: bytes.readBigUInt64LE(HEADER.generation),
+    startedRealtimeNs: bytes.readBigUInt64LE(HEADER.startedRealtimeNs),
+    heartbeatPeriodNs: bytes.readBigUInt64LE(HEADER.heartbeatPeriodNs),
+    directories: [
+      region(HEADER.directoryA, directoryBytes, 'directory A'),
+      region(HEADER.directoryB, directoryBytes, 'directory B'),
+    ],
+    recordCapacity,
+    strings: [
+      region(HEADER.stringsA, stringCapacity, 'strings A'),
+      region(HEADER.stringsB, stringCapacity, 'strings B'),
+    ],
+    stringCapacity,
+    words: region(HEADER.words, slotCapacity * 4, 'words'),
+    slots: region(HEADER.slots, slotCapacity * 8, 'slots'),
+    slotCapacity,
+    frames: region(HEADER.frames, frameCapacity, 'frames'),
+    frameCapacity,
+  };
+}
+
+/**
+ * Reads the words that move, in one small copy.
+ * @throws Fault SEGMENT_CORRUPT when they lie outside of what the header allows
+ */
+export function readWords(file: SegmentFile, header: SegmentHeader): SegmentWords {
+  const bytes = Buffer.allocUnsafe(MUTABLE.size);
+  const read = file.read(bytes, MUTABLE.size, MUTABLE_OFFSET);
+  if (read < MUTABLE.size) throw corrupt(`the file ends within the header page`);
+  const records = bytes.readUInt32LE(MUTABLE.directory);
+  if (records > header.recordCapacity)
+    throw corrupt(`the directory states ${records} records, it holds ${header.recordCapacity}`);
+  const stringBytes = (at: number) => {
+    const length = bytes.readBigUInt64LE(at);
+    if (length > BigInt(header.stringCapacity))
+      throw corrupt(`${length} string bytes are stated, the region has ${header.stringCapacity}`);
+    return Number(length);
+  };
+  return {
+    state: bytes.readUInt32LE(MUTABLE.state),
+    heartbeatNs: bytes.readBigUInt64LE(MUTABLE.heartbeatNs),
+    tick: bytes.readUInt32LE(MUTABLE.tick),
+    epoch: bytes.readUInt32LE(MUTABLE.directory + 4),
+    records,
+    stringBytes: [stringBytes(MUTABLE.stringBytesA), stringBytes(MUTABLE.stringBytesB)],
+    objectsDropped: Number(bytes.readBigUInt64LE(MUTABLE.objectsDropped)),
+    variablesDropped: Number(bytes.readBigUInt64LE(MUTABLE.variablesDropped)),
+  };
+}
+
+export const corrupt = (what: string): Fault =>
+  new Fault('SEGMENT_CORRUPT', `Segment is corrupt: ${what}`);
+
+const incompatible = (what: string): Fault =>
+  new Fault('SEGMENT_INCOMPATIBLE', `Segment is of another format: ${what}`);

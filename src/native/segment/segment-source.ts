@@ -1,0 +1,123 @@
+// A segment as a source of managed objects: its directory as a tree, its values as slots.
+import type { Frame, Source, StructureChange, StructureChanges, Variable } from '../../model.js';
+import { DirectoryReader } from './directory-reader.js';
+import type { RecordSlice } from './directory-reader.js';
+import { FrameReader } from './frame-reader.js';
+import { RECORD_SIZE } from './layout.js';
+import { parseRecord } from './record-parser.js';
+import type { DirectoryRecord } from './record-parser.js';
+import { corrupt } from './segment-header.js';
+import type { SegmentHeader } from './segment-header.js';
+import type { SegmentFile } from '../os/shared-memory.js';
+import { MOST_NODES, Tree, isTooDeep } from './tree.js';
+
+export class SegmentSource implements Source {
+  readonly #file: SegmentFile;
+  readonly #header: SegmentHeader;
+  readonly #directory: DirectoryReader;
+  readonly #frames: FrameReader;
+  readonly #tree = new Tree();
+  readonly #word = Buffer.alloc(4);
+  #lastId = 0;
+  /** Ids not seen yet in a directory that took over: what is left at its end was removed. */
+  #unseen: Set<number> | undefined;
+
+  constructor(file: SegmentFile, header: SegmentHeader) {
+    this.#file = file;
+    this.#header = header;
+    this.#directory = new DirectoryReader(file, header);
+    this.#frames = new FrameReader(file, header.frames);
+  }
+
+  get generation(): string {
+    return this.#header.generation.toString(16);
+  }
+
+  get roots() {
+    return this.#tree.roots;
+  }
+
+  sync(): StructureChanges {
+    const slice = this.#directory.next();
+    if (slice === undefined) return { changes: [], hasMore: false };
+    const changes: StructureChange[] = [];
+    const push = (change: StructureChange | undefined) => {
+      if (change !== undefined) changes.push(change);
+    };
+    if (slice.isFresh) {
+      this.#unseen = new Set(this.#tree.ids());
+      this.#lastId = 0;
+    }
+    for (const record of this.#records(slice)) push(this.#apply(record));
+    if (slice.isLast && this.#unseen !== undefined) {
+      for (const id of this.#unseen) push(this.#tree.remove(id));
+      this.#unseen = undefined;
+    }
+    return { changes, hasMore: !slice.isLast };
+  }
+
+  hasNews(): boolean {
+    try {
+      return this.#directory.hasNews();
+    } catch {
+      // The next look says what is wrong.
+      return true;
+    }
+  }
+
+  readSlots(first: number, count: number, into: Uint8Array): number {
+    return this.#read(this.#header.slots, 8, first, count, into);
+  }
+
+  readWords(first: number, count: number, into: Uint8Array): number {
+    return this.#read(this.#header.words, 4, first, count, into);
+  }
+
+  readFrame({ id, slot, incarnation }: Variable): Frame | undefined {
+    const variable = this.#tree.variable(id);
+    const frame = variable === undefined ? undefined : this.#frames.read(variable);
+    // The frame is the variable's own only if its slot still was when the copy was made.
+    this.readWords(slot, 1, this.#word);
+    return this.#word.readUInt32LE(0) >>> 1 === incarnation ? frame : undefined;
+  }
+
+  /** Copies entries of a region of fixed size; those that are there whole count. */
+  #read(region: number, size: number, first: number, count: number, into: Uint8Array): number {
+    const length = Math.min(count, this.#header.slotCapacity - first) * size;
+    if (length <= 0) return 0;
+    return Math.floor(this.#file.read(into, length, region + first * size) / size);
+  }
+
+  *#records({ records, firstIndex }: RecordSlice): Generator<DirectoryRecord> {
+    for (let at = 0; at < records.length; at += RECORD_SIZE) {
+      const index = firstIndex + at / RECORD_SIZE;
+      yield parseRecord(records, at, index, this.#header, this.#directory);
+    }
+  }
+
+  #apply(record: DirectoryRecord): StructureChange | undefined {
+    if (record.kind === 'tombstone') {
+      this.#unseen?.delete(record.id);
+      return this.#tree.remove(record.id);
+    }
+    const { id } = record.facts;
+    if (id <= this.#lastId) throw corrupt(`id ${id} comes after id ${this.#lastId}`);
+    this.#lastId = id;
+    // A directory that took over repeats what is known.
+    if (this.#unseen?.delete(id) === true) return undefined;
+    if (this.#tree.size >= MOST_NODES)
+      throw corrupt(`it has more than ${MOST_NODES} objects and variables`);
+    if (record.kind === 'object') {
+      const { parentId } = record;
+      const parent = this.#tree.object(parentId);
+      if (parentId !== 0 && parent === undefined)
+        throw corrupt(`object ${id} hangs below object ${parentId}, which is not there`);
+      if (isTooDeep(parent)) throw corrupt(`object ${id} is too deep below its root`);
+      return this.#tree.addObject(record.facts, parent);
+    }
+    const object = this.#tree.object(record.objectId);
+    if (object === undefined)
+      throw corrupt(`variable ${id} belongs to object ${record.objectId}, which is not there`);
+    return this.#tree.addVariable(record.facts, object);
+  }
+}

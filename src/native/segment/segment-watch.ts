@@ -1,0 +1,191 @@
+// Looks at one server key: opens its segment, follows its generations, and judges its publisher.
+import { hrtime } from 'node:process';
+import { Fault, messageOf } from '../../errors.js';
+import type { StructureChanges, Verdict } from '../../model.js';
+import type { Sighting, Watch } from '../../streams/watch.js';
+import { MUTABLE, MUTABLE_OFFSET, segmentName } from './layout.js';
+import { judge } from './liveness.js';
+import { readHeader, readWords } from './segment-header.js';
+import type { SegmentHeader, SegmentWords } from './segment-header.js';
+import { SegmentSource } from './segment-source.js';
+import type { NameHolder, SegmentFile, SharedMemory } from '../os/shared-memory.js';
+
+const NO_DROPS = { objects: 0, variables: 0 };
+/** The lock and the name are asked for at most this often: both are system calls, one through ffi. */
+const ASK_EVERY_NS = 500_000_000n;
+/** A segment that failed is opened anew at most this often. */
+const RETRY_EVERY_NS = 1_000_000_000n;
+const SERVED = new Set(['live', 'stalled']);
+
+interface Opened {
+  readonly file: SegmentFile;
+  readonly header: SegmentHeader;
+  readonly source: SegmentSource;
+  askedAtNs: bigint;
+  /** Undefined until the first answer. */
+  isLocked: boolean | undefined;
+  nameHolder: NameHolder;
+  /** Epoch and records of the directory, as far as they are taken in. */
+  epoch: number;
+  records: number;
+}
+
+/** Watches the segments of one pool, each by its server key. */
+export const segmentWatches =
+  (memory: SharedMemory, pool: { readonly contextId: string; readonly poolName: string }) =>
+  (serverKey: string): SegmentWatch =>
+    new SegmentWatch(memory, segmentName(pool.contextId, pool.poolName, serverKey), serverKey);
+
+export class SegmentWatch implements Watch {
+  readonly #memory: SharedMemory;
+  readonly #name: string;
+  readonly #serverKey: string;
+  readonly #now: () => bigint;
+  #opened: Opened | undefined;
+  #failure: Verdict | undefined;
+  /** The verdict on the last segment that ended: it stands until the next one is judged. */
+  #ended: Verdict | undefined;
+  #retryAtNs = 0n;
+
+  /** @param now CLOCK_MONOTONIC in ns, the clock of heartbeats */
+  constructor(
+    memory: SharedMemory,
+    name: string,
+    serverKey: string,
+    now: () => bigint = () => hrtime.bigint(),
+  ) {
+    this.#memory = memory;
+    this.#name = name;
+    this.#serverKey = serverKey;
+    this.#now = now;
+  }
+
+  /** One bounded look; never throws, whatever the segment holds. */
+  look(): Sighting {
+    const nowNs = this.#now();
+    try {
+      return this.#lookAt(nowNs) ?? this.#nothing(absent(this.#name));
+    } catch (error) {
+      this.close();
+      this.#retryAtNs = nowNs + RETRY_EVERY_NS;
+      this.#failure = failure(error);
+      return this.#nothing(this.#failure);
+    }
+  }
+
+  /** Calls back once when the tick moves, if the system helps; returns what ends the wait. */
+  wait(tick: number, moved: () => void): () => void {
+    const { file } = this.#opened ?? {};
+    return file?.wait(MUTABLE_OFFSET + MUTABLE.tick, tick, moved) ?? (() => undefined);
+  }
+
+  close(): void {
+    this.#opened?.file.close();
+    this.#opened = undefined;
+  }
+
+  #lookAt(nowNs: bigint): Sighting | undefined {
+    if (this.#failure !== undefined && nowNs < this.#retryAtNs) return this.#nothing(this.#failure);
+    this.#failure = undefined;
+    const opened = (this.#opened ??= this.#open());
+    if (opened === undefined) return undefined;
+    const words = readWords(opened.file, opened.header);
+    this.#ask(opened, nowNs, words);
+    if (opened.isLocked === undefined) return this.#nothing(this.#ended ?? NOT_TOLD_YET);
+    const publisher = judge({
+      state: words.state,
+      nameHolder: opened.nameHolder,
+      isLocked: opened.isLocked,
+      heartbeatNs: words.heartbeatNs,
+      heartbeatPeriodNs: opened.header.heartbeatPeriodNs,
+      nowNs,
+    });
+    if (!SERVED.has(publisher.state)) {
+      // Closed for good or replaced: the next look starts with whatever has the name then.
+      this.close();
+      this.#ended = publisher;
+      return this.#nothing(publisher);
+    }
+    this.#ended = undefined;
+    return {
+      serverKey: this.#serverKey,
+      publisher,
+      source: opened.source,
+      ...takeIn(opened, words),
+      tick: words.tick,
+      drops: { objects: words.objectsDropped, variables: words.variablesDropped },
+    };
+  }
+
+  #open(): Opened | undefined {
+    const file = this.#memory.open(this.#name);
+    if (file === undefined) return undefined;
+    try {
+      const header = readHeader(file);
+      const source = new SegmentSource(file, header);
+      const unasked = { askedAtNs: 0n, isLocked: undefined, nameHolder: 'this' } as const;
+      return { file, header, source, ...unasked, epoch: -1, records: 0 };
+    } catch (error) {
+      file.close();
+      throw error;
+    }
+  }
+
+  #ask(opened: Opened, nowNs: bigint, words: SegmentWords): void {
+    const isQuiet = words.state !== 1;
+    if (!isQuiet && opened.askedAtNs !== 0n && nowNs - opened.askedAtNs < ASK_EVERY_NS) return;
+    opened.askedAtNs = nowNs;
+    opened.file.askLock((isLocked) => {
+      opened.isLocked = isLocked;
+    });
+    opened.nameHolder = opened.file.nameHolder();
+  }
+
+  #nothing(publisher: Verdict): Sighting {
+    return {
+      serverKey: this.#serverKey,
+      publisher,
+      source: undefined,
+      changes: [],
+      hasMore: false,
+      tick: 0,
+      drops: NO_DROPS,
+    };
+  }
+}
+
+/** Takes in what the directory gained; while it stands still, nothing more is read. */
+function takeIn(
+  opened: Opened,
+  { epoch, records }: SegmentWords,
+): StructureChanges & { readonly isRestless?: boolean } {
+  if (opened.epoch === epoch && opened.records === records) return { changes: [], hasMore: false };
+  try {
+    const taken = opened.source.sync();
+    if (!taken.hasMore) [opened.epoch, opened.records] = [epoch, records];
+    return taken;
+  } catch (error) {
+    // A directory that changes too fast now is no fault of the segment: the next look tries again.
+    if (error instanceof Fault && error.code === 'SEGMENT_RESTLESS')
+      return { changes: [], hasMore: true, isRestless: true };
+    throw error;
+  }
+}
+
+const NOT_TOLD_YET: Verdict = {
+  state: 'building',
+  reason: 'whether its publisher lives is not told yet',
+};
+
+const absent = (name: string): Verdict => ({
+  state: 'absent',
+  reason: `no segment ${name} in shared memory`,
+});
+
+function failure(error: unknown): Verdict {
+  const reason = messageOf(error);
+  if (error instanceof Fault && error.code === 'NATIVE_FAILED') return { state: 'absent', reason };
+  if (error instanceof Fault && error.code === 'SEGMENT_INCOMPATIBLE')
+    return { state: 'incompatible', reason };
+  return { state: 'corrupt', reason };
+}

@@ -1,0 +1,41 @@
+// The page at `/-/targets`: where Prometheus finds every target, for its http_sd_configs.
+import type { IncomingMessage } from 'node:http';
+import type { Target } from '../../model.js';
+import { identitiesOf } from '../identity.js';
+import { parametersOf } from '../known-as.js';
+
+/** A name or an IPv4 address, or an IPv6 one in brackets, and a port or none. */
+const AUTHORITY = /^(?:[\w-][\w.-]{0,252}|\[[\da-f:.]{2,45}\])(?::\d{1,5})?$/i;
+
+/**
+ * One group a target, ready or not, as JSON. Its labels stay as they are while its root is lost.
+ * @param authority host and port of this listener, as Prometheus reaches it
+ * @param path base scrape path
+ */
+export function discoveryDocument(
+  targets: readonly Target[],
+  authority: string,
+  path: string,
+): string {
+  const groups = [...identitiesOf(targets)].map(([target, identity]) => {
+    const { lastRoot } = target;
+    const parameters = Object.entries(parametersOf(target, targets));
+    return {
+      targets: [authority],
+      labels: {
+        __metrics_path__: path,
+        ...Object.fromEntries(parameters.map(([name, value]) => [`__param_${name}`, value])),
+        ...identity,
+        ...(lastRoot && { root: lastRoot.id }),
+      },
+    };
+  });
+  return `${JSON.stringify(groups)}\n`;
+}
+
+/** By which host and port the client knows us; where it does not say so rightly, the address that it reached. */
+export function authorityOf({ headers, socket }: IncomingMessage): string {
+  const { host = '' } = headers;
+  if (AUTHORITY.test(host)) return host;
+  return `${socket.localAddress ?? ''}:${socket.localPort ?? ''}`;
+}

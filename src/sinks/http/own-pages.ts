@@ -1,0 +1,65 @@
+// The pages beside the metrics of targets: for people, for probes and for service discovery.
+import type { IncomingMessage } from 'node:http';
+import { defer, map, of } from 'rxjs';
+import type { Observable } from 'rxjs';
+import type { Target } from '../../model.js';
+import { authorityOf, discoveryDocument } from './discovery.js';
+import { plainPage, textReply } from './reply.js';
+import type { Reply } from './reply.js';
+import type { SelfMetrics } from '../self-metrics.js';
+import { statusPage } from './status-page.js';
+
+export interface OwnPagesOptions {
+  /** Base scrape path, such as `/metrics`. */
+  readonly path: string;
+  readonly selfMetrics: SelfMetrics;
+  readonly version: string;
+  /** Names of the scopes that there are at the moment. */
+  readonly scopeNames: () => readonly string[];
+}
+
+export type OwnPage = (
+  targets: readonly Target[],
+  options: OwnPagesOptions,
+  request: IncomingMessage,
+) => Observable<Reply>;
+
+/** By path. */
+export const OWN_PAGES: ReadonlyMap<string, OwnPage> = new Map<string, OwnPage>([
+  [
+    '/',
+    (targets, { scopeNames, ...facts }) =>
+      page(statusPage(targets, { ...facts, scopes: scopeNames() }), 'text/html; charset=utf-8'),
+  ],
+  ['/-/healthy', () => of(textReply(200, 'healthy'))],
+  ['/-/ready', (targets) => of(readiness(targets))],
+  [
+    '/-/targets',
+    (targets, { path }, request) =>
+      page(discoveryDocument(targets, authorityOf(request), path), 'application/json'),
+  ],
+  [
+    '/-/metrics',
+    (targets, { selfMetrics }) =>
+      defer(() => selfMetrics.text(targets)).pipe(
+        map((text) => ({
+          status: 200,
+          headers: { Vary: 'Accept-Encoding' },
+          page: plainPage(text, selfMetrics.contentType),
+          mayZip: true,
+        })),
+      ),
+  ],
+]);
+
+const page = (text: string, contentType: string): Observable<Reply> =>
+  of({ status: 200, page: plainPage(text, contentType) });
+
+/** Ready when every target is. */
+function readiness(targets: readonly Target[]): Reply {
+  const waiting = targets.map((target) => target.status()).filter(({ isReady }) => !isReady);
+  if (waiting.length === 0) return textReply(200, 'ready');
+  const [first] = waiting;
+  const reason = first?.progress.reason ?? '';
+  return textReply(503, `${waiting.length} of ${targets.length} targets not ready: ${reason}`);
+}

@@ -1,0 +1,53 @@
+// Which target a scrape is for, and which scope. Spec 4.2, 4.3 and 7.
+import type { Target } from '../../model.js';
+import { isKnownAs } from '../known-as.js';
+
+export type Routed =
+  | {
+      readonly kind: 'target';
+      readonly target: Target;
+      /** The name of the scope that is asked for; undefined for all metrics. */
+      readonly scope: string | undefined;
+    }
+  | { readonly kind: 'refused'; readonly status: 400 | 404; readonly text: string };
+
+const PARAMETERS = ['server_key', 'app', 'instance'] as const;
+
+const refused = (status: 400 | 404, text: string): Routed => ({ kind: 'refused', status, text });
+
+/** The text of spec 7 rule 1. */
+const ROUTING_STILL_REQUIRED =
+  'scope selected, but target routing still required when multiple targets are configured';
+
+/** @param inPath the name of the scope that the path ends in, if it does */
+export function route(targets: readonly Target[], query: URLSearchParams, inPath?: string): Routed {
+  const twice = [...PARAMETERS, 'scope'].find((name) => query.getAll(name).length > 1);
+  if (twice !== undefined) return refused(400, `parameter ${twice} is given more than once`);
+  const scope = query.get('scope') ?? inPath;
+  if (scope !== undefined && inPath !== undefined && scope !== inPath)
+    return refused(
+      400,
+      `the path asks for scope ${JSON.stringify(inPath)}, the query for ${JSON.stringify(scope)}`,
+    );
+  const isScoped = scope !== undefined && targets.length > 1;
+  const notEnough = (text: string) => refused(400, isScoped ? ROUTING_STILL_REQUIRED : text);
+  const [serverKey, app, instance] = PARAMETERS.map((name) => query.get(name) ?? undefined);
+  const [only, another] = targets;
+  if (serverKey === undefined && app === undefined && instance === undefined) {
+    if (only !== undefined && another === undefined) return { kind: 'target', target: only, scope };
+    return notEnough('several targets are configured: add server_key, or app and instance');
+  }
+  if (serverKey === undefined && (app === undefined || instance === undefined))
+    return notEnough('app and instance select a target only together; or use server_key');
+  const [match, second] = targets.filter((target) =>
+    isKnownAs(target, { serverKey, app, instance }),
+  );
+  if (match === undefined) return refused(404, 'no target matches the routing parameters');
+  if (second !== undefined)
+    return notEnough(
+      serverKey === undefined
+        ? 'several targets share app and instance: add server_key'
+        : 'several targets share this server_key: add app and instance',
+    );
+  return { kind: 'target', target: match, scope };
+}

@@ -1,0 +1,18 @@
+// What a target is, as plain data: enough to run it in any thread.
+import type { CatalogueText } from '../catalogue/catalogue.js';
+import type { FilterSettings } from '../catalogue/match/filters.js';
+
+export interface TargetDefinition extends FilterSettings {
+  readonly app: string;
+  readonly serverKeys: readonly string[];
+  /** Root-selection hint; empty for none. */
+  readonly instance: string;
+  /** Path of a variable to highlight; empty for none. */
+  readonly variable: string;
+  /** Undefined for an application without one. */
+  readonly catalogue: CatalogueText | undefined;
+  /** `render_min_interval_ms`. */
+  readonly spacingMs: number;
+  /** Tells of each sync step and each answer. */
+  readonly isDebug: boolean;
+}

@@ -1,0 +1,39 @@
+// A partition in the thread that it was made in: a queue, and memory of its own.
+import { Kernel } from '../../exposition/kernel/kernel.js';
+import { RefreshQueue } from '../../streams/refresh-queue.js';
+import type { TargetDefinition } from '../definition.js';
+import { HostedTarget } from './hosted-target.js';
+import type { Workplace } from './hosted-target.js';
+import type { HostOptions, Hosted, Partition } from './partition.js';
+
+export class LogicalPartition implements Partition {
+  readonly number: number;
+  readonly #thread: Omit<Workplace, 'queue' | 'kernel'>;
+  readonly #queue: RefreshQueue;
+  readonly #makeKernel: () => Kernel;
+  #kernel: Kernel | undefined;
+
+  /** @param thread what all partitions of the thread share */
+  constructor(
+    number: number,
+    thread: Omit<Workplace, 'queue' | 'kernel'>,
+    queue = new RefreshQueue(thread.nowMs),
+    makeKernel = (): Kernel => new Kernel(),
+  ) {
+    this.number = number;
+    this.#thread = thread;
+    this.#queue = queue;
+    this.#makeKernel = makeKernel;
+  }
+
+  host(definition: TargetDefinition, options: HostOptions): Hosted {
+    // Made when a target runs: a partition without memory fails its targets, not those who host them.
+    const kernel = () => (this.#kernel ??= this.#makeKernel());
+    const place = { ...this.#thread, queue: this.#queue, kernel };
+    return new HostedTarget(definition, place, options);
+  }
+
+  close(): void {
+    this.#kernel = undefined;
+  }
+}

@@ -1,0 +1,261 @@
+// The metrics that every rendered target carries about itself. Spec 2.5.
+import type { FamilyFacts, FamilyText, InternalMetric, Scope, TargetStatus } from '../model.js';
+import { HIGHLIGHTED, highlightedMetric } from './highlighted-metric.js';
+import { numberText } from '../exposition/text/number-text.js';
+import type { TargetFacts } from './target-facts.js';
+import { labelsText, seriesText } from '../exposition/text/labels.js';
+
+/** What a target counts of the scrapes that it serves. */
+export interface TargetCounters {
+  cacheHits: number;
+  cacheMisses: number;
+  scopeHits: number;
+  scopeMisses: number;
+}
+
+/** What rebalancing did so far, for all targets. */
+export interface Rebalances {
+  readonly moves: number;
+  readonly lastMs: number;
+}
+
+/** Everything that internal metrics speak of, at one moment. */
+interface Moment extends TargetFacts {
+  readonly counters: TargetCounters;
+  readonly rebalances: Rebalances;
+  /** Unix time in milliseconds. */
+  readonly unixMs: number;
+}
+
+type Row = readonly [
+  name: string,
+  type: InternalMetric['type'],
+  help: string,
+  /** Undefined where it is not known. */
+  valueAt: (moment: Moment) => number | undefined,
+];
+
+const inside = 'shm_exporter_internal_';
+
+/** In the order of the specification, then ours. */
+const ROWS: readonly Row[] = [
+  [
+    `${inside}target_ready`,
+    'gauge',
+    '1 when the target serves scrapes, 0 when it answers 503.',
+    ({ isReady }) => Number(isReady),
+  ],
+  [
+    `${inside}target_initial_sync_complete`,
+    'gauge',
+    '1 after the tracked subtree finished its initial full sync.',
+    ({ isReady }) => Number(isReady),
+  ],
+  [
+    `${inside}target_pending_sync_items`,
+    'gauge',
+    'Objects and variables not yet synced for the first time.',
+    pendingOf,
+  ],
+  [
+    `${inside}scrape_render_cache_hits_total`,
+    'counter',
+    'Scrapes served from the rendered-output cache.',
+    ({ counters }) => counters.cacheHits,
+  ],
+  [
+    `${inside}scrape_render_cache_misses_total`,
+    'counter',
+    'Scrapes that needed refreshed rendered output.',
+    ({ counters }) => counters.cacheMisses,
+  ],
+  [
+    `${inside}scrape_scope_cache_hits_total`,
+    'counter',
+    'Scoped scrapes served from the scope cache.',
+    ({ counters }) => counters.scopeHits,
+  ],
+  [
+    `${inside}scrape_scope_cache_misses_total`,
+    'counter',
+    'Scoped scrapes that needed rebuilding of scoped output.',
+    ({ counters }) => counters.scopeMisses,
+  ],
+  [
+    'shm_exporter_worker_busy_idle_ratio',
+    'gauge',
+    'Ratio of worker busy refresh time to idle queue-wait time.',
+    ({ queue }) => queue.busyIdleRatio,
+  ],
+  [
+    'shm_exporter_worker_dequeue_latency_avg_ms',
+    'gauge',
+    'Average worker queue wait.',
+    ({ queue }) => queue.waits.mean,
+  ],
+  [
+    'shm_exporter_worker_dequeue_latency_p50_ms',
+    'gauge',
+    'Median sampled queue wait.',
+    ({ queue }) => queue.waits.p50,
+  ],
+  [
+    'shm_exporter_worker_dequeue_latency_p95_ms',
+    'gauge',
+    '95th percentile sampled queue wait.',
+    ({ queue }) => queue.waits.p95,
+  ],
+  [
+    'shm_exporter_worker_dequeue_latency_p99_ms',
+    'gauge',
+    '99th percentile sampled queue wait.',
+    ({ queue }) => queue.waits.p99,
+  ],
+  [
+    'shm_exporter_worker_rebalance_total',
+    'counter',
+    'Target moves done by runtime rebalancing.',
+    ({ rebalances }) => rebalances.moves,
+  ],
+  [
+    'shm_exporter_worker_rebalance_last_duration_ms',
+    'gauge',
+    'Duration of the most recent rebalance pass.',
+    ({ rebalances }) => rebalances.lastMs,
+  ],
+  [
+    'shm_exporter_target_refresh_total',
+    'counter',
+    'Refresh cycles executed for the target.',
+    ({ counted }) => counted.refreshes,
+  ],
+  [
+    'shm_exporter_target_refresh_duration_p50_ms',
+    'gauge',
+    'Median sampled refresh duration.',
+    ({ refreshes }) => refreshes.p50,
+  ],
+  [
+    'shm_exporter_target_refresh_duration_p95_ms',
+    'gauge',
+    '95th percentile sampled refresh duration.',
+    ({ refreshes }) => refreshes.p95,
+  ],
+  [
+    'shm_exporter_target_refresh_duration_p99_ms',
+    'gauge',
+    '99th percentile sampled refresh duration.',
+    ({ refreshes }) => refreshes.p99,
+  ],
+  [
+    'shm_exporter_target_series',
+    'gauge',
+    'Application series that the target shows.',
+    ({ view }) => view?.series,
+  ],
+  [
+    'shm_exporter_target_series_clashes_total',
+    'counter',
+    'Series left out because another had their name and labels.',
+    ({ counted }) => counted.clashes,
+  ],
+  [
+    'shm_exporter_target_series_omitted_total',
+    'counter',
+    'Series left out because the target would have shown more than it may.',
+    ({ counted }) => counted.omitted,
+  ],
+  [
+    'shm_exporter_target_stale_frames_total',
+    'counter',
+    'Texts, histograms and summaries that kept changing while they were copied and kept their last value.',
+    ({ counted }) => counted.staleFrames,
+  ],
+  [
+    'shm_exporter_target_dropped_objects',
+    'gauge',
+    'Objects that the publisher had no room for in its segment.',
+    ({ view }) => view?.droppedObjects,
+  ],
+  [
+    'shm_exporter_target_dropped_variables',
+    'gauge',
+    'Variables that the publisher had no room for in its segment.',
+    ({ view }) => view?.droppedVariables,
+  ],
+  [
+    'shm_exporter_target_heartbeat_age_seconds',
+    'gauge',
+    'Time since the last heartbeat of the publisher.',
+    ({ publisher }) => publisher.heartbeatAgeSeconds,
+  ],
+  [
+    'shm_exporter_target_as_of_age_seconds',
+    'gauge',
+    'Age of the values, where the publisher states the moment that they stand for.',
+    asOfAge,
+  ],
+];
+
+/** Name, type, unit and help of every internal metric, by name. */
+const FACTS: ReadonlyMap<string, FamilyFacts> = new Map(
+  ROWS.map(([name, type, help]) => [name, { name, type, help, unit: '' }]),
+);
+const TARGET_INFO: FamilyFacts = {
+  name: 'shm_exporter_target_info',
+  type: 'info',
+  help: 'Which target this page is of; always 1.',
+  unit: '',
+};
+
+/** Every metric that a page may have beside those of the application. */
+export const INTERNAL_FACTS: readonly FamilyFacts[] = [...FACTS.values(), HIGHLIGHTED, TARGET_INFO];
+
+/** The internal metrics of a target; what is unknown is left out. */
+export function internalMetrics(
+  facts: TargetFacts,
+  counters: TargetCounters,
+  rebalances: Rebalances,
+  unixMs: number,
+): InternalMetric[] {
+  const moment = { ...facts, counters, rebalances, unixMs };
+  const metrics = ROWS.flatMap(([name, type, help, valueAt]): InternalMetric[] => {
+    const value = valueAt(moment);
+    return value === undefined ? [] : [{ name, type, help, value }];
+  });
+  const { highlighted } = facts;
+  return highlighted === undefined ? metrics : [...metrics, highlightedMetric(highlighted)];
+}
+
+function pendingOf({ progress: { objects, variables } }: Moment): number {
+  return objects.total - objects.synced + variables.total - variables.synced;
+}
+
+function asOfAge({ view, unixMs }: Moment): number | undefined {
+  return view?.asOfNs === undefined ? undefined : unixMs / 1e3 - Number(view.asOfNs) / 1e9;
+}
+
+/**
+ * The internal metrics of a target as text, all or those that a scope selects, with the info metric
+ * that names the target.
+ */
+export function internalFamilies(
+  metrics: readonly InternalMetric[],
+  status: TargetStatus,
+  scope?: Scope,
+): FamilyText[] {
+  const { app, serverKey, root, partition } = status;
+  const labels = labelsText({ app, server_key: serverKey, root, partition: String(partition) });
+  const info = { facts: TARGET_INFO, line: `${seriesText(TARGET_INFO.name, labels)} 1\n` };
+  return metrics
+    .map((metric) => {
+      const { name, type, help, labels: own = {}, value } = metric;
+      return {
+        facts: FACTS.get(name) ?? { name, type, help, unit: '' },
+        line: `${seriesText(name, labelsText(own))} ${numberText(value)}\n`,
+      };
+    })
+    .concat(info)
+    .filter(({ facts }) => scope?.selects(facts) ?? true)
+    .map(({ facts, line }) => ({ facts, pieces: [Buffer.from(line)] }));
+}

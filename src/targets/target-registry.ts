@@ -1,0 +1,175 @@
+// The target registry: which targets there are now, and in which partition each is. Spec 1.3.3.
+import { EMPTY, Subject, concat, defer, finalize, merge, mergeMap, takeUntil } from 'rxjs';
+import type { Observable } from 'rxjs';
+import { isDeepStrictEqual } from 'node:util';
+import type { TargetEvent } from '../model.js';
+import type { TargetDefinition } from './definition.js';
+import type { Partition } from './hosting/partition.js';
+import { hashPlace, leastLoaded } from './placement/placement.js';
+import { planMoves } from './placement/rebalance.js';
+import { ServedTarget } from './served-target.js';
+import type { ServedParts } from './served-target.js';
+
+export interface RegistryParts extends Omit<
+  ServedParts,
+  'definition' | 'partition' | 'rebalances'
+> {
+  readonly assignment: 'hash' | 'least_loaded';
+  /** The partition of a number, made when it is first asked for. */
+  readonly partition: (number: number) => Partition;
+  /** Milliseconds of a clock that does not step. */
+  readonly nowMs: () => number;
+}
+
+interface Entry {
+  readonly target: ServedTarget;
+  readonly ended$: Subject<void>;
+  /** When its load was measured, and its busy time then. */
+  measured: { readonly atMs: number; readonly busyMs: number };
+  /** The part of its time that it was being refreshed; undefined until it is measured. */
+  load: number | undefined;
+}
+
+/** A load is measured over at least this time. */
+const LEAST_PERIOD_MS = 1000;
+
+/** What tells a target from all others through reloads; all else of it may change. */
+const identityOf = ({ app, serverKeys, instance }: TargetDefinition): string =>
+  JSON.stringify([app, instance, ...serverKeys]);
+
+export class TargetRegistry {
+  readonly #parts: RegistryParts;
+  readonly #added$ = new Subject<Entry>();
+  readonly #rebalances = { moves: 0, lastMs: 0 };
+  #entries: readonly Entry[] = [];
+  #partitions = 1;
+
+  constructor(parts: RegistryParts) {
+    this.#parts = parts;
+  }
+
+  get targets(): readonly ServedTarget[] {
+    return this.#entries.map(({ target }) => target);
+  }
+
+  /** Runs all targets while it is subscribed to, those of later updates as well. */
+  run(): Observable<TargetEvent> {
+    return defer(() => {
+      const run = ({ target, ended$ }: Entry) => target.run().pipe(takeUntil(ended$));
+      return merge(
+        this.#added$.pipe(mergeMap(run)),
+        defer(() => merge(...this.#entries.map(run))),
+      );
+    });
+  }
+
+  /**
+   * Makes these the targets, in this order. One that stays keeps its partition and goes on being
+   * served, under its new definition as soon as that is ready.
+   */
+  update(definitions: readonly TargetDefinition[], partitions: number): Observable<never> {
+    // Never fewer: those that stay may be in any of them.
+    this.#partitions = Math.max(this.#partitions, partitions);
+    this.#measure();
+    const former = new Map<string, Entry[]>();
+    for (const entry of this.#entries) {
+      const identity = identityOf(entry.target.place.definition);
+      former.set(identity, [...(former.get(identity) ?? []), entry]);
+    }
+    const changes: Observable<never>[] = [];
+    const added: Entry[] = [];
+    // One by one: each new target is placed beside those before it.
+    const kept = definitions.map((each) => former.get(identityOf(each))?.shift());
+    const gone = [...former.values()].flat();
+    this.#entries = kept.filter((entry) => entry !== undefined);
+    this.#entries = definitions.map((definition, index) => {
+      const entry = kept[index];
+      if (entry === undefined) {
+        const made = this.#make(definition);
+        added.push(made);
+        this.#entries = [...this.#entries, made];
+        return made;
+      }
+      if (!isDeepStrictEqual(entry.target.place.definition, definition))
+        changes.push(entry.target.change({ definition }));
+      return entry;
+    });
+    for (const { ended$ } of gone) ended$.next();
+    for (const entry of added) this.#added$.next(entry);
+    return changes.length === 0 ? EMPTY : merge(...changes);
+  }
+
+  /**
+   * One pass of rebalancing with at most so many moves; completes when the targets have moved.
+   * @param leastLoad a partition that is busy for less than this part of its time is left alone
+   */
+  rebalance(most: number, leastLoad: number): Observable<never> {
+    return defer(() => {
+      const startedMs = this.#parts.nowMs();
+      this.#measure();
+      const entries = this.#entries;
+      const loaded = entries.map(({ target, load = 0 }) => ({
+        partition: target.place.partition.number,
+        load,
+      }));
+      const moves = planMoves(loaded, this.#partitions, most, leastLoad);
+      return concat(
+        ...moves.map(({ target: index, to }) =>
+          defer(() => {
+            const entry = entries[index];
+            // A reload may have removed it while others moved.
+            return entry && this.#entries.includes(entry) ? this.#move(entry.target, to) : EMPTY;
+          }),
+        ),
+      ).pipe(
+        finalize(() => {
+          this.#rebalances.lastMs = this.#parts.nowMs() - startedMs;
+        }),
+      );
+    });
+  }
+
+  #move(target: ServedTarget, to: number): Observable<never> {
+    const partition = this.#parts.partition(to);
+    return target.change({ partition }).pipe(
+      finalize(() => {
+        if (target.place.partition === partition) this.#rebalances.moves++;
+      }),
+    );
+  }
+
+  #make(definition: TargetDefinition): Entry {
+    const partition = this.#parts.partition(this.#placeOf(definition));
+    const target = new ServedTarget({
+      ...{ ...this.#parts, definition, partition },
+      rebalances: this.#rebalances,
+    });
+    const measured = { atMs: this.#parts.nowMs(), busyMs: 0 };
+    return { target, ended$: new Subject(), measured, load: undefined };
+  }
+
+  #placeOf(definition: TargetDefinition): number {
+    if (this.#parts.assignment === 'hash')
+      return hashPlace(identityOf(definition), this.#partitions);
+    const loads = Array.from({ length: this.#partitions }, () => 0);
+    const known = this.#entries.map(({ load }) => load).filter((load) => load !== undefined);
+    // A target that was not measured yet counts as an average one.
+    const average = known.reduce((sum, load) => sum + load, 0) / known.length || 1;
+    for (const { target, load = average } of this.#entries) {
+      const { number } = target.place.partition;
+      loads[number] = (loads[number] ?? 0) + load;
+    }
+    return leastLoaded(loads);
+  }
+
+  #measure(): void {
+    const atMs = this.#parts.nowMs();
+    for (const entry of this.#entries) {
+      const { busyMs } = entry.target;
+      const passedMs = atMs - entry.measured.atMs;
+      if (passedMs < LEAST_PERIOD_MS) continue;
+      entry.load = (busyMs - entry.measured.busyMs) / passedMs;
+      entry.measured = { atMs, busyMs };
+    }
+  }
+}

@@ -1,0 +1,82 @@
+// Asks for locks and waits for ticks in the place of a thread that cannot.
+import { messageOf } from '../../errors.js';
+import type { SegmentFile, SharedMemory } from '../../native/os/shared-memory.js';
+import type { FileMessage, FileReply } from './messages.js';
+
+interface Served {
+  /** Undefined when the name is another file's by now. */
+  readonly file: SegmentFile | undefined;
+  readonly waits: Map<number, () => void>;
+}
+
+export class FileDesk {
+  readonly #memory: SharedMemory;
+  readonly #reply: (reply: FileReply) => void;
+  readonly #served = new Map<number, Served>();
+
+  constructor(memory: SharedMemory, reply: (reply: FileReply) => void) {
+    this.#memory = memory;
+    this.#reply = reply;
+  }
+
+  hear(message: FileMessage): void {
+    const { file } = message;
+    if (message.kind === 'opened') {
+      this.#served.set(file, { file: this.#open(message), waits: new Map() });
+      return;
+    }
+    const served = this.#served.get(file);
+    if (served === undefined) return;
+    if (message.kind === 'ask-lock') this.#askLock(file, served);
+    if (message.kind === 'end-wait') {
+      served.waits.get(message.wait)?.();
+      served.waits.delete(message.wait);
+    }
+    if (message.kind === 'closed') {
+      this.#close(served);
+      this.#served.delete(file);
+    }
+    if (message.kind === 'wait') {
+      const { wait, position, expected } = message;
+      const end = served.file?.wait(position, expected, () => {
+        served.waits.delete(wait);
+        this.#reply({ kind: 'moved', file, wait });
+      });
+      if (end !== undefined) served.waits.set(wait, end);
+    }
+  }
+
+  /** Lets go of everything: the thread is gone. */
+  close(): void {
+    for (const served of this.#served.values()) this.#close(served);
+    this.#served.clear();
+  }
+
+  #open({ name, identity }: Extract<FileMessage, { kind: 'opened' }>): SegmentFile | undefined {
+    try {
+      const file = this.#memory.open(name);
+      if (file === undefined || file.identity === identity) return file;
+      file.close();
+    } catch {
+      // The thread could open it a moment ago; when it looks again it finds out what is there now.
+    }
+    return undefined;
+  }
+
+  #askLock(number: number, { file }: Served): void {
+    const answer = (isLocked: boolean) => {
+      this.#reply({ kind: 'lock', file: number, isLocked });
+    };
+    try {
+      if (file === undefined) answer(false);
+      else file.askLock(answer);
+    } catch (error) {
+      this.#reply({ kind: 'no-lock', file: number, reason: messageOf(error) });
+    }
+  }
+
+  #close({ file, waits }: Served): void {
+    for (const end of waits.values()) end();
+    file?.close();
+  }
+}

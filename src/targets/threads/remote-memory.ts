@@ -1,0 +1,103 @@
+// Shared memory for a thread without foreign functions: it reads by itself, and asks for the rest.
+import { Fault } from '../../errors.js';
+import { openReadable } from '../../native/os/readable-file.js';
+import type { ReadableFile } from '../../native/os/readable-file.js';
+import type { SegmentFile, SharedMemory } from '../../native/os/shared-memory.js';
+import type { FileMessage, FileReply } from './messages.js';
+
+/** An open segment, as it is spoken of with the main thread. */
+class RemoteFile implements SegmentFile {
+  readonly #file: ReadableFile;
+  readonly #number: number;
+  readonly #send: (message: FileMessage) => void;
+  readonly #waits = new Map<number, () => void>();
+  #lastWait = 0;
+  #answer: ((isLocked: boolean) => void) | undefined;
+  #refusal = '';
+
+  constructor(file: ReadableFile, number: number, send: (message: FileMessage) => void) {
+    this.#file = file;
+    this.#number = number;
+    this.#send = send;
+  }
+
+  get identity(): string {
+    return this.#file.identity;
+  }
+
+  read(into: Uint8Array, length: number, position: number): number {
+    return this.#file.read(into, length, position);
+  }
+
+  size(): number {
+    return this.#file.size();
+  }
+
+  nameHolder(): ReturnType<SegmentFile['nameHolder']> {
+    return this.#file.nameHolder();
+  }
+
+  askLock(answer: (isLocked: boolean) => void): void {
+    if (this.#refusal !== '') throw new Fault('NATIVE_FAILED', this.#refusal);
+    // One question at a time: who asks again hears the answer to the first.
+    if (this.#answer === undefined) this.#send({ kind: 'ask-lock', file: this.#number });
+    this.#answer = answer;
+  }
+
+  wait(position: number, expected: number, moved: () => void): () => void {
+    const wait = ++this.#lastWait;
+    this.#waits.set(wait, moved);
+    this.#send({ kind: 'wait', file: this.#number, wait, position, expected });
+    return () => {
+      if (this.#waits.delete(wait)) this.#send({ kind: 'end-wait', file: this.#number, wait });
+    };
+  }
+
+  close(): void {
+    if (!this.#file.isOpen) return;
+    this.#file.close();
+    this.#waits.clear();
+    this.#answer = undefined;
+    this.#send({ kind: 'closed', file: this.#number });
+  }
+
+  hear(reply: FileReply): void {
+    if (reply.kind === 'moved') {
+      const moved = this.#waits.get(reply.wait);
+      this.#waits.delete(reply.wait);
+      moved?.();
+      return;
+    }
+    const answer = this.#answer;
+    this.#answer = undefined;
+    if (reply.kind === 'lock') answer?.(reply.isLocked);
+    else this.#refusal = reply.reason;
+  }
+}
+
+export class RemoteMemory implements SharedMemory {
+  readonly #send: (message: FileMessage) => void;
+  readonly #files = new Map<number, RemoteFile>();
+  #lastNumber = 0;
+
+  constructor(send: (message: FileMessage) => void) {
+    this.#send = send;
+  }
+
+  open(name: string): SegmentFile | undefined {
+    const file = openReadable(name);
+    if (file === undefined) return undefined;
+    const number = ++this.#lastNumber;
+    const remote = new RemoteFile(file, number, (message) => {
+      if (message.kind === 'closed') this.#files.delete(number);
+      this.#send(message);
+    });
+    this.#files.set(number, remote);
+    this.#send({ kind: 'opened', file: number, name, identity: file.identity });
+    return remote;
+  }
+
+  hear(reply: FileReply): void {
+    this.#files.get(reply.file)?.hear(reply);
+  }
+}

@@ -1,0 +1,151 @@
+// A partition in a thread of its own, spoken to by messages. The thread starts with its first target.
+import { Worker } from 'node:worker_threads';
+import { Observable, defer, merge, ignoreElements, tap } from 'rxjs';
+import type { Subscriber } from 'rxjs';
+import { messageOf } from '../../errors.js';
+import { standingOf } from '../target-facts.js';
+import type { TargetFacts } from '../target-facts.js';
+import type { SharedMemory } from '../../native/os/shared-memory.js';
+import { Borrower } from './borrower.js';
+import type { ThreadMemory } from './borrower.js';
+import type { TargetDefinition } from '../definition.js';
+import { FileDesk } from './file-desk.js';
+import type { FromThread, ThreadSetup, ToThread } from './messages.js';
+import type { HostOptions, Hosted, Partition, Report } from '../hosting/partition.js';
+import { nothingKnown } from '../hosting/nothing-known.js';
+
+type ReportMessage = Extract<FromThread, { kind: 'report' }>;
+
+interface Remote {
+  readonly hear: (message: ReportMessage) => void;
+  readonly fail: (reason: string) => void;
+}
+
+interface Thread {
+  readonly worker: Worker;
+  readonly desk: FileDesk;
+  readonly memory: ThreadMemory;
+  readonly remotes: Map<number, Remote>;
+}
+
+export class ThreadedPartition implements Partition {
+  readonly number: number;
+  readonly #setup: ThreadSetup;
+  readonly #memory: SharedMemory;
+  readonly #startWorker: (setup: ThreadSetup) => Worker;
+  #thread: Thread | undefined;
+  #lastTarget = 0;
+
+  /** @param memory for what a thread cannot do itself: locks and ticks */
+  constructor(setup: ThreadSetup, memory: SharedMemory, startWorker = startThread) {
+    this.number = setup.number;
+    this.#setup = setup;
+    this.#memory = memory;
+    this.#startWorker = startWorker;
+  }
+
+  host(definition: TargetDefinition, { order$, ...options }: HostOptions): Hosted {
+    let facts: TargetFacts = nothingKnown(definition);
+    const report$ = defer(() => {
+      const thread = (this.#thread ??= this.#start());
+      const target = ++this.#lastTarget;
+      const send = (message: ToThread): void => {
+        thread.worker.postMessage(message);
+      };
+      const told$ = new Observable<Report>((subscriber) => {
+        const borrower = new Borrower(thread.memory, (snapshot, times) => {
+          send({ kind: 'given-back', snapshot, times });
+        });
+        thread.remotes.set(target, {
+          hear: (message) => {
+            facts = message.facts;
+            pass(message.report, borrower, subscriber);
+          },
+          fail: (reason) => {
+            facts = { ...nothingKnown(definition), counted: facts.counted };
+            subscriber.error(new Error(reason));
+          },
+        });
+        send({ kind: 'start', target, definition, options });
+        return () => {
+          thread.remotes.delete(target);
+          send({ kind: 'stop', target });
+        };
+      });
+      const tell$ = order$.pipe(
+        tap((order) => {
+          send({ kind: 'order', target, order });
+        }),
+        ignoreElements(),
+      );
+      return merge(told$, tell$);
+    });
+    return { report$, standing: () => standingOf(facts), facts: () => facts };
+  }
+
+  /** Ends the thread; its targets must have ended before. */
+  close(): void {
+    const thread = this.#thread;
+    this.#thread = undefined;
+    thread?.desk.close();
+    void thread?.worker.terminate();
+  }
+
+  #start(): Thread {
+    const worker = this.#startWorker(this.#setup);
+    const desk = new FileDesk(this.#memory, (reply) => {
+      worker.postMessage(reply);
+    });
+    const memory = { buffer: new SharedArrayBuffer(0) };
+    const thread: Thread = { worker, desk, memory, remotes: new Map() };
+    worker.on('message', (message: FromThread) => {
+      if (message.kind === 'report') hear(thread, message);
+      else if (message.kind === 'failed') thread.remotes.get(message.target)?.fail(message.reason);
+      else desk.hear(message);
+    });
+    const ended = (reason: string) => {
+      if (this.#thread === thread) this.#thread = undefined;
+      desk.close();
+      for (const remote of [...thread.remotes.values()]) remote.fail(reason);
+    };
+    worker.on('error', (error) => {
+      ended(`its thread failed: ${messageOf(error)}`);
+    });
+    worker.on('exit', (code) => {
+      ended(`its thread ended with status ${code}`);
+    });
+    return thread;
+  }
+}
+
+export const startThread = (setup: ThreadSetup): Worker =>
+  new Worker(new URL('thread.js', import.meta.url), {
+    workerData: setup,
+    name: `partition ${setup.number}`,
+  });
+
+/** Reports and stops cross: what is lent to a target that has ended goes back, or it is lent for ever. */
+function hear({ worker, memory, remotes }: Thread, message: ReportMessage): void {
+  const lent = 'snapshot' in message.report ? message.report.snapshot : undefined;
+  // Whomever it is for: the other targets of the thread write there as well.
+  if (lent?.memory !== undefined) memory.buffer = lent.memory;
+  const remote = remotes.get(message.target);
+  if (remote !== undefined) remote.hear(message);
+  else if (lent !== undefined)
+    worker.postMessage({ kind: 'given-back', snapshot: lent.id, times: 1 } satisfies ToThread);
+}
+
+/** Passes a report on, with what was lent as a snapshot of this thread. */
+function pass(
+  report: ReportMessage['report'],
+  borrower: Borrower,
+  subscriber: Subscriber<Report>,
+): void {
+  if (!('snapshot' in report)) {
+    subscriber.next(report);
+    return;
+  }
+  borrower.borrow(report.snapshot, (snapshot) => {
+    subscriber.next({ ...report, snapshot });
+  });
+}

@@ -1,0 +1,113 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { compilePathPattern, patternsOverlap } from '#app/catalogue/match/path-pattern.js';
+import { Fault } from '#app/errors.js';
+
+describe('path patterns', () => {
+  const matches = [
+    ['@root', '', {}],
+    ['userDatabase', 'userDatabase', {}],
+    ['userDatabase.{mount~mount[0-9]+}', 'userDatabase.mount12', { mount: 'mount12' }],
+    [
+      'sink.server.{transport}.transmissionBus',
+      'sink.server.ripc.transmissionBus',
+      { transport: 'ripc' },
+    ],
+    [
+      '{thread~[0-9]+}.rrcpTransport.{transport}',
+      '0.rrcpTransport.1',
+      { thread: '0', transport: '1' },
+    ],
+    ['itemDatabase.{service}', 'itemDatabase.# managed objs', { service: '# managed objs' }],
+    ['itemDatabase.{service}', 'itemDatabase.', { service: '' }],
+    ['rrcpTransport.', 'rrcpTransport.', {}],
+    ['32PingInterval', '32PingInterval', {}],
+    ['a.{label~x[a-c]*y?}', 'a.xabc', { label: 'xabc' }],
+    ['a.{label~[^0-9]+}', 'a.b-c d', { label: 'b-c d' }],
+  ] as const;
+  for (const [pattern, path, labels] of matches)
+    it(`${pattern} matches "${path}"`, () =>
+      expect(compilePathPattern(pattern).match(path)).to.deep.equal(labels));
+
+  const leaves = [
+    ['@root', 'admin'],
+    ['userDatabase', ''],
+    ['userDatabase', 'userDatabase.mount1'],
+    ['userDatabase', 'userDatabas'],
+    ['userDatabase.{mount~mount[0-9]+}', 'userDatabase.mount'],
+    ['userDatabase.{mount~mount[0-9]+}', 'userDatabase.mount1x'],
+    ['userDatabase.{mount~mount[0-9]+}', 'userDatabase.xmount1'],
+    ['userDatabase.{mount~mount[0-9]+}', 'userDatabase.mount1\n'],
+    ['userDatabase.{mount~mount[0-9]+}', 'userDatabase.'],
+    ['itemDatabase.{service}', 'itemDatabase'],
+    ['itemDatabase.{service}', 'itemDatabase.A.B'],
+    ['a.{label~b+}', `a.${'b'.repeat(257)}`],
+  ] as const;
+  for (const [pattern, path] of leaves)
+    it(`${pattern} leaves ${JSON.stringify(path.slice(0, 40))}`, () =>
+      expect(compilePathPattern(pattern).match(path)).to.equal(undefined));
+
+  const refused = [
+    ['', 'the path is empty'],
+    ['a.{b', 'stray brace'],
+    ['a.x{b}', 'stray brace'],
+    ['a.{}', '"" is not a label name'],
+    ['a.{9b}', '"9b" is not a label name'],
+    ['a.{job}', '"job" is a reserved label'],
+    ['a.{__name__}', 'must not begin with __'],
+    ['a.{b}.{b}', 'the same label twice'],
+    ['a.{b~(x+)+}', 'not an expression'],
+    ['a.{b~x|y}', 'not an expression'],
+    ['a.{b~a+b+c+}', 'at most 2 of + * ?'],
+    ['a.{b~[z-a]}', 'out of order'],
+    ['a.{b~}', 'not an expression'],
+  ] as const;
+  for (const [pattern, message] of refused)
+    it(`${pattern || '(nothing)'} is refused: ${message}`, () =>
+      expect(() => compilePathPattern(pattern)).to.throw(Fault, message));
+
+  it('never throws on a seed path, whatever it holds', () => {
+    const patterns = matches.map(([pattern]) => compilePathPattern(pattern));
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (path) => {
+        for (const pattern of patterns) pattern.match(path);
+      }),
+    );
+  });
+
+  it('gives back every segment that it captured', () => {
+    const segment = fc.string({ unit: 'binary' }).map((text) => text.replaceAll('.', '_'));
+    fc.assert(
+      fc.property(segment, segment, (one, two) => {
+        const labels = compilePathPattern('a.{one}.b.{two}').match(`a.${one}.b.${two}`);
+        expect(labels).to.deep.equal({ one, two });
+      }),
+    );
+  });
+
+  it('stays fast on the segment that costs most', () => {
+    const pattern = compilePathPattern('{a~[0-9]+[0-9]+}');
+    const began = performance.now();
+    for (let round = 0; round < 50; round++) pattern.match(`${'1'.repeat(255)}x`);
+    expect(performance.now() - began).to.be.below(1000);
+  });
+});
+
+describe('patternsOverlap', () => {
+  const rows = [
+    ['a.{b}', 'a.c', true],
+    ['a.{b}', 'a.{c}', true],
+    ['a.{b~[0-9]+}', 'a.7', true],
+    ['a.{b~[0-9]+}', 'a.c', false],
+    ['a.b', 'a.c', false],
+    ['a', 'a.b', false],
+    ['@root', '@root', true],
+    ['@root', 'a', false],
+  ] as const;
+  for (const [one, other, wanted] of rows)
+    it(`${one} and ${other}: ${String(wanted)}`, () => {
+      const [first, second] = [compilePathPattern(one), compilePathPattern(other)];
+      expect(patternsOverlap(first, second)).to.equal(wanted);
+      expect(patternsOverlap(second, first)).to.equal(wanted);
+    });
+});

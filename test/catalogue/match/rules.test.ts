@@ -1,0 +1,120 @@
+import { expect } from 'chai';
+import { parseCatalogue } from '#app/catalogue/catalogue.js';
+import { compileRules } from '#app/catalogue/match/rules.js';
+import { placed } from '../placed.js';
+
+const CATALOGUE = `
+app = "x"
+[[classes]]
+alias = "process"
+class_ids = ["P"]
+paths = ["@root"]
+metrics = [
+  { name = "x_state", type = "stateset", help = "H", var = "@state" },
+  { name = "x_child", type = "gauge", help = "H", var = "v", at = "deep.child", class_id = "K" },
+]
+[[classes]]
+alias = "mount"
+class_ids = ["M", "M2"]
+paths = ["db.{mount~m[0-9]+}", "old.{mount}"]
+metrics = [
+  { name = "x_mount_sent_total", type = "counter", help = "H", var = "sent.{port}", static = { way = "out" } },
+  { name = "x_mount_items", type = "gauge", help = "H", var = "items" },
+  { name = "x_mount_size", type = "summary", help = "H", sum_var = "bytes", count_var = "items" },
+  { name = "x_mount_login_info", type = "info", help = "H", at = "attributes", class_id = "A", labels_from = { login = "name", host = "host" } },
+]
+[[classes]]
+alias = "also_mount"
+class_ids = ["M"]
+paths = ["db.{mount}"]
+metrics = [{ name = "x_also", type = "gauge", help = "H", var = "items" }]
+`;
+
+describe('rules', () => {
+  const rules = compileRules(parseCatalogue(CATALOGUE, 'x.toml'));
+  const aliases = (...place: Parameters<typeof placed>) =>
+    rules.rulesFor(placed(...place)).map(({ set, labels }) => [set.alias, labels]);
+
+  const reads: [string, Parameters<typeof placed>, [string, object][]][] = [
+    ['the root', ['P', ''], [['process', {}]]],
+    [
+      'a mount, by two classes',
+      ['M', 'db.m1'],
+      [
+        ['mount', { mount: 'm1' }],
+        ['also_mount', { mount: 'm1' }],
+      ],
+    ],
+    ['the second class id', ['M2', 'db.m1'], [['mount', { mount: 'm1' }]]],
+    ['the second path', ['M', 'old.x y'], [['mount', { mount: 'x y' }]]],
+    [
+      'a child of a mount',
+      ['A', 'db.m1.attributes', { 'db.m1': 'M2' }],
+      [['mount', { mount: 'm1' }]],
+    ],
+    ['a grandchild of the root', ['K', 'deep.child', { '': 'P' }], [['process', {}]]],
+  ];
+  for (const [what, place, wanted] of reads)
+    it(`read ${what}`, () => {
+      expect(aliases(...place)).to.deep.equal(wanted);
+      expect(rules.reads(placed(...place))).to.equal(true);
+    });
+
+  const leaves: [string, Parameters<typeof placed>][] = [
+    ['an unknown class', ['Z', 'db.m1']],
+    ['a known class in the wrong place', ['M2', 'db.x']],
+    ['a child whose parent does not exist', ['A', 'db.m1.attributes']],
+    ['a child whose parent is of another class', ['A', 'db.m1.attributes', { 'db.m1': 'Z' }]],
+    ['a grandchild that another object stands above', ['K', 'deep.child', { deep: 'P' }]],
+    ['a root of another class', ['M', '']],
+  ];
+  for (const [what, place] of leaves)
+    it(`leave ${what}`, () => {
+      expect(aliases(...place)).to.deep.equal([]);
+      expect(rules.reads(placed(...place))).to.equal(false);
+    });
+
+  it('share the rows of all objects of one kind; only the labels are their own', () => {
+    const [one] = rules.rulesFor(placed('M2', 'db.m1'));
+    const [two] = rules.rulesFor(placed('M2', 'old.m2'));
+    expect(one?.set).to.equal(two?.set);
+    expect(two?.labels).to.deep.equal({ mount: 'm2' });
+  });
+
+  const series = (variable: string): [string, object][] => {
+    const [found] = rules.rulesFor(placed('M2', 'db.m1'));
+    if (found === undefined) throw new Error('no rules');
+    return found.set
+      .usesOf(variable)
+      .map((use) => [use.row.family.name, { ...found.labels, ...use.captured, ...use.row.labels }]);
+  };
+
+  it('give the rows of a variable in the order of the file', () => {
+    expect(series('items')).to.deep.equal([
+      ['x_mount_items', { mount: 'm1' }],
+      ['x_mount_size', { mount: 'm1' }],
+    ]);
+    expect(series('bytes')).to.deep.equal([['x_mount_size', { mount: 'm1' }]]);
+    expect(series('sent')).to.deep.equal([]);
+  });
+
+  it('give the labels of path, variable name and row, in this order', () => {
+    const [[name, labels] = ['', {}]] = series('sent.14002');
+    expect(name).to.equal('x_mount_sent_total');
+    expect(Object.entries(labels)).to.deep.equal([
+      ['mount', 'm1'],
+      ['port', '14002'],
+      ['way', 'out'],
+    ]);
+  });
+
+  it('name every variable of an info row, and the state rows apart', () => {
+    const [info] = rules.rulesFor(placed('A', 'db.m1.attributes', { 'db.m1': 'M' }));
+    expect(['name', 'host', 'x'].map((name) => info?.set.usesOf(name).length)).to.deep.equal([
+      1, 1, 0,
+    ]);
+    const [root] = rules.rulesFor(placed('P', ''));
+    expect(root?.set.stateRows.map(({ family }) => family.name)).to.deep.equal(['x_state']);
+    expect(root?.set.rows.length).to.equal(1);
+  });
+});

@@ -1,0 +1,112 @@
+// What the configuration says of applications, classes, groups and catalogue files is checked before the start.
+import { expect } from 'chai';
+import { loadConfig } from '#app/config/resolve.js';
+import { planTargets } from '#app/exporter/plan.js';
+import { faultMessage } from '../support/fault-message.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
+
+const OWN = `app = "shop"
+seed_path_groups.front = ["floor"]
+[[classes]]
+alias = "till"
+class_ids = ["Till"]
+paths = ["floor.{till}"]
+metrics = []
+`;
+
+describe('planTargets', () => {
+  const folder = temporaryFolder();
+  const load = (toml: string, targets?: string) =>
+    loadConfig({
+      configFile: folder.write('c.toml', toml),
+      targetsFile: targets === undefined ? undefined : folder.write('t.txt', targets),
+      overrides: {},
+    });
+  const refusal = (toml: string, targets?: string) =>
+    folder
+      .bare(faultMessage('CONFIG_INVALID', () => planTargets(load(toml, targets))))
+      .split('\n')
+      // The lists of what is allowed are the catalogues' own.
+      .map((line) => line.replace(/(allowed for the application \w+: \w+), .*/, '$1, …'));
+
+  it('finds the catalogue of each target, built in or not', () => {
+    folder.write('own.toml', OWN);
+    const plan = planTargets(
+      load(
+        'catalogue_files = ["own.toml"]\n' +
+          '[[targets]]\napp = "shop"\nserver_key = "1"\nclasses = ["till"]\n' +
+          '[[targets]]\napp = "adh"\nserver_key = "2"\n' +
+          '[[targets]]\napp = "mine"\nserver_key = "3"\nseed_paths = ["a"]\n',
+      ),
+    );
+    expect(plan.map(({ catalogue }) => catalogue?.app)).to.deep.equal(['shop', 'adh', undefined]);
+    expect(plan.flatMap(({ warnings }) => warnings)).to.deep.equal([]);
+    expect(plan[0]?.catalogue?.source).to.deep.equal({ file: folder.path('own.toml'), text: OWN });
+  });
+
+  it('tells all faults of all targets in the order of the file, each with its place', () =>
+    expect(
+      refusal(
+        '[[targets]]\napp = "ads"\nserver_key = "1"\nseed_paths = ["ok", "a.{"]\nclasses = ["servr"]\n' +
+          '[[targets]]\napp = "adh"\nserver_key = "2"\nseed_path_groups = [\n  "helth",\n]\n',
+      ),
+    ).to.deep.equal([
+      'c.toml:4:21: targets[0].seed_paths[1]: "{" has a stray brace, allowed: a name, {label} or {label~expression}',
+      'c.toml:5:12: targets[0].classes[0]: found "servr" (did you mean "server"?), allowed for the application ads: process, …',
+      'c.toml:10:3: targets[1].seed_path_groups[0]: found "helth" (did you mean "health"?), allowed for the application adh: health, …',
+    ]));
+
+  it('places faults of the legacy target file in that file, at their items', () =>
+    expect(
+      refusal('debug = true', '# x\ntarget app=ads server_key=1 classes=server,servr\n'),
+    ).to.deep.equal([
+      't.txt:2:37: targets[0].classes[1]: found "servr" (did you mean "server"?), allowed for the application ads: process, …',
+    ]));
+
+  it('tells an application without a catalogue that it has no groups', () =>
+    expect(refusal('app = "asd"\nseed_path_groups = ["server"]')).to.deep.equal([
+      'c.toml:2:21: seed_path_groups[0]: found "server", but the application has no catalogue, so it knows no filter group; allowed are classes as published, and seed_paths; the nearest known application is ads',
+    ]));
+
+  const near = [
+    ['asd', 'c.toml:1:7: app: asd', 'ads'],
+    ['shpo', 'c.toml:1:7: app: shpo', 'shop'],
+  ] as const;
+  for (const [app, found, nearest] of near)
+    it(`warns that ${app} may be meant for ${nearest}`, () => {
+      folder.write('own.toml', OWN);
+      const plan = planTargets(load(`app = "${app}"\ncatalogue_files = ["own.toml"]`));
+      expect(plan[0]?.warnings.map(folder.bare)).to.deep.equal([
+        `${found} has no catalogue and exports what its publisher describes; the nearest known application is ${nearest}`,
+      ]);
+    });
+
+  it('tells faults of catalogue files by their own places, next to those of targets', () => {
+    folder.write('shop.toml', OWN.replace('["Till"]', '[]'));
+    folder.write('text.toml', 'app = ');
+    folder.write('binary.toml', Buffer.from([0x61, 0xff]));
+    expect(
+      refusal(
+        'catalogue_files = ["shop.toml", "text.toml", "binary.toml", "none.toml", "."]\n' +
+          '[[targets]]\napp = "shop"\nserver_key = "1"\nclasses = ["tills"]\n' +
+          '[[targets]]\napp = "other"\nserver_key = "2"\nclasses = ["any"]\n',
+      ),
+    ).to.deep.equal([
+      'c.toml:1:46: catalogue_files[2]: binary.toml:1:2: found bytes that are not UTF-8 text',
+      'c.toml:1:61: catalogue_files[3]: none.toml: cannot be read: no such file',
+      `c.toml:1:74: catalogue_files[4]: ${folder.path()}: is a folder, needed is a regular file`,
+      'c.toml:5:12: targets[0].classes[0]: found "tills" (did you mean "till"?), allowed for the application shop: till',
+      'shop.toml:5:13: classes[0].class_ids: must be a list of at least one text, none of them empty',
+      'text.toml:1:7: expected a value (strings stand in quotes), found the end of the file',
+      'app =',
+      '      ^',
+    ]);
+  });
+
+  it('tells a hundred faults and counts the others', () => {
+    const classes = Array.from({ length: 150 }, (_, index) => `"c${index}"`);
+    const lines = refusal(`classes = [${classes.join(', ')}]`);
+    expect(lines).to.have.lengthOf(101);
+    expect(lines.at(-1)).to.equal('c.toml: and 50 more problems');
+  });
+});

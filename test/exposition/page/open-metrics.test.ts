@@ -1,0 +1,251 @@
+// OpenMetrics 1.0: header lines, names that clash, and whole pages against a strict reader.
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { INTERNAL_FACTS, internalFamilies } from '#app/targets/internal-metrics.js';
+import {
+  OPEN_METRICS,
+  openMetricsHeader,
+  withoutClashes,
+} from '#app/exposition/page/open-metrics.js';
+import { TEXT } from '#app/exposition/page/text-format.js';
+import type { FamilyFacts, InternalMetric, MetricType } from '#app/model.js';
+import { FakeSource } from '../../support/fake-source.js';
+import type { VariableOptions } from '../../support/fake-source.js';
+import { FakeTarget } from '../../support/fake-target.js';
+import { readOpenMetrics } from '../../support/open-metrics-checker.js';
+import { watched } from '../watched.js';
+
+const facts = (name: string, type: MetricType, unit = '', help = 'H.'): FamilyFacts => ({
+  ...{ name, type, unit, help },
+});
+
+describe('the header of an OpenMetrics family', () => {
+  const table: readonly (readonly [FamilyFacts, string])[] = [
+    [facts('a', 'gauge'), '# TYPE a gauge\n# HELP a H.\n'],
+    [facts('a_total', 'counter'), '# TYPE a counter\n# HELP a H.\n'],
+    [facts('a_info', 'info'), '# TYPE a info\n# HELP a H.\n'],
+    [facts('a', 'stateset'), '# TYPE a stateset\n# HELP a H.\n'],
+    [facts('a', 'unknown'), '# TYPE a unknown\n# HELP a H.\n'],
+    [facts('a_s', 'summary', 's'), '# TYPE a_s summary\n# UNIT a_s s\n# HELP a_s H.\n'],
+    [facts('a_s_total', 'counter', 's'), '# TYPE a_s counter\n# UNIT a_s s\n# HELP a_s H.\n'],
+    [facts('a', 'gauge', 'seconds'), '# TYPE a gauge\n# HELP a H.\n'],
+    [facts('as', 'gauge', 's'), '# TYPE as gauge\n# HELP as H.\n'],
+    [facts('a_s_info', 'info', 's'), '# TYPE a_s info\n# HELP a_s H.\n'],
+    [facts('a', 'gauge', '', ''), '# TYPE a gauge\n# HELP a \n'],
+    [facts('a', 'gauge', '', 'A "b"\\\nc'), '# TYPE a gauge\n# HELP a A \\"b\\"\\\\\\nc\n'],
+  ];
+  for (const [given, header] of table)
+    it(`of ${given.type} ${given.name} with unit "${given.unit}" is ${JSON.stringify(header)}`, () =>
+      expect(openMetricsHeader(given)).to.equal(header));
+});
+
+describe('names that would clash on an OpenMetrics page', () => {
+  const table: readonly (readonly [string, string, string])[] = [
+    ['a counter alone', 'a_total counter', 'counter'],
+    ['a counter without _total', 'a counter', 'unknown'],
+    ['an info metric without _info', 'a info', 'unknown'],
+    ['a gauge of a counter’s short name', 'a gauge, a_total counter', 'gauge unknown'],
+    ['in the other order', 'a_total counter, a gauge', 'unknown gauge'],
+    ['a gauge of an info metric’s short name', 'a gauge, a_info info', 'gauge unknown'],
+    ['a counter and an info metric', 'a_total counter, a_info info', 'counter unknown'],
+    ['a gauge of a time of creation', 'a_total counter, a_created gauge', 'unknown gauge'],
+    ['a counter of counts', 'a histogram, a_count_total counter', 'histogram unknown'],
+    ['a histogram', 'a_total counter, a histogram', 'unknown histogram'],
+    ['others', 'a_total counter, b_total counter, a_b gauge', 'counter counter gauge'],
+  ];
+  for (const [sentence, given, wanted] of table)
+    it(`${sentence}: ${given} become ${wanted}`, () => {
+      const families = given.split(', ').map((each) => {
+        const [name = '', type] = each.split(' ');
+        return facts(name, type as MetricType);
+      });
+      const said = withoutClashes(families);
+      expect(said.map(({ type }) => type).join(' ')).to.equal(wanted);
+      expect(said.map(({ name }) => name)).to.deep.equal(families.map(({ name }) => name));
+      expect(withoutClashes(families)).to.deep.equal(said);
+    });
+});
+
+describe('a page of OpenMetrics', () => {
+  const textOf = (families: ReturnType<typeof internalFamilies>): string => {
+    const target = new FakeTarget();
+    const exposition = target.exposition();
+    if (exposition.kind === 'waiting') throw new Error('not ready');
+    return Buffer.concat(
+      OPEN_METRICS.page({ ...exposition, internal: families }).pieces,
+    ).toString();
+  };
+
+  it('has every internal metric with its type', () => {
+    const metrics = INTERNAL_FACTS.flatMap(({ name, type, help }): InternalMetric[] =>
+      type === 'counter' || type === 'gauge' ? [{ name, type, help, value: 0.5 }] : [],
+    );
+    const read = readOpenMetrics(textOf(internalFamilies(metrics, new FakeTarget().status())));
+    expect(read.slice(1).map(({ type }) => type)).to.deep.equal(
+      INTERNAL_FACTS.map(({ type }) => type),
+    );
+  });
+
+  it('of nothing but its end is whole', () => {
+    const target = new FakeTarget();
+    target.text = '';
+    expect(readOpenMetrics(textOf([]))).to.have.lengthOf(1);
+  });
+
+  const scalars = ['x', 'x total', 'x info', 'x created', 'x total info', 'y bytes', 'y'];
+  const ofSeries = ['h count', 'h sum', 'h bucket', 'h created', 'h', 's count', 's sum'];
+  const number = fc.double();
+  const count = fc.bigInt({ min: 0n, max: 2n ** 60n });
+  const bounds = fc
+    .uniqueArray(fc.double({ noNaN: true, noDefaultInfinity: true }), { maxLength: 4 })
+    .map((all) => all.map((bound) => bound + 0).toSorted((a, b) => a - b));
+  const sum = fc.double({ min: 0, noNaN: true });
+  const variable: fc.Arbitrary<readonly [string, VariableOptions]> = fc.oneof(
+    fc.tuple(
+      fc.constantFrom(...scalars),
+      fc.record({
+        type: fc.constant('f64' as const),
+        kind: fc.constantFrom('gauge' as const, 'unknown' as const),
+        value: number,
+      }),
+    ),
+    fc.tuple(
+      fc.constantFrom(...scalars, ...ofSeries),
+      fc.record({
+        type: fc.constant('u64' as const),
+        kind: fc.constant('counter' as const),
+        value: count,
+      }),
+    ),
+    fc.tuple(
+      fc.constantFrom(...scalars, ...ofSeries),
+      fc.record({ type: fc.constant('string' as const), value: fc.string({ unit: 'grapheme' }) }),
+    ),
+    bounds.chain((schema) =>
+      fc.tuple(
+        fc.constant('h'),
+        fc.record({
+          type: fc.constant('histogram' as const),
+          schema: fc.constant(schema),
+          value: fc.record({
+            type: fc.constant('histogram' as const),
+            counts: fc
+              .array(fc.bigInt({ min: 0n, max: 1000n }), {
+                minLength: schema.length + 1,
+                maxLength: schema.length + 1,
+              })
+              .map((all) => BigUint64Array.from(all)),
+            sum,
+          }),
+        }),
+      ),
+    ),
+    fc.tuple(
+      fc.constant('s'),
+      fc.record({
+        type: fc.constant('summary' as const),
+        schema: fc.constant([0, 0.5, 1]),
+        value: fc.record({
+          type: fc.constant('summary' as const),
+          count,
+          sum,
+          values: fc
+            .array(fc.double({ min: 0 }), { minLength: 3, maxLength: 3 })
+            .map((all) => Float64Array.from(all)),
+        }),
+      }),
+    ),
+  );
+  const described = fc.record({
+    unit: fc.constantFrom('', 'bytes', 'created', 'info', 'x\ny'),
+    help: fc.oneof(fc.string({ unit: 'grapheme' }), fc.constantFrom('"', '\\n', 'a\nb', '\r')),
+  });
+
+  it('is valid, whatever publishers call their variables, and has the lines of text 0.0.4', () => {
+    const tree = fc.array(fc.array(fc.tuple(variable, described), { maxLength: 8 }), {
+      minLength: 1,
+      maxLength: 4,
+    });
+    let clashes = 0;
+    fc.assert(
+      fc.property(tree, (objects) => {
+        const source = new FakeSource();
+        const root = source.addObject('h.1.demo', 'C');
+        objects.forEach((variables, index) => {
+          const object = source.addObject(`h.1.demo.${index}`, 'C', { parent: root });
+          for (const [[name, options], said] of variables)
+            source.addVariable(object, name, { ...options, ...said });
+        });
+        const { page, render } = watched(source, root, { app: 'demo' });
+        const text = page(OPEN_METRICS);
+        const read = readOpenMetrics(text);
+        const { families } = render();
+        expect(read.map(({ help }) => help)).to.deep.equal(families.map((each) => each.facts.help));
+        const series = (whole: string) => whole.split('\n').filter((line) => !line.startsWith('#'));
+        expect(series(text)).to.deep.equal(series(page(TEXT)));
+        clashes += read.filter(({ type }, at) => type !== families[at]?.facts.type).length;
+      }),
+      { numRuns: 300 },
+    );
+    expect(clashes).to.be.greaterThan(0);
+  });
+});
+
+describe('the strict reader of OpenMetrics', () => {
+  const histogram =
+    '# TYPE h histogram\nh_bucket{le="1"} 1\nh_bucket{le="+Inf"} 2\nh_count 2\nh_sum 3\n';
+  const right = [
+    '',
+    '# TYPE a gauge\n# UNIT a \n# HELP a \na 1\na{b="c"} NaN\na{b="\\n\\"\\\\,} 1"} -Inf\n',
+    '# TYPE a_s counter\n# UNIT a_s s\na_s_total 1e+21\n',
+    '# TYPE a info\na_info{b="c"} 1\n',
+    '# TYPE a stateset\na{a="x"} 0\na{a="y"} 1\na{a="x",b="c"} 0\n',
+    '# TYPE s summary\ns{quantile="0.5"} NaN\ns_sum 1\ns_count 1\n',
+    histogram,
+  ];
+  for (const page of right)
+    it(`takes ${JSON.stringify(page)}`, () => {
+      expect(() => readOpenMetrics(`${page}# EOF\n`)).not.to.throw();
+    });
+
+  const wrong = [
+    ['no end', 'a 1\n'],
+    ['a second end', '# EOF\n# EOF\n'],
+    ['a sample of no family', 'a 1\n# EOF\n'],
+    ['a comment', '# hello\n# EOF\n'],
+    ['an empty line', '# TYPE a gauge\n\na 1\n# EOF\n'],
+    ['a type of text 0.0.4', '# TYPE a untyped\na 1\n# EOF\n'],
+    ['a counter by its whole name', '# TYPE a_total counter\na_total 1\n# EOF\n'],
+    ['an info metric by its whole name', '# TYPE a_info info\na_info 1\n# EOF\n'],
+    ['metadata after samples', '# TYPE a gauge\na 1\n# HELP a x\n# EOF\n'],
+    ['two families of one name', '# TYPE a gauge\n# TYPE b gauge\n# TYPE a gauge\n# EOF\n'],
+    ['a gauge that a counter could make', '# TYPE a counter\n# TYPE a_total gauge\n# EOF\n'],
+    ['a gauge of a short name', '# TYPE a gauge\n# TYPE a counter\n# EOF\n'],
+    ['a name of a histogram’s series', `${histogram}# TYPE h_count gauge\n# EOF\n`],
+    ['a unit that is not in the name', '# TYPE a gauge\n# UNIT a s\n# EOF\n'],
+    ['an info metric with a unit', '# TYPE a_s info\n# UNIT a_s s\n# EOF\n'],
+    ['a quote in a help', '# HELP a "b"\n# EOF\n'],
+    ['two blanks', '# TYPE a gauge\na  1\n# EOF\n'],
+    ['a blank at the end', '# TYPE a gauge\na 1 \n# EOF\n'],
+    ['a comma at the end', '# TYPE a gauge\na{b="c",} 1\n# EOF\n'],
+    ['a label twice', '# TYPE a gauge\na{b="c",b="d"} 1\n# EOF\n'],
+    ['an escape that there is not', '# TYPE a gauge\na{b="\\t"} 1\n# EOF\n'],
+    ['no number', '# TYPE a gauge\na 0x1\n# EOF\n'],
+    ['a series twice', '# TYPE a gauge\na{b="c",d="e"} 1\na{d="e",b="c"} 1\n# EOF\n'],
+    ['a negative counter', '# TYPE a counter\na_total -1\n# EOF\n'],
+    ['an info metric of 2', '# TYPE a info\na_info 2\n# EOF\n'],
+    ['a state without its label', '# TYPE a stateset\na{b="x"} 1\n# EOF\n'],
+    ['a quantile above 1', '# TYPE s summary\ns{quantile="50"} 1\n# EOF\n'],
+    ['no last bucket', '# TYPE h histogram\nh_bucket{le="1"} 1\nh_count 1\nh_sum 1\n# EOF\n'],
+    ['buckets that do not add up', histogram.replace('h_count 2', 'h_count 1') + '# EOF\n'],
+    ['buckets that fall', histogram.replace('"1"} 1', '"1"} 3') + '# EOF\n'],
+    [
+      'samples of one metric apart',
+      '# TYPE s summary\ns_sum{a="1"} 1\ns_sum{a="2"} 1\ns_count{a="1"} 1\n# EOF\n',
+    ],
+  ] as const;
+  for (const [sentence, page] of wrong)
+    it(`refuses ${sentence}`, () => {
+      expect(() => readOpenMetrics(page)).to.throw('OpenMetrics wants');
+    });
+});

@@ -1,0 +1,171 @@
+// What stdout mode prints at a tick, as text and as JSON lines. Design 3 "Stdout".
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { jsonDocument, textDocument } from '#app/exposition/page/stdout-document.js';
+import { labelsText, seriesText } from '#app/exposition/text/labels.js';
+import type { Page } from '#app/model.js';
+import { FakeTarget } from '../../support/fake-target.js';
+
+const TIME = new Date('2026-01-02T03:04:05.006Z');
+const textOf = (page: Page): string => Buffer.concat(page.pieces).toString();
+const waiting = (reason = 'object x') =>
+  new FakeTarget().wait({
+    objects: { synced: 1, total: 2 },
+    variables: { synced: 3, total: 4 },
+    reason,
+  });
+const NOT_READY = 'scrape not ready: objects 1/2 synced, variables 3/4 synced, waiting on object x';
+
+describe('textDocument', () => {
+  const HEAD = '# snapshot app=ads server_key=82 root=H.1.ads time=2026-01-02T03:04:05.006Z';
+
+  it('is a comment line, the text, and an end mark', () => {
+    const target = new FakeTarget();
+    const page = textDocument(target.exposition(), TIME);
+    expect(textOf(page)).to.equal(
+      `${HEAD}\n# HELP demo_value A value.\n# TYPE demo_value gauge\ndemo_value 1\n` +
+        '# HELP shm_exporter_target_info Which target this page is of; always 1.\n' +
+        '# TYPE shm_exporter_target_info gauge\n' +
+        'shm_exporter_target_info{app="ads",server_key="82",root="H.1.ads",partition="0"} 1\n# EOF\n',
+    );
+    expect(page.bytes).to.equal(textOf(page).length);
+    expect(target.held).to.equal(1);
+    page.release();
+    expect(target.held).to.equal(0);
+  });
+
+  it('is one comment line with the reason while the target is not ready', () => {
+    const page = textDocument(waiting().exposition(), TIME);
+    expect(textOf(page)).to.equal(`${HEAD} ${NOT_READY}\n`);
+    expect(page.bytes).to.equal(textOf(page).length);
+  });
+
+  it('stays a comment whatever line breaks a publisher puts into names', () => {
+    const target = new FakeTarget('ads', ['82'], 'H.1\nevil_series 1\r\n.ads');
+    expect(textOf(textDocument(target.exposition(), TIME)).split('\n')).to.not.include(
+      'evil_series 1\r',
+    );
+    const text = textOf(textDocument(waiting('object a\nevil_series 1').exposition(), TIME));
+    expect(text.trimEnd().split('\n')).to.have.length(1);
+  });
+});
+
+describe('jsonDocument', () => {
+  const common = {
+    time: '2026-01-02T03:04:05.006Z',
+    app: 'ads',
+    server_key: '82',
+    root: 'H.1.ads',
+  };
+  /** The objects of a document with these series lines. */
+  const parsed = (text: string): unknown[] => {
+    const target = new FakeTarget();
+    target.text = text;
+    return textOf(jsonDocument(target.exposition(), TIME))
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line): unknown => JSON.parse(line));
+  };
+
+  it('is one object a series, internal metrics included', () => {
+    const target = new FakeTarget();
+    target.text = 'demo_value 1\ndemo_value{a="b",c="d e"} 2.5\n';
+    target.metrics = [{ name: 'shm_x_total', type: 'counter', help: '', value: 7 }];
+    const page = jsonDocument(target.exposition(), TIME);
+    const lines = textOf(page).split('\n');
+    expect(lines.pop()).to.equal('');
+    expect(lines.map((line): unknown => JSON.parse(line))).to.deep.equal([
+      { ...common, name: 'demo_value', type: 'gauge', labels: {}, value: 1 },
+      { ...common, name: 'demo_value', type: 'gauge', labels: { a: 'b', c: 'd e' }, value: 2.5 },
+      { ...common, name: 'shm_x_total', type: 'counter', labels: {}, value: 7 },
+      {
+        ...common,
+        name: 'shm_exporter_target_info',
+        type: 'info',
+        labels: { app: 'ads', server_key: '82', root: 'H.1.ads', partition: '0' },
+        value: 1,
+      },
+    ]);
+    expect(page.bytes).to.equal(Buffer.byteLength(textOf(page)));
+  });
+
+  it('is one object with the reason while the target is not ready', () => {
+    const text = textOf(jsonDocument(waiting().exposition(), TIME));
+    expect(JSON.parse(text)).to.deep.equal({ ...common, ready: false, reason: NOT_READY });
+    expect(text.split('\n')).to.have.length(2);
+  });
+
+  it('keeps 64-bit integers exact', () => {
+    const target = new FakeTarget();
+    target.text = 'demo_value 18446744073709551615\ndemo_value{a="b"} -9223372036854775808\n';
+    const text = textOf(jsonDocument(target.exposition(), TIME));
+    expect(text).to.contain('"value":18446744073709551615}\n');
+    expect(text).to.contain('"value":-9223372036854775808}\n');
+  });
+
+  const values = [
+    ['NaN', 'NaN'],
+    ['+Inf', '+Inf'],
+    ['-Inf', '-Inf'],
+    ['1e+21', 1e21],
+    ['-2.5e-7', -2.5e-7],
+    ['0', 0],
+  ] as const;
+  for (const [text, value] of values)
+    it(`gives ${text} as ${JSON.stringify(value)}`, () => {
+      expect(parsed(`demo_value ${text}\n`)).to.have.nested.property('[0].value', value);
+    });
+
+  it('gives internal metrics that are no finite number as their text', () => {
+    const target = new FakeTarget();
+    target.text = '';
+    target.metrics = [NaN, Infinity, -Infinity].map((value) => ({
+      name: 'shm_x',
+      type: 'gauge',
+      help: '',
+      value,
+    }));
+    const lines = textOf(jsonDocument(target.exposition(), TIME)).trimEnd().split('\n');
+    expect(lines.map((line) => (JSON.parse(line) as { value: unknown }).value)).to.deep.equal([
+      'NaN',
+      '+Inf',
+      '-Inf',
+      1,
+    ]);
+  });
+
+  it('gives back every label, whatever is in it', () => {
+    const name = fc.stringMatching(/^[a-zA-Z][a-zA-Z0-9_]{0,8}$/);
+    const nasty = fc.constantFrom(
+      '"',
+      '\\',
+      '\n',
+      ',',
+      '{',
+      '}',
+      ' ',
+      '=',
+      'a',
+      'n',
+      '\r',
+      '\u2028',
+    );
+    const value = fc.oneof(
+      fc.array(nasty, { minLength: 1 }).map((parts) => parts.join('')),
+      fc.string({ unit: 'grapheme', minLength: 1 }),
+    );
+    fc.assert(
+      fc.property(fc.dictionary(name, value), (labels) => {
+        const [line] = parsed(`${seriesText('demo_value', labelsText(labels))} 1\n`);
+        expect(line).to.deep.equal({
+          ...common,
+          name: 'demo_value',
+          type: 'gauge',
+          labels: { ...labels },
+          value: 1,
+        });
+      }),
+      { numRuns: 300 },
+    );
+  });
+});

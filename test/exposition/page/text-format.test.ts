@@ -1,0 +1,83 @@
+// The rules of the text format, as tables.
+import { expect } from 'chai';
+import type { MetricType } from '#app/model.js';
+import { unixSeconds } from '#app/exposition/read/point-in-time.js';
+import { headerText } from '#app/exposition/page/text-format.js';
+import { joinLabels, labelsText, seriesText } from '#app/exposition/text/labels.js';
+
+describe('text 0.0.4', () => {
+  const labels = [
+    [{}, ''],
+    [{ a: '' }, ''],
+    [{ a: '', b: 'x', c: '' }, 'b="x"'],
+    [{ a: 'x', b: 'y' }, 'a="x",b="y"'],
+    [{ a: 'say "no"' }, 'a="say \\"no\\""'],
+    [{ a: 'back\\slash' }, 'a="back\\\\slash"'],
+    [{ a: 'two\nlines' }, 'a="two\\nlines"'],
+    [{ a: '\\n' }, 'a="\\\\n"'],
+    [{ a: 'x{y="z"},\t#é€😀' }, 'a="x{y=\\"z\\"},\t#é€😀"'],
+  ] as const;
+  for (const [given, text] of labels)
+    it(`labels ${JSON.stringify(given)} are ${text}`, () =>
+      expect(labelsText(given)).to.equal(text));
+
+  const helps = [
+    ['', '# HELP x \n'],
+    ['Say "no".', '# HELP x Say "no".\n'],
+    ['Two\nlines.', '# HELP x Two\\nlines.\n'],
+    ['Back\\slash.', '# HELP x Back\\\\slash.\n'],
+  ] as const;
+  for (const [help, line] of helps)
+    it(`help ${JSON.stringify(help)} is ${line.trimEnd()}`, () =>
+      expect(headerText({ name: 'x', type: 'gauge', unit: '', help })).to.equal(
+        `${line}# TYPE x gauge\n`,
+      ));
+
+  const types: Record<MetricType, string> = {
+    counter: 'counter',
+    gauge: 'gauge',
+    histogram: 'histogram',
+    summary: 'summary',
+    info: 'gauge',
+    stateset: 'gauge',
+    unknown: 'untyped',
+  };
+  for (const [type, word] of Object.entries(types))
+    it(`a family of type ${type} is called ${word}`, () =>
+      expect(headerText({ name: 'x', type: type as MetricType, unit: '', help: 'H' })).to.equal(
+        `# HELP x H\n# TYPE x ${word}\n`,
+      ));
+
+  it('a series without labels has no braces', () => {
+    expect(seriesText('x', '')).to.equal('x');
+    expect(seriesText('x', 'a="b"')).to.equal('x{a="b"}');
+  });
+
+  it('label texts are joined by a comma where both are there', () => {
+    expect(joinLabels('a="b"', 'c="d"')).to.equal('a="b",c="d"');
+    expect(joinLabels('', 'c="d"')).to.equal('c="d"');
+    expect(joinLabels('a="b"', '')).to.equal('a="b"');
+    expect(joinLabels('', '')).to.equal('');
+  });
+});
+
+describe('points in time', () => {
+  const local = new Date(2026, 10, 19, 8, 0, 0).getTime() / 1000;
+  const times: readonly (readonly [string, number | undefined])[] = [
+    ['Thu Nov 19 08:00:00 2026', local],
+    [' Thu Nov 19 08:00:00 2026\n', local],
+    ['2026-11-19T08:00:00Z', 1_795_075_200],
+    ['2026-11-19T08:00:00.250+01:00', 1_795_071_600.25],
+    ['1795075200', 1_795_075_200],
+    ['1795075200.5', 1_795_075_200.5],
+    ['', undefined],
+    ['2026', undefined],
+    ['version-12', undefined],
+    ['2026-11-19', undefined],
+    ['12:30', undefined],
+    ['Thu Foo 99 88:00:00 2026', undefined],
+  ];
+  for (const [text, seconds] of times)
+    it(`${JSON.stringify(text)} is ${seconds ?? 'none'}`, () =>
+      expect(unixSeconds(text)).to.equal(seconds));
+});

@@ -1,0 +1,99 @@
+// A snapshot as a page: its pieces, its bytes, and who holds it.
+import { expect } from 'chai';
+import { TEXT } from '#app/exposition/page/text-format.js';
+import type { FamilyText, Page, ReadyExposition } from '#app/model.js';
+import { internalFamilies } from '#app/targets/internal-metrics.js';
+import { FakeTarget } from '../../support/fake-target.js';
+
+const textOf = (page: Page): string => Buffer.concat(page.pieces).toString();
+
+describe('a page of text 0.0.4', () => {
+  const status = new FakeTarget().status();
+  const own = (value: number) =>
+    internalFamilies([{ name: 'own', type: 'gauge', help: 'Own.', value }], status);
+  /** An exposition of families with these pieces, and how often its snapshot is held. */
+  const exposing = (...families: readonly (readonly string[])[]) => {
+    const held = { count: 0 };
+    const texts = families.map((pieces, index): FamilyText => ({
+      facts: { name: `f${index}`, type: 'counter', unit: '', help: `Help\n${index}` },
+      pieces: pieces.map((piece) => Buffer.from(piece)),
+    }));
+    const exposition: ReadyExposition = {
+      kind: 'ready',
+      snapshot: {
+        families: texts,
+        bytes: 0,
+        series: 0,
+        hold: () => {
+          held.count++;
+          return () => held.count--;
+        },
+      },
+      families: texts,
+      internal: own(0.5),
+      status,
+    };
+    return { exposition, held };
+  };
+  const head = (index: number) => `# HELP f${index} Help\\n${index}\n# TYPE f${index} counter\n`;
+  const OWN =
+    '# HELP own Own.\n# TYPE own gauge\nown 0.5\n' +
+    '# HELP shm_exporter_target_info Which target this page is of; always 1.\n' +
+    '# TYPE shm_exporter_target_info gauge\n' +
+    'shm_exporter_target_info{app="ads",server_key="82",root="H.1.ads",partition="0"} 1\n';
+
+  it('is the families in order, each under its header, then the internal metrics', () => {
+    const { exposition } = exposing(['f0 1\n', 'f0{a="b"} 2\n'], ['f1 3\n']);
+    const page = TEXT.page(exposition);
+    expect(textOf(page)).to.equal(`${head(0)}f0 1\nf0{a="b"} 2\n${head(1)}f1 3\n${OWN}`);
+    expect(page.bytes).to.equal(textOf(page).length);
+    expect(page.contentType).to.equal('text/plain; version=0.0.4; charset=utf-8');
+  });
+
+  it('of no families is the internal metrics alone', () => {
+    expect(textOf(TEXT.page(exposing().exposition))).to.equal(OWN);
+  });
+
+  it('holds its snapshot until it is released', () => {
+    const { exposition, held } = exposing(['f0 1\n']);
+    const pages = [TEXT.page(exposition), TEXT.page(exposition)];
+    expect(held.count).to.equal(2);
+    for (const page of pages) page.release();
+    expect(held.count).to.equal(0);
+  });
+
+  it('packs small pieces together and sends large ones as they lie', () => {
+    const large = 'x'.repeat(16_384);
+    const { exposition } = exposing(['a\n', 'b\n', large, 'c\n'], ['d\n']);
+    const { pieces } = TEXT.page(exposition);
+    expect(pieces.map(({ length }) => length)).to.deep.equal([
+      `${head(0)}a\nb\n`.length,
+      large.length,
+      `c\n${head(1)}d\n`.length,
+      OWN.length,
+    ]);
+    expect(pieces[1]).to.equal(exposition.snapshot.families[0]?.pieces[2]);
+  });
+
+  it('of a scope is what it selects, and is packed once as well', () => {
+    const { exposition, held } = exposing(['f0 1\n'], ['f1 3\n']);
+    const scoped = { ...exposition, families: exposition.families.slice(1), internal: [] };
+    const [page, again] = [TEXT.page(scoped), TEXT.page(scoped)];
+    expect(textOf(page)).to.equal(`${head(1)}f1 3\n`);
+    expect(page.bytes).to.equal(textOf(page).length);
+    expect(again.pieces).to.deep.equal(page.pieces);
+    expect(again.pieces[0]).to.equal(page.pieces[0]);
+    expect(held.count).to.equal(2);
+    expect(textOf(TEXT.page({ ...scoped, families: [], internal: own(2) }))).to.match(
+      /^# HELP own .*\n.*\nown 2\n/,
+    );
+  });
+
+  it('packs a snapshot once, and writes the internal metrics fresh each time', () => {
+    const { exposition } = exposing(['f0 1\n']);
+    const first = TEXT.page(exposition);
+    const second = TEXT.page({ ...exposition, internal: own(2) });
+    expect(second.pieces[0]).to.equal(first.pieces[0]);
+    expect(textOf(second)).to.contain('\nown 2\n');
+  });
+});

@@ -1,0 +1,397 @@
+// The highlighted variable: which one a path names, and what it says while the tree lives.
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { Highlight } from '#app/exposition/read/highlight.js';
+import type { ManagedObject, Source, Variable } from '#app/model.js';
+import { FakeSource } from '../../support/fake-source.js';
+import type { FakeObject } from '../../support/fake-source.js';
+import { freshSegments } from '../../support/segments.js';
+
+const ROOT = 'lseg1.bgp59.com.1.ads';
+const MOST_U64 = 18_446_744_073_709_551_615n;
+
+/** A highlight that has looked at all of the tree. */
+function bound(source: Source, root: ManagedObject, path: string): Highlight {
+  const highlight = new Highlight(source, root, path);
+  while (highlight.bindMore());
+  return highlight;
+}
+
+/** A root with a variable `v`, and its highlight with what it shows once it took in all changes. */
+function live(path: string) {
+  const source = new FakeSource();
+  const root = source.addObject(ROOT, 'Ads');
+  const highlight = bound(source, root, path);
+  const read = () => {
+    highlight.absorb(source.sync().changes);
+    return highlight.read();
+  };
+  const add = (name: string, parent = root) => source.addObject(name, 'Class', { parent });
+  return { source, root, highlight, read, add };
+}
+
+describe('a highlighted variable (spec 2.1 `variable`)', () => {
+  /** Every variable says which it is: a text of object id, a bar and its own name. */
+  const tree = (): { source: FakeSource; root: FakeObject } => {
+    const source = new FakeSource();
+    const root = source.addObject(ROOT, 'Ads');
+    source.addObject('other.1.ads', 'Ads');
+    const say = (object: FakeObject, ...names: string[]) => {
+      for (const name of names)
+        source.addVariable(object, name, { type: 'string', value: `${object.name}|${name}` });
+      return object;
+    };
+    const child = (name: string, ...names: string[]) =>
+      say(source.addObject(name, 'Class', { parent: root }), ...names);
+    say(root, 'v', 'bytesSent.14002', '# managed objs', 'a.w', 'ab', '');
+    child(`${ROOT}.a`, 'v', 'c.v', 'b.only');
+    say(source.addObject(`${ROOT}.a.b`, 'Class', { parent: root }), 'v', 'b.v', '.v');
+    child(`${ROOT}.dot.`, 'v', 'v.');
+    child(`${ROOT}.0.send.bus`, '32PingInterval');
+    child('foreign.id', 'v');
+    child(`${ROOT}.twin`, 'v');
+    say(source.addObject(`${ROOT}.twin`, 'Class', { parent: root }), 'w');
+    return { source, root };
+  };
+
+  const names = [
+    ['v', `${ROOT}|v`],
+    [`${ROOT}.v`, `${ROOT}|v`],
+    ['bytesSent.14002', `${ROOT}|bytesSent.14002`],
+    ['# managed objs', `${ROOT}|# managed objs`],
+    [`${ROOT}.`, `${ROOT}|`],
+    ['a.v', `${ROOT}.a|v`],
+    [`${ROOT}.a.v`, `${ROOT}.a|v`],
+    ['a.c.v', `${ROOT}.a|c.v`],
+    ['a.b.v', `${ROOT}.a.b|v`],
+    ['a.b.b.v', `${ROOT}.a.b|b.v`],
+    ['a.b..v', `${ROOT}.a.b|.v`],
+    ['ab', `${ROOT}|ab`],
+    ['dot..v', `${ROOT}.dot.|v`],
+    ['dot..v.', `${ROOT}.dot.|v.`],
+    ['0.send.bus.32PingInterval', `${ROOT}.0.send.bus|32PingInterval`],
+    [`${ROOT}.0.send.bus.32PingInterval`, `${ROOT}.0.send.bus|32PingInterval`],
+    ['foreign.id.v', 'foreign.id|v'],
+    ['twin.w', `${ROOT}.twin|w`],
+  ] as const;
+  for (const [path, variable] of names)
+    it(`${JSON.stringify(path)} names ${variable}`, () => {
+      const { source, root } = tree();
+      const read = bound(source, root, path).read();
+      expect(read).to.deep.equal({ path, value: 1, text: variable });
+    });
+
+  const nothing = [
+    ['a', 'an object is no variable'],
+    ['a.w', 'the longest id names the object, even when it lacks the variable'],
+    ['a.b.only', 'the longest id names the object, though a shorter one has the rest'],
+    ['dot.v', 'an id that ends in a dot has an empty segment of its own'],
+    ['0.send.32PingInterval', 'no object has that id'],
+    ['V', 'names are compared exactly'],
+    [ROOT, 'the id of the root alone'],
+    ['other.1.ads.v', 'another root'],
+    ['twin.v', 'of two objects of one id the later counts'],
+  ] as const;
+  for (const [path, why] of nothing)
+    it(`${JSON.stringify(path)} names nothing: ${why}`, () => {
+      const { source, root } = tree();
+      expect(bound(source, root, path).read()).to.equal(undefined);
+    });
+
+  const scalars = [
+    ['u64', MOST_U64, MOST_U64],
+    ['i64', -9_223_372_036_854_775_808n, -9_223_372_036_854_775_808n],
+    ['f64', 0.1, 0.1],
+    ['f64', NaN, NaN],
+    ['f64', -Infinity, -Infinity],
+    ['bool', true, 1n],
+    ['bool', false, 0n],
+  ] as const;
+  for (const [type, value, shown] of scalars)
+    it(`gives the ${type} ${value} exactly`, () => {
+      const { source, root, read } = live('v');
+      source.addVariable(root, 'v', { type, value });
+      expect(read()).to.deep.equal({ path: 'v', value: shown });
+      expect(read(), 'unchanged').to.equal(read());
+    });
+
+  it('gives the observations of a histogram and of a summary', () => {
+    const { source, root, read } = live('v');
+    const counts = BigUint64Array.of(1n, MOST_U64 - 5n, 2n);
+    const histogram = { type: 'histogram', counts, sum: 1 } as const;
+    source.addVariable(root, 'v', { type: 'histogram', value: histogram, schema: [1, 2] });
+    expect(read()).to.deep.equal({ path: 'v', value: MOST_U64 - 2n });
+    const summary = { type: 'summary', count: 7n, sum: 1, values: Float64Array.of(1) } as const;
+    source.addVariable(root, 'v', { type: 'summary', value: summary, schema: [0.5] });
+    expect(read()).to.deep.equal({ path: 'v', value: 7n });
+  });
+
+  it('gives the same object until the value or the text differs', () => {
+    const { source, root, read } = live('v');
+    const variable = source.addVariable(root, 'v', { type: 'string', value: 'one' });
+    const one = read();
+    expect(one).to.deep.equal({ path: 'v', value: 1, text: 'one' });
+    source.set(variable, 'one');
+    expect(read()).to.equal(one);
+    source.set(variable, 'two');
+    expect(read()).to.deep.equal({ path: 'v', value: 1, text: 'two' });
+  });
+
+  it('tells 0 from -0, and an empty text from no text', () => {
+    const { source, root, read } = live('v');
+    const float = source.addVariable(root, 'v', { type: 'f64', value: 0 });
+    const zero = read();
+    source.set(float, -0);
+    expect(read()).to.not.equal(zero);
+    source.set(float, 1);
+    const one = read();
+    source.addVariable(root, 'v', { type: 'string', value: '' });
+    expect(read()).to.deep.equal({ path: 'v', value: 1, text: '' }).and.not.equal(one);
+  });
+
+  it('has no value before the first sync, and none while it is not synced', () => {
+    const { source, root, read } = live('v');
+    const variable = source.addVariable(root, 'v', { type: 'u64' });
+    expect(read()).to.equal(undefined);
+    source.set(variable, 1n);
+    source.setSynced(variable, true);
+    expect(read()?.value).to.equal(1n);
+    source.setSynced(variable, false);
+    expect(read()).to.equal(undefined);
+  });
+
+  for (const [type, value] of [
+    ['bool', true],
+    ['string', 'one'],
+  ] as const)
+    it(`has no value where the source ends before the slot of its ${type}`, () => {
+      const { source, root, read } = live('v');
+      source.addVariable(root, 'v', { type, value });
+      expect(Number(read()?.value)).to.equal(1);
+      source.end = 0;
+      expect(read()).to.equal(undefined);
+    });
+
+  it('a frame that cannot be copied whole keeps the last value of the same variable', () => {
+    const { source, root, read } = live('v');
+    const first = source.addVariable(root, 'v', { type: 'string', value: 'one' });
+    source.restless.add(first);
+    expect(read(), 'never copied').to.equal(undefined);
+    source.restless.delete(first);
+    const one = read();
+    source.restless.add(first);
+    source.set(first, 'two');
+    expect(read()).to.equal(one);
+    source.remove(first);
+    const second = source.addVariable(root, 'v', { type: 'string', value: 'three' });
+    source.restless.add(second);
+    expect(second.slot, 'the slot is reused').to.equal(first.slot);
+    expect(read()).to.equal(undefined);
+  });
+
+  it('follows objects that come and go', () => {
+    const { source, root, read, add } = live('a.b.c.v');
+    source.addVariable(root, 'a.b.c.v', { type: 'u64', value: 1n });
+    expect(read()?.value).to.equal(1n);
+    const a = add(`${ROOT}.a`);
+    expect(read(), 'the object lacks the variable').to.equal(undefined);
+    source.addVariable(a, 'b.c.v', { type: 'u64', value: 2n });
+    expect(read()?.value).to.equal(2n);
+    const above = add(`${ROOT}.x`);
+    const c = add(`${ROOT}.a.b.c`, above);
+    source.addVariable(c, 'v', { type: 'u64', value: 3n });
+    expect(read()?.value).to.equal(3n);
+    source.remove(above);
+    expect(read()?.value, 'gone with its parent').to.equal(2n);
+    source.remove(a);
+    expect(read()?.value).to.equal(1n);
+    source.addVariable(add(`${ROOT}.a.b.c`), 'v', { type: 'u64', value: 4n });
+    expect(read()?.value).to.equal(4n);
+  });
+
+  it('of two variables of one name the later counts, and the earlier again when it is gone', () => {
+    const { source, root, read } = live('v');
+    source.addVariable(root, 'v', { type: 'u64', value: 1n });
+    expect(read()?.value).to.equal(1n);
+    const later = source.addVariable(root, 'v', { type: 'u64', value: 2n });
+    expect(read()?.value).to.equal(2n);
+    source.remove(later);
+    expect(read()?.value).to.equal(1n);
+  });
+
+  it('of two objects of one id the later counts, though it is found first', () => {
+    const { source, root, add } = live('a.v');
+    const [first, second] = [add(`${ROOT}.x`), add(`${ROOT}.y`)];
+    source.addVariable(add(`${ROOT}.a`, second), 'v', { type: 'u64', value: 1n });
+    source.addVariable(add(`${ROOT}.a`, first), 'v', { type: 'u64', value: 2n });
+    expect(bound(source, root, 'a.v').read()?.value).to.equal(2n);
+  });
+
+  it('never shows what another variable has in its slot by now', () => {
+    const { source, root, highlight, read } = live('v');
+    const variable = source.addVariable(root, 'v', { type: 'u64', value: 1n });
+    expect(read()?.value).to.equal(1n);
+    source.remove(variable);
+    const other = source.addVariable(root, 'w', { type: 'u64', value: 2n });
+    expect(other.slot).to.equal(variable.slot);
+    expect(highlight.read(), 'before the changes are taken in').to.equal(undefined);
+    expect(read()).to.equal(undefined);
+  });
+
+  for (const copies of [1, 2])
+    it(`has no value when its slot changes hands after copy ${copies} of a read`, () => {
+      const { source, root, highlight } = live('v');
+      const variable = source.addVariable(root, 'v', { type: 'u64', value: 1n });
+      highlight.absorb(source.sync().changes);
+      let left = copies;
+      source.afterCopy = () => {
+        if (--left !== 0) return;
+        source.remove(variable);
+        source.addVariable(root, 'w', { type: 'u64', value: 2n });
+      };
+      expect(highlight.read()).to.equal(undefined);
+      expect(left).to.be.at.most(0);
+    });
+
+  it('has no value when it is synced only after its slot was copied', () => {
+    const { source, root, highlight } = live('v');
+    const variable = source.addVariable(root, 'v', { type: 'u64' });
+    highlight.absorb(source.sync().changes);
+    source.setSlot({ slot: variable.slot, incarnation: 9 }, 5n);
+    source.afterCopy = () => {
+      source.set(variable, 1n);
+      source.setSynced(variable, true);
+    };
+    expect(highlight.read()).to.equal(undefined);
+    expect(highlight.read()?.value).to.equal(1n);
+  });
+
+  it('looks at a wide tree in slices, whatever goes meanwhile', () => {
+    const { source, root, add } = live('v');
+    const parents = Array.from({ length: 3000 }, (_, i) => add(`${ROOT}.x${i}`));
+    const last = add('no.prefix', parents.at(-1));
+    source.addVariable(add(`${ROOT}.deep.a`, last), 'v', { type: 'u64', value: 1n });
+    const highlight = new Highlight(source, root, 'deep.a.v');
+    source.sync();
+    expect(highlight.bindMore()).to.equal(true);
+    for (const parent of parents.slice(0, 2000)) source.remove(parent);
+    highlight.absorb(source.sync().changes);
+    expect(highlight.read()).to.equal(undefined);
+    while (highlight.bindMore());
+    expect(highlight.read()?.value).to.equal(1n);
+  });
+
+  describe('of a real segment', () => {
+    const segments = freshSegments();
+
+    it('is read from the bytes that a publisher stores', () => {
+      const publisher = segments.publish('82');
+      const root = publisher.addRoot(ROOT, 'Ads');
+      const watch = segments.watch('82');
+      const { source } = watch.look();
+      const [found] = source?.roots ?? [];
+      if (source === undefined || found === undefined) throw new Error('No root');
+      const number = bound(source, found, 'users.bytesSent.14002');
+      const text = bound(source, found, `${ROOT}.users.name`);
+      const users = publisher.addObject(root, `${ROOT}.users`, 'Users');
+      const sent = publisher.addVariable(users, 'bytesSent.14002', 'u64');
+      const name = publisher.addVariable(users, 'name', 'string', { textBytes: 24 });
+      const look = () => {
+        const { changes } = watch.look();
+        for (const each of [number, text]) each.absorb(changes);
+        return [number.read()?.value, text.read()?.text];
+      };
+      expect(look()).to.deep.equal([undefined, undefined]);
+      sent.set(MOST_U64);
+      name.set('Grüße');
+      expect(look()).to.deep.equal([MOST_U64, 'Grüße']);
+      sent.unset();
+      expect(look()).to.deep.equal([undefined, 'Grüße']);
+      publisher.removeObject(users);
+      publisher.addVariable(root, 'w', 'u64').set(3);
+      expect(number.read()).to.equal(undefined);
+      expect(look()).to.deep.equal([undefined, undefined]);
+    });
+  });
+
+  it('is what a naive search through the whole tree finds', () => {
+    const segment = fc.constantFrom('a', 'a', 'b', '');
+    const some = fc.array(segment, { minLength: 1, maxLength: 2 }).map((parts) => parts.join('.'));
+    const action = fc.constantFrom(
+      ...['object', 'object', 'foreign', 'variable', 'variable', 'variable', 'remove', 'drop'],
+    );
+    const steps = fc.array(fc.tuple(action, fc.nat(50), some), {
+      minLength: 10,
+      maxLength: 60,
+      size: 'max',
+    });
+    const path = fc.tuple(
+      fc.constantFrom('', 'r.1.'),
+      fc.array(segment, { minLength: 1, maxLength: 4 }),
+    );
+    let found = 0;
+    fc.assert(
+      fc.property(steps, fc.nat(40), path, (all, start, [prefix, parts]) => {
+        const source = new FakeSource();
+        const root = source.addObject('r.1', 'Root');
+        const wanted = prefix + parts.join('.');
+        let last = 0n;
+        const run = ([action, pick, name]: (typeof all)[number]) => {
+          const objects = treeOf(root) as FakeObject[];
+          const object = objects[pick % objects.length] ?? root;
+          const variable = [...object.variables][pick % Math.max(1, object.variables.size)];
+          if (action === 'variable')
+            source.addVariable(object, name, { type: 'u64', value: ++last });
+          else if (action === 'object')
+            source.addObject(`${object.name}.${name}`, 'Class', { parent: object });
+          else if (action === 'foreign') source.addObject(name, 'Class', { parent: object });
+          else if (action === 'remove' && object !== root) source.remove(object);
+          else if (action === 'drop' && variable !== undefined) source.remove(variable);
+        };
+        all.slice(0, start).forEach(run);
+        const highlight = bound(source, root, wanted);
+        for (const step of [undefined, ...all.slice(start)]) {
+          if (step !== undefined) run(step);
+          highlight.absorb(source.sync().changes);
+          const variable = search(root, wanted);
+          const read = highlight.read();
+          if (variable !== undefined) found++;
+          expect(read === undefined).to.equal(variable === undefined);
+          if (variable !== undefined) expect(read?.value).to.equal(valueAt(source, variable));
+        }
+      }),
+      { numRuns: 1000 },
+    );
+    expect(found, 'variables found').to.be.above(1000);
+  });
+});
+
+const treeOf = (object: ManagedObject): ManagedObject[] => [
+  object,
+  ...[...object.children].flatMap(treeOf),
+];
+
+/** The rule of paths, segment by segment, over all objects and variables. */
+function search(root: ManagedObject, path: string): Variable | undefined {
+  const isFull = path.startsWith(`${root.name}.`);
+  const wanted = (isFull ? path : `${root.name}.${path}`).split('.');
+  const owners = treeOf(root)
+    .map((object) => {
+      const isUnder = object === root || object.name.startsWith(`${root.name}.`);
+      const id = (isUnder ? object.name : `${root.name}.${object.name}`).split('.');
+      return { object, id };
+    })
+    .filter(({ id }) => id.length < wanted.length && id.every((each, i) => each === wanted[i]))
+    .sort((one, two) => two.id.length - one.id.length || two.object.id - one.object.id);
+  const [owner] = owners;
+  const name = wanted.slice(owner?.id.length).join('.');
+  return [...(owner?.object.variables ?? [])]
+    .filter((variable) => variable.name === name)
+    .sort((one, two) => two.id - one.id)[0];
+}
+
+function valueAt(source: FakeSource, { slot }: Variable): bigint {
+  const bytes = Buffer.alloc(8);
+  source.readSlots(slot, 1, bytes);
+  return bytes.readBigUInt64LE();
+}

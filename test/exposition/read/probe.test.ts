@@ -1,0 +1,357 @@
+// Copying values out of a source that changes at any moment.
+import fc from 'fast-check';
+import { expect } from 'chai';
+import type { ManagedObject, Variable } from '#app/model.js';
+import { Kernel } from '#app/exposition/kernel/kernel.js';
+import { Probe } from '#app/exposition/read/probe.js';
+import type { ProbeListener, Tracked } from '#app/exposition/read/probe.js';
+import { FakeSource } from '../../support/fake-source.js';
+
+/** A probe that notes what it tells, as `synced name`. */
+function probeOf(source: FakeSource, kernel = new Kernel()) {
+  const told: string[] = [];
+  const react: Partial<Record<keyof ProbeListener, (item: Tracked) => void>> = {};
+  const listen = (what: keyof ProbeListener) => (item: Tracked) => {
+    told.push(`${what} ${item.name}`);
+    react[what]?.(item);
+  };
+  const probe = new Probe(kernel, source, {
+    synced: listen('synced'),
+    changed: listen('changed'),
+    unsynced: listen('unsynced'),
+  });
+  return {
+    kernel,
+    probe,
+    react,
+    /** What one read tells. */
+    read: (): string[] => {
+      told.length = 0;
+      probe.read();
+      return [...told];
+    },
+    valueOf: (item: ManagedObject | Variable) => probe.bits(item),
+  };
+}
+
+const shop = (source = new FakeSource()) => ({
+  source,
+  root: source.addObject('h.1.shop', 'Shop'),
+});
+
+describe('the probe', () => {
+  it('works beyond 2 GiB', () => {
+    const { source, root } = shop();
+    const sales = source.addVariable(root, 'sales', { type: 'u64', value: 7n });
+    const kernel = new Kernel();
+    kernel.arena.take(2 ** 31);
+    const { probe, read, valueOf } = probeOf(source, kernel);
+    probe.track(sales);
+    probe.watch(sales);
+    expect(read()).to.deep.equal(['synced sales', 'changed sales']);
+    expect(valueOf(sales)).to.equal(7n);
+    source.set(sales, 8n);
+    expect(read()).to.deep.equal(['changed sales']);
+  });
+
+  it('tells of a change although another item stops being watched in the same read', () => {
+    const { source, root } = shop();
+    const first = source.addVariable(root, 'first', { type: 'u64', value: 1n });
+    const last = source.addVariable(root, 'last', { type: 'u64', value: 1n });
+    const { probe, react, read } = probeOf(source);
+    for (const variable of [first, last]) {
+      probe.track(variable);
+      probe.watch(variable);
+    }
+    read();
+    react.unsynced = (item) => probe.unwatch(item);
+    source.setSynced(first, false);
+    source.set(last, 2n);
+    expect(read()).to.deep.equal(['unsynced first', 'changed last']);
+    expect(read()).to.deep.equal([]);
+  });
+
+  it('keeps the last copy of what the source no longer has', () => {
+    const { source, root } = shop();
+    const near = source.addVariable(root, 'near', { type: 'u64', value: 1n, slot: 512 + 7 });
+    const far = source.addVariable(root, 'far', { type: 'u64', value: 2n, slot: 9 * 512 + 7 });
+    const late = source.addVariable(root, 'late', { type: 'u64', slot: 9 * 512 + 8 });
+    source.addVariable(root, 'other', { type: 'u64', value: 3n, slot: 512 + 8 });
+    const { probe, read, valueOf } = probeOf(source);
+    for (const variable of [near, far, late]) probe.track(variable);
+    expect(read()).to.deep.equal(['synced near', 'synced far']);
+    source.end = 9 * 512;
+    source.set(near, 4n);
+    expect(read()).to.deep.equal([]);
+    expect([near, far, late].map(valueOf)).to.deep.equal([4n, 2n, undefined]);
+  });
+
+  it('tells again at the next read, not at this one', () => {
+    const { source, root } = shop();
+    const text = source.addVariable(root, 'text', { type: 'string', value: 'a' });
+    const { probe, react, read } = probeOf(source);
+    react.synced = (item) => {
+      probe.watch(item);
+      probe.again(item);
+    };
+    probe.track(text);
+    expect(read()).to.deep.equal(['synced text']);
+    expect(read()).to.deep.equal(['changed text']);
+    expect(read()).to.deep.equal([]);
+    probe.again(text);
+    probe.unwatch(text);
+    expect(read()).to.deep.equal([]);
+  });
+
+  it('tells of an item once it is synced, and of one that was so before it was tracked', () => {
+    const { source, root } = shop();
+    const early = source.addVariable(root, 'early', { type: 'u64', value: 1n });
+    const late = source.addVariable(root, 'late', { type: 'u64' });
+    const { probe, read } = probeOf(source);
+    probe.track(late);
+    expect(read()).to.deep.equal([]);
+    probe.track(early);
+    probe.track(root);
+    expect(probe.isSynced(early)).to.equal(false);
+    expect(read()).to.deep.equal(['synced early', 'synced h.1.shop']);
+    source.setSynced(late, true);
+    expect(read()).to.deep.equal(['synced late']);
+    expect(read()).to.deep.equal([]);
+    expect([early, late, root].map((item) => probe.isSynced(item))).to.deep.equal([
+      true,
+      true,
+      true,
+    ]);
+  });
+
+  it('tells when an item has no value any more, and when it has one again', () => {
+    const { source, root } = shop();
+    const sales = source.addVariable(root, 'sales', { type: 'u64', value: 1n });
+    const { probe, read, valueOf } = probeOf(source);
+    probe.track(sales);
+    read();
+    source.setSynced(sales, false);
+    expect(read()).to.deep.equal(['unsynced sales']);
+    expect(valueOf(sales)).to.equal(undefined);
+    source.setSynced(sales, true);
+    expect(read()).to.deep.equal(['synced sales']);
+    probe.untrack(sales);
+    source.setSynced(sales, false);
+    expect(read()).to.deep.equal([]);
+    expect(probe.isTracked(sales)).to.equal(false);
+  });
+
+  it('a slot that was given to another item is no value of the first', () => {
+    const { source, root } = shop();
+    const former = source.addVariable(root, 'former', { type: 'u64', value: 1n });
+    const { probe, read, valueOf } = probeOf(source);
+    probe.track(former);
+    read();
+    source.remove(former);
+    const next = source.addVariable(root, 'next', { type: 'u64', value: 2n });
+    expect(next.slot).to.equal(former.slot);
+    expect(read()).to.deep.equal(['unsynced former']);
+    expect(probe.trackedAt(next.slot)).to.equal(former);
+    probe.untrack(former);
+    probe.track(next);
+    expect(read()).to.deep.equal(['synced next']);
+    expect([valueOf(former), valueOf(next)]).to.deep.equal([undefined, 2n]);
+  });
+
+  it('an old name is never paired with a new value, whatever happens between the copies', () => {
+    const { source, root } = shop();
+    const slot = 5;
+    let owner = source.addVariable(root, 'v0', { type: 'u64', value: 0n, slot });
+    const { probe, valueOf } = probeOf(source);
+    let reused = 0;
+    const reuse = () => {
+      source.afterCopy = () => undefined;
+      reused++;
+      source.remove(owner);
+      owner = source.addVariable(root, `v${reused}`, { type: 'u64', value: BigInt(reused), slot });
+    };
+    for (let round = 0; round < 60; round++) {
+      const [tracked, index] = [owner, reused];
+      probe.track(tracked);
+      // The publisher is faster than the reader in one round of three, and in between in another.
+      if (round % 3 === 0) source.afterCopy = reuse;
+      probe.read();
+      expect(valueOf(tracked)).to.equal(round % 3 === 0 ? undefined : BigInt(index));
+      expect(probe.isSynced(tracked)).to.equal(round % 3 !== 0);
+      if (round % 3 === 1) reuse();
+    }
+    expect(reused).to.equal(40);
+  });
+
+  it('reads the pages where something is tracked, and no others', () => {
+    const { source, root } = shop();
+    const at = (slot: number) => source.addVariable(root, `v${slot}`, { type: 'u64', slot });
+    const { probe, read } = probeOf(source);
+    const PAGE = 512 * (8 + 4);
+    read();
+    expect(probe.bytesRead).to.equal(0);
+    for (const slot of [0, 511, 20_000]) probe.track(at(slot));
+    read(); // Words that are new make their pages be copied twice.
+    expect(probe.bytesRead).to.equal(4 * PAGE);
+    const pages = [
+      [0, 512],
+      [19_968, 512],
+    ];
+    expect(source.slotReads).to.deep.equal([...pages, ...pages]);
+    read();
+    expect(probe.bytesRead).to.equal(6 * PAGE);
+    expect(source.slotReads.slice(4)).to.deep.equal(pages);
+  });
+
+  it('reads no page between those where something is tracked, in whatever order they come', () => {
+    const { source, root } = shop();
+    for (let slot = 1; slot < 20 * 512; slot += 512)
+      source.addVariable(root, `u${slot}`, { type: 'u64', value: 0n, slot });
+    fc.assert(
+      fc.property(fc.shuffledSubarray(Array.from({ length: 20 }, (_, page) => page)), (pages) => {
+        const { kernel, probe, read, valueOf } = probeOf(source);
+        const variables = [...root.variables].filter((_, page) => pages.includes(page));
+        const at = (page: number) => variables.find(({ slot }) => slot === page * 512 + 1);
+        for (const page of pages) {
+          const variable = at(page);
+          if (variable !== undefined) probe.track(variable);
+        }
+        read();
+        for (const [index, variable] of variables.entries()) source.set(variable, BigInt(index));
+        const before = source.slotReads.length;
+        read();
+        const seen = source.slotReads
+          .slice(before)
+          .flatMap(([first, count]) =>
+            Array.from({ length: count / 512 }, (_, page) => first / 512 + page),
+          );
+        expect(seen.toSorted((a, b) => a - b)).to.deep.equal(pages.toSorted((a, b) => a - b));
+        for (const [index, variable] of variables.entries())
+          expect(valueOf(variable)).to.equal(BigInt(index));
+        probe.close();
+        expect(kernel.arena.used).to.equal(0);
+      }),
+    );
+  });
+
+  it('a value that was copied before its variable was synced does not count', () => {
+    const { source, root } = shop();
+    const { probe, read, valueOf } = probeOf(source);
+    const late = source.addVariable(root, 'late', { type: 'u64' });
+    probe.track(late);
+    read();
+    // The publisher stores and syncs between the copy of the slots and that of the words.
+    source.afterCopy = () => {
+      source.afterCopy = () => undefined;
+      source.set(late, 7n);
+      source.setSynced(late, true);
+    };
+    read();
+    expect(probe.isSynced(late) ? valueOf(late) : 7n).to.equal(7n);
+    read();
+    expect([probe.isSynced(late), valueOf(late)]).to.deep.equal([true, 7n]);
+  });
+
+  it('what moves again while it is copied again waits for the next read', () => {
+    const { source, root } = shop();
+    const { probe, read, valueOf } = probeOf(source);
+    const late = source.addVariable(root, 'late', { type: 'u64' });
+    probe.track(late);
+    read();
+    let copies = 0;
+    // Synced after the second copy of the slots, before the second copy of the words.
+    source.afterCopy = () => {
+      copies++;
+      if (copies === 1) source.setSynced({ slot: late.slot, incarnation: 9 }, true);
+      if (copies !== 3) return;
+      source.set(late, 7n);
+      source.setSynced(late, true);
+    };
+    read();
+    expect([copies, probe.isSynced(late)]).to.deep.equal([4, false]);
+    source.afterCopy = () => undefined;
+    read();
+    expect([probe.isSynced(late), valueOf(late)]).to.deep.equal([true, 7n]);
+  });
+
+  it('pages that follow on are read together', () => {
+    const { source, root } = shop();
+    const { probe, read, valueOf } = probeOf(source);
+    const all = Array.from({ length: 20_000 }, (_, i) =>
+      source.addVariable(root, `v${i}`, { type: 'u64', value: BigInt(i) }),
+    );
+    for (const variable of all) probe.track(variable);
+    expect(read()).to.have.lengthOf(20_000);
+    const before = source.slotReads.length;
+    read();
+    const reads = source.slotReads.slice(before);
+    expect(reads.length).to.be.at.most(7);
+    expect(reads.reduce((sum, [, count]) => sum + count, 0)).to.equal(40 * 512);
+    expect(all.every((variable, i) => valueOf(variable) === BigInt(i))).to.equal(true);
+  });
+
+  it('tells of the watched items whose slots changed, and of no others', () =>
+    fc.assert(
+      fc.property(
+        fc.array(
+          fc.record({ toggle: fc.nat(149), change: fc.array(fc.nat(149), { maxLength: 4 }) }),
+          { maxLength: 120, minLength: 90 },
+        ),
+        (steps) => {
+          const { source, root } = shop();
+          const all = Array.from({ length: 150 }, (_, i) =>
+            source.addVariable(root, `v${i}`, { type: 'u64', value: 0n }),
+          );
+          const { probe, read } = probeOf(source);
+          for (const variable of all) probe.track(variable);
+          read();
+          const watched = new Set<string>();
+          for (const [round, { toggle, change }] of steps.entries()) {
+            const item = all[toggle];
+            if (item === undefined) continue;
+            if (watched.delete(item.name)) probe.unwatch(item);
+            else {
+              watched.add(item.name);
+              probe.watch(item);
+              probe.watch(item);
+            }
+            const changed = new Set(change.flatMap((index) => all[index] ?? []));
+            for (const variable of changed) source.set(variable, BigInt(round + 1));
+            const wanted = [...changed].filter(({ name }) => watched.has(name));
+            expect(read().toSorted()).to.deep.equal(
+              wanted.map(({ name }) => `changed ${name}`).toSorted(),
+            );
+          }
+        },
+      ),
+      { numRuns: 20 },
+    ));
+
+  it('says whether anything differs from the last copy', () => {
+    const { source, root } = shop();
+    const sales = source.addVariable(root, 'sales', { type: 'u64', value: 1n });
+    const { probe } = probeOf(source);
+    probe.track(sales);
+    expect(probe.read()).to.equal(true);
+    expect(probe.read()).to.equal(false);
+    source.set(sales, 2n);
+    expect(probe.read()).to.equal(true);
+    expect(probe.read()).to.equal(false);
+    source.setSynced(sales, false);
+    expect(probe.read()).to.equal(true);
+  });
+
+  it('gives all its memory back', () => {
+    const { source, root } = shop();
+    const { kernel, probe, read } = probeOf(source);
+    for (let i = 0; i < 3000; i++) {
+      const variable = source.addVariable(root, `v${i}`, { type: 'u64', value: 1n });
+      probe.track(variable);
+      probe.watch(variable);
+    }
+    read();
+    expect(kernel.arena.used).to.be.greaterThan(36_000);
+    probe.close();
+    expect(kernel.arena.used).to.equal(0);
+  });
+});

@@ -1,0 +1,124 @@
+// The whole text of the built-in applications, over trees that have all that their rows read.
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { loadCatalogues } from '#app/catalogue/builtin.js';
+import { OPEN_METRICS } from '#app/exposition/page/open-metrics.js';
+import { FakeSource } from '../../support/fake-source.js';
+import type { FakeObject } from '../../support/fake-source.js';
+import { readOpenMetrics } from '../../support/open-metrics-checker.js';
+import { watched } from '../watched.js';
+
+/** A tree of some objects of each class of a built-in catalogue, with every variable it reads. */
+function treeOf(app: 'ads' | 'adh' | 'ats', source: FakeSource): FakeObject {
+  const catalogue = loadCatalogues().get(app);
+  const classes = catalogue?.classes ?? [];
+  const at = (place: string) => classes.find(({ paths }) => paths[0]?.text === place);
+  const rootClass = at('@root')?.classIds[0] ?? '';
+  const root = source.addObject(`h.1.${app}`, rootClass);
+  const objects = new Map<string, FakeObject>([[` ${rootClass}`, root]]);
+  const objectAt = (path: string, className: string, parent = root): FakeObject => {
+    const key = `${path} ${className}`;
+    const known = objects.get(key);
+    if (known !== undefined) return known;
+    const object = source.addObject(`h.1.${app}.${path}`, className, { parent });
+    objects.set(key, object);
+    return object;
+  };
+  const named = new Set<string>();
+  for (const { paths, classIds, rows } of classes)
+    for (const example of ['1', '2 "x"']) {
+      const segments = paths[0]?.segments.map(
+        ({ literal, matches }) =>
+          literal ?? [example, 'mount1', 'user1', '8101'].find((text) => matches(text)) ?? '7',
+      );
+      const place = segments?.join('.') ?? '';
+      for (const row of rows) {
+        const owner = objectAt(place, classIds[0] ?? '');
+        const object =
+          row.classId === undefined
+            ? owner
+            : objectAt(place === '' ? row.at : `${place}.${row.at}`, row.classId, owner);
+        const add = (name: string, type: 'u64' | 'string') => {
+          const key = `${object.id} ${name}`;
+          if (named.has(key)) return;
+          named.add(key);
+          const value = type === 'string' ? `text\n"${name}"` : BigInt(named.size);
+          source.addVariable(object, name, { type, value });
+        };
+        if (row.kind === 'info') for (const { variable } of row.labelsFrom) add(variable, 'string');
+        else if (row.kind === 'pair') for (const name of [row.sum, row.count]) add(name, 'u64');
+        else if (row.kind === 'stateset' || row.kind === 'timestamp') add(row.variable, 'string');
+        else if (row.kind === 'scalar' && row.pattern !== undefined)
+          add(row.variable.replace(/\{.*\}/, '14002'), 'u64');
+        else if (row.kind !== 'state') add(row.variable, 'u64');
+      }
+    }
+  return root;
+}
+
+const hasPromtool = (): boolean => spawnSync('promtool', ['--version']).error === undefined;
+
+describe('the text of the built-in applications', () => {
+  for (const app of ['ads', 'adh', 'ats'] as const) {
+    it(`${app}: every scalar metric of the catalogue is there`, () => {
+      const source = new FakeSource();
+      const catalogue = loadCatalogues().get(app);
+      const { render, clashes } = watched(source, treeOf(app, source), { app, catalogue });
+      const names = new Set(render().families.map(({ facts }) => facts.name));
+      const wanted = (catalogue?.classes ?? []).flatMap(({ rows }) =>
+        rows.flatMap(({ kind, family }) => (kind === 'scalar' ? family.name : [])),
+      );
+      expect([...names]).to.include.members([...new Set(wanted)]);
+      expect(clashes).to.deep.equal([]);
+    });
+
+    it(`${app}: OpenMetrics says the type and unit of every metric`, () => {
+      const source = new FakeSource();
+      const catalogue = loadCatalogues().get(app);
+      const { page, render } = watched(source, treeOf(app, source), { app, catalogue });
+      const read = readOpenMetrics(page(OPEN_METRICS));
+      const said = read.map(({ type, unit, samples }) => ({ type, unit, lines: samples.length }));
+      const wanted = render().families.map(({ facts: { type, unit }, pieces }) => ({
+        type,
+        unit,
+        lines: Buffer.concat(pieces).toString().split('\n').length - 1,
+      }));
+      expect(said).to.deep.equal(wanted);
+      expect(read.length).to.be.greaterThan(50);
+    });
+
+    it(`${app}: Prometheus reads it as OpenMetrics`, function () {
+      if (!hasPromtool()) this.skip();
+      const source = new FakeSource();
+      const catalogue = loadCatalogues().get(app);
+      const { page } = watched(source, treeOf(app, source), { app, catalogue });
+      // The only command of promtool that reads OpenMetrics wants a time with each sample.
+      const timed = page(OPEN_METRICS).replace(/^[^#].*$/gm, '$& 1700000000');
+      const folder = mkdtempSync(join(tmpdir(), 'open-metrics-'));
+      try {
+        const file = join(folder, 'page');
+        writeFileSync(file, timed);
+        const { status, stderr } = spawnSync(
+          'promtool',
+          ['tsdb', 'create-blocks-from', 'openmetrics', file, folder],
+          { encoding: 'utf8' },
+        );
+        expect({ status, stderr }).to.deep.equal({ status: 0, stderr: '' });
+      } finally {
+        rmSync(folder, { recursive: true });
+      }
+    });
+
+    it(`${app}: promtool has nothing to say against it`, function () {
+      if (!hasPromtool()) this.skip();
+      const source = new FakeSource();
+      const catalogue = loadCatalogues().get(app);
+      const { text } = watched(source, treeOf(app, source), { app, catalogue });
+      const said = execFileSync('promtool', ['check', 'metrics'], { input: text() });
+      expect(said.toString()).to.equal('');
+    });
+  }
+});

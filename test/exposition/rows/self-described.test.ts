@@ -1,0 +1,112 @@
+// An application without a catalogue: series from what its publisher says of each variable.
+import { execFileSync, spawnSync } from 'node:child_process';
+import { expect } from 'chai';
+import { metricNamePart } from '#app/catalogue/names.js';
+import { FakeSource } from '../../support/fake-source.js';
+import { watched } from '../watched.js';
+
+/** A pump station with a variable of each type, and the names that real trees have. */
+function pumps() {
+  const source = new FakeSource();
+  const root = source.addObject('h.1.pumps', 'PumpStation');
+  const pump = source.addObject('h.1.pumps.hall.7.', 'Pump-Type.A', { parent: root });
+  source.addVariable(root, 'bytesSent.14002', {
+    type: 'u64',
+    kind: 'counter',
+    unit: 'bytes',
+    help: 'Bytes\nsent.',
+    value: 2n ** 64n - 1n,
+  });
+  source.addVariable(root, '# managed objs', { type: 'i64', kind: 'gauge', value: -3 });
+  source.addVariable(pump, '32PingInterval', { type: 'f64', value: 0.5 });
+  source.addVariable(pump, 'isOn', { type: 'bool', value: true });
+  source.addVariable(pump, 'serial number', { type: 'string', value: 'A "1"' });
+  source.addVariable(pump, 'head', {
+    type: 'histogram',
+    schema: [1],
+    value: { type: 'histogram', counts: BigUint64Array.of(1n, 2n), sum: 9 },
+  });
+  source.addVariable(pump, 'flow', {
+    type: 'summary',
+    schema: [0.5],
+    value: { type: 'summary', count: 2n, sum: 3, values: Float64Array.of(1.5) },
+  });
+  source.addVariable(pump, 'late', { type: 'u64' });
+  return { source, root, pump };
+}
+
+describe('an application without a catalogue', () => {
+  const names = [
+    ['bytesSent.14002', 'bytes_sent_14002'],
+    ['# managed objs', 'managed_objs'],
+    ['32PingInterval', '32_ping_interval'],
+    ['__a--b..c__', 'a_b_c'],
+    ['RTSDKVersion', 'rtsdkversion'],
+    ['größe', 'gr_e'],
+    ['#', ''],
+  ] as const;
+  for (const [text, part] of names)
+    it(`${JSON.stringify(text)} is ${JSON.stringify(part)} in a metric name`, () =>
+      expect(metricNamePart(text)).to.equal(part));
+
+  it('each variable becomes a series of its class, by type and kind', () => {
+    const { source, root } = pumps();
+    const { text } = watched(source, root, { app: 'pumps' });
+    const A = 'pumps_pump_type_a';
+    const at = 'object="hall.7."';
+    expect(text().split('\n')).to.deep.equal([
+      '# HELP pumps_pump_station_bytes_sent_14002_total Bytes\\nsent.',
+      '# TYPE pumps_pump_station_bytes_sent_14002_total counter',
+      'pumps_pump_station_bytes_sent_14002_total{object="@root"} 18446744073709551615',
+      '# HELP pumps_pump_station_managed_objs Variable # managed objs of objects of class PumpStation.',
+      '# TYPE pumps_pump_station_managed_objs gauge',
+      'pumps_pump_station_managed_objs{object="@root"} -3',
+      `# HELP ${A}_32_ping_interval Variable 32PingInterval of objects of class Pump-Type.A.`,
+      `# TYPE ${A}_32_ping_interval untyped`,
+      `${A}_32_ping_interval{${at}} 0.5`,
+      `# HELP ${A}_flow Variable flow of objects of class Pump-Type.A.`,
+      `# TYPE ${A}_flow summary`,
+      `${A}_flow{${at},quantile="0.5"} 1.5`,
+      `${A}_flow_sum{${at}} 3`,
+      `${A}_flow_count{${at}} 2`,
+      `# HELP ${A}_head Variable head of objects of class Pump-Type.A.`,
+      `# TYPE ${A}_head histogram`,
+      `${A}_head_bucket{${at},le="1"} 1`,
+      `${A}_head_bucket{${at},le="+Inf"} 3`,
+      `${A}_head_sum{${at}} 9`,
+      `${A}_head_count{${at}} 3`,
+      `# HELP ${A}_is_on Variable isOn of objects of class Pump-Type.A.`,
+      `# TYPE ${A}_is_on gauge`,
+      `${A}_is_on{${at}} 1`,
+      `# HELP ${A}_serial_number_info Variable serial number of objects of class Pump-Type.A.`,
+      `# TYPE ${A}_serial_number_info gauge`,
+      `${A}_serial_number_info{${at},value="A \\"1\\""} 1`,
+      '',
+    ]);
+  });
+
+  it('promtool has nothing to say against it', function () {
+    if (spawnSync('promtool', ['--version']).error !== undefined) this.skip();
+    const { source, root } = pumps();
+    const { text } = watched(source, root, { app: 'pumps' });
+    const said = execFileSync('promtool', ['check', 'metrics'], { input: text() });
+    expect(said.toString()).to.equal('');
+  });
+
+  it('objects of one class share their families; another type of one name clashes', () => {
+    const { source, root, pump } = pumps();
+    const { lines, clashes } = watched(source, root, { app: 'pumps' });
+    lines();
+    const more = source.addObject('h.1.pumps.hall.8', 'Pump-Type.A', { parent: root });
+    source.addVariable(more, 'isOn', { type: 'bool', value: false });
+    const other = source.addObject('h.1.pumps.hall.9', 'Pump-Type.A', { parent: root });
+    source.addVariable(other, 'isOn', { type: 'u64', value: 7 });
+    const isOn = () => lines().filter((line) => line.startsWith('pumps_pump_type_a_is_on'));
+    const of = (object: string) => `pumps_pump_type_a_is_on{object="${object}"}`;
+    expect(isOn()).to.deep.equal([`${of('hall.7.')} 1`, `${of('hall.8')} 0`]);
+    expect(clashes).to.deep.equal([of('hall.9')]);
+    source.remove(pump);
+    source.remove(more);
+    expect(isOn()).to.deep.equal([`${of('hall.9')} 7`]);
+  });
+});

@@ -1,0 +1,165 @@
+// Two series of one name and labels: the first stays, the others wait for it to go.
+import fc from 'fast-check';
+import { expect } from 'chai';
+import type { FamilyFacts, MetricType } from '#app/model.js';
+import { ExpositionText } from '#app/exposition/text/exposition-text.js';
+import { Kernel } from '#app/exposition/kernel/kernel.js';
+import { SeriesRegister } from '#app/exposition/rows/series-register.js';
+
+const facts = (name: string, type: MetricType = 'gauge'): FamilyFacts => ({
+  name,
+  type,
+  unit: '',
+  help: '',
+});
+
+function registerOf() {
+  const text = new ExpositionText(new Kernel());
+  const clashes: string[] = [];
+  const register = new SeriesRegister(text, (series) => clashes.push(series));
+  const put = (
+    owner: number,
+    series: string,
+    value = owner,
+    type: MetricType = 'gauge',
+    name = series.replace(/\{.*/, ''),
+  ) => {
+    const line = { text: `${series} ${value}\n`, value: 0, op: 0 };
+    register.put(facts(name, type), 0, { owner, sub: 0 }, line);
+  };
+  return {
+    register,
+    clashes,
+    put,
+    remove: (owner: number, name = 'x') => register.remove(name, { owner, sub: 0 }),
+    /** The lines that are shown, without the line feeds. */
+    shown: (): string[] =>
+      text
+        .render()
+        .families.flatMap(({ pieces }) => pieces.map((piece) => Buffer.from(piece).toString()))
+        .join('')
+        .split('\n')
+        .slice(0, -1),
+  };
+}
+
+describe('the register of series', () => {
+  it('the first stays when it gets another value', () => {
+    const { put, shown, clashes, register } = registerOf();
+    put(1, 'x{a="b"}');
+    put(2, 'x{a="b"}');
+    put(1, 'x{a="b"}', 10);
+    put(2, 'x{a="b"}', 20);
+    put(1, 'x{a="b"}', 11);
+    expect(shown()).to.deep.equal(['x{a="b"} 11']);
+    expect(clashes).to.deep.equal(['x{a="b"}']);
+    expect(register.clashes).to.equal(1);
+  });
+
+  it('all that waited for a family of another type are shown when it goes', () => {
+    const { put, remove, shown, register } = registerOf();
+    put(1, 'x', 1, 'counter');
+    put(2, 'x{a="b"}');
+    put(3, 'x{a="c"}');
+    put(4, 'x{a="c"}');
+    expect(shown()).to.deep.equal(['x 1']);
+    expect(register.clashes).to.equal(3);
+    remove(1);
+    expect(shown()).to.deep.equal(['x{a="b"} 2', 'x{a="c"} 3']);
+  });
+
+  it('one that waited for a series of another family is shown when that goes', () => {
+    const { put, remove, shown } = registerOf();
+    put(1, 'x_sum', 1, 'histogram', 'x');
+    put(2, 'x_sum');
+    expect(shown()).to.deep.equal(['x_sum 1']);
+    remove(1);
+    expect(shown()).to.deep.equal(['x_sum 2']);
+  });
+
+  it('the second appears when the first goes, or becomes another series', () => {
+    const { put, remove, shown } = registerOf();
+    for (const owner of [1, 2, 3]) put(owner, 'x{a="b"}');
+    remove(1);
+    expect(shown()).to.deep.equal(['x{a="b"} 2']);
+    put(2, 'x{a="c"}');
+    expect(shown()).to.deep.equal(['x{a="c"} 2', 'x{a="b"} 3']);
+  });
+
+  it('one that waits and goes is never shown', () => {
+    const { put, remove, shown } = registerOf();
+    put(1, 'x');
+    put(2, 'x');
+    remove(2);
+    remove(1);
+    expect(shown()).to.deep.equal([]);
+  });
+
+  it('a family keeps the type that it had first; others of its name clash', () => {
+    const { put, shown, clashes } = registerOf();
+    put(1, 'x{a="b"}');
+    put(2, 'x{a="c"}', 2, 'counter');
+    expect(shown()).to.deep.equal(['x{a="b"} 1']);
+    expect(clashes).to.deep.equal(['x{a="c"}']);
+  });
+
+  it('different series are never taken for a clash', () => {
+    const { put, register } = registerOf();
+    for (let i = 0; i < 50_000; i++) put(i, `x{object="sink.client${i}.route"}`);
+    for (let i = 0; i < 50_000; i++) put(50_000 + i, `x{object="${i % 250}.${i >> 3}.${i & 7}"}`);
+    expect(register.clashes).to.equal(0);
+  });
+
+  const series = fc.constantFrom('x{a="b"}', 'x{a="c"}', 'x{a="d"}');
+  const owner = fc.nat(6);
+  const step = fc.oneof(fc.record({ owner, series }), fc.record({ owner }));
+
+  it('what is shown stays, no series is shown twice, and none waits without a reason', () =>
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+        const { put, remove, shown } = registerOf();
+        const wanted = new Map<number, { series: string; type: MetricType }>();
+        let before: string[] = [];
+        for (const each of steps) {
+          if ('series' in each) {
+            const type = each.owner < 3 ? 'counter' : 'gauge';
+            put(each.owner, each.series, each.owner, type);
+            wanted.set(each.owner, { series: each.series, type });
+          } else {
+            remove(each.owner);
+            wanted.delete(each.owner);
+          }
+          const now = shown();
+          const isOf = (line: string, other: number) => line.endsWith(` ${other}`);
+          const others = before.filter((line) => !isOf(line, each.owner));
+          expect(now).to.include.members(others);
+          const names = now.map((line) => line.split(' ')[0]);
+          expect(new Set(names).size).to.equal(names.length);
+          const types = new Set(
+            [...wanted].flatMap(([o, { type }]) => (now.some((line) => isOf(line, o)) ? type : [])),
+          );
+          expect(types.size).to.be.at.most(1);
+          for (const [o, { series: name, type }] of wanted)
+            if (!now.some((line) => isOf(line, o)))
+              expect(names.includes(name) || !types.has(type), `${name} of ${o}`).to.equal(true);
+          before = now;
+        }
+      }),
+      { numRuns: 300 },
+    ));
+
+  it('our own names are not for publishers', () => {
+    const { register, put, shown } = registerOf();
+    put(1, 'shm_exporter_internal_target_ready');
+    expect([shown(), register.omitted, register.clashes]).to.deep.equal([[], 1, 0]);
+  });
+
+  it('families beyond ten thousand are left out and counted', () => {
+    const { register, put, shown, remove } = registerOf();
+    for (let i = 0; i < 10_002; i++) put(i, `x${i}`);
+    expect([shown().length, register.omitted]).to.deep.equal([10_000, 2]);
+    remove(0, 'x0');
+    put(10_001, 'x10001');
+    expect(shown()).to.include('x10001 10001');
+  });
+});

@@ -1,0 +1,224 @@
+// The text of all families against a renderer that knows no blocks, no memory and no last time.
+import fc from 'fast-check';
+import { expect } from 'chai';
+import type { FamilyFacts, MetricType, Snapshot } from '#app/model.js';
+import { ExpositionText } from '#app/exposition/text/exposition-text.js';
+import { Kernel } from '#app/exposition/kernel/kernel.js';
+import { floatText } from '#app/exposition/text/number-text.js';
+import { bitsOf } from '../../support/fake-source.js';
+
+const VALUES = 50;
+const facts = (name: string, type: MetricType = 'gauge'): FamilyFacts => ({
+  name,
+  type,
+  unit: '',
+  help: `About ${name}.`,
+});
+
+/** Names in no order, with the ranks that they stand by: equal ranks go by name. */
+const FAMILIES = [
+  ['shop_b', 1],
+  ['shop_a', 1],
+  ['shop_z', 0],
+] as const;
+
+interface NaiveLine {
+  readonly owner: number;
+  readonly sub: number;
+  readonly text: string;
+  readonly value: number | undefined;
+}
+
+/** An exposition text, and beside it what it should say. */
+class Pair {
+  readonly kernel = new Kernel();
+  readonly values = this.kernel.arena.take(VALUES * 8);
+  readonly before = this.kernel.arena.used;
+  readonly text = new ExpositionText(this.kernel);
+  readonly naive = new Map<string, Map<string, NaiveLine>>();
+  readonly held: { snapshot: Snapshot; text: string; release: () => void }[] = [];
+
+  constructor() {
+    this.kernel.f64.fill(0, this.values / 8, this.values / 8 + VALUES);
+  }
+
+  set(index: number, value: number): void {
+    this.kernel.f64[this.values / 8 + index] = value;
+  }
+
+  put(family: number, owner: number, sub: number, value: number | undefined): void {
+    const [name, rank] = FAMILIES[family % FAMILIES.length] ?? ['x', 0];
+    const series = `${name}{owner="${owner}",text="${'é'.repeat(owner % 7)}"}`;
+    const text = value === undefined ? `${series} ${sub}\n` : `${series} `;
+    this.text.put(
+      facts(name),
+      rank,
+      { owner, sub },
+      {
+        text,
+        value: value === undefined ? 0 : this.values + value * 8,
+        op: value === undefined ? 0 : this.kernel.op('f64'),
+      },
+    );
+    const lines = this.naive.get(name) ?? new Map<string, NaiveLine>();
+    lines.set(`${owner} ${sub}`, { owner, sub, text, value });
+    this.naive.set(name, lines);
+  }
+
+  remove(family: number, owner: number, sub: number): void {
+    const [name] = FAMILIES[family % FAMILIES.length] ?? ['x'];
+    this.text.remove(name, { owner, sub });
+    this.naive.get(name)?.delete(`${owner} ${sub}`);
+  }
+
+  get expected(): string {
+    const valueText = (index: number) => floatText(this.kernel.f64[this.values / 8 + index] ?? NaN);
+    return FAMILIES.toSorted(([a, x], [b, y]) => x - y || (a < b ? -1 : 1))
+      .flatMap(([name]) =>
+        [...(this.naive.get(name)?.values() ?? [])]
+          .toSorted((a, b) => a.owner - b.owner || a.sub - b.sub)
+          .map(({ text, value }) => (value === undefined ? text : `${text}${valueText(value)}\n`)),
+      )
+      .join('');
+  }
+
+  /** Renders, compares, and keeps the snapshot if told so. */
+  render(isHeld = false): Snapshot {
+    const snapshot = this.text.render();
+    const { expected } = this;
+    if (textOf(snapshot) !== expected) expect(textOf(snapshot)).to.equal(expected);
+    expect(snapshot.bytes).to.equal(Buffer.byteLength(expected));
+    expect(snapshot.series).to.equal(expected.split('\n').length - 1);
+    if (isHeld) this.held.push({ snapshot, text: expected, release: snapshot.hold() });
+    return snapshot;
+  }
+
+  /** Ends it all; what is held must have stayed as it was. */
+  close(): void {
+    this.text.close();
+    for (const { snapshot, text, release } of this.held) {
+      expect(textOf(snapshot) === text).to.equal(true);
+      release();
+      release();
+    }
+    expect(this.kernel.arena.used).to.equal(this.before);
+  }
+}
+
+const textOf = ({ families }: Snapshot): string =>
+  Buffer.concat(families.flatMap(({ pieces }) => pieces)).toString();
+
+const family = fc.nat(FAMILIES.length - 1);
+const value = fc.option(fc.nat(VALUES - 1));
+const number = fc.oneof(fc.double(), fc.constantFrom(-1.2345678901234567e-6, 0, 1e300));
+const key = { family, owner: fc.nat(40), sub: fc.nat(2) };
+const run = { family, from: fc.nat(4000), count: fc.nat(2500), by: fc.constantFrom(1, -1, 7) };
+
+const step = fc.oneof(
+  fc.record({ kind: fc.constant('put' as const), ...key, value }),
+  fc.record({ kind: fc.constant('remove' as const), ...key }),
+  fc.record({ kind: fc.constant('set' as const), index: fc.nat(VALUES - 1), number }),
+  fc.record({ kind: fc.constant('render' as const), isHeld: fc.boolean() }),
+);
+const largeStep = fc.oneof(
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant('putMany' as const), ...run, value }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('removeMany' as const), ...run }) },
+  { weight: 5, arbitrary: step },
+);
+
+/** The owners of a run: in order, backwards, or scattered. */
+const ownersOf = ({ from, count, by }: { from: number; count: number; by: number }) =>
+  Array.from({ length: count }, (_, i) => from + ((((i * by) % 2503) + 2503) % 2503));
+
+type Step = typeof largeStep extends fc.Arbitrary<infer T> ? T : never;
+
+function perform(pair: Pair, each: Step): void {
+  switch (each.kind) {
+    case 'put':
+      pair.put(each.family, each.owner, each.sub, each.value ?? undefined);
+      return;
+    case 'remove':
+      pair.remove(each.family, each.owner, each.sub);
+      return;
+    case 'set':
+      pair.set(each.index, each.number);
+      return;
+    case 'render':
+      pair.render(each.isHeld);
+      return;
+    case 'putMany':
+      for (const owner of ownersOf(each))
+        pair.put(each.family, owner, 0, each.value === null ? undefined : owner % VALUES);
+      return;
+    case 'removeMany':
+      for (const owner of ownersOf(each)) pair.remove(each.family, owner, 0);
+  }
+}
+
+function play(steps: readonly Step[]): void {
+  const pair = new Pair();
+  for (const each of steps) perform(pair, each);
+  pair.render();
+  pair.close();
+}
+
+describe('the text of all families', () => {
+  it('is what a plain renderer gives, whatever comes, goes and changes', () =>
+    fc.assert(fc.property(fc.array(step, { maxLength: 80 }), play), { numRuns: 150 }));
+
+  it('is so with thousands of lines, which split and merge blocks', () =>
+    fc.assert(
+      fc.property(fc.array(largeStep, { minLength: 8, maxLength: 25 }), (steps) => {
+        play([{ kind: 'putMany', family: 0, from: 0, count: 2503, by: 7, value: 1 }, ...steps]);
+      }),
+      { numRuns: 10 },
+    ));
+
+  it('4000 lines that come in order and go in any order', () => {
+    const pair = new Pair();
+    for (let owner = 0; owner < 4000; owner++) pair.put(0, owner, 0, owner % VALUES);
+    expect(pair.render().families[0]?.pieces).to.have.lengthOf(4);
+    for (let i = 0; i < 3900; i++) {
+      pair.remove(0, (i * 1009) % 4000, 0);
+      if (i % 500 === 0) pair.render();
+    }
+    expect(pair.render().families[0]?.pieces.length).to.be.at.most(2);
+    pair.close();
+  });
+
+  it('pieces of blocks where nothing changed are the same ones', () => {
+    const pair = new Pair();
+    for (let owner = 0; owner < 3000; owner++) pair.put(0, owner, 0, owner < 2000 ? 1 : 2);
+    const first = pair.render().families[0]?.pieces ?? [];
+    pair.set(2, 7);
+    const second = pair.render().families[0]?.pieces ?? [];
+    expect(second.map((piece, i) => piece === first[i])).to.deep.equal([true, false, false]);
+    expect(pair.render().families[0]?.pieces).to.deep.equal(second);
+    pair.close();
+  });
+
+  it('a family begins when its first line comes and ends when its last goes', () => {
+    const pair = new Pair();
+    const names = () => pair.render().families.map(({ facts }) => facts.name);
+    expect(names()).to.deep.equal([]);
+    pair.put(0, 1, 0, 1);
+    pair.put(2, 1, 0, 1);
+    pair.put(1, 1, 0, 1);
+    expect(names()).to.deep.equal(['shop_z', 'shop_a', 'shop_b']);
+    pair.remove(1, 1, 0);
+    pair.remove(1, 1, 0);
+    expect(names()).to.deep.equal(['shop_z', 'shop_b']);
+    expect(pair.text.facts('shop_a')).to.equal(undefined);
+    expect(pair.text.facts('shop_b')?.help).to.equal('About shop_b.');
+    pair.close();
+  });
+
+  it('the bits of a NaN and the sign of a zero are changes too', () => {
+    const pair = new Pair();
+    pair.put(0, 1, 0, 0);
+    pair.render();
+    pair.kernel.u64[pair.values / 8] = bitsOf(-0, 'f64');
+    expect(textOf(pair.render())).to.match(/ -0\n$/);
+    pair.close();
+  });
+});

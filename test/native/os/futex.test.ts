@@ -1,0 +1,80 @@
+// Waiting for a tick: one call on one thread wakes when any of the segments moves.
+import { expect } from 'chai';
+import { closeSync, openSync } from 'node:fs';
+import { hrtime } from 'node:process';
+import { MUTABLE, MUTABLE_OFFSET, PAGE } from '#app/native/segment/layout.js';
+import { canWaitOnFutexes, futexWaitAny, map } from '#app/native/os/libc.js';
+import type { FutexWait, Mapping } from '#app/native/os/libc.js';
+import { freshChildren } from '../../support/children.js';
+import { freshSegments } from '../../support/segments.js';
+
+const SECOND = 1_000_000_000n;
+
+/** Resolves with the milliseconds that a wait of at most `timeoutNs` took. */
+function wait(waits: readonly FutexWait[], timeoutNs: bigint): Promise<number> {
+  const from = hrtime.bigint();
+  return new Promise((resolve) => {
+    futexWaitAny(waits, from, timeoutNs, () => resolve(Number(hrtime.bigint() - from) / 1e6));
+  });
+}
+
+describe('changes wake the reader: a futex word (segment 10)', () => {
+  const children = freshChildren();
+  const segments = freshSegments();
+  const pages: Mapping[] = [];
+  afterEach(() => pages.splice(0).forEach((page) => page.unmap()));
+  const waitOn = (serverKey: string): FutexWait => {
+    const { tick } = segments.watch(serverKey).look();
+    const fd = openSync(segments.path(serverKey), 'r');
+    const page = map(fd, PAGE, 'read');
+    closeSync(fd);
+    pages.push(page);
+    const at = MUTABLE_OFFSET + MUTABLE.tick;
+    return { word: page.bytes.subarray(at, at + 4), expected: tick };
+  };
+
+  before('the kernel lets this process wait on several words', function () {
+    if (!canWaitOnFutexes()) this.skip();
+  });
+
+  it('wakes on the notify of a publisher in another process', async () => {
+    await children.go(await children.ready('churning-publisher', segments.contextId, '82'));
+    segments.publish('83');
+    expect(await wait([waitOn('83'), waitOn('82')], 10n * SECOND)).to.be.below(5000);
+  });
+
+  it('wakes when the publisher notifies while the wait goes on', async () => {
+    const publisher = segments.publish('82');
+    const waiting = wait([waitOn('82')], 10n * SECOND);
+    setTimeout(() => publisher.notify(), 30);
+    expect(await waiting).to.be.within(20, 5000);
+  });
+
+  it('wakes when the publisher closes', async () => {
+    const publisher = segments.publish('82');
+    const waiting = wait([waitOn('82')], 10n * SECOND);
+    setTimeout(() => publisher.close(), 30);
+    expect(await waiting).to.be.within(20, 5000);
+  });
+
+  it('returns at once when the tick has moved already', async () => {
+    const publisher = segments.publish('82');
+    const before = waitOn('82');
+    publisher.notify();
+    expect(await wait([before], 10n * SECOND)).to.be.below(1000);
+  });
+
+  it('waits no longer than it is told to while nothing moves', async () => {
+    segments.publish('82');
+    expect(await wait([waitOn('82')], SECOND / 20n)).to.be.within(49, 1000);
+  });
+
+  it('waits on 128 segments in one call', async () => {
+    const publisher = segments.publish('82');
+    const waits = Array.from({ length: 127 }, () => waitOn('82'));
+    segments.publish('83');
+    const waiting = wait([waitOn('83'), ...waits], 10n * SECOND);
+    setTimeout(() => publisher.notify(), 30);
+    expect(await waiting).to.be.within(20, 5000);
+  });
+});

@@ -1,0 +1,18 @@
+// What the real shared memory does where the system does not play along.
+import { expect } from 'chai';
+import { FutexWaiter } from '#app/native/os/futex-waiter.js';
+import { posixMemory } from '#app/native/os/posix.js';
+
+describe('a segment that cannot be mapped', () => {
+  it('is read all the same, and waiting for it ends without a call', () => {
+    const waiter = new FutexWaiter();
+    // A file that the kernel lets nobody map, seen from the folder of shared memory.
+    const file = posixMemory(waiter).open('../../proc/self/stat');
+    const moved = () => expect.fail('it cannot know');
+    file?.wait(0, 0, moved)();
+    file?.wait(0, 0, moved)();
+    expect(file?.read(Buffer.alloc(1), 1, 0)).to.equal(1);
+    file?.close();
+    waiter.close();
+  });
+});

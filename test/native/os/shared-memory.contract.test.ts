@@ -1,0 +1,188 @@
+// The contract of shared memory: the real one and the one of the tests must both pass it.
+import { expect } from 'chai';
+import {
+  chmodSync,
+  linkSync,
+  mkdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { Fault } from '#app/errors.js';
+import { posixMemory } from '#app/native/os/posix.js';
+import type { SegmentFile, SharedMemory } from '#app/native/os/shared-memory.js';
+import { HeapMemory } from '../../support/heap-memory.js';
+import { freshSegments } from '../../support/segments.js';
+
+/** What a file says of its lock at once. */
+function lockOf(file: SegmentFile | undefined): boolean | undefined {
+  const told: boolean[] = [];
+  file?.askLock((isLocked) => told.push(isLocked));
+  return told[0];
+}
+
+/** What a test does to the segments that a memory opens. */
+interface Side {
+  readonly memory: SharedMemory;
+  readonly name: (serverKey: string) => string;
+  readonly put: (serverKey: string, bytes: Buffer) => void;
+  readonly cut: (serverKey: string, length: number) => void;
+  readonly remove: (serverKey: string) => void;
+}
+
+/** Every memory must pass this. */
+function describeMemory(kind: string, makeSide: () => Side): void {
+  describe(`shared memory: ${kind}`, () => {
+    const side = makeSide();
+    const files: SegmentFile[] = [];
+    afterEach(() => files.splice(0).forEach((file) => file.close()));
+    const open = (serverKey: string): SegmentFile => {
+      const file = side.memory.open(side.name(serverKey));
+      if (file === undefined) throw new Error(`${serverKey} is not there`);
+      files.push(file);
+      return file;
+    };
+
+    it('knows nothing of a name that nobody has', () =>
+      expect(side.memory.open(side.name('none'))).to.equal(undefined));
+
+    it('copies what the publisher wrote, from any position', () => {
+      side.put('82', Buffer.from('abcdef'));
+      const into = Buffer.from('......');
+      expect(open('82').read(into, 3, 2)).to.equal(3);
+      expect(into.toString()).to.equal('cde...');
+    });
+
+    it('copies what there is when less is there than asked for', () => {
+      side.put('82', Buffer.from('abc'));
+      const into = Buffer.from('......');
+      expect(open('82').read(into, 6, 1)).to.equal(2);
+      expect(into.toString()).to.equal('bc....');
+      expect(open('82').read(into, 6, 3)).to.equal(0);
+      expect(open('82').read(into, 6, 2 ** 40)).to.equal(0);
+    });
+
+    it('tells the size of now, after a cut too', () => {
+      side.put('82', Buffer.alloc(5000, 1));
+      const file = open('82');
+      expect(file.size()).to.equal(5000);
+      side.cut('82', 10);
+      expect(file.size()).to.equal(10);
+      expect(file.read(Buffer.alloc(20), 20, 0)).to.equal(10);
+    });
+
+    it('keeps a removed segment readable, and no longer named', () => {
+      side.put('82', Buffer.from('abc'));
+      const file = open('82');
+      expect(file.nameHolder()).to.equal('this');
+      side.remove('82');
+      expect(file.nameHolder()).to.equal('none');
+      expect(file.read(Buffer.alloc(3), 3, 0)).to.equal(3);
+      expect(side.memory.open(side.name('82'))).to.equal(undefined);
+    });
+
+    it('keeps a replaced segment apart from the one that replaced it', () => {
+      side.put('82', Buffer.from('old'));
+      const old = open('82');
+      side.put('82', Buffer.from('new'));
+      const into = Buffer.alloc(3);
+      old.read(into, 3, 0);
+      expect([into.toString(), old.nameHolder()]).to.deep.equal(['old', 'another']);
+      const replaced = open('82');
+      replaced.read(into, 3, 0);
+      expect([into.toString(), replaced.nameHolder()]).to.deep.equal(['new', 'this']);
+    });
+
+    it('reads nothing once it is closed, and may be closed again', () => {
+      side.put('82', Buffer.alloc(4096, 7));
+      const file = open('82');
+      file.close();
+      file.close();
+      const answers = [file.read(Buffer.alloc(4), 4, 0), file.size(), file.nameHolder()];
+      const told: boolean[] = [];
+      file.askLock((isLocked) => told.push(isLocked));
+      expect(answers).to.deep.equal([0, 0, 'none']);
+      expect(told, 'no answer').to.deep.equal([]);
+    });
+  });
+}
+
+describeMemory('heap', () => {
+  const memory = new HeapMemory();
+  const segments = new Map<string, ReturnType<HeapMemory['put']>>();
+  return {
+    memory,
+    name: (serverKey) => serverKey,
+    put: (serverKey, bytes) => void segments.set(serverKey, memory.put(serverKey, bytes)),
+    cut: (serverKey, length) => segments.get(serverKey)?.truncate(length),
+    remove: (serverKey) => memory.remove(serverKey),
+  };
+});
+
+describeMemory('posix', () => {
+  const segments = freshSegments();
+  return {
+    memory: posixMemory(),
+    name: segments.name,
+    put: (serverKey, bytes) => {
+      writeFileSync(segments.path('new'), bytes);
+      renameSync(segments.path('new'), segments.path(serverKey));
+    },
+    cut: (serverKey, length) => truncateSync(segments.path(serverKey), length),
+    remove: (serverKey) => rmSync(segments.path(serverKey)),
+  };
+});
+
+describe('POSIX shared memory', () => {
+  const segments = freshSegments();
+
+  it('knows a lock from no lock, and a file of two names from none', () => {
+    segments.publish('82');
+    writeFileSync(segments.path('free'), 'x');
+    linkSync(segments.path('82'), segments.path('second'));
+    const answers = ['82', 'free'].map((serverKey) => {
+      const file = posixMemory().open(segments.name(serverKey));
+      const answer = [lockOf(file), file?.nameHolder()];
+      file?.close();
+      return answer;
+    });
+    expect(answers).to.deep.equal([
+      [true, 'this'],
+      [false, 'this'],
+    ]);
+  });
+
+  it('says of a segment that it may not read that it is there', () => {
+    segments.publish('82');
+    const path = segments.path('82');
+    chmodSync(path, 0);
+    const euid = process.geteuid?.() ?? 0;
+    try {
+      // The superuser may read everything.
+      if (euid === 0) process.seteuid?.('nobody');
+      expect(() => posixMemory().open(segments.name('82'))).to.throw(
+        Fault,
+        `Segment ${path} is there, but this process may not read it (EACCES)`,
+      );
+    } finally {
+      if (euid === 0) process.seteuid?.(0);
+    }
+  });
+
+  const NOT_OPENED = [
+    ['a folder', (path: string) => mkdirSync(path), 'is not a regular file'],
+    ['a link', (path: string) => symlinkSync('/etc/hostname', path), 'ELOOP'],
+  ] as const;
+  for (const [what, make, reason] of NOT_OPENED)
+    it(`does not open ${what} that has the name, and says so with its path`, () => {
+      make(segments.path('82'));
+      expect(() => posixMemory().open(segments.name('82')))
+        .to.throw(Fault, reason)
+        .that.satisfies(
+          ({ code, message }: Fault) =>
+            code === 'NATIVE_FAILED' && message.includes(segments.path('82')),
+        );
+    });
+});

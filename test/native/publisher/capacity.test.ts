@@ -1,0 +1,145 @@
+// Capacity is a sparse reservation; beyond it the publisher counts what it drops, and lives on.
+import { expect } from 'chai';
+import { statSync } from 'node:fs';
+import { Fault } from '#app/errors.js';
+import type { PublishedValue } from '#app/native/publisher/published-values.js';
+import type { PublishedObject } from '#app/native/publisher/publisher-options.js';
+import type { Publisher } from '#app/native/publisher/publisher.js';
+import { PublisherFile } from '#app/native/publisher/publisher-file.js';
+import { layOut } from '#app/native/publisher/segment-layout.js';
+import { TINY, freshSegments } from '../../support/segments.js';
+
+type Add = (
+  publisher: Publisher,
+  root: PublishedObject,
+  index: number,
+) => PublishedObject | PublishedValue;
+
+const addObject: Add = (publisher, root, index) => publisher.addObject(root, `o${index}`, 'C');
+const addScalar: Add = (publisher, root, index) => publisher.addVariable(root, `v${index}`, 'f64');
+const addText: Add = (publisher, root, index) => publisher.addVariable(root, `t${index}`, 'string');
+const addWordy: Add = (publisher, root, index) =>
+  publisher.addVariable(root, `w${index}`, 'u64', { help: `${index} `.repeat(60) });
+
+const EXHAUSTED = [
+  ['records', { records: 16 }, addObject],
+  ['strings', { stringBytes: 1024 }, addWordy],
+  ['slots', { slots: 8 }, addScalar],
+  ['frames', { frameBytes: 512 }, addText],
+] as const;
+
+describe('beyond capacity: overflow counters in the header; the publisher lives on (segment 8)', () => {
+  const segments = freshSegments();
+  const drops = () => {
+    const { drops, publisher } = segments.watch('82').look();
+    expect(publisher.state).to.equal('live');
+    return drops.objects + drops.variables;
+  };
+
+  for (const [what, capacity, add] of EXHAUSTED)
+    it(`counts what ${what} have no room for, and takes as much again after a removal`, () => {
+      const publisher = segments.publish('82', { capacity: { ...TINY, ...capacity } });
+      const root = publisher.addRoot('r', 'C');
+      const branch = publisher.addObject(root, 'branch', 'C');
+      let fitted = 0;
+      while (add(publisher, branch, fitted).ref !== undefined) fitted++;
+      expect(fitted).to.be.above(3);
+      expect(drops()).to.equal(1);
+      for (let again = 0; again < 10; again++) add(publisher, branch, again);
+      expect(drops()).to.equal(11);
+
+      publisher.removeObject(branch);
+      const next = publisher.addObject(root, 'branch', 'C');
+      for (let index = 0; index < fitted; index++)
+        expect(add(publisher, next, index).ref, `${index} of ${fitted}`).not.to.equal(undefined);
+      expect(drops()).to.equal(11);
+    });
+
+  it('is filled by no amount of clients that come and go (segment 6)', () => {
+    const publisher = segments.publish('82', { capacity: TINY });
+    const root = publisher.addRoot('r', 'C');
+    for (let round = 0; round < 3000; round++) {
+      const client = publisher.addObject(root, `client${round}`, 'Client');
+      publisher.addVariable(client, 'bytes', 'u64', { help: 'Bytes sent' }).set(round);
+      publisher.addVariable(client, 'user', 'string').set(`user${round}`);
+      publisher.removeObject(client);
+    }
+    expect(drops()).to.equal(0);
+  });
+
+  it('takes memory only as far as it is used', () => {
+    const publisher = segments.publisher('82', {
+      capacity: { records: 1 << 20, stringBytes: 1 << 26, slots: 1 << 20, frameBytes: 1 << 28 },
+    });
+    publisher.addVariable(publisher.addRoot('r', 'C'), 'v', 'u64').set(1);
+    publisher.place();
+    const { size, blocks } = statSync(segments.path('82'));
+    expect(size).to.be.above(400_000_000);
+    expect(blocks * 512).to.be.below(400_000);
+  });
+
+  const BAD = [
+    [{ records: 0 }, 'Capacity records is 0, 1 to 8388608 is allowed'],
+    [{ slots: 2 ** 24 + 1 }, 'Capacity slots is 16777217, 1 to 16777216 is allowed'],
+    [{ stringBytes: 1.5 }, 'Capacity stringBytes is 1.5, 1 to 134217728 is allowed'],
+    [{ frameBytes: Number.NaN }, 'Capacity frameBytes is NaN, 1 to 2147483648 is allowed'],
+  ] as const;
+  for (const [capacity, message] of BAD)
+    it(`is refused: ${message}`, () => {
+      expect(() => segments.publisher('82', { capacity })).to.throw(RangeError, message);
+      expect(segments.files()).to.deep.equal([]);
+    });
+});
+
+describe('a full /dev/shm is an error that the publisher gets, not a signal (segment 8)', () => {
+  const segments = freshSegments();
+  const ROOMY = { records: 1 << 14, stringBytes: 1 << 20, slots: 1 << 14, frameBytes: 1 << 20 };
+  const { directories, strings, words, slotValues, frames } = layOut(ROOMY);
+  const original = Object.getOwnPropertyDescriptor(PublisherFile.prototype, 'reserve') ?? {};
+  /** Regions of which no more than what is real can be had. */
+  let full: readonly number[] = [];
+  before(() => {
+    const reserve = original.value as PublisherFile['reserve'];
+    PublisherFile.prototype.reserve = function (region, end, capacity) {
+      return reserve.call(this, region, end, full.includes(region) ? 0 : capacity);
+    };
+  });
+  beforeEach(() => (full = []));
+  after(() => void Object.defineProperty(PublisherFile.prototype, 'reserve', original));
+
+  it('refuses to make a segment that has no room for its header', () => {
+    full = [0];
+    expect(() => segments.publisher('82'))
+      .to.throw(Fault, '/dev/shm has no room for')
+      .with.property('code', 'SEGMENT_FULL');
+    expect(segments.files(), 'nothing stays').to.deep.equal([]);
+  });
+
+  const FULL = [
+    ['records', directories, addObject],
+    ['strings', strings, addWordy],
+    ['words', [words], addScalar],
+    ['slots', [slotValues], addScalar],
+    ['frames', [frames], addText],
+  ] as const;
+  for (const [what, regions, add] of FULL)
+    it(`counts what ${what} cannot be made real for, and uses what a removal frees`, () => {
+      const publisher = segments.publish('82', { capacity: ROOMY });
+      const root = publisher.addRoot('r', 'C');
+      const branch = publisher.addObject(root, 'branch', 'C');
+      const leaves = Array.from({ length: 3 }, (_, index) => add(publisher, branch, index));
+      full = regions;
+      let fitted = 3;
+      while (add(publisher, branch, fitted).ref !== undefined) fitted++;
+      for (let again = 0; again < 5; again++) add(publisher, branch, again);
+      const { drops, publisher: verdict } = segments.watch('82').look();
+      expect([drops.objects + drops.variables, verdict.state]).to.deep.equal([6, 'live']);
+
+      for (const leaf of leaves)
+        if ('parent' in leaf) publisher.removeObject(leaf);
+        else publisher.removeVariable(leaf);
+      if (what === 'records' || what === 'strings') full = [];
+      for (const { ref } of leaves.map((_, index) => add(publisher, branch, index)))
+        expect(ref).not.to.equal(undefined);
+    });
+});

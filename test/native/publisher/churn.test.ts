@@ -1,0 +1,118 @@
+// Slots that change hands all the time, under a reader and under SIGKILL.
+import { expect } from 'chai';
+import type { ChildProcess } from 'node:child_process';
+import { setTimeout } from 'node:timers/promises';
+import { Fault } from '#app/errors.js';
+import type { ManagedObject, Source, Variable } from '#app/model.js';
+import { freshChildren } from '../../support/children.js';
+import { freshSegments } from '../../support/segments.js';
+import { until } from '../../support/until.js';
+
+const SLOTS = 40;
+const LOOKS = 4000;
+const KILLS = 32;
+/** Processes that are started together, to be killed one after the other. */
+const AT_ONCE = 4;
+const RACES = 5;
+
+/** Values that readers would serve now, each beside the name of its variable. */
+function* served(source: Source): Generator<readonly [Variable, string]> {
+  const variables = [...source.roots].flatMap((root) =>
+    [...root.children].flatMap(({ variables }: ManagedObject) => [...variables]),
+  );
+  const slots = Buffer.alloc(SLOTS * 8);
+  const words = Buffer.alloc(SLOTS * 4);
+  const wordsBefore = Buffer.alloc(SLOTS * 4);
+  source.readWords(0, SLOTS, wordsBefore);
+  source.readSlots(0, SLOTS, slots);
+  const frames = new Map(variables.map((variable) => [variable, source.readFrame(variable)]));
+  source.readWords(0, SLOTS, words);
+  for (const variable of variables) {
+    const { slot, incarnation, type } = variable;
+    const synced = ((incarnation << 1) | 1) >>> 0;
+    if (words.readUInt32LE(slot * 4) !== synced) continue;
+    // A value that was synced only after it was copied is not a value yet.
+    if (wordsBefore.readUInt32LE(slot * 4) !== synced) continue;
+    const frame = frames.get(variable);
+    if (type === 'u64') yield [variable, `${slots.readBigUInt64LE(slot * 8)}`];
+    else if (frame?.type === 'string') yield [variable, frame.text];
+  }
+}
+
+describe('a reader never pairs an old name with a new value (segment 6)', () => {
+  const children = freshChildren();
+  const segments = freshSegments();
+
+  it(`in ${LOOKS} looks at slots and frames that change hands all the time`, async () => {
+    await children.go(await children.ready('churning-publisher', segments.contextId, '82'));
+    const watch = segments.watch('82');
+    const wrong: unknown[] = [];
+    const names = new Set<string>();
+    for (let look = 0; look < LOOKS; look++) {
+      const { source, publisher } = watch.look();
+      if (source === undefined) throw new Error(publisher.reason);
+      for (const [{ name, type }, value] of served(source)) {
+        names.add(name);
+        if (value !== name) wrong.push([name, type, value]);
+      }
+    }
+    expect(wrong).to.deep.equal([]);
+    expect(names.size, 'different clients seen').to.be.above(100);
+  });
+});
+
+describe('a publisher killed at any instruction (segment 3)', () => {
+  const children = freshChildren();
+  const segments = freshSegments();
+
+  it(`${KILLS} times is called dead, and the next one takes over`, async () => {
+    const watch = segments.watch('82');
+    let source: Source | undefined;
+    const die = async (child: ChildProcess) => {
+      await children.go(child);
+      const live = await until('a new generation', () => {
+        const { source: seen } = watch.look();
+        return seen !== source ? seen : undefined;
+      });
+      for (const [{ name }, value] of served(live)) expect(value).to.equal(name);
+      source = live;
+      await setTimeout(Math.random() * 4);
+      await children.kill(child);
+      const { publisher } = segments.watch('82').look();
+      expect(publisher).to.deep.equal({ state: 'dead', reason: 'publisher died without closing' });
+    };
+    const start = () => children.ready('churning-publisher', segments.contextId, '82');
+    for (let killed = 0; killed < KILLS; killed += AT_ONCE)
+      for (const child of await Promise.all(Array.from({ length: AT_ONCE }, start)))
+        await die(child);
+  }).timeout(30_000);
+});
+
+describe('one publisher a segment: a second one on the same key gets an error (segment 9)', () => {
+  const children = freshChildren();
+  const segments = freshSegments();
+
+  it('which names the path, and the first one is not disturbed', async () => {
+    await children.go(await children.ready('churning-publisher', segments.contextId, '82'));
+    expect(() => segments.publish('82'))
+      .to.throw(Fault, `Another publisher lives in ${segments.path('82')}`)
+      .with.property('code', 'SEGMENT_BUSY');
+    expect(segments.watch('82').look().publisher.state).to.equal('live');
+  });
+
+  it(`exactly one of two that race for a key wins, ${RACES} times after a death`, async () => {
+    for (let race = 0; race < RACES; race++) {
+      const start = () => children.ready('racing-publisher', segments.contextId, '82');
+      const racers = await Promise.all([start(), start()]);
+      const outcomes = await Promise.all(racers.map((racer) => children.go(racer)));
+      const answers = outcomes.map(String).sort();
+      expect(answers).to.deep.equal([
+        `SEGMENT_BUSY: Another publisher lives in ${segments.path('82')}`,
+        'placed',
+      ]);
+      expect(segments.watch('82').look().publisher.state).to.equal('live');
+      await Promise.all(racers.map((racer) => children.kill(racer)));
+      expect(segments.watch('82').look().publisher.state).to.equal('dead');
+    }
+  });
+});

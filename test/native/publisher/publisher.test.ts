@@ -1,0 +1,219 @@
+// What a publisher refuses, and how its segment comes to be: whole, locked and named.
+import { expect } from 'chai';
+import fs, {
+  readFileSync,
+  readdirSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+import { Fault } from '#app/errors.js';
+import { FutexWaiter } from '#app/native/os/futex-waiter.js';
+import { HEADER, MUTABLE, MUTABLE_OFFSET, PAGE } from '#app/native/segment/layout.js';
+import { posixMemory } from '#app/native/os/posix.js';
+import { SegmentWatch } from '#app/native/segment/segment-watch.js';
+import { readTree } from '../../support/read-tree.js';
+import { TINY, freshSegments } from '../../support/segments.js';
+
+describe('Publisher', () => {
+  const segments = freshSegments();
+  const REFUSED = [
+    ['a name of more than 1024 bytes', 'é'.repeat(513), {}, 'Variable name has 1026 bytes'],
+    ['a unit of more than 64 bytes', 'v', { unit: 'u'.repeat(65) }, 'Unit has 65 bytes'],
+    ['a help of more than 4096 bytes', 'v', { help: 'h'.repeat(4097) }, 'Help has 4097 bytes'],
+    ['more than 512 bounds', 'v', { schema: Array(513).fill(0) }, '513 schema entries'],
+    ['bounds that do not ascend', 'v', { schema: [1, 1] }, 'Schema entries must ascend'],
+    ['bounds that are not numbers', 'v', { schema: [Number.NaN] }, 'Schema entries must ascend'],
+    ['a text of more than 65528 bytes', 'v', { textBytes: 65_529 }, 'A text of 65529 bytes'],
+    ['a text of less than no bytes', 'v', { textBytes: -100 }, 'A text of -100 bytes'],
+    ['a text of half a byte', 'v', { textBytes: 0.5 }, 'A text of 0.5 bytes'],
+  ] as const;
+  for (const [what, name, options, reason] of REFUSED)
+    it(`refuses ${what}, and the segment stays whole`, () => {
+      const publisher = segments.publish('82');
+      const root = publisher.addRoot('r', 'C');
+      expect(() => publisher.addVariable(root, name, 'histogram', options)).to.throw(
+        RangeError,
+        reason,
+      );
+      publisher.addVariable(root, 'good', 'histogram', { schema: [1, 2] }).observe(1);
+      const { publisher: verdict, source } = segments.watch('82').look();
+      expect(verdict.state).to.equal('live');
+      const [seen] = source === undefined ? [] : readTree(source, TINY.slots);
+      expect(seen?.variables.map(({ name }) => name)).to.deep.equal(['good']);
+    });
+
+  it('refuses a 65th object on a path, which no reader would accept', () => {
+    const publisher = segments.publish('82', { capacity: { ...TINY, records: 128, slots: 128 } });
+    let object = publisher.addRoot('o', 'C');
+    for (let depth = 2; depth <= 64; depth++) object = publisher.addObject(object, 'o', 'C');
+    expect(object.id).to.equal(64);
+    expect(() => publisher.addObject(object, 'o', 'C')).to.throw(
+      RangeError,
+      '64 objects on a path',
+    );
+    expect(segments.watch('82').look().publisher.state).to.equal('live');
+  });
+
+  it('says that it lives with each object that it adds, however many in one go', () => {
+    const publisher = segments.publish('82');
+    const beaten = () => segments.bytes('82').readBigUInt64LE(MUTABLE_OFFSET + MUTABLE.heartbeatNs);
+    const placed = beaten();
+    const root = publisher.addRoot('r', 'C');
+    const first = beaten();
+    publisher.addObject(root, 'o', 'C');
+    expect(first > placed && beaten() > first).to.equal(true);
+  });
+
+  for (const [serverKey, heartbeatMs] of [
+    ['a/b', 1000],
+    ['ü', 1000],
+    ['x'.repeat(200), 1000],
+    ['82', 0.5],
+    ['82', -1],
+  ] as const)
+    it(`refuses key ${serverKey.slice(0, 9)} with a heartbeat of ${heartbeatMs} ms, and leaves nothing`, () => {
+      expect(() => segments.publisher(serverKey, { heartbeatMs })).to.throw();
+      expect(segments.files()).to.deep.equal([]);
+    });
+});
+
+describe('a segment appears whole (segment 8)', () => {
+  const segments = freshSegments();
+
+  it('has a hidden temporary name while it is built, and its own when it is placed', () => {
+    const publisher = segments.publisher('82');
+    publisher.addRoot('r', 'C');
+    const [file = ''] = segments.files();
+    expect([segments.files().length, file.startsWith('.')]).to.deep.equal([1, true]);
+    expect(segments.watch('82').look().publisher.state).to.equal('absent');
+    publisher.place();
+    expect(segments.files()).to.deep.equal([segments.name('82')]);
+    const { publisher: verdict, changes } = segments.watch('82').look();
+    expect([verdict.state, changes.length]).to.deep.equal(['live', 1]);
+  });
+
+  it('leaves nothing when it is closed before it had its name', () => {
+    segments.publisher('82').close();
+    expect(segments.files()).to.deep.equal([]);
+  });
+
+  it('has the mode that it was asked for', () => {
+    segments.publish('82', { mode: 0o600 });
+    expect(statSync(segments.path('82')).mode & 0o777).to.equal(0o600);
+  });
+
+  it('does not take away the name of another file when it closes', () => {
+    const publisher = segments.publish('82');
+    rmSync(segments.path('82'));
+    writeFileSync(segments.path('82'), 'another');
+    publisher.close();
+    expect(readFileSync(segments.path('82'), 'utf8')).to.equal('another');
+  });
+
+  it('takes the place of any file that nobody locks, however short', () => {
+    writeFileSync(segments.path('82'), 'left over');
+    segments.publish('82');
+    expect(segments.watch('82').look().publisher.state).to.equal('live');
+  });
+
+  it('starts over when the one that had the name closes at that very moment', () => {
+    const old = segments.publish('82');
+    const next = segments.publisher('82');
+    // link says EEXIST, and the name is gone when the old file is to be opened.
+    const { linkSync } = fs;
+    fs.linkSync = (...paths) => {
+      try {
+        linkSync(...paths);
+      } finally {
+        old.close();
+      }
+    };
+    syncBuiltinESMExports();
+    try {
+      next.place();
+    } finally {
+      fs.linkSync = linkSync;
+      syncBuiltinESMExports();
+    }
+    expect(segments.watch('82').look().publisher.state).to.equal('live');
+  });
+
+  it('describes itself: generation, feature bits, and a new generation each time (segment 7)', () => {
+    const generationOf = (serverKey: string) => {
+      segments.publish(serverKey);
+      const bytes = segments.bytes(serverKey);
+      expect(bytes.readBigUInt64LE(HEADER.fileSize)).to.equal(BigInt(bytes.length));
+      expect(bytes.readBigUInt64LE(HEADER.requiredFeatures)).to.equal(0n);
+      expect(bytes.readBigUInt64LE(HEADER.startedRealtimeNs)).to.equal(1_700_000_000_000_000_000n);
+      return bytes.readBigUInt64LE(HEADER.generation);
+    };
+    const generations = new Set(['1', '2', '3', '4'].map(generationOf));
+    expect(generations.size).to.equal(4);
+    expect(generations.has(0n)).to.equal(false);
+  });
+});
+
+describe('the reader opens read-only and never writes (segment 1)', () => {
+  const segments = freshSegments();
+  /** Descriptors of this process that are open on a segment, with their flags. */
+  const flagsOf = (path: string) =>
+    readdirSync('/proc/self/fd').flatMap((fd) => {
+      try {
+        if (readlinkSync(`/proc/self/fd/${fd}`) !== path) return [];
+      } catch {
+        return []; // The descriptor of the listing itself is gone by now.
+      }
+      const [, flags = ''] =
+        /flags:\s+(\d+)/.exec(readFileSync(`/proc/self/fdinfo/${fd}`, 'utf8')) ?? [];
+      return [Number.parseInt(flags, 8) & 3];
+    });
+
+  it('opens no descriptor for writing, and maps the header page alone, for reading', () => {
+    const publisher = segments.publish('82');
+    publisher.addVariable(publisher.addRoot('r', 'C'), 'v', 'u64').set(1);
+    const before = flagsOf(segments.path('82')).length;
+    const mappings = () =>
+      readFileSync('/proc/self/maps', 'utf8')
+        .split('\n')
+        .filter((line) => line.endsWith(segments.path('82')) && line.includes(' r--s '));
+    expect(mappings()).to.deep.equal([]);
+    const waiter = new FutexWaiter();
+    const watch = new SegmentWatch(posixMemory(waiter), segments.name('82'), '82');
+    watch.look();
+    watch.wait(0, () => undefined);
+    const opened = flagsOf(segments.path('82'));
+    expect(opened.length).to.equal(before + 1);
+    expect(opened.filter((flags) => flags === 0).length, 'O_RDONLY').to.equal(1);
+    const [range = ''] = mappings();
+    const [from = 0, to = 0] = range
+      .split(/[- ]/, 2)
+      .map((address) => Number.parseInt(address, 16));
+    expect([mappings().length, to - from]).to.deep.equal([1, PAGE]);
+    watch.close();
+    expect(mappings()).to.deep.equal([]);
+    expect(flagsOf(segments.path('82')).length).to.equal(before);
+    waiter.close();
+  });
+
+  it('changes no byte of a segment, and takes nothing from its publisher', () => {
+    const publisher = segments.publish('82');
+    const value = publisher.addVariable(publisher.addRoot('r', 'C'), 'v', 'string');
+    value.set('x');
+    const before = segments.bytes('82').toString('latin1');
+    const watch = segments.watch('82', () => 1n);
+    for (let look = 0; look < 20; look++) {
+      const { source } = watch.look();
+      if (source !== undefined) readTree(source, TINY.slots);
+    }
+    expect(segments.bytes('82').toString('latin1') === before, 'untouched').to.equal(true);
+    expect(() => segments.publish('82'))
+      .to.throw(Fault, `Another publisher lives in ${segments.path('82')}`)
+      .with.property('code', 'SEGMENT_BUSY');
+    publisher.close();
+    // The reader still has the old file open, which keeps nobody from the name.
+    segments.publish('82');
+  });
+});

@@ -1,0 +1,102 @@
+// Random lives of a publisher, read back after every few steps.
+import { expect } from 'chai';
+import fc from 'fast-check';
+import type { ManagedObject, StructureChange, Variable } from '#app/model.js';
+import type { SegmentWatch } from '#app/native/segment/segment-watch.js';
+import { PublishedModel, STEP_ACTIONS } from '../../support/published-model.js';
+import { readTree } from '../../support/read-tree.js';
+import { freshSegments } from '../../support/segments.js';
+import type { Segments } from '../../support/segments.js';
+
+const CAPACITY = { records: 40, stringBytes: 1024, slots: 48, frameBytes: 1024 };
+
+const steps = fc.array(
+  fc.record({
+    action: fc.constantFrom(...STEP_ACTIONS, 'add an object', 'add a variable', 'set a variable'),
+    pick: fc.nat(1000),
+    number: fc.nat(1_000_000),
+    text: fc.string({ unit: 'binary', maxLength: 20 }),
+  }),
+  { minLength: 1, maxLength: 400, size: 'max' },
+);
+
+/** Ids of the objects and variables that changes add up to. */
+class Followed {
+  readonly ids = new Set<number>();
+
+  take(changes: readonly StructureChange[]): void {
+    for (const change of changes)
+      if (change.kind === 'object-added') this.#gain(change.object.id);
+      else if (change.kind === 'variable-added') this.#gain(change.variable.id);
+      else if (change.kind === 'variable-removed') this.#lose(change.variable.id);
+      else for (const { id } of everything([change.object])) this.#lose(id);
+  }
+
+  #gain(id: number): void {
+    expect(this.ids.has(id), `${id} was added twice`).to.equal(false);
+    this.ids.add(id);
+  }
+
+  #lose(id: number): void {
+    this.ids.delete(id);
+  }
+}
+
+function everything(objects: Iterable<ManagedObject>): (ManagedObject | Variable)[] {
+  return [...objects].flatMap((object) => [
+    object,
+    ...object.variables,
+    ...everything(object.children),
+  ]);
+}
+
+/** One reader and what it was told; `check` looks and compares with what is published. */
+function reader(watch: SegmentWatch) {
+  const followed = new Followed();
+  return {
+    check({ model, capacity }: { model: PublishedModel; capacity: typeof CAPACITY }) {
+      const { publisher, source, changes, drops } = watch.look();
+      if (source === undefined) throw new Error(publisher.reason);
+      followed.take(changes);
+      expect(readTree(source, capacity.slots)).to.deep.equal(model.tree());
+      const known = everything(source.roots).map(({ id }) => id);
+      expect([...followed.ids].sort()).to.deep.equal(known.sort());
+      const { objectsDropped, variablesDropped } = model;
+      expect(drops).to.deep.equal({ objects: objectsDropped, variables: variablesDropped });
+    },
+  };
+}
+
+function live(segments: Segments, run: (model: PublishedModel) => void): void {
+  try {
+    run(new PublishedModel(segments.publish('82', { capacity: CAPACITY })));
+  } finally {
+    segments.clear();
+  }
+}
+
+describe('objects and variables come and go at run time (segment 6)', () => {
+  const segments = freshSegments();
+
+  it('shows a reader, at every moment, exactly what is published', () => {
+    let epochs = 0;
+    fc.assert(
+      fc.property(steps, fc.integer({ min: 1, max: 6 }), (life, pace) =>
+        live(segments, (model) => {
+          const eager = reader(segments.watch('82'));
+          const late = reader(segments.watch('82'));
+          life.forEach((step, index) => {
+            model.run(step);
+            if (index % pace === 0) eager.check({ model, capacity: CAPACITY });
+            if (index % 37 === 30) late.check({ model, capacity: CAPACITY });
+          });
+          eager.check({ model, capacity: CAPACITY });
+          late.check({ model, capacity: CAPACITY });
+          epochs += segments.bytes('82').readUInt32LE(1216 + 4);
+        }),
+      ),
+      { numRuns: 100 },
+    );
+    expect(epochs, 'changes of directories').to.be.above(100);
+  });
+});

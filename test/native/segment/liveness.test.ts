@@ -1,0 +1,99 @@
+// The verdict on a publisher for every kind of evidence (format page, section 9).
+import { expect } from 'chai';
+import { judge } from '#app/native/segment/liveness.js';
+import type { Evidence } from '#app/native/segment/liveness.js';
+
+const SECOND = 1_000_000_000n;
+const well: Evidence = {
+  ...{ state: 1, nameHolder: 'this', isLocked: true },
+  ...{ heartbeatNs: 100n * SECOND, heartbeatPeriodNs: SECOND, nowNs: 101n * SECOND },
+};
+
+const VERDICTS: readonly (readonly [string, Partial<Evidence>, string, string, number?])[] = [
+  ['all is well', {}, 'live', 'publisher is live', 1],
+  [
+    'there is no heartbeat',
+    { heartbeatPeriodNs: 0n, heartbeatNs: 0n },
+    'live',
+    'publisher is live',
+  ],
+  ['the heartbeat is 5 periods old', { nowNs: 105n * SECOND }, 'live', 'publisher is live', 5],
+  [
+    'the heartbeat is older than 5 periods',
+    { nowNs: 105n * SECOND + 1n },
+    'stalled',
+    'publisher has not beaten for 5.0 s',
+    5.000000001,
+  ],
+  [
+    'short periods are late by less than 3 seconds',
+    { heartbeatPeriodNs: 1000n, nowNs: 103n * SECOND },
+    'live',
+    'publisher is live',
+    3,
+  ],
+  [
+    'short periods are late by more than 3 seconds',
+    { heartbeatPeriodNs: 1000n, nowNs: 103n * SECOND + 1n },
+    'stalled',
+    'publisher has not beaten for 3.0 s',
+    3.000000001,
+  ],
+  ['the heartbeat is ahead of the clock', { nowNs: 0n }, 'live', 'publisher is live', 0],
+  ['the state is building', { state: 0 }, 'building', 'publisher is still building its segment'],
+  ['the state is closed', { state: 2 }, 'closed', 'publisher closed its segment'],
+  [
+    'it closed: no name and no lock any more',
+    { state: 2, nameHolder: 'none', isLocked: false },
+    'closed',
+    'publisher closed its segment',
+  ],
+  ['the state is superseded', { state: 3 }, 'superseded', 'segment was replaced by a newer one'],
+  [
+    'the name refers to another file',
+    { nameHolder: 'another' },
+    'superseded',
+    'segment was replaced by a newer one',
+  ],
+  [
+    'the name refers to another file and nobody holds the lock',
+    { nameHolder: 'another', isLocked: false },
+    'superseded',
+    'segment was replaced by a newer one',
+  ],
+  [
+    'it was superseded and nothing has its name any more',
+    { state: 3, nameHolder: 'none', isLocked: false },
+    'superseded',
+    'segment was replaced by a newer one',
+  ],
+  [
+    'nothing has its name any more',
+    { nameHolder: 'none' },
+    'absent',
+    'segment was removed from shared memory',
+  ],
+  [
+    'nothing has its name any more and nobody holds the lock',
+    { nameHolder: 'none', isLocked: false },
+    'absent',
+    'segment was removed from shared memory',
+  ],
+  ['nobody holds the lock', { isLocked: false }, 'dead', 'publisher died without closing'],
+  [
+    'nobody holds the lock of what was being built',
+    { state: 0, isLocked: false },
+    'dead',
+    'publisher died without closing',
+  ],
+  ['the state is none', { state: 4 }, 'corrupt', 'segment is corrupt: its state is 4'],
+];
+
+describe('liveness: states, each with one reason text (segment 9)', () => {
+  for (const [when, evidence, state, reason, age] of VERDICTS)
+    it(`${state} when ${when}`, () =>
+      expect(judge({ ...well, ...evidence })).to.deep.equal({
+        ...{ state, reason },
+        ...(age !== undefined && { heartbeatAgeSeconds: age }),
+      }));
+});

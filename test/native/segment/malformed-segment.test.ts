@@ -1,0 +1,429 @@
+// Segments that are damaged in one place each, and the verdict that an operator reads.
+import { expect } from 'chai';
+import { HEADER, LIMITS, RECORD } from '#app/native/segment/layout.js';
+import { SegmentWatch } from '#app/native/segment/segment-watch.js';
+import { HeapMemory } from '../../support/heap-memory.js';
+import {
+  SAMPLE,
+  SAMPLE_AT,
+  SAMPLE_BYTES,
+  alterHeader,
+  alterRecord,
+  alterWord,
+  sampleSegment,
+} from '../../support/sample-segment.js';
+import { freshSegments } from '../../support/segments.js';
+
+type Damage = readonly [what: string, damage: (bytes: Buffer) => void, reason: string | RegExp];
+
+const u64 = (field: number, value: number | bigint) => (bytes: Buffer) =>
+  alterHeader(bytes, (header) => void header.writeBigUInt64LE(BigInt(value), field));
+const inRecord = (index: number, change: (record: Buffer) => void) => (bytes: Buffer) =>
+  alterRecord(bytes, index, change);
+const field32 = (index: number, field: number, value: number) =>
+  inRecord(index, (record) => void record.writeUInt32LE(value, field));
+const field64 = (index: number, field: number, value: bigint) =>
+  inRecord(index, (record) => void record.writeBigUInt64LE(value, field));
+
+const INCOMPATIBLE: readonly Damage[] = [
+  [
+    'another magic',
+    (bytes) => void bytes.write('SHMEXP\n\n', 'latin1'),
+    'its magic is 53484d4558500a0a, not 53484d4558500d0a',
+  ],
+  [
+    'a magic alone, of something else',
+    (bytes) => void bytes.fill(0, 0, 8),
+    'its magic is 0000000000000000, not 53484d4558500d0a',
+  ],
+  [
+    'another byte order',
+    (bytes) => void bytes.writeUInt32BE(0x01020304, HEADER.byteOrder),
+    'its byte order mark is 0x4030201',
+  ],
+  [
+    'another major version, whatever comes after it',
+    (bytes) => void bytes.writeUInt16LE(2, HEADER.major),
+    'its version is 2, this reader knows 1',
+  ],
+  [
+    'a required feature that is unknown',
+    u64(HEADER.requiredFeatures, 1n << 63n),
+    'it requires features 0x8000000000000000',
+  ],
+  [
+    'records of another size',
+    (bytes) => alterHeader(bytes, (header) => void header.writeUInt32LE(128, HEADER.recordSize)),
+    'its records have 128 bytes',
+  ],
+];
+
+const CORRUPT_HEADER: readonly Damage[] = [
+  [
+    'a header whose CRC does not fit',
+    (bytes) => void bytes.writeUInt32LE(0xdead, HEADER.crc),
+    /^the header's CRC is dead, its bytes give [0-9a-f]+$/,
+  ],
+  [
+    'a bit of the header turned',
+    (bytes) => void bytes.writeUInt8(1, HEADER.optionalFeatures),
+    /^the header's CRC is [0-9a-f]+, its bytes give [0-9a-f]+$/,
+  ],
+  [
+    'a region beyond the end',
+    u64(HEADER.frames, 40_960),
+    `frames is 40960, at most ${SAMPLE_BYTES} is allowed`,
+  ],
+  [
+    'a region that reaches beyond the end',
+    u64(HEADER.slots, SAMPLE_BYTES),
+    'slots at 32768 with 192 bytes, the file has 32768',
+  ],
+  [
+    'a region within the header page',
+    u64(HEADER.words, 0),
+    'words at 0 with 96 bytes, the file has 32768',
+  ],
+  [
+    'a region that does not start a page',
+    u64(HEADER.stringsB, 8200),
+    'strings B at 8200 with 2048 bytes, the file has 32768',
+  ],
+  [
+    'a region of which the offset overflows',
+    u64(HEADER.directoryB, (1n << 64n) - 4096n),
+    'directory B is 18446744073709547520, at most 32768 is allowed',
+  ],
+  ...(
+    [
+      ['recordCapacity', 'record capacity', LIMITS.records],
+      ['stringCapacity', 'string capacity', LIMITS.stringRegionBytes],
+      ['slotCapacity', 'slot capacity', LIMITS.slots],
+      ['frameCapacity', 'frame capacity', LIMITS.frameRegionBytes],
+    ] as const
+  ).flatMap(([field, name, most]): Damage[] => [
+    [
+      `a huge ${name}`,
+      u64(HEADER[field], most + 1),
+      `${name} is ${most + 1}, at most ${most} is allowed`,
+    ],
+    [
+      `a ${name} that the file is too small for`,
+      u64(HEADER[field], most),
+      / with \d+ bytes, the file has 32768$/,
+    ],
+  ]),
+];
+
+const CORRUPT_WORDS: readonly Damage[] = [
+  [
+    'more records than there is room for',
+    (bytes) => alterWord(bytes, 'directory', 17n),
+    'the directory states 17 records, it holds 16',
+  ],
+  [
+    'more string bytes than there is room for',
+    (bytes) => alterWord(bytes, 'stringBytesA', 2049n),
+    '2049 string bytes are stated, the region has 2048',
+  ],
+  [
+    'more string bytes than there is room for, on the side that rests',
+    (bytes) => alterWord(bytes, 'stringBytesB', (1n << 64n) - 1n),
+    '18446744073709551615 string bytes are stated, the region has 2048',
+  ],
+  [
+    'fewer string bytes than are used',
+    (bytes) => alterWord(bytes, 'stringBytesA', 2n),
+    'a string at 2 lies outside of 2 valid bytes',
+  ],
+  [
+    'an empty directory that took over with records that are none',
+    (bytes) => alterWord(bytes, 'directory', (1n << 32n) | 1n),
+    /^record 0: its CRC is 0, its bytes give [0-9a-f]+$/,
+  ],
+];
+
+const { root, child, counter, text, histogram, summary, tombstone } = SAMPLE;
+const CORRUPT_RECORDS: readonly Damage[] = [
+  [
+    'a record whose CRC does not fit',
+    (bytes) => void bytes.writeUInt8(3, SAMPLE_AT.directory + 64 + RECORD.recordKind),
+    /^record 1: its CRC is [0-9a-f]+, its bytes give [0-9a-f]+$/,
+  ],
+  [
+    'a record that was never written',
+    (bytes) => alterWord(bytes, 'directory', 9n),
+    /^record 8: its CRC is 0, its bytes give [0-9a-f]+$/,
+  ],
+  [
+    'a record of another place',
+    field32(child, RECORD.index, 5),
+    'record 1: it says that it is record 5',
+  ],
+  [
+    'a kind of record that is none',
+    inRecord(child, (record) => void record.writeUInt8(4, RECORD.recordKind)),
+    'record 1: its kind is 4',
+  ],
+  ['an id that comes again', field64(text, RECORD.id, 3n), 'id 3 comes after id 3'],
+  ['ids that do not ascend', field64(text, RECORD.id, 1n), 'id 1 comes after id 3'],
+  ['an id of 0', field64(root, RECORD.id, 0n), 'id 0 comes after id 0'],
+  [
+    'an id of 2^53',
+    field64(counter, RECORD.id, 1n << 53n),
+    'record 2: its id 9007199254740992 is beyond 2^53',
+  ],
+  [
+    'a tombstone for an id of 2^64 - 1',
+    field64(tombstone, RECORD.owner, (1n << 64n) - 1n),
+    'record 7: its id 18446744073709551615 is beyond 2^53',
+  ],
+  [
+    'an unknown parent',
+    field64(child, RECORD.owner, 9n),
+    'object 2 hangs below object 9, which is not there',
+  ],
+  [
+    'an object below itself',
+    field64(child, RECORD.owner, 2n),
+    'object 2 hangs below object 2, which is not there',
+  ],
+  [
+    'a root below its child: a cycle',
+    field64(root, RECORD.owner, 2n),
+    'object 1 hangs below object 2, which is not there',
+  ],
+  [
+    'a variable of an unknown object',
+    field64(counter, RECORD.owner, 77n),
+    'variable 3 belongs to object 77, which is not there',
+  ],
+  [
+    'a variable of a variable',
+    field64(text, RECORD.owner, 3n),
+    'variable 4 belongs to object 3, which is not there',
+  ],
+  ['a slot beyond', field32(counter, RECORD.slot, 24), 'record 2: its slot 24 is beyond 24'],
+  [
+    'a slot for the as-of time beyond',
+    field32(root, RECORD.extra1, 0xfffffffe),
+    'record 0: its slot 4294967294 is beyond 24',
+  ],
+  [
+    'a value type that is none',
+    inRecord(counter, (record) => void record.writeUInt8(0, RECORD.type)),
+    'record 2: its value type is 0, 1 to 7 are known',
+  ],
+  [
+    'a value type of the future',
+    inRecord(counter, (record) => void record.writeUInt8(8, RECORD.type)),
+    'record 2: its value type is 8, 1 to 7 are known',
+  ],
+  [
+    'a variable kind that is none',
+    inRecord(counter, (record) => void record.writeUInt8(3, RECORD.kind)),
+    'record 2: its variable kind is 3, 0 to 2 are known',
+  ],
+  [
+    'a frame that ends beyond',
+    field32(text, RECORD.text4, 251),
+    'record 3: its frame at 2008 ends beyond 2048',
+  ],
+  [
+    'a frame whose end overflows',
+    field32(text, RECORD.text4, 0xffffffff),
+    'record 3: its frame at 34359738360 ends beyond 2048',
+  ],
+  [
+    'a text frame without room for its length',
+    field32(text, RECORD.extra1, 2),
+    'record 3: its frame has 2 units, 3 to 8194 are allowed',
+  ],
+  [
+    'a histogram frame that does not fit its bounds',
+    field32(histogram, RECORD.extra1, 8),
+    'record 4: its frame has 8 units, 7 to 7 are allowed',
+  ],
+  [
+    'a huge frame',
+    field32(summary, RECORD.extra1, 0xffffffff),
+    'record 5: its frame has 4294967295 units, 6 to 6 are allowed',
+  ],
+  [
+    'a string beyond',
+    field32(counter, RECORD.name, 0xfffffff0),
+    /^a string at 4294967280 lies outside of \d+ valid bytes$/,
+  ],
+  [
+    'a schema that is no whole number of floats',
+    field32(histogram, RECORD.text3, 2),
+    'record 4: its schema is not a list of ascending numbers',
+  ],
+  [
+    'a schema that does not ascend',
+    (bytes) => stateSchema(bytes, [0.5, 1, 1]),
+    'record 4: its schema is not a list of ascending numbers',
+  ],
+  [
+    'a schema that is not numbers',
+    (bytes) => stateSchema(bytes, [0.5, Number.NaN, 1]),
+    'record 4: its schema is not a list of ascending numbers',
+  ],
+];
+
+const lengthAt = (bytes: Buffer, index: number, field: number) =>
+  SAMPLE_AT.strings + bytes.readUInt32LE(SAMPLE_AT.directory + index * 64 + field);
+
+function stateSchema(bytes: Buffer, entries: readonly number[]): void {
+  const at = lengthAt(bytes, histogram, RECORD.text3) + 2;
+  entries.forEach((entry, index) => bytes.writeDoubleLE(entry, at + index * 8));
+}
+
+const CORRUPT_STRINGS: readonly Damage[] = [
+  [
+    'a text without end',
+    (bytes) => void bytes.writeUInt16LE(0xffff, lengthAt(bytes, child, RECORD.name)),
+    /^a string at \d+ has 65535 bytes; at most 1024 are allowed and \d+ are there$/,
+  ],
+  [
+    'a text that reaches beyond the valid strings',
+    (bytes) => void bytes.writeUInt16LE(900, lengthAt(bytes, child, RECORD.name)),
+    /^a string at \d+ has 900 bytes; at most 1024 are allowed and \d+ are there$/,
+  ],
+  [
+    'a text longer than the format allows',
+    (bytes) => {
+      alterWord(bytes, 'stringBytesA', 2048n);
+      bytes.writeUInt16LE(1025, lengthAt(bytes, child, RECORD.name));
+    },
+    /^a string at \d+ has 1025 bytes; at most 1024 are allowed and \d+ are there$/,
+  ],
+  [
+    'a unit longer than the format allows',
+    (bytes) => {
+      alterWord(bytes, 'stringBytesA', 2048n);
+      bytes.writeUInt16LE(65, lengthAt(bytes, counter, RECORD.text1));
+    },
+    /^a string at \d+ has 65 bytes; at most 64 are allowed and \d+ are there$/,
+  ],
+  [
+    'a unit longer than the format allows, known as a name',
+    (bytes) => {
+      alterWord(bytes, 'stringBytesA', 2048n);
+      const at = bytes.readUInt32LE(SAMPLE_AT.directory + counter * 64 + RECORD.name);
+      bytes.writeUInt16LE(65, SAMPLE_AT.strings + at);
+      field32(text, RECORD.text1, at)(bytes);
+    },
+    /^a string at \d+ has 65 bytes; at most 64 are allowed and \d+ are there$/,
+  ],
+  [
+    'a schema of more than 512 entries',
+    (bytes) => {
+      alterWord(bytes, 'stringBytesA', 2048n);
+      bytes.writeUInt16LE(4104, lengthAt(bytes, histogram, RECORD.text3));
+    },
+    /^a string at \d+ has 4104 bytes; at most 4096 are allowed and \d+ are there$/,
+  ],
+];
+
+const sample = sampleSegment();
+
+function watchOver(damage: (bytes: Buffer) => void) {
+  const bytes = Buffer.from(sample);
+  damage(bytes);
+  const memory = new HeapMemory();
+  const segment = memory.put('82', bytes);
+  return { memory, segment, watch: new SegmentWatch(memory, '82', '82', () => 1n) };
+}
+
+function describeDamages(kind: string, state: string, lead: string, damages: readonly Damage[]) {
+  describe(kind, () => {
+    for (const [what, damage, reason] of damages)
+      it(`${what} is ${state}`, () => {
+        const { memory, watch } = watchOver(damage);
+        const { publisher, source, changes } = watch.look();
+        expect(publisher.state).to.equal(state);
+        if (typeof reason === 'string') expect(publisher.reason).to.equal(`${lead}: ${reason}`);
+        else expect(publisher.reason.replace(`${lead}: `, '')).to.match(reason);
+        expect(source).to.equal(undefined);
+        expect(changes).to.deep.equal([]);
+        expect(memory.openFiles, 'files left open').to.equal(0);
+      });
+  });
+}
+
+const ANOTHER = 'Segment is of another format';
+const CORRUPT = 'Segment is corrupt';
+describe('nothing in a segment can crash, hang or bloat the reader (segment 2)', () => {
+  const segments = freshSegments();
+
+  it('the undamaged sample is live', () => {
+    expect(watchOver(() => undefined).watch.look().publisher.state).to.equal('live');
+  });
+
+  describeDamages('a segment of another format', 'incompatible', ANOTHER, INCOMPATIBLE);
+  describeDamages('a damaged header', 'corrupt', CORRUPT, CORRUPT_HEADER);
+  describeDamages('damaged words', 'corrupt', CORRUPT, CORRUPT_WORDS);
+  describeDamages('a damaged record', 'corrupt', CORRUPT, CORRUPT_RECORDS);
+  describeDamages('a damaged string', 'corrupt', CORRUPT, CORRUPT_STRINGS);
+
+  it('a state that is none is corrupt', () => {
+    const { watch } = watchOver((bytes) => alterWord(bytes, 'state', 4n));
+    const reason = 'segment is corrupt: its state is 4';
+    expect(watch.look().publisher).to.deep.equal({ state: 'corrupt', reason });
+  });
+
+  it('64 objects on a path are live, one more is corrupt', () => {
+    const publisher = segments.publish('deep', { capacity: { records: 100 }, heartbeatMs: 0 });
+    let object = publisher.addRoot('o', 'C');
+    for (let depth = 2; depth < 64; depth++) object = publisher.addObject(object, 'o', 'C');
+    publisher.addObject(object, 'o', 'C');
+    publisher.addObject(object, 'o', 'C');
+    const verdictOn = (parent: bigint) => {
+      const bytes = segments.bytes('deep');
+      field64(64, RECORD.owner, parent)(bytes);
+      const memory = new HeapMemory();
+      memory.put('deep', bytes);
+      return new SegmentWatch(memory, 'deep', 'deep', () => 1n).look().publisher;
+    };
+    expect(verdictOn(63n).state).to.equal('live');
+    const reason = 'Segment is corrupt: object 65 is too deep below its root';
+    expect(verdictOn(64n)).to.deep.equal({ state: 'corrupt', reason });
+  });
+
+  describe('a segment cut short', () => {
+    const LENGTHS = [
+      [0, 'the header has 0 of 256 bytes'],
+      [7, 'the header has 7 of 256 bytes'],
+      [8, 'the header has 8 of 256 bytes'],
+      [255, 'the header has 255 of 256 bytes'],
+      [256, 'directory A is 4096, at most 256 is allowed'],
+      [4095, 'directory A is 4096, at most 4095 is allowed'],
+      [4096, 'directory A at 4096 with 1024 bytes, the file has 4096'],
+      [9000, 'directory B is 12288, at most 9000 is allowed'],
+      [30_000, 'frames at 28672 with 2048 bytes, the file has 30000'],
+    ] as const;
+    for (const [length, reason] of LENGTHS)
+      it(`to ${length} bytes is corrupt`, () => {
+        const { segment, watch } = watchOver(() => undefined);
+        segment.truncate(length);
+        const { publisher } = watch.look();
+        expect(publisher.state).to.equal('corrupt');
+        expect(publisher.reason).to.equal(`Segment is corrupt: ${reason}`);
+      });
+
+    it('at any length, at any read, is no more than a verdict', () => {
+      const states = new Map<string, number>();
+      for (let length = 0; length <= SAMPLE_BYTES; length += 128)
+        for (let moment = 1; moment <= 8; moment++) {
+          const { segment, watch } = watchOver(() => undefined);
+          segment.beforeRead = () => {
+            if (segment.reads + 1 >= moment) segment.truncate(length);
+          };
+          const { state } = watch.look().publisher;
+          states.set(state, (states.get(state) ?? 0) + 1);
+        }
+      expect([...states.keys()].sort()).to.deep.equal(['corrupt', 'live']);
+    });
+  });
+});

@@ -1,0 +1,206 @@
+// One server key through the lives of its publishers, by a clock that the test moves.
+import { expect } from 'chai';
+import { SegmentWatch } from '#app/native/segment/segment-watch.js';
+import { HeapMemory } from '../../support/heap-memory.js';
+import { alterHeader, alterWord, sampleSegment } from '../../support/sample-segment.js';
+import { HEADER } from '#app/native/segment/layout.js';
+
+const SECOND = 1_000_000_000n;
+const sample = sampleSegment();
+
+/** A segment that beats once a second, last at `seconds`. */
+function beating(seconds: bigint): Buffer {
+  const bytes = Buffer.from(sample);
+  const period = (header: Buffer) => void header.writeBigUInt64LE(SECOND, HEADER.heartbeatPeriodNs);
+  alterHeader(bytes, period);
+  alterWord(bytes, 'heartbeatNs', seconds * SECOND);
+  return bytes;
+}
+
+function scene() {
+  const memory = new HeapMemory();
+  let nowNs = 1n;
+  const watch = new SegmentWatch(memory, 'c.p.82', '82', () => nowNs);
+  return {
+    memory,
+    watch,
+    state: () => watch.look().publisher.state,
+    pass: (milliseconds: number) => (nowNs += BigInt(milliseconds) * 1_000_000n),
+    begin: () => memory.put('c.p.82', beating(nowNs / SECOND)),
+  };
+}
+
+describe('SegmentWatch', () => {
+  it('follows a key: absent, live, stalled, live, closed, absent, live again', () => {
+    const { memory, watch, state, pass, begin } = scene();
+    expect(watch.look().publisher).to.deep.equal({
+      ...{ state: 'absent', reason: 'no segment c.p.82 in shared memory' },
+    });
+    pass(1000);
+    const first = begin();
+    const { publisher, source, changes } = watch.look();
+    expect(publisher.state).to.equal('live');
+    expect(changes.length).to.equal(8);
+
+    pass(6000);
+    const late = watch.look();
+    expect(late.publisher).to.deep.equal({
+      ...{ state: 'stalled', reason: 'publisher has not beaten for 6.0 s' },
+      heartbeatAgeSeconds: 6.000000001,
+    });
+    expect(late.source, 'goes on being served').to.equal(source);
+    alterWord(first.bytes, 'heartbeatNs', 7n * SECOND);
+    expect(state()).to.equal('live');
+
+    alterWord(first.bytes, 'state', 2n);
+    expect(watch.look()).to.deep.include({ source: undefined, tick: 0 });
+    memory.remove('c.p.82');
+    expect(state()).to.equal('absent');
+
+    begin();
+    const again = watch.look();
+    expect(again.publisher.state).to.equal('live');
+    expect(again.source).not.to.equal(source);
+    expect(again.changes.length, 'told from the beginning').to.equal(8);
+  });
+
+  it('says closed once, and stays there while the closed file keeps its name', () => {
+    const { state, begin } = scene();
+    alterWord(begin().bytes, 'state', 2n);
+    expect([state(), state()]).to.deep.equal(['closed', 'closed']);
+  });
+
+  it('notices a new generation under the same name: superseded, then live at the next look', () => {
+    const { watch, state, pass, begin } = scene();
+    begin();
+    const { source } = watch.look();
+    begin();
+    expect(state(), 'within half a second of the last asking').to.equal('live');
+    pass(500);
+    expect(state()).to.equal('superseded');
+    expect(state()).to.equal('live');
+    expect(watch.look().source).not.to.equal(source);
+  });
+
+  it('notices at once what says of itself that it was superseded', () => {
+    const { state, begin } = scene();
+    const old = begin();
+    state();
+    begin();
+    alterWord(old.bytes, 'state', 3n);
+    expect([state(), state()]).to.deep.equal(['superseded', 'live']);
+  });
+
+  it('says removed, not replaced, when nothing has the name any more', () => {
+    const { memory, watch, state, pass, begin } = scene();
+    begin();
+    expect(state()).to.equal('live');
+    memory.remove('c.p.82');
+    pass(500);
+    const { publisher, source } = watch.look();
+    const reason = 'segment was removed from shared memory';
+    expect([publisher, source]).to.deep.equal([{ state: 'absent', reason }, undefined]);
+    expect(watch.look().publisher.reason).to.equal('no segment c.p.82 in shared memory');
+    begin();
+    expect(state()).to.equal('live');
+  });
+
+  it('calls a publisher dead within half a second after the kernel let go of its lock', () => {
+    const { state, pass, begin } = scene();
+    const segment = begin();
+    expect(state()).to.equal('live');
+    segment.isLocked = false;
+    pass(500);
+    expect([state(), state()]).to.deep.equal(['dead', 'dead']);
+    segment.isLocked = true;
+    expect(state()).to.equal('live');
+  });
+
+  it('serves nothing until the question for the lock is answered, however late', () => {
+    const { watch, pass, begin } = scene();
+    const answers: ((isLocked: boolean) => void)[] = [];
+    begin().askLock = (answer) => void answers.push(answer);
+    const seen = () => {
+      const { publisher, source } = watch.look();
+      return [publisher.state, source !== undefined];
+    };
+    expect(seen()).to.deep.equal(['building', false]);
+    expect(seen(), 'asked once').to.deep.equal(['building', false]);
+    expect(answers.length).to.equal(1);
+    answers[0]?.(true);
+    expect(seen()).to.deep.equal(['live', true]);
+    pass(500);
+    expect(seen(), 'what was told last counts').to.deep.equal(['live', true]);
+    answers[1]?.(false);
+    expect(seen()).to.deep.equal(['dead', false]);
+    expect(seen(), 'opened and asked for anew').to.deep.equal(['dead', false]);
+    answers[2]?.(true);
+    expect(seen()).to.deep.equal(['live', true]);
+  });
+
+  it('shows what is being built as building, and serves none of it', () => {
+    const { watch, state, begin } = scene();
+    const segment = begin();
+    alterWord(segment.bytes, 'state', 0n);
+    const { publisher, source } = watch.look();
+    expect([publisher.state, source]).to.deep.equal(['building', undefined]);
+    alterWord(segment.bytes, 'state', 1n);
+    expect(state()).to.equal('live');
+  });
+
+  it('calls a segment that is cut to nothing corrupt, and takes it up when it is whole', () => {
+    const { memory, watch, state, pass, begin } = scene();
+    const segment = begin();
+    expect(state()).to.equal('live');
+    segment.truncate(0);
+    expect(watch.look().publisher).to.deep.equal({
+      ...{ state: 'corrupt', reason: 'Segment is corrupt: the file ends within the header page' },
+    });
+    expect(memory.openFiles).to.equal(0);
+    segment.bytes = Buffer.from(sample);
+    pass(999);
+    expect(state(), 'not tried more than once a second').to.equal('corrupt');
+    pass(1);
+    expect(state()).to.equal('live');
+  });
+
+  it('tells why a segment cannot be opened, and opens it once it can be', () => {
+    const { memory, watch, state, pass, begin } = scene();
+    begin();
+    memory.refuse('c.p.82', 'EACCES: permission denied');
+    expect(watch.look().publisher).to.deep.equal({
+      ...{ state: 'absent', reason: 'Cannot open c.p.82: EACCES: permission denied' },
+    });
+    memory.admit('c.p.82');
+    pass(1000);
+    expect(state()).to.equal('live');
+  });
+
+  it('costs at most one small read a look while nothing moves (segment 10)', () => {
+    const { state, begin } = scene();
+    const segment = begin();
+    state();
+    [segment.reads, segment.bytesAsked] = [0, 0];
+    for (let look = 0; look < 10; look++) state();
+    expect(segment.reads).to.equal(10);
+    expect(segment.bytesAsked).to.be.at.most(10 * 1024);
+  });
+
+  it('shows the tick and what was dropped', () => {
+    const { watch, begin } = scene();
+    const { bytes } = begin();
+    alterWord(bytes, 'tick', (1n << 32n) | 5n);
+    alterWord(bytes, 'objectsDropped', 2n);
+    alterWord(bytes, 'variablesDropped', 3n);
+    expect(watch.look()).to.deep.include({ tick: 5, drops: { objects: 2, variables: 3 } });
+  });
+
+  it('closes what it opened', () => {
+    const { memory, watch, state, begin } = scene();
+    begin();
+    state();
+    expect(memory.openFiles).to.equal(1);
+    watch.close();
+    expect(memory.openFiles).to.equal(0);
+  });
+});

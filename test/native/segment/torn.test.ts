@@ -1,0 +1,61 @@
+// A second process that publishes flat out, and an oracle over everything that is read meanwhile.
+import { expect } from 'chai';
+import type { Frame, Source, Variable } from '#app/model.js';
+import { freshChildren } from '../../support/children.js';
+import { freshSegments } from '../../support/segments.js';
+import { textOf } from '../../support/whole-values.js';
+
+const READS = 20_000;
+
+/** The count that a frame was made from; undefined when it is made from more than one. */
+function countOf(frame: Frame): number | undefined {
+  if (frame.type === 'string') {
+    const count = Number.parseInt(frame.text);
+    return frame.text === textOf(count) ? count : undefined;
+  }
+  const all = new Set(
+    frame.type === 'histogram'
+      ? [frame.sum, ...[...frame.counts].map(Number)]
+      : [Number(frame.count), frame.sum, ...frame.values],
+  );
+  return all.size === 1 ? frame.sum : undefined;
+}
+
+describe('nothing torn is ever served (segment 4)', () => {
+  const children = freshChildren();
+  const segments = freshSegments();
+
+  it(`gives whole values in ${READS} reads of what changes all the time, in their order`, async () => {
+    const child = children.start('flat-out-publisher', segments.contextId, '82');
+    await children.message(child);
+    const { source } = segments.watch('82').look();
+    if (source === undefined) throw new Error('The publisher is not live');
+    const [word, ...framed] = [...([...source.roots][0]?.variables ?? [])];
+    if (word === undefined) throw new Error('There are no variables');
+
+    const torn: unknown[] = [];
+    const last = new Map<Variable, number>();
+    let whole = 0;
+    for (let read = 0; read < READS; read++) {
+      const pair = wordOf(source, word);
+      if (pair >> 32n !== (pair & 0xffffffffn)) torn.push(pair);
+      const variable = framed[read % framed.length];
+      const frame = variable === undefined ? undefined : source.readFrame(variable);
+      if (variable === undefined || frame === undefined) continue;
+      whole++;
+      const count = countOf(frame);
+      if (count === undefined || count < (last.get(variable) ?? 0)) torn.push(frame);
+      else last.set(variable, count);
+    }
+    expect(torn).to.deep.equal([]);
+    expect(whole, 'whole copies').to.be.above(READS / 10);
+    for (const variable of framed)
+      expect(last.get(variable), `${variable.name} moved on`).to.be.above(100);
+  });
+});
+
+function wordOf(source: Source, { slot }: Variable): bigint {
+  const into = Buffer.alloc(8);
+  source.readSlots(slot, 1, into);
+  return into.readBigUInt64LE();
+}

@@ -1,0 +1,53 @@
+// Which format a client gets, by its Accept header. Design 3 "HTTP".
+import { expect } from 'chai';
+import { OPEN_METRICS } from '#app/exposition/page/open-metrics.js';
+import { TEXT } from '#app/exposition/page/text-format.js';
+import { chooseFormat } from '#app/sinks/http/choose-format.js';
+
+describe('chooseFormat', () => {
+  const table: readonly (readonly [string, string | undefined, 'text' | 'openmetrics'])[] = [
+    ['nothing said', undefined, 'text'],
+    ['nothing wanted', '', 'text'],
+    ['curl', '*/*', 'text'],
+    ['a browser', 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8', 'text'],
+    [
+      'Prometheus 2',
+      'application/openmetrics-text;version=1.0.0,application/openmetrics-text;version=0.0.1;q=0.75,text/plain;version=0.0.4;q=0.5,*/*;q=0.1',
+      'openmetrics',
+    ],
+    [
+      'Prometheus 3',
+      'application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.5,application/openmetrics-text;version=0.0.1;q=0.4,text/plain;version=1.0.0;escaping=allow-utf-8;q=0.3,text/plain;version=0.0.4;q=0.2,*/*;q=0.1',
+      'openmetrics',
+    ],
+    [
+      'Prometheus 3 that wants text first',
+      'text/plain;version=0.0.4;q=0.5,application/openmetrics-text;version=1.0.0;q=0.4,*/*;q=0.1',
+      'text',
+    ],
+    [
+      'an old Prometheus',
+      'application/openmetrics-text; version=0.0.1,text/plain;version=0.0.4;q=0.5,*/*;q=0.1',
+      'text',
+    ],
+    ['any version', 'application/openmetrics-text', 'openmetrics'],
+    ['no such version', 'application/openmetrics-text; version=2.0.0', 'text'],
+    ['a version in quotes', 'application/openmetrics-text; version="1.0.0"', 'openmetrics'],
+    ['other case', 'Application/OpenMetrics-Text; Version=1.0.0; Q=0.9, */*;q=0.1', 'openmetrics'],
+    ['a group of types', 'application/*', 'openmetrics'],
+    ['both alike', 'application/openmetrics-text,text/plain', 'text'],
+    ['the exact entry before the wider one', 'text/plain;q=0.2,*/*;q=0.9', 'openmetrics'],
+    ['text refused', 'text/plain;q=0,*/*', 'openmetrics'],
+    ['OpenMetrics refused', 'application/openmetrics-text;q=0,*/*;q=0.1', 'text'],
+    ['all refused', '*/*;q=0', 'text'],
+    ['a quality that is none', 'application/openmetrics-text;q=x', 'text'],
+    ['a quality out of range', 'application/openmetrics-text;q=7,text/plain;q=0.1', 'text'],
+    ['something else', 'application/json', 'text'],
+    ['nonsense', ';;,=,/;q', 'text'],
+  ];
+  for (const [sentence, accept, wanted] of table)
+    it(`${sentence}: ${wanted}`, () =>
+      expect(chooseFormat([TEXT, OPEN_METRICS], accept)).to.equal(
+        wanted === 'text' ? TEXT : OPEN_METRICS,
+      ));
+});

@@ -1,0 +1,546 @@
+// The HTTP responder over real sockets. Spec 4 and 7, design 3 "HTTP".
+import { spawnSync } from 'node:child_process';
+import { createServer } from 'node:net';
+import { expect } from 'chai';
+import { Observable, NEVER, Subject, firstValueFrom, of, throwError } from 'rxjs';
+import type { Exposition } from '#app/model.js';
+import { eventually } from '../../support/eventually.js';
+import { FakeTarget } from '../../support/fake-target.js';
+import { readOpenMetrics } from '../../support/open-metrics-checker.js';
+import { freshServing } from '../../support/serving-http.js';
+import { Fault } from '#app/errors.js';
+import { httpSink } from '#app/sinks/http/http.js';
+import { SelfMetrics } from '#app/sinks/self-metrics.js';
+import { compileScope } from '#app/exposition/page/scope.js';
+import { TEXT } from '#app/exposition/page/text-format.js';
+
+describe('the HTTP responder', () => {
+  const serve = freshServing();
+
+  const GET = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
+  const PAGE =
+    '# HELP demo_value A value.\n# TYPE demo_value gauge\ndemo_value 1\n' +
+    '# HELP shm_exporter_target_info Which target this page is of; always 1.\n' +
+    '# TYPE shm_exporter_target_info gauge\n' +
+    'shm_exporter_target_info{app="ads",server_key="82",root="H.1.ads",partition="0"} 1\n';
+
+  const scopes = Object.entries({
+    all: ['*'],
+    'a.b_c-d': ['*'],
+    demo: ['demo_*'],
+    own: ['shm_*'],
+    nothing: ['other_*'],
+  }).map(([name, metrics]) => compileScope({ name, metrics }));
+  const scope = (name: string) => scopes.find((each) => each.name === name);
+
+  describe('answers', () => {
+    it('200 with the text of a target that is ready', async () => {
+      const target = new FakeTarget();
+      const { status, headers, text } = await (await serve([target])).ask('/metrics');
+      expect([status, text]).to.deep.equal([200, PAGE]);
+      expect(headers.get('content-type')).to.equal('text/plain; version=0.0.4; charset=utf-8');
+      expect(headers.get('content-length')).to.equal(String(PAGE.length));
+      expect(target.held).to.equal(0);
+    });
+
+    it('503 with the sentence of spec 7 while a target is not ready', async () => {
+      const target = new FakeTarget().wait({
+        objects: { synced: 3, total: 7 },
+        variables: { synced: 11, total: 13 },
+        reason: 'object H.1.ads.x',
+      });
+      expect(await (await serve([target])).ask('/metrics')).to.deep.include({
+        status: 503,
+        text:
+          'scrape not ready: objects 3/7 synced, variables 11/13 synced, ' +
+          'waiting on object H.1.ads.x\n',
+      });
+    });
+
+    it('404 for a scope that is not there, 400 for two, 503 before either while not ready', async () => {
+      const target = new FakeTarget();
+      const http = await serve([target], { scope });
+      expect(await http.ask('/metrics?scope=none')).to.deep.include({
+        status: 404,
+        text: 'no metric scope "none"\n',
+      });
+      expect((await http.ask('/metrics?scope=')).status).to.equal(404);
+      expect((await http.ask('/metrics?scope=a&scope=b')).status).to.equal(400);
+      expect(target.demands).to.equal(0);
+      http.end();
+      const waiting = await serve([
+        new FakeTarget().wait({
+          objects: { synced: 0, total: 1 },
+          variables: { synced: 0, total: 0 },
+          reason: 'object x',
+        }),
+      ]);
+      for (const path of [
+        '/metrics?scope=none',
+        '/metrics/none',
+        '/metrics?scope=',
+        '/metrics/all',
+      ])
+        expect(await waiting.ask(path), path).to.deep.include({
+          status: 503,
+          text: 'scrape not ready: objects 0/1 synced, variables 0/0 synced, waiting on object x\n',
+        });
+    });
+
+    it('what a scope selects, by path and by query alike (spec 4.2)', async () => {
+      const target = new FakeTarget();
+      const http = await serve([target], { scope });
+      const application = PAGE.slice(0, PAGE.indexOf('# HELP shm_'));
+      const pages = [
+        ['/metrics/demo', application],
+        ['/metrics?scope=demo', application],
+        ['/metrics/demo?scope=demo', application],
+        ['/metrics/%64em%6F', application],
+        ['/metrics/own', PAGE.slice(application.length)],
+        ['/metrics/all', PAGE],
+        ['/metrics/a.b_c-d', PAGE],
+      ] as const;
+      for (const [path, page] of pages)
+        expect(await http.ask(path), path).to.deep.include({ status: 200, text: page });
+      expect(target.held).to.equal(0);
+    });
+
+    it('404 when a scope matches no rendered metrics', async () => {
+      const http = await serve([new FakeTarget()], { scope });
+      expect(await http.ask('/metrics/nothing')).to.deep.include({
+        status: 404,
+        text: 'scope "nothing" matches no rendered metrics\n',
+      });
+    });
+
+    it('400 with the text of spec 7 for a scope without enough routing', async () => {
+      const http = await serve([new FakeTarget(), new FakeTarget('adh', ['80'])], { scope });
+      for (const path of [
+        '/metrics/all',
+        '/metrics?scope=all',
+        '/metrics/none',
+        '/metrics/all?app=ads',
+      ])
+        expect(await http.ask(path), path).to.deep.include({
+          status: 400,
+          text: 'scope selected, but target routing still required when multiple targets are configured\n',
+        });
+      expect((await http.ask('/metrics/all?server_key=80')).text).to.contain('server_key="80"');
+      expect((await http.ask('/metrics?scope=demo&server_key=80')).text).not.to.contain(
+        'server_key=',
+      );
+    });
+
+    it('400 when path and query ask for different scopes', async () => {
+      const http = await serve([new FakeTarget()], { scope });
+      expect(await http.ask('/metrics/all?scope=demo')).to.deep.include({
+        status: 400,
+        text: 'the path asks for scope "all", the query for "demo"\n',
+      });
+    });
+
+    it('OpenMetrics when it is asked for, scoped or not', async () => {
+      const target = new FakeTarget();
+      const http = await serve([target], { scope });
+      const asking = { headers: { accept: 'application/openmetrics-text;version=1.0.0' } };
+      const pages = [await http.ask('/metrics', asking), await http.ask('/metrics/demo', asking)];
+      for (const { headers, text } of pages) {
+        expect(headers.get('content-type')).to.equal(
+          'application/openmetrics-text; version=1.0.0; charset=utf-8',
+        );
+        expect(headers.get('content-length')).to.equal(String(text.length));
+        expect(headers.get('vary')).to.equal('Accept, Accept-Encoding');
+      }
+      expect(pages.map(({ text }) => readOpenMetrics(text).map(({ name }) => name))).to.deep.equal([
+        ['demo_value', 'shm_exporter_target'],
+        ['demo_value'],
+      ]);
+      const plain = await http.ask('/metrics');
+      expect(plain.text).to.equal(PAGE);
+      expect(plain.headers.get('vary')).to.equal('Accept, Accept-Encoding');
+      expect(target.held).to.equal(0);
+    });
+
+    it('HEAD with the headers of GET and no body', async () => {
+      const http = await serve([new FakeTarget()]);
+      const { socket, text } = http.send(
+        'HEAD /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n',
+      );
+      await eventually('the answer ends', () => socket.readableEnded || socket.destroyed);
+      expect(text()).to.match(/^HTTP\/1.1 200 OK\r\n/);
+      expect(text()).to.contain(`\r\nContent-Length: ${PAGE.length}\r\n`);
+      expect(text().endsWith('\r\n\r\n')).to.equal(true);
+      await eventually('it is counted', () => http.served.length === 1);
+      expect(http.events.at(-1)).to.deep.equal({ kind: 'served', status: 200, bytes: 0, saved: 0 });
+    });
+
+    it('500 when a target fails, and tells the log alone why', async () => {
+      const target = new FakeTarget();
+      target.demand = () => throwError(() => new Error('secret'));
+      const http = await serve([target]);
+      expect(await http.ask('/metrics')).to.deep.include({ status: 500, text: 'internal error\n' });
+      expect(http.logged.join()).to.contain('secret');
+      expect((await http.ask('/-/healthy')).status).to.equal(200);
+    });
+
+    it('a request whose target is written as a proxy does', async () => {
+      const http = await serve([new FakeTarget()]);
+      const { text } = http.send(GET('http://x:1/metrics?server_key=82'));
+      await eventually('an answer', () => text().includes('demo_value 1'));
+      expect(text()).to.match(/^HTTP\/1.1 200 /);
+    });
+  });
+
+  describe('checks in order: path, method, parameters, routing, readiness, scope', () => {
+    const waiting = () =>
+      new FakeTarget('adh', ['80'], 'H.1.adh').wait({
+        objects: { synced: 0, total: 1 },
+        variables: { synced: 0, total: 0 },
+        reason: 'x',
+      });
+    const table = [
+      ['POST', '/nowhere?server_key=1&server_key=2', 404],
+      ['GET', '/', 200],
+      ['GET', '/metrics/', 404],
+      ['GET', '/Metrics', 404],
+      ['POST', '/metrics?server_key=1&server_key=2', 405],
+      ['PUT', '/-/healthy', 405],
+      ['DELETE', '/', 405],
+      ['OPTIONS', '/metrics', 405],
+      ['GET', '/metrics?server_key=80&server_key=80', 400],
+      ['GET', '/metrics', 400],
+      ['GET', '/metrics?server_key=99', 404],
+      ['GET', '/metrics?server_key=80', 503],
+      ['GET', '/metrics?server_key=82', 200],
+      ['HEAD', '/metrics?server_key=80', 503],
+      ['GET', '/metrics?server_key=82&unknown=1&unknown=2', 200],
+      ['GET', '/metrics?', 400],
+      ['POST', '/metrics/a/b', 404],
+      ['GET', '/metrics/all/', 404],
+      ['GET', '/metrics//all', 404],
+      ['GET', '/metrics/%', 404],
+      ['GET', '/metrics/%ff', 404],
+      ['GET', '/metricsall', 404],
+      ['POST', '/metrics/all?scope=a&scope=b', 405],
+      ['GET', '/metrics/all?scope=all&scope=all', 400],
+      ['GET', '/metrics/all?server_key=82&scope=demo', 400],
+      ['GET', '/metrics/none?server_key=82&scope=', 400],
+      ['GET', '/metrics/none', 400],
+      ['GET', '/metrics/none?server_key=99', 404],
+      ['GET', '/metrics/none?server_key=80', 503],
+      ['GET', '/metrics/all?server_key=80', 503],
+      ['GET', '/metrics/none?server_key=82', 404],
+      ['GET', '/metrics/a%2Fb?server_key=82', 404],
+      ['GET', '/metrics/__proto__?server_key=82', 404],
+      ['HEAD', '/metrics/all?server_key=82', 200],
+    ] as const;
+    for (const [method, path, wanted] of table)
+      it(`${method} ${path} gives ${wanted}`, async () => {
+        const http = await serve([new FakeTarget(), waiting()], { scope });
+        const { status, headers } = await http.ask(path, { method });
+        expect(status).to.equal(wanted);
+        expect(headers.get('allow')).to.equal(wanted === 405 ? 'GET, HEAD' : null);
+      });
+  });
+
+  describe('serves pages of its own', () => {
+    it('healthy at /-/healthy, whatever the targets do', async () => {
+      const target = new FakeTarget().wait({
+        objects: { synced: 0, total: 0 },
+        variables: { synced: 0, total: 0 },
+        reason: 'a root',
+      });
+      const http = await serve([target, new FakeTarget()]);
+      expect(await http.ask('/-/healthy')).to.deep.include({ status: 200, text: 'healthy\n' });
+      expect(await http.ask('/-/ready')).to.deep.include({
+        status: 503,
+        text: '1 of 2 targets not ready: a root\n',
+      });
+      target.isReady = true;
+      expect(await http.ask('/-/ready')).to.deep.include({ status: 200, text: 'ready\n' });
+      expect(target.demands).to.equal(0);
+    });
+
+    it('internal metrics of all targets with their identity at /-/metrics, as promtool likes it', async function () {
+      const ads = new FakeTarget();
+      const adh = new FakeTarget('adh', ['80'], 'H.1.adh');
+      const ready = (value: number) => [
+        {
+          name: 'shm_exporter_internal_target_ready',
+          type: 'gauge',
+          help: 'Ready.',
+          value,
+        } as const,
+        {
+          name: 'shm_exporter_target_refresh_total',
+          type: 'counter',
+          help: 'Cycles.',
+          value,
+        } as const,
+      ];
+      ads.metrics = ready(1);
+      adh.metrics = ready(0);
+      const http = await serve([ads, adh]);
+      await http.ask('/metrics?server_key=82');
+      const pages = [await http.ask('/-/metrics'), await http.ask('/-/metrics')];
+      for (const { text, headers } of pages) {
+        expect(headers.get('content-type')).to.contain('text/plain; version=0.0.4');
+        expect(text).to.contain(
+          '\nshm_exporter_internal_target_ready{app="ads",server_key="82"} 1\n',
+        );
+        expect(text).to.contain(
+          '\nshm_exporter_internal_target_ready{app="adh",server_key="80"} 0\n',
+        );
+        expect(text).to.contain(
+          '\nshm_exporter_target_refresh_total{app="ads",server_key="82"} 1\n',
+        );
+        expect(text).to.contain('\nshm_exporter_build_info{version="1.2.3"} 1\n');
+        expect(text).to.contain(
+          '\nshm_exporter_publisher_state{app="adh",server_key="80",state="live"} 1\n',
+        );
+        expect(text).to.contain('\nprocess_cpu_seconds_total ');
+      }
+      if (spawnSync('promtool', ['--version']).status !== 0) this.skip();
+      const { stderr } = spawnSync('promtool', ['check', 'metrics'], {
+        input: pages[1]?.text ?? '',
+        encoding: 'utf8',
+      });
+      // These three names are prom-client's own.
+      const complaints = stderr.split('\n').filter((line) => line !== '');
+      expect(complaints).to.deep.equal(
+        ['handles', 'requests', 'resources'].map(
+          (what) =>
+            `nodejs_active_${what}_total non-counter metrics should not have "_total" suffix`,
+        ),
+      );
+    });
+
+    it('a status page at / that escapes what publishers say', async () => {
+      const evil = '<script>alert("1")</script>&';
+      const target = new FakeTarget('ads', ['8"2'], evil).wait({
+        objects: { synced: 0, total: 1 },
+        variables: { synced: 0, total: 0 },
+        reason: `object ${evil}`,
+      });
+      target.publisher = { state: 'corrupt', reason: evil };
+      const { text, headers } = await (await serve([target])).ask('/');
+      expect(headers.get('content-type')).to.equal('text/html; charset=utf-8');
+      expect(text).to.contain('&#60;script&#62;alert(&#34;1&#34;)&#60;/script&#62;&#38;');
+      expect(text).to.contain('8&#34;2');
+      expect(text).not.to.contain('<script');
+      expect(text).not.to.contain('"1"');
+    });
+  });
+
+  describe('with clients that behave badly', () => {
+    /** Far more than sockets take in on their own. */
+    const HUGE = 'demo_value 1\n'.repeat(2_000_000);
+
+    it('a client that reads nothing does not stop others, and its page is released when it goes', async () => {
+      const slow = new FakeTarget('ads', ['82']);
+      slow.text = HUGE;
+      const http = await serve([slow, new FakeTarget('adh', ['80'])]);
+      const { socket } = http.send(GET('/metrics?server_key=82'));
+      socket.pause();
+      await eventually('the page is being sent', () => slow.held === 1);
+      expect((await http.ask('/metrics?server_key=80')).status).to.equal(200);
+      expect(slow.held).to.equal(1);
+      socket.destroy();
+      await eventually('its page is released', () => slow.held === 0);
+    });
+
+    it('more than 64 at once are told to come again, and are served once those are over', async () => {
+      const target = new FakeTarget();
+      const answer$ = new Subject<Exposition>();
+      let asked = 0;
+      target.demand = () => {
+        asked++;
+        return answer$;
+      };
+      const http = await serve([target]);
+      const clients = Array.from({ length: 64 }, () => http.send(GET('/metrics')));
+      await eventually('all ask', () => asked === 64);
+      const refused = await http.ask('/metrics');
+      expect(refused).to.deep.include({ status: 503, text: 'too many scrapes at once\n' });
+      expect(refused.headers.get('retry-after')).to.equal('1');
+      answer$.next(target.exposition());
+      await eventually('64 are served', () =>
+        clients.every(({ text }) => text().includes('200 OK')),
+      );
+      target.demand = () => of(target.exposition());
+      await eventually('they are over', () => http.served.length === 65);
+      expect((await http.ask('/metrics')).status).to.equal(200);
+    });
+
+    it('pages of its own come while as many scrapes as may be are slow', async () => {
+      const target = new FakeTarget();
+      let asked = 0;
+      target.demand = () => {
+        asked++;
+        return NEVER;
+      };
+      const http = await serve([target]);
+      for (let client = 0; client < 64; client++) http.send(GET('/metrics'));
+      await eventually('all ask', () => asked === 64);
+      expect((await http.ask('/metrics')).status).to.equal(503);
+      const paths = ['/', '/-/healthy', '/-/ready', '/-/metrics', '/-/targets', '/none'];
+      const statuses = await Promise.all(paths.map(async (path) => (await http.ask(path)).status));
+      expect(statuses).to.deep.equal([200, 200, 200, 200, 200, 404]);
+    });
+
+    it('more than 64 pages of its own at once are refused, and scrapes are not', async () => {
+      class Slow extends SelfMetrics {
+        asked = 0;
+        override text = () => {
+          this.asked++;
+          return new Promise<string>(() => undefined);
+        };
+      }
+      const selfMetrics = new Slow('1.2.3');
+      const http = await serve([new FakeTarget()], { selfMetrics });
+      for (let client = 0; client < 64; client++) http.send(GET('/-/metrics'));
+      await eventually('all ask', () => selfMetrics.asked === 64);
+      expect(await http.ask('/-/healthy')).to.deep.include({
+        status: 503,
+        text: 'too many requests at once\n',
+      });
+      expect((await http.ask('/metrics')).status).to.equal(200);
+    });
+
+    it('clients that go before their answer is there give their places to others', async () => {
+      const target = new FakeTarget();
+      let asking = 0;
+      target.demand = () =>
+        new Observable(() => {
+          asking++;
+          return () => asking--;
+        });
+      const http = await serve([target]);
+      const clients = Array.from({ length: 64 }, () => http.send(GET('/metrics')));
+      await eventually('all ask', () => asking === 64);
+      expect((await http.ask('/metrics')).status).to.equal(503);
+      for (const { socket } of clients) socket.destroy();
+      await eventually('nobody asks any more', () => asking === 0);
+      target.demand = () => of(target.exposition());
+      expect((await http.ask('/metrics')).status).to.equal(200);
+      expect(target.held).to.equal(0);
+    });
+
+    it('answers that queue behind another are released when their client goes', async () => {
+      const target = new FakeTarget();
+      target.text = HUGE;
+      const http = await serve([target]);
+      const { socket } = http.send(GET('/metrics').repeat(3));
+      socket.pause();
+      await eventually('they are being sent', () => target.held >= 1);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      socket.destroy();
+      await eventually('their pages are released', () => target.held === 0);
+      await eventually('they are over', () => http.served.length === target.demands);
+    });
+
+    it('requests sent in one go are answered in order', async () => {
+      const http = await serve([new FakeTarget(), new FakeTarget('adh', ['80'])]);
+      const paths = ['/metrics?server_key=82', '/x', '/metrics?server_key=80', '/-/healthy'];
+      const { text } = http.send([...paths, ...paths, ...paths].map(GET).join(''));
+      const heads = () => [...text().matchAll(/HTTP\/1.1 (\d+)/g)].map(([, status]) => status);
+      await eventually('all are answered', () => heads().length === 12);
+      expect(heads().join(' ')).to.equal('200 404 200 200 '.repeat(3).trim());
+    });
+
+    const garbage = [
+      ['no request line', '\0\0\0\0\r\n\r\n'],
+      ['a line that is no request', 'HELO there\r\n\r\n'],
+      ['a header without a name', 'GET /metrics HTTP/1.1\r\nHost: x\r\n: y\r\n\r\n'],
+      ['TLS', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'],
+      ['a head without end', `GET /metrics HTTP/1.1\r\nX: ${'y'.repeat(40_000)}`],
+    ] as const;
+    for (const [what, bytes] of garbage)
+      it(`${what}: the connection ends, nothing else does`, async () => {
+        const http = await serve([new FakeTarget()]);
+        const { socket, text } = http.send(bytes);
+        await eventually('the connection ends', () => socket.readableEnded || socket.destroyed);
+        expect(text()).to.match(/^HTTP\/1.1 4\d\d /);
+        expect((await http.ask('/metrics')).status).to.equal(200);
+      });
+
+    it('a body that nobody reads does not hold the connection', async () => {
+      const http = await serve([new FakeTarget()]);
+      const body = 'x'.repeat(1_000_000);
+      const { text } = http.send(
+        `GET /metrics HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n${body}${GET('/-/healthy')}`,
+      );
+      await eventually('the request after it is answered', () => text().includes('healthy'));
+    });
+  });
+
+  describe('opens when it is subscribed to, closes when it is left', () => {
+    it('tells where it is', async () => {
+      const http = await serve([new FakeTarget()], { path: '/m' });
+      expect(http.events[0])
+        .to.have.property('where')
+        .that.matches(/^http:\/\/127.0.0.1:\d+\/m$/);
+    });
+
+    it('a port that is taken is Fault LISTENER_FAILED', async () => {
+      const other = createServer().listen(0, '127.0.0.1');
+      await eventually('the port is taken', () => other.listening);
+      const taken = other.address();
+      const port = typeof taken === 'object' && taken !== null ? taken.port : 0;
+      const sink = httpSink({
+        address: '127.0.0.1',
+        port,
+        path: '/metrics',
+        formats: [TEXT],
+        scope: () => undefined,
+        scopeNames: () => [],
+        notReady: () => '',
+        selfMetrics: new SelfMetrics(''),
+        version: '',
+        log: () => undefined,
+      });
+      const failure = await firstValueFrom(sink({ targets: [] }), {
+        defaultValue: undefined,
+      }).catch((error: unknown) => error);
+      expect(failure).to.be.instanceOf(Fault);
+      expect(failure).to.have.property('code', 'LISTENER_FAILED');
+      expect(failure)
+        .to.have.property('message')
+        .that.contains(`Cannot listen on 127.0.0.1:${port}: `);
+      other.close();
+    });
+
+    it('a running response is finished, and its connection is not kept', async () => {
+      const target = new FakeTarget();
+      target.text = 'demo_value 1\n'.repeat(2_000_000);
+      const http = await serve([target]);
+      const { socket, text } = http.send(GET('/metrics'));
+      socket.pause();
+      await eventually('the page is being sent', () => target.held === 1);
+      http.leave();
+      const refused = await http.ask('/-/healthy').catch(() => 'refused');
+      expect(refused).to.equal('refused');
+      socket.resume();
+      await eventually('the connection ends', () => socket.readableEnded);
+      expect(text().length).to.be.greaterThan(target.text.length);
+      expect(text().endsWith('partition="0"} 1\n')).to.equal(true);
+      expect(target.held).to.equal(0);
+    });
+
+    it('connections that wait for nothing end at once', async () => {
+      const http = await serve([new FakeTarget()]);
+      const { socket, text } = http.send(GET('/-/healthy'));
+      await eventually('an answer', () => text().includes('healthy'));
+      http.leave();
+      await eventually('the connection ends', () => socket.readableEnded);
+    });
+
+    it('a target that never answers does not keep the others from it', async () => {
+      const silent = new FakeTarget('ads', ['82']);
+      silent.demand = () => NEVER;
+      const http = await serve([silent, new FakeTarget('adh', ['80'])]);
+      http.send(GET('/metrics?server_key=82'));
+      expect((await http.ask('/metrics?server_key=80')).status).to.equal(200);
+    });
+  });
+});

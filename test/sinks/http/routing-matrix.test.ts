@@ -1,0 +1,187 @@
+// Every way to ask for a target, of every set of targets in every state, over real segments and sockets.
+import { isDeepStrictEqual } from 'node:util';
+import { expect } from 'chai';
+import { compileScope } from '#app/exposition/page/scope.js';
+import { KeepAliveClient } from '../../support/keep-alive-client.js';
+import type { RawAnswer } from '../../support/keep-alive-client.js';
+import { wantedOf } from '../../support/routing-oracle.js';
+import { RoutingStage } from '../../support/routing-stage.js';
+import type { Asking, Configured, Scraped, Standing } from '../../support/routing-oracle.js';
+
+const target = (
+  serverKey: string,
+  root: string,
+  { hint = '', serverKeys = [serverKey] }: Partial<Scraped> = {},
+): Omit<Scraped, 'value'> => ({ app: root.slice(-3), serverKeys, hint, serverKey, root });
+
+const SETS = {
+  'one target': [target('82', 'H.1.ads')],
+  'one target that looks through several server keys': [
+    target('456', 'a.b.1.ads', { serverKeys: ['82', '456', '999'] }),
+  ],
+  'several targets': [
+    target('82', 'H.1.ads', { hint: 'H.1.ads' }),
+    target('80', 'a.b.1.adh', { hint: '1' }),
+    target('7', 'H.2.ats'),
+  ],
+  'several targets that share app and instance': [
+    target('82', 'H.1.ads', { hint: 'H.1.ads' }),
+    target('456', 'H.1.ads'),
+    target('80', 'H.1.adh'),
+  ],
+  'several applications on one server key': [
+    target('7', 'H.1.ads'),
+    target('7', 'H.1.adh', { hint: 'H.1.adh' }),
+  ],
+  'several roots of one application on one server key': [
+    target('5', 'H.1.ads', { hint: '1' }),
+    target('5', 'H.2.ads', { hint: 'H.2.ads' }),
+  ],
+};
+
+/** How the first target stands, and how all others do. */
+const STANDINGS: readonly (readonly [first: Standing, others: Standing])[] = [
+  ['ready', 'ready'],
+  ['syncing', 'syncing'],
+  ['unseen', 'unseen'],
+  ['lost', 'lost'],
+  ['ready', 'unseen'],
+  ['lost', 'ready'],
+];
+
+const SCOPES = { known: ['*_root_load'], nothing: ['other_*'] };
+const compiled = Object.entries(SCOPES).map(([name, metrics]) => compileScope({ name, metrics }));
+const MATCHES = new Map(Object.keys(SCOPES).map((name) => [name, name !== 'nothing']));
+
+/** Scopes in the path, in the query, in both, alike and at odds, given twice, empty. */
+const SCOPED: readonly Pick<Asking, 'scope' | 'inPath'>[] = [
+  { scope: [], inPath: [] },
+  ...[...MATCHES.keys(), 'unknown'].flatMap((name) => [
+    { scope: [], inPath: [name] },
+    { scope: [name], inPath: [] },
+    { scope: [name], inPath: [name] },
+  ]),
+  { scope: ['nothing'], inPath: ['known'] },
+  { scope: ['known', 'known'], inPath: [] },
+  { scope: ['known', 'known'], inPath: ['known'] },
+  { scope: [''], inPath: [] },
+  { scope: [''], inPath: ['known'] },
+];
+
+/** Enough of them where it does not matter which scope it is. */
+const FEW = SCOPED.filter(
+  ({ scope, inPath }) => scope.length === 0 && [undefined, 'known', 'unknown'].includes(inPath[0]),
+);
+
+/** No value, each value that some target has, one that none has, an empty one, and one given twice. */
+function valuesOf(known: readonly string[]): readonly (readonly string[])[] {
+  const [first = ''] = known;
+  const once = [...new Set([...known, 'none', ''])].map((value) => [value]);
+  return [[], ...once, [first, first]];
+}
+
+/** All ways to ask that make a difference to these targets. */
+function askings(
+  targets: readonly Omit<Scraped, 'value'>[],
+  scoped: readonly Pick<Asking, 'scope' | 'inPath'>[],
+): Asking[] {
+  // Of those behind the second, none is anything but one more.
+  const near = targets.slice(0, 2);
+  const keys = valuesOf(near.flatMap(({ serverKeys }) => serverKeys.slice(0, 2)));
+  const apps = valuesOf(near.map(({ app }) => app));
+  const instances = valuesOf(
+    near.flatMap(({ root, hint }) => (hint === '' ? [root] : [root, hint])),
+  );
+  return keys.flatMap((server_key) =>
+    apps.flatMap((app) =>
+      instances.flatMap((instance) =>
+        scoped.map((scope) => ({ server_key, app, instance, ...scope })),
+      ),
+    ),
+  );
+}
+
+const pathOf = ({ inPath, ...parameters }: Asking): string => {
+  const query = Object.entries(parameters).flatMap(([name, values]) =>
+    values.map((value) => `${name}=${encodeURIComponent(value)}`),
+  );
+  const path = ['/metrics', ...inPath].join('/');
+  return query.length === 0 ? path : `${path}?${query.join('&')}`;
+};
+
+const RULE_1 =
+  'scope selected, but target routing still required when multiple targets are configured\n';
+const NOT_READY =
+  /^scrape not ready: objects \d+\/\d+ synced, variables \d+\/\d+ synced, waiting on \S.*\n$/;
+
+/** What an answer says, in the words of the oracle. */
+function said({ status, text }: RawAnswer): object {
+  if (status === 503) return { status: NOT_READY.test(text) ? 503 : text };
+  if (status === 400) return { status, isRule1: text === RULE_1 };
+  if (status !== 200) return { status };
+  const [, value] = /^\w+_root_load\{[^}]*\} (\d+)$/m.exec(text) ?? [];
+  return { status, value: Number(value), isScoped: !text.includes('shm_exporter_target_info{') };
+}
+
+/** A set of targets, how they stand, and all that they are asked. */
+const CASES = Object.entries(SETS).flatMap(([name, targets]) =>
+  STANDINGS.filter(([first, others]) => first === others || targets.length > 1).map(
+    ([first, others]) => {
+      const isOneByOne = first === others && (first === 'ready' || first === 'syncing');
+      const configured = targets.map((target, index) => ({
+        target: { ...target, value: index + 1 },
+        standing: index === 0 ? first : others,
+      }));
+      const title = targets.length > 1 ? `the first ${first}, the others ${others}` : first;
+      return {
+        title: `${name}, ${title}`,
+        configured,
+        asked: askings(targets, isOneByOne ? SCOPED : FEW),
+      };
+    },
+  ),
+);
+const count = CASES.reduce((sum, { asked }) => sum + asked.length, 0);
+
+describe(`routing: ${count} ways to ask (spec 4.3, 7)`, function () {
+  this.slow(2000);
+  let stage: RoutingStage | undefined;
+  let client: KeepAliveClient | undefined;
+  const ask = async (configured: readonly Configured[]) => {
+    stage = new RoutingStage(configured, compiled);
+    client = new KeepAliveClient(await stage.set());
+    return client;
+  };
+  afterEach(() => {
+    client?.end();
+    stage?.end();
+  });
+
+  for (const { title, configured, asked } of CASES)
+    it(`${title}: ${asked.length} requests`, async () => {
+      const answers = await (await ask(configured)).ask(asked.map(pathOf));
+      const wrong = asked.flatMap((asking, index) => {
+        const wanted = wantedOf(asking, configured, MATCHES);
+        const answer = answers[index];
+        const isRight = answer !== undefined && isDeepStrictEqual(said(answer), wanted);
+        return isRight ? [] : [{ path: pathOf(asking), wanted, answer }];
+      });
+      expect(wrong.length, JSON.stringify(wrong.slice(0, 5), null, 1)).to.equal(0);
+    });
+
+  it('a path that is not there is 404 and another method 405, whatever the query says', async () => {
+    const [{ configured, asked } = { configured: [], asked: [] }] = CASES.slice(-1);
+    const paths = asked.map(pathOf);
+    const other = await ask(configured);
+    const statuses = async (...request: Parameters<KeepAliveClient['ask']>) => [
+      ...new Set((await other.ask(...request)).map(({ status }) => status)),
+    ];
+    expect(await statuses(paths, 'POST')).to.deep.equal([405]);
+    expect(
+      await statuses(
+        paths.map((path) => `/x${path}`),
+        'POST',
+      ),
+    ).to.deep.equal([404]);
+  });
+});

@@ -1,0 +1,201 @@
+// Pages as gzip: one member, whatever they are made of, and one compression for what lasts.
+import { spawnSync } from 'node:child_process';
+import { gunzipSync } from 'node:zlib';
+import { expect } from 'chai';
+import * as fc from 'fast-check';
+import { lastValueFrom } from 'rxjs';
+import type { Observable } from 'rxjs';
+import type { Page } from '#app/model.js';
+import { deflate } from '#app/sinks/http/deflate.js';
+import { plainPage } from '#app/sinks/http/reply.js';
+import { zippedPages } from '#app/sinks/http/zipped-page.js';
+import { eventually } from '../../support/eventually.js';
+import { follow } from '../../support/follow.js';
+import { isInstalled } from '../../support/processes.js';
+
+describe('a zipped page', () => {
+  /** A page whose first pieces last, and whether it is held. */
+  const pageOf = (lasting: readonly Uint8Array[] | undefined, ...fresh: readonly Uint8Array[]) => {
+    const pieces = [...(lasting ?? []), ...fresh];
+    const state = { isHeld: true };
+    const page: Page = {
+      contentType: 'text/x',
+      pieces,
+      bytes: pieces.reduce((sum, piece) => sum + piece.length, 0),
+      ...(lasting && { lasting }),
+      release: () => {
+        state.isHeld = false;
+      },
+    };
+    return { page, state };
+  };
+  const text = (word: string, times: number) => Buffer.from(`${word}\n`.repeat(times));
+  const pageFrom = async (page$: Observable<Page>): Promise<Page> =>
+    lastValueFrom(page$, { defaultValue: plainPage('', '') });
+  const bytesOf = async (page$: Observable<Page>): Promise<Buffer> =>
+    Buffer.concat((await pageFrom(page$)).pieces);
+  /** Counts compressions; each ends when the test says so. */
+  const counting = () => {
+    const running: (() => void)[] = [];
+    const made: (readonly Uint8Array[])[] = [];
+    const compress = async (pieces: readonly Uint8Array[]) => {
+      made.push(pieces);
+      await new Promise<void>((resolve) => running.push(resolve));
+      return deflate(pieces);
+    };
+    return { zip: zippedPages(compress), made, finish: () => running.shift()?.() };
+  };
+
+  /** Strict readers: of bytes behind the first member they complain. */
+  const readers = [
+    ['gzip', ['-dc']],
+    [
+      'python3',
+      [
+        '-c',
+        'import sys, zlib\nd = zlib.decompressobj(31)\ns = sys.stdout.buffer\n' +
+          's.write(d.decompress(sys.stdin.buffer.read()) + d.flush())\n' +
+          'sys.exit(0 if d.eof and not d.unused_data else 1)',
+      ],
+    ],
+  ] as const;
+
+  it('is the page again for who unzips it, wherever it is split', async () => {
+    const zip = zippedPages();
+    const shared = new SharedArrayBuffer(65_536);
+    const piece = fc.oneof(
+      fc.uint8Array({ maxLength: 300 }),
+      fc.nat(200).map((times) => text('metric{label="value"} 1', times)),
+      // As kernels and threads of partitions have it.
+      fc.nat(60_000).map((length) => new Uint8Array(shared, 5, length).fill(length)),
+    );
+    const pieces = fc.array(piece, { maxLength: 6 });
+    await fc.assert(
+      fc.asyncProperty(pieces, pieces, fc.boolean(), async (first, last, hasLasting) => {
+        const { page, state } = hasLasting ? pageOf(first, ...last) : pageOf(undefined, ...first);
+        const zipped = await pageFrom(zip(page));
+        const bytes = Buffer.concat(zipped.pieces);
+        expect(zipped.bytes).to.equal(bytes.length);
+        expect(zipped.contentType).to.equal('text/x');
+        expect(gunzipSync(bytes).equals(Buffer.concat(page.pieces))).to.equal(true);
+        expect(state.isHeld).to.equal(false);
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  for (const [program, args] of readers)
+    it(`is one member that ${program} reads, large or empty`, async function () {
+      if (!isInstalled(program)) this.skip();
+      const large = Buffer.from(Uint32Array.from({ length: 400_000 }, (_, i) => i * i).buffer);
+      for (const { page } of [
+        pageOf([large, text('a 1', 50_000), large], text('own 2', 100)),
+        pageOf([], text('own 2', 100)),
+        pageOf([text('a 1', 100)]),
+        pageOf(undefined),
+      ]) {
+        const input = await bytesOf(zippedPages()(page));
+        const { status, stdout, stderr } = spawnSync(program, args, {
+          input,
+          maxBuffer: 2 ** 24,
+        });
+        expect([status, stderr.toString()]).to.deep.equal([0, '']);
+        expect(stdout.equals(Buffer.concat(page.pieces))).to.equal(true);
+      }
+    });
+
+  it('compresses what lasts once: while it is compressed, and after that', async () => {
+    const { zip, made, finish } = counting();
+    const lasting = [text('a 1', 100)];
+    const pages = Array.from({ length: 50 }, (_, i) => pageOf(lasting, text(`own ${i}`, 3)));
+    const followed = pages.map(({ page }) => follow(zip(page)));
+    await eventually('it begins', () => made.length > 0);
+    expect(pages.map(({ state }) => state.isHeld)).to.deep.equal([
+      true,
+      ...Array.from({ length: 49 }, () => false),
+    ]);
+    finish();
+    await eventually('all are there', () => followed.every(({ seen }) => seen.length === 1));
+    expect(pages[0]?.state.isHeld).to.equal(false);
+    const later = pageOf(lasting, text('own later', 1));
+    const bytes = await bytesOf(zip(later.page));
+    expect(gunzipSync(bytes).toString()).to.match(/^a 1\n[^]*\nown later\n$/);
+    expect(later.state.isHeld).to.equal(false);
+    followed.forEach(({ seen }, i) => {
+      const unzipped = gunzipSync(Buffer.concat(seen[0]?.pieces ?? [])).toString();
+      expect(unzipped.endsWith(`a 1\nown ${i}\nown ${i}\nown ${i}\n`)).to.equal(true);
+    });
+    expect(made).to.deep.equal([lasting]);
+  });
+
+  it('goes by the list, never by the pieces: their memory is used again', async () => {
+    const zip = zippedPages();
+    const piece = text('a 1', 100);
+    const unzipped = async () => gunzipSync(await bytesOf(zip(pageOf([piece]).page))).toString();
+    expect(await unzipped()).to.match(/^a 1\n/);
+    piece.fill('b 2\n');
+    expect(await unzipped()).to.match(/^b 2\n/);
+  });
+
+  it('is held until it is compressed, also when nobody waits for it any more', async () => {
+    const { zip, made, finish } = counting();
+    const lasting = [text('a 1', 100)];
+    const { page, state } = pageOf(lasting);
+    const { subscription } = follow(zip(page));
+    await eventually('it begins', () => made.length === 1);
+    subscription.unsubscribe();
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(state.isHeld).to.equal(true);
+    finish();
+    await eventually('it is released', () => !state.isHeld);
+    await bytesOf(zip(pageOf(lasting).page));
+    expect(made.length).to.equal(1);
+  });
+
+  it('waits for its turn while two others are compressed, so that the pool has threads left', async () => {
+    const { zip, made, finish } = counting();
+    const pages = Array.from({ length: 5 }, (_, i) => pageOf([text(`a ${i}`, 100)]));
+    const followed = pages.map(({ page }) => follow(zip(page)));
+    const held = () => pages.filter(({ state }) => state.isHeld).length;
+    for (let done = 0; done < 5; done++) {
+      await eventually('the next begin', () => made.length === Math.min(5, done + 2));
+      expect(held()).to.equal(5 - done);
+      finish();
+      await eventually('one is released', () => held() === 4 - done);
+    }
+    expect(followed.every(({ seen }) => seen.length === 1)).to.equal(true);
+  });
+
+  it('that cannot be compressed is released, and is tried again the next time', async () => {
+    let fails = true;
+    const zip = zippedPages((pieces) =>
+      fails ? Promise.reject(new Error('no memory')) : deflate(pieces),
+    );
+    const lasting = [text('a 1', 100)];
+    const first = pageOf(lasting);
+    const failure = await bytesOf(zip(first.page)).catch((error: unknown) => error);
+    expect(String(failure)).to.equal('Error: no memory');
+    expect(first.state.isHeld).to.equal(false);
+    fails = false;
+    expect(gunzipSync(await bytesOf(zip(pageOf(lasting).page))).length).to.equal(400);
+  });
+
+  it('is kept as long as what lasts, and no longer', async () => {
+    const zip = zippedPages();
+    const lists = [[text('a 1', 100)], [text('b 2', 100)]];
+    const keep = async (list: readonly Uint8Array[] = []): Promise<WeakRef<object>> => {
+      const [, compressed] = (await pageFrom(zip(pageOf(list).page))).pieces;
+      return new WeakRef<object>(compressed ?? list);
+    };
+    const kept = [await keep(lists[0]), await keep(lists[1])];
+    const alive = async () => {
+      await new Promise((resolve) => setTimeout(resolve, 10));
+      globalThis.gc?.();
+      return kept.filter((each) => each.deref() !== undefined).length;
+    };
+    expect(await alive()).to.equal(2);
+    lists.length = 0;
+    for (let tries = 0; tries < 20 && (await alive()) > 0; tries++);
+    expect(await alive()).to.equal(0);
+  });
+});

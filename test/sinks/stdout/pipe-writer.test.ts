@@ -1,0 +1,130 @@
+// Writing to real pipes and files: readers that take their time, stop, or go away.
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { firstValueFrom, map } from 'rxjs';
+import type { Observable } from 'rxjs';
+import type { Page } from '#app/model.js';
+import { pipeWriter } from '#app/sinks/stdout/pipe-writer.js';
+import { ReaderGone } from '#app/sinks/stdout/stdout.js';
+import { eventually } from '../../support/eventually.js';
+import { follow } from '../../support/follow.js';
+
+describe('pipeWriter', () => {
+  let folder = '';
+  const children: ChildProcess[] = [];
+  const fds: number[] = [];
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'pipe-writer-'));
+  });
+  afterEach(() => {
+    for (const child of children.splice(0)) child.kill('SIGKILL');
+    for (const fd of fds.splice(0)) closeSync(fd);
+    rmSync(folder, { recursive: true });
+  });
+
+  const page = (...pieces: readonly string[]) => {
+    const bytes = pieces.map((piece) => Buffer.from(piece));
+    const made = {
+      contentType: '',
+      pieces: bytes,
+      bytes: Buffer.concat(bytes).length,
+      released: 0,
+      release: () => {
+        made.released++;
+      },
+    };
+    return made satisfies Page;
+  };
+  const NOTHING = { defaultValue: undefined };
+  const taken = async (write$: Observable<void>) => {
+    const told$ = write$.pipe(map(() => 'taken'));
+    expect(await firstValueFrom(told$, { defaultValue: 'not taken' })).to.equal('taken');
+  };
+  const open = (name: string, flags: string) => {
+    const fd = openSync(join(folder, name), flags);
+    fds.push(fd);
+    return fd;
+  };
+
+  /** A named pipe with `cat` at its other end, which writes to a file. */
+  const toCat = async () => {
+    const make = spawn('mkfifo', [join(folder, 'pipe')]);
+    await eventually('the pipe is made', () => make.exitCode === 0);
+    const cat = spawn('cat', [join(folder, 'pipe')], {
+      stdio: ['ignore', open('out', 'w'), 'ignore'],
+    });
+    children.push(cat);
+    const fd = openSync(join(folder, 'pipe'), 'w'); // waits for cat
+    return { cat, write: pipeWriter(fd), out: () => readFileSync(join(folder, 'out'), 'utf8') };
+  };
+
+  it('hands a page over in order and releases it once', async () => {
+    const { write, out } = await toCat();
+    const first = page('a\n', 'b\n', '', 'c\n');
+    const second = page('d\n');
+    await taken(write(first));
+    await taken(write(second));
+    await eventually('the reader has all', () => out() === 'a\nb\nc\nd\n');
+    expect([first.released, second.released]).to.deep.equal([1, 1]);
+  });
+
+  it('waits for a reader that stops, holding the page, without holding up the process', async () => {
+    const { cat, write, out } = await toCat();
+    await taken(write(page('start\n')));
+    await eventually('the reader reads', () => out() === 'start\n');
+    cat.kill('SIGSTOP');
+    const huge = page('x'.repeat(500_000), 'y'.repeat(500_000));
+    const { seen } = follow(write(huge));
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect([seen.length, huge.released]).to.deep.equal([0, 0]);
+    cat.kill('SIGCONT');
+    await eventually('the page is taken', () => seen.length === 1);
+    expect(huge.released).to.equal(1);
+    await eventually('the reader has all', () => out().length === 1_000_006);
+  });
+
+  it('fails with ReaderGone when nobody reads any more, and releases the page', async () => {
+    const { cat, write } = await toCat();
+    await taken(write(page('start\n')));
+    cat.kill('SIGKILL');
+    await eventually('the reader is gone', () => cat.signalCode !== null);
+    for (let attempt = 0; attempt < 2; attempt++) {
+      const lost = page('x'.repeat(100_000), 'y');
+      const failure = await firstValueFrom(write(lost), NOTHING).catch((error: unknown) => error);
+      expect(failure).to.be.instanceOf(ReaderGone);
+      await eventually('the page is released', () => lost.released === 1);
+    }
+  });
+
+  it('fails with ReaderGone when the reader goes while a page waits for it', async () => {
+    const { cat, write, out } = await toCat();
+    await taken(write(page('start\n')));
+    await eventually('the reader reads', () => out() === 'start\n');
+    cat.kill('SIGSTOP');
+    const waiting = page('x'.repeat(1_000_000));
+    const failure = firstValueFrom(write(waiting), NOTHING).catch((error: unknown) => error);
+    cat.kill('SIGKILL');
+    expect(await failure).to.be.instanceOf(ReaderGone);
+    expect(waiting.released).to.equal(1);
+  });
+
+  it('writes to a file', async () => {
+    const write = pipeWriter(open('file', 'w'));
+    await taken(write(page('a\n', 'b\n')));
+    await taken(write(page('c\n')));
+    expect(readFileSync(join(folder, 'file'), 'utf8')).to.equal('a\nb\nc\n');
+  });
+
+  it('tells of a file that cannot be written as what it is', async () => {
+    const write = pipeWriter(openSync('/dev/full', 'w'));
+    const lost = page('a\n');
+    const failure = await firstValueFrom(write(lost), NOTHING).catch((error: unknown) => error);
+    expect(failure).to.be.instanceOf(Error).and.not.instanceOf(ReaderGone);
+    expect(failure).to.have.property('code', 'ENOSPC');
+    expect(lost.released).to.equal(1);
+  });
+});

@@ -1,0 +1,218 @@
+// What becomes of a target whose partition fails, or does not answer.
+import { expect } from 'chai';
+import { REVIVE_MS } from '#app/targets/handover/tenant.js';
+import { MOST_LEAVING_MS, MOST_MOVING_MS } from '#app/targets/handover/tenure.js';
+import { definitionOf } from '../../support/definition-of.js';
+import { FailingPartition } from '../../support/failing-partition.js';
+import { follow } from '../../support/follow.js';
+import { observing } from '../../support/observing-catalogue.js';
+import { freshServed } from '../../support/served.js';
+import { StepQueue } from '../../support/step-queue.js';
+
+describe('a target in a partition that fails', () => {
+  const { publishers, serve: serveOne } = freshServed();
+
+  const serve = (given = {}) => {
+    const publisher = publishers.make('82');
+    const root = publisher.addRoot('H.1.demo', 'Root');
+    const x = publisher.addVariable(root, 'x', 'u64');
+    const lag = publisher.addVariable(root, 'lag', 'u64');
+    x.set(1);
+    lag.set(1);
+    publisher.place();
+    const target = serveOne(given);
+    const partition = (number: number) => new FailingPartition(target.partition(number));
+    const move = (to: FailingPartition) => follow(target.target.change({ partition: to }));
+    const moved = (to: FailingPartition): FailingPartition => {
+      move(to);
+      target.clock.advance(0);
+      expect(target.target.status().partition).to.equal(to.number);
+      return to;
+    };
+    const warnings = () =>
+      target.events.filter(({ level }) => level === 'warning').map(({ message }) => message);
+    return { publisher, x, lag, target, partition, move, moved, warnings };
+  };
+
+  it('answers 503 with the reason, and comes back by itself', () => {
+    const { target, partition, moved, warnings } = serve();
+    const home = moved(partition(1));
+    home.trouble = 'out of memory';
+    home.fail('it crashed');
+    const exposition = target.ask();
+    expect(exposition.kind).to.equal('waiting');
+    expect(exposition.status).to.deep.include({ isReady: false, root: '', partition: 1 });
+    expect(exposition.status.progress.reason).to.equal('a restart, partition 1 failed: it crashed');
+    target.clock.advance(REVIVE_MS);
+    expect(target.ask().status.progress.reason).to.contain('out of memory');
+    home.trouble = '';
+    target.clock.advance(REVIVE_MS - 1);
+    expect(target.ask().kind).to.equal('waiting');
+    target.clock.advance(1);
+    expect(target.ask().kind).to.equal('ready');
+    expect(target.target.status().isReady).to.equal(true);
+    expect(warnings()).to.deep.equal([
+      'target demo on 82 partition 1 failed: it crashed',
+      'target demo on 82 partition 1 failed: out of memory',
+    ]);
+  });
+
+  it('turns those who wait away at once', () => {
+    const { target, partition, moved } = serve();
+    const home = moved(partition(1));
+    home.isDeaf = true;
+    home.fail('first');
+    target.clock.advance(REVIVE_MS);
+    const { seen, subscription } = follow(target.target.demand());
+    target.clock.advance(0);
+    expect(seen).to.have.length(0);
+    home.fail('again');
+    expect(seen.map(({ kind }) => kind)).to.deep.equal(['waiting']);
+    expect(subscription.closed).to.equal(true);
+  });
+
+  it('observes again when it is back', () => {
+    const { target, publisher, lag, partition, moved } = serve({
+      catalogue: observing(),
+      spacingMs: 1,
+    });
+    const home = moved(partition(1));
+    home.fail('it crashed');
+    target.clock.advance(REVIVE_MS);
+    lag.set(5);
+    publisher.notify();
+    target.clock.advance(2000);
+    expect(target.series()).to.include('demo_lag_count 1');
+  });
+
+  it('moves at once, as it serves nothing', () => {
+    const { target, partition, move, moved } = serve();
+    const home = moved(partition(1));
+    home.trouble = 'gone';
+    home.fail('gone');
+    const moving = move(partition(2));
+    expect(moving.subscription.closed).to.equal(true);
+    target.clock.advance(0);
+    expect(target.ask()).to.deep.include({ kind: 'ready' });
+    expect(target.target.status().partition).to.equal(2);
+  });
+
+  it('moves at once when it fails on its way, and those who wait are answered there', () => {
+    const { target, partition, move, moved } = serve();
+    const home = moved(partition(1));
+    target.ask();
+    home.isDeaf = true;
+    home.fail('now deaf');
+    target.clock.advance(REVIVE_MS);
+    const moving = move(partition(2));
+    target.clock.advance(0);
+    const waiting = follow(target.target.demand());
+    expect(moving.subscription.closed).to.equal(false);
+    home.fail('it crashed');
+    target.clock.advance(0);
+    expect(moving.subscription.closed).to.equal(true);
+    expect(waiting.seen.map(({ kind, status }) => [kind, status.partition])).to.deep.equal([
+      ['ready', 2],
+    ]);
+  });
+
+  it('leaves a partition behind that does not answer', () => {
+    const { target, partition, move, moved } = serve();
+    const home = moved(partition(1));
+    home.isDeaf = true;
+    home.fail('now deaf');
+    target.clock.advance(REVIVE_MS);
+    const moving = move(partition(2));
+    target.clock.advance(0);
+    const { seen } = follow(target.target.demand());
+    target.clock.advance(MOST_LEAVING_MS - 1);
+    expect(seen).to.have.length(0);
+    target.clock.advance(1);
+    expect(seen.map(({ kind, status }) => [kind, status.partition])).to.deep.equal([['ready', 2]]);
+    expect(moving.subscription.closed).to.equal(true);
+  });
+
+  it('stays where it is when the new partition fails', () => {
+    const { target, partition, move, warnings } = serve();
+    target.ask();
+    const bad = partition(1);
+    bad.trouble = 'no threads left';
+    const moving = move(bad);
+    expect(moving.subscription.closed).to.equal(true);
+    expect(target.ask()).to.deep.include({ kind: 'ready' });
+    expect(target.target.place.partition.number).to.equal(0);
+    target.clock.advance(MOST_MOVING_MS);
+    expect(warnings()).to.deep.equal([
+      'target demo on 82 stays in its partition: partition 1 failed: no threads left',
+    ]);
+  });
+
+  it('stays where it is when the new partition gets no memory', () => {
+    const { target, warnings } = serve();
+    target.ask();
+    const makeKernel = () => {
+      throw new Error('no memory');
+    };
+    const moving = follow(
+      target.target.change({ partition: target.partition(1, undefined, makeKernel) }),
+    );
+    expect(moving.subscription.closed).to.equal(true);
+    expect(target.ask()).to.deep.include({ kind: 'ready' });
+    expect(warnings()).to.deep.equal([
+      'target demo on 82 stays in its partition: partition 1 failed: no memory',
+    ]);
+  });
+
+  it('stays where it is when it does not get ready in the new partition', () => {
+    const { target, warnings } = serve();
+    target.ask();
+    const queue = new StepQueue(target.clock);
+    const moving = follow(target.target.change({ partition: target.partition(1, queue) }));
+    target.clock.advance(MOST_MOVING_MS - 1);
+    expect(moving.subscription.closed).to.equal(false);
+    target.clock.advance(1);
+    expect(moving.subscription.closed).to.equal(true);
+    expect(warnings()).to.deep.equal([
+      'target demo on 82 stays in its partition: it did not get ready in partition 1',
+    ]);
+    queue.stepAll();
+    expect(target.ask()).to.deep.include({ kind: 'ready' });
+    expect(target.target.status().partition).to.equal(0);
+  });
+
+  it('goes back when the new partition fails while it is on its way there', () => {
+    const { target, partition, move, moved } = serve();
+    const home = moved(partition(1));
+    target.ask();
+    follow(target.queue.turn(() => undefined));
+    home.isDeaf = true;
+    home.fail('now deaf');
+    target.clock.advance(REVIVE_MS);
+    const bad = partition(2);
+    const moving = move(bad);
+    target.clock.advance(0);
+    expect(target.target.place.partition).to.equal(bad);
+    bad.trouble = 'gone';
+    bad.fail('gone');
+    home.isDeaf = false;
+    target.clock.advance(MOST_LEAVING_MS);
+    expect(moving.subscription.closed).to.equal(true);
+    expect(target.target.status().partition).to.equal(1);
+    expect(target.ask()).to.deep.include({ kind: 'ready' });
+  });
+
+  it('takes a new definition even so, once the partition is back', () => {
+    const { target, x, partition, moved } = serve({ spacingMs: 0 });
+    const home = moved(partition(1));
+    home.trouble = 'gone';
+    home.fail('gone');
+    const definition = definitionOf({ spacingMs: 0, seedPaths: ['@root'] });
+    follow(target.target.change({ definition }));
+    expect(target.ask().kind).to.equal('waiting');
+    home.trouble = '';
+    target.clock.advance(REVIVE_MS);
+    x.set(3);
+    expect(target.series()).to.include('demo_root_x{object="@root"} 3');
+    expect(target.target.place.definition).to.equal(definition);
+  });
+});

@@ -1,0 +1,509 @@
+// A target that changes its partition while it is served. Spec 1.10, design 6.
+import { expect } from 'chai';
+import { Kernel } from '#app/exposition/kernel/kernel.js';
+import { TEXT } from '#app/exposition/page/text-format.js';
+import type { Exposition } from '#app/model.js';
+import { follow } from '../../support/follow.js';
+import { observing } from '../../support/observing-catalogue.js';
+import { Served, freshServed, seriesOf } from '../../support/served.js';
+import { StepQueue } from '../../support/step-queue.js';
+
+const HITS = 'shm_exporter_internal_scrape_render_cache_hits_total';
+const MISSES = 'shm_exporter_internal_scrape_render_cache_misses_total';
+const COUNTERS = [HITS, MISSES, 'shm_exporter_target_refresh_total'];
+
+describe('a target that moves to another partition', () => {
+  const { publishers, serve } = freshServed();
+
+  const publish = (values: Readonly<Record<string, number>> = { x: 1 }, name = 'H.1.demo') => {
+    const publisher = publishers.make('82');
+    const root = publisher.addRoot(name, 'Root');
+    const variables = new Map(
+      Object.entries(values).map(([variable, value]) => {
+        const made = publisher.addVariable(root, variable, 'u64');
+        made.set(value);
+        return [variable, made];
+      }),
+    );
+    const set = (value: number, variable = 'x') => variables.get(variable)?.set(value);
+    publisher.place();
+    return { publisher, root, set };
+  };
+  const x = (value: number): string => `demo_root_x{object="@root"} ${value}`;
+
+  /** Moves to partition 1, whose turns come one by one. */
+  const moveByHand = (target: Served) => {
+    const queue = new StepQueue(target.clock);
+    const moving = follow(target.target.change({ partition: target.partition(1, queue) }));
+    return { queue, moving };
+  };
+  /** What `look` sees at each turn of the move, before, between and after. */
+  const duringMove = <T>(target: Served, look: () => T): T[] => {
+    const { queue, moving } = moveByHand(target);
+    const isOver = () => moving.subscription.closed;
+    const seen = [look()];
+    while (!isOver()) {
+      expect(queue.step(), 'it goes on').to.equal(true);
+      if (isOver()) queue.free();
+      seen.push(look());
+    }
+    expect(target.target.status().partition).to.equal(1);
+    return seen;
+  };
+  const moveAtOnce = (target: Served, partition = target.partition(1)): void => {
+    follow(target.target.change({ partition }));
+    target.clock.advance(0);
+    expect(target.target.status().partition).to.equal(partition.number);
+  };
+  const counts = (target: Served) => COUNTERS.map((name) => target.internal(name) ?? NaN);
+
+  it('says so in its status, its metrics and the log', () => {
+    publish();
+    const target = serve();
+    target.ask();
+    moveAtOnce(target, target.partition(7));
+    expect(target.events.at(-1)).to.deep.equal({
+      level: 'info',
+      message: 'target demo on 82 moved from partition 0 to 7',
+    });
+    const page = target.answer((exposition) =>
+      exposition.kind === 'waiting' ? [] : exposition.internal.flatMap(({ pieces }) => pieces),
+    );
+    expect(Buffer.concat(page).toString()).to.match(/target_info\{.*partition="7"\} 1\n/);
+  });
+
+  it('keeps its snapshot: inside the spacing a demand is a hit on the old text', () => {
+    const { set } = publish();
+    const target = serve();
+    expect(target.series()).to.deep.equal([x(1)]);
+    set(2);
+    const seen = duringMove(target, () => target.series().join());
+    expect(seen.length).to.be.at.least(2);
+    expect(new Set(seen)).to.deep.equal(new Set([x(1)]));
+    target.clock.advance(100);
+    moveAtOnce(target, target.partition(2));
+    expect(target.series()).to.deep.equal([x(1)]);
+    expect(target.internal(MISSES)).to.equal(1);
+    expect(target.internal(HITS)).to.equal(seen.length + 1);
+  });
+
+  it('keeps its spacing: what was deferred before is rendered after, at the same moment', () => {
+    const { set } = publish();
+    const target = serve();
+    target.ask();
+    target.clock.advance(100);
+    set(2);
+    expect(target.series()).to.deep.equal([x(1)]);
+    moveAtOnce(target);
+    target.clock.advance(149);
+    expect(target.series()).to.deep.equal([x(1)]);
+    target.clock.advance(1);
+    set(3);
+    expect(target.series()).to.deep.equal([x(2)]);
+    expect(target.internal(MISSES)).to.equal(1);
+  });
+
+  it('owes no render that nobody demanded', () => {
+    const { set } = publish();
+    const target = serve();
+    target.ask();
+    moveAtOnce(target);
+    target.clock.advance(250);
+    set(2);
+    expect(target.series()).to.deep.equal([x(2)]);
+    expect(target.internal(MISSES)).to.equal(2);
+  });
+
+  it('keeps its readiness, whatever part of its tree is bound', () => {
+    const values = Array.from({ length: 5000 }, (_, i): [string, number] => [`v${i}`, i]);
+    publish(Object.fromEntries(values));
+    const target = serve({ spacingMs: 0 });
+    const { queue, moving } = moveByHand(target);
+    const demands = [follow(target.target.demand())];
+    while (!moving.subscription.closed) {
+      expect(queue.step() || target.clock.step(), 'it goes on').to.equal(true);
+      demands.push(follow(target.target.demand()));
+      expect(target.target.status().isReady).to.equal(true);
+    }
+    expect(demands.length).to.be.greaterThan(6);
+    queue.free();
+    target.clock.advance(0);
+    for (const { seen } of demands) expect(seen.map(({ kind }) => kind)).to.deep.equal(['ready']);
+    expect(target.series()).to.have.length(5000);
+  });
+
+  it('keeps its counters', () => {
+    const { set, publisher } = publish();
+    const target = serve();
+    for (let value = 2; value < 6; value++) {
+      set(value);
+      publisher.notify();
+      target.clock.advance(1000);
+      target.ask();
+    }
+    const before = counts(target);
+    const seen = duringMove(target, () => {
+      target.ask();
+      return counts(target);
+    });
+    const all = [before, ...seen, counts(target)];
+    COUNTERS.forEach((name, index) => {
+      const values = all.map((each) => each[index] ?? NaN);
+      expect(values, name).to.deep.equal([...values].sort((a, b) => a - b));
+    });
+    const [hits = NaN, misses = NaN] = all.at(-1) ?? [];
+    expect(hits + misses).to.equal(4 + seen.length);
+  });
+
+  it('goes on counting clashes: those that it finds again are no new ones, those after it are', () => {
+    const { publisher, root } = publish();
+    const clash = () => {
+      const twin = publisher.addVariable(root, 'X', 'u64');
+      twin.set(2);
+      return twin;
+    };
+    const target = serve({ spacingMs: 0 });
+    const clashes = () => {
+      publisher.notify();
+      target.clock.advance(1000);
+      target.ask();
+      return target.internal('shm_exporter_target_series_clashes_total');
+    };
+    const first = clash();
+    const seen = [clashes()];
+    moveAtOnce(target);
+    seen.push(clashes());
+    publisher.removeVariable(first);
+    seen.push(clashes());
+    const second = clash();
+    seen.push(clashes());
+    publisher.removeVariable(second);
+    seen.push(clashes());
+    moveAtOnce(target, target.partition(2));
+    seen.push(clashes());
+    clash();
+    seen.push(clashes());
+    expect(seen).to.deep.equal([1, 1, 1, 2, 2, 2, 3]);
+  });
+
+  it('keeps the root that it chose, though a better one is there by now', () => {
+    const { publisher } = publish({ x: 1 }, 'H.2.demo');
+    const target = serve();
+    target.ask();
+    publisher.addRoot('H.1.demo', 'Root');
+    target.clock.advance(1000);
+    moveAtOnce(target);
+    expect(target.target.status().root).to.equal('H.2.demo');
+    expect(target.series()).to.deep.equal([x(1)]);
+  });
+
+  describe('keeps what it observed', () => {
+    const observed = (target: Served) =>
+      target.series().filter((line) => /_(bucket|sum|count)|quantile/.test(line));
+    /** As one target shows it that never moves and sees each of these values with a wake-up. */
+    const shown = (...values: readonly number[]): string[] => {
+      const sum = values.reduce((a, b) => a + b, 0);
+      const below = (bound: number) => values.filter((value) => value / 10 <= bound).length;
+      const middle = [...values].sort((a, b) => a - b)[Math.ceil(values.length / 2) - 1] ?? NaN;
+      return [
+        `demo_lag_seconds_bucket{le="1"} ${below(1)}`,
+        `demo_lag_seconds_bucket{le="2"} ${below(2)}`,
+        `demo_lag_seconds_bucket{le="+Inf"} ${values.length}`,
+        `demo_lag_seconds_sum ${sum / 10}`,
+        `demo_lag_seconds_count ${values.length}`,
+        `demo_lag{quantile="0.5"} ${middle}`,
+        `demo_lag_sum ${sum}`,
+        `demo_lag_count ${values.length}`,
+      ];
+    };
+    for (const spacingMs of [0, 1])
+      it(`counts go on exactly, wherever in the move a wake-up comes (spacing ${spacingMs})`, () => {
+        const { set, publisher } = publish({ lag: 1, x: 1 });
+        const target = serve({ catalogue: observing(), spacingMs });
+        const values: number[] = [];
+        const publishOne = () => {
+          const value = 5 + values.length * 5;
+          values.push(value);
+          set(value, 'lag');
+          publisher.notify();
+          target.clock.advance(100);
+        };
+        publishOne();
+        expect(observed(target)).to.deep.equal(shown(...values));
+        duringMove(target, () => {
+          publishOne();
+          expect(observed(target)).to.deep.equal(shown(...values));
+        });
+        moveAtOnce(target, target.partition(2));
+        expect(observed(target)).to.deep.equal(shown(...values));
+        publishOne();
+        expect(observed(target)).to.deep.equal(shown(...values));
+      });
+
+    it('shows a value that a demand saw before its wake-up, as soon as that comes', () => {
+      const { set, publisher } = publish({ lag: 1 });
+      const target = serve({ catalogue: observing(), spacingMs: 1 });
+      set(5, 'lag');
+      expect(observed(target)).to.include('demo_lag_count 0');
+      publisher.notify();
+      target.clock.advance(100);
+      expect(observed(target)).to.deep.equal(shown(5));
+    });
+
+    it('counts a wake-up that comes while it is on its way, once', () => {
+      const { set, publisher } = publish({ lag: 1 });
+      const target = serve({ catalogue: observing() });
+      set(5, 'lag');
+      publisher.notify();
+      target.clock.advance(1000);
+      const { queue } = moveByHand(target);
+      follow(target.queue.turn(() => undefined)); // it leaves in its next turn
+      queue.stepAll();
+      set(15, 'lag');
+      publisher.notify();
+      target.pool.look('82');
+      queue.stepAll();
+      expect(target.target.status().partition).to.equal(0);
+      target.clock.advance(0);
+      expect(target.target.status().partition).to.equal(1);
+      queue.free();
+      target.clock.advance(250);
+      expect(observed(target)).to.deep.equal(shown(5, 15));
+    });
+  });
+
+  it('leaves open pages as they are, and gives their memory back with them', () => {
+    const values = Array.from({ length: 900 }, (_, i): [string, number] => [`v${i}`, i]);
+    const [old, other] = [new Kernel(), new Kernel()];
+    const [before, beside] = [old.arena.used, other.arena.used];
+    const { set, publisher } = publish(Object.fromEntries(values));
+    const target = serve({ spacingMs: 60_000 }, { kernel: old });
+    const pageOf = (exposition: Exposition) => {
+      if (exposition.kind === 'waiting') throw new Error('The target is not ready');
+      return TEXT.page(exposition);
+    };
+    const textOf = ({ pieces }: ReturnType<typeof pageOf>) => Buffer.concat(pieces).toString();
+    const page = target.answer(pageOf);
+    const text = textOf(page);
+    moveAtOnce(
+      target,
+      target.partition(1, undefined, () => other),
+    );
+    const kept = target.answer(pageOf);
+    expect(textOf(kept).split('# HELP shm')[0]).to.equal(text.split('# HELP shm')[0]);
+    kept.release();
+    for (const [name] of values) set(7, name);
+    target.clock.advance(60_000);
+    const fresh = target.answer(pageOf);
+    expect(textOf(fresh)).to.contain('demo_root_v899{object="@root"} 7\n');
+    fresh.release();
+    // Somebody else uses the memory that was given back.
+    const neighbour = new Served(publishers, { spacingMs: 0 }, { kernel: old });
+    neighbour.ask();
+    neighbour.leave();
+    expect(textOf(page)).to.equal(text);
+    expect(old.arena.used).to.be.greaterThan(before);
+    page.release();
+    expect(old.arena.used).to.equal(before);
+    target.leave();
+    expect(other.arena.used).to.equal(beside);
+    publisher.close();
+  });
+
+  it('gives the memory of a kept snapshot back with the next render, or with its end', () => {
+    const [old, other] = [new Kernel(), new Kernel()];
+    const before = old.arena.used;
+    const { set } = publish();
+    const target = serve({}, { kernel: old });
+    target.ask();
+    moveAtOnce(
+      target,
+      target.partition(1, undefined, () => other),
+    );
+    expect(old.arena.used, 'it is still served').to.be.greaterThan(before);
+    target.clock.advance(250);
+    set(2);
+    target.ask();
+    expect(old.arena.used).to.equal(before);
+    moveAtOnce(
+      target,
+      target.partition(2, undefined, () => old),
+    );
+    target.leave();
+    expect([old.arena.used, other.arena.used]).to.deep.equal([before, new Kernel().arena.used]);
+  });
+
+  describe('while its publisher', () => {
+    type Shown = ReturnType<typeof publish>;
+    const happenings: readonly (readonly [string, (shown: Shown) => void, string])[] = [
+      ['changes a value', ({ set }) => set(2), x(2)],
+      ['restarts', ({ publisher }) => (publisher.close(), publish({ x: 3 })), x(3)],
+      [
+        'loses its root and shows another',
+        ({ publisher, root }) => {
+          publisher.removeObject(root);
+          publisher.addVariable(publisher.addRoot('H.5.demo', 'Root'), 'x', 'u64').set(5);
+        },
+        x(5),
+      ],
+      ['closes', ({ publisher }) => publisher.close(), ''],
+    ];
+    for (const [sentence, happen, wanted] of happenings)
+      for (const turn of [0, 1, 2, 3, 4])
+        it(`${sentence} at turn ${turn}, it is served in its new place as if it had not moved`, () => {
+          const shown = publish();
+          const target = serve();
+          target.ask();
+          const { queue, moving } = moveByHand(target);
+          for (let i = 0; i < turn; i++) queue.step();
+          happen(shown);
+          for (let i = 0; i < 20; i++) {
+            target.clock.advance(100);
+            queue.stepAll();
+          }
+          expect(moving.subscription.closed).to.equal(true);
+          queue.free();
+          expect(target.series()).to.deep.equal(wanted === '' ? [] : [wanted]);
+          const { isReady, partition } = target.target.status();
+          expect({ isReady, partition }).to.deep.equal({ isReady: wanted !== '', partition: 1 });
+        });
+  });
+
+  it('turns those who wait away when its root is lost before it had its turn to leave', () => {
+    const { publisher, root } = publish();
+    const target = serve();
+    target.ask();
+    const { queue, moving } = moveByHand(target);
+    follow(target.queue.turn(() => undefined)); // it leaves in its next turn
+    queue.stepAll();
+    const waiting = follow(target.target.demand());
+    expect(waiting.seen).to.have.length(0);
+    publisher.removeObject(root);
+    target.pool.look('82');
+    expect(waiting.seen.map(({ kind }) => kind)).to.deep.equal(['waiting']);
+    expect(waiting.subscription.closed).to.equal(true);
+    expect(moving.subscription.closed).to.equal(true);
+    expect(target.target.status().partition).to.equal(1);
+  });
+
+  it('answers demands that come on its way in its new place, each once', () => {
+    const { set } = publish();
+    const target = serve({ spacingMs: 0 });
+    target.ask();
+    const { queue } = moveByHand(target);
+    follow(target.queue.turn(() => undefined));
+    const early = follow(target.target.demand()); // ordered before it leaves
+    queue.stepAll();
+    const late = [1, 2, 3].map(() => follow(target.target.demand()));
+    set(2);
+    target.clock.advance(0);
+    queue.stepAll();
+    const places = [early, ...late].map(({ seen, subscription }) => {
+      expect(subscription.closed).to.equal(true);
+      return seen.map(({ kind, status }) => [kind, status.partition]);
+    });
+    expect(places).to.deep.equal([[['ready', 0]], [['ready', 1]], [['ready', 1]], [['ready', 1]]]);
+    const [hits = NaN, misses = NaN] = counts(target);
+    expect(hits + misses).to.equal(5);
+  });
+
+  it('forgets demands that are given up on its way', () => {
+    publish();
+    const target = serve();
+    target.ask();
+    const { queue } = moveByHand(target);
+    follow(target.queue.turn(() => undefined));
+    queue.stepAll();
+    const { seen, subscription } = follow(target.target.demand());
+    subscription.unsubscribe();
+    target.clock.advance(0);
+    queue.stepAll();
+    expect(seen).to.deep.equal([]);
+    expect(target.internal(HITS)).to.equal(0);
+  });
+
+  it('moves at once when it is not ready, and gets ready there', () => {
+    const target = serve();
+    const { queue, moving } = moveByHand(target);
+    expect(moving.subscription.closed).to.equal(true);
+    expect(target.target.status().partition).to.equal(1);
+    publish();
+    for (let i = 0; i < 20; i++) {
+      target.clock.advance(100);
+      queue.stepAll();
+    }
+    expect(target.target.status().isReady).to.equal(true);
+  });
+
+  it('moves at once when it stops being ready', () => {
+    const { publisher } = publish();
+    const target = serve();
+    target.ask();
+    const { moving } = moveByHand(target);
+    expect(moving.subscription.closed).to.equal(false);
+    publisher.close();
+    target.pool.look('82');
+    expect(moving.subscription.closed).to.equal(true);
+    expect(target.target.status().partition).to.equal(1);
+  });
+
+  it('moves back, further, and nowhere, as it is told', () => {
+    publish();
+    const target = serve();
+    const home = target.target.place.partition;
+    const third = target.partition(2);
+    target.ask();
+    const first = moveByHand(target);
+    const back = follow(target.target.change({ partition: home }));
+    expect([first.moving, back].map(({ subscription }) => subscription.closed)).to.deep.equal([
+      true,
+      true,
+    ]);
+    first.queue.stepAll();
+    expect(target.target.status().partition).to.equal(0);
+
+    const second = moveByHand(target);
+    const further = follow(target.target.change({ partition: third }));
+    target.clock.advance(0);
+    expect(target.target.status().partition).to.equal(2);
+    expect([second.moving, further].map(({ subscription }) => subscription.closed)).to.deep.equal([
+      true,
+      true,
+    ]);
+    expect(follow(target.target.change({ partition: third })).subscription.closed).to.equal(true);
+    expect(seriesOf(target.ask())).to.deep.equal([x(1)]);
+  });
+
+  it('goes on to where it is told on its way, and only then says that it is done', () => {
+    publish();
+    const target = serve();
+    const third = target.partition(2);
+    target.ask();
+    const { queue, moving } = moveByHand(target);
+    follow(target.queue.turn(() => undefined));
+    queue.stepAll();
+    const further = follow(target.target.change({ partition: third }));
+    expect(target.target.place.partition).to.equal(third);
+    expect(further.subscription.closed).to.equal(false);
+    target.clock.advance(0);
+    queue.stepAll();
+    target.clock.advance(0);
+    expect(target.target.status().partition).to.equal(2);
+    expect([moving, further].map(({ subscription }) => subscription.closed)).to.deep.equal([
+      true,
+      true,
+    ]);
+  });
+
+  it('says that it is done when the service leaves meanwhile, and answers nobody later', () => {
+    publish();
+    const target = serve();
+    target.ask();
+    const { moving } = moveByHand(target);
+    target.leave();
+    expect(moving.subscription.closed).to.equal(true);
+    expect(target.target.place.partition.number).to.equal(0);
+    expect(target.ask().kind).to.equal('waiting');
+    expect(target.memory.isOpen).to.equal(0);
+  });
+});

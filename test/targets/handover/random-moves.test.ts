@@ -1,0 +1,185 @@
+// Random lives of a target that moves and changes, held against what was published.
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { map } from 'rxjs';
+import type { Exposition } from '#app/model.js';
+import type { Publisher } from '#app/native/publisher/publisher.js';
+import type { LogicalPartition } from '#app/targets/hosting/logical-partition.js';
+import { RefreshQueue } from '#app/streams/refresh-queue.js';
+import { definitionOf } from '../../support/definition-of.js';
+import { follow } from '../../support/follow.js';
+import { Publishers } from '../../support/segment-of.js';
+import { Served, seriesOf } from '../../support/served.js';
+
+const SPACING_MS = 50;
+/** Turns of a partition come so many milliseconds after one another. */
+const TURN_MS = 2;
+/** A spacing that is handed over starts with the turn of the successor. */
+const SLACK_MS = 20;
+const SETTLED_MS = 10_000;
+
+type StepName = (typeof STEPS)[number];
+const STEPS = ['set', 'notify', 'demand', 'wait', 'move', 'redefine', 'close', 'open'] as const;
+const scripts = fc.array(
+  fc.record({
+    step: fc.oneof(
+      {
+        weight: 9,
+        arbitrary: fc.constantFrom<StepName>('set', 'demand', 'wait', 'move', 'redefine'),
+      },
+      { weight: 1, arbitrary: fc.constantFrom(...STEPS) },
+    ),
+    number: fc.nat(30),
+  }),
+  { minLength: 1, maxLength: 60 },
+);
+const SMALL = { seedPaths: ['@root'], spacingMs: SPACING_MS };
+const LARGE = { spacingMs: SPACING_MS };
+
+/** What a publisher shows, and for how long it did. */
+interface Shown {
+  readonly value: number;
+  untilMs: number;
+}
+
+/** A target over three partitions, its publisher, and what was true of them. */
+class Life {
+  readonly #publishers = new Publishers();
+  readonly #served: Served;
+  readonly #partitions: readonly LogicalPartition[];
+  /** One entry a demand: its answers. */
+  readonly #answers: ('ready' | 'waiting')[][] = [];
+  readonly #shown: Shown[] = [];
+  #publisher: { readonly set: (value: number) => void; readonly made: Publisher } | undefined;
+  /** Whether it was ready since its publisher is there. */
+  #wasReady = false;
+
+  constructor() {
+    this.#open();
+    this.#served = new Served(this.#publishers, LARGE);
+    const { clock } = this.#served;
+    this.#partitions = [1, 2, 3].map((number) => {
+      const yieldTo = (next: () => void) => void clock.schedule(next, TURN_MS);
+      const queue = new RefreshQueue(() => clock.now(), yieldTo);
+      return this.#served.partition(number, queue);
+    });
+    clock.advance(SETTLED_MS);
+  }
+
+  readonly steps: Readonly<Record<StepName, (number: number) => void>> = {
+    set: () => {
+      this.#set();
+    },
+    notify: () => {
+      this.#publisher?.made.notify();
+    },
+    wait: (number) => {
+      this.#served.clock.advance(number);
+    },
+    demand: () => {
+      const answers: ('ready' | 'waiting')[] = [];
+      this.#answers.push(answers);
+      follow(this.#served.target.demand().pipe(map((each) => answers.push(this.#hear(each)))));
+    },
+    move: (number) => {
+      const partition = this.#partitions[number % this.#partitions.length];
+      if (partition !== undefined) follow(this.#served.target.change({ partition }));
+    },
+    redefine: (number) => {
+      const definition = definitionOf(number % 2 === 0 ? SMALL : LARGE);
+      follow(this.#served.target.change({ definition }));
+    },
+    close: () => {
+      this.#publisher?.made.close();
+      this.#publisher = undefined;
+      this.#wasReady = false;
+      this.#outdate();
+    },
+    open: () => {
+      if (this.#publisher === undefined) this.#open();
+    },
+  };
+
+  /** Holds that no answer is missing, and that hits and misses are those that were ready. */
+  end(): void {
+    const { clock, target, memory } = this.#served;
+    clock.advance(SETTLED_MS);
+    for (const answers of this.#answers) expect(answers, 'one answer a demand').to.have.length(1);
+    const counted = target
+      .internal()
+      .filter(({ name }) => /render_cache_(hits|misses)_total/.test(name))
+      .reduce((sum, { value }) => sum + Number(value), 0);
+    expect(counted).to.equal(this.#answers.filter(([answer]) => answer === 'ready').length);
+    this.steps.demand(0);
+    clock.advance(SETTLED_MS);
+    const last = this.#publisher === undefined ? 'waiting' : 'ready';
+    expect(this.#answers.at(-1)).to.deep.equal([last]);
+    this.leave();
+    expect(memory.isOpen).to.equal(0);
+  }
+
+  leave(): void {
+    this.#served.leave();
+    this.#publishers.closeAll();
+  }
+
+  #hear(exposition: Exposition): 'ready' | 'waiting' {
+    if (exposition.kind === 'waiting') {
+      expect(this.#wasReady, 'never not ready once ready').to.equal(false);
+      return 'waiting';
+    }
+    const values = seriesOf(exposition).map((line) => Number(line.split(' ')[1]));
+    expect(values.length, 'the series of one definition').to.be.within(1, 2);
+    expect(new Set(values).size, 'values of one moment').to.equal(1);
+    const nowMs = this.#served.clock.now();
+    const fitting = this.#shown
+      .filter(({ untilMs }) => untilMs >= nowMs - SPACING_MS - SLACK_MS)
+      .map(({ value }) => value);
+    expect(fitting).to.include(values[0]);
+    this.#wasReady = this.#publisher !== undefined;
+    return 'ready';
+  }
+
+  #open(): void {
+    const made = this.#publishers.make('82');
+    const root = made.addRoot('H.1.demo', 'Root');
+    const x = made.addVariable(root, 'x', 'u64');
+    const y = made.addVariable(made.addObject(root, 'H.1.demo.c', 'Child'), 'y', 'u64');
+    const set = (value: number): void => {
+      x.set(value);
+      y.set(value);
+    };
+    this.#publisher = { made, set };
+    this.#set();
+    made.place();
+  }
+
+  #set(): void {
+    if (this.#publisher === undefined) return;
+    this.#outdate();
+    const value = this.#shown.length + 1;
+    this.#publisher.set(value);
+    this.#shown.push({ value, untilMs: Infinity });
+  }
+
+  #outdate(): void {
+    const last = this.#shown.at(-1);
+    if (last?.untilMs === Infinity) last.untilMs = this.#served.clock.now();
+  }
+}
+
+describe('a target that moves, changes and loses its publisher at random', () => {
+  it('answers every demand once, with what was true since the last render that was due', () =>
+    fc.assert(
+      fc.property(scripts, (script) => {
+        const life = new Life();
+        try {
+          for (const { step, number } of script) life.steps[step](number);
+          life.end();
+        } finally {
+          life.leave();
+        }
+      }),
+      { numRuns: 150 },
+    )).timeout(60_000);
+});

@@ -1,0 +1,137 @@
+// A target that changes its definition while it is served, as a reload does.
+import { expect } from 'chai';
+import type { TargetDefinition } from '#app/targets/definition.js';
+import { MOST_MOVING_MS } from '#app/targets/handover/tenure.js';
+import { definitionOf } from '../../support/definition-of.js';
+import { follow } from '../../support/follow.js';
+import { observing } from '../../support/observing-catalogue.js';
+import { freshServed } from '../../support/served.js';
+import type { Served } from '../../support/served.js';
+
+describe('a target that is redefined', () => {
+  const { publishers, serve: serveOne } = freshServed();
+  const ROOT = { seedPaths: ['@root'] };
+
+  /** A target of the root `H.1.demo` with `x`, and its child `c` with `y`. */
+  const serve = (given: Partial<TargetDefinition>, isSynced = true) => {
+    const publisher = publishers.make('82');
+    const root = publisher.addRoot('H.1.demo', 'Root');
+    publisher.addVariable(root, 'x', 'u64').set(1);
+    const lag = publisher.addVariable(root, 'lag', 'u64');
+    lag.set(1);
+    const child = publisher.addObject(root, 'H.1.demo.c', 'Child', { synced: isSynced });
+    publisher.addVariable(child, 'y', 'u64').set(2);
+    publisher.place();
+    const target = serveOne(given);
+    const redefine = (next: Partial<TargetDefinition>) =>
+      follow(target.target.change({ definition: definitionOf(next) })).subscription;
+    return { publisher, child, lag, target, redefine };
+  };
+  /** The names of the series of one demand. */
+  const names = (target: Served) =>
+    target
+      .series()
+      .map((line) => line.replace(/[ {].*/, ''))
+      .join(' ');
+  const [SMALL, LARGE] = ['demo_root_x demo_root_lag', 'demo_root_x demo_root_lag demo_child_y'];
+
+  const changes: readonly (readonly [
+    string,
+    Partial<TargetDefinition>,
+    Partial<TargetDefinition>,
+    string,
+    string,
+  ])[] = [
+    ['narrower filters', {}, ROOT, LARGE, SMALL],
+    ['wider filters', ROOT, {}, SMALL, LARGE],
+    [
+      'a catalogue',
+      {},
+      { catalogue: observing() },
+      LARGE,
+      `${'demo_lag_seconds_bucket '.repeat(3)}demo_lag_seconds_sum demo_lag_seconds_count ` +
+        'demo_lag demo_lag_sum demo_lag_count demo_x',
+    ],
+  ];
+  for (const [what, before, after, old, renewed] of changes)
+    it(`to ${what} shows the old series, all of them, until it shows the new`, () => {
+      const { target, redefine } = serve({ ...before, spacingMs: 0 });
+      const sorted = (text: string) => text.split(' ').sort();
+      expect(names(target).split(' ')).to.have.members(sorted(old));
+      const redefining = redefine({ ...after, spacingMs: 0 });
+      const demands = [follow(target.target.demand())];
+      while (!redefining.closed) {
+        demands.push(follow(target.target.demand()));
+        expect(target.clock.step(), 'it goes on').to.equal(true);
+      }
+      target.clock.advance(0);
+      for (const { seen } of demands) expect(seen.map(({ kind }) => kind)).to.deep.equal(['ready']);
+      expect(names(target).split(' ').sort()).to.deep.equal(sorted(renewed));
+      expect(target.target.status().partition).to.equal(0);
+    });
+
+  it('keeps its last text inside the spacing, and then shows the new series', () => {
+    const { target, redefine } = serve({});
+    const old = names(target);
+    expect(redefine(ROOT).closed).to.equal(false);
+    target.clock.advance(0);
+    expect(names(target)).to.equal(old);
+    target.clock.advance(250);
+    expect(names(target).split(' ').sort()).to.deep.equal(SMALL.split(' ').sort());
+  });
+
+  it('goes on counting what it observes, but not in another unit', () => {
+    const { target, publisher, lag, redefine } = serve({ catalogue: observing(), spacingMs: 1 });
+    lag.set(5);
+    publisher.notify();
+    target.clock.advance(100);
+    redefine({ catalogue: observing(), spacingMs: 1, ...ROOT });
+    target.clock.advance(1);
+    const counts = () => target.series().filter((line) => line.includes('_count'));
+    expect(counts()).to.deep.equal(['demo_lag_seconds_count 1', 'demo_lag_count 1']);
+    redefine({ catalogue: observing(0.001), spacingMs: 1, ...ROOT });
+    target.clock.advance(1);
+    expect(counts()).to.deep.equal(['demo_lag_seconds_count 0', 'demo_lag_count 1']);
+  });
+
+  it('waits for what the new definition follows, and at last takes it with a warning', () => {
+    const { target, publisher, child, redefine } = serve(ROOT, false);
+    expect(target.ask().kind).to.equal('ready');
+    const redefining = redefine({});
+    target.clock.advance(MOST_MOVING_MS - 1);
+    expect(target.ask().kind).to.equal('ready');
+    expect(redefining.closed).to.equal(false);
+    target.clock.advance(1);
+    expect(redefining.closed).to.equal(true);
+    expect(target.events).to.deep.include({
+      level: 'warning',
+      message: 'target demo on 82 takes its new definition, which is not ready yet',
+    });
+    const exposition = target.ask();
+    expect(exposition.status.progress.reason).to.equal('object H.1.demo.c');
+    expect(exposition.kind).to.equal('waiting');
+    publisher.setSynced(child);
+    expect(target.ask().kind).to.equal('ready');
+  });
+
+  it('takes what the new definition follows as soon as it is synced', () => {
+    const { target, publisher, child, redefine } = serve(ROOT, false);
+    const redefining = redefine({});
+    target.clock.advance(5000);
+    expect(redefining.closed).to.equal(false);
+    publisher.setSynced(child);
+    publisher.notify();
+    target.clock.advance(2000);
+    expect(redefining.closed).to.equal(true);
+    expect(names(target).split(' ')).to.have.members(LARGE.split(' '));
+  });
+
+  it('takes the last of several definitions', () => {
+    const { target, redefine } = serve({ spacingMs: 0 });
+    target.ask();
+    const all = [ROOT, {}, ROOT].map((each) => redefine({ ...each, spacingMs: 0 }));
+    target.clock.advance(0);
+    expect(all.map(({ closed }) => closed)).to.deep.equal([true, true, true]);
+    expect(names(target).split(' ')).to.have.members(SMALL.split(' '));
+  });
+});

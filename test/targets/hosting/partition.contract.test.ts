@@ -1,0 +1,271 @@
+// What every partition does, in this thread or in one of its own. Spec 1.10, 3.
+import { expect } from 'chai';
+import type { Worker } from 'node:worker_threads';
+import { map } from 'rxjs';
+import type { Subscription } from 'rxjs';
+import { notReadyText } from '#app/exposition/page/not-ready-text.js';
+import { TEXT } from '#app/exposition/page/text-format.js';
+import type { Exposition, Page } from '#app/model.js';
+import { FutexWaiter } from '#app/native/os/futex-waiter.js';
+import { posixMemory } from '#app/native/os/posix.js';
+import type { TargetDefinition } from '#app/targets/definition.js';
+import { PartitionSet } from '#app/targets/hosting/partition-set.js';
+import { REVIVE_MS } from '#app/targets/handover/tenant.js';
+import { ThreadedPartition, startThread } from '#app/targets/threads/threaded-partition.js';
+import type { Partition } from '#app/targets/hosting/partition.js';
+import { ServedTarget } from '#app/targets/served-target.js';
+import { definitionOf } from '../../support/definition-of.js';
+import { eventually } from '../../support/eventually.js';
+import { follow } from '../../support/follow.js';
+import { seriesOf } from '../../support/served.js';
+import { Publishers } from '../../support/segment-of.js';
+
+const nowMs = () => performance.now();
+
+/** What `use` makes of the answer to a demand, while its text is there. */
+async function ask<T>(target: ServedTarget, use: (exposition: Exposition) => T): Promise<T> {
+  const { seen } = follow(target.demand().pipe(map(use)));
+  await eventually('the demand is answered', () => seen.length > 0);
+  const [answer] = seen;
+  if (answer === undefined) throw new Error('There is no answer');
+  return answer;
+}
+
+for (const mode of ['logical', 'threaded'] as const)
+  describe(`a ${mode} partition`, () => {
+    const publishers = new Publishers();
+    const running: Subscription[] = [];
+    let waiter = new FutexWaiter();
+    let partitions: PartitionSet | undefined;
+    beforeEach(() => {
+      waiter = new FutexWaiter();
+    });
+    afterEach(() => {
+      for (const subscription of running.splice(0)) subscription.unsubscribe();
+      partitions?.close();
+      partitions = undefined;
+      waiter.close();
+      publishers.closeAll();
+    });
+
+    const partition = (number: number): Partition => {
+      const { contextId } = publishers;
+      const settings = { workerExecutionMode: mode, contextId, poolName: 'pool' };
+      partitions ??= new PartitionSet(settings, posixMemory(waiter), nowMs);
+      return partitions.get(number);
+    };
+
+    const serve = (definition: Partial<TargetDefinition> = {}, at = partition(0)) => {
+      const target = new ServedTarget({
+        definition: definitionOf(definition),
+        partition: at,
+        rebalances: { moves: 0, lastMs: 0 },
+        unixMs: () => 0,
+      });
+      const { seen, subscription } = follow(target.run());
+      running.push(subscription);
+      return { target, events: seen };
+    };
+    const told = (exposition: Exposition): string =>
+      exposition.kind === 'waiting' ? notReadyText(exposition.status.progress) : 'ready';
+    const isReady = (target: ServedTarget) =>
+      eventually('it is ready', () => target.status().isReady);
+    const pageOf = (exposition: Exposition): Page => {
+      if (exposition.kind === 'waiting') throw new Error(told(exposition));
+      return TEXT.page(exposition);
+    };
+    const textOf = ({ pieces }: Page) => Buffer.concat(pieces).toString();
+    const showing = (value: number) => {
+      const publisher = publishers.make('82');
+      const root = publisher.addRoot('H.1.demo', 'Root');
+      const x = publisher.addVariable(root, 'x', 'u64');
+      x.set(value);
+      publisher.place();
+      return { publisher, root, x };
+    };
+    const line = (value: number) => `demo_root_x{object="@root"} ${value}`;
+
+    it('says what a target waits for, and gets it ready when all is synced', async () => {
+      const { target } = serve();
+      await eventually('the key was looked at', () =>
+        target.status().progress.reason.includes('82'),
+      );
+      expect(await ask(target, told)).to.contain('waiting on a root of application demo');
+      const publisher = publishers.make('82');
+      const root = publisher.addRoot('H.1.demo', 'Root');
+      const x = publisher.addVariable(root, 'x', 'u64');
+      publisher.place();
+      await eventually('the root is taken', () => target.status().root === 'H.1.demo');
+      expect(await ask(target, told)).to.equal(
+        'scrape not ready: objects 1/1 synced, variables 0/1 synced, waiting on variable x of H.1.demo',
+      );
+      x.set(1);
+      publisher.notify();
+      await isReady(target);
+      expect(await ask(target, seriesOf)).to.deep.equal([line(1)]);
+    });
+
+    it('never serves a demand with values older than the demand, but for the spacing', async () => {
+      const { x } = showing(0);
+      const { target } = serve({ spacingMs: 1 });
+      await isReady(target);
+      for (let value = 1; value <= 20; value++) {
+        x.set(value);
+        await new Promise((resolve) => setTimeout(resolve, 2));
+        expect(await ask(target, seriesOf)).to.deep.equal([line(value)]);
+      }
+    });
+
+    it('counts hits and misses exactly', async () => {
+      const { x } = showing(1);
+      const { target } = serve({ spacingMs: 60_000 });
+      await isReady(target);
+      const shown: string[] = [];
+      for (const value of [1, 1, 2, 3]) {
+        x.set(value);
+        shown.push(...(await ask(target, seriesOf)));
+      }
+      expect(shown).to.deep.equal([line(1), line(1), line(1), line(1)]);
+      const count = (name: string) =>
+        target.internal().find((each) => each.name.endsWith(name))?.value;
+      expect(count('render_cache_hits_total')).to.equal(3);
+      expect(count('render_cache_misses_total')).to.equal(1);
+    });
+
+    it('adds late objects and takes removed ones away while it stays ready', async () => {
+      const { publisher, root } = showing(1);
+      const { target } = serve({ spacingMs: 0 });
+      await isReady(target);
+      const child = publisher.addObject(root, 'H.1.demo.late', 'Late');
+      publisher.addVariable(child, 'y', 'u64');
+      expect(await ask(target, seriesOf)).to.deep.equal([line(1)]);
+      publisher.addVariable(child, 'z', 'u64').set(5);
+      const late = 'demo_late_z{object="late"} 5';
+      expect((await ask(target, seriesOf)).sort()).to.deep.equal([late, line(1)]);
+      publisher.removeObject(child);
+      expect(await ask(target, seriesOf)).to.deep.equal([line(1)]);
+      expect(target.status().isReady).to.equal(true);
+    });
+
+    it('notices within moments that a publisher is gone, and binds the next', async () => {
+      const { publisher } = showing(1);
+      const { target } = serve();
+      await isReady(target);
+      publisher.close();
+      await eventually('it waits', () => !target.status().isReady);
+      expect(await ask(target, told)).to.contain('waiting on a root of application demo');
+      showing(2);
+      await isReady(target);
+      expect(await ask(target, seriesOf)).to.deep.equal([line(2)]);
+    });
+
+    it('keeps the bytes of a page as they are until it is released', async () => {
+      const { publisher, root } = showing(1);
+      const children = Array.from({ length: 2000 }, (_, i) => {
+        const child = publisher.addObject(root, `H.1.demo.child${i}`, 'Child');
+        const value = publisher.addVariable(child, 'value', 'u64');
+        value.set(i);
+        return { child, value };
+      });
+      const { target } = serve({ spacingMs: 0 });
+      await isReady(target);
+      const page = await ask(target, pageOf);
+      const text = textOf(page);
+      expect(text).to.contain('demo_child_value{object="child1999"} 1999\n');
+      for (let round = 1; round <= 10; round++) {
+        for (const { value } of children) value.add(1_000_000);
+        (await ask(target, pageOf)).release();
+      }
+      for (const { child } of children) publisher.removeObject(child);
+      publisher.close();
+      await eventually('it waits', () => !target.status().isReady);
+      expect(textOf(page)).to.equal(text);
+      page.release();
+    });
+
+    it('hands a target over to another partition with its text and its counts', async () => {
+      const { x } = showing(1);
+      const { target, events } = serve({ spacingMs: 60_000 });
+      await isReady(target);
+      const count = (name: string) =>
+        Number(target.internal().find((each) => each.name.endsWith(name))?.value);
+      for (let demand = 0; demand < 20; demand++)
+        expect(await ask(target, seriesOf)).to.deep.equal([line(1)]);
+      x.set(2);
+      const refreshes = count('target_refresh_total');
+      const moved = follow(target.change({ partition: partition(1) }));
+      await eventually('it moved', () => moved.subscription.closed);
+      expect(target.status().partition).to.equal(1);
+      expect(events.map(({ message }) => message).join('\n')).to.contain('from partition 0 to 1');
+      expect(await ask(target, seriesOf), 'inside the spacing').to.deep.equal([line(1)]);
+      expect(count('render_cache_hits_total')).to.equal(20);
+      expect(count('render_cache_misses_total')).to.equal(1);
+      expect(count('target_refresh_total')).to.be.above(refreshes);
+    });
+
+    it('lets one target go without a trace in the others', async () => {
+      showing(1);
+      const one = serve();
+      const { target } = serve();
+      await isReady(one.target);
+      await isReady(target);
+      running[0]?.unsubscribe();
+      expect(await ask(target, seriesOf)).to.deep.equal([line(1)]);
+    });
+  });
+
+describe('a partition whose thread ends', () => {
+  const publishers = new Publishers();
+  afterEach(() => publishers.closeAll());
+
+  it('is started anew; its targets wait with the reason, and take their roots again', async function () {
+    this.timeout(REVIVE_MS * 4);
+    const publisher = publishers.make('82');
+    publisher.addVariable(publisher.addRoot('H.1.demo', 'Root'), 'x', 'u64').set(1);
+    publisher.place();
+    const workers: Worker[] = [];
+    const waiter = new FutexWaiter();
+    const partition = new ThreadedPartition(
+      { number: 7, contextId: publishers.contextId, poolName: 'pool' },
+      posixMemory(waiter),
+      (setup) => {
+        const worker = startThread(setup);
+        workers.push(worker);
+        return worker;
+      },
+    );
+    const target = new ServedTarget({
+      definition: definitionOf(),
+      partition,
+      rebalances: { moves: 0, lastMs: 0 },
+      unixMs: () => 0,
+    });
+    const { seen, subscription } = follow(target.run());
+    try {
+      await eventually('it is ready', () => target.status().isReady);
+      await ask(target, seriesOf);
+      const refreshes = () =>
+        Number(target.internal().find(({ name }) => name.endsWith('refresh_total'))?.value);
+      const counted = [refreshes()];
+      // Without a root this one would be chosen.
+      publisher.addRoot('H.0.demo', 'Root');
+      await workers[0]?.terminate();
+      await eventually('it waits', () => !target.status().isReady);
+      counted.push(refreshes());
+      expect(target.status().progress.reason).to.match(/partition 7 failed: its thread ended/);
+      expect(await ask(target, ({ kind }) => kind)).to.equal('waiting');
+      await eventually('it is ready again', () => target.status().isReady, REVIVE_MS * 2);
+      expect(target.status().root).to.equal('H.1.demo');
+      expect(await ask(target, seriesOf)).to.have.length(1);
+      counted.push(refreshes());
+      expect(counted).to.deep.equal(counted.toSorted((a, b) => a - b));
+      expect(counted[2]).to.be.above(counted[1] ?? NaN);
+      expect(workers).to.have.length(2);
+      expect(seen.some(({ level }) => level === 'warning')).to.equal(true);
+    } finally {
+      subscription.unsubscribe();
+      partition.close();
+      waiter.close();
+    }
+  });
+});

@@ -1,0 +1,47 @@
+// In which partition a target is placed. Spec 1.10.
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { hashPlace, leastLoaded } from '#app/targets/placement/placement.js';
+
+describe('hashPlace', () => {
+  const known = [
+    ['', 1, 0],
+    ['["ads","","82"]', 1, 0],
+    ['["ads","","82"]', 4, 1],
+    ['["ads","","82"]', 64, 39],
+    ['["adh","1","80","81"]', 7, 6],
+  ] as const;
+  for (const [key, partitions, place] of known)
+    it(`places ${key || 'nothing'} of ${partitions} partitions in ${place}`, () =>
+      expect(hashPlace(key, partitions)).to.equal(place));
+
+  it('is stable: another partition takes its share, and nothing moves between the old ones', () =>
+    fc.assert(
+      fc.property(fc.string(), fc.integer({ min: 1, max: 64 }), (key, partitions) => {
+        const [before, after] = [hashPlace(key, partitions), hashPlace(key, partitions + 1)];
+        expect(before).to.be.within(0, partitions - 1);
+        expect(after).to.be.oneOf([before, partitions]);
+      }),
+    ));
+
+  it('is about even', () => {
+    const [keys, partitions] = [6400, 16];
+    const counts = Array.from({ length: partitions }, () => 0);
+    for (let i = 0; i < keys; i++) {
+      const place = hashPlace(`["ads","","${i}"]`, partitions);
+      counts[place] = (counts[place] ?? 0) + 1;
+    }
+    for (const count of counts) expect(count).to.be.within(320, 480);
+  });
+});
+
+describe('leastLoaded', () => {
+  const table = [
+    [[0], 0],
+    [[3, 1, 2], 1],
+    [[1, 0, 0], 1],
+    [[0.5, 0.5], 0],
+  ] as const;
+  for (const [loads, place] of table)
+    it(`takes ${place} of ${loads.join(', ')}`, () => expect(leastLoaded(loads)).to.equal(place));
+});

@@ -1,0 +1,491 @@
+// A target over real segments: readiness, late objects, lost publishers, and when it renders.
+import { expect } from 'chai';
+import { notReadyText } from '#app/exposition/page/not-ready-text.js';
+import { compileScope } from '#app/exposition/page/scope.js';
+import type { Exposition, Scope } from '#app/model.js';
+import { follow } from '../support/follow.js';
+import { freshServed, seriesOf } from '../support/served.js';
+import type { Served } from '../support/served.js';
+
+/** What an operator reads of an answer. */
+const told = (exposition: Exposition): string =>
+  exposition.kind === 'waiting' ? notReadyText(exposition.status.progress) : 'ready';
+
+describe('ServedTarget', () => {
+  const { publishers, serve } = freshServed();
+
+  /** A placed publisher whose root has the variable `x` with that value. */
+  const showing = (value: number, serverKey = '82', name = 'H.1.demo') => {
+    const publisher = publishers.make(serverKey);
+    const root = publisher.addRoot(name, 'Root');
+    const x = publisher.addVariable(root, 'x', 'u64');
+    x.set(value);
+    publisher.place();
+    return { publisher, root, x };
+  };
+  const x = (value: number): string => `demo_root_x{object="@root"} ${value}`;
+
+  describe('before the first full sync (spec 3)', () => {
+    it('is not ready with the part of a tree that it knew when all of that was synced', () => {
+      const publisher = publishers.make('82');
+      const root = publisher.addRoot('H.1.demo', 'Root', { synced: false });
+      publisher.place();
+      const target = serve();
+      publisher.addObject(root, 'H.1.demo.a', 'Part');
+      target.pool.look('82');
+      publisher.addObject(root, 'H.1.demo.b', 'Part');
+      target.pool.look('82');
+      // From here on nobody looks before the turn that copies the values.
+      const late = publisher.addObject(root, 'H.1.demo.c', 'Part');
+      const x = publisher.addVariable(late, 'x', 'u64');
+      publisher.setSynced(root);
+      target.clock.advance(0);
+      expect(target.target.status().isReady).to.equal(false);
+      target.clock.advance(1000);
+      expect(target.target.status().isReady).to.equal(false);
+      x.set(1);
+      publisher.notify();
+      target.clock.advance(1000);
+      expect(target.target.status().isReady).to.equal(true);
+      expect(target.series()).to.deep.equal(['demo_part_x{object="c"} 1']);
+    });
+
+    it('counts what is synced and names what it waits for', () => {
+      const publisher = publishers.make('82');
+      const root = publisher.addRoot('H.1.demo', 'Root');
+      const child = publisher.addObject(root, 'H.1.demo.c', 'Child', { synced: false });
+      const first = publisher.addVariable(root, 'first', 'u64');
+      const second = publisher.addVariable(child, 'second', 'u64');
+      publisher.place();
+      const target = serve();
+      const steps = [
+        () => undefined,
+        () => first.set(1),
+        () => publisher.setSynced(child),
+        () => second.set(2),
+      ];
+      const answers = steps.map((step) => {
+        step();
+        return told(target.ask());
+      });
+      expect(answers).to.deep.equal([
+        'scrape not ready: objects 1/2 synced, variables 0/2 synced, ' +
+          'waiting on variable first of H.1.demo',
+        'scrape not ready: objects 1/2 synced, variables 1/2 synced, ' +
+          'waiting on object H.1.demo.c',
+        'scrape not ready: objects 2/2 synced, variables 1/2 synced, ' +
+          'waiting on variable second of H.1.demo.c',
+        'ready',
+      ]);
+    });
+
+    it('gets ready without a demand, at a change', () => {
+      const { publisher, root } = showing(1);
+      const late = publisher.addVariable(root, 'y', 'u64');
+      const target = serve();
+      target.clock.advance(1000);
+      expect(target.target.status().isReady).to.equal(false);
+      expect(target.internal('shm_exporter_internal_target_pending_sync_items')).to.equal(1);
+      late.set(1);
+      publisher.notify();
+      target.clock.advance(1000);
+      expect(target.target.status().isReady).to.equal(true);
+      expect(target.internal('shm_exporter_internal_target_ready')).to.equal(1);
+      expect(target.internal('shm_exporter_internal_target_initial_sync_complete')).to.equal(1);
+      expect(target.internal('shm_exporter_internal_target_pending_sync_items')).to.equal(0);
+    });
+
+    it('counts neither a hit nor a miss for a demand that has to wait', () => {
+      publishers.withRoot('82', 'H.1.other');
+      const target = serve();
+      target.ask();
+      expect(target.internal('shm_exporter_internal_scrape_render_cache_hits_total')).to.equal(0);
+      expect(target.internal('shm_exporter_internal_scrape_render_cache_misses_total')).to.equal(0);
+    });
+
+    it('says which roots there are when none fits', () => {
+      publishers.withRoot('82', 'H.1.other');
+      expect(told(serve().ask())).to.equal(
+        'scrape not ready: objects 0/0 synced, variables 0/0 synced, ' +
+          'waiting on a root of application demo, there is H.1.other',
+      );
+    });
+
+    it('binds a tree of more than one slice before it gets ready', () => {
+      const publisher = publishers.make('82');
+      const root = publisher.addRoot('H.1.demo', 'Root');
+      for (let i = 0; i < 5000; i++) publisher.addVariable(root, `v${i}`, 'u64').set(i);
+      publisher.place();
+      const target = serve();
+      expect(target.target.status().progress.variables).to.deep.equal({
+        synced: 5000,
+        total: 5000,
+      });
+      expect(target.series()).to.have.length(5000);
+    });
+  });
+
+  describe('once ready', () => {
+    it('late objects and variables join when they sync, and never end readiness', () => {
+      const { publisher, root } = showing(1);
+      const target = serve({ spacingMs: 0 });
+      expect(target.series()).to.deep.equal([x(1)]);
+
+      const late = publisher.addObject(root, 'H.1.demo.late', 'Late', { synced: false });
+      const value = publisher.addVariable(late, 'y', 'u64');
+      expect(target.series()).to.deep.equal([x(1)]);
+      expect(target.internal('shm_exporter_internal_target_pending_sync_items')).to.equal(2);
+      expect(target.internal('shm_exporter_internal_target_ready')).to.equal(1);
+
+      publisher.setSynced(late);
+      value.set(7);
+      expect(target.series()).to.have.members([x(1), 'demo_late_y{object="late"} 7']);
+      expect(target.internal('shm_exporter_internal_target_pending_sync_items')).to.equal(0);
+    });
+
+    it('the series of removed objects and variables are gone from the next render', () => {
+      const { publisher, root } = showing(1);
+      const child = publisher.addObject(root, 'H.1.demo.c', 'Child');
+      publisher.addVariable(child, 'y', 'u64').set(2);
+      const z = publisher.addVariable(root, 'z', 'u64');
+      z.set(3);
+      const target = serve({ spacingMs: 0 });
+      expect(target.series()).to.have.length(3);
+      publisher.removeObject(child);
+      expect(target.series()).to.have.members([x(1), 'demo_root_z{object="@root"} 3']);
+      publisher.removeVariable(z);
+      expect(target.series()).to.deep.equal([x(1)]);
+    });
+
+    it('a value that is taken away ends its series, not readiness', () => {
+      const shown = showing(1);
+      const target = serve({ spacingMs: 0 });
+      expect(target.series()).to.deep.equal([x(1)]);
+      shown.x.unset();
+      const exposition = target.ask();
+      expect(exposition.kind).to.equal('ready');
+      expect(seriesOf(exposition)).to.deep.equal([]);
+    });
+
+    it('what filters leave out is not counted, so it cannot keep the target waiting', () => {
+      const { publisher, root } = showing(1);
+      publisher.addVariable(publisher.addObject(root, 'H.1.demo.c', 'Child'), 'y', 'u64');
+      const target = serve({ seedPaths: ['@root'] });
+      expect(target.series()).to.deep.equal([x(1)]);
+      expect(target.target.status().progress.objects.total).to.equal(1);
+    });
+  });
+
+  describe('when the publisher is lost', () => {
+    it('waits with the reason, and gets ready by itself when a new one is there', () => {
+      const { publisher } = showing(1);
+      const target = serve();
+      expect(told(target.ask())).to.equal('ready');
+      publisher.close();
+      expect(told(target.ask())).to.equal(
+        'scrape not ready: objects 0/0 synced, variables 0/0 synced, waiting on ' +
+          'a root of application demo, server key 82: publisher closed its segment',
+      );
+      expect(target.target.status()).to.deep.include({ isReady: false, root: '' });
+      expect(target.internal('shm_exporter_internal_target_ready')).to.equal(0);
+
+      showing(2);
+      target.clock.advance(2000);
+      expect(target.target.status()).to.deep.include({ isReady: true, root: 'H.1.demo' });
+      expect(target.series()).to.deep.equal([x(2)]);
+    });
+
+    it('waits when only the root is lost, and takes the next', () => {
+      const { publisher, root } = showing(1);
+      const target = serve();
+      target.ask();
+      publisher.removeObject(root);
+      expect(told(target.ask())).to.contain('waiting on a root of application demo');
+      publisher.addRoot('H.1.demo', 'Root');
+      expect(told(target.ask())).to.equal('ready');
+      expect(target.series()).to.deep.equal([]);
+    });
+
+    it('looks for the root behind its other server keys', () => {
+      const { publisher } = showing(1);
+      showing(5, '456', 'H.5.demo');
+      const target = serve({ serverKeys: ['82', '456'] });
+      expect(target.series()).to.deep.equal([x(1)]);
+      publisher.close();
+      expect(target.series()).to.deep.equal([x(5)]);
+      expect(target.target.status()).to.deep.include({ serverKey: '456', root: 'H.5.demo' });
+      showing(2);
+      expect(target.series()).to.deep.equal([x(5)]);
+    });
+
+    it('answers demands that wait for their turn', () => {
+      const { publisher } = showing(1);
+      const target = serve();
+      target.ask();
+      const turn = follow(target.queue.turn(() => undefined)); // makes the next one queue
+      const waiting = follow(target.target.demand());
+      expect(waiting.seen).to.have.length(0);
+      publisher.close();
+      target.pool.look('82');
+      expect(waiting.seen.map(({ kind }) => kind)).to.deep.equal(['waiting']);
+      expect(waiting.subscription.closed).to.equal(true);
+      turn.subscription.unsubscribe();
+    });
+
+    it('answers those demands as well when the service leaves', () => {
+      showing(1);
+      const target = serve();
+      target.ask();
+      follow(target.queue.turn(() => undefined));
+      const waiting = follow(target.target.demand());
+      target.leave();
+      expect(waiting.seen.map(({ kind }) => kind)).to.deep.equal(['waiting']);
+    });
+  });
+
+  describe('renders for demands (spec 1.9)', () => {
+    it('shows objects and values of the moment of a deferred render', () => {
+      const shown = showing(1);
+      const target = serve();
+      expect(target.series()).to.deep.equal([x(1)]);
+      shown.x.set(2);
+      expect(target.series()).to.deep.equal([x(1)]);
+      target.clock.advance(240);
+      const child = shown.publisher.addObject(shown.root, 'H.1.demo.late', 'Late');
+      shown.publisher.addVariable(child, 'y', 'u64').set(7);
+      target.clock.advance(11);
+      expect(target.series().sort()).to.deep.equal(['demo_late_y{object="late"} 7', x(2)]);
+    });
+
+    type Step = (shown: ReturnType<typeof showing>, target: Served) => void;
+    const store =
+      (value: number): Step =>
+      (shown) =>
+        void shown.x.set(value);
+    const notify: Step = ({ publisher }) => {
+      publisher.notify();
+    };
+    const later =
+      (ms: number): Step =>
+      (_, target) => {
+        target.clock.advance(ms);
+      };
+    /** Steps, and for each demand the value that it gets, with `hit` or `miss`. */
+    const scripts: readonly {
+      readonly sentence: string;
+      readonly spacingMs: number;
+      readonly steps: readonly (Step | 'demand')[];
+      readonly answers: readonly string[];
+    }[] = [
+      {
+        sentence: 'a demand on an unchanged target is a hit, on a changed one a miss',
+        spacingMs: 250,
+        steps: ['demand', 'demand', later(250), store(2), 'demand', 'demand'],
+        answers: ['1 miss', '1 hit', '2 miss', '2 hit'],
+      },
+      {
+        sentence: 'a program that only stores and never notifies is never served stale',
+        spacingMs: 250,
+        steps: ['demand', store(2), later(250), 'demand', store(3), later(9999), 'demand'],
+        answers: ['1 miss', '2 miss', '3 miss'],
+      },
+      {
+        sentence: 'inside the spacing a demand gets the last render, and one render is deferred',
+        spacingMs: 250,
+        steps: [
+          ...(['demand', store(2), later(100), 'demand', store(3), later(149), 'demand'] as const),
+          ...([later(1), 'demand'] as const),
+        ],
+        answers: ['1 miss', '1 hit', '1 hit', '3 hit'],
+      },
+      {
+        sentence: 'a deferred render starts a spacing',
+        spacingMs: 250,
+        steps: [
+          'demand',
+          store(2),
+          'demand',
+          later(250),
+          store(3),
+          later(249),
+          'demand',
+          later(1),
+          'demand',
+        ],
+        answers: ['1 miss', '1 hit', '2 hit', '3 hit'],
+      },
+      {
+        sentence: 'a change that nobody demands is rendered at the demand after it',
+        spacingMs: 250,
+        steps: ['demand', store(2), notify, later(1000), 'demand'],
+        answers: ['1 miss', '2 miss'],
+      },
+      {
+        sentence: 'with 0 every change notification renders',
+        spacingMs: 0,
+        steps: ['demand', store(2), notify, later(1000), 'demand'],
+        answers: ['1 hit', '2 hit'],
+      },
+      {
+        sentence: 'with 0 a store without a notification is rendered at the demand',
+        spacingMs: 0,
+        steps: ['demand', store(2), 'demand', store(3), 'demand'],
+        answers: ['1 hit', '2 miss', '3 miss'],
+      },
+      {
+        sentence: 'a large spacing serves one render for as long',
+        spacingMs: 60_000,
+        steps: ['demand', store(2), later(59_999), 'demand', later(1), 'demand'],
+        answers: ['1 miss', '1 hit', '2 hit'],
+      },
+    ];
+    for (const { sentence, spacingMs, steps, answers } of scripts)
+      it(sentence, () => {
+        const shown = showing(1);
+        const target = serve({ spacingMs });
+        const misses = () =>
+          target.internal('shm_exporter_internal_scrape_render_cache_misses_total') ?? NaN;
+        const got: string[] = [];
+        for (const step of steps)
+          if (step === 'demand') {
+            const before = misses();
+            const value = target.series().join().split(' ').pop() ?? '';
+            got.push(`${value} ${misses() > before ? 'miss' : 'hit'}`);
+          } else step(shown, target);
+        expect(got).to.deep.equal(answers);
+        const hits = target.internal('shm_exporter_internal_scrape_render_cache_hits_total');
+        expect([misses(), hits]).to.deep.equal([
+          answers.filter((each) => each.endsWith('miss')).length,
+          answers.filter((each) => each.endsWith('hit')).length,
+        ]);
+      });
+
+    it('a scoped scrape counts as a scrape, and besides as one scope hit or miss (spec 2.5)', () => {
+      const shown = showing(1);
+      const target = serve();
+      const [few, reloaded, none] = ['demo_*', 'demo_*', 'nothing'].map((pattern) =>
+        compileScope({ name: 'few', metrics: [pattern] }),
+      );
+      const counts = () =>
+        ['render_cache_hits', 'render_cache_misses', 'scope_cache_hits', 'scope_cache_misses']
+          .map((name) => target.internal(`shm_exporter_internal_scrape_${name}_total`))
+          .join(' ');
+      const after = (scope: Scope | undefined) => {
+        target.ask(scope);
+        return counts();
+      };
+      expect(counts()).to.equal('0 0 0 0');
+      expect([undefined, few, few, reloaded, few, none, none].map(after)).to.deep.equal([
+        '0 1 0 0',
+        '1 1 0 1',
+        '2 1 1 1',
+        '3 1 1 2',
+        '4 1 2 2',
+        '5 1 2 3',
+        '6 1 3 3',
+      ]);
+      target.clock.advance(250);
+      shown.x.set(2);
+      expect([few, undefined, few].map(after)).to.deep.equal(['6 2 3 4', '7 2 3 4', '8 2 4 4']);
+      shown.publisher.close();
+      expect(after(few)).to.equal('8 2 4 4');
+    });
+
+    it('a scope shows what it selects of the application and of the internal metrics', () => {
+      showing(1);
+      const target = serve();
+      const shown = (...metrics: readonly string[]) => {
+        const exposition = target.ask(compileScope({ name: 'some', metrics }));
+        if (exposition.kind === 'waiting') throw new Error('not ready');
+        return [...exposition.families, ...exposition.internal].map(({ facts }) => facts.name);
+      };
+      expect(shown('demo_*')).to.deep.equal(['demo_root_x']);
+      expect(shown('shm_exporter_*_info', '*_target_ready')).to.deep.equal([
+        'shm_exporter_internal_target_ready',
+        'shm_exporter_target_info',
+      ]);
+      expect(shown('other_*')).to.deep.equal([]);
+      expect(shown('*')).to.include.members([
+        ...['demo_root_x', 'shm_exporter_target_info', 'shm_exporter_target_refresh_total'],
+      ]);
+    });
+
+    it('a scrape is counted before its page is written', () => {
+      showing(1);
+      const exposition = serve().ask();
+      if (exposition.kind === 'waiting') throw new Error('not ready');
+      const misses = exposition.internal.find(({ facts }) =>
+        facts.name.endsWith('render_cache_misses_total'),
+      );
+      expect(String(misses?.pieces[0])).to.match(/misses_total 1\n$/);
+    });
+
+    it('counts a refresh for each demand', () => {
+      showing(1);
+      const target = serve();
+      const before = target.internal('shm_exporter_target_refresh_total') ?? NaN;
+      target.ask();
+      target.ask();
+      expect(target.internal('shm_exporter_target_refresh_total')).to.equal(before + 2);
+    });
+  });
+
+  describe('tells the operator', () => {
+    const messages = (target: Served) => target.events.map(({ message }) => message);
+
+    it('of the root that it took and when it got ready', () => {
+      showing(1);
+      const target = serve();
+      target.ask();
+      expect(messages(target)).to.deep.equal([
+        'target demo on 82 takes root H.1.demo of server key 82',
+        'target demo on 82 ready: 1 objects, 1 variables',
+      ]);
+    });
+
+    it('of the roots not taken, as a warning', () => {
+      const { publisher } = showing(1);
+      publisher.addRoot('H.2.demo', 'Root');
+      const target = serve();
+      expect(target.events).to.deep.include({
+        level: 'warning',
+        message: 'target demo on 82 roots not taken: H.2.demo',
+      });
+    });
+
+    it('of a series that clashes, once', () => {
+      const { publisher, root } = showing(1);
+      publisher.addVariable(root, 'X', 'u64').set(9); // its metric has the same name as that of x
+      const target = serve({ spacingMs: 0 });
+      expect(target.series()).to.have.length(1);
+      publisher.notify();
+      target.clock.advance(1000);
+      const warnings = target.events.filter(({ level }) => level === 'warning');
+      expect(warnings.map(({ message }) => message)).to.deep.equal([
+        'target demo on 82 left out a second series demo_root_x{object="@root"}',
+      ]);
+      expect(target.internal('shm_exporter_target_series_clashes_total')).to.equal(1);
+    });
+  });
+
+  describe('leaves nothing behind', () => {
+    it('closes its segments when the service leaves', () => {
+      showing(1);
+      const target = serve({ serverKeys: ['82', '456'] });
+      target.ask();
+      expect(target.memory.isOpen).to.equal(1);
+      target.leave();
+      expect(target.memory.isOpen).to.equal(0);
+    });
+
+    it('costs nothing while nobody demands: no render, no copy of values', () => {
+      showing(1);
+      const target = serve();
+      target.ask();
+      const refreshes = () => target.internal('shm_exporter_target_refresh_total') ?? NaN;
+      const before = refreshes();
+      target.clock.advance(60_000);
+      expect(refreshes()).to.equal(before);
+    });
+  });
+});

@@ -1,0 +1,155 @@
+// A page that is being sent keeps its bytes, whatever is rendered meanwhile.
+import { gunzipSync } from 'node:zlib';
+import { expect } from 'chai';
+import { lastValueFrom } from 'rxjs';
+import { Kernel } from '#app/exposition/kernel/kernel.js';
+import { TEXT } from '#app/exposition/page/text-format.js';
+import type { Page } from '#app/model.js';
+import type { PublishedObject } from '#app/native/publisher/publisher-options.js';
+import { zippedPages } from '#app/sinks/http/zipped-page.js';
+import { Publishers } from '../support/segment-of.js';
+import { Served } from '../support/served.js';
+
+const textOf = (page: Page): string => Buffer.concat(page.pieces).toString();
+
+describe('a page of a snapshot', () => {
+  const publishers = new Publishers();
+  const kernel = new Kernel();
+  const running: Served[] = [];
+  afterEach(() => {
+    for (const served of running.splice(0)) served.leave();
+    publishers.closeAll();
+  });
+
+  /** Many lines, so that their pieces are sent as they lie in the kernel's memory. */
+  const LINES = 900;
+  const publish = (serverKey: string) => {
+    const publisher = publishers.make(serverKey);
+    const root = publisher.addRoot('H.1.demo', 'Root');
+    publisher.place();
+    const add = (parent: PublishedObject, first: number) =>
+      Array.from({ length: LINES }, (_, i) => {
+        const child = publisher.addObject(parent, `H.1.demo.child${first + i}`, 'Child');
+        const value = publisher.addVariable(child, 'value', 'u64');
+        value.set(first + i);
+        return { child, value };
+      });
+    return { publisher, root, add, children: add(root, 0) };
+  };
+  const serve = (serverKey: string, spacingMs = 0): Served => {
+    const served = new Served(publishers, { serverKeys: [serverKey], spacingMs }, { kernel });
+    running.push(served);
+    return served;
+  };
+  const pageOf = (served: Served): Page => {
+    return served.answer((exposition) => {
+      if (exposition.kind === 'waiting') throw new Error('The target is not ready');
+      return TEXT.page(exposition);
+    });
+  };
+
+  it('stays as it is while values change, lines go and others come, until it is released', () => {
+    const { root, add, publisher, children } = publish('82');
+    const served = serve('82');
+    const page = pageOf(served);
+    const text = textOf(page);
+    expect(text).to.contain('demo_child_value{object="child899"} 899\n');
+
+    for (let round = 0; round < 20; round++) {
+      for (const { value } of children) value.add(1_000_000);
+      pageOf(served).release();
+    }
+    for (const { child } of children) publisher.removeObject(child);
+    pageOf(served).release();
+    add(root, 5000);
+    pageOf(served).release();
+    expect(textOf(page)).to.equal(text);
+    page.release();
+  });
+
+  it('is zipped as it was, though values change and others write while it is', async () => {
+    const { children } = publish('82');
+    const served = serve('82');
+    const zip = zippedPages();
+    const texts: string[] = [];
+    const zipped = Array.from({ length: 8 }, () => {
+      for (const { value } of children) value.add(1_000_000);
+      const page = pageOf(served);
+      texts.push(textOf(page));
+      return lastValueFrom(zip(page), { defaultValue: page });
+    });
+    const used = kernel.arena.used;
+    const unzipped = (await Promise.all(zipped)).map((page) =>
+      gunzipSync(Buffer.concat(page.pieces)).toString(),
+    );
+    expect(new Set(unzipped).size).to.equal(8);
+    expect(unzipped).to.deep.equal(texts);
+    expect(kernel.arena.used).to.be.lessThan(used);
+  });
+
+  it('stays as it is when the root is lost, though others write in the same memory', () => {
+    const { publisher } = publish('82');
+    const served = serve('82');
+    const page = pageOf(served);
+    const text = textOf(page);
+    publisher.close();
+    expect(served.ask().kind).to.equal('waiting');
+    publish('456');
+    pageOf(serve('456')).release();
+    expect(textOf(page)).to.equal(text);
+    page.release();
+  });
+
+  it('that is served inside the spacing is whole, though its lines are gone by now', () => {
+    const { publisher, children } = publish('82');
+    const served = serve('82', 60_000);
+    const first = pageOf(served);
+    const text = textOf(first).split('shm_exporter')[0] ?? '';
+    first.release();
+    for (const { child } of children) publisher.removeObject(child);
+    publisher.notify();
+    served.clock.advance(1000);
+    const other = publish('456');
+    for (const { value } of other.children) value.add(7_000_000);
+    pageOf(serve('456')).release();
+
+    const again = pageOf(served);
+    expect(textOf(again).split('shm_exporter')[0]).to.equal(text);
+    again.release();
+  });
+
+  it('gives its memory back: renders without end take no more than the first few', () => {
+    const { children } = publish('82');
+    const served = serve('82');
+    const renderAll = (times: number): number => {
+      for (let i = 0; i < times; i++) {
+        for (const { value } of children) value.set(i % 2);
+        pageOf(served).release();
+      }
+      return kernel.arena.used;
+    };
+    const early = renderAll(4);
+    expect(renderAll(40)).to.equal(early);
+  });
+
+  it('gives its memory back once, however often it is released', () => {
+    publish('82');
+    const served = serve('82');
+    const page = pageOf(served);
+    page.release();
+    const used = kernel.arena.used;
+    page.release();
+    expect(kernel.arena.used).to.equal(used);
+  });
+
+  it('of a target that left takes no memory once it is released', () => {
+    const before = kernel.arena.used;
+    publish('82');
+    const served = serve('82');
+    const page = pageOf(served);
+    served.leave();
+    expect(kernel.arena.used).to.be.greaterThan(before);
+    page.release();
+    expect(kernel.arena.used).to.equal(before);
+  });
+});

@@ -1,0 +1,232 @@
+// Which targets there are, and in which partitions. Spec 1.3.3 and 1.10.
+import { expect } from 'chai';
+import type { TargetDefinition } from '#app/targets/definition.js';
+import { hashPlace } from '#app/targets/placement/placement.js';
+import { MOST_LEAVING_MS } from '#app/targets/handover/tenure.js';
+import { TargetRegistry } from '#app/targets/target-registry.js';
+import { definitionOf } from '../support/definition-of.js';
+import { FakePartition } from '../support/fake-partition.js';
+import { follow } from '../support/follow.js';
+import { VirtualClock } from '../support/virtual-clock.js';
+
+describe('TargetRegistry', () => {
+  const leaving: (() => void)[] = [];
+  afterEach(() => {
+    for (const leave of leaving.splice(0)) leave();
+  });
+
+  const registryOf = (assignment: 'hash' | 'least_loaded' = 'least_loaded') => {
+    const clock = new VirtualClock();
+    const nowMs = () => clock.now();
+    const partitions = new Map<number, FakePartition>();
+    const partition = (number: number): FakePartition => {
+      const made = partitions.get(number) ?? new FakePartition(number);
+      partitions.set(number, made);
+      return made;
+    };
+    const registry = new TargetRegistry({
+      ...{ assignment, partition, nowMs, scheduler: clock },
+      unixMs: () => 0,
+    });
+    const { subscription } = follow(registry.run());
+    leaving.push(() => {
+      subscription.unsubscribe();
+    });
+    const update = (
+      keys: readonly string[],
+      count: number,
+      given: Partial<TargetDefinition> = {},
+    ) =>
+      follow(
+        registry.update(
+          keys.map((key) => definitionOf({ serverKeys: [key], ...given })),
+          count,
+        ),
+      ).subscription;
+    const keys = () => registry.targets.map(({ serverKeys }) => serverKeys.join());
+    const places = () => registry.targets.map(({ place }) => place.partition.number);
+    /** Each target was refreshed for so many milliseconds of the last second. */
+    const work = (ms: readonly number[]) => {
+      clock.advance(1000);
+      registry.targets.forEach(({ serverKeys: [key = ''], place }, index) => {
+        partition(place.partition.number).refresh(key, ms[index] ?? 0);
+      });
+    };
+    const rebalance = (most = 8, least = 0.01) => follow(registry.rebalance(most, least));
+    const metric = (name: string) =>
+      registry.targets.map(
+        (target) =>
+          target.internal().find((each) => each.name === `shm_exporter_worker_${name}`)?.value,
+      );
+    return { clock, registry, partition, update, keys, places, work, rebalance, metric };
+  };
+
+  it('keeps, adds and removes, in the order of the configuration', () => {
+    const { registry, update, keys } = registryOf();
+    update(['1', '2', '3'], 2);
+    const [one, two, three] = registry.targets;
+    expect(update(['4', '3', '1'], 2).closed).to.equal(true);
+    expect(keys()).to.deep.equal(['4', '3', '1']);
+    expect(registry.targets[1]).to.equal(three);
+    expect(registry.targets[2]).to.equal(one);
+    expect(registry.targets).not.to.include(two);
+    update([], 1);
+    expect(keys()).to.deep.equal([]);
+  });
+
+  it('ends those that it removes, and runs those that it adds', () => {
+    const { registry, update } = registryOf();
+    update(['1'], 1);
+    const [one] = registry.targets;
+    if (one === undefined) throw new Error('There is no target');
+    const first = follow(one.demand());
+    expect(first.seen).to.have.length(0);
+    update(['2'], 1);
+    expect(first.seen.map(({ kind }) => kind)).to.deep.equal(['waiting']);
+    const late = follow(one.demand());
+    expect(
+      late.seen.map(({ kind }) => kind),
+      'nobody waits for one that is gone',
+    ).to.deep.equal(['waiting']);
+  });
+
+  it('tells equal targets apart by their order', () => {
+    const { registry, update } = registryOf();
+    update(['1', '1'], 2);
+    const [first, second] = registry.targets;
+    expect(first).not.to.equal(second);
+    update(['1', '2', '1', '1'], 2);
+    expect(registry.targets[0]).to.equal(first);
+    expect(registry.targets[2]).to.equal(second);
+    update(['1'], 2);
+    expect(registry.targets).to.deep.equal([first]);
+  });
+
+  const identities: readonly (readonly [string, Partial<TargetDefinition>, boolean])[] = [
+    ['filters', { seedPaths: ['@root'] }, true],
+    ['the spacing', { spacingMs: 7 }, true],
+    ['the variable', { variable: 'x' }, true],
+    ['the catalogue', { catalogue: { file: 'f', text: '' } }, true],
+    ['the application', { app: 'other' }, false],
+    ['the instance', { instance: '7' }, false],
+  ];
+  for (const [what, change, isSame] of identities)
+    it(`${isSame ? 'keeps' : 'replaces'} a target when ${what} changes`, () => {
+      const { registry, update } = registryOf();
+      update(['1'], 1);
+      const [before] = registry.targets;
+      update(['1'], 1, change);
+      const [after] = registry.targets;
+      expect(after === before).to.equal(isSame);
+      expect(after?.place.definition).to.deep.include(change);
+    });
+
+  it('leaves a target whose definition is equal as it is', () => {
+    const { registry, update } = registryOf();
+    update(['1'], 1);
+    const definition = registry.targets[0]?.place.definition;
+    update(['1'], 1);
+    expect(registry.targets[0]?.place.definition).to.equal(definition);
+  });
+
+  describe('with hash', () => {
+    it('places by identity, and keeps the places of those that are there when others come', () => {
+      const { update, places } = registryOf('hash');
+      const keys = Array.from({ length: 40 }, (_, i) => String(i));
+      const hashed = (key: string, count: number) =>
+        hashPlace(JSON.stringify(['demo', '', key]), count);
+      update(keys.slice(0, 20), 4);
+      const before = places();
+      expect(before).to.deep.equal(keys.slice(0, 20).map((key) => hashed(key, 4)));
+      update(keys, 9);
+      expect(places()).to.deep.equal([...before, ...keys.slice(20).map((key) => hashed(key, 9))]);
+    });
+  });
+
+  describe('with least_loaded', () => {
+    it('spreads targets evenly while nothing is measured', () => {
+      const { update, places } = registryOf();
+      update(['1', '2', '3', '4', '5'], 3);
+      expect(places()).to.deep.equal([0, 1, 2, 0, 1]);
+    });
+
+    it('places a new target where the measured refresh time is least', () => {
+      const { update, places, work } = registryOf();
+      update(['1', '2', '3'], 3);
+      work([500, 100, 300]);
+      update(['1', '2', '3', '4', '5'], 3);
+      // The first new one counts as an average target until it is measured.
+      expect(places()).to.deep.equal([0, 1, 2, 1, 2]);
+    });
+
+    it('does not measure over less than a second', () => {
+      const { clock, registry, partition, update, places } = registryOf();
+      update(['1', '2'], 2);
+      clock.advance(999);
+      partition(0).refresh('1', 900);
+      expect(registry.targets[0]?.busyMs).to.equal(900);
+      update(['1', '2', '3'], 2);
+      expect(places()).to.deep.equal([0, 1, 0]);
+    });
+  });
+
+  describe('rebalancing', () => {
+    it('moves targets from the busiest to the idlest, and counts moves and duration', () => {
+      const { update, places, work, rebalance, metric } = registryOf();
+      update(['1', '2', '3', '4'], 2);
+      expect(places()).to.deep.equal([0, 1, 0, 1]);
+      expect(metric('rebalance_total')).to.deep.equal([0, 0, 0, 0]);
+      work([300, 0, 300, 0]);
+      expect(rebalance().subscription.closed).to.equal(true);
+      expect(places()).to.deep.equal([1, 1, 0, 1]);
+      expect(metric('rebalance_total')).to.deep.equal([1, 1, 1, 1]);
+      expect(metric('rebalance_last_duration_ms')).to.deep.equal([0, 0, 0, 0]);
+      work([300, 0, 300, 0]);
+      rebalance();
+      expect(places()).to.deep.equal([1, 1, 0, 1]);
+      expect(metric('rebalance_total')).to.deep.equal([1, 1, 1, 1]);
+    });
+
+    it('moves no more at once than it may, and nothing below the least load', () => {
+      const { update, places, work, rebalance, metric } = registryOf();
+      update(['1', '2', '3', '4', '5', '6'], 1);
+      update(['1', '2', '3', '4', '5', '6'], 6);
+      work([100, 100, 100, 100, 100, 100]);
+      rebalance(8, 0.61);
+      expect(places()).to.deep.equal([0, 0, 0, 0, 0, 0]);
+      work([100, 100, 100, 100, 100, 100]);
+      rebalance(2);
+      expect(places().filter((place) => place > 0)).to.have.length(2);
+      expect(metric('rebalance_total')).to.include(2);
+    });
+
+    it('ends when those that are to move are removed meanwhile, and counts no move', () => {
+      const { update, partition, work, rebalance, places, metric } = registryOf();
+      update(['1', '2', '3'], 1);
+      update(['1', '2', '3'], 3);
+      work([100, 100, 100]);
+      partition(0).isDeaf = true;
+      const { subscription } = rebalance();
+      expect(subscription.closed).to.equal(false);
+      update(['3'], 3);
+      expect(subscription.closed).to.equal(true);
+      expect(places()).to.deep.equal([0]);
+      expect(metric('rebalance_total')).to.deep.equal([0]);
+    });
+
+    it('takes as long as the moves do', () => {
+      const { clock, update, partition, work, rebalance, metric } = registryOf();
+      update(['1', '2'], 1);
+      update(['1', '2'], 2);
+      work([100, 100]);
+      partition(0).isDeaf = true;
+      rebalance();
+      clock.advance(MOST_LEAVING_MS);
+      expect(metric('rebalance_last_duration_ms')).to.deep.equal([
+        MOST_LEAVING_MS,
+        MOST_LEAVING_MS,
+      ]);
+      expect(metric('rebalance_total')).to.deep.equal([1, 1]);
+    });
+  });
+});

@@ -1,0 +1,86 @@
+// What a thread lent to a target that has ended by the time it arrives: answers and stops cross.
+import { expect } from 'chai';
+import { EventEmitter } from 'node:events';
+import type { Worker } from 'node:worker_threads';
+import { NEVER, map } from 'rxjs';
+import { posixMemory } from '#app/native/os/posix.js';
+import type { FromThread, Lent, ToThread } from '#app/targets/threads/messages.js';
+import { nothingKnown } from '#app/targets/hosting/nothing-known.js';
+import { ThreadedPartition } from '#app/targets/threads/threaded-partition.js';
+import { definitionOf } from '../../support/definition-of.js';
+import { follow } from '../../support/follow.js';
+
+/** A thread that says what the test has it say. */
+class Puppet extends EventEmitter {
+  readonly heard: ToThread[] = [];
+  postMessage(message: ToThread): void {
+    this.heard.push(message);
+  }
+  terminate(): void {
+    this.removeAllListeners();
+  }
+  answer(target: number, snapshot: Lent): void {
+    const report = { kind: 'answer', id: 1, outcome: 'miss', snapshot } as const;
+    const facts = nothingKnown(definitionOf());
+    this.emit('message', { kind: 'report', target, report, facts } satisfies FromThread);
+  }
+}
+
+/** A snapshot of one family and one piece. */
+const lent = (id: number, at: number, length: number, memory?: SharedArrayBuffer): Lent => ({
+  id,
+  text: {
+    facts: [{ name: 'x', type: 'gauge', unit: '', help: '' }],
+    pieces: Uint32Array.of(0, at, length),
+    bytes: length,
+    series: 1,
+  },
+  memory,
+});
+
+describe('text that a thread lent to a target that has ended', () => {
+  const stage = () => {
+    const puppet = new Puppet();
+    const partition = new ThreadedPartition(
+      { number: 0, contextId: 'none', poolName: 'pool' },
+      posixMemory(),
+      () => puppet as unknown as Worker,
+    );
+    const host = () => {
+      const hosted = partition.host(definitionOf(), { order$: NEVER, isHeir: false });
+      const texts$ = hosted.report$.pipe(
+        map((report) =>
+          'snapshot' in report
+            ? report.snapshot?.families.flatMap(({ pieces }) => pieces.map(String))
+            : undefined,
+        ),
+      );
+      return follow(texts$);
+    };
+    const givenBack = () => puppet.heard.filter(({ kind }) => kind === 'given-back');
+    return { puppet, host, givenBack };
+  };
+
+  it('is given back, so that the thread can use its memory again', () => {
+    const { puppet, host, givenBack } = stage();
+    host().subscription.unsubscribe();
+    puppet.answer(1, lent(7, 0, 5, new SharedArrayBuffer(64)));
+    puppet.answer(1, { id: 7, text: undefined, memory: undefined });
+    expect(givenBack()).to.deep.equal([
+      { kind: 'given-back', snapshot: 7, times: 1 },
+      { kind: 'given-back', snapshot: 7, times: 1 },
+    ]);
+  });
+
+  it('still shows the memory that the others write in', () => {
+    const { puppet, host } = stage();
+    const ended = host();
+    const { seen } = host();
+    ended.subscription.unsubscribe();
+    const memory = new SharedArrayBuffer(128);
+    Buffer.from(memory).write('hello', 100);
+    puppet.answer(1, lent(7, 0, 5, memory));
+    puppet.answer(2, lent(8, 100, 5));
+    expect(seen).to.deep.equal([['hello']]);
+  });
+});
