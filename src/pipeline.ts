@@ -1,148 +1,161 @@
-// One target from shared memory to answers, in one pipe: the file that a newcomer reads first.
+// One target from shared memory to its answers: the file that a newcomer reads first.
 import {
-  EMPTY,
+  Subject,
   asyncScheduler,
   catchError,
   concat,
   defer,
+  filter,
   finalize,
+  from,
+  ignoreElements,
   map,
   merge,
   mergeMap,
-  of,
+  startWith,
   switchMap,
   takeUntil,
-  tap,
   timer,
 } from 'rxjs';
-import type { Observable, SchedulerLike } from 'rxjs';
+import type { BehaviorSubject, Observable, SchedulerLike } from 'rxjs';
+import { messageOf } from './errors.js';
 import type { TargetView } from './exposition/target-view.js';
-import { NOTHING_HANDED_OVER, answer, unanswered } from './streams/answer.js';
-import type { Answer, HandedOver } from './streams/answer.js';
+import type { TargetEvent } from './model.js';
 import { bindSubtree } from './streams/bind-subtree.js';
 import { chooseRoot } from './streams/choose-root.js';
-import type { ChosenRoot, RootChoice, RootWish } from './streams/choose-root.js';
-import { coalesce, whenDue } from './streams/coalesce.js';
+import type { ChosenRoot, RootChoice, DesiredRoot } from './streams/choose-root.js';
+import { coalesce } from './streams/coalesce.js';
+import type { Arrival, Deferred, Demand, Due } from './streams/coalesce.js';
+import type { Command, Refresh } from './streams/command.js';
 import { latchReady } from './streams/latch-ready.js';
-import { looped } from './streams/looped.js';
-import type { Order } from './streams/order.js';
 import { inTurn } from './streams/refresh-queue.js';
 import type { RefreshQueue } from './streams/refresh-queue.js';
 import { mergedChanges, refreshView } from './streams/refresh-view.js';
-import type { Change, TargetInput } from './streams/refresh-view.js';
-import type { Sighting } from './streams/watch.js';
+import type { Change, Refreshed, TargetInput } from './streams/refresh-view.js';
+import { render } from './streams/render.js';
+import type { Rendered } from './streams/render.js';
+import type { ServingReport } from './streams/report.js';
 import type { ServerPool } from './streams/server-pool.js';
 
-export interface PipelineParts extends RootWish {
+/** The command that is not carried out yet; undefined where there is none. */
+export type OpenCommand = BehaviorSubject<Command | undefined>;
+
+export interface HostingParts extends DesiredRoot {
   readonly serverKeys: readonly string[];
   readonly pool: ServerPool;
   /** Of the partition: one refresh at a time. */
   readonly queue: RefreshQueue;
-  /** `render_min_interval_ms`. */
-  readonly spacingMs: number;
-  readonly order$: Observable<Order>;
-  /** Whether a predecessor answers and observes until an `adopt` arrives. */
-  readonly isHeir: boolean;
+  /** It outlives roots: what is open when a root is lost is carried out without one. */
+  readonly open$: OpenCommand;
+  /** Whether a predecessor observes at the moment. */
+  readonly isStandby: () => boolean;
   readonly makeView: (chosen: ChosenRoot) => TargetView;
-  readonly observer: PipelineObserver;
+  /** A refresh took that many milliseconds, what follows it in the pipe included. */
+  readonly refreshed: (tookMs: number) => void;
   readonly scheduler?: SchedulerLike | undefined;
+}
+
+/** What happened to a target in its partition. */
+export type Step =
+  | { readonly kind: 'root'; readonly choice: RootChoice; readonly view: TargetView | undefined }
+  /** A command found no root to carry it out on. */
+  | { readonly kind: 'rootless'; readonly input: Command }
+  | ({ readonly kind: 'refreshed'; readonly isReady: boolean } & Refreshed & Rendered);
+
+/** From shared memory to rendered text. It runs in a partition, for as long as it is subscribed to. */
+export const hostingPipeline = (parts: HostingParts): Observable<Step> => {
+  const sightings = parts.serverKeys.map((key) => defer(() => parts.pool.sighting$(key)));
+  return chooseRoot(sightings, parts).pipe(
+    switchMap((choice) =>
+      choice.kind === 'none' ? withoutRoot(choice, parts) : withRoot(choice, parts),
+    ),
+    catchError((error: unknown, again$) => concat(whileDown(error, parts), again$)),
+  );
+};
+
+export interface ServingParts {
+  readonly demand$: Observable<Demand>;
+  /** Of the partition that serves at the moment. */
+  readonly report$: Observable<ServingReport>;
+  /** `render_min_interval_ms`. */
+  readonly spacingMs: () => number;
   /** Milliseconds of a clock that does not step. */
   readonly nowMs: () => number;
+  readonly scheduler?: SchedulerLike | undefined;
+  /** Answers whoever waited for what arrived; returns what an operator wants to read. */
+  readonly answer: (arrival: Arrival) => readonly TargetEvent[];
+  /** Has the partition carry a refresh out for all who wait. */
+  readonly command: (refresh: Refresh) => void;
 }
 
-/** Hears what happens on the way; it changes nothing. */
-export interface PipelineObserver {
-  chosen(choice: RootChoice): void;
-  /** `view` is undefined when its root is gone. */
-  viewed(view: TargetView | undefined): void;
-  ready(isReady: boolean): void;
-  /** What the server key of the chosen root shows, at each change. */
-  seen(sighting: Sighting): void;
-  /** Something went wrong that should not: the target starts anew after a while. */
-  failed(error: unknown): void;
-  /** A refresh took that many milliseconds, answers included. */
-  readonly refreshed: (tookMs: number) => void;
-}
-
-type Told = Answer | HandedOver;
-
-/** Answers every demand, for as long as it is subscribed to. */
-export const targetPipeline = (given: PipelineParts): Observable<Told> =>
+/** From demands and reports to commands and answers. It runs beside the sinks. */
+export const servingPipeline = (parts: ServingParts): Observable<TargetEvent> =>
   defer(() => {
-    // Whose root is found or lost after it took over is nobody's heir any more.
-    let { isHeir } = given;
-    const order$ = given.order$.pipe(
-      tap(({ kind }) => {
-        if (kind === 'adopt') isHeir = false;
-      }),
-    );
-    const parts = { ...given, order$ };
-    const sightings = parts.serverKeys.map((key) => defer(() => parts.pool.segment$(key)));
-    return chooseRoot(sightings, parts).pipe(
-      tap((choice) => {
-        parts.observer.chosen(choice);
-      }),
-      switchMap((choice) =>
-        choice.kind === 'none' ? withoutRoot(parts) : withRoot(choice, { ...parts, isHeir }),
-      ),
-      catchError((error: unknown, again$) => {
-        parts.observer.failed(error);
-        return concat(whileDown(parts), again$);
+    const { demand$, report$, spacingMs, nowMs, scheduler } = parts;
+    const due$ = new Subject<Due>();
+    return merge(demand$, report$, due$).pipe(
+      coalesce(spacingMs, nowMs), //        refresh now, later, or not at all
+      mergeMap(({ arrival, refresh, deferred }) => {
+        const event$ = from(parts.answer(arrival)); // each by its scope, to the sinks
+        if (refresh !== undefined) parts.command(refresh);
+        return deferred === undefined ? event$ : merge(event$, whenDue(deferred, due$, scheduler));
       }),
     );
   });
 
-const withoutRoot = ({ order$ }: PipelineParts): Observable<Told> =>
-  order$.pipe(
-    mergeMap((order) => {
-      if (order.kind === 'adopt') return EMPTY;
-      return of(order.kind === 'leave' ? NOTHING_HANDED_OVER : unanswered(order.id));
+const whenDue = (
+  { deferral, dueMs }: Deferred,
+  due$: Subject<Due>,
+  scheduler: SchedulerLike = asyncScheduler,
+): Observable<never> =>
+  timer(dueMs, scheduler).pipe(
+    map(() => {
+      due$.next({ kind: 'due', deferral });
     }),
+    ignoreElements(),
   );
 
-/** A target that failed is started anew after this time; its demands hear why meanwhile. */
-export const RESTART_MS = 5000;
-const whileDown = (parts: PipelineParts): Observable<Told> =>
-  withoutRoot(parts).pipe(takeUntil(timer(RESTART_MS, parts.scheduler)));
+/** Carries out commands as far as that goes without a root. */
+const withoutRoot = (
+  choice: Exclude<RootChoice, ChosenRoot>,
+  { open$ }: HostingParts,
+): Observable<Step> =>
+  open$.pipe(
+    filter((input) => input !== undefined),
+    map((input): Step => ({ kind: 'rootless', input })),
+    startWith<Step>({ kind: 'root', choice, view: undefined }),
+  );
 
-function withRoot(chosen: ChosenRoot, parts: PipelineParts): Observable<Told> {
-  const { pool, queue, spacingMs, observer, isHeir, nowMs, scheduler = asyncScheduler } = parts;
+/** A target that failed is started anew after this time; its demands are told why meanwhile. */
+export const RESTART_MS = 5000;
+function whileDown(error: unknown, parts: HostingParts): Observable<Step> {
+  const [key = ''] = parts.serverKeys;
+  const reason = `a restart after a failure: ${messageOf(error)}`;
+  const choice = { kind: 'none', reason, publisher: parts.pool.publisher(key) } as const;
+  return withoutRoot(choice, parts).pipe(takeUntil(timer(RESTART_MS, parts.scheduler)));
+}
+
+function withRoot(choice: ChosenRoot, parts: HostingParts): Observable<Step> {
+  const { pool, queue, open$, refreshed, scheduler } = parts;
   return defer(() => {
-    const view = parts.makeView(chosen);
-    observer.viewed(view);
-    const structure = { sightings: 0, hasNews: () => chosen.source.hasNews() };
+    const view = parts.makeView(choice);
+    const structure = { sightings: 0, hasNews: () => choice.source.hasNews() };
     const bound$ = bindSubtree(() => view.bindMore(), scheduler);
-    const change$ = pool.segment$(chosen.serverKey).pipe(
-      tap((sighting) => {
-        observer.seen(sighting);
-      }),
+    const change$ = pool.sighting$(choice.serverKey).pipe(
       map((sighting): Change => {
         if (sighting.changes.length > 0 || sighting.hasMore) structure.sightings++;
         return { kind: 'change', sighting, number: structure.sightings };
       }),
     );
-    const decide = (input$: Observable<TargetInput>) =>
-      input$.pipe(
-        inTurn(queue, observer.refreshed, mergedChanges), // one refresh at a time in each partition
-        refreshView(view, { rendersAtChanges: spacingMs === 0, isHeir, structure }), // structure in, values copied
-        latchReady(), //                      the startup gate, which opens once
-        tap(({ isReady }) => {
-          observer.ready(isReady);
-        }),
-        coalesce(spacingMs, nowMs), //        render now, later, or serve the last render
-      );
-    const input$: Observable<TargetInput> = merge(bound$, change$, parts.order$);
-    return input$.pipe(
-      looped(decide, (decision$): Observable<TargetInput> => {
-        // It shows what is there at its own moment: objects as well as values.
-        const look = () => {
-          pool.look(chosen.serverKey);
-        };
-        return whenDue(decision$, scheduler).pipe(tap(look));
-      }),
-      answer(view), //                        a snapshot for whoever asked
+    const command$ = open$.pipe(filter((command) => command !== undefined));
+    return merge<TargetInput[]>(bound$, change$, command$).pipe(
+      inTurn(queue, refreshed, mergedChanges), //   one refresh at a time in each partition
+      refreshView(view, { isStandby: parts.isStandby(), structure }), // structure in, values copied
+      latchReady(), //                              the startup gate, which opens once
+      render(view), //                              a new text, where a refresh may make one
+      map((each): Step => ({ kind: 'refreshed', ...each })),
+      startWith<Step>({ kind: 'root', choice, view }),
       finalize(() => {
-        observer.viewed(undefined);
         view.close();
       }),
     );

@@ -1,27 +1,40 @@
-// One target from shared memory to answers, with real segments and a real view, in virtual time.
+// One target from shared memory to reports, with real segments and a real view, in virtual time.
 import { expect } from 'chai';
-import { Subject } from 'rxjs';
+import { BehaviorSubject, Subject, asyncScheduler, map } from 'rxjs';
 import { compileFilters } from '#app/catalogue/match/filters.js';
-import { messageOf } from '#app/errors.js';
 import { Kernel } from '#app/exposition/kernel/kernel.js';
 import { TargetView } from '#app/exposition/target-view.js';
 import { segmentWatches } from '#app/native/segment/segment-watch.js';
-import { RESTART_MS, targetPipeline } from '#app/pipeline.js';
-import type { PipelineObserver } from '#app/pipeline.js';
-import { unanswered } from '#app/streams/answer.js';
-import type { Order } from '#app/streams/order.js';
+import { RESTART_MS, hostingPipeline, servingPipeline } from '#app/pipeline.js';
+import type { Step } from '#app/pipeline.js';
+import type { Demand } from '#app/streams/coalesce.js';
+import type { Command } from '#app/streams/command.js';
 import { RefreshQueue } from '#app/streams/refresh-queue.js';
+import type { ServingReport } from '#app/streams/report.js';
 import { ServerPool } from '#app/streams/server-pool.js';
+import { unknownFacts } from '#app/streams/target-facts.js';
 import { CountingMemory } from './support/counting-memory.js';
 import { follow } from './support/follow.js';
+import { marbles } from './support/marbles.js';
 import { Publishers } from './support/segment-of.js';
 import { VirtualClock } from './support/virtual-clock.js';
 
-describe('targetPipeline', () => {
+describe('hostingPipeline', () => {
   const publishers = new Publishers();
   afterEach(() => publishers.closeAll());
 
-  /** A pipeline that notes what its observer hears. */
+  /** A step in a few words. */
+  const worded = (step: Step): string => {
+    if (step.kind === 'root')
+      return step.choice.kind === 'none'
+        ? `waiting on ${step.choice.reason}`
+        : `root ${step.choice.root.name}`;
+    if (step.kind === 'rootless') return `${step.input.kind} without a root`;
+    const { input, isReady, hasRendered, snapshot } = step;
+    const shown = `${hasRendered ? ' renders' : ''}${snapshot === undefined ? '' : ' a text'}`;
+    return `${input.kind}${isReady ? ' ready' : ''}${shown}`;
+  };
+
   const run = (kernel = new Kernel(), onView = (view: TargetView) => view) => {
     const clock = new VirtualClock();
     const memory = new CountingMemory();
@@ -30,143 +43,242 @@ describe('targetPipeline', () => {
       watch: segmentWatches(memory, { contextId, poolName: 'pool' }),
       scheduler: clock,
     });
-    const order$ = new Subject<Order>();
-    const notes: string[] = [];
-    const observer: PipelineObserver = {
-      chosen: (choice) => notes.push(choice.kind),
-      viewed: (view) => notes.push(view === undefined ? 'view gone' : `view of ${view.root.name}`),
-      ready: (isReady) => notes.push(isReady ? 'ready' : 'not ready'),
-      seen: ({ publisher }) => notes.push(publisher.state),
-      failed: (error) => notes.push(`failed: ${messageOf(error)}`),
-      refreshed: (tookMs) => notes.push(`refreshed in ${tookMs} ms`),
-    };
+    const open$ = new BehaviorSubject<Command | undefined>(undefined);
+    const tookMs: number[] = [];
     const filters = compileFilters(undefined, { classes: [], seedPathGroups: [], seedPaths: [] });
-    const answers = follow(
-      targetPipeline({
-        app: 'demo',
-        hint: '',
-        serverKeys: ['82'],
-        pool,
-        queue: new RefreshQueue(
-          () => clock.now(),
-          (next) => void clock.schedule(next),
+    const step$ = hostingPipeline({
+      app: 'demo',
+      hint: '',
+      serverKeys: ['82'],
+      pool,
+      queue: new RefreshQueue(
+        () => clock.now(),
+        (next) => void clock.schedule(next),
+      ),
+      open$,
+      isStandby: () => false,
+      makeView: ({ source, root }) =>
+        onView(
+          new TargetView({
+            app: 'demo',
+            kernel,
+            source,
+            root,
+            catalogue: undefined,
+            filters,
+            variable: '',
+            onClash: () => undefined,
+          }),
         ),
-        spacingMs: 250,
-        order$,
-        isHeir: false,
-        nowMs: () => clock.now(),
-        makeView: ({ source, root }) =>
-          onView(
-            new TargetView({
-              app: 'demo',
-              kernel,
-              source,
-              root,
-              catalogue: undefined,
-              filters,
-              variable: '',
-              onClash: () => undefined,
-            }),
-          ),
-        observer,
-        scheduler: clock,
-      }),
+      refreshed: (ms) => tookMs.push(ms),
+      scheduler: clock,
+    });
+    const steps = follow(
+      step$.pipe(
+        map((step) => {
+          if (step.kind !== 'root' && step.input === open$.value) open$.next(undefined);
+          return worded(step);
+        }),
+      ),
     );
-    let id = 0;
-    const demand = (): number => {
-      order$.next({ kind: 'demand', id: ++id });
+    const refresh = (mayRender = true): string => {
+      const before = steps.seen.length;
+      open$.next({ kind: 'refresh', mayRender });
       clock.advance(0);
-      return id;
+      return steps.seen.slice(before).join(', ');
     };
     clock.advance(0);
-    return { clock, memory, demand, order$, notes, ...answers };
+    return { clock, memory, open$, refresh, tookMs, ...steps };
   };
+  const NO_ROOT = 'waiting on a root of application demo, server key 82: no segment';
 
-  it('tells its observer of each stage in order', () => {
+  it('goes from its root over the first full sync to a text', () => {
     publishers.withRoot('82', 'H.1.demo');
-    const { notes, subscription } = run();
-    subscription.unsubscribe();
-    expect(notes).to.deep.equal([
-      'chosen',
-      'view of H.1.demo',
-      'not ready', // bound, and the directory's first sighting still to come
-      'refreshed in 0 ms',
-      'live',
-      'ready',
-      'refreshed in 0 ms',
-      'view gone',
+    const { seen, refresh, tookMs, subscription } = run();
+    expect(seen).to.deep.equal([
+      'root H.1.demo',
+      'bound', // and the directory's first sighting still to come
+      'change ready',
     ]);
-  });
-
-  it('answers each demand once, in order, with its number', () => {
-    publishers.withRoot('82', 'H.1.demo');
-    const { seen, demand, subscription } = run();
-    const demands = [demand(), demand(), demand()];
-    expect(seen.map((told) => told.kind === 'answer' && [told.id, told.outcome])).to.deep.equal(
-      demands.map((id, index) => [id, index === 0 ? 'miss' : 'hit']),
-    );
+    expect(refresh()).to.equal('refresh ready renders a text');
+    expect(tookMs).to.deep.equal([0, 0, 0]);
     subscription.unsubscribe();
   });
 
-  it('answers demands without a snapshot while there is no root', () => {
-    const { seen, demand, notes, subscription } = run();
-    const asked = demand();
-    expect(seen).to.deep.equal([unanswered(asked)]);
-    expect(notes).to.deep.equal(['none']);
+  it('answers each command once', () => {
+    publishers.withRoot('82', 'H.1.demo');
+    const { refresh, subscription } = run();
+    expect([refresh(), refresh(), refresh(false)]).to.deep.equal([
+      'refresh ready renders a text',
+      'refresh ready a text',
+      'refresh ready a text',
+    ]);
+    subscription.unsubscribe();
+  });
+
+  it('answers commands while there is no root', () => {
+    const { seen, refresh, subscription } = run();
+    expect(seen.map((step) => step.slice(0, NO_ROOT.length))).to.deep.equal([NO_ROOT]);
+    expect(refresh()).to.equal('refresh without a root');
+    subscription.unsubscribe();
+  });
+
+  it('answers a command whose root is lost before its turn, once', () => {
+    const publisher = publishers.withRoot('82', 'H.1.demo');
+    const { clock, open$, seen, refresh, subscription } = run();
+    refresh();
+    const before = seen.length;
+    open$.next({ kind: 'refresh', mayRender: true });
+    publisher.close();
+    clock.advance(0);
+    clock.advance(1000);
+    const answers = seen.slice(before).filter((step) => step.startsWith('refresh'));
+    expect(answers).to.have.length(1);
     subscription.unsubscribe();
   });
 
   it('starts anew after a failure that should not be, and says so meanwhile', () => {
     publishers.withRoot('82', 'H.1.demo');
     let failures = 1;
-    const { clock, seen, demand, notes, subscription } = run(new Kernel(), (view) => {
+    const { clock, seen, refresh, subscription } = run(new Kernel(), (view) => {
       if (failures-- > 0)
         view.render = () => {
           throw new Error('out of memory');
         };
       return view;
     });
-    demand();
-    expect(notes).to.include('failed: out of memory');
-    const meanwhile = demand();
-    expect(seen.at(-1)).to.deep.equal(unanswered(meanwhile));
+    // The command that failed is answered as well: nothing can be shown for it.
+    expect(refresh()).to.equal(
+      'waiting on a restart after a failure: out of memory, refresh without a root',
+    );
+    expect(refresh()).to.equal('refresh without a root');
     clock.advance(RESTART_MS);
-    const after = demand();
-    expect(seen.at(-1)).to.deep.include({ id: after, outcome: 'miss' });
+    expect(seen.at(-1)).to.equal('change ready');
+    expect(refresh()).to.equal('refresh ready renders a text');
     subscription.unsubscribe();
   });
 
   it('makes a new view for each generation and closes the one before it', () => {
     const publisher = publishers.withRoot('82', 'H.1.demo');
     const kernel = new Kernel();
-    const { clock, notes, subscription } = run(kernel);
+    const { clock, seen, subscription } = run(kernel);
     publisher.close();
     clock.advance(1000);
     const without = kernel.arena.used;
     publishers.withRoot('82', 'H.1.demo');
     clock.advance(1000);
-    const stages = notes.filter((note) => !note.startsWith('refreshed') && !note.includes('ready'));
-    expect(stages).to.deep.equal([
-      ...['chosen', 'view of H.1.demo', 'live', 'none', 'view gone', 'none'],
-      ...['chosen', 'view of H.1.demo', 'live'],
+    const roots = seen.filter((step) => /^(root|waiting)/.test(step));
+    expect(roots.map((step) => step.split(' ').slice(0, 2).join(' '))).to.deep.equal([
+      ...['root H.1.demo', 'waiting on', 'waiting on', 'root H.1.demo'],
     ]);
     subscription.unsubscribe();
     expect(kernel.arena.used).to.equal(without);
   });
 
-  it('leaves its demands, its segment and its memory with its consumer', () => {
+  it('leaves its commands, its segment and its memory with its consumer', () => {
     publishers.withRoot('82', 'H.1.demo');
     const kernel = new Kernel();
     const before = kernel.arena.used;
-    const { demand, order$, memory, clock, seen, subscription } = run(kernel);
-    demand();
-    expect(order$.observed).to.equal(true);
+    const { refresh, open$, memory, clock, subscription } = run(kernel);
+    refresh();
+    expect(open$.observed).to.equal(true);
     subscription.unsubscribe();
-    expect(order$.observed).to.equal(false);
+    expect(open$.observed).to.equal(false);
     expect(memory.isOpen).to.equal(0);
     expect(kernel.arena.used).to.equal(before);
-    demand();
+    expect(refresh()).to.equal('');
     clock.advance(1000);
-    expect(seen).to.have.length(1);
+    expect(refresh()).to.equal('');
   });
+});
+
+describe('servingPipeline', () => {
+  /** Letters of what is demanded (`d`), and changed before that (`D`); `x` changes and demands nothing. */
+  const pictures = [
+    {
+      sentence: 'a demand on a changed target renders, on an unchanged one it gets the last render',
+      spacing: '-----|',
+      demanded: '-D-d------D---d---',
+      answered: '-R-s------R---s---',
+    },
+    {
+      sentence: 'inside the spacing a demand gets the last render and one render is deferred',
+      spacing: '-----|',
+      demanded: '-D-D--------------',
+      answered: '-R-S--r-----------',
+    },
+    {
+      sentence: 'demands inside the spacing collapse into one deferred render',
+      spacing: '-----|',
+      demanded: '-DDDDD------------',
+      answered: '-RSSSSr-----------',
+    },
+    {
+      sentence: 'a deferred render starts a spacing of its own',
+      spacing: '-----|',
+      demanded: '-DD------D--------',
+      answered: '-RS---r--S-r------',
+    },
+    {
+      sentence: 'a demand at the end of the spacing renders at once',
+      spacing: '-----|',
+      demanded: '-D----D-----------',
+      answered: '-R----R-----------',
+    },
+    {
+      sentence: 'a change without a demand renders nothing',
+      spacing: '-----|',
+      demanded: 'xxx-x-------xxx---',
+      answered: '------------------',
+    },
+    {
+      sentence: 'a spacing larger than the run serves one render to all',
+      spacing: '---------------------------|',
+      demanded: '-D-D-D-D-D-D-D----',
+      answered: '-R-S-S-S-S-S-S----',
+    },
+  ];
+  for (const { sentence, spacing, demanded, answered } of pictures)
+    it(
+      sentence,
+      marbles(({ hot, time, expectObservable, expectSubscriptions }) => {
+        const [spacingMs, report$] = [time(spacing), new Subject<ServingReport>()];
+        let isDirty = false;
+        const happening$ = hot(demanded);
+        const demand$ = happening$.pipe(
+          map((letter): Demand => {
+            isDirty ||= letter !== 'd';
+            return { kind: letter === 'x' ? ('changed' as 'demand') : 'demand' };
+          }),
+        );
+        const facts = { ...unknownFacts('82'), isReady: true };
+        const counted = { refreshesMs: [], clashes: 0, omitted: 0, staleFrames: 0 };
+        let waiting = 0;
+        const answer$ = servingPipeline({
+          demand$,
+          report$,
+          spacingMs: () => spacingMs,
+          nowMs: () => asyncScheduler.now(),
+
+          command: ({ mayRender }) => {
+            const hasRendered = mayRender && isDirty;
+            isDirty &&= !hasRendered;
+            const snapshot = undefined;
+            report$.next({ kind: 'refreshed', facts, counted, snapshot, hasRendered, isDirty });
+          },
+          answer: (arrival) => {
+            if (arrival.kind === 'demand') waiting++;
+            if (arrival.kind !== 'refreshed') return [];
+            const message =
+              waiting === 0 ? 'r' : arrival.hasRendered ? 'R' : arrival.isDirty ? 'S' : 's';
+            waiting = 0;
+            return [{ level: 'info', message }];
+          },
+        });
+        const leaves = '^-----------------!';
+        const letter$ = answer$.pipe(map(({ message }) => message));
+        expectObservable(letter$, leaves).toBe(answered);
+        expectSubscriptions(happening$.subscriptions).toBe(leaves);
+      }),
+    );
 });

@@ -5,7 +5,7 @@ import type { ManagedObject, Source, Verdict } from '../model.js';
 import { identityOf } from './root-identity.js';
 import type { Sighting } from './watch.js';
 
-export interface RootWish {
+export interface DesiredRoot {
   readonly app: string;
   /** A full root id or an instance number; empty for none. */
   readonly hint: string;
@@ -43,13 +43,13 @@ const ABSENT: Verdict = { state: 'absent', reason: 'no server key is watched' };
 /** Chooses anew whenever the keys' sightings change; sticks to a root until that root is lost. */
 export function chooseRoot(
   sightings: readonly Observable<Sighting>[],
-  wish: RootWish,
+  desired: DesiredRoot,
 ): Observable<RootChoice> {
   const start: RootChoice = { kind: 'none', reason: ABSENT.reason, publisher: ABSENT };
   return defer(() => {
-    let { former } = wish;
+    let { former } = desired;
     const chooseAnew = (seen: readonly Sighting[]): RootChoice => {
-      const choice = choose(seen, { ...wish, former });
+      const choice = choose(seen, { ...desired, former });
       if (choice.kind === 'chosen') former = undefined;
       return choice;
     };
@@ -67,7 +67,7 @@ function isThere(choice: RootChoice, seen: readonly Sighting[]): boolean {
 }
 
 /** The best root of what is seen now; none while a directory is read, which may show a better one. */
-export function choose(seen: readonly Sighting[], wish: RootWish): RootChoice {
+export function choose(seen: readonly Sighting[], desired: DesiredRoot): RootChoice {
   // One that never rests must not hold up the roots of the others.
   const reading = seen.find(({ hasMore, isRestless }) => hasMore && isRestless !== true);
   if (reading !== undefined) {
@@ -79,16 +79,16 @@ export function choose(seen: readonly Sighting[], wish: RootWish): RootChoice {
       ? []
       : [...source.roots].map((root) => ({ serverKey, order, source, root })),
   );
-  const ofApp = all.filter(({ root }) => identityOf(root).application === wish.app);
-  const exact = ofApp.filter(({ root }) => root.name === wish.hint);
-  const byInstance = ofApp.filter(({ root }) => identityOf(root).instance === wish.hint);
-  const fitting = wish.hint === '' ? ofApp : exact.length > 0 ? exact : byInstance;
+  const ofApp = all.filter(({ root }) => identityOf(root).application === desired.app);
+  const exact = ofApp.filter(({ root }) => root.name === desired.hint);
+  const byInstance = ofApp.filter(({ root }) => identityOf(root).instance === desired.hint);
+  const fitting = desired.hint === '' ? ofApp : exact.length > 0 ? exact : byInstance;
   const isFormer = ({ serverKey, root }: Candidate) =>
-    serverKey === wish.former?.serverKey && root.name === wish.former.root;
+    serverKey === desired.former?.serverKey && root.name === desired.former.root;
   const [best, ...others] = [...fitting].sort(
     (a, b) => Number(isFormer(b)) - Number(isFormer(a)) || byPreference(a, b),
   );
-  if (best === undefined) return none(seen, all, wish);
+  if (best === undefined) return none(seen, all, desired);
   const { serverKey, source, root } = best;
   return { kind: 'chosen', serverKey, source, root, others: others.map((each) => each.root.name) };
 }
@@ -111,7 +111,7 @@ function byPreference(a: Candidate, b: Candidate): number {
 function none(
   seen: readonly Sighting[],
   all: readonly Candidate[],
-  { app, hint }: RootWish,
+  { app, hint }: DesiredRoot,
 ): RootChoice {
   const wanted = `a root of application ${app}${hint === '' ? '' : ` that fits instance ${hint}`}`;
   const roots = all.map(({ root }) => root.name);

@@ -1,86 +1,135 @@
-// Decides for each demand and each change whether to render now, later, or not at all. Spec 1.9.
-import { asyncScheduler, defer, filter, map, switchMap, timer } from 'rxjs';
-import type { Observable, OperatorFunction, SchedulerLike } from 'rxjs';
-import type { Handover } from './order.js';
+// Decides when a target is refreshed, and whether that refresh may render. Spec 1.9.
+import { defer, map } from 'rxjs';
+import type { OperatorFunction } from 'rxjs';
+import type { Refresh } from './command.js';
+import type { RefreshReport, ServingReport } from './report.js';
 
-/** What a decision needs to know of what arrived. */
-export interface Arrival {
-  /** A demand for the text, a render that was deferred and is due, or anything else: a change. */
-  readonly kind: 'demand' | 'due' | 'change';
-  /** How a predecessor left it, whose text goes on being served. */
-  readonly adopted?: Pick<Handover, 'sinceRenderMs' | 'owesRender'> | undefined;
-  readonly isReady: boolean;
-  /** Whether the text would differ from the last render. */
-  readonly isDirty: boolean;
+/** Somebody wants the text. */
+export interface Demand {
+  readonly kind: 'demand';
 }
 
-/** What to do: render anew, serve the last render, say that there is nothing to serve, or nothing. */
-export interface Decision<E> {
-  readonly action: 'render' | 'serve' | 'wait' | 'rest';
-  readonly arrival: E;
-  /** A render is owed in so many milliseconds. */
-  readonly dueMs?: number;
-  /** Milliseconds since the last render; undefined before the first. */
-  readonly sinceRenderMs: number | undefined;
-  /** Whether a deferred render is still to come. */
-  readonly owesRender: boolean;
+/** A deferred render is due. */
+export interface Due {
+  readonly kind: 'due';
+  readonly deferral: number;
+}
+
+/** A render that was put off: due in so many milliseconds. */
+export interface Deferred {
+  readonly deferral: number;
+  readonly dueMs: number;
+}
+
+export type Arrival = Demand | Due | ServingReport;
+
+export interface Decision {
+  readonly arrival: Arrival;
+  /** Undefined where nothing is to be done now. */
+  readonly refresh?: Refresh;
+  readonly deferred?: Deferred;
 }
 
 /**
- * Keeps renders for demands at least `spacingMs` apart: inside the spacing a demand gets the last
- * render, and one render is deferred to its end. With spacing 0 every change renders. Without a
- * demand nothing renders.
+ * Keeps renders at least `spacingMs` apart. One refresh is open at a time; demands that come
+ * meanwhile share the next. A demand inside the spacing gets the last render, and one render is
+ * deferred to its end. With spacing 0 every change renders. Without a demand nothing renders.
  * @param now milliseconds of a clock that does not step
  */
-export function coalesce<E extends Arrival>(
-  spacingMs: number,
-  now: () => number,
-): OperatorFunction<E, Decision<E>> {
-  return (arrival$) =>
+export const coalesce =
+  (spacingMs: () => number, now: () => number): OperatorFunction<Arrival, Decision> =>
+  (arrival$) =>
     defer(() => {
-      let renderedAt = -Infinity;
-      /** The render that the deferred one follows, while one is owed. */
-      let deferredAfter: number | undefined;
-      type Act = Pick<Decision<E>, 'action' | 'dueMs'>;
-      const deferRender = (action: Act['action'], nowMs: number): Act => {
-        deferredAfter = renderedAt;
-        return { action, dueMs: Math.max(0, renderedAt + spacingMs - nowMs) };
-      };
-      const act = ({ kind, isReady, isDirty, adopted }: E, nowMs: number): Act => {
-        // A late timer may find that a demand was faster.
-        const isFirst = kind === 'due' && deferredAfter === renderedAt;
-        if (kind === 'due') deferredAfter = undefined;
-        if (adopted?.owesRender === true) return deferRender('rest', nowMs);
-        const isDemand = kind === 'demand';
-        if (!isReady) return { action: isDemand ? 'wait' : 'rest' };
-        if (!isDirty) return { action: isDemand ? 'serve' : 'rest' };
-        if (!isDemand) return { action: isFirst || spacingMs === 0 ? 'render' : 'rest' };
-        if (nowMs - renderedAt >= spacingMs) return { action: 'render' };
-        return deferredAfter === undefined ? deferRender('serve', nowMs) : { action: 'serve' };
-      };
-      return arrival$.pipe(
-        map((arrival): Decision<E> => {
-          const nowMs = now();
-          const adoptedMs = arrival.adopted?.sinceRenderMs;
-          if (adoptedMs !== undefined) renderedAt = nowMs - adoptedMs;
-          const acted = act(arrival, nowMs);
-          if (acted.action === 'render') renderedAt = nowMs;
-          const sinceRenderMs = renderedAt === -Infinity ? undefined : nowMs - renderedAt;
-          return { ...acted, arrival, sinceRenderMs, owesRender: deferredAfter === renderedAt };
-        }),
-      );
+      const state = new Coalescing(spacingMs, now);
+      return arrival$.pipe(map((arrival) => ({ arrival, ...state.take(arrival) })));
     });
+
+type Act = Omit<Decision, 'arrival'>;
+
+class Coalescing {
+  readonly #spacingMs: () => number;
+  readonly #now: () => number;
+  #renderedAt = -Infinity;
+  #isOpen = false;
+  #isDemanded = false;
+  /** Whether a render is wanted that no demand waits for: it is due, or each change is rendered. */
+  #isRenderWanted = false;
+  /** The deferral that a render is owed for. */
+  #owed: number | undefined;
+  #deferrals = 0;
+
+  constructor(spacingMs: () => number, now: () => number) {
+    this.#spacingMs = spacingMs;
+    this.#now = now;
+  }
+
+  take(arrival: Arrival): Act {
+    switch (arrival.kind) {
+      case 'demand':
+        this.#isDemanded = true;
+        return this.#next();
+      case 'changed':
+        this.#isRenderWanted ||= this.#spacingMs() === 0;
+        return this.#next();
+      case 'due':
+        // A demand may have been faster, and another deferral may be owed by now.
+        if (arrival.deferral !== this.#owed) return {};
+        this.#owed = undefined;
+        this.#isRenderWanted = true;
+        return this.#next();
+      case 'refreshed':
+        return this.#refreshed(arrival);
+      case 'facts':
+      case 'switched':
+        if (!arrival.facts.isReady) this.#forget();
+        return {};
+      case 'failed':
+        this.#forget();
+        this.#isOpen = this.#isDemanded = false;
+        return {};
+      default:
+        return {};
+    }
+  }
+
+  #refreshed({ facts: { isReady }, isDirty, hasRendered }: RefreshReport): Act {
+    this.#isOpen = false;
+    if (!isReady) this.#forget();
+    else if (hasRendered) this.#rendered();
+    // It got ready anew meanwhile: there is no last render that could be served.
+    else if (isDirty && this.#renderedAt === -Infinity) this.#isDemanded = true;
+    const next = this.#next();
+    const isOwed = isReady && isDirty && this.#owed === undefined;
+    return isOwed && next.refresh?.mayRender !== true ? { ...next, ...this.#defer() } : next;
+  }
+
+  #rendered(): void {
+    this.#renderedAt = this.#now();
+    this.#owed = undefined;
+    // With spacing 0 a change that came meanwhile is rendered by itself.
+    if (this.#spacingMs() > 0) this.#isRenderWanted = false;
+  }
+
+  /** What was rendered is not shown any more, and nothing is owed. */
+  #forget(): void {
+    this.#renderedAt = -Infinity;
+    this.#owed = undefined;
+    this.#isRenderWanted = false;
+  }
+
+  #next(): Act {
+    if (this.#isOpen || !(this.#isDemanded || this.#isRenderWanted)) return {};
+    const isSpaced = this.#now() - this.#renderedAt >= this.#spacingMs();
+    const mayRender = this.#isRenderWanted || isSpaced;
+    this.#isOpen = true;
+    this.#isDemanded = this.#isRenderWanted = false;
+    return { refresh: { kind: 'refresh', mayRender } };
+  }
+
+  #defer(): Act {
+    const deferral = ++this.#deferrals;
+    this.#owed = deferral;
+    const dueMs = Math.max(0, this.#renderedAt + this.#spacingMs() - this.#now());
+    return { deferred: { deferral, dueMs } };
+  }
 }
-
-/** A deferred render that is due. */
-export const DUE = { kind: 'due' } as const;
-
-/** Emits when the render that a decision deferred is due. */
-export const whenDue = (
-  decision$: Observable<Decision<unknown>>,
-  scheduler: SchedulerLike = asyncScheduler,
-): Observable<typeof DUE> =>
-  decision$.pipe(
-    filter(({ dueMs }) => dueMs !== undefined),
-    switchMap(({ dueMs = 0 }) => timer(dueMs, scheduler).pipe(map(() => DUE))),
-  );

@@ -1,10 +1,9 @@
-// Takes changes and demands into a target's view: absorbs structure, copies values when needed.
+// Takes changes and commands into a target's view: absorbs structure, copies values when needed.
 import { defer, map } from 'rxjs';
 import type { OperatorFunction } from 'rxjs';
 import type { TargetView } from '../exposition/target-view.js';
 import type { Bound } from './bind-subtree.js';
-import type { Arrival, DUE } from './coalesce.js';
-import type { Order } from './order.js';
+import type { Command } from './command.js';
 import type { Sighting } from './watch.js';
 
 /** What a segment showed. */
@@ -16,9 +15,9 @@ export interface Change {
 }
 
 /** What reaches a bound target. */
-export type TargetInput = Order | Change | Bound | typeof DUE;
+export type TargetInput = Command | Change | Bound;
 
-/** One change in the place of two, of which nothing came between; undefined for other inputs. */
+/** Merges two consecutive changes; undefined for other inputs. */
 export function mergedChanges(first: TargetInput, next: TargetInput): TargetInput | undefined {
   if (first.kind !== 'change' || next.kind !== 'change') return undefined;
   const changes = first.sighting.changes.concat(next.sighting.changes);
@@ -26,8 +25,11 @@ export function mergedChanges(first: TargetInput, next: TargetInput): TargetInpu
 }
 
 /** A target's view after it took in an input. */
-export interface Refreshed extends Omit<Arrival, 'isReady'> {
+export interface Refreshed {
   readonly input: TargetInput;
+  /** Whether the text would differ from the last render; only a refresh always knows. */
+  readonly isDirty: boolean;
+  /** Whether all of the tree is synced. */
   readonly isSynced: boolean;
   /** The publisher's wake-up that was taken in last. */
   readonly tick: number | undefined;
@@ -40,10 +42,8 @@ export type Refreshes = Pick<
 >;
 
 export interface RefreshOptions {
-  /** Whether each change is rendered at once (spacing 0). */
-  readonly rendersAtChanges: boolean;
   /** Whether a predecessor still observes: then nothing is counted twice. */
-  readonly isHeir: boolean;
+  readonly isStandby: boolean;
   readonly structure: Structure;
 }
 
@@ -56,12 +56,12 @@ export interface Structure {
 }
 
 /**
- * A demand always copies the values. A change copies them only where somebody waits for them: the
- * first sync, observed variables at a wake-up of the publisher, or renders at each change.
+ * A refresh always copies the values. A change copies them only where somebody waits for them: the
+ * first sync, or observed variables at a wake-up of the publisher.
  */
 export function refreshView(
   view: Refreshes,
-  { rendersAtChanges, isHeir, structure }: RefreshOptions,
+  { isStandby, structure }: RefreshOptions,
 ): OperatorFunction<TargetInput, Refreshed> {
   return (input$) =>
     defer(() => {
@@ -69,7 +69,7 @@ export function refreshView(
       let number = 0;
       let hasMore = true;
       let wasSynced = false;
-      let isObserving = !isHeir;
+      let isObserving = !isStandby;
       const isWhole = wholeness(structure);
       return input$.pipe(
         map((input): Refreshed => {
@@ -82,40 +82,33 @@ export function refreshView(
             tick = sighting.tick;
             hasMore = sighting.hasMore;
           }
-          if (input.kind === 'adopt') {
-            const { handover } = input;
-            const goesOn = view.adopt(handover);
+          if (input.kind === 'take-over') {
+            const { observations } = input;
+            const goesOn = view.adopt(observations);
             // A wake-up that the predecessor did not live to take in was only noted here.
-            hasMoved = goesOn && tick !== undefined && tick !== handover.tick;
+            hasMoved = goesOn && tick !== undefined && tick !== observations.tick;
             isObserving = true;
           }
+          if (input.kind === 'leave') isObserving = false;
           // While a tree is still growing, only what is new in it is copied.
           const isGrowing = hasMore || (input.kind === 'bound' && input.hasMore);
           const observes = hasMoved && isObserving && view.hasObserved;
-          const isAsked = input.kind === 'demand' || input.kind === 'due';
-          const copies = isAsked || (!wasSynced && !isGrowing) || observes || rendersAtChanges;
+          const copies = input.kind === 'refresh' || (!wasSynced && !isGrowing) || observes;
           if (!copies && isGrowing) view.refreshFresh();
           const isChanged = copies && view.refresh();
           const isDirty = observes ? view.observe() : isChanged;
           const isSynced = view.isSynced && !hasMore && (wasSynced || isWhole(number));
           wasSynced ||= isSynced;
-          return {
-            input,
-            kind: isAsked ? input.kind : 'change',
-            adopted: input.kind === 'adopt' ? input.handover : undefined,
-            isDirty,
-            isSynced,
-            tick,
-          };
+          return { input, isDirty, isSynced, tick };
         }),
       );
     });
 }
 
 /**
- * Makes what tells, whenever all that is known is synced, whether that is all there is. It may have
- * become synced after the directory was looked at, and then there may be more: sure is who finds no
- * news, or who took in a look that came later.
+ * Makes the check whether the tree that is known is all there is. It may have become synced after
+ * the directory was read, and then there may be more. We are sure once the directory has nothing
+ * new, or after a later read.
  */
 function wholeness(structure: Structure): (number: number) => boolean {
   let sightingsThen: number | undefined;

@@ -4,6 +4,8 @@ import {
   ReplaySubject,
   Subject,
   asyncScheduler,
+  concatMap,
+  defer,
   distinctUntilChanged,
   finalize,
   merge,
@@ -28,12 +30,19 @@ export interface PoolParts {
 const NOT_LOOKED_FOR: Verdict = { state: 'absent', reason: 'not looked for yet' };
 const NO_DROPS: Sighting['drops'] = { objects: 0, variables: 0 };
 
+/** A server key that is followed. */
+interface Followed {
+  readonly sighting$: Observable<Sighting>;
+  readonly ask$: Subject<void>;
+  /** Whether its followers are being told of a sighting. */
+  isEmitting: boolean;
+  last: Sighting | undefined;
+}
+
 export class ServerPool {
   readonly #parts: PoolParts;
   readonly #scheduler: SchedulerLike;
-  readonly #segments = new Map<string, Observable<Sighting>>();
-  readonly #asked = new Map<string, Subject<void>>();
-  readonly #seen = new Map<string, Sighting>();
+  readonly #followed = new Map<string, Followed>();
 
   constructor(parts: PoolParts) {
     this.#parts = parts;
@@ -41,48 +50,59 @@ export class ServerPool {
   }
 
   /** What the segment of a server key shows, whenever that changes. Replays the last sighting. */
-  segment$(serverKey: string): Observable<Sighting> {
-    const known = this.#segments.get(serverKey);
-    if (known !== undefined) return known;
-    const ask$ = new Subject<void>();
-    const made = this.#watch(serverKey, ask$).pipe(
-      share({ connector: () => new ReplaySubject(1), resetOnRefCountZero: true }),
-    );
-    this.#asked.set(serverKey, ask$);
-    this.#segments.set(serverKey, made);
-    return made;
+  sighting$(serverKey: string): Observable<Sighting> {
+    return (this.#followed.get(serverKey) ?? this.#follow(serverKey)).sighting$;
   }
 
-  /** Looks at a server key now: whoever follows it sees what is new before this returns. */
+  /**
+   * Looks at a server key now: whoever follows it sees what is new before this returns. Within an
+   * emission of that key nothing is newer, and a second one would overtake the first.
+   */
   look(serverKey: string): void {
-    this.#asked.get(serverKey)?.next();
+    const followed = this.#followed.get(serverKey);
+    if (followed?.isEmitting === false) followed.ask$.next();
   }
 
   /** The newest verdict on the publisher of a server key. */
   publisher(serverKey: string): Verdict {
-    return this.#seen.get(serverKey)?.publisher ?? NOT_LOOKED_FOR;
+    return this.#followed.get(serverKey)?.last?.publisher ?? NOT_LOOKED_FOR;
   }
 
   /** What the publisher of a server key had no room for. */
   drops(serverKey: string): Sighting['drops'] {
-    return this.#seen.get(serverKey)?.drops ?? NO_DROPS;
+    return this.#followed.get(serverKey)?.last?.drops ?? NO_DROPS;
   }
 
-  #watch(serverKey: string, ask$: Observable<void>): Observable<Sighting> {
+  #follow(serverKey: string): Followed {
+    const ask$ = new Subject<void>();
+    const followed: Followed = {
+      ask$,
+      isEmitting: false,
+      last: undefined,
+      sighting$: defer(() => this.#watch(serverKey, followed)).pipe(
+        share({
+          connector: () => new ReplaySubject(1),
+          resetOnRefCountZero: true,
+        }),
+      ),
+    };
+    this.#followed.set(serverKey, followed);
+    return followed;
+  }
+
+  #watch(serverKey: string, followed: Followed): Observable<Sighting> {
     const watch = this.#parts.watch(serverKey);
     const movement = new Movement(this.#parts.nowMs ?? (() => this.#scheduler.now()));
+    const { ask$ } = followed;
     const sooner = (seen: Sighting) =>
       movement.isStill ? merge(ask$, this.#woken(watch, seen)) : ask$;
-    const look = (): Sighting => {
-      const seen = watch.look();
-      this.#seen.set(serverKey, seen);
-      return seen;
-    };
+    const look = (): Sighting => (followed.last = watch.look());
     return keepLooking(look, (seen) => movement.next(seen), sooner, this.#scheduler).pipe(
       distinctUntilChanged<Sighting>(isSameSighting),
+      concatMap((seen) => emitting(followed, seen)),
       finalize(() => {
         watch.close();
-        for (const map of [this.#segments, this.#asked, this.#seen]) map.delete(serverKey);
+        this.#followed.delete(serverKey);
       }),
     );
   }
@@ -97,3 +117,15 @@ export class ServerPool {
     return timer(MOVING_MS, this.#scheduler).pipe(switchMap(() => moved$));
   }
 }
+
+/** Emits a sighting, and notes for how long its followers are being told. */
+const emitting = (followed: Followed, sighting: Sighting): Observable<Sighting> =>
+  new Observable((subscriber) => {
+    followed.isEmitting = true;
+    try {
+      subscriber.next(sighting);
+    } finally {
+      followed.isEmitting = false;
+    }
+    subscriber.complete();
+  });

@@ -2,16 +2,10 @@
 import type { FamilyFacts, FamilyText, InternalMetric, Scope, TargetStatus } from '../model.js';
 import { HIGHLIGHTED, highlightedMetric } from './highlighted-metric.js';
 import { numberText } from '../exposition/text/number-text.js';
-import type { TargetFacts } from './target-facts.js';
+import type { TargetFacts } from '../streams/target-facts.js';
+import type { Durations } from '../exposition/sample-window.js';
+import type { TargetCounts } from './target-counts.js';
 import { labelsText, seriesText } from '../exposition/text/labels.js';
-
-/** What a target counts of the scrapes that it serves. */
-export interface TargetCounters {
-  cacheHits: number;
-  cacheMisses: number;
-  scopeHits: number;
-  scopeMisses: number;
-}
 
 /** What rebalancing did so far, for all targets. */
 export interface Rebalances {
@@ -20,8 +14,10 @@ export interface Rebalances {
 }
 
 /** Everything that internal metrics speak of, at one moment. */
-interface Moment extends TargetFacts {
-  readonly counters: TargetCounters;
+export interface Moment extends TargetFacts {
+  readonly counts: Omit<TargetCounts, 'add' | 'addStandby' | 'scrape' | 'refreshes'>;
+  /** How long the target's refreshes took. */
+  readonly refreshes: Durations;
   readonly rebalances: Rebalances;
   /** Unix time in milliseconds. */
   readonly unixMs: number;
@@ -61,25 +57,25 @@ const ROWS: readonly Row[] = [
     `${inside}scrape_render_cache_hits_total`,
     'counter',
     'Scrapes served from the rendered-output cache.',
-    ({ counters }) => counters.cacheHits,
+    ({ counts }) => counts.cacheHits,
   ],
   [
     `${inside}scrape_render_cache_misses_total`,
     'counter',
     'Scrapes that needed refreshed rendered output.',
-    ({ counters }) => counters.cacheMisses,
+    ({ counts }) => counts.cacheMisses,
   ],
   [
     `${inside}scrape_scope_cache_hits_total`,
     'counter',
     'Scoped scrapes served from the scope cache.',
-    ({ counters }) => counters.scopeHits,
+    ({ counts }) => counts.scopeHits,
   ],
   [
     `${inside}scrape_scope_cache_misses_total`,
     'counter',
     'Scoped scrapes that needed rebuilding of scoped output.',
-    ({ counters }) => counters.scopeMisses,
+    ({ counts }) => counts.scopeMisses,
   ],
   [
     'shm_exporter_worker_busy_idle_ratio',
@@ -127,7 +123,7 @@ const ROWS: readonly Row[] = [
     'shm_exporter_target_refresh_total',
     'counter',
     'Refresh cycles executed for the target.',
-    ({ counted }) => counted.refreshes,
+    ({ refreshes }) => refreshes.count,
   ],
   [
     'shm_exporter_target_refresh_duration_p50_ms',
@@ -157,19 +153,19 @@ const ROWS: readonly Row[] = [
     'shm_exporter_target_series_clashes_total',
     'counter',
     'Series left out because another had their name and labels.',
-    ({ counted }) => counted.clashes,
+    ({ counts }) => counts.clashes,
   ],
   [
     'shm_exporter_target_series_omitted_total',
     'counter',
     'Series left out because the target would have shown more than it may.',
-    ({ counted }) => counted.omitted,
+    ({ counts }) => counts.omitted,
   ],
   [
     'shm_exporter_target_stale_frames_total',
     'counter',
     'Texts, histograms and summaries that kept changing while they were copied and kept their last value.',
-    ({ counted }) => counted.staleFrames,
+    ({ counts }) => counts.staleFrames,
   ],
   [
     'shm_exporter_target_dropped_objects',
@@ -212,18 +208,12 @@ const TARGET_INFO: FamilyFacts = {
 export const INTERNAL_FACTS: readonly FamilyFacts[] = [...FACTS.values(), HIGHLIGHTED, TARGET_INFO];
 
 /** The internal metrics of a target; what is unknown is left out. */
-export function internalMetrics(
-  facts: TargetFacts,
-  counters: TargetCounters,
-  rebalances: Rebalances,
-  unixMs: number,
-): InternalMetric[] {
-  const moment = { ...facts, counters, rebalances, unixMs };
+export function internalMetrics(moment: Moment): InternalMetric[] {
   const metrics = ROWS.flatMap(([name, type, help, valueAt]): InternalMetric[] => {
     const value = valueAt(moment);
     return value === undefined ? [] : [{ name, type, help, value }];
   });
-  const { highlighted } = facts;
+  const { highlighted } = moment;
   return highlighted === undefined ? metrics : [...metrics, highlightedMetric(highlighted)];
 }
 

@@ -1,130 +1,157 @@
 // Demand-driven renders and their spacing. Spec 1.9, design 3.
-import { asyncScheduler, filter, map, of } from 'rxjs';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { Subject, asyncScheduler, filter, map, of } from 'rxjs';
 import type { Observable } from 'rxjs';
-import { coalesce, whenDue } from '#app/streams/coalesce.js';
+import { coalesce } from '#app/streams/coalesce.js';
 import type { Arrival, Decision } from '#app/streams/coalesce.js';
-import { looped } from '#app/streams/looped.js';
+import { unknownFacts } from '#app/streams/target-facts.js';
+import { follow } from '../support/follow.js';
 import { marbles } from '../support/marbles.js';
 
-/** Capital letters have something new to show; `w` and `v` come before the first full sync. */
+const counted = { refreshesMs: [], clashes: 0, omitted: 0, staleFrames: 0 };
+const ready = { facts: { ...unknownFacts('82'), isReady: true }, counted };
+const unready = { facts: unknownFacts('82'), counted };
+const none = { hasRendered: false, isDirty: false, snapshot: undefined };
+
+/** Letters of reports: `r`endered, un`c`hanged, `o`ld text served, `n`ot ready. */
 const arrivals = {
-  D: { kind: 'demand', isReady: true, isDirty: true },
-  d: { kind: 'demand', isReady: true, isDirty: false },
-  C: { kind: 'change', isReady: true, isDirty: true },
-  c: { kind: 'change', isReady: true, isDirty: false },
-  w: { kind: 'demand', isReady: false, isDirty: true },
-  v: { kind: 'change', isReady: false, isDirty: true },
-  /** Takes over from one that rendered two frames ago. */
-  A: {
-    kind: 'change',
-    isReady: true,
-    isDirty: true,
-    adopted: { sinceRenderMs: 2, owesRender: false },
-  },
-  /** The same, and a render was deferred then. */
-  O: {
-    kind: 'change',
-    isReady: true,
-    isDirty: true,
-    adopted: { sinceRenderMs: 2, owesRender: true },
-  },
+  d: { kind: 'demand' },
+  C: { kind: 'changed' },
+  r: { kind: 'refreshed', ...ready, ...none, hasRendered: true },
+  c: { kind: 'refreshed', ...ready, ...none },
+  o: { kind: 'refreshed', ...ready, ...none, isDirty: true },
+  n: { kind: 'refreshed', ...unready, ...none },
+  f: { kind: 'facts', ...ready },
+  N: { kind: 'facts', ...unready },
+  s: { kind: 'switched', facts: ready.facts },
+  S: { kind: 'switched', facts: unready.facts },
+  x: { kind: 'failed', reason: 'gone' },
+  '1': { kind: 'due', deferral: 1 },
+  '2': { kind: 'due', deferral: 2 },
 } as const satisfies Record<string, Arrival>;
 
-const decisions = {
-  R: { action: 'render', arrival: arrivals.D },
-  C: { action: 'render', arrival: arrivals.C },
-  r: { action: 'render', arrival: { kind: 'due', isReady: true, isDirty: true } },
-  S: { action: 'serve', arrival: arrivals.D },
-  s: { action: 'serve', arrival: arrivals.d },
-  w: { action: 'wait', arrival: arrivals.w },
-};
-
-/** Decisions that ask for something, with a deferred render coming back as an arrival. */
+/** Decisions in short: `M` a refresh that may render, `m` one that may not; `D` defers by so much. */
+const told = ({ refresh, deferred }: Decision): string =>
+  [
+    refresh === undefined ? '' : refresh.mayRender ? 'M' : 'm',
+    deferred === undefined ? '' : `D${deferred.deferral}+${deferred.dueMs}`,
+  ].join('');
 const decided =
   (spacingMs: number, now = () => asyncScheduler.now()) =>
   (arrival$: Observable<Arrival>) =>
     arrival$.pipe(
-      looped<Arrival, Decision<Arrival>>(coalesce(spacingMs, now), (decision$) =>
-        whenDue(decision$).pipe(map((due) => ({ ...due, isReady: true, isDirty: true }))),
-      ),
-      filter(({ action }) => action !== 'rest'),
-      map(({ action, arrival }) => ({ action, arrival })),
+      coalesce(() => spacingMs, now),
+      map(told),
+      filter((text) => text !== ''),
     );
 
 describe('coalesce', () => {
+  const values = {
+    ...{ M: 'M', m: 'm', a: 'D1+2', b: 'D1+3', e: 'D1+5', p: 'D2+2' },
+  };
   const pictures = [
     {
-      sentence: 'a demand on a changed target renders, on an unchanged one it gets the last render',
-      spacing: '-----|                 ',
-      arrived: '-D-d------D---d---',
-      wanted: '-R-s------R---s---',
+      sentence: 'a demand has a refresh that may render, if the last render is old enough',
+      spacing: '-----|',
+      arrived: '-d-r----d--c-d-r-',
+      wanted: '-M------M----M---',
     },
     {
-      sentence: 'inside the spacing a demand gets the last render and one render is deferred',
-      spacing: '-----|                 ',
-      arrived: '-D-D--------------',
-      wanted: '-R-S--r-----------',
+      sentence: 'inside the spacing a demand may not render, and one render is deferred to its end',
+      spacing: '-----|',
+      arrived: '-d-r-do-1r--',
+      wanted: '-M---ma-M---',
     },
     {
-      sentence: 'demands inside the spacing collapse into one deferred render',
-      spacing: '-----|                 ',
-      arrived: '-DDDDD------------',
-      wanted: '-RSSSSr-----------',
+      sentence: 'demands inside the spacing share one deferred render',
+      spacing: '-----|',
+      arrived: '-d-rdodo1r--',
+      wanted: '-M--mbm-M---',
     },
     {
-      sentence: 'a deferred render starts a spacing of its own',
-      spacing: '-----|                 ',
-      arrived: '-DD------D--------',
-      wanted: '-RS---r--S-r------',
+      sentence: 'an unchanged text is owed no render',
+      spacing: '-----|',
+      arrived: '-d-r-dc---------',
+      wanted: '-M---m----------',
     },
     {
-      sentence: 'a demand at the end of the spacing renders at once',
-      spacing: '-----|                 ',
-      arrived: '-D----D-----------',
-      wanted: '-R----R-----------',
+      sentence: 'demands that come while a refresh is open share the next',
+      spacing: '-----|',
+      arrived: '-d-ddd-r---c----',
+      wanted: '-M-----m--------',
     },
     {
-      sentence: 'no demand, no render',
-      spacing: '-----|                 ',
-      arrived: 'CCCcC-------CCC---',
-      wanted: '------------------',
+      sentence: 'a deferred render is dropped when a demand was faster',
+      spacing: '-----|',
+      arrived: '-d-r-do-dr1-',
+      wanted: '-M---ma-M---',
+    },
+    {
+      sentence: 'a deferral of before says nothing of the one that is owed now',
+      spacing: '-----|',
+      arrived: '-dr-do---dr-do1-2',
+      wanted: '-M--ma---M--mp--M',
+    },
+    {
+      sentence: 'a render that is due waits for the refresh that is open',
+      spacing: '-----|',
+      arrived: '-d-r-dod1-o-',
+      wanted: '-M---mam--M-',
+    },
+    {
+      sentence: 'no demand, no refresh',
+      spacing: '-----|',
+      arrived: 'CCfC---C--------',
+      wanted: '----------------',
     },
     {
       sentence: 'with 0 every change renders',
-      spacing: '|                      ',
-      arrived: '-CcCCD-d----------',
-      wanted: '-C-CCR-s----------',
+      spacing: '|',
+      arrived: '-C-r-C-r-d-c----',
+      wanted: '-M---M---M------',
     },
     {
-      sentence:
-        'before the first full sync a demand waits and nothing renders, whatever the spacing',
-      spacing: '|                      ',
-      arrived: '-vwvw-------------',
-      wanted: '--w-w-------------',
+      sentence: 'with 0 a change that comes while a refresh is open has one of its own',
+      spacing: '|',
+      arrived: '-d-CC-r---r-----',
+      wanted: '-M----M---------',
     },
     {
-      sentence: 'who takes over keeps the spacing to the last render of its predecessor',
-      spacing: '-----|                 ',
-      arrived: '-A-D-----D--------',
-      wanted: '---Sr----R--------',
+      sentence: 'before the first full sync nothing is owed',
+      spacing: '-----|',
+      arrived: '-d-n-d-n--------',
+      wanted: '-M---M----------',
     },
     {
-      sentence: 'who takes over renders what its predecessor deferred, at the end of that spacing',
-      spacing: '-----|                 ',
-      arrived: '-O-D-----D--------',
-      wanted: '---Sr----R--------',
+      sentence: 'what is not ready any more has no last render, and owes none',
+      spacing: '-----|',
+      arrived: '-d-r-doN-1d-',
+      wanted: '-M---ma---M-',
     },
     {
-      sentence: 'who takes over late renders at once what its predecessor deferred',
-      spacing: '-|                     ',
-      arrived: '-O---D------------',
-      wanted: '-r---R------------',
+      sentence: 'another hosting keeps the spacing and the deferred render',
+      spacing: '-----|',
+      arrived: '-d-r-dos1r--',
+      wanted: '-M---ma-M---',
     },
     {
-      sentence: 'a spacing larger than the run serves one render to all, and defers one',
-      spacing: '----------------------|',
-      arrived: '-D-D-D-D-D-D-D----',
-      wanted: '-R-S-S-S-S-S-S----',
+      sentence: 'a hosting that is not ready has no last render',
+      spacing: '-----|',
+      arrived: '-d-r-doS-1d-',
+      wanted: '-M---ma---M-',
+    },
+    {
+      sentence: 'a target that got ready anew has no text to serve, so the refresh is repeated',
+      spacing: '-----|',
+      arrived: '-d-r-dNo----',
+      wanted: '-M---m-M----',
+    },
+    {
+      sentence: 'a refresh that will not be answered makes room for the next',
+      spacing: '-----|',
+      arrived: '-d-d-x-d--------',
+      wanted: '-M-----M--------',
     },
   ];
   for (const { sentence, spacing, arrived, wanted } of pictures)
@@ -132,91 +159,153 @@ describe('coalesce', () => {
       sentence,
       marbles(({ hot, time, expectObservable, expectSubscriptions }) => {
         const arrival$ = hot(arrived, arrivals);
-        const leaves = '      ^-----------------!';
+        const leaves = `      ^${'-'.repeat(18)}!`;
 
-        expectObservable(arrival$.pipe(decided(time(spacing.trim()))), leaves).toBe(
-          wanted,
-          decisions,
-        );
+        expectObservable(arrival$.pipe(decided(time(spacing))), leaves).toBe(wanted, values);
         expectSubscriptions(arrival$.subscriptions).toBe(leaves);
       }),
     );
 
   it(
-    'completes with its source, and owes nothing then',
-    marbles(({ hot, time, expectObservable, expectSubscriptions }) => {
-      const arrival$ = hot(' -DD-|       ', arrivals);
-      const spacing = time('  -------|   ');
-      const wanted = '       -RS-|       ';
-      const subscribed = '   ^---!       ';
-
-      expectObservable(arrival$.pipe(decided(spacing))).toBe(wanted, decisions);
+    'completes with its source',
+    marbles(({ hot, expectObservable, expectSubscriptions }) => {
+      const arrival$ = hot(' -d-r-|', arrivals);
+      const subscribed = '   ^----!';
+      expectObservable(arrival$.pipe(decided(5))).toBe('-M---|', values);
       expectSubscriptions(arrival$.subscriptions).toBe(subscribed);
     }),
   );
 
   it(
-    'passes an error on and forgets the render that it owes',
-    marbles(({ hot, time, expectObservable }) => {
-      const arrival$ = hot(' -DD-#       ', arrivals);
-      const spacing = time('  -------|   ');
-      const wanted = '       -RS-#       ';
-
-      expectObservable(arrival$.pipe(decided(spacing))).toBe(wanted, decisions);
-    }),
-  );
-
-  it(
-    'forgets the render that it owes when its consumer leaves',
-    marbles(({ hot, time, expectObservable, expectSubscriptions }) => {
-      const arrival$ = hot(' -DD---------', arrivals);
-      const spacing = time('  -------|   ');
-      const leaves = '       ^----!      ';
-      const wanted = '       -RS---------';
-
-      expectObservable(arrival$.pipe(decided(spacing)), leaves).toBe(wanted, decisions);
-      expectSubscriptions(arrival$.subscriptions).toBe(leaves);
+    'passes an error on',
+    marbles(({ hot, expectObservable }) => {
+      expectObservable(hot(' -d-#', arrivals).pipe(decided(5))).toBe('-M-#', values);
     }),
   );
 
   it(
     'takes a source that has everything at once',
-    marbles(({ time, expectObservable }) => {
-      const { D, d } = arrivals;
-      const spacing = time(' ------|   ');
-      const wanted = '       (RSSs|)';
-
-      expectObservable(of(D, D, D, d).pipe(decided(spacing))).toBe(wanted, decisions);
+    marbles(({ expectObservable }) => {
+      const { d, r, o } = arrivals;
+      expectObservable(of(d, r, d, o, d).pipe(decided(5))).toBe('(Mmem|)', values);
     }),
   );
 
-  it(
-    'tells whether a deferred render is still to come',
-    marbles(({ hot, time, expectObservable }) => {
-      const arrival$ = hot(' -D-D-C--C-', arrivals);
-      const spacing = time(' -----|    ');
-      const wanted = '       -n-y-yn-n-';
-      const stage = coalesce<Arrival>(spacing, () => asyncScheduler.now());
-      const owed$ = arrival$.pipe(
-        looped<Arrival, Decision<Arrival>>(stage, (decision$) =>
-          whenDue(decision$).pipe(map((due) => ({ ...due, isReady: true, isDirty: true }))),
-        ),
-        map(({ owesRender }) => owesRender),
-      );
-      expectObservable(owed$).toBe(wanted, { y: true, n: false });
-    }),
-  );
+  describe('whatever the order of demands, changes, answers and timers', () => {
+    const SPACING_MS = 10;
+    type Happening = 'demand' | 'change' | 'answer' | 'lose' | { readonly wait: number };
+    const happenings = fc.array(
+      fc.oneof(
+        fc.constantFrom<Happening>('demand', 'demand', 'change', 'answer', 'answer', 'lose'),
+        fc.record({ wait: fc.integer({ min: 1, max: 12 }) }),
+      ),
+      { maxLength: 60 },
+    );
 
-  it(
-    'a deferred render that comes late is dropped when a demand was faster',
-    marbles(({ hot, time, expectObservable }) => {
-      const arrival$ = hot(' -D-D-D----------', arrivals);
-      const spacing = time(' -----|          ');
-      const wanted = '       -R-S-R----------';
-      // The clock runs ahead of the timers, as it does when the event loop was held.
-      const clock = [1, 3, 9];
-      const now = () => clock.shift() ?? 20;
-      expectObservable(arrival$.pipe(decided(spacing, now))).toBe(wanted, decisions);
-    }),
-  );
+    /** A partition that answers when it is told to, and timers that may come late. */
+    class Model {
+      nowMs = 0;
+      /** Number of changes of the values; which of them was rendered last. */
+      #values = 0;
+      #rendered = -1;
+      #renderedAt = -Infinity;
+      #open: { readonly mayRender: boolean; readonly demands: number } | undefined;
+      #waiting = 0;
+      #due: { readonly deferral: number; readonly atMs: number }[] = [];
+      /** Since when a served text is known to be old, while no render made up for it. */
+      #oldSince: number | undefined;
+
+      /** What arrives when something happens. */
+      readonly take = (happening: Happening): Arrival[] => {
+        if (happening === 'demand') this.#waiting++;
+        else if (happening === 'change') this.#values++;
+        else if (happening === 'lose') return this.#lose();
+        else if (happening === 'answer') return this.#answer();
+        else return this.#wait(happening.wait);
+        return happening === 'demand' ? [{ kind: 'demand' }] : [{ kind: 'changed' }];
+      };
+
+      hear({ refresh, deferred }: Decision): void {
+        if (refresh !== undefined) {
+          expect(this.#open, 'one refresh is open at a time').to.equal(undefined);
+          this.#open = { mayRender: refresh.mayRender, demands: this.#waiting };
+          this.#waiting = 0;
+        }
+        if (deferred !== undefined)
+          this.#due.push({ deferral: deferred.deferral, atMs: this.nowMs + deferred.dueMs });
+      }
+
+      /** Nothing is forgotten: who waits is asked for, what is old is rendered once it may be. */
+      end(feed: (arrivals: readonly Arrival[]) => void): void {
+        for (let round = 0; round < 20; round++) {
+          feed(this.#answer());
+          feed(this.#wait(SPACING_MS));
+        }
+        expect(this.#waiting, 'nobody waits').to.equal(0);
+        expect(this.#open, 'no refresh is open').to.equal(undefined);
+        expect(this.#oldSince, 'an old text that was served is made up for').to.equal(undefined);
+      }
+
+      #answer(): Arrival[] {
+        const open = this.#open;
+        if (open === undefined) return [];
+        this.#open = undefined;
+        const wasDirty = this.#rendered !== this.#values;
+        const hasRendered = open.mayRender && wasDirty;
+        if (hasRendered) {
+          expect(this.nowMs - this.#renderedAt, 'the spacing is kept').to.be.at.least(SPACING_MS);
+          this.#rendered = this.#values;
+          this.#renderedAt = this.nowMs;
+          this.#oldSince = undefined;
+        } else if (wasDirty) this.#oldSince ??= this.nowMs;
+        const isDirty = wasDirty && !hasRendered;
+        return [{ kind: 'refreshed', ...ready, snapshot: undefined, hasRendered, isDirty }];
+      }
+
+      #wait(ms: number): Arrival[] {
+        this.nowMs += ms;
+        const due = this.#due.filter(({ atMs }) => atMs <= this.nowMs);
+        this.#due = this.#due.filter(({ atMs }) => atMs > this.nowMs);
+        return due.map(({ deferral }) => ({ kind: 'due', deferral }));
+      }
+
+      #lose(): Arrival[] {
+        this.#open = undefined;
+        this.#waiting = 0;
+        this.#rendered = -1;
+        this.#renderedAt = -Infinity;
+        this.#oldSince = undefined;
+        return [{ kind: 'failed', reason: 'gone' }];
+      }
+    }
+
+    it('keeps the spacing, answers everybody, and makes up for each old text', () =>
+      fc.assert(
+        fc.property(happenings, (script) => {
+          const model = new Model();
+          const stage = coalesce(
+            () => SPACING_MS,
+            () => model.nowMs,
+          );
+          const feed = feeder(stage, (decision) => {
+            model.hear(decision);
+          });
+          for (const happening of script) feed(model.take(happening));
+          model.end(feed);
+        }),
+        { numRuns: 2000 },
+      ));
+  });
 });
+
+/** Feeds arrivals into an operator one by one. */
+function feeder(
+  stage: (arrival$: Observable<Arrival>) => Observable<Decision>,
+  hear: (decision: Decision) => void,
+): (arrivals: readonly Arrival[]) => void {
+  const arrival$ = new Subject<Arrival>();
+  follow(stage(arrival$).pipe(map(hear)));
+  return (arrivals) => {
+    for (const arrival of arrivals) arrival$.next(arrival);
+  };
+}

@@ -57,7 +57,7 @@ describe('ServerPool', () => {
       const leaves = '      1401ms !';
       const sightings = '   a 299ms l 299ms c 99ms a 299ms l';
 
-      const sight$ = newPool().segment$('82');
+      const sight$ = newPool().sighting$('82');
       expectObservable(merge(states(sight$), doing(step$)), leaves).toBe(sightings, state);
     }),
   );
@@ -74,7 +74,7 @@ describe('ServerPool', () => {
       const leaves = '      900ms !';
       const sightings = '   0 199ms 1 199ms 2';
 
-      const sight$ = newPool().segment$('82');
+      const sight$ = newPool().sighting$('82');
       expectObservable(merge(ticks(sight$), doing(step$)), leaves).toBe(sightings);
     }),
   );
@@ -93,7 +93,7 @@ describe('ServerPool', () => {
           told.push(newest);
         },
       });
-      const sight$ = ticks(pool.segment$('82')).pipe(tap((tick) => (newest = tick)));
+      const sight$ = ticks(pool.sighting$('82')).pipe(tap((tick) => (newest = tick)));
 
       expectObservable(merge(sight$, doing(step$)), '80ms !').toBe('0 41ms 1');
       expectObservable(step$.pipe(map(() => told.join()))).toBe('42ms 1');
@@ -104,7 +104,7 @@ describe('ServerPool', () => {
     'shows the last sighting to whoever comes later, and looks once for all',
     marbles(({ expectObservable }) => {
       publishers.withRoot('82', 'H.1.ads');
-      const sight$ = newPool().segment$('82');
+      const sight$ = newPool().sighting$('82');
       expectObservable(states(sight$), '50ms !').toBe('l', state);
       expectObservable(states(sight$), '20ms ^ 29ms !').toBe('20ms l', state);
       expectObservable(sight$.pipe(map(() => memory.asked)), '30ms ^!').toBe('30ms 1', { 1: 1 });
@@ -113,7 +113,7 @@ describe('ServerPool', () => {
 
   it('lets go of a segment with its last follower, and opens it again for the next', () => {
     publishers.withRoot('82', 'H.1.ads');
-    const sight$ = newPool().segment$('82');
+    const sight$ = newPool().sighting$('82');
     const first = follow(states(sight$));
     const second = follow(states(sight$));
     expect(memory.isOpen).to.equal(1);
@@ -133,13 +133,33 @@ describe('ServerPool', () => {
     publishers.withRoot('456', 'H.2.ads');
     const pool = newPool();
     const roots = ['82', '456', '999'].map((key) => {
-      const { seen, subscription } = follow(pool.segment$(key));
+      const { seen, subscription } = follow(pool.sighting$(key));
       const { state } = pool.publisher(key);
       subscription.unsubscribe();
       const names = [...(seen[0]?.source?.roots ?? [])].map(({ name }) => name);
       return [...names, state].join(' ');
     });
     expect(roots).to.deep.equal(['H.1.ads live', 'H.2.ads live', 'absent']);
+  });
+
+  it('shows all followers the same order, though one of them has it look meanwhile', () => {
+    const publisher = publishers.withRoot('82', 'H.1.ads');
+    const pool = newPool();
+    const lookAgain = (seen: Sighting): number => {
+      if (seen.tick === 1) {
+        publisher.notify();
+        pool.look('82');
+      }
+      return seen.tick;
+    };
+    const first = follow(pool.sighting$('82').pipe(map(lookAgain)));
+    const second = follow(pool.sighting$('82').pipe(map(({ tick }) => tick)));
+    publisher.notify();
+    pool.look('82');
+    pool.look('82');
+    expect(first.seen).to.deep.equal([0, 1, 2]);
+    expect(second.seen).to.deep.equal([0, 1, 2]);
+    for (const { subscription } of [first, second]) subscription.unsubscribe();
   });
 
   it('knows nothing of a key that nobody asked for', () => {
@@ -156,7 +176,7 @@ describe('ServerPool', () => {
     for (let i = 0; i < 7; i++) publisher.addVariable(root, `v${i}`, 'u64');
     publisher.place();
     const pool = newPool();
-    const { subscription } = follow(pool.segment$('82'));
+    const { subscription } = follow(pool.sighting$('82'));
     expect(pool.drops('82').variables).to.be.greaterThan(0);
     expect(pool.drops('82').objects).to.equal(0);
     subscription.unsubscribe();
@@ -175,7 +195,7 @@ describe('ServerPool', () => {
       }),
       scheduler,
     });
-    const { seen, subscription } = follow(ticks(pool.segment$('82')));
+    const { seen, subscription } = follow(ticks(pool.sighting$('82')));
     try {
       scheduler.flush(); // stands still from here on: no timer fires any more
       publisher.notify();

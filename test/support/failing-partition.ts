@@ -1,13 +1,13 @@
 // A partition that fails when a test says so, as the thread of one may.
 import { Subject, defer, merge, mergeMap, throwError } from 'rxjs';
 import type { TargetDefinition } from '#app/targets/definition.js';
-import type { HostOptions, Hosted, Partition } from '#app/targets/hosting/partition.js';
+import type { HostOptions, HostedTarget, Partition } from '#app/targets/hosting/partition.js';
 
 export class FailingPartition implements Partition {
   readonly number: number;
   /** While it is not empty, whoever is hosted fails with it at once. */
   trouble = '';
-  /** Orders are not carried out while it is deaf. */
+  /** Those that are hosted while it is deaf hear no command. */
   isDeaf = false;
   readonly #inner: Partition;
   readonly #failure$ = new Subject<string>();
@@ -17,17 +17,21 @@ export class FailingPartition implements Partition {
     this.number = inner.number;
   }
 
-  host(definition: TargetDefinition, options: HostOptions): Hosted {
-    const order$ = new Subject<never>();
-    const heard$ = defer(() => (this.isDeaf ? order$ : options.order$));
-    const hosted = this.#inner.host(definition, { ...options, order$: heard$ });
+  host(definition: TargetDefinition, options: HostOptions): HostedTarget {
+    const { isDeaf } = this;
+    const hosted = this.#inner.host(definition, options);
     const fail = (message: string) => throwError(() => new Error(message));
     const report$ = defer(() =>
       this.trouble === ''
         ? merge(this.#failure$.pipe(mergeMap(fail)), hosted.report$)
         : fail(this.trouble),
     );
-    return { report$, standing: () => hosted.standing(), facts: () => hosted.facts() };
+    return {
+      report$,
+      send: (command) => {
+        if (!isDeaf) hosted.send(command);
+      },
+    };
   }
 
   close(): void {

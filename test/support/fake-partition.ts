@@ -1,45 +1,51 @@
 // A partition without targets at work: it notes what it hosts, and is as busy as a test says.
-import { filter, map } from 'rxjs';
-import { standingOf } from '#app/targets/target-facts.js';
-import type { TargetFacts } from '#app/targets/target-facts.js';
+import { EMPTY, Subject, defer, merge, of } from 'rxjs';
+import { NO_OBSERVATIONS } from '#app/streams/command.js';
+import type { Report } from '#app/streams/report.js';
+import { unknownFacts } from '#app/streams/target-facts.js';
 import type { TargetDefinition } from '#app/targets/definition.js';
-import { nothingKnown } from '#app/targets/hosting/nothing-known.js';
-import type { HostOptions, Hosted, Partition } from '#app/targets/hosting/partition.js';
-import { NOTHING_HANDED_OVER } from '#app/streams/answer.js';
+import type { HostedTarget, Partition } from '#app/targets/hosting/partition.js';
 
 export class FakePartition implements Partition {
   readonly number: number;
+  /** Whether those that it hosts are ready at once; those that are not move at once. */
+  isReady = false;
   /** Those that it hosts do not leave while it is deaf. */
   isDeaf = false;
-  /** Milliseconds of refreshes by server key, since it was hosted. */
-  readonly #busyMs = new Map<string, number>();
+  readonly #report$ = new Map<string, Subject<Report>>();
 
   constructor(number: number) {
     this.number = number;
   }
 
-  /** Not ready, so it moves at once; leaves when it is told to. */
-  host(definition: TargetDefinition, { order$ }: HostOptions): Hosted {
-    const [key = ''] = definition.serverKeys;
-    const nothing = nothingKnown(definition);
-    this.#busyMs.set(key, 0);
-    const facts = (): TargetFacts => ({
-      ...nothing,
-      counted: { ...nothing.counted, busyMs: this.#busyMs.get(key) ?? 0 },
-    });
-    const report$ = order$.pipe(
-      filter(({ kind }) => kind === 'leave' && !this.isDeaf),
-      map(() => NOTHING_HANDED_OVER),
-    );
-    return { report$, standing: () => standingOf(facts()), facts };
+  host({ serverKeys }: TargetDefinition): HostedTarget {
+    const [key = ''] = serverKeys;
+    const report$ = new Subject<Report>();
+    this.#report$.set(key, report$);
+    return {
+      report$: merge(
+        report$,
+        defer(() => (this.isReady ? of(this.#facts(key, 0)) : EMPTY)),
+      ),
+      send: ({ kind }) => {
+        if (kind === 'leave' && !this.isDeaf)
+          report$.next({ kind: 'left', observations: NO_OBSERVATIONS });
+      },
+    };
   }
 
   /** The target of that server key was refreshed for so long. */
   refresh(key: string, tookMs: number): void {
-    this.#busyMs.set(key, (this.#busyMs.get(key) ?? 0) + tookMs);
+    this.#report$.get(key)?.next(this.#facts(key, tookMs));
+  }
+
+  #facts(key: string, tookMs: number): Report {
+    const facts = { ...unknownFacts(key), isReady: this.isReady };
+    const counted = { refreshesMs: [tookMs], clashes: 0, omitted: 0, staleFrames: 0 };
+    return { kind: 'facts', facts, counted };
   }
 
   close(): void {
-    this.#busyMs.clear();
+    this.#report$.clear();
   }
 }

@@ -66,6 +66,7 @@ export class Served {
       partition: this.partition(0, this.queue),
       rebalances: { moves: 0, lastMs: 0 },
       unixMs,
+      nowMs: () => scheduler.now(),
       scheduler,
     });
     const { seen, subscription } = follow(this.target.run());

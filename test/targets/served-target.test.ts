@@ -482,6 +482,7 @@ describe('ServedTarget', () => {
       showing(1);
       const target = serve();
       target.ask();
+      target.clock.advance(1000);
       const refreshes = () => target.internal('shm_exporter_target_refresh_total') ?? NaN;
       const before = refreshes();
       target.clock.advance(60_000);

@@ -2,9 +2,9 @@
 import { Kernel } from '../../exposition/kernel/kernel.js';
 import { RefreshQueue } from '../../streams/refresh-queue.js';
 import type { TargetDefinition } from '../definition.js';
-import { HostedTarget } from './hosted-target.js';
-import type { Workplace } from './hosted-target.js';
-import type { HostOptions, Hosted, Partition } from './partition.js';
+import { hostTarget } from './host-target.js';
+import type { Workplace } from './host-target.js';
+import type { HostOptions, HostedTarget, Partition } from './partition.js';
 
 export class LogicalPartition implements Partition {
   readonly number: number;
@@ -26,11 +26,11 @@ export class LogicalPartition implements Partition {
     this.#makeKernel = makeKernel;
   }
 
-  host(definition: TargetDefinition, options: HostOptions): Hosted {
+  host(definition: TargetDefinition, options: HostOptions): HostedTarget {
     // Made when a target runs: a partition without memory fails its targets, not those who host them.
     const kernel = () => (this.#kernel ??= this.#makeKernel());
     const place = { ...this.#thread, queue: this.#queue, kernel };
-    return new HostedTarget(definition, place, options);
+    return hostTarget(definition, place, options);
   }
 
   close(): void {

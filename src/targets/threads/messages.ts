@@ -1,10 +1,9 @@
 // What the main thread and the thread of a partition say to each other. Plain data only.
-import type { TargetFacts } from '../target-facts.js';
 import type { FamilyFacts } from '../../model.js';
-import type { Answer, HandedOver } from '../../streams/answer.js';
-import type { Order } from '../../streams/order.js';
+import type { Command } from '../../streams/command.js';
+import type { RefreshReport, Report } from '../../streams/report.js';
 import type { TargetDefinition } from '../definition.js';
-import type { HostOptions, Report } from '../hosting/partition.js';
+import type { HostOptions } from '../hosting/partition.js';
 
 /** What a thread is made with. */
 export interface ThreadSetup {
@@ -32,9 +31,10 @@ export interface Lent {
   readonly memory: SharedArrayBuffer | undefined;
 }
 
-type Sent<T> = Omit<T, 'snapshot'> & { readonly snapshot: Lent | undefined };
+/** A report with what is lent in the place of a snapshot. */
 export type SentReport =
-  Sent<Answer> | Sent<HandedOver> | Exclude<Report, { readonly snapshot: unknown }>;
+  | (Omit<RefreshReport, 'snapshot'> & { readonly snapshot: Lent | undefined })
+  | Exclude<Report, RefreshReport>;
 
 /** What a thread asks of a segment that it has open. */
 export type FileMessage =
@@ -67,19 +67,14 @@ export type ToThread =
       readonly kind: 'start';
       readonly target: number;
       readonly definition: TargetDefinition;
-      readonly options: Omit<HostOptions, 'order$'>;
+      readonly options: HostOptions;
     }
-  | { readonly kind: 'order'; readonly target: number; readonly order: Order }
+  | { readonly kind: 'command'; readonly target: number; readonly command: Command }
   | { readonly kind: 'stop'; readonly target: number }
   | { readonly kind: 'given-back'; readonly snapshot: number; readonly times: number }
   | FileReply;
 
 export type FromThread =
-  | {
-      readonly kind: 'report';
-      readonly target: number;
-      readonly report: SentReport;
-      readonly facts: TargetFacts;
-    }
+  | { readonly kind: 'report'; readonly target: number; readonly report: SentReport }
   | { readonly kind: 'failed'; readonly target: number; readonly reason: string }
   | FileMessage;

@@ -1,18 +1,18 @@
 // A partition in a thread of its own, spoken to by messages. The thread starts with its first target.
 import { Worker } from 'node:worker_threads';
-import { Observable, defer, merge, ignoreElements, tap } from 'rxjs';
-import type { Subscriber } from 'rxjs';
+import { Observable, asyncScheduler, defer } from 'rxjs';
+import type { SchedulerLike, Subscriber } from 'rxjs';
 import { messageOf } from '../../errors.js';
-import { standingOf } from '../target-facts.js';
-import type { TargetFacts } from '../target-facts.js';
 import type { SharedMemory } from '../../native/os/shared-memory.js';
 import { Borrower } from './borrower.js';
 import type { ThreadMemory } from './borrower.js';
 import type { TargetDefinition } from '../definition.js';
 import { FileDesk } from './file-desk.js';
 import type { FromThread, ThreadSetup, ToThread } from './messages.js';
-import type { HostOptions, Hosted, Partition, Report } from '../hosting/partition.js';
-import { nothingKnown } from '../hosting/nothing-known.js';
+import type { Command } from '../../streams/command.js';
+import type { Report } from '../../streams/report.js';
+import { MAX_SILENCE_MS, unlessSilent } from './unless-silent.js';
+import type { HostOptions, HostedTarget, Partition } from '../hosting/partition.js';
 
 type ReportMessage = Extract<FromThread, { kind: 'report' }>;
 
@@ -26,6 +26,8 @@ interface Thread {
   readonly desk: FileDesk;
   readonly memory: ThreadMemory;
   readonly remotes: Map<number, Remote>;
+  /** Ends it, and fails its targets with the reason. */
+  readonly end: (reason: string) => void;
 }
 
 export class ThreadedPartition implements Partition {
@@ -33,36 +35,41 @@ export class ThreadedPartition implements Partition {
   readonly #setup: ThreadSetup;
   readonly #memory: SharedMemory;
   readonly #startWorker: (setup: ThreadSetup) => Worker;
+  readonly #scheduler: SchedulerLike;
   #thread: Thread | undefined;
   #lastTarget = 0;
 
   /** @param memory for what a thread cannot do itself: locks and ticks */
-  constructor(setup: ThreadSetup, memory: SharedMemory, startWorker = startThread) {
+  constructor(
+    setup: ThreadSetup,
+    memory: SharedMemory,
+    startWorker = startThread,
+    scheduler: SchedulerLike = asyncScheduler,
+  ) {
     this.number = setup.number;
     this.#setup = setup;
     this.#memory = memory;
     this.#startWorker = startWorker;
+    this.#scheduler = scheduler;
   }
 
-  host(definition: TargetDefinition, { order$, ...options }: HostOptions): Hosted {
-    let facts: TargetFacts = nothingKnown(definition);
+  host(definition: TargetDefinition, options: HostOptions): HostedTarget {
+    const target = ++this.#lastTarget;
+    let send: (message: ToThread) => void = () => undefined;
     const report$ = defer(() => {
       const thread = (this.#thread ??= this.#start());
-      const target = ++this.#lastTarget;
-      const send = (message: ToThread): void => {
+      send = (message) => {
         thread.worker.postMessage(message);
       };
-      const told$ = new Observable<Report>((subscriber) => {
+      const report$ = new Observable<Report>((subscriber) => {
         const borrower = new Borrower(thread.memory, (snapshot, times) => {
           send({ kind: 'given-back', snapshot, times });
         });
         thread.remotes.set(target, {
-          hear: (message) => {
-            facts = message.facts;
-            pass(message.report, borrower, subscriber);
+          hear: ({ report }) => {
+            pass(report, borrower, subscriber);
           },
           fail: (reason) => {
-            facts = { ...nothingKnown(definition), counted: facts.counted };
             subscriber.error(new Error(reason));
           },
         });
@@ -72,15 +79,17 @@ export class ThreadedPartition implements Partition {
           send({ kind: 'stop', target });
         };
       });
-      const tell$ = order$.pipe(
-        tap((order) => {
-          send({ kind: 'order', target, order });
-        }),
-        ignoreElements(),
-      );
-      return merge(told$, tell$);
+      const silent = () => {
+        thread.end(`its thread was silent for ${MAX_SILENCE_MS / 1000} seconds`);
+      };
+      return report$.pipe(unlessSilent(silent, this.#scheduler));
     });
-    return { report$, standing: () => standingOf(facts), facts: () => facts };
+    return {
+      report$,
+      send: (command: Command) => {
+        send({ kind: 'command', target, command });
+      },
+    };
   }
 
   /** Ends the thread; its targets must have ended before. */
@@ -97,17 +106,23 @@ export class ThreadedPartition implements Partition {
       worker.postMessage(reply);
     });
     const memory = { buffer: new SharedArrayBuffer(0) };
-    const thread: Thread = { worker, desk, memory, remotes: new Map() };
-    worker.on('message', (message: FromThread) => {
-      if (message.kind === 'report') hear(thread, message);
-      else if (message.kind === 'failed') thread.remotes.get(message.target)?.fail(message.reason);
-      else desk.hear(message);
-    });
     const ended = (reason: string) => {
       if (this.#thread === thread) this.#thread = undefined;
       desk.close();
       for (const remote of [...thread.remotes.values()]) remote.fail(reason);
     };
+    const thread: Thread = {
+      ...{ worker, desk, memory, remotes: new Map() },
+      end: (reason) => {
+        ended(reason);
+        void worker.terminate();
+      },
+    };
+    worker.on('message', (message: FromThread) => {
+      if (message.kind === 'report') hear(thread, message);
+      else if (message.kind === 'failed') thread.remotes.get(message.target)?.fail(message.reason);
+      else desk.hear(message);
+    });
     worker.on('error', (error) => {
       ended(`its thread failed: ${messageOf(error)}`);
     });
@@ -126,7 +141,7 @@ export const startThread = (setup: ThreadSetup): Worker =>
 
 /** Reports and stops cross: what is lent to a target that has ended goes back, or it is lent for ever. */
 function hear({ worker, memory, remotes }: Thread, message: ReportMessage): void {
-  const lent = 'snapshot' in message.report ? message.report.snapshot : undefined;
+  const lent = message.report.kind === 'refreshed' ? message.report.snapshot : undefined;
   // Whomever it is for: the other targets of the thread write there as well.
   if (lent?.memory !== undefined) memory.buffer = lent.memory;
   const remote = remotes.get(message.target);
@@ -141,7 +156,7 @@ function pass(
   borrower: Borrower,
   subscriber: Subscriber<Report>,
 ): void {
-  if (!('snapshot' in report)) {
+  if (report.kind !== 'refreshed') {
     subscriber.next(report);
     return;
   }

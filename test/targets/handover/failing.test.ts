@@ -1,7 +1,7 @@
 // What becomes of a target whose partition fails, or does not answer.
 import { expect } from 'chai';
-import { REVIVE_MS } from '#app/targets/handover/tenant.js';
-import { MOST_LEAVING_MS, MOST_MOVING_MS } from '#app/targets/handover/tenure.js';
+import { MAX_LEAVING_MS, MAX_STANDBY_MS } from '#app/targets/handover/handover.js';
+import { REVIVE_MS } from '#app/targets/handover/hosting.js';
 import { definitionOf } from '../../support/definition-of.js';
 import { FailingPartition } from '../../support/failing-partition.js';
 import { follow } from '../../support/follow.js';
@@ -125,7 +125,7 @@ describe('a target in a partition that fails', () => {
     const moving = move(partition(2));
     target.clock.advance(0);
     const { seen } = follow(target.target.demand());
-    target.clock.advance(MOST_LEAVING_MS - 1);
+    target.clock.advance(MAX_LEAVING_MS - 1);
     expect(seen).to.have.length(0);
     target.clock.advance(1);
     expect(seen.map(({ kind, status }) => [kind, status.partition])).to.deep.equal([['ready', 2]]);
@@ -141,7 +141,7 @@ describe('a target in a partition that fails', () => {
     expect(moving.subscription.closed).to.equal(true);
     expect(target.ask()).to.deep.include({ kind: 'ready' });
     expect(target.target.place.partition.number).to.equal(0);
-    target.clock.advance(MOST_MOVING_MS);
+    target.clock.advance(MAX_STANDBY_MS);
     expect(warnings()).to.deep.equal([
       'target demo on 82 stays in its partition: partition 1 failed: no threads left',
     ]);
@@ -168,7 +168,7 @@ describe('a target in a partition that fails', () => {
     target.ask();
     const queue = new StepQueue(target.clock);
     const moving = follow(target.target.change({ partition: target.partition(1, queue) }));
-    target.clock.advance(MOST_MOVING_MS - 1);
+    target.clock.advance(MAX_STANDBY_MS - 1);
     expect(moving.subscription.closed).to.equal(false);
     target.clock.advance(1);
     expect(moving.subscription.closed).to.equal(true);
@@ -195,7 +195,7 @@ describe('a target in a partition that fails', () => {
     bad.trouble = 'gone';
     bad.fail('gone');
     home.isDeaf = false;
-    target.clock.advance(MOST_LEAVING_MS);
+    target.clock.advance(MAX_LEAVING_MS);
     expect(moving.subscription.closed).to.equal(true);
     expect(target.target.status().partition).to.equal(1);
     expect(target.ask()).to.deep.include({ kind: 'ready' });

@@ -1,7 +1,7 @@
 // A target that changes its definition while it is served, as a reload does.
 import { expect } from 'chai';
 import type { TargetDefinition } from '#app/targets/definition.js';
-import { MOST_MOVING_MS } from '#app/targets/handover/tenure.js';
+import { MAX_STANDBY_MS } from '#app/targets/handover/handover.js';
 import { definitionOf } from '../../support/definition-of.js';
 import { follow } from '../../support/follow.js';
 import { observing } from '../../support/observing-catalogue.js';
@@ -98,7 +98,7 @@ describe('a target that is redefined', () => {
     const { target, publisher, child, redefine } = serve(ROOT, false);
     expect(target.ask().kind).to.equal('ready');
     const redefining = redefine({});
-    target.clock.advance(MOST_MOVING_MS - 1);
+    target.clock.advance(MAX_STANDBY_MS - 1);
     expect(target.ask().kind).to.equal('ready');
     expect(redefining.closed).to.equal(false);
     target.clock.advance(1);

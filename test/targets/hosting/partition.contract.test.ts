@@ -10,7 +10,7 @@ import { FutexWaiter } from '#app/native/os/futex-waiter.js';
 import { posixMemory } from '#app/native/os/posix.js';
 import type { TargetDefinition } from '#app/targets/definition.js';
 import { PartitionSet } from '#app/targets/hosting/partition-set.js';
-import { REVIVE_MS } from '#app/targets/handover/tenant.js';
+import { REVIVE_MS } from '#app/targets/handover/hosting.js';
 import { ThreadedPartition, startThread } from '#app/targets/threads/threaded-partition.js';
 import type { Partition } from '#app/targets/hosting/partition.js';
 import { ServedTarget } from '#app/targets/served-target.js';
@@ -61,6 +61,7 @@ for (const mode of ['logical', 'threaded'] as const)
         partition: at,
         rebalances: { moves: 0, lastMs: 0 },
         unixMs: () => 0,
+        nowMs,
       });
       const { seen, subscription } = follow(target.run());
       running.push(subscription);
@@ -239,6 +240,7 @@ describe('a partition whose thread ends', () => {
       partition,
       rebalances: { moves: 0, lastMs: 0 },
       unixMs: () => 0,
+      nowMs,
     });
     const { seen, subscription } = follow(target.run());
     try {

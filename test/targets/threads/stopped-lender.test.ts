@@ -2,10 +2,10 @@
 import { expect } from 'chai';
 import { EventEmitter } from 'node:events';
 import type { Worker } from 'node:worker_threads';
-import { NEVER, map } from 'rxjs';
+import { map } from 'rxjs';
 import { posixMemory } from '#app/native/os/posix.js';
+import { unknownFacts } from '#app/streams/target-facts.js';
 import type { FromThread, Lent, ToThread } from '#app/targets/threads/messages.js';
-import { nothingKnown } from '#app/targets/hosting/nothing-known.js';
 import { ThreadedPartition } from '#app/targets/threads/threaded-partition.js';
 import { definitionOf } from '../../support/definition-of.js';
 import { follow } from '../../support/follow.js';
@@ -20,9 +20,10 @@ class Puppet extends EventEmitter {
     this.removeAllListeners();
   }
   answer(target: number, snapshot: Lent): void {
-    const report = { kind: 'answer', id: 1, outcome: 'miss', snapshot } as const;
-    const facts = nothingKnown(definitionOf());
-    this.emit('message', { kind: 'report', target, report, facts } satisfies FromThread);
+    const counted = { refreshesMs: [], clashes: 0, omitted: 0, staleFrames: 0 };
+    const news = { facts: unknownFacts('82'), counted, hasRendered: true, isDirty: false };
+    const report = { kind: 'refreshed', snapshot, ...news } as const;
+    this.emit('message', { kind: 'report', target, report } satisfies FromThread);
   }
 }
 
@@ -47,7 +48,7 @@ describe('text that a thread lent to a target that has ended', () => {
       () => puppet as unknown as Worker,
     );
     const host = () => {
-      const hosted = partition.host(definitionOf(), { order$: NEVER, isHeir: false });
+      const hosted = partition.host(definitionOf(), { isStandby: false });
       const texts$ = hosted.report$.pipe(
         map((report) =>
           'snapshot' in report
@@ -75,12 +76,13 @@ describe('text that a thread lent to a target that has ended', () => {
   it('still shows the memory that the others write in', () => {
     const { puppet, host } = stage();
     const ended = host();
-    const { seen } = host();
+    const { seen, subscription } = host();
     ended.subscription.unsubscribe();
     const memory = new SharedArrayBuffer(128);
     Buffer.from(memory).write('hello', 100);
     puppet.answer(1, lent(7, 0, 5, memory));
     puppet.answer(2, lent(8, 100, 5));
     expect(seen).to.deep.equal([['hello']]);
+    subscription.unsubscribe();
   });
 });

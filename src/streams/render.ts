@@ -1,0 +1,46 @@
+// Renders where a refresh may and the text would differ, and keeps the last text.
+import { defer, finalize, map } from 'rxjs';
+import type { OperatorFunction } from 'rxjs';
+import type { TargetView } from '../exposition/target-view.js';
+import type { Snapshot } from '../model.js';
+import type { Refreshed } from './refresh-view.js';
+
+/** What a render needs of a target's view. */
+export type Renders = Pick<TargetView, 'render'>;
+
+export interface Rendered {
+  readonly hasRendered: boolean;
+  /** Whether the text would differ if it were rendered now. */
+  readonly isDirty: boolean;
+  /** The last render; it stays until the next. */
+  readonly snapshot: Snapshot | undefined;
+}
+
+type Ready = Refreshed & { readonly isReady: boolean };
+
+export const render =
+  <E extends Ready>(view: Renders): OperatorFunction<E, E & Rendered> =>
+  (event$) =>
+    defer(() => {
+      let snapshot: Snapshot | undefined;
+      let release = (): void => undefined;
+      const renderAnew = (): void => {
+        // Let go first: blocks then write into memory that was used a moment ago.
+        release();
+        snapshot = undefined;
+        const next = view.render();
+        release = next.hold();
+        snapshot = next;
+      };
+      return event$.pipe(
+        map((event) => {
+          const { input, isReady, isDirty } = event;
+          const hasRendered = input.kind === 'refresh' && input.mayRender && isReady && isDirty;
+          if (hasRendered) renderAnew();
+          return { ...event, hasRendered, isDirty: isDirty && !hasRendered, snapshot };
+        }),
+        finalize(() => {
+          release();
+        }),
+      );
+    });

@@ -1,0 +1,42 @@
+// What a target in its partition reports: one stream of plain messages.
+import type { Snapshot, TargetEvent } from '../model.js';
+import type { Observations } from './command.js';
+import type { Counted, TargetFacts } from './target-facts.js';
+
+/** What is known at this moment, and what was counted since the last such report. */
+interface News {
+  readonly facts: TargetFacts;
+  readonly counted: Counted;
+}
+
+/** A refresh was carried out. */
+export interface RefreshReport extends News {
+  readonly kind: 'refreshed';
+  readonly hasRendered: boolean;
+  /** Whether the text would differ if it were rendered now. */
+  readonly isDirty: boolean;
+  /**
+   * The last text. Its bytes stay until the emission returns, unless they are held. Undefined while
+   * the target is not ready, and before its first render in this partition.
+   */
+  readonly snapshot: Snapshot | undefined;
+}
+
+export type Report =
+  | RefreshReport
+  /** Root, readiness or publisher changed, or a second has passed. */
+  | ({ readonly kind: 'facts' } & News)
+  /** The publisher announced a change; reported only where each change is rendered. */
+  | { readonly kind: 'changed' }
+  | { readonly kind: 'left'; readonly observations: Observations }
+  | { readonly kind: 'event'; readonly event: TargetEvent };
+
+/** What the target is told that is served, wherever it is hosted at the moment. */
+export type ServingReport =
+  | Exclude<Report, { readonly kind: 'left' }>
+  /** Another hosting serves from now on. */
+  | { readonly kind: 'switched'; readonly facts: TargetFacts }
+  /** The partition that served has failed; the hosting starts again after a while. */
+  | { readonly kind: 'failed'; readonly reason: string }
+  /** What a standby counted: its refreshes are the target's, the rest it finds again. */
+  | { readonly kind: 'standby'; readonly counted: Counted };

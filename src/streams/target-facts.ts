@@ -1,0 +1,56 @@
+// What the partition of a target knows of it at one moment. Plain data: it crosses threads.
+import type { SyncProgress, Verdict } from '../model.js';
+import type { HighlightedValue } from '../exposition/read/highlight.js';
+import type { Durations } from '../exposition/sample-window.js';
+
+/** What the view of a target measures. */
+export interface ViewFacts {
+  readonly series: number;
+  /** The moment (Unix ns) that the root's values stand for, where it states one. */
+  readonly asOfNs: bigint | undefined;
+  readonly droppedObjects: number;
+  readonly droppedVariables: number;
+}
+
+/** What was counted since the last report. */
+export interface Counted {
+  /** How many milliseconds each refresh took. */
+  readonly refreshesMs: readonly number[];
+  readonly clashes: number;
+  readonly omitted: number;
+  readonly staleFrames: number;
+}
+
+export interface TargetFacts {
+  /** The key whose root was chosen, else the first configured one. */
+  readonly serverKey: string;
+  /** Id of the chosen root; empty while none is. */
+  readonly root: string;
+  readonly isReady: boolean;
+  readonly publisher: Verdict;
+  readonly progress: SyncProgress;
+  /** Undefined while there is no root. */
+  readonly view: ViewFacts | undefined;
+  /** The highlighted variable, where there is one with a value. */
+  readonly highlighted: HighlightedValue | undefined;
+  /** Of the partition: busy time divided by idle time, and how long refreshes waited. */
+  readonly queue: { readonly busyIdleRatio: number; readonly waits: Durations };
+}
+
+const NO_DURATIONS: Durations = { count: 0, sum: 0, mean: 0, p50: 0, p95: 0, p99: 0 };
+
+/** What is known of a target that has not reported yet. */
+export const unknownFacts = (serverKey: string): TargetFacts => ({
+  serverKey,
+  root: '',
+  isReady: false,
+  progress: {
+    objects: { synced: 0, total: 0 },
+    variables: { synced: 0, total: 0 },
+    reason: 'its partition to start',
+  },
+  publisher: { state: 'absent', reason: 'not looked for yet' },
+  view: undefined,
+  highlighted: undefined,
+  queue: { busyIdleRatio: 0, waits: NO_DURATIONS },
+});

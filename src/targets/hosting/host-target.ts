@@ -1,0 +1,83 @@
+// Runs a target in its partition: carries out commands, and reports.
+import { BehaviorSubject, asyncScheduler, defer, interval, map, merge, mergeMap } from 'rxjs';
+import type { SchedulerLike } from 'rxjs';
+import { compileFilters } from '../../catalogue/match/filters.js';
+import type { Kernel } from '../../exposition/kernel/kernel.js';
+import { TargetView } from '../../exposition/target-view.js';
+import { hostingPipeline } from '../../pipeline.js';
+import type { Step } from '../../pipeline.js';
+import type { ChosenRoot } from '../../streams/choose-root.js';
+import type { Command } from '../../streams/command.js';
+import type { RefreshQueue } from '../../streams/refresh-queue.js';
+import type { ServerPool } from '../../streams/server-pool.js';
+import type { TargetDefinition } from '../definition.js';
+import type { CatalogueShelf } from './catalogue-shelf.js';
+import type { HostOptions, HostedTarget } from './partition.js';
+import { Reporter } from './reporter.js';
+
+/** What the thread and the partition that run a target share among their targets. */
+export interface Workplace {
+  readonly pool: ServerPool;
+  readonly shelf: CatalogueShelf;
+  readonly queue: RefreshQueue;
+  /** @throws Fault NATIVE_FAILED when there is no memory for it */
+  readonly kernel: () => Kernel;
+  /** Milliseconds of a clock that does not step. */
+  readonly nowMs: () => number;
+  readonly scheduler?: SchedulerLike | undefined;
+}
+
+/** Facts are reported this often while nobody asks, so that none of them stands still. */
+export const FACTS_EVERY_MS = 1000;
+
+export function hostTarget(
+  definition: TargetDefinition,
+  place: Workplace,
+  { isStandby: startsAsStandby, former }: HostOptions,
+): HostedTarget {
+  const { app, instance, serverKeys, variable, catalogue: text } = definition;
+  const { pool, queue, scheduler = asyncScheduler } = place;
+  const open$ = new BehaviorSubject<Command | undefined>(undefined);
+  const reporter = new Reporter(definition, place);
+  let isStandby = startsAsStandby;
+  const report$ = defer(() => {
+    const catalogue = text && place.shelf.get(text);
+    const filters = compileFilters(catalogue, definition);
+    const onClash = (series: string) => {
+      reporter.clash(series);
+    };
+    const parts = { app, kernel: place.kernel(), catalogue, variable, filters, onClash };
+    const step$ = hostingPipeline({
+      ...{ app, hint: instance, former, serverKeys, pool, queue, open$, scheduler },
+      isStandby: () => isStandby,
+      makeView: ({ source, root }: ChosenRoot) => new TargetView({ ...parts, source, root }),
+      refreshed: (tookMs) => {
+        reporter.refreshed(tookMs);
+      },
+    });
+    return merge(
+      step$.pipe(
+        mergeMap((step) => {
+          // Before it is reported: the report may bring the next command.
+          if (isAnswer(step)) open$.next(undefined);
+          return reporter.take(step);
+        }),
+      ),
+      interval(FACTS_EVERY_MS, scheduler).pipe(map(() => reporter.facts())),
+    );
+  });
+  return {
+    report$,
+    send: (command) => {
+      // A refresh takes in what its publisher shows now, and a lost root is lost before it.
+      for (const key of serverKeys) pool.look(key);
+      if (command.kind === 'refresh') reporter.lookedUp();
+      if (command.kind === 'take-over') isStandby = false;
+      open$.next(command);
+    },
+  };
+}
+
+/** Whether a step is the end of the open command. */
+const isAnswer = (step: Step): boolean =>
+  step.kind !== 'root' && (step.input.kind === 'refresh' || step.input.kind === 'leave');

@@ -1,0 +1,210 @@
+// What is known of a target in its partition, and the reports that are made of it.
+import type { HighlightedValue } from '../../exposition/read/highlight.js';
+import type { TargetView } from '../../exposition/target-view.js';
+import { numberText } from '../../exposition/text/number-text.js';
+import type { PublisherState, SyncProgress, TargetEvent } from '../../model.js';
+import type { Step } from '../../pipeline.js';
+import type { RootChoice } from '../../streams/choose-root.js';
+import { NO_OBSERVATIONS } from '../../streams/command.js';
+import type { RefreshQueue } from '../../streams/refresh-queue.js';
+import type { Report } from '../../streams/report.js';
+import type { ServerPool } from '../../streams/server-pool.js';
+import type { TargetFacts, ViewFacts } from '../../streams/target-facts.js';
+import type { Sighting } from '../../streams/watch.js';
+import type { TargetDefinition } from '../definition.js';
+import { Tally } from './tally.js';
+
+const NO_PROGRESS: Omit<SyncProgress, 'reason'> = {
+  objects: { synced: 0, total: 0 },
+  variables: { synced: 0, total: 0 },
+};
+/** Clashing series that are reported by name. */
+const MAX_NAMED_CLASHES = 100;
+/** Events that wait for the next step; a partition that has none to take is not at work. */
+const MAX_WAITING_EVENTS = 1000;
+
+type RefreshStep = Extract<Step, { readonly kind: 'refreshed' }>;
+
+export class Reporter {
+  readonly #definition: TargetDefinition;
+  readonly #pool: ServerPool;
+  readonly #queue: RefreshQueue;
+  readonly #tally = new Tally();
+  readonly #clashes = new Set<string>();
+  #events: TargetEvent[] = [];
+  #choice: RootChoice | undefined;
+  #view: TargetView | undefined;
+  #isReady = false;
+  #publisherState: PublisherState | undefined;
+  #highlighted: HighlightedValue | undefined;
+
+  constructor(
+    definition: TargetDefinition,
+    { pool, queue }: { readonly pool: ServerPool; readonly queue: RefreshQueue },
+  ) {
+    this.#definition = definition;
+    this.#pool = pool;
+    this.#queue = queue;
+  }
+
+  /** The reports on a step; that on a command is the last. */
+  take(step: Step): readonly Report[] {
+    switch (step.kind) {
+      case 'root':
+        return [...this.#root(step), this.facts()];
+      case 'rootless':
+        return [...this.#flush(), ...this.#rootless(step)];
+      case 'refreshed': {
+        const isNews = this.#noteStep(step);
+        return [...this.#flush(), ...(isNews ? [this.facts()] : []), ...this.#answer(step)];
+      }
+    }
+  }
+
+  /** What is known now, and what was counted since the last report. */
+  facts(): Report {
+    return { kind: 'facts', ...this.#news() };
+  }
+
+  /** A refresh is over. */
+  refreshed(tookMs: number): void {
+    this.#tally.refreshed(tookMs);
+  }
+
+  /** A series was left out. */
+  clash(series: string): void {
+    if (this.#clashes.size >= MAX_NAMED_CLASHES || this.#clashes.has(series)) return;
+    this.#clashes.add(series);
+    this.#say('warning', `left out a second series ${series}`);
+  }
+
+  /** The server keys were looked at for a command. */
+  lookedUp(): void {
+    if (!this.#definition.isDebug) return;
+    const found = this.#definition.serverKeys.map(
+      (key) => `server key ${key} ${this.#pool.publisher(key).state}`,
+    );
+    const root = this.#choice?.kind === 'chosen' ? `root ${this.#choice.root.name}` : 'no root';
+    this.#say('debug', `lookup: ${found.join(', ')}; ${root}`);
+  }
+
+  #root({ choice, view }: Extract<Step, { readonly kind: 'root' }>): readonly Report[] {
+    this.#tally.viewed(view);
+    this.#choice = choice;
+    this.#view = view;
+    this.#isReady = false;
+    this.#publisherState = undefined;
+    if (choice.kind === 'none') {
+      this.#say('info', `waiting on ${choice.reason}`);
+    } else {
+      const { root, serverKey, others } = choice;
+      this.#say('info', `takes root ${root.name} of server key ${serverKey}`);
+      if (others.length > 0) this.#say('warning', `roots not taken: ${others.join(', ')}`);
+    }
+    return this.#flush();
+  }
+
+  #rootless({ input }: Extract<Step, { readonly kind: 'rootless' }>): readonly Report[] {
+    if (input.kind === 'leave') return [{ kind: 'left', observations: NO_OBSERVATIONS }];
+    if (input.kind === 'take-over') return [];
+    const nothing = { hasRendered: false, isDirty: false, snapshot: undefined };
+    return [{ kind: 'refreshed', ...nothing, ...this.#news() }];
+  }
+
+  /** Notes what a refresh showed; true when an operator would want to know it at once. */
+  #noteStep({ input, isReady }: RefreshStep): boolean {
+    const isPublisherNew = input.kind === 'change' && this.#notePublisher(input.sighting);
+    const isReadyNew = isReady && !this.#isReady;
+    this.#isReady = isReady;
+    if (isReadyNew) {
+      const { objects, variables } = this.#progress();
+      this.#say('info', `ready: ${objects.total} objects, ${variables.total} variables`);
+    }
+    if (this.#definition.isDebug) this.#sayProgress();
+    return isPublisherNew || isReadyNew;
+  }
+
+  #answer({ input, ...step }: RefreshStep): readonly Report[] {
+    const { isReady, hasRendered, isDirty, tick } = step;
+    if (input.kind === 'refresh') {
+      const snapshot = isReady ? step.snapshot : undefined;
+      return [{ kind: 'refreshed', hasRendered, isDirty, snapshot, ...this.#news() }];
+    }
+    if (input.kind === 'leave' && this.#view !== undefined) {
+      const { generation, observations: observed } = this.#view;
+      return [{ kind: 'left', observations: { generation, tick, observed } }];
+    }
+    return isReady && this.#definition.spacingMs === 0 ? [{ kind: 'changed' }] : [];
+  }
+
+  #notePublisher({ publisher, tick, changes }: Sighting): boolean {
+    if (this.#definition.isDebug)
+      this.#say('debug', `update: tick ${tick}, ${changes.length} changes in the directory`);
+    const isNew = publisher.state !== this.#publisherState;
+    if (isNew && (this.#publisherState !== undefined || publisher.state !== 'live'))
+      this.#say(publisher.state === 'live' ? 'info' : 'warning', publisher.reason);
+    this.#publisherState = publisher.state;
+    return isNew;
+  }
+
+  #sayProgress(): void {
+    this.#sayHighlighted();
+    if (this.#isReady) return;
+    const { objects, variables, reason } = this.#progress();
+    const counts = `objects ${objects.synced}/${objects.total}, variables ${variables.synced}/${variables.total}`;
+    this.#say('debug', `sync: ${counts}, waiting on ${reason}`);
+  }
+
+  #sayHighlighted(): void {
+    const value = this.#view?.highlighted;
+    if (value === this.#highlighted) return;
+    this.#highlighted = value;
+    const text = value && (value.text ?? numberText(value.value));
+    this.#say('debug', `${this.#definition.variable} is ${text ?? 'without a value'}`);
+  }
+
+  #news() {
+    const { busyIdleRatio, waits } = this.#queue;
+    const chosen = this.#choice?.kind === 'chosen' ? this.#choice : undefined;
+    const serverKey = chosen?.serverKey ?? this.#definition.serverKeys[0] ?? '';
+    const publisher =
+      this.#choice?.kind === 'none' ? this.#choice.publisher : this.#pool.publisher(serverKey);
+    const facts: TargetFacts = {
+      serverKey,
+      publisher,
+      root: chosen?.root.name ?? '',
+      isReady: this.#isReady,
+      progress: this.#progress(),
+      view: this.#viewFacts(serverKey),
+      highlighted: this.#view?.highlighted,
+      queue: { busyIdleRatio, waits },
+    };
+    return { facts, counted: this.#tally.take() };
+  }
+
+  #progress(): SyncProgress {
+    if (this.#choice?.kind === 'none') return { ...NO_PROGRESS, reason: this.#choice.reason };
+    // Once ready, late objects block nothing: what is missing need not be looked for.
+    if (this.#isReady && this.#view !== undefined) return { ...this.#view.counts, reason: '' };
+    const progress = this.#view?.progress ?? { ...NO_PROGRESS, reason: 'the first look' };
+    // All that is known is synced, so what is not known yet is waited for.
+    return progress.reason === '' ? { ...progress, reason: 'the directory to be read' } : progress;
+  }
+
+  #viewFacts(serverKey: string): ViewFacts | undefined {
+    if (this.#view === undefined) return undefined;
+    const { asOfNs, series } = this.#view;
+    const { objects, variables } = this.#pool.drops(serverKey);
+    return { series, asOfNs, droppedObjects: objects, droppedVariables: variables };
+  }
+
+  #say(level: TargetEvent['level'], message: string): void {
+    if (this.#events.length < MAX_WAITING_EVENTS) this.#events.push({ level, message });
+  }
+
+  #flush(): readonly Report[] {
+    const events = this.#events;
+    this.#events = [];
+    return events.map((event) => ({ kind: 'event', event }));
+  }
+}

@@ -1,0 +1,73 @@
+// A thread that hangs is ended, so that its targets can start again.
+import { Worker } from 'node:worker_threads';
+import { expect } from 'chai';
+import { asyncScheduler, catchError, map, of } from 'rxjs';
+import { messageOf } from '#app/errors.js';
+import { posixMemory } from '#app/native/os/posix.js';
+import { ThreadedPartition } from '#app/targets/threads/threaded-partition.js';
+import { MAX_SILENCE_MS, unlessSilent } from '#app/targets/threads/unless-silent.js';
+import { definitionOf } from '../../support/definition-of.js';
+import { eventually } from '../../support/eventually.js';
+import { follow } from '../../support/follow.js';
+import { marbles } from '../../support/marbles.js';
+import { VirtualClock } from '../../support/virtual-clock.js';
+
+describe('unlessSilent', () => {
+  const ends: number[] = [];
+  const watched = () => unlessSilent<string>(() => ends.push(asyncScheduler.now()), asyncScheduler);
+  beforeEach(() => {
+    ends.length = 0;
+  });
+
+  it('passes reports on, and ends nothing while there are some', () => {
+    marbles(({ hot, expectObservable, expectSubscriptions }) => {
+      const report$ = hot(' a 20s b 20s c 20s d|');
+      const subscribed = '  ^ 60s ---!';
+      expectObservable(report$.pipe(watched())).toBe('a 20s b 20s c 20s d|');
+      expectSubscriptions(report$.subscriptions).toBe(subscribed);
+    })();
+    expect(ends).to.deep.equal([]);
+  });
+
+  it('ends a thread that was silent for too long, once, and goes on listening', () => {
+    marbles(({ hot, expectObservable }) => {
+      const report$ = hot('a 59s b');
+      expectObservable(report$.pipe(watched()), '62s !').toBe('a 59s b');
+    })();
+    expect(ends).to.deep.equal([MAX_SILENCE_MS + 1000]);
+  });
+
+  it('ends a thread that never reported', () => {
+    marbles(({ hot, expectObservable }) => {
+      expectObservable(hot('-').pipe(watched()), '40s !').toBe('');
+    })();
+    expect(ends).to.have.length(1);
+  });
+
+  it('ends a real thread that spins for ever, and fails its targets with the reason', async () => {
+    const clock = new VirtualClock();
+    const spinning = () => new Worker('for (;;);', { eval: true });
+    const setup = { number: 3, contextId: 'none', poolName: 'pool' };
+    const partition = new ThreadedPartition(setup, posixMemory(), spinning, clock);
+    const { report$ } = partition.host(definitionOf(), { isStandby: false });
+    const failure$ = report$.pipe(
+      map(() => 'a report'),
+      catchError((error: unknown) => of(messageOf(error))),
+    );
+    const { seen, subscription } = follow(failure$);
+    clock.advance(MAX_SILENCE_MS + 1000);
+    await eventually('the thread is ended', () => seen.length > 0);
+    expect(seen).to.deep.equal(['its thread was silent for 30 seconds']);
+    subscription.unsubscribe();
+    partition.close();
+  });
+
+  it('forgets the thread with its consumer, at its end and at an error', () => {
+    marbles(({ cold, expectObservable }) => {
+      expectObservable(cold('a-|').pipe(watched())).toBe('a-|');
+      expectObservable(cold('a-#').pipe(watched())).toBe('a-#');
+      expectObservable(cold('a--').pipe(watched()), '-!').toBe('a');
+    })();
+    expect(ends).to.deep.equal([]);
+  });
+});
