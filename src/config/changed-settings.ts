@@ -6,6 +6,7 @@ import type { Settings } from './settings.js';
 /** What describes targets and their renders, which a reload builds anew. */
 const RELOADED: ReadonlySet<string> = new Set<keyof Settings>([
   'app',
+  'format',
   'instance',
   'variable',
   'classes',

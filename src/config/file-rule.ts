@@ -9,6 +9,7 @@ import type { ValuesOf } from '../rules/table.js';
 export const TARGET = {
   app: required('app', application, 'Application metric set of the target'),
   serverKey: required('server_key', name, 'Server key of the publisher'),
+  format: optional('format', 'native', name, SETTINGS.format.meaning),
   instance: optional('instance', '', line, SETTINGS.instance.meaning),
   variable: optional('variable', '', line, SETTINGS.variable.meaning),
   classes: optional('classes', [], words, SETTINGS.classes.meaning),

@@ -20,6 +20,7 @@ export interface TargetConfig {
   readonly app: string;
   /** The server keys that are searched for the root, in order of preference. */
   readonly serverKeys: readonly string[];
+  readonly format: string;
   readonly instance: string;
   readonly variable: string;
   readonly classes: readonly string[];
@@ -100,8 +101,10 @@ function besideFile(file: string, { licenseFile, catalogueFiles }: Settings) {
 }
 
 function singleTarget(settings: Settings): TargetConfig {
-  const { app, serverKeys, instance, variable, classes, seedPathGroups, seedPaths } = settings;
-  const target = { app, serverKeys, instance, variable, classes, seedPathGroups, seedPaths };
+  const { app, format, serverKeys, instance, variable } = settings;
+  const { classes, seedPathGroups, seedPaths } = settings;
+  const identity = { app, format, serverKeys, instance, variable };
+  const target = { ...identity, classes, seedPathGroups, seedPaths };
   return Object.freeze({ ...target, path: Object.freeze([]) });
 }
 

@@ -17,6 +17,12 @@ export const SETTINGS = {
     application,
     'Application metric set of the single target: ads, adh, ats or one of catalogue_files',
   ),
+  format: optional(
+    'format',
+    'native',
+    name,
+    'Format in which the metrics of the single target are published; native is the segment format of this project',
+  ),
   instance: optional(
     'instance',
     '',

@@ -3,11 +3,12 @@ import { loadCatalogues } from '../catalogue/builtin.js';
 import type { Catalogue, CatalogueText } from '../catalogue/catalogue.js';
 import { compileFilters } from '../catalogue/match/filters.js';
 import type { Complaint, Config, TargetConfig } from '../config/resolve.js';
-import { keyPath } from '../document/key-path.js';
-import { nearest } from '../document/nearest.js';
+import { keyPath, quoted } from '../document/key-path.js';
+import { hint, nearest } from '../document/nearest.js';
 import { readText } from '../document/text-file.js';
 import { Fault } from '../errors.js';
 import type { TargetDefinition } from '../targets/definition.js';
+import { FORMAT_NAMES } from '../targets/formats.js';
 
 export interface PlannedTarget {
   /** Undefined for an application that describes itself. */
@@ -33,6 +34,7 @@ export function planTargets(config: Config): Plan {
   const isWhole = complaints.length === 0 && inCatalogues.length === 0;
 
   const plan = config.targets.map((target) => {
+    complaints.push(...complaintsOnFormat(target));
     const catalogue = catalogues.get(target.app);
     const near = catalogue ? undefined : nearest(target.app, catalogues.keys());
     const hint = near === undefined ? '' : `; the nearest known application is ${near}`;
@@ -50,14 +52,25 @@ export function planTargets(config: Config): Plan {
   return plan;
 }
 
+const complaintsOnFormat = ({ format, path }: TargetConfig): readonly Complaint[] =>
+  FORMAT_NAMES.includes(format)
+    ? []
+    : [
+        {
+          path: [...path, 'format'],
+          sentence: `found ${quoted(format)}${hint(format, FORMAT_NAMES)}, allowed is ${FORMAT_NAMES.join(' or ')}`,
+        },
+      ];
+
 function definitionOf(
   target: TargetConfig,
   { settings }: Config,
   catalogue: Catalogue | undefined,
 ): TargetDefinition {
-  const { app, serverKeys, instance, variable, classes, seedPathGroups, seedPaths } = target;
+  const { app, format, serverKeys, instance, variable } = target;
+  const { classes, seedPathGroups, seedPaths } = target;
   return {
-    ...{ app, serverKeys, instance, variable, classes, seedPathGroups, seedPaths },
+    ...{ app, format, serverKeys, instance, variable, classes, seedPathGroups, seedPaths },
     catalogue: catalogue?.source,
     spacingMs: settings.renderMinIntervalMs,
     isDebug: settings.debug,

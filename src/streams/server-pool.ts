@@ -17,11 +17,10 @@ import type { SchedulerLike } from 'rxjs';
 import type { Verdict } from '../model.js';
 import { keepLooking } from './keep-looking.js';
 import { MOVING_MS, Movement, isSameSighting } from './movement.js';
-import type { Sighting, Watch } from './watch.js';
+import type { Sighting, Watch, Watches } from './watch.js';
 
 export interface PoolParts {
-  /** Starts to watch a server key; called once for each key that is followed. */
-  readonly watch: (serverKey: string) => Watch;
+  readonly watch: Watches;
   readonly scheduler?: SchedulerLike | undefined;
   /** Milliseconds of a clock that does not step; by default the scheduler's. */
   readonly nowMs?: (() => number) | undefined;

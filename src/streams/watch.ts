@@ -19,6 +19,9 @@ export interface Sighting {
   readonly drops: { readonly objects: number; readonly variables: number };
 }
 
+/** Starts to watch a server key; called once for each key that is followed. */
+export type Watches = (serverKey: string) => Watch;
+
 /** Looks at one server key, whatever the format behind it. */
 export interface Watch {
   /** One bounded look; never throws. */

@@ -4,6 +4,8 @@ import type { FilterSettings } from '../catalogue/match/filters.js';
 
 export interface TargetDefinition extends FilterSettings {
   readonly app: string;
+  /** One of `FORMAT_NAMES`. */
+  readonly format: string;
   readonly serverKeys: readonly string[];
   /** Root-selection hint; empty for none. */
   readonly instance: string;

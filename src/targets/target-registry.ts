@@ -34,8 +34,8 @@ interface Entry {
 const LEAST_PERIOD_MS = 1000;
 
 /** What tells a target from all others through reloads; all else of it may change. */
-const identityOf = ({ app, serverKeys, instance }: TargetDefinition): string =>
-  JSON.stringify([app, instance, ...serverKeys]);
+const identityOf = ({ app, format, serverKeys, instance }: TargetDefinition): string =>
+  JSON.stringify([app, format, instance, ...serverKeys]);
 
 export class TargetRegistry {
   readonly #parts: RegistryParts;

@@ -16,6 +16,7 @@ const OTHER: Readonly<Record<string, readonly [value: string, isReloaded: boolea
   context_id: ['"x"', false],
   pool_name: ['"x"', false],
   app: ['"adh"', true],
+  format: ['"toy"', true],
   instance: ['"1"', true],
   variable: ['"v"', true],
   classes: ['["c"]', true],

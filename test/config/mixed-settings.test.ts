@@ -80,6 +80,7 @@ const files: fc.Arbitrary<readonly Line[]> = fc
     tables('targets', TARGET, (index) => ({
       app: 'ads',
       serverKey: `${index}`,
+      format: 'native',
       instance: '',
       variable: 'v',
       classes: ['c'],

@@ -78,6 +78,7 @@ describe('loadConfig', () => {
     expect(config.targets).to.deep.equal([
       {
         app: 'adh',
+        format: 'native',
         serverKeys: ['1', '2'],
         instance: '1',
         variable: 'v',

@@ -13,6 +13,7 @@ describe('settings', () => {
     ['contextId', 'context_id', 'shmApp'],
     ['poolName', 'pool_name', 'pool'],
     ['app', 'app', 'ads'],
+    ['format', 'format', 'native'],
     ['instance', 'instance', ''],
     ['variable', 'variable', ''],
     ['classes', 'classes', []],
@@ -47,6 +48,7 @@ describe('settings', () => {
   const takes = [
     ['context_id', '"a.B-9_"'],
     ['app', '"my_app2"'],
+    ['format', '"varnish"'],
     ['instance', '"lseg1.bgp59.com.1.adh"'],
     ['variable', '"# managed objs"'],
     ['classes', '["process", "server"]'],

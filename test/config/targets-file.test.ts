@@ -10,6 +10,7 @@ const load = (text: string) => checked(parseTargets('t.txt', text), TARGETS_FILE
 const PLAIN = {
   app: 'ads',
   serverKey: '82',
+  format: 'native',
   instance: '',
   variable: '',
   classes: [],
@@ -65,8 +66,8 @@ describe('legacy target file', () => {
     [
       'target app=ads server_key=82 __proto__=x constructor=y',
       [
-        't.txt:1:30: targets[0].__proto__: unknown key, allowed are app, server_key, instance, variable, classes, seed_path_groups, seed_paths',
-        't.txt:1:42: targets[0].constructor: unknown key, allowed are app, server_key, instance, variable, classes, seed_path_groups, seed_paths',
+        't.txt:1:30: targets[0].__proto__: unknown key, allowed are app, server_key, format, instance, variable, classes, seed_path_groups, seed_paths',
+        't.txt:1:42: targets[0].constructor: unknown key, allowed are app, server_key, format, instance, variable, classes, seed_path_groups, seed_paths',
       ],
     ],
     [

@@ -56,6 +56,11 @@ describe('planTargets', () => {
       'c.toml:10:3: targets[1].seed_path_groups[0]: found "helth" (did you mean "health"?), allowed for the application adh: health, …',
     ]));
 
+  it('refuses a format that is not listed, with the nearest that is', () =>
+    expect(refusal('[[targets]]\napp = "ads"\nserver_key = "1"\nformat = "nativ"\n')).to.deep.equal(
+      ['c.toml:4:10: targets[0].format: found "nativ" (did you mean "native"?), allowed is native'],
+    ));
+
   it('places faults of the legacy target file in that file, at their items', () =>
     expect(
       refusal('debug = true', '# x\ntarget app=ads server_key=1 classes=server,servr\n'),

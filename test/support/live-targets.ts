@@ -22,7 +22,8 @@ export class LiveTargets {
   constructor({ contextId }: Publishers, definitions: readonly Partial<TargetDefinition>[]) {
     const nowMs = () => performance.now();
     const watch = segmentWatches(posixMemory(), { contextId, poolName: 'pool' });
-    const thread = { pool: new ServerPool({ watch, nowMs }), shelf: new CatalogueShelf(), nowMs };
+    const pool = new ServerPool({ watch, nowMs });
+    const thread = { pools: () => pool, shelf: new CatalogueShelf(), nowMs };
     const partitions = [0, 1].map((number) => new LogicalPartition(number, thread));
     this.#registry = new TargetRegistry({
       assignment: 'least_loaded',

@@ -83,7 +83,8 @@ export class Served {
   ): LogicalPartition {
     const { clock: scheduler, pool } = this;
     const nowMs = () => scheduler.now();
-    const thread = { pool, shelf: new CatalogueShelf(), nowMs, scheduler };
+    const pools = () => pool;
+    const thread = { pools, shelf: new CatalogueShelf(), nowMs, scheduler };
     return new LogicalPartition(number, thread, queue, makeKernel);
   }
 

@@ -9,7 +9,7 @@ import type { Step } from '../../pipeline.js';
 import type { ChosenRoot } from '../../streams/choose-root.js';
 import type { Command } from '../../streams/command.js';
 import type { RefreshQueue } from '../../streams/refresh-queue.js';
-import type { ServerPool } from '../../streams/server-pool.js';
+import type { ServerPools } from '../../streams/server-pools.js';
 import type { TargetDefinition } from '../definition.js';
 import type { CatalogueShelf } from './catalogue-shelf.js';
 import type { HostOptions, HostedTarget } from './partition.js';
@@ -17,7 +17,7 @@ import { Reporter } from './reporter.js';
 
 /** What the thread and the partition that run a target share among their targets. */
 export interface Workplace {
-  readonly pool: ServerPool;
+  readonly pools: ServerPools;
   readonly shelf: CatalogueShelf;
   readonly queue: RefreshQueue;
   /** @throws Fault NATIVE_FAILED when there is no memory for it */
@@ -36,9 +36,10 @@ export function hostTarget(
   { isStandby: startsAsStandby, former }: HostOptions,
 ): HostedTarget {
   const { app, instance, serverKeys, variable, catalogue: text } = definition;
-  const { pool, queue, scheduler = asyncScheduler } = place;
+  const { queue, scheduler = asyncScheduler } = place;
+  const pool = place.pools(definition.format);
   const open$ = new BehaviorSubject<Command | undefined>(undefined);
-  const reporter = new Reporter(definition, place);
+  const reporter = new Reporter(definition, { pool, queue });
   let isStandby = startsAsStandby;
   const report$ = defer(() => {
     const catalogue = text && place.shelf.get(text);

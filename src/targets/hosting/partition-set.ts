@@ -1,7 +1,7 @@
 // The partitions of the process, made when they are first asked for.
-import { segmentWatches } from '../../native/segment/segment-watch.js';
 import type { SharedMemory } from '../../native/os/shared-memory.js';
-import { ServerPool } from '../../streams/server-pool.js';
+import { serverPools } from '../../streams/server-pools.js';
+import { formatWatches } from '../formats.js';
 import { CatalogueShelf } from './catalogue-shelf.js';
 import { LogicalPartition } from './logical-partition.js';
 import type { Partition } from './partition.js';
@@ -20,8 +20,8 @@ export class PartitionSet {
   constructor(settings: PartitionSettings, memory: SharedMemory, nowMs: () => number) {
     const { contextId, poolName, workerExecutionMode } = settings;
     // Partitions of one thread look at a segment together.
-    const pool = new ServerPool({ watch: segmentWatches(memory, settings), nowMs });
-    const thread = { pool, shelf: new CatalogueShelf(), nowMs };
+    const formats = formatWatches({ memory, contextId, poolName });
+    const thread = { pools: serverPools(formats, { nowMs }), shelf: new CatalogueShelf(), nowMs };
     this.#make = (number) =>
       workerExecutionMode === 'threaded'
         ? new ThreadedPartition({ number, contextId, poolName }, memory)

@@ -3,9 +3,9 @@ import { performance } from 'node:perf_hooks';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Subscription } from 'rxjs';
 import { messageOf } from '../../errors.js';
-import { segmentWatches } from '../../native/segment/segment-watch.js';
 import type { Report } from '../../streams/report.js';
-import { ServerPool } from '../../streams/server-pool.js';
+import { serverPools } from '../../streams/server-pools.js';
+import { formatWatches } from '../formats.js';
 import { CatalogueShelf } from '../hosting/catalogue-shelf.js';
 import { LogicalPartition } from '../hosting/logical-partition.js';
 import type { FromThread, SentReport, ThreadSetup, ToThread } from './messages.js';
@@ -23,9 +23,9 @@ const setup = workerData as ThreadSetup;
 const nowMs = () => performance.now();
 const memory = new RemoteMemory(send);
 const lender = new SnapshotLender();
-const pool = new ServerPool({ watch: segmentWatches(memory, setup), nowMs });
+const pools = serverPools(formatWatches({ memory, ...setup }), { nowMs });
 const shelf = new CatalogueShelf();
-const partition = new LogicalPartition(setup.number, { pool, shelf, nowMs });
+const partition = new LogicalPartition(setup.number, { pools, shelf, nowMs });
 const running = new Map<number, Running>();
 
 function sent(target: number, report: Report): SentReport {

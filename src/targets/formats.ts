@@ -1,0 +1,21 @@
+// The formats that a target can have: one line each, and a folder with what watches it.
+import type { SharedMemory } from '../native/os/shared-memory.js';
+import { segmentWatches } from '../native/segment/segment-watch.js';
+import type { Watches } from '../streams/watch.js';
+
+/** What formats may need to find their server keys. Plain data but for the memory. */
+export interface FormatParts {
+  readonly memory: SharedMemory;
+  readonly contextId: string;
+  readonly poolName: string;
+}
+
+const FORMATS: Readonly<Record<string, (parts: FormatParts) => Watches>> = {
+  native: ({ memory, ...pool }) => segmentWatches(memory, pool),
+};
+
+export const FORMAT_NAMES: readonly string[] = Object.keys(FORMATS);
+
+/** What watches the server keys of each format, by its name. */
+export const formatWatches = (parts: FormatParts): ReadonlyMap<string, Watches> =>
+  new Map(Object.entries(FORMATS).map(([name, watches]) => [name, watches(parts)]));

@@ -1,0 +1,123 @@
+// A second format: a folder with what watches it, and one line where formats are listed.
+import { expect } from 'chai';
+import { Kernel } from '#app/exposition/kernel/kernel.js';
+import { RefreshQueue } from '#app/streams/refresh-queue.js';
+import { serverPools } from '#app/streams/server-pools.js';
+import type { Watch, Watches } from '#app/streams/watch.js';
+import { CatalogueShelf } from '#app/targets/hosting/catalogue-shelf.js';
+import { LogicalPartition } from '#app/targets/hosting/logical-partition.js';
+import { ServedTarget } from '#app/targets/served-target.js';
+import { definitionOf } from '../support/definition-of.js';
+import { FakeSource } from '../support/fake-source.js';
+import type { FakeObject } from '../support/fake-source.js';
+import { follow } from '../support/follow.js';
+import { seriesOf } from '../support/served.js';
+import { VirtualClock } from '../support/virtual-clock.js';
+
+/** Toy format: a server key is a list of numbers, there as long as it has some. No tick, no lock. */
+class ToyWatch implements Watch {
+  readonly #serverKey: string;
+  readonly #numbers: readonly number[];
+  #source: FakeSource | undefined;
+  #root: FakeObject | undefined;
+
+  constructor(serverKey: string, numbers: readonly number[]) {
+    this.#serverKey = serverKey;
+    this.#numbers = numbers;
+  }
+
+  look() {
+    const isThere = this.#numbers.length > 0;
+    this.#source = isThere ? (this.#source ?? new FakeSource()) : undefined;
+    const source = this.#source;
+    if (source !== undefined) this.#take(source);
+    return {
+      serverKey: this.#serverKey,
+      publisher: isThere
+        ? ({ state: 'live', reason: 'there are numbers' } as const)
+        : ({ state: 'absent', reason: 'there are no numbers' } as const),
+      source,
+      changes: source?.sync().changes ?? [],
+      hasMore: false,
+      tick: 0,
+      drops: { objects: 0, variables: 0 },
+    };
+  }
+
+  wait() {
+    return () => undefined;
+  }
+
+  close(): void {
+    this.#source = undefined;
+  }
+
+  /** The root has a variable for each number. */
+  #take(source: FakeSource): void {
+    if (source.roots.size === 0) this.#root = source.addObject('toys.1.demo', 'Toy');
+    const root = this.#root;
+    if (root === undefined) return;
+    const variables = [...root.variables];
+    this.#numbers.forEach((value, index) => {
+      const variable =
+        variables[index] ?? source.addVariable(root, `n${index}`, { type: 'f64', value });
+      source.set(variable, value);
+    });
+  }
+}
+
+describe('a target of a second format', () => {
+  const numbers: number[] = [];
+  const toy: Watches = (serverKey) => new ToyWatch(serverKey, numbers);
+  const native: Watches = () => {
+    throw new Error('The other format is not asked');
+  };
+
+  it('is found, served, lost and found again like any other', () => {
+    const scheduler = new VirtualClock();
+    const nowMs = () => scheduler.now();
+    const formats = new Map([
+      ['native', native],
+      ['toy', toy],
+    ]);
+    const thread = { pools: serverPools(formats, { scheduler }), shelf: new CatalogueShelf() };
+    const queue = new RefreshQueue(nowMs, (next) => void scheduler.schedule(next));
+    const kernel = new Kernel();
+    const target = new ServedTarget({
+      definition: definitionOf({ format: 'toy', serverKeys: ['box'], spacingMs: 0 }),
+      partition: new LogicalPartition(0, { ...thread, nowMs, scheduler }, queue, () => kernel),
+      rebalances: { moves: 0, lastMs: 0 },
+      unixMs: () => 0,
+      ...{ nowMs, scheduler },
+    });
+    const { subscription } = follow(target.run());
+    const series = (): readonly string[] => {
+      const { seen } = follow(target.demand());
+      scheduler.advance(0);
+      return seen.flatMap(seriesOf);
+    };
+
+    scheduler.advance(0);
+    expect(series()).to.deep.equal([]);
+    expect(target.status().progress.reason).to.contain('there are no numbers');
+    numbers.push(3, 4.5);
+    expect(series()).to.deep.equal([
+      'demo_toy_n0{object="@root"} 3',
+      'demo_toy_n1{object="@root"} 4.5',
+    ]);
+    numbers[0] = 7;
+    expect(series()).to.include('demo_toy_n0{object="@root"} 7');
+    numbers.push(1);
+    expect(series()).to.have.length(3);
+    numbers.length = 0;
+    expect(series()).to.deep.equal([]);
+    expect(target.status().isReady).to.equal(false);
+    numbers.push(8);
+    scheduler.advance(1000);
+    expect(series()).to.deep.equal(['demo_toy_n0{object="@root"} 8']);
+    subscription.unsubscribe();
+  });
+
+  it('must be one that is listed', () =>
+    expect(() => serverPools(new Map([['toy', toy]]), {})('native')).to.throw('no format native'));
+});
