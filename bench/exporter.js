@@ -5,13 +5,15 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { issueLicense } from '../dist/license/issue-license.js';
 
+const DIST = new URL('../dist', import.meta.url).pathname;
 let count = 0;
 
 /**
  * Starts an exporter that serves HTTP on a free port; resolves when `targets` targets are ready.
  * @param lines of the configuration, beside those that every benchmark needs
+ * @param dist the build that it is started from
  */
-export async function startExporter(folder, lines, targets = 1) {
+export async function startExporter(folder, lines, targets = 1, dist = DIST) {
   const license = join(folder, 'license.json');
   const now = Date.now();
   const term = { issuedAt: new Date(now - 60_000), expiresAt: new Date(now + 86_400_000) };
@@ -25,8 +27,7 @@ export async function startExporter(folder, lines, targets = 1) {
     ...lines,
   ];
   writeFileSync(config, `${all.join('\n')}\n`);
-  const cli = new URL('../dist/cli.js', import.meta.url).pathname;
-  const child = spawn(process.execPath, [cli, '--config', config], {
+  const child = spawn(process.execPath, [join(dist, 'cli.js'), '--config', config], {
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   const exporter = { child, log: '', port: 0, stop: () => stop(child) };

@@ -3,13 +3,14 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { Agent, get } from 'node:http';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { deflateRaw, gunzipSync } from 'node:zlib';
 import { promisify } from 'node:util';
+import { writeCatalogue } from './catalogue.js';
 import { startExporter } from './exporter.js';
+import { agent, scrape } from './scrape.js';
 import { FAMILIES, entityLabels, kindOf, nameOf } from './workload.js';
 
 const SERIES = Number(process.argv[2] ?? 100_000);
@@ -19,7 +20,6 @@ const SETTLE_MS = 20;
 const folder = mkdtempSync(join(tmpdir(), 'shm-bench-'));
 const contextId = `bench${process.pid}`;
 const script = (name) => new URL(name, import.meta.url);
-const agent = new Agent({ keepAlive: true });
 const children = [];
 
 /** Starts a peer and waits for its first message. */
@@ -35,38 +35,10 @@ async function tell(child, message) {
   return (await once(child, 'message'))[0];
 }
 
-/** One scrape: milliseconds from the request to the last byte, and the body when it is wanted. */
-function scrape(port, wantsBody = false, headers = {}) {
-  return new Promise((resolve, reject) => {
-    const startedAt = process.hrtime.bigint();
-    get({ host: '127.0.0.1', port, path: '/metrics', agent, headers }, (response) => {
-      const chunks = [];
-      let bytes = 0;
-      response.on('data', (chunk) => {
-        bytes += chunk.length;
-        if (wantsBody) chunks.push(chunk);
-      });
-      response.on('end', () => {
-        const ms = Number(process.hrtime.bigint() - startedAt) / 1e6;
-        if (response.statusCode === 200) resolve({ ms, bytes, body: Buffer.concat(chunks) });
-        else reject(new Error(`status ${response.statusCode}: ${Buffer.concat(chunks)}`));
-      });
-    }).on('error', reject);
-  });
-}
-
 const median = (list) => list.toSorted((a, b) => a - b)[Math.floor(list.length / 2)];
 
 async function startOurs() {
-  const catalogue = join(folder, 'bench.toml');
-  const metrics = Array.from({ length: FAMILIES }, (_, family) => {
-    const type = kindOf(family) === 'counter' ? 'counter' : 'gauge';
-    return `  { var = "${nameOf(family)}", name = "${nameOf(family)}", type = "${type}", help = "A family of the workload." },`;
-  });
-  writeFileSync(
-    catalogue,
-    `app = "bench"\n[[classes]]\nalias = "client"\nclass_ids = ["Client"]\npaths = ["fleet.{host}.{client}.{service}"]\nmetrics = [\n${metrics.join('\n')}\n]\n`,
-  );
+  const catalogue = writeCatalogue(folder);
   const exporter = await startExporter(folder, [
     `context_id = "${contextId}"`,
     'app = "bench"',

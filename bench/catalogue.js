@@ -1,0 +1,18 @@
+// The catalogue of the workload, as a file.
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { FAMILIES, kindOf, nameOf } from './workload.js';
+
+/** Writes it into a folder; returns its path. */
+export function writeCatalogue(folder) {
+  const path = join(folder, 'bench.toml');
+  const metrics = Array.from({ length: FAMILIES }, (_, family) => {
+    const type = kindOf(family) === 'counter' ? 'counter' : 'gauge';
+    return `  { var = "${nameOf(family)}", name = "${nameOf(family)}", type = "${type}", help = "A family of the workload." },`;
+  });
+  writeFileSync(
+    path,
+    `app = "bench"\n[[classes]]\nalias = "client"\nclass_ids = ["Client"]\npaths = ["fleet.{host}.{client}.{service}"]\nmetrics = [\n${metrics.join('\n')}\n]\n`,
+  );
+  return path;
+}
