@@ -9,7 +9,7 @@ export interface DesiredRoot {
   readonly app: string;
   /** A full root id or an instance number; empty for none. */
   readonly hint: string;
-  /** The first choice, if it is there and fits. */
+  /** Preferred if it is there and fits. */
   readonly former?: FormerRoot | undefined;
 }
 
@@ -40,7 +40,7 @@ interface Candidate {
 
 const ABSENT: Verdict = { state: 'absent', reason: 'no server key is watched' };
 
-/** Chooses anew whenever the keys' sightings change; sticks to a root until that root is lost. */
+/** Keeps a chosen root until it is lost; chooses again at each sighting until there is one. */
 export function chooseRoot(
   sightings: readonly Observable<Sighting>[],
   desired: DesiredRoot,
@@ -66,9 +66,9 @@ function isThere(choice: RootChoice, seen: readonly Sighting[]): boolean {
   return sighting?.source === choice.source && choice.source.roots.has(choice.root);
 }
 
-/** The best root of what is seen now; none while a directory is read, which may show a better one. */
+/** The best root of these sightings; none while a directory is being read, which may show a better one. */
 export function choose(seen: readonly Sighting[], desired: DesiredRoot): RootChoice {
-  // One that never rests must not hold up the roots of the others.
+  // A directory that never rests must not hold up the roots behind the other keys.
   const reading = seen.find(({ hasMore, isRestless }) => hasMore && isRestless !== true);
   if (reading !== undefined) {
     const reason = `the directory of server key ${reading.serverKey}, which is being read`;
@@ -129,11 +129,11 @@ function none(
   return { kind: 'none', reason, publisher };
 }
 
-const MOST_NAMED = 5;
+const MAX_NAMED = 5;
 const shortened = (names: readonly string[]): string =>
-  names.length <= MOST_NAMED
+  names.length <= MAX_NAMED
     ? names.join(', ')
-    : `${names.slice(0, MOST_NAMED).join(', ')} and ${names.length - MOST_NAMED} more`;
+    : `${names.slice(0, MAX_NAMED).join(', ')} and ${names.length - MAX_NAMED} more`;
 
 function isSameChoice(a: RootChoice, b: RootChoice): boolean {
   if (a.kind === 'none' || b.kind === 'none')

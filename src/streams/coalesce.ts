@@ -15,7 +15,7 @@ export interface Due {
   readonly deferral: number;
 }
 
-/** A render that was put off: due in so many milliseconds. */
+/** A render that is put off by `dueMs` milliseconds. */
 export interface Deferred {
   readonly deferral: number;
   readonly dueMs: number;
@@ -25,7 +25,7 @@ export type Arrival = Demand | Due | ServingReport;
 
 export interface Decision {
   readonly arrival: Arrival;
-  /** Undefined where nothing is to be done now. */
+  /** The command to send now, if any. */
   readonly refresh?: Refresh;
   readonly deferred?: Deferred;
 }
@@ -52,10 +52,10 @@ class Coalescing {
   #renderedAt = -Infinity;
   #isOpen = false;
   #isDemanded = false;
-  /** Whether a render is wanted that no demand waits for: it is due, or each change is rendered. */
+  /** Whether to render without a demand: a deferred render is due, or spacing 0 renders each change. */
   #isRenderWanted = false;
-  /** The deferral that a render is owed for. */
-  #owed: number | undefined;
+  /** The deferral whose render is still to come. */
+  #pending: number | undefined;
   #deferrals = 0;
 
   constructor(spacingMs: () => number, now: () => number) {
@@ -72,9 +72,9 @@ class Coalescing {
         this.#isRenderWanted ||= this.#spacingMs() === 0;
         return this.#next();
       case 'due':
-        // A demand may have been faster, and another deferral may be owed by now.
-        if (arrival.deferral !== this.#owed) return {};
-        this.#owed = undefined;
+        // A demand may have rendered first, and another deferral may be pending by now.
+        if (arrival.deferral !== this.#pending) return {};
+        this.#pending = undefined;
         this.#isRenderWanted = true;
         return this.#next();
       case 'refreshed':
@@ -96,24 +96,24 @@ class Coalescing {
     this.#isOpen = false;
     if (!isReady) this.#forget();
     else if (hasRendered) this.#rendered();
-    // It got ready anew meanwhile: there is no last render that could be served.
+    // The target got ready during the refresh: there is no last render to serve.
     else if (isDirty && this.#renderedAt === -Infinity) this.#isDemanded = true;
     const next = this.#next();
-    const isOwed = isReady && isDirty && this.#owed === undefined;
-    return isOwed && next.refresh?.mayRender !== true ? { ...next, ...this.#defer() } : next;
+    const isPending = isReady && isDirty && this.#pending === undefined;
+    return isPending && next.refresh?.mayRender !== true ? { ...next, ...this.#defer() } : next;
   }
 
   #rendered(): void {
     this.#renderedAt = this.#now();
-    this.#owed = undefined;
-    // With spacing 0 a change that came meanwhile is rendered by itself.
+    this.#pending = undefined;
+    // With spacing 0 a change during the refresh gets a render of its own.
     if (this.#spacingMs() > 0) this.#isRenderWanted = false;
   }
 
-  /** What was rendered is not shown any more, and nothing is owed. */
+  /** The last render is not served any more, and no render is pending. */
   #forget(): void {
     this.#renderedAt = -Infinity;
-    this.#owed = undefined;
+    this.#pending = undefined;
     this.#isRenderWanted = false;
   }
 
@@ -128,7 +128,7 @@ class Coalescing {
 
   #defer(): Act {
     const deferral = ++this.#deferrals;
-    this.#owed = deferral;
+    this.#pending = deferral;
     const dueMs = Math.max(0, this.#renderedAt + this.#spacingMs() - this.#now());
     return { deferred: { deferral, dueMs } };
   }

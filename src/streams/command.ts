@@ -1,18 +1,18 @@
-// What a target in its partition is told from outside. Plain data: it crosses threads.
+// The commands that a target sends to its partition. Plain data: they cross threads.
 import type { ObservedContent } from '../exposition/rows/observed.js';
 
-/** Take in what is there now and, if that changes the text and it may, render it. */
+/** Take in the present values; render them if that changes the text and `mayRender` allows it. */
 export interface Refresh {
   readonly kind: 'refresh';
   readonly mayRender: boolean;
 }
 
-/** Stop observing, and report what was observed. What comes later is for the successor. */
+/** Stop observing, and report what was observed. */
 export interface Leave {
   readonly kind: 'leave';
 }
 
-/** Observe from now on, and go on from what a predecessor observed. */
+/** Start to observe, continuing from what the last hosting observed. */
 export interface TakeOver {
   readonly kind: 'take-over';
   readonly observations: Observations;
@@ -23,9 +23,9 @@ export type Command = Refresh | Leave | TakeOver;
 
 /** What a target observed in one partition, for the next. */
 export interface Observations {
-  /** Which generation of which source they are of. */
+  /** The generation of the source. */
   readonly generation: string;
-  /** The publisher's wake-up that was taken in last. */
+  /** The last wake-up of the publisher that was taken in. */
   readonly tick: number | undefined;
   readonly observed: readonly ObservedContent[];
 }

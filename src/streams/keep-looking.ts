@@ -1,4 +1,4 @@
-// Looks again and again: after a wait that depends on what was seen, or sooner when called for.
+// Polls: the wait before the next look depends on what the last one showed, and can be cut short.
 import { asyncScheduler, defer, expand, map, merge, of, take, timer } from 'rxjs';
 import type { Observable, SchedulerLike } from 'rxjs';
 

@@ -1,10 +1,10 @@
-// Tells a segment that moves from one that stands still, and when to look at it again.
+// Decides when to look at a segment again: often while it changes, seldom while it stands still.
 import type { Sighting } from './watch.js';
 
-/** While a segment moves it is polled this often, and this much later it counts as standing still. */
+/** A segment that changes is polled this often; it stands still after this time without a change. */
 export const MOVING_MS = 100;
 export const STILL_AFTER_MS = 1000;
-/** How often a segment that stands still, or is not there, is looked at without being woken. */
+/** A segment that stands still or is not there is polled this often. */
 export const STILL_MS = 1000;
 
 export class Movement {
@@ -17,12 +17,12 @@ export class Movement {
     this.#now = now;
   }
 
-  /** Whether it is worth to wait for the segment's futex instead of polling it. */
+  /** Whether it is worth waiting for the segment's futex instead of polling. */
   get isStill(): boolean {
     return this.#last?.source !== undefined && this.#now() - this.#movedAt >= STILL_AFTER_MS;
   }
 
-  /** Takes note of a sighting; returns the milliseconds until the next look. */
+  /** Notes a sighting; returns the milliseconds until the next look. */
   next(seen: Sighting): number {
     const now = this.#now();
     if (this.#last === undefined || !isSameSighting(this.#last, seen)) this.#movedAt = now;
@@ -33,13 +33,13 @@ export class Movement {
   }
 }
 
-/** Whether nobody would act differently on one than on the other. */
+/** True if no consumer can tell the two apart. */
 export function isSameSighting(a: Sighting, b: Sighting): boolean {
   return (
     a.source === b.source &&
     a.tick === b.tick &&
     a.publisher.state === b.publisher.state &&
-    // What a stalled publisher is accused of is its age, which grows with every look.
+    // The reason of a stalled publisher holds its age, which grows with every look.
     (a.publisher.reason === b.publisher.reason || a.publisher.state === 'stalled') &&
     b.changes.length === 0 &&
     a.hasMore === b.hasMore &&

@@ -40,9 +40,9 @@ export class RefreshQueue {
   }
 
   /**
-   * Emits once when it is this caller's turn; the turn lasts until the emission returns.
-   * @param took hears how many milliseconds it lasted
-   * @param askedMs since when it waits, by `nowMs`
+   * Emits once, in turn; the turn lasts until the emission returns.
+   * @param took called with the milliseconds that the turn lasted
+   * @param askedMs when the wait began, by `nowMs`
    */
   turn(took: (ms: number) => void, askedMs = this.nowMs): Observable<void> {
     return new Observable((subscriber) => {
@@ -58,7 +58,7 @@ export class RefreshQueue {
     });
   }
 
-  /** Does the next refresh, and lets the event loop turn before the one after it. */
+  /** Runs the next refresh, and yields to the event loop before the one after it. */
   #work(): void {
     const job = this.#queue.shift();
     this.#isBusy = job !== undefined;
@@ -68,7 +68,7 @@ export class RefreshQueue {
       job();
     } finally {
       this.#busyMs += this.#now() - startedMs;
-      // Even when nobody waits: who comes before the loop has turned would hold it up as well.
+      // Even with an empty queue: a refresh that is asked for before the loop has turned would hold it up.
       this.#yield(() => this.#work());
     }
   }
@@ -80,9 +80,9 @@ interface Ticket<T> {
 }
 
 /**
- * Lets each event through in its turn: what follows is done one refresh at a time.
- * @param merged one event in the place of the last that waits and the next, or undefined for both;
- * without it a source that is faster than its turns lets them grow without a bound
+ * Passes each event on in its turn, so that the stages behind it do one refresh at a time.
+ * @param merged merges the last waiting event with the next, or returns undefined to keep both;
+ * without it the events of a source that is faster than its turns pile up
  */
 export function inTurn<T>(
   queue: RefreshQueue,

@@ -10,11 +10,11 @@ import type { Sighting } from './watch.js';
 export interface Change {
   readonly kind: 'change';
   readonly sighting: Sighting;
-  /** How many sightings that brought structure there were so far. */
+  /** Number of sightings so far that brought structure. */
   readonly number: number;
 }
 
-/** What reaches a bound target. */
+/** The inputs of a target that has a root. */
 export type TargetInput = Command | Change | Bound;
 
 /** Merges two consecutive changes; undefined for other inputs. */
@@ -42,22 +42,22 @@ export type Refreshes = Pick<
 >;
 
 export interface RefreshOptions {
-  /** Whether a predecessor still observes: then nothing is counted twice. */
+  /** Whether another hosting observes, so that this one must not count the same values. */
   readonly isStandby: boolean;
   readonly structure: Structure;
 }
 
-/** What is known of a source's structure, taken in or not. */
+/** How much of a source's structure has been seen. */
 export interface Structure {
-  /** How many sightings brought some. */
+  /** Number of sightings that brought structure, taken in or not. */
   readonly sightings: number;
-  /** Whether there is some that no sighting has brought yet. */
+  /** Whether the source has structure that no sighting has brought. */
   hasNews(): boolean;
 }
 
 /**
- * A refresh always copies the values. A change copies them only where somebody waits for them: the
- * first sync, or observed variables at a wake-up of the publisher.
+ * A refresh always copies the values. A change copies them only where that is needed: until the
+ * first full sync, and for observed variables at a wake-up of the publisher.
  */
 export function refreshView(
   view: Refreshes,
@@ -85,7 +85,7 @@ export function refreshView(
           if (input.kind === 'take-over') {
             const { observations } = input;
             const goesOn = view.adopt(observations);
-            // A wake-up that the predecessor did not live to take in was only noted here.
+            // The last hosting may have left before it took in a wake-up that came here too.
             hasMoved = goesOn && tick !== undefined && tick !== observations.tick;
             isObserving = true;
           }
@@ -106,9 +106,9 @@ export function refreshView(
 }
 
 /**
- * Makes the check whether the tree that is known is all there is. It may have become synced after
- * the directory was read, and then there may be more. We are sure once the directory has nothing
- * new, or after a later read.
+ * Makes a check that all of the tree is known. Objects may have been added between the read of the
+ * directory and the copy of the words. We are sure once the directory has nothing new, or after a
+ * later read.
  */
 function wholeness(structure: Structure): (number: number) => boolean {
   let sightingsThen: number | undefined;

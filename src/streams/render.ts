@@ -1,4 +1,4 @@
-// Renders where a refresh may and the text would differ, and keeps the last text.
+// Renders if a refresh may and the text has changed, and keeps the last text.
 import { defer, finalize, map } from 'rxjs';
 import type { OperatorFunction } from 'rxjs';
 import type { TargetView } from '../exposition/target-view.js';
@@ -25,7 +25,7 @@ export const render =
       let snapshot: Snapshot | undefined;
       let release = (): void => undefined;
       const renderAnew = (): void => {
-        // Let go first: blocks then write into memory that was used a moment ago.
+        // Release the last text first, so that blocks reuse memory that is still in the cache.
         release();
         snapshot = undefined;
         const next = view.render();

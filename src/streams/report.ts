@@ -1,9 +1,9 @@
-// What a target in its partition reports: one stream of plain messages.
+// What a partition reports of a target: one stream of plain messages.
 import type { Snapshot, TargetEvent } from '../model.js';
 import type { Observations } from './command.js';
 import type { Counted, TargetFacts } from './target-facts.js';
 
-/** What is known at this moment, and what was counted since the last such report. */
+/** The present facts, and what was counted since the last report. */
 interface News {
   readonly facts: TargetFacts;
   readonly counted: Counted;
@@ -26,17 +26,17 @@ export type Report =
   | RefreshReport
   /** Root, readiness or publisher changed, or a second has passed. */
   | ({ readonly kind: 'facts' } & News)
-  /** The publisher announced a change; reported only where each change is rendered. */
+  /** The publisher announced a change; reported only with spacing 0, which renders each change. */
   | { readonly kind: 'changed' }
   | { readonly kind: 'left'; readonly observations: Observations }
   | { readonly kind: 'event'; readonly event: TargetEvent };
 
-/** What the target is told that is served, wherever it is hosted at the moment. */
+/** What reaches a served target, whichever hosting serves it. */
 export type ServingReport =
   | Exclude<Report, { readonly kind: 'left' }>
   /** Another hosting serves from now on. */
   | { readonly kind: 'switched'; readonly facts: TargetFacts }
   /** The partition that served has failed; the hosting starts again after a while. */
   | { readonly kind: 'failed'; readonly reason: string }
-  /** What a standby counted: its refreshes are the target's, the rest it finds again. */
+  /** What a standby counted. */
   | { readonly kind: 'standby'; readonly counted: Counted };

@@ -33,7 +33,7 @@ const NO_DROPS: Sighting['drops'] = { objects: 0, variables: 0 };
 interface Followed {
   readonly sighting$: Observable<Sighting>;
   readonly ask$: Subject<void>;
-  /** Whether its followers are being told of a sighting. */
+  /** Whether a sighting is being emitted. */
   isEmitting: boolean;
   last: Sighting | undefined;
 }
@@ -54,8 +54,8 @@ export class ServerPool {
   }
 
   /**
-   * Looks at a server key now: whoever follows it sees what is new before this returns. Within an
-   * emission of that key nothing is newer, and a second one would overtake the first.
+   * Looks at a server key now; followers see what is new before this returns. During an emission of
+   * that key it does nothing: nothing is newer, and a second sighting would overtake the first.
    */
   look(serverKey: string): void {
     const followed = this.#followed.get(serverKey);
@@ -106,7 +106,7 @@ export class ServerPool {
     );
   }
 
-  /** Waits for the segment's futex; armed late, so that a waking storm is no faster than polling. */
+  /** Waits for the futex; armed with a delay, so that frequent wake-ups cost no more than polling. */
   #woken(watch: Watch, { tick }: Sighting): Observable<void> {
     const moved$ = new Observable<void>((subscriber) =>
       watch.wait(tick, () => {
@@ -117,7 +117,7 @@ export class ServerPool {
   }
 }
 
-/** Emits a sighting, and notes for how long its followers are being told. */
+/** Emits a sighting, and marks the key for as long as that takes. */
 const emitting = (followed: Followed, sighting: Sighting): Observable<Sighting> =>
   new Observable((subscriber) => {
     followed.isEmitting = true;

@@ -1,4 +1,4 @@
-// What the partition of a target knows of it at one moment. Plain data: it crosses threads.
+// The facts that a partition reports of a target. Plain data: they cross threads.
 import type { SyncProgress, Verdict } from '../model.js';
 import type { HighlightedValue } from '../exposition/read/highlight.js';
 import type { Durations } from '../exposition/sample-window.js';
@@ -39,7 +39,7 @@ export interface TargetFacts {
 
 const NO_DURATIONS: Durations = { count: 0, sum: 0, mean: 0, p50: 0, p95: 0, p99: 0 };
 
-/** What is known of a target that has not reported yet. */
+/** The facts of a target that has not reported yet. */
 export const unknownFacts = (serverKey: string): TargetFacts => ({
   serverKey,
   root: '',

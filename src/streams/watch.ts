@@ -1,11 +1,11 @@
-// The seam to formats: what one look at a place of metrics shows, and who looks.
+// The interface of a format: a watch looks at one server key, and what it sees is a sighting.
 import type { Source, StructureChange, Verdict } from '../model.js';
 
 /** What one look at a server key shows. */
 export interface Sighting {
   readonly serverKey: string;
   readonly publisher: Verdict;
-  /** The open source while its publisher is served; another object for each generation. */
+  /** The open source, while its values may be served; a new object for each generation. */
   readonly source: Source | undefined;
   /** What the source's structure gained and lost since the last look. */
   readonly changes: readonly StructureChange[];
@@ -26,7 +26,7 @@ export type Watches = (serverKey: string) => Watch;
 export interface Watch {
   /** One bounded look; never throws. */
   look(): Sighting;
-  /** Calls back once when the tick moves, where something can tell; returns what ends the wait. */
+  /** Calls `moved` once when the tick moves, if the format can tell; returns a function that ends the wait. */
   wait(tick: number, moved: () => void): () => void;
   close(): void;
 }

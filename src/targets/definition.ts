@@ -15,6 +15,6 @@ export interface TargetDefinition extends FilterSettings {
   readonly catalogue: CatalogueText | undefined;
   /** `render_min_interval_ms`. */
   readonly spacingMs: number;
-  /** Tells of each sync step and each answer. */
+  /** Logs each sync step and each answer. */
   readonly isDebug: boolean;
 }

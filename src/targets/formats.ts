@@ -3,7 +3,7 @@ import type { SharedMemory } from '../native/os/shared-memory.js';
 import { segmentWatches } from '../native/segment/segment-watch.js';
 import type { Watches } from '../streams/watch.js';
 
-/** What formats may need to find their server keys. Plain data but for the memory. */
+/** What a format may need to find its server keys. */
 export interface FormatParts {
   readonly memory: SharedMemory;
   readonly contextId: string;

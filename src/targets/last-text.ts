@@ -1,4 +1,4 @@
-// The last text of a target, held for as long as nothing else holds it.
+// The last text of a target, which is served while nothing newer may be rendered.
 import type { Snapshot } from '../model.js';
 
 export class LastText {
@@ -20,17 +20,17 @@ export class LastText {
     return reported;
   }
 
-  /** Leaves the text to the hosting that rendered it, until that reports it again. */
+  /** Releases the text, unless its hosting has ended; the next report brings it back. */
   lend(): void {
     if (!this.#isKept) this.drop();
   }
 
-  /** The hosting that rendered it has ended, so that nobody else has it. */
+  /** The hosting that rendered it has ended, so that only this holds it. */
   keep(): void {
     this.#isKept = this.#snapshot !== undefined;
   }
 
-  /** Lets go of it: it is not shown any more. */
+  /** Releases the text: it is not served any more. */
   drop(): void {
     this.#release?.();
     this.#release = undefined;

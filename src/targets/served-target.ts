@@ -1,4 +1,4 @@
-// A target as sinks see it, wherever it is hosted: what outlives every hosting is kept here, once.
+// A target as sinks see it. What must outlive a hosting is kept here.
 import { Observable, Subject, defer, finalize } from 'rxjs';
 import type { SchedulerLike } from 'rxjs';
 import type {
@@ -41,7 +41,7 @@ export class ServedTarget implements Target {
   readonly #parts: ServedParts;
   readonly #handover: Handover;
   readonly #demand$ = new Subject<Demand>();
-  /** Who is answered by the next refresh, and who by the one that is open. */
+  /** Those whom the next refresh answers, and those whom the open one does. */
   readonly #waiting = new Set<Waiter>();
   readonly #asked = new Set<Waiter>();
   readonly #counts = new TargetCounts();
@@ -145,7 +145,7 @@ export class ServedTarget implements Target {
   #command(refresh: Refresh): void {
     for (const waiter of this.#waiting) this.#asked.add(waiter);
     this.#waiting.clear();
-    // The text stays in the partition, which then renders into memory that was used a moment ago.
+    // The partition holds the text too. Released here, its memory is reused while it is in the cache.
     if (refresh.mayRender) this.#text.lend();
     this.#handover.send(refresh);
   }
@@ -178,7 +178,7 @@ export class ServedTarget implements Target {
 
   #answer({ hasRendered, snapshot: own }: RefreshReport): readonly TargetEvent[] {
     const snapshot = this.#text.take(own);
-    // Ready, and nothing was rendered since: the refresh is repeated for those who asked.
+    // Ready, but not rendered since: the refresh is repeated for those who asked.
     if (snapshot === undefined && this.status().isReady) return [];
     const asked = [...this.#asked];
     this.#asked.clear();
@@ -189,7 +189,7 @@ export class ServedTarget implements Target {
         return;
       }
       const selection = scope && selectFamilies(snapshot, scope);
-      // A scrape is counted before its page is written. Who shares a render finds it in the cache.
+      // A scrape is counted before its page is written. Of those who share a render one is a miss.
       this.#counts.scrape(hasRendered && index === 0, selection?.isHit);
       const families = selection?.families ?? snapshot.families;
       const internal = internalFamilies(this.internal(), status, scope);

@@ -23,12 +23,12 @@ import type { Report, ServingReport } from '../../streams/report.js';
 import { Hosting } from './hosting.js';
 import type { Failed, Place } from './hosting.js';
 
-/** A standby that is not ready after this time gives up, or takes over as it is if it must. */
+/** A standby that is not ready by then gives up; one with a new definition takes over as it is. */
 export const MAX_STANDBY_MS = 60_000;
-/** Demands wait while a hosting ends; one that does not answer in time is left behind. */
+/** Demands wait while a hosting leaves; one that does not answer in time is left behind. */
 export const MAX_LEAVING_MS = 5000;
 
-/** What the streams of a handover tell each other, beside what the target is told. */
+/** Notes between the streams of a handover; the target does not see them. */
 type Note =
   /** The target is where it is to be. */
   | { readonly kind: 'settled' }
@@ -46,9 +46,9 @@ export class Handover {
   #serving: Hosting;
   /** Takes over as soon as it is ready. */
   #standby: Hosting | undefined;
-  /** `ending`: to be told to leave once its refresh is answered; `leaving`: told, not answered. */
+  /** `ending`: leaves once its refresh is answered; `leaving`: has been told to, and has not answered. */
   #phase: 'serving' | 'ending' | 'leaving' = 'serving';
-  /** The refresh that is not answered yet, whoever is to answer it. */
+  /** The refresh that is not answered yet. */
   #refresh: Refresh | undefined;
   #isRunning = false;
 
@@ -108,7 +108,7 @@ export class Handover {
   }
 
   /**
-   * Changes partition or definition; the present ones serve until the new ones are ready. Completes
+   * Changes partition or definition; the old hosting serves until the new one is ready. Completes
    * when that is done or given up.
    */
   change(desired: Partial<Place>): Observable<never> {
@@ -164,7 +164,7 @@ export class Handover {
         return;
       case 'refreshed':
         this.#refresh = undefined;
-        // A refresh that the report brings along is for the next hosting.
+        // The report may bring the next refresh, which is for the next hosting.
         if (this.#phase === 'ending') this.#phase = 'leaving';
         this.#report$.next(report);
         if (this.#phase === 'leaving') serving.send({ kind: 'leave' });
@@ -172,7 +172,7 @@ export class Handover {
       default:
         this.#report$.next(report);
     }
-    // What is not ready has nothing to lose.
+    // A hosting that is not ready has nothing to lose.
     if ('facts' in report && !report.facts.isReady && serving === this.#serving)
       this.#switch(NO_OBSERVATIONS);
   }
@@ -188,7 +188,7 @@ export class Handover {
     this.#report$.next({ kind: 'failed', reason });
   }
 
-  /** Starts or stops a standby, so that the target gets where it is to be. */
+  /** Starts or ends a standby, so that the target gets where it is to be. */
   #reconcile(): void {
     if (this.#phase !== 'serving' || this.#standby?.isAt(this.#desired) === true) return;
     this.#standby?.end();

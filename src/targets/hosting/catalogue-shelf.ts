@@ -3,7 +3,7 @@ import { parseCatalogue } from '../../catalogue/catalogue.js';
 import type { Catalogue, CatalogueText } from '../../catalogue/catalogue.js';
 
 /** Texts that are kept parsed; reloads of changed files push the oldest out. */
-const MOST_KEPT = 64;
+const MAX_KEPT = 64;
 
 export class CatalogueShelf {
   readonly #parsed = new Map<string, Catalogue>();
@@ -15,7 +15,7 @@ export class CatalogueShelf {
     const catalogue = parseCatalogue(text, file);
     this.#parsed.set(text, catalogue);
     const [oldest] = this.#parsed.keys();
-    if (this.#parsed.size > MOST_KEPT && oldest !== undefined) this.#parsed.delete(oldest);
+    if (this.#parsed.size > MAX_KEPT && oldest !== undefined) this.#parsed.delete(oldest);
     return catalogue;
   }
 }

@@ -27,7 +27,7 @@ export interface Workplace {
   readonly scheduler?: SchedulerLike | undefined;
 }
 
-/** Facts are reported this often while nobody asks, so that none of them stands still. */
+/** Facts are reported this often without a demand, so that none of them goes stale. */
 export const FACTS_EVERY_MS = 1000;
 
 export function hostTarget(
@@ -59,7 +59,7 @@ export function hostTarget(
     return merge(
       step$.pipe(
         mergeMap((step) => {
-          // Before it is reported: the report may bring the next command.
+          // Closed before the report, which may bring the next command.
           if (isAnswer(step)) open$.next(undefined);
           return reporter.take(step);
         }),
@@ -70,7 +70,7 @@ export function hostTarget(
   return {
     report$,
     send: (command) => {
-      // A refresh takes in what its publisher shows now, and a lost root is lost before it.
+      // A refresh must see the publisher's present structure, and notice a lost root first.
       for (const key of serverKeys) pool.look(key);
       if (command.kind === 'refresh') reporter.lookedUp();
       if (command.kind === 'take-over') isStandby = false;

@@ -9,7 +9,7 @@ import type { TargetDefinition } from '../definition.js';
 export interface HostedTarget {
   /** Runs the target while it is subscribed to; errors when the partition fails as a whole. */
   readonly report$: Observable<Report>;
-  /** Heard while the target runs. At most one `refresh` or `leave` is open at a time. */
+  /** Has an effect while the target runs. At most one `refresh` or `leave` is open at a time. */
   send(command: Command): void;
 }
 
@@ -24,6 +24,6 @@ export interface HostOptions {
 export interface Partition {
   readonly number: number;
   host(definition: TargetDefinition, options: HostOptions): HostedTarget;
-  /** Lets go of what it has; its targets must have ended before. */
+  /** Releases its memory or thread; its targets must have ended before. */
   close(): void;
 }

@@ -20,7 +20,7 @@ const NO_PROGRESS: Omit<SyncProgress, 'reason'> = {
 };
 /** Clashing series that are reported by name. */
 const MAX_NAMED_CLASHES = 100;
-/** Events that wait for the next step; a partition that has none to take is not at work. */
+/** Events that wait for the next step. */
 const MAX_WAITING_EVENTS = 1000;
 
 type RefreshStep = Extract<Step, { readonly kind: 'refreshed' }>;
@@ -47,7 +47,7 @@ export class Reporter {
     this.#queue = queue;
   }
 
-  /** The reports on a step; that on a command is the last. */
+  /** The reports that a step makes; the answer to a command comes last. */
   take(step: Step): readonly Report[] {
     switch (step.kind) {
       case 'root':
@@ -111,7 +111,7 @@ export class Reporter {
     return [{ kind: 'refreshed', ...nothing, ...this.#news() }];
   }
 
-  /** Notes what a refresh showed; true when an operator would want to know it at once. */
+  /** Notes what a refresh showed; true when readiness or the publisher changed. */
   #noteStep({ input, isReady }: RefreshStep): boolean {
     const isPublisherNew = input.kind === 'change' && this.#notePublisher(input.sighting);
     const isReadyNew = isReady && !this.#isReady;
@@ -184,10 +184,10 @@ export class Reporter {
 
   #progress(): SyncProgress {
     if (this.#choice?.kind === 'none') return { ...NO_PROGRESS, reason: this.#choice.reason };
-    // Once ready, late objects block nothing: what is missing need not be looked for.
+    // Once ready, late objects block nothing, so the missing ones are not looked for.
     if (this.#isReady && this.#view !== undefined) return { ...this.#view.counts, reason: '' };
     const progress = this.#view?.progress ?? { ...NO_PROGRESS, reason: 'the first look' };
-    // All that is known is synced, so what is not known yet is waited for.
+    // All that is known is synced; there may be more in the directory.
     return progress.reason === '' ? { ...progress, reason: 'the directory to be read' } : progress;
   }
 

@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 
-/** Most partitions, whatever is configured. */
-const MOST_PARTITIONS = 64;
+/** The highest number of partitions, whatever is configured. */
+const MAX_PARTITIONS = 64;
 
 /**
  * As many as configured; 0 means one for each target, within the cap. Threads beyond the processor's
@@ -18,9 +18,9 @@ export function partitionCount(
   cores = availableParallelism(),
 ): number {
   const { targetWorkers, workerExecutionMode } = settings;
-  if (targetWorkers > 0) return Math.min(targetWorkers, MOST_PARTITIONS);
-  const most = workerExecutionMode === 'threaded' ? cores : MOST_PARTITIONS;
-  return Math.max(1, Math.min(targets, most, MOST_PARTITIONS));
+  if (targetWorkers > 0) return Math.min(targetWorkers, MAX_PARTITIONS);
+  const most = workerExecutionMode === 'threaded' ? cores : MAX_PARTITIONS;
+  return Math.max(1, Math.min(targets, most, MAX_PARTITIONS));
 }
 
 const MULTIPLIER = 2862933555777941757n;

@@ -1,4 +1,4 @@
-// Asks for locks and waits for ticks in the place of a thread that cannot.
+// Queries locks and waits for ticks on behalf of a thread, which has no foreign functions.
 import { messageOf } from '../../errors.js';
 import type { SegmentFile, SharedMemory } from '../../native/os/shared-memory.js';
 import type { FileMessage, FileReply } from './messages.js';
@@ -46,7 +46,7 @@ export class FileDesk {
     }
   }
 
-  /** Lets go of everything: the thread is gone. */
+  /** Releases everything: the thread has ended. */
   close(): void {
     for (const served of this.#served.values()) this.#close(served);
     this.#served.clear();

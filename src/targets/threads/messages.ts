@@ -1,4 +1,4 @@
-// What the main thread and the thread of a partition say to each other. Plain data only.
+// The messages between the main thread and the thread of a partition. Plain data only.
 import type { FamilyFacts } from '../../model.js';
 import type { Command } from '../../streams/command.js';
 import type { RefreshReport, Report } from '../../streams/report.js';
@@ -55,10 +55,10 @@ export type FileMessage =
   | { readonly kind: 'end-wait'; readonly file: number; readonly wait: number }
   | { readonly kind: 'closed'; readonly file: number };
 
-/** What it is told of it. */
+/** The replies to that. */
 export type FileReply =
   | { readonly kind: 'lock'; readonly file: number; readonly isLocked: boolean }
-  /** The system refuses to tell. */
+  /** The system refused to say. */
   | { readonly kind: 'no-lock'; readonly file: number; readonly reason: string }
   | { readonly kind: 'moved'; readonly file: number; readonly wait: number };
 

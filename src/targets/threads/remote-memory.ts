@@ -1,4 +1,4 @@
-// Shared memory for a thread without foreign functions: it reads by itself, and asks for the rest.
+// Shared memory for a thread: it reads by itself, and asks the main thread for locks and waits.
 import { Fault } from '../../errors.js';
 import { openReadable } from '../../native/os/readable-file.js';
 import type { ReadableFile } from '../../native/os/readable-file.js';
@@ -39,7 +39,7 @@ class RemoteFile implements SegmentFile {
 
   askLock(answer: (isLocked: boolean) => void): void {
     if (this.#refusal !== '') throw new Fault('NATIVE_FAILED', this.#refusal);
-    // One question at a time: who asks again hears the answer to the first.
+    // One query at a time: a second caller gets the answer to the first.
     if (this.#answer === undefined) this.#send({ kind: 'ask-lock', file: this.#number });
     this.#answer = answer;
   }

@@ -1,4 +1,4 @@
-// The thread of a partition: runs the targets that it is told to, and speaks with the main thread.
+// The thread of a partition: runs targets as the main thread's messages say.
 import { performance } from 'node:perf_hooks';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Subscription } from 'rxjs';

@@ -139,10 +139,10 @@ export const startThread = (setup: ThreadSetup): Worker =>
     name: `partition ${setup.number}`,
   });
 
-/** Reports and stops cross: what is lent to a target that has ended goes back, or it is lent for ever. */
+/** A report may arrive after its target has ended: what it lends is given back. */
 function hear({ worker, memory, remotes }: Thread, message: ReportMessage): void {
   const lent = message.report.kind === 'refreshed' ? message.report.snapshot : undefined;
-  // Whomever it is for: the other targets of the thread write there as well.
+  // Whichever target it is for: the others of the thread render there as well.
   if (lent?.memory !== undefined) memory.buffer = lent.memory;
   const remote = remotes.get(message.target);
   if (remote !== undefined) remote.hear(message);
@@ -150,7 +150,7 @@ function hear({ worker, memory, remotes }: Thread, message: ReportMessage): void
     worker.postMessage({ kind: 'given-back', snapshot: lent.id, times: 1 } satisfies ToThread);
 }
 
-/** Passes a report on, with what was lent as a snapshot of this thread. */
+/** Passes a report on, with the lent text as a snapshot of this thread. */
 function pass(
   report: ReportMessage['report'],
   borrower: Borrower,
