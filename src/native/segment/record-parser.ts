@@ -4,6 +4,7 @@ import type { SlotRef } from '../../model.js';
 import type { DirectoryReader } from './directory-reader.js';
 import {
   LIMITS,
+  MAX_UNIT_BYTES,
   NO_SLOT,
   RECORD,
   RECORD_KIND,
@@ -16,8 +17,6 @@ import { corrupt } from './segment-header.js';
 import type { SegmentHeader } from './segment-header.js';
 import { NO_IDENTITY } from './tree.js';
 import type { ObjectFacts, VariableFacts } from './tree.js';
-
-const UNIT_BYTES = 64;
 
 export type DirectoryRecord =
   | { readonly kind: 'object'; readonly parentId: number; readonly facts: ObjectFacts }
@@ -112,7 +111,7 @@ export function parseRecord(
       name: text(RECORD.name, LIMITS.nameBytes, true),
       type,
       kind,
-      unit: text(RECORD.text1, UNIT_BYTES, true),
+      unit: text(RECORD.text1, MAX_UNIT_BYTES, true),
       help: text(RECORD.text2, LIMITS.helpBytes, true),
       schema,
       frameOffset,

@@ -376,9 +376,10 @@ describe('nothing in a segment can crash, hang or bloat the reader (segment 2)',
   it('64 objects on a path are live, one more is corrupt', () => {
     const publisher = segments.publish('deep', { capacity: { records: 100 }, heartbeatMs: 0 });
     let object = publisher.addRoot('o', 'C');
-    for (let depth = 2; depth < 64; depth++) object = publisher.addObject(object, 'o', 'C');
-    publisher.addObject(object, 'o', 'C');
-    publisher.addObject(object, 'o', 'C');
+    for (let depth = 2; depth < 64; depth++)
+      object = publisher.addObject(object, `${object.name}.o`, 'C');
+    publisher.addObject(object, `${object.name}.o`, 'C');
+    publisher.addObject(object, `${object.name}.p`, 'C');
     const verdictOn = (parent: bigint) => {
       const bytes = segments.bytes('deep');
       field64(64, RECORD.owner, parent)(bytes);
