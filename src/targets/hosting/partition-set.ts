@@ -11,6 +11,7 @@ export interface PartitionSettings {
   readonly workerExecutionMode: 'logical' | 'threaded';
   readonly contextId: string;
   readonly poolName: string;
+  readonly stalledAfterSeconds?: number;
 }
 
 export class PartitionSet {
@@ -18,13 +19,13 @@ export class PartitionSet {
   readonly #made = new Map<number, Partition>();
 
   constructor(settings: PartitionSettings, memory: SharedMemory, nowMs: () => number) {
-    const { contextId, poolName, workerExecutionMode } = settings;
+    const { contextId, poolName, stalledAfterSeconds, workerExecutionMode } = settings;
     // Partitions of one thread look at a segment together.
     const pool = new ServerPool({ watch: segmentWatches(memory, settings), nowMs });
     const thread = { pool, shelf: new CatalogueShelf(), nowMs };
     this.#make = (number) =>
       workerExecutionMode === 'threaded'
-        ? new ThreadedPartition({ number, contextId, poolName }, memory)
+        ? new ThreadedPartition({ number, contextId, poolName, stalledAfterSeconds }, memory)
         : new LogicalPartition(number, thread);
   }
 

@@ -11,6 +11,7 @@ export interface ThreadSetup {
   readonly number: number;
   readonly contextId: string;
   readonly poolName: string;
+  readonly stalledAfterSeconds?: number | undefined;
 }
 
 /** Where the text of a snapshot lies in the memory of a thread. */

@@ -333,7 +333,7 @@ function watchOver(damage: (bytes: Buffer) => void) {
   damage(bytes);
   const memory = new HeapMemory();
   const segment = memory.put('82', bytes);
-  return { memory, segment, watch: new SegmentWatch(memory, '82', '82', () => 1n) };
+  return { memory, segment, watch: new SegmentWatch(memory, '82', '82', { now: () => 1n }) };
 }
 
 function describeDamages(kind: string, state: string, lead: string, damages: readonly Damage[]) {
@@ -385,7 +385,7 @@ describe('nothing in a segment can crash, hang or bloat the reader (segment 2)',
       field64(64, RECORD.owner, parent)(bytes);
       const memory = new HeapMemory();
       memory.put('deep', bytes);
-      return new SegmentWatch(memory, 'deep', 'deep', () => 1n).look().publisher;
+      return new SegmentWatch(memory, 'deep', 'deep', { now: () => 1n }).look().publisher;
     };
     expect(verdictOn(63n).state).to.equal('live');
     const reason = 'Segment is corrupt: object 65 is too deep below its root';
