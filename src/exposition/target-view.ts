@@ -257,6 +257,14 @@ export class TargetView implements ProbeListener {
     }
   }
 
+  /** Forgets what was removed, also where its publisher could not write that down. */
+  gone(item: Tracked): void {
+    // A root that is gone is waited for: without it there is nothing to show.
+    if (item === this.root) return;
+    if (isVariable(item)) this.#removeVariable(item);
+    else this.#removeObject(item);
+  }
+
   changed(item: Tracked): void {
     if (isVariable(item)) this.#builder.variableChanged(item);
     else this.#builder.objectChanged(item);
