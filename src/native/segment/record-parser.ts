@@ -89,7 +89,9 @@ export function parseRecord(
   const kind = VARIABLE_KINDS[kindNumber];
   if (kind === undefined) throw fail(`its variable kind is ${kindNumber}, 0 to 2 are known`);
   const schema = strings.schema(u32(RECORD.text3), LIMITS.schemaEntries * 8);
-  if (schema === undefined) throw fail('its schema is not a list of ascending numbers');
+  if (schema === undefined) throw fail('its schema is not a list of ascending, finite numbers');
+  if (type === 'summary' && schema.some((quantile) => quantile < 0 || quantile > 1))
+    throw fail('its quantiles are not from 0 to 1');
   const isFramed = type === 'string' || type === 'histogram' || type === 'summary';
   const frameOffset = isFramed ? u32(RECORD.text4) : 0;
   const frameLength = isFramed ? u32(RECORD.extra1) : 0;
