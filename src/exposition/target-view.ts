@@ -107,7 +107,7 @@ export class TargetView implements ProbeListener {
   get progress(): SyncProgress {
     const { objects, variables } = this.counts;
     const reason = !this.#isBound
-      ? 'the subtree to be bound'
+      ? 'the rest of its objects, which are being read'
       : objects.synced < objects.total
         ? this.#firstUnsynced()
         : variables.synced < variables.total

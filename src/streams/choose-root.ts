@@ -38,7 +38,7 @@ interface Candidate {
   readonly root: ManagedObject;
 }
 
-const ABSENT: Verdict = { state: 'absent', reason: 'no server key is watched' };
+const ABSENT: Verdict = { state: 'absent', reason: 'no server key has been looked at yet' };
 
 /** Chooses anew whenever the keys' sightings change; sticks to a root until that root is lost. */
 export function chooseRoot(

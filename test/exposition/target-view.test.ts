@@ -106,7 +106,9 @@ describe('a target view', () => {
     source.setSynced(tills, false);
     const one = till('floor.1.t1');
     const { view, render } = watched(source, root, { catalogue: CATALOGUE });
-    expect(view.progress).to.deep.equal(progress([0, 0], [0, 0], 'the subtree to be bound'));
+    expect(view.progress).to.deep.equal(
+      progress([0, 0], [0, 0], 'the rest of its objects, which are being read'),
+    );
     expect(view.isSynced).to.equal(false);
     render();
     expect(view.progress).to.deep.equal(progress([2, 2], [0, 2], 'variable tills of h.1.shop'));

@@ -107,7 +107,7 @@ export class SegmentWatch implements Watch {
     if (opened === undefined) return undefined;
     const words = readWords(opened.file, opened.header);
     this.#ask(opened, nowNs, words);
-    if (opened.isLocked === undefined) return this.#nothing(this.#ended ?? NOT_TOLD_YET);
+    if (opened.isLocked === undefined) return this.#nothing(this.#ended ?? NOT_KNOWN_YET);
     const { isLocked, nameHolder, header } = opened;
     const { heartbeatPeriodNs } = header;
     const { state, heartbeatNs, tick } = words;
@@ -186,9 +186,9 @@ function takeIn(
   }
 }
 
-const NOT_TOLD_YET: Verdict = {
+const NOT_KNOWN_YET: Verdict = {
   state: 'building',
-  reason: 'whether its publisher lives is not told yet',
+  reason: 'the system has not said yet whether its publisher is running',
 };
 
 const absent = (name: string): Verdict => ({

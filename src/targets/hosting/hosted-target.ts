@@ -227,9 +227,14 @@ export class HostedTarget implements Hosted, PipelineObserver {
     if (this.#choice?.kind === 'none') return { ...NO_PROGRESS, reason: this.#choice.reason };
     // Late objects are nobody's wait: what is missing need not be looked for.
     if (this.#isReady && this.#view !== undefined) return { ...this.#view.counts, reason: '' };
-    const progress = this.#view?.progress ?? { ...NO_PROGRESS, reason: 'the first look' };
+    const progress = this.#view?.progress ?? {
+      ...NO_PROGRESS,
+      reason: 'the first look at its segments',
+    };
     // All that is known is synced, so what is not known yet is waited for.
-    return progress.reason === '' ? { ...progress, reason: 'the directory to be read' } : progress;
+    return progress.reason === ''
+      ? { ...progress, reason: 'the rest of its objects, which are being read' }
+      : progress;
   }
 
   #counted(): Counted {

@@ -162,7 +162,12 @@ describe('SegmentWatch', () => {
       const { publisher, source } = watch.look();
       return [publisher.state, source !== undefined];
     };
-    expect(seen()).to.deep.equal(['building', false]);
+    expect(watch.look().publisher).to.deep.equal({
+      ...{
+        state: 'building',
+        reason: 'the system has not said yet whether its publisher is running',
+      },
+    });
     expect(seen(), 'asked once').to.deep.equal(['building', false]);
     expect(answers.length).to.equal(1);
     answers[0]?.(true);
