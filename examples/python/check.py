@@ -1,5 +1,5 @@
 """Independent checks of the bytes: a small reader of its own, written from the page, sharing no constants."""
-import ctypes, errno, fcntl, glob, os, random, signal, struct, subprocess, sys, threading, time, zlib
+import ctypes, errno, fcntl, glob, math, os, random, signal, struct, subprocess, sys, threading, time, zlib
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 import shm_publisher as shm
@@ -127,7 +127,7 @@ class Seg:
         spans.sort()
         ok(all(p[1] <= q[0] for p, q in zip(spans, spans[1:])), "frames do not overlap")
         taken = [x["slot"] for x in (*self.objects.values(), *self.vars.values())]
-        taken += [o["asof"] for o in self.objects.values() if o["asof"] != 0xFFFFFFFF]
+        taken += [o["asof"] for o in self.objects.values() if o["parent"] == 0 and o["asof"] != 0xFFFFFFFF]
         ok(len(set(taken)) == len(taken), "no slot has two owners")
         ok(all(x["word"] >> 1 == x["inc"] for x in (*self.objects.values(), *self.vars.values())), "words agree")
 
@@ -143,7 +143,7 @@ def scalars_and_frames():
     a = mk("u", 1, kind=1, value=2**64 - 1, unit="bytes", help="né")
     b, c, e = mk("i", 2, kind=2, value=-5), mk("f", 3, value=-0.5), mk("b", 4, value=True)
     s = mk("s", 5, value="x" * 15 + "é", capacity=16)      # must be cut before the é
-    h = mk("h", 6, schema=[1, 2.5], value=())
+    h = mk("h", 6, schema=[1, 2.5]); mk("late", 6, schema=[1], value=None)
     q = mk("q", 7, schema=[0, .5, 1])
     mk("long", 5, capacity=65528, value="€" * 30000)
     ok(not os.path.exists(p.path), "no name before publish()")
@@ -151,7 +151,7 @@ def scalars_and_frames():
     ok(os.stat(p.path).st_mode & 0o777 == 0o644, "mode")
     ok(not glob.glob(f"/dev/shm/.{CTX}*"), "temporary name gone")
     g = Seg(p.path)
-    ok(g.held and g.state == 1 and g.epoch == 0 and g.n == 9, "live")
+    ok(g.held and g.state == 1 and g.epoch == 0 and g.n == 10, "live")
     ok(0 <= time.clock_gettime_ns(time.CLOCK_MONOTONIC) - g.heartbeat < 10**9, "heartbeat")
     r = g.objects[1]
     ok(r["hia"] == ["h", "1", "a"] and r["cls"] == "Root" and not r["synced"] and r["asof"] == 1, "root")
@@ -162,7 +162,11 @@ def scalars_and_frames():
     ok(u(f, 8) == 15 and f[16:31] == b"x" * 15 and f[31] == 0 and len(f) == 40, "cut text, padded")
     f = g.var("long")["frame"]
     ok(u(f, 8) == 65526 and f[16:16 + 65526].decode() == "€" * 21842, "longest text")
-    ok(not g.var("q")["synced"] and g.var("q")["value"] == 0 and not any(g.var("q")["frame"]), "unsynced summary")
+    f = g.var("q")["frame"]
+    ok(g.var("q")["synced"] and g.var("q")["value"] == 1 and u(f, 0) == 1 and u(f, len(f) - 8) == 1, "empty summary")
+    ok(f[8:24] == bytes(16) and all(math.isnan(x) for x in struct.unpack("<3d", f[24:48])), "nothing observed, no quantiles")
+    ok(g.var("h")["synced"] and not any(g.var("h")["frame"][8:-8]), "empty histogram")
+    ok(not g.var("late")["synced"] and not any(g.var("late")["frame"]), "unsynced histogram")
     for x in (1, 1.5, 2.5, 99):
         h.observe(x)
     q.set_summary(3, 6.0, [1, 2, 3])
@@ -182,6 +186,18 @@ def scalars_and_frames():
     p.notify()
     fd = os.open(p.path, os.O_RDONLY)
     ok(Seg(None, fd).tick == t + 1, "tick")
+    def refused(store):
+        try:
+            store()
+        except ValueError:
+            return True
+    for store in (lambda: a.set(-1), lambda: a.set(2**64), lambda: a.set(1.5), lambda: b.set(2**63), lambda: mk("w", 1, value=-1),
+                  lambda: q.set_summary(-1, 0, [1, 2, 3]), lambda: mk("w", 6, schema=[math.inf]), lambda: h.observe(math.nan),
+                  lambda: p.add_object(root, "o"), lambda: p.add_object(root, "h.1.a."), lambda: p.add_object(root, "h.1.ab.c")):
+        ok(refused(store), "refused")
+    before = bytes(g.d[4096:])
+    g = Seg(None, fd)
+    ok(g.d[4096:] == before and g.n == 10 and g.dropped == (0, 0), "nothing stored of what was refused")
     p.close()
     g = Seg(None, fd)
     ok(g.state == 2 and g.tick == t + 2 and not g.held and not os.path.exists(p.path), "closed, lock and name gone")
@@ -193,7 +209,7 @@ def removal_and_reuse():
     with shm.Publisher("rm", CTX, slots=8, frames=64) as p:
         root = p.add_root("r")
         p.publish()
-        o = p.add_object(root, "o"); o2 = p.add_object(o, "o2")
+        o = p.add_object(root, "r.o"); o2 = p.add_object(o, "r.o.o2")
         v = p.add_variable(o2, "v", 1, value=5); s = p.add_variable(o2, "s", 5, value="abc", capacity=8)
         slots = [n.slot for n in (o, o2, v, s)]
         o.remove()

@@ -19,9 +19,9 @@ def build(pub, root_id):
         "even": pub.add_variable(root, "even", shm.BOOL, kind=shm.GAUGE, help="Whether the step is even", value=True),
         "status": pub.add_variable(root, "status", shm.STRING, help="A text", value="starting", capacity=64),
         "latency": pub.add_variable(root, "latency", shm.HISTOGRAM, unit="seconds", help="Latency",
-                                    schema=(0.01, 0.1, 1.0), value=()),
+                                    schema=(0.01, 0.1, 1.0)),      # begins without observations
         "sizes": pub.add_variable(root, "sizes", shm.SUMMARY, unit="bytes", help="Sizes",
-                                  schema=(0.5, 0.9, 0.99)),          # unsynced until the first update
+                                  schema=(0.5, 0.9, 0.99)),          # so does this
     }
 
 
@@ -75,7 +75,7 @@ def main():
             step += 1
             update(variables, step)
             if child is None and elapsed >= 1:
-                child = pub.add_object(root, "worker", "Worker")
+                child = pub.add_object(root, f"{root.name}.worker", "Worker")
                 pub.add_variable(child, "pid", shm.U64, kind=shm.GAUGE, value=os.getpid())
             if child is not None and child.alive and elapsed >= 3:
                 child.remove()

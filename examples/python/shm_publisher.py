@@ -24,7 +24,7 @@ import time
 import zlib
 from bisect import bisect_left
 from collections import deque
-from math import isfinite, isnan
+from math import isfinite, isnan, nan
 
 U64, I64, F64, BOOL, STRING, HISTOGRAM, SUMMARY = range(1, 8)                   # types
 UNKNOWN, COUNTER, GAUGE = range(3)                                              # kinds
@@ -43,6 +43,8 @@ MAX_DEPTH, MAX_TEXT, MAX_SCHEMA = 64, 65528, 512
 HEADER = struct.Struct("<8sIHHIIQQQQQQQQQQQQQQQQQQQ76x")                        # bytes 0 to 251
 RECORD = struct.Struct("<IBBBBIQQI7I")                                          # bytes 4 to 63
 FORMATS = {U64: "Q", I64: "q", F64: "d", BOOL: "Q"}
+RANGES = {U64: (0, 2**64 - 1), I64: (-2**63, 2**63 - 1)}
+USUAL = object()                                                                # a histogram or summary begins empty
 FUTEX_WAKE, SYS_FUTEX = 1, {"x86_64": 202, "aarch64": 98, "riscv64": 98}.get(platform.machine())
 
 
@@ -65,6 +67,18 @@ def _string(text, most, what):
     return data
 
 
+def _number(type_, value, what):
+    """A scalar as it is stored; checked before anything is, for half an update would stay."""
+    if type_ == BOOL:
+        return int(bool(value))
+    if type_ == F64:
+        return float(value)
+    least, most = RANGES[type_]
+    if value != int(value) or not least <= value <= most:
+        raise ValueError(f"{what} cannot be {value}: integers from {least} to {most} are allowed")
+    return int(value)
+
+
 def _lock(fd):
     """A write lock on the whole file that belongs to the open file description, not to the process."""
     # struct flock: l_type, l_whence, (padding), l_start, l_len, l_pid (0, or the kernel refuses), (padding)
@@ -80,6 +94,10 @@ class _Node:
         self.frame, self.frame_length = 0, 0
         self.as_of_slot, self.as_of_incarnation = NO_SLOT, 0
         self.alive = False                  # False: dropped for lack of room, or removed; stores are ignored
+
+    @property
+    def name(self):
+        return self._strings[0].decode("utf-8")
 
     def set_synced(self, synced):
         with self._pub._lock:
@@ -117,7 +135,7 @@ class Object(_Node):
 
     def _record(self, index, offsets):
         return RECORD.pack(index, OBJECT_RECORD, 0, 0, 0, self.slot, self.id, self._parent.id if self._parent else 0,
-                           self.incarnation, *offsets, self.as_of_slot, self.as_of_incarnation)
+                           self.incarnation, *offsets, 0 if self._parent else self.as_of_slot, self.as_of_incarnation)
 
 
 class Variable(_Node):
@@ -131,14 +149,9 @@ class Variable(_Node):
 
     def set(self, value):
         """Gives a scalar or a text a value, and syncs it."""
-        if self.type == BOOL:
-            value = int(bool(value))
-        elif self.type == F64:
-            value = float(value)
-        elif self.type == STRING:
-            value = self._cut(value)
-        elif self.type in (HISTOGRAM, SUMMARY):
+        if self.type in (HISTOGRAM, SUMMARY):
             raise TypeError("a histogram has observe(), a summary set_summary()")
+        value = self._cut(value) if self.type == STRING else _number(self.type, value, "a value")
         with self._pub._lock:
             if self.alive:
                 if self.type == STRING:
@@ -184,6 +197,7 @@ class Variable(_Node):
     def set_summary(self, count, total, values):
         if self.type != SUMMARY or len(values) != len(self._schema):
             raise TypeError("not a summary, or not one value a quantile")
+        count, total, values = _number(U64, count, "a count"), float(total), [float(value) for value in values]
 
         def payload():
             self._pub._u64[self._unit + 1] = count
@@ -345,6 +359,8 @@ class Publisher:
             raise ValueError(f"no such state: {state}")
         if parent and parent.depth >= MAX_DEPTH:
             raise ValueError(f"more than {MAX_DEPTH} objects on a path")
+        if parent and (not object_id.startswith(parent.name + ".") or len(object_id) < len(parent.name) + 2):
+            raise ValueError(f"the id of what is below {parent.name} begins with it and a dot, found {object_id!r}")
         node = Object(self, parent, [_string(text, 1024, what) for text, what in (
             (object_id, "object id"), (class_name, "class"), (host, "host"), (instance, "instance"),
             (application, "application"))])
@@ -355,10 +371,11 @@ class Publisher:
         self._add(node, value, OBJECTS_DROPPED, as_of)
         return node
 
-    def add_variable(self, parent, name, type_, *, kind=UNKNOWN, unit="", help="", value=None, schema=(),
+    def add_variable(self, parent, name, type_, *, kind=UNKNOWN, unit="", help="", value=USUAL, schema=(),
                      capacity=256):
-        """`value`: the first value; None: unsynced.  A histogram's is () for one without observations, or an iterable
-        of observations; a summary's is (count, sum, values).  `capacity`: bytes that a text may have."""
+        """`value`: the first value; None: unsynced, as all but histograms and summaries are without it.  A histogram's
+        is an iterable of observations, by default none; a summary's is (count, sum, values), by default (0, 0, NaN).
+        `capacity`: bytes that a text may have."""
         if not U64 <= type_ <= SUMMARY or not UNKNOWN <= kind <= GAUGE:
             raise ValueError("no such type or kind")
         if kind and type_ in (STRING, HISTOGRAM, SUMMARY):
@@ -370,6 +387,18 @@ class Publisher:
             raise ValueError("not a schema")
         if not 0 <= capacity <= MAX_TEXT:
             raise ValueError(f"a text has at most {MAX_TEXT} bytes")
+        if value is USUAL:
+            value = {HISTOGRAM: (), SUMMARY: (0, 0.0, [nan] * len(schema))}.get(type_)
+        if value is not None and type_ < STRING:
+            value = _number(type_, value, name)
+        elif value is not None and type_ == HISTOGRAM:
+            value = [float(v) for v in value]
+            if any(map(isnan, value)):
+                raise ValueError("NaN cannot be observed")
+        elif value is not None and type_ == SUMMARY:
+            if len(value[2]) != len(schema):
+                raise ValueError("not one value a quantile")
+            value = _number(U64, value[0], name), float(value[1]), [float(v) for v in value[2]]
         node = Variable(self, parent, [
             _string(name, 1024, "name"), _string(unit, 64, "unit"), _string(help, 4096, "help"),
             struct.pack(f"<{len(schema)}d", *schema)], type_, kind, schema, -(-capacity // 8) * 8)
@@ -398,7 +427,7 @@ class Publisher:
                         self._f64[node._unit + 3 + i] = values[i]
                 node._update(numbers)
             else:
-                node._store({F64: float, BOOL: lambda v: int(bool(v))}.get(type_, int)(value), FORMATS[type_])
+                node._store(value, FORMATS[type_])
             return True
         self._add(node, first, VARIABLES_DROPPED, False)
         return node

@@ -15,7 +15,7 @@
  * Functions return 0 or a negative errno value; shm_error_text() says it in words:
  *   -ESTALE  the object or variable was removed, or never found room: nothing was stored
  *   -ENOSPC  no room; the segment counts it, and the handle is inert (every use says -ESTALE)
- *   -EINVAL  a name, schema, type or capacity that the format does not allow
+ *   -EINVAL  a name, object id, schema, type, value or capacity that the format does not allow
  *   -EBUSY   another publisher lives under this name
  *
  * Threads: everything that adds or removes takes a mutex. Setting a value takes none, so a variable
@@ -188,6 +188,9 @@ typedef struct shm_variable_options {
   const double *schema;
   uint32_t schema_entries;
   uint32_t text_bytes; /* that a text may have, default 64 */
+  /* A histogram or summary is not there before its first update. Default false: it begins synced,
+   * without observations. Other types are never there before their first value. */
+  bool unsynced;
 } shm_variable_options;
 
 typedef struct shm_publisher shm_publisher;
@@ -959,7 +962,7 @@ static inline const char *shm_error_text(int code) {
   case 0: return "no error";
   case ESTALE: return "the object or variable is gone, or never found room";
   case ENOSPC: return "no room in the segment or in " SHM_FOLDER;
-  case EINVAL: return "a name, schema, type or capacity that the format does not allow";
+  case EINVAL: return "a name, object id, schema, type, value or capacity that the format does not allow";
   case EBUSY: return "another publisher lives under this name";
   default: return strerror(code < 0 ? -code : code);
   }
@@ -1055,12 +1058,22 @@ static inline bool shm_build_object(shm_publisher *p, shm_object *out, shm_node 
   record.id = node->id;
   record.owner = parent == NULL ? 0 : parent->id;
   record.incarnation = made.ref.synced >> 1;
-  record.extra1 = node->as_of_slot;
+  record.extra1 = parent == NULL ? node->as_of_slot : 0;
   record.extra2 = made.as_of.synced >> 1;
   if (!shm_add_record(p, record, texts, &node->index)) return false;
   shm_attach(p, node, parent);
   *out = made;
   return true;
+}
+
+/* Whether an id is its parent's id, a dot, and at least one more byte. */
+static inline bool shm_is_id_below(const shm_publisher *p, const shm_node *parent, shm_text id) {
+  shm_record record;
+  memcpy(&record, shm_record_at(p, &p->active, parent->index), sizeof record);
+  shm_text above = shm_string_at(shm_strings_of(p, &p->active), record.text[0]);
+  const char *bytes = (const char *)id.bytes;
+  return id.length >= above.length + 2 && memcmp(bytes, above.bytes, above.length) == 0 &&
+         bytes[above.length] == '.';
 }
 
 static inline int shm_insert_object(shm_publisher *p, shm_object *out, const shm_object *parent,
@@ -1069,6 +1082,7 @@ static inline int shm_insert_object(shm_publisher *p, shm_object *out, const shm
     return parent->ref.word == NULL ? -ENOSPC : -ESTALE;
   shm_node *above = parent == NULL ? NULL : parent->node;
   if (above != NULL && above->depth >= SHM_DEPTH) return -EINVAL;
+  if (above != NULL && !shm_is_id_below(p, above, texts[0])) return -EINVAL;
   shm_node *node = shm_new_node();
   if (node == NULL) return -ENOMEM;
   if (shm_build_object(p, out, node, above, options, texts)) return 0;
@@ -1109,7 +1123,8 @@ static inline int shm_add_root(shm_publisher *p, shm_object *out, const char *na
   return shm_make_object(p, out, NULL, name, class_name, options);
 }
 
-/* Adds an object below another. `options` may be NULL. */
+/* Adds an object below another. `name` is the whole path: the parent's id, a dot and more, or the
+ * answer is -EINVAL. `options` may be NULL. */
 static inline int shm_add_object(const shm_object *parent, shm_object *out, const char *name,
                                  const char *class_name, const shm_object_options *options) {
   return shm_make_object(parent->publisher, out, parent, name, class_name, options);
@@ -1188,7 +1203,15 @@ static inline bool shm_copy_schema(shm_node *node, const shm_variable_options *o
   return node->schema != NULL;
 }
 
-/* Takes slot, frame and schema of a variable: no value yet. */
+/* Update 1 of a frame that nobody reads yet: no observations, and so no quantiles. */
+static inline void shm_begin_empty(const shm_variable *made) {
+  for (uint32_t i = 3; made->type == SHM_SUMMARY && i + 1 < made->units; i++)
+    shm_put(made->frame + i, shm_bits((double)NAN));
+  shm_put(made->frame + made->units - 1, 1);
+  shm_put(made->frame, 1);
+}
+
+/* Takes slot, frame and schema of a variable, and states whether it has a value. */
 static inline bool shm_take_variable(shm_publisher *p, shm_variable *made, shm_node *node,
                                      const shm_variable_options *options) {
   if (!shm_copy_schema(node, options)) return false;
@@ -1199,8 +1222,10 @@ static inline bool shm_take_variable(shm_publisher *p, shm_variable *made, shm_n
     if (node->frame == NULL) return false;
     made->frame = shm_frame_unit(p, node->frame->at);
   }
-  shm_put(made->ref.value, 0);
-  __atomic_store_n(made->ref.word, made->ref.synced - 1, __ATOMIC_RELEASE);
+  bool is_synced = made->type >= SHM_HISTOGRAM && !options->unsynced;
+  if (is_synced) shm_begin_empty(made);
+  shm_put(made->ref.value, is_synced ? 1 : 0);
+  __atomic_store_n(made->ref.word, made->ref.synced - (is_synced ? 0 : 1), __ATOMIC_RELEASE);
   return true;
 }
 
@@ -1238,8 +1263,9 @@ static inline int shm_insert_variable(shm_publisher *p, shm_variable *out, int t
   return -ENOSPC;
 }
 
-/* Adds a variable of type SHM_U64, ..., without a value until the first is set. `options` may be
- * NULL. Without room, `out` is an inert handle. */
+/* Adds a variable of type SHM_U64, ...: without a value until the first is set, but for histograms
+ * and summaries, which begin without observations. `options` may be NULL. Without room, `out` is an
+ * inert handle. */
 static inline int shm_add_variable(const shm_object *object, shm_variable *out, const char *name,
                                    int type, const shm_variable_options *options) {
   shm_variable_options defaults = shm_variable_options_default();
@@ -1407,7 +1433,7 @@ static inline int shm_text_set_shared(const shm_variable *variable, const char *
   return code;
 }
 
-/* The first bucket whose bound a value does not exceed; the last one for NaN too. */
+/* The first bucket whose bound a value does not exceed. */
 static inline uint32_t shm_bucket(const shm_node *node, double value) {
   uint32_t low = 0, high = node->schema_entries;
   while (low < high) {
@@ -1418,10 +1444,11 @@ static inline uint32_t shm_bucket(const shm_node *node, double value) {
   return low;
 }
 
-/* Counts one observation. */
+/* Counts one observation; -EINVAL for NaN, which no bucket counts. */
 static inline int shm_histogram_observe(const shm_variable *variable, double value) {
   int code = shm_check_use(variable, SHM_HISTOGRAM);
   if (code != 0) return code;
+  if (isnan(value)) return -EINVAL;
   uint64_t *sum = variable->frame + 1;
   uint64_t *count = variable->frame + 2 + shm_bucket(variable->node, value);
   uint64_t number = shm_begin_update(variable);

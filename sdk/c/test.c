@@ -420,17 +420,17 @@ static void test_objects(void) {
   options.state = SHM_STATE_INIT;
   options.synced = false;
   CHECK(shm_add_root(p, &other, "second", "Root", &options) == 0);
-  CHECK(shm_add_object(&root, &child, "child", "Thing", NULL) == 0);
+  CHECK(shm_add_object(&root, &child, "host.1.app.child", "Thing", NULL) == 0);
   CHECK(read_directory(&r) && count_live(&r) == 3);
   const entry *root_entry = find(&r, "host.1.app"), *second = find(&r, "second");
-  const entry *child_entry = find(&r, "child");
+  const entry *child_entry = find(&r, "host.1.app.child");
   CHECK(strcmp(second->text2, "h") == 0 && strcmp(second->text4, "a") == 0);
   CHECK(child_entry->owner == root_entry->id && strcmp(child_entry->text1, "Thing") == 0);
-  CHECK(!has_value(&r, "second") && value(&r, "child") == 1);
+  CHECK(!has_value(&r, "second") && value(&r, "host.1.app.child") == 1);
   CHECK(shm_set_synced(&other, true) == 0 && value(&r, "second") == 0);
-  CHECK(shm_set_state(&child, SHM_STATE_DEAD) == 0 && value(&r, "child") == 4);
+  CHECK(shm_set_state(&child, SHM_STATE_DEAD) == 0 && value(&r, "host.1.app.child") == 4);
   CHECK(shm_set_state(&child, 6) == -EINVAL);
-  CHECK(shm_set_synced(&child, false) == 0 && !has_value(&r, "child"));
+  CHECK(shm_set_synced(&child, false) == 0 && !has_value(&r, "host.1.app.child"));
   uint64_t as_of;
   CHECK(!slot_value(&r, root_entry->as_of_slot, root_entry->as_of_incarnation, &as_of));
   CHECK(shm_set_as_of(&root, 12345) == 0);
@@ -506,12 +506,13 @@ static void test_histogram(void) {
   for (int i = 0; i < 5; i++) CHECK(shm_histogram_observe(&h, observed[i]) == 0);
   CHECK(read_directory(&r) && find(&r, "h")->units == 7 && find(&r, "h")->schema_entries == 3);
   CHECK(memcmp(find(&r, "h")->schema, bounds, sizeof bounds) == 0);
-  CHECK(frame_of(&r, find(&r, "h"), f) && double_of(f[1]) == 12 && f[0] == 5);
-  CHECK(f[2] == 2 && f[3] == 1 && f[4] == 1 && f[5] == 1 && value(&r, "h") == 5);
+  CHECK(frame_of(&r, find(&r, "h"), f) && double_of(f[1]) == 12 && f[0] == 6);
+  CHECK(f[2] == 2 && f[3] == 1 && f[4] == 1 && f[5] == 1 && value(&r, "h") == 6);
   static const uint64_t counts[] = {9, 8, 7, 6};
   CHECK(shm_histogram_set(&h, counts, 4, 99) == 0 && frame_of(&r, find(&r, "h"), f));
-  CHECK(double_of(f[1]) == 99 && f[2] == 9 && f[5] == 6 && f[6] == 6);
+  CHECK(double_of(f[1]) == 99 && f[2] == 9 && f[5] == 6 && f[6] == 7);
   CHECK(shm_histogram_set(&h, counts, 3, 99) == -EINVAL);
+  CHECK(shm_histogram_observe(&h, (double)NAN) == -EINVAL && value(&r, "h") == 7);
   stop(p, &r);
 }
 
@@ -537,6 +538,56 @@ static int schema_code(const shm_object *object, int type, const double *schema,
   return shm_add_variable(object, &ignored, "schema", type, &options);
 }
 
+/* A frame that was used before, so that zeros and NaN are stored and not found. */
+static void test_begin_empty(void) {
+  static const double bounds[] = {0.5, 1};
+  static const uint64_t counts[] = {1, 2, 3};
+  reader r;
+  shm_object root;
+  shm_publisher *p = start(options_of("empty"), &r, &root);
+  shm_variable old = add_schema(&root, "old", SHM_HISTOGRAM, bounds, 2), late;
+  CHECK(shm_histogram_set(&old, counts, 3, 9) == 0 && shm_remove_variable(&old) == 0);
+  add_schema(&root, "h", SHM_HISTOGRAM, bounds, 2);
+  add_schema(&root, "s", SHM_SUMMARY, bounds, 2);
+  add(&root, "text", SHM_STRING);
+  shm_variable_options options = shm_variable_options_default();
+  options.unsynced = true;
+  CHECK(shm_add_variable(&root, &late, "late", SHM_HISTOGRAM, &options) == 0);
+  uint64_t f[128];
+  CHECK(read_directory(&r) && has_value(&r, "h") && value(&r, "h") == 1);
+  CHECK(frame_of(&r, find(&r, "h"), f) && f[0] == 1 && double_of(f[1]) == 0);
+  CHECK(f[2] == 0 && f[3] == 0 && f[4] == 0 && f[5] == 1);
+  CHECK(has_value(&r, "s") && value(&r, "s") == 1 && frame_of(&r, find(&r, "s"), f));
+  CHECK(f[1] == 0 && double_of(f[2]) == 0 && isnan(double_of(f[3])) && isnan(double_of(f[4])));
+  CHECK(!has_value(&r, "text") && !has_value(&r, "late"));
+  CHECK(shm_histogram_observe(&late, 1) == 0 && has_value(&r, "late"));
+  stop(p, &r);
+}
+
+/* Refused ids are published nowhere, and are no lack of room. */
+static void test_ids(void) {
+  static const char *const refused[] = {"",          "till",        "host.1.app", "host.1.app.",
+                                        "host.1.ap", "host.1.apps", "host.1.app-x"};
+  static const char *const taken[] = {"host.1.app.0.deep.down", "host.1.app.trailing."};
+  reader r;
+  shm_object root, object, below;
+  shm_publisher *p = start(small_options("ids"), &r, &root);
+  for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++)
+    CHECK(shm_add_object(&root, &object, refused[i], "C", NULL) == -EINVAL);
+  CHECK(shm_add_object(&root, &object, NULL, "C", NULL) == -EINVAL);
+  CHECK(read_directory(&r) && count_live(&r) == 1 && word_at(&r, 1408) == 0);
+  for (size_t i = 0; i < sizeof taken / sizeof taken[0]; i++)
+    CHECK(shm_add_object(&root, &object, taken[i], "C", NULL) == 0);
+  /* The parent's id is looked up after the directories changed roles, too. */
+  for (int i = 0; i < 100; i++) {
+    CHECK(shm_add_object(&object, &below, "host.1.app.below", "C", NULL) == -EINVAL);
+    CHECK(shm_add_object(&object, &below, "host.1.app.trailing..below", "C", NULL) == 0);
+    CHECK(shm_remove_object(&below) == 0);
+  }
+  CHECK(read_directory(&r) && r.epoch > 0 && count_live(&r) == 3 && word_at(&r, 1408) == 0);
+  stop(p, &r);
+}
+
 static void test_limits(void) {
   static const double falling[] = {2, 1}, endless[] = {1, HUGE_VAL}, beyond[] = {0.5, 1.5};
   reader r;
@@ -549,14 +600,19 @@ static void test_limits(void) {
   CHECK(schema_code(&root, 8, NULL, 0) == -EINVAL);
   char name[1026];
   memset(name, 'n', sizeof name);
+  memcpy(name, "host.1.app.", 11);
   name[1025] = '\0';
   CHECK(shm_add_object(&root, &next, name, "C", NULL) == -EINVAL);
   name[1024] = '\0';
   CHECK(shm_add_object(&root, &next, name, "C", NULL) == 0);
   at = root;
-  for (int depth = 2; depth <= 64; depth++)
-    CHECK(shm_add_object(&at, &at, "deep", "C", NULL) == 0);
-  CHECK(shm_add_object(&at, &next, "deeper", "C", NULL) == -EINVAL);
+  name[10] = '\0';
+  for (int depth = 2; depth <= 64; depth++) {
+    strcat(name, ".d");
+    CHECK(shm_add_object(&at, &at, name, "C", NULL) == 0);
+  }
+  strcat(name, ".d");
+  CHECK(shm_add_object(&at, &next, name, "C", NULL) == -EINVAL);
   CHECK(read_directory(&r) && count_live(&r) == 65);
   CHECK(shm_remove_object(&root) == 0 && read_directory(&r) && count_live(&r) == 0);
   stop(p, &r);
@@ -569,7 +625,7 @@ static void test_stale_handles(void) {
   options.slots = 4; /* root, its as-of time, the object, one variable */
   shm_publisher *p = start(options, &r, &root);
   memset(&zero, 0, sizeof zero);
-  CHECK(shm_add_object(&root, &object, "object", "C", NULL) == 0);
+  CHECK(shm_add_object(&root, &object, "host.1.app.object", "C", NULL) == 0);
   shm_variable old = add(&object, "old", SHM_U64);
   CHECK(shm_u64_set(&old, 1) == 0 && shm_remove_variable(&old) == 0);
   CHECK(shm_u64_set(&old, 2) == -ESTALE && shm_u64_add_shared(&old, 2) == -ESTALE);
@@ -580,7 +636,7 @@ static void test_stale_handles(void) {
   CHECK(shm_text_set(&text, "x") == -ESTALE && shm_text_set_shared(&text, "x") == -ESTALE);
   CHECK(shm_set_state(&object, 1) == -ESTALE && shm_set_synced(&object, true) == -ESTALE);
   CHECK(shm_remove_object(&object) == -ESTALE && shm_remove_object(&zero) == -ESTALE);
-  CHECK(shm_add_object(&object, &object, "late", "C", NULL) == -ESTALE);
+  CHECK(shm_add_object(&object, &object, "host.1.app.late", "C", NULL) == -ESTALE);
   CHECK(read_directory(&r) && count_live(&r) == 1 && word_at(&r, 1408) == 1);
   stop(p, &r);
 }
@@ -639,7 +695,7 @@ static void check_full(shm_options options, int type, const char *stem, uint32_t
   for (uint32_t i = 0; i < count; i++) CHECK(shm_remove_variable(&all[i]) == 0);
   CHECK(fill(&root, type, stem, all) == expected);
   if (options.slots < 40) { /* objects are dropped as well, and what is below them */
-    CHECK(shm_add_object(&root, &inert, "inert", "C", NULL) == -ENOSPC);
+    CHECK(shm_add_object(&root, &inert, "host.1.app.inert", "C", NULL) == -ENOSPC);
     CHECK(shm_add_object(&inert, &below, "below", "C", NULL) == -ENOSPC);
     CHECK(word_at(&r, 1408) == 2);
   }
@@ -725,7 +781,7 @@ static void churn_toggle_object(const shm_object *root, churn_object *o, uint32_
     memset(o, 0, sizeof *o);
     return;
   }
-  snprintf(o->name, sizeof o->name, "o%u", number);
+  snprintf(o->name, sizeof o->name, "host.1.app.o%u", number);
   CHECK(shm_add_object(root, &o->handle, o->name, "Thing", NULL) == 0);
   o->is_there = true;
 }
@@ -847,11 +903,11 @@ static void test_no_memory(void) {
   p->fd = -1; /* 64 records: no room for a tombstone, and none in the other directory */
   CHECK(shm_remove_variable(&all[30]) == 0 && p->is_behind);
   CHECK(shm_u64_set(&all[30], 1) == -ESTALE && read_directory(&r) && !has_value(&r, "v30"));
-  CHECK(shm_add_object(&root, &late, "late", "C", NULL) == -ENOSPC);
+  CHECK(shm_add_object(&root, &late, "host.1.app.late", "C", NULL) == -ENOSPC);
   CHECK(shm_add_variable(&root, &v, "text", SHM_STRING, NULL) == -ENOSPC);
   p->fd = fd;
-  CHECK(shm_add_object(&root, &late, "late", "C", NULL) == 0 && !p->is_behind);
-  CHECK(read_directory(&r) && r.epoch == 1 && find(&r, "v30") == NULL && find(&r, "late") != NULL);
+  CHECK(shm_add_object(&root, &late, "host.1.app.late", "C", NULL) == 0 && !p->is_behind);
+  CHECK(read_directory(&r) && r.epoch == 1 && find(&r, "v30") == NULL && find(&r, "host.1.app.late") != NULL);
   CHECK(word_at(&r, 1408) == 1 && word_at(&r, 1472) == 1);
   stop(p, &r);
 }
@@ -957,7 +1013,7 @@ static void *change_structure(void *argument) {
   const shared_values *s = (const shared_values *)argument;
   for (int i = 0; i < 5000; i++) {
     shm_object object;
-    CHECK(shm_add_object(&s->root, &object, "passing", "C", NULL) == 0);
+    CHECK(shm_add_object(&s->root, &object, "host.1.app.passing", "C", NULL) == 0);
     shm_variable v = add(&object, "passing", SHM_STRING);
     CHECK(shm_text_set_shared(&v, "text") == 0 && shm_remove_object(&object) == 0);
   }
@@ -983,7 +1039,7 @@ static void test_threads(void) {
   CHECK(value(&r, "u") == 3ull * THREADS * ADDS);
   CHECK((int64_t)value(&r, "i") == -2ll * THREADS * ADDS);
   CHECK(double_of(value(&r, "f")) == 0.5 * THREADS * ADDS);
-  CHECK(frame_of(&r, find(&r, "h"), f) && f[0] == 1ull * THREADS * OBSERVATIONS);
+  CHECK(frame_of(&r, find(&r, "h"), f) && f[0] == 1ull * THREADS * OBSERVATIONS + 1);
   for (int i = 2; i < 6; i++) CHECK(f[i] == THREADS * OBSERVATIONS / 4);
   CHECK(double_of(f[1]) == 1.5 * THREADS * OBSERVATIONS);
   stop(p, &r);
@@ -994,7 +1050,8 @@ typedef struct frame_writer {
   int is_ending;
 } frame_writer;
 
-/* Every update can be told from any mixture: all parts of it follow from one number. */
+/* Every update can be told from any mixture: all parts of it follow from one number. Update 1 of a
+ * histogram and of a summary is the empty one that they begin with. */
 static void *write_frames(void *argument) {
   frame_writer *w = (frame_writer *)argument;
   char text[201];
@@ -1021,12 +1078,13 @@ static bool is_whole_text(const uint64_t *f) {
 
 static bool is_whole_histogram(const uint64_t *f) {
   double sum = (double)f[3] + 2.0 * (double)f[4] + 3.0 * (double)f[5];
-  return f[2] + f[3] + f[4] + f[5] == f[0] && double_of(f[1]) == sum;
+  return f[2] + f[3] + f[4] + f[5] == f[0] - 1 && double_of(f[1]) == sum;
 }
 
 static bool is_whole_summary(const uint64_t *f) {
-  double n = (double)f[0];
-  return f[1] == f[0] && double_of(f[2]) == n && double_of(f[3]) == n && double_of(f[4]) == n;
+  double n = (double)f[0] - 1;
+  if (f[0] == 1) return f[1] == 0 && isnan(double_of(f[3]));
+  return f[1] == f[0] - 1 && double_of(f[2]) == n && double_of(f[3]) == n && double_of(f[4]) == n;
 }
 
 static uint32_t check_frame(const reader *r, const char *name, bool (*is_whole)(const uint64_t *)) {
@@ -1083,6 +1141,7 @@ int main(void) {
       test_header,          test_bad_options,       test_scalars,
       test_objects,         test_record_bytes,      test_texts,
       test_histogram,       test_summary,           test_limits,
+      test_begin_empty,     test_ids,
       test_stale_handles,   test_incarnations_wrap, test_capacity, test_string_capacity,
       test_churn,           test_churn_with_reader, test_no_memory,
       test_second_is_refused, test_dead_is_replaced, test_close_leaves_others_alone,

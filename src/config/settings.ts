@@ -11,6 +11,12 @@ const LONGEST_TIMER_MS = 2_147_483_647;
 export const SETTINGS = {
   contextId: optional('context_id', 'shmApp', name, 'Context id of the shared-memory pool'),
   poolName: optional('pool_name', 'pool', name, 'Name of the shared-memory pool'),
+  stalledAfterSeconds: optional(
+    'stalled_after_seconds',
+    60,
+    integer(0, 31_536_000),
+    'Seconds for which a stalled publisher is served with its last values; then its targets answer 503 until it beats again. 0 serves it for ever',
+  ),
   app: optional(
     'app',
     'ads',

@@ -107,7 +107,7 @@ export class TargetView implements ProbeListener {
   get progress(): SyncProgress {
     const { objects, variables } = this.counts;
     const reason = !this.#isBound
-      ? 'the subtree to be bound'
+      ? 'the rest of its objects, which are being read'
       : objects.synced < objects.total
         ? this.#firstUnsynced()
         : variables.synced < variables.total
@@ -255,6 +255,14 @@ export class TargetView implements ProbeListener {
       this.#objects.synced--;
       this.#builder.objectUnsynced(item);
     }
+  }
+
+  /** Forgets what was removed, also where its publisher could not write that down. */
+  gone(item: Tracked): void {
+    // A root that is gone is waited for: without it there is nothing to show.
+    if (item === this.root) return;
+    if (isVariable(item)) this.#removeVariable(item);
+    else this.#removeObject(item);
   }
 
   changed(item: Tracked): void {

@@ -22,7 +22,7 @@ export interface ObjectPublisher {
     className: string,
     options?: ObjectOptions,
   ): PublishedObject;
-  /** Adds a variable, not yet synced: its first value syncs it. */
+  /** Adds a variable; its first value syncs it, and `options.synced` says what it is before. */
   addVariable<T extends ValueType>(
     object: PublishedObject,
     name: string,

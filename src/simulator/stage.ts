@@ -54,7 +54,12 @@ export class Stage {
     const object =
       parent === undefined
         ? this.#publisher.addRoot(id, className, { state, synced })
-        : this.#publisher.addObject(parent.object, id, className, { state, synced });
+        : this.#publisher.addObject(parent.object, id, className, {
+            state,
+            synced,
+            // A scenario may show what no publisher of ours would.
+            foreignId: true,
+          });
     const staged: StagedObject = { object, parent: scenario.parent, variables: new Map() };
     this.#objects.set(id, staged);
     for (const variable of scenario.variables) this.#addVariable(staged, variable);
@@ -91,6 +96,8 @@ export class Stage {
       help,
       textBytes,
       schema: schemaOf(value),
+      // Without a value it is there and not yet synced, whatever its type.
+      synced: false,
     });
     staged.variables.set(name, { variable, handle });
     if (value !== undefined) store(handle, value);

@@ -38,7 +38,7 @@ interface Candidate {
   readonly root: ManagedObject;
 }
 
-const ABSENT: Verdict = { state: 'absent', reason: 'no server key is watched' };
+const ABSENT: Verdict = { state: 'absent', reason: 'no server key has been looked at yet' };
 
 /** Keeps a chosen root until it is lost; chooses again at each sighting until there is one. */
 export function chooseRoot(

@@ -26,7 +26,10 @@ export interface PoolParts {
   readonly nowMs?: (() => number) | undefined;
 }
 
-const NOT_LOOKED_FOR: Verdict = { state: 'absent', reason: 'not looked for yet' };
+const NOT_LOOKED_FOR: Verdict = {
+  state: 'absent',
+  reason: 'its segment has not been looked for yet',
+};
 const NO_DROPS: Sighting['drops'] = { objects: 0, variables: 0 };
 
 /** A server key that is followed. */

@@ -47,9 +47,9 @@ export const unknownFacts = (serverKey: string): TargetFacts => ({
   progress: {
     objects: { synced: 0, total: 0 },
     variables: { synced: 0, total: 0 },
-    reason: 'its partition to start',
+    reason: 'its worker partition, which is starting',
   },
-  publisher: { state: 'absent', reason: 'not looked for yet' },
+  publisher: { state: 'absent', reason: 'its segment has not been looked for yet' },
   view: undefined,
   highlighted: undefined,
   queue: { busyIdleRatio: 0, waits: NO_DURATIONS },

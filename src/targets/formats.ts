@@ -3,11 +3,16 @@ import type { SharedMemory } from '../native/os/shared-memory.js';
 import { segmentWatches } from '../native/segment/segment-watch.js';
 import type { Watches } from '../streams/watch.js';
 
-/** What a format may need to find its server keys. */
-export interface FormatParts {
-  readonly memory: SharedMemory;
+/** Settings of the pool that a format may need to find its server keys. Plain data. */
+export interface PoolSettings {
   readonly contextId: string;
   readonly poolName: string;
+  /** How long a publisher that stopped beating is served; 0 for ever. */
+  readonly stalledAfterSeconds?: number | undefined;
+}
+
+export interface FormatParts extends PoolSettings {
+  readonly memory: SharedMemory;
 }
 
 const FORMATS: Readonly<Record<string, (parts: FormatParts) => Watches>> = {

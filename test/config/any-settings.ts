@@ -9,6 +9,7 @@ const name = fc.stringMatching(/^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,63}$/);
 export const settings: fc.Arbitrary<Settings> = fc.record({
   contextId: name,
   poolName: name,
+  stalledAfterSeconds: fc.nat(31_536_000),
   app: fc.stringMatching(/^[A-Za-z][A-Za-z0-9_]{0,63}$/),
   format: name,
   instance: line,

@@ -15,6 +15,7 @@ const DEFAULTS = settings('');
 const OTHER: Readonly<Record<string, readonly [value: string, isReloaded: boolean]>> = {
   context_id: ['"x"', false],
   pool_name: ['"x"', false],
+  stalled_after_seconds: ['1', false],
   app: ['"adh"', true],
   format: ['"toy"', true],
   instance: ['"1"', true],

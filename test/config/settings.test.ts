@@ -12,6 +12,7 @@ describe('settings', () => {
   const defaults = [
     ['contextId', 'context_id', 'shmApp'],
     ['poolName', 'pool_name', 'pool'],
+    ['stalledAfterSeconds', 'stalled_after_seconds', 60],
     ['app', 'app', 'ads'],
     ['format', 'format', 'native'],
     ['instance', 'instance', ''],
@@ -47,6 +48,8 @@ describe('settings', () => {
 
   const takes = [
     ['context_id', '"a.B-9_"'],
+    ['stalled_after_seconds', '0'],
+    ['stalled_after_seconds', '31536000'],
     ['app', '"my_app2"'],
     ['format', '"varnish"'],
     ['instance', '"lseg1.bgp59.com.1.adh"'],
@@ -74,6 +77,9 @@ describe('settings', () => {
   const refuses = [
     ['context_id', '""'],
     ['context_id', '".hidden"'],
+    ['stalled_after_seconds', '-1'],
+    ['stalled_after_seconds', '0.5'],
+    ['stalled_after_seconds', '31536001'],
     ['pool_name', '"a/b"'],
     ['pool_name', `"${'x'.repeat(65)}"`],
     ['app', '"9lives"'],

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { inBothModes } from '../support/modes.js';
 import { eventually, theatre } from '../support/processes.js';
-import { readyPage, samplesOf, scrape, seriesOf } from './page.js';
+import { pageWith, readyPage, samplesOf, scrape, seriesOf } from './page.js';
 
 const SALES = 'shop_shop_sales_total{"object":"@root"}';
 
@@ -65,6 +65,27 @@ inBothModes('a publisher that comes and goes', function (worker_execution_mode) 
     );
     await stage.play(shop('3', 31));
     expect(await sales(url)).to.equal('31');
+  });
+
+  it('may be stopped: served for a while, then not ready with the reason, then ready by itself', async () => {
+    const publisher = await stage.play(shop('s', 35));
+    const url = await exporter('s', { stalled_after_seconds: 1 });
+    expect(await sales(url)).to.equal('35');
+    publisher.signal('SIGSTOP');
+    try {
+      const stalled = (page: ReadonlyMap<string, string>) =>
+        Number(page.get('shm_exporter_target_heartbeat_age_seconds{}')) > 5;
+      expect(
+        (await pageWith(url, stalled, 'it is served while it is stalled')).get(SALES),
+      ).to.equal('35');
+      await unready(
+        url,
+        /waiting on a root of application shop, server key s: publisher has not beaten for more than 6 s\n$/,
+      );
+    } finally {
+      publisher.signal('SIGCONT');
+    }
+    expect(await sales(url)).to.equal('35');
   });
 
   it('is killed and replaced between two scrapes: no old value under the new name', async () => {

@@ -57,6 +57,38 @@ describe('a target view', () => {
     expect(text.join('')).to.contain('} 6\n').and.not.to.contain('} 5\n');
   });
 
+  it('waits for nothing that was removed, though no removal was published', () => {
+    const { source, root, till } = shop();
+    const [left, kept] = [till('floor.1.left', 1), till('floor.1.kept', 2)];
+    const { view, lines } = watched(source, root, { catalogue: CATALOGUE });
+    const moveOn = ({ slot, incarnation }: { slot: number; incarnation: number }) => {
+      source.setSynced({ slot, incarnation: incarnation + 1 }, false);
+    };
+    for (const item of [left, ...left.variables]) moveOn(item);
+    expect(lines().filter(isTillLine)).to.deep.equal(['shop_sales_total{floor="1",till="kept"} 2']);
+    expect(view.progress).to.deep.equal(progress([2, 2], [2, 2]));
+    expect(view.isSynced).to.equal(true);
+
+    for (const variable of kept.variables) moveOn(variable);
+    expect(lines().filter(isTillLine)).to.deep.equal([]);
+    expect(view.progress).to.deep.equal(progress([2, 2], [1, 1]));
+    // The removals come in the end, and change nothing.
+    source.remove(left);
+    for (const variable of kept.variables) source.remove(variable);
+    lines();
+    expect(view.progress).to.deep.equal(progress([2, 2], [1, 1]));
+  });
+
+  it('waits for a root that is gone: without it there is nothing to show', () => {
+    const { source, root } = shop();
+    const { view, render } = watched(source, root, { catalogue: CATALOGUE });
+    render();
+    source.setSynced({ slot: root.slot, incarnation: root.incarnation + 1 }, false);
+    render();
+    expect(view.isSynced).to.equal(false);
+    expect(view.progress.reason).to.equal('object h.1.shop');
+  });
+
   it('binds an object with many variables in slices, too', () => {
     const { source, root } = shop();
     for (let i = 0; i < 3000; i++) source.addVariable(root, `v${i}`, { type: 'u64', value: 1n });
@@ -74,7 +106,9 @@ describe('a target view', () => {
     source.setSynced(tills, false);
     const one = till('floor.1.t1');
     const { view, render } = watched(source, root, { catalogue: CATALOGUE });
-    expect(view.progress).to.deep.equal(progress([0, 0], [0, 0], 'the subtree to be bound'));
+    expect(view.progress).to.deep.equal(
+      progress([0, 0], [0, 0], 'the rest of its objects, which are being read'),
+    );
     expect(view.isSynced).to.equal(false);
     render();
     expect(view.progress).to.deep.equal(progress([2, 2], [0, 2], 'variable tills of h.1.shop'));

@@ -166,7 +166,10 @@ describe('ServerPool', () => {
     const pool = newPool();
     pool.look('82');
     expect(memory.asked).to.equal(0);
-    expect(pool.publisher('82')).to.deep.equal({ state: 'absent', reason: 'not looked for yet' });
+    expect(pool.publisher('82')).to.deep.equal({
+      state: 'absent',
+      reason: 'its segment has not been looked for yet',
+    });
     expect(pool.drops('82')).to.deep.equal({ objects: 0, variables: 0 });
   });
 

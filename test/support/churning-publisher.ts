@@ -21,7 +21,7 @@ function churnOn(): void {
   let name = 0;
   const churn = () => {
     name++;
-    const object = publisher.addObject(root, `${name}`, 'Client');
+    const object = publisher.addObject(root, `h.1.ads.${name}`, 'Client');
     const value = publisher.addVariable(object, `${name}`, 'u64');
     const text = publisher.addVariable(object, `${name}`, 'string');
     clients.push({ name, object, value, text });

@@ -76,7 +76,8 @@ const chosen = <T>(from: readonly T[], pick: number): T | undefined => from[pick
 function add(model: PublishedModel, step: Step, parent: KnownObject | undefined): void {
   const state: ObjectState = chosen(OBJECT_STATES, step.number) ?? 'normal';
   const isSynced = step.number % 2 === 0;
-  const options = { state, synced: isSynced };
+  // Any ids: readers go by parentage.
+  const options = { state, synced: isSynced, foreignId: true };
   const className = `Class${step.number % 3}`;
   const identity =
     parent === undefined && isSynced ? { host: step.text, instance: '1', application: 'a' } : {};
@@ -112,10 +113,17 @@ function addVariable(model: PublishedModel, step: Step): void {
     return;
   }
   const kind = isFramed ? 'unknown' : stated;
-  const value: PlainValue = undefined;
+  const value = firstValue(type, schema);
   const facts = { name: step.text, type, kind, ...texts, schema, value };
   const textRoom = Math.ceil(textBytes / 8) * 8;
   owner.variables.push({ ...facts, handle, textRoom, owner });
+}
+
+/** What is there before the first store: histograms and summaries without observations. */
+function firstValue(type: ValueType, schema: readonly number[]): PlainValue {
+  if (type === 'histogram') return { type, sum: 0, counts: new BigUint64Array(schema.length + 1) };
+  if (type !== 'summary') return undefined;
+  return { type, count: 0n, sum: 0, values: new Float64Array(schema.length).fill(NaN) };
 }
 
 /** As many whole characters as fit in `room` bytes. */

@@ -41,7 +41,7 @@ export class Segments {
   }
 
   watch(serverKey: string, now?: () => bigint): SegmentWatch {
-    const watch = new SegmentWatch(posixMemory(), this.name(serverKey), serverKey, now);
+    const watch = new SegmentWatch(posixMemory(), this.name(serverKey), serverKey, now && { now });
     this.#watches.push(watch);
     return watch;
   }

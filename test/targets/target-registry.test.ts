@@ -134,7 +134,7 @@ describe('TargetRegistry', () => {
       const { update, places } = registryOf('hash');
       const keys = Array.from({ length: 40 }, (_, i) => String(i));
       const hashed = (key: string, count: number) =>
-        hashPlace(JSON.stringify(['demo', '', key]), count);
+        hashPlace(JSON.stringify(['demo', 'native', '', key]), count);
       update(keys.slice(0, 20), 4);
       const before = places();
       expect(before).to.deep.equal(keys.slice(0, 20).map((key) => hashed(key, 4)));

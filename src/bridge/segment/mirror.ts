@@ -133,7 +133,7 @@ export class Mirror {
       ? undefined
       : above === undefined
         ? this.#publisher.addRoot(id, className, { state, synced: false })
-        : this.#publisher.addObject(above.object, id, className, { state });
+        : this.#publisher.addObject(above.object, id, className, { state, foreignId: true });
     if (published?.ref === undefined) {
       this.#changes.dropped += 1 + object.variables.size;
       this.#changes.droppedObjects++;

@@ -10,6 +10,8 @@ export interface ProbeListener {
   synced(item: Tracked): void;
   /** The item has no value any more. */
   unsynced(item: Tracked): void;
+  /** The slot belongs to another by now, so that the item never has a value again. */
+  gone(item: Tracked): void;
   /** The slot of a watched item changed. */
   changed(item: Tracked): void;
 }
@@ -281,10 +283,12 @@ export class Probe {
     if (entry === undefined || extent === undefined) return;
     const word = this.#kernel.u32[(extent.words >>> 2) + slot - extent.firstPage * PAGE_SLOTS];
     const isSynced = word === syncedWord(entry.incarnation) && !late.has(slot);
-    if (isSynced === entry.isSynced) return;
-    entry.isSynced = isSynced;
-    if (isSynced) this.#listener.synced(entry.item);
-    else this.#listener.unsynced(entry.item);
+    if (isSynced !== entry.isSynced) {
+      entry.isSynced = isSynced;
+      if (isSynced) this.#listener.synced(entry.item);
+      else this.#listener.unsynced(entry.item);
+    }
+    if (hasMovedOn(word ?? 0, entry.incarnation)) this.#listener.gone(entry.item);
   }
 
   #tellChanges(): number {
@@ -345,6 +349,10 @@ export class Probe {
     return this.#scratch;
   }
 }
+
+/** Whether a slot was given away again. A publisher stores the word before the record that needs it. */
+const hasMovedOn = (word: number, incarnation: number): boolean =>
+  word > 1 && word >>> 1 !== incarnation;
 
 /** The word of a slot whose variable or object has a value. */
 export const syncedWord = (incarnation: number): number => ((incarnation << 1) | 1) >>> 0;

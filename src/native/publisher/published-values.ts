@@ -1,5 +1,7 @@
 // Handles of a publisher's variables: they store values, and refuse once their variable is gone.
 import type { SlotRef } from '../../model.js';
+import { addedInteger, storedDouble, storedInteger } from './stored-number.js';
+import type { Scalar, ScalarType } from './stored-number.js';
 
 /** The live memory of a segment, as arrays of words. */
 export interface SlotMemory {
@@ -10,18 +12,29 @@ export interface SlotMemory {
   /** The frames, 8 bytes a unit. */
   readonly frames: BigUint64Array;
   readonly frameFloats: Float64Array;
-  readonly frameBytes: Buffer;
+  readonly frameBytes: Uint8Array;
 }
 
-/** Common to all handles. `ref` is undefined when the segment had no room: then nothing is kept. */
+/** What a handle is of. `ref` is undefined when the segment had no room: then nothing is kept. */
+export interface ValuePlace {
+  readonly name: string;
+  readonly ref: SlotRef | undefined;
+  readonly frame: FramePlace;
+  /** Bounds of a histogram, quantiles of a summary. */
+  readonly schema: readonly number[];
+}
+
+/** Common to all handles. */
 export abstract class PublishedValue {
   protected readonly memory: SlotMemory;
   readonly ref: SlotRef | undefined;
+  readonly #name: string;
   readonly #slot: number;
   readonly #synced: number;
 
-  constructor(memory: SlotMemory, ref: SlotRef | undefined) {
+  constructor(memory: SlotMemory, { name, ref }: ValuePlace) {
     this.memory = memory;
+    this.#name = name;
     this.ref = ref;
     this.#slot = ref?.slot ?? 0;
     // Word 0 is never a synced one: a handle without a slot always fails the test below.
@@ -50,39 +63,58 @@ export abstract class PublishedValue {
   protected get slot(): number {
     return this.#slot;
   }
+
+  /** What messages call it. */
+  protected get what(): string {
+    return `Variable "${this.#name}"`;
+  }
 }
 
 /** A u64, i64, f64 or bool. `set` is one 8-byte store; all return false when the variable is gone. */
 export class PublishedScalar extends PublishedValue {
-  readonly #type: 'u64' | 'i64' | 'f64' | 'bool';
+  readonly #type: ScalarType;
 
-  constructor(memory: SlotMemory, ref: SlotRef | undefined, type: 'u64' | 'i64' | 'f64' | 'bool') {
-    super(memory, ref);
+  constructor(memory: SlotMemory, place: ValuePlace, type: ScalarType) {
+    super(memory, place);
     this.#type = type;
   }
 
-  set(value: number | bigint | boolean): boolean {
-    if (!this.isLive()) return false;
-    if (this.#type === 'f64') this.memory.f64[this.slot] = Number(value);
-    else this.memory.i64[this.slot] = integer(value);
-    this.sync();
-    return true;
+  /** @throws RangeError for a value that the type does not hold; then nothing is stored */
+  set(value: Scalar): boolean {
+    return this.#type === 'f64'
+      ? this.#storeDouble(storedDouble(this.what, value))
+      : this.#storeInteger(storedInteger(this.what, this.#type, value));
   }
 
-  /** Adds to the value, as the only writer of it. */
+  /**
+   * Adds to the value, as the only writer of it.
+   * @throws RangeError when the type does not hold the sum; then nothing is stored
+   */
   add(value: number | bigint): boolean {
+    const { slot, memory } = this;
+    if (this.#type === 'f64') {
+      const amount = storedDouble(this.what, value);
+      return this.isLive() && this.#storeDouble((memory.f64[slot] ?? 0) + amount);
+    }
+    const amount = addedInteger(this.what, this.#type, value);
     if (!this.isLive()) return false;
-    if (this.#type === 'f64')
-      this.memory.f64[this.slot] = (this.memory.f64[this.slot] ?? 0) + Number(value);
-    else this.memory.i64[this.slot] = (this.memory.i64[this.slot] ?? 0n) + integer(value);
+    const before = (this.#type === 'i64' ? memory.i64[slot] : memory.u64[slot]) ?? 0n;
+    return this.#storeInteger(storedInteger(this.what, this.#type, before + amount));
+  }
+
+  #storeDouble(value: number): boolean {
+    if (!this.isLive()) return false;
+    this.memory.f64[this.slot] = value;
     this.sync();
     return true;
   }
-}
 
-function integer(value: number | bigint | boolean): bigint {
-  if (typeof value === 'bigint') return value;
-  return BigInt(typeof value === 'boolean' ? Number(value) : Math.trunc(value));
+  #storeInteger(value: bigint): boolean {
+    if (!this.isLive()) return false;
+    this.memory.i64[this.slot] = value;
+    this.sync();
+    return true;
+  }
 }
 
 /** Where a frame stands in the frames, in 8-byte units. */
@@ -95,9 +127,9 @@ export interface FramePlace {
 abstract class PublishedFrame extends PublishedValue {
   readonly place: FramePlace;
 
-  constructor(memory: SlotMemory, ref: SlotRef | undefined, place: FramePlace) {
-    super(memory, ref);
-    this.place = place;
+  constructor(memory: SlotMemory, place: ValuePlace) {
+    super(memory, place);
+    this.place = place.frame;
   }
 
   protected update(payload: (first: number) => void): boolean {
@@ -111,6 +143,11 @@ abstract class PublishedFrame extends PublishedValue {
     Atomics.store(u64, this.slot, next);
     this.sync();
     return true;
+  }
+
+  /** A count as it is stored. @throws RangeError for what is no integer from 0 to 2^64 - 1 */
+  protected count(value: number | bigint): bigint {
+    return storedInteger(`A count of ${this.what}`, 'u64', value);
   }
 }
 
@@ -132,18 +169,18 @@ export class PublishedText extends PublishedFrame {
 export class PublishedHistogram extends PublishedFrame {
   readonly #bounds: readonly number[];
 
-  constructor(
-    memory: SlotMemory,
-    ref: SlotRef | undefined,
-    place: FramePlace,
-    bounds: readonly number[],
-  ) {
-    super(memory, ref, place);
-    this.#bounds = bounds;
+  constructor(memory: SlotMemory, place: ValuePlace) {
+    super(memory, place);
+    this.#bounds = place.schema;
   }
 
-  /** Counts one observation in the first bucket whose bound it does not exceed. */
+  /**
+   * Counts one observation in the first bucket whose bound it does not exceed.
+   * @throws RangeError for NaN, which no bucket counts
+   */
   observe(value: number): boolean {
+    if (typeof value !== 'number' || Number.isNaN(value))
+      throw new RangeError(`${this.what} cannot observe ${String(value)}: numbers are allowed`);
     const index = this.#bounds.findIndex((bound) => value <= bound);
     const bucket = index < 0 ? this.#bounds.length : index;
     return this.update((first) => {
@@ -153,24 +190,43 @@ export class PublishedHistogram extends PublishedFrame {
     });
   }
 
-  /** Replaces all counts, one more than there are bounds, and the sum. */
+  /**
+   * Replaces all counts, one more than there are bounds, and the sum.
+   * @throws RangeError for another number of counts, or one that is no integer from 0 to 2^64 - 1
+   */
   set(counts: readonly (number | bigint)[], sum: number): boolean {
+    const buckets = this.#bounds.length + 1;
+    if (counts.length !== buckets)
+      throw new RangeError(`${this.what} has ${buckets} counts, found ${counts.length}`);
+    const stored = counts.map((count) => this.count(count));
     return this.update((first) => {
       this.memory.frameFloats[first] = sum;
-      for (let i = 0; i <= this.#bounds.length; i++)
-        this.memory.frames[first + 1 + i] = BigInt(counts[i] ?? 0);
+      this.memory.frames.set(stored, first + 1);
     });
   }
 }
 
 /** A summary: count, sum and one value a quantile. */
 export class PublishedSummary extends PublishedFrame {
+  readonly #quantiles: number;
+
+  constructor(memory: SlotMemory, place: ValuePlace) {
+    super(memory, place);
+    this.#quantiles = place.schema.length;
+  }
+
+  /**
+   * Replaces all of it; the value of a quantile may be NaN, for none.
+   * @throws RangeError for another number of values, or a count that is no integer from 0 to 2^64 - 1
+   */
   set(count: number | bigint, sum: number, values: readonly number[]): boolean {
+    if (values.length !== this.#quantiles)
+      throw new RangeError(`${this.what} has ${this.#quantiles} values, found ${values.length}`);
+    const stored = this.count(count);
     return this.update((first) => {
-      this.memory.frames[first] = BigInt(count);
+      this.memory.frames[first] = stored;
       this.memory.frameFloats[first + 1] = sum;
-      for (let i = 0; i < this.place.words - 4; i++)
-        this.memory.frameFloats[first + 2 + i] = values[i] ?? 0;
+      this.memory.frameFloats.set(values, first + 2);
     });
   }
 }

@@ -24,21 +24,30 @@ export interface ObjectOptions {
   readonly state?: ObjectState;
   /** Default true. */
   readonly synced?: boolean;
+  /** The id is somebody else's: it need not begin with the id of its parent. Default false. */
+  readonly foreignId?: boolean;
 }
 
 export interface VariableOptions {
   readonly kind?: VariableKind;
   readonly unit?: string;
   readonly help?: string;
-  /** Upper bounds of a histogram's buckets, or quantiles of a summary; ascending. */
+  /** Upper bounds of a histogram's buckets without +Inf, or quantiles of a summary; ascending. */
   readonly schema?: readonly number[];
   /** Bytes that a text may have. Default 64. */
   readonly textBytes?: number;
+  /**
+   * Whether there is a value from the start: no observations, 0, false, or an empty text. Default:
+   * true for histograms and summaries, false for the others.
+   */
+  readonly synced?: boolean;
 }
 
 /** An object of a publisher. `id` is 0 when the segment had no room for it. */
 export interface PublishedObject {
   readonly id: number;
+  /** Its object id, such as `host.1.shop.till`. */
+  readonly name: string;
   readonly ref: SlotRef | undefined;
   readonly parent: PublishedObject | undefined;
   readonly asOf: SlotRef | undefined;

@@ -25,11 +25,12 @@ import {
   PublishedSummary,
   PublishedText,
 } from './published-values.js';
-import type { FramePlace, PublishedValues, SlotMemory } from './published-values.js';
+import type { FramePlace, PublishedValues, SlotMemory, ValuePlace } from './published-values.js';
 import { PublisherFile } from './publisher-file.js';
 import { DEFAULT_CAPACITY, headerBytes, layOut } from './segment-layout.js';
 import type { SegmentLayout } from './segment-layout.js';
 import { SlotAllocator } from './slot-allocator.js';
+import { checkId, checkText, checkVariable } from './variable-rules.js';
 import type {
   ObjectOptions,
   PublishedObject,
@@ -122,6 +123,10 @@ export class Publisher {
     return this.#addObject(undefined, name, className, options, options.identity ?? {});
   }
 
+  /**
+   * Adds an object below another. Its id is the whole path: it begins with its parent's id and a dot.
+   * @throws RangeError for what the format does not allow; then nothing is published
+   */
   addObject(
     parent: PublishedObject,
     name: string,
@@ -131,33 +136,28 @@ export class Publisher {
     return this.#addObject(parent, name, className, options, {});
   }
 
-  /** Adds a variable, not yet synced: its first value syncs it. */
+  /**
+   * Adds a variable. Its first value syncs it; histograms and summaries are synced from the start,
+   * without observations, unless `options.synced` is false.
+   * @throws RangeError for what the format does not allow; then nothing is published
+   */
   addVariable<T extends ValueType>(
     object: PublishedObject,
     name: string,
     type: T,
     options: VariableOptions = {},
   ): PublishedValues[T] {
+    checkVariable(name, type, options);
     const { kind = 'unknown', unit = '', help = '', schema = [], textBytes = 64 } = options;
-    checkText('Variable name', name, LIMITS.nameBytes);
-    checkText('Unit', unit, 64);
-    checkText('Help', help, LIMITS.helpBytes);
-    if (schema.length > LIMITS.schemaEntries)
-      throw new RangeError(`${schema.length} schema entries, ${LIMITS.schemaEntries} are allowed`);
-    if (schema.some((entry, i) => Number.isNaN(entry) || entry <= (schema[i - 1] ?? Number.NaN)))
-      throw new RangeError(`Schema entries must ascend, found ${schema.join(', ')}`);
-    if (!Number.isInteger(textBytes) || textBytes < 0 || textBytes > LIMITS.textBytes)
-      throw new RangeError(`A text of ${textBytes} bytes, 0 to ${LIMITS.textBytes} are allowed`);
+    const { synced = type === 'histogram' || type === 'summary' } = options;
     const isFramed = type === 'string' || type === 'histogram' || type === 'summary';
     const words = isFramed ? frameWords(type, type === 'string' ? textBytes : schema.length) : 0;
     const ref = object.id === 0 || !this.#holdings.has(object.id) ? undefined : this.#takeSlot();
     const offset = ref === undefined || words === 0 ? 0 : this.#takeFrame(words);
     if (ref === undefined || offset === undefined)
-      return this.#dropVariable(type, ref, undefined, schema);
+      return this.#dropVariable(type, { name, ref, frame: NO_FRAME, schema });
     const frame: FramePlace = { offset, words };
-    if (words > 0) this.#memory.frames.fill(0n, offset, offset + words);
-    this.#memory.u64[ref.slot] = 0n;
-    Atomics.store(this.#memory.words, ref.slot, (ref.incarnation << 1) >>> 0);
+    this.#storeFirst(type, ref, frame, synced);
     const id = ++this.#lastId;
     const isAdded = this.#directory.add({
       id,
@@ -174,11 +174,11 @@ export class Publisher {
       extra1: words,
       extra2: 0,
     });
-    if (!isAdded) return this.#dropVariable(type, ref, frame, schema);
+    if (!isAdded) return this.#dropVariable(type, { name, ref, frame, schema });
     this.#holdings.set(id, { ref, frame, owner: object.id, depth: 0 });
     this.#variableIds[ref.slot] = id;
     this.#holdings.get(object.id)?.below?.add(id);
-    return this.#handle(type, ref, frame, schema);
+    return this.#handle(type, { name, ref, frame, schema });
   }
 
   /** States the management state of an object; false when it is gone. */
@@ -259,11 +259,12 @@ export class Publisher {
     parent: PublishedObject | undefined,
     name: string,
     className: string,
-    { state = 'normal', synced = true }: ObjectOptions,
+    { state = 'normal', synced = true, foreignId = false }: ObjectOptions,
     { host = '', instance = '', application = '' }: Partial<RootIdentity>,
   ): PublishedObject {
     checkText('Object id', name, LIMITS.nameBytes);
     checkText('Class', className, LIMITS.nameBytes);
+    if (parent !== undefined && !foreignId) checkId(name, parent.name);
     for (const text of [host, instance, application])
       checkText('Root identity', text, LIMITS.nameBytes);
     const depth = (this.#holdings.get(parent?.id ?? 0)?.depth ?? 0) + 1;
@@ -274,7 +275,7 @@ export class Publisher {
     const hasParent = parent === undefined || this.#holdings.has(parent.id);
     const ref = hasParent ? this.#takeSlot() : undefined;
     const asOf = parent === undefined && ref !== undefined ? this.#takeSlot() : undefined;
-    if (ref === undefined) return this.#dropObject(parent, ref, asOf);
+    if (ref === undefined) return this.#dropObject(parent, name, ref, asOf);
     this.#memory.u64[ref.slot] = BigInt(OBJECT_STATES.indexOf(state));
     this.#storeWord(ref, synced);
     if (asOf !== undefined) {
@@ -299,46 +300,54 @@ export class Publisher {
       extra1: asOf?.slot ?? (parent === undefined ? NO_SLOT : 0),
       extra2: asOf?.incarnation ?? 0,
     });
-    if (!isAdded) return this.#dropObject(parent, ref, asOf);
+    if (!isAdded) return this.#dropObject(parent, name, ref, asOf);
     this.#holdings.set(id, { ref, asOf, below: new Set(), owner: parent?.id ?? 0, depth });
     if (parent !== undefined) this.#holdings.get(parent.id)?.below?.add(id);
-    return { id, ref, parent, asOf };
+    return { id, name, ref, parent, asOf };
   }
 
-  #handle<T extends ValueType>(
-    type: T,
-    ref: SlotRef | undefined,
-    frame: FramePlace,
-    schema: readonly number[],
-  ): PublishedValues[T] {
+  /** The first value of a variable, which may be none: no word of its slot says that it is there. */
+  #storeFirst(type: ValueType, ref: SlotRef, { offset, words }: FramePlace, synced: boolean): void {
+    const { frames, frameFloats, u64 } = this.#memory;
+    const updates = words > 0 && synced ? 1n : 0n;
+    if (words > 0) {
+      frames.fill(0n, offset, offset + words);
+      // Of nothing observed there are no quantiles.
+      if (type === 'summary' && synced)
+        frameFloats.fill(Number.NaN, offset + 3, offset + words - 1);
+      frames[offset] = updates;
+      frames[offset + words - 1] = updates;
+    }
+    u64[ref.slot] = updates;
+    this.#storeWord(ref, synced);
+  }
+
+  #handle<T extends ValueType>(type: T, place: ValuePlace): PublishedValues[T] {
     const make = (): PublishedValues[ValueType] => {
-      if (type === 'string') return new PublishedText(this.#memory, ref, frame);
-      if (type === 'histogram') return new PublishedHistogram(this.#memory, ref, frame, schema);
-      if (type === 'summary') return new PublishedSummary(this.#memory, ref, frame);
-      return new PublishedScalar(this.#memory, ref, type);
+      if (type === 'string') return new PublishedText(this.#memory, place);
+      if (type === 'histogram') return new PublishedHistogram(this.#memory, place);
+      if (type === 'summary') return new PublishedSummary(this.#memory, place);
+      return new PublishedScalar(this.#memory, place, type);
     };
     return make() as PublishedValues[T];
   }
 
-  #dropVariable<T extends ValueType>(
-    type: T,
-    ref: SlotRef | undefined,
-    frame: FramePlace | undefined,
-    schema: readonly number[],
-  ): PublishedValues[T] {
+  #dropVariable<T extends ValueType>(type: T, place: ValuePlace): PublishedValues[T] {
+    const { ref, frame } = place;
     if (ref !== undefined) this.#giveSlot(ref);
-    if (frame !== undefined && frame.words > 0) this.#frames.give(frame.offset, frame.words);
+    if (frame.words > 0) this.#frames.give(frame.offset, frame.words);
     Atomics.add(this.#header, MUTABLE.variablesDropped / 8, 1n);
-    return this.#handle(type, undefined, { offset: 0, words: 0 }, schema);
+    return this.#handle(type, { ...place, ref: undefined, frame: NO_FRAME });
   }
 
   #dropObject(
     parent: PublishedObject | undefined,
+    name: string,
     ...refs: readonly (SlotRef | undefined)[]
   ): PublishedObject {
     for (const ref of refs) if (ref !== undefined) this.#giveSlot(ref);
     Atomics.add(this.#header, MUTABLE.objectsDropped / 8, 1n);
-    return { id: 0, ref: undefined, parent, asOf: undefined };
+    return { id: 0, name, ref: undefined, parent, asOf: undefined };
   }
 
   #remove(id: number): void {
@@ -394,6 +403,8 @@ export class Publisher {
   }
 }
 
+const NO_FRAME: FramePlace = { offset: 0, words: 0 };
+
 const NO_MEMORY: SlotMemory = {
   words: new Uint32Array(0),
   u64: new BigUint64Array(0),
@@ -401,7 +412,7 @@ const NO_MEMORY: SlotMemory = {
   f64: new Float64Array(0),
   frames: new BigUint64Array(0),
   frameFloats: new Float64Array(0),
-  frameBytes: Buffer.alloc(0),
+  frameBytes: new Uint8Array(0),
 };
 
 function slotMemory(bytes: Buffer, layout: SegmentLayout): SlotMemory {
@@ -416,7 +427,7 @@ function slotMemory(bytes: Buffer, layout: SegmentLayout): SlotMemory {
     f64: new Float64Array(buffer, slotsAt, layout.slots),
     frames: new BigUint64Array(buffer, framesAt, frameUnits),
     frameFloats: new Float64Array(buffer, framesAt, frameUnits),
-    frameBytes: Buffer.from(buffer, framesAt, frameUnits * 8),
+    frameBytes: new Uint8Array(buffer, framesAt, frameUnits * 8),
   };
 }
 
@@ -425,9 +436,4 @@ function schemaBytes(schema: readonly number[]): Buffer | '' {
   const bytes = Buffer.alloc(schema.length * 8);
   schema.forEach((entry, index) => bytes.writeDoubleLE(entry, index * 8));
   return bytes;
-}
-
-function checkText(what: string, text: string, most: number): void {
-  const bytes = Buffer.byteLength(text);
-  if (bytes > most) throw new RangeError(`${what} has ${bytes} bytes, ${most} are allowed`);
 }

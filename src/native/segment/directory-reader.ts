@@ -1,7 +1,7 @@
 // Copies new directory records and their strings, and notices when the directories changed roles.
 import { Fault } from '../../errors.js';
 import { MUTABLE, MUTABLE_OFFSET, RECORD_SIZE } from './layout.js';
-import { corrupt, readWords } from './segment-header.js';
+import { corrupt, readStringBytes, readWords } from './segment-header.js';
 import type { SegmentHeader } from './segment-header.js';
 import type { SegmentFile } from '../os/shared-memory.js';
 
@@ -53,7 +53,7 @@ export class DirectoryReader {
       if (count === 0 && !isFresh) return undefined;
       const side = before.epoch % 2;
       const records = this.#copyRecords(side, count);
-      this.#copyStrings(side, before.stringBytes[side] ?? 0);
+      this.#copyStrings(side, readStringBytes(this.#file, this.#header, side));
       if (this.#epochNow() !== before.epoch) continue;
       this.#epoch = before.epoch;
       const firstIndex = this.#next;
@@ -85,7 +85,7 @@ export class DirectoryReader {
     return text;
   }
 
-  /** The 8-byte floats at an offset; undefined when they are not a list of ascending numbers. */
+  /** The 8-byte floats at an offset; undefined when they are not a list of ascending, finite numbers. */
   schema(offset: number, most: number): readonly number[] | undefined {
     if (offset === 0) return NO_SCHEMA;
     const end = this.#endOf(offset, most);
@@ -159,7 +159,7 @@ function ascending(bytes: Buffer): readonly number[] | undefined {
   if (bytes.length % 8 !== 0) return undefined;
   const entries = Array.from({ length: bytes.length / 8 }, (_, i) => bytes.readDoubleLE(i * 8));
   const ascends = entries.every(
-    (x, i) => !Number.isNaN(x) && (i === 0 || x > (entries[i - 1] ?? x)),
+    (x, i) => Number.isFinite(x) && (i === 0 || x > (entries[i - 1] ?? x)),
   );
   return ascends ? entries : undefined;
 }

@@ -1,4 +1,4 @@
-// Framed values, copied whole: two equal copies with begin = end, or nothing.
+// Framed values, copied whole: two equal copies with begin = end and no update since, or nothing.
 import type { Frame } from '../../model.js';
 import { LIMITS, frameWords } from './layout.js';
 import type { SegmentFile } from '../os/shared-memory.js';
@@ -12,6 +12,7 @@ export class FrameReader {
   readonly #frames: number;
   #first = Buffer.allocUnsafe(1024);
   #second = Buffer.allocUnsafe(1024);
+  readonly #begin = Buffer.allocUnsafe(8);
 
   /** @param frames offset of the frames in the file */
   constructor(file: SegmentFile, frames: number) {
@@ -36,10 +37,21 @@ export class FrameReader {
       if (this.#file.read(this.#second, length, at) < length) return undefined;
       const isSame = this.#first.compare(this.#second, 0, length, 0, length) === 0;
       [this.#first, this.#second] = [this.#second, this.#first];
-      if (isSame && this.#first.compare(this.#first, 0, 8, length - 8, length) === 0)
+      const isClosed = this.#first.compare(this.#first, 0, 8, length - 8, length) === 0;
+      if (isSame && isClosed && this.#hasNotMoved(at, length))
         return decode(this.#first, length, variable);
     }
     return undefined;
+  }
+
+  /**
+   * Whether no update has begun since. `end` was there when the first copy was over, so the update was
+   * complete before the second; this says that the next one began after it. Nothing relies on the order
+   * in which the bytes of one copy are taken.
+   */
+  #hasNotMoved(at: number, length: number): boolean {
+    const read = this.#file.read(this.#begin, 8, at + length - 8);
+    return read === 8 && this.#begin.compare(this.#first, 0, 8) === 0;
   }
 }
 

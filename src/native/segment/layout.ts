@@ -145,6 +145,9 @@ export function frameWords(type: 'string' | 'histogram' | 'summary', size: numbe
   return FRAME_OVERHEAD_WORDS + 2 + size;
 }
 
+/** Bytes of a unit. */
+export const MAX_UNIT_BYTES = 64;
+
 /** What the format allows at most; a reader refuses more, whatever the bytes say. */
 export const LIMITS = {
   records: 1 << 23,

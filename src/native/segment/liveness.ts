@@ -14,29 +14,53 @@ export interface Evidence {
   readonly nowNs: bigint;
 }
 
+export interface Judgement {
+  readonly publisher: Verdict;
+  /** Whether its values are shown. */
+  readonly isServed: boolean;
+}
+
 const MISSED_PERIODS = 5n;
 const LEAST_PATIENCE_NS = 3_000_000_000n;
 
-export function judge(evidence: Evidence): Verdict {
-  const { state, heartbeatPeriodNs } = evidence;
+/** @param stalledForNs how long a stalled publisher is served; 0 for ever */
+export function judge(evidence: Evidence, stalledForNs = 0n): Judgement {
+  const publisher = verdictOnFile(evidence);
+  return publisher === undefined
+    ? judgeHeartbeat(evidence, stalledForNs)
+    : { publisher, isServed: false };
+}
+
+/** What needs no look at the heartbeat; undefined while a publisher holds a segment that is live. */
+function verdictOnFile({ state, nameHolder, isLocked }: Evidence): Verdict | undefined {
   if (state === SEGMENT_STATE.closed)
     return { state: 'closed', reason: 'publisher closed its segment' };
-  if (state === SEGMENT_STATE.superseded || evidence.nameHolder === 'another')
+  if (state === SEGMENT_STATE.superseded || nameHolder === 'another')
     return { state: 'superseded', reason: 'segment was replaced by a newer one' };
-  if (evidence.nameHolder === 'none')
+  if (nameHolder === 'none')
     return { state: 'absent', reason: 'segment was removed from shared memory' };
-  if (!evidence.isLocked) return { state: 'dead', reason: 'publisher died without closing' };
+  if (!isLocked) return { state: 'dead', reason: 'publisher died without closing' };
   if (state === SEGMENT_STATE.building)
     return { state: 'building', reason: 'publisher is still building its segment' };
   if (state !== SEGMENT_STATE.live)
     return { state: 'corrupt', reason: `segment is corrupt: its state is ${state}` };
-  if (heartbeatPeriodNs === 0n) return { state: 'live', reason: 'publisher is live' };
-  const elapsed = evidence.nowNs - evidence.heartbeatNs;
-  const ageNs = elapsed > 0n ? elapsed : 0n;
+  return undefined;
+}
+
+function judgeHeartbeat(evidence: Evidence, stalledForNs: bigint): Judgement {
+  const { heartbeatPeriodNs, heartbeatNs, nowNs } = evidence;
+  const live = { state: 'live', reason: 'publisher is live' } as const;
+  if (heartbeatPeriodNs === 0n) return { publisher: live, isServed: true };
+  const ageNs = nowNs > heartbeatNs ? nowNs - heartbeatNs : 0n;
   const heartbeatAgeSeconds = Number(ageNs) / 1e9;
   const stated = heartbeatPeriodNs * MISSED_PERIODS;
   const patience = stated > LEAST_PATIENCE_NS ? stated : LEAST_PATIENCE_NS;
-  if (ageNs <= patience) return { state: 'live', reason: 'publisher is live', heartbeatAgeSeconds };
-  const reason = `publisher has not beaten for ${heartbeatAgeSeconds.toFixed(1)} s`;
-  return { state: 'stalled', reason, heartbeatAgeSeconds };
+  if (ageNs <= patience) return { publisher: { ...live, heartbeatAgeSeconds }, isServed: true };
+  const isServed = stalledForNs === 0n || ageNs <= patience + stalledForNs;
+  // While it is not served its reason is what operators wait on, which does not change with every look.
+  const silence = isServed
+    ? heartbeatAgeSeconds.toFixed(1)
+    : `more than ${Number(patience + stalledForNs) / 1e9}`;
+  const reason = `publisher has not beaten for ${silence} s`;
+  return { publisher: { state: 'stalled', reason, heartbeatAgeSeconds }, isServed };
 }

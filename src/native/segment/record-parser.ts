@@ -4,6 +4,7 @@ import type { SlotRef } from '../../model.js';
 import type { DirectoryReader } from './directory-reader.js';
 import {
   LIMITS,
+  MAX_UNIT_BYTES,
   NO_SLOT,
   RECORD,
   RECORD_KIND,
@@ -16,8 +17,6 @@ import { corrupt } from './segment-header.js';
 import type { SegmentHeader } from './segment-header.js';
 import { NO_IDENTITY } from './tree.js';
 import type { ObjectFacts, VariableFacts } from './tree.js';
-
-const UNIT_BYTES = 64;
 
 export type DirectoryRecord =
   | { readonly kind: 'object'; readonly parentId: number; readonly facts: ObjectFacts }
@@ -90,7 +89,9 @@ export function parseRecord(
   const kind = VARIABLE_KINDS[kindNumber];
   if (kind === undefined) throw fail(`its variable kind is ${kindNumber}, 0 to 2 are known`);
   const schema = strings.schema(u32(RECORD.text3), LIMITS.schemaEntries * 8);
-  if (schema === undefined) throw fail('its schema is not a list of ascending numbers');
+  if (schema === undefined) throw fail('its schema is not a list of ascending, finite numbers');
+  if (type === 'summary' && schema.some((quantile) => quantile < 0 || quantile > 1))
+    throw fail('its quantiles are not from 0 to 1');
   const isFramed = type === 'string' || type === 'histogram' || type === 'summary';
   const frameOffset = isFramed ? u32(RECORD.text4) : 0;
   const frameLength = isFramed ? u32(RECORD.extra1) : 0;
@@ -112,7 +113,7 @@ export function parseRecord(
       name: text(RECORD.name, LIMITS.nameBytes, true),
       type,
       kind,
-      unit: text(RECORD.text1, UNIT_BYTES, true),
+      unit: text(RECORD.text1, MAX_UNIT_BYTES, true),
       help: text(RECORD.text2, LIMITS.helpBytes, true),
       schema,
       frameOffset,

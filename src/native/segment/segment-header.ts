@@ -39,7 +39,6 @@ export interface SegmentWords {
   readonly tick: number;
   readonly epoch: number;
   readonly records: number;
-  readonly stringBytes: readonly [number, number];
   readonly objectsDropped: number;
   readonly variablesDropped: number;
 }
@@ -121,22 +120,31 @@ export function readWords(file: SegmentFile, header: SegmentHeader): SegmentWord
   const records = bytes.readUInt32LE(MUTABLE.directory);
   if (records > header.recordCapacity)
     throw corrupt(`the directory states ${records} records, it holds ${header.recordCapacity}`);
-  const stringBytes = (at: number) => {
-    const length = bytes.readBigUInt64LE(at);
-    if (length > BigInt(header.stringCapacity))
-      throw corrupt(`${length} string bytes are stated, the region has ${header.stringCapacity}`);
-    return Number(length);
-  };
   return {
-    state: bytes.readUInt32LE(MUTABLE.state),
+    state: Number(bytes.readBigUInt64LE(MUTABLE.state)),
     heartbeatNs: bytes.readBigUInt64LE(MUTABLE.heartbeatNs),
     tick: bytes.readUInt32LE(MUTABLE.tick),
     epoch: bytes.readUInt32LE(MUTABLE.directory + 4),
     records,
-    stringBytes: [stringBytes(MUTABLE.stringBytesA), stringBytes(MUTABLE.stringBytesB)],
     objectsDropped: Number(bytes.readBigUInt64LE(MUTABLE.objectsDropped)),
     variablesDropped: Number(bytes.readBigUInt64LE(MUTABLE.variablesDropped)),
   };
+}
+
+/**
+ * How many bytes of a string region are valid. To be read after the directory word, in a copy of its
+ * own: which bytes of one copy were taken first is not known, and a record may need the newest string.
+ * @throws Fault SEGMENT_CORRUPT when there is no room for as many
+ */
+export function readStringBytes(file: SegmentFile, header: SegmentHeader, side: number): number {
+  const word = Buffer.allocUnsafe(8);
+  const at = side === 0 ? MUTABLE.stringBytesA : MUTABLE.stringBytesB;
+  if (file.read(word, 8, MUTABLE_OFFSET + at) < 8)
+    throw corrupt('the file ends within the header page');
+  const length = word.readBigUInt64LE();
+  if (length > BigInt(header.stringCapacity))
+    throw corrupt(`${length} string bytes are stated, the region has ${header.stringCapacity}`);
+  return Number(length);
 }
 
 export const corrupt = (what: string): Fault =>

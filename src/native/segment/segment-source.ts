@@ -11,6 +11,10 @@ import type { SegmentHeader } from './segment-header.js';
 import type { SegmentFile } from '../os/shared-memory.js';
 import { MOST_NODES, Tree, isTooDeep } from './tree.js';
 
+/** Of what a directory that took over leaves to be removed: what is looked at and removed at once. */
+const SWEPT_AT_ONCE = 8192;
+const REMOVED_AT_ONCE = 1024;
+
 export class SegmentSource implements Source {
   readonly #file: SegmentFile;
   readonly #header: SegmentHeader;
@@ -19,8 +23,10 @@ export class SegmentSource implements Source {
   readonly #tree = new Tree();
   readonly #word = Buffer.alloc(4);
   #lastId = 0;
-  /** Ids not seen yet in a directory that took over: what is left at its end was removed. */
-  #unseen: Set<number> | undefined;
+  /** True while a directory that took over is read: what it does not name was removed. */
+  #hasTakenOver = false;
+  /** The removal of that, while it is under way. */
+  #sweep: Iterator<StructureChange | undefined, void> | undefined;
 
   constructor(file: SegmentFile, header: SegmentHeader) {
     this.#file = file;
@@ -38,25 +44,29 @@ export class SegmentSource implements Source {
   }
 
   sync(): StructureChanges {
-    const slice = this.#directory.next();
-    if (slice === undefined) return { changes: [], hasMore: false };
     const changes: StructureChange[] = [];
-    const push = (change: StructureChange | undefined) => {
-      if (change !== undefined) changes.push(change);
-    };
+    // Nothing is read before the sweep is over. Much may have come meanwhile.
+    if (this.#sweep !== undefined)
+      return { changes, hasMore: this.#sweepOn(changes) || this.#directory.hasNews() };
+    const slice = this.#directory.next();
+    if (slice === undefined) return { changes, hasMore: false };
     if (slice.isFresh) {
-      this.#unseen = new Set(this.#tree.ids());
+      this.#hasTakenOver = this.#tree.size > 0;
+      this.#tree.beginRound();
       this.#lastId = 0;
     }
-    for (const record of this.#records(slice)) push(this.#apply(record));
-    if (slice.isLast && this.#unseen !== undefined) {
-      for (const id of this.#unseen) push(this.#tree.remove(id));
-      this.#unseen = undefined;
+    for (const record of this.#records(slice)) {
+      const change = this.#apply(record);
+      if (change !== undefined) changes.push(change);
     }
-    return { changes, hasMore: !slice.isLast };
+    if (!slice.isLast) return { changes, hasMore: true };
+    if (this.#hasTakenOver) this.#sweep = this.#tree.sweep();
+    this.#hasTakenOver = false;
+    return { changes, hasMore: this.#sweepOn(changes) };
   }
 
   hasNews(): boolean {
+    if (this.#sweep !== undefined) return true;
     try {
       return this.#directory.hasNews();
     } catch {
@@ -81,6 +91,20 @@ export class SegmentSource implements Source {
     return this.#word.readUInt32LE(0) >>> 1 === incarnation ? frame : undefined;
   }
 
+  /** Removes the next of what is gone, and adds that to `changes`; false when nothing is left. */
+  #sweepOn(changes: StructureChange[]): boolean {
+    const most = changes.length + REMOVED_AT_ONCE;
+    for (let looked = 0; looked < SWEPT_AT_ONCE && changes.length < most; looked++) {
+      const step = this.#sweep?.next();
+      if (step === undefined || step.done === true) {
+        this.#sweep = undefined;
+        return false;
+      }
+      if (step.value !== undefined) changes.push(step.value);
+    }
+    return true;
+  }
+
   /** Copies entries of a region of fixed size; those that are there whole count. */
   #read(region: number, size: number, first: number, count: number, into: Uint8Array): number {
     const length = Math.min(count, this.#header.slotCapacity - first) * size;
@@ -96,15 +120,12 @@ export class SegmentSource implements Source {
   }
 
   #apply(record: DirectoryRecord): StructureChange | undefined {
-    if (record.kind === 'tombstone') {
-      this.#unseen?.delete(record.id);
-      return this.#tree.remove(record.id);
-    }
+    if (record.kind === 'tombstone') return this.#tree.remove(record.id);
     const { id } = record.facts;
     if (id <= this.#lastId) throw corrupt(`id ${id} comes after id ${this.#lastId}`);
     this.#lastId = id;
     // A directory that took over repeats what is known.
-    if (this.#unseen?.delete(id) === true) return undefined;
+    if (this.#tree.name(id)) return undefined;
     if (this.#tree.size >= MOST_NODES)
       throw corrupt(`it has more than ${MOST_NODES} objects and variables`);
     if (record.kind === 'object') {

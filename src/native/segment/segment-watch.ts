@@ -15,7 +15,6 @@ const NO_DROPS = { objects: 0, variables: 0 };
 const ASK_EVERY_NS = 500_000_000n;
 /** A segment that failed is opened anew at most this often. */
 const RETRY_EVERY_NS = 1_000_000_000n;
-const SERVED = new Set(['live', 'stalled']);
 
 interface Opened {
   readonly file: SegmentFile;
@@ -30,34 +29,51 @@ interface Opened {
   records: number;
 }
 
+export interface WatchedPool {
+  readonly contextId: string;
+  readonly poolName: string;
+  /** How long a stalled publisher is served; for ever by default and with 0. */
+  readonly stalledAfterSeconds?: number | undefined;
+}
+
 /** Watches the segments of one pool, each by its server key. */
 export const segmentWatches =
-  (memory: SharedMemory, pool: { readonly contextId: string; readonly poolName: string }) =>
+  (memory: SharedMemory, { contextId, poolName, stalledAfterSeconds = 0 }: WatchedPool) =>
   (serverKey: string): SegmentWatch =>
-    new SegmentWatch(memory, segmentName(pool.contextId, pool.poolName, serverKey), serverKey);
+    new SegmentWatch(memory, segmentName(contextId, poolName, serverKey), serverKey, {
+      stalledForNs: BigInt(stalledAfterSeconds) * 1_000_000_000n,
+    });
+
+export interface WatchOptions {
+  /** CLOCK_MONOTONIC in ns, the clock of heartbeats. */
+  readonly now?: () => bigint;
+  /** How long a stalled publisher is served; 0 for ever. */
+  readonly stalledForNs?: bigint;
+}
 
 export class SegmentWatch implements Watch {
   readonly #memory: SharedMemory;
   readonly #name: string;
   readonly #serverKey: string;
   readonly #now: () => bigint;
+  readonly #stalledForNs: bigint;
   #opened: Opened | undefined;
   #failure: Verdict | undefined;
   /** The verdict on the last segment that ended: it stands until the next one is judged. */
   #ended: Verdict | undefined;
   #retryAtNs = 0n;
 
-  /** @param now CLOCK_MONOTONIC in ns, the clock of heartbeats */
   constructor(
     memory: SharedMemory,
     name: string,
     serverKey: string,
-    now: () => bigint = () => hrtime.bigint(),
+    { now = () => hrtime.bigint(), stalledForNs = 0n }: WatchOptions = {},
   ) {
     this.#memory = memory;
     this.#name = name;
     this.#serverKey = serverKey;
     this.#now = now;
+    this.#stalledForNs = stalledForNs;
   }
 
   /** One bounded look; never throws, whatever the segment holds. */
@@ -91,28 +107,26 @@ export class SegmentWatch implements Watch {
     if (opened === undefined) return undefined;
     const words = readWords(opened.file, opened.header);
     this.#ask(opened, nowNs, words);
-    if (opened.isLocked === undefined) return this.#nothing(this.#ended ?? NOT_TOLD_YET);
-    const publisher = judge({
-      state: words.state,
-      nameHolder: opened.nameHolder,
-      isLocked: opened.isLocked,
-      heartbeatNs: words.heartbeatNs,
-      heartbeatPeriodNs: opened.header.heartbeatPeriodNs,
-      nowNs,
-    });
-    if (!SERVED.has(publisher.state)) {
-      // Closed for good or replaced: the next look starts with whatever has the name then.
-      this.close();
-      this.#ended = publisher;
-      return this.#nothing(publisher);
-    }
-    this.#ended = undefined;
+    if (opened.isLocked === undefined) return this.#nothing(this.#ended ?? NOT_KNOWN_YET);
+    const { isLocked, nameHolder, header } = opened;
+    const { heartbeatPeriodNs } = header;
+    const { state, heartbeatNs, tick } = words;
+    const { publisher, isServed } = judge(
+      { state, nameHolder, isLocked, heartbeatNs, heartbeatPeriodNs, nowNs },
+      this.#stalledForNs,
+    );
+    const isStalled = publisher.state === 'stalled';
+    this.#ended = isServed || isStalled ? undefined : publisher;
+    // Closed for good or replaced: the next look starts with whatever has the name then.
+    if (this.#ended !== undefined) this.close();
+    // One that is stalled may go on at any moment: its segment stays open, and what was read of it is kept.
+    if (!isServed) return { ...this.#nothing(publisher), tick: isStalled ? tick : 0 };
     return {
       serverKey: this.#serverKey,
       publisher,
       source: opened.source,
       ...takeIn(opened, words),
-      tick: words.tick,
+      tick,
       drops: { objects: words.objectsDropped, variables: words.variablesDropped },
     };
   }
@@ -172,9 +186,9 @@ function takeIn(
   }
 }
 
-const NOT_TOLD_YET: Verdict = {
+const NOT_KNOWN_YET: Verdict = {
   state: 'building',
-  reason: 'whether its publisher lives is not told yet',
+  reason: 'the system has not said yet whether its publisher is running',
 };
 
 const absent = (name: string): Verdict => ({

@@ -14,6 +14,8 @@ export interface ObjectNode extends ManagedObject {
   readonly variables: Set<VariableNode>;
   /** Objects on the path from the root to this one, both counted. */
   readonly depth: number;
+  /** The round of records that named it last. */
+  round: number;
 }
 
 export interface VariableNode extends Variable {
@@ -21,6 +23,8 @@ export interface VariableNode extends Variable {
   /** Where its frame stands and how long it is, in 8-byte units; 0 for scalars. */
   readonly frameOffset: number;
   readonly frameWords: number;
+  /** The round of records that named it last. */
+  round: number;
 }
 
 export const NO_IDENTITY: RootIdentity = { host: '', instance: '', application: '' };
@@ -35,7 +39,7 @@ export interface ObjectFacts extends SlotRef {
 }
 
 /** What a record of a variable says, strings resolved. */
-export type VariableFacts = Omit<VariableNode, 'object'>;
+export type VariableFacts = Omit<VariableNode, 'object' | 'round'>;
 
 /** Live objects and variables a reader keeps at most; beyond it a segment is refused. */
 export const MOST_NODES = 1 << 21;
@@ -44,6 +48,7 @@ export class Tree {
   readonly roots = new Set<ObjectNode>();
   readonly #objects = new Map<number, ObjectNode>();
   readonly #variables = new Map<number, VariableNode>();
+  #round = 0;
 
   get size(): number {
     return this.#objects.size + this.#variables.size;
@@ -57,8 +62,32 @@ export class Tree {
     return this.#variables.get(id);
   }
 
-  ids(): number[] {
-    return [...this.#objects.keys(), ...this.#variables.keys()];
+  /** Begins to name anew what there is: `sweep()` removes what is not named until then. */
+  beginRound(): void {
+    this.#round++;
+  }
+
+  /** Names an object or variable in this round; false when it is not there. */
+  name(id: number): boolean {
+    const node = this.#objects.get(id) ?? this.#variables.get(id);
+    if (node !== undefined) node.round = this.#round;
+    return node !== undefined;
+  }
+
+  /**
+   * Removes what was not named in this round, what is below before what is above, so that no step is
+   * more than one object or variable. Nothing may be added before it is over.
+   */
+  *sweep(): Generator<StructureChange | undefined, void> {
+    for (const [id, { round }] of this.#variables)
+      yield round === this.#round ? undefined : this.remove(id);
+    const unnamed: number[] = [];
+    for (const [id, { round }] of this.#objects) {
+      if (round !== this.#round) unnamed.push(id);
+      yield undefined;
+    }
+    // Children have higher ids than their parents.
+    for (let id = unnamed.pop(); id !== undefined; id = unnamed.pop()) yield this.remove(id);
   }
 
   /** Adds an object below `parent`, or as a root. The caller has checked ids and depth. */
@@ -77,6 +106,7 @@ export class Tree {
       children: new Set(),
       variables: new Set(),
       depth: (parent?.depth ?? 0) + 1,
+      round: this.#round,
     };
     this.#objects.set(object.id, object);
     (parent?.children ?? this.roots).add(object);
@@ -99,6 +129,7 @@ export class Tree {
       schema,
       frameOffset,
       frameWords,
+      round: this.#round,
     };
     this.#variables.set(id, variable);
     object.variables.add(variable);

@@ -119,12 +119,12 @@ export class ServedTree implements ObjectPublisher {
   ): PublishedObject {
     const above = parent === undefined ? undefined : this.#objects.get(parent.id);
     const siblings = parent === undefined ? this.#roots : above?.children;
-    if (siblings === undefined) return { id: 0, ref: undefined, parent, asOf: undefined };
+    if (siblings === undefined) return { id: 0, name, ref: undefined, parent, asOf: undefined };
     const depth = (above?.depth ?? 0) + 1;
     if (depth > MOST_DEPTH)
       throw new RangeError(`Object "${name}" has ${MOST_DEPTH} objects on a path above it already`);
     const id = ++this.#lastId;
-    const handle = { id, ref: { slot: id, incarnation: 1 }, parent, asOf: undefined };
+    const handle = { id, name, ref: { slot: id, incarnation: 1 }, parent, asOf: undefined };
     const kept: KeptObject = {
       id: wellFormed(name),
       className: wellFormed(className),

@@ -2,15 +2,14 @@
 import type { SharedMemory } from '../../native/os/shared-memory.js';
 import { serverPools } from '../../streams/server-pools.js';
 import { formatWatches } from '../formats.js';
+import type { PoolSettings } from '../formats.js';
 import { CatalogueShelf } from './catalogue-shelf.js';
 import { LogicalPartition } from './logical-partition.js';
 import type { Partition } from './partition.js';
 import { ThreadedPartition } from '../threads/threaded-partition.js';
 
-export interface PartitionSettings {
+export interface PartitionSettings extends PoolSettings {
   readonly workerExecutionMode: 'logical' | 'threaded';
-  readonly contextId: string;
-  readonly poolName: string;
 }
 
 export class PartitionSet {
@@ -18,13 +17,14 @@ export class PartitionSet {
   readonly #made = new Map<number, Partition>();
 
   constructor(settings: PartitionSettings, memory: SharedMemory, nowMs: () => number) {
-    const { contextId, poolName, workerExecutionMode } = settings;
+    const { contextId, poolName, stalledAfterSeconds, workerExecutionMode } = settings;
+    const pool: PoolSettings = { contextId, poolName, stalledAfterSeconds };
     // Partitions of one thread look at a segment together.
-    const formats = formatWatches({ memory, contextId, poolName });
+    const formats = formatWatches({ memory, ...pool });
     const thread = { pools: serverPools(formats, { nowMs }), shelf: new CatalogueShelf(), nowMs };
     this.#make = (number) =>
       workerExecutionMode === 'threaded'
-        ? new ThreadedPartition({ number, contextId, poolName }, memory)
+        ? new ThreadedPartition({ number, ...pool }, memory)
         : new LogicalPartition(number, thread);
   }
 

@@ -186,9 +186,14 @@ export class Reporter {
     if (this.#choice?.kind === 'none') return { ...NO_PROGRESS, reason: this.#choice.reason };
     // Once ready, late objects block nothing, so the missing ones are not looked for.
     if (this.#isReady && this.#view !== undefined) return { ...this.#view.counts, reason: '' };
-    const progress = this.#view?.progress ?? { ...NO_PROGRESS, reason: 'the first look' };
+    const progress = this.#view?.progress ?? {
+      ...NO_PROGRESS,
+      reason: 'the first look at its segments',
+    };
     // All that is known is synced; there may be more in the directory.
-    return progress.reason === '' ? { ...progress, reason: 'the directory to be read' } : progress;
+    return progress.reason === ''
+      ? { ...progress, reason: 'the rest of its objects, which are being read' }
+      : progress;
   }
 
   #viewFacts(serverKey: string): ViewFacts | undefined {

@@ -3,13 +3,12 @@ import type { FamilyFacts } from '../../model.js';
 import type { Command } from '../../streams/command.js';
 import type { RefreshReport, Report } from '../../streams/report.js';
 import type { TargetDefinition } from '../definition.js';
+import type { PoolSettings } from '../formats.js';
 import type { HostOptions } from '../hosting/partition.js';
 
 /** What a thread is made with. */
-export interface ThreadSetup {
+export interface ThreadSetup extends PoolSettings {
   readonly number: number;
-  readonly contextId: string;
-  readonly poolName: string;
 }
 
 /** Where the text of a snapshot lies in the memory of a thread. */

@@ -19,6 +19,7 @@ function probeOf(source: FakeSource, kernel = new Kernel()) {
     synced: listen('synced'),
     changed: listen('changed'),
     unsynced: listen('unsynced'),
+    gone: (item) => react.gone?.(item),
   });
   return {
     kernel,
@@ -122,6 +123,24 @@ describe('the probe', () => {
       true,
       true,
     ]);
+  });
+
+  it('tells of an item whose slot is of another incarnation, once the word says so', () => {
+    const { source, root } = shop();
+    const [sales, late] = [
+      source.addVariable(root, 'sales', { type: 'u64', value: 1n }),
+      source.addVariable(root, 'late', { type: 'u64' }),
+    ];
+    const { probe, react, read } = probeOf(source);
+    const gone: string[] = [];
+    react.gone = (item) => gone.push(item.name);
+    for (const variable of [sales, late]) probe.track(variable);
+    read();
+    expect(gone, 'not yet synced is not gone').to.deep.equal([]);
+    for (const { slot, incarnation } of [sales, late])
+      source.setSynced({ slot, incarnation: incarnation + 1 }, false);
+    expect(read()).to.deep.equal(['unsynced sales']);
+    expect(gone).to.deep.equal(['sales', 'late']);
   });
 
   it('tells when an item has no value any more, and when it has one again', () => {

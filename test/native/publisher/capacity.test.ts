@@ -15,7 +15,8 @@ type Add = (
   index: number,
 ) => PublishedObject | PublishedValue;
 
-const addObject: Add = (publisher, root, index) => publisher.addObject(root, `o${index}`, 'C');
+const addObject: Add = (publisher, root, index) =>
+  publisher.addObject(root, `${root.name}.o${index}`, 'C');
 const addScalar: Add = (publisher, root, index) => publisher.addVariable(root, `v${index}`, 'f64');
 const addText: Add = (publisher, root, index) => publisher.addVariable(root, `t${index}`, 'string');
 const addWordy: Add = (publisher, root, index) =>
@@ -40,7 +41,7 @@ describe('beyond capacity: overflow counters in the header; the publisher lives 
     it(`counts what ${what} have no room for, and takes as much again after a removal`, () => {
       const publisher = segments.publish('82', { capacity: { ...TINY, ...capacity } });
       const root = publisher.addRoot('r', 'C');
-      const branch = publisher.addObject(root, 'branch', 'C');
+      const branch = publisher.addObject(root, 'r.branch', 'C');
       let fitted = 0;
       while (add(publisher, branch, fitted).ref !== undefined) fitted++;
       expect(fitted).to.be.above(3);
@@ -49,7 +50,7 @@ describe('beyond capacity: overflow counters in the header; the publisher lives 
       expect(drops()).to.equal(11);
 
       publisher.removeObject(branch);
-      const next = publisher.addObject(root, 'branch', 'C');
+      const next = publisher.addObject(root, 'r.branch', 'C');
       for (let index = 0; index < fitted; index++)
         expect(add(publisher, next, index).ref, `${index} of ${fitted}`).not.to.equal(undefined);
       expect(drops()).to.equal(11);
@@ -59,7 +60,7 @@ describe('beyond capacity: overflow counters in the header; the publisher lives 
     const publisher = segments.publish('82', { capacity: TINY });
     const root = publisher.addRoot('r', 'C');
     for (let round = 0; round < 3000; round++) {
-      const client = publisher.addObject(root, `client${round}`, 'Client');
+      const client = publisher.addObject(root, `r.client${round}`, 'Client');
       publisher.addVariable(client, 'bytes', 'u64', { help: 'Bytes sent' }).set(round);
       publisher.addVariable(client, 'user', 'string').set(`user${round}`);
       publisher.removeObject(client);
@@ -126,7 +127,7 @@ describe('a full /dev/shm is an error that the publisher gets, not a signal (seg
     it(`counts what ${what} cannot be made real for, and uses what a removal frees`, () => {
       const publisher = segments.publish('82', { capacity: ROOMY });
       const root = publisher.addRoot('r', 'C');
-      const branch = publisher.addObject(root, 'branch', 'C');
+      const branch = publisher.addObject(root, 'r.branch', 'C');
       const leaves = Array.from({ length: 3 }, (_, index) => add(publisher, branch, index));
       full = regions;
       let fitted = 3;

@@ -15,7 +15,7 @@ describe('handles that a program holds stay valid or fail safe (segment 6)', () 
   /** A handle of each shape, below an object of their own. */
   function handlesOf(publisher: Publisher) {
     const root = publisher.addRoot('r', 'C');
-    const object = publisher.addObject(root, 'o', 'C');
+    const object = publisher.addObject(root, 'r.o', 'C');
     const schema = [1, 2];
     return {
       root,
@@ -24,7 +24,7 @@ describe('handles that a program holds stay valid or fail safe (segment 6)', () 
         u64: [publisher.addVariable(object, 'u64', 'u64'), 1n],
         i64: [publisher.addVariable(object, 'i64', 'i64'), -1n],
         f64: [publisher.addVariable(object, 'f64', 'f64'), 0.5],
-        bool: [publisher.addVariable(object, 'bool', 'bool'), true],
+        bool: [publisher.addVariable(object, 'bool', 'bool'), false],
       } as const,
       text: publisher.addVariable(object, 'text', 'string'),
       histogram: publisher.addVariable(object, 'histogram', 'histogram', { schema }),
@@ -37,7 +37,7 @@ describe('handles that a program holds stay valid or fail safe (segment 6)', () 
     return [
       ...Object.values(stores).flatMap(([handle, value]) => [
         handle.set(value),
-        handle.add(Number(value)),
+        handle.add(Number(value) || 1),
       ]),
       ...[text.set('x'), histogram.observe(1), histogram.set([1, 1, 1], 3)],
       ...[summary.set(1, 1, [1]), stores.u64[0].unset(), text.unset()],
@@ -86,18 +86,18 @@ describe('handles that a program holds stay valid or fail safe (segment 6)', () 
     const handles = handlesOf(publisher);
     const watch = segments.watch('82');
     for (let round = 0; round < 500; round++)
-      publisher.removeObject(publisher.addObject(handles.root, `client${round}`, 'Client'));
+      publisher.removeObject(publisher.addObject(handles.root, `r.client${round}`, 'Client'));
     expect(segments.bytes('82').readUInt32LE(1220), 'epoch').to.be.above(5);
     storeAll(handles);
     handles.stores.u64[0].set(77);
     const [root] = readTree(watch.look().source ?? expect.fail('no source'), TINY.slots);
-    expect(root?.children.map(({ name }) => name)).to.deep.equal(['o']);
+    expect(root?.children.map(({ name }) => name)).to.deep.equal(['r.o']);
     const values = root?.children[0]?.variables.map(({ name, value }) => [name, value]);
     expect(values?.slice(0, 4)).to.deep.equal([
       ['u64', 77n],
       ['i64', -2n],
       ['f64', 1],
-      ['bool', 2n],
+      ['bool', 1n],
     ]);
   });
 

@@ -25,7 +25,9 @@ describe('Publisher', () => {
     ['a help of more than 4096 bytes', 'v', { help: 'h'.repeat(4097) }, 'Help has 4097 bytes'],
     ['more than 512 bounds', 'v', { schema: Array(513).fill(0) }, '513 schema entries'],
     ['bounds that do not ascend', 'v', { schema: [1, 1] }, 'Schema entries must ascend'],
-    ['bounds that are not numbers', 'v', { schema: [Number.NaN] }, 'Schema entries must ascend'],
+    ['bounds that are not numbers', 'v', { schema: [Number.NaN] }, 'Schema entries must be finite'],
+    ['+Inf as a bound', 'v', { schema: [1, Infinity] }, 'Schema entries must be finite'],
+    ['-Inf as a bound', 'v', { schema: [-Infinity, 1] }, 'Schema entries must be finite'],
     ['a text of more than 65528 bytes', 'v', { textBytes: 65_529 }, 'A text of 65529 bytes'],
     ['a text of less than no bytes', 'v', { textBytes: -100 }, 'A text of -100 bytes'],
     ['a text of half a byte', 'v', { textBytes: 0.5 }, 'A text of 0.5 bytes'],
@@ -46,11 +48,13 @@ describe('Publisher', () => {
     });
 
   it('refuses a 65th object on a path, which no reader would accept', () => {
-    const publisher = segments.publish('82', { capacity: { ...TINY, records: 128, slots: 128 } });
+    const capacity = { ...TINY, records: 128, slots: 128, stringBytes: 1 << 14 };
+    const publisher = segments.publish('82', { capacity });
     let object = publisher.addRoot('o', 'C');
-    for (let depth = 2; depth <= 64; depth++) object = publisher.addObject(object, 'o', 'C');
+    for (let depth = 2; depth <= 64; depth++)
+      object = publisher.addObject(object, `${object.name}.o`, 'C');
     expect(object.id).to.equal(64);
-    expect(() => publisher.addObject(object, 'o', 'C')).to.throw(
+    expect(() => publisher.addObject(object, `${object.name}.o`, 'C')).to.throw(
       RangeError,
       '64 objects on a path',
     );
@@ -63,7 +67,7 @@ describe('Publisher', () => {
     const placed = beaten();
     const root = publisher.addRoot('r', 'C');
     const first = beaten();
-    publisher.addObject(root, 'o', 'C');
+    publisher.addObject(root, 'r.o', 'C');
     expect(first > placed && beaten() > first).to.equal(true);
   });
 

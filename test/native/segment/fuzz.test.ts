@@ -58,7 +58,7 @@ describe('nothing in a segment can crash, hang or bloat the reader: any bytes (s
         const memory = new HeapMemory();
         const segment = memory.put('82', sample);
         let nowNs = 1n;
-        const watch = new SegmentWatch(memory, '82', '82', () => nowNs);
+        const watch = new SegmentWatch(memory, '82', '82', { now: () => nowNs });
         arm(segment, mutations);
         for (let look = 0; look < 3; look++) {
           [segment.reads, segment.bytesAsked] = [0, 0];
@@ -89,7 +89,7 @@ describe('nothing in a segment can crash, hang or bloat the reader: any bytes (s
       fc.property(fc.array(mutation, { minLength: 1, maxLength: 3 }), (mutations) => {
         const memory = new HeapMemory();
         arm(memory.put('82', sample), mutations);
-        const { publisher } = new SegmentWatch(memory, '82', '82', () => 1n).look();
+        const { publisher } = new SegmentWatch(memory, '82', '82', { now: () => 1n }).look();
         if (publisher.state !== 'corrupt') return;
         expect(publisher.reason).to.match(/^[Ss]egment is corrupt: /);
         reasons.add(publisher.reason.replace(/[0-9a-f]*[0-9][0-9a-f]*/g, 'N'));

@@ -92,8 +92,40 @@ const VERDICTS: readonly (readonly [string, Partial<Evidence>, string, string, n
 describe('liveness: states, each with one reason text (segment 9)', () => {
   for (const [when, evidence, state, reason, age] of VERDICTS)
     it(`${state} when ${when}`, () =>
-      expect(judge({ ...well, ...evidence })).to.deep.equal({
+      expect(judge({ ...well, ...evidence }).publisher).to.deep.equal({
         ...{ state, reason },
         ...(age !== undefined && { heartbeatAgeSeconds: age }),
       }));
+
+  const SERVED = new Set(['live', 'stalled']);
+  for (const [when, evidence, state] of VERDICTS)
+    it(`is ${SERVED.has(state) ? '' : 'not '}served when ${when}`, () =>
+      expect(judge({ ...well, ...evidence }).isServed).to.equal(SERVED.has(state)));
+});
+
+/** Seconds that a stalled one is served, the evidence, whether it is served, and the reason. */
+const STALLED: readonly (readonly [bigint, Partial<Evidence>, boolean, string])[] = [
+  [2n, { nowNs: 105n * SECOND + 1n }, true, 'publisher has not beaten for 5.0 s'],
+  [2n, { nowNs: 107n * SECOND }, true, 'publisher has not beaten for 7.0 s'],
+  [2n, { nowNs: 107n * SECOND + 1n }, false, 'publisher has not beaten for more than 7 s'],
+  [2n, { nowNs: 900n * SECOND }, false, 'publisher has not beaten for more than 7 s'],
+  [
+    ...([1n, { nowNs: 104n * SECOND + 1n, heartbeatPeriodNs: 500_000_000n }] as const),
+    ...([false, 'publisher has not beaten for more than 4 s'] as const),
+  ],
+  [0n, { nowNs: 10_000n * SECOND }, true, 'publisher has not beaten for 9900.0 s'],
+];
+
+describe('a stalled publisher is served for a while (segment 9)', () => {
+  for (const [seconds, evidence, isServed, reason] of STALLED)
+    it(`${seconds} s: ${isServed ? 'served' : 'not served'}, ${reason}`, () => {
+      const judged = judge({ ...well, ...evidence }, seconds * SECOND);
+      expect([judged.isServed, judged.publisher.state]).to.deep.equal([isServed, 'stalled']);
+      expect(judged.publisher.reason).to.equal(reason);
+    });
+
+  it('and one without a heartbeat for ever', () => {
+    const evidence = { heartbeatPeriodNs: 0n, nowNs: 10_000n * SECOND };
+    expect(judge({ ...well, ...evidence }, SECOND).isServed).to.equal(true);
+  });
 });

@@ -17,10 +17,11 @@ function beating(seconds: bigint): Buffer {
   return bytes;
 }
 
-function scene() {
+/** @param stalledForNs how long a stalled publisher is served; 0 for ever */
+function scene(stalledForNs = 0n) {
   const memory = new HeapMemory();
   let nowNs = 1n;
-  const watch = new SegmentWatch(memory, 'c.p.82', '82', () => nowNs);
+  const watch = new SegmentWatch(memory, 'c.p.82', '82', { now: () => nowNs, stalledForNs });
   return {
     memory,
     watch,
@@ -62,6 +63,43 @@ describe('SegmentWatch', () => {
     expect(again.publisher.state).to.equal('live');
     expect(again.source).not.to.equal(source);
     expect(again.changes.length, 'told from the beginning').to.equal(8);
+  });
+
+  it('serves a stalled publisher for a while, then waits for it, and serves it again when it beats', () => {
+    const { memory, watch, pass, begin } = scene(2n * SECOND);
+    pass(1000);
+    const segment = begin();
+    const { source } = watch.look();
+    pass(6900);
+    expect(watch.look()).to.deep.include({ source });
+    pass(200);
+    const reason = 'publisher has not beaten for more than 7 s';
+    expect(watch.look()).to.deep.include({ source: undefined, changes: [], tick: 0 });
+    [segment.reads, segment.bytesAsked] = [0, 0];
+    for (let look = 0; look < 5; look++) {
+      pass(1000);
+      expect(watch.look().publisher).to.deep.include({ state: 'stalled', reason });
+    }
+    expect([segment.reads, memory.openFiles], 'one small read a look').to.deep.equal([5, 1]);
+    expect(segment.bytesAsked).to.be.at.most(5 * 1024);
+    alterWord(segment.bytes, 'tick', 9n);
+    expect(watch.look().tick, 'what a wait would begin with').to.equal(9);
+    alterWord(segment.bytes, 'heartbeatNs', 13n * SECOND);
+    const again = watch.look();
+    expect(again.publisher.state).to.equal('live');
+    expect(again.source, 'nothing is opened or parsed anew').to.equal(source);
+    expect(again.changes).to.deep.equal([]);
+  });
+
+  it('notices the end of a publisher that it does not serve any more', () => {
+    const { watch, state, pass, begin } = scene(2n * SECOND);
+    const segment = begin();
+    watch.look();
+    pass(8000);
+    expect(watch.look().source).to.equal(undefined);
+    segment.isLocked = false;
+    pass(500);
+    expect([state(), state()]).to.deep.equal(['dead', 'dead']);
   });
 
   it('says closed once, and stays there while the closed file keeps its name', () => {
@@ -124,7 +162,12 @@ describe('SegmentWatch', () => {
       const { publisher, source } = watch.look();
       return [publisher.state, source !== undefined];
     };
-    expect(seen()).to.deep.equal(['building', false]);
+    expect(watch.look().publisher).to.deep.equal({
+      ...{
+        state: 'building',
+        reason: 'the system has not said yet whether its publisher is running',
+      },
+    });
     expect(seen(), 'asked once').to.deep.equal(['building', false]);
     expect(answers.length).to.equal(1);
     answers[0]?.(true);

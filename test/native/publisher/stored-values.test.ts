@@ -1,0 +1,228 @@
+// What a variable holds before its first store, and which values it refuses.
+import { expect } from 'chai';
+import type { Publisher } from '#app/native/publisher/publisher.js';
+import type { PublishedObject } from '#app/native/publisher/publisher-options.js';
+import { readTree } from '../../support/read-tree.js';
+import { TINY, freshSegments } from '../../support/segments.js';
+
+const U64 = 'u64 allows integers from 0 to 18446744073709551615';
+const I64 = 'i64 allows integers from -9223372036854775808 to 9223372036854775807';
+const BOOL = 'bool allows integers from 0 to 1';
+
+describe('a scalar refuses what its type does not hold, and keeps its value', () => {
+  const segments = freshSegments();
+
+  const SETS = [
+    ['u64', -1, `Variable "v" cannot be -1: ${U64}`],
+    ['u64', -1n, `Variable "v" cannot be -1: ${U64}`],
+    ['u64', 1.5, `Variable "v" cannot be 1.5: ${U64}`],
+    ['u64', 2 ** 64, `Variable "v" cannot be 18446744073709552000: ${U64}`],
+    ['u64', 2n ** 70n, `Variable "v" cannot be 1180591620717411303424: ${U64}`],
+    ['u64', Number.NaN, `Variable "v" cannot be NaN: ${U64}`],
+    ['u64', Infinity, `Variable "v" cannot be Infinity: ${U64}`],
+    ['i64', 2 ** 63, `Variable "v" cannot be 9223372036854776000: ${I64}`],
+    ['i64', -(2n ** 63n) - 1n, `Variable "v" cannot be -9223372036854775809: ${I64}`],
+    ['i64', -0.5, `Variable "v" cannot be -0.5: ${I64}`],
+    ['bool', 2, `Variable "v" cannot be 2: ${BOOL}`],
+    ['bool', -1n, `Variable "v" cannot be -1: ${BOOL}`],
+    ['f64', '1' as unknown as number, 'Variable "v" cannot be 1: f64 allows numbers'],
+    ['i64', '1' as unknown as number, `Variable "v" cannot be 1: ${I64}`],
+  ] as const;
+  for (const [type, value, message] of SETS)
+    it(`${type} set to ${String(value)} of type ${typeof value}`, () => {
+      const { variable, seen } = one(type);
+      variable.set(1);
+      expect(() => variable.set(value)).to.throw(RangeError, message);
+      expect(seen()).to.equal(type === 'f64' ? 1 : 1n);
+    });
+
+  const SUMS = [
+    ['u64', 1, -2, `Variable "v" cannot be -1: ${U64}`],
+    ['u64', 2n ** 64n - 1n, 1, `Variable "v" cannot be 18446744073709551616: ${U64}`],
+    ['u64', 1, 0.5, 'Variable "v" cannot grow by 0.5: u64 allows integers'],
+    ['i64', 2n ** 63n - 1n, 1n, `Variable "v" cannot be 9223372036854775808: ${I64}`],
+    ['bool', 1, 1, `Variable "v" cannot be 2: ${BOOL}`],
+  ] as const;
+  for (const [type, value, amount, message] of SUMS)
+    it(`${type} of ${value} when ${amount} is added`, () => {
+      const { variable, seen } = one(type);
+      variable.set(value);
+      expect(() => variable.add(amount)).to.throw(RangeError, message);
+      expect(seen()).to.equal(BigInt(value));
+    });
+
+  it('and does not count as synced by a store that was refused', () => {
+    const { variable, seen } = one('u64');
+    expect(() => variable.set(-1)).to.throw(RangeError);
+    expect(seen()).to.equal(undefined);
+  });
+
+  const HELD = [
+    ['u64', 2n ** 64n - 1n, 2n ** 64n - 1n],
+    ['u64', 2 ** 63, 2n ** 63n],
+    ['u64', -0, 0n],
+    ['i64', -(2 ** 63), -(2n ** 63n)],
+    ['bool', true, 1n],
+    ['f64', 2n ** 70n, 2 ** 70],
+    ['f64', Number.NaN, Number.NaN],
+  ] as const;
+  for (const [type, value, kept] of HELD)
+    it(`but ${type} holds ${String(value)}`, () => {
+      const { variable, seen } = one(type);
+      variable.set(value);
+      expect(seen()).to.deep.equal(kept);
+    });
+
+  it('a u64 beyond 2^63 is counted on, and a negative amount takes away', () => {
+    const { variable, seen } = one('u64');
+    variable.set(2n ** 63n);
+    variable.add(2n);
+    variable.add(-1);
+    expect(seen()).to.equal(2n ** 63n + 1n);
+  });
+
+  /** A variable of a root, and what a reader sees of it. */
+  function one(type: 'u64' | 'i64' | 'f64' | 'bool') {
+    const publisher = segments.publish('82');
+    const variable = publisher.addVariable(publisher.addRoot('r', 'C'), 'v', type);
+    return { variable, seen: () => valuesOf('82')['v'] };
+  }
+
+  function valuesOf(serverKey: string): Record<string, unknown> {
+    const { source } = segments.watch(serverKey).look();
+    const [root] = source === undefined ? [] : readTree(source, TINY.slots);
+    return Object.fromEntries(root?.variables.map(({ name, value }) => [name, value]) ?? []);
+  }
+});
+
+describe('histograms and summaries', () => {
+  const segments = freshSegments();
+  const seen = () => {
+    const { source } = segments.watch('82').look();
+    const [root] = source === undefined ? [] : readTree(source, TINY.slots);
+    return Object.fromEntries(root?.variables.map(({ name, value }) => [name, value]) ?? []);
+  };
+  const scene = (add: (publisher: Publisher, root: PublishedObject) => void) => {
+    const publisher = segments.publish('82');
+    add(publisher, publisher.addRoot('r', 'C'));
+  };
+
+  it('begin synced, without observations: an exporter never waits for the first one', () => {
+    scene((publisher, root) => {
+      publisher.addVariable(root, 'delay', 'histogram', { schema: [1, 2] });
+      publisher.addVariable(root, 'size', 'summary', { schema: [0.5, 0.9] });
+    });
+    expect(seen()).to.deep.equal({
+      delay: { type: 'histogram', sum: 0, counts: new BigUint64Array(3) },
+      size: { type: 'summary', count: 0n, sum: 0, values: Float64Array.of(NaN, NaN) },
+    });
+  });
+
+  it('begin not synced where their publisher says so, and other types where it does not', () => {
+    scene((publisher, root) => {
+      publisher.addVariable(root, 'delay', 'histogram', { schema: [1], synced: false });
+      publisher.addVariable(root, 'size', 'summary', { schema: [0.5], synced: false });
+      publisher.addVariable(root, 'name', 'string');
+      publisher.addVariable(root, 'sent', 'u64');
+      publisher.addVariable(root, 'zero', 'u64', { synced: true });
+      publisher.addVariable(root, 'empty', 'string', { synced: true });
+    });
+    expect(seen()).to.deep.equal({
+      ...{ delay: undefined, size: undefined, name: undefined, sent: undefined },
+      ...{ zero: 0n, empty: { type: 'string', text: '' } },
+    });
+  });
+
+  it('count on from there, and take no slot or frame of another along', () => {
+    scene((publisher, root) => {
+      const before = publisher.addVariable(root, 'before', 'histogram', { schema: [1, 2] });
+      before.set([7, 8, 9], 99);
+      publisher.removeVariable(before);
+      publisher.addVariable(root, 'delay', 'histogram', { schema: [1, 2] }).observe(2);
+    });
+    const counts = BigUint64Array.of(0n, 1n, 0n);
+    expect(seen()).to.deep.equal({ delay: { type: 'histogram', sum: 2, counts } });
+  });
+
+  it('refuse counts that are none, another number of them, and NaN', () => {
+    scene((publisher, root) => {
+      const delay = publisher.addVariable(root, 'delay', 'histogram', { schema: [1] });
+      const size = publisher.addVariable(root, 'size', 'summary', { schema: [0.5] });
+      delay.set([1, 2], 3);
+      size.set(1, 2, [3]);
+      const refused: readonly (readonly [() => boolean, string])[] = [
+        [() => delay.set([1, -1], 0), `A count of Variable "delay" cannot be -1: ${U64}`],
+        [() => delay.set([1.5, 0], 0), `A count of Variable "delay" cannot be 1.5: ${U64}`],
+        [() => delay.set([1n, 2n ** 64n], 0), `cannot be 18446744073709551616: ${U64}`],
+        [() => delay.set([1], 0), 'Variable "delay" has 2 counts, found 1'],
+        [() => delay.set([1, 2, 3], 0), 'Variable "delay" has 2 counts, found 3'],
+        [() => delay.observe(NaN), 'Variable "delay" cannot observe NaN: numbers are allowed'],
+        [() => size.set(-1, 0, [0]), `A count of Variable "size" cannot be -1: ${U64}`],
+        [() => size.set(1, 0, []), 'Variable "size" has 1 values, found 0'],
+      ];
+      for (const [store, message] of refused) expect(store).to.throw(RangeError, message);
+    });
+    expect(seen()).to.deep.equal({
+      delay: { type: 'histogram', sum: 3, counts: BigUint64Array.of(1n, 2n) },
+      size: { type: 'summary', count: 1n, sum: 2, values: Float64Array.of(3) },
+    });
+  });
+
+  it('are refused with a schema that is not theirs', () => {
+    scene((publisher, root) => {
+      const refused: readonly (readonly [() => unknown, string])[] = [
+        [() => publisher.addVariable(root, 'v', 'u64', { schema: [1] }), 'A u64 has no schema'],
+        [
+          () => publisher.addVariable(root, 'v', 'summary', { schema: [1.5] }),
+          'Quantiles must be from 0 to 1, found 1.5',
+        ],
+      ];
+      for (const [add, message] of refused) expect(add).to.throw(RangeError, message);
+    });
+    expect(seen()).to.deep.equal({});
+  });
+});
+
+describe('an object id begins with the id of its parent and a dot', () => {
+  const segments = freshSegments();
+  const idsBelowRoot = () => {
+    const { source } = segments.watch('82').look();
+    const [root] = source === undefined ? [] : readTree(source, TINY.slots);
+    return root?.children.map(({ name }) => name);
+  };
+
+  for (const id of [
+    '',
+    'till',
+    'shop.1',
+    'h.1.shop',
+    'h.1.shop.',
+    'h.1.shopper.till',
+    'H.1.shop.a',
+  ])
+    it(`so "${id}" below h.1.shop is refused, and nothing is published`, () => {
+      const publisher = segments.publish('82');
+      const root = publisher.addRoot('h.1.shop', 'Shop');
+      expect(() => publisher.addObject(root, id, 'Till')).to.throw(
+        RangeError,
+        `Object id "${id}" is below "h.1.shop", so it must begin with "h.1.shop." and go on`,
+      );
+      const { drops } = segments.watch('82').look();
+      expect([idsBelowRoot(), drops.objects]).to.deep.equal([[], 0]);
+    });
+
+  it('it may lie several segments below, and end in a dot', () => {
+    const publisher = segments.publish('82');
+    const root = publisher.addRoot('h.1.shop', 'Shop');
+    const ids = ['h.1.shop.0.till.1.drawer', 'h.1.shop.trailing.', 'h.1.shop..'];
+    for (const id of ids) publisher.addObject(root, id, 'Till');
+    expect(idsBelowRoot()).to.deep.equal(ids);
+  });
+
+  it('unless it is said to be somebody else’s: readers go by parentage', () => {
+    const publisher = segments.publish('82');
+    const root = publisher.addRoot('h.1.shop', 'Shop');
+    publisher.addObject(root, 'elsewhere', 'Till', { foreignId: true });
+    expect(idsBelowRoot()).to.deep.equal(['elsewhere']);
+  });
+});

@@ -1,0 +1,61 @@
+// Copies of a frame whose bytes were taken in an unlucky order.
+import { expect } from 'chai';
+import { FrameReader } from '#app/native/segment/frame-reader.js';
+import type { VariableNode } from '#app/native/segment/tree.js';
+import { Tree } from '#app/native/segment/tree.js';
+
+/** A histogram with one bound: end, sum, two counts, begin. */
+const UNITS = 5;
+
+/** A file whose reads show one frame after the other, the last one again and again. */
+const showing = (frames: readonly (readonly number[])[]) => {
+  let reads = 0;
+  const file = {
+    identity: '1',
+    read: (into: Uint8Array, length: number, position: number) => {
+      const [end = 0, sum = 0, ...rest] = frames[Math.min(reads++, frames.length - 1)] ?? [];
+      const bytes = Buffer.alloc(UNITS * 8);
+      bytes.writeBigUInt64LE(BigInt(end), 0);
+      bytes.writeDoubleLE(sum, 8);
+      rest.forEach((unit, index) => bytes.writeBigUInt64LE(BigInt(unit), 16 + index * 8));
+      into.set(bytes.subarray(position, position + length));
+      return length;
+    },
+    size: () => UNITS * 8,
+    nameHolder: () => 'this' as const,
+    askLock: () => undefined,
+    wait: () => () => undefined,
+    close: () => undefined,
+  };
+  return new FrameReader(file, 0);
+};
+
+function histogram(): VariableNode {
+  const tree = new Tree();
+  const place = { slot: 0, incarnation: 1 };
+  const identity = { host: '', instance: '', application: '' };
+  const facts = { ...place, id: 1, name: 'r', className: 'C', identity, asOf: undefined };
+  tree.addObject(facts, undefined);
+  const object = tree.object(1) ?? expect.fail('no object');
+  const said = { type: 'histogram', kind: 'unknown', unit: '', help: '', schema: [1] } as const;
+  const frame = { frameOffset: 0, frameWords: UNITS };
+  tree.addVariable({ ...place, ...said, ...frame, id: 2, name: 'h' }, object);
+  return tree.variable(2) ?? expect.fail('no variable');
+}
+
+describe('FrameReader', () => {
+  // Update 4 has sum 1, update 5 sum 2, update 6 sum 1 again. Both copies took the sum beside another
+  // update's counts: the first too early, the second too late.
+  const torn = [5, 1, 20, 20, 5];
+  const whole = [6, 1, 30, 30, 6];
+
+  it('takes two equal copies of different moments for no value while the frame has moved on', () => {
+    const frame = showing([torn, torn, whole]).read(histogram());
+    expect(frame).to.deep.equal({ type: 'histogram', sum: 1, counts: BigUint64Array.of(30n, 30n) });
+  });
+
+  it('gives up after a bounded number of copies', () => {
+    const frames = Array.from({ length: 100 }, (_, n) => [n + 1, n, n, n, n + 1]);
+    expect(showing(frames).read(histogram())).to.equal(undefined);
+  });
+});

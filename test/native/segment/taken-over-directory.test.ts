@@ -1,0 +1,91 @@
+// What a directory that took over does not name any more is removed, a bounded part at each look.
+import { expect } from 'chai';
+import type { StructureChange } from '#app/model.js';
+import { RECORDS_AT_ONCE } from '#app/native/segment/directory-reader.js';
+import { readTree } from '../../support/read-tree.js';
+import { freshSegments } from '../../support/segments.js';
+
+const OBJECTS = 4000;
+/** Changes that one look may bring: those of a slice of records, and of a slice of removals. */
+const MOST_AT_ONCE = 2 * RECORDS_AT_ONCE;
+const capacity = { records: 1 << 14, slots: 1 << 14, stringBytes: 1 << 20, frameBytes: 4096 };
+
+describe('a directory that took over without most of what there was', () => {
+  const segments = freshSegments();
+
+  function scene() {
+    const publisher = segments.publish('82', { capacity, heartbeatMs: 0 });
+    const root = publisher.addRoot('r', 'C');
+    const many = Array.from({ length: OBJECTS }, (_, n) => {
+      const object = publisher.addObject(root, `r.o${n}`, 'C');
+      publisher.addVariable(object, 'v', 'u64').set(n);
+      return object;
+    });
+    const watch = segments.watch('82');
+    const takeAll = () => {
+      while (watch.look().hasMore);
+    };
+    /** As many records as the directory holds: one change of roles, or two. */
+    const changeRoles = () => {
+      for (let record = 0; record < capacity.records; record += 2)
+        publisher.removeObject(publisher.addObject(root, 'r.passing', 'C'));
+    };
+    const names = () => {
+      const { source } = watch.look();
+      const [seen] = source === undefined ? [] : readTree(source, capacity.slots);
+      return seen?.children.map(({ name }) => name);
+    };
+    return { publisher, root, many, watch, takeAll, changeRoles, names };
+  }
+
+  it('removes it in bounded slices, what is below first, and only then reads on', () => {
+    const { publisher, root, many, watch, takeAll, changeRoles, names } = scene();
+    takeAll();
+    for (const object of many.slice(1)) publisher.removeObject(object);
+    changeRoles();
+
+    const removed: StructureChange[] = [];
+    let seen = watch.look();
+    expect(seen.hasMore, 'too much for one look').to.equal(true);
+    publisher.addObject(root, 'r.late', 'C');
+    for (;;) {
+      expect(seen.changes.length).to.be.at.most(MOST_AT_ONCE);
+      removed.push(...seen.changes.filter(({ kind }) => kind.endsWith('removed')));
+      if (!seen.hasMore) break;
+      expect(seen.source?.hasNews(), 'there is more').to.equal(true);
+      seen = watch.look();
+    }
+
+    const gone = removed
+      .map((change) => ('object' in change ? change.object : change.variable).name)
+      .filter((name) => name !== 'r.passing');
+    expect(gone.length).to.equal(2 * (OBJECTS - 1));
+    expect(new Set(gone).size, 'each object once').to.equal(OBJECTS);
+    expect(names()).to.deep.equal(['r.o0', 'r.late']);
+    expect(watch.look().hasMore).to.equal(false);
+  });
+
+  it('takes in a change of roles that comes while it removes', () => {
+    const { publisher, root, many, watch, takeAll, changeRoles, names } = scene();
+    takeAll();
+    for (const object of many.slice(2)) publisher.removeObject(object);
+    changeRoles();
+    expect(watch.look().hasMore).to.equal(true);
+    publisher.removeObject(many[1] ?? root);
+    changeRoles();
+    changeRoles();
+    publisher.addObject(root, 'r.late', 'C');
+    takeAll();
+    expect(names()).to.deep.equal(['r.o0', 'r.late']);
+  });
+
+  it('takes one look where little is gone', () => {
+    const { publisher, root, watch, takeAll, changeRoles } = scene();
+    const extra = publisher.addObject(root, 'r.extra', 'C');
+    takeAll();
+    publisher.removeObject(extra);
+    changeRoles();
+    takeAll();
+    expect(watch.look()).to.deep.include({ changes: [], hasMore: false });
+  });
+});

@@ -1,0 +1,107 @@
+// What a segment may have that it should not, and what an honest one shows at an unlucky moment.
+import { expect } from 'chai';
+import {
+  HEADER,
+  MUTABLE,
+  MUTABLE_OFFSET,
+  RECORD,
+  RECORD_SIZE,
+} from '#app/native/segment/layout.js';
+import { SegmentWatch } from '#app/native/segment/segment-watch.js';
+import { HeapMemory } from '../../support/heap-memory.js';
+import type { HeapSegment } from '../../support/heap-memory.js';
+import {
+  SAMPLE,
+  SAMPLE_AT,
+  alterHeader,
+  alterRecord,
+  alterWord,
+  sampleSegment,
+} from '../../support/sample-segment.js';
+import { freshSegments } from '../../support/segments.js';
+
+const sample = sampleSegment();
+
+function verdictOn(bytes: Uint8Array, prepare: (segment: HeapSegment) => void = () => undefined) {
+  const memory = new HeapMemory();
+  prepare(memory.put('82', bytes));
+  return new SegmentWatch(memory, '82', '82', { now: () => 1n }).look();
+}
+
+const TOLERATED: readonly (readonly [string, (bytes: Buffer) => void])[] = [
+  ['a generation of 0', (bytes) => alterHeader(bytes, (h) => h.fill(0, HEADER.generation, 48))],
+  ['another header size', (bytes) => alterHeader(bytes, (h) => h.writeUInt32LE(8192, 16))],
+  ['another file size', (bytes) => alterHeader(bytes, (h) => h.writeBigUInt64LE(1n, 80))],
+  [
+    'bytes of the header that have no meaning',
+    (bytes) => alterHeader(bytes, (h) => h.fill(7, 180)),
+  ],
+  [
+    'regions that overlap',
+    (bytes) => alterHeader(bytes, (h) => h.writeBigUInt64LE(4096n, HEADER.directoryB)),
+  ],
+  [
+    'too many string bytes on the side that rests',
+    (bytes) => alterWord(bytes, 'stringBytesB', (1n << 64n) - 1n),
+  ],
+  [
+    'bytes that are no UTF-8',
+    (bytes) => bytes.fill(0xff, nameAt(bytes, SAMPLE.child) + 2, nameAt(bytes, SAMPLE.child) + 4),
+  ],
+  [
+    'a kind on a text',
+    (bytes) => alterRecord(bytes, SAMPLE.text, (record) => record.writeUInt8(1, RECORD.kind)),
+  ],
+  [
+    'an incarnation of 0',
+    (bytes) => alterRecord(bytes, SAMPLE.counter, (r) => r.writeUInt32LE(0, RECORD.incarnation)),
+  ],
+  [
+    'a tombstone for what is not listed',
+    (bytes) => alterRecord(bytes, SAMPLE.tombstone, (r) => r.writeUInt32LE(77, RECORD.owner)),
+  ],
+  [
+    'an id that does not begin with its parent’s',
+    (bytes) => bytes.write('x', nameAt(bytes, SAMPLE.child) + 2),
+  ],
+];
+
+const nameAt = (bytes: Buffer, index: number): number =>
+  SAMPLE_AT.strings + bytes.readUInt32LE(SAMPLE_AT.directory + index * RECORD_SIZE + RECORD.name);
+
+describe('a segment is served with', () => {
+  for (const [what, alter] of TOLERATED)
+    it(what, () => {
+      const bytes = Buffer.from(sample);
+      alter(bytes);
+      const { publisher, changes } = verdictOn(bytes);
+      expect(publisher).to.deep.equal({ state: 'live', reason: 'publisher is live' });
+      expect(changes.length).to.be.at.least(7);
+    });
+});
+
+describe('an honest publisher is called live', () => {
+  const segments = freshSegments();
+
+  it('when the directory was copied later than the string bytes beside it', () => {
+    const publisher = segments.publish('82', { heartbeatMs: 0 });
+    publisher.addRoot('h.1.ads', 'Ads');
+    const before = segments.bytes('82');
+    publisher.addRoot('h.2.ads', 'Another class');
+    const now = segments.bytes('82');
+    const at = MUTABLE_OFFSET + MUTABLE.stringBytesA;
+    expect(before.readUInt32LE(at)).to.be.below(now.readUInt32LE(at));
+    const { publisher: verdict, changes } = verdictOn(now, (segment) => {
+      const read = segment.read.bind(segment);
+      segment.read = (into, length, position) => {
+        const found = read(into, length, position);
+        // One copy holds bytes of different moments: nothing says which are taken first.
+        if (length > 8 && position <= at && at + 8 <= position + found)
+          into.set(before.subarray(at, at + 8), at - position);
+        return found;
+      };
+    });
+    expect(verdict.state, verdict.reason).to.equal('live');
+    expect(changes.length).to.equal(2);
+  });
+});
