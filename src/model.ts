@@ -154,10 +154,21 @@ export interface FamilyFacts {
   readonly help: string;
 }
 
-/** The rendered sample lines of one family, as pieces in order; header lines are the format's. */
+/** One series of a family at the moment of a snapshot. */
+export interface Sample {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  /** As the text formats write it, so that 64-bit integers stay exact. */
+  readonly value: string;
+}
+
+/** The samples of one family, as text and decoded; both read the same bytes. */
 export interface FamilyText {
   readonly facts: FamilyFacts;
+  /** The sample lines, in order; header lines are the format's. */
   readonly pieces: readonly Uint8Array[];
+  /** Decodes the pieces one by one, as the samples are taken. */
+  readonly samples: () => Iterable<Sample>;
 }
 
 /**
@@ -215,10 +226,16 @@ export interface Page {
    * bytes, and never for others.
    */
   readonly lasting?: readonly Uint8Array[];
-  release(): void;
+  readonly release: () => void;
 }
 
-/** One way to write an exposition down. */
+/** What a sink writes at once; pieces may be made as they are taken, and stay until `release()`. */
+export interface Document {
+  readonly pieces: Iterable<Uint8Array>;
+  readonly release: () => void;
+}
+
+/** A text format: makes a page of an exposition. */
 export interface Format {
   readonly contentType: string;
   page(exposition: ReadyExposition): Page;

@@ -1,6 +1,6 @@
 // The labels that tell targets apart, for metrics about all of them and for service discovery.
 import type { Target } from '../model.js';
-import { serverKeyOf } from './known-as.js';
+import { serverKeyOf } from './routing-parameters.js';
 
 export type Labels = Readonly<Record<string, string>>;
 

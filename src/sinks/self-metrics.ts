@@ -4,14 +4,9 @@ import { PUBLISHER_STATES } from '../model.js';
 import type { InternalMetric, Target } from '../model.js';
 import { IDENTITY, identitiesOf } from './identity.js';
 import type { Labels } from './identity.js';
-import type { SinkEvent } from './sink.js';
 
 export class SelfMetrics {
   readonly #registry = new Registry();
-  readonly #responses: Counter;
-  readonly #bytes: Counter;
-  readonly #saved: Counter;
-  readonly #skipped: Counter;
   readonly #publishers: Gauge;
   readonly #targets: Gauge;
   readonly #license: Gauge;
@@ -28,27 +23,6 @@ export class SelfMetrics {
       registers,
     });
     build.set({ version }, 1);
-    this.#responses = new Counter({
-      name: 'shm_exporter_http_responses_total',
-      help: 'HTTP responses by status code.',
-      labelNames: ['code'],
-      registers,
-    });
-    this.#bytes = new Counter({
-      name: 'shm_exporter_http_sent_bytes_total',
-      help: 'Bytes of response bodies, as they were sent.',
-      registers,
-    });
-    this.#saved = new Counter({
-      name: 'shm_exporter_http_saved_bytes_total',
-      help: 'Bytes of response bodies that were not sent, because gzip made them smaller.',
-      registers,
-    });
-    this.#skipped = new Counter({
-      name: 'shm_exporter_stdout_skipped_ticks_total',
-      help: 'Ticks of stdout mode without a snapshot, because the reader was too slow.',
-      registers,
-    });
     this.#publishers = new Gauge({
       name: 'shm_exporter_publisher_state',
       help: 'State of the publisher of a target, one series a state.',
@@ -72,17 +46,22 @@ export class SelfMetrics {
     return this.#registry.contentType;
   }
 
+  /** Adds a counter that a sink brings along; what it returns adds to it. */
+  counter(
+    name: string,
+    help: string,
+    labelNames: readonly string[] = [],
+  ): (by: number, labels?: Labels) => void {
+    const registers = [this.#registry];
+    const counter = new Counter({ name, help, labelNames, registers });
+    return (by, labels = {}) => {
+      counter.inc(labels, by);
+    };
+  }
+
   /** Takes note of the moment that the license expires, as Unix seconds. */
   license(expirySeconds: number): void {
     this.#license.set(expirySeconds);
-  }
-
-  count(event: SinkEvent): void {
-    if (event.kind === 'skipped') this.#skipped.inc();
-    if (event.kind !== 'served') return;
-    this.#responses.inc({ code: String(event.status) });
-    this.#bytes.inc(event.bytes);
-    this.#saved.inc(event.saved ?? 0);
   }
 
   /** Everything as text 0.0.4, the internal metrics of all targets with labels that name them. */

@@ -1,18 +1,23 @@
-// What both sinks have in common.
+// What every sink is: the right end of the pipeline.
 import type { Observable } from 'rxjs';
 import type { Target } from '../model.js';
 
-/** What a sink tells of itself, for the log and for the self-metrics. */
+/** What a sink reports, in words that fit any sink; counts of its own are metrics of its own. */
 export type SinkEvent =
+  /** Metrics can be had there from now on. */
   | { readonly kind: 'opened'; readonly where: string }
+  /** One answer or document is over. */
   | {
       readonly kind: 'served';
-      readonly status: number;
+      /** Bytes that were written. */
       readonly bytes: number;
-      /** Bytes that compressing saved, where it may. */
-      readonly saved?: number;
+      readonly outcome: Outcome;
     }
-  | { readonly kind: 'skipped' };
+  /** A snapshot was left out. */
+  | { readonly kind: 'skipped'; readonly reason: string };
+
+/** `refused` is an answer without the metrics that were asked for; `cut` one that did not get to its end. */
+export type Outcome = 'delivered' | 'refused' | 'cut';
 
 /** The targets that there are now; another list after a reload. */
 export interface Targets {

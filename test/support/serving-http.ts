@@ -67,9 +67,9 @@ export class ServingHttp {
     return first?.kind === 'opened' ? new URL(first.where).origin : '';
   }
 
-  /** Statuses of the responses that are over. */
-  get served(): number[] {
-    return this.events.flatMap((event) => (event.kind === 'served' ? [event.status] : []));
+  /** The responses that are over. */
+  get served(): readonly SinkEvent[] {
+    return this.events.filter(({ kind }) => kind === 'served');
   }
 
   async ask(

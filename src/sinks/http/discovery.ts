@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Target } from '../../model.js';
 import { identitiesOf } from '../identity.js';
-import { parametersOf } from '../known-as.js';
+import { parametersOf } from '../routing-parameters.js';
 
 /** A name or an IPv4 address, or an IPv6 one in brackets, and a port or none. */
 const AUTHORITY = /^(?:[\w-][\w.-]{0,252}|\[[\da-f:.]{2,45}\])(?::\d{1,5})?$/i;

@@ -1,17 +1,28 @@
-// The HTTP responder: routes an exchange to a target or to one of our own pages. Spec 4.
-import { catchError, defer, finalize, fromEvent, mergeMap, of, share, take, takeUntil } from 'rxjs';
+// The HTTP responder: answers each exchange with a scrape or one of its own pages. Spec 4.
+import {
+  catchError,
+  defer,
+  finalize,
+  fromEvent,
+  map,
+  mergeMap,
+  of,
+  share,
+  take,
+  takeUntil,
+  tap,
+} from 'rxjs';
 import type { Observable } from 'rxjs';
-import type { Target } from '../../model.js';
+import { replyCompressor } from './compressed-reply.js';
+import { httpMetrics } from './http-metrics.js';
 import { listen } from './http-server.js';
 import type { Exchange, Listening } from './http-server.js';
-import { OWN_PAGES } from './own-pages.js';
 import type { OwnPagesOptions } from './own-pages.js';
 import { send, textReply } from './reply.js';
-import type { Reply } from './reply.js';
-import { scopeInPath, scrape } from './scrape.js';
+import type { Reply, Sent } from './reply.js';
+import { requested } from './requested.js';
 import type { ScrapeOptions } from './scrape.js';
 import type { Sink, SinkEvent } from '../sink.js';
-import { zipper } from './zipper.js';
 
 export interface HttpOptions extends ScrapeOptions, OwnPagesOptions {
   readonly address: string;
@@ -19,54 +30,50 @@ export interface HttpOptions extends ScrapeOptions, OwnPagesOptions {
   readonly log: (message: string) => void;
 }
 
-/** What a request is, and what makes the answer. */
-interface Asked {
-  readonly what: 'scrape' | 'request';
-  readonly reply: () => Observable<Reply>;
-}
-
 /** Most of each kind at once; more get a 503, so that memory stays bounded. */
-const MOST_IN_FLIGHT = 64;
+const MAX_IN_FLIGHT = 64;
 
 export function httpSink(options: HttpOptions): Sink {
+  const count = httpMetrics(options.selfMetrics);
   return (registry) =>
     defer(() => {
       // Apart, so that slow scrapes never keep out a probe.
-      const inFlight = { scrape: 0, request: 0 };
-      const zip = zipper();
-      const answer = ({ request, response }: Exchange): Observable<SinkEvent> => {
+      const inFlight = { scrape: 0, page: 0 };
+      const compressed = replyCompressor();
+      const answer = ({ request, response }: Exchange): Observable<Sent> => {
         const { socket } = request;
-        // Who went away waits for nothing, and takes nobody's place.
+        // A client that went away waits for nothing, and takes nobody's place.
         const gone$ = socket.destroyed ? of(true) : fromEvent(socket, 'close');
-        const { what, reply } = askedBy(request, registry.targets, options);
-        inFlight[what]++;
+        const { kind, reply } = requested(request, registry.targets, options);
+        inFlight[kind]++;
         const reply$ =
-          inFlight[what] > MOST_IN_FLIGHT
-            ? of(textReply(503, `too many ${what}s at once`, { 'Retry-After': '1' }))
+          inFlight[kind] > MAX_IN_FLIGHT
+            ? of(textReply(503, `too many ${kind}s at once`, { 'Retry-After': '1' }))
             : defer(reply);
         const failed = (error: unknown): Observable<Reply> => {
           options.log(`request ${request.url ?? ''} failed: ${String(error)}`);
           return of(textReply(500, 'internal error'));
         };
-        const sendZipped = (each: Reply): Observable<SinkEvent> =>
-          zip(each, request.headers['accept-encoding']).pipe(
+        const sendCompressed = (each: Reply): Observable<Sent> =>
+          compressed(each, request.headers['accept-encoding']).pipe(
             catchError(failed),
-            mergeMap((zipped) => send(request, response, zipped)),
+            mergeMap((smaller) => send(request, response, smaller)),
             // Like a response that is being sent, one that is being compressed is not cut.
             share({ resetOnRefCountZero: false }),
           );
         const awaited$ = reply$.pipe(take(1), takeUntil(gone$));
         return awaited$.pipe(
           catchError(failed),
-          mergeMap(sendZipped),
+          mergeMap(sendCompressed),
           finalize(() => {
-            inFlight[what]--;
+            inFlight[kind]--;
           }),
         );
       };
+      const answered = (exchange: Exchange) => answer(exchange).pipe(tap(count), map(servedBy));
       return listen(options.address, options.port).pipe(
         mergeMap((event) =>
-          event.kind === 'listening' ? of(opened(event, options)) : answer(event),
+          event.kind === 'listening' ? of(opened(event, options)) : answered(event),
         ),
       );
     });
@@ -77,36 +84,8 @@ const opened = ({ authority }: Listening, { path }: HttpOptions): SinkEvent => (
   where: `http://${authority}${path}`,
 });
 
-const ALLOWED = new Set(['GET', 'HEAD']);
-
-/** Checks in order: path 404, method 405, then what a scrape checks. */
-function askedBy(
-  request: Exchange['request'],
-  targets: readonly Target[],
-  options: HttpOptions,
-): Asked {
-  const { method = '', url = '', headers } = request;
-  const { pathname, query } = parts(url);
-  const own = OWN_PAGES.get(pathname);
-  const inPath = scopeInPath(pathname, options.path);
-  if (own === undefined && inPath === undefined)
-    return refused(404, `no page ${pathname}, the metrics are at ${options.path}`);
-  if (!ALLOWED.has(method))
-    return refused(405, `method ${method} is not allowed`, { Allow: 'GET, HEAD' });
-  if (own !== undefined) return { what: 'request', reply: () => own(targets, options, request) };
-  const wanted = { scope: inPath?.scope, query, accept: headers.accept };
-  return { what: 'scrape', reply: () => scrape(wanted, targets, options) };
-}
-
-const refused = (...reply: Parameters<typeof textReply>): Asked => ({
-  what: 'request',
-  reply: () => of(textReply(...reply)),
+const servedBy = ({ status, bytes, isCut }: Sent): SinkEvent => ({
+  kind: 'served',
+  bytes,
+  outcome: isCut ? 'cut' : status < 400 ? 'delivered' : 'refused',
 });
-
-/** Path and query of a request target, also where a proxy put a scheme and an authority before. */
-function parts(target: string): { pathname: string; query: URLSearchParams } {
-  const url = target.replace(/^[A-Za-z]+:\/\/[^/?]*/, '');
-  const mark = url.indexOf('?');
-  const pathname = mark < 0 ? url : url.slice(0, mark);
-  return { pathname, query: new URLSearchParams(mark < 0 ? '' : url.slice(mark + 1)) };
-}

@@ -46,7 +46,7 @@ export const OWN_PAGES: ReadonlyMap<string, OwnPage> = new Map<string, OwnPage>(
           status: 200,
           headers: { Vary: 'Accept-Encoding' },
           page: plainPage(text, selfMetrics.contentType),
-          mayZip: true,
+          isCompressible: true,
         })),
       ),
   ],

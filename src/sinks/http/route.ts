@@ -1,6 +1,6 @@
 // Which target a scrape is for, and which scope. Spec 4.2, 4.3 and 7.
 import type { Target } from '../../model.js';
-import { isKnownAs } from '../known-as.js';
+import { matches } from '../routing-parameters.js';
 
 export type Routed =
   | {
@@ -39,9 +39,7 @@ export function route(targets: readonly Target[], query: URLSearchParams, inPath
   }
   if (serverKey === undefined && (app === undefined || instance === undefined))
     return notEnough('app and instance select a target only together; or use server_key');
-  const [match, second] = targets.filter((target) =>
-    isKnownAs(target, { serverKey, app, instance }),
-  );
+  const [match, second] = targets.filter((target) => matches(target, { serverKey, app, instance }));
   if (match === undefined) return refused(404, 'no target matches the routing parameters');
   if (second !== undefined)
     return notEnough(

@@ -74,5 +74,5 @@ function replyWith(
     return textReply(404, `scope ${JSON.stringify(scope.name)} matches no rendered metrics`);
   const format = chooseFormat(formats, accept);
   const page = format.page(exposition);
-  return { status: 200, headers: { Vary: 'Accept, Accept-Encoding' }, page, mayZip: true };
+  return { status: 200, headers: { Vary: 'Accept, Accept-Encoding' }, page, isCompressible: true };
 }

@@ -1,6 +1,6 @@
 // The page at `/`: what this process exports, for people, on screens of any width.
 import type { Target, TargetStatus } from '../../model.js';
-import { parametersOf } from '../known-as.js';
+import { parametersOf } from '../routing-parameters.js';
 import { route } from './route.js';
 
 export interface StatusPageFacts {

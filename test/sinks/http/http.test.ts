@@ -171,7 +171,7 @@ describe('the HTTP responder', () => {
       expect(text()).to.contain(`\r\nContent-Length: ${PAGE.length}\r\n`);
       expect(text().endsWith('\r\n\r\n')).to.equal(true);
       await eventually('it is counted', () => http.served.length === 1);
-      expect(http.events.at(-1)).to.deep.equal({ kind: 'served', status: 200, bytes: 0, saved: 0 });
+      expect(http.served).to.deep.equal([{ kind: 'served', bytes: 0, outcome: 'delivered' }]);
     });
 
     it('500 when a target fails, and tells the log alone why', async () => {
@@ -402,7 +402,7 @@ describe('the HTTP responder', () => {
       await eventually('all ask', () => selfMetrics.asked === 64);
       expect(await http.ask('/-/healthy')).to.deep.include({
         status: 503,
-        text: 'too many requests at once\n',
+        text: 'too many pages at once\n',
       });
       expect((await http.ask('/metrics')).status).to.equal(200);
     });

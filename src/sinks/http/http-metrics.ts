@@ -1,0 +1,30 @@
+// What the HTTP responder counts about itself.
+import type { SelfMetrics } from '../self-metrics.js';
+import type { Sent } from './reply.js';
+
+/** Adds its counters to those of the exporter; what it returns counts one response. */
+export function httpMetrics(metrics: Pick<SelfMetrics, 'counter'>): (sent: Sent) => void {
+  const responses = metrics.counter(
+    'shm_exporter_http_responses_total',
+    'HTTP responses by status code.',
+    ['code'],
+  );
+  const bytes = metrics.counter(
+    'shm_exporter_http_sent_bytes_total',
+    'Bytes of response bodies, as they were sent.',
+  );
+  const saved = metrics.counter(
+    'shm_exporter_http_saved_bytes_total',
+    'Bytes of response bodies that were not sent, because gzip made them smaller.',
+  );
+  const cut = metrics.counter(
+    'shm_exporter_http_cut_responses_total',
+    'HTTP responses whose client went away or was too slow before it had all of them.',
+  );
+  return (sent) => {
+    responses(1, { code: String(sent.status) });
+    bytes(sent.bytes);
+    saved(sent.saved);
+    cut(Number(sent.isCut));
+  };
+}
