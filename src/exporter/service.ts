@@ -26,6 +26,7 @@ import { PartitionSet } from '../targets/hosting/partition-set.js';
 import { partitionCount } from '../targets/placement/placement.js';
 import type { Plan } from './plan.js';
 import { ScopeRegistry } from './scope-registry.js';
+import { lossWatch } from './loss-watch.js';
 import { sinkLog } from './sink-log.js';
 import { SINKS, chosenSink } from './sinks.js';
 import { SelfMetrics } from '../sinks/self-metrics.js';
@@ -110,11 +111,12 @@ export function service(
       }),
       ignoreElements(),
     );
+    const losses$ = lossWatch(registry).pipe(tap(log), ignoreElements());
     const sink$ = sink(registry).pipe(tap(sinkLog(log)), ignoreElements());
     // The sink's end is the service's end: the targets and the license watch have none.
     const ended$ = new Subject<void>();
     const keep$ = merge(
-      ...[run$, update(planned), reloads$, license$],
+      ...[run$, update(planned), reloads$, license$, losses$],
       settings.workerRebalanceEnabled ? rebalance$ : EMPTY,
     ).pipe(takeUntil(ended$));
     const serve$ = sink$.pipe(
