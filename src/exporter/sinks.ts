@@ -44,6 +44,10 @@ function makeHttp({ settings, scopes, selfMetrics, version, log }: SinkParts): S
   return httpSink({
     address: settings.metricsBindAddress,
     port: settings.metricsPort,
+    responseMs: settings.httpResponseTimeoutSeconds * 1000,
+    headerMs: settings.httpHeaderTimeoutSeconds * 1000,
+    maxConnections: settings.httpMaxConnections,
+    maxScrapes: settings.httpMaxScrapes,
     path: settings.metricsPath,
     formats: [TEXT, OPEN_METRICS],
     scope: (name) => scopes.get(name),

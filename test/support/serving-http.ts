@@ -42,6 +42,10 @@ export class ServingHttp {
     const sink = httpSink({
       address: '127.0.0.1',
       port: 0,
+      responseMs: 60_000,
+      headerMs: 10_000,
+      maxConnections: 512,
+      maxScrapes: 64,
       path: '/metrics',
       formats: [TEXT, OPEN_METRICS],
       scope: () => undefined,

@@ -2,8 +2,15 @@
 import type { SelfMetrics } from '../self-metrics.js';
 import type { Sent } from './reply.js';
 
-/** Adds its counters to those of the exporter; what it returns counts one response. */
-export function httpMetrics(metrics: Pick<SelfMetrics, 'counter'>): (sent: Sent) => void {
+export interface HttpMetrics {
+  /** Counts a response that is over. */
+  readonly count: (sent: Sent) => void;
+  /** Counts a connection that was closed to make room. */
+  readonly dropped: () => void;
+}
+
+/** Adds its counters to those of the exporter. */
+export function httpMetrics(metrics: Pick<SelfMetrics, 'counter'>): HttpMetrics {
   const responses = metrics.counter(
     'shm_exporter_http_responses_total',
     'HTTP responses by status code.',
@@ -21,10 +28,19 @@ export function httpMetrics(metrics: Pick<SelfMetrics, 'counter'>): (sent: Sent)
     'shm_exporter_http_cut_responses_total',
     'HTTP responses whose client went away or was too slow before it had all of them.',
   );
-  return (sent) => {
-    responses(1, { code: String(sent.status) });
-    bytes(sent.bytes);
-    saved(sent.saved);
-    cut(Number(sent.isCut));
+  const dropped = metrics.counter(
+    'shm_exporter_http_dropped_connections_total',
+    'Connections without a request that were closed to make room for new ones.',
+  );
+  return {
+    count: (sent) => {
+      responses(1, { code: String(sent.status) });
+      bytes(sent.bytes);
+      saved(sent.saved);
+      cut(Number(sent.isCut));
+    },
+    dropped: () => {
+      dropped(1);
+    },
   };
 }

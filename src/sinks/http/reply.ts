@@ -46,6 +46,7 @@ export function send(
   return new Observable((subscriber) => {
     const pieces = method === 'HEAD' ? [] : page.pieces;
     let bytes = 0;
+    let isWhole = pieces.length === 0;
     let isOver = false;
     // A response that queues behind another on its connection does not report the connection's end;
     // another reports it while the connection does, so both are listened to.
@@ -55,8 +56,8 @@ export function send(
       response.off('close', over);
       socket.off('close', over);
       page.release();
-      const isCut = !response.writableFinished;
-      subscriber.next({ status, bytes, saved: isCut || pieces.length === 0 ? 0 : saved, isCut });
+      const hasBody = isWhole && pieces.length > 0;
+      subscriber.next({ status, bytes, saved: hasBody ? saved : 0, isCut: !isWhole });
       subscriber.complete();
     };
     if (socket.destroyed) {
@@ -79,8 +80,11 @@ export function send(
     const last = pieces.length - 1;
     pieces.forEach((piece, index) => {
       response.write(piece, (error) => {
-        if (!error) bytes += piece.length;
-        if (index === last) response.end();
+        // Writes that a destroyed connection gave up are reported without an error.
+        if (error || socket.destroyed) return;
+        bytes += piece.length;
+        isWhole = index === last;
+        if (isWhole) response.end();
       });
     });
   });

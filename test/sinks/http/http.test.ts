@@ -490,6 +490,10 @@ describe('the HTTP responder', () => {
       const sink = httpSink({
         address: '127.0.0.1',
         port,
+        responseMs: 1000,
+        headerMs: 1000,
+        maxConnections: 1,
+        maxScrapes: 1,
         path: '/metrics',
         formats: [TEXT],
         scope: () => undefined,
