@@ -26,6 +26,7 @@ import { PartitionSet } from '../targets/hosting/partition-set.js';
 import { partitionCount } from '../targets/placement/placement.js';
 import type { Plan } from './plan.js';
 import { ScopeRegistry } from './scope-registry.js';
+import { applicationsOf } from './selectable.js';
 import { lossWatch } from './loss-watch.js';
 import { sinkLog } from './sink-log.js';
 import { SINKS, chosenSink } from './sinks.js';
@@ -82,7 +83,7 @@ export function service(
       partition: (number) => partitions.get(number),
     });
     const update = (next: Planned): Observable<never> => {
-      scopes.update(next.config.scopes);
+      scopes.update(next.config.scopes, applicationsOf(next.plan));
       // Like the other settings of the process, `debug` stays what it was at the start.
       const isDebug = settings.debug;
       const definitions = next.plan.map(({ definition }) => ({ ...definition, isDebug }));

@@ -51,7 +51,7 @@ function makeHttp({ settings, scopes, selfMetrics, version, log }: SinkParts): S
     path: settings.metricsPath,
     formats: [TEXT, OPEN_METRICS],
     scope: (name) => scopes.get(name),
-    scopeNames: () => scopes.names,
+    scopeNames: (app) => scopes.namesFor(app),
     notReady: notReadyText,
     selfMetrics,
     version,

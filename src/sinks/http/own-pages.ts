@@ -14,8 +14,8 @@ export interface OwnPagesOptions {
   readonly path: string;
   readonly selfMetrics: SelfMetrics;
   readonly version: string;
-  /** Names of the scopes that there are at the moment. */
-  readonly scopeNames: () => readonly string[];
+  /** Names of the scopes that can select metrics of an application, at the moment. */
+  readonly scopeNames: (app: string) => readonly string[];
 }
 
 export type OwnPage = (
@@ -26,11 +26,7 @@ export type OwnPage = (
 
 /** By path. */
 export const OWN_PAGES: ReadonlyMap<string, OwnPage> = new Map<string, OwnPage>([
-  [
-    '/',
-    (targets, { scopeNames, ...facts }) =>
-      page(statusPage(targets, { ...facts, scopes: scopeNames() }), 'text/html; charset=utf-8'),
-  ],
+  ['/', (targets, options) => page(statusPage(targets, options), 'text/html; charset=utf-8')],
   ['/-/healthy', () => of(textReply(200, 'healthy'))],
   ['/-/ready', (targets) => of(readiness(targets))],
   [

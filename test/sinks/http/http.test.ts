@@ -325,7 +325,9 @@ describe('the HTTP responder', () => {
       target.publisher = { state: 'corrupt', reason: evil };
       const { text, headers } = await (await serve([target])).ask('/');
       expect(headers.get('content-type')).to.equal('text/html; charset=utf-8');
-      expect(text).to.contain('&#60;script&#62;alert(&#34;1&#34;)&#60;/script&#62;&#38;');
+      expect(text.replaceAll('<wbr>', '')).to.contain(
+        '&#60;script&#62;alert(&#34;1&#34;)&#60;/script&#62;&#38;',
+      );
       expect(text).to.contain('8&#34;2');
       expect(text).not.to.contain('<script');
       expect(text).not.to.contain('"1"');
