@@ -172,8 +172,8 @@ export interface FamilyText {
 }
 
 /**
- * The rendered application text of one target at one moment. Its bytes stay as they are while
- * somebody holds it: `hold()` before sending, and call what it returned once, when sent.
+ * The rendered application text of one target at one moment. Its bytes stay valid while it is held:
+ * call `hold()` before sending, and call the function that it returns once, when sent.
  */
 export interface Snapshot {
   readonly families: readonly FamilyText[];
@@ -200,14 +200,14 @@ export interface Scope {
   selects(metric: Pick<FamilyFacts, 'name' | 'type'>): boolean;
 }
 
-/** A target that is ready, and what is to be shown of it: everything, or what a scope selects. */
+/** A target that is ready, with all of its metrics or those that a scope selects. */
 export interface ReadyExposition {
   readonly kind: 'ready';
   /** Holds the text of `families`. */
   readonly snapshot: Snapshot;
   /** The application's metrics: the same list while snapshot and scope are unchanged. */
   readonly families: readonly FamilyText[];
-  /** The metrics about the target itself, of the moment it was asked. Spec 2.5. */
+  /** The metrics about the target itself, measured at the demand. Spec 2.5. */
   readonly internal: readonly FamilyText[];
   readonly status: TargetStatus;
 }
@@ -216,20 +216,20 @@ export interface ReadyExposition {
 export type Exposition =
   ReadyExposition | { readonly kind: 'waiting'; readonly status: TargetStatus };
 
-/** A body that is ready to be sent; its bytes stay until `release()`, to be called once. */
+/** A body to be sent; its bytes stay valid until `release()`, which is called once. */
 export interface Page {
   readonly contentType: string;
   readonly pieces: readonly Uint8Array[];
   readonly bytes: number;
   /**
-   * The first of the pieces, where they are likely to be sent again: the same list for the same
-   * bytes, and never for others.
+   * The first pieces, if they are likely to be sent again. The same list always holds the same
+   * bytes.
    */
   readonly lasting?: readonly Uint8Array[];
   readonly release: () => void;
 }
 
-/** What a sink writes at once; pieces may be made as they are taken, and stay until `release()`. */
+/** What a sink writes in one go. Pieces may be made while it is read; `release()` is called once. */
 export interface Document {
   readonly pieces: Iterable<Uint8Array>;
   readonly release: () => void;

@@ -4,7 +4,7 @@ import type { Observable, SchedulerLike } from 'rxjs';
 import type { Target, TargetEvent } from '../model.js';
 import type { Targets } from '../sinks/sink.js';
 
-/** How often targets are asked; rarely enough to cost an idle process nothing. */
+/** How often targets are checked; rare enough to be free for an idle process. */
 const PERIOD_MS = 10_000;
 
 interface Loss {
@@ -21,7 +21,7 @@ const leftOut = (why: string): Loss => ({
   ends: (amount) => `leaves out no further series: ${amount} so far, ${why}`,
 });
 
-/** By the internal metric that measures it: a gauge is at a loss above 0, a counter while it rises. */
+/** By internal metric. A gauge above 0 and a rising counter mean that something is missing. */
 export const LOSSES: ReadonlyMap<string, Loss> = new Map([
   ['shm_exporter_target_dropped_objects', noRoom('objects')],
   ['shm_exporter_target_dropped_variables', noRoom('variables')],
@@ -35,7 +35,7 @@ interface Seen {
 }
 const NOTHING_SEEN: Seen = { amount: 0, isLosing: false };
 
-/** Emits what an operator should read about the losses of all targets. Never completes. */
+/** Emits an event when a loss of any target begins and when it ends. Never completes. */
 export function lossWatch(
   registry: Targets,
   scheduler: SchedulerLike = asyncScheduler,
@@ -66,6 +66,6 @@ function losing(target: Target, before: ReadonlyMap<string, Seen>): Map<string, 
     const former = (before.get(name) ?? NOTHING_SEEN).amount;
     return [name, { amount, isLosing: amount > (type === 'counter' ? former : 0) }];
   });
-  // What is not measured for a moment, as while the root is lost, stays as it was.
+  // What is not measured at present, as while the root is lost, keeps its last state.
   return new Map([...before, ...now]);
 }

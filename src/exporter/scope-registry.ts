@@ -1,4 +1,4 @@
-// Which scopes there are now, by name, and which of them an application has metrics for.
+// The current scopes by name, and the ones that each application has metrics for.
 import { isDeepStrictEqual } from 'node:util';
 import type { ScopeConfig } from '../config/file-rule.js';
 import { compileScope } from '../exposition/page/scope.js';
@@ -20,7 +20,7 @@ export class ScopeRegistry {
     return this.#names.get(app) ?? [];
   }
 
-  /** Makes these the scopes. One that is as it was stays the same, and what is cached for it too. */
+  /** Replaces the scopes. An unchanged scope stays the same object, so its cached selections stay valid. */
   update(configs: readonly ScopeConfig[], applications: readonly Application[]): void {
     const former = this.#scopes;
     this.#scopes = new Map(

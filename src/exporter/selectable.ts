@@ -1,4 +1,4 @@
-// What a scope can select of an application, as far as that is known before any value is there.
+// Which patterns can select metrics of an application, known before any value is read.
 import type { Catalogue } from '../catalogue/catalogue.js';
 import { canSelectUnder, compilePattern } from '../exposition/page/scope.js';
 import { metricPrefix } from '../exposition/rows/self-described.js';
@@ -7,11 +7,11 @@ import type { Plan } from './plan.js';
 
 export interface Application {
   readonly app: string;
-  /** Undefined for one that describes itself: only the beginning of its metrics is known. */
+  /** Undefined for a self-described application, of which only the metric prefix is known. */
   readonly catalogue: Catalogue | undefined;
 }
 
-/** Those of all targets, each once. */
+/** The applications of all targets, without repetition. */
 export const applicationsOf = (plan: Plan): readonly Application[] => [
   ...new Map(plan.map(({ definition: { app }, catalogue }) => [app, { app, catalogue }])).values(),
 ];

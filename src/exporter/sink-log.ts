@@ -1,4 +1,4 @@
-// What an operator reads of a sink: where it is, and when it begins and ends to skip snapshots.
+// Logs the events of a sink: where it is, and when it starts and stops skipping snapshots.
 import type { TargetEvent } from '../model.js';
 import type { SinkEvent } from '../sinks/sink.js';
 
@@ -15,7 +15,7 @@ export function sinkLog(log: (event: TargetEvent) => void): (event: SinkEvent) =
         break;
       case 'served':
         if (event.outcome === 'cut')
-          log({ level: 'debug', message: `an answer was cut after ${event.bytes} bytes` });
+          log({ level: 'debug', message: `a response was cut after ${event.bytes} bytes` });
         if (skipped === 0 || event.outcome !== 'delivered') break;
         log({ level: 'info', message: `serving again: skipped ${skipped} snapshots` });
         skipped = 0;

@@ -12,11 +12,11 @@ import { stdoutSink } from '../sinks/stdout/stdout.js';
 import type { DocumentWriter } from '../sinks/stdout/stdout.js';
 import type { ScopeRegistry } from './scope-registry.js';
 
-/** What the service has for a sink to be made of. */
+/** What the service offers to a sink. */
 export interface SinkParts {
   readonly settings: Settings;
   readonly scopes: ScopeRegistry;
-  /** Takes the metrics that the sink has of its own. */
+  /** For the sink's own counters. */
   readonly selfMetrics: SelfMetrics;
   readonly version: string;
   readonly stdout: () => DocumentWriter;
@@ -28,7 +28,7 @@ export interface SinkRow {
   readonly make: (parts: SinkParts) => Sink;
 }
 
-/** The first that the settings choose is opened; the last takes all that is left. */
+/** The first row that the settings choose is used; the last row is the default. */
 export const SINKS: readonly SinkRow[] = [
   { isChosen: ({ metricsHttpEnabled }) => metricsHttpEnabled, make: makeHttp },
   { isChosen: () => true, make: makeStdout },

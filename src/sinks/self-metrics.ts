@@ -46,7 +46,7 @@ export class SelfMetrics {
     return this.#registry.contentType;
   }
 
-  /** Adds a counter that a sink brings along; what it returns adds to it. */
+  /** Adds a counter for a sink, and returns the function that increments it. */
   counter(
     name: string,
     help: string,
@@ -59,14 +59,14 @@ export class SelfMetrics {
     };
   }
 
-  /** Takes note of the moment that the license expires, as Unix seconds. */
+  /** Sets the moment when the license expires, as Unix seconds. */
   license(expirySeconds: number): void {
     this.#license.set(expirySeconds);
   }
 
-  /** Everything as text 0.0.4, the internal metrics of all targets with labels that name them. */
+  /** All metrics as text 0.0.4; the internal metrics of targets carry labels that identify the target. */
   async text(targets: readonly Target[]): Promise<string> {
-    // So that nothing stays of a target that is gone, or of what one does not tell any more.
+    // Series of targets that were removed, and values that are no longer known, must disappear.
     for (const metric of [...this.#internal.values(), this.#publishers, this.#targets])
       metric.reset();
     for (const [target, identity] of identitiesOf(targets)) this.#take(target, identity);
@@ -89,7 +89,7 @@ export class SelfMetrics {
     if (known === undefined) this.#internal.set(name, metric);
     const shown = Object.entries(own).filter(([, text]) => text !== '');
     const labels = { ...identity, ...Object.fromEntries(shown) };
-    // A counter was reset, and no two targets share labels: this sets it as well.
+    // Counters were reset above and no two targets share labels, so this sets the value.
     if (metric instanceof Counter) metric.inc(labels, Number(value));
     else metric.set(labels, Number(value));
   }

@@ -2,24 +2,24 @@
 import type { Observable } from 'rxjs';
 import type { Target } from '../model.js';
 
-/** What a sink reports, in words that fit any sink; counts of its own are metrics of its own. */
+/** What any sink can report. What only one of them can count, it adds to the self-metrics. */
 export type SinkEvent =
-  /** Metrics can be had there from now on. */
+  /** Metrics are available there from now on. */
   | { readonly kind: 'opened'; readonly where: string }
-  /** One answer or document is over. */
+  /** One response or document is over. */
   | {
       readonly kind: 'served';
       /** Bytes that were written. */
       readonly bytes: number;
       readonly outcome: Outcome;
     }
-  /** A snapshot was left out. */
+  /** A snapshot was not written. */
   | { readonly kind: 'skipped'; readonly reason: string };
 
-/** `refused` is an answer without the metrics that were asked for; `cut` one that did not get to its end. */
+/** `refused`: an error instead of the requested metrics. `cut`: the reader did not get all of it. */
 export type Outcome = 'delivered' | 'refused' | 'cut';
 
-/** The targets that there are now; another list after a reload. */
+/** The current targets; a reload replaces the list. */
 export interface Targets {
   readonly targets: readonly Target[];
 }

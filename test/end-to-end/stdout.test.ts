@@ -160,6 +160,9 @@ describe('stdout mode through a pipe', function () {
     reader.signal('SIGCONT');
     const [, skipped] = await exporter.line(/skipped (\d+) snapshots/);
     expect(Number(skipped)).to.be.at.least(2);
+    const counted = () => /^shm_exporter_stdout_skipped_ticks_total [1-9]\d*$/m.exec(reader.stdout);
+    await eventually('documents show the skipped ticks', () => counted() ?? undefined, 8000);
+    expect(reader.stdout).to.match(/^shm_exporter_stdout_skipped_ticks_total 0$/m);
     expect(exporter.stderr.match(/too slow/g), 'told once').to.have.lengthOf(1);
     await eventually('documents again', () => (documents() >= seen + 3 ? true : undefined), 8000);
     const times = [...reader.stdout.matchAll(/^# snapshot .* time=(\S+)$/gm)].map(([, time = '']) =>

@@ -1,4 +1,4 @@
-// What stdout mode prints of a target at a tick: one document, as text or as JSON lines.
+// The document of one target that stdout mode prints at a tick, as text or as JSON lines.
 import type {
   Document,
   Exposition,
@@ -13,7 +13,7 @@ import { numberText } from '../text/number-text.js';
 import { notReadyText } from './not-ready-text.js';
 import { TEXT } from './text-format.js';
 
-/** Makes the document of one target; metrics of the sink stand behind those of the target. */
+/** Makes the document of one target; the sink's own metrics come last. */
 export type MakeDocument = (
   exposition: Exposition,
   time: Date,
@@ -29,7 +29,7 @@ export const textDocument: MakeDocument = (exposition, time, ofSink = []) => {
   return { pieces: [Buffer.from(comment(head)), ...pieces, END], release };
 };
 
-/** A line break in a name would end the comment, and what follows it would pass for a series. */
+/** A line break in a name would end the comment, and the rest would be read as a series. */
 const comment = (text: string): string => `${text.replace(/\s*[\r\n]\s*/g, ' ')}\n`;
 
 const END = Buffer.from('# EOF\n');
@@ -71,7 +71,7 @@ function familyOf({ name, type, help, value, labels = {} }: InternalMetric): Fam
 /** Small enough to be made in a few milliseconds, large enough to be worth a write. */
 const PIECE_CHARACTERS = 131_072;
 
-/** A large target is never in memory as a whole: each piece is made when the writer takes it. */
+/** Each piece is made when the writer takes it, so a large document is never in memory as a whole. */
 function* jsonPieces(families: readonly FamilyText[], start: string): Generator<Uint8Array> {
   let text = '';
   for (const { facts, samples } of families) {

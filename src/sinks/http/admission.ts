@@ -1,4 +1,4 @@
-// Bounds how many requests are answered at once: of all clients together, and of each connection.
+// Limits how many requests are answered at once, in total and for each connection.
 import type { Socket } from 'node:net';
 import { defer, finalize } from 'rxjs';
 import type { Observable } from 'rxjs';
@@ -7,12 +7,12 @@ import type { Requested } from './requested.js';
 
 type Kind = Requested['kind'];
 
-/** Answers of one connection go out in order: one is sent, the next may be made meanwhile. */
+/** Responses of one connection are sent in order: while one is sent, the next is prepared. */
 const MAX_RUNNING_PER_CONNECTION = 2;
-/** With those that wait behind them; clients that send more in one go read no answers. */
+/** Including those that wait; no client that reads its responses sends more in one go. */
 const MAX_REQUESTS_PER_CONNECTION = 64;
 
-/** Makes an answer, or the refusal with that text. */
+/** Makes the response to a request, or the refusal with this text. */
 type Answer<T> = (refusal?: string) => Observable<T>;
 
 interface Connection {
@@ -20,7 +20,7 @@ interface Connection {
   readonly limited: <T>(answer$: Observable<T>) => Observable<T>;
 }
 
-/** @param max the bounds of each kind for all clients together, so that slow scrapes keep no probe out */
+/** @param max limits in total, one for each kind, so that slow scrapes do not block probes */
 export function admission(
   max: Readonly<Record<Kind, number>>,
 ): <T>(socket: Socket, kind: Kind, answer: Answer<T>) => Observable<T> {

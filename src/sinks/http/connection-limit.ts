@@ -1,34 +1,34 @@
-// Bounds the connections of a server, so that silent ones never keep out new ones.
+// Limits the connections of a server; idle ones make room for new ones.
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 
 /**
- * Above `max`, the connection that has been without a request for the longest time is closed, which
- * may be the new one where all others are being answered. Slow request heads count as no request.
+ * Above `max`, closes the connection that has been idle for the longest time; that is the new one
+ * if all others are being answered. A connection whose request is incomplete is idle.
  */
 export function limitConnections(server: Server, max: number, onDrop: () => void): void {
   const open = new Set<Socket>();
-  /** The longest without a request first. */
-  const silent = new Set<Socket>();
+  /** The longest idle first. */
+  const idle = new Set<Socket>();
   const running = new WeakMap<Socket, number>();
   const forget = (socket: Socket) => {
     open.delete(socket);
-    silent.delete(socket);
+    idle.delete(socket);
   };
   const change = (socket: Socket, by: number) => {
     const requests = (running.get(socket) ?? 0) + by;
     running.set(socket, requests);
-    if (requests > 0) silent.delete(socket);
-    else if (open.has(socket)) silent.add(socket);
+    if (requests > 0) idle.delete(socket);
+    else if (open.has(socket)) idle.add(socket);
   };
   server.on('connection', (socket) => {
     open.add(socket);
-    silent.add(socket);
+    idle.add(socket);
     socket.once('close', () => {
       forget(socket);
     });
     if (open.size <= max) return;
-    const [longest = socket] = silent;
+    const [longest = socket] = idle;
     forget(longest);
     longest.destroy();
     onDrop();

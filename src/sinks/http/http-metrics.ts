@@ -1,11 +1,11 @@
-// What the HTTP responder counts about itself.
+// The HTTP responder's own counters.
 import type { SelfMetrics } from '../self-metrics.js';
 import type { Sent } from './reply.js';
 
 export interface HttpMetrics {
   /** Counts a response that is over. */
   readonly count: (sent: Sent) => void;
-  /** Counts a connection that was closed to make room. */
+  /** Counts a connection that was closed to make room for another. */
   readonly dropped: () => void;
 }
 
@@ -18,7 +18,7 @@ export function httpMetrics(metrics: Pick<SelfMetrics, 'counter'>): HttpMetrics 
   );
   const bytes = metrics.counter(
     'shm_exporter_http_sent_bytes_total',
-    'Bytes of response bodies, as they were sent.',
+    'Bytes of response bodies that were sent.',
   );
   const saved = metrics.counter(
     'shm_exporter_http_saved_bytes_total',
@@ -26,11 +26,11 @@ export function httpMetrics(metrics: Pick<SelfMetrics, 'counter'>): HttpMetrics 
   );
   const cut = metrics.counter(
     'shm_exporter_http_cut_responses_total',
-    'HTTP responses whose client went away or was too slow before it had all of them.',
+    'HTTP responses whose client went away or was too slow to get all of them.',
   );
   const dropped = metrics.counter(
     'shm_exporter_http_dropped_connections_total',
-    'Connections without a request that were closed to make room for new ones.',
+    'Idle connections that were closed to make room for new ones.',
   );
   return {
     count: (sent) => {

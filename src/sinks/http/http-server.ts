@@ -28,10 +28,11 @@ export interface ListenerOptions {
   readonly maxConnections: number;
 }
 
-/** How long a connection may idle between requests, and a client read nothing of its response. */
+/** How long a connection may idle between requests. */
 const IDLE_MS = 65_000;
+/** How long a client may read nothing of its response. */
 const STUCK_MS = 30_000;
-/** Node checks every 30 seconds for requests that take too long, unless told otherwise. */
+/** How often Node looks for requests that take too long; its own default is 30 seconds. */
 const MAX_CHECK_MS = 1000;
 
 /**
@@ -48,11 +49,11 @@ export function listen(options: ListenerOptions): Observable<Exchange | Listenin
       keepAliveTimeout: IDLE_MS,
     });
     server.on('request', (request, response) => {
-      // Nobody reads a request's body here; without this a sent one would hold the connection.
+      // Bodies of requests are ignored, but an unread one would block the connection.
       request.resume();
       response.setTimeout(STUCK_MS, () => response.destroy());
       response.once('close', () => {
-        // Only now is a connection idle that was busy when the listener closed.
+        // Connections that were busy when the listener closed become idle only now.
         if (!server.listening) setImmediate(() => server.closeIdleConnections());
       });
       subscriber.next({ kind: 'exchange', request, response });

@@ -1,4 +1,4 @@
-// The HTTP responder: answers each exchange with a scrape or one of its own pages. Spec 4.
+// The HTTP responder: serves scrapes and the exporter's own pages. Spec 4.
 import { EMPTY, defer, map, mergeMap, of, tap } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { admission } from './admission.js';
@@ -15,14 +15,14 @@ import type { ScrapeOptions } from './scrape.js';
 import type { Sink, SinkEvent } from '../sink.js';
 
 export interface HttpOptions extends ListenerOptions, ScrapeOptions, OwnPagesOptions {
-  /** How long one answer may take, from its request to its last byte. */
+  /** How long one response may take, from its request to its last byte. */
   readonly responseMs: number;
-  /** How many scrapes are answered at once. */
+  /** How many scrapes are served at once. */
   readonly maxScrapes: number;
   readonly log: (message: string) => void;
 }
 
-/** How many of the exporter's own pages are answered at once. */
+/** How many of the exporter's own pages are served at once. */
 const MAX_PAGES = 64;
 
 export function httpSink(options: HttpOptions): Sink {

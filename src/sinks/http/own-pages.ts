@@ -1,4 +1,4 @@
-// The pages beside the metrics of targets: for people, for probes and for service discovery.
+// The exporter's own pages: for people, for probes and for service discovery.
 import type { IncomingMessage } from 'node:http';
 import { defer, map, of } from 'rxjs';
 import type { Observable } from 'rxjs';
@@ -14,7 +14,7 @@ export interface OwnPagesOptions {
   readonly path: string;
   readonly selfMetrics: SelfMetrics;
   readonly version: string;
-  /** Names of the scopes that can select metrics of an application, at the moment. */
+  /** Names of the current scopes that can select metrics of an application. */
   readonly scopeNames: (app: string) => readonly string[];
 }
 

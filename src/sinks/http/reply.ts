@@ -1,4 +1,4 @@
-// Sends one answer and reports when it is over.
+// Sends one reply and reports when the response is over.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Observable } from 'rxjs';
 import type { Page } from '../../model.js';
@@ -76,11 +76,11 @@ export function send(
       response.end();
       return;
     }
-    // Ended only when all is written: a server that closes cuts ended responses short.
+    // Ended only when all is written: a closing server truncates responses that have ended.
     const last = pieces.length - 1;
     pieces.forEach((piece, index) => {
       response.write(piece, (error) => {
-        // Writes that a destroyed connection gave up are reported without an error.
+        // A destroyed connection reports its pending writes without an error.
         if (error || socket.destroyed) return;
         bytes += piece.length;
         isWhole = index === last;

@@ -10,7 +10,7 @@ import type { Reply } from './reply.js';
 import { scopeInPath, scrape } from './scrape.js';
 import type { ScrapeOptions } from './scrape.js';
 
-/** What is asked for, and what makes the answer. */
+/** The kind of the request, and the reply that it gets. */
 export interface Requested {
   readonly kind: 'scrape' | 'page';
   readonly reply: () => Observable<Reply>;
@@ -33,8 +33,8 @@ export function requested(
   if (!ALLOWED.has(method))
     return refusal(405, `method ${method} is not allowed`, { Allow: 'GET, HEAD' });
   if (own !== undefined) return { kind: 'page', reply: () => own(targets, options, request) };
-  const asked = { scope: inPath?.scope, query, accept: headers.accept };
-  return { kind: 'scrape', reply: () => scrape(asked, targets, options) };
+  const parameters = { scope: inPath?.scope, query, accept: headers.accept };
+  return { kind: 'scrape', reply: () => scrape(parameters, targets, options) };
 }
 
 const refusal = (...reply: Parameters<typeof textReply>): Requested => ({

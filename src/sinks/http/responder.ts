@@ -6,7 +6,7 @@ import type { Exchange } from './http-server.js';
 import { send, textReply } from './reply.js';
 import type { Reply, Sent } from './reply.js';
 
-/** Makes a function that emits once the response is over; not at all if the client left before it began. */
+/** Makes a function that emits when the response is over, and nothing if the client left before it began. */
 export function responder(
   log: (message: string) => void,
 ): (exchange: Exchange, reply$: Observable<Reply>) => Observable<Sent> {
@@ -24,7 +24,7 @@ export function responder(
         // Like a response that is being sent, one that is being compressed is not cut.
         share({ resetOnRefCountZero: false }),
       );
-    // A client that went away waits for nothing, and takes nobody's place.
+    // A client that went away gives its place to others at once.
     const gone$ = socket.destroyed ? of(true) : fromEvent(socket, 'close');
     const awaited$ = reply$.pipe(take(1), takeUntil(gone$));
     return awaited$.pipe(catchError(failed), mergeMap(sent));

@@ -6,7 +6,7 @@ export type Routed =
   | {
       readonly kind: 'target';
       readonly target: Target;
-      /** The name of the scope that is asked for; undefined for all metrics. */
+      /** The name of the requested scope; undefined for all metrics. */
       readonly scope: string | undefined;
     }
   | { readonly kind: 'refused'; readonly status: 400 | 404; readonly text: string };
@@ -19,7 +19,7 @@ const refused = (status: 400 | 404, text: string): Routed => ({ kind: 'refused',
 const ROUTING_STILL_REQUIRED =
   'scope selected, but target routing still required when multiple targets are configured';
 
-/** @param inPath the name of the scope that the path ends in, if it does */
+/** @param inPath the scope that the path ends in, if any */
 export function route(targets: readonly Target[], query: URLSearchParams, inPath?: string): Routed {
   const twice = [...PARAMETERS, 'scope'].find((name) => query.getAll(name).length > 1);
   if (twice !== undefined) return refused(400, `parameter ${twice} is given more than once`);

@@ -1,4 +1,4 @@
-// The page at `/`: what this process exports, for people, on screens of any width.
+// The page at `/`: shows people what this process exports, on screens of any width.
 import type { Target, TargetStatus } from '../../model.js';
 import { parametersOf } from '../routing-parameters.js';
 import { route } from './route.js';
@@ -14,13 +14,13 @@ export interface StatusPageFacts {
 interface Row extends StatusPageFacts {
   readonly target: Target;
   readonly status: TargetStatus;
-  /** What selects the target, behind any path of its metrics; undefined where nothing can. */
+  /** The query that selects the target; undefined if no query can. */
   readonly query: string | undefined;
 }
 
 const SERIES = 'shm_exporter_target_series';
 
-/** What each column shows of a target, as HTML. */
+/** The HTML of each column for one target. */
 const COLUMNS: Readonly<Record<string, (row: Row) => string>> = {
   app: (row) => link(row, row.target.app, row.path),
   'server key': ({ status }) => breakable(status.serverKey),
@@ -72,7 +72,7 @@ ${rows.join('\n')}
 `;
 }
 
-/** The query that selects a target, with its question mark; empty where none is needed. */
+/** The query that selects a target, with its question mark; empty if none is needed. */
 function queryOf(target: Target, targets: readonly Target[]): string | undefined {
   const query = new URLSearchParams(parametersOf(target, targets));
   const routed = route(targets, query);
@@ -90,7 +90,7 @@ const share = ({ synced, total }: { readonly synced: number; readonly total: num
 
 const escape = (text: string): string => text.replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`);
 
-/** Text that may break behind the dots of an id, and inside a word only beyond 20 characters. */
+/** Text that may break after the dots of an id, and inside a word only after 20 characters. */
 const breakable = (text: string): string =>
   text
     .split(/(?<=\.)(?=\S)|(?<=[^\s.]{20})(?=[^\s.])/)

@@ -15,7 +15,7 @@ function streamOf(fd: number): Writable {
 
 const GONE = new Set(['EPIPE', 'ECONNRESET', 'ERR_STREAM_DESTROYED']);
 
-/** A document that was begun is written to its end, even when nobody subscribes to it any more. */
+/** Once begun, a document is written to its end, even after its subscriber has left. */
 export function pipeWriter(fd: number): DocumentWriter {
   const stream = streamOf(fd);
   // Each write reports its own failure; without a listener the first one would end the process.
@@ -39,7 +39,7 @@ export function pipeWriter(fd: number): DocumentWriter {
         bytes += piece.value.length;
         stream.write(piece.value, (error) => {
           if (error) fail(error);
-          // A reader that takes everything at once must not keep the process from other work.
+          // A fast reader must not keep the event loop from other work.
           else setImmediate(writeNext);
         });
       };

@@ -16,10 +16,10 @@ import type { Observable, SchedulerLike } from 'rxjs';
 import type { Document, Exposition, InternalMetric, Target } from '../../model.js';
 import type { Sink, SinkEvent } from '../sink.js';
 
-/** Where documents go: emits the number of bytes when the reader has taken them all. */
+/** Writes one document; emits its number of bytes when the reader has taken all of it. */
 export type DocumentWriter = (document: Document) => Observable<number>;
 
-/** What a writer fails with when nobody reads any more: the printer then ends quietly. */
+/** The error of a writer whose reader went away; the printer then completes. */
 export class ReaderGone extends Error {
   override readonly name = 'ReaderGone';
 }
