@@ -5,7 +5,7 @@ import type { Target, TargetEvent } from '../model.js';
 import type { Targets } from '../sinks/sink.js';
 
 /** How often targets are checked; rare enough to be free for an idle process. */
-const PERIOD_MS = 10_000;
+const PERIOD_MS = 5000;
 
 interface Loss {
   readonly begins: (amount: number) => string;

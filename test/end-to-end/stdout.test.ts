@@ -173,6 +173,17 @@ describe('stdout mode through a pipe', function () {
     await exporter.stop();
   });
 
+  it('reports series that are left out, in the log and in the documents', async function () {
+    this.timeout(30_000);
+    // Both would be shop_shop_x_y.
+    const variables = { 'x.y': { type: 'u64', value: 1 }, 'x y': { type: 'u64', value: 2 } };
+    await stage.play({ server_key: '86', objects: [{ id: 'h.1.shop', class: 'Shop', variables }] });
+    const { exporter, reader } = piped({ app: 'shop', server_keys: ['86'] });
+    await exporter.line(/warning target shop on 86 leaves out series: 1 so far, since/, 15_000);
+    expect(reader.stdout).to.match(/^shm_exporter_target_series_clashes_total 1$/m);
+    await exporter.stop();
+  });
+
   it('ends at once when its reader goes away, though threads wait for a still publisher', async () => {
     const variables = { x: { type: 'u64', value: 1 } };
     const objects = [{ id: 'h.1.shop', class: 'Shop', variables }];

@@ -8,7 +8,7 @@ import { follow } from '../support/follow.js';
 import { VirtualClock } from '../support/virtual-clock.js';
 
 describe('lossWatch', () => {
-  const PERIOD_MS = 10_000;
+  const PERIOD_MS = 5000;
   const watching = (...targets: readonly FakeTarget[]) => {
     const clock = new VirtualClock();
     const { seen, subscription } = follow(lossWatch({ targets }, clock));
