@@ -154,15 +154,26 @@ export interface FamilyFacts {
   readonly help: string;
 }
 
-/** The rendered sample lines of one family, as pieces in order; header lines are the format's. */
+/** One series of a family at the moment of a snapshot. */
+export interface Sample {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  /** As the text formats write it, so that 64-bit integers stay exact. */
+  readonly value: string;
+}
+
+/** The samples of one family, as text and decoded; both read the same bytes. */
 export interface FamilyText {
   readonly facts: FamilyFacts;
+  /** The sample lines, in order; header lines are the format's. */
   readonly pieces: readonly Uint8Array[];
+  /** Decodes the pieces one by one, as the samples are taken. */
+  readonly samples: () => Iterable<Sample>;
 }
 
 /**
- * The rendered application text of one target at one moment. Its bytes stay as they are while
- * somebody holds it: `hold()` before sending, and call what it returned once, when sent.
+ * The rendered application text of one target at one moment. Its bytes stay valid while it is held:
+ * call `hold()` before sending, and call the function that it returns once, when sent.
  */
 export interface Snapshot {
   readonly families: readonly FamilyText[];
@@ -189,14 +200,14 @@ export interface Scope {
   selects(metric: Pick<FamilyFacts, 'name' | 'type'>): boolean;
 }
 
-/** A target that is ready, and what is to be shown of it: everything, or what a scope selects. */
+/** A target that is ready, with all of its metrics or those that a scope selects. */
 export interface ReadyExposition {
   readonly kind: 'ready';
   /** Holds the text of `families`. */
   readonly snapshot: Snapshot;
   /** The application's metrics: the same list while snapshot and scope are unchanged. */
   readonly families: readonly FamilyText[];
-  /** The metrics about the target itself, of the moment it was asked. Spec 2.5. */
+  /** The metrics about the target itself, measured at the demand. Spec 2.5. */
   readonly internal: readonly FamilyText[];
   readonly status: TargetStatus;
 }
@@ -205,20 +216,26 @@ export interface ReadyExposition {
 export type Exposition =
   ReadyExposition | { readonly kind: 'waiting'; readonly status: TargetStatus };
 
-/** A body that is ready to be sent; its bytes stay until `release()`, to be called once. */
+/** A body to be sent; its bytes stay valid until `release()`, which is called once. */
 export interface Page {
   readonly contentType: string;
   readonly pieces: readonly Uint8Array[];
   readonly bytes: number;
   /**
-   * The first of the pieces, where they are likely to be sent again: the same list for the same
-   * bytes, and never for others.
+   * The first pieces, if they are likely to be sent again. The same list always holds the same
+   * bytes.
    */
   readonly lasting?: readonly Uint8Array[];
-  release(): void;
+  readonly release: () => void;
 }
 
-/** One way to write an exposition down. */
+/** What a sink writes in one go. Pieces may be made while it is read; `release()` is called once. */
+export interface Document {
+  readonly pieces: Iterable<Uint8Array>;
+  readonly release: () => void;
+}
+
+/** A text format: makes a page of an exposition. */
 export interface Format {
   readonly contentType: string;
   page(exposition: ReadyExposition): Page;

@@ -116,6 +116,30 @@ export const SETTINGS = {
     'Port of the HTTP listener; 0 takes any free one',
   ),
   metricsPath: optional('metrics_path', '/metrics', urlPath, 'Base path of scrapes'),
+  httpResponseTimeoutSeconds: optional(
+    'http_response_timeout_seconds',
+    120,
+    integer(1, Math.floor(LONGEST_TIMER_MS / 1000)),
+    'Seconds that one HTTP answer may take, from its request to its last byte',
+  ),
+  httpHeaderTimeoutSeconds: optional(
+    'http_header_timeout_seconds',
+    10,
+    integer(1, 3600),
+    'Seconds that a client may take to send an HTTP request',
+  ),
+  httpMaxConnections: optional(
+    'http_max_connections',
+    512,
+    integer(1, 65_535),
+    'HTTP connections at once; above that, those without a request are closed, the longest first',
+  ),
+  httpMaxScrapes: optional(
+    'http_max_scrapes',
+    64,
+    integer(1, 65_535),
+    'Scrapes that are answered at once; more get a 503',
+  ),
   licenseFile: optional(
     'license_file',
     '',

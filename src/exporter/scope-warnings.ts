@@ -1,30 +1,24 @@
-// Scopes and patterns that can select nothing, whatever the publishers show: told at start.
+// Scopes and patterns that can select nothing, whatever the publishers show: reported at start.
 import { hint } from '../document/nearest.js';
 import type { Config } from '../config/resolve.js';
 import { INTERNAL_FACTS } from '../targets/internal-metrics.js';
-import { canSelectUnder, compilePattern } from '../exposition/page/scope.js';
-import { metricPrefix } from '../exposition/rows/self-described.js';
 import type { Plan } from './plan.js';
+import { applicationsOf, canSelect } from './selectable.js';
 
 /** One sentence for each scope without effect, and for each such pattern of the others. */
 export function scopeWarnings(config: Config, plan: Plan): readonly string[] {
-  const { targets, scopes } = config;
-  const metrics = [
+  const { scopes } = config;
+  const names = [
     ...INTERNAL_FACTS,
     ...new Set(plan.flatMap(({ catalogue }) => [...(catalogue?.families.values() ?? [])])),
-  ];
-  const names = metrics.map(({ name }) => name);
-  /** Applications without a catalogue have metrics that nobody knows yet. */
-  const prefixes = targets.flatMap(({ app }, index) =>
-    plan[index]?.catalogue === undefined ? metricPrefix(app) : [],
-  );
-  const canSelect = (pattern: string): boolean =>
-    metrics.some(compilePattern(pattern)) ||
-    prefixes.some((prefix) => canSelectUnder(pattern, prefix));
+  ].map(({ name }) => name);
+  const applications = applicationsOf(plan);
+  const isIdle = (pattern: string): boolean =>
+    !applications.some((application) => canSelect(pattern, application));
 
   return scopes.flatMap(({ name, metrics: patterns }, index) => {
     const path = ['metric_scopes', index];
-    const idle = patterns.map((pattern) => !canSelect(pattern));
+    const idle = patterns.map(isIdle);
     const scope = `metric scope ${JSON.stringify(name)}`;
     if (idle.every(Boolean)) {
       const near = patterns.map((pattern) => hint(pattern, names)).find((text) => text !== '');

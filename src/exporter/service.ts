@@ -16,10 +16,6 @@ import {
 import type { Observable } from 'rxjs';
 import { changedSettings } from '../config/changed-settings.js';
 import type { Config } from '../config/resolve.js';
-import { notReadyText } from '../exposition/page/not-ready-text.js';
-import { OPEN_METRICS } from '../exposition/page/open-metrics.js';
-import { jsonDocument, textDocument } from '../exposition/page/stdout-document.js';
-import { TEXT } from '../exposition/page/text-format.js';
 import { loadLicense } from '../license/license-file.js';
 import type { LicenseStatus } from '../license/license-status.js';
 import { watchLicense } from '../license/license-watch.js';
@@ -30,11 +26,12 @@ import { PartitionSet } from '../targets/hosting/partition-set.js';
 import { partitionCount } from '../targets/placement/placement.js';
 import type { Plan } from './plan.js';
 import { ScopeRegistry } from './scope-registry.js';
-import { httpSink } from '../sinks/http/http.js';
+import { applicationsOf } from './selectable.js';
+import { lossWatch } from './loss-watch.js';
+import { sinkLog } from './sink-log.js';
+import { SINKS, chosenSink } from './sinks.js';
 import { SelfMetrics } from '../sinks/self-metrics.js';
-import type { Sink, SinkEvent } from '../sinks/sink.js';
-import { stdoutSink } from '../sinks/stdout/stdout.js';
-import type { PageWriter } from '../sinks/stdout/stdout.js';
+import type { DocumentWriter } from '../sinks/stdout/stdout.js';
 import { TargetRegistry } from '../targets/target-registry.js';
 
 /** What the service needs from the process that it runs in. */
@@ -43,7 +40,7 @@ export interface Surroundings {
   readonly memory: (waiter: FutexWaiter) => SharedMemory;
   /** Unix time in milliseconds. */
   readonly unixMs: () => number;
-  readonly stdout: () => PageWriter;
+  readonly stdout: () => DocumentWriter;
   readonly log: (event: TargetEvent) => void;
 }
 
@@ -62,12 +59,14 @@ export interface Planned {
  * Runs while it is subscribed to; completes when stdout has no reader any more.
  * @param reload$ configurations that take the place of the first; of their settings only those of
  *   targets and scopes count
+ * @param sinks the first whose settings choose it is opened
  */
 export function service(
   planned: Planned,
   license: LicenseStatus,
   around: Surroundings,
   reload$: Observable<Planned> = EMPTY,
+  sinks = SINKS,
 ): Observable<never> {
   return defer(() => {
     const { config } = planned;
@@ -84,14 +83,14 @@ export function service(
       partition: (number) => partitions.get(number),
     });
     const update = (next: Planned): Observable<never> => {
-      scopes.update(next.config.scopes);
+      scopes.update(next.config.scopes, applicationsOf(next.plan));
       // Like the other settings of the process, `debug` stays what it was at the start.
       const isDebug = settings.debug;
       const definitions = next.plan.map(({ definition }) => ({ ...definition, isDebug }));
       return registry.update(definitions, partitionCount(settings, definitions.length));
     };
     const selfMetrics = new SelfMetrics(around.version);
-    const sink = chooseSink(config, scopes, around, selfMetrics);
+    const sink = chosenSink(sinks, { ...around, settings, scopes, selfMetrics });
     const run$ = registry.run().pipe(tap(log), ignoreElements());
     const reloads$ = reload$.pipe(
       mergeMap((next) => {
@@ -113,11 +112,12 @@ export function service(
       }),
       ignoreElements(),
     );
-    const sink$ = sink(registry).pipe(tap(teller(selfMetrics, log)), ignoreElements());
+    const losses$ = lossWatch(registry).pipe(tap(log), ignoreElements());
+    const sink$ = sink(registry).pipe(tap(sinkLog(log)), ignoreElements());
     // The sink's end is the service's end: the targets and the license watch have none.
     const ended$ = new Subject<void>();
     const keep$ = merge(
-      ...[run$, update(planned), reloads$, license$],
+      ...[run$, update(planned), reloads$, license$, losses$],
       settings.workerRebalanceEnabled ? rebalance$ : EMPTY,
     ).pipe(takeUntil(ended$));
     const serve$ = sink$.pipe(
@@ -132,46 +132,4 @@ export function service(
       }),
     );
   });
-}
-
-function chooseSink(
-  { settings }: Config,
-  scopes: ScopeRegistry,
-  { version, stdout, log }: Surroundings,
-  selfMetrics: SelfMetrics,
-): Sink {
-  return settings.metricsHttpEnabled
-    ? httpSink({
-        address: settings.metricsBindAddress,
-        port: settings.metricsPort,
-        path: settings.metricsPath,
-        formats: [TEXT, OPEN_METRICS],
-        scope: (name) => scopes.get(name),
-        scopeNames: () => scopes.names,
-        notReady: notReadyText,
-        selfMetrics,
-        version,
-        log: (message) => {
-          log({ level: 'warning', message });
-        },
-      })
-    : stdoutSink({
-        intervalSeconds: settings.metricsIntervalSeconds,
-        document: settings.stdoutFormat === 'json' ? jsonDocument : textDocument,
-        write: stdout(),
-      });
-}
-
-/** Counts what the sink tells, and logs it where something changes. */
-function teller(selfMetrics: SelfMetrics, log: Surroundings['log']) {
-  let skipped = 0;
-  return (event: SinkEvent): void => {
-    selfMetrics.count(event);
-    if (event.kind === 'opened') log({ level: 'info', message: `metrics at ${event.where}` });
-    if (event.kind === 'skipped' && skipped++ === 0)
-      log({ level: 'warning', message: 'the reader of stdout is too slow: skipping snapshots' });
-    if (event.kind !== 'served' || skipped === 0) return;
-    log({ level: 'info', message: `the reader of stdout is back: skipped ${skipped} snapshots` });
-    skipped = 0;
-  };
 }

@@ -1,16 +1,16 @@
-// The labels that tell targets apart, for metrics about all of them and for service discovery.
+// The labels that identify a target, in the self-metrics and in service discovery.
 import type { Target } from '../model.js';
-import { serverKeyOf } from './known-as.js';
+import { serverKeyOf } from './routing-parameters.js';
 
 export type Labels = Readonly<Record<string, string>>;
 
-/** Every label that an identity may have. */
+/** All labels that an identity may have. */
 export const IDENTITY = ['app', 'server_key', 'hint', 'twin'] as const;
 
 /**
- * The identity of each target, no two alike. It comes from the configuration and not from
- * the root, so that series go on when a root is lost. Targets that are configured alike are numbered
- * by `twin`, from the second on.
+ * The identity of each target; all are different. It comes from the configuration and not from the
+ * root, so series continue when a root is lost. Targets with the same configuration are numbered by
+ * `twin`, from the second on.
  */
 export function identitiesOf(targets: readonly Target[]): ReadonlyMap<Target, Labels> {
   const seen = new Map<string, number>();

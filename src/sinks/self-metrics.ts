@@ -4,14 +4,9 @@ import { PUBLISHER_STATES } from '../model.js';
 import type { InternalMetric, Target } from '../model.js';
 import { IDENTITY, identitiesOf } from './identity.js';
 import type { Labels } from './identity.js';
-import type { SinkEvent } from './sink.js';
 
 export class SelfMetrics {
   readonly #registry = new Registry();
-  readonly #responses: Counter;
-  readonly #bytes: Counter;
-  readonly #saved: Counter;
-  readonly #skipped: Counter;
   readonly #publishers: Gauge;
   readonly #targets: Gauge;
   readonly #license: Gauge;
@@ -28,27 +23,6 @@ export class SelfMetrics {
       registers,
     });
     build.set({ version }, 1);
-    this.#responses = new Counter({
-      name: 'shm_exporter_http_responses_total',
-      help: 'HTTP responses by status code.',
-      labelNames: ['code'],
-      registers,
-    });
-    this.#bytes = new Counter({
-      name: 'shm_exporter_http_sent_bytes_total',
-      help: 'Bytes of response bodies, as they were sent.',
-      registers,
-    });
-    this.#saved = new Counter({
-      name: 'shm_exporter_http_saved_bytes_total',
-      help: 'Bytes of response bodies that were not sent, because gzip made them smaller.',
-      registers,
-    });
-    this.#skipped = new Counter({
-      name: 'shm_exporter_stdout_skipped_ticks_total',
-      help: 'Ticks of stdout mode without a snapshot, because the reader was too slow.',
-      registers,
-    });
     this.#publishers = new Gauge({
       name: 'shm_exporter_publisher_state',
       help: 'State of the publisher of a target, one series a state.',
@@ -72,22 +46,27 @@ export class SelfMetrics {
     return this.#registry.contentType;
   }
 
-  /** Takes note of the moment that the license expires, as Unix seconds. */
+  /** Adds a counter for a sink, and returns the function that increments it. */
+  counter(
+    name: string,
+    help: string,
+    labelNames: readonly string[] = [],
+  ): (by: number, labels?: Labels) => void {
+    const registers = [this.#registry];
+    const counter = new Counter({ name, help, labelNames, registers });
+    return (by, labels = {}) => {
+      counter.inc(labels, by);
+    };
+  }
+
+  /** Sets the moment when the license expires, as Unix seconds. */
   license(expirySeconds: number): void {
     this.#license.set(expirySeconds);
   }
 
-  count(event: SinkEvent): void {
-    if (event.kind === 'skipped') this.#skipped.inc();
-    if (event.kind !== 'served') return;
-    this.#responses.inc({ code: String(event.status) });
-    this.#bytes.inc(event.bytes);
-    this.#saved.inc(event.saved ?? 0);
-  }
-
-  /** Everything as text 0.0.4, the internal metrics of all targets with labels that name them. */
+  /** All metrics as text 0.0.4; the internal metrics of targets carry labels that identify the target. */
   async text(targets: readonly Target[]): Promise<string> {
-    // So that nothing stays of a target that is gone, or of what one does not tell any more.
+    // Series of targets that were removed, and values that are no longer known, must disappear.
     for (const metric of [...this.#internal.values(), this.#publishers, this.#targets])
       metric.reset();
     for (const [target, identity] of identitiesOf(targets)) this.#take(target, identity);
@@ -110,7 +89,7 @@ export class SelfMetrics {
     if (known === undefined) this.#internal.set(name, metric);
     const shown = Object.entries(own).filter(([, text]) => text !== '');
     const labels = { ...identity, ...Object.fromEntries(shown) };
-    // A counter was reset, and no two targets share labels: this sets it as well.
+    // Counters were reset above and no two targets share labels, so this sets the value.
     if (metric instanceof Counter) metric.inc(labels, Number(value));
     else metric.set(labels, Number(value));
   }

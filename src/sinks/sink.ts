@@ -1,20 +1,25 @@
-// What both sinks have in common.
+// What every sink is: the right end of the pipeline.
 import type { Observable } from 'rxjs';
 import type { Target } from '../model.js';
 
-/** What a sink tells of itself, for the log and for the self-metrics. */
+/** What any sink can report. What only one of them can count, it adds to the self-metrics. */
 export type SinkEvent =
+  /** Metrics are available there from now on. */
   | { readonly kind: 'opened'; readonly where: string }
+  /** One response or document is over. */
   | {
       readonly kind: 'served';
-      readonly status: number;
+      /** Bytes that were written. */
       readonly bytes: number;
-      /** Bytes that compressing saved, where it may. */
-      readonly saved?: number;
+      readonly outcome: Outcome;
     }
-  | { readonly kind: 'skipped' };
+  /** A snapshot was not written. */
+  | { readonly kind: 'skipped'; readonly reason: string };
 
-/** The targets that there are now; another list after a reload. */
+/** `refused`: an error instead of the requested metrics. `cut`: the reader did not get all of it. */
+export type Outcome = 'delivered' | 'refused' | 'cut';
+
+/** The current targets; a reload replaces the list. */
 export interface Targets {
   readonly targets: readonly Target[];
 }

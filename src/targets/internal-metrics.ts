@@ -1,6 +1,7 @@
 // The metrics that every rendered target carries about itself. Spec 2.5.
 import type { FamilyFacts, FamilyText, InternalMetric, Scope, TargetStatus } from '../model.js';
 import { HIGHLIGHTED, highlightedMetric } from './highlighted-metric.js';
+import { familyText } from '../exposition/text/family-text.js';
 import { numberText } from '../exposition/text/number-text.js';
 import type { TargetFacts } from '../streams/target-facts.js';
 import type { Durations } from '../exposition/sample-window.js';
@@ -247,5 +248,5 @@ export function internalFamilies(
     })
     .concat(info)
     .filter(({ facts }) => scope?.selects(facts) ?? true)
-    .map(({ facts, line }) => ({ facts, pieces: [Buffer.from(line)] }));
+    .map(({ facts, line }) => familyText(facts, [Buffer.from(line)]));
 }

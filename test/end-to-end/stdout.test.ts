@@ -160,6 +160,9 @@ describe('stdout mode through a pipe', function () {
     reader.signal('SIGCONT');
     const [, skipped] = await exporter.line(/skipped (\d+) snapshots/);
     expect(Number(skipped)).to.be.at.least(2);
+    const counted = () => /^shm_exporter_stdout_skipped_ticks_total [1-9]\d*$/m.exec(reader.stdout);
+    await eventually('documents show the skipped ticks', () => counted() ?? undefined, 8000);
+    expect(reader.stdout).to.match(/^shm_exporter_stdout_skipped_ticks_total 0$/m);
     expect(exporter.stderr.match(/too slow/g), 'told once').to.have.lengthOf(1);
     await eventually('documents again', () => (documents() >= seen + 3 ? true : undefined), 8000);
     const times = [...reader.stdout.matchAll(/^# snapshot .* time=(\S+)$/gm)].map(([, time = '']) =>
@@ -167,6 +170,17 @@ describe('stdout mode through a pipe', function () {
     );
     const gaps = times.slice(1).map((time, index) => time - (times[index] ?? 0));
     expect(Math.max(...gaps), 'the longest gap').to.be.at.least(2500);
+    await exporter.stop();
+  });
+
+  it('reports series that are left out, in the log and in the documents', async function () {
+    this.timeout(30_000);
+    // Both would be shop_shop_x_y.
+    const variables = { 'x.y': { type: 'u64', value: 1 }, 'x y': { type: 'u64', value: 2 } };
+    await stage.play({ server_key: '86', objects: [{ id: 'h.1.shop', class: 'Shop', variables }] });
+    const { exporter, reader } = piped({ app: 'shop', server_keys: ['86'] });
+    await exporter.line(/warning target shop on 86 leaves out series: 1 so far, since/, 15_000);
+    expect(reader.stdout).to.match(/^shm_exporter_target_series_clashes_total 1$/m);
     await exporter.stop();
   });
 

@@ -2,6 +2,7 @@
 import { defer, of } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { internalFamilies } from '#app/targets/internal-metrics.js';
+import { familyText } from '#app/exposition/text/family-text.js';
 import { selectFamilies } from '#app/exposition/page/selection.js';
 import type {
   Exposition,
@@ -84,7 +85,7 @@ export class FakeTarget implements Target {
       this.held++;
       return () => this.held--;
     };
-    const all = [{ facts: this.facts, pieces }];
+    const all = [familyText(this.facts, pieces)];
     const snapshot = { families: all, bytes: this.text.length, series: 1, hold };
     const families = scope === undefined ? all : selectFamilies(snapshot, scope).families;
     const internal = internalFamilies(this.metrics, status, scope);

@@ -42,6 +42,10 @@ export class ServingHttp {
     const sink = httpSink({
       address: '127.0.0.1',
       port: 0,
+      responseMs: 60_000,
+      headerMs: 10_000,
+      maxConnections: 512,
+      maxScrapes: 64,
       path: '/metrics',
       formats: [TEXT, OPEN_METRICS],
       scope: () => undefined,
@@ -67,9 +71,9 @@ export class ServingHttp {
     return first?.kind === 'opened' ? new URL(first.where).origin : '';
   }
 
-  /** Statuses of the responses that are over. */
-  get served(): number[] {
-    return this.events.flatMap((event) => (event.kind === 'served' ? [event.status] : []));
+  /** The responses that are over. */
+  get served(): readonly SinkEvent[] {
+    return this.events.filter(({ kind }) => kind === 'served');
   }
 
   async ask(

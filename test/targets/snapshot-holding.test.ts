@@ -6,7 +6,7 @@ import { Kernel } from '#app/exposition/kernel/kernel.js';
 import { TEXT } from '#app/exposition/page/text-format.js';
 import type { Page } from '#app/model.js';
 import type { PublishedObject } from '#app/native/publisher/publisher-options.js';
-import { zippedPages } from '#app/sinks/http/zipped-page.js';
+import { pageCompressor } from '#app/sinks/http/compressed-page.js';
 import { Publishers } from '../support/segment-of.js';
 import { Served } from '../support/served.js';
 
@@ -70,7 +70,7 @@ describe('a page of a snapshot', () => {
   it('is zipped as it was, though values change and others write while it is', async () => {
     const { children } = publish('82');
     const served = serve('82');
-    const zip = zippedPages();
+    const zip = pageCompressor();
     const texts: string[] = [];
     const zipped = Array.from({ length: 8 }, () => {
       for (const { value } of children) value.add(1_000_000);

@@ -1,4 +1,4 @@
-// OpenMetrics 1.0 text: the same sample lines, under headers and an end of its own.
+// OpenMetrics 1.0 text: the same sample lines with other headers and an end mark.
 import { namesTaken } from '../../catalogue/names.js';
 import type { FamilyFacts } from '../../model.js';
 import { textFormat } from './text-page.js';
@@ -23,7 +23,7 @@ export function openMetricsHeader({ name, type, unit, help }: FamilyFacts): stri
   return `# TYPE ${family} ${type}\n${unitLine}# HELP ${family} ${escape(help)}\n`;
 }
 
-/** A counter or info metric as a family of unknown type, which keeps its whole name. */
+/** The same family with type unknown, whose samples keep the whole name. */
 const untyped = new WeakMap<FamilyFacts, FamilyFacts>();
 function asUnknown(facts: FamilyFacts): FamilyFacts {
   const known = untyped.get(facts) ?? { ...facts, type: 'unknown' };
@@ -32,9 +32,9 @@ function asUnknown(facts: FamilyFacts): FamilyFacts {
 }
 
 /**
- * The families of a page as OpenMetrics can call them. A counter or info metric goes by a shorter
- * name than its samples; where it has no ending to lose, or where another family of the page has
- * that name or makes samples of it, its type is unknown.
+ * The families of a page as OpenMetrics can express them. The family name of a counter or info
+ * metric is shorter than the name of its samples. If it has no such ending, or if the shorter name
+ * belongs to another family of the page or its samples, the type becomes unknown.
  */
 export function withoutClashes(families: readonly FamilyFacts[]): readonly FamilyFacts[] {
   const isShortened = ({ type }: FamilyFacts) => ENDINGS[type] !== undefined;

@@ -1,11 +1,11 @@
-// Named subsets of the metrics, and the patterns that say what is in them. Spec 2.3.
+// Scopes: named subsets of the metrics, defined by patterns. Spec 2.3.
 import { compileWildcard } from '../../catalogue/match/wildcard.js';
 import type { FamilyFacts, Scope } from '../../model.js';
 
-/** A metric as far as patterns look at it. */
+/** The facts of a metric that patterns match. */
 export type Named = Pick<FamilyFacts, 'name' | 'type'>;
 
-/** The names that a pattern is held against: of a summary or histogram those of its series too. */
+/** The names that a pattern may match; for a summary or histogram also those of its series. */
 const namesOf = ({ name, type }: Named): readonly string[] =>
   type === 'histogram'
     ? [name, `${name}_sum`, `${name}_count`, `${name}_bucket`]
@@ -31,7 +31,7 @@ export function compileScope(scope: {
   readonly metrics: readonly string[];
 }): Scope {
   const patterns = scope.metrics.map(compilePattern);
-  /** A family keeps its facts from render to render, so each is judged once. */
+  /** A family keeps its facts object across renders, so each is matched once. */
   const verdicts = new WeakMap<Named, boolean>();
   const selects = (metric: Named): boolean => {
     let verdict = verdicts.get(metric);

@@ -1,10 +1,10 @@
-// What of a snapshot a scope selects: a part of its list, kept while both are unchanged. Spec 2.3.
+// The families of a snapshot that a scope selects, cached while both are unchanged. Spec 2.3.
 import type { FamilyText, Scope, Snapshot } from '../../model.js';
 
 export interface Selection {
   /** The same list for the same snapshot and scope; its text is the snapshot's. */
   readonly families: readonly FamilyText[];
-  /** Whether it was there already. */
+  /** Whether it was in the cache. */
   readonly isHit: boolean;
 }
 

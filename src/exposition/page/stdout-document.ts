@@ -1,79 +1,90 @@
-// What stdout mode prints at a tick: one document a target, as text or as JSON lines.
-import type { Exposition, Page, TargetStatus } from '../../model.js';
+// The document of one target that stdout mode prints at a tick, as text or as JSON lines.
+import type {
+  Document,
+  Exposition,
+  FamilyText,
+  InternalMetric,
+  ReadyExposition,
+  TargetStatus,
+} from '../../model.js';
+import { familyText } from '../text/family-text.js';
+import { labelsText, seriesText } from '../text/labels.js';
+import { numberText } from '../text/number-text.js';
 import { notReadyText } from './not-ready-text.js';
 import { TEXT } from './text-format.js';
 
+/** Makes the document of one target; the sink's own metrics come last. */
+export type MakeDocument = (
+  exposition: Exposition,
+  time: Date,
+  ofSink?: readonly InternalMetric[],
+) => Document;
+
 /** A comment line that names target and time, the text, and an end mark. */
-export function textDocument(exposition: Exposition, time: Date): Page {
+export const textDocument: MakeDocument = (exposition, time, ofSink = []) => {
   const head = `# snapshot ${identity(exposition.status)} time=${time.toISOString()}`;
   if (exposition.kind === 'waiting')
-    return plainPage(comment(`${head} ${notReadyText(exposition.status.progress)}`));
-  const page = TEXT.page(exposition);
-  const start = Buffer.from(comment(head));
-  const pieces = [start, ...page.pieces, END];
-  const bytes = page.bytes + start.length + END.length;
-  // It begins with the time.
-  return { ...page, pieces, bytes, lasting: [] };
-}
+    return oneLine(comment(`${head} ${notReadyText(exposition.status.progress)}`));
+  const { pieces, release } = TEXT.page(withMetrics(exposition, ofSink));
+  return { pieces: [Buffer.from(comment(head)), ...pieces, END], release };
+};
 
-/** A line break in a name would end the comment, and what follows it would pass for a series. */
+/** A line break in a name would end the comment, and the rest would be read as a series. */
 const comment = (text: string): string => `${text.replace(/\s*[\r\n]\s*/g, ' ')}\n`;
 
 const END = Buffer.from('# EOF\n');
 
 /** One JSON object a series; a target that is not ready is one object with the reason. */
-export function jsonDocument(exposition: Exposition, time: Date): Page {
+export const jsonDocument: MakeDocument = (exposition, time, ofSink = []) => {
   const { app, serverKey, root } = exposition.status;
   const common = { time: time.toISOString(), app, server_key: serverKey, root };
   if (exposition.kind === 'waiting') {
     const reason = notReadyText(exposition.status.progress);
-    return plainPage(`${JSON.stringify({ ...common, ready: false, reason })}\n`);
+    return oneLine(`${JSON.stringify({ ...common, ready: false, reason })}\n`);
   }
-  const { families, internal } = exposition;
+  const { snapshot, families, internal } = withMetrics(exposition, ofSink);
   const start = JSON.stringify(common).slice(0, -1);
-  const lines: Uint8Array[] = [];
-  for (const { facts, pieces } of [...families, ...internal])
-    for (const piece of pieces)
-      lines.push(Buffer.from(jsonLines(Buffer.from(piece).toString('utf8'), facts.type, start)));
-  return {
-    contentType: 'application/x-ndjson',
-    pieces: lines,
-    bytes: lines.reduce((sum, line) => sum + line.length, 0),
-    release: () => undefined,
-  };
-}
+  return { pieces: jsonPieces([...families, ...internal], start), release: snapshot.hold() };
+};
 
 const identity = ({ app, serverKey, root }: TargetStatus): string =>
   `app=${app} server_key=${serverKey} root=${root}`;
 
-function plainPage(text: string): Page {
-  const piece = Buffer.from(text);
-  const release = () => undefined;
-  return { contentType: 'text/plain', pieces: [piece], bytes: piece.length, release };
+const oneLine = (text: string): Document => ({
+  pieces: [Buffer.from(text)],
+  release: () => undefined,
+});
+
+const withMetrics = (
+  exposition: ReadyExposition,
+  metrics: readonly InternalMetric[],
+): ReadyExposition => ({
+  ...exposition,
+  internal: [...exposition.internal, ...metrics.map(familyOf)],
+});
+
+function familyOf({ name, type, help, value, labels = {} }: InternalMetric): FamilyText {
+  const line = `${seriesText(name, labelsText(labels))} ${numberText(value)}\n`;
+  return familyText({ name, type, help, unit: '' }, [Buffer.from(line)]);
+}
+
+/** Small enough to be made in a few milliseconds, large enough to be worth a write. */
+const PIECE_CHARACTERS = 131_072;
+
+/** Each piece is made when the writer takes it, so a large document is never in memory as a whole. */
+function* jsonPieces(families: readonly FamilyText[], start: string): Generator<Uint8Array> {
+  let text = '';
+  for (const { facts, samples } of families) {
+    const type = JSON.stringify(facts.type);
+    for (const { name, labels, value } of samples()) {
+      text += `${start},"name":${JSON.stringify(name)},"type":${type},"labels":${JSON.stringify(labels)},"value":${jsonValue(value)}}\n`;
+      if (text.length < PIECE_CHARACTERS) continue;
+      yield Buffer.from(text);
+      text = '';
+    }
+  }
+  if (text !== '') yield Buffer.from(text);
 }
 
 /** A number as JSON has it: digits stay as they are, so that 64-bit integers are exact. */
 const jsonValue = (text: string): string => (/^-?\d/.test(text) ? text : JSON.stringify(text));
-
-function jsonLines(text: string, type: string, start: string): string {
-  let result = '';
-  for (const line of text.split('\n')) {
-    if (line === '') continue;
-    const blank = line.lastIndexOf(' ');
-    const brace = line.indexOf('{');
-    const isLabelled = brace >= 0 && brace < blank;
-    const name = line.slice(0, isLabelled ? brace : blank);
-    const labels = isLabelled ? labelsOf(line.slice(brace + 1, blank - 1)) : {};
-    const value = jsonValue(line.slice(blank + 1));
-    result += `${start},"name":"${name}","type":"${type}","labels":${JSON.stringify(labels)},"value":${value}}\n`;
-  }
-  return result;
-}
-
-/** The labels of a series line, unescaped. */
-function labelsOf(text: string): Record<string, string> {
-  const labels: Record<string, string> = {};
-  for (const [, key = '', value = ''] of text.matchAll(/([A-Za-z0-9_]+)="((?:[^"\\]|\\.)*)"/g))
-    labels[key] = value.replace(/\\(.)/g, (_, c: string) => (c === 'n' ? '\n' : c));
-  return labels;
-}

@@ -1,14 +1,14 @@
-// An exposition as a page, in any text format whose sample lines are those that are rendered.
+// Pages of the text formats, which share the rendered sample lines.
 import type { FamilyFacts, FamilyText, Format } from '../../model.js';
 
-/** What a text format has around the sample lines of families. */
+/** What a text format adds to the sample lines. */
 export interface Syntax {
   readonly contentType: string;
   /** The header lines of a family. */
   readonly header: (facts: FamilyFacts) => string;
-  /** What the format can say of families that share a page, where that is not what they are. */
+  /** Adapts the facts of families that share a page to what the format can express. */
   readonly agree?: (families: readonly FamilyFacts[]) => readonly FamilyFacts[];
-  /** What ends a page. */
+  /** The last line of a page, if any. */
   readonly end: string;
 }
 
@@ -26,10 +26,10 @@ export function textFormat({ contentType, header, agree = (all) => all, end }: S
     return text;
   };
   const piecesOf = (families: readonly FamilyText[]): Uint8Array[] => {
-    const said = agree(families.map(({ facts }) => facts));
-    return families.flatMap(({ facts, pieces }, at) => [headerOf(said[at] ?? facts), ...pieces]);
+    const adapted = agree(families.map(({ facts }) => facts));
+    return families.flatMap(({ facts, pieces }, at) => [headerOf(adapted[at] ?? facts), ...pieces]);
   };
-  /** The packed text of what was selected: made once, sent with fresh internal metrics. */
+  /** The packed text of a selection: made once, sent with fresh internal metrics. */
   const packed = new WeakMap<readonly FamilyText[], readonly Uint8Array[]>();
   const endPiece = Buffer.from(end);
   return {

@@ -3,6 +3,7 @@ import { Fault } from '../../errors.js';
 import type { FamilyFacts, Snapshot } from '../../model.js';
 import type { LineKey } from './block.js';
 import { Family } from './family.js';
+import { familyText } from './family-text.js';
 import type { Kernel } from '../kernel/kernel.js';
 import type { Line } from '../kernel/line-table.js';
 import type { TextPiece } from './text-piece.js';
@@ -81,7 +82,10 @@ export class ExpositionText {
         pieces.push(text);
         bytes += text.length;
       }
-      return { facts: family.facts, pieces: texts.map((text) => text.view) };
+      return familyText(
+        family.facts,
+        texts.map((text) => text.view),
+      );
     });
     const hold = () => {
       if (pieces.some(({ isGone }) => isGone))

@@ -1,9 +1,12 @@
-// Names and labels of a series, as both text formats write them.
+// Names and labels of a series, as both text formats write them, and how to read them again.
 
 export type Labels = Readonly<Record<string, string>>;
 
 const escapeLabel = (text: string) =>
   !/[\\"\n]/.test(text) ? text : text.replace(/[\\"\n]/g, (c) => (c === '\n' ? '\\n' : `\\${c}`));
+
+const unescapeLabel = (text: string) =>
+  !text.includes('\\') ? text : text.replace(/\\(.)/g, (_, c: string) => (c === 'n' ? '\n' : c));
 
 /** Labels as they stand between the braces; those with an empty value are left out. */
 export function labelsText(labels: Labels): string {
@@ -18,6 +21,39 @@ export function labelsText(labels: Labels): string {
 /** Name and labels of a series, from labels as `labelsText` gives them. */
 export const seriesText = (name: string, labels: string): string =>
   labels === '' ? name : `${name}{${labels}}`;
+
+/** Reads what `seriesText` wrote. Names have no brace, so the first one begins the labels. */
+export function decodeSeries(series: string): { readonly name: string; readonly labels: Labels } {
+  const brace = series.indexOf('{');
+  return brace < 0
+    ? { name: series, labels: {} }
+    : { name: series.slice(0, brace), labels: decodeLabels(series, brace + 1, series.length - 1) };
+}
+
+/** Reads what `labelsText` wrote, from `start` to `end` of a text. */
+function decodeLabels(text: string, start: number, end: number): Labels {
+  const labels: [string, string][] = [];
+  for (let at = start; at < end;) {
+    const equals = text.indexOf('=', at);
+    if (equals < 0) break;
+    const quote = closingQuote(text, equals + 2);
+    labels.push([text.slice(at, equals), unescapeLabel(text.slice(equals + 2, quote))]);
+    at = quote + 2;
+  }
+  return Object.fromEntries(labels);
+}
+
+/** The first quote that no backslash escapes; the text's end where there is none. */
+function closingQuote(text: string, start: number): number {
+  let quote = text.indexOf('"', start);
+  while (quote >= 0) {
+    let slash = quote;
+    while (text[slash - 1] === '\\') slash--;
+    if ((quote - slash) % 2 === 0) return quote;
+    quote = text.indexOf('"', quote + 1);
+  }
+  return text.length;
+}
 
 /** Two label texts as one. */
 export const joinLabels = (a: string, b: string): string =>

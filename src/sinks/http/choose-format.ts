@@ -1,36 +1,36 @@
 // Which format a client gets, by its Accept header (RFC 9110, 12.5.1).
 import type { Format } from '../../model.js';
-import { accepted, acceptedEntry } from './accepted.js';
-import type { Accepted } from './accepted.js';
+import { parseAccept, parseAcceptEntry } from './accept-header.js';
+import type { AcceptEntry } from './accept-header.js';
 
-/** The first is for clients that have no wish, or none that can be met. */
+/** The first is for clients that prefer none, or accept none of them. */
 export type Formats = readonly [Format, ...Format[]];
 
-/** The format that is liked best; of equals the first. */
+/** The format with the highest quality; of equals the first. */
 export function chooseFormat(formats: Formats, accept = '*/*'): Format {
-  const ranges = accepted(accept);
+  const entries = parseAccept(accept);
   let [best] = formats;
-  let most = 0;
+  let highest = 0;
   for (const format of formats) {
-    const quality = qualityOf(format, ranges);
-    if (quality <= most) continue;
+    const quality = qualityOf(format, entries);
+    if (quality <= highest) continue;
     best = format;
-    most = quality;
+    highest = quality;
   }
   return best;
 }
 
 /** That of the entry that names the format most exactly; 0 where none does. */
-function qualityOf({ contentType }: Format, ranges: readonly Accepted[]): number {
-  const { name: type, version } = acceptedEntry(contentType);
-  const wider = ['*/*', type.replace(/\/.*/, '/*'), type];
+function qualityOf({ contentType }: Format, entries: readonly AcceptEntry[]): number {
+  const { name: type, version } = parseAcceptEntry(contentType);
+  const names = ['*/*', type.replace(/\/.*/, '/*'), type];
   let quality = 0;
   let closest = -1;
-  for (const range of ranges) {
-    if (range.version !== undefined && range.version !== version) continue;
-    const exactness = wider.indexOf(range.name) * 2 + Number(range.version !== undefined);
+  for (const entry of entries) {
+    if (entry.version !== undefined && entry.version !== version) continue;
+    const exactness = names.indexOf(entry.name) * 2 + Number(entry.version !== undefined);
     if (exactness < Math.max(closest, 0)) continue;
-    quality = exactness > closest ? range.quality : Math.max(quality, range.quality);
+    quality = exactness > closest ? entry.quality : Math.max(quality, entry.quality);
     closest = exactness;
   }
   return quality;

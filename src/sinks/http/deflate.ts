@@ -2,22 +2,22 @@
 import { pipeline } from 'node:stream/promises';
 import { constants, crc32, createDeflateRaw, deflateRawSync } from 'node:zlib';
 
-/** What other compressed data may follow. */
+/** Compressed data that more compressed data can follow. */
 export interface Deflated {
-  /** Whole blocks up to a byte's end, none of them the last. */
+  /** Whole blocks, aligned to a byte; none is marked as the last. */
   readonly pieces: readonly Uint8Array[];
-  /** Of what was compressed: its CRC-32 and its length. */
+  /** CRC-32 and length of the uncompressed bytes. */
   readonly crc: number;
   readonly bytes: number;
 }
 
 /** Level 6 takes twice the time and saves another twentieth: docs/performance.md. */
 const LEVEL = constants.Z_BEST_SPEED;
-/** One task for the pool: large enough to be worth it, short enough for others to come between. */
+/** One task for the pool: large enough to be worth it, small enough to let other tasks in between. */
 const TASK_BYTES = 131_072;
 const OUTPUT_BYTES = 65_536;
 
-/** Compresses pieces that stay as they are until it is done; nothing is copied. */
+/** Compresses pieces without copying them; they must not change until it is done. */
 export async function deflate(pieces: readonly Uint8Array[]): Promise<Deflated> {
   const result: Uint8Array[] = [];
   let crc = 0;
@@ -38,7 +38,7 @@ export async function deflate(pieces: readonly Uint8Array[]): Promise<Deflated> 
   return { pieces: result, crc, bytes };
 }
 
-/** Compresses a few last bytes at once: the last blocks, the CRC-32 and the length of all. */
+/** Compresses the last few bytes synchronously, and adds CRC-32 and length of everything. */
 export function deflateEnd({ crc, bytes }: Deflated, end: Uint8Array): Uint8Array {
   const trailer = Buffer.alloc(8);
   trailer.writeUInt32LE(crc32(end, crc), 0);

@@ -1,14 +1,14 @@
-// The page at `/-/targets`: where Prometheus finds every target, for its http_sd_configs.
+// The page at `/-/targets`, from which Prometheus discovers every target (http_sd_configs).
 import type { IncomingMessage } from 'node:http';
 import type { Target } from '../../model.js';
 import { identitiesOf } from '../identity.js';
-import { parametersOf } from '../known-as.js';
+import { parametersOf } from '../routing-parameters.js';
 
 /** A name or an IPv4 address, or an IPv6 one in brackets, and a port or none. */
 const AUTHORITY = /^(?:[\w-][\w.-]{0,252}|\[[\da-f:.]{2,45}\])(?::\d{1,5})?$/i;
 
 /**
- * One group a target, ready or not, as JSON. Its labels stay as they are while its root is lost.
+ * One group for each target, ready or not, as JSON. The labels stay while the root is lost.
  * @param authority host and port of this listener, as Prometheus reaches it
  * @param path base scrape path
  */
@@ -33,7 +33,7 @@ export function discoveryDocument(
   return `${JSON.stringify(groups)}\n`;
 }
 
-/** By which host and port the client knows us; where it does not say so rightly, the address that it reached. */
+/** The Host header if it is valid, else the local address of the connection. */
 export function authorityOf({ headers, socket }: IncomingMessage): string {
   const { host = '' } = headers;
   if (AUTHORITY.test(host)) return host;

@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Observable } from 'rxjs';
 import { Fault } from '../../errors.js';
+import { limitConnections } from './connection-limit.js';
 
 export interface Exchange {
   readonly kind: 'exchange';
@@ -14,35 +15,54 @@ export interface Listening {
   /** As a URL has it, with the port that was taken. */
   readonly authority: string;
 }
+/** A connection was closed to make room for another. */
+export interface Dropped {
+  readonly kind: 'dropped';
+}
 
-/** Bounds in milliseconds: for a request's head, for an idle connection, for a stuck response. */
-const HEAD_MS = 10_000;
+export interface ListenerOptions {
+  readonly address: string;
+  readonly port: number;
+  /** How long a client may take to send a request. */
+  readonly headerMs: number;
+  readonly maxConnections: number;
+}
+
+/** How long a connection may idle between requests. */
 const IDLE_MS = 65_000;
+/** How long a client may read nothing of its response. */
 const STUCK_MS = 30_000;
-const MOST_CONNECTIONS = 512;
+/** How often Node looks for requests that take too long; its own default is 30 seconds. */
+const MAX_CHECK_MS = 1000;
 
 /**
  * Listens while it is subscribed to; running responses are finished after that.
  * Errors with Fault LISTENER_FAILED when the address cannot be used.
  */
-export function listen(address: string, port: number): Observable<Exchange | Listening> {
+export function listen(options: ListenerOptions): Observable<Exchange | Listening | Dropped> {
+  const { address, port, headerMs, maxConnections } = options;
   return new Observable((subscriber) => {
-    const server = createServer(
-      { headersTimeout: HEAD_MS, requestTimeout: HEAD_MS, keepAliveTimeout: IDLE_MS },
-      (request, response) => {
-        // Nobody reads a request's body here; without this a sent one would hold the connection.
-        request.resume();
-        response.setTimeout(STUCK_MS, () => response.destroy());
-        response.once('close', () => {
-          // Only now is a connection idle that was busy when the listener closed.
-          if (!server.listening) setImmediate(() => server.closeIdleConnections());
-        });
-        subscriber.next({ kind: 'exchange', request, response });
-      },
-    );
+    const server = createServer({
+      headersTimeout: headerMs,
+      requestTimeout: headerMs,
+      connectionsCheckingInterval: Math.min(headerMs, MAX_CHECK_MS),
+      keepAliveTimeout: IDLE_MS,
+    });
+    server.on('request', (request, response) => {
+      // Bodies of requests are ignored, but an unread one would block the connection.
+      request.resume();
+      response.setTimeout(STUCK_MS, () => response.destroy());
+      response.once('close', () => {
+        // Connections that were busy when the listener closed become idle only now.
+        if (!server.listening) setImmediate(() => server.closeIdleConnections());
+      });
+      subscriber.next({ kind: 'exchange', request, response });
+    });
     // Every response that queues on a connection listens for its end.
     server.on('connection', (socket) => socket.setMaxListeners(0));
-    server.maxConnections = MOST_CONNECTIONS;
+    limitConnections(server, maxConnections, () => {
+      subscriber.next({ kind: 'dropped' });
+    });
     server.on('error', (error) => {
       const what = `Cannot listen on ${address}:${port}: ${error.message}`;
       subscriber.error(new Fault('LISTENER_FAILED', what, { cause: error }));

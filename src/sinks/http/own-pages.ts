@@ -1,4 +1,4 @@
-// The pages beside the metrics of targets: for people, for probes and for service discovery.
+// The exporter's own pages: for people, for probes and for service discovery.
 import type { IncomingMessage } from 'node:http';
 import { defer, map, of } from 'rxjs';
 import type { Observable } from 'rxjs';
@@ -14,8 +14,8 @@ export interface OwnPagesOptions {
   readonly path: string;
   readonly selfMetrics: SelfMetrics;
   readonly version: string;
-  /** Names of the scopes that there are at the moment. */
-  readonly scopeNames: () => readonly string[];
+  /** Names of the current scopes that can select metrics of an application. */
+  readonly scopeNames: (app: string) => readonly string[];
 }
 
 export type OwnPage = (
@@ -26,11 +26,7 @@ export type OwnPage = (
 
 /** By path. */
 export const OWN_PAGES: ReadonlyMap<string, OwnPage> = new Map<string, OwnPage>([
-  [
-    '/',
-    (targets, { scopeNames, ...facts }) =>
-      page(statusPage(targets, { ...facts, scopes: scopeNames() }), 'text/html; charset=utf-8'),
-  ],
+  ['/', (targets, options) => page(statusPage(targets, options), 'text/html; charset=utf-8')],
   ['/-/healthy', () => of(textReply(200, 'healthy'))],
   ['/-/ready', (targets) => of(readiness(targets))],
   [
@@ -46,7 +42,7 @@ export const OWN_PAGES: ReadonlyMap<string, OwnPage> = new Map<string, OwnPage>(
           status: 200,
           headers: { Vary: 'Accept-Encoding' },
           page: plainPage(text, selfMetrics.contentType),
-          mayZip: true,
+          isCompressible: true,
         })),
       ),
   ],

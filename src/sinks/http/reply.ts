@@ -1,20 +1,29 @@
-// Sends one answer and tells when it is over.
+// Sends one reply and reports when the response is over.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Observable } from 'rxjs';
 import type { Page } from '../../model.js';
-import type { SinkEvent } from '../sink.js';
 
 export interface Reply {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly page: Page;
-  /** Whether it is worth compressing for clients that like that. */
-  readonly mayZip?: boolean;
+  /** Whether it is worth compressing for clients that accept that. */
+  readonly isCompressible?: boolean;
   /** Bytes that compressing saved; never negative. */
   readonly saved?: number;
 }
 
-/** A short text, with the line feed that terminals like. */
+/** A response that is over. */
+export interface Sent {
+  readonly status: number;
+  /** Bytes of the body that were written to the connection. */
+  readonly bytes: number;
+  readonly saved: number;
+  /** Whether the connection ended before all of it was written. */
+  readonly isCut: boolean;
+}
+
+/** A short text, with the line feed that terminals need. */
 export function textReply(
   status: number,
   text: string,
@@ -33,19 +42,22 @@ export function send(
   { method, socket }: IncomingMessage,
   response: ServerResponse,
   { status, headers, page, saved = 0 }: Reply,
-): Observable<SinkEvent> {
+): Observable<Sent> {
   return new Observable((subscriber) => {
-    const sent = method === 'HEAD' ? { bytes: 0, saved: 0 } : { bytes: page.bytes, saved };
+    const pieces = method === 'HEAD' ? [] : page.pieces;
+    let bytes = 0;
+    let isWhole = pieces.length === 0;
     let isOver = false;
-    // A response that queues behind another on its connection never tells of the connection's end;
-    // another tells of it while the connection does, so that both are heard.
+    // A response that queues behind another on its connection does not report the connection's end;
+    // another reports it while the connection does, so both are listened to.
     const over = () => {
       if (isOver) return;
       isOver = true;
       response.off('close', over);
       socket.off('close', over);
       page.release();
-      subscriber.next({ kind: 'served', status, ...sent });
+      const hasBody = isWhole && pieces.length > 0;
+      subscriber.next({ status, bytes, saved: hasBody ? saved : 0, isCut: !isWhole });
       subscriber.complete();
     };
     if (socket.destroyed) {
@@ -60,15 +72,19 @@ export function send(
       'Cache-Control': 'no-store',
       ...headers,
     });
-    if (method === 'HEAD') {
+    if (pieces.length === 0) {
       response.end();
       return;
     }
-    // Ended only when all is written: a server that closes cuts ended responses short.
-    const last = page.pieces.length - 1;
-    page.pieces.forEach((piece, index) => {
-      response.write(piece, () => {
-        if (index === last) response.end();
+    // Ended only when all is written: a closing server truncates responses that have ended.
+    const last = pieces.length - 1;
+    pieces.forEach((piece, index) => {
+      response.write(piece, (error) => {
+        // A destroyed connection reports its pending writes without an error.
+        if (error || socket.destroyed) return;
+        bytes += piece.length;
+        isWhole = index === last;
+        if (isWhole) response.end();
       });
     });
   });

@@ -1,12 +1,12 @@
 // Which target a scrape is for, and which scope. Spec 4.2, 4.3 and 7.
 import type { Target } from '../../model.js';
-import { isKnownAs } from '../known-as.js';
+import { matches } from '../routing-parameters.js';
 
 export type Routed =
   | {
       readonly kind: 'target';
       readonly target: Target;
-      /** The name of the scope that is asked for; undefined for all metrics. */
+      /** The name of the requested scope; undefined for all metrics. */
       readonly scope: string | undefined;
     }
   | { readonly kind: 'refused'; readonly status: 400 | 404; readonly text: string };
@@ -19,7 +19,7 @@ const refused = (status: 400 | 404, text: string): Routed => ({ kind: 'refused',
 const ROUTING_STILL_REQUIRED =
   'scope selected, but target routing still required when multiple targets are configured';
 
-/** @param inPath the name of the scope that the path ends in, if it does */
+/** @param inPath the scope that the path ends in, if any */
 export function route(targets: readonly Target[], query: URLSearchParams, inPath?: string): Routed {
   const twice = [...PARAMETERS, 'scope'].find((name) => query.getAll(name).length > 1);
   if (twice !== undefined) return refused(400, `parameter ${twice} is given more than once`);
@@ -39,9 +39,7 @@ export function route(targets: readonly Target[], query: URLSearchParams, inPath
   }
   if (serverKey === undefined && (app === undefined || instance === undefined))
     return notEnough('app and instance select a target only together; or use server_key');
-  const [match, second] = targets.filter((target) =>
-    isKnownAs(target, { serverKey, app, instance }),
-  );
+  const [match, second] = targets.filter((target) => matches(target, { serverKey, app, instance }));
   if (match === undefined) return refused(404, 'no target matches the routing parameters');
   if (second !== undefined)
     return notEnough(

@@ -10,12 +10,12 @@ import { route } from './route.js';
 
 export interface ScrapeOptions {
   readonly formats: Formats;
-  /** The scope of that name, as the configuration has it at the moment. */
+  /** The current scope of that name. */
   readonly scope: (name: string) => Scope | undefined;
   readonly notReady: (progress: SyncProgress) => string;
 }
 
-/** What a request asks for; the name of a scope may be in its path, in its query, or in both. */
+/** The parameters of a scrape; path and query may both name a scope. */
 export interface ScrapeRequest {
   readonly scope: string | undefined;
   readonly query: URLSearchParams;
@@ -23,7 +23,7 @@ export interface ScrapeRequest {
   readonly accept: string | undefined;
 }
 
-/** The scope that a path names behind the base path; undefined for paths that are not for scrapes. */
+/** The scope that a path names behind the base path; undefined for paths that are no scrapes. */
 export function scopeInPath(
   pathname: string,
   base: string,
@@ -53,7 +53,7 @@ export function scrape(
     return target
       .demand(scope)
       .pipe(map((each) => replyWith(each, options, scope, request.accept)));
-  // Nothing could be shown, so nothing is demanded.
+  // There is no such scope, so there is nothing to demand.
   const { isReady, progress } = target.status();
   return of(
     isReady
@@ -74,5 +74,5 @@ function replyWith(
     return textReply(404, `scope ${JSON.stringify(scope.name)} matches no rendered metrics`);
   const format = chooseFormat(formats, accept);
   const page = format.page(exposition);
-  return { status: 200, headers: { Vary: 'Accept, Accept-Encoding' }, page, mayZip: true };
+  return { status: 200, headers: { Vary: 'Accept, Accept-Encoding' }, page, isCompressible: true };
 }

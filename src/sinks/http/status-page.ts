@@ -1,33 +1,33 @@
-// The page at `/`: what this process exports, for people, on screens of any width.
+// The page at `/`: shows people what this process exports, on screens of any width.
 import type { Target, TargetStatus } from '../../model.js';
-import { parametersOf } from '../known-as.js';
+import { parametersOf } from '../routing-parameters.js';
 import { route } from './route.js';
 
 export interface StatusPageFacts {
   /** Base scrape path, such as `/metrics`. */
   readonly path: string;
   readonly version: string;
-  /** Names of the scopes. */
-  readonly scopes: readonly string[];
+  /** Names of the scopes that can select metrics of an application. */
+  readonly scopeNames: (app: string) => readonly string[];
 }
 
 interface Row extends StatusPageFacts {
   readonly target: Target;
   readonly status: TargetStatus;
-  /** What selects the target, behind any path of its metrics; undefined where nothing can. */
+  /** The query that selects the target; undefined if no query can. */
   readonly query: string | undefined;
 }
 
 const SERIES = 'shm_exporter_target_series';
 
-/** What each column shows of a target, as HTML. */
+/** The HTML of each column for one target. */
 const COLUMNS: Readonly<Record<string, (row: Row) => string>> = {
   app: (row) => link(row, row.target.app, row.path),
-  'server key': ({ status }) => escape(status.serverKey),
+  'server key': ({ status }) => breakable(status.serverKey),
   root: ({ status, target }) =>
-    escape(status.root || (target.instance && `hint ${target.instance}`)),
+    breakable(status.root || (target.instance && `hint ${target.instance}`)),
   state: ({ status: { isReady, progress } }) =>
-    isReady ? 'ready' : escape(`waiting on ${progress.reason}`),
+    isReady ? 'ready' : breakable(`waiting on ${progress.reason}`),
   objects: ({ status }) => share(status.progress.objects),
   variables: ({ status }) => share(status.progress.variables),
   series: ({ target }) => {
@@ -36,15 +36,19 @@ const COLUMNS: Readonly<Record<string, (row: Row) => string>> = {
   },
   partition: ({ status }) => String(status.partition),
   publisher: ({ status: { isReady, publisher } }) =>
-    escape(isReady ? publisher.reason : publisher.state),
+    breakable(isReady ? publisher.reason : publisher.state),
   scopes: (row) =>
-    row.scopes.map((name) => link(row, name, `${row.path}/${encodeURIComponent(name)}`)).join(' '),
+    row
+      .scopeNames(row.target.app)
+      .map((name) => link(row, name, `${row.path}/${encodeURIComponent(name)}`))
+      .join(' '),
 };
 
 // On a narrow screen a row becomes a block, and each cell says what it is.
-const STYLE = `body{font:16px/1.5 sans-serif;margin:1em;overflow-wrap:anywhere}
+const STYLE = `body{font:16px/1.5 sans-serif;margin:1em}
 td,th{padding:.2em 1em .2em 0;text-align:left;vertical-align:top}
-@media(max-width:60em){tr:first-child{display:none}tr,td{display:block}tr{margin-bottom:1em}
+th{white-space:nowrap}
+@media(max-width:75em){tr:first-child{display:none}tr,td{display:block}tr{margin-bottom:1em}
 td:empty{display:none}td::before{content:attr(data-is) ": ";color:#666}}`;
 
 export function statusPage(targets: readonly Target[], facts: StatusPageFacts): string {
@@ -68,7 +72,7 @@ ${rows.join('\n')}
 `;
 }
 
-/** The query that selects a target, with its question mark; empty where none is needed. */
+/** The query that selects a target, with its question mark; empty if none is needed. */
 function queryOf(target: Target, targets: readonly Target[]): string | undefined {
   const query = new URLSearchParams(parametersOf(target, targets));
   const routed = route(targets, query);
@@ -77,9 +81,18 @@ function queryOf(target: Target, targets: readonly Target[]): string | undefined
 }
 
 const link = ({ query }: Row, text: string, path: string): string =>
-  query === undefined ? escape(text) : `<a href="${escape(path + query)}">${escape(text)}</a>`;
+  query === undefined
+    ? breakable(text)
+    : `<a href="${escape(path + query)}">${breakable(text)}</a>`;
 
 const share = ({ synced, total }: { readonly synced: number; readonly total: number }): string =>
   `${synced}/${total}`;
 
 const escape = (text: string): string => text.replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`);
+
+/** Text that may break after the dots of an id, and inside a word only after 20 characters. */
+const breakable = (text: string): string =>
+  text
+    .split(/(?<=\.)(?=\S)|(?<=[^\s.]{20})(?=[^\s.])/)
+    .map(escape)
+    .join('<wbr>');

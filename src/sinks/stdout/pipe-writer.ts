@@ -1,10 +1,10 @@
-// Writes pages to a descriptor without ever blocking the process.
+// Writes documents to a descriptor without ever blocking the process.
 import { createWriteStream, fstatSync } from 'node:fs';
 import { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
 import { Observable } from 'rxjs';
 import { ReaderGone } from './stdout.js';
-import type { PageWriter } from './stdout.js';
+import type { DocumentWriter } from './stdout.js';
 
 /** Pipes are written to when they have room; files and terminals take all at once. */
 function streamOf(fd: number): Writable {
@@ -15,29 +15,37 @@ function streamOf(fd: number): Writable {
 
 const GONE = new Set(['EPIPE', 'ECONNRESET', 'ERR_STREAM_DESTROYED']);
 
-export function pipeWriter(fd: number): PageWriter {
+/** Once begun, a document is written to its end, even after its subscriber has left. */
+export function pipeWriter(fd: number): DocumentWriter {
   const stream = streamOf(fd);
-  // Failures are told to whoever writes; without a listener they would end the process.
+  // Each write reports its own failure; without a listener the first one would end the process.
   stream.on('error', () => undefined);
-  return (page) =>
+  return ({ pieces, release }) =>
     new Observable((subscriber) => {
-      let isReleased = false;
-      const release = () => {
-        if (!isReleased) page.release();
-        isReleased = true;
+      const rest = pieces[Symbol.iterator]();
+      let bytes = 0;
+      const fail = (error: unknown) => {
+        release();
+        subscriber.error(isGone(error) ? new ReaderGone() : error);
       };
-      const last = page.pieces.length - 1;
-      page.pieces.forEach((piece, index) => {
-        stream.write(piece, (error) => {
-          if (index === last || error) release();
-          if (error) subscriber.error(isGone(error) ? new ReaderGone() : error);
-          else if (index === last) {
-            subscriber.next();
-            subscriber.complete();
-          }
+      const writeNext = () => {
+        const piece = rest.next();
+        if (piece.done === true) {
+          release();
+          subscriber.next(bytes);
+          subscriber.complete();
+          return;
+        }
+        bytes += piece.value.length;
+        stream.write(piece.value, (error) => {
+          if (error) fail(error);
+          // A fast reader must not keep the event loop from other work.
+          else setImmediate(writeNext);
         });
-      });
+      };
+      writeNext();
     });
 }
 
-const isGone = (error: Error): boolean => 'code' in error && GONE.has(String(error.code));
+const isGone = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && GONE.has(String(error.code));

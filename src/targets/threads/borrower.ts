@@ -1,5 +1,6 @@
 // Makes snapshots of what the thread of a partition lends.
-import type { FamilyFacts, FamilyText, Snapshot } from '../../model.js';
+import { familyText } from '../../exposition/text/family-text.js';
+import type { FamilyFacts, Snapshot } from '../../model.js';
 import { BorrowedSnapshot } from './borrowed-snapshot.js';
 import type { Lent, TextMap } from './messages.js';
 
@@ -47,10 +48,7 @@ export class Borrower {
       texts[family]?.push(view);
     }
     this.#views = views;
-    const families = this.#facts.map((each, index): FamilyText => ({
-      facts: each,
-      pieces: texts[index] ?? [],
-    }));
+    const families = this.#facts.map((each, index) => familyText(each, texts[index] ?? []));
     return new BorrowedSnapshot({ id, families, bytes, series }, this.#giveBack);
   }
 }

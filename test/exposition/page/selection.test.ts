@@ -2,14 +2,14 @@
 import { expect } from 'chai';
 import { compileScope } from '#app/exposition/page/scope.js';
 import { selectFamilies } from '#app/exposition/page/selection.js';
+import { familyText } from '#app/exposition/text/family-text.js';
 import type { Snapshot } from '#app/model.js';
 
 describe('selectFamilies (spec 2.3)', () => {
   const snapshotOf = (...names: readonly string[]): Snapshot => ({
-    families: names.map((name) => ({
-      facts: { name, type: 'gauge', unit: '', help: '' },
-      pieces: [Buffer.from(`${name} 1\n`)],
-    })),
+    families: names.map((name) =>
+      familyText({ name, type: 'gauge', unit: '', help: '' }, [Buffer.from(`${name} 1\n`)]),
+    ),
     bytes: 0,
     series: names.length,
     hold: () => () => undefined,

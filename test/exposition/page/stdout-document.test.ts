@@ -3,17 +3,20 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { jsonDocument, textDocument } from '#app/exposition/page/stdout-document.js';
 import { labelsText, seriesText } from '#app/exposition/text/labels.js';
-import type { Page } from '#app/model.js';
+import type { Document, FamilyText } from '#app/model.js';
 import { FakeTarget } from '../../support/fake-target.js';
 
 const TIME = new Date('2026-01-02T03:04:05.006Z');
-const textOf = (page: Page): string => Buffer.concat(page.pieces).toString();
+const textOf = ({ pieces }: Document): string => Buffer.concat([...pieces]).toString();
 const waiting = (reason = 'object x') =>
   new FakeTarget().wait({
     objects: { synced: 1, total: 2 },
     variables: { synced: 3, total: 4 },
     reason,
   });
+const OF_SINK = [
+  { name: 'shm_own_total', type: 'counter', help: 'Own \\ metric.', value: 7 },
+] as const;
 const NOT_READY = 'scrape not ready: objects 1/2 synced, variables 3/4 synced, waiting on object x';
 
 describe('textDocument', () => {
@@ -28,16 +31,21 @@ describe('textDocument', () => {
         '# TYPE shm_exporter_target_info gauge\n' +
         'shm_exporter_target_info{app="ads",server_key="82",root="H.1.ads",partition="0"} 1\n# EOF\n',
     );
-    expect(page.bytes).to.equal(textOf(page).length);
     expect(target.held).to.equal(1);
     page.release();
     expect(target.held).to.equal(0);
   });
 
+  it('shows metrics of the sink behind those of the target', () => {
+    const page = textDocument(new FakeTarget().exposition(), TIME, OF_SINK);
+    const own =
+      '# HELP shm_own_total Own \\\\ metric.\n# TYPE shm_own_total counter\nshm_own_total 7\n';
+    expect(textOf(page).endsWith(`partition="0"} 1\n${own}# EOF\n`)).to.equal(true);
+  });
+
   it('is one comment line with the reason while the target is not ready', () => {
     const page = textDocument(waiting().exposition(), TIME);
     expect(textOf(page)).to.equal(`${HEAD} ${NOT_READY}\n`);
-    expect(page.bytes).to.equal(textOf(page).length);
   });
 
   it('stays a comment whatever line breaks a publisher puts into names', () => {
@@ -86,7 +94,46 @@ describe('jsonDocument', () => {
         value: 1,
       },
     ]);
-    expect(page.bytes).to.equal(Buffer.byteLength(textOf(page)));
+  });
+
+  it('shows metrics of the sink behind those of the target', () => {
+    const lines = textOf(jsonDocument(new FakeTarget().exposition(), TIME, OF_SINK)).split('\n');
+    expect(JSON.parse(lines.at(-2) ?? '')).to.deep.equal({
+      ...common,
+      name: 'shm_own_total',
+      type: 'counter',
+      labels: {},
+      value: 7,
+    });
+  });
+
+  it('is made in pieces of 128 KB, each when it is taken, from text that stays until the end', () => {
+    const target = new FakeTarget();
+    target.text = 'demo_value{a="b"} 1\n'.repeat(5000);
+    const exposition = target.exposition();
+    let decoded = 0;
+    const counting = (family: FamilyText): FamilyText => ({
+      ...family,
+      samples: function* () {
+        for (const sample of family.samples()) {
+          decoded++;
+          yield sample;
+        }
+      },
+    });
+    if (exposition.kind === 'waiting') throw new Error('It is ready');
+    const families = exposition.families.map(counting);
+    const { pieces, release } = jsonDocument({ ...exposition, families }, TIME);
+    expect([decoded, target.held]).to.deep.equal([0, 1]);
+    const lengths: number[] = [];
+    for (const piece of pieces) {
+      lengths.push(piece.length);
+      if (decoded < 5000) expect(piece.length).to.be.within(131_072, 132_000);
+      expect(decoded).to.be.at.most(lengths.length * 1000);
+    }
+    expect(lengths.length).to.be.at.least(5);
+    release();
+    expect([decoded, target.held]).to.deep.equal([5000, 0]);
   });
 
   it('is one object with the reason while the target is not ready', () => {

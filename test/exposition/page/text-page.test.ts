@@ -1,7 +1,8 @@
 // A snapshot as a page: its pieces, its bytes, and who holds it.
 import { expect } from 'chai';
 import { TEXT } from '#app/exposition/page/text-format.js';
-import type { FamilyText, Page, ReadyExposition } from '#app/model.js';
+import { familyText } from '#app/exposition/text/family-text.js';
+import type { Page, ReadyExposition } from '#app/model.js';
 import { internalFamilies } from '#app/targets/internal-metrics.js';
 import { FakeTarget } from '../../support/fake-target.js';
 
@@ -14,10 +15,12 @@ describe('a page of text 0.0.4', () => {
   /** An exposition of families with these pieces, and how often its snapshot is held. */
   const exposing = (...families: readonly (readonly string[])[]) => {
     const held = { count: 0 };
-    const texts = families.map((pieces, index): FamilyText => ({
-      facts: { name: `f${index}`, type: 'counter', unit: '', help: `Help\n${index}` },
-      pieces: pieces.map((piece) => Buffer.from(piece)),
-    }));
+    const texts = families.map((pieces, index) =>
+      familyText(
+        { name: `f${index}`, type: 'counter', unit: '', help: `Help\n${index}` },
+        pieces.map((piece) => Buffer.from(piece)),
+      ),
+    );
     const exposition: ReadyExposition = {
       kind: 'ready',
       snapshot: {

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { firstValueFrom, map } from 'rxjs';
 import type { Observable } from 'rxjs';
-import type { Page } from '#app/model.js';
+import type { Document } from '#app/model.js';
 import { pipeWriter } from '#app/sinks/stdout/pipe-writer.js';
 import { ReaderGone } from '#app/sinks/stdout/stdout.js';
 import { eventually } from '../../support/eventually.js';
@@ -29,18 +29,16 @@ describe('pipeWriter', () => {
   const page = (...pieces: readonly string[]) => {
     const bytes = pieces.map((piece) => Buffer.from(piece));
     const made = {
-      contentType: '',
       pieces: bytes,
-      bytes: Buffer.concat(bytes).length,
       released: 0,
       release: () => {
         made.released++;
       },
     };
-    return made satisfies Page;
+    return made satisfies Document;
   };
   const NOTHING = { defaultValue: undefined };
-  const taken = async (write$: Observable<void>) => {
+  const taken = async (write$: Observable<number>) => {
     const told$ = write$.pipe(map(() => 'taken'));
     expect(await firstValueFrom(told$, { defaultValue: 'not taken' })).to.equal('taken');
   };
@@ -85,6 +83,33 @@ describe('pipeWriter', () => {
     await eventually('the page is taken', () => seen.length === 1);
     expect(huge.released).to.equal(1);
     await eventually('the reader has all', () => out().length === 1_000_006);
+  });
+
+  it('takes a piece when the reader took the one before, and lets other work come between', async () => {
+    const { cat, write, out } = await toCat();
+    let made = 0;
+    let turns = 0;
+    const turn = () => {
+      turns++;
+      if (made < 100) setImmediate(turn);
+    };
+    const pieces = function* () {
+      for (; made < 100; made++) {
+        expect(turns, 'turns of the event loop').to.be.at.least(made - 1);
+        yield Buffer.from('x'.repeat(10_000));
+      }
+    };
+    cat.kill('SIGSTOP');
+    turn();
+    const { seen, subscription } = follow(write({ pieces: pieces(), release: () => undefined }));
+    await eventually('the pipe is full', () => made >= 6);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(made).to.be.below(10);
+    // What was begun is written to its end, as a reader of whole documents needs it.
+    subscription.unsubscribe();
+    cat.kill('SIGCONT');
+    await eventually('the reader has all', () => out().length === 1_000_000);
+    expect(seen).to.deep.equal([]);
   });
 
   it('fails with ReaderGone when nobody reads any more, and releases the page', async () => {

@@ -1,28 +1,26 @@
 // The stdout printer: ticks, slow readers, readers that go. Spec 1.4, design 3 "Stdout".
 import { expect } from 'chai';
 import { NEVER, map, of, tap, throwError } from 'rxjs';
-import type { Observable } from 'rxjs';
 import { ReaderGone, stdoutSink } from '#app/sinks/stdout/stdout.js';
-import type { PageWriter } from '#app/sinks/stdout/stdout.js';
-import type { Exposition, Page } from '#app/model.js';
+import type { DocumentWriter, StdoutOptions } from '#app/sinks/stdout/stdout.js';
 import { FakeTarget } from '../../support/fake-target.js';
 import { marbles } from '../../support/marbles.js';
 
-/** A page with the app of the target and the seconds of the time. */
-const document = ({ status }: Exposition, time: Date): Page => {
-  const text = Buffer.from(`${status.app}@${time.getTime()}`);
-  return { contentType: '', pieces: [text], bytes: 7, release: () => undefined };
+/** A document with the app of the target, the milliseconds of the time and the metrics of the sink. */
+const document: StdoutOptions['document'] = ({ status }, time, [skipped]) => {
+  const text = Buffer.from(`${status.app}@${time.getTime()} skipped ${skipped?.value}`);
+  return { pieces: [text], release: () => undefined };
 };
 const events = {
-  s: { kind: 'served', status: 200, bytes: 7 },
-  k: { kind: 'skipped' },
+  s: { kind: 'served', bytes: 7, outcome: 'delivered' },
+  k: { kind: 'skipped', reason: 'the reader of stdout is too slow' },
 };
 /** Ticks every 5 ms of virtual time. */
-const printing = (write: PageWriter, targets: readonly FakeTarget[] = [new FakeTarget()]) =>
+const printing = (write: DocumentWriter, targets: readonly FakeTarget[] = [new FakeTarget()]) =>
   stdoutSink({ intervalSeconds: 0.005, document, write })({ targets });
 
 describe('stdoutSink', () => {
-  const atOnce: PageWriter = () => of(undefined);
+  const atOnce: DocumentWriter = () => of(7);
 
   it(
     'prints at each tick, the first one after an interval',
@@ -38,19 +36,20 @@ describe('stdoutSink', () => {
     'prints all targets at a tick, in order, with the time of that tick',
     marbles(({ expectObservable }) => {
       const written: string[] = [];
-      const write: PageWriter = (page) =>
-        of(undefined).pipe(tap(() => written.push(Buffer.concat(page.pieces).toString())));
+      const write: DocumentWriter = ({ pieces }) =>
+        of(7).pipe(tap(() => written.push(Buffer.concat([...pieces]).toString())));
       const targets = [new FakeTarget('b'), new FakeTarget('a')];
       const seen$ = printing(write, targets).pipe(map(() => written.join(' ')));
 
-      expectObservable(seen$, '------!').toBe('-----(xy)', { x: 'b@5', y: 'b@5 a@5' });
+      const [b, a] = ['b@5 skipped 0', 'a@5 skipped 0'];
+      expectObservable(seen$, '------!').toBe('-----(xy)', { x: b, y: `${b} ${a}` });
     }),
   );
 
   it(
     'skips ticks while the reader has not taken the last documents, and tells of them',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
-      const taken$ = cold<undefined>('-------(x|)', { x: undefined });
+      const taken$ = cold('-------(x|)', { x: 7 });
       //                           -------x  taken 7 ms after its tick
       //                                     -------x
       const leaves = '        -----------------------!';
@@ -70,7 +69,7 @@ describe('stdoutSink', () => {
   it(
     'starts no document while another target waits for the reader',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
-      const taken$ = cold<undefined>('--(x|)', { x: undefined });
+      const taken$ = cold('--(x|)', { x: 7 });
       const printed = '              -------s-s-'; // 2 ms each, one after the other
       const targets = [new FakeTarget('a'), new FakeTarget('b')];
 
@@ -85,7 +84,7 @@ describe('stdoutSink', () => {
   it(
     'ends quietly when its reader is gone',
     marbles(({ expectObservable }) => {
-      const gone: PageWriter = () => throwError(() => new ReaderGone());
+      const gone: DocumentWriter = () => throwError(() => new ReaderGone());
       expectObservable(printing(gone)).toBe('-----|');
     }),
   );
@@ -93,7 +92,7 @@ describe('stdoutSink', () => {
   it(
     'ends with any other failure to write',
     marbles(({ expectObservable }) => {
-      const full: PageWriter = () => throwError(() => new Error('no space'));
+      const full: DocumentWriter = () => throwError(() => new Error('no space'));
       expectObservable(printing(full)).toBe('-----#', undefined, new Error('no space'));
     }),
   );
@@ -109,7 +108,7 @@ describe('stdoutSink', () => {
   it('skips on while a reader never takes anything, without a demand', () => {
     const target = new FakeTarget();
     marbles(({ expectObservable }) => {
-      const never: PageWriter = (): Observable<void> => NEVER;
+      const never: DocumentWriter = () => NEVER;
       expectObservable(printing(never, [target]), '-----------------!').toBe(
         '----------k----k--',
         events,

@@ -1,8 +1,8 @@
 // Which clients get gzip, by their Accept-Encoding header (RFC 9110, 12.5.3).
 import { expect } from 'chai';
-import { likesGzip } from '#app/sinks/http/likes-gzip.js';
+import { prefersGzip } from '#app/sinks/http/prefers-gzip.js';
 
-describe('likesGzip', () => {
+describe('prefersGzip', () => {
   const table: readonly (readonly [string, string | undefined, boolean])[] = [
     ['nothing said', undefined, false],
     ['nothing wanted', '', false],
@@ -23,10 +23,10 @@ describe('likesGzip', () => {
     ['identity refused', 'identity;q=0, gzip;q=0.1', true],
     ['identity refused and nothing else named', 'identity;q=0', false],
     ['both refused: a page that can perhaps be read', 'identity;q=0, gzip;q=0', false],
-    ['identity liked better', 'identity, gzip;q=0.5', false],
-    ['gzip liked better', 'identity;q=0.5, gzip', true],
+    ['identity preferred', 'identity, gzip;q=0.5', false],
+    ['gzip preferred', 'identity;q=0.5, gzip', true],
     ['both alike', 'identity, gzip', true],
-    ['all others liked better', 'gzip;q=0.1, *;q=0.5', false],
+    ['all others preferred', 'gzip;q=0.1, *;q=0.5', false],
     ['either name', 'gzip;q=0, x-gzip;q=0.5', true],
     ['a quality that is none', 'gzip;q=x', false],
     ['a quality out of range', 'gzip;q=7', false],
@@ -35,5 +35,5 @@ describe('likesGzip', () => {
   ];
   for (const [sentence, header, wanted] of table)
     it(`${sentence}: ${wanted ? 'gzip' : 'as it is'}`, () =>
-      expect(likesGzip(header)).to.equal(wanted));
+      expect(prefersGzip(header)).to.equal(wanted));
 });

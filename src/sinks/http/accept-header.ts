@@ -1,19 +1,20 @@
-// Reads headers that list what a client accepts and how it likes each (RFC 9110, 12.4.2).
+// Parses headers that list what a client accepts, each with a quality (RFC 9110, 12.4.2).
 
 /** One entry of such a header, in lower case. */
-export interface Accepted {
+export interface AcceptEntry {
   /** A type such as `text/*`, or a coding such as `gzip`. */
   readonly name: string;
   /** Its parameter of that name. */
   readonly version: string | undefined;
-  /** 0 to 1; 0 is a refusal, and so is what is no quality. */
+  /** 0 to 1; 0 refuses, and so does a quality that is no number in this range. */
   readonly quality: number;
 }
 
-export const accepted = (header: string): Accepted[] => header.split(',').map(acceptedEntry);
+export const parseAccept = (header: string): AcceptEntry[] =>
+  header.split(',').map(parseAcceptEntry);
 
-/** Reads an entry; parameters other than version and q do not matter to us. */
-export function acceptedEntry(text: string): Accepted {
+/** Parses one entry; parameters other than version and q have no effect here. */
+export function parseAcceptEntry(text: string): AcceptEntry {
   const [name = '', ...parameters] = text.split(';').map((part) => part.trim().toLowerCase());
   const valueOf = (parameter: string): string | undefined =>
     parameters

@@ -1,21 +1,21 @@
-// By what requests know a target, and which parameters select it among all. Spec 4.3.
+// The parameters that select a target: which targets they match, and which ones a link needs. Spec 4.3.
 import type { Target } from '../model.js';
 
-/** What a request says of the target that it wants; undefined for what it does not say. */
-interface Wanted {
+/** What a request says of its target; undefined for what it does not say. */
+export interface RoutingParameters {
   readonly serverKey: string | undefined;
   readonly app: string | undefined;
   readonly instance: string | undefined;
 }
 
-/** Whether all that is said of a target is true of this one. */
-export const isKnownAs = (target: Target, { serverKey, app, instance }: Wanted): boolean =>
+/** Whether a target matches all parameters that are given. */
+export const matches = (target: Target, { serverKey, app, instance }: RoutingParameters): boolean =>
   (app === undefined || target.app === app) &&
   (serverKey === undefined || isOnKey(target, serverKey)) &&
   (instance === undefined || (instance !== '' && instanceOf(target) === instance));
 
 /**
- * The parameters that select a target: as few as can be, and the same whether it is ready or not.
+ * The fewest parameters that select a target, the same whether it is ready or not.
  * None for the only target that looks through several server keys, since its key may change.
  */
 export function parametersOf(
@@ -36,7 +36,7 @@ export function parametersOf(
 export const serverKeyOf = ({ lastRoot, serverKeys }: Target): string =>
   lastRoot?.serverKey ?? serverKeys[0] ?? '';
 
-/** Its root, else the one that it had last, else what is known of the one that it will have. */
+/** Its root, else its last root, else the configured hint. */
 const instanceOf = ({ lastRoot, instance }: Target): string => lastRoot?.id ?? instance;
 
 /** While a root is chosen only its key counts; else all that the target looks through. */

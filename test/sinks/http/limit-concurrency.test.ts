@@ -1,13 +1,13 @@
-// Streams that take turns.
+// A bound on streams that run at once.
 import { EMPTY, catchError, merge, of, takeUntil, timer } from 'rxjs';
-import { takeTurns } from '#app/sinks/http/take-turns.js';
+import { limitConcurrency } from '#app/sinks/http/limit-concurrency.js';
 import { marbles } from '../../support/marbles.js';
 
-describe('takeTurns', () => {
+describe('limitConcurrency', () => {
   it(
     'runs as many as it may at once, and the others in the order in which they came',
     marbles(({ cold, expectObservable, expectSubscriptions }) => {
-      const turn = takeTurns(2);
+      const limited = limitConcurrency(2);
       const a$ = cold('   ----a|');
       const b$ = cold('   -b|');
       const c$ = cold('     ----c|');
@@ -18,7 +18,7 @@ describe('takeTurns', () => {
       const whenC = '     --^----!';
       const whenD = '     -----^--!';
 
-      expectObservable(merge(...[a$, b$, c$, d$].map((each$) => each$.pipe(turn)))).toBe(merged);
+      expectObservable(merge(...[a$, b$, c$, d$].map((each$) => each$.pipe(limited)))).toBe(merged);
       expectSubscriptions(a$.subscriptions).toBe(whenA);
       expectSubscriptions(b$.subscriptions).toBe(whenB);
       expectSubscriptions(c$.subscriptions).toBe(whenC);
@@ -27,23 +27,23 @@ describe('takeTurns', () => {
   );
 
   it(
-    'one that fails gives its turn to the next',
+    'one that fails gives its limited to the next',
     marbles(({ cold, expectObservable }) => {
-      const turn = takeTurns(1);
+      const limited = limitConcurrency(1);
       const failing$ = cold('-#').pipe(
-        turn,
+        limited,
         catchError(() => EMPTY),
       );
       const next$ = cold('    -b|');
       const merged = '       --b|';
-      expectObservable(merge(failing$, next$.pipe(turn))).toBe(merged);
+      expectObservable(merge(failing$, next$.pipe(limited))).toBe(merged);
     }),
   );
 
   it(
-    'one that leaves before its turn never runs, and one that leaves in it gives it back',
+    'one that leaves while it waits never runs, and one that leaves while it runs gives its place back',
     marbles(({ cold, time, expectObservable, expectSubscriptions }) => {
-      const turn = takeTurns(1);
+      const limited = limitConcurrency(1);
       const leaves = (at: string) => takeUntil<string>(timer(time(at)));
       const a$ = cold('   ---------|');
       const b$ = cold('   b|');
@@ -51,7 +51,7 @@ describe('takeTurns', () => {
       const merged = '    -----c|';
 
       expectObservable(
-        merge(a$.pipe(turn, leaves('----|')), b$.pipe(turn, leaves('--|')), c$.pipe(turn)),
+        merge(a$.pipe(limited, leaves('----|')), b$.pipe(limited, leaves('--|')), c$.pipe(limited)),
       ).toBe(merged);
       expectSubscriptions(a$.subscriptions).toBe('^---!');
       expectSubscriptions(b$.subscriptions).toBe([]);
@@ -62,8 +62,10 @@ describe('takeTurns', () => {
   it(
     'sources that end at once take their turns one after the other',
     marbles(({ expectObservable }) => {
-      const turn = takeTurns(1);
-      expectObservable(merge(...['a', 'b', 'c'].map((each) => of(each).pipe(turn)))).toBe('(abc|)');
+      const limited = limitConcurrency(1);
+      expectObservable(merge(...['a', 'b', 'c'].map((each) => of(each).pipe(limited)))).toBe(
+        '(abc|)',
+      );
     }),
   );
 });

@@ -8,12 +8,12 @@ import type { Observable } from 'rxjs';
 import type { Page } from '#app/model.js';
 import { deflate } from '#app/sinks/http/deflate.js';
 import { plainPage } from '#app/sinks/http/reply.js';
-import { zippedPages } from '#app/sinks/http/zipped-page.js';
+import { pageCompressor } from '#app/sinks/http/compressed-page.js';
 import { eventually } from '../../support/eventually.js';
 import { follow } from '../../support/follow.js';
 import { isInstalled } from '../../support/processes.js';
 
-describe('a zipped page', () => {
+describe('a compressed page', () => {
   /** A page whose first pieces last, and whether it is held. */
   const pageOf = (lasting: readonly Uint8Array[] | undefined, ...fresh: readonly Uint8Array[]) => {
     const pieces = [...(lasting ?? []), ...fresh];
@@ -43,10 +43,10 @@ describe('a zipped page', () => {
       await new Promise<void>((resolve) => running.push(resolve));
       return deflate(pieces);
     };
-    return { zip: zippedPages(compress), made, finish: () => running.shift()?.() };
+    return { compressed: pageCompressor(compress), made, finish: () => running.shift()?.() };
   };
 
-  /** Strict readers: of bytes behind the first member they complain. */
+  /** Strict readers: they reject bytes behind the first member. */
   const readers = [
     ['gzip', ['-dc']],
     [
@@ -60,8 +60,8 @@ describe('a zipped page', () => {
     ],
   ] as const;
 
-  it('is the page again for who unzips it, wherever it is split', async () => {
-    const zip = zippedPages();
+  it('is the page again once it is unzipped, wherever it is split', async () => {
+    const compressed = pageCompressor();
     const shared = new SharedArrayBuffer(65_536);
     const piece = fc.oneof(
       fc.uint8Array({ maxLength: 300 }),
@@ -73,10 +73,10 @@ describe('a zipped page', () => {
     await fc.assert(
       fc.asyncProperty(pieces, pieces, fc.boolean(), async (first, last, hasLasting) => {
         const { page, state } = hasLasting ? pageOf(first, ...last) : pageOf(undefined, ...first);
-        const zipped = await pageFrom(zip(page));
-        const bytes = Buffer.concat(zipped.pieces);
-        expect(zipped.bytes).to.equal(bytes.length);
-        expect(zipped.contentType).to.equal('text/x');
+        const smaller = await pageFrom(compressed(page));
+        const bytes = Buffer.concat(smaller.pieces);
+        expect(smaller.bytes).to.equal(bytes.length);
+        expect(smaller.contentType).to.equal('text/x');
         expect(gunzipSync(bytes).equals(Buffer.concat(page.pieces))).to.equal(true);
         expect(state.isHeld).to.equal(false);
       }),
@@ -94,7 +94,7 @@ describe('a zipped page', () => {
         pageOf([text('a 1', 100)]),
         pageOf(undefined),
       ]) {
-        const input = await bytesOf(zippedPages()(page));
+        const input = await bytesOf(pageCompressor()(page));
         const { status, stdout, stderr } = spawnSync(program, args, {
           input,
           maxBuffer: 2 ** 24,
@@ -105,10 +105,10 @@ describe('a zipped page', () => {
     });
 
   it('compresses what lasts once: while it is compressed, and after that', async () => {
-    const { zip, made, finish } = counting();
+    const { compressed, made, finish } = counting();
     const lasting = [text('a 1', 100)];
     const pages = Array.from({ length: 50 }, (_, i) => pageOf(lasting, text(`own ${i}`, 3)));
-    const followed = pages.map(({ page }) => follow(zip(page)));
+    const followed = pages.map(({ page }) => follow(compressed(page)));
     await eventually('it begins', () => made.length > 0);
     expect(pages.map(({ state }) => state.isHeld)).to.deep.equal([
       true,
@@ -118,7 +118,7 @@ describe('a zipped page', () => {
     await eventually('all are there', () => followed.every(({ seen }) => seen.length === 1));
     expect(pages[0]?.state.isHeld).to.equal(false);
     const later = pageOf(lasting, text('own later', 1));
-    const bytes = await bytesOf(zip(later.page));
+    const bytes = await bytesOf(compressed(later.page));
     expect(gunzipSync(bytes).toString()).to.match(/^a 1\n[^]*\nown later\n$/);
     expect(later.state.isHeld).to.equal(false);
     followed.forEach(({ seen }, i) => {
@@ -129,33 +129,34 @@ describe('a zipped page', () => {
   });
 
   it('goes by the list, never by the pieces: their memory is used again', async () => {
-    const zip = zippedPages();
+    const compressed = pageCompressor();
     const piece = text('a 1', 100);
-    const unzipped = async () => gunzipSync(await bytesOf(zip(pageOf([piece]).page))).toString();
+    const unzipped = async () =>
+      gunzipSync(await bytesOf(compressed(pageOf([piece]).page))).toString();
     expect(await unzipped()).to.match(/^a 1\n/);
     piece.fill('b 2\n');
     expect(await unzipped()).to.match(/^b 2\n/);
   });
 
   it('is held until it is compressed, also when nobody waits for it any more', async () => {
-    const { zip, made, finish } = counting();
+    const { compressed, made, finish } = counting();
     const lasting = [text('a 1', 100)];
     const { page, state } = pageOf(lasting);
-    const { subscription } = follow(zip(page));
+    const { subscription } = follow(compressed(page));
     await eventually('it begins', () => made.length === 1);
     subscription.unsubscribe();
     await new Promise((resolve) => setTimeout(resolve, 20));
     expect(state.isHeld).to.equal(true);
     finish();
     await eventually('it is released', () => !state.isHeld);
-    await bytesOf(zip(pageOf(lasting).page));
+    await bytesOf(compressed(pageOf(lasting).page));
     expect(made.length).to.equal(1);
   });
 
   it('waits for its turn while two others are compressed, so that the pool has threads left', async () => {
-    const { zip, made, finish } = counting();
+    const { compressed, made, finish } = counting();
     const pages = Array.from({ length: 5 }, (_, i) => pageOf([text(`a ${i}`, 100)]));
-    const followed = pages.map(({ page }) => follow(zip(page)));
+    const followed = pages.map(({ page }) => follow(compressed(page)));
     const held = () => pages.filter(({ state }) => state.isHeld).length;
     for (let done = 0; done < 5; done++) {
       await eventually('the next begin', () => made.length === Math.min(5, done + 2));
@@ -168,24 +169,24 @@ describe('a zipped page', () => {
 
   it('that cannot be compressed is released, and is tried again the next time', async () => {
     let fails = true;
-    const zip = zippedPages((pieces) =>
+    const compressed = pageCompressor((pieces) =>
       fails ? Promise.reject(new Error('no memory')) : deflate(pieces),
     );
     const lasting = [text('a 1', 100)];
     const first = pageOf(lasting);
-    const failure = await bytesOf(zip(first.page)).catch((error: unknown) => error);
+    const failure = await bytesOf(compressed(first.page)).catch((error: unknown) => error);
     expect(String(failure)).to.equal('Error: no memory');
     expect(first.state.isHeld).to.equal(false);
     fails = false;
-    expect(gunzipSync(await bytesOf(zip(pageOf(lasting).page))).length).to.equal(400);
+    expect(gunzipSync(await bytesOf(compressed(pageOf(lasting).page))).length).to.equal(400);
   });
 
   it('is kept as long as what lasts, and no longer', async () => {
-    const zip = zippedPages();
+    const compressed = pageCompressor();
     const lists = [[text('a 1', 100)], [text('b 2', 100)]];
     const keep = async (list: readonly Uint8Array[] = []): Promise<WeakRef<object>> => {
-      const [, compressed] = (await pageFrom(zip(pageOf(list).page))).pieces;
-      return new WeakRef<object>(compressed ?? list);
+      const [, last] = (await pageFrom(compressed(pageOf(list).page))).pieces;
+      return new WeakRef<object>(last ?? list);
     };
     const kept = [await keep(lists[0]), await keep(lists[1])];
     const alive = async () => {

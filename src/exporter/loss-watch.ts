@@ -1,0 +1,71 @@
+// Reports when something begins to be missing from the pages of a target, and when that ends.
+import { asyncScheduler, defer, interval, mergeMap } from 'rxjs';
+import type { Observable, SchedulerLike } from 'rxjs';
+import type { Target, TargetEvent } from '../model.js';
+import type { Targets } from '../sinks/sink.js';
+
+/** How often targets are checked; rare enough to be free for an idle process. */
+const PERIOD_MS = 5000;
+
+interface Loss {
+  readonly begins: (amount: number) => string;
+  readonly ends: (amount: number) => string;
+}
+
+const noRoom = (what: string): Loss => ({
+  begins: (amount) => `shows less than it should: its publisher had no room for ${amount} ${what}`,
+  ends: () => `shows all ${what} again: its publisher has room for them`,
+});
+const leftOut = (why: string): Loss => ({
+  begins: (amount) => `leaves out series: ${amount} so far, ${why}`,
+  ends: (amount) => `leaves out no further series: ${amount} so far, ${why}`,
+});
+
+/** By internal metric. A gauge above 0 and a rising counter mean that something is missing. */
+export const LOSSES: ReadonlyMap<string, Loss> = new Map([
+  ['shm_exporter_target_dropped_objects', noRoom('objects')],
+  ['shm_exporter_target_dropped_variables', noRoom('variables')],
+  ['shm_exporter_target_series_clashes_total', leftOut('since others have their name and labels')],
+  ['shm_exporter_target_series_omitted_total', leftOut('since the target may not show more')],
+]);
+
+interface Seen {
+  readonly amount: number;
+  readonly isLosing: boolean;
+}
+const NOTHING_SEEN: Seen = { amount: 0, isLosing: false };
+
+/** Emits an event when a loss of any target begins and when it ends. Never completes. */
+export function lossWatch(
+  registry: Targets,
+  scheduler: SchedulerLike = asyncScheduler,
+): Observable<TargetEvent> {
+  return defer(() => {
+    const seen = new WeakMap<Target, ReadonlyMap<string, Seen>>();
+    const look = (target: Target): TargetEvent[] => {
+      const before = seen.get(target) ?? new Map<string, Seen>();
+      const now = losing(target, before);
+      seen.set(target, now);
+      return [...now].flatMap(([name, { amount, isLosing }]) => {
+        const loss = LOSSES.get(name);
+        if (loss === undefined || isLosing === (before.get(name) ?? NOTHING_SEEN).isLosing)
+          return [];
+        const what = isLosing ? loss.begins(amount) : loss.ends(amount);
+        const message = `target ${target.app} on ${target.serverKeys.join(', ')} ${what}`;
+        return [{ level: isLosing ? 'warning' : 'info', message }];
+      });
+    };
+    return interval(PERIOD_MS, scheduler).pipe(mergeMap(() => registry.targets.flatMap(look)));
+  });
+}
+
+function losing(target: Target, before: ReadonlyMap<string, Seen>): Map<string, Seen> {
+  const measured = target.internal().filter(({ name }) => LOSSES.has(name));
+  const now = measured.map(({ name, type, value }): [string, Seen] => {
+    const amount = Number(value);
+    const former = (before.get(name) ?? NOTHING_SEEN).amount;
+    return [name, { amount, isLosing: amount > (type === 'counter' ? former : 0) }];
+  });
+  // What is not measured at present, as while the root is lost, keeps its last state.
+  return new Map([...before, ...now]);
+}

@@ -1,0 +1,14 @@
+// Whether a client gets gzip, by its Accept-Encoding header (RFC 9110, 12.5.3).
+import { parseAccept } from './accept-header.js';
+
+/** Whether it accepts gzip and prefers nothing else; a client that says nothing gets none. */
+export function prefersGzip(acceptEncoding = ''): boolean {
+  const codings = parseAccept(acceptEncoding);
+  const qualityOf = (...names: readonly string[]): number => {
+    const named = codings.filter(({ name }) => names.includes(name));
+    const matching = named.length > 0 ? named : codings.filter(({ name }) => name === '*');
+    return Math.max(0, ...matching.map(({ quality }) => quality));
+  };
+  const gzip = qualityOf('gzip', 'x-gzip');
+  return gzip > 0 && gzip >= qualityOf('identity');
+}

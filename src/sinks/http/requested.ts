@@ -1,0 +1,51 @@
+// What a request asks for: a scrape, or one of the exporter's own pages. Spec 4.
+import type { IncomingMessage } from 'node:http';
+import { of } from 'rxjs';
+import type { Observable } from 'rxjs';
+import type { Target } from '../../model.js';
+import { OWN_PAGES } from './own-pages.js';
+import type { OwnPagesOptions } from './own-pages.js';
+import { textReply } from './reply.js';
+import type { Reply } from './reply.js';
+import { scopeInPath, scrape } from './scrape.js';
+import type { ScrapeOptions } from './scrape.js';
+
+/** The kind of the request, and the reply that it gets. */
+export interface Requested {
+  readonly kind: 'scrape' | 'page';
+  readonly reply: () => Observable<Reply>;
+}
+
+const ALLOWED = new Set(['GET', 'HEAD']);
+
+/** Checks in order: path 404, method 405; a scrape then checks the rest. */
+export function requested(
+  request: IncomingMessage,
+  targets: readonly Target[],
+  options: ScrapeOptions & OwnPagesOptions,
+): Requested {
+  const { method = '', url = '', headers } = request;
+  const { pathname, query } = parts(url);
+  const own = OWN_PAGES.get(pathname);
+  const inPath = scopeInPath(pathname, options.path);
+  if (own === undefined && inPath === undefined)
+    return refusal(404, `no page ${pathname}, the metrics are at ${options.path}`);
+  if (!ALLOWED.has(method))
+    return refusal(405, `method ${method} is not allowed`, { Allow: 'GET, HEAD' });
+  if (own !== undefined) return { kind: 'page', reply: () => own(targets, options, request) };
+  const parameters = { scope: inPath?.scope, query, accept: headers.accept };
+  return { kind: 'scrape', reply: () => scrape(parameters, targets, options) };
+}
+
+const refusal = (...reply: Parameters<typeof textReply>): Requested => ({
+  kind: 'page',
+  reply: () => of(textReply(...reply)),
+});
+
+/** Path and query of a request target, also where a proxy put a scheme and an authority before. */
+function parts(target: string): { pathname: string; query: URLSearchParams } {
+  const url = target.replace(/^[A-Za-z]+:\/\/[^/?]*/, '');
+  const mark = url.indexOf('?');
+  const pathname = mark < 0 ? url : url.slice(0, mark);
+  return { pathname, query: new URLSearchParams(mark < 0 ? '' : url.slice(mark + 1)) };
+}

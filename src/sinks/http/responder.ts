@@ -1,0 +1,32 @@
+// Turns a reply into a response that was sent, compressed where the client prefers that.
+import { catchError, fromEvent, mergeMap, of, share, take, takeUntil } from 'rxjs';
+import type { Observable } from 'rxjs';
+import { replyCompressor } from './compressed-reply.js';
+import type { Exchange } from './http-server.js';
+import { send, textReply } from './reply.js';
+import type { Reply, Sent } from './reply.js';
+
+/** Makes a function that emits when the response is over, and nothing if the client left before it began. */
+export function responder(
+  log: (message: string) => void,
+): (exchange: Exchange, reply$: Observable<Reply>) => Observable<Sent> {
+  const compressed = replyCompressor();
+  return ({ request, response }, reply$) => {
+    const { socket } = request;
+    const failed = (error: unknown): Observable<Reply> => {
+      log(`request ${request.url ?? ''} failed: ${String(error)}`);
+      return of(textReply(500, 'internal error'));
+    };
+    const sent = (reply: Reply): Observable<Sent> =>
+      compressed(reply, request.headers['accept-encoding']).pipe(
+        catchError(failed),
+        mergeMap((smaller) => send(request, response, smaller)),
+        // Like a response that is being sent, one that is being compressed is not cut.
+        share({ resetOnRefCountZero: false }),
+      );
+    // A client that went away gives its place to others at once.
+    const gone$ = socket.destroyed ? of(true) : fromEvent(socket, 'close');
+    const awaited$ = reply$.pipe(take(1), takeUntil(gone$));
+    return awaited$.pipe(catchError(failed), mergeMap(sent));
+  };
+}

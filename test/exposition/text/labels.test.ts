@@ -1,0 +1,88 @@
+// Names and labels of a series: what is written can be read again.
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { familyText } from '#app/exposition/text/family-text.js';
+import { decodeSeries, joinLabels, labelsText, seriesText } from '#app/exposition/text/labels.js';
+
+const name = fc.stringMatching(/^[a-zA-Z_:][a-zA-Z0-9_:]{0,12}$/);
+const labelName = fc.oneof(
+  fc.stringMatching(/^[a-zA-Z_][a-zA-Z0-9_]{0,8}$/),
+  fc.constantFrom('__proto__', 'constructor', 'le'),
+);
+const awkward = fc.constantFrom(
+  ...['"', '\\', '\n', '\r', ',', '{', '}', ' ', '=', 'n', '\\n', '="', '",', '"} 1\n'],
+  ...['\u2028', '\u2029', '\0', '\ud800', '\udc00', '\u{1f600}', '\ufeff'],
+);
+const labelValue = fc.oneof(
+  fc.array(awkward, { minLength: 1, maxLength: 12 }).map((parts) => parts.join('')),
+  fc.string({ unit: 'binary', minLength: 1 }),
+);
+const labels = fc.dictionary(labelName, labelValue, { maxKeys: 5 });
+const value = fc.constantFrom('1', '-0', '1e+21', 'NaN', '+Inf', '18446744073709551615');
+
+describe('decodeSeries', () => {
+  it('reads the name and every label that seriesText wrote', () => {
+    fc.assert(
+      fc.property(name, labels, (metric, pairs) => {
+        const series = seriesText(metric, labelsText(pairs));
+        expect(decodeSeries(series)).to.deep.equal({ name: metric, labels: { ...pairs } });
+        expect(Object.entries(decodeSeries(series).labels)).to.deep.equal(Object.entries(pairs));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('reads labels that were joined', () => {
+    const series = seriesText('a', joinLabels(labelsText({ b: '","' }), labelsText({ c: '\\' })));
+    expect(decodeSeries(series)).to.deep.equal({ name: 'a', labels: { b: '","', c: '\\' } });
+  });
+
+  it('ends for text that is no series', () => {
+    for (const series of ['', '{', 'a{b', 'a{b=', 'a{b="', 'a{b="c', 'a{b="c\\"}', '="', 'a{"}'])
+      expect(decodeSeries(series), series).to.have.keys('name', 'labels');
+  });
+});
+
+describe('familyText', () => {
+  const facts = { name: 'a', type: 'gauge', unit: '', help: '' } as const;
+  const sample = fc.record({ name, labels, value });
+  const lineOf = ({
+    name: metric,
+    labels: pairs,
+    value: text,
+  }: typeof sample extends fc.Arbitrary<infer T> ? T : never) =>
+    `${seriesText(metric, labelsText(pairs))} ${text}\n`;
+
+  it('offers the samples that its bytes are, from shared memory too', () => {
+    fc.assert(
+      fc.property(fc.array(fc.array(sample)), (groups) => {
+        const pieces = groups.map((samples) => {
+          const bytes = Buffer.from(samples.map(lineOf).join(''));
+          const shared = new Uint8Array(new SharedArrayBuffer(bytes.length + 3), 3);
+          shared.set(bytes);
+          return shared;
+        });
+        const wellFormed = groups.flat().map((each) => ({
+          ...each,
+          // A lone surrogate has no UTF-8.
+          labels: Object.fromEntries(
+            Object.entries(each.labels).map(([key, text]) => [key, text.toWellFormed()]),
+          ),
+        }));
+        const family = familyText(facts, pieces);
+        expect([...family.samples()]).to.deep.equal(wellFormed);
+        expect([...family.samples()], 'a second time').to.deep.equal(wellFormed);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('decodes a piece when its samples are taken', () => {
+    const bytes = Buffer.from('a 1\n');
+    const taken = familyText(facts, [bytes, bytes]).samples()[Symbol.iterator]();
+    expect(taken.next().value).to.deep.equal({ name: 'a', labels: {}, value: '1' });
+    bytes.fill('b 2\n');
+    expect(taken.next().value).to.deep.equal({ name: 'b', labels: {}, value: '2' });
+    expect(taken.next().done).to.equal(true);
+  });
+});

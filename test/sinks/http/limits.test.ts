@@ -1,0 +1,204 @@
+// What clients that are slow, silent or greedy can take from others, over real sockets.
+import { expect } from 'chai';
+import { NEVER, Observable, Subject } from 'rxjs';
+import type { Exposition } from '#app/model.js';
+import { SelfMetrics } from '#app/sinks/self-metrics.js';
+import { eventually } from '../../support/eventually.js';
+import { FakeTarget } from '../../support/fake-target.js';
+import { freshServing } from '../../support/serving-http.js';
+import type { ServingHttp } from '../../support/serving-http.js';
+
+describe('the limits of the HTTP responder', () => {
+  const serve = freshServing();
+  const GET = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`;
+  const SLOW_HEAD = 'GET /metrics HTTP/1.1\r\nHost: x\r\nX-Slow: ';
+  /** Far more than sockets take in on their own. */
+  const HUGE = 'demo_value 1\n'.repeat(2_000_000);
+  const statuses = (text: string) =>
+    [...text.matchAll(/^HTTP\/1\.1 (\d+)/gm)].map(([, status]) => status);
+  /** A target whose demands wait until the test answers them. */
+  const waitingTarget = () => {
+    const target = new FakeTarget();
+    const answer$ = new Subject<Exposition>();
+    let waiting = 0;
+    target.demand = () =>
+      new Observable((subscriber) => {
+        target.demands++;
+        waiting++;
+        const subscription = answer$.subscribe(subscriber);
+        return () => {
+          waiting--;
+          subscription.unsubscribe();
+        };
+      });
+    const answer = () => {
+      answer$.next(target.exposition());
+    };
+    return { target, answer, waiting: () => waiting };
+  };
+
+  describe('for a whole answer', () => {
+    const drips: NodeJS.Timeout[] = [];
+    afterEach(() => {
+      for (const drip of drips.splice(0)) clearInterval(drip);
+    });
+    /** Asks for a page and reads a little of it now and then, so that its socket is never idle. */
+    const drip = (http: ServingHttp) => {
+      const { socket } = http.send(GET('/metrics'));
+      socket.removeAllListeners('data').pause();
+      drips.push(setInterval(() => void socket.read(4096), 5));
+      return socket;
+    };
+
+    it('clients that read in drips hold their places no longer than responseMs', async () => {
+      const target = new FakeTarget();
+      target.text = HUGE;
+      const selfMetrics = new SelfMetrics('');
+      const http = await serve([target], { responseMs: 400, maxScrapes: 2, selfMetrics });
+      drip(http);
+      drip(http);
+      await eventually('both are being sent', () => target.held === 2);
+      expect((await http.ask('/metrics')).status).to.equal(503);
+      const cut = () => http.served.filter((e) => e.kind === 'served' && e.outcome === 'cut');
+      await eventually('both are cut', () => cut().length === 2);
+      expect((await http.ask('/metrics')).status).to.equal(200);
+      expect(target.held).to.equal(0);
+      for (const event of cut())
+        expect(event).to.have.property('bytes').that.is.below(target.text.length);
+      expect(await selfMetrics.text([])).to.contain('\nshm_exporter_http_cut_responses_total 2\n');
+    });
+
+    it('a target that never answers holds a place no longer', async () => {
+      const target = new FakeTarget();
+      target.demand = () => NEVER;
+      const http = await serve([target], { responseMs: 50, maxScrapes: 1 });
+      const { socket } = http.send(GET('/metrics'));
+      await eventually('the connection ends', () => socket.readableEnded || socket.destroyed);
+      target.demand = new FakeTarget().demand.bind(target);
+      expect((await http.ask('/metrics')).status).to.equal(200);
+    });
+
+    it('a connection that is used for longer, one answer after the other, goes on', async () => {
+      const http = await serve([new FakeTarget()], { responseMs: 60 });
+      const { socket, text } = http.send('');
+      const start = performance.now();
+      let asked = 0;
+      for (; performance.now() - start < 200; asked++) {
+        socket.write(GET('/metrics'));
+        await eventually('an answer', () => statuses(text()).length === asked + 1);
+      }
+      expect(statuses(text())).to.have.length(asked);
+      expect(socket.destroyed).to.equal(false);
+    });
+  });
+
+  describe('for the requests of one connection', () => {
+    it('one that asks without reading takes two places, and leaves the others to others', async () => {
+      const target = new FakeTarget('ads', ['82']);
+      target.text = HUGE;
+      const http = await serve([target, new FakeTarget('adh', ['80'])], { maxScrapes: 3 });
+      const { socket } = http.send(GET('/metrics?server_key=82').repeat(60));
+      socket.pause();
+      await eventually('it takes its places', () => target.held === 2);
+      for (let scrape = 0; scrape < 5; scrape++)
+        expect((await http.ask('/metrics?server_key=80')).status).to.equal(200);
+      expect([target.demands, target.held]).to.deep.equal([2, 2]);
+      socket.destroy();
+      await eventually('they are free again', () => target.held === 0);
+      expect(target.demands, 'what waited is never asked').to.equal(2);
+    });
+
+    it('those that wait are answered in their order, more than 64 refused', async () => {
+      const { target, answer, waiting } = waitingTarget();
+      const http = await serve([target]);
+      const { text } = http.send(GET('/metrics').repeat(100) + GET('/-/healthy'));
+      await eventually('two are asked', () => waiting() === 2);
+      await eventually('all are answered', () => {
+        if (waiting() > 0) answer();
+        return statuses(text()).length === 101;
+      });
+      const expected = [...Array<string>(64).fill('200'), ...Array<string>(37).fill('503')];
+      expect(statuses(text())).to.deep.equal(expected);
+      expect(text()).to.contain('too many requests at once on one connection\n');
+      expect(target.demands).to.equal(64);
+    });
+
+    it('one that leaves while it waits gives all its places back', async () => {
+      const { target, answer, waiting } = waitingTarget();
+      const http = await serve([target], { maxScrapes: 2 });
+      const { socket } = http.send(GET('/metrics').repeat(40));
+      await eventually('two are asked', () => waiting() === 2);
+      socket.destroy();
+      await eventually('nobody asks any more', () => waiting() === 0);
+      const answers = [http.ask('/metrics'), http.ask('/metrics')];
+      await eventually('others ask', () => waiting() === 2);
+      answer();
+      for (const each of answers) expect((await each).status).to.equal(200);
+      expect(target.demands).to.equal(4);
+    });
+  });
+
+  describe('for connections', () => {
+    const ends = ({ socket }: ReturnType<ServingHttp['send']>) =>
+      socket.readableEnded || socket.destroyed;
+
+    it('more slow heads than there may be connections keep nobody out', async () => {
+      const selfMetrics = new SelfMetrics('');
+      const http = await serve([new FakeTarget()], { maxConnections: 20, selfMetrics });
+      const slow = Array.from({ length: 30 }, () => http.send(SLOW_HEAD));
+      await eventually('the first are closed', () => slow.filter(ends).length === 10);
+      expect(slow.slice(0, 10).every(ends), 'those that came first').to.equal(true);
+      expect((await http.ask('/metrics')).status).to.equal(200);
+      expect(await selfMetrics.text([])).to.contain(
+        '\nshm_exporter_http_dropped_connections_total 11\n',
+      );
+    });
+
+    it('a slow head ends soon after headerMs', async () => {
+      const http = await serve([new FakeTarget()], { headerMs: 50 });
+      const slow = [http.send(SLOW_HEAD), http.send('')];
+      await eventually('both are closed', () => slow.every(ends), 4000);
+      expect(slow[0]?.text()).to.match(/^HTTP\/1\.1 408 /);
+    });
+
+    it('one that is being answered is never closed for another', async () => {
+      const { target, answer, waiting } = waitingTarget();
+      const http = await serve([target], { maxConnections: 3 });
+      const busy = [http.send(GET('/metrics')), http.send(GET('/metrics'))];
+      await eventually('both ask', () => waiting() === 2);
+      const silent = [http.send(SLOW_HEAD), http.send(SLOW_HEAD), http.send(SLOW_HEAD)];
+      await eventually('two are closed', () => silent.filter(ends).length === 2);
+      answer();
+      await eventually('both are served', () => busy.every(({ text }) => text().includes(' 200 ')));
+      expect(busy.some(ends)).to.equal(false);
+    });
+
+    it('a new one is closed while all others are being answered', async () => {
+      const { target, answer, waiting } = waitingTarget();
+      const http = await serve([target], { maxConnections: 2 });
+      const busy = [http.send(GET('/metrics').repeat(3)), http.send(GET('/metrics'))];
+      await eventually('all ask', () => waiting() === 3);
+      const late = http.send(GET('/metrics'));
+      await eventually('it is closed', () => ends(late));
+      answer();
+      await eventually('the third asks', () => waiting() === 1);
+      answer();
+      await eventually('all are served', () =>
+        busy.every(({ text }, at) => statuses(text()).length === (at === 0 ? 3 : 1)),
+      );
+    });
+
+    it('one that was answered gives way when it has been silent for the longest', async () => {
+      const http = await serve([new FakeTarget()], { maxConnections: 2 });
+      const first = http.send(GET('/metrics'));
+      await eventually('an answer', () => first.text().includes(' 200 '));
+      const second = http.send(SLOW_HEAD);
+      await eventually('both are there', () => !second.socket.connecting);
+      first.socket.write(GET('/metrics'));
+      await eventually('another answer', () => statuses(first.text()).length === 2);
+      http.send(SLOW_HEAD);
+      await eventually('the slow one is closed', () => ends(second));
+      expect(ends(first)).to.equal(false);
+    });
+  });
+});
