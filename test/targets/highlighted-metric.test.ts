@@ -42,7 +42,9 @@ describe('the metric of the highlighted variable (design 3 `variable`)', () => {
       highlightedMetric({ path: 'v', value: 1, text: 'b "c"' }),
     ];
     const { pieces } = jsonDocument(target.exposition(), new Date(0));
-    const [number = '', text = ''] = Buffer.concat([...pieces]).toString().split('\n');
+    const [number = '', text = ''] = Buffer.concat([...pieces])
+      .toString()
+      .split('\n');
     const labelled = { name: NAME, type: 'gauge' };
     expect(JSON.parse(number)).to.deep.include({ ...labelled, labels: { path: 'v' } });
     expect(number).to.match(/"value":9007199254740993}$/);
