@@ -49,7 +49,6 @@ function bind(contextId) {
   let view;
   let turned;
   const isReady = new Promise((resolve) => (turned = resolve));
-  const refreshes = [];
   const observer = {
     chosen: () => undefined,
     viewed: () => undefined,
@@ -58,7 +57,7 @@ function bind(contextId) {
     failed: (error) => {
       throw error;
     },
-    refreshed: (ms) => refreshes.push(ms),
+    refreshed: () => undefined,
   };
   const makeView = ({ source, root }) =>
     (view = new TargetView({

@@ -41,6 +41,7 @@ const SLICE = 1024;
 /** What it costs beside its lines to track an object, whose rows are looked for, and anything else. */
 const OBJECT_EFFORT = 4;
 const ITEM_EFFORT = 1;
+const FEW_ITEMS = 8;
 /** Changes that wait at most: whoever brings more has to wait for them. */
 const MAX_PENDING = 1 << 18;
 /** Work for which a render is put off at most, until what was removed is out of the text. */
@@ -153,9 +154,14 @@ export class TargetView implements ProbeListener {
   /** Binds the next part of the subtree; false when all is bound and nothing that came waits. */
   bindMore(): boolean {
     if (this.#isClosed) return false;
-    this.#workOn(this.#slice);
-    // What was bound last has values to be shown, too.
-    if (!this.#hasMore && this.#probe.hasFresh && this.#probe.readFresh()) this.#isDirty = true;
+    const slice = this.#slice;
+    const end = this.#effort + slice;
+    this.#workOn(slice);
+    // What was bound last is shown in slices, too, unless it is so little that the next copy may do it.
+    if (!this.#hasMore && this.#probe.fresh > FEW_ITEMS) {
+      if (this.#probe.readFresh()) this.#isDirty = true;
+      this.#workOn(end - this.#effort);
+    }
     return (this.#isDriven = this.#hasMore);
   }
 

@@ -62,7 +62,7 @@ export class Probe {
   readonly #entries = new Map<number, Entry>();
   /** Slots that were tracked since the last read: their words may be in memory already. */
   #fresh: number[] = [];
-  #hasTracked = false;
+  #tracked = 0;
   /** Slots whose words moved while their values were copied: they count after the next copy. */
   #late: ReadonlySet<number> = new Set();
   /** Slots whose items got or lost their values, as the listener has still to be told. */
@@ -95,12 +95,12 @@ export class Probe {
     this.#cover(slot);
     this.#entries.set(slot, { item, incarnation, isSynced: false });
     this.#fresh.push(slot);
-    this.#hasTracked = true;
+    this.#tracked++;
   }
 
-  /** Whether something was tracked since the last copy. */
-  get hasFresh(): boolean {
-    return this.#hasTracked;
+  /** How many items were tracked since the last copy. */
+  get fresh(): number {
+    return this.#tracked;
   }
 
   /** Stops following an item. The listener is not told. */
@@ -202,7 +202,7 @@ export class Probe {
   #copy(spans: readonly Span[]): boolean {
     let steps = 0;
     const moved: number[] = [];
-    this.#hasTracked = false;
+    this.#tracked = 0;
     for (const span of spans) {
       steps += this.#readValues(span);
       this.#readWords(span, moved);
