@@ -140,7 +140,11 @@ function withRoot(choice: ChosenRoot, parts: HostingParts): Observable<Step> {
   return defer(() => {
     const view = parts.makeView(choice);
     const structure = { sightings: 0, hasNews: () => choice.source.hasNews() };
-    const bound$ = bindSubtree(() => view.bindMore(), scheduler);
+    const bound$ = bindSubtree(
+      () => view.bindMore(),
+      scheduler,
+      (wake) => view.whenMore(wake),
+    );
     const change$ = pool.sighting$(choice.serverKey).pipe(
       map((sighting): Change => {
         if (sighting.changes.length > 0 || sighting.hasMore) structure.sightings++;

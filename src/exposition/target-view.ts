@@ -16,6 +16,7 @@ import type { HighlightedValue } from './read/highlight.js';
 import type { Kernel } from './kernel/kernel.js';
 import { MetricBuilder } from './rows/metric-builder.js';
 import type { ObservedContent } from './rows/observed.js';
+import { PendingItems, isVariable } from './read/pending-items.js';
 import { Probe } from './read/probe.js';
 import type { ProbeListener, Tracked } from './read/probe.js';
 import { SeriesRegister } from './rows/series-register.js';
@@ -31,10 +32,20 @@ export interface ViewParts {
   readonly variable: string;
   /** Hears of each series that was left out because another has its name and labels. */
   readonly onClash: (series: string) => void;
+  /** How much work one call does at most where the rest can wait; by default a millisecond or two. */
+  readonly slice?: () => number;
 }
 
-/** Objects and variables that are bound at once: a few milliseconds of work. */
-const ITEMS_AT_ONCE = 1024;
+/** Work of one slice. A line that is put, looked up or removed counts for one, or more if it is long. */
+const SLICE = 1024;
+/** What it costs beside its lines to track an object, whose rows are looked for, and anything else. */
+const OBJECT_EFFORT = 4;
+const ITEM_EFFORT = 1;
+const FEW_ITEMS = 8;
+/** Changes that wait at most: whoever brings more has to wait for them. */
+const MAX_PENDING = 1 << 18;
+/** Work for which a render is put off at most, until what was removed is out of the text. */
+const MAX_PUT_OFF = 1 << 21;
 
 export class TargetView implements ProbeListener {
   readonly #parts: ViewParts;
@@ -45,9 +56,15 @@ export class TargetView implements ProbeListener {
   readonly #highlight: Highlight | undefined;
   /** Tracked objects, in the order in which they were found. */
   readonly #tracked = new Set<ManagedObject>();
-  #unbound: ManagedObject[];
-  /** What is left of the variables of the object that was bound last. */
-  #variablesToBind: Iterator<Variable> | undefined;
+  readonly #pending: PendingItems;
+  /** Work that was done so far, without that for lines. */
+  #steps = 0;
+  /** Whether somebody goes on calling `bindMore`, as it did not say that all is bound. */
+  #isDriven = true;
+  #wake: (() => void) | undefined;
+  /** The work that was done when a render was put off first. */
+  #putOffAt: number | undefined;
+  #hasRendered = false;
   #objects = { synced: 0, total: 0 };
   #variables = { synced: 0, total: 0 };
   #isDirty = true;
@@ -71,7 +88,7 @@ export class TargetView implements ProbeListener {
       rules: filters.rules,
     });
     this.#highlight = variable === '' ? undefined : new Highlight(source, root, variable);
-    this.#unbound = [root];
+    this.#pending = new PendingItems(root);
     if (root.asOf !== undefined) this.#probe.address(root.asOf.slot);
   }
 
@@ -123,7 +140,7 @@ export class TargetView implements ProbeListener {
 
   get isSynced(): boolean {
     return (
-      this.#isBound &&
+      !this.#hasMore &&
       this.#objects.synced === this.#objects.total &&
       this.#variables.synced === this.#variables.total
     );
@@ -134,55 +151,53 @@ export class TargetView implements ProbeListener {
     return this.#isClosed ? undefined : this.#highlight?.read();
   }
 
-  /** Binds the next part of the subtree; false when all is bound. */
+  /** Binds the next part of the subtree; false when all is bound and nothing that came waits. */
   bindMore(): boolean {
-    const isLookedFor = this.#highlight?.bindMore() ?? false;
-    return this.#bindSlice() || isLookedFor;
-  }
-
-  #bindSlice(): boolean {
-    let budget = ITEMS_AT_ONCE;
-    while (budget-- > 0) {
-      const next = this.#variablesToBind?.next();
-      if (next !== undefined && next.done !== true) {
-        this.#addVariable(next.value);
-        continue;
-      }
-      this.#variablesToBind = undefined;
-      const object = this.#unbound.pop();
-      if (object === undefined) return false;
-      // One by one: a call with as many arguments as an object may have children would fail.
-      for (const child of object.children) this.#unbound.push(child);
-      this.#addObject(object);
-      this.#variablesToBind = object.variables.values();
+    if (this.#isClosed) return false;
+    const slice = this.#slice;
+    const end = this.#effort + slice;
+    this.#workOn(slice);
+    // What was bound last is shown in slices, too, unless it is so little that the next copy may do it.
+    if (!this.#hasMore && this.#probe.fresh > FEW_ITEMS) {
+      if (this.#probe.readFresh()) this.#isDirty = true;
+      this.#workOn(end - this.#effort);
     }
-    return !this.#isBound;
+    return (this.#isDriven = this.#hasMore);
   }
 
-  /** Takes in what came and went. Repeated changes do no harm. */
+  /**
+   * Calls back whenever work waits for `bindMore` after that said that there is no more; returns what
+   * ends that. Where nobody listens, no work is left behind.
+   */
+  whenMore(wake: () => void): () => void {
+    this.#wake = wake;
+    return () => {
+      if (this.#wake === wake) this.#wake = undefined;
+    };
+  }
+
+  /** Takes in what came and went, or leaves the rest to `bindMore`. Repeated changes do no harm. */
   absorb(changes: readonly StructureChange[]): void {
     if (this.#isClosed) return;
-    this.#highlight?.absorb(changes);
-    for (const change of changes) {
-      this.#isDirty = true;
-      if (change.kind === 'object-added') this.#takeIn(change.object);
-      else if (change.kind === 'variable-added') {
-        if (this.#tracked.has(change.variable.object)) this.#addVariable(change.variable);
-      } else if (change.kind === 'object-removed') this.#removeObject(change.object);
-      else this.#removeVariable(change.variable);
-    }
+    if (changes.length > 0) this.#isDirty = true;
+    for (const change of changes) this.#pending.take(change);
+    this.#catchUp();
+    while (this.#pending.size > MAX_PENDING) this.#workOn(this.#slice);
   }
 
-  /** Copies the values; true when the text would differ from the last render. */
+  /** Copies the values; true when there is a text to render that would differ from the last. */
   refresh(): boolean {
     if (this.#isClosed) return false;
     if (this.#probe.read()) this.#isDirty = true;
-    return this.#isDirty;
+    this.#catchUp();
+    return this.#isWorthRendering();
   }
 
   /** Copies only what was tracked since the last copy: enough to follow a tree that is growing. */
   refreshFresh(): void {
-    if (!this.#isClosed && this.#probe.readFresh()) this.#isDirty = true;
+    if (this.#isClosed) return;
+    if (this.#probe.readFresh()) this.#isDirty = true;
+    this.#catchUp();
   }
 
   /**
@@ -192,7 +207,7 @@ export class TargetView implements ProbeListener {
   observe(): boolean {
     // A demand may have copied and shown a value before its notification came.
     if (this.#builder.observe()) this.#isDirty = true;
-    return this.#isDirty;
+    return this.#isWorthRendering();
   }
 
   /** Which generation of the source this is a view of. */
@@ -220,9 +235,12 @@ export class TargetView implements ProbeListener {
     return true;
   }
 
-  /** Makes the text of the values that were copied last. */
+  /** Makes the text of the values that were copied last. What was removed is not in it. */
   render(): Snapshot {
+    while (this.#letGo());
     this.#isDirty = false;
+    this.#hasRendered = true;
+    this.#putOffAt = undefined;
     return this.#text.render();
   }
 
@@ -233,11 +251,12 @@ export class TargetView implements ProbeListener {
     this.#text.close();
     this.#probe.close();
     this.#tracked.clear();
-    this.#unbound = [];
-    this.#variablesToBind = undefined;
+    this.#pending.clear();
+    this.#wake = undefined;
   }
 
   synced(item: Tracked): void {
+    this.#isDirty = true;
     if (isVariable(item)) {
       this.#variables.synced++;
       this.#builder.variableSynced(item);
@@ -248,6 +267,7 @@ export class TargetView implements ProbeListener {
   }
 
   unsynced(item: Tracked): void {
+    this.#isDirty = true;
     if (isVariable(item)) {
       this.#variables.synced--;
       this.#builder.variableUnsynced(item);
@@ -257,12 +277,13 @@ export class TargetView implements ProbeListener {
     }
   }
 
-  /** Forgets what was removed, also where its publisher could not write that down. */
+  /**
+   * Waits no longer for an item that was removed, though its publisher could not write that down. It
+   * stays tracked without a value, until its removal comes after all.
+   */
   gone(item: Tracked): void {
     // A root that is gone is waited for: without it there is nothing to show.
-    if (item === this.root) return;
-    if (isVariable(item)) this.#removeVariable(item);
-    else this.#removeObject(item);
+    if (item !== this.root) this.#countOf(item).total--;
   }
 
   changed(item: Tracked): void {
@@ -271,19 +292,106 @@ export class TargetView implements ProbeListener {
   }
 
   get #isBound(): boolean {
-    return this.#unbound.length === 0 && this.#variablesToBind === undefined;
+    return this.#pending.isEmpty;
   }
 
-  #takeIn(object: ManagedObject): void {
-    // An ancestor that waits to be bound brings it along.
-    if (!isBelow(object, this.root) || this.#unbound.some((top) => isBelow(object, top))) return;
-    this.#addObject(object);
+  get #hasMore(): boolean {
+    return !this.#isBound || this.#probe.hasNews;
+  }
+
+  get #slice(): number {
+    return this.#parts.slice?.() ?? SLICE;
+  }
+
+  /** Work that was done so far. */
+  get #effort(): number {
+    return this.#steps + this.#text.effort;
+  }
+
+  /** Does what waits: a slice of it where somebody sees to the rest, else all. */
+  #catchUp(): void {
+    if (!this.#isDriven && this.#wake === undefined) {
+      this.#workOn(Infinity);
+      return;
+    }
+    this.#workOn(this.#slice);
+    if (this.#isDriven || !this.#hasMore) return;
+    this.#isDriven = true;
+    this.#wake?.();
+  }
+
+  /** Does that much work at most: half of it for changes, so that neither they nor the tree wait. */
+  #workOn(most: number): void {
+    const start = this.#effort;
+    while (this.#effort < start + most / 2 && (this.#letGo() || this.#takeIn()));
+    while (this.#effort < start + most && (this.#letGo() || this.#goOn() || this.#takeIn()));
+  }
+
+  /** Takes the next out of the text that was removed or lost its value; false when there is none. */
+  #letGo(): boolean {
+    const item = this.#pending.nextRemoved();
+    if (item === undefined) return this.#counted(this.#probe.tellUnsynced());
+    this.#steps += ITEM_EFFORT;
+    if (isVariable(item)) this.#removeVariable(item);
+    else this.#removeObject(item);
+    return true;
+  }
+
+  /** Tracks the next that was added, if it is there still. */
+  #takeIn(): boolean {
+    const item = this.#pending.nextAdded();
+    if (item === undefined) return false;
+    this.#steps += ITEM_EFFORT;
+    if (isVariable(item) ? item.object.variables.has(item) : this.#isThere(item)) this.#add(item);
+    return true;
+  }
+
+  /** Shows the next that got its value, or else binds the next of the tree. */
+  #goOn(): boolean {
+    if (this.#counted(this.#probe.tellSynced())) return true;
+    const item = this.#pending.nextBound();
+    if (item !== undefined) this.#add(item);
+    return item !== undefined;
+  }
+
+  #counted(isDone: boolean): boolean {
+    if (isDone) this.#steps += ITEM_EFFORT;
+    return isDone;
+  }
+
+  /**
+   * Whether to render anew: a text that differs, unless so much was removed that taking it out
+   * would hold up everybody. The last text is served meanwhile, for a bounded time.
+   */
+  #isWorthRendering(): boolean {
+    if (!this.#isDirty || !this.#hasRendered) return this.#isDirty;
+    if (!this.#pending.hasRemovals && !this.#probe.hasLosses) return true;
+    this.#putOffAt ??= this.#effort;
+    return this.#effort - this.#putOffAt > MAX_PUT_OFF;
+  }
+
+  /** Whether an object hangs below the root now: one that was removed is in no set of children. */
+  #isThere(object: ManagedObject): boolean {
+    const { root, source } = this.#parts;
+    let at = object;
+    while (at !== root) {
+      if (at.parent?.children.has(at) !== true) return false;
+      at = at.parent;
+    }
+    return source.roots.has(root);
+  }
+
+  #add(item: Tracked): void {
+    this.#steps += isVariable(item) ? ITEM_EFFORT : OBJECT_EFFORT;
+    if (isVariable(item)) this.#addVariable(item);
+    else this.#addObject(item);
   }
 
   #addObject(object: ManagedObject): void {
+    this.#highlight?.addObject(object);
     const { root, filters } = this.#parts;
     if (this.#tracked.has(object) || !filters.tracks(placeUnder(root, object))) return;
-    this.#vacate(object);
+    if (!this.#vacate(object)) return;
     this.#tracked.add(object);
     this.#objects.total++;
     this.#probe.track(object);
@@ -291,56 +399,79 @@ export class TargetView implements ProbeListener {
   }
 
   #addVariable(variable: Variable): void {
+    this.#highlight?.addVariable(variable);
     if (!this.#tracked.has(variable.object) || this.#probe.isTracked(variable)) return;
-    this.#vacate(variable);
+    if (!this.#vacate(variable)) return;
     this.#variables.total++;
     this.#probe.track(variable);
     this.#builder.addVariable(variable);
   }
 
-  /** Removes an object with what is below it, tracked or not. */
   #removeObject(object: ManagedObject): void {
-    for (const child of object.children) this.#removeObject(child);
-    for (const variable of object.variables) this.#removeVariable(variable);
-    this.#unbound = this.#unbound.filter((waiting) => waiting !== object);
+    this.#highlight?.removeObject(object);
     if (!this.#tracked.delete(object)) return;
-    this.#objects.total--;
+    this.#isDirty = true;
+    this.#uncount(object);
     if (this.#probe.isSynced(object)) this.#objects.synced--;
     this.#builder.removeObject(object);
     this.#probe.untrack(object);
   }
 
   #removeVariable(variable: Variable): void {
-    if (!this.#probe.isTracked(variable)) return;
-    this.#variables.total--;
+    this.#highlight?.removeVariable(variable);
+    if (!this.#probe.isTracked(variable)) {
+      // It may count for its name all the same, as the last one that its object had.
+      if (this.#tracked.has(variable.object)) this.#builder.removeVariable(variable);
+      return;
+    }
+    this.#isDirty = true;
+    this.#uncount(variable);
     if (this.#probe.isSynced(variable)) this.#variables.synced--;
     this.#builder.removeVariable(variable);
     this.#probe.untrack(variable);
   }
 
-  /** Removes what had the item's slot before, should its own removal come later. */
-  #vacate({ slot }: Tracked): void {
+  /**
+   * Takes out what had the item's slot before, should its own removal come later. False when a later
+   * one has it: then the item is gone already.
+   */
+  #vacate({ id, slot }: Tracked): boolean {
     const former = this.#probe.trackedAt(slot);
-    if (former === undefined) return;
+    if (former === undefined) return true;
+    if (former.id > id) return false;
     if (isVariable(former)) this.#removeVariable(former);
-    else this.#removeObject(former);
+    else this.#evict(former);
+    return true;
+  }
+
+  /** Hides an object's own lines now, and has it removed with what is below it. */
+  #evict(object: ManagedObject): void {
+    if (this.#probe.isSynced(object)) this.unsynced(object);
+    if (this.#probe.isForgotten(object)) this.#objects.total++;
+    this.#probe.untrack(object);
+    this.#pending.remove(object);
+  }
+
+  #isAwaited(item: Tracked): boolean {
+    return !this.#probe.isSynced(item) && (item === this.root || !this.#probe.isForgotten(item));
+  }
+
+  #countOf(item: Tracked): { synced: number; total: number } {
+    return isVariable(item) ? this.#variables : this.#objects;
+  }
+
+  /** Takes an item out of the numbers, unless it is forgotten already. */
+  #uncount(item: Tracked): void {
+    if (!this.#probe.isForgotten(item)) this.#countOf(item).total--;
   }
 
   #firstUnsynced(): string {
     for (const object of this.#tracked) {
-      if (!this.#probe.isSynced(object)) return `object ${object.name}`;
+      if (this.#isAwaited(object)) return `object ${object.name}`;
       for (const variable of object.variables)
-        if (this.#probe.isTracked(variable) && !this.#probe.isSynced(variable))
+        if (this.#probe.isTracked(variable) && this.#isAwaited(variable))
           return `variable ${variable.name} of ${object.name}`;
     }
     return '';
   }
-}
-
-const isVariable = (item: Tracked): item is Variable => 'object' in item;
-
-function isBelow(object: ManagedObject, top: ManagedObject): boolean {
-  for (let at: ManagedObject | undefined = object; at !== undefined; at = at.parent)
-    if (at === top) return true;
-  return false;
 }

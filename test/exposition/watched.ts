@@ -15,6 +15,8 @@ export interface WatchOptions {
   readonly catalogue?: Catalogue | undefined;
   readonly filters?: Partial<FilterSettings>;
   readonly kernel?: Kernel;
+  readonly variable?: string;
+  readonly slice?: () => number;
 }
 
 const NO_FILTERS: FilterSettings = { classes: [], seedPathGroups: [], seedPaths: [] };
@@ -39,7 +41,7 @@ floors = ["floor"]`,
   );
 
 export function watched(source: FakeSource, root: ManagedObject, options: WatchOptions = {}) {
-  const { app = 'shop', catalogue, filters, kernel = new Kernel() } = options;
+  const { app = 'shop', catalogue, filters, kernel = new Kernel(), variable = '', slice } = options;
   const clashes: string[] = [];
   const view = new TargetView({
     app,
@@ -48,8 +50,9 @@ export function watched(source: FakeSource, root: ManagedObject, options: WatchO
     root,
     catalogue,
     filters: compileFilters(catalogue, { ...NO_FILTERS, ...filters }),
-    variable: '',
+    variable,
     onClash: (series) => clashes.push(series),
+    ...(slice !== undefined && { slice }),
   });
   /** Takes in and copies all there is, and makes the text. */
   const render = (): Snapshot => {
@@ -74,12 +77,13 @@ export function watched(source: FakeSource, root: ManagedObject, options: WatchO
     clashes,
     render,
     /** The series lines, without headers. */
-    lines: (): string[] => render().families.flatMap(({ pieces }) => linesOf(pieces)),
+    lines: (): string[] => linesOf(render()),
+    linesOf,
     page,
     /** The whole text, header lines included. */
     text: (): string => page(TEXT),
   };
 }
 
-const linesOf = (pieces: readonly Uint8Array[]): string[] =>
-  Buffer.concat(pieces).toString().split('\n').slice(0, -1);
+const linesOf = ({ families }: Snapshot): string[] =>
+  families.flatMap(({ pieces }) => Buffer.concat(pieces).toString().split('\n').slice(0, -1));

@@ -1,5 +1,5 @@
 // What the variable says that an operator singled out by its path.
-import type { Frame, ManagedObject, Source, StructureChange, Variable } from '../../model.js';
+import type { Frame, ManagedObject, Source, Variable } from '../../model.js';
 import { NamedVariable } from './named-variable.js';
 import { syncedWord } from './probe.js';
 import { exactOf, isFramed } from './slot-value.js';
@@ -35,14 +35,20 @@ export class Highlight {
     this.#named = new NamedVariable(root, path);
   }
 
-  /** Looks for the variable in the next part of the tree; false when all has been looked at. */
-  bindMore(): boolean {
-    return this.#named.bindMore();
+  addObject(object: ManagedObject): void {
+    this.#named.addObject(object);
   }
 
-  /** Takes in what came and went. Repeated changes do no harm. */
-  absorb(changes: readonly StructureChange[]): void {
-    this.#named.absorb(changes);
+  addVariable(variable: Variable): void {
+    this.#named.addVariable(variable);
+  }
+
+  removeObject(object: ManagedObject): void {
+    this.#named.removeObject(object);
+  }
+
+  removeVariable(variable: Variable): void {
+    this.#named.removeVariable(variable);
   }
 
   /**

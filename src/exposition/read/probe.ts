@@ -1,18 +1,19 @@
 // Copies the values of one target into the kernel's memory, and tells what got or lost its value.
 import type { ManagedObject, SlotRef, Source, Variable } from '../../model.js';
 import type { Kernel } from '../kernel/kernel.js';
+import { Backlog } from './backlog.js';
 
 /** What a probe follows: an object (its state) or a variable (its value). */
 export type Tracked = ManagedObject | Variable;
 
 export interface ProbeListener {
-  /** The item has a value now. */
+  /** The item has a value now; told by `tellSynced`. */
   synced(item: Tracked): void;
-  /** The item has no value any more. */
+  /** The item has no value any more; told by `tellUnsynced`. */
   unsynced(item: Tracked): void;
-  /** The slot belongs to another by now, so that the item never has a value again. */
+  /** The slot belongs to another by now, so that the item never has a value again; told by `tellUnsynced`. */
   gone(item: Tracked): void;
-  /** The slot of a watched item changed. */
+  /** The slot of a watched item changed; told by `read`. */
   changed(item: Tracked): void;
 }
 
@@ -32,6 +33,14 @@ interface Extent {
   readonly words: number;
 }
 
+/** Pages of one extent that are read in one go. */
+interface Span {
+  readonly firstPage: number;
+  pages: number;
+  readonly values: number;
+  readonly words: number;
+}
+
 /** Memory of the kernel that is given back at the end. */
 interface Piece {
   readonly at: number;
@@ -41,7 +50,11 @@ interface Piece {
 interface Entry {
   readonly item: Tracked;
   readonly incarnation: number;
+  /** What the listener was told last. */
   isSynced: boolean;
+  /** Whether its slot belongs to another by now, and whether the listener was told. */
+  isGone: boolean;
+  isForgotten: boolean;
 }
 
 export class Probe {
@@ -54,6 +67,12 @@ export class Probe {
   readonly #entries = new Map<number, Entry>();
   /** Slots that were tracked since the last read: their words may be in memory already. */
   #fresh: number[] = [];
+  #tracked = 0;
+  /** Slots whose words moved while their values were copied: they count after the next copy. */
+  #late: ReadonlySet<number> = new Set();
+  /** Slots whose items got or lost their values, as the listener has still to be told. */
+  readonly #got = new Backlog<number>();
+  readonly #lost = new Backlog<number>();
   #watches: { at: number; capacity: number };
   readonly #watched: Tracked[] = [];
   readonly #watchOf = new Map<Tracked, number>();
@@ -79,8 +98,20 @@ export class Probe {
   track(item: Tracked): void {
     const { slot, incarnation } = item;
     this.#cover(slot);
-    this.#entries.set(slot, { item, incarnation, isSynced: false });
+    this.#entries.set(slot, {
+      item,
+      incarnation,
+      isSynced: false,
+      isGone: false,
+      isForgotten: false,
+    });
     this.#fresh.push(slot);
+    this.#tracked++;
+  }
+
+  /** How many items were tracked since the last copy. */
+  get fresh(): number {
+    return this.#tracked;
   }
 
   /** Stops following an item. The listener is not told. */
@@ -100,6 +131,12 @@ export class Probe {
   isSynced(item: Tracked): boolean {
     const entry = this.#entries.get(item.slot);
     return entry?.item === item && entry.isSynced;
+  }
+
+  /** Whether the listener was told that an item is gone, which it still tracks. */
+  isForgotten(item: Tracked): boolean {
+    const entry = this.#entries.get(item.slot);
+    return entry?.item === item && entry.isForgotten;
   }
 
   /** Address of the copy of a slot; the slot's page is read from now on. */
@@ -141,51 +178,90 @@ export class Probe {
     this.#again.add(item);
   }
 
+  /** Whether the listener has still to be told of a value that an item got or lost. */
+  get hasNews(): boolean {
+    return this.#got.size > 0 || this.#lost.size > 0;
+  }
+
+  /** Whether it has still to be told of a value that an item lost: its lines show what is not its own. */
+  get hasLosses(): boolean {
+    return this.#lost.size > 0;
+  }
+
   /**
-   * Copies what is tracked and tells the listener. A value counts when the word of its slot was the
-   * expected one both before and after it was copied (docs/segment-format.md, section 9).
+   * Copies what is tracked, notes what got or lost its value, and tells of what is watched. A value
+   * counts when the word of its slot was the expected one both before and after it was copied
+   * (docs/segment-format.md, section 9).
    * @returns whether any value differs from the last copy
    */
   read(): boolean {
-    return this.#read(this.#extents);
+    this.#forgetSeen();
+    const all = this.#extents.map(({ used, ...extent }): Span => ({ ...extent, pages: used }));
+    const isChanged = this.#copy(all);
+    return this.#tellChanges() > 0 || isChanged;
   }
 
-  /** The same for those pages only that hold something tracked since the last read. */
+  /** The same for those pages only that hold something tracked since the last copy; tells nothing. */
   readFresh(): boolean {
-    const extents = new Set<Extent>();
-    for (const slot of this.#fresh) extents.add(this.#cover(slot));
-    return this.#read(extents);
+    return this.#copy(this.#spansOf(this.#fresh));
   }
 
-  #read(extents: Iterable<Extent>): boolean {
+  /** Tells the listener of the next item that got its value; false when there is none. */
+  tellSynced(): boolean {
+    return this.#tellNext(this.#got);
+  }
+
+  /** Tells the listener of the next item that lost its value; false when there is none. */
+  tellUnsynced(): boolean {
+    return this.#tellNext(this.#lost);
+  }
+
+  #copy(spans: readonly Span[]): boolean {
     let steps = 0;
     const moved: number[] = [];
-    this.#forgetSeen();
-    for (const extent of extents) {
-      steps += this.#readValues(extent);
-      this.#readWords(extent, moved);
+    this.#tracked = 0;
+    for (const span of spans) {
+      steps += this.#readValues(span);
+      this.#readWords(span, moved);
     }
     const fresh = this.#fresh;
     // What moved again keeps waiting: its value is older than its word.
     this.#fresh = this.#copyAgain(moved);
-    const late = new Set(this.#fresh);
-    for (const slot of moved) this.#judge(slot, late);
-    for (const slot of fresh) this.#judge(slot, late);
-    for (const slot of late) this.#judge(slot, late);
-    const changes = this.#tellChanges();
-    return steps > 0 || moved.length > 0 || fresh.length > 0 || changes > 0;
+    this.#late = new Set(this.#fresh);
+    for (const slots of [moved, fresh, this.#fresh]) for (const slot of slots) this.#note(slot);
+    return steps > 0 || moved.length > 0 || fresh.length > 0;
   }
 
   /** Copies the values whose words moved once more, since they may be older than those words. */
   #copyAgain(moved: readonly number[]): number[] {
-    const extents = new Set<Extent>();
-    for (const slot of moved) extents.add(this.#cover(slot));
     const late: number[] = [];
-    for (const extent of extents) {
-      this.#readValues(extent);
-      this.#readWords(extent, late);
+    for (const span of this.#spansOf(moved)) {
+      this.#readValues(span);
+      this.#readWords(span, late);
     }
     return late;
+  }
+
+  /** The pages of these slots; those that lie together are read together. */
+  #spansOf(slots: readonly number[]): Span[] {
+    const pages = new Set<number>();
+    let newest = -1;
+    for (const slot of slots) {
+      const page = Math.floor(slot / PAGE_SLOTS);
+      // Mostly the next slot is of the same page: a set is asked for others only.
+      if (page !== newest) pages.add((newest = page));
+    }
+    const spans: Span[] = [];
+    let former: Extent | undefined;
+    for (const page of [...pages].sort((a, b) => a - b)) {
+      const extent = this.#cover(page * PAGE_SLOTS);
+      const last = spans.at(-1);
+      if (last !== undefined && extent === former && last.firstPage + last.pages === page)
+        last.pages++;
+      else spans.push(spanAt(extent, page));
+      former = extent;
+    }
+    return spans;
   }
 
   close(): void {
@@ -195,6 +271,8 @@ export class Probe {
     this.#extents.length = 0;
     this.#extentOfPage.clear();
     this.#entries.clear();
+    this.#got.clear();
+    this.#lost.clear();
     if (this.#scratchBytes > 0) arena.give(this.#scratch, this.#scratchBytes);
     this.#scratchBytes = 0;
     this.#watched.length = 0;
@@ -250,12 +328,12 @@ export class Probe {
     return at;
   }
 
-  #readValues({ firstPage, used, values }: Extent): number {
-    const bytes = used * VALUE_BYTES;
+  #readValues({ firstPage, pages, values }: Span): number {
+    const bytes = pages * VALUE_BYTES;
     const scratch = this.#scratchOf(bytes);
     const read = this.#source.readSlots(
       firstPage * PAGE_SLOTS,
-      used * PAGE_SLOTS,
+      pages * PAGE_SLOTS,
       this.#kernel.window(scratch, bytes),
     );
     this.#bytesRead += read * 8;
@@ -264,8 +342,8 @@ export class Probe {
   }
 
   /** Adds the slots whose words changed to `moved`. */
-  #readWords({ firstPage, used, words }: Extent, moved: number[]): void {
-    const count = used * PAGE_SLOTS;
+  #readWords({ firstPage, pages, words }: Span, moved: number[]): void {
+    const count = pages * PAGE_SLOTS;
     const scratch = this.#scratchOf(count * 8);
     const window = this.#kernel.window(scratch, count * 4);
     const read = this.#source.readWords(firstPage * PAGE_SLOTS, count, window);
@@ -277,18 +355,50 @@ export class Probe {
       moved.push(firstPage * PAGE_SLOTS + (u32[(out >>> 2) + i] ?? 0));
   }
 
-  #judge(slot: number, late: ReadonlySet<number>): void {
+  #note(slot: number): void {
     const entry = this.#entries.get(slot);
-    const extent = this.#extentOfPage.get(Math.floor(slot / PAGE_SLOTS));
-    if (entry === undefined || extent === undefined) return;
-    const word = this.#kernel.u32[(extent.words >>> 2) + slot - extent.firstPage * PAGE_SLOTS];
-    const isSynced = word === syncedWord(entry.incarnation) && !late.has(slot);
-    if (isSynced !== entry.isSynced) {
-      entry.isSynced = isSynced;
-      if (isSynced) this.#listener.synced(entry.item);
+    if (entry === undefined) return;
+    if (this.#isLive(entry) !== entry.isSynced) (entry.isSynced ? this.#lost : this.#got).add(slot);
+    if (!this.#hasMovedOn(entry)) return;
+    // Decided now, since a copy is never newer than the item that is tracked at its slot later.
+    entry.isGone = true;
+    this.#lost.add(slot);
+  }
+
+  #tellNext(backlog: Backlog<number>): boolean {
+    const slot = backlog.next();
+    if (slot === undefined) return false;
+    const entry = this.#entries.get(slot);
+    // It may belong to another item by now, or have moved back since.
+    if (entry === undefined) return true;
+    if (this.#isLive(entry) !== entry.isSynced) {
+      entry.isSynced = !entry.isSynced;
+      if (entry.isSynced) this.#listener.synced(entry.item);
       else this.#listener.unsynced(entry.item);
     }
-    if (hasMovedOn(word ?? 0, entry.incarnation)) this.#listener.gone(entry.item);
+    if (entry.isGone && !entry.isForgotten) {
+      entry.isForgotten = true;
+      this.#listener.gone(entry.item);
+    }
+    return true;
+  }
+
+  /** Whether the copy of an item's slot is a value of its own. */
+  #isLive({ item: { slot }, incarnation }: Entry): boolean {
+    return !this.#late.has(slot) && this.#wordAt(slot) === syncedWord(incarnation);
+  }
+
+  /** Whether a slot was given away again. A publisher stores the word before the record that needs it. */
+  #hasMovedOn({ item: { slot }, incarnation }: Entry): boolean {
+    const word = this.#wordAt(slot);
+    return word > 1 && word >>> 1 !== incarnation;
+  }
+
+  /** The copied word of a slot; 0 where its page is not read. */
+  #wordAt(slot: number): number {
+    const extent = this.#extentOfPage.get(Math.floor(slot / PAGE_SLOTS));
+    if (extent === undefined) return 0;
+    return this.#kernel.u32[(extent.words >>> 2) + slot - extent.firstPage * PAGE_SLOTS] ?? 0;
   }
 
   #tellChanges(): number {
@@ -299,7 +409,13 @@ export class Probe {
     const changed = Array.from({ length: found }, (_, i) => this.#kernel.u32[(out >>> 2) + i] ?? 0);
     // Listeners may watch and unwatch meanwhile, so the items are looked up first.
     const affected = changed.map((index) => this.#watched[index]);
-    for (const item of affected) if (item !== undefined) this.#listener.changed(item);
+    for (const item of affected) {
+      const entry = item && this.#entries.get(item.slot);
+      if (entry === undefined || entry.item !== item) continue;
+      if (this.#isLive(entry)) this.#listener.changed(entry.item);
+      // A loss that is still to be told: should the value be back by then, it is told of at last.
+      else if (entry.isSynced) this.#again.add(entry.item);
+    }
     return found;
   }
 
@@ -350,9 +466,12 @@ export class Probe {
   }
 }
 
-/** Whether a slot was given away again. A publisher stores the word before the record that needs it. */
-const hasMovedOn = (word: number, incarnation: number): boolean =>
-  word > 1 && word >>> 1 !== incarnation;
+const spanAt = ({ firstPage, values, words }: Extent, page: number): Span => ({
+  firstPage: page,
+  pages: 1,
+  values: values + (page - firstPage) * VALUE_BYTES,
+  words: words + (page - firstPage) * WORD_BYTES,
+});
 
 /** The word of a slot whose variable or object has a value. */
 export const syncedWord = (incarnation: number): number => ((incarnation << 1) | 1) >>> 0;

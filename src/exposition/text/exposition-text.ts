@@ -8,6 +8,9 @@ import type { Kernel } from '../kernel/kernel.js';
 import type { Line } from '../kernel/line-table.js';
 import type { TextPiece } from './text-piece.js';
 
+/** Characters of a line that take as long as a line does. */
+const CHARACTERS_A_STEP = 128;
+
 interface Ranked {
   readonly rank: number;
   readonly family: Family;
@@ -18,6 +21,7 @@ export class ExpositionText {
   readonly #families = new Map<string, Ranked>();
   #order: readonly Ranked[] | undefined;
   #lines = 0;
+  #effort = 0;
 
   constructor(kernel: Kernel) {
     this.#kernel = kernel;
@@ -26,6 +30,11 @@ export class ExpositionText {
   /** Number of lines, each a series. */
   get lines(): number {
     return this.#lines;
+  }
+
+  /** Lines that were put, looked up or removed so far; long ones count for more. */
+  get effort(): number {
+    return this.#effort;
   }
 
   get families(): number {
@@ -46,6 +55,7 @@ export class ExpositionText {
       this.#order = undefined;
     }
     const before = ranked.family.lines;
+    this.#effort += effortOf(line);
     ranked.family.put(key, line);
     this.#lines += ranked.family.lines - before;
   }
@@ -54,6 +64,7 @@ export class ExpositionText {
     const ranked = this.#families.get(name);
     if (ranked === undefined) return;
     const before = ranked.family.lines;
+    this.#effort++;
     ranked.family.remove(key);
     this.#lines += ranked.family.lines - before;
     if (ranked.family.lines > 0) return;
@@ -63,7 +74,9 @@ export class ExpositionText {
   }
 
   line(name: string, key: LineKey): Line | undefined {
-    return this.#families.get(name)?.family.line(key);
+    const line = this.#families.get(name)?.family.line(key);
+    this.#effort += line === undefined ? 1 : effortOf(line);
+    return line;
   }
 
   /**
@@ -107,3 +120,5 @@ export class ExpositionText {
     this.#lines = 0;
   }
 }
+
+const effortOf = ({ text }: Line): number => 1 + text.length / CHARACTERS_A_STEP;

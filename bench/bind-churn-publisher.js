@@ -1,0 +1,55 @@
+// The publisher of bind-churn.js: a large tree, and objects that come and go when it is told to.
+import { setInterval } from 'node:timers';
+import { Publisher } from '../dist/native/publisher/publisher.js';
+
+const [contextId, objects, kind] = process.argv.slice(2);
+const ROOT = 'bench-host.1.bench';
+const publisher = new Publisher({
+  contextId,
+  serverKey: '1',
+  pid: process.pid,
+  realtimeNs: () => BigInt(Date.now()) * 1_000_000n,
+  heartbeatMs: 0,
+  capacity: { records: 1 << 21, slots: 1 << 21, stringBytes: 1 << 27 },
+});
+const root = publisher.addRoot(ROOT, 'Bench');
+let last = 0;
+function add(parent) {
+  const object = publisher.addObject(parent, `${ROOT}.client.${last++}`, 'Client');
+  publisher.addVariable(object, 'bytesSent', 'u64').set(last);
+  return object;
+}
+
+const half = publisher.addObject(root, `${ROOT}.half`, 'Half');
+const live = [];
+for (let i = 0; i < Number(objects); i++) {
+  const isHalf = kind === 'halved' && i % 2 === 0;
+  const object = add(isHalf ? half : root);
+  if (!isHalf) live.push(object);
+}
+publisher.place();
+
+/** So many come and so many go in a second, in steps of 10 ms; the oldest goes, wherever it is. */
+function churn(perSecond) {
+  let at = 0;
+  setInterval(() => {
+    for (let i = 0; i < perSecond / 100; i++) {
+      live.push(add(root));
+      publisher.removeObject(live[at++]);
+    }
+    publisher.notify();
+  }, 10);
+}
+
+process.on('message', (told) => {
+  if (told.churn !== undefined) churn(told.churn);
+  if (told.removeHalf === true) {
+    publisher.removeObject(half);
+    publisher.notify();
+  }
+});
+process.on('disconnect', () => {
+  publisher.close();
+  process.exit(0);
+});
+process.send({ done: true });

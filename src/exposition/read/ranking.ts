@@ -1,0 +1,69 @@
+// Items by rank, of which the first is wanted, whatever is added and taken away.
+
+/** A binary heap that knows where each item stands: every call takes a logarithmic number of steps. */
+export class Ranking<T> {
+  readonly #isBefore: (a: T, b: T) => boolean;
+  readonly #heap: T[] = [];
+  readonly #indexOf = new Map<T, number>();
+
+  constructor(isBefore: (a: T, b: T) => boolean) {
+    this.#isBefore = isBefore;
+  }
+
+  get first(): T | undefined {
+    return this.#heap[0];
+  }
+
+  add(item: T): void {
+    if (!this.#indexOf.has(item)) this.#rise(item, this.#heap.length);
+  }
+
+  delete(item: T): void {
+    const index = this.#indexOf.get(item);
+    const last = this.#heap.pop();
+    if (index === undefined || last === undefined) {
+      if (last !== undefined) this.#heap.push(last);
+      return;
+    }
+    this.#indexOf.delete(item);
+    if (last !== item) this.#sink(last, this.#rise(last, index));
+  }
+
+  /** Puts an item at an index, or above it where it ranks; returns where. */
+  #rise(item: T, from: number): number {
+    let index = from;
+    while (index > 0) {
+      const above = (index - 1) >> 1;
+      const parent = this.#heap[above];
+      if (parent === undefined || !this.#isBefore(item, parent)) break;
+      this.#place(parent, index);
+      index = above;
+    }
+    this.#place(item, index);
+    return index;
+  }
+
+  #sink(item: T, from: number): void {
+    let index = from;
+    for (;;) {
+      const below = this.#firstBelow(index);
+      const child = this.#heap[below];
+      if (child === undefined || !this.#isBefore(child, item)) break;
+      this.#place(child, index);
+      index = below;
+    }
+    this.#place(item, index);
+  }
+
+  #firstBelow(index: number): number {
+    const left = this.#heap[index * 2 + 1];
+    const right = this.#heap[index * 2 + 2];
+    const isRight = left !== undefined && right !== undefined && this.#isBefore(right, left);
+    return index * 2 + (isRight ? 2 : 1);
+  }
+
+  #place(item: T, index: number): void {
+    this.#heap[index] = item;
+    this.#indexOf.set(item, index);
+  }
+}

@@ -1,0 +1,66 @@
+// Walks a tree one step at a time, while objects and variables come and go in it.
+import type { ManagedObject, Variable } from '../../model.js';
+
+interface Level {
+  readonly object: ManagedObject;
+  /** Live iterators: what is removed before its turn is not met, what is added is. */
+  readonly variables: Iterator<Variable>;
+  readonly children: Iterator<ManagedObject>;
+}
+
+/** Meets an object, its variables and all below it. No step depends on the size of the tree. */
+export class TreeWalk {
+  readonly #objectsFirst: boolean;
+  readonly #levels: Level[] = [];
+  /** The object that was entered last and has still to be met. */
+  #entered: ManagedObject | undefined;
+
+  /** @param objectsFirst whether an object comes before all that is below it, or after it */
+  constructor(top: ManagedObject, objectsFirst: boolean) {
+    this.#objectsFirst = objectsFirst;
+    this.#enter(top);
+  }
+
+  get isOver(): boolean {
+    return this.#levels.length === 0;
+  }
+
+  /** The next object or variable; undefined at the end. */
+  next(): ManagedObject | Variable | undefined {
+    for (let level = this.#levels.at(-1); level !== undefined; level = this.#levels.at(-1)) {
+      const entered = this.#entered;
+      this.#entered = undefined;
+      if (entered !== undefined && this.#objectsFirst) return entered;
+      const variable = level.variables.next();
+      if (variable.done !== true) return variable.value;
+      const child = level.children.next();
+      if (child.done !== true) this.#enter(child.value);
+      else {
+        this.#levels.pop();
+        if (!this.#objectsFirst) return level.object;
+      }
+    }
+    return undefined;
+  }
+
+  /** Leaves out what is left of an object that was removed. */
+  leave(object: ManagedObject): void {
+    const at = this.#levels.findIndex((level) => level.object === object);
+    if (at >= 0) this.#cut(at);
+  }
+
+  end(): void {
+    this.#cut(0);
+  }
+
+  #cut(levels: number): void {
+    this.#levels.length = levels;
+    this.#entered = undefined;
+  }
+
+  #enter(object: ManagedObject): void {
+    const { variables, children } = object;
+    this.#entered = object;
+    this.#levels.push({ object, variables: variables.values(), children: children.values() });
+  }
+}

@@ -1,0 +1,408 @@
+// Trees that change while they are bound: whatever comes and goes, and however little fits a turn.
+import { expect } from 'chai';
+import fc from 'fast-check';
+import type { ManagedObject, Variable } from '#app/model.js';
+import { FakeSource } from '../support/fake-source.js';
+import type { FakeObject } from '../support/fake-source.js';
+import { watched } from './watched.js';
+
+const ROOT = 'h.1.shop';
+const PATH = 'o3.a';
+const CLASSES = ['Till', 'Floor'] as const;
+/** Numbers, but for `c`, which is a text. */
+const NAMES = ['a', 'b', 'c'] as const;
+
+const below = (object: FakeObject): FakeObject[] => [
+  object,
+  ...[...object.children].flatMap((child) => below(child as FakeObject)),
+];
+
+/** A tree that random steps change, and what a page has to show of it. */
+class Grove {
+  readonly source = new FakeSource();
+  readonly root = this.source.addObject(ROOT, 'Shop');
+  /** Names of objects that are not there, to be used again. */
+  readonly #free: string[] = [];
+  readonly #values = new Map<Variable, bigint | string>();
+  #count = 0;
+
+  get objects(): readonly FakeObject[] {
+    return this.source.roots.has(this.root) ? below(this.root) : [];
+  }
+
+  add(pick: number, isSynced: boolean): void {
+    const parent = this.#pick(pick);
+    const path = this.#free.length > 0 && pick % 2 === 0 ? this.#free.shift() : undefined;
+    const name = path ?? `${ROOT}.o${this.#count++}`;
+    const className = CLASSES[pick % 2] ?? '';
+    const object = this.source.addObject(name, className, { parent, isSynced });
+    for (let i = 0; i < pick % 3; i++) this.#store(object, pick + i, isSynced);
+  }
+
+  addVariable(pick: number, isSynced: boolean): void {
+    this.#store(this.#pick(pick), pick, isSynced);
+  }
+
+  remove(pick: number): void {
+    const object = this.#pick(pick);
+    if (object === this.root) return;
+    this.#free.push(...below(object).map(({ name }) => name));
+    this.source.remove(object);
+  }
+
+  removeVariable(pick: number): void {
+    const variable = this.#variable(pick);
+    if (variable !== undefined) this.source.remove(variable);
+  }
+
+  store(pick: number): void {
+    const variable = this.#variable(pick);
+    if (variable === undefined) return;
+    const value = variable.name === 'c' ? `text ${pick}` : BigInt(pick) * 3n;
+    this.#values.set(variable, value);
+    this.source.set(variable, value);
+    this.source.setSynced(variable, pick % 5 !== 0);
+    if (pick % 5 === 0) this.#values.delete(variable);
+  }
+
+  /** What a page shows once all is taken in, as `series value`, in any order. */
+  lines(tracks: (object: ManagedObject) => boolean): string[] {
+    return this.objects.filter(tracks).flatMap((object) => {
+      const last = new Map<string, Variable>();
+      for (const variable of object.variables) last.set(variable.name, variable);
+      return [...last.values()].flatMap((variable) => this.#line(variable));
+    });
+  }
+
+  /** What may be shown before: an earlier variable of a name as long as the later one is not known. */
+  get mayShow(): string[] {
+    return this.objects.flatMap(({ variables }) =>
+      [...variables].flatMap((variable) => this.#line(variable)),
+    );
+  }
+
+  counts(tracks: (object: ManagedObject) => boolean) {
+    const objects = this.objects.filter(tracks);
+    const variables = objects.flatMap((object) => [...object.variables]);
+    return {
+      objects: objects.length,
+      variables: variables.length,
+      valued: variables.filter((variable) => this.#values.has(variable)).length,
+    };
+  }
+
+  /** What the highlighted path names. */
+  get named(): bigint | undefined {
+    const owners = this.objects.filter(({ name }) => name === `${ROOT}.o3`);
+    const last = [...(owners[0]?.variables ?? [])].filter(({ name }) => name === 'a').at(-1);
+    const value = last && this.#values.get(last);
+    return typeof value === 'bigint' ? value : undefined;
+  }
+
+  #line(variable: Variable): string[] {
+    const value = this.#values.get(variable);
+    if (value === undefined) return [];
+    const { className, name: id } = variable.object;
+    const name = `shop_${className.toLowerCase()}_${variable.name}`;
+    const label = `object="${id === ROOT ? '@root' : id.slice(ROOT.length + 1)}"`;
+    if (typeof value === 'bigint') return [`${name}{${label}} ${value}`];
+    return [`${name}_info{${label},value="${value}"} 1`];
+  }
+
+  #store(object: FakeObject, pick: number, isSynced: boolean): void {
+    const name = NAMES[pick % NAMES.length] ?? 'a';
+    const value = name === 'c' ? `text ${pick}` : BigInt(pick);
+    const type = name === 'c' ? 'string' : 'u64';
+    const given = isSynced ? { type, value } : { type };
+    const variable = this.source.addVariable(object, name, given as { type: 'u64' });
+    if (isSynced) this.#values.set(variable, value);
+  }
+
+  #pick(pick: number): FakeObject {
+    const { objects } = this;
+    return objects[pick % objects.length] ?? this.root;
+  }
+
+  #variable(pick: number): Variable | undefined {
+    const variables = this.objects.flatMap((object) => [...object.variables]);
+    return variables[pick % Math.max(1, variables.length)];
+  }
+}
+
+type Step = readonly [
+  action:
+    | 'add'
+    | 'variable'
+    | 'remove'
+    | 'drop'
+    | 'store'
+    | 'absorb'
+    | 'bind'
+    | 'fresh'
+    | 'refresh'
+    | 'render',
+  pick: number,
+  isSynced: boolean,
+];
+
+const someSteps: fc.Arbitrary<Step[]> = fc.array(
+  fc.tuple(
+    fc.constantFrom<Step[0]>(
+      ...(['add', 'add', 'add', 'variable', 'variable', 'remove', 'remove', 'drop'] as const),
+      ...(['store', 'store', 'absorb', 'absorb', 'bind', 'bind', 'bind'] as const),
+      ...(['fresh', 'refresh', 'render', 'render'] as const),
+    ),
+    fc.nat(200),
+    fc.boolean(),
+  ),
+  { minLength: 20, maxLength: 200, size: 'max' },
+);
+
+/** Changes a grove, or does nothing for steps of a view. */
+function change(grove: Grove, [action, pick, isSynced]: Step): void {
+  if (action === 'add') grove.add(pick, isSynced);
+  else if (action === 'variable') grove.addVariable(pick, isSynced);
+  else if (action === 'remove') grove.remove(pick);
+  else if (action === 'drop') grove.removeVariable(pick);
+  else if (action === 'store') grove.store(pick);
+}
+
+describe('a tree that changes while it is bound', () => {
+  const filterings = [
+    { filters: {}, tracks: () => true },
+    {
+      filters: { classes: ['Till'] },
+      tracks: ({ className }: ManagedObject) => className === 'Till',
+    },
+  ];
+  for (const { filters, tracks } of filterings)
+    for (const isHeard of [false, true])
+      it(`is shown as if it were bound in one go, with ${JSON.stringify(filters)}${isHeard ? ', and somebody who goes on' : ''}`, () => {
+        let early = 0;
+        fc.assert(
+          fc.property(
+            someSteps,
+            fc.nat(100),
+            fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 20 }),
+            (steps, start, slices) => {
+              const grove = new Grove();
+              steps.slice(0, start).forEach((step) => change(grove, step));
+              let turn = 0;
+              const slice = () => slices[turn++ % slices.length] ?? 1;
+              const options = { filters, variable: PATH, slice };
+              const { view, linesOf, text } = watched(grove.source, grove.root, options);
+              let goesOn = true;
+              if (isHeard) view.whenMore(() => (goesOn = true));
+              grove.source.sync();
+              for (const step of steps.slice(start)) {
+                change(grove, step);
+                const [action] = step;
+                if (action === 'absorb') view.absorb(grove.source.sync().changes);
+                if (action === 'bind' && goesOn) goesOn = view.bindMore();
+                if (action === 'fresh') view.refreshFresh();
+                if (action === 'refresh') view.refresh();
+                if (action !== 'render') continue;
+                view.absorb(grove.source.sync().changes);
+                view.refresh();
+                const shown = linesOf(view.render());
+                if (grove.lines(tracks).length > shown.length) early++;
+                expect(grove.mayShow).to.include.members(shown);
+              }
+              view.absorb(grove.source.sync().changes);
+              view.refresh();
+              while (goesOn) goesOn = view.bindMore();
+              view.refresh();
+              while (goesOn) goesOn = view.bindMore();
+              expect(linesOf(view.render()).toSorted()).to.deep.equal(
+                grove.lines(tracks).toSorted(),
+              );
+              const { objects, variables, reason } = view.progress;
+              const counts = grove.counts(tracks);
+              expect([objects.total, variables.total, variables.synced]).to.deep.equal([
+                counts.objects,
+                counts.variables,
+                counts.valued,
+              ]);
+              expect(view.isSynced).to.equal(reason === '');
+              expect(view.highlighted?.value).to.equal(grove.named);
+              const whole = watched(grove.source, grove.root, { filters });
+              expect(text()).to.equal(whole.text());
+              whole.view.close();
+              view.close();
+            },
+          ),
+          {
+            numRuns: 150,
+            interruptAfterTimeLimit: 15_000,
+            markInterruptAsFailure: true,
+            endOnFailure: true,
+          },
+        );
+        expect(early, 'renders before all was taken in').to.be.above(5);
+      });
+
+  /** A shop with so many objects below it, or below each of these. */
+  const wide = (objects: number) => {
+    const source = new FakeSource();
+    const root = source.addObject(ROOT, 'Shop');
+    const add = (parent: FakeObject, i: number) => {
+      const object = source.addObject(`${ROOT}.o${i}`, 'Till', { parent });
+      source.addVariable(object, 'a', { type: 'u64', value: 1n });
+      return object;
+    };
+    const children = Array.from({ length: objects }, (_, i) => add(root, i));
+    return { source, root, add, children };
+  };
+
+  it('an object with 10,000 children is removed in slices while the tree binds', () => {
+    const { source, root, add } = wide(10_000);
+    const parent = source.addObject(`${ROOT}.parent`, 'Floor', { parent: root });
+    for (let i = 0; i < 10_000; i++) add(parent, 10_000 + i);
+    const { view } = watched(source, root);
+    while (view.counts.objects.total < 15_000) {
+      view.bindMore();
+      view.refreshFresh();
+    }
+    source.sync();
+    source.remove(parent);
+    view.absorb(source.sync().changes);
+    const after = view.counts.objects.total;
+    expect(after).to.be.above(14_000);
+    let [slices, most, before] = [0, 0, after];
+    while (view.bindMore()) {
+      slices++;
+      const { total } = view.counts.objects;
+      most = Math.max(most, Math.abs(total - before));
+      before = total;
+    }
+    expect(slices).to.be.above(15);
+    expect(most, 'objects that come or go in one slice').to.be.at.most(1024);
+    expect(view.counts.objects.total).to.equal(10_001);
+  });
+
+  it('2,000 objects that come and go ask nothing of the 20,000 that wait to be bound', () => {
+    const { source, root, add, children } = wide(20_000);
+    let asked = 0;
+    for (const child of children)
+      Object.defineProperty(child, 'parent', { get: () => (asked++, root) });
+    const { view } = watched(source, root);
+    view.bindMore();
+    source.sync();
+    asked = 0;
+    const added = Array.from({ length: 2000 }, (_, i) => add(root, 200_000 + i));
+    view.absorb(source.sync().changes);
+    for (const object of added) source.remove(object);
+    view.absorb(source.sync().changes);
+    expect(asked).to.be.at.most(2048);
+    while (view.bindMore());
+    expect(view.progress.objects.total).to.equal(20_001);
+  });
+
+  it('a slice counts lines: a histogram with 512 bounds fills one', () => {
+    const source = new FakeSource();
+    const root = source.addObject(ROOT, 'Shop');
+    const schema = Array.from({ length: 512 }, (_, i) => i);
+    const value = { type: 'histogram', counts: new BigUint64Array(513), sum: 0 } as const;
+    for (let i = 0; i < 40; i++)
+      source.addVariable(root, `v${i}`, { type: 'histogram', schema, value });
+    const { view } = watched(source, root);
+    let [most, before] = [0, 0];
+    const note = () => {
+      most = Math.max(most, view.series - before);
+      before = view.series;
+    };
+    for (let hasMore = true; hasMore;) {
+      hasMore = view.bindMore();
+      note();
+      view.refreshFresh();
+      note();
+    }
+    expect(view.series).to.equal(40 * 515);
+    expect(most).to.be.at.most(2 * 515);
+  });
+
+  it('long texts count for more', () => {
+    const source = new FakeSource();
+    const root = source.addObject(ROOT, 'Shop');
+    for (let i = 0; i < 40; i++)
+      source.addVariable(root, `v${i}`, { type: 'string', value: 'x'.repeat(60_000) });
+    const { view } = watched(source, root);
+    view.bindMore();
+    view.refreshFresh();
+    expect(view.series).to.be.within(1, 8);
+    while (view.bindMore());
+    expect(view.series).to.equal(40);
+  });
+
+  it('wakes whoever goes on when it leaves work behind, and leaves none where nobody does', () => {
+    const { source, root, add } = wide(1);
+    const { view } = watched(source, root);
+    while (view.bindMore());
+    const late = (from: number) => {
+      for (let i = from; i < from + 5000; i++) add(root, i);
+      view.absorb(source.sync().changes);
+    };
+    source.sync();
+    late(10);
+    expect(view.progress.objects.total).to.equal(5002);
+    let woken = 0;
+    const end = view.whenMore(() => woken++);
+    late(10_000);
+    expect([woken, view.isSynced]).to.deep.equal([1, false]);
+    expect(view.progress.objects.total).to.be.below(6002);
+    late(20_000);
+    expect(woken, 'it goes on already').to.equal(1);
+    while (view.bindMore());
+    expect(view.progress.objects.total).to.equal(15_002);
+    expect([view.isSynced, view.bindMore()]).to.deep.equal([true, false]);
+    end();
+    late(30_000);
+    expect([woken, view.progress.objects.total]).to.deep.equal([1, 20_002]);
+  });
+
+  it('puts a render off while a great deal is removed, but never shows what is gone', () => {
+    const { source, root, children } = wide(20_000);
+    const { view, linesOf, render } = watched(source, root);
+    expect(linesOf(render())).to.have.lengthOf(20_000);
+    view.whenMore(() => undefined);
+    for (const child of children.slice(0, 10_000)) source.remove(child);
+    view.absorb(source.sync().changes);
+    expect(view.refresh(), 'the last text is served').to.equal(false);
+    while (view.bindMore());
+    expect(view.refresh()).to.equal(true);
+    expect(linesOf(view.render())).to.have.lengthOf(10_000);
+    for (const child of children.slice(10_000, 19_000)) source.remove(child);
+    view.absorb(source.sync().changes);
+    expect(linesOf(view.render()), 'rendered all the same').to.have.lengthOf(1000);
+  });
+
+  it('puts no render off for ever, though more and more is removed', () => {
+    const { source, root, add } = wide(10);
+    const slice = () => 50_000;
+    const { view, render } = watched(source, root, { slice });
+    render();
+    view.whenMore(() => undefined);
+    let rounds = 0;
+    for (let isWorth = false; !isWorth && rounds < 200; rounds++) {
+      const added = Array.from({ length: 8000 }, (_, i) => add(root, rounds * 10_000 + i));
+      view.absorb(source.sync().changes);
+      view.refreshFresh();
+      for (const object of added) source.remove(object);
+      view.absorb(source.sync().changes);
+      isWorth = view.refresh();
+    }
+    expect(rounds).to.be.below(200);
+  });
+
+  it('keeps a bounded number of changes waiting', () => {
+    const { source, root, add } = wide(0);
+    const { view } = watched(source, root, { slice: () => 100 });
+    view.whenMore(() => undefined);
+    view.bindMore();
+    source.sync();
+    for (let i = 0; i < 140_000; i++) add(root, i);
+    view.absorb(source.sync().changes);
+    const { objects, variables } = view.progress;
+    expect(objects.total + variables.total).to.be.within(280_000 - 2 ** 18, 20_000);
+  }).timeout(60_000);
+});

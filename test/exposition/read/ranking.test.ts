@@ -1,0 +1,22 @@
+// The first of many items, against sorting them.
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { Ranking } from '#app/exposition/read/ranking.js';
+
+describe('a ranking', () => {
+  it('has the first of what was added and not taken away', () =>
+    fc.assert(
+      fc.property(fc.array(fc.tuple(fc.boolean(), fc.nat(60)), { size: '+1' }), (steps) => {
+        const ranking = new Ranking<number>((a, b) => a < b);
+        const there = new Set<number>();
+        for (const [isAdded, item] of steps) {
+          if (isAdded) ranking.add(item);
+          else ranking.delete(item);
+          if (isAdded) there.add(item);
+          else there.delete(item);
+          expect(ranking.first).to.equal([...there].sort((a, b) => a - b)[0]);
+        }
+      }),
+      { numRuns: 500 },
+    ));
+});
