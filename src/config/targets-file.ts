@@ -46,7 +46,7 @@ export function parseTargets(file: string, text: string): Document {
   if (targets.length === 0 && problems.length === 0)
     problems.push({
       offset: 0,
-      text: 'found no target, needed is a line such as target app=ads server_key=82',
+      text: 'found no target, needed: a line such as target app=ads server_key=82',
     });
   if (problems.length > 0) throw invalid(places, problems);
   return { values: { targets }, places };
@@ -58,13 +58,13 @@ function targetOf([first, ...pairs]: readonly Word[], index: number, note: Note)
   if (first?.whole !== 'target')
     throw new Misspelt(
       first?.keyAt ?? 0,
-      `found ${quoted(first?.whole ?? '')}, allowed is a line that starts with target`,
+      `found ${quoted(first?.whole ?? '')}, allowed: a line that starts with target`,
     );
   note([index], first.keyAt, first.keyAt);
   const target = new Map<string, unknown>();
   for (const { key, value, keyAt, valueAt } of pairs) {
     if (value === undefined)
-      throw new Misspelt(keyAt, `found ${quoted(key)} without "=", allowed is key=value`);
+      throw new Misspelt(keyAt, `found ${quoted(key)} without "=", allowed: key=value`);
     if (target.has(key)) throw new Misspelt(keyAt, `${key} is set twice in this line`);
     note([index, key], keyAt, valueAt);
     const items = LISTS.has(key) ? itemsOf(value) : [];

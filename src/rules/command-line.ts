@@ -52,6 +52,6 @@ export function readCommandLine(
   }
   const [stray] = program.args;
   if (stray !== undefined)
-    throw new Fault('USAGE', `found ${quoted(stray)}, allowed are only options; see --help`);
+    throw new Fault('USAGE', `found ${quoted(stray)}, allowed: only options; see --help`);
   return { kind: 'options', options: program.opts() };
 }

@@ -25,7 +25,7 @@ export function rule<T>(
 ): Rule<T> {
   const read = (raw: unknown, path: Path, report: Report) => {
     const value = accept(raw);
-    if (value === undefined) report(path, `found ${shown(raw)}, allowed is ${allowed}`);
+    if (value === undefined) report(path, `found ${shown(raw)}, allowed: ${allowed}`);
     return value;
   };
   return { type, allowed, read };
@@ -84,7 +84,7 @@ export function list<T>(item: Rule<T>, bounds: ListBounds<T>): Rule<readonly T[]
 
   const read = (raw: unknown, path: Path, report: Report) => {
     if (!Array.isArray(raw) || raw.length < min || raw.length > max) {
-      report(path, `found ${shown(raw)}, allowed is ${allowed}`);
+      report(path, `found ${shown(raw)}, allowed: ${allowed}`);
       return undefined;
     }
     const items = raw.map((entry, index) => item.read(entry, [...path, index], report));
@@ -108,7 +108,7 @@ function reportRepeats<T>(
     if (earlier === undefined) first.set(by(item), index);
     else {
       const other = keyPath([...path, earlier, ...inside]);
-      report([...path, index, ...inside], `repeats ${other}, allowed are only different ones`);
+      report([...path, index, ...inside], `repeats ${other}, allowed: only different ones`);
     }
   });
 }

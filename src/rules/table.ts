@@ -42,7 +42,7 @@ export function table<F extends Fields>(name: string, fields: F): Rule<ValuesOf<
 
   const read = (raw: unknown, path: Path, report: Report) => {
     if (!isTable(raw)) {
-      report(path, `found ${shown(raw)}, allowed is ${name}`);
+      report(path, `found ${shown(raw)}, allowed: ${name}`);
       return undefined;
     }
     let refused = 0;
@@ -70,14 +70,14 @@ function readField(
 ): unknown {
   if (Object.hasOwn(raw, key)) return rule.read(raw[key], [...path, key], report);
   if (fallback === undefined)
-    report([...path, key], `found nothing, needed is ${rule.allowed}`, 'key');
+    report([...path, key], `found nothing, needed: ${rule.allowed}`, 'key');
   return fallback;
 }
 
 function unknownKey(key: string, known: readonly string[]): string {
   const guess = nearest(key, known);
   return guess === undefined
-    ? `unknown key, allowed are ${known.join(', ')}`
+    ? `unknown key, allowed: ${known.join(', ')}`
     : `unknown key, the nearest known one is ${guess}`;
 }
 

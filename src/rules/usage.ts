@@ -8,7 +8,7 @@ export function usageSentence({ code, message }: CommanderError, flags: readonly
   const [, named = ''] = /'(.*?)'(?:$| argument missing|\n)/s.exec(message) ?? [];
   const [name = '', argument] = named.split(' ');
   if (code === 'commander.optionMissingArgument')
-    return `${name}: found nothing, needed is ${argument ?? ''}`;
+    return `${name}: found nothing, needed: ${argument ?? ''}`;
   if (code !== 'commander.unknownOption') return message.replace(/^error: /, '');
   return unknownOption(
     named,

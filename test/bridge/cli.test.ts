@@ -75,10 +75,10 @@ describe('shm_bridge', function () {
   });
 
   const misuse: readonly (readonly [args: readonly string[], sentence: string])[] = [
-    [[], '--config: found nothing, needed is the path of a TOML file'],
-    [['--once'], '--config: found nothing, needed is the path of a TOML file'],
+    [[], '--config: found nothing, needed: the path of a TOML file'],
+    [['--once'], '--config: found nothing, needed: the path of a TOML file'],
     [['--confg', 'x'], 'unknown option "--confg", the nearest known one is --config'],
-    [['--config', '/no/such.toml'], '/no/such.toml: cannot be read: no such file'],
+    [['--config', '/no/such.toml'], '/no/such.toml: cannot be read: no such file or folder'],
   ];
   for (const [args, sentence] of misuse)
     it(`leaves with status 2 and one line after ${JSON.stringify(args)}`, () =>
@@ -182,7 +182,7 @@ describe('shm_bridge', function () {
       expect(run('--config', two, '--once', '--component', 'c')).to.deep.equal({
         status: 2,
         stdout: '',
-        stderr: 'shm_bridge: --component: found "c", allowed is "a" or "b"\n',
+        stderr: 'shm_bridge: --component: found "c", allowed: "a" or "b"\n',
       });
     });
 

@@ -118,7 +118,7 @@ describe('the command line of shm_exporter', function () {
     const { status, stdout, stderr } = run('--config', path, '--check-config');
     expect({ status, stdout }).to.deep.equal({ status: 2, stdout: '' });
     for (const sentence of [
-      'target_workers: found 65, allowed is an integer from 0 to 64',
+      'target_workers: found 65, allowed: an integer from 0 to 64',
       'metrics_prt: unknown key',
       'stdout_format: found "xml"',
     ])
@@ -133,7 +133,7 @@ describe('the command line of shm_exporter', function () {
       expect(run(option, pipe, '--check-config')).to.deep.equal({
         status: 2,
         stdout: '',
-        stderr: `shm_exporter: ${pipe}: is a pipe, needed is a regular file\n`,
+        stderr: `shm_exporter: ${pipe}: is a pipe, needed: a regular file\n`,
       });
     });
 
@@ -148,7 +148,7 @@ describe('the command line of shm_exporter', function () {
   it('warns of a license that a start would refuse with --check-config', () => {
     const gone = stage.path('gone.json');
     const warnings = {
-      [gone]: `License file ${gone} does not exist`,
+      [gone]: `License file ${gone} cannot be read: no such file or folder`,
       '': 'No license file is configured; set license_file to the path of a license',
     };
     for (const [license_file, warning] of Object.entries(warnings))

@@ -26,7 +26,7 @@ describe('planTargets', () => {
     folder
       .bare(faultMessage('CONFIG_INVALID', () => planTargets(load(toml, targets))))
       .split('\n')
-      // The lists of what is allowed are the catalogues' own.
+      // The lists of what is allowed: the catalogues' own.
       .map((line) => line.replace(/(allowed for the application \w+: \w+), .*/, '$1, …'));
 
   it('finds the catalogue of each target, built in or not', () => {
@@ -65,7 +65,7 @@ describe('planTargets', () => {
 
   it('tells an application without a catalogue that it has no groups', () =>
     expect(refusal('app = "asd"\nseed_path_groups = ["server"]')).to.deep.equal([
-      'c.toml:2:21: seed_path_groups[0]: found "server", but the application has no catalogue, so it knows no filter group; allowed are classes as published, and seed_paths; the nearest known application is ads',
+      'c.toml:2:21: seed_path_groups[0]: found "server", but the application has no catalogue, so it knows no filter group; allowed: classes as published, and seed_paths; the nearest known application is ads',
     ]));
 
   const near = [
@@ -92,9 +92,9 @@ describe('planTargets', () => {
           '[[targets]]\napp = "other"\nserver_key = "2"\nclasses = ["any"]\n',
       ),
     ).to.deep.equal([
-      'c.toml:1:46: catalogue_files[2]: binary.toml:1:2: found bytes that are not UTF-8 text',
-      'c.toml:1:61: catalogue_files[3]: none.toml: cannot be read: no such file',
-      `c.toml:1:74: catalogue_files[4]: ${folder.path()}: is a folder, needed is a regular file`,
+      'c.toml:1:46: catalogue_files[2]: binary.toml:1:2: has bytes that are not UTF-8 text',
+      'c.toml:1:61: catalogue_files[3]: none.toml: cannot be read: no such file or folder',
+      `c.toml:1:74: catalogue_files[4]: ${folder.path()}: is a folder, needed: a regular file`,
       'c.toml:5:12: targets[0].classes[0]: found "tills" (did you mean "till"?), allowed for the application shop: till',
       'shop.toml:5:13: classes[0].class_ids: must be a list of at least one text, none of them empty',
       'text.toml:1:7: expected a value (strings stand in quotes), found the end of the file',

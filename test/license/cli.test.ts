@@ -128,7 +128,7 @@ describe('shm_license', function () {
     ],
     [
       ['issue', '--licensee', 'A', '--days', '3', '--out', '/no/l'],
-      '/no/l cannot be written: ENOENT',
+      '/no/l cannot be written: no such file or folder',
     ],
   ];
   for (const [args, sentence] of misuse)

@@ -54,7 +54,7 @@ export function parseArguments(argv: readonly string[], version: string): Invoca
   if (line.kind === 'text') return { kind: 'print', text: line.text };
   const { config, checkConfig, once, component, debug } = line.options;
   if (typeof config !== 'string' || config === '')
-    throw new Fault('USAGE', '--config: found nothing, needed is the path of a TOML file');
+    throw new Fault('USAGE', '--config: found nothing, needed: the path of a TOML file');
   for (const [option, value] of Object.entries({ config, component }))
     if (typeof value === 'string' && value.startsWith('--'))
       throw new Fault('USAGE', `--${option}: found the option ${quoted(value)} for its argument`);

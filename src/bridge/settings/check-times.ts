@@ -21,16 +21,16 @@ export function checkTimes(times: Times, path: Path, report: Report): void {
   if (lostAfter <= staleAfter)
     report(
       [...path, 'lost_after'],
-      `is ${lostAfter}, allowed is more than stale_after, which is ${staleAfter}`,
+      `is ${lostAfter}, allowed: more than stale_after, which is ${staleAfter}`,
     );
   if (lostAfter > mostIntervals)
     report(
       [...path, 'lost_after'],
-      `is ${lostAfter}, allowed is at most ${mostIntervals} with an interval_ms of ${intervalMs}`,
+      `is ${lostAfter}, allowed: at most ${mostIntervals} with an interval_ms of ${intervalMs}`,
     );
   if (connectTimeoutMs > requestTimeoutMs)
     report(
       [...path, 'connect_timeout_ms'],
-      `is ${connectTimeoutMs}, allowed is at most request_timeout_ms, which is ${requestTimeoutMs}`,
+      `is ${connectTimeoutMs}, allowed: at most request_timeout_ms, which is ${requestTimeoutMs}`,
     );
 }

@@ -16,7 +16,7 @@ const judged = (allowed: string, found: (raw: string) => string | undefined): Ru
   read(raw, path, report) {
     const fault = typeof raw === 'string' ? found(raw) : shown(raw);
     if (typeof raw === 'string' && fault === undefined) return raw;
-    report(path, `found ${fault ?? ''}, allowed is ${allowed}`);
+    report(path, `found ${fault ?? ''}, allowed: ${allowed}`);
     return undefined;
   },
 });

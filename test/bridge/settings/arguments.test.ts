@@ -52,10 +52,10 @@ describe('parseArguments of the bridge', () => {
   });
 
   const refused: readonly (readonly [argv: readonly string[], message: string])[] = [
-    [[], '--config: found nothing, needed is the path of a TOML file'],
-    [['--check-config'], '--config: found nothing, needed is the path of a TOML file'],
-    [['--config='], '--config: found nothing, needed is the path of a TOML file'],
-    [['--config'], '--config: found nothing, needed is <path>'],
+    [[], '--config: found nothing, needed: the path of a TOML file'],
+    [['--check-config'], '--config: found nothing, needed: the path of a TOML file'],
+    [['--config='], '--config: found nothing, needed: the path of a TOML file'],
+    [['--config'], '--config: found nothing, needed: <path>'],
     [['--config', '--once'], '--config: found the option "--once" for its argument'],
     [
       ['--config', 'c', '--component', '--once'],
@@ -66,8 +66,8 @@ describe('parseArguments of the bridge', () => {
     [['--app', 'ads'], 'unknown option "--app", --help lists all'],
     [['-h'], 'unknown option "-h", --help lists all'],
     [['--once=1', '--config', 'c'], '--once: found "1", it takes no argument'],
-    [['c.toml'], 'found "c.toml", allowed are only options; see --help'],
-    [['--config', 'c', 'd'], 'found "d", allowed are only options; see --help'],
+    [['c.toml'], 'found "c.toml", allowed: only options; see --help'],
+    [['--config', 'c', 'd'], 'found "d", allowed: only options; see --help'],
     [
       ['--once', '--check-config', '--config', 'c'],
       '--check-config and --once cannot stand together',
