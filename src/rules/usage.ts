@@ -1,7 +1,7 @@
 // What is wrong with a command line, in the sentences of the configuration.
 import type { CommanderError } from 'commander';
 import { quoted } from '../document/key-path.js';
-import { nearest } from '../document/nearest.js';
+import { hint } from '../document/nearest.js';
 
 /** The parser's complaint in our words; `flags` are the known options as in `--app <app>`. */
 export function usageSentence({ code, message }: CommanderError, flags: readonly string[]): string {
@@ -20,7 +20,6 @@ function unknownOption(given: string, known: readonly string[]): string {
   const [name = '', ...values] = given.split('=');
   if (known.includes(name))
     return `${name}: found ${quoted(values.join('='))}, it takes no argument`;
-  const near = nearest(name, known);
-  const way = near === undefined ? '--help lists all' : `the nearest known one is ${near}`;
-  return `unknown option ${quoted(given)}, ${way}`;
+  const near = hint(name, known);
+  return `unknown option ${quoted(given)}${near === '' ? ', see --help' : near}`;
 }

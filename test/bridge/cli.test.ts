@@ -77,7 +77,7 @@ describe('shm_bridge', function () {
   const misuse: readonly (readonly [args: readonly string[], sentence: string])[] = [
     [[], '--config: found nothing, needed: the path of a TOML file'],
     [['--once'], '--config: found nothing, needed: the path of a TOML file'],
-    [['--confg', 'x'], 'unknown option "--confg", the nearest known one is --config'],
+    [['--confg', 'x'], 'unknown option "--confg" (did you mean "--config"?)'],
     [['--config', '/no/such.toml'], '/no/such.toml: cannot be read: no such file or folder'],
   ];
   for (const [args, sentence] of misuse)

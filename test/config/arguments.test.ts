@@ -78,15 +78,12 @@ describe('parseArguments', () => {
     });
 
   const refused: readonly (readonly [argv: readonly string[], message: string])[] = [
-    [['--server-kye', '1'], 'unknown option "--server-kye", the nearest known one is --server-key'],
-    [['--verson'], 'unknown option "--verson", the nearest known one is --version'],
-    [
-      ['--metrics-prt=1'],
-      'unknown option "--metrics-prt=1", the nearest known one is --metrics-port',
-    ],
-    [['--colour'], 'unknown option "--colour", --help lists all'],
-    [['-h'], 'unknown option "-h", --help lists all'],
-    [["--it's\n'x'"], "unknown option \"--it's\\n'x'\", --help lists all"],
+    [['--server-kye', '1'], 'unknown option "--server-kye" (did you mean "--server-key"?)'],
+    [['--verson'], 'unknown option "--verson" (did you mean "--version"?)'],
+    [['--metrics-prt=1'], 'unknown option "--metrics-prt=1" (did you mean "--metrics-port"?)'],
+    [['--colour'], 'unknown option "--colour", see --help'],
+    [['-h'], 'unknown option "-h", see --help'],
+    [["--it's\n'x'"], "unknown option \"--it's\\n'x'\", see --help"],
     [['--debug=1=2'], '--debug: found "1=2", it takes no argument'],
     [['--debug='], '--debug: found "", it takes no argument'],
     [['--server-key'], '--server-key: found nothing, needed: <key>'],

@@ -26,7 +26,7 @@ describe('configuration errors', () => {
     [
       'an unknown key, with the nearest known one',
       'debug = true\nmetrics_prot = 1',
-      ['c.toml:2:1: metrics_prot: unknown key, the nearest known one is metrics_port'],
+      ['c.toml:2:1: metrics_prot: unknown key (did you mean "metrics_port"?)'],
     ],
     [
       'an unknown key that is near none, with all that are allowed',
@@ -36,7 +36,7 @@ describe('configuration errors', () => {
     [
       'an unknown table, once',
       '[target]\na = 1\nb.c = 2',
-      ['c.toml:1:1: target: unknown key, the nearest known one is targets'],
+      ['c.toml:1:1: target: unknown key (did you mean "targets"?)'],
     ],
     [
       'a wrong type',
@@ -61,7 +61,9 @@ describe('configuration errors', () => {
     [
       'a word that is not one of the few',
       'worker_execution_mode = "thread"',
-      ['c.toml:1:25: worker_execution_mode: found "thread", allowed: "logical" or "threaded"'],
+      [
+        'c.toml:1:25: worker_execution_mode: found "thread" (did you mean "threaded"?), allowed: "logical" or "threaded"',
+      ],
     ],
     [
       'an item, with its index and its own place',
@@ -88,7 +90,7 @@ describe('configuration errors', () => {
     [
       'two targets that are the same in everything',
       `${TARGET}[[targets]]\nserver_key = "82"\napp = "ads"\nclasses = []`,
-      ['c.toml:4:1: targets[1]: repeats targets[0], allowed: only different ones'],
+      ['c.toml:4:1: targets[1]: repeats targets[0], which must be different'],
     ],
     [
       'two targets that lack the same key, but not as repeated',
@@ -105,9 +107,7 @@ describe('configuration errors', () => {
     [
       'two scopes of one name',
       '[[metric_scopes]]\nname = "a"\nmetrics = ["x"]\n[[metric_scopes]]\nname = "a"\nmetrics = ["y"]',
-      [
-        'c.toml:5:8: metric_scopes[1].name: repeats metric_scopes[0].name, allowed: only different ones',
-      ],
+      ['c.toml:5:8: metric_scopes[1].name: repeats metric_scopes[0].name, which must be different'],
     ],
     [
       'a scope name with other characters than spec 2.3 allows',

@@ -60,7 +60,7 @@ describe('legacy target file', () => {
     ],
     [
       'target app=ads server_key=82 clases=a',
-      ['t.txt:1:30: targets[0].clases: unknown key, the nearest known one is classes'],
+      ['t.txt:1:30: targets[0].clases: unknown key (did you mean "classes"?)'],
     ],
     [
       'target app=ads server_key=82 __proto__=x constructor=y',
@@ -77,7 +77,7 @@ describe('legacy target file', () => {
     ],
     [
       'target app=ads server_key=82\ntarget server_key=82 app=ads',
-      ['t.txt:2:1: targets[1]: repeats targets[0], allowed: only different ones'],
+      ['t.txt:2:1: targets[1]: repeats targets[0], which must be different'],
     ],
     [
       'target app\nx\n target server_key=1 "',

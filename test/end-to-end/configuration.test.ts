@@ -163,7 +163,7 @@ describe('the command line of shm_exporter', function () {
     const { status, stdout, stderr } = run('--metrics-prt', '1');
     expect({ status, stdout }).to.deep.equal({ status: 2, stdout: '' });
     expect(stderr).to.equal(
-      'shm_exporter: unknown option "--metrics-prt", the nearest known one is --metrics-port\n',
+      'shm_exporter: unknown option "--metrics-prt" (did you mean "--metrics-port"?)\n',
     );
   });
 

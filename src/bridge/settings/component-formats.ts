@@ -3,7 +3,7 @@ import { compileSeedPrefix } from '../../catalogue/match/seed-prefix.js';
 import { quoted, shown } from '../../document/key-path.js';
 import { Fault } from '../../errors.js';
 import { word } from '../../rules/formats.js';
-import { refined, text } from '../../rules/rule.js';
+import { text } from '../../rules/rule.js';
 import type { Rule } from '../../rules/rule.js';
 
 /** Where the whole tree is, below the base address. */
@@ -48,14 +48,20 @@ export const keySource = judged(
 );
 
 /** A prefix of seed paths, as the exporter takes it. */
-export const seedPrefix = refined(word, (prefix, path, report) => {
-  try {
-    compileSeedPrefix(prefix);
-  } catch (error) {
-    if (!(error instanceof Fault)) throw error;
-    report(path, error.message);
-  }
-});
+export const seedPrefix: Rule<string> = {
+  ...word,
+  read(raw, path, report) {
+    const prefix = word.read(raw, path, report);
+    try {
+      if (prefix !== undefined) compileSeedPrefix(prefix);
+      return prefix;
+    } catch (error) {
+      if (!(error instanceof Fault)) throw error;
+      report(path, error.message);
+      return undefined;
+    }
+  },
+};
 
 export const hostName = text(
   /^$|^[A-Za-z0-9_.-]{1,255}$/,

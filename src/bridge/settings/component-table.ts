@@ -1,6 +1,6 @@
 // The keys of the bridge's configuration file, one row each.
 import { line, name, words } from '../../rules/formats.js';
-import { flag, integer, list, oneOf, refined } from '../../rules/rule.js';
+import { flag, indexed, integer, list, oneOf, refined } from '../../rules/rule.js';
 import { optional, required, table } from '../../rules/table.js';
 import type { ValuesOf } from '../../rules/table.js';
 import { checkTimes } from './check-times.js';
@@ -123,9 +123,9 @@ export const COMPONENT = {
   maxDepth: optional('max_depth', 64, integer(1, 64), 'Most objects on a path, the root counted'),
 };
 
-export type ComponentTable = ValuesOf<typeof COMPONENT>;
+export type ComponentTable = ValuesOf<typeof COMPONENT> & { readonly index: number };
 
-const component = refined(table('a [[components]] table', COMPONENT), checkTimes);
+const component = indexed(refined(table('a [[components]] table', COMPONENT), checkTimes));
 
 const components = list(component, {
   min: 1,

@@ -9,7 +9,7 @@ export function warnOfSharedAddresses(
   notesOf: (index: number) => Notes,
 ): void {
   const first = new Map<string, number>();
-  tables.forEach(({ url }, index) => {
+  tables.forEach(({ url, index }) => {
     const { href } = viewOf(url);
     const earlier = first.get(href);
     if (earlier === undefined) first.set(href, index);

@@ -185,9 +185,7 @@ describe('the configuration of the bridge', () => {
       [
         'a misspelt key',
         `${COMPONENT}intervall_ms = 1000`,
-        [
-          'c.toml:5:1: components[0].intervall_ms: unknown key, the nearest known one is interval_ms',
-        ],
+        ['c.toml:5:1: components[0].intervall_ms: unknown key (did you mean "interval_ms"?)'],
       ],
       [
         'an unknown key',
@@ -217,8 +215,8 @@ describe('the configuration of the bridge', () => {
         'two components of one name, and of one server key',
         `${COMPONENT}${other('a', 'http://b', '82')}`,
         [
-          'c.toml:6:8: components[1].name: repeats components[0].name, allowed: only different ones',
-          'c.toml:8:14: components[1].server_key: repeats components[0].server_key, allowed: only different ones',
+          'c.toml:6:8: components[1].name: repeats components[0].name, which must be different',
+          'c.toml:8:14: components[1].server_key: repeats components[0].server_key, which must be different',
         ],
       ],
       [
@@ -322,7 +320,7 @@ describe('the configuration of the bridge', () => {
           'c.toml:1:9: debug: found 1, allowed: true or false',
           'c.toml:6:13: components[0].max_depth: found 65, allowed: an integer from 1 to 64',
           `c.toml:9:7: components[1].url: found "x", allowed: ${ADDRESS}`,
-          'c.toml:12:1: component: unknown key, the nearest known one is components',
+          'c.toml:12:1: component: unknown key (did you mean "components"?)',
         ],
       ],
     ];
@@ -376,6 +374,17 @@ describe('the configuration of the bridge', () => {
         'c.toml:6:11: components[0].ca_file: ca.pem: holds nothing in PEM, needed: "-----BEGIN CERTIFICATE-----" and so on',
         'c.toml:11:16: components[1].security_key: the environment has no variable NO',
         'c.toml:12:11: components[1].ca_file: no.pem: cannot be read: no such file or folder',
+      ]);
+    });
+
+    it('together with what is wrong in the file itself', () => {
+      const toml = `${other('a', 'https://a', '1')}security_key = "env:NO"\n${other('b', 'https://b', '2')}deflate = 1\nca_file = "no.pem"\n[[components]]\nname = "c"`;
+      expect(complaint(toml)).to.deep.equal([
+        'c.toml:5:16: components[0].security_key: the environment has no variable NO',
+        'c.toml:10:11: components[1].deflate: found 1, allowed: "auto" or "always" or "never"',
+        'c.toml:11:11: components[1].ca_file: no.pem: cannot be read: no such file or folder',
+        'c.toml:12:1: components[2].url: found nothing, needed: an address such as "http://127.0.0.1:8080", without a user, "?" and "#"',
+        'c.toml:12:1: components[2].server_key: found nothing, needed: a string of 1 to 64 letters, digits, "_", "-" and ".", not starting with "."',
       ]);
     });
 
