@@ -1,9 +1,11 @@
 // Reads the command line into a value; prints nothing and ends nothing.
-import { Command, Option } from 'commander';
 import { readCommandLine } from '../rules/command-line.js';
-import { HELP_END, HELP_START, helpOf } from './help.js';
+import type { Given } from '../rules/command-option.js';
+import { EXAMPLES, PURPOSE, REFERENCE, REMARKS, STATUSES } from './help.js';
 import { OPTIONS } from './options.js';
-import type { Overrides } from './options.js';
+import type { Settings } from './settings.js';
+
+export type Overrides = Partial<Settings>;
 
 export interface Arguments {
   /** The TOML file, as given with `--config`. */
@@ -19,37 +21,45 @@ export type Invocation =
   | { readonly kind: 'run' | 'check'; readonly arguments: Arguments }
   | { readonly kind: 'print'; readonly text: string };
 
+export const PROGRAM = {
+  name: 'shm_exporter',
+  purpose: PURPOSE,
+  options: OPTIONS,
+  lastGroup: OPTIONS.checkConfig.group,
+  remarks: REMARKS,
+  examples: EXAMPLES,
+  statuses: STATUSES,
+  reference: REFERENCE,
+};
+
 /**
  * Reads the arguments after the program's name. `version` is what `--version` prints.
  * @throws Fault USAGE for unknown options, missing or refused arguments, and options at odds
  */
 export function parseArguments(argv: readonly string[], version: string): Invocation {
-  const line = readCommandLine(programOf(), argv, { version, helpEnd: HELP_END });
+  const line = readCommandLine(PROGRAM, argv, version);
   if (line.kind === 'text') return { kind: 'print', text: line.text };
-  const given = line.options;
-  const overrides = OPTIONS.reduce<Overrides>((sofar, row) => {
-    const argument = given[new Option(row.flags).attributeName()];
-    return argument === undefined ? sofar : { ...sofar, ...row.overrides(String(argument)) };
-  }, {});
-  const fileOf = (name: string) => {
-    const file = given[name];
-    return file === undefined ? undefined : String(file);
-  };
+  const { config, targetsConfig, checkConfig } = line.options;
   return {
-    kind: given['checkConfig'] === undefined ? 'run' : 'check',
+    kind: checkConfig ? 'check' : 'run',
     arguments: {
-      configFile: fileOf('config'),
-      targetsFile: fileOf('targetsConfig'),
-      overrides,
+      configFile: config,
+      targetsFile: targetsConfig,
+      overrides: overridesOf(line.options),
     },
   };
 }
 
-function programOf(): Command {
-  const program = new Command('shm_exporter').description(HELP_START);
-  for (const row of OPTIONS) {
-    const option = new Option(row.flags, helpOf(row)).helpGroup(row.group);
-    program.addOption(option.conflicts([...(row.conflicts ?? [])]));
-  }
-  return program.optionsGroup('Other:');
+/** Only what is given: what is not there leaves the setting of the file. */
+function overridesOf(given: Given<typeof OPTIONS>): Overrides {
+  const { licenseFile, app, serverKey, instance, metricsPort } = given;
+  return {
+    ...(licenseFile !== undefined && { licenseFile }),
+    ...(app !== undefined && { app }),
+    ...(serverKey !== undefined && { serverKeys: Object.freeze([serverKey]) }),
+    ...(instance !== undefined && { instance }),
+    ...(given.enableMetricsHttp && { metricsHttpEnabled: true }),
+    ...(metricsPort !== undefined && { metricsPort }),
+    ...(given.debug && { debug: true }),
+  };
 }

@@ -2,7 +2,7 @@
 import { SCOPE, TARGET } from './file-rule.js';
 import { OPTIONS } from './options.js';
 import { SETTINGS } from './settings.js';
-import { fieldsMarkdown, markdownTable, plain } from '../rules/fields-markdown.js';
+import { fieldsMarkdown, optionsMarkdown } from '../rules/fields-markdown.js';
 
 /** The whole reference page of the configuration, as Markdown. */
 export function settingsMarkdown(): string {
@@ -29,8 +29,8 @@ export function settingsMarkdown(): string {
     '',
     fieldsMarkdown(SCOPE),
     '## Command-line options',
-    optionTable(),
-    '`--targets-config` cannot stand beside `--server-key` or `--instance`, which select a single',
+    optionsMarkdown(OPTIONS),
+    '`--targets-config` cannot be used with `--server-key` or `--instance`, which select a single',
     'target. Relative paths on the command line start at the current folder.',
     '',
     '## Legacy target file',
@@ -46,10 +46,4 @@ export function settingsMarkdown(): string {
     '```',
     '',
   ].join('\n');
-}
-
-function optionTable(): string {
-  const rows = OPTIONS.map(({ flags, meaning }) => [`\`${flags}\``, plain(meaning)]);
-  rows.push(['`--version`', 'Print the version'], ['`--help`', 'Print the help']);
-  return markdownTable(['Option', 'Effect'], rows);
 }

@@ -2,6 +2,7 @@
 // npm run demo: simulated servers, a bridge, an evaluation license and the exporter, until Ctrl-C.
 // `-- --stdout` shows the other sink, `-- --port N` listens elsewhere.
 import { fstatSync } from 'node:fs';
+import { packageVersion } from '../document/package-version.js';
 import { Fault, messageOf } from '../errors.js';
 import { Belongings } from './belongings.js';
 import { EXPORTER, startCast } from './cast.js';
@@ -10,6 +11,7 @@ import type { Ended } from './children.js';
 import { INTERVAL_SECONDS } from './configuration.js';
 import { invitation } from './invitation.js';
 import { parseOptions } from './options.js';
+import type { DemoOptions } from './options.js';
 
 /** How long a process may take to end before it is ended. */
 const PATIENCE_MS = 6000;
@@ -19,8 +21,7 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 const complain = (text: string): void => void process.stderr.write(`${text}\n`);
 
-function run(args: readonly string[]): void {
-  const options = parseOptions(args);
+function run(options: DemoOptions): void {
   // Documents have stdout for themselves.
   const say = options.isStdout
     ? complain
@@ -95,7 +96,9 @@ const isPipe = (fd: number): boolean => {
 const pulse = (): void => void process.stdout.write('\n');
 
 try {
-  run(process.argv.slice(2));
+  const line = parseOptions(process.argv.slice(2), packageVersion());
+  if (line.kind === 'text') process.stdout.write(line.text);
+  else run(line.options);
 } catch (error) {
   complain(`demo: ${messageOf(error)}`);
   process.exit(error instanceof Fault ? error.exit : 1);

@@ -1,9 +1,9 @@
 // shm_exporter: arguments in, exit status out.
-import { readFileSync } from 'node:fs';
 import { Subject, Subscription } from 'rxjs';
 import { parseArguments } from '../config/arguments.js';
 import type { Arguments } from '../config/arguments.js';
 import { loadConfig } from '../config/resolve.js';
+import { packageVersion } from '../document/package-version.js';
 import { Fault, messageOf } from '../errors.js';
 import { readLicense } from '../license/license-file.js';
 import { logWriter } from '../logs/log-writer.js';
@@ -17,11 +17,6 @@ import { pipeWriter } from '../sinks/stdout/pipe-writer.js';
 
 /** Running responses may take this long after a signal. */
 const DRAIN_MS = 5000;
-
-const version = (): string => {
-  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
-  return (JSON.parse(text) as { version: string }).version;
-};
 
 const say = logWriter(process.stderr, process.stderr.fd);
 
@@ -103,7 +98,7 @@ function run(given: Arguments): void {
     }
   });
   const around = {
-    version: version(),
+    version: packageVersion(),
     memory: posixMemory,
     unixMs: () => Date.now(),
     stdout: () => pipeWriter(1),
@@ -119,7 +114,7 @@ function run(given: Arguments): void {
 }
 
 function main(): void {
-  const invocation = parseArguments(process.argv.slice(2), version());
+  const invocation = parseArguments(process.argv.slice(2), packageVersion());
   if (invocation.kind === 'print') {
     print(invocation.text);
     return;

@@ -6,9 +6,11 @@ import { hint } from '../document/nearest.js';
 /** The parser's complaint in our words; `flags` are the known options as in `--app <app>`. */
 export function usageSentence({ code, message }: CommanderError, flags: readonly string[]): string {
   const [, named = ''] = /'(.*?)'(?:$| argument missing|\n)/s.exec(message) ?? [];
-  const [name = '', argument] = named.split(' ');
-  if (code === 'commander.optionMissingArgument')
-    return `${name}: found nothing, needed: ${argument ?? ''}`;
+  if (code === 'commander.optionMissingArgument') {
+    const [name = '', argument = ''] = named.split(' ');
+    return `${name}: found nothing, needed: ${argument}`;
+  }
+  if (code === 'commander.missingArgument') return `found nothing, needed: <${named}>; see --help`;
   if (code !== 'commander.unknownOption') return message.replace(/^error: /, '');
   return unknownOption(
     named,
@@ -19,7 +21,7 @@ export function usageSentence({ code, message }: CommanderError, flags: readonly
 function unknownOption(given: string, known: readonly string[]): string {
   const [name = '', ...values] = given.split('=');
   if (known.includes(name))
-    return `${name}: found ${quoted(values.join('='))}, it takes no argument`;
-  const near = hint(name, known);
-  return `unknown option ${quoted(given)}${near === '' ? ', see --help' : near}`;
+    return `${name}: found ${quoted(values.join('='))}, allowed: no argument`;
+  const guess = hint(name, known);
+  return `unknown option ${quoted(given)}${guess === '' ? '; see --help' : guess}`;
 }

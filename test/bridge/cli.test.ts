@@ -75,8 +75,8 @@ describe('shm_bridge', function () {
   });
 
   const misuse: readonly (readonly [args: readonly string[], sentence: string])[] = [
-    [[], '--config: found nothing, needed: the path of a TOML file'],
-    [['--once'], '--config: found nothing, needed: the path of a TOML file'],
+    [[], '--config: found nothing, needed: --config <path>'],
+    [['--once'], '--config: found nothing, needed: --config <path>'],
     [['--confg', 'x'], 'unknown option "--confg" (did you mean "--config"?)'],
     [['--config', '/no/such.toml'], '/no/such.toml: cannot be read: no such file or folder'],
   ];

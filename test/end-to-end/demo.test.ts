@@ -213,13 +213,13 @@ describe('npm run demo', function () {
   });
 
   for (const [args, reason] of [
-    [['--port', '0'], 'port "0", allowed: 1 to 65535'],
-    [['--port', '65536'], 'port "65536", allowed: 1 to 65535'],
-    [['--wrong'], "Unknown option '--wrong'"],
+    [['--port', '0'], '--port: found 0, allowed: an integer from 1 to 65535'],
+    [['--port', '65536'], '--port: found 65536, allowed: an integer from 1 to 65535'],
+    [['--wrong'], 'unknown option "--wrong"; see --help'],
   ] as const)
     it(`refuses ${args.join(' ')}`, () => {
       const { status, stderr } = stage.run('demo', ...args);
       expect(status).to.equal(2);
-      expect(stderr).to.contain(`demo: ${reason}`).and.to.contain('usage: npm run demo --');
+      expect(stderr).to.equal(`demo: ${reason}\n`);
     });
 });

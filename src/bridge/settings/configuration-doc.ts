@@ -1,7 +1,12 @@
 // Writes docs/bridge-configuration.md from the tables that the bridge itself goes by.
 import { metricNamePart } from '../../catalogue/names.js';
-import { fieldsMarkdown, markdownTable, plain } from '../../rules/fields-markdown.js';
-import { OPTIONS } from './arguments.js';
+import {
+  fieldsMarkdown,
+  markdownTable,
+  optionsMarkdown,
+  plain,
+} from '../../rules/fields-markdown.js';
+import { OPTIONS } from './options.js';
 import { BRIDGE, COMPONENT } from './component-table.js';
 import { ODDITIES } from '../tree/component-tree.js';
 import {
@@ -38,7 +43,7 @@ export function bridgeMarkdown(): string {
     'that the component refuses is read again before the next poll.',
     '',
     '## Command-line options',
-    optionTable(),
+    optionsMarkdown(OPTIONS),
     '## Why a poll fails',
     'The reason stands in the log, and in the id of the object that counts it, as in',
     `\`${metricOf(CLASSES.failure, FAILED_POLLS.variable, FAILED_POLLS.row)}{object="failures.refused"}\`.`,
@@ -56,12 +61,6 @@ export function bridgeMarkdown(): string {
     '',
     ownTable(),
   ].join('\n');
-}
-
-function optionTable(): string {
-  const rows = OPTIONS.map(([flags, meaning]) => [`\`${flags}\``, plain(meaning)]);
-  rows.push(['`--version`', 'Print the version'], ['`--help`', 'Print the help']);
-  return markdownTable(['Option', 'Effect'], rows);
 }
 
 const meaningTable = (what: string, rows: Readonly<Record<string, string>>): string =>
