@@ -10,6 +10,8 @@ export class Problems {
   /** By place and text: two values of a list may be wrong in the same way, which is reported once. */
   readonly #found = new Map<string, Problem>();
 
+  readonly #keys = new Set<string | number>();
+
   constructor(readonly places: Places) {}
 
   get count(): number {
@@ -24,6 +26,13 @@ export class Problems {
   /** Notes one sentence about the value at `path`, or about its key; an empty path is the file. */
   add(path: Path, sentence: string, mark?: keyof Mark): void {
     this.note(problemAt(this.places, path, sentence, mark));
+    const [key] = path;
+    if (key !== undefined) this.#keys.add(key);
+  }
+
+  /** Whether something is wrong with a key of the top level, or below it. */
+  concern(key: string): boolean {
+    return this.#keys.has(key);
   }
 
   note(problem: Problem): void {

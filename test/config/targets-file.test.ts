@@ -39,7 +39,8 @@ describe('legacy target file', () => {
     ],
   ] as const;
   for (const [text, targets] of reads)
-    it(`reads ${JSON.stringify(text)}`, () => expect(load(text)).to.deep.equal(targets));
+    it(`reads ${JSON.stringify(text)}`, () =>
+      expect(load(text)).to.deep.equal(targets.map((target, index) => ({ ...target, index }))));
 
   const PAIR = 'allowed: key=value or key="value", with \\" and \\\\ inside quotes';
   const NAME = 'a string of 1 to 64 letters, digits, "_", "-" and ".", not starting with "."';

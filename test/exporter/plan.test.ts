@@ -65,7 +65,7 @@ describe('planTargets', () => {
 
   it('tells an application without a catalogue that it has no groups', () =>
     expect(refusal('app = "asd"\nseed_path_groups = ["server"]')).to.deep.equal([
-      'c.toml:2:21: seed_path_groups[0]: found "server", but the application has no catalogue, so it knows no filter group; allowed: classes as published, and seed_paths; the nearest known application is ads',
+      'c.toml:2:21: seed_path_groups[0]: found "server", but the application has no catalogue, so it knows no filter group; allowed: classes as published, and seed_paths (did you mean "ads"?)',
     ]));
 
   const near = [
@@ -77,7 +77,7 @@ describe('planTargets', () => {
       folder.write('own.toml', OWN);
       const plan = planTargets(load(`app = "${app}"\ncatalogue_files = ["own.toml"]`));
       expect(plan[0]?.warnings.map(folder.bare)).to.deep.equal([
-        `${found} has no catalogue and exports what its publisher describes; the nearest known application is ${nearest}`,
+        `${found} has no catalogue (did you mean "${nearest}"?), so its metrics are what its publisher describes`,
       ]);
     });
 
@@ -96,7 +96,7 @@ describe('planTargets', () => {
       'c.toml:1:61: catalogue_files[3]: none.toml: cannot be read: no such file or folder',
       `c.toml:1:74: catalogue_files[4]: ${folder.path()}: is a folder, needed: a regular file`,
       'c.toml:5:12: targets[0].classes[0]: found "tills" (did you mean "till"?), allowed for the application shop: till',
-      'shop.toml:5:13: classes[0].class_ids: must be a list of at least one text, none of them empty',
+      'shop.toml:5:13: classes[0].class_ids: found an empty array, allowed: an array of at least 1 item, each a string of 1 to 1024 characters in one line',
       'text.toml:1:7: expected a value (strings stand in quotes), found the end of the file',
       'app =',
       '      ^',
