@@ -1,4 +1,5 @@
 // Reads the command line into a value; prints nothing and ends nothing.
+import { Fault } from '../errors.js';
 import { readCommandLine } from '../rules/command-line.js';
 import type { Given } from '../rules/command-option.js';
 import { EXAMPLES, PURPOSE, REFERENCE, REMARKS, STATUSES } from './help.js';
@@ -18,7 +19,13 @@ export interface Arguments {
 
 /** What the user asks for: a run, a check of the configuration, or only a text. */
 export type Invocation =
-  | { readonly kind: 'run' | 'check'; readonly arguments: Arguments }
+  | { readonly kind: 'run'; readonly arguments: Arguments }
+  | {
+      readonly kind: 'check';
+      readonly arguments: Arguments;
+      /** Whether the segments are looked at as well. */
+      readonly isLive: boolean;
+    }
   | { readonly kind: 'print'; readonly text: string };
 
 export const PROGRAM = {
@@ -39,15 +46,16 @@ export const PROGRAM = {
 export function parseArguments(argv: readonly string[], version: string): Invocation {
   const line = readCommandLine(PROGRAM, argv, version);
   if (line.kind === 'text') return { kind: 'print', text: line.text };
-  const { config, targetsConfig, checkConfig } = line.options;
-  return {
-    kind: checkConfig ? 'check' : 'run',
-    arguments: {
-      configFile: config,
-      targetsFile: targetsConfig,
-      overrides: overridesOf(line.options),
-    },
+  const { config, targetsConfig, checkConfig, live } = line.options;
+  if (live && !checkConfig) throw new Fault('USAGE', '--live needs --check-config');
+  const given = {
+    configFile: config,
+    targetsFile: targetsConfig,
+    overrides: overridesOf(line.options),
   };
+  return checkConfig
+    ? { kind: 'check', arguments: given, isLive: live }
+    : { kind: 'run', arguments: given };
 }
 
 /** Only what is given: what is not there leaves the setting of the file. */

@@ -16,6 +16,10 @@ export const EXAMPLES: readonly (readonly [purpose: string, line: string])[] = [
     'shm_exporter --license-file license.json --app adh --server-key 456',
   ],
   ['Check a file and do nothing else', 'shm_exporter --config shm_exporter.toml --check-config'],
+  [
+    'Check a file against the publishers that are running',
+    'shm_exporter --config shm_exporter.toml --check-config --live',
+  ],
 ];
 
 export const STATUSES = {

@@ -54,4 +54,9 @@ export const OPTIONS = {
     'Check the configuration and the license, report every fault, and exit',
     OTHER,
   ),
+  live: flagOption(
+    '--live',
+    'With --check-config: compare the configuration with the segments that are there',
+    OTHER,
+  ),
 };

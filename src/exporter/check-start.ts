@@ -20,6 +20,8 @@ export type Start =
     }
   | {
       readonly kind: 'refused';
+      /** What was planned; undefined where the configuration itself is refused. */
+      readonly planned: Planned | undefined;
       /** At least one; the configuration's come before the license's. */
       readonly faults: readonly Fault[];
       /** What is allowed and hardly meant; empty where the configuration itself is refused. */
@@ -37,7 +39,7 @@ export function checkStart(given: Arguments, now: Date): Start {
   if (fault === undefined && !(license instanceof Fault) && license !== undefined)
     return { kind: 'accepted', planned, license, warnings };
   const faults = [fault, license].filter((each) => each instanceof Fault);
-  return { kind: 'refused', faults, warnings };
+  return { kind: 'refused', planned: fault === undefined ? planned : undefined, faults, warnings };
 }
 
 /**

@@ -7,7 +7,9 @@ import { Fault, messageOf } from '../errors.js';
 import { logWriter } from '../logs/log-writer.js';
 import { logger } from '../logs/log.js';
 import { posixMemory } from '../native/os/posix.js';
+import { segmentWatches } from '../native/segment/segment-watch.js';
 import { checkReload, checkStart, warningsOf } from './check-start.js';
+import { liveCheck } from './live/live-check.js';
 import { service } from './service.js';
 import type { Planned } from './service.js';
 import { pipeWriter } from '../sinks/stdout/pipe-writer.js';
@@ -97,21 +99,31 @@ function run(given: Arguments): void {
   );
 }
 
+/** What the segments that are there make of the configuration. */
+function liveLines(planned: Planned): readonly string[] {
+  const watchOf = segmentWatches(posixMemory(), planned.config.settings);
+  return liveCheck(planned, watchOf).map((line) => `${line}\n`);
+}
+
 /** Prints what a start would warn of, and why it would be refused. */
-function check(given: Arguments): void {
+function check(given: Arguments, isLive: boolean): void {
   const start = checkStart(given, new Date());
   const warnings = [
     ...start.warnings,
     ...(start.kind === 'accepted' ? [start.license.warning].filter(Boolean) : []),
   ].map((warning) => `warning: ${warning}\n`);
-  print(`${warnings.join('')}${start.kind === 'accepted' ? 'configuration is valid\n' : ''}`);
+  const { planned } = start;
+  const live = isLive && planned !== undefined ? liveLines(planned) : [];
+  print(
+    `${live.join('')}${warnings.join('')}${start.kind === 'accepted' ? 'configuration is valid\n' : ''}`,
+  );
   if (start.kind === 'refused') refuse(start.faults);
 }
 
 function main(): void {
   const invocation = parseArguments(process.argv.slice(2), packageVersion());
   if (invocation.kind === 'print') print(invocation.text);
-  else if (invocation.kind === 'check') check(invocation.arguments);
+  else if (invocation.kind === 'check') check(invocation.arguments, invocation.isLive);
   else run(invocation.arguments);
 }
 

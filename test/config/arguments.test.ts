@@ -36,8 +36,11 @@ describe('parseArguments', () => {
         arguments: { configFile: undefined, targetsFile: undefined, overrides: {}, ...wanted },
       }));
 
-  it('asks for a check with --check-config', () =>
-    expect(parse('--check-config', '--config', 'c').kind).to.equal('check'));
+  it('asks for a check with --check-config, and for a look at the segments with --live', () => {
+    const checks = (...argv: string[]) => parse('--check-config', '--config', 'c', ...argv);
+    expect(checks()).to.include({ kind: 'check', isLive: false });
+    expect(checks('--live')).to.include({ kind: 'check', isLive: true });
+  });
 
   it('--version prints the binary version (spec 9.1)', () =>
     expect(parse('--version')).to.deep.equal({ kind: 'print', text: '1.2.3\n' }));
@@ -87,6 +90,7 @@ describe('parseArguments', () => {
     [["--it's\n'x'"], "unknown option \"--it's\\n'x'\"; see --help"],
     [['--debug=1=2'], '--debug: found "1=2", allowed: no argument'],
     [['--debug='], '--debug: found "", allowed: no argument'],
+    [['--live'], '--live needs --check-config'],
     [['--server-key'], '--server-key: found nothing, needed: <key>'],
     [['--debug', '--config'], '--config: found nothing, needed: <path>'],
     [[''], 'found "", allowed: only options; see --help'],

@@ -209,6 +209,20 @@ describe('the command line of shm_exporter', function () {
     });
     before(() => stage.play({ server_key: '1', objects: [object('left'), object('right')] }));
 
+    it('is compared with what is there by --check-config --live, with status 0', () => {
+      const targets = '\n[[targets]]\napp = "left"\nserver_key = "1"\nseed_paths = ["floor"]\n';
+      const config = stage.config({}, targets);
+      const { status, stdout, stderr } = run('--config', config, '--check-config', '--live');
+      expect({ status, stderr }).to.deep.equal({ status: 0, stderr: '' });
+      expect(stdout).to.match(
+        /^target left on 1:\n {2}server key 1: live: [^\n]+\n {2}root h\.1\.left of server key 1\n/,
+      );
+      expect(stdout).to.match(
+        /\n {2}warning: \S+: targets\[0\]\.seed_paths\[0\]: no object is at "floor"\n/,
+      );
+      expect(stdout).to.match(/\nconfiguration is valid\n$/);
+    });
+
     it('wins: --app and --server-key replace app, server_keys and targets (spec 1.1, 1.6)', async () => {
       const targets = '\n[[targets]]\napp = "left"\nserver_key = "1"\n';
       const config = stage.config({ app: 'left', server_keys: ['nobody'] }, targets);
