@@ -1,22 +1,38 @@
-// Which scopes there are now, by name.
+// Which scopes there are now, by name, and which of them apply to a target.
 import { isDeepStrictEqual } from 'node:util';
 import type { ScopeConfig } from '../config/file-rule.js';
-import { compileScope } from '../exposition/page/scope.js';
-import type { Scope } from '../model.js';
+import { compilePattern, compileScope } from '../exposition/page/scope.js';
+import { metricPrefix } from '../exposition/rows/self-described.js';
+import type { FamilyFacts, Scope, Target } from '../model.js';
+import { INTERNAL_FACTS } from '../targets/internal-metrics.js';
+import type { Plan, PlannedTarget } from './plan.js';
+
+interface Known {
+  readonly config: ScopeConfig;
+  readonly scope: Scope;
+}
+
+/** What tells a target from another. */
+type Identity = Pick<Target, 'app' | 'serverKeys' | 'instance'>;
+
+const keyOf = ({ app, serverKeys, instance }: Identity): string =>
+  JSON.stringify([app, serverKeys, instance]);
 
 export class ScopeRegistry {
-  #scopes = new Map<string, { readonly config: ScopeConfig; readonly scope: Scope }>();
-
-  get names(): readonly string[] {
-    return [...this.#scopes.keys()];
-  }
+  #scopes = new Map<string, Known>();
+  #namesByTarget = new Map<string, readonly string[]>();
 
   get(name: string): Scope | undefined {
     return this.#scopes.get(name)?.scope;
   }
 
+  /** The scopes that have metrics of the target to select, as far as that is known beforehand. */
+  namesFor(target: Identity): readonly string[] {
+    return this.#namesByTarget.get(keyOf(target)) ?? [];
+  }
+
   /** Makes these the scopes. One that is as it was stays the same, and what is cached for it too. */
-  update(configs: readonly ScopeConfig[]): void {
+  update(configs: readonly ScopeConfig[], plan: Plan = []): void {
     const former = this.#scopes;
     this.#scopes = new Map(
       configs.map((config) => {
@@ -25,5 +41,26 @@ export class ScopeRegistry {
         return [config.name, isSame ? known : { config, scope: compileScope(config) }];
       }),
     );
+    this.#namesByTarget = new Map(
+      plan.map((planned) => [keyOf(planned.definition), this.#namesOf(planned)]),
+    );
+  }
+
+  #namesOf({ catalogue, definition: { app, classes } }: PlannedTarget): readonly string[] {
+    const chosen = catalogue?.classes.filter(
+      ({ alias }) => classes.length === 0 || classes.includes(alias),
+    );
+    const families = (chosen ?? []).flatMap(({ rows }) => rows.map(({ family }) => family));
+    const metrics: readonly Pick<FamilyFacts, 'name' | 'type'>[] = [
+      ...INTERNAL_FACTS,
+      ...new Set(families),
+    ];
+    // Without a catalogue only what names the application is sure to be meant for it.
+    const prefix = catalogue === undefined ? metricPrefix(app) : undefined;
+    const applies = (pattern: string): boolean =>
+      metrics.some(compilePattern(pattern)) || (prefix !== undefined && pattern.startsWith(prefix));
+    return [...this.#scopes.values()]
+      .filter(({ config }) => config.metrics.some(applies))
+      .map(({ config }) => config.name);
   }
 }

@@ -84,7 +84,7 @@ export function service(
       partition: (number) => partitions.get(number),
     });
     const update = (next: Planned): Observable<never> => {
-      scopes.update(next.config.scopes);
+      scopes.update(next.config.scopes, next.plan);
       // Like the other settings of the process, `debug` stays what it was at the start.
       const isDebug = settings.debug;
       const definitions = next.plan.map(({ definition }) => ({ ...definition, isDebug }));
@@ -147,7 +147,7 @@ function chooseSink(
         path: settings.metricsPath,
         formats: [TEXT, OPEN_METRICS],
         scope: (name) => scopes.get(name),
-        scopeNames: () => scopes.names,
+        scopeNames: (target) => scopes.namesFor(target),
         notReady: notReadyText,
         selfMetrics,
         version,

@@ -1,8 +1,12 @@
 // Which scopes there are after a reload. Spec 2.3.
 import { expect } from 'chai';
+import { loadConfig } from '#app/config/resolve.js';
+import { planTargets } from '#app/exporter/plan.js';
 import { ScopeRegistry } from '#app/exporter/scope-registry.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 
 describe('ScopeRegistry', () => {
+  const folder = temporaryFolder();
   const scopes = (entries: Readonly<Record<string, readonly string[]>>) =>
     Object.entries(entries).map(([name, metrics]) => ({ name, metrics: [...metrics] }));
 
@@ -17,5 +21,30 @@ describe('ScopeRegistry', () => {
     expect(registry.get('changed')).not.to.equal(changed);
     expect(registry.get('changed')?.selects({ name: 'b', type: 'gauge' })).to.equal(false);
     expect(registry.get('changed')?.selects({ name: 'e', type: 'gauge' })).to.equal(true);
+  });
+
+  it('names the scopes that apply to a target, as far as that is known', () => {
+    const registry = new ScopeRegistry();
+    const targets = ['ads', 'adh', 'mine'].map((app) => ({ app, serverKeys: ['1'] }));
+    const toml = targets
+      .map(({ app }) => `[[targets]]\napp = "${app}"\nserver_key = "1"\n`)
+      .join('');
+    const few = '[[targets]]\napp = "ads"\nserver_key = "2"\nclasses = ["process"]\n';
+    const config = loadConfig({ configFile: folder.write('c.toml', toml + few), overrides: {} });
+    const all = {
+      internal: ['shm_exporter_*'],
+      any: ['*_num_clients'],
+      ads: ['ads_process_*'],
+      mine: ['mine_load', 'x'],
+      none: ['nothing'],
+    };
+    registry.update(scopes(all), planTargets(config));
+    const names = (app: string, key = '1') =>
+      registry.namesFor({ app, serverKeys: [key], instance: '' });
+    expect(names('ads')).to.deep.equal(['internal', 'any', 'ads']);
+    expect(names('ads', '2'), 'its classes alone').to.deep.equal(['internal', 'ads']);
+    expect(names('adh')).to.deep.equal(['internal', 'any']);
+    expect(names('mine')).to.deep.equal(['internal', 'mine']);
+    expect(names('other'), 'no target').to.deep.equal([]);
   });
 });

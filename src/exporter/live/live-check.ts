@@ -77,7 +77,10 @@ function rootLines(
       ? { lines: [], families: describedFamilies(target.app, tracked) }
       : rowFindings(catalogue, rules, tracked);
   const metrics = [...INTERNAL_FACTS, ...families];
-  const idleScopes = config.scopes.filter((scope) => !metrics.some(compileScope(scope).selects));
+  const idleScopes = config.scopes.filter((each) => {
+    const scope = compileScope(each);
+    return !metrics.some((metric) => scope.selects(metric));
+  });
   const rest = others.length === 0 ? '' : `; not taken: ${listed(others)}`;
   const atPlaces = [
     ...filterFindings(target, catalogue, objects),

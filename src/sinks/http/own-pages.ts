@@ -14,8 +14,8 @@ export interface OwnPagesOptions {
   readonly path: string;
   readonly selfMetrics: SelfMetrics;
   readonly version: string;
-  /** Names of the scopes that there are at the moment. */
-  readonly scopeNames: () => readonly string[];
+  /** Names of the scopes that apply to a target at the moment. */
+  readonly scopeNames: (target: Target) => readonly string[];
 }
 
 export type OwnPage = (
@@ -29,7 +29,7 @@ export const OWN_PAGES: ReadonlyMap<string, OwnPage> = new Map<string, OwnPage>(
   [
     '/',
     (targets, { scopeNames, ...facts }) =>
-      page(statusPage(targets, { ...facts, scopes: scopeNames() }), 'text/html; charset=utf-8'),
+      page(statusPage(targets, { ...facts, scopes: scopeNames }), 'text/html; charset=utf-8'),
   ],
   ['/-/healthy', () => of(textReply(200, 'healthy'))],
   ['/-/ready', (targets) => of(readiness(targets))],

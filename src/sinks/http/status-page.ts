@@ -7,8 +7,8 @@ export interface StatusPageFacts {
   /** Base scrape path, such as `/metrics`. */
   readonly path: string;
   readonly version: string;
-  /** Names of the scopes. */
-  readonly scopes: readonly string[];
+  /** Names of the scopes that apply to a target. */
+  readonly scopes: (target: Target) => readonly string[];
 }
 
 interface Row extends StatusPageFacts {
@@ -38,7 +38,10 @@ const COLUMNS: Readonly<Record<string, (row: Row) => string>> = {
   publisher: ({ status: { isReady, publisher } }) =>
     escape(isReady ? publisher.reason : publisher.state),
   scopes: (row) =>
-    row.scopes.map((name) => link(row, name, `${row.path}/${encodeURIComponent(name)}`)).join(' '),
+    row
+      .scopes(row.target)
+      .map((name) => link(row, name, `${row.path}/${encodeURIComponent(name)}`))
+      .join(' '),
 };
 
 // On a narrow screen a row becomes a block, and each cell says what it is.
