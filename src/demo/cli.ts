@@ -72,7 +72,7 @@ function run(options: DemoOptions): void {
     `Starting four simulated servers, a bridge and the exporter; their files are in ${belongings.folder}`,
   );
   const late = setTimeout(() => {
-    fail(`not everything was ready within ${READY_WITHIN_MS / 1000} seconds`);
+    fail(`not every target was ready within ${READY_WITHIN_MS / 1000} seconds`);
   }, READY_WITHIN_MS);
   startCast({
     options,
@@ -85,7 +85,8 @@ function run(options: DemoOptions): void {
     onReady: () => {
       isReady = true;
       clearTimeout(late);
-      if (options.isStdout) say(`All are ready; their documents come every ${INTERVAL_SECONDS} s`);
+      if (options.isStdout)
+        say(`All targets are ready; their snapshots follow every ${INTERVAL_SECONDS} s`);
       else say(invitation(options.port).join('\n'));
       if (!options.isStdout && isPipe(1)) setInterval(pulse, PULSE_MS);
     },

@@ -24,7 +24,7 @@ export type Start =
       readonly planned: Planned | undefined;
       /** At least one; the configuration's come before the license's. */
       readonly faults: readonly Fault[];
-      /** What is allowed and hardly meant; empty where the configuration itself is refused. */
+      /** About what is valid and probably not intended; empty if the configuration is refused. */
       readonly warnings: readonly string[];
     };
 
@@ -54,7 +54,7 @@ export function checkReload(given: Arguments): Planned {
   return { config, plan };
 }
 
-/** What is allowed and hardly meant, a sentence each. */
+/** Warnings about what is valid and probably not intended, a sentence each. */
 export const warningsOf = ({ config, plan }: Planned): readonly string[] => [
   ...config.warnings,
   ...plan.flatMap(({ warnings }) => warnings),

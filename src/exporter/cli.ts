@@ -79,7 +79,7 @@ function run(given: Arguments): void {
       reload$.next(next);
     } catch (error) {
       if (!(error instanceof Fault)) throw error;
-      warn('configuration not reloaded, everything stays as it was:');
+      warn('configuration not reloaded, the present one stays in use:');
       messageOf(error).split('\n').forEach(warn);
     }
   });

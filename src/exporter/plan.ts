@@ -14,7 +14,7 @@ export interface PlannedTarget {
   /** Undefined for an application that describes itself. */
   readonly catalogue: Catalogue | undefined;
   readonly definition: TargetDefinition;
-  /** What is allowed and hardly meant, a sentence each. */
+  /** Warnings about what is valid and probably not intended, a sentence each. */
   readonly warnings: readonly string[];
 }
 
@@ -82,7 +82,7 @@ function readTexts(config: Config, problems: ConfigProblems) {
   return { texts: read, areWhole: read.length === texts.length };
 }
 
-/** An application without a catalogue is legal; one that is nearly a known one is hardly meant. */
+/** An application without a catalogue is legal; one that is nearly a known one is probably a misspelling. */
 function nearMiss(config: Config, { app, path }: TargetConfig, guess: string): string {
   const key = [...path, 'app'];
   const place = config.at(key);

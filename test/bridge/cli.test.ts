@@ -95,7 +95,7 @@ describe('shm_bridge', function () {
       expect(run('--config', one, '--check-config')).to.deep.equal({
         status: 0,
         stdout:
-          `warning: ${one}:8:7: components[1].url: is that of components[0] too, which is thus polled and published twice\n` +
+          `warning: ${one}:8:7: components[1].url: is also that of components[0], which is polled and published twice\n` +
           'configuration is valid\n',
         stderr: '',
       });

@@ -43,7 +43,7 @@ export const keySource = judged(
   (raw) => {
     if (raw === '' || /^file:(?! )\P{Cc}{1,1024}$|^env:[A-Za-z_][A-Za-z0-9_]*$/u.test(raw))
       return undefined;
-    return /^(file|env):/.test(raw) ? quoted(raw) : 'a text that begins otherwise';
+    return /^(file|env):/.test(raw) ? quoted(raw) : 'a text that begins with neither';
   },
 );
 

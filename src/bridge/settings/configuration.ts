@@ -17,7 +17,7 @@ export interface BridgeConfig {
   readonly host: string;
   readonly isDebug: boolean;
   readonly components: readonly ComponentConfig[];
-  /** What is allowed and hardly meant, a sentence each. */
+  /** Warnings about what is valid and probably not intended, a sentence each. */
   readonly warnings: readonly string[];
 }
 

@@ -40,7 +40,7 @@ function faultOf(key: string): string | undefined {
   if (/[\r\n]/.test(key)) return 'has several lines, needed: a key in one line';
   const odd = key.search(/[^ -~]/);
   if (odd >= 0)
-    return `character ${odd + 1} of the key is none of printable ASCII, which is all that a header takes`;
+    return `character ${odd + 1} of the key is not printable ASCII, and a header takes nothing else`;
   if (key.trim() !== key) return 'the key has a blank at its start or end, which no header keeps';
   return undefined;
 }

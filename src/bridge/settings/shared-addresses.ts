@@ -1,4 +1,4 @@
-// Components that are asked at one address: a slip of the pen, as a rule.
+// Warnings about components that share an address, which is probably a mistake.
 import { viewOf } from './component-formats.js';
 import type { ComponentTable } from './component-table.js';
 import type { Notes } from './notes.js';
@@ -16,7 +16,7 @@ export function warnOfSharedAddresses(
     else
       notesOf(index).warn(
         'url',
-        `is that of components[${earlier}] too, which is thus polled and published twice`,
+        `is also that of components[${earlier}], which is polled and published twice`,
       );
   });
 }

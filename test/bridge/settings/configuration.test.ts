@@ -344,7 +344,7 @@ describe('the configuration of the bridge', () => {
     for (const source of sources)
       it(JSON.stringify(source), () =>
         expect(complaint(`${COMPONENT}security_key = "${source}"`)).to.deep.equal([
-          `c.toml:5:16: components[0].security_key: found a text that begins otherwise, allowed: ${SOURCE}`,
+          `c.toml:5:16: components[0].security_key: found a text that begins with neither, allowed: ${SOURCE}`,
         ]),
       );
 
@@ -422,7 +422,7 @@ describe('the configuration of the bridge', () => {
         'certificates that nobody looks at',
         `${secure}${ca}tls_verify = false`,
         [
-          'c.toml:6:14: components[0].tls_verify: any certificate will do: whoever sits between can read the security key and make up values',
+          'c.toml:6:14: components[0].tls_verify: any certificate is accepted: anyone on the way can read the security key and forge values',
           'c.toml:5:11: components[0].ca_file: has no effect while tls_verify is false',
         ],
       ],
@@ -438,7 +438,7 @@ describe('the configuration of the bridge', () => {
         'two components at one address',
         `${COMPONENT}${other('b', 'http://127.0.0.1:8080/', '80')}`,
         [
-          'c.toml:7:7: components[1].url: is that of components[0] too, which is thus polled and published twice',
+          'c.toml:7:7: components[1].url: is also that of components[0], which is polled and published twice',
         ],
       ],
     ];

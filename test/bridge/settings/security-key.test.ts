@@ -65,22 +65,22 @@ describe('readSecurityKey', () => {
     [
       'has a tab',
       's3cret\tx',
-      'character 7 of the key is none of printable ASCII, which is all that a header takes',
+      'character 7 of the key is not printable ASCII, and a header takes nothing else',
     ],
     [
       'begins with a byte order mark',
       '\uFEFFs3cret',
-      'character 1 of the key is none of printable ASCII, which is all that a header takes',
+      'character 1 of the key is not printable ASCII, and a header takes nothing else',
     ],
     [
       'has other letters',
       's3crét',
-      'character 5 of the key is none of printable ASCII, which is all that a header takes',
+      'character 5 of the key is not printable ASCII, and a header takes nothing else',
     ],
     [
       'has a zero byte',
       's3cret\0',
-      'character 7 of the key is none of printable ASCII, which is all that a header takes',
+      'character 7 of the key is not printable ASCII, and a header takes nothing else',
     ],
   ];
   for (const [kind, content, fault] of faults) {
@@ -97,7 +97,7 @@ describe('readSecurityKey', () => {
 
   it('refuses a file of bytes that are no text', () =>
     expect(complaint(keyFile(Uint8Array.of(0x73, 0xff, 0xfe)))).to.equal(
-      'k: character 2 of the key is none of printable ASCII, which is all that a header takes',
+      'k: character 2 of the key is not printable ASCII, and a header takes nothing else',
     ));
 
   it('refuses a variable that is not there', () =>
