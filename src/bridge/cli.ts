@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 // shm_bridge: arguments in, exit status out.
-import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { asyncScheduler } from 'rxjs';
+import { packageVersion } from '../document/package-version.js';
 import { Fault, messageOf } from '../errors.js';
 import { logger } from '../logs/log.js';
 import { parseArguments } from './settings/arguments.js';
@@ -13,11 +13,6 @@ import { withComponent } from './settings/chosen-component.js';
 import { loadBridgeConfig } from './settings/configuration.js';
 import type { BridgeConfig } from './settings/configuration.js';
 import { once } from './once.js';
-
-const version = (): string => {
-  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
-  return (JSON.parse(text) as { version: string }).version;
-};
 
 const AROUND = {
   pid: process.pid,
@@ -66,7 +61,7 @@ function pollOnce(config: BridgeConfig): void {
 }
 
 function main(): void {
-  const invocation: Invocation = parseArguments(process.argv.slice(2), version());
+  const invocation: Invocation = parseArguments(process.argv.slice(2), packageVersion());
   if (invocation.kind === 'print') {
     process.stdout.write(invocation.text);
     return;

@@ -1,5 +1,7 @@
 // One class of a catalogue: an alias, the objects that it stands for, and their rows.
 import type { Path } from '../document/key-path.js';
+import { word } from '../rules/formats.js';
+import { list } from '../rules/rule.js';
 import type { Families } from './file/families.js';
 import { checkRemarks, parseRow } from './file/parse-row.js';
 import { compilePathPattern } from './match/path-pattern.js';
@@ -19,6 +21,7 @@ export interface CatalogueClass {
 /** Where the rows of a file stand. */
 export type RowPaths = Map<Row, Path>;
 
+const someWords = list(word, { min: 1 });
 const CLASS_KEYS = ['alias', 'class_ids', 'paths', 'metrics', 'src', 'note'];
 
 /** The class in `table`; what is wrong with it becomes a problem. */
@@ -27,15 +30,10 @@ export function parseClass(table: Table, families: Families, rowPaths: RowPaths)
   table.only(CLASS_KEYS);
   checkRemarks(table);
   table.needs('alias', 'class_ids', 'paths', 'metrics');
-  for (const key of ['class_ids', 'paths'])
-    if (table.has(key) && (table.texts(key).length === 0 || table.texts(key).includes('')))
-      problems.add(table.at(key), 'must be a list of at least one text, none of them empty');
-  const paths = table
-    .texts('paths')
-    .flatMap(
-      (text, index) =>
-        problems.catch(table.at('paths', index), () => compilePathPattern(text)) ?? [],
-    );
+  const classIds = table.read('class_ids', someWords) ?? [];
+  const paths = (table.read('paths', someWords) ?? []).flatMap(
+    (text, index) => problems.catch(table.at('paths', index), () => compilePathPattern(text)) ?? [],
+  );
   for (const path of paths)
     if (labelSet(path) !== labelSet(paths[0] ?? path))
       problems.add(
@@ -48,7 +46,7 @@ export function parseClass(table: Table, families: Families, rowPaths: RowPaths)
     rowPaths.set(row, inFile.path);
     return [row];
   });
-  return { alias: table.text('alias') ?? '', classIds: table.texts('class_ids'), paths, rows };
+  return { alias: table.read('alias', word) ?? '', classIds, paths, rows };
 }
 
 const labelSet = ({ labelNames }: PathPattern): string => labelNames.toSorted().join();

@@ -1,11 +1,13 @@
 // The metrics of one application as data, and the reader of the files that hold them.
 import { parseToml } from '../document/toml-file.js';
+import { application } from '../rules/formats.js';
+import { repeated } from '../rules/rule.js';
 import type { FamilyFacts } from '../model.js';
 import { parseClass } from './catalogue-class.js';
 import type { CatalogueClass, RowPaths } from './catalogue-class.js';
 import { checkRows } from './file/check-rows.js';
 import { Families } from './file/families.js';
-import { Problems } from './file/problems.js';
+import { Problems } from '../rules/problems.js';
 import { compileSeedPrefix } from './match/seed-prefix.js';
 import { Table } from './file/table.js';
 
@@ -26,7 +28,6 @@ export interface Catalogue {
 }
 
 const FILE_KEYS = ['app', 'classes', 'seed_path_groups'];
-const APP = /^[a-zA-Z][a-zA-Z0-9_]*$/;
 
 /**
  * Reads a catalogue file; `file` is its name in messages. docs/catalogue.md describes the format.
@@ -51,12 +52,7 @@ export function readCatalogue(source: CatalogueText): {
   const file = new Table(values, [], problems);
   file.only(FILE_KEYS);
   file.needs('app', 'classes');
-  const app = file.text('app') ?? '';
-  if (file.has('app') && !APP.test(app))
-    problems.add(
-      file.at('app'),
-      `found ${JSON.stringify(app)}, allowed: a letter, then letters, digits and _`,
-    );
+  const app = file.read('app', application) ?? '';
   const families = new Families(app);
   const rowPaths: RowPaths = new Map();
   const classes = file.tables('classes').map((table) => parseClass(table, families, rowPaths));
@@ -68,14 +64,11 @@ export function readCatalogue(source: CatalogueText): {
 }
 
 function checkAliases(classes: readonly CatalogueClass[], problems: Problems): void {
-  const seen = new Set<string>();
+  const first = new Map<string, number>();
   for (const [index, { alias }] of classes.entries()) {
-    if (seen.has(alias))
-      problems.add(
-        ['classes', index, 'alias'],
-        `${JSON.stringify(alias)} is taken by a class above`,
-      );
-    seen.add(alias);
+    const earlier = first.get(alias);
+    if (earlier === undefined) first.set(alias, index);
+    else problems.add(['classes', index, 'alias'], repeated(['classes', earlier, 'alias']));
   }
 }
 

@@ -1,9 +1,12 @@
 // Reads the command line into a value; prints nothing and ends nothing.
-import { Command, Option } from 'commander';
+import { Fault } from '../errors.js';
 import { readCommandLine } from '../rules/command-line.js';
-import { HELP_END, HELP_START, helpOf } from './help.js';
+import type { Given } from '../rules/command-option.js';
+import { EXAMPLES, PURPOSE, REFERENCE, REMARKS, STATUSES } from './help.js';
 import { OPTIONS } from './options.js';
-import type { Overrides } from './options.js';
+import type { Settings } from './settings.js';
+
+export type Overrides = Partial<Settings>;
 
 export interface Arguments {
   /** The TOML file, as given with `--config`. */
@@ -16,40 +19,55 @@ export interface Arguments {
 
 /** What the user asks for: a run, a check of the configuration, or only a text. */
 export type Invocation =
-  | { readonly kind: 'run' | 'check'; readonly arguments: Arguments }
+  | { readonly kind: 'run'; readonly arguments: Arguments }
+  | {
+      readonly kind: 'check';
+      readonly arguments: Arguments;
+      /** Whether the segments are looked at as well. */
+      readonly isLive: boolean;
+    }
   | { readonly kind: 'print'; readonly text: string };
+
+export const PROGRAM = {
+  name: 'shm_exporter',
+  purpose: PURPOSE,
+  options: OPTIONS,
+  lastGroup: OPTIONS.checkConfig.group,
+  remarks: REMARKS,
+  examples: EXAMPLES,
+  statuses: STATUSES,
+  reference: REFERENCE,
+};
 
 /**
  * Reads the arguments after the program's name. `version` is what `--version` prints.
  * @throws Fault USAGE for unknown options, missing or refused arguments, and options at odds
  */
 export function parseArguments(argv: readonly string[], version: string): Invocation {
-  const line = readCommandLine(programOf(), argv, { version, helpEnd: HELP_END });
+  const line = readCommandLine(PROGRAM, argv, version);
   if (line.kind === 'text') return { kind: 'print', text: line.text };
-  const given = line.options;
-  const overrides = OPTIONS.reduce<Overrides>((sofar, row) => {
-    const argument = given[new Option(row.flags).attributeName()];
-    return argument === undefined ? sofar : { ...sofar, ...row.overrides(String(argument)) };
-  }, {});
-  const fileOf = (name: string) => {
-    const file = given[name];
-    return file === undefined ? undefined : String(file);
+  const { config, targetsConfig, checkConfig, live } = line.options;
+  if (live && !checkConfig) throw new Fault('USAGE', '--live needs --check-config');
+  const given = {
+    configFile: config,
+    targetsFile: targetsConfig,
+    overrides: overridesOf(line.options),
   };
-  return {
-    kind: given['checkConfig'] === undefined ? 'run' : 'check',
-    arguments: {
-      configFile: fileOf('config'),
-      targetsFile: fileOf('targetsConfig'),
-      overrides,
-    },
-  };
+  return checkConfig
+    ? { kind: 'check', arguments: given, isLive: live }
+    : { kind: 'run', arguments: given };
 }
 
-function programOf(): Command {
-  const program = new Command('shm_exporter').description(HELP_START);
-  for (const row of OPTIONS) {
-    const option = new Option(row.flags, helpOf(row)).helpGroup(row.group);
-    program.addOption(option.conflicts([...(row.conflicts ?? [])]));
-  }
-  return program.optionsGroup('Other:');
+/** Only what is given: what is not there leaves the setting of the file. */
+function overridesOf(given: Given<typeof OPTIONS>): Overrides {
+  const { licenseFile, app, serverKey, instance, metricsPort } = given;
+  return {
+    ...(licenseFile !== undefined && { licenseFile }),
+    ...(app !== undefined && { app }),
+    ...(serverKey !== undefined && { serverKeys: Object.freeze([serverKey]) }),
+    ...(instance !== undefined && { instance }),
+    ...(given.enableMetricsHttp && { metricsHttpEnabled: true }),
+    ...(metricsPort !== undefined && { metricsPort }),
+    ...(given.debug && { debug: true }),
+  };
 }

@@ -1,6 +1,6 @@
 // The whole configuration file: the settings, the targets (spec 2.2) and the scopes (spec 2.3).
 import { application, line, name, words } from '../rules/formats.js';
-import { list, text } from '../rules/rule.js';
+import { indexed, list, text } from '../rules/rule.js';
 import { SETTINGS } from './settings.js';
 import { optional, required, table } from '../rules/table.js';
 import type { ValuesOf } from '../rules/table.js';
@@ -36,12 +36,12 @@ export const SCOPE = {
   ),
 };
 
-export type TargetTable = ValuesOf<typeof TARGET>;
+export type TargetTable = ValuesOf<typeof TARGET> & { readonly index: number };
 export type ScopeConfig = ValuesOf<typeof SCOPE>;
 
-const targets = list(table('a [[targets]] table', TARGET), {
+const targets = list(indexed(table('a [[targets]] table', TARGET)), {
   max: 1024,
-  different: { by: (target) => JSON.stringify(target) },
+  different: { by: (target) => JSON.stringify({ ...target, index: 0 }) },
 });
 const scopes = list(table('a [[metric_scopes]] table', SCOPE), {
   max: 256,

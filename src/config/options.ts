@@ -1,113 +1,62 @@
-// Every command-line option, one row each; the parser, --help and the reference page read them.
-import { Fault } from '../errors.js';
+// Every command-line option of the exporter; the parser, --help and the reference page read them.
 import { application, line, name, word } from '../rules/formats.js';
-import { keyPath, quoted } from '../document/key-path.js';
-import type { Rule } from '../rules/rule.js';
+import { flagOption, optionalOption } from '../rules/command-option.js';
 import { SETTINGS } from './settings.js';
-import type { Settings } from './settings.js';
 
-export type Overrides = Partial<Settings>;
+const FILES = { group: 'Files:' };
+const TARGET = { group: 'Single target:' };
+const OUTPUT = { group: 'Output:' };
+const OTHER = { group: 'Other:' };
 
-export interface Option {
-  readonly flags: string;
-  readonly group: string;
-  readonly meaning: string;
-  /** The setting that it overrides, where its default is worth showing in the help. */
-  readonly setting?: keyof Settings;
-  /** Options that cannot stand beside it, by their names in `flags`. */
-  readonly conflicts?: readonly string[];
-  /**
-   * The settings that the option puts over those of the file.
-   * @throws Fault USAGE when the argument is not allowed
-   */
-  readonly overrides: (argument: string) => Overrides;
-}
+const shown = (fallback: unknown): string => [fallback].flat().join(', ');
 
-const FILES = 'Files:';
-const TARGET = 'Single target:';
-const OUTPUT = 'Output:';
-const OTHER = 'Other:';
-
-const nothing = () => ({});
-
-export const OPTIONS: readonly Option[] = [
-  {
-    flags: '--config <path>',
-    group: FILES,
-    meaning: 'Load a TOML file',
-    overrides: checkedBy('--config', word, nothing),
-  },
-  {
-    flags: '--targets-config <path>',
-    group: FILES,
-    meaning: 'Use the legacy flat target file instead of TOML targets',
-    conflicts: ['serverKey', 'instance'],
-    overrides: checkedBy('--targets-config', word, nothing),
-  },
-  {
-    flags: '--license-file <path>',
-    group: FILES,
-    meaning: 'Override license_file; no start without a license',
-    overrides: checkedBy('--license-file', word, (licenseFile) => ({ licenseFile })),
-  },
-  {
-    flags: '--app <app>',
-    group: TARGET,
-    meaning: 'Set the application metric set',
-    setting: 'app',
-    overrides: checkedBy('--app', application, (app) => ({ app })),
-  },
-  {
-    flags: '--server-key <key>',
-    group: TARGET,
-    meaning: 'Select a single target; clears TOML targets',
-    setting: 'serverKeys',
-    overrides: checkedBy('--server-key', name, (key) => ({ serverKeys: Object.freeze([key]) })),
-  },
-  {
-    flags: '--instance <hint>',
-    group: TARGET,
-    meaning: 'Root hint; switches to single-target mode and clears TOML targets',
-    overrides: checkedBy('--instance', line, (instance) => ({ instance })),
-  },
-  {
-    flags: '--enable-metrics-http',
-    group: OUTPUT,
-    meaning: 'Enable the HTTP listener',
-    overrides: () => ({ metricsHttpEnabled: true }),
-  },
-  {
-    flags: '--metrics-port <port>',
-    group: OUTPUT,
-    meaning: 'Override metrics_port',
-    setting: 'metricsPort',
-    overrides: checkedBy('--metrics-port', SETTINGS.metricsPort.rule, (metricsPort) => ({
-      metricsPort,
-    })),
-  },
-  {
-    flags: '--debug',
-    group: OUTPUT,
-    meaning: 'Enable debug diagnostics even when debug is false in TOML',
-    overrides: () => ({ debug: true }),
-  },
-  {
-    flags: '--check-config',
-    group: OTHER,
-    meaning: 'Check the configuration and exit',
-    overrides: nothing,
-  },
-];
-
-/** An option's effect, behind the rule of its argument. */
-function checkedBy<T>(flag: string, rule: Rule<T>, overrides: (value: T) => Overrides) {
-  return (argument: string): Overrides => {
-    if (argument.startsWith('--'))
-      throw new Fault('USAGE', `${flag}: found the option ${quoted(argument)} for its argument`);
-    const isNumber = rule.type === 'integer' && /^-?\d{1,20}$/.test(argument);
-    const value = rule.read(isNumber ? BigInt(argument) : argument, [], (path, sentence) => {
-      throw new Fault('USAGE', `${flag}${keyPath(path)}: ${sentence}`);
-    });
-    return value === undefined ? {} : overrides(value);
-  };
-}
+/** Options override settings, whose defaults the help shows where they say something. */
+export const OPTIONS = {
+  config: optionalOption('--config <path>', word, 'Load a TOML file', FILES),
+  targetsConfig: optionalOption(
+    '--targets-config <path>',
+    word,
+    'Use the legacy flat target file instead of TOML targets',
+    { ...FILES, conflicts: ['--server-key', '--instance'] },
+  ),
+  licenseFile: optionalOption(
+    '--license-file <path>',
+    word,
+    'Override license_file; no start without a license',
+    FILES,
+  ),
+  app: optionalOption('--app <app>', application, 'Set the application metric set', {
+    ...TARGET,
+    shownDefault: shown(SETTINGS.app.fallback),
+  }),
+  serverKey: optionalOption(
+    '--server-key <key>',
+    name,
+    'Select a single target; clears TOML targets',
+    { ...TARGET, shownDefault: shown(SETTINGS.serverKeys.fallback) },
+  ),
+  instance: optionalOption(
+    '--instance <hint>',
+    line,
+    'Root hint; switches to single-target mode and clears TOML targets',
+    TARGET,
+  ),
+  enableMetricsHttp: flagOption('--enable-metrics-http', 'Enable the HTTP listener', OUTPUT),
+  metricsPort: optionalOption(
+    '--metrics-port <port>',
+    SETTINGS.metricsPort.rule,
+    'Override metrics_port',
+    { ...OUTPUT, shownDefault: shown(SETTINGS.metricsPort.fallback) },
+  ),
+  debug: flagOption('--debug', 'Enable debug diagnostics even when debug is false in TOML', OUTPUT),
+  checkConfig: flagOption(
+    '--check-config',
+    'Check the configuration and the license, report every fault, and exit',
+    OTHER,
+  ),
+  live: flagOption(
+    '--live',
+    'With --check-config: compare the configuration with the segments that are there',
+    OTHER,
+  ),
+};

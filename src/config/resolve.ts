@@ -1,10 +1,9 @@
 // Defaults, then the TOML file, then the command line: one frozen configuration (spec 1.1).
 import { dirname, isAbsolute, join } from 'node:path';
-import type { Arguments } from './arguments.js';
+import type { Arguments, Overrides } from './arguments.js';
+import { ConfigProblems } from './config-problems.js';
 import { checked } from '../rules/checked.js';
-import { invalid, problemAt } from '../document/document.js';
-import type { Document, Problem } from '../document/document.js';
-import { Fault } from '../errors.js';
+import type { Document } from '../document/document.js';
 import { CONFIG_FILE, TARGETS_FILE } from './file-rule.js';
 import type { ScopeConfig, TargetTable } from './file-rule.js';
 import type { Path } from '../document/key-path.js';
@@ -14,6 +13,7 @@ import type { Settings } from './settings.js';
 import { readTargetsFile } from './targets-file.js';
 import { readToml } from '../document/toml-file.js';
 import { warningsOf } from './warnings.js';
+import type { Listing } from './warnings.js';
 
 /** One target to export. Empty texts and lists stand for what is not given. */
 export interface TargetConfig {
@@ -40,36 +40,44 @@ export interface Config {
   readonly warnings: readonly string[];
   /** `file:line:column` of a value (or what is around it), or '' for what no file says. */
   at(path: Path): string;
-  /** The fault that tells of values that only others can judge, in the order of their files. */
-  invalid(complaints: readonly Complaint[]): Fault;
-}
-
-/** What is wrong with the value at a path. */
-export interface Complaint {
-  readonly path: Path;
-  readonly sentence: string;
+  /** The file that the value of a path comes from. */
+  documentOf(path: Path): Document;
+  /** False for a top-level key whose value is a default in place of one that is wrong or unreadable. */
+  isSound(key: string): boolean;
 }
 
 const NO_FILE: Document = { values: {}, places: new Places('', '', () => new Map()) };
+const DEFAULTS = checked(NO_FILE, CONFIG_FILE);
 
 /**
  * Reads the files that the arguments name and puts everything together.
- * @throws Fault CONFIG_INVALID that tells everything that is wrong with a file
+ * @param problems takes everything that is wrong; what is right can then be checked further
+ * @throws Fault CONFIG_INVALID with everything that is wrong where there is no `problems`
  */
-export function loadConfig(given: Arguments): Config {
+export function loadConfig(given: Arguments, problems?: ConfigProblems): Config {
+  const all = problems ?? new ConfigProblems();
+  const config = resolved(given, all);
+  if (problems === undefined) all.throwIfAny();
+  return config;
+}
+
+function resolved(given: Arguments, problems: ConfigProblems): Config {
   const { configFile, targetsFile, overrides } = given;
-  const toml = configFile === undefined ? NO_FILE : readToml(configFile);
-  const { targets: inToml, metricScopes: scopes, ...inFile } = checked(toml, CONFIG_FILE);
-  const legacy = targetsFile === undefined ? undefined : readTargetsFile(targetsFile);
-  const inLegacy = legacy ? checked(legacy, TARGETS_FILE).targets : undefined;
-  const listed = inLegacy ?? inToml;
+  const inConfig =
+    configFile === undefined ? NO_FILE : problems.attempt(() => readToml(configFile));
+  const toml = inConfig ?? NO_FILE;
+  const values = problems.of(toml).read(toml, CONFIG_FILE) ?? DEFAULTS;
+  const { targets: inToml, metricScopes: scopes, ...inFile } = values;
+  const legacy = targetsFile === undefined ? undefined : legacyTargets(targetsFile, problems);
+  const listed = legacy?.targets ?? inToml;
 
   const settings: Settings = Object.freeze({
     ...inFile,
     ...besideFile(configFile ?? '', inFile),
     ...overrides,
   });
-  const documentOf = (path: Path) => (path[0] === 'targets' && legacy ? legacy : toml);
+  const documentOf = (path: Path) =>
+    path[0] === 'targets' && legacy !== undefined ? legacy.document : toml;
   const selectsOne = overrides.serverKeys !== undefined || overrides.instance !== undefined;
   const mode = selectsOne || listed.length === 0 ? 'single' : 'multi';
   const targets = mode === 'single' ? [singleTarget(settings)] : listed.map(multiTarget);
@@ -82,13 +90,23 @@ export function loadConfig(given: Arguments): Config {
     warnings: warningsOf({
       given,
       toml: { document: toml, targets: inToml },
-      legacy: legacy && inLegacy && { document: legacy, targets: inLegacy },
+      legacy,
       settings,
       mode,
     }),
     at: (path: Path) => placeOf(path, documentOf(path), overrides),
-    invalid: (complaints: readonly Complaint[]) => faultOf(complaints, documentOf),
+    documentOf,
+    isSound: (key: string) =>
+      isOverridden(key, overrides) || (inConfig !== undefined && !problems.of(toml).concern(key)),
   });
+}
+
+/** The targets of a legacy file; undefined when it cannot be read. */
+function legacyTargets(file: string, problems: ConfigProblems): Listing | undefined {
+  const document = problems.attempt(() => readTargetsFile(file, (each) => problems.of(each)));
+  if (document === undefined) return undefined;
+  const values = problems.of(document).read(document, TARGETS_FILE);
+  return { document, targets: values?.targets ?? [] };
 }
 
 /** The path settings, seen from the folder of the file that names them. */
@@ -108,29 +126,15 @@ function singleTarget(settings: Settings): TargetConfig {
   return Object.freeze({ ...target, path: Object.freeze([]) });
 }
 
-function multiTarget({ serverKey, ...target }: TargetTable, index: number): TargetConfig {
+function multiTarget({ serverKey, index, ...target }: TargetTable): TargetConfig {
   const path = Object.freeze(['targets', index]);
   return Object.freeze({ ...target, serverKeys: Object.freeze([serverKey]), path });
 }
 
-function faultOf(complaints: readonly Complaint[], documentOf: (path: Path) => Document): Fault {
-  const byDocument = new Map<Document, Problem[]>();
-  for (const { path, sentence } of complaints) {
-    const document = documentOf(path);
-    const problems = byDocument.get(document) ?? [];
-    problems.push(problemAt(document.places, path, sentence));
-    byDocument.set(document, problems);
-  }
-  const messages = [...byDocument].map(
-    ([{ places }, problems]) => invalid(places, problems).message,
-  );
-  return new Fault('CONFIG_INVALID', messages.join('\n'));
-}
-
-function placeOf(path: Path, { places }: Document, overrides: Arguments['overrides']): string {
-  const overridden = Object.entries(SETTINGS).some(
-    ([name, { key }]) => key === path[0] && name in overrides,
-  );
-  const offset = overridden ? undefined : places.offset(path, 'value');
+function placeOf(path: Path, { places }: Document, overrides: Overrides): string {
+  const offset = isOverridden(path[0], overrides) ? undefined : places.offset(path, 'value');
   return offset === undefined ? '' : places.at(offset);
 }
+
+const isOverridden = (key: string | number | undefined, overrides: Overrides): boolean =>
+  Object.entries(SETTINGS).some(([name, field]) => field.key === key && name in overrides);

@@ -17,7 +17,7 @@ export function setAside(
 ): string {
   const inFile = isInFile ? 'the top-level app' : 'the default';
   const origin = overrides.app === undefined ? inFile : '--app';
-  return `[[targets]] are set aside by ${selectorOf(overrides)}; the single target is of application ${app} (${origin})`;
+  return `[[targets]] are ignored because of ${selectorOf(overrides)}; the single target has the application ${app} (${origin})`;
 }
 
 /**

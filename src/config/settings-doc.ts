@@ -2,7 +2,7 @@
 import { SCOPE, TARGET } from './file-rule.js';
 import { OPTIONS } from './options.js';
 import { SETTINGS } from './settings.js';
-import { fieldsMarkdown, markdownTable, plain } from '../rules/fields-markdown.js';
+import { fieldsMarkdown, optionsMarkdown } from '../rules/fields-markdown.js';
 
 /** The whole reference page of the configuration, as Markdown. */
 export function settingsMarkdown(): string {
@@ -11,10 +11,25 @@ export function settingsMarkdown(): string {
     '# Configuration',
     'A configuration is built from defaults, then the TOML file given with `--config`, then the',
     'command line; what comes later wins. Environment variables play no part. The file is a regular',
-    'file of at most 1 MiB of UTF-8 text. A file with faults is refused as a whole (exit status 2): every fault is told',
-    'in a line of its own with file, line, column, key, what was found and what is allowed, and',
-    '`--check-config` does nothing but that, and warns of a license that a start would refuse.',
-    '`examples/shm_exporter.toml` shows every key.',
+    'file of at most 1 MiB of UTF-8 text. `examples/shm_exporter.toml` shows every key.',
+    '',
+    'An invalid configuration is refused as a whole. Every fault of every file is reported in one run, in a line of its',
+    'own with file, line, column, key, what was found and what is allowed: values, classes, groups and seed paths of all',
+    'targets, catalogues, the targets file, and the license. Only a file that is not TOML hides what else is wrong in it.',
+    'The exit status is that of the first kind of fault: 2 for the configuration, 3 for the license.',
+    '',
+    '`--check-config` does this and exits, with 0 where a start would be accepted now. It also prints warnings: settings',
+    'without effect, an application that is nearly a known one, scopes that can select nothing, a license in its grace',
+    'period. They do not change the exit status.',
+    '',
+    '`--check-config --live` also looks once at each segment that the targets name. For each target it prints what every',
+    'server key shows, the root that the exporter would take, and how much of the tree it would track. It warns of',
+    'classes, groups, seed paths, a `variable` and metric scopes that match nothing in the tree as it is now, of rows of',
+    'the catalogue whose variable no object has (with the nearest name), of variables that a row cannot show, and of',
+    'variables that no row reads. What is not there now may come later, so none of this changes the exit status.',
+    '',
+    'A reload checks the configuration in the same way; an invalid one is reported and',
+    'ignored.',
     '',
     '## Top-level keys',
     fieldsMarkdown(SETTINGS),
@@ -29,8 +44,8 @@ export function settingsMarkdown(): string {
     '',
     fieldsMarkdown(SCOPE),
     '## Command-line options',
-    optionTable(),
-    '`--targets-config` cannot stand beside `--server-key` or `--instance`, which select a single',
+    optionsMarkdown(OPTIONS),
+    '`--targets-config` cannot be used with `--server-key` or `--instance`, which select a single',
     'target. Relative paths on the command line start at the current folder.',
     '',
     '## Legacy target file',
@@ -46,10 +61,4 @@ export function settingsMarkdown(): string {
     '```',
     '',
   ].join('\n');
-}
-
-function optionTable(): string {
-  const rows = OPTIONS.map(({ flags, meaning }) => [`\`${flags}\``, plain(meaning)]);
-  rows.push(['`--version`', 'Print the version'], ['`--help`', 'Print the help']);
-  return markdownTable(['Option', 'Effect'], rows);
 }

@@ -5,7 +5,7 @@ import { optional } from '../rules/table.js';
 import type { ValuesOf } from '../rules/table.js';
 
 /** The longest wait that a Node timer can hold. */
-const LONGEST_TIMER_MS = 2_147_483_647;
+const MAX_TIMER_MS = 2_147_483_647;
 
 /** One row a key: TOML key, default, rule, meaning. */
 export const SETTINGS = {
@@ -40,19 +40,19 @@ export const SETTINGS = {
     'classes',
     [],
     words,
-    'Class aliases of the application to be tracked; empty tracks all',
+    'Class aliases of the application to track; empty tracks all',
   ),
   seedPathGroups: optional(
     'seed_path_groups',
     [],
     words,
-    'Named groups of seed paths of the application to be tracked',
+    'Named groups of seed paths of the application to track',
   ),
   seedPaths: optional(
     'seed_paths',
     [],
     words,
-    'Seed paths to be tracked, with what is below them; @root stands for the variables of the root itself',
+    'Seed paths to track, with everything below them; @root stands for the variables of the root itself',
   ),
   serverKeys: optional(
     'server_keys',
@@ -63,14 +63,14 @@ export const SETTINGS = {
   metricsIntervalSeconds: optional(
     'metrics_interval_seconds',
     10,
-    integer(1, Math.floor(LONGEST_TIMER_MS / 1000)),
+    integer(1, Math.floor(MAX_TIMER_MS / 1000)),
     'Seconds between stdout snapshots',
   ),
   renderMinIntervalMs: optional(
     'render_min_interval_ms',
     250,
-    integer(0, LONGEST_TIMER_MS),
-    'Least spacing of the renders of one target; 0 renders at every update',
+    integer(0, MAX_TIMER_MS),
+    'Minimum time between two renders of one target; 0 renders at every update',
   ),
   targetWorkers: optional(
     'target_workers',
@@ -94,7 +94,7 @@ export const SETTINGS = {
     'worker_rebalance_enabled',
     false,
     flag,
-    'Moves targets between partitions now and then to even out their load',
+    'Moves targets between partitions from time to time to balance their load',
   ),
   debug: optional('debug', false, flag, 'Logs syncs, updates and lookups in detail'),
   metricsHttpEnabled: optional(
@@ -119,7 +119,7 @@ export const SETTINGS = {
   httpResponseTimeoutSeconds: optional(
     'http_response_timeout_seconds',
     120,
-    integer(1, Math.floor(LONGEST_TIMER_MS / 1000)),
+    integer(1, Math.floor(MAX_TIMER_MS / 1000)),
     'Seconds that one HTTP answer may take, from its request to its last byte',
   ),
   httpHeaderTimeoutSeconds: optional(
@@ -144,7 +144,7 @@ export const SETTINGS = {
     'license_file',
     '',
     line,
-    'License file, needed for a normal start; a relative path starts at the folder of the configuration file',
+    'License file, required for a normal start; a relative path starts at the folder of the configuration file',
   ),
   catalogueFiles: optional(
     'catalogue_files',

@@ -48,4 +48,4 @@ const unquoted = (value: string) =>
   value.startsWith('"') ? value.slice(1, -1).replace(/\\(.)/g, '$1') : value;
 
 const misspelling = (rest: string) =>
-  `found ${quoted(/^\S*/.exec(rest)?.[0] ?? '')}, allowed is key=value or key="value", with \\" and \\\\ inside quotes`;
+  `found ${quoted(/^\S*/.exec(rest)?.[0] ?? '')}, allowed: key=value or key="value", with \\" and \\\\ inside quotes`;

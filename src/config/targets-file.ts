@@ -1,6 +1,6 @@
 // Reads the legacy flat target file: one `target key=value …` a line (spec 2.4).
-import { invalid } from '../document/document.js';
-import type { Document, Problem } from '../document/document.js';
+import type { Document } from '../document/document.js';
+import { Problems } from '../rules/problems.js';
 import { TARGET } from './file-rule.js';
 import { quoted } from '../document/key-path.js';
 import type { Path } from '../document/key-path.js';
@@ -17,20 +17,29 @@ const LISTS = new Set(
     .map(({ key }) => key),
 );
 
-/**
- * The raw targets of a legacy file, in the shape of a TOML file with `[[targets]]`.
- * @throws Fault CONFIG_INVALID when it cannot be read, names no target, or has misspelt lines
- */
-export const readTargetsFile = (file: string): Document => parseTargets(file, readText(file));
+/** Takes the problems of a document. */
+export type ProblemsOf = (document: Document) => Problems;
 
-/** The raw targets of such a text; `file` is its name in messages. */
-export function parseTargets(file: string, text: string): Document {
+/**
+ * The raw targets of a legacy file, in the shape of a TOML file with `[[targets]]`. Lines that are
+ * misspelt become problems.
+ * @throws Fault CONFIG_INVALID when it cannot be read
+ */
+export const readTargetsFile = (file: string, problemsOf: ProblemsOf): Document =>
+  parseTargets(file, readText(file), problemsOf);
+
+/**
+ * The raw targets of such a text; `file` is its name in messages.
+ * @throws Fault CONFIG_INVALID for misspelt lines where nobody takes the problems
+ */
+export function parseTargets(file: string, text: string, problemsOf?: ProblemsOf): Document {
   const marks = new Map<string, Mark>();
   const places = new Places(file, text, () => marks);
   const note = (path: Path, key: number, value: number) =>
     marks.set(markOf(['targets', ...path]), { key, value });
   const targets: Record<string, unknown>[] = [];
-  const problems: Problem[] = [];
+  const document: Document = { values: { targets }, places };
+  const problems = problemsOf?.(document) ?? new Problems(places);
 
   let offset = 0;
   for (const line of text.split('\n')) {
@@ -39,17 +48,17 @@ export function parseTargets(file: string, text: string): Document {
       if (words.length > 0) targets.push(targetOf(words, targets.length, note));
     } catch (thrown) {
       if (!(thrown instanceof Misspelt)) throw thrown;
-      problems.push({ offset: thrown.offset, text: thrown.message });
+      problems.note({ offset: thrown.offset, text: thrown.message });
     }
     offset += line.length + 1;
   }
-  if (targets.length === 0 && problems.length === 0)
-    problems.push({
+  if (targets.length === 0 && problems.count === 0)
+    problems.note({
       offset: 0,
-      text: 'found no target, needed is a line such as target app=ads server_key=82',
+      text: 'found no target, needed: a line such as target app=ads server_key=82',
     });
-  if (problems.length > 0) throw invalid(places, problems);
-  return { values: { targets }, places };
+  if (problemsOf === undefined) problems.throwIfAny();
+  return document;
 }
 
 type Note = (path: Path, key: number, value: number) => void;
@@ -58,13 +67,13 @@ function targetOf([first, ...pairs]: readonly Word[], index: number, note: Note)
   if (first?.whole !== 'target')
     throw new Misspelt(
       first?.keyAt ?? 0,
-      `found ${quoted(first?.whole ?? '')}, allowed is a line that starts with target`,
+      `found ${quoted(first?.whole ?? '')}, allowed: a line that starts with target`,
     );
   note([index], first.keyAt, first.keyAt);
   const target = new Map<string, unknown>();
   for (const { key, value, keyAt, valueAt } of pairs) {
     if (value === undefined)
-      throw new Misspelt(keyAt, `found ${quoted(key)} without "=", allowed is key=value`);
+      throw new Misspelt(keyAt, `found ${quoted(key)} without "=", allowed: key=value`);
     if (target.has(key)) throw new Misspelt(keyAt, `${key} is set twice in this line`);
     note([index, key], keyAt, valueAt);
     const items = LISTS.has(key) ? itemsOf(value) : [];

@@ -1,4 +1,4 @@
-// What in a configuration is valid and hardly meant: said once, at the start.
+// Warnings about a configuration that is valid and probably not what its author intends.
 import type { Document } from '../document/document.js';
 import type { Path } from '../document/key-path.js';
 import type { Arguments } from './arguments.js';
@@ -51,7 +51,7 @@ function aboutSingle({ given, toml, settings }: Loaded): readonly string[] {
   return [
     ...at(document, ['targets'], setAside(overrides, isInFile, settings)),
     ...[...others].flatMap(([index, app]) => {
-      const sentence = `targets[${index}] is of application ${app}; if it is meant, add --app ${app}`;
+      const sentence = `targets[${index}] has the application ${app}; to select it, add --app ${app}`;
       return at(document, ['targets', index], sentence);
     }),
   ];
@@ -63,7 +63,7 @@ function aboutMulti({ given, toml, legacy }: Loaded): readonly string[] {
   const { document, targets } = legacy ?? toml;
   return [
     ...(legacy && toml.targets.length > 0
-      ? at(toml.document, ['targets'], '[[targets]] are set aside by --targets-config')
+      ? at(toml.document, ['targets'], '[[targets]] are ignored because of --targets-config')
       : []),
     ...SINGLE_TARGET_KEYS.flatMap((key) =>
       at(toml.document, [key], `${key} has no effect beside ${others}`),

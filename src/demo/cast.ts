@@ -10,6 +10,7 @@ import {
   configuration,
 } from './configuration.js';
 import type { DemoTarget } from './configuration.js';
+import { ExporterNews } from './exporter-news.js';
 import type { DemoOptions } from './options.js';
 
 const DAY_MS = 86_400_000;
@@ -26,8 +27,8 @@ export interface CastParts {
   readonly log: (line: string) => void;
   /** Called once, when the exporter serves all targets. */
   readonly onReady: () => void;
-  /** Called when a process ends, by itself or by us. */
-  readonly onEnd: (name: string, ended: Ended) => void;
+  /** Called when a process ends, by itself or by us; `again` starts one anew that can be. */
+  readonly onEnd: (name: string, ended: Ended, again?: () => void) => void;
 }
 
 /** Starts the simulated servers at once, and the bridge behind one; the exporter follows when all are there. */
@@ -38,14 +39,14 @@ export function startCast(parts: CastParts): void {
     if (--missing === 0) startExporter(parts);
   };
   for (const target of TARGETS) startSimulator(parts, target, onReady);
-  startComponent(parts, onReady);
+  startComponent(parts, '0', (url) => {
+    startBridge(parts, url, onReady);
+  });
 }
 
-function startSimulator(
-  { children, belongings, log, onEnd }: CastParts,
-  { app, serverKey, root }: DemoTarget,
-  onReady: () => void,
-): void {
+function startSimulator(parts: CastParts, target: DemoTarget, onReady: () => void): void {
+  const { children, belongings, log, onEnd } = parts;
+  const { app, serverKey, root } = target;
   children.start({
     program: 'simulator/cli.js',
     args: [
@@ -57,27 +58,38 @@ function startSimulator(
       else log(line);
     },
     onEnd: (ended) => {
-      onEnd(`the simulated ${app}`, ended);
+      onEnd(`the simulated ${app}`, ended, () => {
+        startSimulator(parts, target, () => undefined);
+      });
     },
   });
 }
 
-/** A server that publishes nothing, but shows its tree over HTTP; the bridge follows it. */
-function startComponent(parts: CastParts, onReady: () => void): void {
+/**
+ * A server that publishes nothing, but shows its tree over HTTP; the bridge follows it.
+ * @param port where it listens; 0 for any, and then `onUrl` hears where
+ */
+function startComponent(parts: CastParts, port: string, onUrl: (url: string) => void): void {
   const { children, belongings, log, onEnd } = parts;
+  let ownPort = port;
   children.start({
     program: 'simulator/cli.js',
     args: [
-      ...['--app', BRIDGED.app, '--root', BRIDGED.root, '--json-port', '0'],
+      ...['--app', BRIDGED.app, '--root', BRIDGED.root, '--json-port', port],
       ...['--context-id', belongings.contextId, ...LIFE],
     ],
     onLine: (line) => {
       const [, url] = /^serving (\S+)$/.exec(line) ?? [];
-      if (url !== undefined) startBridge(parts, url, onReady);
-      else if (line !== 'ready') log(line);
+      if (url !== undefined) {
+        ownPort = new URL(url).port;
+        onUrl(url);
+      } else if (line !== 'ready') log(line);
     },
     onEnd: (ended) => {
-      onEnd(`the simulated ${BRIDGED.app} behind the bridge`, ended);
+      onEnd(`the simulated ${BRIDGED.app} behind the bridge`, ended, () => {
+        // Where the bridge looks for it.
+        startComponent(parts, ownPort, () => undefined);
+      });
     },
   });
 }
@@ -112,12 +124,15 @@ function startExporter({ children, onEnd, ...parts }: CastParts): void {
     nameOf(BRIDGED),
     nameOf({ ...BRIDGED, app: BRIDGE_APP }),
   ]);
+  const news = new ExporterNews();
   children.start({
     program: 'cli.js',
     args: ['--config', writeConfiguration(parts)],
     onLine: (line) => {
       const [, target = ''] = / info target (\S+ on \S+) ready: /.exec(line) ?? [];
       if (waiting.delete(target) && waiting.size === 0) parts.onReady();
+      const text = waiting.size === 0 ? news.of(line) : undefined;
+      if (text !== undefined) parts.log(text);
       if (!/^\S+ info /.test(line)) parts.log(line);
     },
     onEnd: (ended) => {

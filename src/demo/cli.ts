@@ -2,6 +2,7 @@
 // npm run demo: simulated servers, a bridge, an evaluation license and the exporter, until Ctrl-C.
 // `-- --stdout` shows the other sink, `-- --port N` listens elsewhere.
 import { fstatSync } from 'node:fs';
+import { packageVersion } from '../document/package-version.js';
 import { Fault, messageOf } from '../errors.js';
 import { Belongings } from './belongings.js';
 import { EXPORTER, startCast } from './cast.js';
@@ -9,18 +10,23 @@ import { Children } from './children.js';
 import type { Ended } from './children.js';
 import { INTERVAL_SECONDS } from './configuration.js';
 import { invitation } from './invitation.js';
+import { lineageWatch } from './lineage.js';
 import { parseOptions } from './options.js';
+import type { DemoOptions } from './options.js';
+import { Restarts } from './restarts.js';
 
 /** How long a process may take to end before it is ended. */
 const PATIENCE_MS = 6000;
 const READY_WITHIN_MS = 30_000;
 const PULSE_MS = 3000;
+const RESTART_MS = 5000;
+const MAX_RESTARTS_A_MINUTE = 5;
+const LINEAGE_MS = 500;
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 const complain = (text: string): void => void process.stderr.write(`${text}\n`);
 
-function run(args: readonly string[]): void {
-  const options = parseOptions(args);
+function run(options: DemoOptions): void {
   // Documents have stdout for themselves.
   const say = options.isStdout
     ? complain
@@ -30,7 +36,9 @@ function run(args: readonly string[]): void {
     belongings.remove();
   });
   const children = new Children(process.execPath);
+  const restarts = new Restarts(MAX_RESTARTS_A_MINUTE, () => performance.now());
   let isEnding = false;
+  let isReady = false;
   const end = (status: number): void => {
     if (isEnding) return;
     isEnding = true;
@@ -54,11 +62,17 @@ function run(args: readonly string[]): void {
       end(0);
     });
 
+  if (process.env['npm_lifecycle_event'] !== undefined) {
+    const isOrphan = lineageWatch(() => process.ppid);
+    setInterval(() => {
+      if (isOrphan()) end(0);
+    }, LINEAGE_MS).unref();
+  }
   say(
     `Starting four simulated servers, a bridge and the exporter; their files are in ${belongings.folder}`,
   );
   const late = setTimeout(() => {
-    fail(`not everything was ready within ${READY_WITHIN_MS / 1000} seconds`);
+    fail(`not every target was ready within ${READY_WITHIN_MS / 1000} seconds`);
   }, READY_WITHIN_MS);
   startCast({
     options,
@@ -69,12 +83,19 @@ function run(args: readonly string[]): void {
       if (!isEnding) complain(line);
     },
     onReady: () => {
+      isReady = true;
       clearTimeout(late);
-      if (options.isStdout) say(`All are ready; their documents come every ${INTERVAL_SECONDS} s`);
+      if (options.isStdout)
+        say(`All targets are ready; their snapshots follow every ${INTERVAL_SECONDS} s`);
       else say(invitation(options.port).join('\n'));
       if (!options.isStdout && isPipe(1)) setInterval(pulse, PULSE_MS);
     },
-    onEnd: (name: string, { status, how }: Ended) => {
+    onEnd: (name: string, { status, how }: Ended, again) => {
+      if (again !== undefined && isReady && !isEnding && restarts.take()) {
+        complain(`demo: ${name} ended ${how}; it starts again in ${RESTART_MS / 1000} seconds`);
+        setTimeout(again, RESTART_MS);
+        return;
+      }
       // The exporter ends well when nobody reads its documents any more.
       if (status === 0) end(0);
       else fail(`${name} ended ${how}${status === 4 ? hintOf(name) : ''}`, status);
@@ -95,7 +116,9 @@ const isPipe = (fd: number): boolean => {
 const pulse = (): void => void process.stdout.write('\n');
 
 try {
-  run(process.argv.slice(2));
+  const line = parseOptions(process.argv.slice(2), packageVersion());
+  if (line.kind === 'text') process.stdout.write(line.text);
+  else run(line.options);
 } catch (error) {
   complain(`demo: ${messageOf(error)}`);
   process.exit(error instanceof Fault ? error.exit : 1);

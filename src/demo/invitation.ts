@@ -29,7 +29,7 @@ export function invitation(port: number): readonly string[] {
   ];
   return [
     '',
-    'Four simulated servers are served, whose clients come and go; one of them through a bridge. Try:',
+    'The exporter serves four simulated servers, whose clients come and go; one of them through a bridge. Try:',
     '',
     ...tries.flatMap(([command, what]) => [`  # ${what}`, `  ${command}`]),
     '',

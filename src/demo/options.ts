@@ -1,32 +1,43 @@
 // What the demo is asked for on its command line.
-import { parseArgs } from 'node:util';
-import { Fault, messageOf } from '../errors.js';
+import { readCommandLine } from '../rules/command-line.js';
+import type { CommandLine } from '../rules/command-line.js';
+import { defaultOption, flagOption } from '../rules/command-option.js';
+import type { Given } from '../rules/command-option.js';
+import { integer } from '../rules/rule.js';
 
-export interface DemoOptions {
-  /** Prints documents instead of serving them. */
-  readonly isStdout: boolean;
-  /** Where the exporter listens, 1 to 65535. */
-  readonly port: number;
-}
+export const OPTIONS = {
+  isStdout: flagOption('--stdout', 'Print snapshots instead of serving them'),
+  port: defaultOption(
+    '--port <port>',
+    9464,
+    integer(1, 65_535),
+    'Port of the exporter at 127.0.0.1',
+  ),
+};
 
-const USAGE = 'usage: npm run demo -- [--stdout] [--port N]';
-const DEFAULT_PORT = '9464';
+export type DemoOptions = Given<typeof OPTIONS>;
 
-/** @throws Fault USAGE with the usage on a line of its own */
-export function parseOptions(args: readonly string[]): DemoOptions {
-  try {
-    const { values } = parseArgs({
-      args: [...args],
-      options: {
-        stdout: { type: 'boolean', default: false },
-        port: { type: 'string', default: DEFAULT_PORT },
-      },
-    });
-    const port = /^[1-9]\d{0,4}$/.test(values.port) ? Number(values.port) : 0;
-    if (port < 1 || port > 65_535)
-      throw new RangeError(`port ${JSON.stringify(values.port)}, allowed: 1 to 65535`);
-    return { isStdout: values.stdout, port };
-  } catch (error) {
-    throw new Fault('USAGE', `${messageOf(error)}\n${USAGE}`);
-  }
-}
+export const PROGRAM = {
+  name: 'demo',
+  purpose: `Starts four simulated servers, a bridge to one of them, and the exporter, and
+prints addresses to try. Ctrl-C ends all of them and leaves nothing behind.`,
+  usage: '[options], or: npm run demo -- [options]',
+  options: OPTIONS,
+  examples: [
+    ['Serve metrics at http://127.0.0.1:9464/metrics', 'npm run demo'],
+    ['Use another port', 'npm run demo -- --port 9500'],
+    ['Print snapshots', 'npm run demo -- --stdout'],
+  ] as const,
+  statuses: {
+    0: 'normal end',
+    1: 'unexpected failure, or not ready in time',
+    2: 'wrong usage',
+    4: 'listener or shared memory cannot be used',
+  },
+};
+
+/** @throws Fault USAGE for unknown options and refused arguments */
+export const parseOptions = (
+  argv: readonly string[],
+  version: string,
+): CommandLine<typeof OPTIONS> => readCommandLine(PROGRAM, argv, version);

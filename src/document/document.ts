@@ -17,7 +17,7 @@ export interface Problem {
 }
 
 /** A file with thousands of faults has one cause, and nobody reads thousands of lines. */
-const MOST_SHOWN = 100;
+const MAX_SHOWN = 100;
 
 /** A complaint about the value of `path`, or about its key when `mark` says so. */
 export function problemAt(
@@ -34,7 +34,7 @@ export function problemAt(
 export function invalid(places: Places, problems: readonly Problem[]): Fault {
   const sorted = problems.toSorted((a, b) => a.offset - b.offset);
   const lines = sorted
-    .slice(0, MOST_SHOWN)
+    .slice(0, MAX_SHOWN)
     .map(({ offset, text }) => `${places.at(offset)}: ${text}`);
   const more = problems.length - lines.length;
   if (more > 0) lines.push(`${places.file}: and ${more} more problems`);

@@ -1,41 +1,65 @@
-// Reads the bytes of regular files, within bounds and without waiting for anybody.
+// Reads regular files within a bound and without waiting: the one way to the files that a user names.
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import type { Stats } from 'node:fs';
-import { Fault, messageOf } from '../errors.js';
+import { Fault } from '../errors.js';
+import { systemReason } from './system-reason.js';
 
-/** Without waiting for whoever writes to a pipe: a reload could not read it again anyway. */
+/** Opening does not wait for the writer of a pipe: a reload could not read a pipe again anyway. */
 const AT_ONCE = constants.O_RDONLY | constants.O_NONBLOCK;
+const CHUNK_BYTES = 65_536;
+const KIB = 1024;
+
+/** How a file is read, and how it is refused. */
+export interface Reading {
+  readonly maxBytes: number;
+  /** Throws for a regular file that must not be read. */
+  readonly inspect?: (stats: Stats) => void;
+  /** The fault for a clause such as `is a folder`; `place` is the file, or a place in it. */
+  readonly refusal?: (place: string, clause: string) => Fault;
+}
+
+export const configFault = (place: string, clause: string): Fault =>
+  new Fault('CONFIG_INVALID', `${place}: ${clause}`);
 
 /**
- * The first `most` bytes of a file at most. Files under /proc have a size of 0, whatever they hold.
- * @param inspect throws for a regular file that is not to be read
- * @throws Fault CONFIG_INVALID when it cannot be read or is no regular file
+ * The bytes of a file. Files under /proc have a size of 0, whatever they hold.
+ * @throws Fault of `refusal` when it cannot be read, is no regular file, or is larger than `maxBytes`
  */
-export function readRegularFile(
-  file: string,
-  most: number,
-  inspect: (stats: Stats) => void = () => undefined,
-): Buffer {
+export function readRegularFile(file: string, reading: Reading): Buffer {
+  const { maxBytes, refusal = configFault } = reading;
   try {
-    const descriptor = openSync(file, AT_ONCE);
-    try {
-      const stats = fstatSync(descriptor);
-      const kind = kindOf(stats);
-      if (kind !== undefined)
-        throw new Fault('CONFIG_INVALID', `${file}: is ${kind}, needed is a regular file`);
-      inspect(stats);
-      const bytes = Buffer.alloc(most);
-      let length = 0;
-      for (let count = -1; count !== 0 && length < most; length += count)
-        count = readSync(descriptor, bytes, length, most - length, null);
-      return bytes.subarray(0, length);
-    } finally {
-      closeSync(descriptor);
-    }
+    const bytes = readWhole(file, reading);
+    if (bytes.length <= maxBytes) return bytes;
+    throw refusal(file, `is larger than ${sizeText(maxBytes)}, which is the limit`);
   } catch (cause) {
     if (cause instanceof Fault) throw cause;
-    throw new Fault('CONFIG_INVALID', `${file}: cannot be read: ${reasonOf(cause)}`, { cause });
+    throw refusal(file, `cannot be read: ${systemReason(cause)}`);
   }
+}
+
+function readWhole(file: string, { maxBytes, inspect, refusal = configFault }: Reading): Buffer {
+  const descriptor = openSync(file, AT_ONCE);
+  try {
+    const stats = fstatSync(descriptor);
+    const kind = kindOf(stats);
+    if (kind !== undefined) throw refusal(file, `is ${kind}, needed: a regular file`);
+    inspect?.(stats);
+    return readUpTo(descriptor, maxBytes + 1);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function readUpTo(descriptor: number, maxBytes: number): Buffer {
+  const chunks: Buffer[] = [];
+  for (let length = 0; length < maxBytes;) {
+    const chunk = Buffer.alloc(Math.min(CHUNK_BYTES, maxBytes - length));
+    const count = readSync(descriptor, chunk, 0, chunk.length, null);
+    if (count === 0) break;
+    chunks.push(chunk.subarray(0, count));
+    length += count;
+  }
+  return Buffer.concat(chunks);
 }
 
 /** What a file is instead of a regular one. */
@@ -45,16 +69,7 @@ function kindOf(stats: Stats): string | undefined {
   return stats.isFIFO() ? 'a pipe' : 'a device';
 }
 
-const REASONS: Readonly<Record<string, string>> = {
-  ENOENT: 'no such file',
-  ENOTDIR: 'a part of its path is no folder',
-  EACCES: 'permission denied',
-  ELOOP: 'its links lead in a circle',
-  ENAMETOOLONG: 'the name is too long',
-  ENXIO: 'it is a socket',
-};
-
-function reasonOf(cause: unknown): string {
-  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
-  return REASONS[code] ?? messageOf(cause);
+function sizeText(bytes: number): string {
+  if (bytes % KIB !== 0) return `${bytes} bytes`;
+  return bytes % (KIB * KIB) === 0 ? `${bytes / KIB / KIB} MiB` : `${bytes / KIB} KiB`;
 }

@@ -1,27 +1,21 @@
 // shm_exporter: arguments in, exit status out.
-import { readFileSync } from 'node:fs';
 import { Subject, Subscription } from 'rxjs';
 import { parseArguments } from '../config/arguments.js';
 import type { Arguments } from '../config/arguments.js';
-import { loadConfig } from '../config/resolve.js';
+import { packageVersion } from '../document/package-version.js';
 import { Fault, messageOf } from '../errors.js';
-import { readLicense } from '../license/license-file.js';
 import { logWriter } from '../logs/log-writer.js';
 import { logger } from '../logs/log.js';
 import { posixMemory } from '../native/os/posix.js';
-import { planTargets } from './plan.js';
-import { scopeWarnings } from './scope-warnings.js';
+import { segmentWatches } from '../native/segment/segment-watch.js';
+import { checkReload, checkStart, warningsOf } from './check-start.js';
+import { liveCheck } from './live/live-check.js';
 import { service } from './service.js';
 import type { Planned } from './service.js';
 import { pipeWriter } from '../sinks/stdout/pipe-writer.js';
 
 /** Running responses may take this long after a signal. */
 const DRAIN_MS = 5000;
-
-const version = (): string => {
-  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
-  return (JSON.parse(text) as { version: string }).version;
-};
 
 const say = logWriter(process.stderr, process.stderr.fd);
 
@@ -48,38 +42,25 @@ function print(text: string): void {
   process.stdout.write(text);
 }
 
-const warningsOf = ({ config, plan: targets }: Planned): readonly string[] => [
-  ...config.warnings,
-  ...targets.flatMap(({ warnings }) => warnings),
-  ...scopeWarnings(config, targets),
-];
-
-/** What is to be said of the license that a start would need. */
-function licenseWarnings({ config }: Planned): readonly string[] {
-  try {
-    const { warning } = readLicense(config.settings.licenseFile, new Date());
-    return warning === '' ? [] : [warning];
-  } catch (error) {
-    if (!(error instanceof Fault)) throw error;
-    return [`${messageOf(error)}; a start would be refused now`];
-  }
-}
-
-/** Everything that a configuration says, checked. */
-function plan(given: Arguments): Planned {
-  const config = loadConfig(given);
-  return { config, plan: planTargets(config) };
+/** Says why a start is refused; the exit status is that of the first fault. */
+function refuse(faults: readonly Fault[]): never {
+  for (const { message } of faults) say(`shm_exporter: ${message}\n`);
+  process.exit(faults[0]?.exit ?? 1);
 }
 
 function run(given: Arguments): void {
-  const planned = plan(given);
+  const start = checkStart(given, new Date());
+  if (start.kind === 'refused') {
+    start.warnings.forEach((warning) => say(`warning: ${warning}\n`));
+    refuse(start.faults);
+  }
+  const { planned, license, warnings } = start;
   const { settings } = planned.config;
   const log = logger(say, () => new Date(), settings.debug);
   const warn = (message: string): void => {
     log({ level: 'warning', message });
   };
-  warningsOf(planned).forEach(warn);
-  const license = readLicense(settings.licenseFile, new Date());
+  warnings.forEach(warn);
   const reload$ = new Subject<Planned>();
   const running = new Subscription();
   const stop = (signal: NodeJS.Signals): void => {
@@ -93,17 +74,17 @@ function run(given: Arguments): void {
   process.once('SIGINT', stop);
   process.on('SIGHUP', () => {
     try {
-      const next = plan(given);
+      const next = checkReload(given);
       warningsOf(next).forEach(warn);
       reload$.next(next);
     } catch (error) {
       if (!(error instanceof Fault)) throw error;
-      warn('configuration not reloaded, everything stays as it was:');
+      warn('configuration not reloaded, the present one stays in use:');
       messageOf(error).split('\n').forEach(warn);
     }
   });
   const around = {
-    version: version(),
+    version: packageVersion(),
     memory: posixMemory,
     unixMs: () => Date.now(),
     stdout: () => pipeWriter(1),
@@ -118,21 +99,32 @@ function run(given: Arguments): void {
   );
 }
 
+/** What the segments that are there make of the configuration. */
+function liveLines(planned: Planned): readonly string[] {
+  const watchOf = segmentWatches(posixMemory(), planned.config.settings);
+  return liveCheck(planned, watchOf).map((line) => `${line}\n`);
+}
+
+/** Prints what a start would warn of, and why it would be refused. */
+function check(given: Arguments, isLive: boolean): void {
+  const start = checkStart(given, new Date());
+  const warnings = [
+    ...start.warnings,
+    ...(start.kind === 'accepted' ? [start.license.warning].filter(Boolean) : []),
+  ].map((warning) => `warning: ${warning}\n`);
+  const { planned } = start;
+  const live = isLive && planned !== undefined ? liveLines(planned) : [];
+  print(
+    `${live.join('')}${warnings.join('')}${start.kind === 'accepted' ? 'configuration is valid\n' : ''}`,
+  );
+  if (start.kind === 'refused') refuse(start.faults);
+}
+
 function main(): void {
-  const invocation = parseArguments(process.argv.slice(2), version());
-  if (invocation.kind === 'print') {
-    print(invocation.text);
-    return;
-  }
-  if (invocation.kind === 'run') {
-    run(invocation.arguments);
-    return;
-  }
-  const planned = plan(invocation.arguments);
-  const warnings = [...warningsOf(planned), ...licenseWarnings(planned)]
-    .map((warning) => `warning: ${warning}\n`)
-    .join('');
-  print(`${warnings}configuration is valid\n`);
+  const invocation = parseArguments(process.argv.slice(2), packageVersion());
+  if (invocation.kind === 'print') print(invocation.text);
+  else if (invocation.kind === 'check') check(invocation.arguments, invocation.isLive);
+  else run(invocation.arguments);
 }
 
 try {

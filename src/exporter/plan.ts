@@ -2,11 +2,12 @@
 import { loadCatalogues } from '../catalogue/builtin.js';
 import type { Catalogue, CatalogueText } from '../catalogue/catalogue.js';
 import { compileFilters } from '../catalogue/match/filters.js';
-import type { Complaint, Config, TargetConfig } from '../config/resolve.js';
+import { ConfigProblems } from '../config/config-problems.js';
+import type { Config, TargetConfig } from '../config/resolve.js';
 import { keyPath, quoted } from '../document/key-path.js';
-import { hint, nearest } from '../document/nearest.js';
+import { hint } from '../document/nearest.js';
 import { readText } from '../document/text-file.js';
-import { Fault } from '../errors.js';
+import type { Fault } from '../errors.js';
 import type { TargetDefinition } from '../targets/definition.js';
 import { FORMAT_NAMES } from '../targets/formats.js';
 
@@ -14,7 +15,7 @@ export interface PlannedTarget {
   /** Undefined for an application that describes itself. */
   readonly catalogue: Catalogue | undefined;
   readonly definition: TargetDefinition;
-  /** What is allowed and hardly meant, a sentence each. */
+  /** Warnings about what is valid and probably not intended, a sentence each. */
   readonly warnings: readonly string[];
 }
 
@@ -23,44 +24,52 @@ export type Plan = readonly PlannedTarget[];
 
 /**
  * Checks what the configuration says of applications, classes, groups and catalogue files.
- * @throws Fault CONFIG_INVALID with a line for everything that is wrong in any file or target
+ * @param problems takes everything that is wrong in any file or target
+ * @throws Fault CONFIG_INVALID with all of it where there is no `problems`
  */
-export function planTargets(config: Config): Plan {
-  const complaints: Complaint[] = [];
-  const inCatalogues: Fault[] = [];
-  const texts = readTexts(config, complaints);
-  const catalogues = loadCatalogues(texts, (fault) => inCatalogues.push(fault));
-  /** Otherwise an application may be that of a file that was refused: nothing can be said of it. */
-  const isWhole = complaints.length === 0 && inCatalogues.length === 0;
-
-  const plan = config.targets.map((target) => {
-    complaints.push(...complaintsOnFormat(target));
-    const catalogue = catalogues.get(target.app);
-    const near = catalogue ? undefined : nearest(target.app, catalogues.keys());
-    const hint = near === undefined ? '' : `; the nearest known application is ${near}`;
-    compileFilters(catalogue, target, (path, sentence) => {
-      if (isWhole || catalogue !== undefined)
-        complaints.push({ path: [...target.path, ...path], sentence: `${sentence}${hint}` });
-    });
-    const warnings = near === undefined ? [] : [nearMiss(config, target, hint)];
-    const definition = definitionOf(target, config, catalogue);
-    return { catalogue, definition, warnings };
-  });
-  const faults = [...(complaints.length > 0 ? [config.invalid(complaints)] : []), ...inCatalogues];
-  if (faults.length > 0)
-    throw new Fault('CONFIG_INVALID', faults.map(({ message }) => message).join('\n'));
+export function planTargets(config: Config, problems?: ConfigProblems): Plan {
+  const all = problems ?? new ConfigProblems();
+  const plan = planned(config, all);
+  if (problems === undefined) all.throwIfAny();
   return plan;
 }
 
-const complaintsOnFormat = ({ format, path }: TargetConfig): readonly Complaint[] =>
-  FORMAT_NAMES.includes(format)
-    ? []
-    : [
-        {
-          path: [...path, 'format'],
-          sentence: `found ${quoted(format)}${hint(format, FORMAT_NAMES)}, allowed is ${FORMAT_NAMES.join(' or ')}`,
-        },
-      ];
+function planned(config: Config, problems: ConfigProblems): Plan {
+  const faults: Fault[] = [];
+  const { texts, areWhole } = readTexts(config, problems);
+  const catalogues = loadCatalogues(texts, (fault) => faults.push(fault));
+  // Else an application may be that of a file that was refused: nothing can be said of it.
+  const areAllKnown = areWhole && faults.length === 0 && config.isSound('catalogue_files');
+
+  const plan = config.targets.map((target) => {
+    checkFormat(target, config, problems);
+    const catalogue = catalogues.get(target.app);
+    const guess = catalogue ? '' : hint(target.app, catalogues.keys());
+    // The default in place of a wrong application says nothing about the classes.
+    const isMeant = target.path.length > 0 || config.isSound('app');
+    compileFilters(catalogue, target, (inside, sentence) => {
+      if (!isMeant || (catalogue === undefined && !areAllKnown)) return;
+      const path = [...target.path, ...inside];
+      problems.of(config.documentOf(path)).add(path, `${sentence}${guess}`);
+    });
+    const warnings = guess === '' ? [] : [nearMiss(config, target, guess)];
+    return { catalogue, definition: definitionOf(target, config, catalogue), warnings };
+  });
+  for (const fault of faults) problems.note(fault);
+  return plan;
+}
+
+function checkFormat(
+  { format, path }: TargetConfig,
+  config: Config,
+  problems: ConfigProblems,
+): void {
+  if (FORMAT_NAMES.includes(format)) return;
+  const allowed = FORMAT_NAMES.join(' or ');
+  const at = [...path, 'format'];
+  const sentence = `found ${quoted(format)}${hint(format, FORMAT_NAMES)}, allowed: ${allowed}`;
+  problems.of(config.documentOf(at)).add(at, sentence);
+}
 
 function definitionOf(
   target: TargetConfig,
@@ -77,23 +86,21 @@ function definitionOf(
   };
 }
 
-/** The catalogue files of the user; one that cannot be read is a complaint. */
-function readTexts({ settings }: Config, complaints: Complaint[]): readonly CatalogueText[] {
-  return settings.catalogueFiles.flatMap((file, index) => {
-    try {
-      return [{ file, text: readText(file) }];
-    } catch (thrown) {
-      if (!(thrown instanceof Fault)) throw thrown;
-      complaints.push({ path: ['catalogue_files', index], sentence: thrown.message });
-      return [];
-    }
+/** The catalogue files of the user; one that cannot be read is a problem. */
+function readTexts(config: Config, problems: ConfigProblems) {
+  const texts = config.settings.catalogueFiles.map((file, index): CatalogueText | undefined => {
+    const path = ['catalogue_files', index];
+    const inFile = problems.of(config.documentOf(path));
+    return inFile.catch(path, () => ({ file, text: readText(file) }));
   });
+  const read = texts.filter((each) => each !== undefined);
+  return { texts: read, areWhole: read.length === texts.length };
 }
 
-/** An application without a catalogue is legal; one that is nearly a known one is hardly meant. */
-function nearMiss(config: Config, { app, path }: TargetConfig, hint: string): string {
+/** An application without a catalogue is legal; one that is nearly a known one is probably a misspelling. */
+function nearMiss(config: Config, { app, path }: TargetConfig, guess: string): string {
   const key = [...path, 'app'];
   const place = config.at(key);
   const where = place === '' ? '' : `${place}: `;
-  return `${where}${keyPath(key)}: ${app} has no catalogue and exports what its publisher describes${hint}`;
+  return `${where}${keyPath(key)}: ${app} has no catalogue${guess}, so its metrics are what its publisher describes`;
 }

@@ -1,27 +1,38 @@
-// The current scopes by name, and the ones that each application has metrics for.
+// Which scopes there are now, by name, and which of them apply to a target.
 import { isDeepStrictEqual } from 'node:util';
 import type { ScopeConfig } from '../config/file-rule.js';
-import { compileScope } from '../exposition/page/scope.js';
-import type { Scope } from '../model.js';
-import { canSelect } from './selectable.js';
-import type { Application } from './selectable.js';
+import { compilePattern, compileScope } from '../exposition/page/scope.js';
+import { metricPrefix } from '../exposition/rows/self-described.js';
+import type { FamilyFacts, Scope, Target } from '../model.js';
+import { INTERNAL_FACTS } from '../targets/internal-metrics.js';
+import type { Plan, PlannedTarget } from './plan.js';
+
+interface Known {
+  readonly config: ScopeConfig;
+  readonly scope: Scope;
+}
+
+/** What tells a target from another. */
+type Identity = Pick<Target, 'app' | 'serverKeys' | 'instance'>;
+
+const keyOf = ({ app, serverKeys, instance }: Identity): string =>
+  JSON.stringify([app, serverKeys, instance]);
 
 export class ScopeRegistry {
-  #scopes = new Map<string, { readonly config: ScopeConfig; readonly scope: Scope }>();
-  /** By application, the names of the scopes that can select something of it. */
-  #names = new Map<string, readonly string[]>();
+  #scopes = new Map<string, Known>();
+  #namesByTarget = new Map<string, readonly string[]>();
 
   get(name: string): Scope | undefined {
     return this.#scopes.get(name)?.scope;
   }
 
-  /** Names of the scopes that can select something of an application. */
-  namesFor(app: string): readonly string[] {
-    return this.#names.get(app) ?? [];
+  /** The scopes that have metrics of the target to select, as far as that is known beforehand. */
+  namesFor(target: Identity): readonly string[] {
+    return this.#namesByTarget.get(keyOf(target)) ?? [];
   }
 
-  /** Replaces the scopes. An unchanged scope stays the same object, so its cached selections stay valid. */
-  update(configs: readonly ScopeConfig[], applications: readonly Application[]): void {
+  /** Makes these the scopes. One that is as it was stays the same, and what is cached for it too. */
+  update(configs: readonly ScopeConfig[], plan: Plan = []): void {
     const former = this.#scopes;
     this.#scopes = new Map(
       configs.map((config) => {
@@ -30,11 +41,26 @@ export class ScopeRegistry {
         return [config.name, isSame ? known : { config, scope: compileScope(config) }];
       }),
     );
-    this.#names = new Map(applications.map((each) => [each.app, namesFor(each, configs)]));
+    this.#namesByTarget = new Map(
+      plan.map((planned) => [keyOf(planned.definition), this.#namesOf(planned)]),
+    );
+  }
+
+  #namesOf({ catalogue, definition: { app, classes } }: PlannedTarget): readonly string[] {
+    const chosen = catalogue?.classes.filter(
+      ({ alias }) => classes.length === 0 || classes.includes(alias),
+    );
+    const families = (chosen ?? []).flatMap(({ rows }) => rows.map(({ family }) => family));
+    const metrics: readonly Pick<FamilyFacts, 'name' | 'type'>[] = [
+      ...INTERNAL_FACTS,
+      ...new Set(families),
+    ];
+    // Without a catalogue only what names the application is sure to be meant for it.
+    const prefix = catalogue === undefined ? metricPrefix(app) : undefined;
+    const applies = (pattern: string): boolean =>
+      metrics.some(compilePattern(pattern)) || (prefix !== undefined && pattern.startsWith(prefix));
+    return [...this.#scopes.values()]
+      .filter(({ config }) => config.metrics.some(applies))
+      .map(({ config }) => config.name);
   }
 }
-
-const namesFor = (application: Application, configs: readonly ScopeConfig[]): readonly string[] =>
-  configs
-    .filter(({ metrics }) => metrics.some((pattern) => canSelect(pattern, application)))
-    .map(({ name }) => name);

@@ -1,4 +1,4 @@
-// Scopes and patterns that can select nothing, whatever the publishers show: reported at start.
+// Scopes and patterns that can select nothing, whatever the publishers show; reported at the start.
 import { hint } from '../document/nearest.js';
 import type { Config } from '../config/resolve.js';
 import { INTERNAL_FACTS } from '../targets/internal-metrics.js';

@@ -26,7 +26,6 @@ import { PartitionSet } from '../targets/hosting/partition-set.js';
 import { partitionCount } from '../targets/placement/placement.js';
 import type { Plan } from './plan.js';
 import { ScopeRegistry } from './scope-registry.js';
-import { applicationsOf } from './selectable.js';
 import { lossWatch } from './loss-watch.js';
 import { sinkLog } from './sink-log.js';
 import { SINKS, chosenSink } from './sinks.js';
@@ -83,7 +82,7 @@ export function service(
       partition: (number) => partitions.get(number),
     });
     const update = (next: Planned): Observable<never> => {
-      scopes.update(next.config.scopes, applicationsOf(next.plan));
+      scopes.update(next.config.scopes, next.plan);
       // Like the other settings of the process, `debug` stays what it was at the start.
       const isDebug = settings.debug;
       const definitions = next.plan.map(({ definition }) => ({ ...definition, isDebug }));

@@ -51,7 +51,7 @@ function makeHttp({ settings, scopes, selfMetrics, version, log }: SinkParts): S
     path: settings.metricsPath,
     formats: [TEXT, OPEN_METRICS],
     scope: (name) => scopes.get(name),
-    scopeNames: (app) => scopes.namesFor(app),
+    scopeNames: (target) => scopes.namesFor(target),
     notReady: notReadyText,
     selfMetrics,
     version,

@@ -1,5 +1,6 @@
 // The license file as text: seven fields, each a short text, and nothing else.
-import { quoted, refusal } from './refusal.js';
+import { quoted } from '../document/key-path.js';
+import { refusal } from './refusal.js';
 
 export const FIELDS = [
   'license_id',

@@ -1,9 +1,9 @@
 // Puts an issued license on disk: whole or not at all, and never over a file of another kind.
 import { randomUUID } from 'node:crypto';
 import { closeSync, fsyncSync, lstatSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { systemReason } from '../document/system-reason.js';
 import { Fault } from '../errors.js';
 import { readDocument } from './license-file.js';
-import { codeOf } from './system-error.js';
 
 /**
  * Writes `text` to `path` with mode 0600. A license or an empty file that is there is replaced, as
@@ -22,7 +22,7 @@ export function writeLicense(path: string, text: string): void {
     renameSync(temporary, path);
   } catch (thrown) {
     rmSync(temporary, { force: true });
-    throw new Fault('USAGE', `${path} cannot be written: ${codeOf(thrown)}`);
+    throw new Fault('USAGE', `${path} cannot be written: ${systemReason(thrown)}`);
   }
 }
 

@@ -1,8 +1,9 @@
 // What a license says once it is proven genuine, and the proof.
 import { verify } from 'node:crypto';
+import { quoted } from '../document/key-path.js';
 import { canonicalJson } from './canonical-json.js';
 import type { LicenseDocument } from './license-document.js';
-import { quoted, refusal } from './refusal.js';
+import { refusal } from './refusal.js';
 import { EVALUATION_DAYS, EVALUATION_KEY_ID } from './trusted-keys.js';
 import type { TrustedKeys } from './trusted-keys.js';
 import { formatUtc, parseUtc } from './utc-time.js';

@@ -1,10 +1,11 @@
 // The private keys that licenses are signed with: read from, and made as, `<key id>.key.pem`.
 import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { systemReason } from '../document/system-reason.js';
+import { readText } from '../document/text-file.js';
 import { Fault } from '../errors.js';
-import { codeOf } from './system-error.js';
 import { EVALUATION_KEY_ID, KEY_FOLDER } from './trusted-keys.js';
 
 const KEY_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
@@ -55,13 +56,10 @@ function checkedId(id: string): string {
   );
 }
 
-function readPem(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (thrown) {
-    throw new Fault('USAGE', `Key file ${path} cannot be read: ${codeOf(thrown)}`);
-  }
-}
+const readPem = (path: string): string =>
+  readText(path, {
+    refusal: (place, clause) => new Fault('USAGE', `Key file ${place} ${clause}`),
+  });
 
 function parseSecret(path: string, pem: string): KeyObject {
   try {
@@ -78,6 +76,6 @@ function writeNew(path: string, pem: string | Buffer, mode: number): void {
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, pem, { mode, flag: 'wx' });
   } catch (thrown) {
-    throw new Fault('USAGE', `Key file ${path} cannot be made: ${codeOf(thrown)}`);
+    throw new Fault('USAGE', `Key file ${path} cannot be written: ${systemReason(thrown)}`);
   }
 }

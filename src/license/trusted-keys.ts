@@ -1,11 +1,12 @@
 // The public keys that licenses are checked with: every `<key id>.pub.pem` shipped beside the code.
 import { createPublicKey } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { systemReason } from '../document/system-reason.js';
+import { readText } from '../document/text-file.js';
 import { refusal } from './refusal.js';
-import { codeOf } from './system-error.js';
 
 /** Ed25519 public keys by key id. */
 export type TrustedKeys = ReadonlyMap<string, KeyObject>;
@@ -32,13 +33,13 @@ function listFolder(folder: string): string[] {
   try {
     return readdirSync(folder).sort();
   } catch (thrown) {
-    throw refusal(`Folder ${folder} of the trusted keys cannot be read: ${codeOf(thrown)}`);
+    throw refusal(`Folder ${folder} of the trusted keys cannot be read: ${systemReason(thrown)}`);
   }
 }
 
 function loadKey(path: string): KeyObject {
   try {
-    const pem = readFileSync(path, 'utf8');
+    const pem = readText(path);
     const key = createPublicKey(pem);
     // createPublicKey takes private keys as well, and one of those has no business being shipped.
     if (key.asymmetricKeyType === 'ed25519' && !pem.includes('PRIVATE')) return key;

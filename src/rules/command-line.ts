@@ -1,57 +1,82 @@
-// Reads a command line by options alone; prints nothing and ends nothing.
-import { CommanderError } from 'commander';
+// Reads a command line into values; prints nothing and ends nothing.
+import { CommanderError, Option } from 'commander';
 import type { Command } from 'commander';
 import { quoted } from '../document/key-path.js';
 import { Fault } from '../errors.js';
+import { nameOf } from './command-option.js';
+import type { CommandOption, CommandOptions, Given } from './command-option.js';
+import { parserOf } from './program.js';
+import type { Program } from './program.js';
 import { usageSentence } from './usage.js';
 
-/** Wide enough for one line an option, narrow enough for any terminal. */
-const HELP_COLUMNS = 80;
-
-/** The options that were given, by their names in camel case, or a text that was asked for. */
-export type CommandLine =
-  | { readonly kind: 'options'; readonly options: Readonly<Record<string, string | true>> }
+/** The values of the options, or a text that was asked for with --version or --help. */
+export type CommandLine<O extends CommandOptions> =
+  | { readonly kind: 'given'; readonly options: Given<O>; readonly operand: string }
   | { readonly kind: 'text'; readonly text: string };
 
-/** What every program of ours has, beside its own options. */
-export interface ProgramTexts {
-  readonly version: string;
-  /** What --help prints behind the options. */
-  readonly helpEnd: string;
-}
+/** One option with its argument: true for none, undefined where it is not given. */
+type Found = readonly [
+  key: string,
+  option: CommandOption<unknown>,
+  argument: string | true | undefined,
+];
 
 /**
- * Reads the arguments after the program's name with a program that has its options.
- * @throws Fault USAGE for unknown options, missing arguments, options at odds, and what is no option
+ * Reads the arguments after the program's name.
+ * @throws Fault USAGE for unknown and missing options, refused arguments, and options at odds
  */
-export function readCommandLine(
-  program: Command,
+export function readCommandLine<O extends CommandOptions>(
+  program: Program<O>,
   argv: readonly string[],
-  { version, helpEnd }: ProgramTexts,
-): CommandLine {
+  version: string,
+): CommandLine<O> {
   const printed: string[] = [];
-  program
-    .allowExcessArguments() // Refused here in a better sentence.
-    .exitOverride()
-    .configureOutput({
-      writeOut: (text) => printed.push(text),
-      writeErr: () => undefined, // The message is on the error as well.
-      getOutHelpWidth: () => HELP_COLUMNS,
-      getOutHasColors: () => false,
-    })
-    .version(version, '--version', 'Print the version')
-    .helpOption('--help', 'Print this help')
-    .addHelpText('after', helpEnd);
+  const parser = parserOf(program, version, (text) => printed.push(text));
+  if (isPrinting(parser, argv)) return { kind: 'text', text: printed.join('') };
+  const operand = operandOf(program, parser.args);
+  const given = parser.opts<Record<string, string | true | undefined>>();
+  const found = Object.entries(program.options).map(([key, option]): Found => [
+    key,
+    option,
+    given[new Option(option.flags).attributeName()],
+  ]);
+  refuseAtOdds(found);
+  const values = Object.fromEntries(found.map((each) => [each[0], valueOf(each)]));
+  return { kind: 'given', options: values as Given<O>, operand };
+}
+
+/** Parses; true after --version or --help. */
+function isPrinting(parser: Command, argv: readonly string[]): boolean {
   try {
-    program.parse(argv, { from: 'user' });
+    parser.parse(argv, { from: 'user' });
+    return false;
   } catch (thrown) {
     if (!(thrown instanceof CommanderError)) throw thrown;
-    if (thrown.exitCode === 0) return { kind: 'text', text: printed.join('') };
-    const known = [...program.options.map(({ flags }) => flags), '--help'];
+    if (thrown.exitCode === 0) return true;
+    const known = [...parser.options.map(({ flags }) => flags), '--help'];
     throw new Fault('USAGE', usageSentence(thrown, known), { cause: thrown });
   }
-  const [stray] = program.args;
+}
+
+function valueOf([, option, argument]: Found): unknown {
+  if (argument !== undefined) return option.read(argument);
+  if (!option.isRequired) return option.fallback;
+  throw new Fault('USAGE', `${nameOf(option)}: found nothing, needed: ${option.flags}`);
+}
+
+function operandOf({ operand }: Program<CommandOptions>, args: readonly string[]): string {
+  const [first, second] = args;
+  const stray = operand === undefined ? first : second;
+  const allowed = operand === undefined ? 'options' : `options and one <${operand}>`;
   if (stray !== undefined)
-    throw new Fault('USAGE', `found ${quoted(stray)}, allowed are only options; see --help`);
-  return { kind: 'options', options: program.opts() };
+    throw new Fault('USAGE', `found ${quoted(stray)}, allowed: only ${allowed}; see --help`);
+  return first ?? '';
+}
+
+function refuseAtOdds(found: readonly Found[]): void {
+  const given = found.flatMap(([, option, argument]) => (argument === undefined ? [] : [option]));
+  for (const option of given)
+    for (const other of given)
+      if (option.conflicts?.includes(nameOf(other)) === true)
+        throw new Fault('USAGE', `${nameOf(option)} cannot be used with ${nameOf(other)}`);
 }

@@ -1,5 +1,7 @@
 // Reference pages: the fields of a table as a Markdown table.
 import { shown } from '../document/key-path.js';
+import { effectOf } from './command-option.js';
+import type { CommandOptions } from './command-option.js';
 import type { Fields } from './table.js';
 
 /** One row a field: key, type, default, what is allowed, meaning. */
@@ -12,6 +14,16 @@ export function fieldsMarkdown(fields: Fields): string {
     plain(meaning),
   ]);
   return markdownTable(['Key', 'Type', 'Default', 'Allowed', 'Meaning'], rows);
+}
+
+/** One row an option: its flags and its effect. */
+export function optionsMarkdown(options: CommandOptions): string {
+  const rows = Object.values(options).map((option) => [
+    `\`${option.flags}\``,
+    plain(effectOf(option)),
+  ]);
+  rows.push(['`--version`', 'Print the version and exit'], ['`--help`', 'Print the help and exit']);
+  return markdownTable(['Option', 'Effect'], rows);
 }
 
 /** A table of cells that are Markdown already. */

@@ -1,4 +1,5 @@
 // What a value may be: a rule reads a raw TOML value, and says in words what it takes.
+import { hint } from '../document/nearest.js';
 import { keyPath, shown } from '../document/key-path.js';
 import type { Path } from '../document/key-path.js';
 
@@ -8,11 +9,11 @@ export type Report = (path: Path, sentence: string, mark?: 'key') => void;
 export interface Rule<T> {
   /** The TOML type, for the reference page. */
   readonly type: string;
-  /** What is allowed, in words that follow "allowed is". */
+  /** What is allowed, in words that follow "allowed:". */
   readonly allowed: string;
   /**
-   * Reads one raw TOML value: string, bigint, number (floats only), boolean, array or table.
-   * Returns undefined after it has reported everything that is wrong with it.
+   * Reads one raw TOML value: string, bigint, number (floats only), boolean, array or table. Reports
+   * everything that is wrong with it, and returns what is right of it; undefined where nothing is.
    */
   read(raw: unknown, path: Path, report: Report): T | undefined;
 }
@@ -25,7 +26,7 @@ export function rule<T>(
 ): Rule<T> {
   const read = (raw: unknown, path: Path, report: Report) => {
     const value = accept(raw);
-    if (value === undefined) report(path, `found ${shown(raw)}, allowed is ${allowed}`);
+    if (value === undefined) report(path, `found ${shown(raw)}, allowed: ${allowed}`);
     return value;
   };
   return { type, allowed, read };
@@ -38,11 +39,32 @@ export const refined = <T>(
 ): Rule<T> => ({
   ...inner,
   read(raw, path, report) {
-    const value = inner.read(raw, path, report);
-    if (value !== undefined) check(value, path, report);
+    const { value, isWhole } = readCounted(inner, raw, path, report);
+    if (value !== undefined && isWhole) check(value, path, report);
     return value;
   },
 });
+
+/** Items of a list that know where they stand: those that are wrong are left out of it. */
+export const indexed = <T extends object>(
+  inner: Rule<T>,
+): Rule<T & { readonly index: number }> => ({
+  ...inner,
+  read(raw, path, report) {
+    const value = inner.read(raw, path, report);
+    return value && Object.freeze({ ...value, index: Number(path.at(-1)) });
+  },
+});
+
+/** Reads a value, and tells whether nothing was wrong with it. */
+function readCounted<T>(inner: Rule<T>, raw: unknown, path: Path, report: Report) {
+  let isWhole = true;
+  const value = inner.read(raw, path, (...complaint) => {
+    isWhole = false;
+    report(...complaint);
+  });
+  return { value, isWhole };
+}
 
 export const flag: Rule<boolean> = rule('boolean', 'true or false', (raw) =>
   typeof raw === 'boolean' ? raw : undefined,
@@ -53,14 +75,39 @@ export const integer = (min: number, max: number): Rule<number> =>
     typeof raw === 'bigint' && raw >= min && raw <= max ? Number(raw) : undefined,
   );
 
+/** Finite numbers, whole or not, that `fits` takes; `allowed` says the same in words. */
+export const number = (
+  allowed = 'a finite number',
+  fits: (value: number) => boolean = () => true,
+): Rule<number> =>
+  rule('number', allowed, (raw) => {
+    const value = typeof raw === 'bigint' ? Number(raw) : raw;
+    return typeof value === 'number' && Number.isFinite(value) && fits(value) ? value : undefined;
+  });
+
+/** Numbers between two bounds, both included. */
+export const between = (min: number, max: number): Rule<number> =>
+  number(`a number from ${min} to ${max}`, (value) => value >= min && value <= max);
+
+/** Any string. */
+export const anyText: Rule<string> = rule('string', 'a string', (raw) =>
+  typeof raw === 'string' ? raw : undefined,
+);
+
 /** Strings that `shape` matches; `allowed` says the same in words. */
 export const text = (shape: RegExp, allowed: string): Rule<string> =>
   rule('string', allowed, (raw) => (typeof raw === 'string' && shape.test(raw) ? raw : undefined));
 
-export const oneOf = <T extends string>(...words: readonly T[]): Rule<T> =>
-  rule('string', words.map((word) => `"${word}"`).join(' or '), (raw) =>
-    words.find((word) => word === raw),
-  );
+export function oneOf<T extends string>(...words: readonly T[]): Rule<T> {
+  const allowed = words.map((word) => `"${word}"`).join(' or ');
+  const read = (raw: unknown, path: Path, report: Report) => {
+    const value = words.find((word) => word === raw);
+    const guess = typeof raw === 'string' ? hint(raw, words) : '';
+    if (value === undefined) report(path, `found ${shown(raw)}${guess}, allowed: ${allowed}`);
+    return value;
+  };
+  return { type: 'string', allowed, read };
+}
 
 /** What no two items may share, and the key inside an item that it stands at. */
 interface Difference<T> {
@@ -70,29 +117,40 @@ interface Difference<T> {
 
 interface ListBounds<T> {
   readonly min?: number;
-  readonly max: number;
+  readonly max?: number;
   readonly different?: Difference<T> | readonly Difference<T>[];
 }
 
 /** Arrays whose items all pass `item`. */
 export function list<T>(item: Rule<T>, bounds: ListBounds<T>): Rule<readonly T[]> {
-  const { min = 0, max, different = [] } = bounds;
+  const { min = 0, max = Infinity, different = [] } = bounds;
   const differences = [different].flat();
-  const size = min === 0 ? `at most ${max}` : `${min} to ${max}`;
-  const kind = differences.length === 0 ? 'items' : 'different items';
-  const allowed = `an array of ${size} ${kind}, each ${item.allowed}`;
+  const noun = min === 1 && max === Infinity ? 'item' : 'items';
+  const kind = differences.length === 0 ? noun : `different ${noun}`;
+  const allowed = `an array of ${sizeText(min, max)}${kind}, each ${item.allowed}`;
 
   const read = (raw: unknown, path: Path, report: Report) => {
     if (!Array.isArray(raw) || raw.length < min || raw.length > max) {
-      report(path, `found ${shown(raw)}, allowed is ${allowed}`);
+      report(path, `found ${shown(raw)}, allowed: ${allowed}`);
       return undefined;
     }
-    const items = raw.map((entry, index) => item.read(entry, [...path, index], report));
-    for (const difference of differences) reportRepeats(items, path, report, difference);
-    return Object.freeze(items.filter((entry) => entry !== undefined));
+    const items = raw.map((entry, index) => readCounted(item, entry, [...path, index], report));
+    // Items that lack the same key are alike only in that, which is no fault of its own.
+    const whole = items.map(({ value, isWhole }) => (isWhole ? value : undefined));
+    for (const difference of differences) reportRepeats(whole, path, report, difference);
+    return Object.freeze(items.flatMap(({ value }) => (value === undefined ? [] : [value])));
   };
   return { type: `${item.type} array`, allowed, read };
 }
+
+function sizeText(min: number, max: number): string {
+  if (max !== Infinity) return min === 0 ? `at most ${max} ` : `${min} to ${max} `;
+  return min === 0 ? '' : `at least ${min} `;
+}
+
+/** The complaint about what must differ and does not. */
+export const repeated = (earlier: Path): string =>
+  `repeats ${keyPath(earlier)}, which must be different`;
 
 function reportRepeats<T>(
   items: readonly (T | undefined)[],
@@ -107,8 +165,7 @@ function reportRepeats<T>(
     const earlier = first.get(by(item));
     if (earlier === undefined) first.set(by(item), index);
     else {
-      const other = keyPath([...path, earlier, ...inside]);
-      report([...path, index, ...inside], `repeats ${other}, allowed are only different ones`);
+      report([...path, index, ...inside], repeated([...path, earlier, ...inside]));
     }
   });
 }

@@ -1,7 +1,8 @@
 // Tables of named fields: the rule that reads a TOML table by rows.
 import { shown, TomlDate } from '../document/key-path.js';
 import type { Path } from '../document/key-path.js';
-import { nearest } from '../document/nearest.js';
+import { hint } from '../document/nearest.js';
+import { rule } from './rule.js';
 import type { Report, Rule } from './rule.js';
 
 /** One row: a TOML key, what it may be, and what it means. */
@@ -36,28 +37,27 @@ export const required = <T>(key: string, rule: Rule<T>, meaning: string): Field<
   fallback: undefined,
 });
 
+/** A table of any keys, for whoever reads them one by one. */
+export const anyTable: Rule<Readonly<Record<string, unknown>>> = rule('table', 'a table', (raw) =>
+  isTable(raw) ? raw : undefined,
+);
+
 /** Tables of exactly these fields. */
 export function table<F extends Fields>(name: string, fields: F): Rule<ValuesOf<F>> {
   const known = Object.values(fields).map(({ key }) => key);
 
   const read = (raw: unknown, path: Path, report: Report) => {
     if (!isTable(raw)) {
-      report(path, `found ${shown(raw)}, allowed is ${name}`);
+      report(path, `found ${shown(raw)}, allowed: ${name}`);
       return undefined;
     }
-    let refused = 0;
-    const refuse: Report = (...complaint) => {
-      refused++;
-      report(...complaint);
-    };
-    for (const key of Object.keys(raw))
-      if (!known.includes(key)) refuse([...path, key], unknownKey(key, known), 'key');
-    const values = Object.entries(fields).map(([as, field]) => [
-      as,
-      readField(raw, field, path, refuse),
-    ]);
-    // Two tables that lack the same key are alike only in that, which is no fault of its own.
-    return refused === 0 ? (Object.freeze(Object.fromEntries(values)) as ValuesOf<F>) : undefined;
+    reportUnknownKeys(raw, known, path, report);
+    const values = Object.entries(fields).map(
+      // A value that is wrong gives way to its default, so that the rest can be checked as well.
+      ([as, field]) => [as, readField(raw, field, path, report) ?? field.fallback] as const,
+    );
+    const isUsable = values.every(([, value]) => value !== undefined);
+    return isUsable ? (Object.freeze(Object.fromEntries(values)) as ValuesOf<F>) : undefined;
   };
   return { type: 'table', allowed: name, read };
 }
@@ -69,17 +69,29 @@ function readField(
   report: Report,
 ): unknown {
   if (Object.hasOwn(raw, key)) return rule.read(raw[key], [...path, key], report);
-  if (fallback === undefined)
-    report([...path, key], `found nothing, needed is ${rule.allowed}`, 'key');
+  if (fallback === undefined) reportMissing([...path, key], rule.allowed, report);
   return fallback;
 }
 
-function unknownKey(key: string, known: readonly string[]): string {
-  const guess = nearest(key, known);
-  return guess === undefined
-    ? `unknown key, allowed are ${known.join(', ')}`
-    : `unknown key, the nearest known one is ${guess}`;
+/** Reports a key that must be there; `allowed` says what it holds. */
+export function reportMissing(path: Path, allowed: string, report: Report): void {
+  report(path, `found nothing, needed: ${allowed}`, 'key');
 }
 
-const isTable = (raw: unknown): raw is Readonly<Record<string, unknown>> =>
+/** Reports the keys of a table that are not among those known, each with the nearest one. */
+export function reportUnknownKeys(
+  raw: Readonly<Record<string, unknown>>,
+  known: readonly string[],
+  path: Path,
+  report: Report,
+): void {
+  for (const key of Object.keys(raw).filter((each) => !known.includes(each))) {
+    const guess = hint(key, known);
+    const rest = guess === '' ? `, allowed: ${known.join(', ')}` : guess;
+    report([...path, key], `unknown key${rest}`, 'key');
+  }
+}
+
+/** Whether a raw value is a table. */
+export const isTable = (raw: unknown): raw is Readonly<Record<string, unknown>> =>
   typeof raw === 'object' && raw !== null && !Array.isArray(raw) && !(raw instanceof TomlDate);

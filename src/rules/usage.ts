@@ -1,14 +1,16 @@
 // What is wrong with a command line, in the sentences of the configuration.
 import type { CommanderError } from 'commander';
 import { quoted } from '../document/key-path.js';
-import { nearest } from '../document/nearest.js';
+import { hint } from '../document/nearest.js';
 
 /** The parser's complaint in our words; `flags` are the known options as in `--app <app>`. */
 export function usageSentence({ code, message }: CommanderError, flags: readonly string[]): string {
   const [, named = ''] = /'(.*?)'(?:$| argument missing|\n)/s.exec(message) ?? [];
-  const [name = '', argument] = named.split(' ');
-  if (code === 'commander.optionMissingArgument')
-    return `${name}: found nothing, needed is ${argument ?? ''}`;
+  if (code === 'commander.optionMissingArgument') {
+    const [name = '', argument = ''] = named.split(' ');
+    return `${name}: found nothing, needed: ${argument}`;
+  }
+  if (code === 'commander.missingArgument') return `found nothing, needed: <${named}>; see --help`;
   if (code !== 'commander.unknownOption') return message.replace(/^error: /, '');
   return unknownOption(
     named,
@@ -19,8 +21,7 @@ export function usageSentence({ code, message }: CommanderError, flags: readonly
 function unknownOption(given: string, known: readonly string[]): string {
   const [name = '', ...values] = given.split('=');
   if (known.includes(name))
-    return `${name}: found ${quoted(values.join('='))}, it takes no argument`;
-  const near = nearest(name, known);
-  const way = near === undefined ? '--help lists all' : `the nearest known one is ${near}`;
-  return `unknown option ${quoted(given)}, ${way}`;
+    return `${name}: found ${quoted(values.join('='))}, allowed: no argument`;
+  const guess = hint(name, known);
+  return `unknown option ${quoted(given)}${guess === '' ? '; see --help' : guess}`;
 }

@@ -1,11 +1,11 @@
 #!/usr/bin/env node
 // shm_simulator: publishes a tree that lives, or plays a scenario; in shared memory or as JSON.
-import { CommanderError } from 'commander';
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { merge, timer } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { loadCatalogues } from '../catalogue/builtin.js';
+import { packageVersion } from '../document/package-version.js';
 import { Fault, messageOf } from '../errors.js';
 import { heartbeat } from '../native/publisher/heartbeat.js';
 import { Publisher } from '../native/publisher/publisher.js';
@@ -57,7 +57,8 @@ function simulate(
 /** Publishes in a segment; nothing is visible before all of it is. */
 function publish(options: Options, scenario: Scenario | undefined): Observable<Ending> {
   const serverKey = options.serverKey ?? scenario?.serverKey;
-  if (serverKey === undefined) throw new Fault('USAGE', 'option --server-key is needed');
+  if (serverKey === undefined)
+    throw new Fault('USAGE', '--server-key: found nothing, and the scenario has no server_key');
   const contextId = options.contextId ?? scenario?.contextId;
   const poolName = options.poolName ?? scenario?.poolName;
   const publisher = new Publisher({
@@ -127,7 +128,12 @@ function obey(server: ComponentServer): void {
 }
 
 async function main(): Promise<void> {
-  const options = parseOptions(process.argv.slice(2));
+  const line = parseOptions(process.argv.slice(2), packageVersion());
+  if (line.kind === 'text') {
+    process.stdout.write(line.text);
+    return;
+  }
+  const { options } = line;
   process.once('SIGINT', end);
   process.once('SIGTERM', end);
   const scenario = options.scenario === undefined ? undefined : readScenario(options.scenario);
@@ -146,7 +152,6 @@ async function main(): Promise<void> {
 }
 
 function fail(error: unknown): never {
-  if (error instanceof CommanderError) process.exit(error.exitCode === 0 ? 0 : 2);
   complain(`shm_simulator: ${messageOf(error)}`);
   process.exit(error instanceof Fault ? error.exit : 1);
 }

@@ -75,10 +75,10 @@ describe('shm_bridge', function () {
   });
 
   const misuse: readonly (readonly [args: readonly string[], sentence: string])[] = [
-    [[], '--config: found nothing, needed is the path of a TOML file'],
-    [['--once'], '--config: found nothing, needed is the path of a TOML file'],
-    [['--confg', 'x'], 'unknown option "--confg", the nearest known one is --config'],
-    [['--config', '/no/such.toml'], '/no/such.toml: cannot be read: no such file'],
+    [[], '--config: found nothing, needed: --config <path>'],
+    [['--once'], '--config: found nothing, needed: --config <path>'],
+    [['--confg', 'x'], 'unknown option "--confg" (did you mean "--config"?)'],
+    [['--config', '/no/such.toml'], '/no/such.toml: cannot be read: no such file or folder'],
   ];
   for (const [args, sentence] of misuse)
     it(`leaves with status 2 and one line after ${JSON.stringify(args)}`, () =>
@@ -95,7 +95,7 @@ describe('shm_bridge', function () {
       expect(run('--config', one, '--check-config')).to.deep.equal({
         status: 0,
         stdout:
-          `warning: ${one}:8:7: components[1].url: is that of components[0] too, which is thus polled and published twice\n` +
+          `warning: ${one}:8:7: components[1].url: is also that of components[0], which is polled and published twice\n` +
           'configuration is valid\n',
         stderr: '',
       });
@@ -182,7 +182,7 @@ describe('shm_bridge', function () {
       expect(run('--config', two, '--once', '--component', 'c')).to.deep.equal({
         status: 2,
         stdout: '',
-        stderr: 'shm_bridge: --component: found "c", allowed is "a" or "b"\n',
+        stderr: 'shm_bridge: --component: found "c", allowed: "a" or "b"\n',
       });
     });
 

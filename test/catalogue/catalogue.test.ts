@@ -168,46 +168,58 @@ describe('a catalogue file', () => {
 
   const wrong: [string, string][] = [
     ['app = ', 'x.toml:1:7: '],
-    ['app = "x"', 'x.toml:1:1: classes: is missing and must be given'],
-    ['app = 7\nclasses = []', 'x.toml:1:7: app: found 7, must be a string'],
-    ['app = "x y"\nclasses = []', 'app: found "x y", allowed: a letter'],
-    ['app = "x"\nclasses = [1]', 'classes[0]: found 1, must be a table'],
     [
-      'app = "x"\nclass = []',
-      'class: unknown key (did you mean "classes"?), allowed: app, classes',
+      'app = "x"',
+      'x.toml:1:1: classes: found nothing, needed: an array of [[classes]] tables, perhaps empty',
     ],
+    ['app = 7\nclasses = []', 'x.toml:1:7: app: found 7, allowed: a string of 1 to 64 letters'],
+    [
+      'app = "x y"\nclasses = []',
+      'app: found "x y", allowed: a string of 1 to 64 letters, digits and "_" that starts with a letter',
+    ],
+    ['app = "x"\nclasses = [1]', 'classes[0]: found 1, allowed: a table'],
+    ['app = "x"\nclass = []', 'class: unknown key (did you mean "classes"?)'],
     [`${CLASS}metric = []`, 'classes[0].metric: unknown key (did you mean "metrics"?)'],
     [
       `${CLASS.replace('"C"', '')}metrics = []`,
-      'classes[0].class_ids: must be a list of at least one',
+      'classes[0].class_ids: found an empty array, allowed: an array of at least 1 item, each a string of 1 to 1024 characters in one line',
     ],
     [
       `${CLASS.replace('"C"', '""')}metrics = []`,
-      'classes[0].class_ids: must be a list of at least one',
+      'classes[0].class_ids[0]: found "", allowed: a string of 1 to 1024 characters in one line',
     ],
     [`${CLASS.replace('{l}', '{l')}metrics = []`, 'classes[0].paths[0]: "{l" has a stray brace'],
     [
       `${CLASS.replace('["a.{l}"]', '["a.{l}", "b"]')}metrics = []`,
       'must capture the same labels as a.{l}',
     ],
-    [`${CLASS}src = 1\nmetrics = []`, 'classes[0].src: found 1, must be a string'],
+    [`${CLASS}src = 1\nmetrics = []`, 'classes[0].src: found 1, allowed: a string'],
     [
       `${withRows()}[[classes]]\nalias = "c"\nclass_ids = ["D"]\npaths = ["b"]\nmetrics = []`,
-      '"c" is taken',
+      'classes[1].alias: repeats classes[0].alias, which must be different',
     ],
     [`${withRows()}[seed_path_groups]\ng = [""]`, 'seed_path_groups.g[0]: a seed path is empty'],
     [
       `${withRows()}[seed_path_groups]\ng = "a"`,
-      'seed_path_groups.g: found "a", must be a list of strings',
+      'seed_path_groups.g: found "a", allowed: an array of items, each a string',
     ],
-    [withRows('type = "gauge"'), 'classes[0].metrics[0].name: is missing'],
-    [withRows('name = "x_m", var = "v"'), 'metrics[0].type: is missing'],
+    [
+      withRows('type = "gauge"'),
+      'classes[0].metrics[0].name: found nothing, needed: the name of a metric',
+    ],
+    [
+      withRows('name = "x_m", var = "v"'),
+      'metrics[0].type: found nothing, needed: the type of the metric',
+    ],
     [withRows(gauge('x_m', 'vra = "v"')), 'metrics[0].vra: unknown key (did you mean "var"?)'],
     [
       withRows('name = "x_m", type = "guage", help = "H"'),
-      'found "guage" (did you mean "gauge"?), allowed: counter',
+      'found "guage" (did you mean "gauge"?), allowed: "counter" or "gauge"',
     ],
-    [withRows('name = "x_m", type = "gauge", help = " ", var = "v"'), 'help: must not be empty'],
+    [
+      withRows('name = "x_m", type = "gauge", help = " ", var = "v"'),
+      'help: found " ", allowed: a string that is not empty',
+    ],
     [withRows(gauge('x-m', 'var = "v"')), '"x-m" is not a metric name'],
     [withRows(gauge('y_m', 'var = "v"')), '"y_m" must begin with x_'],
     [withRows(gauge('x_m_total', 'var = "v"')), 'only type counter ends in _total'],
@@ -235,7 +247,7 @@ describe('a catalogue file', () => {
       ),
       'x_m_sum and x_m would both claim the name x_m_sum',
     ],
-    [withRows(gauge('x_m', '')), 'metrics[0].var: is missing'],
+    [withRows(gauge('x_m', '')), 'metrics[0].var: found nothing, needed: the name of a variable'],
     [
       withRows(gauge('x_m', 'var = "v", buckets = [1]')),
       'buckets: has no meaning here: x_m takes var',
@@ -244,27 +256,42 @@ describe('a catalogue file', () => {
       withRows(gauge('x_m', 'var = "v", sum_var = "s", count_var = "c"')),
       'its keys are those of summary',
     ],
-    [withRows(gauge('x_m', 'var = ""')), 'var: must not be empty'],
+    [
+      withRows(gauge('x_m', 'var = ""')),
+      'var: found "", allowed: a string of 1 to 1024 characters in one line',
+    ],
     [withRows(gauge('x_m', 'var = "@state"')), 'needs type stateset'],
     [withRows(gauge('x_m', 'var = "v.{a}.{b}"')), 'exactly one {label}'],
-    [withRows(gauge('x_m', 'var = "v", scale = 0')), 'scale: found 0, must be greater than 0'],
+    [
+      withRows(gauge('x_m', 'var = "v", scale = 0')),
+      'scale: found 0, allowed: a number greater than 0',
+    ],
     [
       withRows(gauge('x_m', 'var = "v", scale = [99999999999]')),
-      'found an array of 1, must be a finite number',
+      'found an array of 1, allowed: a number greater than 0',
     ],
     [
       withRows(gauge('x_m', 'var = 1979-05-27')),
-      'found the date or time 1979-05-27, must be a string',
+      'found the date or time 1979-05-27, allowed: a string',
     ],
     [
       withRows('name = "x_m", type = "counter", help = "H", var = "v"'),
       '"x_m" is of type counter and must end in _total',
     ],
-    [withRows(gauge('x_m', 'var = "v", scale = inf')), 'must be a finite number'],
+    [
+      withRows(gauge('x_m', 'var = "v", scale = inf')),
+      'found inf, allowed: a number greater than 0',
+    ],
     [withRows(gauge('x_m', 'var = "v", wrap32 = true')), 'wrap32: has no meaning for type gauge'],
-    [withRows(gauge('x_m', 'var = "v", conv = "date"')), 'conv: found "date", must be "timestamp"'],
+    [
+      withRows(gauge('x_m', 'var = "v", conv = "date"')),
+      'conv: found "date", allowed: "timestamp"',
+    ],
     [withRows(gauge('x_m', 'var = "v", at = "k"')), '"at" and "class_id" must be given together'],
-    [withRows(gauge('x_m', 'var = "v", at = "{k}", class_id = "K"')), 'must be a literal path'],
+    [
+      withRows(gauge('x_m', 'var = "v", at = "{k}", class_id = "K"')),
+      'found "{k}", allowed: the literal path of an object',
+    ],
     ...['instance', 'job', 'le', 'quantile'].map((label): [string, string] => [
       withRows(gauge('x_m', `var = "v", static = { ${label} = "w" }`)),
       `static.${label}: "${label}" is a reserved label`,
@@ -272,43 +299,43 @@ describe('a catalogue file', () => {
     [withRows(gauge('x_m', 'var = "v", static = { l = "w" }')), 'gives the label "l" twice'],
     [
       withRows(gauge('x_m', 'var = "v", static = { k = 1 }')),
-      'static.k: found 1, must be a string',
+      'static.k: found 1, allowed: a string',
     ],
     [
       withRows(
         'name = "x_m", type = "histogram", help = "H", var = "v", observe = true, buckets = [1, 1]',
       ),
-      'each greater than the one before',
+      'buckets[1]: found 1, allowed: a number greater than 1',
     ],
     [
       withRows(
         'name = "x_m", type = "histogram", help = "H", var = "v", observe = true, buckets = []',
       ),
-      'each greater than the one before',
+      'buckets: found an empty array, allowed: an array of at least 1 item, each a finite number',
     ],
     [
       withRows(
         'name = "x_m", type = "histogram", help = "H", var = "v", observe = false, buckets = [1]',
       ),
-      'observe: found false, must be true',
+      'observe: found false, allowed: true',
     ],
     [
       withRows(
         'name = "x_m", type = "summary", help = "H", var = "v", observe = true, quantiles = [0.5, 1.5]',
       ),
-      'found 1.5, must be from 0 to 1',
+      'quantiles[1]: found 1.5, allowed: a number from 0 to 1',
     ],
     [
       withRows('name = "x_m", type = "summary", help = "H", sum_var = "s", count_var = "s"'),
-      'must differ from sum_var',
+      'count_var: repeats classes[0].metrics[0].sum_var, which must be different',
     ],
     [
       withRows('name = "x_m", type = "summary", help = "H", sum_var = "s"'),
-      'count_var: is missing',
+      'count_var: found nothing, needed: the name of the variable with the count',
     ],
     [
       withRows('name = "x_m", type = "stateset", help = "H", var = "v", states = ["a", "a"]'),
-      'each given once',
+      'states[1]: repeats classes[0].metrics[0].states[0], which must be different',
     ],
     [
       withRows(
@@ -318,7 +345,7 @@ describe('a catalogue file', () => {
     ],
     [
       withRows('name = "x_i_info", type = "info", help = "H", labels_from = {}'),
-      'must name a label',
+      'found an empty table, needed: a label',
     ],
     [
       withRows(gauge('x_m', 'var = "v", static = { k = "a" }'), 'name = "x_m", var = "w"'),
@@ -339,14 +366,14 @@ describe('a catalogue file', () => {
       expect(faultOf(withRows(row)).message).not.to.include('x_m and x_m');
     });
 
-  it('has all its problems told in one go, one a line', () => {
+  it('has all its problems reported in one go, one a line', () => {
     const fault = faultOf(
       withRows(gauge('x_a', 'var = 1'), gauge('x_b', 'scale = "1", var = "v"'), 'type = "gauge"'),
     );
     expect(fault.message.split('\n')).to.deep.equal([
-      'x.toml:7:51: classes[0].metrics[0].var: found 1, must be a string',
-      'x.toml:8:53: classes[0].metrics[1].scale: found "1", must be a finite number',
-      'x.toml:9:1: classes[0].metrics[2].name: is missing and must be given',
+      'x.toml:7:51: classes[0].metrics[0].var: found 1, allowed: a string of 1 to 1024 characters in one line',
+      'x.toml:8:53: classes[0].metrics[1].scale: found "1", allowed: a number greater than 0',
+      'x.toml:9:1: classes[0].metrics[2].name: found nothing, needed: the name of a metric',
     ]);
   });
 });

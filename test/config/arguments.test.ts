@@ -36,8 +36,11 @@ describe('parseArguments', () => {
         arguments: { configFile: undefined, targetsFile: undefined, overrides: {}, ...wanted },
       }));
 
-  it('asks for a check with --check-config', () =>
-    expect(parse('--check-config', '--config', 'c').kind).to.equal('check'));
+  it('asks for a check with --check-config, and for a look at the segments with --live', () => {
+    const checks = (...argv: string[]) => parse('--check-config', '--config', 'c', ...argv);
+    expect(checks()).to.include({ kind: 'check', isLive: false });
+    expect(checks('--live')).to.include({ kind: 'check', isLive: true });
+  });
 
   it('--version prints the binary version (spec 9.1)', () =>
     expect(parse('--version')).to.deep.equal({ kind: 'print', text: '1.2.3\n' }));
@@ -46,7 +49,8 @@ describe('parseArguments', () => {
     const help = parse('--help');
     if (help.kind !== 'print') throw new Error('--help prints nothing');
     const words = help.text.replace(/\s+/g, ' ');
-    for (const { flags, meaning } of OPTIONS) expect(words).to.include(`${flags} ${meaning}`);
+    for (const { flags, meaning } of Object.values(OPTIONS))
+      expect(words).to.include(`${flags} ${meaning}`);
     expect(words).to.include('--version').and.include('--help');
     expect(words).to.include('Set the application metric set (default: ads)');
     expect(words).to.include('clears TOML targets (default: 82, 456, 999)');
@@ -78,60 +82,55 @@ describe('parseArguments', () => {
     });
 
   const refused: readonly (readonly [argv: readonly string[], message: string])[] = [
-    [['--server-kye', '1'], 'unknown option "--server-kye", the nearest known one is --server-key'],
-    [['--verson'], 'unknown option "--verson", the nearest known one is --version'],
-    [
-      ['--metrics-prt=1'],
-      'unknown option "--metrics-prt=1", the nearest known one is --metrics-port',
-    ],
-    [['--colour'], 'unknown option "--colour", --help lists all'],
-    [['-h'], 'unknown option "-h", --help lists all'],
-    [["--it's\n'x'"], "unknown option \"--it's\\n'x'\", --help lists all"],
-    [['--debug=1=2'], '--debug: found "1=2", it takes no argument'],
-    [['--debug='], '--debug: found "", it takes no argument'],
-    [['--server-key'], '--server-key: found nothing, needed is <key>'],
-    [['--debug', '--config'], '--config: found nothing, needed is <path>'],
-    [[''], 'found "", allowed are only options; see --help'],
-    [['--server-key='], `--server-key: found "", allowed is ${NAME}`],
-    [['--metrics-port='], '--metrics-port: found "", allowed is an integer from 0 to 65535'],
-    [['--metrics-port=-1'], '--metrics-port: found -1, allowed is an integer from 0 to 65535'],
+    [['--server-kye', '1'], 'unknown option "--server-kye" (did you mean "--server-key"?)'],
+    [['--verson'], 'unknown option "--verson" (did you mean "--version"?)'],
+    [['--metrics-prt=1'], 'unknown option "--metrics-prt=1" (did you mean "--metrics-port"?)'],
+    [['--colour'], 'unknown option "--colour"; see --help'],
+    [['-h'], 'unknown option "-h"; see --help'],
+    [["--it's\n'x'"], "unknown option \"--it's\\n'x'\"; see --help"],
+    [['--debug=1=2'], '--debug: found "1=2", allowed: no argument'],
+    [['--debug='], '--debug: found "", allowed: no argument'],
+    [['--live'], '--live needs --check-config'],
+    [['--server-key'], '--server-key: found nothing, needed: <key>'],
+    [['--debug', '--config'], '--config: found nothing, needed: <path>'],
+    [[''], 'found "", allowed: only options; see --help'],
+    [['--server-key='], `--server-key: found "", allowed: ${NAME}`],
+    [['--metrics-port='], '--metrics-port: found "", allowed: an integer from 0 to 65535'],
+    [['--metrics-port=-1'], '--metrics-port: found -1, allowed: an integer from 0 to 65535'],
     [
       ['--app='],
-      '--app: found "", allowed is a string of 1 to 64 letters, digits and "_" that starts with a letter',
+      '--app: found "", allowed: a string of 1 to 64 letters, digits and "_" that starts with a letter',
     ],
     [
       ['--license-file='],
-      '--license-file: found "", allowed is a string of 1 to 1024 characters in one line',
+      '--license-file: found "", allowed: a string of 1 to 1024 characters in one line',
     ],
     [
       ['--instance', 'two\nlines'],
-      '--instance: found "two\\nlines", allowed is a string of at most 1024 characters in one line',
+      '--instance: found "two\\nlines", allowed: a string of at most 1024 characters in one line',
     ],
     [['--server-key', '--debug'], '--server-key: found the option "--debug" for its argument'],
-    [['82'], 'found "82", allowed are only options; see --help'],
+    [['82'], 'found "82", allowed: only options; see --help'],
     [
       ['--metrics-port', '65536'],
-      '--metrics-port: found 65536, allowed is an integer from 0 to 65535',
+      '--metrics-port: found 65536, allowed: an integer from 0 to 65535',
     ],
     [
       ['--metrics-port', '9464.0'],
-      '--metrics-port: found "9464.0", allowed is an integer from 0 to 65535',
+      '--metrics-port: found "9464.0", allowed: an integer from 0 to 65535',
     ],
     [
       ['--app', 'a-b'],
-      '--app: found "a-b", allowed is a string of 1 to 64 letters, digits and "_" that starts with a letter',
+      '--app: found "a-b", allowed: a string of 1 to 64 letters, digits and "_" that starts with a letter',
     ],
-    [
-      ['--config', ''],
-      '--config: found "", allowed is a string of 1 to 1024 characters in one line',
-    ],
+    [['--config', ''], '--config: found "", allowed: a string of 1 to 1024 characters in one line'],
     [
       ['--targets-config', 't', '--server-key', '82'],
-      "option '--targets-config <path>' cannot be used with option '--server-key <key>'",
+      '--targets-config cannot be used with --server-key',
     ],
     [
       ['--instance', '1', '--targets-config', 't'],
-      "option '--targets-config <path>' cannot be used with option '--instance <hint>'",
+      '--targets-config cannot be used with --instance',
     ],
   ];
   for (const [argv, message] of refused)

@@ -27,119 +27,119 @@ describe('configuration errors', () => {
     [
       'an unknown key, with the nearest known one',
       'debug = true\nmetrics_prot = 1',
-      ['c.toml:2:1: metrics_prot: unknown key, the nearest known one is metrics_port'],
+      ['c.toml:2:1: metrics_prot: unknown key (did you mean "metrics_port"?)'],
     ],
     [
       'an unknown key that is near none, with all that are allowed',
       `${TARGET}zzz = 1`,
-      [`c.toml:4:1: targets[0].zzz: unknown key, allowed are ${TARGET_KEYS}`],
+      [`c.toml:4:1: targets[0].zzz: unknown key, allowed: ${TARGET_KEYS}`],
     ],
     [
       'an unknown table, once',
       '[target]\na = 1\nb.c = 2',
-      ['c.toml:1:1: target: unknown key, the nearest known one is targets'],
+      ['c.toml:1:1: target: unknown key (did you mean "targets"?)'],
     ],
     [
       'a wrong type',
       'metrics_port = "9464"',
-      ['c.toml:1:16: metrics_port: found "9464", allowed is an integer from 0 to 65535'],
+      ['c.toml:1:16: metrics_port: found "9464", allowed: an integer from 0 to 65535'],
     ],
     [
       'a float where an integer is needed',
       'metrics_port = 9464.0',
-      ['c.toml:1:16: metrics_port: found 9464.0, allowed is an integer from 0 to 65535'],
+      ['c.toml:1:16: metrics_port: found 9464.0, allowed: an integer from 0 to 65535'],
     ],
     [
       'a date, even where a string is needed',
       'classes = [1979-05-27]',
-      [`c.toml:1:12: classes[0]: found the date or time 1979-05-27, allowed is ${ITEM}`],
+      [`c.toml:1:12: classes[0]: found the date or time 1979-05-27, allowed: ${ITEM}`],
     ],
     [
       'a number out of range',
       '  target_workers = 65 # many',
-      ['c.toml:1:20: target_workers: found 65, allowed is an integer from 0 to 64'],
+      ['c.toml:1:20: target_workers: found 65, allowed: an integer from 0 to 64'],
     ],
     [
       'a word that is not one of the few',
       'worker_execution_mode = "thread"',
-      ['c.toml:1:25: worker_execution_mode: found "thread", allowed is "logical" or "threaded"'],
+      [
+        'c.toml:1:25: worker_execution_mode: found "thread" (did you mean "threaded"?), allowed: "logical" or "threaded"',
+      ],
     ],
     [
       'an item, with its index and its own place',
       `${TARGET}[[targets]]\napp = "adh"\nserver_key = "1"\nclasses = [\n  "a",\n  5,\n]`,
-      [`c.toml:9:3: targets[1].classes[1]: found 5, allowed is ${ITEM}`],
+      [`c.toml:9:3: targets[1].classes[1]: found 5, allowed: ${ITEM}`],
     ],
     [
       'a missing key, at the head of its table',
       'debug = true\n[[targets]]\napp = "ads"',
-      [`c.toml:2:1: targets[0].server_key: found nothing, needed is ${NAME}`],
+      [`c.toml:2:1: targets[0].server_key: found nothing, needed: ${NAME}`],
     ],
     [
       'a server key that is a number',
       'targets = [{ app = "ads", server_key = 82 }]',
-      [`c.toml:1:40: targets[0].server_key: found 82, allowed is ${NAME}`],
+      [`c.toml:1:40: targets[0].server_key: found 82, allowed: ${NAME}`],
     ],
     [
       'one table where an array of tables is needed',
       '[targets]\napp = "ads"',
       [
-        'c.toml:1:1: targets: found a table, allowed is an array of at most 1024 different items, each a [[targets]] table',
+        'c.toml:1:1: targets: found a table, allowed: an array of at most 1024 different items, each a [[targets]] table',
       ],
     ],
     [
       'two targets that are the same in everything',
       `${TARGET}[[targets]]\nserver_key = "82"\napp = "ads"\nclasses = []`,
-      ['c.toml:4:1: targets[1]: repeats targets[0], allowed are only different ones'],
+      ['c.toml:4:1: targets[1]: repeats targets[0], which must be different'],
     ],
     [
       'two targets that lack the same key, but not as repeated',
       '[[targets]]\napp = "ads"\n[[targets]]\napp = "ads"\n[[metric_scopes]]\nmetrics = ["x"]\n[[metric_scopes]]\nmetrics = ["x"]',
       [
-        `c.toml:1:1: targets[0].server_key: found nothing, needed is ${NAME}`,
-        `c.toml:3:1: targets[1].server_key: found nothing, needed is ${NAME}`,
+        `c.toml:1:1: targets[0].server_key: found nothing, needed: ${NAME}`,
+        `c.toml:3:1: targets[1].server_key: found nothing, needed: ${NAME}`,
         ...[5, 7].map(
           (line, index) =>
-            `c.toml:${line}:1: metric_scopes[${index}].name: found nothing, needed is a string of 1 to 256 letters, digits, ".", "_" and "-"`,
+            `c.toml:${line}:1: metric_scopes[${index}].name: found nothing, needed: a string of 1 to 256 letters, digits, ".", "_" and "-"`,
         ),
       ],
     ],
     [
       'two scopes of one name',
       '[[metric_scopes]]\nname = "a"\nmetrics = ["x"]\n[[metric_scopes]]\nname = "a"\nmetrics = ["y"]',
-      [
-        'c.toml:5:8: metric_scopes[1].name: repeats metric_scopes[0].name, allowed are only different ones',
-      ],
+      ['c.toml:5:8: metric_scopes[1].name: repeats metric_scopes[0].name, which must be different'],
     ],
     [
       'a scope name with other characters than spec 2.3 allows',
       '[[metric_scopes]]\nname = "a b"\nmetrics = ["x"]',
       [
-        'c.toml:2:8: metric_scopes[0].name: found "a b", allowed is a string of 1 to 256 letters, digits, ".", "_" and "-"',
+        'c.toml:2:8: metric_scopes[0].name: found "a b", allowed: a string of 1 to 256 letters, digits, ".", "_" and "-"',
       ],
     ],
     [
       'patterns that can match no metric name',
       '[[metric_scopes]]\nname = "a"\nmetrics = ["ads_*", "", "a-b"]',
       [
-        'c.toml:3:21: metric_scopes[0].metrics[1]: found "", allowed is a string of 1 to 256 letters, digits, "_", ":" and "*"',
-        'c.toml:3:25: metric_scopes[0].metrics[2]: found "a-b", allowed is a string of 1 to 256 letters, digits, "_", ":" and "*"',
+        'c.toml:3:21: metric_scopes[0].metrics[1]: found "", allowed: a string of 1 to 256 letters, digits, "_", ":" and "*"',
+        'c.toml:3:25: metric_scopes[0].metrics[2]: found "a-b", allowed: a string of 1 to 256 letters, digits, "_", ":" and "*"',
       ],
     ],
     [
       'everything in one go, in the order of the file',
       'worker_rebalance_enabled = 1\napp = "-"\nfoo.bar.baz.qux.quux = 1\n',
       [
-        'c.toml:1:28: worker_rebalance_enabled: found 1, allowed is true or false',
-        'c.toml:2:7: app: found "-", allowed is a string of 1 to 64 letters, digits and "_" that starts with a letter',
-        `c.toml:3:1: foo: unknown key, allowed are ${ALL_KEYS}`,
+        'c.toml:1:28: worker_rebalance_enabled: found 1, allowed: true or false',
+        'c.toml:2:7: app: found "-", allowed: a string of 1 to 64 letters, digits and "_" that starts with a letter',
+        `c.toml:3:1: foo: unknown key, allowed: ${ALL_KEYS}`,
       ],
     ],
     [
       'text that would act on a terminal, made harmless',
       'stdout_format = "\\u001b[2J\\u202e"\n"\\u009b" = 1',
       [
-        'c.toml:1:17: stdout_format: found "\\u001b[2J\\u{202e}", allowed is "text" or "json"',
-        `c.toml:2:1: "\\u{9b}": unknown key, allowed are ${ALL_KEYS}`,
+        'c.toml:1:17: stdout_format: found "\\u001b[2J\\u{202e}", allowed: "text" or "json"',
+        `c.toml:2:1: "\\u{9b}": unknown key, allowed: ${ALL_KEYS}`,
       ],
     ],
   ];

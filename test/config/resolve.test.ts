@@ -110,7 +110,7 @@ describe('loadConfig', () => {
     expect(config.mode).to.equal('single');
     expect(outline(config)).to.deep.equal([{ app: 'ads', serverKeys: ['7'], path: [] }]);
     expect(told(config)).to.deep.equal([
-      'c.toml:2:1: [[targets]] are set aside by --server-key; the single target is of application ads (the default)',
+      'c.toml:2:1: [[targets]] are ignored because of --server-key; the single target has the application ads (the default)',
     ]);
   });
 
@@ -124,33 +124,35 @@ describe('loadConfig', () => {
     [
       '--server-key 456',
       'ads (the default)',
-      ['c.toml:7:1: targets[1] is of application adh; if it is meant, add --app adh'],
+      ['c.toml:7:1: targets[1] has the application adh; to select it, add --app adh'],
     ],
     ['--server-key 456 --app adh', 'adh (--app)', []],
     [
       '--server-key 82 --app adh',
       'adh (--app)',
-      ['c.toml:2:1: targets[0] is of application ads; if it is meant, add --app ads'],
+      ['c.toml:2:1: targets[0] has the application ads; to select it, add --app ads'],
     ],
     [
       '--instance 1',
       'ads (the default)',
-      ['c.toml:7:1: targets[1] is of application adh; if it is meant, add --app adh'],
+      ['c.toml:7:1: targets[1] has the application adh; to select it, add --app adh'],
     ],
     ['--instance 1 --server-key 82', 'ads (the default)', []],
     [
       '--server-key 82',
       'ats (the top-level app)',
-      ['c.toml:2:1: targets[0] is of application ads; if it is meant, add --app ads'],
+      ['c.toml:2:1: targets[0] has the application ads; to select it, add --app ads'],
       'app = "ats"',
     ],
   ];
   for (const [options, app, meant, head = ''] of setAside)
-    it(`${head} ${options} tells that the single target is of application ${app}`, () => {
+    it(`${head} ${options} tells that the single target has the application ${app}`, () => {
       const config = load(...toml(`${head}${TWO_TARGETS}`), ...options.split(' '));
       const [first, ...others] = told(config);
-      expect(first).to.match(/^c\.toml:2:1: \[\[targets\]\] are set aside by --/);
-      expect(first?.endsWith(`; the single target is of application ${app}`), first).to.equal(true);
+      expect(first).to.match(/^c\.toml:2:1: \[\[targets\]\] are ignored because of --/);
+      expect(first?.endsWith(`; the single target has the application ${app}`), first).to.equal(
+        true,
+      );
       expect(others).to.deep.equal(meant);
       expect(`${config.targets[0]?.app ?? ''} `).to.equal(/^\w+ /.exec(app)?.[0]);
     });
@@ -199,7 +201,7 @@ describe('loadConfig', () => {
     expect(outline(config)).to.deep.equal([{ app: 'ads', serverKeys: ['5'], path: [] }]);
     expect(config.targets[0]?.instance).to.equal('h.1.ads');
     expect(told(config)).to.deep.equal([
-      'c.toml:2:1: [[targets]] are set aside by --instance; the single target is of application ads (the default)',
+      'c.toml:2:1: [[targets]] are ignored because of --instance; the single target has the application ads (the default)',
     ]);
   });
 
@@ -212,7 +214,7 @@ describe('loadConfig', () => {
     ]);
     expect(config.scopes).to.deep.equal([{ name: 'a', metrics: ['ads_*'] }]);
     expect(told(config)).to.deep.equal([
-      'c.toml:2:1: [[targets]] are set aside by --targets-config',
+      'c.toml:2:1: [[targets]] are ignored because of --targets-config',
     ]);
   });
 

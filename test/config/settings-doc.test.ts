@@ -17,7 +17,7 @@ describe('settingsMarkdown', () => {
   for (const key of new Set(keys.map((field) => field.key)))
     it(`has a row for ${key}`, () => expect(page).to.include(`\n| \`${key}\` | `));
 
-  for (const { flags } of OPTIONS)
+  for (const { flags } of Object.values(OPTIONS))
     it(`has a row for ${flags}`, () => expect(page).to.include(`\n| \`${flags}\` | `));
 
   it('keeps the cells of every table in line', () => {

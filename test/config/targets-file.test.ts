@@ -40,51 +40,52 @@ describe('legacy target file', () => {
     ],
   ] as const;
   for (const [text, targets] of reads)
-    it(`reads ${JSON.stringify(text)}`, () => expect(load(text)).to.deep.equal(targets));
+    it(`reads ${JSON.stringify(text)}`, () =>
+      expect(load(text)).to.deep.equal(targets.map((target, index) => ({ ...target, index }))));
 
-  const PAIR = 'allowed is key=value or key="value", with \\" and \\\\ inside quotes';
+  const PAIR = 'allowed: key=value or key="value", with \\" and \\\\ inside quotes';
   const NAME = 'a string of 1 to 64 letters, digits, "_", "-" and ".", not starting with "."';
   const refuses: readonly (readonly [text: string, lines: readonly string[]])[] = [
-    ['', ['t.txt:1:1: found no target, needed is a line such as target app=ads server_key=82']],
-    ['# x', ['t.txt:1:1: found no target, needed is a line such as target app=ads server_key=82']],
-    ['tgt app=ads', ['t.txt:1:1: found "tgt", allowed is a line that starts with target']],
-    ['target=x', ['t.txt:1:1: found "target=x", allowed is a line that starts with target']],
-    ['target app', ['t.txt:1:8: found "app" without "=", allowed is key=value']],
+    ['', ['t.txt:1:1: found no target, needed: a line such as target app=ads server_key=82']],
+    ['# x', ['t.txt:1:1: found no target, needed: a line such as target app=ads server_key=82']],
+    ['tgt app=ads', ['t.txt:1:1: found "tgt", allowed: a line that starts with target']],
+    ['target=x', ['t.txt:1:1: found "target=x", allowed: a line that starts with target']],
+    ['target app', ['t.txt:1:8: found "app" without "=", allowed: key=value']],
     ['target app="ads x', [`t.txt:1:8: found "app=\\"ads", ${PAIR}`]],
     ['target app="ads"x', [`t.txt:1:8: found "app=\\"ads\\"x", ${PAIR}`]],
     ['target app="a\\n"', [`t.txt:1:8: found "app=\\"a\\\\n\\"", ${PAIR}`]],
     ['target app=a app=b', ['t.txt:1:14: app is set twice in this line']],
-    ['target app=ads', [`t.txt:1:1: targets[0].server_key: found nothing, needed is ${NAME}`]],
+    ['target app=ads', [`t.txt:1:1: targets[0].server_key: found nothing, needed: ${NAME}`]],
     [
       '# x\ntarget app=ads server_key=82\ntarget app=ads server_key=8/2',
-      [`t.txt:3:27: targets[1].server_key: found "8/2", allowed is ${NAME}`],
+      [`t.txt:3:27: targets[1].server_key: found "8/2", allowed: ${NAME}`],
     ],
     [
       'target app=ads server_key=82 clases=a',
-      ['t.txt:1:30: targets[0].clases: unknown key, the nearest known one is classes'],
+      ['t.txt:1:30: targets[0].clases: unknown key (did you mean "classes"?)'],
     ],
     [
       'target app=ads server_key=82 __proto__=x constructor=y',
       [
-        't.txt:1:30: targets[0].__proto__: unknown key, allowed are app, server_key, format, instance, variable, classes, seed_path_groups, seed_paths',
-        't.txt:1:42: targets[0].constructor: unknown key, allowed are app, server_key, format, instance, variable, classes, seed_path_groups, seed_paths',
+        't.txt:1:30: targets[0].__proto__: unknown key, allowed: app, server_key, format, instance, variable, classes, seed_path_groups, seed_paths',
+        't.txt:1:42: targets[0].constructor: unknown key, allowed: app, server_key, format, instance, variable, classes, seed_path_groups, seed_paths',
       ],
     ],
     [
       'target app=ads server_key=82 classes=a,,b',
       [
-        't.txt:1:38: targets[0].classes[1]: found "", allowed is a string of 1 to 1024 characters in one line',
+        't.txt:1:38: targets[0].classes[1]: found "", allowed: a string of 1 to 1024 characters in one line',
       ],
     ],
     [
       'target app=ads server_key=82\ntarget server_key=82 app=ads',
-      ['t.txt:2:1: targets[1]: repeats targets[0], allowed are only different ones'],
+      ['t.txt:2:1: targets[1]: repeats targets[0], which must be different'],
     ],
     [
       'target app\nx\n target server_key=1 "',
       [
-        't.txt:1:8: found "app" without "=", allowed is key=value',
-        't.txt:2:1: found "x", allowed is a line that starts with target',
+        't.txt:1:8: found "app" without "=", allowed: key=value',
+        't.txt:2:1: found "x", allowed: a line that starts with target',
         `t.txt:3:22: found "\\"", ${PAIR}`,
       ],
     ],

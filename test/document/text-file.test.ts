@@ -19,19 +19,19 @@ describe('readText', () => {
     make: (path: string) => unknown,
     line: string,
   ])[] = [
-    ['is not there', () => undefined, 'c: cannot be read: no such file'],
-    ['is a folder', mkdirSync, 'c: is a folder, needed is a regular file'],
+    ['is not there', () => undefined, 'c: cannot be read: no such file or folder'],
+    ['is a folder', mkdirSync, 'c: is a folder, needed: a regular file'],
     [
       'is a pipe that nobody writes to',
       (path) => execFileSync('mkfifo', [path]),
-      'c: is a pipe, needed is a regular file',
+      'c: is a pipe, needed: a regular file',
     ],
     [
       'is a device without end',
       (path) => {
         symlinkSync('/dev/zero', path);
       },
-      'c: is a device, needed is a regular file',
+      'c: is a device, needed: a regular file',
     ],
     [
       'is a link to itself',
@@ -49,7 +49,7 @@ describe('readText', () => {
 
   it('names a path that leads through a file', () =>
     expect(complaint(`${folder.write('c', '')}/d`)).to.equal(
-      'c/d: cannot be read: a part of its path is no folder',
+      'c/d: cannot be read: a part of its path is not a folder',
     ));
 
   it('reads files that do not tell their size', () =>
@@ -67,7 +67,7 @@ describe('readText', () => {
     const bytes = Buffer.from('a = "é\uFFFD"\nbé = "?"\n');
     bytes[bytes.indexOf('?')] = 0xff;
     expect(complaint(folder.write('c', bytes))).to.equal(
-      'c:2:7: found bytes that are not UTF-8 text',
+      'c:2:7: has bytes that are not UTF-8 text',
     );
   });
 });

@@ -34,7 +34,8 @@ describe('the command line of shm_exporter', function () {
 
   for (const option of ['--help', '--version', '--check-config'])
     it(`says in one line that a full stdout takes no ${option}, with status 1`, async () => {
-      const program = [process.execPath, join(PROJECT, 'dist/cli.js'), option];
+      const config = option === '--check-config' ? ['--config', stage.config({})] : [];
+      const program = [process.execPath, join(PROJECT, 'dist/cli.js'), option, ...config];
       const exporter = stage.command(program, { stdoutTo: '/dev/full' });
       expect(await exporter.ended).to.deep.equal({ status: 1, signal: null });
       expect(exporter.stderr).to.equal(
@@ -118,7 +119,7 @@ describe('the command line of shm_exporter', function () {
     const { status, stdout, stderr } = run('--config', path, '--check-config');
     expect({ status, stdout }).to.deep.equal({ status: 2, stdout: '' });
     for (const sentence of [
-      'target_workers: found 65, allowed is an integer from 0 to 64',
+      'target_workers: found 65, allowed: an integer from 0 to 64',
       'metrics_prt: unknown key',
       'stdout_format: found "xml"',
     ])
@@ -130,10 +131,11 @@ describe('the command line of shm_exporter', function () {
     it(`refuses a pipe for ${option} in one line and at once, with status 2`, () => {
       const pipe = stage.path(`pipe${option}`);
       execFileSync('mkfifo', [pipe]);
-      expect(run(option, pipe, '--check-config')).to.deep.equal({
+      const license = ['--license-file', stage.license];
+      expect(run(option, pipe, '--check-config', ...license)).to.deep.equal({
         status: 2,
         stdout: '',
-        stderr: `shm_exporter: ${pipe}: is a pipe, needed is a regular file\n`,
+        stderr: `shm_exporter: ${pipe}: is a pipe, needed: a regular file\n`,
       });
     });
 
@@ -141,29 +143,52 @@ describe('the command line of shm_exporter', function () {
     const { status, stdout } = run('--config', stage.config({ app: 'asd' }), '--check-config');
     expect(status).to.equal(0);
     expect(stdout).to.match(
-      /^warning: \S+ app: asd has no catalogue and exports what its publisher describes; the nearest known application is ads\nconfiguration is valid\n$/,
+      /^warning: \S+ app: asd has no catalogue \(did you mean "ads"\?\), so its metrics are what its publisher describes\nconfiguration is valid\n$/,
     );
   });
 
-  it('warns of a license that a start would refuse with --check-config', () => {
+  it('refuses with status 3 what a start would refuse for its license, with --check-config', () => {
     const gone = stage.path('gone.json');
-    const warnings = {
-      [gone]: `License file ${gone} does not exist`,
+    const refusals = {
+      [gone]: `License file ${gone} cannot be read: no such file or folder`,
       '': 'No license file is configured; set license_file to the path of a license',
     };
-    for (const [license_file, warning] of Object.entries(warnings))
-      expect(run('--config', stage.config({ license_file }), '--check-config')).to.deep.equal({
-        status: 0,
-        stdout: `warning: ${warning}; a start would be refused now\nconfiguration is valid\n`,
-        stderr: '',
-      });
+    for (const [license_file, refusal] of Object.entries(refusals))
+      for (const more of [['--check-config'], []])
+        expect(run('--config', stage.config({ license_file }), ...more)).to.deep.equal({
+          status: 3,
+          stdout: '',
+          stderr: `shm_exporter: ${refusal}\n`,
+        });
+  });
+
+  it('warns first of what is hardly meant where the license alone is refused', () => {
+    const config = stage.config({ app: 'asd', license_file: '' });
+    const { status, stdout, stderr } = run('--config', config, '--check-config');
+    expect(status).to.equal(3);
+    expect(stdout).to.match(/^warning: \S+ app: asd has no catalogue [^\n]*\n$/);
+    expect(stderr).to.match(/^shm_exporter: No license file is configured;[^\n]*\n$/);
+  });
+
+  it('tells of faults of all kinds in one go, the configuration first, with status 2', () => {
+    const targets = '\n[[targets]]\napp = "ads"\nserver_key = "1"\nclasses = ["mont"]\n';
+    const config = stage.config({ metrics_port: 'x', license_file: 'gone.json' }, targets);
+    for (const more of [['--check-config'], []]) {
+      const { status, stdout, stderr } = run('--config', config, ...more);
+      expect({ status, stdout }).to.deep.equal({ status: 2, stdout: '' });
+      const lines = stderr.trimEnd().split('\n');
+      expect(lines).to.have.lengthOf(3);
+      expect(lines[0]).to.match(/^shm_exporter: \S+:\d+:\d+: metrics_port: found "x", allowed: /);
+      expect(lines[1]).to.match(/^\S+:\d+:\d+: targets\[0\]\.classes\[0\]: found "mont" /);
+      expect(lines[2]).to.match(/^shm_exporter: License file \S*gone\.json cannot be read: /);
+    }
   });
 
   it('names the option that was meant, with status 2', () => {
     const { status, stdout, stderr } = run('--metrics-prt', '1');
     expect({ status, stdout }).to.deep.equal({ status: 2, stdout: '' });
     expect(stderr).to.equal(
-      'shm_exporter: unknown option "--metrics-prt", the nearest known one is --metrics-port\n',
+      'shm_exporter: unknown option "--metrics-prt" (did you mean "--metrics-port"?)\n',
     );
   });
 
@@ -183,6 +208,20 @@ describe('the command line of shm_exporter', function () {
       variables: { [app]: { type: 'u64', value: 1 } },
     });
     before(() => stage.play({ server_key: '1', objects: [object('left'), object('right')] }));
+
+    it('is compared with what is there by --check-config --live, with status 0', () => {
+      const targets = '\n[[targets]]\napp = "left"\nserver_key = "1"\nseed_paths = ["floor"]\n';
+      const config = stage.config({}, targets);
+      const { status, stdout, stderr } = run('--config', config, '--check-config', '--live');
+      expect({ status, stderr }).to.deep.equal({ status: 0, stderr: '' });
+      expect(stdout).to.match(
+        /^target left on 1:\n {2}server key 1: live: [^\n]+\n {2}root h\.1\.left of server key 1\n/,
+      );
+      expect(stdout).to.match(
+        /\n {2}warning: \S+: targets\[0\]\.seed_paths\[0\]: no object is at "floor"\n/,
+      );
+      expect(stdout).to.match(/\nconfiguration is valid\n$/);
+    });
 
     it('wins: --app and --server-key replace app, server_keys and targets (spec 1.1, 1.6)', async () => {
       const targets = '\n[[targets]]\napp = "left"\nserver_key = "1"\n';

@@ -26,7 +26,7 @@ describe('planTargets', () => {
     folder
       .bare(faultMessage('CONFIG_INVALID', () => planTargets(load(toml, targets))))
       .split('\n')
-      // The lists of what is allowed are the catalogues' own.
+      // The lists of what is allowed: the catalogues' own.
       .map((line) => line.replace(/(allowed for the application \w+: \w+), .*/, '$1, …'));
 
   it('finds the catalogue of each target, built in or not', () => {
@@ -58,7 +58,7 @@ describe('planTargets', () => {
 
   it('refuses a format that is not listed, with the nearest that is', () =>
     expect(refusal('[[targets]]\napp = "ads"\nserver_key = "1"\nformat = "nativ"\n')).to.deep.equal(
-      ['c.toml:4:10: targets[0].format: found "nativ" (did you mean "native"?), allowed is native'],
+      ['c.toml:4:10: targets[0].format: found "nativ" (did you mean "native"?), allowed: native'],
     ));
 
   it('places faults of the legacy target file in that file, at their items', () =>
@@ -70,7 +70,7 @@ describe('planTargets', () => {
 
   it('tells an application without a catalogue that it has no groups', () =>
     expect(refusal('app = "asd"\nseed_path_groups = ["server"]')).to.deep.equal([
-      'c.toml:2:21: seed_path_groups[0]: found "server", but the application has no catalogue, so it knows no filter group; allowed are classes as published, and seed_paths; the nearest known application is ads',
+      'c.toml:2:21: seed_path_groups[0]: found "server", but the application has no catalogue, so it knows no filter group; allowed: classes as published, and seed_paths (did you mean "ads"?)',
     ]));
 
   const near = [
@@ -82,7 +82,7 @@ describe('planTargets', () => {
       folder.write('own.toml', OWN);
       const plan = planTargets(load(`app = "${app}"\ncatalogue_files = ["own.toml"]`));
       expect(plan[0]?.warnings.map(folder.bare)).to.deep.equal([
-        `${found} has no catalogue and exports what its publisher describes; the nearest known application is ${nearest}`,
+        `${found} has no catalogue (did you mean "${nearest}"?), so its metrics are what its publisher describes`,
       ]);
     });
 
@@ -97,11 +97,11 @@ describe('planTargets', () => {
           '[[targets]]\napp = "other"\nserver_key = "2"\nclasses = ["any"]\n',
       ),
     ).to.deep.equal([
-      'c.toml:1:46: catalogue_files[2]: binary.toml:1:2: found bytes that are not UTF-8 text',
-      'c.toml:1:61: catalogue_files[3]: none.toml: cannot be read: no such file',
-      `c.toml:1:74: catalogue_files[4]: ${folder.path()}: is a folder, needed is a regular file`,
+      'c.toml:1:46: catalogue_files[2]: binary.toml:1:2: has bytes that are not UTF-8 text',
+      'c.toml:1:61: catalogue_files[3]: none.toml: cannot be read: no such file or folder',
+      `c.toml:1:74: catalogue_files[4]: ${folder.path()}: is a folder, needed: a regular file`,
       'c.toml:5:12: targets[0].classes[0]: found "tills" (did you mean "till"?), allowed for the application shop: till',
-      'shop.toml:5:13: classes[0].class_ids: must be a list of at least one text, none of them empty',
+      'shop.toml:5:13: classes[0].class_ids: found an empty array, allowed: an array of at least 1 item, each a string of 1 to 1024 characters in one line',
       'text.toml:1:7: expected a value (strings stand in quotes), found the end of the file',
       'app =',
       '      ^',

@@ -1,17 +1,20 @@
 // Which scopes there are after a reload. Spec 2.3.
 import { expect } from 'chai';
-import { loadCatalogues } from '#app/catalogue/builtin.js';
+import { loadConfig } from '#app/config/resolve.js';
+import { planTargets } from '#app/exporter/plan.js';
 import { ScopeRegistry } from '#app/exporter/scope-registry.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 
 describe('ScopeRegistry', () => {
+  const folder = temporaryFolder();
   const scopes = (entries: Readonly<Record<string, readonly string[]>>) =>
     Object.entries(entries).map(([name, metrics]) => ({ name, metrics: [...metrics] }));
 
   it('adds, removes and changes scopes, and leaves those that are equal as they are', () => {
     const registry = new ScopeRegistry();
-    registry.update(scopes({ same: ['a_*'], changed: ['b'], gone: ['c'] }), []);
+    registry.update(scopes({ same: ['a_*'], changed: ['b'], gone: ['c'] }));
     const [same, changed] = [registry.get('same'), registry.get('changed')];
-    registry.update(scopes({ added: ['d'], changed: ['e'], same: ['a_*'] }), []);
+    registry.update(scopes({ added: ['d'], changed: ['e'], same: ['a_*'] }));
     expect(registry.get('same'), 'what is cached for it stays').to.equal(same);
     expect(registry.get('gone')).to.equal(undefined);
     expect(registry.get('added')?.selects({ name: 'd', type: 'gauge' })).to.equal(true);
@@ -20,25 +23,28 @@ describe('ScopeRegistry', () => {
     expect(registry.get('changed')?.selects({ name: 'e', type: 'gauge' })).to.equal(true);
   });
 
-  it('names the scopes that an application has metrics for, with a catalogue or without', () => {
+  it('names the scopes that apply to a target, as far as that is known', () => {
     const registry = new ScopeRegistry();
-    const configs = scopes({
-      ads: ['ads_*'],
-      both: ['*_num_clients'],
-      internal: ['shm_exporter_internal_*'],
-      shop: ['shop_till_*', 'nothing'],
-      series: ['*_latency_seconds_bucket'],
-      none: ['nothing_*'],
-    });
-    const catalogues = loadCatalogues([], () => undefined);
-    const application = (app: string) => ({ app, catalogue: catalogues.get(app) });
-    registry.update(configs, [application('ads'), application('shop')]);
-    const ofAds = ['ads', 'both', 'internal', 'series'];
-    expect(registry.namesFor('ads')).to.deep.equal(ofAds);
-    // What describes itself may have any metric that begins with its name.
-    expect(registry.namesFor('shop')).to.deep.equal(['both', 'internal', 'shop', 'series']);
-    expect(registry.namesFor('adh'), 'which no target is of').to.deep.equal([]);
-    registry.update(scopes({ ads: ['ads_*'] }), [application('ads')]);
-    expect(registry.namesFor('ads')).to.deep.equal(['ads']);
+    const targets = ['ads', 'adh', 'mine'].map((app) => ({ app, serverKeys: ['1'] }));
+    const toml = targets
+      .map(({ app }) => `[[targets]]\napp = "${app}"\nserver_key = "1"\n`)
+      .join('');
+    const few = '[[targets]]\napp = "ads"\nserver_key = "2"\nclasses = ["process"]\n';
+    const config = loadConfig({ configFile: folder.write('c.toml', toml + few), overrides: {} });
+    const all = {
+      internal: ['shm_exporter_*'],
+      any: ['*_num_clients'],
+      ads: ['ads_process_*'],
+      mine: ['mine_load', 'x'],
+      none: ['nothing'],
+    };
+    registry.update(scopes(all), planTargets(config));
+    const names = (app: string, key = '1') =>
+      registry.namesFor({ app, serverKeys: [key], instance: '' });
+    expect(names('ads')).to.deep.equal(['internal', 'any', 'ads']);
+    expect(names('ads', '2'), 'its classes alone').to.deep.equal(['internal', 'ads']);
+    expect(names('adh')).to.deep.equal(['internal', 'any']);
+    expect(names('mine')).to.deep.equal(['internal', 'mine']);
+    expect(names('other'), 'no target').to.deep.equal([]);
   });
 });

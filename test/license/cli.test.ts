@@ -108,27 +108,28 @@ describe('shm_license', function () {
     expect(stderr).to.match(/ names the unknown key "not-shipped"; the trusted keys are: .+\n$/);
   });
 
-  const commands = 'the commands are issue, show, verify and keygen';
+  const commands = 'needed: a command: issue, show, verify, keygen; see --help';
   const misuse: readonly (readonly [readonly string[], string])[] = [
-    [[], `No command; ${commands}`],
-    [['isue'], `Unknown command "isue"; ${commands}`],
-    [['verify'], "missing required argument 'file'"],
-    [['verify', 'a', 'b'], "too many arguments for 'verify'. Expected 1 argument but got 2."],
+    [[], `found nothing, ${commands}`],
+    [['isue'], `found "isue" (did you mean "issue"?), ${commands}`],
+    [['--licensee', 'A'], 'unknown option "--licensee"; see --help'],
+    [['verify'], 'found nothing, needed: <file>; see --help'],
+    [['verify', 'a', 'b'], 'found "b", allowed: only options and one <file>; see --help'],
     [
       ['issue', '--days', '3', '--out', '/no/l'],
-      "required option '--licensee <name>' not specified",
+      '--licensee: found nothing, needed: --licensee <name>',
     ],
     [
       ['issue', '--licensee', 'A', '--out', '/no/l'],
-      'Neither --days nor --expires-at says when the license ends',
+      'found neither --days nor --expires-at, needed: one of them',
     ],
     [
       ['issue', '--licensee', 'A', '--out', '/no/l', '--dayz', '3'],
-      "unknown option '--dayz' (Did you mean --days?)",
+      'unknown option "--dayz" (did you mean "--days"?)',
     ],
     [
       ['issue', '--licensee', 'A', '--days', '3', '--out', '/no/l'],
-      '/no/l cannot be written: ENOENT',
+      '/no/l cannot be written: no such file or folder',
     ],
   ];
   for (const [args, sentence] of misuse)

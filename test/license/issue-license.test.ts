@@ -76,7 +76,7 @@ describe('issueLicense', () => {
     [
       'a key that is missing',
       { keyFile: '/k/a.key.pem' },
-      'Key file /k/a.key.pem cannot be read: ENOENT',
+      'Key file /k/a.key.pem cannot be read: no such file or folder',
     ],
   ] as const;
   for (const [name, changed, sentence] of terms)

@@ -47,7 +47,7 @@ describe('the keys of licenses', () => {
       writeFileSync(path, 'mine');
       expect(faultOf(() => makeKeyPair(inFolder('.'), 'vendor'))).to.deep.equal({
         code: 'USAGE',
-        message: `Key file ${path} cannot be made: EEXIST`,
+        message: `Key file ${path} cannot be written: it exists already`,
       });
       expect(readdirSync(inFolder('.'))).to.deep.equal([`vendor.${half}.pem`]);
       expect(readFileSync(path, 'utf8')).to.equal('mine');
@@ -82,7 +82,7 @@ describe('the keys of licenses', () => {
   it('are missed when their folder is', () =>
     expect(faultOf(() => loadTrustedKeys(inFolder('no')))).to.deep.equal({
       code: 'LICENSE_REJECTED',
-      message: `Folder ${inFolder('no')} of the trusted keys cannot be read: ENOENT`,
+      message: `Folder ${inFolder('no')} of the trusted keys cannot be read: no such file or folder`,
     }));
 
   const unfit = {

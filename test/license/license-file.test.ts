@@ -104,28 +104,28 @@ describe('the license of a start', () => {
       ));
     it('does not exist', () =>
       expect(refusal(() => readLicense(inFolder('license.json'), DURING))).to.equal(
-        `${place()} does not exist`,
+        `${place()} cannot be read: no such file or folder`,
       ));
     it('cannot be opened', () => {
       symlinkSync('license.json', inFolder('license.json'));
       expect(refusal(() => readLicense(inFolder('license.json'), DURING))).to.equal(
-        `${place()} cannot be read: ELOOP`,
+        `${place()} cannot be read: its links lead in a circle`,
       );
     });
     it('cannot be read', () =>
       expect(refusal(() => readLicense('/proc/self/mem', DURING))).to.equal(
-        'License file /proc/self/mem cannot be read: EIO',
+        'License file /proc/self/mem cannot be read: input/output error',
       ));
     it('is a folder', () => {
       mkdirSync(inFolder('license.json'));
       expect(refusal(() => readLicense(inFolder('license.json'), DURING))).to.equal(
-        `${place()} is not a regular file`,
+        `${place()} is a folder, needed: a regular file`,
       );
     });
     it('is a pipe that nobody writes to', () => {
       execFileSync('mkfifo', [inFolder('license.json')]);
       expect(refusal(() => readLicense(inFolder('license.json'), DURING))).to.equal(
-        `${place()} is not a regular file`,
+        `${place()} is a pipe, needed: a regular file`,
       );
     });
     it('has a byte more than 65536', () => {
@@ -135,11 +135,11 @@ describe('the license of a start', () => {
       );
       expect(
         refusal(() => read(text.padEnd(text.length + 65_537 - Buffer.byteLength(text)))),
-      ).to.equal(`${place()} is larger than the 65536 bytes that are allowed`);
+      ).to.equal(`${place()} is larger than 64 KiB, which is the limit`);
     });
     it('is not UTF-8', () =>
-      expect(refusal(() => read(Buffer.from(signedLicense(), 'latin1')))).to.equal(
-        `${place()} is not JSON`,
+      expect(refusal(() => read(Buffer.from(signedLicense(), 'latin1')))).to.match(
+        /^License file \S+license\.json:1:\d+ has bytes that are not UTF-8 text$/,
       ));
   });
 });

@@ -56,6 +56,6 @@ describe('writeLicense', () => {
   it('says when the folder is missing', () =>
     expect(faultOf(() => writeLicense(inFolder('no/l'), 'text'))).to.deep.equal({
       code: 'USAGE',
-      message: `${inFolder('no/l')} cannot be written: ENOENT`,
+      message: `${inFolder('no/l')} cannot be written: no such file or folder`,
     }));
 });

@@ -45,7 +45,7 @@ describe('a license is refused when its text', () => {
       `has "${'a'.repeat(60)}…"${text}`,
     ],
     ['has two lines in a text', signedLicense({ licensee: 'a\nb' }), `has "a\\nb"${text}`],
-    ['commands a terminal', signedLicense({ licensee: '\u009b2J' }), `has "\\u009b2J"${text}`],
+    ['commands a terminal', signedLicense({ licensee: '\u009b2J' }), `has "\\u{9b}2J"${text}`],
     [
       'has half a character',
       replaced('Ü', '\\ud800'),

@@ -18,7 +18,7 @@ const known: License = {
 const renewed: License = { ...known, id: 'new', expiresAt: at(1000) };
 const keep = () => known;
 const lose = () => {
-  throw new Error('License file l.json does not exist');
+  throw new Error('License file l.json cannot be read: no such file or folder');
 };
 const warned = (hour: number, warning: string) => ({ ...statusOf(known, at(hour)), warning });
 const VALID = statusOf(known, at(0));
@@ -70,7 +70,10 @@ describe('watchLicense', () => {
       const unsubscribed = '1m !';
       expectObservable(watchLicense(known, load, 1000), unsubscribed).toBe(reports, {
         v: VALID,
-        w: warned(0, 'License file l.json does not exist; a start would be refused now'),
+        w: warned(
+          0,
+          'License file l.json cannot be read: no such file or folder; a start would be refused now',
+        ),
       });
     }),
   );
@@ -78,7 +81,8 @@ describe('watchLicense', () => {
   it(
     'lets the license known last run out while its file is gone',
     marbles(({ expectObservable }) => {
-      const trouble = 'License file l.json does not exist; a start would be refused now';
+      const trouble =
+        'License file l.json cannot be read: no such file or folder; a start would be refused now';
       const reports = '     v 59m 59s 999ms w 59m 59s 999ms g';
       const unsubscribed = '1000m !';
       expectObservable(watchLicense(known, lose), unsubscribed).toBe(reports, {

@@ -52,7 +52,11 @@ describe('the license of a start', function () {
   const refused: readonly (readonly [string, () => string, RegExp])[] = [
     ['expired 37 h ago', () => expired('expired.json', 37), GRACE_OVER],
     ['changed', tampered, /bad signature/],
-    ['not there', () => stage.path('none.json'), /none\.json does not exist/],
+    [
+      'not there',
+      () => stage.path('none.json'),
+      /none\.json cannot be read: no such file or folder/,
+    ],
     ['not configured', () => '', /No license file is configured/],
     ['for another product', wrongProduct, /product/],
     ['not JSON', () => stage.write('text.json', 'license'), /is not JSON/],

@@ -85,7 +85,7 @@ describe('the partitions', function () {
           const config = stage.config({ target_workers: wrong });
           const { status, stderr } = stage.run('exporter', '--config', config);
           expect(status).to.equal(2);
-          expect(stderr).to.match(/target_workers: found .*, allowed is .*0 to 64/);
+          expect(stderr).to.match(/target_workers: found .*, allowed: .*0 to 64/);
         });
     });
   });

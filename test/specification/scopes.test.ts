@@ -198,7 +198,7 @@ describe('the scopes of a file', function () {
     it('must be given', () => {
       const { status, stderr } = check('\n[[metric_scopes]]\nmetrics = ["ads_*"]\n');
       expect(status).to.equal(2);
-      expect(stderr).to.contain('metric_scopes[0].name: found nothing, needed is ');
+      expect(stderr).to.contain('metric_scopes[0].name: found nothing, needed: ');
     });
   });
 
@@ -206,7 +206,7 @@ describe('the scopes of a file', function () {
     it('must be given', () => {
       const { status, stderr } = check('\n[[metric_scopes]]\nname = "a"\n');
       expect(status).to.equal(2);
-      expect(stderr).to.contain('metric_scopes[0].metrics: found nothing, needed is ');
+      expect(stderr).to.contain('metric_scopes[0].metrics: found nothing, needed: ');
     });
   });
 

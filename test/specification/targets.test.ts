@@ -53,7 +53,7 @@ describe('the targets of a file', function () {
     });
 
     it('must be given', () =>
-      expect(lacking('app')).to.match(/targets\[0\]\.app: found nothing, needed is /));
+      expect(lacking('app')).to.match(/targets\[0\]\.app: found nothing, needed: /));
   });
 
   shows('2.2 server_key', () => {
@@ -63,9 +63,7 @@ describe('the targets of a file', function () {
     });
 
     it('must be given', () =>
-      expect(lacking('server_key')).to.match(
-        /targets\[0\]\.server_key: found nothing, needed is /,
-      ));
+      expect(lacking('server_key')).to.match(/targets\[0\]\.server_key: found nothing, needed: /));
   });
 
   shows('2.2 instance', () => {

@@ -12,25 +12,25 @@ export interface Times {
 }
 
 /** The longest wait that a timer can hold; a longer one would end at once. */
-const LONGEST_TIMER_MS = 2_147_483_647;
+const MAX_TIMER_MS = 2_147_483_647;
 
-/** Reports waits that cannot stand together. */
+/** Reports waits that contradict each other. */
 export function checkTimes(times: Times, path: Path, report: Report): void {
   const { intervalMs, requestTimeoutMs, connectTimeoutMs, staleAfter, lostAfter } = times;
-  const mostIntervals = Math.floor(LONGEST_TIMER_MS / intervalMs);
+  const maxIntervals = Math.floor(MAX_TIMER_MS / intervalMs);
   if (lostAfter <= staleAfter)
     report(
       [...path, 'lost_after'],
-      `is ${lostAfter}, allowed is more than stale_after, which is ${staleAfter}`,
+      `is ${lostAfter}, allowed: more than stale_after, which is ${staleAfter}`,
     );
-  if (lostAfter > mostIntervals)
+  if (lostAfter > maxIntervals)
     report(
       [...path, 'lost_after'],
-      `is ${lostAfter}, allowed is at most ${mostIntervals} with an interval_ms of ${intervalMs}`,
+      `is ${lostAfter}, allowed: at most ${maxIntervals} with an interval_ms of ${intervalMs}`,
     );
   if (connectTimeoutMs > requestTimeoutMs)
     report(
       [...path, 'connect_timeout_ms'],
-      `is ${connectTimeoutMs}, allowed is at most request_timeout_ms, which is ${requestTimeoutMs}`,
+      `is ${connectTimeoutMs}, allowed: at most request_timeout_ms, which is ${requestTimeoutMs}`,
     );
 }

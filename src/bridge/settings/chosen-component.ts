@@ -12,5 +12,5 @@ export function withComponent(config: BridgeConfig, name: string | undefined): B
   const components = config.components.filter((component) => component.name === name);
   if (components.length > 0) return { ...config, components };
   const names = config.components.map((component) => quoted(component.name)).join(' or ');
-  throw new Fault('USAGE', `--component: found ${quoted(name)}, allowed is ${names}`);
+  throw new Fault('USAGE', `--component: found ${quoted(name)}, allowed: ${names}`);
 }

@@ -36,7 +36,6 @@ export interface ComponentConfig {
 /** The component that a checked table describes; undefined once a problem is noted. */
 export function componentOf(
   table: ComponentTable,
-  index: number,
   keys: KeyReader,
   notes: Notes,
 ): ComponentConfig | undefined {
@@ -49,7 +48,7 @@ export function componentOf(
   if (securityKey === undefined || ca === undefined) return undefined;
   return {
     name: table.name,
-    number: index + 1,
+    number: table.index + 1,
     serverKey: table.serverKey,
     endpoint: {
       url,

@@ -3,7 +3,7 @@ import { compileSeedPrefix } from '../../catalogue/match/seed-prefix.js';
 import { quoted, shown } from '../../document/key-path.js';
 import { Fault } from '../../errors.js';
 import { word } from '../../rules/formats.js';
-import { refined, text } from '../../rules/rule.js';
+import { text } from '../../rules/rule.js';
 import type { Rule } from '../../rules/rule.js';
 
 /** Where the whole tree is, below the base address. */
@@ -16,7 +16,7 @@ const judged = (allowed: string, found: (raw: string) => string | undefined): Ru
   read(raw, path, report) {
     const fault = typeof raw === 'string' ? found(raw) : shown(raw);
     if (typeof raw === 'string' && fault === undefined) return raw;
-    report(path, `found ${fault ?? ''}, allowed is ${allowed}`);
+    report(path, `found ${fault ?? ''}, allowed: ${allowed}`);
     return undefined;
   },
 });
@@ -43,19 +43,25 @@ export const keySource = judged(
   (raw) => {
     if (raw === '' || /^file:(?! )\P{Cc}{1,1024}$|^env:[A-Za-z_][A-Za-z0-9_]*$/u.test(raw))
       return undefined;
-    return /^(file|env):/.test(raw) ? quoted(raw) : 'a text that begins otherwise';
+    return /^(file|env):/.test(raw) ? quoted(raw) : 'a text that begins with neither';
   },
 );
 
 /** A prefix of seed paths, as the exporter takes it. */
-export const seedPrefix = refined(word, (prefix, path, report) => {
-  try {
-    compileSeedPrefix(prefix);
-  } catch (error) {
-    if (!(error instanceof Fault)) throw error;
-    report(path, error.message);
-  }
-});
+export const seedPrefix: Rule<string> = {
+  ...word,
+  read(raw, path, report) {
+    const prefix = word.read(raw, path, report);
+    try {
+      if (prefix !== undefined) compileSeedPrefix(prefix);
+      return prefix;
+    } catch (error) {
+      if (!(error instanceof Fault)) throw error;
+      report(path, error.message);
+      return undefined;
+    }
+  },
+};
 
 export const hostName = text(
   /^$|^[A-Za-z0-9_.-]{1,255}$/,

@@ -1,6 +1,6 @@
 // The keys of the bridge's configuration file, one row each.
 import { line, name, words } from '../../rules/formats.js';
-import { flag, integer, list, oneOf, refined } from '../../rules/rule.js';
+import { flag, indexed, integer, list, oneOf, refined } from '../../rules/rule.js';
 import { optional, required, table } from '../../rules/table.js';
 import type { ValuesOf } from '../../rules/table.js';
 import { checkTimes } from './check-times.js';
@@ -16,7 +16,7 @@ export const COMPONENT = {
   url: required(
     'url',
     baseAddress,
-    'Base address of its JSON view, to which /sharedmem is added; http or https',
+    'Base address of its JSON view, http or https; /sharedmem is appended',
   ),
   serverKey: required(
     'server_key',
@@ -27,7 +27,7 @@ export const COMPONENT = {
     'security_key',
     '',
     keySource,
-    'Where the security key comes from; empty sends none. A file must be readable by its owner only',
+    'Where the security key comes from; empty sends none. Only the owner may be able to read a file',
   ),
   intervalMs: optional(
     'interval_ms',
@@ -51,7 +51,7 @@ export const COMPONENT = {
     'max_back_off_ms',
     60_000,
     integer(1000, HOUR_MS),
-    'While polls fail, the interval doubles from failure to failure up to this',
+    'While polls fail, the interval doubles with each failure up to this',
   ),
   staleAfter: optional(
     'stale_after',
@@ -69,63 +69,73 @@ export const COMPONENT = {
     'tls_verify',
     true,
     flag,
-    'Whether the certificate of an https address must be good',
+    'Whether the certificate of an https address must be valid',
   ),
   caFile: optional(
     'ca_file',
     '',
     line,
-    'Certificates in PEM to be trusted in place of the well-known authorities, such as a self-signed one',
+    'Certificates in PEM to trust instead of the well-known authorities, such as a self-signed one',
   ),
   deflate: optional(
     'deflate',
     'auto',
     oneOf('auto', 'always', 'never'),
-    'Whether a compressed body is asked for; auto does so unless the component is on this host',
+    'Whether to request a compressed body; auto does so unless the component is on this host',
   ),
   classes: optional(
     'classes',
     [],
     words,
-    'Class ids to be published, * stands for any text; empty publishes all',
+    'Class ids to publish, * stands for any text; empty publishes all',
   ),
   excludeClasses: optional(
     'exclude_classes',
     [],
     words,
-    'Class ids to be left out, * stands for any text; what is below them stays',
+    'Class ids to leave out, * stands for any text; objects below them stay',
   ),
   seedPaths: optional(
     'seed_paths',
     [],
     list(seedPrefix, { max: 1024 }),
-    'Seed paths to be published, with what is below them; @root stands for the root alone; empty publishes all',
+    'Seed paths to publish, with everything below them; @root stands for the root alone; empty publishes all',
   ),
   excludeVariables: optional(
     'exclude_variables',
     [],
     words,
-    'Names of variables to be left out, * stands for any text: personal data such as loginName',
+    'Names of variables to leave out, * stands for any text: personal data such as loginName',
   ),
   maxBodyBytes: optional(
     'max_body_bytes',
     64 * MIB,
     integer(KIB, 1024 * MIB),
-    'Largest body that is read, compressed or decompressed',
+    'Maximum size of a body in bytes, compressed or decompressed',
   ),
-  maxObjects: optional('max_objects', 50_000, integer(1, 200_000), 'Most objects of a tree'),
+  maxObjects: optional(
+    'max_objects',
+    50_000,
+    integer(1, 200_000),
+    'Maximum number of objects in a tree',
+  ),
   maxVariables: optional(
     'max_variables',
     500_000,
     integer(1, 1_000_000),
-    'Most variables of a tree',
+    'Maximum number of variables in a tree',
   ),
-  maxDepth: optional('max_depth', 64, integer(1, 64), 'Most objects on a path, the root counted'),
+  maxDepth: optional(
+    'max_depth',
+    64,
+    integer(1, 64),
+    'Maximum number of objects on a path, including the root',
+  ),
 };
 
-export type ComponentTable = ValuesOf<typeof COMPONENT>;
+export type ComponentTable = ValuesOf<typeof COMPONENT> & { readonly index: number };
 
-const component = refined(table('a [[components]] table', COMPONENT), checkTimes);
+const component = indexed(refined(table('a [[components]] table', COMPONENT), checkTimes));
 
 const components = list(component, {
   min: 1,

@@ -1,4 +1,4 @@
-// What in a component's table is allowed and hardly meant.
+// Warnings about a component's table that is valid and probably not intended.
 import type { ComponentTable } from './component-table.js';
 import { isLocal } from './is-local.js';
 import type { Notes } from './notes.js';
@@ -14,7 +14,7 @@ export function warnOf(table: ComponentTable, url: URL, notes: Notes): void {
   } else if (!tlsVerify) {
     notes.warn(
       'tls_verify',
-      'any certificate will do: whoever sits between can read the security key and make up values',
+      'any certificate is accepted: anyone on the way can read the security key and forge values',
     );
     if (caFile !== '') notes.warn('ca_file', 'has no effect while tls_verify is false');
   }

@@ -1,7 +1,12 @@
 // Writes docs/bridge-configuration.md from the tables that the bridge itself goes by.
 import { metricNamePart } from '../../catalogue/names.js';
-import { fieldsMarkdown, markdownTable, plain } from '../../rules/fields-markdown.js';
-import { OPTIONS } from './arguments.js';
+import {
+  fieldsMarkdown,
+  markdownTable,
+  optionsMarkdown,
+  plain,
+} from '../../rules/fields-markdown.js';
+import { OPTIONS } from './options.js';
 import { BRIDGE, COMPONENT } from './component-table.js';
 import { ODDITIES } from '../tree/component-tree.js';
 import {
@@ -21,9 +26,9 @@ export function bridgeMarkdown(): string {
     '<!-- Generated from src/bridge; change the tables there, not this page. -->',
     '# Configuration of shm_bridge',
     '[bridge.md](bridge.md) is the way in. The configuration is one TOML file, a regular file of at most',
-    '1 MiB of UTF-8 text. A file with faults is refused as a whole (exit status 2): every fault is told in',
-    'a line of its own with file, line, column, key, what was found and what is allowed. Once the file is',
-    'right, the same goes for the files and variables that it names. `--check-config` does nothing but that.',
+    '1 MiB of UTF-8 text. An invalid file is refused as a whole (exit status 2). Every fault, in the file',
+    'and in the files and environment variables that it names, is reported in a line of its own with file,',
+    'line, column, key, what was found and what is allowed. `--check-config` checks this and nothing else.',
     'Relative paths start at the folder of the configuration file.',
     '[examples/shm_bridge.toml](../examples/shm_bridge.toml) shows every key.',
     '',
@@ -38,9 +43,9 @@ export function bridgeMarkdown(): string {
     'that the component refuses is read again before the next poll.',
     '',
     '## Command-line options',
-    optionTable(),
+    optionsMarkdown(OPTIONS),
     '## Why a poll fails',
-    'The reason stands in the log, and in the id of the object that counts it, as in',
+    'The reason is in the log, and in the id of the object that counts it, as in',
     `\`${metricOf(CLASSES.failure, FAILED_POLLS.variable, FAILED_POLLS.row)}{object="failures.refused"}\`.`,
     '',
     meaningTable('Reason', FAILURE_REASONS),
@@ -49,19 +54,13 @@ export function bridgeMarkdown(): string {
     `\`${metricOf(CLASSES.oddity, ODD_ITEMS.variable, ODD_ITEMS.row)}{object="oddities.duplicate_objects"}\` and so on.`,
     '',
     meaningTable('Oddity', ODDITIES),
-    '## What the bridge tells of itself',
+    '## What the bridge reports about itself',
     'For each component there is a root `<host>.<number>.shm_bridge` in its segment, numbered as the file has',
     'them. The exporter shows it as a target with `app = "shm_bridge"`, each metric with the label',
     '`object="@root"`.',
     '',
     ownTable(),
   ].join('\n');
-}
-
-function optionTable(): string {
-  const rows = OPTIONS.map(([flags, meaning]) => [`\`${flags}\``, plain(meaning)]);
-  rows.push(['`--version`', 'Print the version'], ['`--help`', 'Print the help']);
-  return markdownTable(['Option', 'Effect'], rows);
 }
 
 const meaningTable = (what: string, rows: Readonly<Record<string, string>>): string =>

@@ -1,9 +1,8 @@
 // The configuration of the bridge: its file, checked as a whole, and what follows from it.
 import { dirname, isAbsolute, join } from 'node:path';
-import { invalid } from '../../document/document.js';
-import type { Problem } from '../../document/document.js';
 import { readToml } from '../../document/toml-file.js';
-import { checked } from '../../rules/checked.js';
+import { Fault } from '../../errors.js';
+import { Problems } from '../../rules/problems.js';
 import { componentOf } from './component-config.js';
 import type { ComponentConfig } from './component-config.js';
 import { BRIDGE_FILE } from './component-table.js';
@@ -18,27 +17,29 @@ export interface BridgeConfig {
   readonly host: string;
   readonly isDebug: boolean;
   readonly components: readonly ComponentConfig[];
-  /** What is allowed and hardly meant, a sentence each. */
+  /** Warnings about what is valid and probably not intended, a sentence each. */
   readonly warnings: readonly string[];
 }
 
 /**
  * Reads the file and everything that it names.
  * @param hostName of this host
- * @throws Fault CONFIG_INVALID that tells everything that is wrong with the file, or, once nothing
- *   is, everything that is wrong with what it names
+ * @throws Fault CONFIG_INVALID with everything that is wrong with the file, and with what it names
  */
 export function loadBridgeConfig(file: string, keys: KeyReader, hostName: string): BridgeConfig {
   const document = readToml(file);
-  const { components: tables, host, debug, ...pool } = checked(document, BRIDGE_FILE);
-  const problems: Problem[] = [];
+  const problems = new Problems(document.places);
   const warnings: string[] = [];
-  const notesOf = (index: number) => new Notes(document, ['components', index], problems, warnings);
-  const components = tables.map((table, index) =>
-    componentOf({ ...table, ...besideFile(file, table) }, index, keys, notesOf(index)),
+  const notesOf = (index: number) => new Notes(['components', index], problems, warnings);
+  const values = problems.read(document, BRIDGE_FILE);
+  const components = values?.components.map((table) =>
+    componentOf({ ...table, ...besideFile(file, table) }, keys, notesOf(table.index)),
   );
+  problems.throwIfAny();
+  if (values === undefined || components === undefined)
+    throw new Fault('CONFIG_INVALID', `${file}: has no components`);
+  const { components: tables, host, debug, ...pool } = values;
   warnOfSharedAddresses(tables, notesOf);
-  if (problems.length > 0) throw invalid(document.places, problems);
   return {
     ...pool,
     host: host === '' ? hostName : host,

@@ -11,7 +11,8 @@ export interface KeyReader {
   readonly userId: number | undefined;
 }
 
-const MOST_CHARACTERS = 1024;
+const MAX_CHARACTERS = 1024;
+const MAX_FILE_BYTES = 4096;
 const GROUP_AND_OTHERS = 0o077;
 const GROUP_READ = 0o040;
 const ROOT = 0;
@@ -33,13 +34,13 @@ export function readSecurityKey(source: string, reader: KeyReader): string {
 
 /** Why no header can carry it. */
 function faultOf(key: string): string | undefined {
-  if (key === '') return 'is empty, needed is a key';
-  if (key.length > MOST_CHARACTERS)
-    return `is longer than ${MOST_CHARACTERS} characters, which is the limit`;
-  if (/[\r\n]/.test(key)) return 'has several lines, needed is a key in one line';
+  if (key === '') return 'is empty, needed: a key';
+  if (key.length > MAX_CHARACTERS)
+    return `is longer than ${MAX_CHARACTERS} characters, which is the limit`;
+  if (/[\r\n]/.test(key)) return 'has several lines, needed: a key in one line';
   const odd = key.search(/[^ -~]/);
   if (odd >= 0)
-    return `character ${odd + 1} of the key is none of printable ASCII, which is all that a header takes`;
+    return `character ${odd + 1} of the key is not printable ASCII, and a header takes nothing else`;
   if (key.trim() !== key) return 'the key has a blank at its start or end, which no header keeps';
   return undefined;
 }
@@ -64,16 +65,15 @@ function fromFile(path: string, reader: KeyReader): string {
   const inspect = ({ mode, uid }: Stats): void => {
     if ((mode & forbiddenBits(path, reader)) !== 0)
       throw invalid(
-        `${path}: has mode ${(mode & 0o777).toString(8).padStart(4, '0')}, allowed is access for its owner only, as after chmod 600`,
+        `${path}: has mode ${(mode & 0o777).toString(8).padStart(4, '0')}, allowed: access for its owner only, as after chmod 600`,
       );
     // Whoever owns a file can read it, and put another key into it.
     if (userId !== undefined && uid !== userId && uid !== ROOT)
       throw invalid(
-        `${path}: belongs to user ${uid}, allowed is ${userId === ROOT ? 'root' : `root or user ${userId}`}, who runs this`,
+        `${path}: belongs to user ${uid}, allowed: ${userId === ROOT ? 'root' : `root or user ${userId}`}, who runs this`,
       );
   };
-  // One byte more than a key and its line break may have tells that it is too long.
-  return readRegularFile(path, MOST_CHARACTERS + 3, inspect).toString('latin1');
+  return readRegularFile(path, { maxBytes: MAX_FILE_BYTES, inspect }).toString('latin1');
 }
 
 const invalid = (sentence: string): Fault => new Fault('CONFIG_INVALID', sentence);

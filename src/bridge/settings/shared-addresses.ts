@@ -1,4 +1,4 @@
-// Components that are asked at one address: a slip of the pen, as a rule.
+// Warnings about components that share an address, which is probably a mistake.
 import { viewOf } from './component-formats.js';
 import type { ComponentTable } from './component-table.js';
 import type { Notes } from './notes.js';
@@ -9,14 +9,14 @@ export function warnOfSharedAddresses(
   notesOf: (index: number) => Notes,
 ): void {
   const first = new Map<string, number>();
-  tables.forEach(({ url }, index) => {
+  tables.forEach(({ url, index }) => {
     const { href } = viewOf(url);
     const earlier = first.get(href);
     if (earlier === undefined) first.set(href, index);
     else
       notesOf(index).warn(
         'url',
-        `is that of components[${earlier}] too, which is thus polled and published twice`,
+        `is also that of components[${earlier}], which is polled and published twice`,
       );
   });
 }

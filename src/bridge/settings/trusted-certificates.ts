@@ -17,7 +17,7 @@ export function readCertificates(file: string): string {
   if (certificates.length === 0) {
     const [, kind] = blocks[0] ?? [];
     const found = kind === undefined ? 'nothing in PEM' : `only ${kind}`;
-    throw invalid(`${file}: holds ${found}, needed is "-----BEGIN CERTIFICATE-----" and so on`);
+    throw invalid(`${file}: holds ${found}, needed: "-----BEGIN CERTIFICATE-----" and so on`);
   }
   certificates.forEach(([block], index) => {
     if (!isCertificate(block)) throw invalid(`${file}: certificate ${index + 1} is damaged`);

@@ -3,7 +3,7 @@ import type { Path } from '../../document/key-path.js';
 import type { CatalogueClass, RowPaths } from '../catalogue-class.js';
 import { childPattern, patternsOverlap } from '../match/path-pattern.js';
 import type { PathPattern } from '../match/path-pattern.js';
-import type { Problems } from './problems.js';
+import type { Problems } from '../../rules/problems.js';
 import { ownLabelsOf } from '../row.js';
 import type { Row } from '../row.js';
 

@@ -1,6 +1,6 @@
 // The metrics of one catalogue: the first row of a name states its facts, later ones may not differ.
 import type { FamilyFacts, MetricType } from '../../model.js';
-import { hint } from '../../document/nearest.js';
+import { oneOf, text } from '../../rules/rule.js';
 import { nameProblems, namesTaken } from '../names.js';
 import type { Table } from './table.js';
 
@@ -13,7 +13,8 @@ const TYPES: readonly MetricType[] = [
   'stateset',
   'unknown',
 ];
-const isType = (text: string): text is MetricType => (TYPES as readonly string[]).includes(text);
+const metricType = oneOf(...TYPES);
+const helpText = text(/\S/, 'a string that is not empty');
 
 export class Families {
   readonly #byName = new Map<string, FamilyFacts>();
@@ -46,14 +47,10 @@ export class Families {
 
   #first(name: string, row: Table): FamilyFacts | undefined {
     row.needs('type', 'help');
-    const type = row.text('type');
-    const help = row.text('help')?.trim() ?? '';
-    if (row.has('help') && help === '') row.problems.add(row.at('help'), 'must not be empty');
-    if (type === undefined || !isType(type)) {
+    const type = row.read('type', metricType);
+    const help = row.read('help', helpText)?.trim() ?? '';
+    if (type === undefined) {
       this.#broken.add(name);
-      if (type === undefined) return undefined;
-      const found = `found ${JSON.stringify(type)}${hint(type, TYPES)}`;
-      row.problems.add(row.at('type'), `${found}, allowed: ${TYPES.join(', ')}`);
       return undefined;
     }
     const facts = { name, type, unit: row.text('unit') ?? '', help };

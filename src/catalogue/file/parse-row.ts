@@ -15,6 +15,7 @@ import {
   variableName,
 } from './row-values.js';
 import type { Table } from './table.js';
+import { repeated } from '../../rules/rule.js';
 import { compileVariablePattern } from '../match/variable-pattern.js';
 
 /** The row in `table`; undefined, with a problem, when it cannot be told what it is. */
@@ -55,7 +56,8 @@ function rowOf(table: Table, kind: Kind, family: FamilyFacts): Row {
       return { ...base, kind, states: OBJECT_STATES };
     case 'info': {
       const pairs = labelPairs(table, 'labels_from');
-      if (pairs.length === 0) table.problems.add(table.at('labels_from'), 'must name a label');
+      if (pairs.length === 0)
+        table.problems.add(table.at('labels_from'), 'found an empty table, needed: a label');
       return {
         ...base,
         kind,
@@ -84,7 +86,7 @@ function rowOf(table: Table, kind: Kind, family: FamilyFacts): Row {
     case 'pair': {
       const sum = variableName(table, 'sum_var', kind);
       const count = variableName(table, 'count_var', kind);
-      if (sum === count) table.problems.add(table.at('count_var'), 'must differ from sum_var');
+      if (sum === count) table.problems.add(table.at('count_var'), repeated(table.at('sum_var')));
       return { ...base, kind, sum, count, conversion, wrap32: wraps(table, family.type) };
     }
   }
@@ -105,6 +107,6 @@ function mustBe<T>(table: Table, key: string, found: T | undefined, wanted: T): 
   if (found !== undefined && found !== wanted)
     table.problems.add(
       table.at(key),
-      `found ${JSON.stringify(found)}, must be ${JSON.stringify(wanted)}`,
+      `found ${JSON.stringify(found)}, allowed: ${JSON.stringify(wanted)}`,
     );
 }

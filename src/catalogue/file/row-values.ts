@@ -1,9 +1,20 @@
 // Reads the values of a row that have rules of their own.
+import { quoted } from '../../document/key-path.js';
+import { word } from '../../rules/formats.js';
+import { between, list, number, refined, text } from '../../rules/rule.js';
+import type { Rule } from '../../rules/rule.js';
 import { conversionOf, UNCHANGED } from '../conversion.js';
 import type { Conversion } from '../conversion.js';
 import { labelProblem } from '../names.js';
 import type { Row } from '../row.js';
 import type { Table } from './table.js';
+
+const literalPath = text(
+  /^[^@{}][^{}]*$/,
+  'the literal path of an object, without braces and not starting with "@"',
+);
+const positive = number('a number greater than 0', (value) => value > 0);
+const states = list(word, { min: 1, different: { by: String } });
 
 /** Label names with their texts; a name that may not be a label is a problem. */
 export function labelPairs(table: Table, key: string): readonly (readonly [string, string])[] {
@@ -16,59 +27,50 @@ export function labelPairs(table: Table, key: string): readonly (readonly [strin
 }
 
 /** A literal path below the object of the class, or nothing. */
-export function childPath(table: Table, key: string): string {
-  const path = table.text(key) ?? '';
-  if (table.has(key) && (path === '' || path.startsWith('@') || /[{}]/.test(path)))
-    table.problems.add(table.at(key), `found ${JSON.stringify(path)}, must be a literal path`);
-  return path;
-}
+export const childPath = (table: Table, key: string): string => table.read(key, literalPath) ?? '';
 
 /** The name of a variable; `@state` is the object's state and only a stateset can show it. */
 export function variableName(table: Table, key: string, kind: Row['kind']): string {
-  const name = table.text(key) ?? '';
-  if (!table.has(key) || kind === 'state') return name;
-  if (table.text(key) === '') table.problems.add(table.at(key), 'must not be empty');
-  if (name === '@state')
-    table.problems.add(table.at(key), 'is the state of the object, which needs type stateset');
+  const name = table.read(key, word) ?? '';
+  if (name === '@state' && kind !== 'state')
+    table.problems.add(
+      table.at(key),
+      'found "@state", the state of the object, which needs type stateset',
+    );
   else if (kind !== 'scalar' && /[{}]/.test(name))
-    table.problems.add(table.at(key), 'must be a plain name: only a single number takes a pattern');
+    table.problems.add(
+      table.at(key),
+      `found ${quoted(name)}, allowed: a plain name, as only a single number takes a pattern`,
+    );
   return name;
 }
 
 export function conversionIn(table: Table, key: string): Conversion {
-  const scale = table.number(key);
-  if (scale === undefined) return UNCHANGED;
-  if (scale > 0) return conversionOf(scale);
-  table.problems.add(table.at(key), `found ${scale}, must be greater than 0`);
-  return UNCHANGED;
+  const scale = table.read(key, positive);
+  return scale === undefined ? UNCHANGED : conversionOf(scale);
 }
 
 /** At least one number, strictly ascending, from `least` to `most`. */
-export function ascending(
+export const ascending = (
   table: Table,
   key: string,
-  least = -Infinity,
-  most = Infinity,
-): readonly number[] {
-  const numbers = table.numbers(key);
-  const climbs = numbers.every(
-    (number, index) => index === 0 || number > (numbers[index - 1] ?? 0),
-  );
-  if (table.has(key) && (numbers.length === 0 || !climbs))
-    table.problems.add(
-      table.at(key),
-      'must be a list of numbers, each greater than the one before',
-    );
-  for (const [index, number] of numbers.entries())
-    if (number < least || number > most)
-      table.problems.add(table.at(key, index), `found ${number}, must be from ${least} to ${most}`);
-  return numbers;
-}
+  least?: number,
+  most?: number,
+): readonly number[] =>
+  table.read(
+    key,
+    climbing(least === undefined || most === undefined ? number() : between(least, most)),
+  ) ?? [];
+
+const climbing = (item: Rule<number>): Rule<readonly number[]> =>
+  refined(list(item, { min: 1 }), (numbers, path, report) => {
+    for (const [index, value] of numbers.entries()) {
+      const before = numbers[index - 1];
+      if (before !== undefined && value <= before)
+        report([...path, index], `found ${value}, allowed: a number greater than ${before}`);
+    }
+  });
 
 /** At least one name, none twice. */
-export function stateNames(table: Table, key: string): readonly string[] {
-  const names = table.texts(key);
-  if (table.has(key) && (names.length === 0 || new Set(names).size < names.length))
-    table.problems.add(table.at(key), 'must be a list of names, each given once');
-  return names;
-}
+export const stateNames = (table: Table, key: string): readonly string[] =>
+  table.read(key, states) ?? [];

@@ -1,23 +1,12 @@
-// Reads the values of one TOML table; what is missing or of the wrong type becomes a problem.
-import { shown, TomlDate } from '../../document/key-path.js';
+// One TOML table of a catalogue, read key by key: what a key may be can depend on the others.
 import type { Path } from '../../document/key-path.js';
-import { hint } from '../../document/nearest.js';
-import type { Problems } from './problems.js';
+import type { Problems } from '../../rules/problems.js';
+import { anyText, flag, list } from '../../rules/rule.js';
+import type { Rule } from '../../rules/rule.js';
+import { anyTable, reportMissing, reportUnknownKeys } from '../../rules/table.js';
+import { wordsFor } from './key-words.js';
 
-const isTable = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' &&
-  value !== null &&
-  !Array.isArray(value) &&
-  !(value instanceof TomlDate);
-const isText = (value: unknown): value is string => typeof value === 'string';
-/** Whole numbers come as bigint, others as number. */
-const isNumber = (value: unknown): value is number | bigint =>
-  Number.isFinite(typeof value === 'bigint' ? Number(value) : value);
-const isFlag = (value: unknown): value is boolean => typeof value === 'boolean';
-const listOf =
-  <T>(is: (value: unknown) => value is T) =>
-  (value: unknown): value is T[] =>
-    Array.isArray(value) && value.every(is);
+const texts = list(anyText, {});
 
 export class Table {
   readonly #values: Readonly<Record<string, unknown>>;
@@ -28,8 +17,7 @@ export class Table {
     readonly path: Path,
     readonly problems: Problems,
   ) {
-    this.#values = isTable(values) ? values : {};
-    if (!isTable(values)) this.#wrong(path, values, 'a table');
+    this.#values = anyTable.read(values, path, problems.report) ?? {};
   }
 
   get keys(): readonly string[] {
@@ -47,40 +35,31 @@ export class Table {
 
   /** Notes every key that is not among `known`. */
   only(known: readonly string[]): void {
-    for (const key of this.keys)
-      if (!known.includes(key))
-        this.problems.add(
-          this.at(key),
-          `unknown key${hint(key, known)}, allowed: ${known.join(', ')}`,
-          'key',
-        );
+    reportUnknownKeys(this.#values, known, this.path, this.problems.report);
   }
 
   /** Notes every key of `keys` that is missing. */
   needs(...keys: readonly string[]): void {
-    for (const key of keys)
-      if (!this.has(key)) this.problems.add(this.at(key), 'is missing and must be given', 'key');
+    for (const key of keys.filter((each) => !this.has(each)))
+      reportMissing(this.at(key), wordsFor(key), this.problems.report);
+  }
+
+  /** The value at `key` by a rule; undefined when it is missing, or wrong, which becomes a problem. */
+  read<T>(key: string, rule: Rule<T>): T | undefined {
+    if (!this.has(key)) return undefined;
+    return rule.read(this.#values[key], this.at(key), this.problems.report);
   }
 
   text(key: string): string | undefined {
-    return this.#value(key, isText, 'a string');
-  }
-
-  number(key: string): number | undefined {
-    const value = this.#value(key, isNumber, 'a finite number');
-    return value === undefined ? undefined : Number(value);
+    return this.read(key, anyText);
   }
 
   flag(key: string): boolean | undefined {
-    return this.#value(key, isFlag, 'true or false');
+    return this.read(key, flag);
   }
 
   texts(key: string): readonly string[] {
-    return this.#value(key, listOf(isText), 'a list of strings') ?? [];
-  }
-
-  numbers(key: string): readonly number[] {
-    return (this.#value(key, listOf(isNumber), 'a list of finite numbers') ?? []).map(Number);
+    return this.read(key, texts) ?? [];
   }
 
   /** The table at `key`; an empty one when it is missing. */
@@ -88,29 +67,19 @@ export class Table {
     return new Table(this.has(key) ? this.#values[key] : {}, this.at(key), this.problems);
   }
 
-  /** The list of tables at `key`; empty when it is missing. */
+  /** The tables of the list at `key`; none when it is missing. */
   tables(key: string): readonly Table[] {
-    const list = this.#value(key, Array.isArray, 'a list of tables') ?? [];
-    return list.map(
-      (values: unknown, index) => new Table(values, this.at(key, index), this.problems),
-    );
+    const item: Rule<Table> = {
+      type: anyTable.type,
+      allowed: anyTable.allowed,
+      read: (raw, path) => new Table(raw, path, this.problems),
+    };
+    return this.read(key, list(item, {})) ?? [];
   }
 
   /** All keys of the table with their strings, in the order of the file. */
   strings(): ReadonlyMap<string, string> {
     const pairs = this.keys.map((key) => [key, this.text(key) ?? ''] as const);
     return new Map(pairs);
-  }
-
-  #value<T>(key: string, is: (value: unknown) => value is T, wanted: string): T | undefined {
-    if (!this.has(key)) return undefined;
-    const value = this.#values[key];
-    if (is(value)) return value;
-    this.#wrong(this.at(key), value, wanted);
-    return undefined;
-  }
-
-  #wrong(path: Path, value: unknown, wanted: string): void {
-    this.problems.add(path, `found ${shown(value)}, must be ${wanted}`);
   }
 }

@@ -14,8 +14,8 @@ export interface OwnPagesOptions {
   readonly path: string;
   readonly selfMetrics: SelfMetrics;
   readonly version: string;
-  /** Names of the current scopes that can select metrics of an application. */
-  readonly scopeNames: (app: string) => readonly string[];
+  /** Names of the scopes that apply to a target at the moment. */
+  readonly scopeNames: (target: Target) => readonly string[];
 }
 
 export type OwnPage = (

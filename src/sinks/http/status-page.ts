@@ -7,8 +7,8 @@ export interface StatusPageFacts {
   /** Base scrape path, such as `/metrics`. */
   readonly path: string;
   readonly version: string;
-  /** Names of the scopes that can select metrics of an application. */
-  readonly scopeNames: (app: string) => readonly string[];
+  /** Names of the scopes that apply to a target. */
+  readonly scopeNames: (target: Target) => readonly string[];
 }
 
 interface Row extends StatusPageFacts {
@@ -39,7 +39,7 @@ const COLUMNS: Readonly<Record<string, (row: Row) => string>> = {
     breakable(isReady ? publisher.reason : publisher.state),
   scopes: (row) =>
     row
-      .scopeNames(row.target.app)
+      .scopeNames(row.target)
       .map((name) => link(row, name, `${row.path}/${encodeURIComponent(name)}`))
       .join(' '),
 };

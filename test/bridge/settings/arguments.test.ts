@@ -1,7 +1,8 @@
 // The command line of the bridge.
 import { expect } from 'chai';
 import { existsSync } from 'node:fs';
-import { OPTIONS, parseArguments } from '#app/bridge/settings/arguments.js';
+import { parseArguments } from '#app/bridge/settings/arguments.js';
+import { OPTIONS } from '#app/bridge/settings/options.js';
 import { faultMessage } from '../../support/fault-message.js';
 
 const parse = (...argv: string[]) => parseArguments(argv, '1.2.3');
@@ -35,7 +36,8 @@ describe('parseArguments of the bridge', () => {
 
   it('--help names every option and its effect, the exit statuses and where to read on', () => {
     const words = helpText().replace(/\s+/g, ' ');
-    for (const [flags, meaning] of OPTIONS) expect(words).to.include(`${flags} ${meaning}`);
+    for (const { flags, meaning } of Object.values(OPTIONS))
+      expect(words).to.include(`${flags} ${meaning}`);
     expect(words).to.include('--version').and.include('--help');
     expect(helpText()).to.match(/\n {2}4 {2}shared memory cannot be used\n/);
     for (const file of ['docs/bridge.md', 'docs/bridge-configuration.md']) {
@@ -52,26 +54,23 @@ describe('parseArguments of the bridge', () => {
   });
 
   const refused: readonly (readonly [argv: readonly string[], message: string])[] = [
-    [[], '--config: found nothing, needed is the path of a TOML file'],
-    [['--check-config'], '--config: found nothing, needed is the path of a TOML file'],
-    [['--config='], '--config: found nothing, needed is the path of a TOML file'],
-    [['--config'], '--config: found nothing, needed is <path>'],
+    [[], '--config: found nothing, needed: --config <path>'],
+    [['--check-config'], '--config: found nothing, needed: --config <path>'],
+    [['--config='], '--config: found "", allowed: a string of 1 to 1024 characters in one line'],
+    [['--config'], '--config: found nothing, needed: <path>'],
     [['--config', '--once'], '--config: found the option "--once" for its argument'],
     [
       ['--config', 'c', '--component', '--once'],
       '--component: found the option "--once" for its argument',
     ],
-    [['--conf', 'c'], 'unknown option "--conf", the nearest known one is --config'],
-    [['--ones', '--config', 'c'], 'unknown option "--ones", the nearest known one is --once'],
-    [['--app', 'ads'], 'unknown option "--app", --help lists all'],
-    [['-h'], 'unknown option "-h", --help lists all'],
-    [['--once=1', '--config', 'c'], '--once: found "1", it takes no argument'],
-    [['c.toml'], 'found "c.toml", allowed are only options; see --help'],
-    [['--config', 'c', 'd'], 'found "d", allowed are only options; see --help'],
-    [
-      ['--once', '--check-config', '--config', 'c'],
-      '--check-config and --once cannot stand together',
-    ],
+    [['--conf', 'c'], 'unknown option "--conf" (did you mean "--config"?)'],
+    [['--ones', '--config', 'c'], 'unknown option "--ones" (did you mean "--once"?)'],
+    [['--app', 'ads'], 'unknown option "--app"; see --help'],
+    [['-h'], 'unknown option "-h"; see --help'],
+    [['--once=1', '--config', 'c'], '--once: found "1", allowed: no argument'],
+    [['c.toml'], 'found "c.toml", allowed: only options; see --help'],
+    [['--config', 'c', 'd'], 'found "d", allowed: only options; see --help'],
+    [['--once', '--check-config', '--config', 'c'], '--check-config cannot be used with --once'],
   ];
   for (const [argv, message] of refused)
     it(`refuses ${JSON.stringify(argv)}`, () =>

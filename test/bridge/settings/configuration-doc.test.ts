@@ -1,6 +1,6 @@
 // The reference page of the bridge.
 import { expect } from 'chai';
-import { OPTIONS } from '#app/bridge/settings/arguments.js';
+import { OPTIONS } from '#app/bridge/settings/options.js';
 import { BRIDGE, COMPONENT } from '#app/bridge/settings/component-table.js';
 import { ODDITIES } from '#app/bridge/tree/component-tree.js';
 import { bridgeMarkdown } from '#app/bridge/settings/configuration-doc.js';
@@ -19,7 +19,7 @@ describe('bridgeMarkdown', () => {
 
   const names = [
     ...[BRIDGE, COMPONENT].flatMap((fields) => Object.values(fields).map(({ key }) => key)),
-    ...OPTIONS.map(([flags]) => flags),
+    ...Object.values(OPTIONS).map(({ flags }) => flags),
     ...Object.keys(FAILURE_REASONS),
     ...Object.keys(ODDITIES),
   ];

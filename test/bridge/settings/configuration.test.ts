@@ -154,7 +154,7 @@ describe('the configuration of the bridge', () => {
       [
         `the address ${url}`,
         other('a', url, '82'),
-        [`c.toml:3:7: components[0].url: found ${found}, allowed is ${ADDRESS}`],
+        [`c.toml:3:7: components[0].url: found ${found}, allowed: ${ADDRESS}`],
       ] as const;
     const line = (kind: string, text: string, sentence: string) =>
       [
@@ -166,66 +166,64 @@ describe('the configuration of the bridge', () => {
       ] as const;
 
     const table: readonly (readonly [kind: string, toml: string, lines: readonly string[]])[] = [
-      ['no component', '', [`c.toml:1:1: components: found nothing, needed is ${LIST}`]],
+      ['no component', '', [`c.toml:1:1: components: found nothing, needed: ${LIST}`]],
       [
         'an empty list of them',
         'components = []',
-        [`c.toml:1:14: components: found an empty array, allowed is ${LIST}`],
+        [`c.toml:1:14: components: found an empty array, allowed: ${LIST}`],
       ],
       [
         'one table where an array of tables is needed',
         COMPONENT.replace('[[components]]', '[components]'),
-        [`c.toml:1:1: components: found a table, allowed is ${LIST}`],
+        [`c.toml:1:1: components: found a table, allowed: ${LIST}`],
       ],
       [
         'the key of a component at the top',
         `server_key = "82"\n${COMPONENT}`,
-        [`c.toml:1:1: server_key: unknown key, allowed are ${allKeys}`],
+        [`c.toml:1:1: server_key: unknown key, allowed: ${allKeys}`],
       ],
       [
         'a misspelt key',
         `${COMPONENT}intervall_ms = 1000`,
-        [
-          'c.toml:5:1: components[0].intervall_ms: unknown key, the nearest known one is interval_ms',
-        ],
+        ['c.toml:5:1: components[0].intervall_ms: unknown key (did you mean "interval_ms"?)'],
       ],
       [
         'an unknown key',
         `${COMPONENT}zzz = 1`,
-        [`c.toml:5:1: components[0].zzz: unknown key, allowed are ${componentKeys}`],
+        [`c.toml:5:1: components[0].zzz: unknown key, allowed: ${componentKeys}`],
       ],
       [
         'a component without anything',
         '[[components]]',
         [
-          `c.toml:1:1: components[0].name: found nothing, needed is ${NAME}`,
-          `c.toml:1:1: components[0].url: found nothing, needed is ${ADDRESS}`,
-          `c.toml:1:1: components[0].server_key: found nothing, needed is ${NAME}`,
+          `c.toml:1:1: components[0].name: found nothing, needed: ${NAME}`,
+          `c.toml:1:1: components[0].url: found nothing, needed: ${ADDRESS}`,
+          `c.toml:1:1: components[0].server_key: found nothing, needed: ${NAME}`,
         ],
       ],
       [
         'a server key that is a number',
         COMPONENT.replace('"82"', '82'),
-        [`c.toml:4:14: components[0].server_key: found 82, allowed is ${NAME}`],
+        [`c.toml:4:14: components[0].server_key: found 82, allowed: ${NAME}`],
       ],
       [
         'a name with a blank',
         COMPONENT.replace('"a"', '"a b"'),
-        [`c.toml:2:8: components[0].name: found "a b", allowed is ${NAME}`],
+        [`c.toml:2:8: components[0].name: found "a b", allowed: ${NAME}`],
       ],
       [
         'two components of one name, and of one server key',
         `${COMPONENT}${other('a', 'http://b', '82')}`,
         [
-          'c.toml:6:8: components[1].name: repeats components[0].name, allowed are only different ones',
-          'c.toml:8:14: components[1].server_key: repeats components[0].server_key, allowed are only different ones',
+          'c.toml:6:8: components[1].name: repeats components[0].name, which must be different',
+          'c.toml:8:14: components[1].server_key: repeats components[0].server_key, which must be different',
         ],
       ],
       [
         'a host that no id can begin with',
         `host = "a b"\n${COMPONENT}`,
         [
-          'c.toml:1:8: host: found "a b", allowed is a string of at most 255 letters, digits, "_", "-" and "."',
+          'c.toml:1:8: host: found "a b", allowed: a string of at most 255 letters, digits, "_", "-" and "."',
         ],
       ],
       urls('127.0.0.1:8080', '"127.0.0.1:8080"'),
@@ -252,64 +250,64 @@ describe('the configuration of the bridge', () => {
       [
         'an address that is no text',
         COMPONENT.replace('"http://127.0.0.1:8080"', '8080'),
-        [`c.toml:3:7: components[0].url: found 8080, allowed is ${ADDRESS}`],
+        [`c.toml:3:7: components[0].url: found 8080, allowed: ${ADDRESS}`],
       ],
       line(
         'an interval below a second',
         'interval_ms = 999',
-        'found 999, allowed is an integer from 1000 to 3600000',
+        'found 999, allowed: an integer from 1000 to 3600000',
       ),
       line(
         'an interval in seconds, as a float',
         'interval_ms = 5.0',
-        'found 5.0, allowed is an integer from 1000 to 3600000',
+        'found 5.0, allowed: an integer from 1000 to 3600000',
       ),
       line(
         'a word that is not one of the few',
         'deflate = "yes"',
-        'found "yes", allowed is "auto" or "always" or "never"',
+        'found "yes", allowed: "auto" or "always" or "never"',
       ),
       line(
         'classes that are no list',
         'classes = "A"',
-        `found "A", allowed is an array of at most 1024 items, each ${ITEM}`,
+        `found "A", allowed: an array of at most 1024 items, each ${ITEM}`,
       ),
       line(
         'lost_after that is not more than stale_after',
         'lost_after = 3',
-        'is 3, allowed is more than stale_after, which is 3',
+        'is 3, allowed: more than stale_after, which is 3',
       ),
       [
         'a stale_after beyond the default of lost_after',
         `${COMPONENT}stale_after = 20`,
         [
-          'c.toml:1:1: components[0].lost_after: is 12, allowed is more than stale_after, which is 20',
+          'c.toml:1:1: components[0].lost_after: is 12, allowed: more than stale_after, which is 20',
         ],
       ],
       [
         'a wait that no timer holds',
         `${COMPONENT}interval_ms = 60000\nlost_after = 35792`,
         [
-          'c.toml:6:14: components[0].lost_after: is 35792, allowed is at most 35791 with an interval_ms of 60000',
+          'c.toml:6:14: components[0].lost_after: is 35792, allowed: at most 35791 with an interval_ms of 60000',
         ],
       ],
       line(
         'more time to connect than for all',
         'connect_timeout_ms = 2001',
-        'is 2001, allowed is at most request_timeout_ms, which is 2000',
+        'is 2001, allowed: at most request_timeout_ms, which is 2000',
       ),
       [
         'less time for all than to connect',
         `${COMPONENT}request_timeout_ms = 500`,
         [
-          'c.toml:1:1: components[0].connect_timeout_ms: is 1000, allowed is at most request_timeout_ms, which is 500',
+          'c.toml:1:1: components[0].connect_timeout_ms: is 1000, allowed: at most request_timeout_ms, which is 500',
         ],
       ],
       [
         'seed paths that are none, each at its place',
         `${COMPONENT}seed_paths = ["a", "", "@rot", "b.{c", "{d~(}", "x"]`,
         [
-          `c.toml:5:20: components[0].seed_paths[1]: found "", allowed is ${ITEM}`,
+          `c.toml:5:20: components[0].seed_paths[1]: found "", allowed: ${ITEM}`,
           'c.toml:5:24: components[0].seed_paths[2]: "@rot" is no seed path, did you mean @root?',
           'c.toml:5:32: components[0].seed_paths[3]: "{c" has a stray brace, allowed: a name, {label} or {label~expression}',
           'c.toml:5:40: components[0].seed_paths[4]: "(" is not an expression that a label may have, allowed: letters, digits, _, - and classes such as [0-9], with at most 2 of + * ?',
@@ -319,10 +317,10 @@ describe('the configuration of the bridge', () => {
         'everything in one go, in the order of the file',
         `debug = 1\n${COMPONENT}max_depth = 65\n${other('b', 'x', '82')}lost_after = 2\n[[component]]`,
         [
-          'c.toml:1:9: debug: found 1, allowed is true or false',
-          'c.toml:6:13: components[0].max_depth: found 65, allowed is an integer from 1 to 64',
-          `c.toml:9:7: components[1].url: found "x", allowed is ${ADDRESS}`,
-          'c.toml:12:1: component: unknown key, the nearest known one is components',
+          'c.toml:1:9: debug: found 1, allowed: true or false',
+          'c.toml:6:13: components[0].max_depth: found 65, allowed: an integer from 1 to 64',
+          `c.toml:9:7: components[1].url: found "x", allowed: ${ADDRESS}`,
+          'c.toml:12:1: component: unknown key (did you mean "components"?)',
         ],
       ],
     ];
@@ -336,7 +334,7 @@ describe('the configuration of the bridge', () => {
         ).join('');
       expect(read(many(64)).components).to.have.lengthOf(64);
       expect(complaint(many(65))).to.deep.equal([
-        `c.toml:1:1: components: found an array of 65, allowed is ${LIST}`,
+        `c.toml:1:1: components: found an array of 65, allowed: ${LIST}`,
       ]);
     });
   });
@@ -346,7 +344,7 @@ describe('the configuration of the bridge', () => {
     for (const source of sources)
       it(JSON.stringify(source), () =>
         expect(complaint(`${COMPONENT}security_key = "${source}"`)).to.deep.equal([
-          `c.toml:5:16: components[0].security_key: found a text that begins otherwise, allowed is ${SOURCE}`,
+          `c.toml:5:16: components[0].security_key: found a text that begins with neither, allowed: ${SOURCE}`,
         ]),
       );
 
@@ -362,7 +360,7 @@ describe('the configuration of the bridge', () => {
     for (const [toml, found] of shown)
       it(`but ${toml}, which is none`, () =>
         expect(complaint(`${COMPONENT}security_key = ${toml}`)).to.deep.equal([
-          `c.toml:5:16: components[0].security_key: found ${found}, allowed is ${SOURCE}`,
+          `c.toml:5:16: components[0].security_key: found ${found}, allowed: ${SOURCE}`,
         ]));
   });
 
@@ -372,17 +370,28 @@ describe('the configuration of the bridge', () => {
       folder.write('ca.pem', 'no certificate');
       const toml = `${other('a', 'https://a', '1')}security_key = "file:k"\nca_file = "ca.pem"\n${other('b', 'https://b', '2')}security_key = "env:NO"\nca_file = "no.pem"`;
       expect(complaint(toml)).to.deep.equal([
-        'c.toml:5:16: components[0].security_key: k: has mode 0644, allowed is access for its owner only, as after chmod 600',
-        'c.toml:6:11: components[0].ca_file: ca.pem: holds nothing in PEM, needed is "-----BEGIN CERTIFICATE-----" and so on',
+        'c.toml:5:16: components[0].security_key: k: has mode 0644, allowed: access for its owner only, as after chmod 600',
+        'c.toml:6:11: components[0].ca_file: ca.pem: holds nothing in PEM, needed: "-----BEGIN CERTIFICATE-----" and so on',
         'c.toml:11:16: components[1].security_key: the environment has no variable NO',
-        'c.toml:12:11: components[1].ca_file: no.pem: cannot be read: no such file',
+        'c.toml:12:11: components[1].ca_file: no.pem: cannot be read: no such file or folder',
+      ]);
+    });
+
+    it('together with what is wrong in the file itself', () => {
+      const toml = `${other('a', 'https://a', '1')}security_key = "env:NO"\n${other('b', 'https://b', '2')}deflate = 1\nca_file = "no.pem"\n[[components]]\nname = "c"`;
+      expect(complaint(toml)).to.deep.equal([
+        'c.toml:5:16: components[0].security_key: the environment has no variable NO',
+        'c.toml:10:11: components[1].deflate: found 1, allowed: "auto" or "always" or "never"',
+        'c.toml:11:11: components[1].ca_file: no.pem: cannot be read: no such file or folder',
+        'c.toml:12:1: components[2].url: found nothing, needed: an address such as "http://127.0.0.1:8080", without a user, "?" and "#"',
+        'c.toml:12:1: components[2].server_key: found nothing, needed: a string of 1 to 64 letters, digits, "_", "-" and ".", not starting with "."',
       ]);
     });
 
     it('at the file itself when that cannot be read', () =>
       expect(
         folder.bare(faultMessage('CONFIG_INVALID', () => load(folder.path('none.toml')))),
-      ).to.equal('none.toml: cannot be read: no such file'));
+      ).to.equal('none.toml: cannot be read: no such file or folder'));
   });
 
   describe('warns of what is hardly meant:', () => {
@@ -413,7 +422,7 @@ describe('the configuration of the bridge', () => {
         'certificates that nobody looks at',
         `${secure}${ca}tls_verify = false`,
         [
-          'c.toml:6:14: components[0].tls_verify: any certificate will do: whoever sits between can read the security key and make up values',
+          'c.toml:6:14: components[0].tls_verify: any certificate is accepted: anyone on the way can read the security key and forge values',
           'c.toml:5:11: components[0].ca_file: has no effect while tls_verify is false',
         ],
       ],
@@ -429,7 +438,7 @@ describe('the configuration of the bridge', () => {
         'two components at one address',
         `${COMPONENT}${other('b', 'http://127.0.0.1:8080/', '80')}`,
         [
-          'c.toml:7:7: components[1].url: is that of components[0] too, which is thus polled and published twice',
+          'c.toml:7:7: components[1].url: is also that of components[0], which is polled and published twice',
         ],
       ],
     ];

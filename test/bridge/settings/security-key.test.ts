@@ -38,10 +38,10 @@ describe('readSecurityKey', () => {
   }
 
   const faults: readonly (readonly [kind: string, content: string, fault: string])[] = [
-    ['is empty', '', 'is empty, needed is a key'],
-    ['has a line break alone', '\n', 'is empty, needed is a key'],
-    ['has two lines', 's3cret\nmore\n', 'has several lines, needed is a key in one line'],
-    ['ends in two line breaks', 's3cret\n\n', 'has several lines, needed is a key in one line'],
+    ['is empty', '', 'is empty, needed: a key'],
+    ['has a line break alone', '\n', 'is empty, needed: a key'],
+    ['has two lines', 's3cret\nmore\n', 'has several lines, needed: a key in one line'],
+    ['ends in two line breaks', 's3cret\n\n', 'has several lines, needed: a key in one line'],
     [
       'begins with a blank',
       ' s3cret',
@@ -63,29 +63,24 @@ describe('readSecurityKey', () => {
       'is longer than 1024 characters, which is the limit',
     ],
     [
-      'is larger than what is read of it',
-      's3cret'.repeat(100_000),
-      'is longer than 1024 characters, which is the limit',
-    ],
-    [
       'has a tab',
       's3cret\tx',
-      'character 7 of the key is none of printable ASCII, which is all that a header takes',
+      'character 7 of the key is not printable ASCII, and a header takes nothing else',
     ],
     [
       'begins with a byte order mark',
       '\uFEFFs3cret',
-      'character 1 of the key is none of printable ASCII, which is all that a header takes',
+      'character 1 of the key is not printable ASCII, and a header takes nothing else',
     ],
     [
       'has other letters',
       's3crét',
-      'character 5 of the key is none of printable ASCII, which is all that a header takes',
+      'character 5 of the key is not printable ASCII, and a header takes nothing else',
     ],
     [
       'has a zero byte',
       's3cret\0',
-      'character 7 of the key is none of printable ASCII, which is all that a header takes',
+      'character 7 of the key is not printable ASCII, and a header takes nothing else',
     ],
   ];
   for (const [kind, content, fault] of faults) {
@@ -95,9 +90,14 @@ describe('readSecurityKey', () => {
       expect(complaint('env:K', env(content))).to.equal(`env:K: ${fault}`));
   }
 
+  it('refuses a file that is larger than what is read of it', () =>
+    expect(complaint(keyFile('s3cret'.repeat(100_000)))).to.equal(
+      'k: is larger than 4 KiB, which is the limit',
+    ));
+
   it('refuses a file of bytes that are no text', () =>
     expect(complaint(keyFile(Uint8Array.of(0x73, 0xff, 0xfe)))).to.equal(
-      'k: character 2 of the key is none of printable ASCII, which is all that a header takes',
+      'k: character 2 of the key is not printable ASCII, and a header takes nothing else',
     ));
 
   it('refuses a variable that is not there', () =>
@@ -110,7 +110,7 @@ describe('readSecurityKey', () => {
   for (const mode of [0o640, 0o604, 0o660, 0o644, 0o610, 0o601])
     it(`refuses a file of mode ${mode.toString(8)}`, () =>
       expect(complaint(keyFile('s3cret', mode))).to.equal(
-        `k: has mode 0${mode.toString(8)}, allowed is access for its owner only, as after chmod 600`,
+        `k: has mode 0${mode.toString(8)}, allowed: access for its owner only, as after chmod 600`,
       ));
 
   describe('of a credential that systemd loaded', () => {
@@ -151,10 +151,10 @@ describe('readSecurityKey', () => {
 
     it('refuses it, whoever could read it', () => {
       expect(complaint(`file:${folder.path('k')}`)).to.equal(
-        `k: belongs to user ${OWNER}, allowed is root, who runs this`,
+        `k: belongs to user ${OWNER}, allowed: root, who runs this`,
       );
       expect(complaint(`file:${folder.path('k')}`, { ...KEYS, userId: 7 })).to.equal(
-        `k: belongs to user ${OWNER}, allowed is root or user 7, who runs this`,
+        `k: belongs to user ${OWNER}, allowed: root or user 7, who runs this`,
       );
     });
 
@@ -170,15 +170,15 @@ describe('readSecurityKey', () => {
   });
 
   const kinds: readonly (readonly [string, (path: string) => unknown, string])[] = [
-    ['is not there', () => undefined, 'cannot be read: no such file'],
-    ['is a folder', mkdirSync, 'is a folder, needed is a regular file'],
-    ['is a pipe', (path) => execFileSync('mkfifo', [path]), 'is a pipe, needed is a regular file'],
+    ['is not there', () => undefined, 'cannot be read: no such file or folder'],
+    ['is a folder', mkdirSync, 'is a folder, needed: a regular file'],
+    ['is a pipe', (path) => execFileSync('mkfifo', [path]), 'is a pipe, needed: a regular file'],
     [
       'is a device',
       (path) => {
         symlinkSync('/dev/zero', path);
       },
-      'is a device, needed is a regular file',
+      'is a device, needed: a regular file',
     ],
   ];
   for (const [kind, make, fault] of kinds)

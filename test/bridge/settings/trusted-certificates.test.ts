@@ -6,7 +6,7 @@ import { faultMessage } from '../../support/fault-message.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 
 const { cert, key } = COMPONENT_TLS;
-const NEEDED = 'needed is "-----BEGIN CERTIFICATE-----" and so on';
+const NEEDED = 'needed: "-----BEGIN CERTIFICATE-----" and so on';
 
 describe('readCertificates', () => {
   const folder = temporaryFolder();

@@ -203,7 +203,7 @@ describe('wrong filters', () => {
     expect(
       complaints(undefined, { classes: ['C'], seedPathGroups: ['health'], seedPaths: ['a'] }),
     ).to.deep.equal([
-      'seed_path_groups[0]: found "health", but the application has no catalogue, so it knows no filter group; allowed are classes as published, and seed_paths',
+      'seed_path_groups[0]: found "health", but the application has no catalogue, so it knows no filter group; allowed: classes as published, and seed_paths',
     ]));
 
   it('are a fault where nobody takes the complaints', () =>

@@ -175,23 +175,38 @@ describe('shm_simulator --json-port', function () {
     tlsPath('other.key.pem'),
   ];
   const refused: readonly (readonly [readonly string[], RegExp])[] = [
-    [['--json-port', 'x'], /'--json-port <port>' argument 'x' is invalid/],
-    [['--json-port', '65536'], /Allowed: a number from 0 to 65535\./],
-    [['--json-port', '0', '--json-base', '/rtds/'], /Allowed: a path such as \/rtds/],
-    [['--json-port', '0', '--json-base', 'rtds'], /Allowed: a path such as \/rtds/],
-    [['--json-port', '0', '--security-key', 'ä'], /Allowed: ASCII characters/],
-    [['--json-port', '0', '--fault', 'nonsense'], /Allowed: refuse, reset, .*, none\./],
-    [['--json-port', '0', '--oddities', 'twins,x'], /Allowed: twins, duplicates, .*spelling; all/],
+    [['--json-port', 'x'], /--json-port: found "x", allowed: an integer from 0 to 65535/],
+    [['--json-port', '65536'], /--json-port: found 65536, allowed: an integer from 0 to 65535/],
+    [
+      ['--json-port', '0', '--json-base', '/rtds/'],
+      /--json-base: found .*, allowed: a path such as \/rtds/,
+    ],
+    [
+      ['--json-port', '0', '--json-base', 'rtds'],
+      /--json-base: found .*, allowed: a path such as \/rtds/,
+    ],
+    [
+      ['--json-port', '0', '--security-key', 'ä'],
+      /--security-key: found "ä", allowed: ASCII characters/,
+    ],
+    [
+      ['--json-port', '0', '--fault', 'nonsense'],
+      /--fault: found "nonsense", allowed: "refuse" or "reset" .* or "none"/,
+    ],
+    [
+      ['--json-port', '0', '--oddities', 'twins,x'],
+      /--oddities\[1\]: found "x", allowed: "twins" or "duplicates" or .*"spelling"/,
+    ],
     [['--json-port', '0', '--tls-cert', 'a.pem'], /--tls-cert and --tls-key need each other/],
     [
       ['--json-port', '0', '--tls-cert', '/none.pem', '--tls-key', '/none.pem'],
       /option --tls-cert: cannot read \/none\.pem: ENOENT/,
     ],
     [['--json-port', '0', ...files], /The certificate and its key cannot be used: /],
-    [['--server-key', '1', '--fault', 'cut'], /option --fault needs --json-port/],
-    [['--server-key', '1', '--oddities'], /option --oddities needs --json-port/],
-    [['--server-key', '1', '--tls-key', 'a.pem'], /option --tls-key needs --json-port/],
-    [[], /option --server-key is needed/],
+    [['--server-key', '1', '--fault', 'cut'], /: --fault needs --json-port/],
+    [['--server-key', '1', '--oddities'], /: --oddities needs --json-port/],
+    [['--server-key', '1', '--tls-key', 'a.pem'], /: --tls-key needs --json-port/],
+    [[], /: --server-key: found nothing, needed: --server-key <key>/],
   ];
   for (const [args, message] of refused)
     it(`refuses ${args.join(' ').replaceAll(tlsPath(''), '') || 'no options'}`, () => {

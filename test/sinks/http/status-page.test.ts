@@ -1,5 +1,6 @@
 // The page at `/`: what it links to, and where its text may break.
 import { expect } from 'chai';
+import type { Target } from '#app/model.js';
 import { statusPage } from '#app/sinks/http/status-page.js';
 import { FakeTarget } from '../../support/fake-target.js';
 
@@ -8,14 +9,14 @@ describe('statusPage', () => {
   const facts = {
     path: '/metrics',
     version: '1.2.3',
-    scopeNames: (app: string) => scopes[app] ?? [],
+    scopeNames: ({ app }: Target) => scopes[app] ?? [],
   };
   const cells = (html: string, head: string) =>
     [...html.matchAll(new RegExp(`<td data-is="${head}">(.*?)</td>`, 'g'))].map(
       ([, cell = '']) => cell,
     );
 
-  it('links each target to the scopes that its application has metrics for, and to no others', () => {
+  it('links each target to the scopes that apply to it, and to no others', () => {
     const targets = [new FakeTarget('ads', ['82']), new FakeTarget('adh', ['80'])];
     const html = statusPage(targets, facts);
     expect(cells(html, 'scopes')).to.deep.equal([

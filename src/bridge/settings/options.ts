@@ -1,0 +1,38 @@
+// Every command-line option of the bridge, and what --help prints around them.
+import { flagOption, optionalOption, requiredOption } from '../../rules/command-option.js';
+import { word } from '../../rules/formats.js';
+
+export const OPTIONS = {
+  config: requiredOption('--config <path>', word, 'TOML file with the components'),
+  checkConfig: flagOption('--check-config', 'Check the configuration and exit', {
+    conflicts: ['--once'],
+  }),
+  once: flagOption('--once', 'Poll each component once, print what would be published, and exit'),
+  component: optionalOption('--component <name>', word, 'Poll and publish only this component'),
+  debug: flagOption('--debug', 'Log every poll even when debug is false in TOML'),
+};
+
+export const PROGRAM = {
+  name: 'shm_bridge',
+  purpose: `Polls the JSON view of ADS and ADH components over HTTP and publishes their
+managed objects in shared memory, where shm_exporter reads them.`,
+  options: OPTIONS,
+  remarks: `--once prints a scenario for each component that answers:
+shm_simulator --scenario FILE publishes one.`,
+  examples: [
+    ['Check a file and do nothing else', 'shm_bridge --config shm_bridge.toml --check-config'],
+    [
+      'See whether a component answers, and with what',
+      'shm_bridge --config shm_bridge.toml --once --component ads > tree.json',
+    ],
+    ['Publish until a signal', 'shm_bridge --config shm_bridge.toml'],
+  ] as const,
+  statuses: {
+    0: 'normal end',
+    1: 'unexpected failure, or a poll that failed with --once',
+    2: 'wrong usage or configuration',
+    4: 'shared memory cannot be used',
+  },
+  reference: `In the folder of the package, docs/bridge.md is the way in, and
+docs/bridge-configuration.md has every key.`,
+};

@@ -1,0 +1,49 @@
+// Everything that is wrong with a configuration, in all of its files.
+import type { Document } from '../document/document.js';
+import { Fault } from '../errors.js';
+import { Problems } from '../rules/problems.js';
+
+/** Files that cannot be read, and problems of those that can, in the order of their discovery. */
+export class ConfigProblems {
+  readonly #files = new Map<Document, Problems>();
+  readonly #all: (Problems | Fault)[] = [];
+
+  /** The problems of one file. */
+  of(document: Document): Problems {
+    const known = this.#files.get(document);
+    if (known !== undefined) return known;
+    const problems = new Problems(document.places);
+    this.#files.set(document, problems);
+    this.#all.push(problems);
+    return problems;
+  }
+
+  /** Notes a fault that says its own place. */
+  note(fault: Fault): void {
+    this.#all.push(fault);
+  }
+
+  /** The result of `read`, or undefined after its Fault is noted. */
+  attempt<T>(read: () => T): T | undefined {
+    try {
+      return read();
+    } catch (thrown) {
+      if (!(thrown instanceof Fault)) throw thrown;
+      this.note(thrown);
+      return undefined;
+    }
+  }
+
+  /** The fault that reports all of it; undefined when nothing is wrong. */
+  get fault(): Fault | undefined {
+    const faults = this.#all.flatMap((each) => (each instanceof Fault ? each : (each.fault ?? [])));
+    if (faults.length === 0) return undefined;
+    return new Fault('CONFIG_INVALID', faults.map(({ message }) => message).join('\n'));
+  }
+
+  /** @throws Fault CONFIG_INVALID when anything is wrong */
+  throwIfAny(): void {
+    const { fault } = this;
+    if (fault !== undefined) throw fault;
+  }
+}

@@ -1,0 +1,18 @@
+// What the exporter says of its targets after the start: one line when one is lost, one when it is back.
+
+export class ExporterNews {
+  readonly #lost = new Set<string>();
+
+  /** The line for a person, of a line of the exporter's log; undefined for what is no news. */
+  of(line: string): string | undefined {
+    const [, target = '', event = ''] =
+      / info (target \S+ on \S+) (waiting on .*|ready: .*)$/.exec(line) ?? [];
+    if (event.startsWith('waiting') && !this.#lost.has(target)) {
+      this.#lost.add(target);
+      return `the exporter: ${target} is not ready: ${event}`;
+    }
+    if (event.startsWith('ready') && this.#lost.delete(target))
+      return `the exporter: ${target} is ready again`;
+    return undefined;
+  }
+}

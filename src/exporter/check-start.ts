@@ -1,0 +1,73 @@
+// Checks everything that a start needs, configuration and license, and gathers every fault.
+import type { Arguments } from '../config/arguments.js';
+import { ConfigProblems } from '../config/config-problems.js';
+import { loadConfig } from '../config/resolve.js';
+import type { Config } from '../config/resolve.js';
+import { Fault } from '../errors.js';
+import { readLicense } from '../license/license-file.js';
+import type { LicenseStatus } from '../license/license-status.js';
+import { planTargets } from './plan.js';
+import { scopeWarnings } from './scope-warnings.js';
+import type { Planned } from './service.js';
+
+/** What a start would run with, or why it would be refused. */
+export type Start =
+  | {
+      readonly kind: 'accepted';
+      readonly planned: Planned;
+      readonly license: LicenseStatus;
+      readonly warnings: readonly string[];
+    }
+  | {
+      readonly kind: 'refused';
+      /** What was planned; undefined where the configuration itself is refused. */
+      readonly planned: Planned | undefined;
+      /** At least one; the configuration's come before the license's. */
+      readonly faults: readonly Fault[];
+      /** About what is valid and probably not intended; empty if the configuration is refused. */
+      readonly warnings: readonly string[];
+    };
+
+/** Checks the files that the arguments name, and the license as it stands at `now`. */
+export function checkStart(given: Arguments, now: Date): Start {
+  const problems = new ConfigProblems();
+  const config = loadConfig(given, problems);
+  const planned = { config, plan: planTargets(config, problems) };
+  const license = licenseOf(config, now);
+  const { fault } = problems;
+  const warnings = fault === undefined ? warningsOf(planned) : [];
+  if (fault === undefined && !(license instanceof Fault) && license !== undefined)
+    return { kind: 'accepted', planned, license, warnings };
+  const faults = [fault, license].filter((each) => each instanceof Fault);
+  return { kind: 'refused', planned: fault === undefined ? planned : undefined, faults, warnings };
+}
+
+/**
+ * Checks the configuration alone, as a reload does.
+ * @throws Fault CONFIG_INVALID with everything that is wrong
+ */
+export function checkReload(given: Arguments): Planned {
+  const problems = new ConfigProblems();
+  const config = loadConfig(given, problems);
+  const plan = planTargets(config, problems);
+  problems.throwIfAny();
+  return { config, plan };
+}
+
+/** Warnings about what is valid and probably not intended, a sentence each. */
+export const warningsOf = ({ config, plan }: Planned): readonly string[] => [
+  ...config.warnings,
+  ...plan.flatMap(({ warnings }) => warnings),
+  ...scopeWarnings(config, plan),
+];
+
+/** Undefined where nobody knows which license is meant, since the file that names it is wrong. */
+function licenseOf(config: Config, now: Date): LicenseStatus | Fault | undefined {
+  if (!config.isSound('license_file')) return undefined;
+  try {
+    return readLicense(config.settings.licenseFile, now);
+  } catch (thrown) {
+    if (!(thrown instanceof Fault)) throw thrown;
+    return thrown;
+  }
+}

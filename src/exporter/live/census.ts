@@ -1,0 +1,39 @@
+// The objects below a root as they are now, each with its place; a bounded number of them.
+import { placeUnder } from '../../catalogue/match/placed-object.js';
+import type { PlacedObject } from '../../catalogue/match/placed-object.js';
+import type { ManagedObject, Variable } from '../../model.js';
+
+const MAX_OBJECTS = 200_000;
+const MAX_VARIABLES = 1_000_000;
+
+export interface CountedObject extends PlacedObject {
+  /** The variable that counts for each name: the later one. */
+  readonly variables: ReadonlyMap<string, Variable>;
+}
+
+export interface Census {
+  readonly objects: readonly CountedObject[];
+  /** False where there are more objects or variables than are looked at. */
+  readonly isWhole: boolean;
+}
+
+export function census(root: ManagedObject): Census {
+  const objects: CountedObject[] = [];
+  const waiting = [root];
+  let variables = 0;
+  for (let object = waiting.pop(); object !== undefined; object = waiting.pop()) {
+    variables += object.variables.size;
+    if (objects.length >= MAX_OBJECTS || variables > MAX_VARIABLES)
+      return { objects, isWhole: false };
+    objects.push({ ...placeUnder(root, object), variables: byName(object) });
+    waiting.push(...object.children);
+  }
+  return { objects, isWhole: true };
+}
+
+function byName({ variables }: ManagedObject): ReadonlyMap<string, Variable> {
+  const latest = new Map<string, Variable>();
+  for (const variable of variables)
+    if ((latest.get(variable.name)?.id ?? -1) < variable.id) latest.set(variable.name, variable);
+  return latest;
+}

@@ -1,0 +1,114 @@
+// Compares a configuration with the segments that are there: what each target would show now.
+import { compileFilters } from '../../catalogue/match/filters.js';
+import type { Config, TargetConfig } from '../../config/resolve.js';
+import { keyPath, quoted } from '../../document/key-path.js';
+import { compileScope } from '../../exposition/page/scope.js';
+import { choose } from '../../streams/choose-root.js';
+import type { ChosenRoot } from '../../streams/choose-root.js';
+import type { Sighting, Watch } from '../../streams/watch.js';
+import { INTERNAL_FACTS } from '../../targets/internal-metrics.js';
+import type { PlannedTarget } from '../plan.js';
+import type { Planned } from '../service.js';
+import { census } from './census.js';
+import { describedFamilies } from './described-families.js';
+import { filterFindings } from './filter-findings.js';
+import type { Finding } from './filter-findings.js';
+import { firstOf, listed } from './listed.js';
+import { rowFindings } from './row-findings.js';
+import { variableFinding } from './variable-finding.js';
+import { wholeLook } from './whole-look.js';
+
+/**
+ * Lines about each target: what its server keys show, which root it would take, and what of its
+ * configuration and catalogue fits nothing in the tree. Looks once at each server key.
+ */
+export function liveCheck(
+  { config, plan }: Planned,
+  watchOf: (serverKey: string) => Watch,
+): readonly string[] {
+  const watches = new Map<string, { readonly watch: Watch; readonly seen: Sighting }>();
+  const see = (serverKey: string): Sighting => {
+    const known = watches.get(serverKey);
+    if (known !== undefined) return known.seen;
+    const watch = watchOf(serverKey);
+    const seen = wholeLook(watch);
+    watches.set(serverKey, { watch, seen });
+    return seen;
+  };
+  try {
+    return config.targets.flatMap((target, index) => {
+      const planned = plan[index];
+      if (planned === undefined) return [];
+      const lines = targetLines(target, planned, target.serverKeys.map(see), config);
+      return [`${nameOf(target)}:`, ...lines.map((line) => `  ${line}`)];
+    });
+  } finally {
+    for (const { watch } of watches.values()) watch.close();
+  }
+}
+
+function targetLines(
+  target: TargetConfig,
+  planned: PlannedTarget,
+  seen: readonly Sighting[],
+  config: Config,
+): readonly string[] {
+  const keys = seen.map(
+    ({ serverKey, publisher }) =>
+      `server key ${serverKey}: ${publisher.state}: ${publisher.reason}`,
+  );
+  const choice = choose(seen, { app: target.app, hint: target.instance });
+  if (choice.kind === 'none') return [...keys, `no root: waiting on ${choice.reason}`];
+  return [...keys, ...rootLines(choice, target, planned, config)];
+}
+
+function rootLines(
+  { root, serverKey, others }: ChosenRoot,
+  target: TargetConfig,
+  { catalogue }: PlannedTarget,
+  config: Config,
+): readonly string[] {
+  const { objects, isWhole } = census(root);
+  const { tracks, rules } = compileFilters(catalogue, target);
+  const tracked = objects.filter(tracks);
+  const variables = tracked.reduce((sum, object) => sum + object.variables.size, 0);
+  const { lines, families } =
+    catalogue === undefined || rules === undefined
+      ? { lines: [], families: describedFamilies(target.app, tracked) }
+      : rowFindings(catalogue, rules, tracked);
+  const metrics = [...INTERNAL_FACTS, ...families];
+  const idleScopes = config.scopes.filter((each) => {
+    const scope = compileScope(each);
+    return !metrics.some((metric) => scope.selects(metric));
+  });
+  const rest = others.length === 0 ? '' : `; not taken: ${listed(others)}`;
+  const atPlaces = [
+    ...filterFindings(target, catalogue, objects),
+    ...variableFinding(root, target.variable, objects),
+  ].map((finding) => placed(finding, target, config));
+  const scopeLines = idleScopes.map(
+    ({ name }) => `metric scope ${quoted(name)} selects nothing of this target`,
+  );
+  const findings = [
+    ...firstOf(atPlaces, 'filters that match nothing'),
+    ...(tracked.length === 0 ? ['the filters together leave no object'] : []),
+    ...firstOf(scopeLines, 'metric scopes that select nothing'),
+    ...lines,
+  ];
+  return [
+    `root ${root.name} of server key ${serverKey}${rest}`,
+    `tracks ${tracked.length} of ${objects.length} objects, ${variables} variables, ${families.size} metrics`,
+    ...(isWhole ? [] : ['the tree is larger than what is checked: the rest is left out']),
+    ...findings.map((finding) => `warning: ${finding}`),
+  ];
+}
+
+/** A finding with its key path, and its place where a file says it. */
+function placed({ path, sentence }: Finding, target: TargetConfig, config: Config): string {
+  const whole = [...target.path, ...path];
+  const place = config.at(whole);
+  return `${place === '' ? '' : `${place}: `}${keyPath(whole)}: ${sentence}`;
+}
+
+const nameOf = ({ app, serverKeys, instance }: TargetConfig): string =>
+  `target ${app} on ${listed(serverKeys)}${instance === '' ? '' : `, instance ${quoted(instance)}`}`;

@@ -1,0 +1,101 @@
+// How the rows of a catalogue fit the objects that are there, and which metrics they make.
+import type { Catalogue } from '../../catalogue/catalogue.js';
+import type { RuleSet } from '../../catalogue/match/rule-set.js';
+import type { Rules } from '../../catalogue/match/rules.js';
+import { variablesOf } from '../../catalogue/row.js';
+import type { Row } from '../../catalogue/row.js';
+import { quoted } from '../../document/key-path.js';
+import { hint } from '../../document/nearest.js';
+import type { FamilyFacts, Variable } from '../../model.js';
+import { canShow } from './can-show.js';
+import type { CountedObject } from './census.js';
+import { Candidates, firstOf, listed } from './listed.js';
+
+export interface RowFindings {
+  readonly lines: readonly string[];
+  /** The metrics that have series now, as far as their values are synced. */
+  readonly families: ReadonlySet<FamilyFacts>;
+}
+
+/** What was seen at the objects that one set of rows reads. */
+interface Seen {
+  readonly names: Candidates;
+  /** Names that a row reads and an object has. */
+  readonly found: Map<Row, Set<string>>;
+}
+
+/** Compares the rows with the tracked objects; classes without an object are left out. */
+export function rowFindings(
+  { source: { file } }: Catalogue,
+  rules: Rules,
+  objects: readonly CountedObject[],
+): RowFindings {
+  const bySet = new Map<RuleSet, Seen>();
+  const families = new Set<FamilyFacts>();
+  const unread = new Map<string, Set<string>>();
+  const unfit = new Set<string>();
+
+  const take = (variable: Variable, sets: readonly RuleSet[]): void => {
+    const { name, type } = variable;
+    let isRead = false;
+    for (const set of sets) {
+      const seen = bySet.get(set);
+      seen?.names.add(name);
+      for (const { row } of set.usesOf(name)) {
+        isRead = true;
+        if (seen !== undefined) addTo(seen.found, row, name);
+        if (canShow(row, type)) families.add(row.family);
+        else unfit.add(unfitLine(row, variable, file));
+      }
+    }
+    const [first] = sets;
+    if (!isRead && first !== undefined) addTo(unread, first.alias, name);
+  };
+
+  for (const object of objects) {
+    const sets = rules.rulesFor(object).map(({ set }) => set);
+    for (const set of sets) {
+      if (!bySet.has(set)) bySet.set(set, { names: new Candidates(), found: new Map() });
+      for (const { family } of set.stateRows) families.add(family);
+    }
+    if (sets.length > 0) for (const variable of object.variables.values()) take(variable, sets);
+  }
+  const idle = [...bySet].flatMap(([set, seen]) => idleRows(set, seen, file));
+  const without = [...unread].map(
+    ([alias, names]) =>
+      `class ${quoted(alias)}: variables without a row: ${listed([...names].sort())}`,
+  );
+  return {
+    lines: [
+      ...firstOf(idle, 'rows that find no variable'),
+      ...firstOf([...unfit], 'variables that a row cannot show'),
+      ...firstOf(without, 'classes with variables that have no row'),
+    ],
+    families,
+  };
+}
+
+/** The variables that rows name and no object has, each with the nearest name that is there. */
+function idleRows({ alias, rows }: RuleSet, { names, found }: Seen, file: string): string[] {
+  return rows.flatMap((row) => {
+    const has = found.get(row);
+    const wanted = row.kind === 'scalar' && row.pattern ? [] : variablesOf(row);
+    const idle = wanted.filter((name) => has?.has(name) !== true);
+    if (row.kind === 'scalar' && row.pattern && has === undefined) idle.push(row.pattern.text);
+    return idle.map(
+      (name) =>
+        `${placeOf(row, file)}: no object of class ${quoted(alias)} has the variable ${quoted(name)}${hint(name, names)}`,
+    );
+  });
+}
+
+const unfitLine = (row: Row, { name, type }: Variable, file: string): string =>
+  `${placeOf(row, file)}: the variable ${quoted(name)} is of type ${type}, which a row of this kind (${row.kind}) cannot show`;
+
+const placeOf = ({ where, family }: Row, file: string): string =>
+  `${file}: ${where} (${family.name})`;
+
+function addTo<K>(map: Map<K, Set<string>>, key: K, word: string): void {
+  const words = map.get(key) ?? new Set();
+  map.set(key, words.add(word));
+}

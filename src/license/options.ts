@@ -1,0 +1,92 @@
+// The commands of shm_license, and what --help prints of each.
+import { defaultOption, optionalOption, requiredOption } from '../rules/command-option.js';
+import { line, word } from '../rules/formats.js';
+import { days, utcTime } from './license-term.js';
+
+const STATUSES = {
+  0: 'done',
+  1: 'unexpected failure',
+  2: 'wrong usage, or a file or key that cannot be used',
+  3: 'license refused',
+};
+const REFERENCE = 'In the folder of the package, docs/license.md has the rest.';
+const around = { statuses: STATUSES, reference: REFERENCE };
+
+export const ISSUE = {
+  name: 'shm_license issue',
+  purpose: 'Writes a signed license.',
+  options: {
+    licensee: requiredOption('--licensee <name>', line, 'Who the license is for'),
+    out: requiredOption('--out <file>', word, 'Where to write it; replaces an older license'),
+    days: optionalOption('--days <n>', days, 'How many days it lasts'),
+    issuedAt: optionalOption('--issued-at <time>', utcTime, 'When it begins', {
+      shownDefault: 'now',
+    }),
+    expiresAt: optionalOption(
+      '--expires-at <time>',
+      utcTime,
+      'When it ends, whatever --days says; one of both is required',
+    ),
+    key: optionalOption('--key <file>', word, 'Private key <key id>.key.pem', {
+      shownDefault: 'the evaluation key, for at most 31 days',
+    }),
+  },
+  examples: [
+    [
+      'Write a license of 30 days for trying it out',
+      'shm_license issue --licensee "My company" --days 30 --out license.json',
+    ],
+    [
+      'Write one with a key of your own',
+      'shm_license issue --licensee ACME --days 365 --key acme.key.pem --out l.json',
+    ],
+  ] as const,
+  ...around,
+};
+
+export const SHOW = {
+  name: 'shm_license show',
+  purpose: 'Prints what a license says, and whether a start would accept it.',
+  options: {},
+  operand: 'file',
+  examples: [['Print a license', 'shm_license show license.json']] as const,
+  ...around,
+};
+
+export const VERIFY = {
+  name: 'shm_license verify',
+  purpose: 'Exits with 0 when a start would accept the license now, else with 3.',
+  options: {},
+  operand: 'file',
+  examples: [['Check a license', 'shm_license verify license.json']] as const,
+  ...around,
+};
+
+export const KEYGEN = {
+  name: 'shm_license keygen',
+  purpose: 'Makes <name>.key.pem, to be kept secret, and <name>.pub.pem, to be shipped.',
+  options: {
+    outDir: requiredOption('--out-dir <dir>', word, 'Where to write both; overwrites nothing'),
+    name: defaultOption('--name <name>', 'vendor', word, 'Key id'),
+  },
+  examples: [['Make a key pair', 'shm_license keygen --out-dir keys --name acme-2026']] as const,
+  ...around,
+};
+
+export const COMMANDS = { issue: ISSUE, show: SHOW, verify: VERIFY, keygen: KEYGEN };
+
+export const PROGRAM = {
+  name: 'shm_license',
+  purpose: 'Issues, shows and verifies the licenses of shm_exporter.',
+  usage: 'COMMAND [options]',
+  options: {},
+  remarks: `Commands:
+  issue   writes a signed license
+  show    prints what a license says and how it stands
+  verify  exits with 0 when a start would accept the license now
+  keygen  makes a key pair that signs licenses
+
+shm_license COMMAND --help prints the options of a command.`,
+  examples: [...ISSUE.examples.slice(0, 1), ...VERIFY.examples],
+  ...around,
+};

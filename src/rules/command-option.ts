@@ -1,0 +1,131 @@
+// One option of a command line: its flags, what its argument may be, and what it does.
+import { keyPath, quoted } from '../document/key-path.js';
+import { Fault } from '../errors.js';
+import type { Rule } from './rule.js';
+
+export interface CommandOption<T> {
+  /** As in `--server-key <key>`. */
+  readonly flags: string;
+  readonly meaning: string;
+  /** @throws Fault USAGE when the argument is not allowed; true stands for none */
+  readonly read: (argument: string | true) => T;
+  /** The value where the option is not given. */
+  readonly fallback: T | undefined;
+  readonly isRequired: boolean;
+  /** The default as the help shows it; empty where there is none to show. */
+  readonly shownDefault: string;
+  /** The heading that the help shows it under. */
+  readonly group?: string | undefined;
+  /** Names of options that cannot be used together with it, such as `--instance`. */
+  readonly conflicts?: readonly string[] | undefined;
+}
+
+export type CommandOptions = Readonly<Record<string, CommandOption<unknown>>>;
+
+/** The values of options, by the names that the program gives them. */
+export type Given<O extends CommandOptions> = {
+  readonly [K in keyof O]: O[K] extends CommandOption<infer T> ? T : never;
+};
+
+type More = Partial<Pick<CommandOption<unknown>, 'group' | 'conflicts' | 'shownDefault'>>;
+
+const PLAIN = { isRequired: false, shownDefault: '' };
+
+/** An option without an argument. */
+export const flagOption = (
+  flags: string,
+  meaning: string,
+  more: More = {},
+): CommandOption<boolean> => ({
+  ...PLAIN,
+  ...{ flags, meaning, fallback: false, read: () => true },
+  ...more,
+});
+
+export const requiredOption = <T>(
+  flags: string,
+  rule: Rule<T>,
+  meaning: string,
+  more: More = {},
+): CommandOption<T> => ({
+  ...PLAIN,
+  ...{ flags, meaning, fallback: undefined, isRequired: true, read: readBy(flags, rule) },
+  ...more,
+});
+
+/** An option whose value is undefined where it is not given. */
+export const optionalOption = <T>(
+  flags: string,
+  rule: Rule<T>,
+  meaning: string,
+  more: More = {},
+): CommandOption<T | undefined> => ({
+  ...PLAIN,
+  ...{ flags, meaning, fallback: undefined, read: readBy(flags, rule) },
+  ...more,
+});
+
+export const defaultOption = <T>(
+  flags: string,
+  fallback: NoInfer<T>,
+  rule: Rule<T>,
+  meaning: string,
+  more: More = {},
+): CommandOption<T> => ({
+  ...PLAIN,
+  ...{ flags, meaning, fallback, shownDefault: String(fallback), read: readBy(flags, rule) },
+  ...more,
+});
+
+/** An option with an argument that can be left out: its value is true then. */
+export const openOption = <T>(
+  flags: string,
+  rule: Rule<T>,
+  meaning: string,
+  more: More = {},
+): CommandOption<T | true | undefined> => {
+  const read = readBy(flags, rule);
+  return {
+    ...PLAIN,
+    ...{ flags, meaning, fallback: undefined },
+    read: (argument) => (argument === true ? true : read(argument)),
+    ...more,
+  };
+};
+
+/** `--server-key` of `--server-key <key>`. */
+export const nameOf = ({ flags }: Pick<CommandOption<unknown>, 'flags'>): string =>
+  flags.split(' ')[0] ?? '';
+
+/** The effect of an option, whether it is required, and its default. */
+export function effectOf({
+  meaning,
+  isRequired,
+  shownDefault,
+}: Pick<CommandOption<unknown>, 'meaning' | 'isRequired' | 'shownDefault'>): string {
+  if (isRequired) return `${meaning} (required)`;
+  return shownDefault === '' ? meaning : `${meaning} (default: ${shownDefault})`;
+}
+
+const readBy =
+  <T>(flags: string, rule: Rule<T>) =>
+  (argument: string | true): T => {
+    const name = nameOf({ flags });
+    const text = String(argument);
+    const refuse = (sentence: string): never => {
+      throw new Fault('USAGE', `${name}${sentence}`);
+    };
+    if (text.startsWith('--')) return refuse(`: found the option ${quoted(text)} for its argument`);
+    const value = rule.read(rawOf(text, rule.type), [], (path, sentence) =>
+      refuse(`${keyPath(path)}: ${sentence}`),
+    );
+    return value ?? refuse(`: found ${quoted(text)}, allowed: ${rule.allowed}`);
+  };
+
+/** An argument as a TOML file would give it; items of lists stand between commas. */
+function rawOf(text: string, type: string): unknown {
+  if (type.endsWith('array')) return text.split(',');
+  if (type === 'integer' && /^-?\d{1,20}$/.test(text)) return BigInt(text);
+  if (type === 'number' && /^-?\d+(\.\d+)?(e-?\d+)?$/i.test(text)) return Number(text);
+  return text;
+}

@@ -1,0 +1,114 @@
+// Everything that a start would be refused for is found in one go, in whatever file it is.
+import { expect } from 'chai';
+import type { Arguments } from '#app/config/arguments.js';
+import { checkReload, checkStart } from '#app/exporter/check-start.js';
+import { issueLicense } from '#app/license/issue-license.js';
+import { faultMessage } from '../support/fault-message.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
+
+const NOW = new Date('2026-01-15T00:00:00Z');
+const DAY_MS = 86_400_000;
+
+describe('checkStart', () => {
+  const folder = temporaryFolder();
+  const given = (files: Partial<Arguments>): Arguments => ({ overrides: {}, ...files });
+  const check = (files: Partial<Arguments>) => checkStart(given(files), NOW);
+  const license = (expiresAt: number) =>
+    folder.write(
+      'license.json',
+      issueLicense({
+        licensee: 'A',
+        issuedAt: new Date(NOW.getTime() - 9 * DAY_MS),
+        expiresAt: new Date(expiresAt),
+      }),
+    );
+
+  /** Codes and lines of all faults. */
+  function refusals(files: Partial<Arguments>) {
+    const start = check(files);
+    if (start.kind === 'accepted') return [];
+    return start.faults.map(({ code, message }) => ({
+      code,
+      lines: folder
+        .bare(message)
+        .split('\n')
+        .map((line) => line.replace(/, allowed.*/, '')),
+    }));
+  }
+
+  it('accepts a configuration with its license', () => {
+    license(NOW.getTime() + DAY_MS);
+    const start = check({ configFile: folder.write('c.toml', 'license_file = "license.json"') });
+    expect(start.kind).to.equal('accepted');
+    if (start.kind === 'accepted') expect(start.license.standing).to.equal('valid');
+  });
+
+  it('finds faults in the values, targets, filters, catalogues and license at once', () => {
+    license(NOW.getTime() - 3 * DAY_MS);
+    folder.write('own.toml', 'app = "shop"\n');
+    const configFile = folder.write(
+      'c.toml',
+      'debug = 1\nlicense_file = "license.json"\ncatalogue_files = ["own.toml", "none.toml"]\n' +
+        '[[targets]]\napp = "ads"\n' + // It lacks a server key, so nothing more is said of it.
+        '[[targets]]\napp = "ads"\nserver_key = "1"\nclasses = ["servr", 5]\nseed_paths = ["a{"]\n',
+    );
+    const [config, refused, ...more] = refusals({ configFile });
+    expect(config).to.deep.equal({
+      code: 'CONFIG_INVALID',
+      lines: [
+        'c.toml:1:9: debug: found 1',
+        'c.toml:3:32: catalogue_files[1]: none.toml: cannot be read: no such file or folder',
+        'c.toml:4:1: targets[0].server_key: found nothing, needed: a string of 1 to 64 letters, digits, "_", "-" and ".", not starting with "."',
+        'c.toml:9:12: targets[1].classes[0]: found "servr" (did you mean "server"?)',
+        'c.toml:9:21: targets[1].classes[1]: found 5',
+        'c.toml:10:15: targets[1].seed_paths[0]: "a{" has a stray brace',
+        'own.toml:1:1: classes: found nothing, needed: an array of [[classes]] tables, perhaps empty',
+      ],
+    });
+    expect(refused?.code).to.equal('LICENSE_REJECTED');
+    expect(refused?.lines[0]).to.match(/^License file license\.json: license \S+ expired at /);
+    expect(more).to.deep.equal([]);
+  });
+
+  it('checks the targets file, and the license of an option, though the TOML file is none', () => {
+    const files = {
+      configFile: folder.write('c.toml', 'debug =\n'),
+      targetsFile: folder.write('t.txt', 'target app\ntarget app=ads server_key=1 classes=servr\n'),
+      overrides: { licenseFile: folder.path('none.json') },
+    };
+    expect(refusals(files).map(({ lines }) => lines)).to.deep.equal([
+      [
+        'c.toml:1:8: expected a value (strings stand in quotes), found the end of the line',
+        'debug =',
+        '       ^',
+        't.txt:1:8: found "app" without "="',
+        't.txt:2:37: targets[0].classes[0]: found "servr" (did you mean "server"?)',
+      ],
+      ['License file none.json cannot be read: no such file or folder'],
+    ]);
+  });
+
+  it('says nothing of what hangs on a value that is wrong', () => {
+    const wrong = 'license_file = 1\napp = 2\nclasses = ["anything"]\n';
+    expect(refusals({ configFile: folder.write('c.toml', wrong) })).to.deep.equal([
+      {
+        code: 'CONFIG_INVALID',
+        lines: ['c.toml:1:16: license_file: found 1', 'c.toml:2:7: app: found 2'],
+      },
+    ]);
+  });
+
+  it('warns of what is hardly meant also where only the license is refused', () => {
+    const start = check({ configFile: folder.write('c.toml', 'app = "asd"') });
+    expect(start.kind === 'refused' && start.faults.map(({ exit }) => exit)).to.deep.equal([3]);
+    expect(start.warnings).to.have.lengthOf(1);
+  });
+
+  it('a reload is refused for the configuration only, all of it', () => {
+    const configFile = folder.write('c.toml', 'debug = 1\nclasses = ["servr"]');
+    const message = faultMessage('CONFIG_INVALID', () => checkReload(given({ configFile })));
+    expect(message.split('\n')).to.have.lengthOf(2);
+    folder.write('c.toml', 'classes = ["server"]');
+    expect(checkReload(given({ configFile })).plan).to.have.lengthOf(1);
+  });
+});

@@ -1,0 +1,177 @@
+// What --check-config --live says of segments that are there.
+import { expect } from 'chai';
+import { loadConfig } from '#app/config/resolve.js';
+import { liveCheck } from '#app/exporter/live/live-check.js';
+import { planTargets } from '#app/exporter/plan.js';
+import type { Publisher } from '#app/native/publisher/publisher.js';
+import { freshSegments } from '../../support/segments.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
+
+const SHOP = `app = "shop"
+seed_path_groups.front = ["floor"]
+seed_path_groups.back = ["store"]
+[[classes]]
+alias = "till"
+class_ids = ["Till"]
+paths = ["floor.{till}"]
+metrics = [
+  { name = "shop_till_sales_total", type = "counter", help = "H", var = "sales" },
+  { name = "shop_till_bills", type = "gauge", help = "H", var = "bill" },
+  { name = "shop_till_wait_seconds", type = "histogram", help = "H", var = "waits" },
+  { name = "shop_till_port_bytes", type = "gauge", help = "H", var = "bytes.{port}" },
+  { name = "shop_till_clerk_info", type = "info", help = "H", labels_from = { clerk = "clerk", badge = "badge" } },
+]
+[[classes]]
+alias = "shelf"
+class_ids = ["Shelf"]
+paths = ["store.{shelf}"]
+metrics = [{ name = "shop_shelf_items", type = "gauge", help = "H", var = "items" }]
+`;
+
+describe('liveCheck', () => {
+  const folder = temporaryFolder();
+  const segments = freshSegments();
+
+  function check(toml: string): string[] {
+    folder.write('shop.toml', SHOP);
+    const head = `context_id = "${segments.contextId}"\ncatalogue_files = ["shop.toml"]\n`;
+    const config = loadConfig({ configFile: folder.write('c.toml', head + toml), overrides: {} });
+    const lines = liveCheck({ config, plan: planTargets(config) }, (key) => segments.watch(key));
+    return lines.map((line) => folder.bare(line).replaceAll(segments.contextId, 'test'));
+  }
+  const target = (more = '') => `[[targets]]\napp = "shop"\nserver_key = "1"\n${more}`;
+
+  /** Two tills with what rows read, misspell and leave out. */
+  function open(publisher: Publisher): void {
+    const root = publisher.addRoot('h.1.shop', 'Root');
+    for (const number of [1, 2]) {
+      const till = publisher.addObject(root, `h.1.shop.floor.t${number}`, 'Till');
+      for (const [name, type] of [
+        ['sales', 'u64'],
+        ['bills', 'u64'],
+        ['waits', 'string'],
+        ['clerk', 'string'],
+        ['spare', 'u64'],
+      ] as const)
+        publisher.addVariable(till, name, type);
+    }
+  }
+
+  it('tells what a server key shows, and the root that would be taken', () => {
+    open(segments.publish('1'));
+    const [name, ...lines] = check(target());
+    expect(name).to.equal('target shop on 1:');
+    expect(lines.slice(0, 3)).to.deep.equal([
+      '  server key 1: live: publisher is live',
+      '  root h.1.shop of server key 1',
+      '  tracks 3 of 3 objects, 10 variables, 2 metrics',
+    ]);
+  });
+
+  it('tells which rows find no variable, cannot show one, and which variables have no row', () => {
+    open(segments.publish('1'));
+    const row = (index: number, metric: string) =>
+      `shop.toml: classes[0].metrics[${index}] (${metric})`;
+    expect(check(target()).slice(4)).to.deep.equal(
+      [
+        `${row(1, 'shop_till_bills')}: no object of class "till" has the variable "bill" (did you mean "bills"?)`,
+        `${row(3, 'shop_till_port_bytes')}: no object of class "till" has the variable "bytes.{port}"`,
+        `${row(4, 'shop_till_clerk_info')}: no object of class "till" has the variable "badge"`,
+        `${row(2, 'shop_till_wait_seconds')}: the variable "waits" is of type string, which a row of this kind (distribution) cannot show`,
+        'class "till": variables without a row: bills, spare',
+      ].map((line) => `  warning: ${line}`),
+    );
+  });
+
+  it('tells filters, a variable and scopes that match nothing, each at its place', () => {
+    open(segments.publish('1'));
+    const filters =
+      'classes = ["till", "shelf"]\nseed_path_groups = ["front", "back"]\nseed_paths = ["flor", "@root"]\nvariable = "floor.t1.sale"\n';
+    const scopes =
+      '[[metric_scopes]]\nname = "s"\nmetrics = ["shop_till_bills"]\n[[metric_scopes]]\nname = "t"\nmetrics = ["shop_till_*"]\n';
+    const warnings = check(target(filters) + scopes).slice(4, 9);
+    expect(warnings).to.deep.equal(
+      [
+        'c.toml:6:20: targets[0].classes[1]: no object fits "shelf", which stands for class Shelf at store.{shelf}',
+        'c.toml:7:30: targets[0].seed_path_groups[1]: no object is in the group "back"',
+        'c.toml:8:15: targets[0].seed_paths[0]: no object is at "flor" (did you mean "floor"?)',
+        'c.toml:9:12: targets[0].variable: nothing is at "floor.t1.sale" (did you mean "floor.t1.sales"?)',
+        'metric scope "s" selects nothing of this target',
+      ].map((line) => `  warning: ${line}`),
+    );
+  });
+
+  it('judges an application without a catalogue by what its publisher describes', () => {
+    const publisher = segments.publish('1');
+    const root = publisher.addRoot('h.1.mine', 'Root');
+    publisher.addVariable(root, 'load', 'f64');
+    const mine =
+      '[[targets]]\napp = "mine"\nserver_key = "1"\nclasses = ["Rot"]\n[[targets]]\napp = "mine"\nserver_key = "1"\n' +
+      '[[metric_scopes]]\nname = "s"\nmetrics = ["mine_root_load"]\n';
+    expect(check(mine)).to.deep.equal([
+      'target mine on 1:',
+      '  server key 1: live: publisher is live',
+      '  root h.1.mine of server key 1',
+      '  tracks 0 of 1 objects, 0 variables, 0 metrics',
+      '  warning: c.toml:6:12: targets[0].classes[0]: no object is of class "Rot" (did you mean "Root"?)',
+      '  warning: the filters together leave no object',
+      '  warning: metric scope "s" selects nothing of this target',
+      'target mine on 1:',
+      '  server key 1: live: publisher is live',
+      '  root h.1.mine of server key 1',
+      '  tracks 1 of 1 objects, 1 variables, 1 metrics',
+    ]);
+  });
+
+  it('tells that a segment is absent, dead or of another application', () => {
+    open(segments.publish('1'));
+    segments.publish('2').close();
+    const lines = check(
+      '[[targets]]\napp = "bank"\nserver_key = "1"\n[[targets]]\napp = "shop"\nserver_key = "2"\n',
+    );
+    expect(lines[1]).to.equal('  server key 1: live: publisher is live');
+    expect(lines[2]).to.equal(
+      '  no root: waiting on a root of application bank, there is h.1.shop',
+    );
+    expect(lines[4]).to.match(/^ {2}server key 2: (absent|closed): /);
+    expect(lines[5]).to.match(
+      /^ {2}no root: waiting on a root of application shop, server key 2: /,
+    );
+  });
+
+  it('looks through all server keys of a single target, and names the roots not taken', () => {
+    open(segments.publish('1'));
+    segments.publish('2').addRoot('h.2.shop', 'Root');
+    const lines = check('app = "shop"\nserver_keys = ["1", "2", "3"]\n');
+    expect(lines.slice(0, 5)).to.deep.equal([
+      'target shop on 1, 2, 3:',
+      '  server key 1: live: publisher is live',
+      '  server key 2: live: publisher is live',
+      '  server key 3: absent: no segment test.pool.3 in shared memory',
+      '  root h.1.shop of server key 1; not taken: h.2.shop',
+    ]);
+  });
+
+  it('prints a bounded number of lines, and takes in a directory of many slices', () => {
+    const publisher = segments.publish('1', { capacity: {} });
+    const root = publisher.addRoot('h.1.shop', 'Root');
+    const till = publisher.addObject(root, 'h.1.shop.floor.t', 'Till');
+    for (let number = 0; number < 20_000; number++)
+      publisher.addVariable(till, `extra${number}`, 'u64');
+    const scopes = Array.from(
+      { length: 30 },
+      (_, index) => `[[metric_scopes]]\nname = "s${index}"\nmetrics = ["x${index}"]\n`,
+    ).join('');
+    const lines = check(target() + scopes);
+    expect(lines).to.include('  tracks 2 of 2 objects, 20000 variables, 0 metrics');
+    expect(lines).to.include('  warning: and 10 more metric scopes that select nothing');
+    expect(lines.at(-1)).to.match(/^ {2}warning: class "till": .* and 19990 more$/);
+    expect(lines.length).to.be.below(40);
+  });
+
+  it('leaves nothing open', () => {
+    open(segments.publish('1'));
+    check(target());
+    expect(segments.files()).to.have.lengthOf(1);
+  });
+});

@@ -1,0 +1,97 @@
+// The command lines of all programs are read in one way, and their help has the same parts.
+import { expect } from 'chai';
+import { spawnSync } from 'node:child_process';
+import { PROGRAM as BRIDGE } from '#app/bridge/settings/options.js';
+import { PROGRAM as EXPORTER } from '#app/config/arguments.js';
+import { PROGRAM as DEMO } from '#app/demo/options.js';
+import { packageVersion } from '#app/document/package-version.js';
+import { COMMANDS, PROGRAM as LICENSE } from '#app/license/options.js';
+import { nameOf } from '#app/rules/command-option.js';
+import type { CommandOptions } from '#app/rules/command-option.js';
+import { readCommandLine } from '#app/rules/command-line.js';
+import type { Program } from '#app/rules/program.js';
+import { PROGRAM as SIMULATOR } from '#app/simulator/options.js';
+
+const PROGRAMS: readonly Program<CommandOptions>[] = [
+  EXPORTER,
+  BRIDGE,
+  SIMULATOR,
+  LICENSE,
+  ...Object.values(COMMANDS),
+  DEMO,
+];
+
+const SCRIPTS = {
+  shm_exporter: 'cli.js',
+  shm_bridge: 'bridge/cli.js',
+  shm_simulator: 'simulator/cli.js',
+  shm_license: 'license/cli.js',
+  demo: 'demo/cli.js',
+};
+
+/** The arguments of a line of a shell, as far as the examples need one. */
+const argumentsOf = (line: string): string[] =>
+  [...line.replace(/ [>&].*$/, '').matchAll(/"([^"]*)"|(\S+)/g)].map(
+    ([, quoted, bare]) => quoted ?? bare ?? '',
+  );
+
+function textOf(program: Program<CommandOptions>, option: string): string {
+  const line = readCommandLine(program, [option], '1.2.3');
+  if (line.kind === 'given') throw new Error(`${option} prints nothing`);
+  return line.text;
+}
+
+for (const program of PROGRAMS)
+  describe(`the command line of ${program.name}`, () => {
+    const help = textOf(program, '--help');
+    const words = help.replace(/\s+/g, ' ');
+
+    it('knows --version', () => expect(textOf(program, '--version')).to.equal('1.2.3\n'));
+
+    it('fits in 80 columns', () => {
+      for (const line of help.split('\n')) expect(line.length, line).to.be.at.most(80);
+    });
+
+    it('has an example and the exit statuses', () =>
+      expect(help).to.match(/\n\nExamples:\n {2}.+:\n {4}\S.*\n[^]*\nExit status:\n {2}0 {2}\S/));
+
+    for (const option of Object.values(program.options))
+      it(`says of ${nameOf(option)} what it does, and whether it is required`, () => {
+        expect(words).to.include(`${option.flags} ${option.meaning}`);
+        const mark = option.isRequired ? ' (required)' : '';
+        const fallback = option.shownDefault === '' ? '' : ` (default: ${option.shownDefault})`;
+        expect(words).to.include(`${option.meaning}${mark}${fallback}`);
+      });
+
+    for (const [purpose, line] of program.examples)
+      it(`reads its own example: ${purpose}`, () => {
+        const commands: Readonly<Record<string, Program<CommandOptions>>> = COMMANDS;
+        const [, ...argv] = argumentsOf(line.replace(/^npm run demo( --)?/, 'demo'));
+        const command = line.startsWith('shm_license') ? commands[argv[0] ?? ''] : undefined;
+        const read = readCommandLine(command ?? program, command ? argv.slice(1) : argv, '1');
+        expect(read.kind).to.equal('given');
+      });
+  });
+
+describe('every program', function () {
+  this.slow(2000);
+  for (const [name, script] of Object.entries(SCRIPTS)) {
+    const run = (...args: string[]) =>
+      spawnSync(process.execPath, [`dist/${script}`, ...args], { encoding: 'utf8' });
+
+    it(`prints a help text: ${name}`, () => {
+      const { status, stdout, stderr } = run('--help');
+      expect({ status, stderr }).to.deep.equal({ status: 0, stderr: '' });
+      expect(stdout).to.match(/^Usage: \S+/);
+    });
+
+    it(`prints the version of the package: ${name}`, () =>
+      expect(run('--version')).to.include({ status: 0, stdout: `${packageVersion()}\n` }));
+
+    it(`leaves with status 2 and one line after an unknown option: ${name}`, () => {
+      const { status, stdout, stderr } = run('--hlep');
+      expect({ status, stdout }).to.deep.equal({ status: 2, stdout: '' });
+      expect(stderr).to.match(/^\w+: unknown option "--hlep" \(did you mean "--help"\?\)\n$/);
+    });
+  }
+});
