@@ -78,9 +78,9 @@ function publish(options: Options, scenario: Scenario | undefined): Observable<E
   return merge(run$, heartbeat(publisher));
 }
 
-/** Room for many times what there is at the start; it is reserved, not used. */
+/** Room for many times what there is at the start, within what a segment may have; it is reserved, not used. */
 const capacityFor = (objects: number) => ({
-  records: Math.min(1 << 23, Math.max(1 << 18, objects * 256)),
+  records: Math.min(1 << 22, Math.max(1 << 18, objects * 256)),
   slots: Math.min(1 << 24, Math.max(1 << 18, objects * 256)),
 });
 
