@@ -245,13 +245,13 @@ class Publisher:
         if not all(re.fullmatch(r"[A-Za-z0-9_.-]+", p) for p in (context_id, pool_name, server_key)) \
                 or name.startswith(".") or len(name) > 200:
             raise ValueError(f"not a segment's name: {name!r}")
-        if not (1 <= records <= 8388608 and 2 <= strings <= 536870912 and 1 <= slots <= 16777216
+        if not (1 <= records <= 8388608 and 2 <= strings <= 134217728 and 1 <= slots <= 16777216
                 and 0 <= frames <= 2147483648 and frames % 8 == 0):
             raise ValueError("a capacity is out of its range")
         if sys.byteorder != "little":
             raise OSError("this publisher stores native words, so it needs a little-endian machine")
         self.path = f"{SHM}/{name}"
-        self._temporary = f"{SHM}/.{name}.{os.getpid()}.{secrets.token_hex(4)}"
+        self._temporary = f"{SHM}/.{name}.{os.getpid()}.{secrets.token_hex(4)}.tmp"
         self._named = self._closed = False
         self._lock = threading.RLock()
         self._record_capacity, self._string_capacity = records, strings

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { Publisher } from '#app/native/publisher/publisher.js';
 import { inBothModes } from '../support/modes.js';
 import { eventually, theatre } from '../support/processes.js';
 import { pageWith, readyPage, samplesOf, scrape, seriesOf } from './page.js';
@@ -38,6 +39,30 @@ inBothModes('a publisher that comes and goes', function (worker_execution_mode) 
     );
     await stage.play(shop('1', 10));
     expect(await sales(url)).to.equal('10');
+  });
+
+  it('may have histograms and summaries that nobody observed yet', async () => {
+    const place = { contextId: stage.contextId, serverKey: 'h', heartbeatMs: 0 };
+    const publisher = new Publisher(place);
+    try {
+      const root = publisher.addRoot('h.1.shop', 'Shop');
+      publisher.addVariable(root, 'delay', 'histogram', { schema: [1] });
+      publisher.addVariable(root, 'size', 'summary', { schema: [0.5] });
+      publisher.place();
+      const series = seriesOf(await readyPage(await exporter('h')));
+      const shown = [...series].filter(([key]) => key.startsWith('shop_'));
+      expect(Object.fromEntries(shown)).to.deep.equal({
+        'shop_shop_delay_bucket{"le":"1","object":"@root"}': '0',
+        'shop_shop_delay_bucket{"le":"+Inf","object":"@root"}': '0',
+        'shop_shop_delay_sum{"object":"@root"}': '0',
+        'shop_shop_delay_count{"object":"@root"}': '0',
+        'shop_shop_size{"object":"@root","quantile":"0.5"}': 'NaN',
+        'shop_shop_size_sum{"object":"@root"}': '0',
+        'shop_shop_size_count{"object":"@root"}': '0',
+      });
+    } finally {
+      publisher.close();
+    }
   });
 
   it('may close and come back: not ready with the reason, then ready by itself', async () => {

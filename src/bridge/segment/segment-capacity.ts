@@ -1,6 +1,6 @@
 // How large a segment for a component is: room for what its limits allow, and for what comes and goes.
-import { DEFAULT_CAPACITY } from '../../native/publisher/segment-layout.js';
-import type { Capacity } from '../../native/publisher/segment-layout.js';
+import { DEFAULT_CAPACITY } from '../../native/publisher/capacity.js';
+import type { Capacity } from '../../native/publisher/capacity.js';
 import type { TreeLimits } from '../tree/read-tree.js';
 
 /** Of a file that may have up to 1 GiB; only what is used takes memory. */

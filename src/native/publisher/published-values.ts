@@ -1,6 +1,6 @@
 // Handles of a publisher's variables: they store values, and refuse once their variable is gone.
 import type { SlotRef } from '../../model.js';
-import { addedInteger, storedDouble, storedInteger } from './stored-number.js';
+import { allowedBy, integerOf, storedDouble, storedInteger } from './stored-number.js';
 import type { Scalar, ScalarType } from './stored-number.js';
 
 /** The live memory of a segment, as arrays of words. */
@@ -64,9 +64,9 @@ export abstract class PublishedValue {
     return this.#slot;
   }
 
-  /** What messages call it. */
-  protected get what(): string {
-    return `Variable "${this.#name}"`;
+  /** For a value that is not stored. */
+  protected refusal(why: string): RangeError {
+    return new RangeError(`Variable "${this.#name}" ${why}`);
   }
 }
 
@@ -81,9 +81,14 @@ export class PublishedScalar extends PublishedValue {
 
   /** @throws RangeError for a value that the type does not hold; then nothing is stored */
   set(value: Scalar): boolean {
-    return this.#type === 'f64'
-      ? this.#storeDouble(storedDouble(this.what, value))
-      : this.#storeInteger(storedInteger(this.what, this.#type, value));
+    const stored = this.#type === 'f64' ? storedDouble(value) : storedInteger(this.#type, value);
+    if (stored === undefined)
+      throw this.refusal(`cannot be ${String(value)}: ${allowedBy(this.#type)}`);
+    if (!this.isLive()) return false;
+    if (typeof stored === 'number') this.memory.f64[this.slot] = stored;
+    else this.memory.i64[this.slot] = stored;
+    this.sync();
+    return true;
   }
 
   /**
@@ -92,28 +97,13 @@ export class PublishedScalar extends PublishedValue {
    */
   add(value: number | bigint): boolean {
     const { slot, memory } = this;
-    if (this.#type === 'f64') {
-      const amount = storedDouble(this.what, value);
-      return this.isLive() && this.#storeDouble((memory.f64[slot] ?? 0) + amount);
-    }
-    const amount = addedInteger(this.what, this.#type, value);
+    const amount = this.#type === 'f64' ? storedDouble(value) : integerOf(value);
+    if (amount === undefined)
+      throw this.refusal(`cannot grow by ${String(value)}: ${allowedBy(this.#type)}`);
     if (!this.isLive()) return false;
+    if (typeof amount === 'number') return this.set((memory.f64[slot] ?? 0) + amount);
     const before = (this.#type === 'i64' ? memory.i64[slot] : memory.u64[slot]) ?? 0n;
-    return this.#storeInteger(storedInteger(this.what, this.#type, before + amount));
-  }
-
-  #storeDouble(value: number): boolean {
-    if (!this.isLive()) return false;
-    this.memory.f64[this.slot] = value;
-    this.sync();
-    return true;
-  }
-
-  #storeInteger(value: bigint): boolean {
-    if (!this.isLive()) return false;
-    this.memory.i64[this.slot] = value;
-    this.sync();
-    return true;
+    return this.set(before + amount);
   }
 }
 
@@ -147,7 +137,10 @@ abstract class PublishedFrame extends PublishedValue {
 
   /** A count as it is stored. @throws RangeError for what is no integer from 0 to 2^64 - 1 */
   protected count(value: number | bigint): bigint {
-    return storedInteger(`A count of ${this.what}`, 'u64', value);
+    const count = storedInteger('u64', value);
+    if (count === undefined)
+      throw this.refusal(`cannot count ${String(value)}: ${allowedBy('u64')}`);
+    return count;
   }
 }
 
@@ -180,7 +173,7 @@ export class PublishedHistogram extends PublishedFrame {
    */
   observe(value: number): boolean {
     if (typeof value !== 'number' || Number.isNaN(value))
-      throw new RangeError(`${this.what} cannot observe ${String(value)}: numbers are allowed`);
+      throw this.refusal(`cannot observe ${String(value)}: numbers are allowed`);
     const index = this.#bounds.findIndex((bound) => value <= bound);
     const bucket = index < 0 ? this.#bounds.length : index;
     return this.update((first) => {
@@ -197,7 +190,7 @@ export class PublishedHistogram extends PublishedFrame {
   set(counts: readonly (number | bigint)[], sum: number): boolean {
     const buckets = this.#bounds.length + 1;
     if (counts.length !== buckets)
-      throw new RangeError(`${this.what} has ${buckets} counts, found ${counts.length}`);
+      throw this.refusal(`has ${buckets} counts, found ${counts.length}`);
     const stored = counts.map((count) => this.count(count));
     return this.update((first) => {
       this.memory.frameFloats[first] = sum;
@@ -221,7 +214,7 @@ export class PublishedSummary extends PublishedFrame {
    */
   set(count: number | bigint, sum: number, values: readonly number[]): boolean {
     if (values.length !== this.#quantiles)
-      throw new RangeError(`${this.what} has ${this.#quantiles} values, found ${values.length}`);
+      throw this.refusal(`has ${this.#quantiles} values, found ${values.length}`);
     const stored = this.count(count);
     return this.update((first) => {
       this.memory.frames[first] = stored;

@@ -1,6 +1,6 @@
 // What a publisher, its objects and its variables can be told when they are made.
 import type { ObjectState, SlotRef, VariableKind } from '../../model.js';
-import type { Capacity } from './segment-layout.js';
+import type { Capacity } from './capacity.js';
 
 export interface PublisherOptions {
   /** Default `shmApp`. */

@@ -5,6 +5,7 @@ import { hrtime, pid as ownPid } from 'node:process';
 import { Fault } from '../../errors.js';
 import { OBJECT_STATES } from '../../model.js';
 import type { ObjectState, RootIdentity, SlotRef, ValueType } from '../../model.js';
+import { DEFAULT_CAPACITY } from './capacity.js';
 import { DirectoryWriter } from './directory-writer.js';
 import { FrameAllocator } from './frame-allocator.js';
 import {
@@ -27,7 +28,7 @@ import {
 } from './published-values.js';
 import type { FramePlace, PublishedValues, SlotMemory, ValuePlace } from './published-values.js';
 import { PublisherFile } from './publisher-file.js';
-import { DEFAULT_CAPACITY, headerBytes, layOut } from './segment-layout.js';
+import { headerBytes, layOut } from './segment-layout.js';
 import type { SegmentLayout } from './segment-layout.js';
 import { SlotAllocator } from './slot-allocator.js';
 import { checkId, checkText, checkVariable } from './variable-rules.js';

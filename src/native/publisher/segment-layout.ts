@@ -10,21 +10,7 @@ import {
   PAGE,
   RECORD_SIZE,
 } from '../segment/layout.js';
-
-/** How much a segment can hold. Reserved sparsely: only what is used takes memory. */
-export interface Capacity {
-  readonly records: number;
-  readonly stringBytes: number;
-  readonly slots: number;
-  readonly frameBytes: number;
-}
-
-export const DEFAULT_CAPACITY: Capacity = {
-  records: 1 << 18,
-  stringBytes: 1 << 24,
-  slots: 1 << 18,
-  frameBytes: 1 << 24,
-};
+import type { Capacity } from './capacity.js';
 
 export interface SegmentLayout extends Capacity {
   readonly directories: readonly [number, number];

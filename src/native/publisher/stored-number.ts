@@ -2,9 +2,8 @@
 
 /** Types of variables that are one number. */
 export type ScalarType = 'u64' | 'i64' | 'f64' | 'bool';
+export type IntegerType = Exclude<ScalarType, 'f64'>;
 export type Scalar = number | bigint | boolean;
-
-type IntegerType = Exclude<ScalarType, 'f64'>;
 
 const RANGES: Readonly<Record<IntegerType, readonly [bigint, bigint]>> = {
   u64: [0n, 2n ** 64n - 1n],
@@ -12,42 +11,30 @@ const RANGES: Readonly<Record<IntegerType, readonly [bigint, bigint]>> = {
   bool: [0n, 1n],
 };
 
-/**
- * The integer that a variable of `type` stores for `value`.
- * @param what names what is stored, for the message: `Variable "sales"`
- * @throws RangeError for a fraction, NaN, an infinity, or an integer that the type does not hold
- */
-export function storedInteger(what: string, type: IntegerType, value: Scalar): bigint {
+/** The integer that is stored for a value; undefined where the type does not hold it. */
+export function storedInteger(type: IntegerType, value: Scalar): bigint | undefined {
   const integer = integerOf(value);
+  if (integer === undefined) return undefined;
   const [least, most] = RANGES[type];
-  if (integer === undefined || integer < least || integer > most)
-    throw new RangeError(
-      `${what} cannot be ${String(value)}: ${type} allows integers from ${least} to ${most}`,
-    );
-  return integer;
+  return integer >= least && integer <= most ? integer : undefined;
 }
 
-/**
- * What is added to a variable of `type`: any integer, since the sum alone has to fit.
- * @throws RangeError for a fraction, NaN or an infinity
- */
-export function addedInteger(what: string, type: IntegerType, value: Scalar): bigint {
-  const integer = integerOf(value);
-  if (integer === undefined)
-    throw new RangeError(`${what} cannot grow by ${String(value)}: ${type} allows integers`);
-  return integer;
-}
-
-/** The double for `value`; the nearest one for a bigint. @throws RangeError for what is no number */
-export function storedDouble(what: string, value: Scalar): number {
+/** The double that is stored for a value, the nearest one for a bigint; undefined for what is no number. */
+export function storedDouble(value: unknown): number | undefined {
   if (typeof value === 'number') return value;
-  if (typeof value === 'bigint' || typeof value === 'boolean') return Number(value);
-  throw new RangeError(`${what} cannot be ${String(value)}: f64 allows numbers`);
+  return typeof value === 'bigint' || typeof value === 'boolean' ? Number(value) : undefined;
 }
 
-/** Undefined for whatever is no integer; callers in JavaScript may pass anything. */
-function integerOf(value: unknown): bigint | undefined {
+/** The integer that a value is; undefined for whatever is none: JavaScript may pass anything. */
+export function integerOf(value: unknown): bigint | undefined {
   if (typeof value === 'bigint') return value;
   if (typeof value === 'boolean') return value ? 1n : 0n;
   return typeof value === 'number' && Number.isInteger(value) ? BigInt(value) : undefined;
+}
+
+/** What a type allows, for people to read. */
+export function allowedBy(type: ScalarType): string {
+  if (type === 'f64') return 'f64 allows numbers';
+  const [least, most] = RANGES[type];
+  return `${type} allows integers from ${least} to ${most}`;
 }

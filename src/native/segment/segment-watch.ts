@@ -108,19 +108,15 @@ export class SegmentWatch implements Watch {
     const words = readWords(opened.file, opened.header);
     this.#ask(opened, nowNs, words);
     if (opened.isLocked === undefined) return this.#nothing(this.#ended ?? NOT_KNOWN_YET);
-    const { isLocked, nameHolder, header } = opened;
-    const { heartbeatPeriodNs } = header;
+    const { isLocked, nameHolder } = opened;
+    const { heartbeatPeriodNs } = opened.header;
     const { state, heartbeatNs, tick } = words;
     const { publisher, isServed } = judge(
       { state, nameHolder, isLocked, heartbeatNs, heartbeatPeriodNs, nowNs },
       this.#stalledForNs,
     );
-    const isStalled = publisher.state === 'stalled';
-    this.#ended = isServed || isStalled ? undefined : publisher;
-    // Closed for good or replaced: the next look starts with whatever has the name then.
-    if (this.#ended !== undefined) this.close();
-    // One that is stalled may go on at any moment: its segment stays open, and what was read of it is kept.
-    if (!isServed) return { ...this.#nothing(publisher), tick: isStalled ? tick : 0 };
+    if (!isServed) return this.#unserved(publisher, tick);
+    this.#ended = undefined;
     return {
       serverKey: this.#serverKey,
       publisher,
@@ -129,6 +125,16 @@ export class SegmentWatch implements Watch {
       tick,
       drops: { objects: words.objectsDropped, variables: words.variablesDropped },
     };
+  }
+
+  #unserved(publisher: Verdict, tick: number): Sighting {
+    const isStalled = publisher.state === 'stalled';
+    this.#ended = isStalled ? undefined : publisher;
+    // One that is stalled may go on at any moment: its segment stays open, with what was read of it.
+    if (isStalled) return { ...this.#nothing(publisher), tick };
+    // Closed for good or replaced: the next look starts with whatever has the name then.
+    this.close();
+    return this.#nothing(publisher);
   }
 
   #open(): Opened | undefined {

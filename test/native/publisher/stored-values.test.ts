@@ -151,13 +151,13 @@ describe('histograms and summaries', () => {
       delay.set([1, 2], 3);
       size.set(1, 2, [3]);
       const refused: readonly (readonly [() => boolean, string])[] = [
-        [() => delay.set([1, -1], 0), `A count of Variable "delay" cannot be -1: ${U64}`],
-        [() => delay.set([1.5, 0], 0), `A count of Variable "delay" cannot be 1.5: ${U64}`],
-        [() => delay.set([1n, 2n ** 64n], 0), `cannot be 18446744073709551616: ${U64}`],
+        [() => delay.set([1, -1], 0), `Variable "delay" cannot count -1: ${U64}`],
+        [() => delay.set([1.5, 0], 0), `Variable "delay" cannot count 1.5: ${U64}`],
+        [() => delay.set([1n, 2n ** 64n], 0), `cannot count 18446744073709551616: ${U64}`],
         [() => delay.set([1], 0), 'Variable "delay" has 2 counts, found 1'],
         [() => delay.set([1, 2, 3], 0), 'Variable "delay" has 2 counts, found 3'],
         [() => delay.observe(NaN), 'Variable "delay" cannot observe NaN: numbers are allowed'],
-        [() => size.set(-1, 0, [0]), `A count of Variable "size" cannot be -1: ${U64}`],
+        [() => size.set(-1, 0, [0]), `Variable "size" cannot count -1: ${U64}`],
         [() => size.set(1, 0, []), 'Variable "size" has 1 values, found 0'],
       ];
       for (const [store, message] of refused) expect(store).to.throw(RangeError, message);

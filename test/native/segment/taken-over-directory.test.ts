@@ -7,7 +7,7 @@ import { freshSegments } from '../../support/segments.js';
 
 const OBJECTS = 4000;
 /** Changes that one look may bring: those of a slice of records, and of a slice of removals. */
-const MOST_AT_ONCE = 2 * RECORDS_AT_ONCE;
+const MAX_AT_ONCE = 2 * RECORDS_AT_ONCE;
 const capacity = { records: 1 << 14, slots: 1 << 14, stringBytes: 1 << 20, frameBytes: 4096 };
 
 describe('a directory that took over without most of what there was', () => {
@@ -49,7 +49,7 @@ describe('a directory that took over without most of what there was', () => {
     expect(seen.hasMore, 'too much for one look').to.equal(true);
     publisher.addObject(root, 'r.late', 'C');
     for (;;) {
-      expect(seen.changes.length).to.be.at.most(MOST_AT_ONCE);
+      expect(seen.changes.length).to.be.at.most(MAX_AT_ONCE);
       removed.push(...seen.changes.filter(({ kind }) => kind.endsWith('removed')));
       if (!seen.hasMore) break;
       expect(seen.source?.hasNews(), 'there is more').to.equal(true);

@@ -1,0 +1,16 @@
+// How much a segment holds, and how much unless its publisher says otherwise.
+
+/** How much a segment can hold. Reserved sparsely: only what is used takes memory. */
+export interface Capacity {
+  readonly records: number;
+  readonly stringBytes: number;
+  readonly slots: number;
+  readonly frameBytes: number;
+}
+
+export const DEFAULT_CAPACITY: Capacity = {
+  records: 1 << 18,
+  stringBytes: 1 << 24,
+  slots: 1 << 18,
+  frameBytes: 1 << 24,
+};
