@@ -65,6 +65,7 @@ describe('targetPipeline', () => {
               catalogue: undefined,
               filters,
               variable: '',
+              timeZone: '',
               onClash: () => undefined,
             }),
           ),

@@ -29,6 +29,8 @@ export interface ViewParts {
   readonly filters: Filters;
   /** Path of a variable to highlight; empty for none. */
   readonly variable: string;
+  /** Of the texts of points in time: an IANA name, or '' for the process's own. */
+  readonly timeZone: string;
   /** Hears of each series that was left out because another has its name and labels. */
   readonly onClash: (series: string) => void;
 }
@@ -54,7 +56,7 @@ export class TargetView implements ProbeListener {
   #isClosed = false;
 
   constructor(parts: ViewParts) {
-    const { app, kernel, source, root, catalogue, filters, variable, onClash } = parts;
+    const { app, kernel, source, root, catalogue, filters, variable, timeZone, onClash } = parts;
     this.#parts = parts;
     this.#probe = new Probe(kernel, source, this);
     this.#text = new ExpositionText(kernel);
@@ -65,10 +67,10 @@ export class TargetView implements ProbeListener {
       kernel,
       source,
       probe: this.#probe,
-      text: this.#text,
       register: this.#register,
       catalogue,
       rules: filters.rules,
+      timeZone,
     });
     this.#highlight = variable === '' ? undefined : new Highlight(source, root, variable);
     this.#unbound = [root];
@@ -95,7 +97,7 @@ export class TargetView implements ProbeListener {
     return this.#probe.bytesRead;
   }
   get hasObserved(): boolean {
-    return this.#builder.hasObserved;
+    return !this.#builder.observations.isEmpty;
   }
   /** The moment (Unix ns) that the root's values stand for, where it states one. */
   get asOfNs(): bigint | undefined {
@@ -191,7 +193,7 @@ export class TargetView implements ProbeListener {
    */
   observe(): boolean {
     // A demand may have copied and shown a value before its notification came.
-    if (this.#builder.observe()) this.#isDirty = true;
+    if (this.#builder.observations.observe()) this.#isDirty = true;
     return this.#isDirty;
   }
 
@@ -202,7 +204,7 @@ export class TargetView implements ProbeListener {
 
   /** What was observed so far, for a successor. */
   get observations(): readonly ObservedContent[] {
-    return this.#builder.observations;
+    return this.#builder.observations.content;
   }
 
   /** Goes on with the observations of a predecessor; false when they are of another generation. */
@@ -216,7 +218,7 @@ export class TargetView implements ProbeListener {
     if (generation !== this.generation) return false;
     // What was rendered before it took over has no observations yet.
     if (observed.length > 0) this.#isDirty = true;
-    this.#builder.adopt(observed);
+    this.#builder.observations.adopt(observed);
     return true;
   }
 

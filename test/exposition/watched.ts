@@ -15,6 +15,7 @@ export interface WatchOptions {
   readonly catalogue?: Catalogue | undefined;
   readonly filters?: Partial<FilterSettings>;
   readonly kernel?: Kernel;
+  readonly timeZone?: string;
 }
 
 const NO_FILTERS: FilterSettings = { classes: [], seedPathGroups: [], seedPaths: [] };
@@ -39,7 +40,7 @@ floors = ["floor"]`,
   );
 
 export function watched(source: FakeSource, root: ManagedObject, options: WatchOptions = {}) {
-  const { app = 'shop', catalogue, filters, kernel = new Kernel() } = options;
+  const { app = 'shop', catalogue, filters, kernel = new Kernel(), timeZone = '' } = options;
   const clashes: string[] = [];
   const view = new TargetView({
     app,
@@ -49,6 +50,7 @@ export function watched(source: FakeSource, root: ManagedObject, options: WatchO
     catalogue,
     filters: compileFilters(catalogue, { ...NO_FILTERS, ...filters }),
     variable: '',
+    timeZone,
     onClash: (series) => clashes.push(series),
   });
   /** Takes in and copies all there is, and makes the text. */

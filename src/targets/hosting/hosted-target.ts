@@ -69,7 +69,8 @@ export class HostedTarget implements Hosted, PipelineObserver {
     this.report$ = defer(() => {
       const heard$ = new Subject<Order>();
       const catalogue = text && place.shelf.get(text);
-      const parts = { app, kernel: place.kernel(), catalogue, variable, onClash: this.#onClash };
+      const kernel = place.kernel();
+      const parts = { app, kernel, catalogue, variable, timeZone: '', onClash: this.#onClash };
       const filters = compileFilters(catalogue, definition);
       const answer$ = targetPipeline({
         app,
