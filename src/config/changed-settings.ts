@@ -11,6 +11,7 @@ const RELOADED: ReadonlySet<string> = new Set<keyof Settings>([
   'classes',
   'seedPathGroups',
   'seedPaths',
+  'publisherTimeZone',
   'serverKeys',
   'catalogueFiles',
   'renderMinIntervalMs',

@@ -25,6 +25,7 @@ export interface TargetConfig {
   readonly classes: readonly string[];
   readonly seedPathGroups: readonly string[];
   readonly seedPaths: readonly string[];
+  readonly publisherTimeZone: string;
   /** Where its keys are: empty in single-target mode, else `['targets', index]`. */
   readonly path: Path;
 }
@@ -101,8 +102,9 @@ function besideFile(file: string, { licenseFile, catalogueFiles }: Settings) {
 
 function singleTarget(settings: Settings): TargetConfig {
   const { app, serverKeys, instance, variable, classes, seedPathGroups, seedPaths } = settings;
+  const { publisherTimeZone } = settings;
   const target = { app, serverKeys, instance, variable, classes, seedPathGroups, seedPaths };
-  return Object.freeze({ ...target, path: Object.freeze([]) });
+  return Object.freeze({ ...target, publisherTimeZone, path: Object.freeze([]) });
 }
 
 function multiTarget({ serverKey, ...target }: TargetTable, index: number): TargetConfig {

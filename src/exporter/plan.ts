@@ -56,8 +56,10 @@ function definitionOf(
   catalogue: Catalogue | undefined,
 ): TargetDefinition {
   const { app, serverKeys, instance, variable, classes, seedPathGroups, seedPaths } = target;
+  const { publisherTimeZone } = target;
   return {
     ...{ app, serverKeys, instance, variable, classes, seedPathGroups, seedPaths },
+    publisherTimeZone,
     catalogue: catalogue?.source,
     spacingMs: settings.renderMinIntervalMs,
     isDebug: settings.debug,

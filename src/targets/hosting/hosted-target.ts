@@ -65,12 +65,13 @@ export class HostedTarget implements Hosted, PipelineObserver {
     this.#definition = definition;
     this.#place = place;
     const { app, instance, serverKeys, variable, catalogue: text, spacingMs } = definition;
+    const timeZone = definition.publisherTimeZone;
     const { order$, isHeir, former } = options;
     this.report$ = defer(() => {
       const heard$ = new Subject<Order>();
       const catalogue = text && place.shelf.get(text);
       const kernel = place.kernel();
-      const parts = { app, kernel, catalogue, variable, timeZone: '', onClash: this.#onClash };
+      const parts = { app, kernel, catalogue, variable, timeZone, onClash: this.#onClash };
       const filters = compileFilters(catalogue, definition);
       const answer$ = targetPipeline({
         app,
