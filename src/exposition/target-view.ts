@@ -14,6 +14,7 @@ import { ExpositionText } from './text/exposition-text.js';
 import { Highlight } from './read/highlight.js';
 import type { HighlightedValue } from './read/highlight.js';
 import type { Kernel } from './kernel/kernel.js';
+import type { CatalogueFit } from './rows/catalogue-fit.js';
 import { MetricBuilder } from './rows/metric-builder.js';
 import type { ObservedContent } from './rows/observed.js';
 import { Probe } from './read/probe.js';
@@ -92,6 +93,10 @@ export class TargetView implements ProbeListener {
   }
   get staleFrames(): number {
     return this.#builder.staleFrames;
+  }
+  /** How well the catalogue fits what is tracked; changes as objects and variables come and go. */
+  get fit(): CatalogueFit {
+    return this.#builder.fit;
   }
   get bytesRead(): number {
     return this.#probe.bytesRead;

@@ -7,6 +7,7 @@ import type { Kernel } from '../kernel/kernel.js';
 import { PointInTime } from '../read/point-in-time.js';
 import type { Probe } from '../read/probe.js';
 import { isFramed } from '../read/slot-value.js';
+import type { CatalogueFit } from './catalogue-fit.js';
 import { Frames } from './frames.js';
 import { HeldScales } from './held-scales.js';
 import { Observations } from './observations.js';
@@ -59,6 +60,11 @@ export class MetricBuilder {
   /** Framed values that could not be copied whole in time and kept their last good value. */
   get staleFrames(): number {
     return this.#frames.stale;
+  }
+
+  /** How well the catalogue fits what is tracked. */
+  get fit(): CatalogueFit {
+    return this.#uses.fit;
   }
 
   addObject(object: ManagedObject): void {

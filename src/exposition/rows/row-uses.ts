@@ -1,9 +1,10 @@
 // Which rows read which variables of the bound objects, and with what labels.
 import { placeUnder } from '../../catalogue/match/placed-object.js';
 import type { Row } from '../../catalogue/row.js';
-import type { RuleSet } from '../../catalogue/match/rule-set.js';
+import type { RowUse, RuleSet } from '../../catalogue/match/rule-set.js';
 import type { Rules } from '../../catalogue/match/rules.js';
 import type { ManagedObject, Variable } from '../../model.js';
+import { CatalogueFit } from './catalogue-fit.js';
 import { Namesakes } from './namesakes.js';
 import { SelfDescribed } from './self-described.js';
 import { joinLabels, labelsText } from '../text/labels.js';
@@ -30,6 +31,8 @@ interface Bound {
 const NO_USES: readonly Use[] = [];
 
 export class RowUses {
+  /** How well the rules fit the objects that are bound, and their variables. */
+  readonly fit = new CatalogueFit();
   readonly #root: ManagedObject;
   readonly #rules: Rules | undefined;
   readonly #described: SelfDescribed;
@@ -52,11 +55,16 @@ export class RowUses {
       set.stateRows.map((row) => ({ row, labels: joinLabels(labels, this.#staticLabels(row)) })),
     );
     const label = labelsText({ object: place.seedPath === '' ? '@root' : place.seedPath });
+    for (const { set } of rules) this.fit.addObject(set);
     this.#bound.set(object, { rules, states, label, variables: new Map(), earlier: new Map() });
     return states;
   }
 
   unbind(object: ManagedObject): void {
+    const bound = this.#bound.get(object);
+    if (bound === undefined) return;
+    for (const variable of bound.variables.values()) this.#leave(bound, variable);
+    for (const { set } of bound.rules) this.fit.removeObject(set);
     this.#bound.delete(object);
   }
 
@@ -76,13 +84,15 @@ export class RowUses {
     if (bound === undefined) return;
     const { variables, earlier } = bound;
     const other = variables.get(variable.name);
-    if (other !== undefined && other !== variable) {
+    if (other === variable) return;
+    if (other !== undefined) {
       const namesakes = earlier.get(variable.name) ?? new Namesakes();
       earlier.set(variable.name, namesakes);
       namesakes.add(other.id > variable.id ? variable : other);
       if (other.id > variable.id) return;
+      this.#leave(bound, other);
     }
-    variables.set(variable.name, variable);
+    this.#enter(bound, variable);
   }
 
   /** Lets a variable go; returns the earlier one that counts for its name from now on. */
@@ -93,9 +103,9 @@ export class RowUses {
     const namesakes = earlier.get(variable.name);
     let next: Variable | undefined;
     if (variables.get(variable.name) === variable) {
-      variables.delete(variable.name);
+      this.#leave(bound, variable);
       next = namesakes?.takeLast();
-      if (next !== undefined) variables.set(next.name, next);
+      if (next !== undefined) this.#enter(bound, next);
     } else namesakes?.delete(variable);
     if (namesakes?.isEmpty === true) earlier.delete(variable.name);
     return next;
@@ -121,6 +131,17 @@ export class RowUses {
     this.#bound.clear();
   }
 
+  /** From now on this variable counts for its name. */
+  #enter(bound: Bound, variable: Variable): void {
+    bound.variables.set(variable.name, variable);
+    if (bound.rules.length > 0) this.fit.addVariable(variable, readersOf(bound, variable));
+  }
+
+  #leave(bound: Bound, variable: Variable): void {
+    bound.variables.delete(variable.name);
+    if (bound.rules.length > 0) this.fit.removeVariable(variable, readersOf(bound, variable));
+  }
+
   /** The text of the labels that every series of a row carries. */
   #staticLabels(row: Row): string {
     let text = this.#labelsOf.get(row);
@@ -130,4 +151,11 @@ export class RowUses {
     }
     return text;
   }
+}
+
+function readersOf({ rules }: Bound, { name }: Variable): readonly RowUse[] {
+  const [first, ...others] = rules;
+  // Mostly one class reads an object, and there may be a million variables.
+  if (first === undefined || others.length > 0) return rules.flatMap(({ set }) => set.usesOf(name));
+  return first.set.usesOf(name);
 }

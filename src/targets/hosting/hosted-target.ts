@@ -244,12 +244,15 @@ export class HostedTarget implements Hosted, PipelineObserver {
     const view = this.#view;
     if (view === undefined || this.#choice?.kind !== 'chosen') return undefined;
     const drops = this.#place.pool.drops(this.#choice.serverKey);
-    const { asOfNs, series } = view;
+    const { asOfNs, series, fit } = view;
     return {
       series,
       asOfNs,
       droppedObjects: drops.objects,
       droppedVariables: drops.variables,
+      rowsWithoutVariable: fit.rowsWithoutVariable,
+      variablesWithoutRow: fit.variablesWithoutRow,
+      rowsOfWrongType: fit.rowsOfWrongType,
     };
   }
 
