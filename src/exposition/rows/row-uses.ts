@@ -19,6 +19,8 @@ export interface Use {
 interface Bound {
   /** The rows of each class that reads it, with the text of the labels that its path gave. */
   readonly rules: readonly { readonly set: RuleSet; readonly labels: string }[];
+  /** The rows that are for objects below it. */
+  readonly below: readonly RuleSet[];
   readonly states: readonly Use[];
   /** The label of series without a catalogue: its seed path, or `@root`. */
   readonly label: string;
@@ -55,8 +57,10 @@ export class RowUses {
       set.stateRows.map((row) => ({ row, labels: joinLabels(labels, this.#staticLabels(row)) })),
     );
     const label = labelsText({ object: place.seedPath === '' ? '@root' : place.seedPath });
-    for (const { set } of rules) this.fit.addObject(set);
-    this.#bound.set(object, { rules, states, label, variables: new Map(), earlier: new Map() });
+    const below = this.#rules?.rulesBelow(place) ?? [];
+    const [variables, earlier] = [new Map<string, Variable>(), new Map<string, Namesakes>()];
+    this.#bound.set(object, { rules, below, states, label, variables, earlier });
+    for (const set of setsOf({ rules, below })) this.fit.addObject(set);
     return states;
   }
 
@@ -64,7 +68,7 @@ export class RowUses {
     const bound = this.#bound.get(object);
     if (bound === undefined) return;
     for (const variable of bound.variables.values()) this.#leave(bound, variable);
-    for (const { set } of bound.rules) this.fit.removeObject(set);
+    for (const set of setsOf(bound)) this.fit.removeObject(set);
     this.#bound.delete(object);
   }
 
@@ -152,6 +156,12 @@ export class RowUses {
     return text;
   }
 }
+
+/** The rows that are for something where the object is there. */
+const setsOf = ({ rules, below }: Pick<Bound, 'rules' | 'below'>): readonly RuleSet[] => [
+  ...rules.map(({ set }) => set),
+  ...below,
+];
 
 function readersOf({ rules }: Bound, { name }: Variable): readonly RowUse[] {
   const [first, ...others] = rules;

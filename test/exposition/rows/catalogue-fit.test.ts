@@ -108,6 +108,43 @@ describe('a catalogue and a tree', () => {
     }
   });
 
+  describe('where a row is for an object below that of its class', () => {
+    const drawer = 'at = "drawer", class_id = "Drawer"';
+    const rows =
+      row('x', 'gauge', 'var = "x"') +
+      row('coins', 'gauge', `var = "coins", ${drawer}`) +
+      row('notes', 'gauge', `var = "notes", ${drawer}`);
+    const stageWith = (seedPaths: readonly string[]) => {
+      const source = new FakeSource();
+      const root = source.addObject('h.1.shop', 'Shop');
+      source.addVariable(root, 'x', { type: 'u64', value: 1 });
+      const catalogue = shopCatalogue(rows);
+      return { source, root, ...watched(source, root, { catalogue, filters: { seedPaths } }) };
+    };
+
+    it('miss each other while that is not there', () => {
+      const { source, root, view, render } = stageWith([]);
+      render();
+      expect(countsOf(view)).to.deep.equal({ ...FITS, unmatched: 2 });
+      const below = source.addObject('h.1.shop.drawer', 'Drawer', { parent: root });
+      source.addVariable(below, 'coins', { type: 'u64', value: 1 });
+      render();
+      expect(countsOf(view)).to.deep.equal({ ...FITS, unmatched: 1 });
+      source.remove(below);
+      render();
+      expect(countsOf(view)).to.deep.equal({ ...FITS, unmatched: 2 });
+      source.remove(root);
+      render();
+      expect(countsOf(view)).to.deep.equal(FITS);
+    });
+
+    it('fit when the filters keep that out', () => {
+      const { view, render } = stageWith(['@root']);
+      render();
+      expect(countsOf(view)).to.deep.equal(FITS);
+    });
+  });
+
   it('name at most a thousand unread variables, and count all', () => {
     const { source, root, view, render } = stage(row('x', 'gauge', 'var = "x"'));
     source.addVariable(root, 'x', { type: 'u64' });
