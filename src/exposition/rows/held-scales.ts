@@ -6,7 +6,7 @@ import type { Scales } from '../kernel/scales.js';
 
 export class HeldScales {
   readonly #scales: Scales;
-  /** Rows that are made anew for a variable share few conversions, so these are few. */
+  /** What the kernel gave for each conversion of the catalogue. */
   readonly #held = new Map<Conversion, number>();
 
   constructor(scales: Scales) {
