@@ -67,6 +67,7 @@ describe('hostingPipeline', () => {
             catalogue: undefined,
             filters,
             variable: '',
+            timeZone: '',
             onClash: () => undefined,
           }),
         ),

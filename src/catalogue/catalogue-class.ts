@@ -1,9 +1,8 @@
 // One class of a catalogue: an alias, the objects that it stands for, and their rows.
-import type { Path } from '../document/key-path.js';
 import { word } from '../rules/formats.js';
 import { list } from '../rules/rule.js';
-import type { Families } from './file/families.js';
-import { checkRemarks, parseRow } from './file/parse-row.js';
+import { checkRemarks } from './file/row-parser.js';
+import type { RowParser } from './file/row-parser.js';
 import { compilePathPattern } from './match/path-pattern.js';
 import type { PathPattern } from './match/path-pattern.js';
 import type { Row } from './row.js';
@@ -18,14 +17,11 @@ export interface CatalogueClass {
   readonly rows: readonly Row[];
 }
 
-/** Where the rows of a file stand. */
-export type RowPaths = Map<Row, Path>;
-
 const someWords = list(word, { min: 1 });
 const CLASS_KEYS = ['alias', 'class_ids', 'paths', 'metrics', 'src', 'note'];
 
 /** The class in `table`; what is wrong with it becomes a problem. */
-export function parseClass(table: Table, families: Families, rowPaths: RowPaths): CatalogueClass {
+export function parseClass(table: Table, parser: RowParser): CatalogueClass {
   const { problems } = table;
   table.only(CLASS_KEYS);
   checkRemarks(table);
@@ -40,12 +36,7 @@ export function parseClass(table: Table, families: Families, rowPaths: RowPaths)
         table.at('paths'),
         `${path.text} must capture the same labels as ${paths[0]?.text ?? ''}`,
       );
-  const rows = table.tables('metrics').flatMap((inFile) => {
-    const row = parseRow(inFile, families);
-    if (row === undefined) return [];
-    rowPaths.set(row, inFile.path);
-    return [row];
-  });
+  const rows = table.tables('metrics').flatMap((inFile) => parser.parse(inFile) ?? []);
   return { alias: table.read('alias', word) ?? '', classIds, paths, rows };
 }
 

@@ -4,10 +4,12 @@ import { application } from '../rules/formats.js';
 import { repeated } from '../rules/rule.js';
 import type { FamilyFacts } from '../model.js';
 import { parseClass } from './catalogue-class.js';
-import type { CatalogueClass, RowPaths } from './catalogue-class.js';
+import type { CatalogueClass } from './catalogue-class.js';
 import { checkRows } from './file/check-rows.js';
 import { Families } from './file/families.js';
 import { Problems } from '../rules/problems.js';
+import { RowParser } from './file/row-parser.js';
+import { ROW_KINDS } from './kinds/row-kinds.js';
 import { compileSeedPrefix } from './match/seed-prefix.js';
 import { Table } from './file/table.js';
 
@@ -31,10 +33,11 @@ const FILE_KEYS = ['app', 'classes', 'seed_path_groups'];
 
 /**
  * Reads a catalogue file; `file` is its name in messages. docs/catalogue.md describes the format.
+ * @param kinds the kinds of rows that it may hold
  * @throws Fault CONFIG_INVALID with one line for each thing that is wrong
  */
-export function parseCatalogue(text: string, file: string): Catalogue {
-  const { catalogue, problems } = readCatalogue({ file, text });
+export function parseCatalogue(text: string, file: string, kinds = ROW_KINDS): Catalogue {
+  const { catalogue, problems } = readCatalogue({ file, text }, kinds);
   problems.throwIfAny();
   return catalogue;
 }
@@ -43,10 +46,10 @@ export function parseCatalogue(text: string, file: string): Catalogue {
  * A catalogue as far as it can be understood, and what is wrong with it.
  * @throws Fault CONFIG_INVALID when the text is not TOML
  */
-export function readCatalogue(source: CatalogueText): {
-  readonly catalogue: Catalogue;
-  readonly problems: Problems;
-} {
+export function readCatalogue(
+  source: CatalogueText,
+  kinds = ROW_KINDS,
+): { readonly catalogue: Catalogue; readonly problems: Problems } {
   const { values, places } = parseToml(source.file, source.text);
   const problems = new Problems(places);
   const file = new Table(values, [], problems);
@@ -54,10 +57,10 @@ export function readCatalogue(source: CatalogueText): {
   file.needs('app', 'classes');
   const app = file.read('app', application) ?? '';
   const families = new Families(app);
-  const rowPaths: RowPaths = new Map();
-  const classes = file.tables('classes').map((table) => parseClass(table, families, rowPaths));
+  const parser = new RowParser(families, kinds);
+  const classes = file.tables('classes').map((table) => parseClass(table, parser));
   checkAliases(classes, problems);
-  checkRows(classes, rowPaths, problems);
+  checkRows(classes, parser.paths, problems);
   const seedPathGroups = parseGroups(file.table('seed_path_groups'));
   const catalogue = { app, classes, seedPathGroups, families: families.all, source };
   return { catalogue, problems };

@@ -1,10 +1,15 @@
 // The rows of a catalogue: how the variables of one object become the series of one metric.
-import type { FamilyFacts, OBJECT_STATES } from '../model.js';
+import type { FamilyFacts, ValueType, Variable } from '../model.js';
 import type { Conversion } from './conversion.js';
 import type { Labels } from './match/path-pattern.js';
 import type { VariablePattern } from './match/variable-pattern.js';
+import type { Series, Shown, Stage } from './stage.js';
 
-interface RowBase {
+/** Series that one row may take of one variable: a histogram's buckets, its sum and count. */
+export const MAX_LINES_A_ROW = 1024;
+
+/** What rows of all kinds have. */
+export interface RowFacts {
   /** The metric; rows of one metric share one object. */
   readonly family: FamilyFacts;
   /** Labels that every series of this row carries. */
@@ -17,109 +22,43 @@ interface RowBase {
   readonly where: string;
 }
 
-/** One number, one series. */
-export interface ScalarRow extends RowBase {
-  readonly kind: 'scalar';
+/** A variable that a row reads. */
+export interface Reading {
   /** The exact name; the pattern's text where there is a pattern. */
   readonly variable: string;
-  readonly pattern: VariablePattern | undefined;
-  readonly conversion: Conversion;
-  /** A negative i64 is a total that wrapped at 32 bits: add 2^32 before converting. */
-  readonly wrap32: boolean;
+  readonly pattern?: VariablePattern | undefined;
+  /** The types that the row can show; the first is the usual one. */
+  readonly types: readonly ValueType[];
+  /** What turns the published number into the one that is shown. */
+  readonly conversion?: Conversion;
+  /** The unit of the number that is shown. */
+  readonly unit?: string;
+  /** The texts that mean something to the row, where not every text does. */
+  readonly texts?: readonly string[];
 }
 
-/** The state of the object itself, one series a state. */
-export interface StateRow extends RowBase {
-  readonly kind: 'state';
-  readonly states: typeof OBJECT_STATES;
-}
-
-/** Always 1; the labels are the texts of variables. */
-export interface InfoRow extends RowBase {
-  readonly kind: 'info';
-  readonly labelsFrom: readonly { readonly label: string; readonly variable: string }[];
-}
-
-/** A string variable that names one of several states, one series a state. */
-export interface StatesetRow extends RowBase {
-  readonly kind: 'stateset';
-  readonly variable: string;
-  readonly states: readonly string[];
-}
-
-/** A point in time, published as a string, as Unix seconds. */
-export interface TimestampRow extends RowBase {
-  readonly kind: 'timestamp';
-  readonly variable: string;
-}
-
-/** A histogram or summary variable, passed through; the conversion is for bounds and sum. */
-export interface DistributionRow extends RowBase {
-  readonly kind: 'distribution';
-  readonly variable: string;
-  readonly conversion: Conversion;
-}
-
-/** A number of which each published value is one observation. */
-export interface ObservedHistogramRow extends RowBase {
-  readonly kind: 'observed-histogram';
-  readonly variable: string;
-  readonly conversion: Conversion;
-  /** Ascending upper bounds in the unit of the metric, without +Inf. */
-  readonly buckets: readonly number[];
-}
-
-/** A number of which each published value is one observation, as quantiles. */
-export interface ObservedSummaryRow extends RowBase {
-  readonly kind: 'observed-summary';
-  readonly variable: string;
-  readonly conversion: Conversion;
-  /** Ascending, between 0 and 1. */
-  readonly quantiles: readonly number[];
-}
-
-/** A summary without quantiles, from a variable with its sum and one with its count. */
-export interface PairRow extends RowBase {
-  readonly kind: 'pair';
-  readonly sum: string;
-  readonly count: string;
-  /** For the sum only. */
-  readonly conversion: Conversion;
-  /** For both: see `ScalarRow`. */
-  readonly wrap32: boolean;
-}
-
-export type Row =
-  | ScalarRow
-  | StateRow
-  | InfoRow
-  | StatesetRow
-  | TimestampRow
-  | DistributionRow
-  | ObservedHistogramRow
-  | ObservedSummaryRow
-  | PairRow;
-
-/** The exact names of the variables that a row reads; none for a pattern or the object state. */
-export function variablesOf(row: Row): readonly string[] {
-  switch (row.kind) {
-    case 'state':
-      return [];
-    case 'info':
-      return [...new Set(row.labelsFrom.map(({ variable }) => variable))];
-    case 'pair':
-      return [row.sum, row.count];
-    case 'scalar':
-      return row.pattern === undefined ? [row.variable] : [];
-    default:
-      return [row.variable];
-  }
+/** A row of any kind; src/catalogue/kinds has one module a kind. */
+export interface Row extends RowFacts {
+  /** One entry a variable; none for a row that shows the state of the object itself. */
+  readonly reads: readonly Reading[];
+  /** Labels that its series take from variables or their names. */
+  readonly ownLabels: readonly string[];
+  /**
+   * Whether its series are made anew when a value that it reads changes. Those of other rows are
+   * rendered from where the values are.
+   */
+  readonly isDerived: boolean;
+  /** How many series it makes of one variable, or of the state, at most. */
+  readonly linesOf: (variable?: Variable) => number;
+  readonly series: (stage: Stage) => Shown;
+  /** The series of an object's state, given by name; only for a row that shows it. */
+  readonly ofState?: (state: string) => readonly Series[];
+  /** What is wrong with the labels of its series, those of the path included. */
+  readonly labelProblem?: (labels: readonly string[]) => string | undefined;
 }
 
 /** The labels of a row's series beside those of its path. */
-export function ownLabelsOf(row: Row): readonly string[] {
-  const own = Object.keys(row.labels);
-  if (row.kind === 'info') return [...own, ...row.labelsFrom.map(({ label }) => label)];
-  if (row.kind === 'scalar' && row.pattern !== undefined) return [row.pattern.label, ...own];
-  return own;
-}
+export const ownLabelsOf = ({ ownLabels, labels }: Row): readonly string[] => [
+  ...ownLabels,
+  ...Object.keys(labels),
+];

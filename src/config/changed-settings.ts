@@ -12,6 +12,7 @@ const RELOADED: ReadonlySet<string> = new Set<keyof Settings>([
   'classes',
   'seedPathGroups',
   'seedPaths',
+  'publisherTimeZone',
   'serverKeys',
   'catalogueFiles',
   'renderMinIntervalMs',

@@ -4,6 +4,7 @@ import { indexed, list, text } from '../rules/rule.js';
 import { SETTINGS } from './settings.js';
 import { optional, required, table } from '../rules/table.js';
 import type { ValuesOf } from '../rules/table.js';
+import { timeZone } from '../rules/time-zone.js';
 
 /** The keys of a `[[targets]]` table. */
 export const TARGET = {
@@ -15,6 +16,12 @@ export const TARGET = {
   classes: optional('classes', [], words, SETTINGS.classes.meaning),
   seedPathGroups: optional('seed_path_groups', [], words, SETTINGS.seedPathGroups.meaning),
   seedPaths: optional('seed_paths', [], words, SETTINGS.seedPaths.meaning),
+  publisherTimeZone: optional(
+    'publisher_time_zone',
+    '',
+    timeZone,
+    SETTINGS.publisherTimeZone.meaning,
+  ),
 };
 
 const scopeName = text(

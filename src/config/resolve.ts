@@ -26,6 +26,7 @@ export interface TargetConfig {
   readonly classes: readonly string[];
   readonly seedPathGroups: readonly string[];
   readonly seedPaths: readonly string[];
+  readonly publisherTimeZone: string;
   /** Where its keys are: empty in single-target mode, else `['targets', index]`. */
   readonly path: Path;
 }
@@ -120,10 +121,10 @@ function besideFile(file: string, { licenseFile, catalogueFiles }: Settings) {
 
 function singleTarget(settings: Settings): TargetConfig {
   const { app, format, serverKeys, instance, variable } = settings;
-  const { classes, seedPathGroups, seedPaths } = settings;
+  const { classes, seedPathGroups, seedPaths, publisherTimeZone } = settings;
   const identity = { app, format, serverKeys, instance, variable };
-  const target = { ...identity, classes, seedPathGroups, seedPaths };
-  return Object.freeze({ ...target, path: Object.freeze([]) });
+  const filters = { classes, seedPathGroups, seedPaths };
+  return Object.freeze({ ...identity, ...filters, publisherTimeZone, path: Object.freeze([]) });
 }
 
 function multiTarget({ serverKey, index, ...target }: TargetTable): TargetConfig {

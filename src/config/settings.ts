@@ -3,6 +3,7 @@ import { application, ipv4, line, name, names, urlPath, words } from '../rules/f
 import { flag, integer, oneOf } from '../rules/rule.js';
 import { optional } from '../rules/table.js';
 import type { ValuesOf } from '../rules/table.js';
+import { timeZone } from '../rules/time-zone.js';
 
 /** The longest wait that a Node timer can hold. */
 const MAX_TIMER_MS = 2_147_483_647;
@@ -53,6 +54,12 @@ export const SETTINGS = {
     [],
     words,
     'Seed paths to track, with everything below them; @root stands for the variables of the root itself',
+  ),
+  publisherTimeZone: optional(
+    'publisher_time_zone',
+    '',
+    timeZone,
+    'Time zone of the texts of points in time that the publisher gives without an offset, such as "Europe/London"; empty takes that of the exporter',
   ),
   serverKeys: optional(
     'server_keys',

@@ -76,10 +76,11 @@ function definitionOf(
   { settings }: Config,
   catalogue: Catalogue | undefined,
 ): TargetDefinition {
-  const { app, format, serverKeys, instance, variable } = target;
+  const { app, format, serverKeys, instance, variable, publisherTimeZone } = target;
   const { classes, seedPathGroups, seedPaths } = target;
   return {
     ...{ app, format, serverKeys, instance, variable, classes, seedPathGroups, seedPaths },
+    publisherTimeZone,
     catalogue: catalogue?.source,
     spacingMs: settings.renderMinIntervalMs,
     isDebug: settings.debug,

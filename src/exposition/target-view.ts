@@ -14,6 +14,7 @@ import { ExpositionText } from './text/exposition-text.js';
 import { Highlight } from './read/highlight.js';
 import type { HighlightedValue } from './read/highlight.js';
 import type { Kernel } from './kernel/kernel.js';
+import type { CatalogueFit } from './rows/catalogue-fit.js';
 import { MetricBuilder } from './rows/metric-builder.js';
 import type { ObservedContent } from './rows/observed.js';
 import { PendingItems, isVariable } from './read/pending-items.js';
@@ -30,6 +31,8 @@ export interface ViewParts {
   readonly filters: Filters;
   /** Path of a variable to highlight; empty for none. */
   readonly variable: string;
+  /** Of the texts of points in time: an IANA name, or '' for the process's own. */
+  readonly timeZone: string;
   /** Hears of each series that was left out because another has its name and labels. */
   readonly onClash: (series: string) => void;
   /** How much work one call does at most where the rest can wait; by default a millisecond or two. */
@@ -71,7 +74,7 @@ export class TargetView implements ProbeListener {
   #isClosed = false;
 
   constructor(parts: ViewParts) {
-    const { app, kernel, source, root, catalogue, filters, variable, onClash } = parts;
+    const { app, kernel, source, root, catalogue, filters, variable, timeZone, onClash } = parts;
     this.#parts = parts;
     this.#probe = new Probe(kernel, source, this);
     this.#text = new ExpositionText(kernel);
@@ -82,10 +85,10 @@ export class TargetView implements ProbeListener {
       kernel,
       source,
       probe: this.#probe,
-      text: this.#text,
       register: this.#register,
       catalogue,
       rules: filters.rules,
+      timeZone,
     });
     this.#highlight = variable === '' ? undefined : new Highlight(source, root, variable);
     this.#pending = new PendingItems(root);
@@ -108,11 +111,15 @@ export class TargetView implements ProbeListener {
   get staleFrames(): number {
     return this.#builder.staleFrames;
   }
+  /** How well the catalogue fits what is tracked; changes as objects and variables come and go. */
+  get fit(): CatalogueFit {
+    return this.#builder.fit;
+  }
   get bytesRead(): number {
     return this.#probe.bytesRead;
   }
   get hasObserved(): boolean {
-    return this.#builder.hasObserved;
+    return !this.#builder.observations.isEmpty;
   }
   /** The moment (Unix ns) that the root's values stand for, where it states one. */
   get asOfNs(): bigint | undefined {
@@ -206,7 +213,7 @@ export class TargetView implements ProbeListener {
    */
   observe(): boolean {
     // A demand may have copied and shown a value before its notification came.
-    if (this.#builder.observe()) this.#isDirty = true;
+    if (this.#builder.observations.observe()) this.#isDirty = true;
     return this.#isWorthRendering();
   }
 
@@ -217,7 +224,7 @@ export class TargetView implements ProbeListener {
 
   /** What was observed so far, for a successor. */
   get observations(): readonly ObservedContent[] {
-    return this.#builder.observations;
+    return this.#builder.observations.content;
   }
 
   /** Goes on with the observations of a predecessor; false when they are of another generation. */
@@ -231,7 +238,7 @@ export class TargetView implements ProbeListener {
     if (generation !== this.generation) return false;
     // What was rendered before it took over has no observations yet.
     if (observed.length > 0) this.#isDirty = true;
-    this.#builder.adopt(observed);
+    this.#builder.observations.adopt(observed);
     return true;
   }
 

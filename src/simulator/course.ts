@@ -1,5 +1,6 @@
 // How the value of a simulated variable moves, chosen by what the catalogue says of its metric.
-import type { ScalarRow } from '../catalogue/row.js';
+import type { Reading } from '../catalogue/row.js';
+import type { FamilyFacts } from '../model.js';
 
 export type Course =
   /** Rises by up to `step` at a time. */
@@ -42,12 +43,9 @@ const MISHAPS =
   /error|fail|overflow|disconnect|dismount|denial|reject|timeout|fault|bad|lost|gap|anomal|retransmit|congestion|reboot|recover|throttle|switchover|closes|threshold/;
 const CONSTANTS: Readonly<Record<string, number>> = { processID: 412, daysBeforeExpired: 90 };
 
-/** The total of the sizes of what another variable counts. */
-export const SIZES: Course = { kind: 'total', step: STEPS['bytes'] ?? 0 };
-
-export function courseOf({ family, variable, conversion }: ScalarRow): Course {
-  const { type, unit, name, help } = family;
-  if (type === 'counter')
+export function courseOf({ name, help }: FamilyFacts, reading: Reading): Course {
+  const { variable, types, unit = '', conversion } = reading;
+  if (types[0] === 'u64')
     return MISHAPS.test(name) ? { kind: 'mishaps' } : { kind: 'total', step: STEPS[unit] ?? 20 };
   if (variable === 'heartbeat') return { kind: 'total', step: 1 };
   // Flags say what they mean: what should be up is, and nothing is wrong.
@@ -57,5 +55,5 @@ export function courseOf({ family, variable, conversion }: ScalarRow): Course {
     CONSTANTS[variable] ??
     (/^max|Size$|Limit$|Capacity$/.test(variable) ? (LIMITS[unit] ?? 10_000) : undefined);
   if (constant !== undefined) return { kind: 'constant', value: constant };
-  return { kind: 'level', most: conversion.divide === 100 ? 100 : (MOST[unit] ?? 100) };
+  return { kind: 'level', most: conversion?.divide === 100 ? 100 : (MOST[unit] ?? 100) };
 }

@@ -1,9 +1,9 @@
 // Which objects and variables a simulated application has: its catalogue, turned around.
 import type { CatalogueClass } from '../catalogue/catalogue-class.js';
 import type { Catalogue } from '../catalogue/catalogue.js';
-import type { Row } from '../catalogue/row.js';
+import type { Reading, Row } from '../catalogue/row.js';
 import type { ValueType } from '../model.js';
-import { SIZES, courseOf } from './course.js';
+import { courseOf } from './course.js';
 import type { Course } from './course.js';
 import { isTransient, nameCount, pathFor, textOf } from './vocabulary.js';
 
@@ -64,43 +64,25 @@ function instanceOf(owner: CatalogueClass, n: number): PlannedInstance {
 
 function variablesOf(rows: readonly Row[], n: number): readonly PlannedVariable[] {
   const byName = new Map<string, PlannedVariable>();
-  const add = (name: string, type: ValueType, course: Course, schema: readonly number[] = []) => {
-    if (!byName.has(name)) byName.set(name, { name, type, course, schema });
-  };
-  const addText = (name: string, text = textOf(name, n)) => {
-    add(name, 'string', { kind: 'fixed', text });
-  };
   for (const row of rows)
-    switch (row.kind) {
-      case 'scalar': {
-        const name = row.pattern === undefined ? row.variable : patternName(row.variable);
-        add(name, row.family.type === 'counter' ? 'u64' : 'i64', courseOf(row));
-        break;
-      }
-      case 'pair':
-        add(row.sum, 'u64', SIZES);
-        add(row.count, 'u64', { kind: 'total', step: 400 });
-        break;
-      case 'info':
-        for (const { variable } of row.labelsFrom) addText(variable);
-        break;
-      case 'stateset':
-        addText(row.variable, row.states[0] ?? '');
-        break;
-      case 'timestamp':
-        addText(row.variable);
-        break;
-      case 'distribution':
-        add(row.variable, 'histogram', { kind: 'distribution' }, [1, 10, 100]);
-        break;
-      case 'observed-histogram':
-      case 'observed-summary':
-        add(row.variable, 'i64', { kind: 'level', most: 5000 });
-        break;
-      case 'state':
-        break;
+    for (const reading of row.reads) {
+      const planned = variableFor(row, reading, n);
+      if (!byName.has(planned.name)) byName.set(planned.name, planned);
     }
   return [...byName.values()];
 }
 
-const patternName = (pattern: string): string => pattern.replace(/\{[^}]*\}/, '14002');
+function variableFor(row: Row, reading: Reading, n: number): PlannedVariable {
+  const name = nameOf(reading);
+  const [type = 'i64'] = reading.types;
+  if (type === 'histogram' || type === 'summary') {
+    const course = { kind: 'distribution' } as const;
+    return { name, type: 'histogram', course, schema: [1, 10, 100] };
+  }
+  if (type !== 'string') return { name, type, course: courseOf(row.family, reading), schema: [] };
+  const text = reading.texts?.[0] ?? textOf(name, n);
+  return { name, type, course: { kind: 'fixed', text }, schema: [] };
+}
+
+const nameOf = ({ variable, pattern }: Reading): string =>
+  pattern === undefined ? variable : variable.replace(/\{[^}]*\}/, '14002');

@@ -10,6 +10,10 @@ export interface ViewFacts {
   readonly asOfNs: bigint | undefined;
   readonly droppedObjects: number;
   readonly droppedVariables: number;
+  /** See `CatalogueFit`. */
+  readonly rowsWithoutVariable: number;
+  readonly variablesWithoutRow: number;
+  readonly rowsOfWrongType: number;
 }
 
 /** What was counted since the last report. */

@@ -11,6 +11,8 @@ export interface TargetDefinition extends FilterSettings {
   readonly instance: string;
   /** Path of a variable to highlight; empty for none. */
   readonly variable: string;
+  /** Of the texts of points in time: an IANA name, or '' for the exporter's own. */
+  readonly publisherTimeZone: string;
   /** Undefined for an application without one. */
   readonly catalogue: CatalogueText | undefined;
   /** `render_min_interval_ms`. */

@@ -181,6 +181,24 @@ const ROWS: readonly Row[] = [
     ({ view }) => view?.droppedVariables,
   ],
   [
+    'shm_exporter_target_catalogue_rows_unmatched',
+    'gauge',
+    'Catalogue rows that read a variable which no object of their class has, where such objects are there.',
+    ({ view }) => view?.rowsWithoutVariable,
+  ],
+  [
+    'shm_exporter_target_catalogue_rows_mistyped',
+    'gauge',
+    'Catalogue rows that read a variable of a type which they cannot show.',
+    ({ view }) => view?.rowsOfWrongType,
+  ],
+  [
+    'shm_exporter_target_variables_without_row',
+    'gauge',
+    'Variables that no catalogue row reads, in objects that some row is for.',
+    ({ view }) => view?.variablesWithoutRow,
+  ],
+  [
     'shm_exporter_target_heartbeat_age_seconds',
     'gauge',
     'Time since the last heartbeat of the publisher.',

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { parseCatalogue } from '#app/catalogue/catalogue.js';
-import { ownLabelsOf, variablesOf } from '#app/catalogue/row.js';
+import { ownLabelsOf } from '#app/catalogue/row.js';
 import type { Row } from '#app/catalogue/row.js';
 import { Fault } from '#app/errors.js';
 import { OBJECT_STATES } from '#app/model.js';
@@ -28,115 +28,112 @@ function faultOf(text: string): Fault {
 }
 
 describe('a catalogue file', () => {
-  const base = { labels: {}, at: '', classId: undefined, where: 'classes[0].metrics[0]' };
+  const NUMBERS = ['i64', 'u64', 'f64', 'bool'];
+  const TOTALS = ['u64', 'i64', 'f64', 'bool'];
+  const TEXTS = ['string', 'u64', 'i64', 'f64', 'bool'];
   const unchanged = { multiply: 1, divide: 1 };
+  const base = { labels: {}, at: '', classId: undefined, where: 'classes[0].metrics[0]' };
   const family = (type: string, name = 'x_m') => ({ name, type, unit: '', help: 'H' });
+  const number = { types: NUMBERS, pattern: undefined, conversion: unchanged, unit: '' };
+  const published = { conversion: unchanged, unit: '' };
+  /** What a row says of itself, and how many series it makes of a variable without a schema. */
+  const saidBy = (row: Row) => ({
+    ...Object.fromEntries(Object.entries(row).filter(([, said]) => typeof said !== 'function')),
+    lines: row.linesOf(),
+    isState: row.ofState !== undefined,
+    mindsLabels: row.labelProblem !== undefined,
+  });
   const kinds: [string, object][] = [
     [
       'name = "x_m", type = "gauge", help = "H", var = "v", scale = 0.01',
       {
-        ...base,
         family: family('gauge'),
-        kind: 'scalar',
-        variable: 'v',
-        pattern: undefined,
-        conversion: { multiply: 1, divide: 100 },
-        wrap32: false,
+        reads: [{ ...number, variable: 'v', conversion: { multiply: 1, divide: 100 } }],
       },
     ],
     [
       'name = "x_m_total", type = "counter", help = "H", var = "v", static = { k = "w" }',
       {
-        ...base,
         family: family('counter', 'x_m_total'),
         labels: { k: 'w' },
-        kind: 'scalar',
-        variable: 'v',
-        pattern: undefined,
-        conversion: unchanged,
-        wrap32: true,
+        reads: [{ ...number, variable: 'v', types: TOTALS }],
       },
     ],
     [
       'name = "x_m", type = "stateset", help = "H", var = "@state"',
-      { ...base, family: family('stateset'), kind: 'state', states: OBJECT_STATES },
+      {
+        family: family('stateset'),
+        ...{ isDerived: true, lines: OBJECT_STATES.length, isState: true, mindsLabels: true },
+      },
     ],
     [
       'name = "x_m_info", type = "info", help = "H", labels_from = { a = "A", b = "B" }',
       {
-        ...base,
         family: family('info', 'x_m_info'),
-        kind: 'info',
-        labelsFrom: [
-          { label: 'a', variable: 'A' },
-          { label: 'b', variable: 'B' },
-        ],
+        reads: ['A', 'B'].map((variable) => ({ variable, types: TEXTS })),
+        ownLabels: ['a', 'b'],
+        isDerived: true,
       },
     ],
     [
       'name = "x_m", type = "stateset", help = "H", var = "v", states = ["on", "off"]',
       {
-        ...base,
         family: family('stateset'),
-        kind: 'stateset',
-        variable: 'v',
-        states: ['on', 'off'],
+        reads: [{ variable: 'v', types: TEXTS, texts: ['on', 'off'] }],
+        ...{ isDerived: true, lines: 2, mindsLabels: true },
       },
     ],
     [
       'name = "x_m", type = "gauge", help = "H", var = "v", conv = "timestamp"',
-      { ...base, family: family('gauge'), kind: 'timestamp', variable: 'v' },
+      {
+        family: family('gauge'),
+        reads: [{ variable: 'v', types: TEXTS }],
+        isDerived: true,
+      },
     ],
     [
       'name = "x_m", type = "histogram", help = "H", var = "v"',
       {
-        ...base,
         family: family('histogram'),
-        kind: 'distribution',
-        variable: 'v',
-        conversion: unchanged,
+        reads: [{ ...published, variable: 'v', types: ['histogram'] }],
+        ...{ isDerived: true, lines: 3 },
       },
     ],
     [
       'name = "x_m", type = "histogram", help = "H", var = "v", observe = true, buckets = [1, 2.5]',
       {
-        ...base,
         family: family('histogram'),
-        kind: 'observed-histogram',
-        variable: 'v',
-        conversion: unchanged,
-        buckets: [1, 2.5],
+        reads: [{ ...published, variable: 'v', types: NUMBERS }],
+        lines: 5,
       },
     ],
     [
       'name = "x_m", type = "summary", help = "H", var = "v", observe = true, quantiles = [0.5, 1]',
       {
-        ...base,
         family: family('summary'),
-        kind: 'observed-summary',
-        variable: 'v',
-        conversion: unchanged,
-        quantiles: [0.5, 1],
+        reads: [{ ...published, variable: 'v', types: NUMBERS }],
+        lines: 4,
       },
     ],
     [
       'name = "x_m", type = "summary", help = "H", sum_var = "s", count_var = "n", wrap32 = false, ' +
         'at = "k", class_id = "K"',
       {
-        ...base,
         family: family('summary'),
         at: 'k',
         classId: 'K',
-        kind: 'pair',
-        sum: 's',
-        count: 'n',
-        conversion: unchanged,
-        wrap32: false,
+        reads: [
+          { ...published, variable: 's', types: TOTALS },
+          { variable: 'n', types: TOTALS },
+        ],
+        lines: 2,
       },
     ],
   ];
+  const plain = { reads: [], ownLabels: [], isDerived: false, lines: 1 };
+  const usual = { ...base, ...plain, isState: false, mindsLabels: false };
   for (const [row, wanted] of kinds)
-    it(`reads ${row}`, () => expect(onlyRow(row)).to.deep.equal(wanted));
+    it(`reads ${row}`, () => expect(saidBy(onlyRow(row))).to.deep.equal({ ...usual, ...wanted }));
 
   it('states the facts of a metric once; later rows share them', () => {
     const { classes, families } = parseCatalogue(
@@ -159,11 +156,13 @@ describe('a catalogue file', () => {
 
   it('tells which variables a row reads and which labels it gives', () => {
     const pattern = onlyRow(gauge('x_m', 'var = "v.{port}", static = { k = "a" }'));
-    expect([variablesOf(pattern), ownLabelsOf(pattern)]).to.deep.equal([[], ['port', 'k']]);
+    expect(pattern.reads.map(({ pattern: one }) => one?.capture('v.9'))).to.deep.equal(['9']);
+    expect(ownLabelsOf(pattern)).to.deep.equal(['port', 'k']);
     const info = onlyRow(
       'name = "x_i_info", type = "info", help = "H", labels_from = { a = "V", b = "V" }',
     );
-    expect([variablesOf(info), ownLabelsOf(info)]).to.deep.equal([['V'], ['a', 'b']]);
+    expect(info.reads.map(({ variable }) => variable)).to.deep.equal(['V']);
+    expect(ownLabelsOf(info)).to.deep.equal(['a', 'b']);
   });
 
   const wrong: [string, string][] = [
@@ -311,7 +310,7 @@ describe('a catalogue file', () => {
       withRows(
         'name = "x_m", type = "histogram", help = "H", var = "v", observe = true, buckets = []',
       ),
-      'buckets: found an empty array, allowed: an array of at least 1 item, each a finite number',
+      'buckets: found an empty array, allowed: an array of 1 to 1000 items, each a finite number',
     ],
     [
       withRows(

@@ -4,6 +4,7 @@ import { loadCatalogues } from '#app/catalogue/builtin.js';
 import type { Catalogue } from '#app/catalogue/catalogue.js';
 import { ownLabelsOf } from '#app/catalogue/row.js';
 import type { Row } from '#app/catalogue/row.js';
+import { OBJECT_STATES } from '#app/model.js';
 
 const TEXT_TYPES: Readonly<Record<string, string>> = {
   info: 'gauge',
@@ -34,15 +35,12 @@ function series(row: Row, pathLabels: readonly string[]): string[] {
   const line = (suffix: string, ...more: string[]): string =>
     `${name}${suffix}{${[...pairs, ...more].join(',')}} 1`;
   const totals = [line('_sum'), line('_count')];
-  switch (row.kind) {
-    case 'state':
+  switch (row.family.type) {
     case 'stateset':
-      return row.states.map((state) => line('', `${name}="${state}"`));
-    case 'observed-histogram':
-      return [...row.buckets, '+Inf'].map((le) => line('_bucket', `le="${le}"`)).concat(totals);
-    case 'observed-summary':
-      return row.quantiles.map((q) => line('', `quantile="${q}"`)).concat(totals);
-    case 'pair':
+      return (row.reads[0]?.texts ?? OBJECT_STATES).map((state) => line('', `${name}="${state}"`));
+    case 'histogram':
+      return [line('_bucket', 'le="+Inf"'), ...totals];
+    case 'summary':
       return totals;
     default:
       return [line('')];

@@ -17,6 +17,7 @@ export const settings: fc.Arbitrary<Settings> = fc.record({
   classes: words,
   seedPathGroups: words,
   seedPaths: words,
+  publisherTimeZone: fc.constantFrom('', 'UTC', 'Europe/London'),
   serverKeys: fc.uniqueArray(name, { minLength: 1, maxLength: 5 }),
   metricsIntervalSeconds: fc.integer({ min: 1, max: 2_147_483 }),
   renderMinIntervalMs: fc.nat(),

@@ -38,7 +38,14 @@ describe(EXAMPLE, () => {
     const plan = planTargets(config);
     expect(plan.flatMap(({ warnings }) => warnings)).to.deep.equal([]);
     expect(scopeWarnings(config, plan)).to.deep.equal([]);
-    const keys = ['variable', 'instance', 'classes', 'seedPathGroups', 'seedPaths'] as const;
+    const keys = [
+      'variable',
+      'instance',
+      'classes',
+      'seedPathGroups',
+      'seedPaths',
+      'publisherTimeZone',
+    ] as const;
     for (const key of keys)
       expect(
         config.targets.some((target) => target[key].length > 0),

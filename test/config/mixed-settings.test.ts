@@ -86,6 +86,7 @@ const files: fc.Arbitrary<readonly Line[]> = fc
       classes: ['c'],
       seedPathGroups: [],
       seedPaths: ['p', 'q'],
+      publisherTimeZone: 'UTC',
     })),
     tables('metric_scopes', SCOPE, (index) => ({ name: `s${index}`, metrics: ['ads_*'] })),
     fc.boolean(),

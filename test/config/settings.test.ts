@@ -20,6 +20,7 @@ describe('settings', () => {
     ['classes', 'classes', []],
     ['seedPathGroups', 'seed_path_groups', []],
     ['seedPaths', 'seed_paths', []],
+    ['publisherTimeZone', 'publisher_time_zone', ''],
     ['serverKeys', 'server_keys', ['82', '456', '999']],
     ['metricsIntervalSeconds', 'metrics_interval_seconds', 10],
     ['renderMinIntervalMs', 'render_min_interval_ms', 250],
@@ -60,6 +61,10 @@ describe('settings', () => {
     ['variable', '"# managed objs"'],
     ['classes', '["process", "server"]'],
     ['seed_paths', '["@root", "sink.*.ripc"]'],
+    ['publisher_time_zone', '""'],
+    ['publisher_time_zone', '"UTC"'],
+    ['publisher_time_zone', '"America/Argentina/Buenos_Aires"'],
+    ['publisher_time_zone', '"Asia/Kolkata"'],
     ['server_keys', '["82"]'],
     ['metrics_interval_seconds', '1'],
     ['metrics_interval_seconds', '2147483'],
@@ -93,6 +98,9 @@ describe('settings', () => {
     ['classes', '"process"'],
     ['classes', '[""]'],
     ['seed_path_groups', '[1]'],
+    ['publisher_time_zone', '"+01:00"'],
+    ['publisher_time_zone', '"Mars/Olympus"'],
+    ['publisher_time_zone', '1'],
     ['server_keys', '[]'],
     ['server_keys', '["82", "82"]'],
     ['server_keys', '[82]'],
@@ -126,4 +134,23 @@ describe('settings', () => {
       expect(faultMessage('CONFIG_INVALID', () => load(`${key} = ${value}`))).to.match(
         new RegExp(`^c\\.toml:1:\\d+: ${key}`),
       ));
+
+  const zones = [
+    ['Europe/Berln', ', the nearest known one is "Europe/Berlin"'],
+    ['europe/londn', ', the nearest known one is "Europe/London"'],
+    ['UTCC', ', the nearest known one is "UTC"'],
+    ['Mars/Olympus', ''],
+  ] as const;
+  for (const [zone, near] of zones)
+    for (const [head, path] of [
+      ['', ''],
+      ['[[targets]]\napp = "ads"\nserver_key = "1"\n', 'targets[0].'],
+    ] as const)
+      it(`${path}publisher_time_zone is told of ${zone}${near}`, () =>
+        expect(
+          faultMessage('CONFIG_INVALID', () => load(`${head}publisher_time_zone = "${zone}"`)),
+        ).to.equal(
+          `c.toml:${head.split('\n').length}:23: ${path}publisher_time_zone: found "${zone}", allowed is ` +
+            `the IANA name of a time zone such as "Europe/London", or ""${near}`,
+        ));
 });

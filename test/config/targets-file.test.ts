@@ -16,6 +16,7 @@ const PLAIN = {
   classes: [],
   seedPathGroups: [],
   seedPaths: [],
+  publisherTimeZone: '',
 };
 
 describe('legacy target file', () => {
@@ -33,6 +34,10 @@ describe('legacy target file', () => {
     [
       'target app=ads server_key=82 classes=a,b seed_paths="@root, x y" seed_path_groups=g',
       [{ ...PLAIN, classes: ['a', 'b'], seedPaths: ['@root', 'x y'], seedPathGroups: ['g'] }],
+    ],
+    [
+      'target app=ads server_key=82 publisher_time_zone=Asia/Tokyo',
+      [{ ...PLAIN, publisherTimeZone: 'Asia/Tokyo' }],
     ],
     [
       'target app=ads server_key=82\ntarget app=adh server_key=456',
@@ -67,14 +72,20 @@ describe('legacy target file', () => {
     [
       'target app=ads server_key=82 __proto__=x constructor=y',
       [
-        't.txt:1:30: targets[0].__proto__: unknown key, allowed: app, server_key, format, instance, variable, classes, seed_path_groups, seed_paths',
-        't.txt:1:42: targets[0].constructor: unknown key, allowed: app, server_key, format, instance, variable, classes, seed_path_groups, seed_paths',
+        't.txt:1:30: targets[0].__proto__: unknown key, allowed: app, server_key, format, instance, variable, classes, seed_path_groups, seed_paths, publisher_time_zone',
+        't.txt:1:42: targets[0].constructor: unknown key, allowed: app, server_key, format, instance, variable, classes, seed_path_groups, seed_paths, publisher_time_zone',
       ],
     ],
     [
       'target app=ads server_key=82 classes=a,,b',
       [
         't.txt:1:38: targets[0].classes[1]: found "", allowed: a string of 1 to 1024 characters in one line',
+      ],
+    ],
+    [
+      'target app=ads server_key=82 publisher_time_zone=Asia/Tokio',
+      [
+        't.txt:1:50: targets[0].publisher_time_zone: found "Asia/Tokio" (did you mean "Asia/Tokyo"?), allowed: the IANA name of a time zone such as "Europe/London", or ""',
       ],
     ],
     [

@@ -16,6 +16,7 @@ export interface WatchOptions {
   readonly filters?: Partial<FilterSettings>;
   readonly kernel?: Kernel;
   readonly variable?: string;
+  readonly timeZone?: string;
   readonly slice?: () => number;
 }
 
@@ -41,7 +42,8 @@ floors = ["floor"]`,
   );
 
 export function watched(source: FakeSource, root: ManagedObject, options: WatchOptions = {}) {
-  const { app = 'shop', catalogue, filters, kernel = new Kernel(), variable = '', slice } = options;
+  const { app = 'shop', catalogue, filters, kernel = new Kernel() } = options;
+  const { variable = '', timeZone = '', slice } = options;
   const clashes: string[] = [];
   const view = new TargetView({
     app,
@@ -51,6 +53,7 @@ export function watched(source: FakeSource, root: ManagedObject, options: WatchO
     catalogue,
     filters: compileFilters(catalogue, { ...NO_FILTERS, ...filters }),
     variable,
+    timeZone,
     onClash: (series) => clashes.push(series),
     ...(slice !== undefined && { slice }),
   });

@@ -6,9 +6,9 @@ import { courseOf } from '#app/simulator/course.js';
 function course(name: string, variable: string) {
   const catalogue = loadCatalogues().get(name.slice(0, 3));
   const rows = catalogue?.classes.flatMap((each) => each.rows) ?? [];
-  for (const row of rows)
-    if (row.kind === 'scalar' && row.family.name === name && row.variable === variable)
-      return courseOf(row);
+  for (const { family, reads } of rows)
+    for (const reading of reads)
+      if (family.name === name && reading.variable === variable) return courseOf(family, reading);
   throw new Error(`no row of ${name} reads ${variable}`);
 }
 

@@ -1,6 +1,5 @@
 import { expect } from 'chai';
 import { loadCatalogues } from '#app/catalogue/builtin.js';
-import { variablesOf } from '#app/catalogue/row.js';
 import { planTree } from '#app/simulator/tree-plan.js';
 
 describe('planTree', () => {
@@ -31,11 +30,10 @@ describe('planTree', () => {
       const planned = new Set(
         objects.flatMap(({ variables }) => variables.map(({ name }) => name)),
       );
-      for (const row of catalogue.classes.flatMap(({ rows }) => rows)) {
-        for (const name of variablesOf(row)) expect(planned.has(name), name).to.be.true;
-        if (row.kind === 'scalar' && row.pattern !== undefined)
-          expect([...planned].some((name) => row.pattern?.capture(name))).to.be.true;
-      }
+      for (const { reads } of catalogue.classes.flatMap(({ rows }) => rows))
+        for (const { variable, pattern } of reads)
+          if (pattern === undefined) expect(planned.has(variable), variable).to.be.true;
+          else expect([...planned].some((name) => pattern.capture(name))).to.be.true;
     });
   }
 });

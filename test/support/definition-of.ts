@@ -10,6 +10,7 @@ export const definitionOf = (given: Partial<TargetDefinition> = {}): TargetDefin
   classes: [],
   seedPathGroups: [],
   seedPaths: [],
+  publisherTimeZone: '',
   catalogue: undefined,
   spacingMs: 250,
   isDebug: false,

@@ -1,6 +1,6 @@
 // What only shows when the rows of a catalogue are seen together.
 import type { Path } from '../../document/key-path.js';
-import type { CatalogueClass, RowPaths } from '../catalogue-class.js';
+import type { CatalogueClass } from '../catalogue-class.js';
 import { childPattern, patternsOverlap } from '../match/path-pattern.js';
 import type { PathPattern } from '../match/path-pattern.js';
 import type { Problems } from '../../rules/problems.js';
@@ -17,7 +17,7 @@ type PathOf = (placed: Placed) => Path;
 /** Notes metrics with differing labels, labels given twice, and rows that would give one series twice. */
 export function checkRows(
   classes: readonly CatalogueClass[],
-  paths: RowPaths,
+  paths: ReadonlyMap<Row, Path>,
   problems: Problems,
 ): void {
   const pathOf: PathOf = ({ row }) => paths.get(row) ?? [];
@@ -45,11 +45,8 @@ function checkLabels(placed: Placed, first: Placed, pathOf: PathOf, problems: Pr
   const twice = labels.find((label, index) => labels.indexOf(label) < index);
   if (twice !== undefined)
     problems.add(pathOf(placed), `gives the label ${JSON.stringify(twice)} twice`);
-  if (placed.row.family.type === 'stateset' && labels.includes(placed.row.family.name))
-    problems.add(
-      pathOf(placed),
-      'gives a label with the name of the metric, which the states take',
-    );
+  const problem = placed.row.labelProblem?.(labels);
+  if (problem !== undefined) problems.add(pathOf(placed), problem);
   if (setOf(labels) !== setOf(labelsOf(first)))
     problems.add(
       pathOf(placed),

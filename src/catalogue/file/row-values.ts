@@ -1,20 +1,25 @@
 // Reads the values of a row that have rules of their own.
 import { quoted } from '../../document/key-path.js';
+import type { MetricType } from '../../model.js';
 import { word } from '../../rules/formats.js';
 import { between, list, number, refined, text } from '../../rules/rule.js';
 import type { Rule } from '../../rules/rule.js';
 import { conversionOf, UNCHANGED } from '../conversion.js';
 import type { Conversion } from '../conversion.js';
+import { compileVariablePattern } from '../match/variable-pattern.js';
+import type { VariablePattern } from '../match/variable-pattern.js';
 import { labelProblem } from '../names.js';
-import type { Row } from '../row.js';
 import type { Table } from './table.js';
+
+/** Fewer than a row may have series, since a histogram has more of these than buckets. */
+const MAX_ENTRIES = 1000;
 
 const literalPath = text(
   /^[^@{}][^{}]*$/,
   'the literal path of an object, without braces and not starting with "@"',
 );
 const positive = number('a number greater than 0', (value) => value > 0);
-const states = list(word, { min: 1, different: { by: String } });
+const states = list(word, { min: 1, max: MAX_ENTRIES, different: { by: String } });
 
 /** Label names with their texts; a name that may not be a label is a problem. */
 export function labelPairs(table: Table, key: string): readonly (readonly [string, string])[] {
@@ -29,20 +34,49 @@ export function labelPairs(table: Table, key: string): readonly (readonly [strin
 /** A literal path below the object of the class, or nothing. */
 export const childPath = (table: Table, key: string): string => table.read(key, literalPath) ?? '';
 
-/** The name of a variable; `@state` is the object's state and only a stateset can show it. */
-export function variableName(table: Table, key: string, kind: Row['kind']): string {
+/** The name of a variable, or a pattern; the object's state is no variable. */
+export function variableIn(table: Table, key: string): string {
   const name = table.read(key, word) ?? '';
-  if (name === '@state' && kind !== 'state')
+  if (name === '@state')
     table.problems.add(
       table.at(key),
       'found "@state", the state of the object, which needs type stateset',
     );
-  else if (kind !== 'scalar' && /[{}]/.test(name))
+  return name;
+}
+
+/** The name of one variable. */
+export function plainVariable(table: Table, key: string): string {
+  const name = variableIn(table, key);
+  if (/[{}]/.test(name))
     table.problems.add(
       table.at(key),
       `found ${quoted(name)}, allowed: a plain name, as only a single number takes a pattern`,
     );
   return name;
+}
+
+/** A name as a pattern of variable names; undefined for a plain one. */
+export const patternIn = (table: Table, key: string, name: string): VariablePattern | undefined =>
+  table.problems.catch(table.at(key), () => compileVariablePattern(name));
+
+/** A total never falls below zero, so a negative one has wrapped, unless the row says otherwise. */
+export function wraps(table: Table, type: MetricType): boolean {
+  const isTotal = type === 'counter' || type === 'summary';
+  if (table.has('wrap32') && !isTotal)
+    table.problems.add(
+      table.at('wrap32'),
+      `has no meaning for type ${type}, which may be negative`,
+    );
+  return table.flag('wrap32') ?? isTotal;
+}
+
+export function mustBe<T>(table: Table, key: string, found: T | undefined, wanted: T): void {
+  if (found !== undefined && found !== wanted)
+    table.problems.add(
+      table.at(key),
+      `found ${JSON.stringify(found)}, allowed: ${JSON.stringify(wanted)}`,
+    );
 }
 
 export function conversionIn(table: Table, key: string): Conversion {
@@ -63,7 +97,7 @@ export const ascending = (
   ) ?? [];
 
 const climbing = (item: Rule<number>): Rule<readonly number[]> =>
-  refined(list(item, { min: 1 }), (numbers, path, report) => {
+  refined(list(item, { min: 1, max: MAX_ENTRIES }), (numbers, path, report) => {
     for (const [index, value] of numbers.entries()) {
       const before = numbers[index - 1];
       if (before !== undefined && value <= before)

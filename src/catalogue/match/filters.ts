@@ -45,10 +45,10 @@ export function compileFilters(
 ): Filters {
   const chosen = chooseClasses(catalogue, settings.classes, report);
   const prefixes = compilePrefixes(catalogue, settings, report);
-  const rules = chosen === undefined ? undefined : compileRules({ classes: chosen });
-  const inClass = settings.classes.length === 0 ? always : classCondition(settings, rules);
   const inPrefix = prefixCondition(prefixes);
-  return { tracks: (object) => inPrefix(object) && inClass(object), rules };
+  const rules = chosen === undefined ? undefined : compileRules({ classes: chosen }, inPrefix);
+  const inClass = settings.classes.length === 0 ? always : classCondition(settings, rules);
+  return { tracks: (object) => inPrefix(object.seedPath) && inClass(object), rules };
 }
 
 type Condition = (object: PlacedObject) => boolean;
@@ -60,9 +60,11 @@ function classCondition({ classes }: FilterSettings, rules: Rules | undefined): 
   return ({ className }) => ids.has(className);
 }
 
-function prefixCondition(prefixes: readonly SeedPrefix[] | undefined): Condition {
-  if (prefixes === undefined) return always;
-  return ({ seedPath }) => {
+function prefixCondition(
+  prefixes: readonly SeedPrefix[] | undefined,
+): (seedPath: string) => boolean {
+  if (prefixes === undefined) return () => true;
+  return (seedPath) => {
     const segments = segmentsOf(seedPath);
     return prefixes.some((begins) => begins(segments));
   };

@@ -20,11 +20,14 @@ export interface Rules {
   rulesFor(object: PlacedObject): readonly ObjectRules[];
   /** Whether any row reads the object. */
   reads(object: PlacedObject): boolean;
+  /** The rows for what is followed below an object of their class, where this is such a one. */
+  rulesBelow(object: PlacedObject): readonly RuleSet[];
 }
 
 /** The rows of one class that read objects at one place. */
 interface Place {
   readonly patterns: readonly PathPattern[];
+  readonly at: string;
   /** The number of segments of `at`, which lead back to the object of the class. */
   readonly depth: number;
   /** What the object of the class must be; undefined where that is the object itself. */
@@ -34,12 +37,31 @@ interface Place {
 
 const NONE: readonly ObjectRules[] = [];
 
-/** Indexes a catalogue by class id. */
-export function compileRules(catalogue: Pick<Catalogue, 'classes'>): Rules {
+/** The rows of one class that read objects below its own, with the path from one to the other. */
+interface Below {
+  readonly patterns: readonly PathPattern[];
+  readonly at: string;
+  readonly set: RuleSet;
+}
+
+/**
+ * Indexes a catalogue by class id.
+ * @param follows whether what is at a seed path may be tracked at all
+ */
+export function compileRules(
+  catalogue: Pick<Catalogue, 'classes'>,
+  follows: (seedPath: string) => boolean = () => true,
+): Rules {
   const byClass = new Map<string, Place[]>();
+  const belowByClass = new Map<string, Below[]>();
   for (const owner of catalogue.classes)
-    for (const [classIds, place] of placesOf(owner))
+    for (const [classIds, place] of placesOf(owner)) {
       for (const id of new Set(classIds)) byClass.set(id, [...(byClass.get(id) ?? []), place]);
+      const { parentIds = [], at, set } = place;
+      const below = { patterns: owner.paths, at, set };
+      for (const id of new Set(parentIds))
+        belowByClass.set(id, [...(belowByClass.get(id) ?? []), below]);
+    }
 
   const rulesFor = (object: PlacedObject): readonly ObjectRules[] => {
     const places = byClass.get(object.className);
@@ -47,7 +69,14 @@ export function compileRules(catalogue: Pick<Catalogue, 'classes'>): Rules {
     const segments = segmentsOf(object.seedPath);
     return places.flatMap((place) => rulesAt(place, object, segments) ?? []);
   };
-  return { rulesFor, reads: (object) => rulesFor(object).length > 0 };
+  const rulesBelow = ({ className, seedPath }: PlacedObject): readonly RuleSet[] => {
+    const segments = segmentsOf(seedPath);
+    return (belowByClass.get(className) ?? [])
+      .filter(({ patterns }) => firstMatch(patterns, segments) !== undefined)
+      .filter(({ at }) => follows(seedPath === '' ? at : `${seedPath}.${at}`))
+      .map(({ set }) => set);
+  };
+  return { rulesFor, reads: (object) => rulesFor(object).length > 0, rulesBelow };
 }
 
 function placesOf(owner: CatalogueClass): (readonly [readonly string[], Place])[] {
@@ -60,6 +89,7 @@ function placesOf(owner: CatalogueClass): (readonly [readonly string[], Place])[
     const { at = '', classId } = rows[0] ?? {};
     const place = {
       patterns: owner.paths.map((path) => childPattern(path, at)),
+      at,
       depth: segmentsOf(at).length,
       parentIds: classId === undefined ? undefined : owner.classIds,
       set: compileRuleSet(owner.alias, rows),

@@ -2,12 +2,10 @@
 import type { Catalogue } from '../../catalogue/catalogue.js';
 import type { RuleSet } from '../../catalogue/match/rule-set.js';
 import type { Rules } from '../../catalogue/match/rules.js';
-import { variablesOf } from '../../catalogue/row.js';
-import type { Row } from '../../catalogue/row.js';
+import type { Reading, Row } from '../../catalogue/row.js';
 import { quoted } from '../../document/key-path.js';
 import { hint } from '../../document/nearest.js';
 import type { FamilyFacts, Variable } from '../../model.js';
-import { canShow } from './can-show.js';
 import type { CountedObject } from './census.js';
 import { Candidates, firstOf, listed } from './listed.js';
 
@@ -44,7 +42,7 @@ export function rowFindings(
       for (const { row } of set.usesOf(name)) {
         isRead = true;
         if (seen !== undefined) addTo(seen.found, row, name);
-        if (canShow(row, type)) families.add(row.family);
+        if (readingOf(row, name)?.types.includes(type) === true) families.add(row.family);
         else unfit.add(unfitLine(row, variable, file));
       }
     }
@@ -79,18 +77,22 @@ export function rowFindings(
 function idleRows({ alias, rows }: RuleSet, { names, found }: Seen, file: string): string[] {
   return rows.flatMap((row) => {
     const has = found.get(row);
-    const wanted = row.kind === 'scalar' && row.pattern ? [] : variablesOf(row);
-    const idle = wanted.filter((name) => has?.has(name) !== true);
-    if (row.kind === 'scalar' && row.pattern && has === undefined) idle.push(row.pattern.text);
+    const idle = row.reads.filter(({ variable, pattern }) =>
+      pattern === undefined ? has?.has(variable) !== true : has === undefined,
+    );
     return idle.map(
-      (name) =>
+      ({ variable: name }) =>
         `${placeOf(row, file)}: no object of class ${quoted(alias)} has the variable ${quoted(name)}${hint(name, names)}`,
     );
   });
 }
 
 const unfitLine = (row: Row, { name, type }: Variable, file: string): string =>
-  `${placeOf(row, file)}: the variable ${quoted(name)} is of type ${type}, which a row of this kind (${row.kind}) cannot show`;
+  `${placeOf(row, file)}: the variable ${quoted(name)} is of type ${type}, allowed: ${readingOf(row, name)?.types.join(', ') ?? 'none'}`;
+
+/** What a row reads of a variable of that name. */
+const readingOf = ({ reads }: Row, name: string): Reading | undefined =>
+  reads.find(({ variable, pattern }) => pattern !== undefined || variable === name);
 
 const placeOf = ({ where, family }: Row, file: string): string =>
   `${file}: ${where} (${family.name})`;

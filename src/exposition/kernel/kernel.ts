@@ -2,17 +2,12 @@
 import { readFileSync } from 'node:fs';
 import { Fault, messageOf } from '../../errors.js';
 import { Arena } from './arena.js';
-import { FREE_AT, MOST_SCALES, SCALES_AT, writeTables } from './tables.js';
+import { Scales } from './scales.js';
+import { FREE_AT, writeTables } from './tables.js';
 
-/** How the kernel reads a value's 8 bytes. */
+/** How the kernel reads a value's 8 bytes; what `Scales.hold` gives is added to it. */
 export const OP = { u64: 1, i64: 2, f64: 3, bool: 4, wrapped: 5 } as const;
 export type OpKind = keyof typeof OP;
-
-/** A value times `multiply`, then divided by `divide`: exact for decimal fractions. */
-export interface Scale {
-  readonly multiply: number;
-  readonly divide: number;
-}
 
 interface KernelExports {
   absorb(current: number, incoming: number, bytes: number): number;
@@ -49,8 +44,8 @@ function reserve(): WebAssembly.Memory {
 export class Kernel {
   readonly run: KernelExports;
   readonly arena: Arena;
+  readonly scales: Scales;
   readonly #memory: WebAssembly.Memory;
-  readonly #scales: Scale[] = [];
   #bytes: Uint8Array;
   #u32: Uint32Array;
   #u64: BigUint64Array;
@@ -67,6 +62,7 @@ export class Kernel {
     this.#u64 = new BigUint64Array(this.#memory.buffer);
     this.#f64 = new Float64Array(this.#memory.buffer);
     this.arena = new Arena(FREE_AT, INITIAL_PAGES * WASM_PAGE, (bytes) => this.#grow(bytes));
+    this.scales = new Scales(this);
   }
 
   /** Views of the whole memory, newest growth included. Do not keep them across an allocation. */
@@ -86,24 +82,6 @@ export class Kernel {
   /** A window on the memory that stays valid when the memory grows. */
   window(at: number, bytes: number): Buffer {
     return Buffer.from(this.#memory.buffer, at, bytes);
-  }
-
-  /**
-   * The op code that renders a value of `kind`, scaled or not.
-   * @throws Fault NATIVE_FAILED beyond 256 different scales
-   */
-  op(kind: OpKind, scale: Scale = { multiply: 1, divide: 1 }): number {
-    const { multiply, divide } = scale;
-    if (multiply === 1 && divide === 1) return OP[kind];
-    let index = this.#scales.findIndex((x) => x.multiply === multiply && x.divide === divide);
-    if (index < 0) {
-      if (this.#scales.length === MOST_SCALES)
-        throw new Fault('NATIVE_FAILED', `More than ${MOST_SCALES} different scales are in use`);
-      index = this.#scales.push(scale) - 1;
-      this.#f64[SCALES_AT / 8 + index * 2] = multiply;
-      this.#f64[SCALES_AT / 8 + index * 2 + 1] = divide;
-    }
-    return OP[kind] | 0x100 | (index << 16);
   }
 
   #grow(bytes: number): number {

@@ -11,7 +11,7 @@ export interface Line {
   readonly text: string;
   /** Address of 8 bytes in the kernel's memory; 0 for a line without a value. */
   readonly value: number;
-  /** From `Kernel.op`. */
+  /** One of `OP`, with what `Scales.hold` gave for a value that is scaled. */
   readonly op: number;
 }
 

@@ -1,14 +1,13 @@
 // The constant tables of the kernel, at fixed addresses in its memory.
 
+/** Holds the address of the scales of values: pairs of doubles, multiplier and divisor. */
+export const SCALES_CELL = 16;
 /** Address of the digit pairs "00" to "99". */
 export const PAIRS_AT = 64;
 /** Address of the powers of ten: 617 entries of 16 bytes. */
 export const POW10_AT = 1024;
-/** Address of the scales of values (multiplier, divisor), and how many there may be. */
-export const SCALES_AT = 10_944;
-export const MOST_SCALES = 256;
 /** The first byte that is free. */
-export const FREE_AT = 16_384;
+export const FREE_AT = 10_944;
 
 const LOWEST = -292;
 const HIGHEST = 324;

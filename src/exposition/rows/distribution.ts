@@ -1,14 +1,10 @@
-// The lines of one histogram or summary, over derived values that are kept in the kernel's memory.
+// One histogram or summary, over derived values that are kept in the kernel's memory.
 import { convert } from '../../catalogue/conversion.js';
 import type { Conversion } from '../../catalogue/conversion.js';
+import type { Series, Shape } from '../../catalogue/stage.js';
+import type { Frame } from '../../model.js';
+import { OP } from '../kernel/kernel.js';
 import type { Kernel } from '../kernel/kernel.js';
-import type { Line } from '../kernel/line-table.js';
-import { floatText } from '../text/number-text.js';
-import { joinLabels, seriesText } from '../text/labels.js';
-
-export type Shape =
-  | { readonly type: 'histogram'; readonly bounds: readonly number[] }
-  | { readonly type: 'summary'; readonly quantiles: readonly number[] };
 
 /** Derived values in order: buckets (cumulative) or quantiles, then sum, then count. */
 export class Distribution {
@@ -18,7 +14,7 @@ export class Distribution {
   readonly #steps: number;
   readonly #at: number;
 
-  /** @param conversion for bounds (of a published histogram), sum and quantile values */
+  /** @param conversion for sum and quantile values */
   constructor(kernel: Kernel, shape: Shape, conversion: Conversion) {
     this.#kernel = kernel;
     this.#shape = shape;
@@ -31,27 +27,28 @@ export class Distribution {
     if (shape.type === 'summary') kernel.f64.fill(NaN, first, first + this.#steps);
   }
 
-  lines(name: string, labels: string): Line[] {
-    const { shape, op } = { shape: this.#shape, op: this.#kernel.op('f64') };
-    const count = this.#kernel.op('u64');
-    const line = (series: string, index: number, kind: number): Line => ({
-      text: `${series} `,
-      value: this.#at + index * 8,
-      op: kind,
-    });
-    const steps =
+  get series(): readonly Series[] {
+    const shape = this.#shape;
+    const value = (index: number, op: number) => ({ address: this.#at + index * 8, op });
+    const steps: readonly Series[] =
       shape.type === 'histogram'
-        ? [...shape.bounds.map(floatText), '+Inf'].map((le, i) =>
-            line(seriesText(`${name}_bucket`, joinLabels(labels, `le="${le}"`)), i, count),
-          )
-        : shape.quantiles.map((q, i) =>
-            line(seriesText(name, joinLabels(labels, `quantile="${floatText(q)}"`)), i, op),
-          );
+        ? [...shape.bounds, Infinity].map((le, i) => ({
+            suffix: '_bucket',
+            labels: { le },
+            value: value(i, OP.u64),
+          }))
+        : shape.quantiles.map((quantile, i) => ({ labels: { quantile }, value: value(i, OP.f64) }));
     return [
       ...steps,
-      line(seriesText(`${name}_sum`, labels), this.#steps, op),
-      line(seriesText(`${name}_count`, labels), this.#steps + 1, count),
+      { suffix: '_sum', value: value(this.#steps, OP.f64) },
+      { suffix: '_count', value: value(this.#steps + 1, OP.u64) },
     ];
+  }
+
+  /** Takes a published value of its type; others change nothing. */
+  setFrame(frame: Frame): void {
+    if (frame.type === 'histogram') this.setHistogram(frame.counts, frame.sum);
+    else if (frame.type === 'summary') this.setSummary(frame.count, frame.sum, frame.values);
   }
 
   /** Takes counts a bucket, not cumulative, and the sum before conversion. */

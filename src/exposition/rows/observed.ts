@@ -1,8 +1,8 @@
 // Turns the values that a variable takes into observations of a histogram or summary.
 import type { Conversion } from '../../catalogue/conversion.js';
 import { convert } from '../../catalogue/conversion.js';
-import type { ObservedHistogramRow, ObservedSummaryRow } from '../../catalogue/row.js';
 import { UNCHANGED } from '../../catalogue/conversion.js';
+import type { Shape } from '../../catalogue/stage.js';
 import { Distribution } from './distribution.js';
 import type { Kernel } from '../kernel/kernel.js';
 import { SampleWindow } from '../sample-window.js';
@@ -22,9 +22,9 @@ export interface ObservedContent {
 /** One observed variable. `observe` counts; the distribution's lines show it. */
 export class Observed {
   readonly distribution: Distribution;
-  /** Tells its series, their steps and their unit from all others of the variable. */
+  /** See `observedKey`. */
   readonly key: string;
-  readonly #row: ObservedHistogramRow | ObservedSummaryRow;
+  readonly #shape: Shape;
   readonly #conversion: Conversion;
   readonly #counts: BigUint64Array;
   readonly #window = new SampleWindow();
@@ -33,21 +33,12 @@ export class Observed {
   #lastBits: bigint | undefined;
 
   /** @param series name and labels, as they stand in the text */
-  constructor(kernel: Kernel, row: ObservedHistogramRow | ObservedSummaryRow, series: string) {
-    this.#row = row;
-    const steps = row.kind === 'observed-histogram' ? row.buckets : row.quantiles;
-    const { multiply, divide } = row.conversion;
-    this.key = `${series} ${steps.join(' ')} ${multiply}/${divide}`;
-    this.#conversion = row.conversion;
-    const isHistogram = row.kind === 'observed-histogram';
-    this.#counts = new BigUint64Array(isHistogram ? row.buckets.length + 1 : 0);
-    this.distribution = new Distribution(
-      kernel,
-      isHistogram
-        ? { type: 'histogram', bounds: row.buckets }
-        : { type: 'summary', quantiles: row.quantiles },
-      UNCHANGED,
-    );
+  constructor(kernel: Kernel, shape: Shape, conversion: Conversion, series: string) {
+    this.#shape = shape;
+    this.#conversion = conversion;
+    this.key = observedKey(shape, conversion, series);
+    this.#counts = new BigUint64Array(shape.type === 'histogram' ? shape.bounds.length + 1 : 0);
+    this.distribution = new Distribution(kernel, shape, UNCHANGED);
   }
 
   /** What was observed so far, but for the key. */
@@ -78,9 +69,10 @@ export class Observed {
     if (Number.isNaN(value)) return false;
     this.#count++;
     this.#sum += value;
-    if (this.#row.kind === 'observed-histogram') {
-      const index = this.#row.buckets.findIndex((bound) => value <= bound);
-      const bucket = index < 0 ? this.#row.buckets.length : index;
+    if (this.#shape.type === 'histogram') {
+      const { bounds } = this.#shape;
+      const index = bounds.findIndex((bound) => value <= bound);
+      const bucket = index < 0 ? bounds.length : index;
       this.#counts[bucket] = (this.#counts[bucket] ?? 0n) + 1n;
     } else this.#window.add(value);
     this.#show();
@@ -88,11 +80,21 @@ export class Observed {
   }
 
   #show(): void {
-    if (this.#row.kind === 'observed-histogram') {
+    if (this.#shape.type === 'histogram') {
       this.distribution.setHistogram(this.#counts, this.#sum);
       return;
     }
-    const values = this.#window.percentiles(...this.#row.quantiles);
+    const values = this.#window.percentiles(...this.#shape.quantiles);
     this.distribution.setSummary(this.#count, this.#sum, values);
   }
+}
+
+/** Tells series with their steps and unit from all others of the variable. */
+export function observedKey(
+  shape: Shape,
+  { multiply, divide }: Conversion,
+  series: string,
+): string {
+  const steps = shape.type === 'histogram' ? shape.bounds : shape.quantiles;
+  return `${series} ${steps.join(' ')} ${multiply}/${divide}`;
 }

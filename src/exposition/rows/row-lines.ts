@@ -1,52 +1,66 @@
-// Facts about the lines that a row of the catalogue makes.
+// Puts the series of rows into the text, each row's at a place of its own.
+import type { Catalogue } from '../../catalogue/catalogue.js';
+import { MAX_LINES_A_ROW } from '../../catalogue/row.js';
 import type { Row } from '../../catalogue/row.js';
-import type { Variable } from '../../model.js';
+import type { Series } from '../../catalogue/stage.js';
 import type { Line } from '../kernel/line-table.js';
 import { joinLabels, labelsText, seriesText } from '../text/labels.js';
+import { floatText } from '../text/number-text.js';
+import type { Use } from './row-uses.js';
+import type { SeriesRegister } from './series-register.js';
 
-/** Whether the row's lines are made of the text of a value, also of a number. */
-export const isTextual = ({ kind }: Row): boolean =>
-  kind === 'info' || kind === 'timestamp' || kind === 'stateset';
+export class RowLines {
+  readonly #register: SeriesRegister;
+  readonly #rankOf = new Map<string, number>();
+  readonly #firstSubOf = new Map<Row, number>();
 
-/** Whether the row's lines come from several variables of one object. */
-export const isShared = (row: Row): boolean =>
-  row.kind === 'pair' || (row.kind === 'info' && row.labelsFrom.length > 1);
+  /** @param catalogue says in what order families and rows stand; undefined for none */
+  constructor(register: SeriesRegister, catalogue: Catalogue | undefined) {
+    this.#register = register;
+    const { classes = [], families = new Map() } = catalogue ?? {};
+    [...families.keys()].forEach((name: string, rank) => this.#rankOf.set(name, rank));
+    classes
+      .flatMap(({ rows }) => rows)
+      .forEach((row, index) => this.#firstSubOf.set(row, index * MAX_LINES_A_ROW));
+  }
 
-/** How many lines a row makes of one variable, at most. */
-export function linesOf(row: Row, variable: Variable): number {
-  switch (row.kind) {
-    case 'pair':
-      return 2;
-    case 'stateset':
-      return row.states.length;
-    case 'distribution':
-      return variable.schema.length + 3;
-    case 'observed-histogram':
-      return row.buckets.length + 3;
-    case 'observed-summary':
-      return row.quantiles.length + 2;
-    default:
-      return 1;
+  /**
+   * Makes these the series that a row has of one owner, an object or a variable.
+   * @param room how many it may have had before
+   */
+  set({ row, labels }: Use, owner: number, series: readonly Series[], room: number): void {
+    const { family } = row;
+    const rank = this.#rankOf.get(family.name) ?? 0;
+    const first = this.#firstSubOf.get(row) ?? 0;
+    const fitting = this.#fitting(series);
+    fitting.forEach((each, index) => {
+      const line = lineOf(family.name, labels, each);
+      this.#register.put(family, rank, { owner, sub: first + index }, line);
+    });
+    for (let index = fitting.length; index < Math.min(room, MAX_LINES_A_ROW); index++)
+      this.#register.remove(family.name, { owner, sub: first + index });
+  }
+
+  /** All or none: half a histogram is no use to anyone. */
+  #fitting(series: readonly Series[]): readonly Series[] {
+    if (series.length <= MAX_LINES_A_ROW) return series;
+    this.#register.omit(series.length);
+    return [];
   }
 }
 
-/** A line whose value is part of its text. */
-export const constant = (series: string, value: number): Line => ({
-  text: `${series} ${value}\n`,
-  value: 0,
-  op: 0,
-});
+function lineOf(name: string, labels: string, { suffix = '', labels: own, value }: Series): Line {
+  const all = own === undefined ? labels : joinLabels(labels, labelsText(written(own)));
+  const series = seriesText(`${name}${suffix}`, all);
+  return typeof value === 'number'
+    ? { text: `${series} ${floatText(value)}\n`, value: 0, op: 0 }
+    : { text: `${series} `, value: value.address, op: value.op };
+}
 
-/** One line a state: 1 for the present one; the label has the metric's name, as OpenMetrics asks. */
-export const stateLines = (
-  name: string,
-  labels: string,
-  states: readonly string[],
-  present: string,
-): Line[] =>
-  states.map((state) =>
-    constant(
-      seriesText(name, joinLabels(labels, labelsText({ [name]: state }))),
-      Number(state === present),
-    ),
+const written = (labels: NonNullable<Series['labels']>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(labels).map(([label, value]) => [
+      label,
+      typeof value === 'number' ? floatText(value) : value,
+    ]),
   );

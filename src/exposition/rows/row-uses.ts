@@ -1,15 +1,17 @@
 // Which rows read which variables of the bound objects, and with what labels.
 import { placeUnder } from '../../catalogue/match/placed-object.js';
-import type { Row, StateRow } from '../../catalogue/row.js';
-import type { RuleSet } from '../../catalogue/match/rule-set.js';
+import type { Row } from '../../catalogue/row.js';
+import type { RowUse, RuleSet } from '../../catalogue/match/rule-set.js';
 import type { Rules } from '../../catalogue/match/rules.js';
 import type { ManagedObject, Variable } from '../../model.js';
+import { CatalogueFit } from './catalogue-fit.js';
+import { Namesakes } from './namesakes.js';
 import { SelfDescribed } from './self-described.js';
 import { joinLabels, labelsText } from '../text/labels.js';
 
 /** A row as it applies to one variable or object, with the text of its labels. */
-export interface Use<R extends Row = Row> {
-  readonly row: R;
+export interface Use {
+  readonly row: Row;
   readonly labels: string;
 }
 
@@ -17,17 +19,22 @@ export interface Use<R extends Row = Row> {
 interface Bound {
   /** The rows of each class that reads it, with the text of the labels that its path gave. */
   readonly rules: readonly { readonly set: RuleSet; readonly labels: string }[];
-  readonly states: readonly Use<StateRow>[];
+  /** The rows that are for objects below it. */
+  readonly below: readonly RuleSet[];
+  readonly states: readonly Use[];
   /** The label of series without a catalogue: its seed path, or `@root`. */
   readonly label: string;
   /** The variable that counts for each name: the later one. */
   readonly variables: Map<string, Variable>;
+  /** The earlier ones, for the few names that several have. */
+  readonly earlier: Map<string, Namesakes>;
 }
 
 const NO_USES: readonly Use[] = [];
-const NO_STATES: readonly Use<StateRow>[] = [];
 
 export class RowUses {
+  /** How well the rules fit the objects that are bound, and their variables. */
+  readonly fit = new CatalogueFit();
   readonly #root: ManagedObject;
   readonly #rules: Rules | undefined;
   readonly #described: SelfDescribed;
@@ -42,7 +49,7 @@ export class RowUses {
   }
 
   /** Finds the rows of an object; returns those that show its state. */
-  bind(object: ManagedObject): readonly Use<StateRow>[] {
+  bind(object: ManagedObject): readonly Use[] {
     const place = placeUnder(this.#root, object);
     const found = this.#rules?.rulesFor(place) ?? [];
     const rules = found.map(({ set, labels }) => ({ set, labels: labelsText(labels) }));
@@ -50,17 +57,24 @@ export class RowUses {
       set.stateRows.map((row) => ({ row, labels: joinLabels(labels, this.#staticLabels(row)) })),
     );
     const label = labelsText({ object: place.seedPath === '' ? '@root' : place.seedPath });
-    this.#bound.set(object, { rules, states, label, variables: new Map() });
+    const below = this.#rules?.rulesBelow(place) ?? [];
+    const [variables, earlier] = [new Map<string, Variable>(), new Map<string, Namesakes>()];
+    this.#bound.set(object, { rules, below, states, label, variables, earlier });
+    for (const set of setsOf({ rules, below })) this.fit.addObject(set);
     return states;
   }
 
   unbind(object: ManagedObject): void {
+    const bound = this.#bound.get(object);
+    if (bound === undefined) return;
+    for (const variable of bound.variables.values()) this.#leave(bound, variable);
+    for (const set of setsOf(bound)) this.fit.removeObject(set);
     this.#bound.delete(object);
   }
 
   /** The rows that show the state of an object. */
-  statesOf(object: ManagedObject): readonly Use<StateRow>[] {
-    return this.#bound.get(object)?.states ?? NO_STATES;
+  statesOf(object: ManagedObject): readonly Use[] {
+    return this.#bound.get(object)?.states ?? NO_USES;
   }
 
   /** The variable that counts for a name. */
@@ -68,21 +82,37 @@ export class RowUses {
     return this.#bound.get(object)?.variables.get(name);
   }
 
-  /** From now on this variable counts for its name. */
+  /** Takes in a variable: of several of one name the latest counts. */
   add(variable: Variable): void {
-    this.#bound.get(variable.object)?.variables.set(variable.name, variable);
+    const bound = this.#bound.get(variable.object);
+    if (bound === undefined) return;
+    const { variables, earlier } = bound;
+    const other = variables.get(variable.name);
+    if (other === variable) return;
+    if (other !== undefined) {
+      const namesakes = earlier.get(variable.name) ?? new Namesakes();
+      earlier.set(variable.name, namesakes);
+      namesakes.add(other.id > variable.id ? variable : other);
+      if (other.id > variable.id) return;
+      this.#leave(bound, other);
+    }
+    this.#enter(bound, variable);
   }
 
-  /** Lets a variable go; returns the earlier one that counts for its name again. */
+  /** Lets a variable go; returns the earlier one that counts for its name from now on. */
   remove(variable: Variable): Variable | undefined {
-    const variables = this.#bound.get(variable.object)?.variables;
-    if (variables?.get(variable.name) !== variable) return undefined;
-    variables.delete(variable.name);
-    let earlier: Variable | undefined;
-    for (const other of variable.object.variables)
-      if (other !== variable && other.name === variable.name) earlier = other;
-    if (earlier !== undefined) variables.set(earlier.name, earlier);
-    return earlier;
+    const bound = this.#bound.get(variable.object);
+    if (bound === undefined) return undefined;
+    const { variables, earlier } = bound;
+    const namesakes = earlier.get(variable.name);
+    let next: Variable | undefined;
+    if (variables.get(variable.name) === variable) {
+      this.#leave(bound, variable);
+      next = namesakes?.takeLast();
+      if (next !== undefined) this.#enter(bound, next);
+    } else namesakes?.delete(variable);
+    if (namesakes?.isEmpty === true) earlier.delete(variable.name);
+    return next;
   }
 
   /** The rows that read a variable; none for one that does not count for its name. */
@@ -105,6 +135,17 @@ export class RowUses {
     this.#bound.clear();
   }
 
+  /** From now on this variable counts for its name. */
+  #enter(bound: Bound, variable: Variable): void {
+    bound.variables.set(variable.name, variable);
+    if (bound.rules.length > 0) this.fit.addVariable(variable, readersOf(bound, variable));
+  }
+
+  #leave(bound: Bound, variable: Variable): void {
+    bound.variables.delete(variable.name);
+    if (bound.rules.length > 0) this.fit.removeVariable(variable, readersOf(bound, variable));
+  }
+
   /** The text of the labels that every series of a row carries. */
   #staticLabels(row: Row): string {
     let text = this.#labelsOf.get(row);
@@ -114,4 +155,17 @@ export class RowUses {
     }
     return text;
   }
+}
+
+/** The rows that are for something where the object is there. */
+const setsOf = ({ rules, below }: Pick<Bound, 'rules' | 'below'>): readonly RuleSet[] => [
+  ...rules.map(({ set }) => set),
+  ...below,
+];
+
+function readersOf({ rules }: Bound, { name }: Variable): readonly RowUse[] {
+  const [first, ...others] = rules;
+  // Mostly one class reads an object, and there may be a million variables.
+  if (first === undefined || others.length > 0) return rules.flatMap(({ set }) => set.usesOf(name));
+  return first.set.usesOf(name);
 }

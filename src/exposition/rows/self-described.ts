@@ -1,5 +1,8 @@
 // Rows for an application without a catalogue: what its publisher says of each variable.
 import { UNCHANGED } from '../../catalogue/conversion.js';
+import { distributionRow } from '../../catalogue/kinds/distribution.js';
+import { infoRow } from '../../catalogue/kinds/info.js';
+import { scalarRow } from '../../catalogue/kinds/scalar.js';
 import { metricNamePart } from '../../catalogue/names.js';
 import type { Row } from '../../catalogue/row.js';
 import type { FamilyFacts, MetricType, Variable } from '../../model.js';
@@ -41,16 +44,15 @@ export class SelfDescribed {
     const conversion = UNCHANGED;
     if (type === 'string') {
       const family = this.#family(variable, 'info', '_info');
-      return { ...BASE, kind: 'info', family, labelsFrom: [{ label: 'value', variable: name }] };
+      return infoRow({ ...BASE, family }, [['value', name]]);
     }
     if (type === 'histogram' || type === 'summary') {
       const family = this.#family(variable, type, '');
-      return { ...BASE, kind: 'distribution', family, variable: name, conversion };
+      return distributionRow({ ...BASE, family }, name, conversion);
     }
     const kind = variable.kind === 'unknown' && type === 'bool' ? 'gauge' : variable.kind;
     const family = this.#family(variable, kind, kind === 'counter' ? '_total' : '');
-    const scalar = { variable: name, pattern: undefined, conversion, wrap32: false };
-    return { ...BASE, kind: 'scalar', family, ...scalar };
+    return scalarRow({ ...BASE, family }, { variable: name, conversion, wrap32: false });
   }
 
   #family(variable: Variable, type: MetricType, suffix: string): FamilyFacts {

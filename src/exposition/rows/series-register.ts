@@ -39,6 +39,11 @@ export class SeriesRegister {
     return this.#omitted;
   }
 
+  /** Counts series that are left out before they get here. */
+  omit(series: number): void {
+    this.#omitted += series;
+  }
+
   /** Adds a series, or gives the one with this key another line. */
   put(facts: FamilyFacts, rank: number, key: LineKey, line: Line): void {
     const { name } = facts;

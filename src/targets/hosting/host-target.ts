@@ -47,7 +47,9 @@ export function hostTarget(
     const onClash = (series: string) => {
       reporter.clash(series);
     };
-    const parts = { app, kernel: place.kernel(), catalogue, variable, filters, onClash };
+    const timeZone = definition.publisherTimeZone;
+    const kernel = place.kernel();
+    const parts = { app, kernel, catalogue, variable, timeZone, filters, onClash };
     const step$ = hostingPipeline({
       ...{ app, hint: instance, former, serverKeys, pool, queue, open$, scheduler },
       isStandby: () => isStandby,

@@ -198,9 +198,14 @@ export class Reporter {
 
   #viewFacts(serverKey: string): ViewFacts | undefined {
     if (this.#view === undefined) return undefined;
-    const { asOfNs, series } = this.#view;
+    const { asOfNs, series, fit } = this.#view;
     const { objects, variables } = this.#pool.drops(serverKey);
-    return { series, asOfNs, droppedObjects: objects, droppedVariables: variables };
+    return {
+      ...{ series, asOfNs, droppedObjects: objects, droppedVariables: variables },
+      rowsWithoutVariable: fit.rowsWithoutVariable,
+      variablesWithoutRow: fit.variablesWithoutRow,
+      rowsOfWrongType: fit.rowsOfWrongType,
+    };
   }
 
   #say(level: TargetEvent['level'], message: string): void {

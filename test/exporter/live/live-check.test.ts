@@ -77,7 +77,7 @@ describe('liveCheck', () => {
         `${row(1, 'shop_till_bills')}: no object of class "till" has the variable "bill" (did you mean "bills"?)`,
         `${row(3, 'shop_till_port_bytes')}: no object of class "till" has the variable "bytes.{port}"`,
         `${row(4, 'shop_till_clerk_info')}: no object of class "till" has the variable "badge"`,
-        `${row(2, 'shop_till_wait_seconds')}: the variable "waits" is of type string, which a row of this kind (distribution) cannot show`,
+        `${row(2, 'shop_till_wait_seconds')}: the variable "waits" is of type string, allowed: histogram`,
         'class "till": variables without a row: bills, spare',
       ].map((line) => `  warning: ${line}`),
     );

@@ -1,7 +1,6 @@
 // The rules of the text format, as tables.
 import { expect } from 'chai';
 import type { MetricType } from '#app/model.js';
-import { unixSeconds } from '#app/exposition/read/point-in-time.js';
 import { headerText } from '#app/exposition/page/text-format.js';
 import { joinLabels, labelsText, seriesText } from '#app/exposition/text/labels.js';
 
@@ -59,25 +58,4 @@ describe('text 0.0.4', () => {
     expect(joinLabels('a="b"', '')).to.equal('a="b"');
     expect(joinLabels('', '')).to.equal('');
   });
-});
-
-describe('points in time', () => {
-  const local = new Date(2026, 10, 19, 8, 0, 0).getTime() / 1000;
-  const times: readonly (readonly [string, number | undefined])[] = [
-    ['Thu Nov 19 08:00:00 2026', local],
-    [' Thu Nov 19 08:00:00 2026\n', local],
-    ['2026-11-19T08:00:00Z', 1_795_075_200],
-    ['2026-11-19T08:00:00.250+01:00', 1_795_071_600.25],
-    ['1795075200', 1_795_075_200],
-    ['1795075200.5', 1_795_075_200.5],
-    ['', undefined],
-    ['2026', undefined],
-    ['version-12', undefined],
-    ['2026-11-19', undefined],
-    ['12:30', undefined],
-    ['Thu Foo 99 88:00:00 2026', undefined],
-  ];
-  for (const [text, seconds] of times)
-    it(`${JSON.stringify(text)} is ${seconds ?? 'none'}`, () =>
-      expect(unixSeconds(text)).to.equal(seconds));
 });

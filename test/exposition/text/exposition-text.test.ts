@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect } from 'chai';
 import type { FamilyFacts, MetricType, Snapshot } from '#app/model.js';
 import { ExpositionText } from '#app/exposition/text/exposition-text.js';
-import { Kernel } from '#app/exposition/kernel/kernel.js';
+import { Kernel, OP } from '#app/exposition/kernel/kernel.js';
 import { floatText } from '#app/exposition/text/number-text.js';
 import { bitsOf } from '../../support/fake-source.js';
 
@@ -57,7 +57,7 @@ class Pair {
       {
         text,
         value: value === undefined ? 0 : this.values + value * 8,
-        op: value === undefined ? 0 : this.kernel.op('f64'),
+        op: value === undefined ? 0 : OP.f64,
       },
     );
     const lines = this.naive.get(name) ?? new Map<string, NaiveLine>();

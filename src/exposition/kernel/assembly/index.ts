@@ -13,7 +13,7 @@
 const LINE: usize = 32;
 
 const PAIRS: usize = 64; // "00" to "99", 200 bytes
-const SCALES: usize = 10944; // 256 pairs of doubles: multiply by the first, then divide by the second
+const SCALES: usize = 16; // where the scales are, pairs of doubles: multiply by the first, then divide by the second
 const POW10: usize = 1024; // 617 entries of 16 bytes, high word first, exponents -292 to 324
 
 const U64: u32 = 1;
@@ -147,7 +147,7 @@ function writeLine(line: usize, to: usize): usize {
 export function writeValue(bits: u64, op: u32, at: usize): usize {
   const kind = op & 0xff;
   if (op & SCALED) {
-    const scale = SCALES + ((<usize>(op >> 16)) << 4);
+    const scale = <usize>load<u32>(SCALES) + ((<usize>(op >> 16)) << 4);
     return writeFloat((numberOf(bits, kind) * load<f64>(scale)) / load<f64>(scale, 8), at);
   }
   if (kind == U64) return writeInteger(bits, at);

@@ -1,0 +1,76 @@
+// Reads the rows of one catalogue file, each by its kind.
+import { keyPath } from '../../document/key-path.js';
+import type { Path } from '../../document/key-path.js';
+import type { FamilyFacts } from '../../model.js';
+import type { RowKind } from '../kinds/row-kind.js';
+import type { Row } from '../row.js';
+import type { Families } from './families.js';
+import { childPath, labelPairs } from './row-values.js';
+import type { Table } from './table.js';
+
+/** The keys that a row of any kind may have. */
+const COMMON = ['name', 'type', 'unit', 'help', 'at', 'class_id', 'static', 'src', 'note'];
+
+const keysOf = ({ must, may = [] }: RowKind): readonly string[] => [...must, ...may];
+
+export class RowParser {
+  /** Where the rows stand in the file. */
+  readonly paths = new Map<Row, Path>();
+  readonly #families: Families;
+  readonly #kinds: readonly RowKind[];
+  readonly #known: readonly string[];
+
+  /** @param kinds a row is of the first that suits it */
+  constructor(families: Families, kinds: readonly RowKind[]) {
+    this.#families = families;
+    this.#kinds = kinds;
+    this.#known = [...new Set([...COMMON, ...kinds.flatMap(keysOf)])];
+  }
+
+  /** The row in `table`; undefined, with a problem, when it cannot be told what it is. */
+  parse(table: Table): Row | undefined {
+    const before = table.problems.count;
+    table.only(this.#known);
+    checkRemarks(table);
+    const family = this.#families.of(table);
+    if (family === undefined) return undefined;
+    const kind = this.#kinds.find((each) => each.suits(table, family.type));
+    if (kind === undefined) return undefined;
+    this.#checkKeys(table, kind, family);
+    const row = kind.read(table, factsOf(table, family));
+    if (table.problems.count > before) return undefined;
+    this.paths.set(row, table.path);
+    return row;
+  }
+
+  /** Notes keys that the kind needs and does not find, or finds and has no use for. */
+  #checkKeys(table: Table, kind: RowKind, { type, name }: FamilyFacts): void {
+    const { types, must } = kind;
+    if (!types.includes(type))
+      table.problems.add(
+        table.path,
+        `${name} is of type ${type}, but its keys are those of ${types.join(' or ')}`,
+      );
+    table.needs(...must);
+    const allowed = [...COMMON, ...keysOf(kind)];
+    for (const key of table.keys)
+      if (this.#known.includes(key) && !allowed.includes(key))
+        table.problems.add(table.at(key), `has no meaning here: ${name} takes ${must.join(', ')}`);
+    if (table.has('at') !== table.has('class_id'))
+      table.problems.add(table.path, '"at" and "class_id" must be given together');
+  }
+}
+
+const factsOf = (table: Table, family: FamilyFacts) => ({
+  family,
+  labels: Object.fromEntries(labelPairs(table, 'static')),
+  at: childPath(table, 'at'),
+  classId: table.text('class_id'),
+  where: keyPath(table.path),
+});
+
+/** Source and note are for readers of the file, but must be texts all the same. */
+export function checkRemarks(table: Table): void {
+  table.text('src');
+  table.text('note');
+}

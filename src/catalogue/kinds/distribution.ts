@@ -1,0 +1,44 @@
+// A published histogram or summary, passed through.
+import type { Variable } from '../../model.js';
+import { convert } from '../conversion.js';
+import type { Conversion } from '../conversion.js';
+import { conversionIn, plainVariable } from '../file/row-values.js';
+import type { Row, RowFacts } from '../row.js';
+import type { Shape } from '../stage.js';
+import type { RowKind } from './row-kind.js';
+
+export const distribution: RowKind = {
+  types: ['histogram', 'summary'],
+  must: ['var'],
+  may: ['scale'],
+  suits: (_table, type) => type === 'histogram' || type === 'summary',
+  read: (table, facts) =>
+    distributionRow(facts, plainVariable(table, 'var'), conversionIn(table, 'scale')),
+};
+
+/** @param conversion for bounds, values of quantiles and sum */
+export function distributionRow(facts: RowFacts, variable: string, conversion: Conversion): Row {
+  const type = facts.family.type === 'summary' ? 'summary' : 'histogram';
+  return {
+    ...facts,
+    reads: [{ variable, types: [type], conversion, unit: facts.family.unit }],
+    ownLabels: [],
+    isDerived: true,
+    // +Inf, sum and count
+    linesOf: (published) => (published?.schema.length ?? 0) + 3,
+    series: (stage) =>
+      stage.variable.type === type
+        ? stage.distribution(() => shapeOf(type, stage.variable, conversion), conversion)
+        : [],
+  };
+}
+
+const shapeOf = (type: Shape['type'], { schema }: Variable, conversion: Conversion): Shape =>
+  type === 'summary'
+    ? { type, quantiles: schema }
+    : {
+        type,
+        bounds: schema
+          .map((bound) => convert(bound, conversion))
+          .filter((bound) => bound !== Infinity),
+      };

@@ -1,0 +1,43 @@
+// Always 1; the labels are the texts of variables.
+import { labelPairs } from '../file/row-values.js';
+import type { Row, RowFacts } from '../row.js';
+import type { Stage } from '../stage.js';
+import { TEXTS } from './row-kind.js';
+import type { RowKind } from './row-kind.js';
+
+export const info: RowKind = {
+  types: ['info'],
+  must: ['labels_from'],
+  suits: (table, type) => type === 'info' || table.has('labels_from'),
+  read(table, facts) {
+    const pairs = labelPairs(table, 'labels_from');
+    if (pairs.length === 0)
+      table.problems.add(table.at('labels_from'), 'found an empty table, needed: a label');
+    return infoRow(facts, pairs);
+  },
+};
+
+/** A label and the name of the variable with its text. */
+type Pair = readonly [label: string, variable: string];
+
+export const infoRow = (facts: RowFacts, pairs: readonly Pair[]): Row => ({
+  ...facts,
+  reads: [...new Set(pairs.map(([, variable]) => variable))].map((variable) => ({
+    variable,
+    types: TEXTS,
+  })),
+  ownLabels: pairs.map(([label]) => label),
+  isDerived: true,
+  linesOf: () => 1,
+  series(stage) {
+    // What has no value yet leaves its label out; the series goes with the last of them.
+    const labels = Object.fromEntries(pairs.flatMap((each) => labelOf(each, stage)));
+    return Object.keys(labels).length === 0 ? [] : [{ labels, value: 1 }];
+  },
+});
+
+function labelOf([label, name]: Pair, stage: Stage): readonly (readonly [string, string])[] {
+  const variable = stage.named(name);
+  const text = variable && stage.text(variable);
+  return text === undefined ? [] : [[label, text]];
+}

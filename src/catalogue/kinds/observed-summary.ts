@@ -1,0 +1,27 @@
+// A number of which each published value is one observation of a summary with quantiles.
+import { ascending, conversionIn, mustBe, plainVariable } from '../file/row-values.js';
+import { LEVELS } from './row-kind.js';
+import type { RowKind } from './row-kind.js';
+
+export const observedSummary: RowKind = {
+  types: ['summary'],
+  must: ['var', 'observe', 'quantiles'],
+  may: ['scale'],
+  suits: (table, type) =>
+    type === 'summary' && ['observe', 'buckets', 'quantiles'].some((key) => table.has(key)),
+  read(table, facts) {
+    mustBe(table, 'observe', table.flag('observe'), true);
+    const variable = plainVariable(table, 'var');
+    const conversion = conversionIn(table, 'scale');
+    const quantiles = ascending(table, 'quantiles', 0, 1);
+    return {
+      ...facts,
+      reads: [{ variable, types: LEVELS, conversion, unit: facts.family.unit }],
+      ownLabels: [],
+      isDerived: false,
+      // sum and count
+      linesOf: () => quantiles.length + 2,
+      series: (stage) => stage.observed({ type: 'summary', quantiles }, conversion),
+    };
+  },
+};

@@ -1,0 +1,43 @@
+// A summary without quantiles, from a variable with its sum and one with its count.
+import { UNCHANGED } from '../conversion.js';
+import { repeated } from '../../rules/rule.js';
+import { conversionIn, plainVariable, wraps } from '../file/row-values.js';
+import type { Reading } from '../row.js';
+import { TOTALS } from './row-kind.js';
+import type { RowKind } from './row-kind.js';
+
+export const pair: RowKind = {
+  types: ['summary'],
+  must: ['sum_var', 'count_var'],
+  may: ['scale', 'wrap32'],
+  suits: (table) => table.has('sum_var') || table.has('count_var'),
+  read(table, facts) {
+    const sum = plainVariable(table, 'sum_var');
+    const count = plainVariable(table, 'count_var');
+    if (sum === count) table.problems.add(table.at('count_var'), repeated(table.at('sum_var')));
+    const conversion = conversionIn(table, 'scale');
+    const wrap32 = wraps(table, facts.family.type);
+    const { unit } = facts.family;
+    const reads: readonly Reading[] = [
+      { variable: sum, types: TOTALS, conversion, unit },
+      { variable: count, types: TOTALS },
+    ];
+    return {
+      ...facts,
+      reads,
+      ownLabels: [],
+      isDerived: false,
+      linesOf: () => 2,
+      series(stage) {
+        const [ofSum, ofCount] = [stage.named(sum), stage.named(count)];
+        const total = ofSum && stage.live(ofSum, conversion, wrap32);
+        const number = ofCount && stage.live(ofCount, UNCHANGED, wrap32);
+        if (total === undefined || number === undefined) return [];
+        return [
+          { suffix: '_sum', value: total },
+          { suffix: '_count', value: number },
+        ];
+      },
+    };
+  },
+};

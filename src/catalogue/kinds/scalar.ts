@@ -1,0 +1,48 @@
+// One number, one series, rendered from the slot of its variable.
+import type { Conversion } from '../conversion.js';
+import { conversionIn, patternIn, variableIn, wraps } from '../file/row-values.js';
+import type { VariablePattern } from '../match/variable-pattern.js';
+import type { Row, RowFacts } from '../row.js';
+import { LEVELS, TOTALS } from './row-kind.js';
+import type { RowKind } from './row-kind.js';
+
+export const scalar: RowKind = {
+  types: ['gauge', 'counter', 'unknown'],
+  must: ['var'],
+  may: ['scale', 'wrap32'],
+  suits: () => true,
+  read(table, facts) {
+    const variable = variableIn(table, 'var');
+    return scalarRow(facts, {
+      variable,
+      pattern: patternIn(table, 'var', variable),
+      conversion: conversionIn(table, 'scale'),
+      wrap32: wraps(table, facts.family.type),
+    });
+  },
+};
+
+interface Scalar {
+  readonly variable: string;
+  /** Takes one series a variable that fits, with the rest of the name as label. */
+  readonly pattern?: VariablePattern | undefined;
+  readonly conversion: Conversion;
+  /** A negative i64 is a total that wrapped at 32 bits: add 2^32 before converting. */
+  readonly wrap32: boolean;
+}
+
+export function scalarRow(facts: RowFacts, { wrap32, ...read }: Scalar): Row {
+  const { type, unit } = facts.family;
+  const { pattern, conversion } = read;
+  return {
+    ...facts,
+    reads: [{ ...read, types: type === 'counter' ? TOTALS : LEVELS, unit }],
+    ownLabels: pattern === undefined ? [] : [pattern.label],
+    isDerived: false,
+    linesOf: () => 1,
+    series(stage) {
+      const value = stage.live(stage.variable, conversion, wrap32);
+      return value === undefined ? [] : [{ value }];
+    },
+  };
+}

@@ -1,0 +1,24 @@
+// A point in time, mostly published as a text, as Unix seconds.
+import { mustBe, plainVariable } from '../file/row-values.js';
+import { TEXTS } from './row-kind.js';
+import type { RowKind } from './row-kind.js';
+
+export const timestamp: RowKind = {
+  types: ['gauge'],
+  must: ['var', 'conv'],
+  suits: (table) => table.has('conv'),
+  read(table, facts) {
+    mustBe(table, 'conv', table.text('conv'), 'timestamp');
+    return {
+      ...facts,
+      reads: [{ variable: plainVariable(table, 'var'), types: TEXTS }],
+      ownLabels: [],
+      isDerived: true,
+      linesOf: () => 1,
+      series(stage) {
+        const value = stage.seconds(stage.text(stage.variable) ?? '');
+        return value === undefined ? [] : [{ value }];
+      },
+    };
+  },
+};

@@ -1,0 +1,125 @@
+// How well the catalogue fits what a target tracks: rows without variables, variables without rows.
+import type { RowUse, RuleSet } from '../../catalogue/match/rule-set.js';
+import type { Reading, Row } from '../../catalogue/row.js';
+import type { Variable } from '../../model.js';
+import { UnreadVariables } from './unread-variables.js';
+import type { UnreadVariable } from './unread-variables.js';
+
+/** A row that reads a variable which nobody has, or which has a type that it cannot show. */
+export interface Misfit {
+  readonly row: Row;
+  readonly variable: string;
+  /** Undefined for a variable that nobody has. */
+  readonly type?: string;
+}
+
+interface RowFit {
+  /** How many of the row's readings find no variable. */
+  missing: number;
+  /** How many variables have a type that the row cannot show. */
+  mistyped: number;
+}
+
+interface ReadingFit {
+  readonly row: Row;
+  readonly fit: RowFit;
+  found: number;
+  /** How many variables are of each type that the row cannot show. */
+  readonly mistyped: Map<string, number>;
+}
+
+/**
+ * Counts as objects and variables come and go. Only rows count whose class is there: a row for
+ * objects that a target does not have is no mistake.
+ */
+export class CatalogueFit {
+  /** Rules with the number of objects that they are for. */
+  readonly #objects = new Map<RuleSet, number>();
+  readonly #readings = new Map<Reading, ReadingFit>();
+  readonly #unread = new UnreadVariables();
+  #rowsWithoutVariable = 0;
+  #rowsOfWrongType = 0;
+
+  /** Rows of which some variable is in no object that they are for. */
+  get rowsWithoutVariable(): number {
+    return this.#rowsWithoutVariable;
+  }
+
+  /** Rows that find a variable of a type that they cannot show. */
+  get rowsOfWrongType(): number {
+    return this.#rowsOfWrongType;
+  }
+
+  /** Variables that no row reads, of objects that some row is for. */
+  get variablesWithoutRow(): number {
+    return this.#unread.count;
+  }
+
+  /** The rows that the numbers speak of, by name; a walk through the rows. */
+  get misfits(): readonly Misfit[] {
+    return [...this.#readings].flatMap(([{ variable }, { row, found, mistyped }]) => [
+      ...(found === 0 ? [{ row, variable }] : []),
+      ...[...mistyped.keys()].map((type) => ({ row, variable, type })),
+    ]);
+  }
+
+  /** The variables that no row reads, by class and name; the first thousand of these. */
+  get unread(): readonly UnreadVariable[] {
+    return this.#unread.names;
+  }
+
+  /** An object came that these rules are for. */
+  addObject(set: RuleSet): void {
+    const objects = this.#objects.get(set) ?? 0;
+    this.#objects.set(set, objects + 1);
+    if (objects > 0) return;
+    for (const row of set.rows) {
+      const fit = { missing: row.reads.length, mistyped: 0 };
+      if (fit.missing > 0) this.#rowsWithoutVariable++;
+      for (const reading of row.reads)
+        this.#readings.set(reading, { row, fit, found: 0, mistyped: new Map() });
+    }
+  }
+
+  /** An object went, after all its variables. */
+  removeObject(set: RuleSet): void {
+    const objects = this.#objects.get(set) ?? 0;
+    if (objects > 1) {
+      this.#objects.set(set, objects - 1);
+      return;
+    }
+    this.#objects.delete(set);
+    for (const { reads } of set.rows) {
+      if (reads.length > 0) this.#rowsWithoutVariable--;
+      for (const reading of reads) this.#readings.delete(reading);
+    }
+  }
+
+  /** A variable came, or counts for its name again, and these are the rows that read it. */
+  addVariable(variable: Variable, uses: readonly RowUse[]): void {
+    if (uses.length === 0) this.#unread.add(variable);
+    for (const { reading } of uses) {
+      const entry = this.#readings.get(reading);
+      if (entry === undefined) continue;
+      if (entry.found++ === 0 && --entry.fit.missing === 0) this.#rowsWithoutVariable--;
+      if (reading.types.includes(variable.type)) continue;
+      if (entry.fit.mistyped++ === 0) this.#rowsOfWrongType++;
+      entry.mistyped.set(variable.type, (entry.mistyped.get(variable.type) ?? 0) + 1);
+    }
+  }
+
+  /** Takes back `addVariable`. */
+  removeVariable(variable: Variable, uses: readonly RowUse[]): void {
+    if (uses.length === 0) this.#unread.remove(variable);
+    for (const { reading } of uses) {
+      const entry = this.#readings.get(reading);
+      if (entry === undefined) continue;
+      if (--entry.found === 0 && entry.fit.missing++ === 0) this.#rowsWithoutVariable++;
+      if (reading.types.includes(variable.type)) continue;
+      if (--entry.fit.mistyped === 0) this.#rowsOfWrongType--;
+      const left = (entry.mistyped.get(variable.type) ?? 0) - 1;
+      if (left > 0) entry.mistyped.set(variable.type, left);
+      else entry.mistyped.delete(variable.type);
+    }
+  }
+}

@@ -1,0 +1,44 @@
+// Variables of one object and name of which a later one counts: the last of them is next.
+import type { Variable } from '../../model.js';
+
+export class Namesakes {
+  /** By id; those that are gone are taken out now and then. */
+  #sorted: Variable[] = [];
+  readonly #there = new Set<Variable>();
+
+  get isEmpty(): boolean {
+    return this.#there.size === 0;
+  }
+
+  add(variable: Variable): void {
+    this.#there.add(variable);
+    this.#sorted.splice(this.#placeOf(variable), 0, variable);
+  }
+
+  delete(variable: Variable): void {
+    this.#there.delete(variable);
+    if (this.#sorted.length > 2 * this.#there.size)
+      this.#sorted = this.#sorted.filter((each) => this.#there.has(each));
+  }
+
+  /** Takes out the last one; undefined when none is left. */
+  takeLast(): Variable | undefined {
+    for (;;) {
+      const last = this.#sorted.pop();
+      if (last === undefined || this.#there.delete(last)) return last;
+    }
+  }
+
+  /** Mostly the end: variables come in the order of their ids. */
+  #placeOf({ id }: Variable): number {
+    let low = 0;
+    let high = this.#sorted.length;
+    if ((this.#sorted[high - 1]?.id ?? 0) < id) return high;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((this.#sorted[middle]?.id ?? 0) < id) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+}

@@ -1,0 +1,84 @@
+// What a target observes: the values that some of its variables take, each an observation.
+import type { Conversion } from '../../catalogue/conversion.js';
+import type { Shape, Shown } from '../../catalogue/stage.js';
+import type { Variable } from '../../model.js';
+import type { Kernel } from '../kernel/kernel.js';
+import type { Probe } from '../read/probe.js';
+import { numberOf } from '../read/slot-value.js';
+import { Observed, observedKey } from './observed.js';
+import type { ObservedContent } from './observed.js';
+
+export class Observations {
+  readonly #kernel: Kernel;
+  readonly #probe: Probe;
+  readonly #observed = new Map<Variable, Observed[]>();
+  /** What a predecessor observed of variables that are not synced here yet. */
+  readonly #inherited = new Map<string, ObservedContent>();
+
+  constructor(kernel: Kernel, probe: Probe) {
+    this.#kernel = kernel;
+    this.#probe = probe;
+  }
+
+  get isEmpty(): boolean {
+    return this.#observed.size === 0;
+  }
+
+  /** Observes a variable from now on; the series that show it. */
+  show(variable: Variable, shape: Shape, conversion: Conversion, series: string): Shown {
+    const all = this.#observed.get(variable) ?? [];
+    const key = observedKey(shape, conversion, series);
+    if (all.some((other) => other.key === key)) return 'unchanged';
+    const observed = new Observed(this.#kernel, shape, conversion, series);
+    this.#observed.set(variable, [...all, observed]);
+    this.#inherit(variable, observed);
+    return observed.distribution.series;
+  }
+
+  forget(variable: Variable): void {
+    for (const each of this.#observed.get(variable) ?? []) each.distribution.close();
+    this.#observed.delete(variable);
+  }
+
+  /** Counts the present values as observations; false when none is new. */
+  observe(): boolean {
+    let hasCounted = false;
+    for (const [variable, all] of this.#observed) {
+      const bits = this.#probe.bits(variable);
+      if (bits === undefined) continue;
+      for (const observed of all)
+        if (observed.observe(bits, numberOf(bits, variable))) hasCounted = true;
+    }
+    return hasCounted;
+  }
+
+  /** What was observed so far, for a successor. */
+  get content(): ObservedContent[] {
+    return [...this.#observed].flatMap(([variable, all]) =>
+      all.map((observed) => ({ key: keyOf(variable, observed), ...observed.content })),
+    );
+  }
+
+  /** Goes on with what a predecessor observed, where the same is observed here, now or later. */
+  adopt(contents: readonly ObservedContent[]): void {
+    for (const content of contents) this.#inherited.set(content.key, content);
+    for (const [variable, all] of this.#observed)
+      for (const observed of all) this.#inherit(variable, observed);
+  }
+
+  close(): void {
+    for (const variable of [...this.#observed.keys()]) this.forget(variable);
+    this.#inherited.clear();
+  }
+
+  #inherit(variable: Variable, observed: Observed): void {
+    const key = keyOf(variable, observed);
+    const content = this.#inherited.get(key);
+    if (content === undefined) return;
+    observed.content = content;
+    this.#inherited.delete(key);
+  }
+}
+
+/** Tells what is observed apart, in any target over the same generation. */
+const keyOf = ({ id }: Variable, { key }: Observed): string => `${id} ${key}`;

@@ -1,0 +1,68 @@
+// The time zone of a publisher, from every place where it can be configured.
+import { expect } from 'chai';
+import { targets } from '../specification/shop.js';
+import { theatre } from '../support/processes.js';
+import { readyPage, seriesOf } from './page.js';
+
+const CATALOGUE = `app = "shop"
+[[classes]]
+alias = "shop"
+class_ids = ["Shop"]
+paths = ["@root"]
+metrics = [{ name = "shop_start_seconds", type = "gauge", help = "Help.", var = "time", conv = "timestamp" }]
+`;
+const EIGHT_IN = {
+  'Asia/Tokyo': Date.UTC(2026, 10, 18, 23) / 1000,
+  'America/New_York': Date.UTC(2026, 10, 19, 13) / 1000,
+} as const;
+
+describe('publisher_time_zone', function () {
+  this.slow(3000);
+  const stage = theatre();
+  let settings: Readonly<Record<string, unknown>> = {};
+
+  before(async () => {
+    settings = { catalogue_files: [stage.write('shop.toml', CATALOGUE)] };
+    const time = { type: 'string', value: 'Thu Nov 19 08:00:00 2026' };
+    for (const key of ['1', '2'])
+      await stage.play({
+        server_key: key,
+        objects: [{ id: `h.${key}.shop`, class: 'Shop', variables: { time } }],
+      });
+  });
+
+  const startOf = async (url: string, key: string): Promise<number> =>
+    Number(seriesOf(await readyPage(`${url}?server_key=${key}`)).get('shop_start_seconds{}'));
+
+  it('at the top level is that of the single target', async () => {
+    const single = { ...settings, app: 'shop', server_keys: ['1'] };
+    const exporter = stage.exporter({ ...single, publisher_time_zone: 'Asia/Tokyo' });
+    expect(await startOf(await exporter.url(), '1')).to.equal(EIGHT_IN['Asia/Tokyo']);
+  });
+
+  for (const worker_execution_mode of ['logical', 'threaded'])
+    it(`of a table is that of its target alone (${worker_execution_mode})`, async () => {
+      const tables = targets(
+        { app: 'shop', server_key: '1', publisher_time_zone: 'America/New_York' },
+        { app: 'shop', server_key: '2', publisher_time_zone: 'Asia/Tokyo' },
+      );
+      const config = stage.config({ ...settings, worker_execution_mode }, tables);
+      const url = await stage.start('exporter', ['--config', config]).url();
+      expect(await startOf(url, '1')).to.equal(EIGHT_IN['America/New_York']);
+      expect(await startOf(url, '2')).to.equal(EIGHT_IN['Asia/Tokyo']);
+    });
+
+  it('stands in the legacy target file as well', async () => {
+    const line = 'target app=shop server_key=2 publisher_time_zone=America/New_York\n';
+    const legacy = stage.write('targets.txt', line);
+    const url = await stage.exporter(settings, '--targets-config', legacy).url();
+    expect(await startOf(url, '2')).to.equal(EIGHT_IN['America/New_York']);
+  });
+
+  it('that is misspelt ends the start, with the nearest known name', () => {
+    const config = stage.config({ ...settings, publisher_time_zone: 'Asia/Tokio' });
+    const { status, stderr } = stage.run('exporter', '--config', config);
+    expect(status).to.equal(2);
+    expect(stderr).to.contain('found "Asia/Tokio"').and.contain('is "Asia/Tokyo"');
+  });
+});

@@ -1,0 +1,215 @@
+// How well a catalogue fits a tree: what an operator is told of rows and variables that miss each other.
+import fc from 'fast-check';
+import { expect } from 'chai';
+import type { ValueType, Variable } from '#app/model.js';
+import type { TargetView } from '#app/exposition/target-view.js';
+import { FakeSource } from '../../support/fake-source.js';
+import type { FakeObject } from '../../support/fake-source.js';
+import { shopCatalogue, watched } from '../watched.js';
+
+const row = (name: string, type: string, rest: string): string =>
+  `{ name = "shop_${name}", type = "${type}", help = "Help.", ${rest} },`;
+
+const countsOf = ({ fit }: TargetView) => ({
+  unmatched: fit.rowsWithoutVariable,
+  mistyped: fit.rowsOfWrongType,
+  unread: fit.variablesWithoutRow,
+});
+const misfitsOf = ({ fit }: TargetView) =>
+  fit.misfits.map(({ row: { where }, variable, type }) => [where, variable, type]);
+const FITS = { unmatched: 0, mistyped: 0, unread: 0 };
+
+describe('a catalogue and a tree', () => {
+  const stage = (rows: string, tillRows = '') => {
+    const source = new FakeSource();
+    const root = source.addObject('h.1.shop', 'Shop');
+    return { source, root, ...watched(source, root, { catalogue: shopCatalogue(rows, tillRows) }) };
+  };
+
+  it('fit when each row finds its variables, and each variable its row', () => {
+    const { source, root, view, render } = stage(
+      row('x', 'gauge', 'var = "x"') +
+        row('s', 'summary', 'sum_var = "a", count_var = "b"') +
+        row('p', 'gauge', 'var = "p.{port}"') +
+        row('state', 'stateset', 'var = "@state"'),
+      row('till', 'gauge', 'var = "nobody has it, and there is no till"'),
+    );
+    for (const name of ['x', 'a', 'b', 'p.1', 'p.2'])
+      source.addVariable(root, name, { type: 'u64' });
+    render();
+    expect(countsOf(view)).to.deep.equal(FITS);
+    expect([misfitsOf(view), view.fit.unread]).to.deep.equal([[], []]);
+  });
+
+  it('miss each other by a misspelt name, until the variable comes', () => {
+    const { source, root, view, render } = stage(row('card', 'gauge', 'var = "crad"'));
+    source.addVariable(root, 'card', { type: 'u64', value: 1 });
+    render();
+    expect(countsOf(view)).to.deep.equal({ ...FITS, unmatched: 1, unread: 1 });
+    expect(misfitsOf(view)).to.deep.equal([['classes[0].metrics[0]', 'crad', undefined]]);
+    expect(view.fit.unread).to.deep.equal([{ className: 'Shop', name: 'card', count: 1 }]);
+    const late = source.addVariable(root, 'crad', { type: 'u64' });
+    render();
+    expect(countsOf(view)).to.deep.equal({ ...FITS, unread: 1 });
+    source.remove(late);
+    render();
+    expect(countsOf(view)).to.deep.equal({ ...FITS, unmatched: 1, unread: 1 });
+  });
+
+  it('are told apart by each variable of a row that reads several', () => {
+    const { source, root, view, render } = stage(
+      row('s', 'summary', 'sum_var = "sum", count_var = "cuont"') +
+        row('b_info', 'info', 'labels_from = { v = "version", r = "release" }'),
+    );
+    for (const name of ['sum', 'version']) source.addVariable(root, name, { type: 'u64' });
+    render();
+    expect(countsOf(view)).to.deep.equal({ ...FITS, unmatched: 2 });
+    expect(misfitsOf(view).map(([, variable]) => variable)).to.deep.equal(['cuont', 'release']);
+  });
+
+  const types: readonly (readonly [string, Variable['type'], boolean])[] = [
+    [row('x', 'histogram', 'var = "v"'), 'i64', false],
+    [row('x', 'histogram', 'var = "v"'), 'summary', false],
+    [row('x', 'histogram', 'var = "v"'), 'histogram', true],
+    [row('x', 'summary', 'var = "v"'), 'summary', true],
+    [row('x', 'gauge', 'var = "v"'), 'string', false],
+    [row('x', 'gauge', 'var = "v"'), 'bool', true],
+    [row('x', 'histogram', 'var = "v", observe = true, buckets = [1]'), 'string', false],
+    [row('x', 'summary', 'var = "v", observe = true, quantiles = [1]'), 'f64', true],
+    [row('x', 'summary', 'sum_var = "v", count_var = "v2"'), 'histogram', false],
+    [row('x_info', 'info', 'labels_from = { v = "v" }'), 'histogram', false],
+    [row('x_info', 'info', 'labels_from = { v = "v" }'), 'f64', true],
+    [row('x', 'gauge', 'var = "v", conv = "timestamp"'), 'summary', false],
+    [row('x', 'stateset', 'var = "v", states = ["0"]'), 'u64', true],
+  ];
+  for (const [rows, type, isFit] of types)
+    it(`${isFit ? 'fit' : 'miss each other'} by type: ${type} for ${rows}`, () => {
+      const { source, root, view, render } = stage(rows);
+      const variable = source.addVariable(root, 'v', { type });
+      source.addVariable(root, 'v2', { type: 'u64' });
+      render();
+      expect(view.fit.rowsOfWrongType).to.equal(Number(!isFit));
+      expect(misfitsOf(view).map(([, name, wrong]) => [name, wrong])).to.deep.equal(
+        isFit ? [] : [['v', type]],
+      );
+      source.remove(variable);
+      render();
+      expect(view.fit.rowsOfWrongType).to.equal(0);
+    });
+
+  it('are not held against each other where no object of the class is, or no catalogue', () => {
+    const source = new FakeSource();
+    const root = source.addObject('h.1.shop', 'Other');
+    source.addVariable(root, 'v', { type: 'u64', value: 1 });
+    for (const catalogue of [shopCatalogue(row('x', 'gauge', 'var = "w"')), undefined]) {
+      const { view, render } = watched(source, root, { catalogue });
+      render();
+      expect(countsOf(view)).to.deep.equal(FITS);
+    }
+  });
+
+  describe('where a row is for an object below that of its class', () => {
+    const drawer = 'at = "drawer", class_id = "Drawer"';
+    const rows =
+      row('x', 'gauge', 'var = "x"') +
+      row('coins', 'gauge', `var = "coins", ${drawer}`) +
+      row('notes', 'gauge', `var = "notes", ${drawer}`);
+    const stageWith = (seedPaths: readonly string[]) => {
+      const source = new FakeSource();
+      const root = source.addObject('h.1.shop', 'Shop');
+      source.addVariable(root, 'x', { type: 'u64', value: 1 });
+      const catalogue = shopCatalogue(rows);
+      return { source, root, ...watched(source, root, { catalogue, filters: { seedPaths } }) };
+    };
+
+    it('miss each other while that is not there', () => {
+      const { source, root, view, render } = stageWith([]);
+      render();
+      expect(countsOf(view)).to.deep.equal({ ...FITS, unmatched: 2 });
+      const below = source.addObject('h.1.shop.drawer', 'Drawer', { parent: root });
+      source.addVariable(below, 'coins', { type: 'u64', value: 1 });
+      render();
+      expect(countsOf(view)).to.deep.equal({ ...FITS, unmatched: 1 });
+      source.remove(below);
+      render();
+      expect(countsOf(view)).to.deep.equal({ ...FITS, unmatched: 2 });
+      source.remove(root);
+      render();
+      expect(countsOf(view)).to.deep.equal(FITS);
+    });
+
+    it('fit when the filters keep that out', () => {
+      const { view, render } = stageWith(['@root']);
+      render();
+      expect(countsOf(view)).to.deep.equal(FITS);
+    });
+  });
+
+  it('name at most a thousand unread variables, and count all', () => {
+    const { source, root, view, render } = stage(row('x', 'gauge', 'var = "x"'));
+    source.addVariable(root, 'x', { type: 'u64' });
+    for (let i = 0; i < 1500; i++) source.addVariable(root, `v${i}`, { type: 'u64' });
+    render();
+    expect(view.fit.variablesWithoutRow).to.equal(1500);
+    expect(view.fit.unread).to.have.lengthOf(1000);
+    source.remove(root);
+    render();
+    expect(countsOf(view)).to.deep.equal(FITS);
+    expect(view.fit.unread).to.deep.equal([]);
+  });
+
+  const ROWS =
+    row('a', 'gauge', 'var = "a"') +
+    row('ab', 'summary', 'sum_var = "a", count_var = "b"') +
+    row('h', 'histogram', 'var = "b"');
+  const step = fc.tuple(
+    fc.constantFrom('add', 'add', 'add', 'remove', 'till', 'close'),
+    fc.constantFrom('a', 'b', 'c'),
+    fc.constantFrom<ValueType[]>('u64', 'histogram', 'string'),
+    fc.nat(20),
+  );
+
+  /** The numbers from the tree as it is. */
+  function expected(tills: readonly FakeObject[]) {
+    const reads = [['a'], ['a', 'b'], ['b']] as const;
+    const numbers = ['u64', 'i64', 'f64', 'bool'];
+    const takes: readonly (readonly string[])[] = [numbers, numbers, ['histogram']];
+    const counting = tills.flatMap(({ variables }) => [
+      ...new Map([...variables].map((variable) => [variable.name, variable])).values(),
+    ]);
+    const isThere = (name: string) => counting.some((variable) => variable.name === name);
+    const isWrong = (names: readonly string[], at: number) =>
+      counting.some(({ name, type }) => names.includes(name) && !takes[at]?.includes(type));
+    return {
+      unmatched: tills.length === 0 ? 0 : reads.filter((names) => !names.every(isThere)).length,
+      mistyped: reads.filter((names, at) => isWrong(names, at)).length,
+      unread: counting.filter(({ name }) => name === 'c').length,
+    };
+  }
+
+  it('are counted right whatever comes and goes', () =>
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+        const { source, root, view, render } = stage('', ROWS);
+        const floor = source.addObject('h.1.shop.floor', 'Floor', { parent: root });
+        const tills: FakeObject[] = [];
+        steps.forEach(([what, name, type, at], number) => {
+          const till = tills[at % Math.max(1, tills.length)];
+          if (what === 'till' || till === undefined)
+            tills.push(source.addObject(`h.1.shop.floor.1.${number}`, 'Till', { parent: floor }));
+          else if (what === 'add') source.addVariable(till, name, { type });
+          else if (what === 'close')
+            source.remove(...(tills.splice(tills.indexOf(till), 1) as [FakeObject]));
+          else {
+            const variable = [...till.variables][at % Math.max(1, till.variables.size)];
+            if (variable !== undefined) source.remove(variable);
+          }
+          if (at % 4 > 0) return;
+          render();
+          expect(countsOf(view)).to.deep.equal(expected(tills));
+        });
+        render();
+        expect(countsOf(view)).to.deep.equal(expected(tills));
+      }),
+    ));
+});

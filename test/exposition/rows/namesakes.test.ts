@@ -1,0 +1,81 @@
+// Variables that share a name in one object: the latest counts, whoever comes and goes.
+import fc from 'fast-check';
+import { expect } from 'chai';
+import { Namesakes } from '#app/exposition/rows/namesakes.js';
+import type { Variable } from '#app/model.js';
+import { FakeSource } from '../../support/fake-source.js';
+import { shopCatalogue, watched } from '../watched.js';
+
+const ROWS =
+  '{ name = "shop_x", type = "gauge", help = "Help.", var = "v" },' +
+  '{ name = "shop_y", type = "gauge", help = "Help.", var = "w" },';
+
+/** Counts how often it is looked through. */
+class CountingSet<T> extends Set<T> {
+  walks = 0;
+  override [Symbol.iterator]() {
+    this.walks++;
+    return super[Symbol.iterator]();
+  }
+  override values() {
+    this.walks++;
+    return super.values();
+  }
+}
+
+describe('namesakes', () => {
+  it('the latest that is left shows its value', () =>
+    fc.assert(
+      fc.property(fc.array(fc.tuple(fc.boolean(), fc.nat(9)), { maxLength: 40 }), (steps) => {
+        const source = new FakeSource();
+        const root = source.addObject('h.1.shop', 'Shop');
+        const { lines } = watched(source, root, { catalogue: shopCatalogue(ROWS) });
+        const there: Variable[] = [];
+        for (const [isAdded, at] of steps) {
+          const gone = there[at % Math.max(1, there.length)];
+          if (isAdded || gone === undefined)
+            there.push(source.addVariable(root, 'v', { type: 'u64', value: steps.length + at }));
+          else source.remove(...(there.splice(there.indexOf(gone), 1) as [Variable]));
+          if (at % 3 === 0) lines();
+        }
+        const value = there.length === 0 ? [] : [there.at(-1)];
+        expect(lines()).to.have.lengthOf(value.length);
+        for (const variable of value) {
+          if (variable !== undefined) source.set(variable, 7777);
+          expect(lines()).to.deep.equal(['shop_x 7777']);
+        }
+      }),
+    ));
+
+  it('are taken out with the last first, in whatever order they came', () =>
+    fc.assert(
+      fc.property(fc.uniqueArray(fc.nat(50)), fc.array(fc.nat(50)), (ids, gone) => {
+        const namesakes = new Namesakes();
+        const variables = new Map(ids.map((id) => [id, { id } as Variable]));
+        for (const variable of variables.values()) namesakes.add(variable);
+        for (const variable of gone.flatMap((id) => variables.get(id) ?? []))
+          namesakes.delete(variable);
+        const left = ids.filter((id) => !gone.includes(id)).sort((a, b) => b - a);
+        const taken: number[] = [];
+        while (!namesakes.isEmpty) taken.push(namesakes.takeLast()?.id ?? -1);
+        expect(taken).to.deep.equal(left);
+        expect(namesakes.takeLast()).to.equal(undefined);
+      }),
+    ));
+
+  it('cost nothing to an object that is removed: its variables are looked through once', () => {
+    const source = new FakeSource();
+    const root = source.addObject('h.1.shop', 'Shop');
+    const variables = new CountingSet<Variable>();
+    Object.assign(root, { variables });
+    for (let i = 0; i < 500; i++)
+      source.addVariable(root, i % 10 === 0 ? 'v' : `v${i}`, { type: 'u64', value: i });
+    const { lines } = watched(source, root, { catalogue: shopCatalogue(ROWS) });
+    expect(lines()).to.deep.equal(['shop_x 490']);
+    variables.walks = 0;
+    source.remove(root);
+    const { walks } = variables;
+    expect(lines()).to.deep.equal([]);
+    expect(variables.walks - walks).to.equal(1);
+  });
+});

@@ -1,0 +1,88 @@
+// A kind of rows that the exporter does not have: its own module and the list of kinds are all it takes.
+import { expect } from 'chai';
+import { loadCatalogues } from '#app/catalogue/builtin.js';
+import { parseCatalogue } from '#app/catalogue/catalogue.js';
+import { plainVariable } from '#app/catalogue/file/row-values.js';
+import { TOTALS } from '#app/catalogue/kinds/row-kind.js';
+import type { RowKind } from '#app/catalogue/kinds/row-kind.js';
+import { ROW_KINDS } from '#app/catalogue/kinds/row-kinds.js';
+import { Fault } from '#app/errors.js';
+import { FakeSource } from '../../support/fake-source.js';
+import { watched } from '../watched.js';
+
+/** One series a bit of an integer, each with the name of the bit. */
+const bitmask: RowKind = {
+  types: ['gauge'],
+  must: ['var', 'bits'],
+  suits: (table) => table.has('bits'),
+  read(table, facts) {
+    const names = table.texts('bits');
+    if (names.length > 64) table.problems.add(table.at('bits'), 'must be at most 64 names');
+    return {
+      ...facts,
+      reads: [{ variable: plainVariable(table, 'var'), types: TOTALS }],
+      ownLabels: ['bit'],
+      isDerived: true,
+      linesOf: () => names.length,
+      series(stage) {
+        const bits = BigInt(stage.text(stage.variable) ?? 0);
+        return names.map((bit, at) => ({
+          labels: { bit },
+          value: Number((bits >> BigInt(at)) & 1n),
+        }));
+      },
+    };
+  },
+};
+
+const catalogue = (rows: string) =>
+  parseCatalogue(
+    `app = "shop"\n[[classes]]\nalias = "shop"\nclass_ids = ["Shop"]\npaths = ["@root"]\nmetrics = [${rows}]`,
+    'shop.toml',
+    [bitmask, ...ROW_KINDS],
+  );
+const DOORS =
+  '{ name = "shop_door_open", type = "gauge", help = "Help.", var = "doors", bits = ["front", "back"] },';
+
+describe('a kind of rows that is added', () => {
+  it('is read from a catalogue beside the others, and its series follow the value', () => {
+    const source = new FakeSource();
+    const root = source.addObject('h.1.shop', 'Shop');
+    const doors = source.addVariable(root, 'doors', { type: 'u64', value: 2 });
+    const plain = '{ name = "shop_doors", type = "gauge", help = "Help.", var = "doors" },';
+    const { lines } = watched(source, root, { catalogue: catalogue(DOORS + plain) });
+    const open = (front: number, back: number) => [
+      `shop_door_open{bit="front"} ${front}`,
+      `shop_door_open{bit="back"} ${back}`,
+    ];
+    expect(lines()).to.deep.equal([...open(0, 1), 'shop_doors 2']);
+    source.set(doors, 3);
+    expect(lines()).to.deep.equal([...open(1, 1), 'shop_doors 3']);
+    source.remove(doors);
+    expect(lines()).to.deep.equal([]);
+  });
+
+  const wrong: [string, string][] = [
+    [DOORS.replace('"gauge"', '"stateset"'), 'its keys are those of gauge'],
+    [DOORS.replace(' var = "doors",', ''), 'metrics[0].var: found nothing, needed'],
+    [DOORS.replace('bits', 'scale = 2, bits'), 'scale: has no meaning here'],
+    [DOORS.replace('bits', 'static = { bit = "x" }, bits'), 'gives the label "bit" twice'],
+    [DOORS.replace('"back"', '"back", 7'), 'bits[2]: found 7, allowed: a string'],
+  ];
+  for (const [row, message] of wrong)
+    it(`has its keys checked: ${message}`, () =>
+      expect(() => catalogue(row)).to.throw(Fault, message));
+
+  it('is unknown where it is not listed', () => {
+    const text = `app = "shop"\nclasses = [{ alias = "a", class_ids = ["A"], paths = ["a"], metrics = [${DOORS}] }]`;
+    expect(() => parseCatalogue(text, 'shop.toml')).to.throw(Fault, 'bits: unknown key');
+  });
+});
+
+describe('the kinds of rows', () => {
+  it('are told apart by nobody but their own modules: a row does not say of which kind it is', () => {
+    for (const { classes } of loadCatalogues().values())
+      for (const row of classes.flatMap(({ rows }) => rows))
+        expect(Object.keys(row)).not.to.include.members(['kind']);
+  });
+});

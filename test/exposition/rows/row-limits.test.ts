@@ -1,0 +1,107 @@
+// What a catalogue or a publisher may have too much of: the target lives on, and counts it.
+import { expect } from 'chai';
+import { Fault } from '#app/errors.js';
+import { Kernel } from '#app/exposition/kernel/kernel.js';
+import { FakeSource } from '../../support/fake-source.js';
+import { shopCatalogue, watched } from '../watched.js';
+
+const row = (name: string, type: string, rest: string): string =>
+  `{ name = "shop_${name}", type = "${type}", help = "Help.", ${rest} },`;
+const numbers = (count: number): readonly number[] => Array.from({ length: count }, (_, i) => i);
+
+describe('a row with many series', () => {
+  const schemaOf = (count: number) => {
+    const source = new FakeSource();
+    const root = source.addObject('h.1.shop', 'Shop');
+    const counts = new BigUint64Array(count + 1).fill(1n);
+    source.addVariable(root, 'wait', {
+      type: 'histogram',
+      schema: numbers(count),
+      value: { type: 'histogram', counts, sum: 7 },
+    });
+    source.addVariable(root, 'next', {
+      type: 'histogram',
+      schema: [1],
+      value: { type: 'histogram', counts: BigUint64Array.of(2n, 3n), sum: 9 },
+    });
+    const rows =
+      row('wait', 'histogram', 'var = "wait", static = { of = "wait" }') +
+      row('wait', 'histogram', 'var = "next", static = { of = "next" }');
+    return { source, root, ...watched(source, root, { catalogue: shopCatalogue(rows) }) };
+  };
+  const next = [
+    'shop_wait_bucket{of="next",le="1"} 2',
+    'shop_wait_bucket{of="next",le="+Inf"} 5',
+    'shop_wait_sum{of="next"} 9',
+    'shop_wait_count{of="next"} 5',
+  ];
+
+  it('keeps off the place of the next row', () => {
+    const { lines, view } = schemaOf(1021);
+    expect(lines()).to.have.lengthOf(1024 + next.length);
+    expect(lines().slice(-4)).to.deep.equal(next);
+    expect(view.omitted).to.equal(0);
+  });
+
+  it('is left out as a whole when its publisher states too many steps, and counted', () => {
+    const { lines, view, source, root } = schemaOf(1022);
+    expect(lines()).to.deep.equal(next);
+    expect(view.omitted).to.equal(1025);
+    source.remove(root);
+    expect(lines()).to.deep.equal([]);
+  });
+
+  const list = (count: number) => JSON.stringify(numbers(count));
+  const names = (count: number) => JSON.stringify(numbers(count).map(String));
+  const steps = (count: number) => JSON.stringify(numbers(count).map((each) => each / count));
+  const stated: [string, (count: number) => string][] = [
+    ['buckets', (n) => row('x', 'histogram', `var = "v", observe = true, buckets = ${list(n)}`)],
+    ['quantiles', (n) => row('x', 'summary', `var = "v", observe = true, quantiles = ${steps(n)}`)],
+    ['states', (n) => row('x', 'stateset', `var = "v", states = ${names(n)}`)],
+  ];
+  for (const [key, rows] of stated)
+    it(`may have 1000 ${key} in a catalogue, and no more`, () => {
+      expect(() => shopCatalogue(rows(1000))).not.to.throw();
+      expect(() => shopCatalogue(rows(1001))).to.throw(
+        Fault,
+        `${key}: found an array of 1001, allowed: an array of 1 to 1000 `,
+      );
+    });
+});
+
+describe('many scales in one partition', () => {
+  const till = (kernel: Kernel, scales: readonly number[]) => {
+    const source = new FakeSource();
+    const root = source.addObject('h.1.shop', 'Shop');
+    const rows = scales.map((scale) => {
+      source.addVariable(root, `v${scale}`, { type: 'u64', value: 3 });
+      return row(`x${scale}`, 'gauge', `var = "v${scale}", scale = ${scale}`);
+    });
+    return watched(source, root, { catalogue: shopCatalogue(rows.join('')), kernel });
+  };
+  const from = (first: number, count: number) => numbers(count).map((each) => first + each);
+
+  it('are all shown, also the 257th', () => {
+    const { lines } = till(new Kernel(), from(2, 600));
+    expect(lines()).to.deep.equal(from(2, 600).map((scale) => `shop_x${scale} ${3 * scale}`));
+  });
+
+  it('are given back by a target that ends', () => {
+    const kernel = new Kernel();
+    const before = kernel.arena.used;
+    for (let first = 2; first < 600; first += 100) {
+      const { lines, view } = till(kernel, from(first, 100));
+      expect(lines()).to.have.lengthOf(100);
+      view.close();
+    }
+    expect(kernel.arena.used).to.equal(before);
+  });
+
+  it('are left out and counted where there is no room, and the rest is shown', () => {
+    const kernel = new Kernel();
+    for (let i = 0; i < 65_535; i++) kernel.scales.hold({ multiply: 1, divide: 1000 + i });
+    const { lines, view } = till(kernel, [2, 3, 4]);
+    expect(lines()).to.deep.equal(['shop_x2 6']);
+    expect(view.omitted).to.equal(2);
+  });
+});
