@@ -1,6 +1,7 @@
 // What a test run leaves behind: temporary files, processes, segments that nobody publishes any more.
 import { readFileSync, readdirSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
+import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const SHM = '/dev/shm';

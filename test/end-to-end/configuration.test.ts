@@ -235,7 +235,7 @@ describe('the command line of shm_exporter', function () {
   });
 
   describe('ends with status 0 and finishes the running scrape', () => {
-    before(() => stage.simulate('--app', 'big', '--server-key', '2', '--objects', '15000'));
+    before(() => stage.simulator('--app', 'big', '--server-key', '2', '--objects', '15000'));
 
     for (const signal of ['SIGTERM', 'SIGINT'] as const)
       it(`at ${signal}`, async () => {

@@ -13,7 +13,7 @@ describe('the page of a simulated application', function () {
   for (const [index, app] of ['ads', 'adh', 'ats'].entries())
     it(`equals test/golden/${app}.prom`, async () => {
       const key = String(index + 1);
-      await stage.simulate(
+      stage.simulate(
         ...['--app', app, '--server-key', key, '--root', `golden.1.${app}`],
         ...['--objects', '40', '--rate', '0', '--seed', '42'],
       );

@@ -27,7 +27,7 @@ describe('gzip end to end', function () {
     it(`unzips to pages with every series, in mode ${mode}`, async function () {
       if (!isInstalled('curl')) this.skip();
       const key = mode === 'logical' ? '81' : '82';
-      await stage.play({
+      await stage.player({
         context_id: stage.contextId,
         pool_name: 'pool',
         server_key: key,

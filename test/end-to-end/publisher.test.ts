@@ -36,12 +36,12 @@ inBothModes('a publisher that comes and goes', function (worker_execution_mode) 
     expect(body).to.match(
       /^scrape not ready: objects 0\/0 synced, variables 0\/0 synced, waiting on a root of application shop, server key 1: .+\n$/,
     );
-    await stage.play(shop('1', 10));
+    stage.play(shop('1', 10));
     expect(await sales(url)).to.equal('10');
   });
 
   it('may close and come back: not ready with the reason, then ready by itself', async () => {
-    const publisher = await stage.play(shop('2', 20));
+    const publisher = await stage.player(shop('2', 20));
     const url = await exporter('2');
     expect(await sales(url)).to.equal('20');
     expect(await publisher.stop()).to.deep.equal({ status: 0, signal: null });
@@ -50,12 +50,12 @@ inBothModes('a publisher that comes and goes', function (worker_execution_mode) 
       url,
       /waiting on a root of application shop, server key 2: .*(closed|no segment)/,
     );
-    await stage.play(shop('2', 21));
+    stage.play(shop('2', 21));
     expect(await sales(url)).to.equal('21');
   });
 
   it('may be killed: not ready with the reason, then ready by itself', async () => {
-    const publisher = await stage.play(shop('3', 30));
+    const publisher = await stage.player(shop('3', 30));
     const url = await exporter('3');
     expect(await sales(url)).to.equal('30');
     expect(await publisher.stop('SIGKILL')).to.deep.equal({ status: null, signal: 'SIGKILL' });
@@ -63,16 +63,16 @@ inBothModes('a publisher that comes and goes', function (worker_execution_mode) 
       url,
       /waiting on a root of application shop, server key 3: publisher died without closing/,
     );
-    await stage.play(shop('3', 31));
+    stage.play(shop('3', 31));
     expect(await sales(url)).to.equal('31');
   });
 
   it('is killed and replaced between two scrapes: no old value under the new name', async () => {
-    const publisher = await stage.play(shop('4', 40));
+    const publisher = await stage.player(shop('4', 40));
     const url = await exporter('4');
     expect(await sales(url)).to.equal('40');
     await publisher.stop('SIGKILL');
-    await stage.play(shop('4', 41));
+    stage.play(shop('4', 41));
     expect(await sales(url)).to.equal('41');
   });
 
@@ -96,7 +96,7 @@ inBothModes('a publisher that comes and goes', function (worker_execution_mode) 
     };
     const url = await exporter('9', { render_min_interval_ms: 0 });
     for (const first of [100, 200]) {
-      const publisher = await stage.play(churning(first));
+      const publisher = await stage.player(churning(first));
       const seen = new Set<number>();
       await eventually(`all tills from ${first} on`, async () => {
         const { status, body } = await scrape(url);
@@ -115,7 +115,7 @@ inBothModes('a publisher that comes and goes', function (worker_execution_mode) 
   });
 
   it('keeps others off its key: a second publisher ends with status 4', async () => {
-    const publisher = await stage.play(shop('5', 50));
+    const publisher = await stage.player(shop('5', 50));
     const second = stage.start('simulator', [
       '--context-id',
       stage.contextId,
@@ -136,14 +136,14 @@ inBothModes('a publisher that comes and goes', function (worker_execution_mode) 
 
   it('ends cleanly at a step that says so, and leaves no segment', async () => {
     const steps = [{ after_ms: 50, exit: 'clean' }];
-    const publisher = await stage.play(shop('6', 60, steps));
+    const publisher = await stage.player(shop('6', 60, steps));
     expect(await publisher.ended).to.deep.equal({ status: 0, signal: null });
     expect(stage.segments().filter((name) => name.includes('.pool.6'))).to.deep.equal([]);
   });
 
   it('is killed on the spot at a step that says so, and leaves its segment', async () => {
     const steps = [{ after_ms: 50, exit: 'kill' }];
-    const publisher = await stage.play(shop('7', 70, steps));
+    const publisher = await stage.player(shop('7', 70, steps));
     expect(await publisher.ended).to.deep.equal({ status: null, signal: 'SIGKILL' });
     const left = stage.segments().filter((name) => name.includes('.pool.7'));
     expect(left).to.deep.equal([`${stage.contextId}.pool.7`]);
@@ -154,7 +154,7 @@ inBothModes('a publisher that comes and goes', function (worker_execution_mode) 
 
   it('repeats its steps when the scenario says so', async () => {
     const set = (value: number) => ({ after_ms: 100, set: { 'h.1.shop': { sales: value } } });
-    await stage.play({ ...shop('8', 0, [set(81), set(82)]), repeat: true });
+    stage.play({ ...shop('8', 0, [set(81), set(82)]), repeat: true });
     const url = await exporter('8');
     const seen: string[] = [];
     await eventually('81, 82 and 81 again', async () => {

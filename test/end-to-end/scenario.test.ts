@@ -60,7 +60,7 @@ describe('a scenario of all value types', function () {
     let page = '';
     before(async () => {
       const objects = [{ id: ROOT, class: 'Shop', variables: types }];
-      await stage.play({ server_key: '1', objects });
+      stage.play({ server_key: '1', objects });
       page = await readyPage(await stage.exporter({ app: 'shop', server_keys: ['1'] }).url());
     });
 
@@ -118,7 +118,7 @@ describe('a scenario of all value types', function () {
         render_min_interval_ms: 0,
       });
       url = await exporter.url();
-      await stage.play({
+      stage.play({
         server_key: '2',
         objects: [
           { id: ROOT, class: 'Shop', variables: { open: { type: 'bool', value: true } } },
@@ -184,7 +184,7 @@ describe('a scenario of all value types', function () {
     const root = 'h.1.adh';
     // Before its publisher: the first state is not to be missed.
     const url = await stage.exporter({ app: 'adh', server_keys: ['3'] }).url();
-    await stage.play({
+    stage.play({
       server_key: '3',
       objects: [
         {

@@ -11,8 +11,7 @@ const iso = (hours: number) =>
 describe('the license of a start', function () {
   this.slow(3000);
   const stage = theatre();
-  const expired = (name: string, hoursAgo: number) =>
-    stage.issue(name, '--issued-at', iso(-100), '--expires-at', iso(-hoursAgo));
+  const expired = (name: string, hoursAgo: number) => stage.issue(name, -100, -hoursAgo);
   const start = (license: string) =>
     stage.exporter({ app: 'shop', server_keys: ['1'], license_file: license });
   const segment = () => `/dev/shm/${stage.contextId}.pool.1`;
@@ -40,7 +39,7 @@ describe('the license of a start', function () {
   const GRACE_OVER = /its grace of 36 h ended at/;
 
   const tampered = () => {
-    const path = stage.issue('tampered.json', '--days', '2');
+    const path = stage.issue('tampered.json', -1, 47);
     writeFileSync(path, readFileSync(path, 'utf8').replace('"T"', '"U"'));
     return path;
   };

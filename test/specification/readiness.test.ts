@@ -33,7 +33,7 @@ inBothModes('the readiness of a target', function (worker_execution_mode) {
   before(async () => {
     // Before its publisher: the first steps of the scenario are not to be missed.
     url = await stage.exporter({ app: 'shop', server_keys: ['1'], worker_execution_mode }).url();
-    await stage.play({
+    stage.play({
       server_key: '1',
       objects: [...shop('h.1.shop', 1), child('left'), { ...child('right', 5), synced: false }],
       steps: [

@@ -63,7 +63,7 @@ inBothModes('rebalancing', function (worker_execution_mode) {
 
   before(async () => {
     const tree = ['--app', 'ads', '--objects', '600', '--rate', '40', '--change-fraction', '0.3'];
-    await Promise.all(KEYS.map((key) => stage.simulate(...tree, '--server-key', key)));
+    await Promise.all(KEYS.map((key) => stage.simulator(...tree, '--server-key', key)));
     moving = exporter({ worker_rebalance_enabled: true });
     const url = await moving.url();
     for (const key of KEYS) await readyPage(`${url}?server_key=${key}`);
