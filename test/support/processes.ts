@@ -169,13 +169,15 @@ export class Theatre {
   }
 
   /** Publishes a scenario, or the file of one, under this context. */
-  play(scenario: object | string, ...args: readonly string[]): void {
-    this.simulate('--scenario', this.#scenario(scenario), ...args);
+  play(scenario: object | string, ...args: readonly string[]): Published {
+    return this.simulate('--scenario', this.#scenario(scenario), ...args);
   }
 
   /** Publishes a tree with the words of the simulator; no process is needed for it. */
-  simulate(...args: readonly string[]): void {
-    this.#published.push(new Published('--context-id', this.contextId, ...args));
+  simulate(...args: readonly string[]): Published {
+    const published = new Published('--context-id', this.contextId, ...args);
+    this.#published.push(published);
+    return published;
   }
 
   /** The simulator itself: for what ends, and for what is too busy to be here. */

@@ -10,14 +10,16 @@ import type { Options } from '#app/simulator/options.js';
 import { planPlainTree } from '#app/simulator/plain-tree.js';
 import { Random } from '#app/simulator/random.js';
 import type { Scenario } from '#app/simulator/scenario-model.js';
-import { readScenario } from '#app/simulator/scenario.js';
-import { live, play, stageOf } from '#app/simulator/simulation.js';
+import { parseScenario, readScenario } from '#app/simulator/scenario.js';
+import { live, play } from '#app/simulator/simulation.js';
+import { Stage } from '#app/simulator/stage.js';
 import { planTree } from '#app/simulator/tree-plan.js';
 
 const CAPACITY = { records: 1 << 16, slots: 1 << 16 };
 
 export class Published {
   readonly #publisher: Publisher;
+  readonly #stage: Stage;
   readonly #run: Subscription;
 
   /** @param words those of shm_simulator; a step that ends the process needs one of its own */
@@ -36,6 +38,7 @@ export class Published {
       realtimeNs: () => BigInt(Date.now()) * 1_000_000n,
       capacity: CAPACITY,
     });
+    this.#stage = new Stage(this.#publisher);
     const run$ = this.#tree(options, scenario);
     this.#publisher.place();
     this.#run = merge(run$, heartbeat(this.#publisher)).subscribe();
@@ -43,11 +46,22 @@ export class Published {
 
   #tree({ app, objects, root, seed, rate, changeFraction }: Options, scenario?: Scenario) {
     const publisher = this.#publisher;
-    if (scenario !== undefined) return play(publisher, stageOf(publisher, scenario), scenario);
+    if (scenario !== undefined) {
+      for (const object of scenario.objects) this.#stage.add(object);
+      return play(publisher, this.#stage, scenario);
+    }
     const catalogue = loadCatalogues().get(app);
     const plan = catalogue === undefined ? planPlainTree(objects) : planTree(catalogue, objects);
     const tree = new LiveTree(publisher, root ?? `localhost.1.${app}`, plan, new Random(seed));
     return live(publisher, tree, rate, changeFraction);
+  }
+
+  /** Carries out a step of a scenario now. */
+  go(step: object): void {
+    const steps = [{ after_ms: 0, ...step }];
+    const scenario = parseScenario(JSON.stringify({ objects: [], steps }), 'step');
+    for (const each of scenario.steps) this.#stage.play(each);
+    this.#publisher.notify();
   }
 
   close(): void {
