@@ -1,5 +1,5 @@
-// Compares whole pages with recorded ones. `UPDATE_GOLDEN=1 npx mocha` writes test/golden/ anew:
-// look at the difference before it is committed.
+// Compares whole pages with recorded ones. UPDATE_GOLDEN=1 writes test/golden/ anew: look at the
+// difference before it is committed.
 import { expect } from 'chai';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

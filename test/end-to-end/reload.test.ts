@@ -199,6 +199,6 @@ describe('SIGHUP', function () {
         '?server_key=2 2',
       ]);
       expect(await exporter.stop()).to.deep.equal({ status: 0, signal: null });
-    }).timeout(30_000);
+    });
   });
 });

@@ -142,7 +142,6 @@ describe('stdout mode through a pipe', function () {
   });
 
   it('skips ticks for a reader that stops, and does not grow meanwhile', async function () {
-    this.timeout(25_000);
     await stage.simulator(
       ...['--app', 'adh', '--server-key', '83', '--root', 'h.1.adh', '--objects', '3000'],
       ...['--change-fraction', '1', '--rate', '2'],

@@ -259,7 +259,6 @@ describe('the settings', function () {
       const line = await eventually(
         'a snapshot',
         () => /^# snapshot .*\n/.exec(printing.stdout)?.[0],
-        15_000,
       );
       expect(line).to.contain('scrape not ready: ');
       const [, printed = ''] = / time=(\S+) /.exec(line) ?? [];

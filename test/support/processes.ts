@@ -149,7 +149,7 @@ export class Theatre {
 
   run(program: Program, ...args: readonly string[]): SpawnSyncReturns<string> {
     const path = join(PROJECT, PROGRAMS[program]);
-    return spawnSync(process.execPath, [path, ...args], { encoding: 'utf8', timeout: 15_000 });
+    return spawnSync(process.execPath, [path, ...args], { encoding: 'utf8', timeout: 45_000 });
   }
 
   start(program: Program, args: readonly string[] = [], options: StartOptions = {}): Running {
