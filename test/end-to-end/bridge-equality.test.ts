@@ -136,7 +136,6 @@ const TRIALS: readonly Trial[] = [
 for (const { name, text, app, comesAndGoes, classed, root, showsState, options, exact } of TRIALS)
   describe(`${name}, bridged`, function () {
     this.slow(20_000);
-    this.timeout(60_000);
     const stage = theatre();
     const random = new Random(11);
     let twins: BridgeTwins;

@@ -31,7 +31,6 @@ type Facts = ReturnType<typeof factsOf>;
 
 inBothModes('rebalancing', function (worker_execution_mode) {
   this.slow(4000);
-  this.timeout(60_000);
   const stage = theatre();
   /** What each target showed from its first page on. */
   const shown: readonly Facts[][] = KEYS.map(() => []);
