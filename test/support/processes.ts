@@ -266,6 +266,9 @@ process.once('exit', () => {
   }
 });
 
+// A run that is cut short ends here in order, too: mocha's workers know nothing of signals.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
+
 /** A theatre for the suite that calls it; emptied after it, and when the test run is cut short. */
 export function theatre(): Theatre {
   const made = new Theatre();
