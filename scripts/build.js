@@ -1,6 +1,7 @@
 // Builds dist/: the TypeScript, the WebAssembly kernel, and the data files beside them.
 import { execFileSync } from 'node:child_process';
 import { chmodSync, cpSync, existsSync, mkdirSync, statSync } from 'node:fs';
+import { prune } from './prune.js';
 
 const run = (bin, ...args) => execFileSync(`node_modules/.bin/${bin}`, args, { stdio: 'inherit' });
 
@@ -8,6 +9,8 @@ const KERNEL = 'src/exposition/kernel/assembly/index.ts';
 const WASM = 'dist/exposition/kernel/kernel.wasm';
 const isFresh = existsSync(WASM) && statSync(WASM).mtimeMs > statSync(KERNEL).mtimeMs;
 
+prune('dist', 'src');
+prune('dist-test', 'test');
 run('tsc', '-b', 'src');
 mkdirSync('dist/exposition/kernel', { recursive: true });
 if (!isFresh)

@@ -24,6 +24,13 @@ describe('loadCatalogues', () => {
       for (const name of families.keys()) expect(name).to.match(new RegExp(`^${app}_`));
   });
 
+  it('gives the same built-in catalogue each time', () => {
+    const catalogues = loadCatalogues();
+    const [ads] = catalogues.values();
+    expect(catalogues.get('ads')).to.equal(ads);
+    expect(catalogues.get('none')).to.equal(undefined);
+  });
+
   it('adds the applications of the user', () => {
     const catalogues = loadCatalogues([own('own.toml', 'my_app')]);
     expect([...catalogues.keys()]).to.deep.equal([...BUILT_IN_APPS, 'my_app']);

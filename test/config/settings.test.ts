@@ -136,9 +136,9 @@ describe('settings', () => {
       ));
 
   const zones = [
-    ['Europe/Berln', ', the nearest known one is "Europe/Berlin"'],
-    ['europe/londn', ', the nearest known one is "Europe/London"'],
-    ['UTCC', ', the nearest known one is "UTC"'],
+    ['Europe/Berln', ' (did you mean "Europe/Berlin"?)'],
+    ['europe/londn', ' (did you mean "Europe/London"?)'],
+    ['UTCC', ' (did you mean "UTC"?)'],
     ['Mars/Olympus', ''],
   ] as const;
   for (const [zone, near] of zones)
@@ -146,11 +146,11 @@ describe('settings', () => {
       ['', ''],
       ['[[targets]]\napp = "ads"\nserver_key = "1"\n', 'targets[0].'],
     ] as const)
-      it(`${path}publisher_time_zone is told of ${zone}${near}`, () =>
+      it(`${path}publisher_time_zone refuses ${zone}${near}`, () =>
         expect(
           faultMessage('CONFIG_INVALID', () => load(`${head}publisher_time_zone = "${zone}"`)),
         ).to.equal(
-          `c.toml:${head.split('\n').length}:23: ${path}publisher_time_zone: found "${zone}", allowed is ` +
-            `the IANA name of a time zone such as "Europe/London", or ""${near}`,
+          `c.toml:${head.split('\n').length}:23: ${path}publisher_time_zone: found "${zone}"${near}, allowed: ` +
+            `the IANA name of a time zone such as "Europe/London", or ""`,
         ));
 });

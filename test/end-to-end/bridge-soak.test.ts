@@ -4,7 +4,7 @@ import { runClean } from '../support/bench-script.js';
 const SECONDS = '12';
 
 describe('a bridged component that lives and goes wrong at random', function () {
-  this.timeout(90_000);
+  this.timeout(180_000);
 
   for (const seed of ['1', '2'])
     it(`shows no wrong value and is back in time (seed ${seed})`, () =>

@@ -49,7 +49,6 @@ const addressesIn = (text: string): readonly Address[] =>
 
 describe('npm run demo', function () {
   this.slow(8000);
-  this.timeout(60_000);
   const stage = theatre();
 
   /** A demo that has said what to try. */

@@ -11,7 +11,6 @@ const namesOf = (series: ReadonlyMap<string, string>): Set<string> =>
 
 describe('a publisher in another language', function () {
   this.slow(15_000);
-  this.timeout(40_000);
   const stage = theatre();
   const exporterOf = (app: string, key: string) =>
     stage.exporter({ app, server_keys: [key] }).url();
@@ -60,13 +59,14 @@ describe('a publisher in another language', function () {
   });
 
   it('in Python, with its standard library alone: the same', async () => {
+    // Before its publisher: what comes and goes there is not to be missed.
+    const url = await exporterOf('example', 'py');
     const program = stage.command([
       'python3',
       join(PROJECT, 'examples/python/example.py'),
       ...['--server-key', 'py', '--context-id', stage.contextId, '--root', 'h.1.example'],
     ]);
     await program.line(/ready/);
-    const url = await exporterOf('example', 'py');
     const worker = (page: ReadonlyMap<string, string>) => namesOf(page).has('example_worker_pid');
     const series = await pageWith(url, worker, 'an object that was added is on the page');
     expect(namesOf(series)).to.include.members([

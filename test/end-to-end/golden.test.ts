@@ -1,5 +1,5 @@
-// Compares whole pages with recorded ones. `UPDATE_GOLDEN=1 npx mocha` writes test/golden/ anew:
-// look at the difference before it is committed.
+// Compares whole pages with recorded ones. UPDATE_GOLDEN=1 writes test/golden/ anew: look at the
+// difference before it is committed.
 import { expect } from 'chai';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ describe('the page of a simulated application', function () {
   for (const [index, app] of ['ads', 'adh', 'ats'].entries())
     it(`equals test/golden/${app}.prom`, async () => {
       const key = String(index + 1);
-      await stage.simulate(
+      stage.simulate(
         ...['--app', app, '--server-key', key, '--root', `golden.1.${app}`],
         ...['--objects', '40', '--rate', '0', '--seed', '42'],
       );

@@ -48,8 +48,9 @@ export const pageWith = (
 ): Promise<ReadonlyMap<string, string>> =>
   eventually(what, async () => {
     const { status, body } = await scrape(url);
+    if (status !== 200) return undefined;
     const series = seriesOf(body);
-    return status === 200 && isRight(series) ? series : undefined;
+    return isRight(series) ? series : undefined;
   });
 
 export type Labels = Readonly<Record<string, string>>;

@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { Publisher } from '#app/native/publisher/publisher.js';
 import { inBothModes } from '../support/modes.js';
 import { eventually, theatre } from '../support/processes.js';
+import { targets } from '../specification/shop.js';
 import { pageWith, readyPage, samplesOf, scrape, seriesOf } from './page.js';
 
 const SALES = 'shop_shop_sales_total{"object":"@root"}';
@@ -21,7 +22,16 @@ const shop = (serverKey: string, sales: number, steps: readonly object[] = []) =
 inBothModes('a publisher that comes and goes', function (worker_execution_mode) {
   this.slow(4000);
   const stage = theatre();
-  const exporter = (key: string, settings: Readonly<Record<string, unknown>> = {}) =>
+  const KEYS = Array.from({ length: 8 }, (_, index) => String(index + 1));
+  let exporterUrl = '';
+  before(async () => {
+    const tables = targets(...KEYS.map((server_key) => ({ app: 'shop', server_key })));
+    const config = stage.config({ worker_execution_mode }, tables);
+    exporterUrl = await stage.start('exporter', ['--config', config]).url();
+  });
+  /** Where the page of a server key is. */
+  const exporter = (key: string): string => `${exporterUrl}?server_key=${key}`;
+  const another = (key: string, settings: Readonly<Record<string, unknown>> = {}) =>
     stage.exporter({ app: 'shop', server_keys: [key], worker_execution_mode, ...settings }).url();
   const unready = (url: string, reason: RegExp) =>
     eventually(`503, waiting on ${reason.source}`, async () => {
@@ -31,13 +41,13 @@ inBothModes('a publisher that comes and goes', function (worker_execution_mode) 
   const sales = async (url: string) => seriesOf(await readyPage(url)).get(SALES);
 
   it('may start after the exporter', async () => {
-    const url = await exporter('1');
+    const url = exporter('1');
     const { status, body } = await scrape(url);
     expect(status).to.equal(503);
     expect(body).to.match(
       /^scrape not ready: objects 0\/0 synced, variables 0\/0 synced, waiting on a root of application shop, server key 1: .+\n$/,
     );
-    await stage.play(shop('1', 10));
+    stage.play(shop('1', 10));
     expect(await sales(url)).to.equal('10');
   });
 
@@ -49,7 +59,7 @@ inBothModes('a publisher that comes and goes', function (worker_execution_mode) 
       publisher.addVariable(root, 'delay', 'histogram', { schema: [1] });
       publisher.addVariable(root, 'size', 'summary', { schema: [0.5] });
       publisher.place();
-      const series = seriesOf(await readyPage(await exporter('h')));
+      const series = seriesOf(await readyPage(await another('h')));
       const shown = [...series].filter(([key]) => key.startsWith('shop_'));
       expect(Object.fromEntries(shown)).to.deep.equal({
         'shop_shop_delay_bucket{"le":"1","object":"@root"}': '0',
@@ -66,8 +76,8 @@ inBothModes('a publisher that comes and goes', function (worker_execution_mode) 
   });
 
   it('may close and come back: not ready with the reason, then ready by itself', async () => {
-    const publisher = await stage.play(shop('2', 20));
-    const url = await exporter('2');
+    const publisher = await stage.player(shop('2', 20));
+    const url = exporter('2');
     expect(await sales(url)).to.equal('20');
     expect(await publisher.stop()).to.deep.equal({ status: 0, signal: null });
     expect(stage.segments().filter((name) => name.endsWith('.2'))).to.deep.equal([]);
@@ -75,26 +85,26 @@ inBothModes('a publisher that comes and goes', function (worker_execution_mode) 
       url,
       /waiting on a root of application shop, server key 2: .*(closed|no segment)/,
     );
-    await stage.play(shop('2', 21));
+    stage.play(shop('2', 21));
     expect(await sales(url)).to.equal('21');
   });
 
   it('may be killed: not ready with the reason, then ready by itself', async () => {
-    const publisher = await stage.play(shop('3', 30));
-    const url = await exporter('3');
+    const publisher = await stage.player(shop('3', 30));
+    const url = exporter('3');
     expect(await sales(url)).to.equal('30');
     expect(await publisher.stop('SIGKILL')).to.deep.equal({ status: null, signal: 'SIGKILL' });
     await unready(
       url,
       /waiting on a root of application shop, server key 3: publisher died without closing/,
     );
-    await stage.play(shop('3', 31));
+    stage.play(shop('3', 31));
     expect(await sales(url)).to.equal('31');
   });
 
   it('may be stopped: served for a while, then not ready with the reason, then ready by itself', async () => {
-    const publisher = await stage.play(shop('s', 35));
-    const url = await exporter('s', { stalled_after_seconds: 1 });
+    const publisher = await stage.player(shop('s', 35));
+    const url = await another('s', { stalled_after_seconds: 1 });
     expect(await sales(url)).to.equal('35');
     publisher.signal('SIGSTOP');
     try {
@@ -114,11 +124,11 @@ inBothModes('a publisher that comes and goes', function (worker_execution_mode) 
   });
 
   it('is killed and replaced between two scrapes: no old value under the new name', async () => {
-    const publisher = await stage.play(shop('4', 40));
-    const url = await exporter('4');
+    const publisher = await stage.player(shop('4', 40));
+    const url = exporter('4');
     expect(await sales(url)).to.equal('40');
     await publisher.stop('SIGKILL');
-    await stage.play(shop('4', 41));
+    stage.play(shop('4', 41));
     expect(await sales(url)).to.equal('41');
   });
 
@@ -140,9 +150,9 @@ inBothModes('a publisher that comes and goes', function (worker_execution_mode) 
       const { objects, ...scenario } = shop('9', first, steps);
       return { ...scenario, objects: [...objects, ...tills.slice(-3).map(till)], repeat: true };
     };
-    const url = await exporter('9', { render_min_interval_ms: 0 });
+    const url = await another('9', { render_min_interval_ms: 0 });
     for (const first of [100, 200]) {
-      const publisher = await stage.play(churning(first));
+      const publisher = await stage.player(churning(first));
       const seen = new Set<number>();
       await eventually(`all tills from ${first} on`, async () => {
         const { status, body } = await scrape(url);
@@ -161,7 +171,7 @@ inBothModes('a publisher that comes and goes', function (worker_execution_mode) 
   });
 
   it('keeps others off its key: a second publisher ends with status 4', async () => {
-    const publisher = await stage.play(shop('5', 50));
+    const publisher = await stage.player(shop('5', 50));
     const second = stage.start('simulator', [
       '--context-id',
       stage.contextId,
@@ -177,31 +187,31 @@ inBothModes('a publisher that comes and goes', function (worker_execution_mode) 
     expect(stage.segments().filter((name) => name.includes('.pool.5'))).to.deep.equal([
       `${stage.contextId}.pool.5`,
     ]);
-    expect(await sales(await exporter('5'))).to.equal('50');
+    expect(await sales(exporter('5'))).to.equal('50');
   });
 
   it('ends cleanly at a step that says so, and leaves no segment', async () => {
     const steps = [{ after_ms: 50, exit: 'clean' }];
-    const publisher = await stage.play(shop('6', 60, steps));
+    const publisher = await stage.player(shop('6', 60, steps));
     expect(await publisher.ended).to.deep.equal({ status: 0, signal: null });
     expect(stage.segments().filter((name) => name.includes('.pool.6'))).to.deep.equal([]);
   });
 
   it('is killed on the spot at a step that says so, and leaves its segment', async () => {
     const steps = [{ after_ms: 50, exit: 'kill' }];
-    const publisher = await stage.play(shop('7', 70, steps));
+    const publisher = await stage.player(shop('7', 70, steps));
     expect(await publisher.ended).to.deep.equal({ status: null, signal: 'SIGKILL' });
     const left = stage.segments().filter((name) => name.includes('.pool.7'));
     expect(left).to.deep.equal([`${stage.contextId}.pool.7`]);
-    const { status, body } = await scrape(await exporter('7'));
+    const { status, body } = await scrape(await another('7'));
     expect(status).to.equal(503);
     expect(body).to.contain('waiting on a root of application shop, server key 7: ');
   });
 
   it('repeats its steps when the scenario says so', async () => {
     const set = (value: number) => ({ after_ms: 100, set: { 'h.1.shop': { sales: value } } });
-    await stage.play({ ...shop('8', 0, [set(81), set(82)]), repeat: true });
-    const url = await exporter('8');
+    stage.play({ ...shop('8', 0, [set(81), set(82)]), repeat: true });
+    const url = exporter('8');
     const seen: string[] = [];
     await eventually('81, 82 and 81 again', async () => {
       const value = await sales(url);

@@ -38,7 +38,7 @@ inBothModes('the tree of a real ADH 3.8', function (worker_execution_mode) {
     let page = '';
 
     before(async () => {
-      await stage.play(RECORDED);
+      stage.play(RECORDED);
       exporter = stage.exporter(
         { app: 'ads', worker_execution_mode },
         '--app',
@@ -91,7 +91,7 @@ inBothModes('the tree of a real ADH 3.8', function (worker_execution_mode) {
 
     before(async () => {
       const text = readFileSync(RECORDED, 'utf8').replaceAll(`"${ROOT}`, `"${root}`);
-      await stage.play(stage.write('renamed.json', text), '--server-key', '81');
+      stage.play(stage.write('renamed.json', text), '--server-key', '81');
       const exporter = stage.exporter({ app: APP, server_keys: ['81'], worker_execution_mode });
       page = await readyPage(await exporter.url());
     });

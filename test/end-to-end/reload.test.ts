@@ -14,9 +14,9 @@ describe('SIGHUP', function () {
   this.slow(5000);
   const stage = theatre();
   const KEYS = ['1', '2', '3'];
-  before(async () => {
+  before(() => {
     for (const key of KEYS)
-      await stage.play({
+      stage.play({
         context_id: stage.contextId,
         server_key: key,
         objects: [
@@ -199,6 +199,6 @@ describe('SIGHUP', function () {
         '?server_key=2 2',
       ]);
       expect(await exporter.stop()).to.deep.equal({ status: 0, signal: null });
-    }).timeout(30_000);
+    });
   });
 });

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { fileURLToPath } from 'node:url';
 import { theatre } from '../support/processes.js';
+import type { Published } from '../support/published.js';
 import {
   applicationPart,
   pageWith,
@@ -60,7 +61,7 @@ describe('a scenario of all value types', function () {
     let page = '';
     before(async () => {
       const objects = [{ id: ROOT, class: 'Shop', variables: types }];
-      await stage.play({ server_key: '1', objects });
+      stage.play({ server_key: '1', objects });
       page = await readyPage(await stage.exporter({ app: 'shop', server_keys: ['1'] }).url());
     });
 
@@ -109,8 +110,8 @@ describe('a scenario of all value types', function () {
   });
 
   describe('whose first sync takes a while', () => {
-    const WAIT_MS = 800;
     let url = '';
+    let publisher: Published;
     before(async () => {
       const exporter = stage.exporter({
         app: 'shop',
@@ -118,20 +119,13 @@ describe('a scenario of all value types', function () {
         render_min_interval_ms: 0,
       });
       url = await exporter.url();
-      await stage.play({
+      publisher = stage.play({
         server_key: '2',
         objects: [
           { id: ROOT, class: 'Shop', variables: { open: { type: 'bool', value: true } } },
           till('a', 5),
           till('b'),
           { ...till('c', 7), synced: false },
-        ],
-        steps: [
-          { after_ms: WAIT_MS, set: { [`${ROOT}.b`]: { sales: 6 } } },
-          { after_ms: WAIT_MS, sync: [`${ROOT}.c`] },
-          { after_ms: WAIT_MS, add: [till('late')] },
-          { after_ms: WAIT_MS, set: { [`${ROOT}.late`]: { sales: 8 } }, remove: [`${ROOT}.a`] },
-          { after_ms: WAIT_MS, add: [till('a', 50)], set: { [`${ROOT}.b`]: { sales: 60 } } },
         ],
       });
     });
@@ -148,10 +142,13 @@ describe('a scenario of all value types', function () {
       expect(own.body).to.match(/^shm_exporter_internal_target_pending_sync_items\{[^}]*\} 2$/m);
     });
 
-    it('counts what was synced meanwhile', () =>
-      unready(url, /objects 3\/4 synced, variables 4\/4 synced, waiting on .*h\.1\.shop\.c/));
+    it('counts what was synced meanwhile', async () => {
+      publisher.go({ set: { [`${ROOT}.b`]: { sales: 6 } } });
+      await unready(url, /objects 3\/4 synced, variables 4\/4 synced, waiting on .*h\.1\.shop\.c/);
+    });
 
     it('answers 200 after that, with readiness in the page (spec 3)', async () => {
+      publisher.go({ sync: [`${ROOT}.c`] });
       const found = seriesOf(await readyPage(url));
       expect(found.get('shm_exporter_internal_target_ready{}')).to.equal('1');
       expect(found.get('shm_exporter_internal_target_initial_sync_complete{}')).to.equal('1');
@@ -163,17 +160,21 @@ describe('a scenario of all value types', function () {
     it('stays ready when late objects appear, and adds them once synced (spec 3)', async () => {
       const pending = 'shm_exporter_internal_target_pending_sync_items{}';
       const late = series('shop_till_sales_total', `${ROOT}.late`);
+      publisher.go({ add: [till('late')] });
       const before = await pageWith(url, (found) => found.get(pending) === '1', 'a late variable');
       expect(before.has(late)).to.be.false;
       expect(before.get('shm_exporter_internal_target_ready{}')).to.equal('1');
+      publisher.go({ set: { [`${ROOT}.late`]: { sales: 8 } } });
       const after = await pageWith(url, (found) => found.has(late), 'the late variable is there');
       expect(after.get(late)).to.equal('8');
     });
 
     it('ends the series of a removed object, and gives a reused name its new value', async () => {
       const removed = series('shop_till_sales_total', `${ROOT}.a`);
+      publisher.go({ remove: [`${ROOT}.a`] });
       const without = await pageWith(url, (found) => !found.has(removed), 'the object is gone');
       expect(without.get(series('shop_till_sales_total', `${ROOT}.c`))).to.equal('7');
+      publisher.go({ add: [till('a', 50)], set: { [`${ROOT}.b`]: { sales: 60 } } });
       const again = await pageWith(url, (found) => found.has(removed), 'the object is back');
       expect(again.get(removed)).to.equal('50');
       expect(again.get(series('shop_till_sales_total', `${ROOT}.b`))).to.equal('60');
@@ -182,9 +183,8 @@ describe('a scenario of all value types', function () {
 
   it('follows the state of an object', async () => {
     const root = 'h.1.adh';
-    // Before its publisher: the first state is not to be missed.
     const url = await stage.exporter({ app: 'adh', server_keys: ['3'] }).url();
-    await stage.play({
+    const publisher = stage.play({
       server_key: '3',
       objects: [
         {
@@ -193,7 +193,6 @@ describe('a scenario of all value types', function () {
           variables: { processID: { type: 'u64', value: 1 } },
         },
       ],
-      steps: [{ after_ms: 1500, state: { [root]: 'auto_recovery' } }],
     });
     const states = (found: ReadonlyMap<string, string>) =>
       [...found].flatMap(([key, value]) =>
@@ -203,6 +202,7 @@ describe('a scenario of all value types', function () {
       `adh_process_object_state{"adh_process_object_state":"${state}"}`,
     ];
     expect(states(seriesOf(await readyPage(url)))).to.deep.equal(one('normal'));
+    publisher.go({ state: { [root]: 'auto_recovery' } });
     const changed = await pageWith(
       url,
       (found) => states(found)[0] !== one('normal')[0],

@@ -21,11 +21,11 @@ describe('publisher_time_zone', function () {
   const stage = theatre();
   let settings: Readonly<Record<string, unknown>> = {};
 
-  before(async () => {
+  before(() => {
     settings = { catalogue_files: [stage.write('shop.toml', CATALOGUE)] };
     const time = { type: 'string', value: 'Thu Nov 19 08:00:00 2026' };
     for (const key of ['1', '2'])
-      await stage.play({
+      stage.play({
         server_key: key,
         objects: [{ id: `h.${key}.shop`, class: 'Shop', variables: { time } }],
       });

@@ -8,7 +8,7 @@ describe('shm_simulator', function () {
   const stage = theatre();
 
   it('publishes as many objects as --objects allows', async () => {
-    const simulator = await stage.simulate(
+    const simulator = await stage.simulator(
       '--server-key',
       '1',
       '--objects',

@@ -13,9 +13,9 @@ describe('the command line', function () {
   this.slow(3000);
   const stage = theatre();
 
-  before(async () => {
+  before(() => {
     const objects = [...shop('h.1.shop', 1), ...shop('h.2.shop', 2), ...shop('h.1.bank', 3)];
-    await stage.play({ server_key: '1', objects });
+    stage.play({ server_key: '1', objects });
   });
 
   describe('over a file that says otherwise', () => {
@@ -121,7 +121,7 @@ describe('the command line', function () {
     let url = '';
 
     before(async () => {
-      await stage.play({ server_key: '2', objects: shop('h.9.bank', 9) });
+      stage.play({ server_key: '2', objects: shop('h.9.bank', 9) });
       const file = stage.write(
         'targets.txt',
         'target app=shop server_key=1\ntarget app=bank server_key=2\n',

@@ -17,14 +17,14 @@ inBothModes('the highlighted variable', function (worker_execution_mode) {
   const exporter = (settings: Readonly<Record<string, unknown>>) =>
     stage.exporter({ app: 'shop', server_keys: ['1'], worker_execution_mode, ...settings });
 
-  before(async () => {
+  before(() => {
     const name = { of: { type: 'string', value: 'Corner' } };
     const text = { id: 'h.4.shop.name', parent: 'h.4.shop', class: 'Name', variables: name };
     const sales = (value: number) => ({
       after_ms: 100,
       set: { 'h.1.shop.till': { sales: value } },
     });
-    await stage.play({
+    stage.play({
       server_key: '1',
       objects: shop('h.1.shop', 1),
       steps: [sales(11), sales(12)],
@@ -32,11 +32,8 @@ inBothModes('the highlighted variable', function (worker_execution_mode) {
     });
     const tree = (number: number) =>
       number === 4 ? [...shop('h.4.shop', 4), text] : shop(`h.${number}.shop`, number);
-    await Promise.all(
-      [2, 3, 4, 5, 6].map((number) =>
-        stage.play({ server_key: String(number), objects: tree(number) }),
-      ),
-    );
+    for (const number of [2, 3, 4, 5, 6])
+      stage.play({ server_key: String(number), objects: tree(number) });
   });
 
   shows('2.1 variable', () => {

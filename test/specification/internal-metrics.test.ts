@@ -26,7 +26,7 @@ inBothModes('the internal metrics', function (worker_execution_mode) {
   before(async () => {
     startedMs = performance.now();
     // A tree that stands still: nothing is refreshed but by scrapes.
-    await stage.play({ server_key: '1', objects: shop('h.1.shop', 1) });
+    stage.play({ server_key: '1', objects: shop('h.1.shop', 1) });
     url = await stage.exporter({ app: 'shop', server_keys: ['1'], worker_execution_mode }).url();
     pages.push(await readyPage(url));
     for (let scrapes = 0; scrapes < 4; scrapes++) pages.push((await scrape(url)).body);

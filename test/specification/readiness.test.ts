@@ -1,13 +1,11 @@
 import { expect } from 'chai';
-import { readyPage, scrape } from '../end-to-end/page.js';
+import { readyPage, scrape, unready } from '../end-to-end/page.js';
 import type { Reply } from '../end-to-end/page.js';
 import { inBothModes } from '../support/modes.js';
-import { delay, eventually, theatre } from '../support/processes.js';
+import { eventually, theatre } from '../support/processes.js';
+import type { Published } from '../support/published.js';
 import { aside, application, internal, shop, shopSeries } from './shop.js';
 import { shows } from './shows.js';
-
-/** Between two steps of the scenario: enough to look twice at each. */
-const STEP_MS = 700;
 
 inBothModes('the readiness of a target', function (worker_execution_mode) {
   this.slow(3000);
@@ -17,6 +15,7 @@ inBothModes('the readiness of a target', function (worker_execution_mode) {
   const PENDING = 'internal_target_pending_sync_items';
   const labels = '{"app":"shop","server_key":"1"}';
   let url = '';
+  let publisher: Published;
   /** What an unready target says of itself beside its 503. */
   let before503: Reply;
   let beside: ReadonlyMap<string, string>;
@@ -31,23 +30,19 @@ inBothModes('the readiness of a target', function (worker_execution_mode) {
   });
 
   before(async () => {
-    // Before its publisher: the first steps of the scenario are not to be missed.
     url = await stage.exporter({ app: 'shop', server_keys: ['1'], worker_execution_mode }).url();
-    await stage.play({
+    publisher = stage.play({
       server_key: '1',
       objects: [...shop('h.1.shop', 1), child('left'), { ...child('right', 5), synced: false }],
-      steps: [
-        { after_ms: STEP_MS, set: { 'h.1.shop.left': { books: 7 } } },
-        { after_ms: STEP_MS, sync: ['h.1.shop.right'] },
-        { after_ms: STEP_MS, add: [child('late')] },
-        { after_ms: STEP_MS, set: { 'h.1.shop.late': { books: 9 } } },
-      ],
     });
     before503 = await eventually('the counts of the whole tree', async () => {
       const reply = await scrape(url);
       return reply.body.includes('objects 4/5') ? reply : undefined;
     });
     beside = await aside(url);
+    publisher.go({ set: { 'h.1.shop.left': { books: 7 } } });
+    await unready(url, /objects 4\/5 synced, variables 5\/5 synced/);
+    publisher.go({ sync: ['h.1.shop.right'] });
     first = await readyPage(url);
   });
 
@@ -108,16 +103,17 @@ inBothModes('the readiness of a target', function (worker_execution_mode) {
     it('stays ready when a child appears, and adds its metrics once they are synced', async () => {
       const late = 'shop_shelf_books{"object":"late"}';
       const statuses = new Set<number>();
+      publisher.go({ add: [child('late')] });
       let wasPending = false;
       const page = await eventually('the late series', async () => {
         const { status, body } = await scrape(url);
         statuses.add(status);
         if (internal(body, PENDING) > 0) {
-          wasPending = true;
           expect(internal(body, READY)).to.equal(1);
           expect(application(body)).to.deep.equal(application(first));
+          if (!wasPending) publisher.go({ set: { 'h.1.shop.late': { books: 9 } } });
+          wasPending = true;
         }
-        await delay(20);
         return late in application(body) ? body : undefined;
       });
       expect(wasPending, 'it was seen while it was not synced').to.be.true;

@@ -31,7 +31,6 @@ type Facts = ReturnType<typeof factsOf>;
 
 inBothModes('rebalancing', function (worker_execution_mode) {
   this.slow(4000);
-  this.timeout(60_000);
   const stage = theatre();
   /** What each target showed from its first page on. */
   const shown: readonly Facts[][] = KEYS.map(() => []);
@@ -63,7 +62,7 @@ inBothModes('rebalancing', function (worker_execution_mode) {
 
   before(async () => {
     const tree = ['--app', 'ads', '--objects', '600', '--rate', '40', '--change-fraction', '0.3'];
-    await Promise.all(KEYS.map((key) => stage.simulate(...tree, '--server-key', key)));
+    await Promise.all(KEYS.map((key) => stage.simulator(...tree, '--server-key', key)));
     moving = exporter({ worker_rebalance_enabled: true });
     const url = await moving.url();
     for (const key of KEYS) await readyPage(`${url}?server_key=${key}`);

@@ -48,12 +48,12 @@ inBothModes('renders', function (worker_execution_mode) {
     expect(values.length).to.be.at.least(tookMs / (2 * spacingMs));
   };
 
-  before(async () => {
+  before(() => {
     const steps = Array.from({ length: 3000 }, (_, index) => ({
       after_ms: UPDATE_MS,
       set: { 'h.1.shop': { count: index + 2 } },
     }));
-    await stage.play({ server_key: '1', objects: [root(1)], steps, repeat: true });
+    stage.play({ server_key: '1', objects: [root(1)], steps, repeat: true });
   });
 
   shows('1.9', () => {

@@ -16,12 +16,10 @@ inBothModes('routing', function (worker_execution_mode) {
 
   before(async () => {
     const unsynced = { id: 'h.6.shop', class: 'Shop', synced: false, variables: {} };
-    await Promise.all([
-      stage.play({ server_key: '1', objects: shop('h.1.shop', 1) }),
-      stage.play({ server_key: '2', objects: shop('h.1.shop', 2) }),
-      stage.play({ server_key: '3', objects: shop('h.3.bank', 3) }),
-      stage.play({ server_key: '6', objects: [unsynced] }),
-    ]);
+    stage.play({ server_key: '1', objects: shop('h.1.shop', 1) });
+    stage.play({ server_key: '2', objects: shop('h.1.shop', 2) });
+    stage.play({ server_key: '3', objects: shop('h.3.bank', 3) });
+    stage.play({ server_key: '6', objects: [unsynced] });
     const tables = targets(...['1', '2', '6'].map((server_key) => ({ app: 'shop', server_key })), {
       app: 'bank',
       server_key: '3',

@@ -73,7 +73,7 @@ inBothModes('metric scopes', function (worker_execution_mode) {
   const scoped = async (scope: string) => scrape(`${url}/${scope}`);
 
   before(async () => {
-    await stage.play({ server_key: '1', objects: TREE });
+    stage.play({ server_key: '1', objects: TREE });
     file = config('shop_shop_count');
     running = stage.start('exporter', ['--config', file]);
     url = await running.url();
@@ -214,7 +214,7 @@ describe('the scopes of a file', function () {
     let url = '';
     before(async () => {
       for (const key of ['1', '2'])
-        await stage.play({ server_key: key, objects: shop('h.1.shop', Number(key)) });
+        stage.play({ server_key: key, objects: shop('h.1.shop', Number(key)) });
       const tables = targets(...['1', '2'].map((server_key) => ({ app: 'shop', server_key })), {
         app: 'bank',
         server_key: '1',

@@ -14,11 +14,9 @@ describe('the targets of a file', function () {
   before(async () => {
     const shops = [1, 2].flatMap((number) => shop(`h.${number}.shop`, number));
     const simulated = ['--app', 'ads', '--objects', '40', '--rate', '0'];
-    await Promise.all([
-      ...['1', '2', '3'].map((key) => stage.play({ server_key: key, objects: shops })),
-      stage.play({ server_key: '4', objects: shop('h.1.bank', 4) }),
-      ...['11', '12', '13'].map((key) => stage.simulate(...simulated, '--server-key', key)),
-    ]);
+    for (const key of ['1', '2', '3']) stage.play({ server_key: key, objects: shops });
+    stage.play({ server_key: '4', objects: shop('h.1.bank', 4) });
+    for (const key of ['11', '12', '13']) stage.simulate(...simulated, '--server-key', key);
     const tables = targets(
       { app: 'shop', server_key: '1' },
       { app: 'shop', server_key: '2', instance: '2' },

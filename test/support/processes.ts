@@ -5,9 +5,12 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { issueLicense } from '#app/license/issue-license.js';
+import { Published } from './published.js';
 
 export const PROJECT = fileURLToPath(new URL('../../', import.meta.url));
 const SHM = '/dev/shm';
+const HOUR_MS = 3_600_000;
 
 const PROGRAMS = {
   bridge: 'dist/bridge/cli.js',
@@ -28,7 +31,7 @@ export interface Ended {
 export async function eventually<T>(
   what: string,
   probe: () => T | undefined | Promise<T | undefined>,
-  withinMs = 15_000,
+  withinMs = 45_000,
 ): Promise<T> {
   const end = performance.now() + withinMs;
   while (performance.now() < end) {
@@ -131,6 +134,7 @@ export class Theatre {
   /** Made when it is first used: a suite that is not run has no end at which it would go. */
   #folder: string | undefined;
   readonly #running: Running[] = [];
+  readonly #published: Published[] = [];
   #license: string | undefined;
 
   path(name: string): string {
@@ -145,7 +149,7 @@ export class Theatre {
 
   run(program: Program, ...args: readonly string[]): SpawnSyncReturns<string> {
     const path = join(PROJECT, PROGRAMS[program]);
-    return spawnSync(process.execPath, [path, ...args], { encoding: 'utf8', timeout: 15_000 });
+    return spawnSync(process.execPath, [path, ...args], { encoding: 'utf8', timeout: 45_000 });
   }
 
   start(program: Program, args: readonly string[] = [], options: StartOptions = {}): Running {
@@ -164,40 +168,46 @@ export class Theatre {
     return running;
   }
 
-  /** Plays a scenario under this context and waits until it is published. */
-  async play(scenario: object | string, ...args: readonly string[]): Promise<Running> {
-    const file =
-      typeof scenario === 'string'
-        ? scenario
-        : this.write(`scenario-${this.#running.length}.json`, JSON.stringify(scenario));
-    return this.simulate('--scenario', file, ...args);
+  /** Publishes a scenario, or the file of one, under this context. */
+  play(scenario: object | string, ...args: readonly string[]): Published {
+    return this.simulate('--scenario', this.#scenario(scenario), ...args);
   }
 
-  async simulate(...args: readonly string[]): Promise<Running> {
+  /** Publishes a tree with the words of the simulator; no process is needed for it. */
+  simulate(...args: readonly string[]): Published {
+    const published = new Published('--context-id', this.contextId, ...args);
+    this.#published.push(published);
+    return published;
+  }
+
+  /** The simulator itself: for what ends, and for what is too busy to be here. */
+  async simulator(...args: readonly string[]): Promise<Running> {
     const simulator = this.start('simulator', ['--context-id', this.contextId, ...args]);
     await simulator.line(/^ready$/m);
     return simulator;
   }
 
+  /** The simulator with a scenario, once that is published. */
+  player(scenario: object, ...args: readonly string[]): Promise<Running> {
+    return this.simulator('--scenario', this.#scenario(scenario), ...args);
+  }
+
+  #scenario(scenario: object | string): string {
+    if (typeof scenario === 'string') return scenario;
+    return this.write(`scenario-${++count}.json`, JSON.stringify(scenario));
+  }
+
   /** A valid license of the evaluation key, made once. */
   get license(): string {
-    this.#license ??= this.issue('license.json', '--days', '2');
+    this.#license ??= this.issue('license.json', -1, 47);
     return this.#license;
   }
 
-  issue(name: string, ...args: readonly string[]): string {
-    const out = this.path(name);
-    const { status, stderr } = this.run(
-      'license',
-      'issue',
-      '--licensee',
-      'T',
-      '--out',
-      out,
-      ...args,
-    );
-    if (status !== 0) throw new Error(stderr);
-    return out;
+  /** A license of the evaluation key, between two moments in hours from now. */
+  issue(name: string, fromHours: number, toHours: number): string {
+    const at = (hours: number) => new Date(Date.now() + hours * HOUR_MS);
+    const term = { issuedAt: at(fromHours), expiresAt: at(toHours) };
+    return this.write(name, issueLicense({ licensee: 'T', ...term }));
   }
 
   /** A configuration file; what is not given serves HTTP on a free port of this host. */
@@ -241,6 +251,7 @@ export class Theatre {
   }
 
   sweep(): void {
+    for (const each of this.#published.splice(0)) each.close();
     for (const name of this.segments()) rmSync(join(SHM, name), { force: true });
     if (this.#folder !== undefined) rmSync(this.#folder, { recursive: true, force: true });
   }
@@ -254,6 +265,9 @@ process.once('exit', () => {
     each.sweep();
   }
 });
+
+// A run that is cut short ends here in order, too: mocha's workers know nothing of signals.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 
 /** A theatre for the suite that calls it; emptied after it, and when the test run is cut short. */
 export function theatre(): Theatre {

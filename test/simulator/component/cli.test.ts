@@ -124,15 +124,24 @@ describe('shm_simulator --json-port', function () {
     expect(await running.stop()).to.deep.equal({ status: 0, signal: null });
   });
 
-  for (const line of ['fault', 'fault nonsense', 'fault cut now', 'cut', ''])
-    it(`answers the line ${JSON.stringify(line)} with the list of faults`, async () => {
-      const running = start([], 'pipe');
-      const url = await urlOf(running);
-      running.type(line);
-      const [told] = await running.line(/^shm_simulator: allowed: "fault NAME".*$/m);
-      for (const name of [...FAULT_NAMES, 'none']) expect(told).to.include(name);
-      expect((await ask(`${url}/sharedmem`)).status).to.equal(200);
+  describe('with stdin open', () => {
+    let running: Running;
+    let url = '';
+    const lists = () => running.stderr.match(/^shm_simulator: allowed: "fault NAME".*$/gm) ?? [];
+    before(async () => {
+      running = start([], 'pipe');
+      url = await urlOf(running);
     });
+
+    for (const line of ['fault', 'fault nonsense', 'fault cut now', 'cut', ''])
+      it(`answers the line ${JSON.stringify(line)} with the list of faults`, async () => {
+        const known = lists().length;
+        running.type(line);
+        const told = await eventually('a list', () => lists()[known]);
+        for (const name of [...FAULT_NAMES, 'none']) expect(told).to.include(name);
+        expect((await ask(`${url}/sharedmem`)).status).to.equal(200);
+      });
+  });
 
   for (const [what, redirection] of [
     ['closed', '<&-'],

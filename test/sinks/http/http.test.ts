@@ -113,32 +113,6 @@ describe('the HTTP responder', () => {
       });
     });
 
-    it('400 with the text of spec 7 for a scope without enough routing', async () => {
-      const http = await serve([new FakeTarget(), new FakeTarget('adh', ['80'])], { scope });
-      for (const path of [
-        '/metrics/all',
-        '/metrics?scope=all',
-        '/metrics/none',
-        '/metrics/all?app=ads',
-      ])
-        expect(await http.ask(path), path).to.deep.include({
-          status: 400,
-          text: 'scope selected, but target routing still required when multiple targets are configured\n',
-        });
-      expect((await http.ask('/metrics/all?server_key=80')).text).to.contain('server_key="80"');
-      expect((await http.ask('/metrics?scope=demo&server_key=80')).text).not.to.contain(
-        'server_key=',
-      );
-    });
-
-    it('400 when path and query ask for different scopes', async () => {
-      const http = await serve([new FakeTarget()], { scope });
-      expect(await http.ask('/metrics/all?scope=demo')).to.deep.include({
-        status: 400,
-        text: 'the path asks for scope "all", the query for "demo"\n',
-      });
-    });
-
     it('OpenMetrics when it is asked for, scoped or not', async () => {
       const target = new FakeTarget();
       const http = await serve([target], { scope });

@@ -1,0 +1,44 @@
+// Runs the tests, several files at a time, and fails when they leave anything behind.
+// Usage: npm test [-- [mocha's options] [files of dist-test]]; FORBID_PENDING=1 lets nothing be skipped.
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { segmentNames, settledTraces } from './traces.js';
+
+/** Files that wait for processes begin first, so that short ones fill the gaps at the end. */
+const FIRST = [/^end-to-end/, /^specification/, /\bcli\.test/, /^(bridge|native|targets)/];
+const rank = (file) => [...FIRST, /./].findIndex((each) => each.test(file));
+
+const testFiles = () =>
+  readdirSync('dist-test', { recursive: true })
+    .filter((file) => file.endsWith('.test.js'))
+    .sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1))
+    .map((file) => join('dist-test', file));
+
+const given = process.argv.slice(2);
+const files = given.some((each) => each.endsWith('.test.js')) ? [] : testFiles();
+// Much of a test is waiting, so there are more jobs than cores.
+const jobs = String(Math.min(8, 2 * availableParallelism()));
+const words = [
+  'node_modules/mocha/bin/mocha.js',
+  ...['--parallel', '--jobs', jobs, '--reporter', 'scripts/counting-reporter.js'],
+  ...(process.env.FORBID_PENDING ? ['--forbid-pending'] : []),
+  ...files,
+  ...given,
+];
+
+// Where this run keeps its temporary files, and what its processes are known by.
+const folder = mkdtempSync(join(tmpdir(), 'shm-tests-'));
+const before = segmentNames();
+const env = { ...process.env, TMPDIR: folder };
+const mocha = spawn(process.execPath, words, { stdio: 'inherit', env });
+// Ctrl-C reaches mocha as well; this process ends after it.
+process.on('SIGINT', () => undefined);
+
+mocha.once('close', async (status) => {
+  const traces = await settledTraces(folder, before);
+  rmSync(folder, { recursive: true, force: true });
+  for (const trace of traces) console.error(`The tests left ${trace}`);
+  process.exitCode = status === 0 && traces.length > 0 ? 1 : (status ?? 1);
+});
