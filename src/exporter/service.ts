@@ -45,7 +45,7 @@ export interface Surroundings {
 
 /** How often targets are moved to even out the load, how many at once, and from which load on. */
 const REBALANCE_MS = 30_000;
-const MOST_MOVES = 8;
+const MAX_MOVES = 8;
 const LEAST_LOAD = 0.01;
 
 /** A configuration, checked, with what its targets are. */
@@ -102,7 +102,7 @@ export function service(
       }),
     );
     const rebalance$ = interval(REBALANCE_MS).pipe(
-      exhaustMap(() => registry.rebalance(MOST_MOVES, LEAST_LOAD)),
+      exhaustMap(() => registry.rebalance(MAX_MOVES, LEAST_LOAD)),
     );
     const license$ = watchLicense(license.license, () => loadLicense(settings.licenseFile)).pipe(
       tap((status) => {

@@ -4,7 +4,7 @@ import { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
 
 /** Bytes that wait for a reader who is behind. */
-const MOST_WAITING = 1 << 20;
+const MAX_WAITING = 1 << 20;
 
 /**
  * A writer that never blocks, throws or keeps much.
@@ -15,7 +15,7 @@ export function logWriter(stream: Writable, fd: number): (text: string) => void 
   stream.on('error', () => undefined);
   if (stream instanceof Socket)
     return (text) => {
-      if (stream.writableLength < MOST_WAITING) stream.write(text);
+      if (stream.writableLength < MAX_WAITING) stream.write(text);
     };
   return (text) => {
     try {

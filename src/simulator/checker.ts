@@ -3,7 +3,7 @@ import { Fault } from '../errors.js';
 import type { ValueType } from '../model.js';
 import type { ScenarioValue } from './scenario-model.js';
 
-const MOST_TOLD = 50;
+const MAX_TOLD = 50;
 
 export class Checker {
   readonly #from: string;
@@ -15,7 +15,7 @@ export class Checker {
 
   throwIfAny(): void {
     if (this.#problems.length === 0) return;
-    const told = this.#problems.slice(0, MOST_TOLD);
+    const told = this.#problems.slice(0, MAX_TOLD);
     const more = this.#problems.length - told.length;
     const rest = more > 0 ? [`${this.#from}: and ${more} more problems`] : [];
     throw new Fault('SCENARIO_INVALID', [...told, ...rest].join('\n'));

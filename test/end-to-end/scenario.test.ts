@@ -134,7 +134,7 @@ describe('a scenario of all value types', function () {
       const { body, headers } = await unready(url, /objects 3.4/);
       expect(body).to.equal(
         'scrape not ready: objects 3/4 synced, variables 3/4 synced, ' +
-          `waiting on object ${ROOT}.c\n`,
+          `waiting on variable sales of ${ROOT}.b\n`,
       );
       expect(headers['content-type']).to.match(/^text\/plain/);
       const own = await scrape(new URL('/-/metrics', url).href);

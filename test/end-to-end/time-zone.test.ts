@@ -63,6 +63,6 @@ describe('publisher_time_zone', function () {
     const config = stage.config({ ...settings, publisher_time_zone: 'Asia/Tokio' });
     const { status, stderr } = stage.run('exporter', '--config', config);
     expect(status).to.equal(2);
-    expect(stderr).to.contain('found "Asia/Tokio"').and.contain('is "Asia/Tokyo"');
+    expect(stderr).to.contain('found "Asia/Tokio"').and.contain('(did you mean "Asia/Tokyo"?)');
   });
 });

@@ -30,7 +30,7 @@ const DECIMAL = new Set([0x2e, 0x65, 0x45, 0x2b]);
 /** 2^53 has 16 digits. */
 const LEAST_DIGITS = 16;
 /** More than any integer of 64 bits has. */
-const MOST_DIGITS = 20;
+const MAX_DIGITS = 20;
 
 /** Tells strings from the rest, and no more: whether it is JSON at all, the parser says. */
 export class JsonScan {
@@ -87,7 +87,7 @@ export class JsonScan {
   }
 
   #finish(end: number): void {
-    const isLong = this.#digits >= LEAST_DIGITS && this.#digits <= MOST_DIGITS;
+    const isLong = this.#digits >= LEAST_DIGITS && this.#digits <= MAX_DIGITS;
     if (isLong && !this.#isDecimal) {
       this.#longIntegers.push({ start: this.#number, end });
       if (this.#longIntegers.length > this.#bounds.mostLongIntegers)

@@ -25,7 +25,7 @@ export interface Keeping {
 }
 
 /** Unknown type names that are told of; more are only counted. */
-const MOST_TYPES_TOLD = 20;
+const MAX_TYPES_TOLD = 20;
 /** As many restarts in a row are no restarts. */
 const MANY_RESTARTS = 3;
 
@@ -164,7 +164,7 @@ export class ComponentKeeper {
       if (this.#turns.to(oddity, count > 0) && count > 0)
         tell('info', `its tree has ${count} ${oddity.replaceAll('_', ' ')}`);
     for (const name of unknownTypes) {
-      if (this.#typesTold.has(name) || this.#typesTold.size >= MOST_TYPES_TOLD) continue;
+      if (this.#typesTold.has(name) || this.#typesTold.size >= MAX_TYPES_TOLD) continue;
       this.#typesTold.add(name);
       tell(
         'warning',

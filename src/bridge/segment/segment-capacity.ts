@@ -4,7 +4,7 @@ import type { Capacity } from '../../native/publisher/capacity.js';
 import type { TreeLimits } from '../tree/read-tree.js';
 
 /** Of a file that may have up to 1 GiB; only what is used takes memory. */
-const MOST_RECORDS = 1 << 22;
+const MAX_RECORDS = 1 << 22;
 const TEXT_BYTES = 1 << 26;
 
 /** Every object and variable has a slot and a record, a root one more slot. */
@@ -12,8 +12,8 @@ export function capacityFor({ maxObjects, maxVariables }: TreeLimits): Capacity 
   const nodes = 2 * maxObjects + maxVariables + 256;
   const twice = 2 ** Math.ceil(Math.log2(2 * nodes));
   return {
-    records: Math.min(MOST_RECORDS, Math.max(DEFAULT_CAPACITY.records, twice)),
-    slots: Math.min(MOST_RECORDS, Math.max(DEFAULT_CAPACITY.slots, twice)),
+    records: Math.min(MAX_RECORDS, Math.max(DEFAULT_CAPACITY.records, twice)),
+    slots: Math.min(MAX_RECORDS, Math.max(DEFAULT_CAPACITY.slots, twice)),
     stringBytes: TEXT_BYTES,
     frameBytes: TEXT_BYTES,
   };

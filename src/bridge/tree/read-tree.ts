@@ -20,7 +20,7 @@ export interface TreeLimits {
 }
 
 /** Unknown type names that are remembered from one tree. */
-const MOST_TYPES = 10;
+const MAX_TYPES = 10;
 
 /**
  * The tree that a document shows.
@@ -121,7 +121,7 @@ class Reading implements ComponentTree {
 
   #noteType(name: string): void {
     this.oddities.unknown_types++;
-    if (this.unknownTypes.length < MOST_TYPES && !this.unknownTypes.includes(name))
+    if (this.unknownTypes.length < MAX_TYPES && !this.unknownTypes.includes(name))
       this.unknownTypes.push(name);
   }
 }

@@ -3,7 +3,7 @@ import type { ComponentObject, ComponentTree } from './component-tree.js';
 
 const PROCESS_CLASS = 'ManagedProcess.';
 /** A start time that differs more often in a row is a clock; one that stands still as often is none. */
-const MOST_NEW_TIMES = 3;
+const MAX_NEW_TIMES = 3;
 
 interface Identity {
   readonly processId: unknown;
@@ -54,11 +54,11 @@ export class RestartWatch {
     this.#sameTimes = hasOtherTime ? 0 : this.#sameTimes + 1;
     if (hasOtherTime) this.#newTimes++;
     // A clock that is read twice within its unit seems to stand still, though not for long.
-    else if (!this.isTimeAClock || this.#sameTimes >= MOST_NEW_TIMES) this.#newTimes = 0;
+    else if (!this.isTimeAClock || this.#sameTimes >= MAX_NEW_TIMES) this.#newTimes = 0;
   }
 
   /** Whether `time` was found to be a clock. */
   get isTimeAClock(): boolean {
-    return this.#newTimes > MOST_NEW_TIMES;
+    return this.#newTimes > MAX_NEW_TIMES;
   }
 }

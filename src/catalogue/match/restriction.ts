@@ -3,7 +3,7 @@ import { Fault } from '../../errors.js';
 
 /** Letters, digits, _ and -, bracketed classes of them, each with at most one of + * ? behind. */
 const GRAMMAR = /^(?:(?:[\w-]|\[\^?[\w-]+\])[+*?]?)+$/;
-const MOST_QUANTIFIERS = 2;
+const MAX_QUANTIFIERS = 2;
 /** Two quantifiers cost at most the square of the length, so the length has a bound. */
 const LONGEST_TEXT = 256;
 
@@ -13,11 +13,11 @@ const LONGEST_TEXT = 256;
  */
 export function compileRestriction(source: string): (text: string) => boolean {
   const quantifiers = source.match(/[+*?]/g)?.length ?? 0;
-  if (!GRAMMAR.test(source) || quantifiers > MOST_QUANTIFIERS)
+  if (!GRAMMAR.test(source) || quantifiers > MAX_QUANTIFIERS)
     throw new Fault(
       'CONFIG_INVALID',
       `${JSON.stringify(source)} is not an expression that a label may have, allowed: letters, ` +
-        `digits, _, - and classes such as [0-9], with at most ${MOST_QUANTIFIERS} of + * ?`,
+        `digits, _, - and classes such as [0-9], with at most ${MAX_QUANTIFIERS} of + * ?`,
     );
   const shape = expression(source);
   return (text) => text.length <= LONGEST_TEXT && shape.test(text);

@@ -21,7 +21,7 @@ interface KernelExports {
 
 const WASM_PAGE = 65_536;
 const INITIAL_PAGES = 16;
-const MOST_PAGES = 65_536;
+const MAX_PAGES = 65_536;
 
 let compiled: WebAssembly.Module | undefined;
 const compile = (): WebAssembly.Module =>
@@ -30,7 +30,7 @@ const compile = (): WebAssembly.Module =>
 /** Shared, because its buffers then survive growth and can be sent while a worker renders. */
 function reserve(): WebAssembly.Memory {
   try {
-    return new WebAssembly.Memory({ initial: INITIAL_PAGES, maximum: MOST_PAGES, shared: true });
+    return new WebAssembly.Memory({ initial: INITIAL_PAGES, maximum: MAX_PAGES, shared: true });
   } catch (cause) {
     throw new Fault(
       'NATIVE_FAILED',
@@ -89,7 +89,7 @@ export class Kernel {
     const have = this.#memory.buffer.byteLength / WASM_PAGE;
     // Doubling small memories and adding an eighth to large ones keeps growth rare and waste small.
     const wanted = Math.max(pages, Math.min(have, Math.max(INITIAL_PAGES, have >> 3)));
-    const step = Math.min(wanted, MOST_PAGES - have);
+    const step = Math.min(wanted, MAX_PAGES - have);
     if (step < pages)
       throw new Fault('NATIVE_FAILED', `The text of a partition needs more than 4 GiB of memory`);
     this.#memory.grow(step);

@@ -11,10 +11,10 @@ import type { FamilyFacts, MetricType, Variable } from '../../model.js';
 export const metricPrefix = (app: string): string => `${metricNamePart(app)}_`;
 
 /** Rows and families that are remembered; beyond them they are made anew, which is slower and no harm. */
-const MOST_KNOWN = 20_000;
+const MAX_KNOWN = 20_000;
 
 /** Characters of a publisher's help that are shown. */
-const MOST_HELP = 512;
+const MAX_HELP = 512;
 
 const BASE = { labels: {}, at: '', classId: undefined, where: '' };
 
@@ -35,7 +35,7 @@ export class SelfDescribed {
     const known = this.#rows.get(key);
     if (known !== undefined) return known;
     const row = this.#makeRow(variable);
-    if (this.#rows.size < MOST_KNOWN) this.#rows.set(key, row);
+    if (this.#rows.size < MAX_KNOWN) this.#rows.set(key, row);
     return row;
   }
 
@@ -68,9 +68,9 @@ export class SelfDescribed {
     const help =
       variable.help === ''
         ? `Variable ${variable.name} of objects of class ${variable.object.className}.`
-        : variable.help.slice(0, MOST_HELP);
+        : variable.help.slice(0, MAX_HELP);
     const family = { name, type, unit: variable.unit, help };
-    if (known === undefined && this.#families.size < MOST_KNOWN) this.#families.set(name, family);
+    if (known === undefined && this.#families.size < MAX_KNOWN) this.#families.set(name, family);
     return family;
   }
 }

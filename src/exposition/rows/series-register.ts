@@ -7,9 +7,9 @@ import { WaitingSeries } from './waiting-series.js';
 import type { Waiting } from './waiting-series.js';
 
 /** What one target shows at most: series, families, characters of names and labels. */
-const MOST_SERIES = 2_000_000;
-const MOST_FAMILIES = 10_000;
-const MOST_TEXT = 2 ** 29;
+const MAX_SERIES = 2_000_000;
+const MAX_FAMILIES = 10_000;
+const MAX_TEXT = 2 ** 29;
 /** The metrics of the exporter itself begin with this. */
 const OWN_PREFIX = 'shm_exporter_';
 
@@ -82,9 +82,9 @@ export class SeriesRegister {
 
   /** What a publisher can make a target show is bounded, and our own names are ours. */
   #hasRoomFor(name: string, { text }: Line): boolean {
-    if (name.startsWith(OWN_PREFIX) || this.#text.lines >= MOST_SERIES) return false;
-    if (this.#textLength + text.length > MOST_TEXT) return false;
-    return this.#text.families < MOST_FAMILIES || this.#text.facts(name) !== undefined;
+    if (name.startsWith(OWN_PREFIX) || this.#text.lines >= MAX_SERIES) return false;
+    if (this.#textLength + text.length > MAX_TEXT) return false;
+    return this.#text.families < MAX_FAMILIES || this.#text.facts(name) !== undefined;
   }
 
   /** Whether a series can be shown where the one with the hash `former` is or was. */

@@ -13,7 +13,7 @@ export interface Waiting {
 }
 
 /** Beyond this many they are only counted. */
-const MOST_WAITING = 10_000;
+const MAX_WAITING = 10_000;
 
 const placeOf = (name: string, { owner, sub }: LineKey): string => `${owner} ${sub} ${name}`;
 
@@ -31,7 +31,7 @@ export class WaitingSeries {
   /** Adds one in the place of the one that waits there; one too many is left out. */
   put(next: Waiting): void {
     this.delete(next.facts.name, next.key);
-    if (this.#byPlace.size >= MOST_WAITING) return;
+    if (this.#byPlace.size >= MAX_WAITING) return;
     this.#byPlace.set(placeOf(next.facts.name, next.key), next);
     addTo(this.#byHash, next.hash, next);
     addTo(this.#byFamily, next.facts.name, next);

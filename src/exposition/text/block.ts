@@ -5,7 +5,7 @@ import type { Line } from '../kernel/line-table.js';
 import { TextPiece } from './text-piece.js';
 
 /** About 128 KB of text: smaller pieces cost more to send, larger ones more to render anew. */
-export const MOST_LINES = 1024;
+export const MAX_LINES = 1024;
 
 /** Where a line stands in its family: by owner (an object's or variable's id), then by `sub`. */
 export interface LineKey {

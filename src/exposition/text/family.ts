@@ -1,6 +1,6 @@
 // One metric family: its facts, and its lines in order, in blocks.
 import type { FamilyFacts } from '../../model.js';
-import { Block, MOST_LINES } from './block.js';
+import { Block, MAX_LINES } from './block.js';
 import type { LineKey } from './block.js';
 import type { Kernel } from '../kernel/kernel.js';
 import type { Line } from '../kernel/line-table.js';
@@ -29,7 +29,7 @@ export class Family {
     if (index >= 0) block.remove(index);
     else this.#lines++;
     block.insert(index >= 0 ? index : -1 - index, key, line);
-    if (block.count > MOST_LINES) this.#split(at, block, -1 - index === MOST_LINES);
+    if (block.count > MAX_LINES) this.#split(at, block, -1 - index === MAX_LINES);
   }
 
   remove(key: LineKey): void {
@@ -41,7 +41,7 @@ export class Family {
     this.#lines--;
     const next = this.#blocks[at + 1];
     if (block.count === 0) this.#drop(at);
-    else if (next !== undefined && block.count + next.count < MOST_LINES / 2) {
+    else if (next !== undefined && block.count + next.count < MAX_LINES / 2) {
       next.moveTail(0, block);
       this.#drop(at + 1);
     }
@@ -84,7 +84,7 @@ export class Family {
 
   /** Halves a block, or starts a new one when lines come in order, so that blocks get full. */
   #split(at: number, block: Block, isAppend: boolean): void {
-    block.moveTail(isAppend ? MOST_LINES : MOST_LINES / 2, this.#newBlock(at + 1));
+    block.moveTail(isAppend ? MAX_LINES : MAX_LINES / 2, this.#newBlock(at + 1));
   }
 
   #drop(at: number): void {

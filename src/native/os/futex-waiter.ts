@@ -3,7 +3,7 @@ import { hrtime } from 'node:process';
 import { canWaitOnFutexes, futexWaitAny, futexWake } from './libc.js';
 
 /** Words that one call can wait for, less the waiter's own. */
-const MOST_WORDS = 127;
+const MAX_WORDS = 127;
 /** A call ends after this time at the latest, so that none outlives its reason by much. */
 const LONGEST_WAIT_NS = 5_000_000_000n;
 
@@ -27,7 +27,7 @@ export class FutexWaiter {
 
   /** Waits while `word` is `expected`; returns what ends the wait early. */
   wait(word: Buffer, expected: number, moved: () => void): () => void {
-    if (!this.#isSupported || this.#isClosed || this.#waiting.size >= MOST_WORDS)
+    if (!this.#isSupported || this.#isClosed || this.#waiting.size >= MAX_WORDS)
       return () => undefined;
     const entry: Waiting = { word, expected, moved };
     this.#waiting.add(entry);

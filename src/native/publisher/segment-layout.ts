@@ -24,7 +24,7 @@ export interface SegmentLayout extends Capacity {
 const pages = (bytes: number) => Math.ceil(bytes / PAGE) * PAGE;
 
 /** A mapping can be seen from here only up to this size. */
-const MOST_FILE_BYTES = 2 ** 30 - 1;
+const MAX_FILE_BYTES = 2 ** 30 - 1;
 
 /** @throws RangeError when a capacity is not within what the format, or this publisher, allows */
 export function layOut(capacity: Capacity): SegmentLayout {
@@ -41,7 +41,7 @@ export function layOut(capacity: Capacity): SegmentLayout {
   const words = region(capacity.slots * 4);
   const slotValues = region(capacity.slots * 8);
   const frames = region(capacity.frameBytes);
-  check('as a whole, in bytes,', end, MOST_FILE_BYTES);
+  check('as a whole, in bytes,', end, MAX_FILE_BYTES);
   return {
     ...capacity,
     directories: [directoryA, directoryB],

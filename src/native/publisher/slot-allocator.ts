@@ -1,7 +1,7 @@
 // Slots of a segment on the publisher's side: the one that has been free longest is used first.
 import type { SlotRef } from '../../model.js';
 
-const MOST_INCARNATIONS = 0x7fffffff;
+const MAX_INCARNATIONS = 0x7fffffff;
 /** Freed slots that rest before fresh ones are spared: enough rest, and values stay dense. */
 const RESTING = 64;
 
@@ -35,7 +35,7 @@ export class SlotAllocator {
 
   /** Takes a slot back; returns its next incarnation, which its word must state at once. */
   give({ slot, incarnation }: SlotRef): number {
-    const next = incarnation === MOST_INCARNATIONS ? 1 : incarnation + 1;
+    const next = incarnation === MAX_INCARNATIONS ? 1 : incarnation + 1;
     this.#free.push({ slot, incarnation: next });
     return next;
   }

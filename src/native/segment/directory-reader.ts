@@ -9,7 +9,7 @@ import type { SegmentFile } from '../os/shared-memory.js';
 export const RECORDS_AT_ONCE = 1024;
 const ATTEMPTS = 5;
 /** Bytes of texts and schemas that one directory may make this process keep. */
-const MOST_TEXT_BYTES = 2 ** 28;
+const MAX_TEXT_BYTES = 2 ** 28;
 const NO_SCHEMA: readonly number[] = [];
 
 /** Records that were copied whole, with the strings that they refer to. */
@@ -100,8 +100,8 @@ export class DirectoryReader {
   /** Strings may overlap, so their sum is bounded apart from the region that they lie in. */
   #spend(bytes: number): void {
     this.#textBytes += bytes;
-    if (this.#textBytes > MOST_TEXT_BYTES)
-      throw corrupt(`its strings add up to more than ${MOST_TEXT_BYTES} bytes`);
+    if (this.#textBytes > MAX_TEXT_BYTES)
+      throw corrupt(`its strings add up to more than ${MAX_TEXT_BYTES} bytes`);
   }
 
   #endOf(offset: number, most: number): number {

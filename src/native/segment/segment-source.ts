@@ -9,7 +9,7 @@ import type { DirectoryRecord } from './record-parser.js';
 import { corrupt } from './segment-header.js';
 import type { SegmentHeader } from './segment-header.js';
 import type { SegmentFile } from '../os/shared-memory.js';
-import { MOST_NODES, Tree, isTooDeep } from './tree.js';
+import { MAX_NODES, Tree, isTooDeep } from './tree.js';
 
 /** Of what a directory that took over leaves to be removed: what is looked at and removed at once. */
 const SWEPT_AT_ONCE = 8192;
@@ -126,8 +126,8 @@ export class SegmentSource implements Source {
     this.#lastId = id;
     // A directory that took over repeats what is known.
     if (this.#tree.name(id)) return undefined;
-    if (this.#tree.size >= MOST_NODES)
-      throw corrupt(`it has more than ${MOST_NODES} objects and variables`);
+    if (this.#tree.size >= MAX_NODES)
+      throw corrupt(`it has more than ${MAX_NODES} objects and variables`);
     if (record.kind === 'object') {
       const { parentId } = record;
       const parent = this.#tree.object(parentId);

@@ -42,7 +42,7 @@ export interface ObjectFacts extends SlotRef {
 export type VariableFacts = Omit<VariableNode, 'object' | 'round'>;
 
 /** Live objects and variables a reader keeps at most; beyond it a segment is refused. */
-export const MOST_NODES = 1 << 21;
+export const MAX_NODES = 1 << 21;
 
 export class Tree {
   readonly roots = new Set<ObjectNode>();

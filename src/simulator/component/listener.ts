@@ -6,7 +6,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { Fault, messageOf } from '../../errors.js';
 
 const ADDRESS = '127.0.0.1';
-const MOST_CONNECTIONS = 512;
+const MAX_CONNECTIONS = 512;
 
 interface Listening {
   readonly server: Server;
@@ -79,7 +79,7 @@ export class Listener {
       socket.once('close', () => this.#sockets.delete(socket));
       this.#onConnection(socket);
     });
-    server.maxConnections = MOST_CONNECTIONS;
+    server.maxConnections = MAX_CONNECTIONS;
     return server;
   }
 }

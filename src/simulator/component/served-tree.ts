@@ -28,7 +28,7 @@ interface KeptObject extends ServedObject {
 }
 
 /** Far more than any real tree has, and few enough to walk it by recursion. */
-const MOST_DEPTH = 1000;
+const MAX_DEPTH = 1000;
 
 /** Whether an object is synced is not kept: the vendor's view does not have it. */
 export class ServedTree implements ObjectPublisher {
@@ -121,8 +121,8 @@ export class ServedTree implements ObjectPublisher {
     const siblings = parent === undefined ? this.#roots : above?.children;
     if (siblings === undefined) return { id: 0, name, ref: undefined, parent, asOf: undefined };
     const depth = (above?.depth ?? 0) + 1;
-    if (depth > MOST_DEPTH)
-      throw new RangeError(`Object "${name}" has ${MOST_DEPTH} objects on a path above it already`);
+    if (depth > MAX_DEPTH)
+      throw new RangeError(`Object "${name}" has ${MAX_DEPTH} objects on a path above it already`);
     const id = ++this.#lastId;
     const handle = { id, name, ref: { slot: id, incarnation: 1 }, parent, asOf: undefined };
     const kept: KeptObject = {

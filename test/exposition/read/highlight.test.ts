@@ -9,7 +9,7 @@ import type { FakeObject } from '../../support/fake-source.js';
 import { freshSegments } from '../../support/segments.js';
 
 const ROOT = 'lseg1.bgp59.com.1.ads';
-const MOST_U64 = 18_446_744_073_709_551_615n;
+const MAX_U64 = 18_446_744_073_709_551_615n;
 
 /** A highlight that was told of all of the tree. */
 function bound(source: Source, root: ManagedObject, path: string): Highlight {
@@ -116,7 +116,7 @@ describe('a highlighted variable (spec 2.1 `variable`)', () => {
     });
 
   const scalars = [
-    ['u64', MOST_U64, MOST_U64],
+    ['u64', MAX_U64, MAX_U64],
     ['i64', -9_223_372_036_854_775_808n, -9_223_372_036_854_775_808n],
     ['f64', 0.1, 0.1],
     ['f64', NaN, NaN],
@@ -134,10 +134,10 @@ describe('a highlighted variable (spec 2.1 `variable`)', () => {
 
   it('gives the observations of a histogram and of a summary', () => {
     const { source, root, read } = live('v');
-    const counts = BigUint64Array.of(1n, MOST_U64 - 5n, 2n);
+    const counts = BigUint64Array.of(1n, MAX_U64 - 5n, 2n);
     const histogram = { type: 'histogram', counts, sum: 1 } as const;
     source.addVariable(root, 'v', { type: 'histogram', value: histogram, schema: [1, 2] });
-    expect(read()).to.deep.equal({ path: 'v', value: MOST_U64 - 2n });
+    expect(read()).to.deep.equal({ path: 'v', value: MAX_U64 - 2n });
     const summary = { type: 'summary', count: 7n, sum: 1, values: Float64Array.of(1) } as const;
     source.addVariable(root, 'v', { type: 'summary', value: summary, schema: [0.5] });
     expect(read()).to.deep.equal({ path: 'v', value: 7n });
@@ -304,9 +304,9 @@ describe('a highlighted variable (spec 2.1 `variable`)', () => {
         return [number.read()?.value, text.read()?.text];
       };
       expect(look()).to.deep.equal([undefined, undefined]);
-      sent.set(MOST_U64);
+      sent.set(MAX_U64);
       name.set('Grüße');
-      expect(look()).to.deep.equal([MOST_U64, 'Grüße']);
+      expect(look()).to.deep.equal([MAX_U64, 'Grüße']);
       sent.unset();
       expect(look()).to.deep.equal([undefined, 'Grüße']);
       publisher.removeObject(users);

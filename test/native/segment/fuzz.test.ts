@@ -15,8 +15,8 @@ import { SAMPLE_BYTES, SAMPLE_CAPACITY, sampleSegment } from '../../support/samp
 
 const CASES = Number(env['FUZZ_CASES'] ?? 20_000);
 /** One header, the words, and five attempts of four reads each. */
-const MOST_READS_A_LOOK = 22;
-const MOST_READS_A_FRAME = 10;
+const MAX_READS_A_LOOK = 22;
+const MAX_READS_A_FRAME = 10;
 
 const sample = sampleSegment();
 
@@ -46,7 +46,7 @@ function checkSource({ source }: Sighting, segment: HeapSegment): void {
     if (frame?.type === 'summary') expect(frame.values.length).to.equal(variable.schema.length);
     if (frame?.type === 'string') expect(frame.text.length).to.be.at.most(SAMPLE_BYTES);
   }
-  expect(segment.reads - before).to.be.at.most(variables.length * MOST_READS_A_FRAME);
+  expect(segment.reads - before).to.be.at.most(variables.length * MAX_READS_A_FRAME);
   readTree(source, SAMPLE_CAPACITY.slots * 2);
 }
 
@@ -67,8 +67,8 @@ describe('nothing in a segment can crash, hang or bloat the reader: any bytes (s
           seen.set(state, (seen.get(state) ?? 0) + 1);
           expect(PUBLISHER_STATES).to.include(state);
           expect(reason).to.match(/^[^\n]{1,200}$/);
-          expect(segment.reads).to.be.at.most(MOST_READS_A_LOOK);
-          expect(segment.bytesAsked).to.be.at.most(MOST_READS_A_LOOK * 1024 + 5 * SAMPLE_BYTES);
+          expect(segment.reads).to.be.at.most(MAX_READS_A_LOOK);
+          expect(segment.bytesAsked).to.be.at.most(MAX_READS_A_LOOK * 1024 + 5 * SAMPLE_BYTES);
           checkSource(sighting, segment);
           nowNs += 1_500_000_000n;
         }
