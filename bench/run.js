@@ -11,7 +11,7 @@ import { promisify } from 'node:util';
 import { writeCatalogue } from './catalogue.js';
 import { startExporter } from './exporter.js';
 import { agent, scrape } from './scrape.js';
-import { FAMILIES, entityLabels, kindOf, nameOf } from './workload.js';
+import { FAMILIES, entityLabels, nameOf } from './workload.js';
 
 const SERIES = Number(process.argv[2] ?? 100_000);
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 15);

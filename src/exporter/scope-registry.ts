@@ -1,11 +1,10 @@
 // Which scopes there are now, by name, and which of them apply to a target.
 import { isDeepStrictEqual } from 'node:util';
 import type { ScopeConfig } from '../config/file-rule.js';
-import { compilePattern, compileScope } from '../exposition/page/scope.js';
-import { metricPrefix } from '../exposition/rows/self-described.js';
-import type { FamilyFacts, Scope, Target } from '../model.js';
-import { INTERNAL_FACTS } from '../targets/internal-metrics.js';
+import { compileScope } from '../exposition/page/scope.js';
+import type { Scope, Target } from '../model.js';
 import type { Plan, PlannedTarget } from './plan.js';
+import { canSelect, selectableOf } from './selectable.js';
 
 interface Known {
   readonly config: ScopeConfig;
@@ -42,25 +41,15 @@ export class ScopeRegistry {
       }),
     );
     this.#namesByTarget = new Map(
-      plan.map((planned) => [keyOf(planned.definition), this.#namesOf(planned)]),
+      plan.map((planned) => [keyOf(planned.definition), namesFor(planned, configs)]),
     );
   }
+}
 
-  #namesOf({ catalogue, definition: { app, classes } }: PlannedTarget): readonly string[] {
-    const chosen = catalogue?.classes.filter(
-      ({ alias }) => classes.length === 0 || classes.includes(alias),
-    );
-    const families = (chosen ?? []).flatMap(({ rows }) => rows.map(({ family }) => family));
-    const metrics: readonly Pick<FamilyFacts, 'name' | 'type'>[] = [
-      ...INTERNAL_FACTS,
-      ...new Set(families),
-    ];
-    // Without a catalogue only what names the application is sure to be meant for it.
-    const prefix = catalogue === undefined ? metricPrefix(app) : undefined;
-    const applies = (pattern: string): boolean =>
-      metrics.some(compilePattern(pattern)) || (prefix !== undefined && pattern.startsWith(prefix));
-    return [...this.#scopes.values()]
-      .filter(({ config }) => config.metrics.some(applies))
-      .map(({ config }) => config.name);
-  }
+function namesFor(planned: PlannedTarget, configs: readonly ScopeConfig[]): readonly string[] {
+  const selectable = selectableOf(planned);
+  // Without a catalogue a pattern counts that names the application.
+  const applies = (pattern: string): boolean =>
+    canSelect(pattern, selectable, (text, prefix) => text.startsWith(prefix));
+  return configs.filter(({ metrics }) => metrics.some(applies)).map(({ name }) => name);
 }

@@ -1,9 +1,10 @@
 // Scopes and patterns that can select nothing, whatever the publishers show; reported at the start.
 import { hint } from '../document/nearest.js';
 import type { Config } from '../config/resolve.js';
+import { canSelectUnder } from '../exposition/page/scope.js';
 import { INTERNAL_FACTS } from '../targets/internal-metrics.js';
 import type { Plan } from './plan.js';
-import { applicationsOf, canSelect } from './selectable.js';
+import { canSelect, selectableOf } from './selectable.js';
 
 /** One sentence for each scope without effect, and for each such pattern of the others. */
 export function scopeWarnings(config: Config, plan: Plan): readonly string[] {
@@ -12,9 +13,9 @@ export function scopeWarnings(config: Config, plan: Plan): readonly string[] {
     ...INTERNAL_FACTS,
     ...new Set(plan.flatMap(({ catalogue }) => [...(catalogue?.families.values() ?? [])])),
   ].map(({ name }) => name);
-  const applications = applicationsOf(plan);
+  const selectables = plan.map(selectableOf);
   const isIdle = (pattern: string): boolean =>
-    !applications.some((application) => canSelect(pattern, application));
+    !selectables.some((each) => canSelect(pattern, each, canSelectUnder));
 
   return scopes.flatMap(({ name, metrics: patterns }, index) => {
     const path = ['metric_scopes', index];
