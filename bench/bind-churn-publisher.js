@@ -14,17 +14,18 @@ const publisher = new Publisher({
 });
 const root = publisher.addRoot(ROOT, 'Bench');
 let last = 0;
-function add(parent) {
-  const object = publisher.addObject(parent, `${ROOT}.client.${last++}`, 'Client');
+function add(parent, parentId = ROOT) {
+  const object = publisher.addObject(parent, `${parentId}.client.${last++}`, 'Client');
   publisher.addVariable(object, 'bytesSent', 'u64').set(last);
   return object;
 }
 
-const half = publisher.addObject(root, `${ROOT}.half`, 'Half');
+const HALF = `${ROOT}.half`;
+const half = publisher.addObject(root, HALF, 'Half');
 const live = [];
 for (let i = 0; i < Number(objects); i++) {
   const isHalf = kind === 'halved' && i % 2 === 0;
-  const object = add(isHalf ? half : root);
+  const object = isHalf ? add(half, HALF) : add(root);
   if (!isHalf) live.push(object);
 }
 publisher.place();

@@ -1,5 +1,5 @@
 // For how long is the event loop held while a large tree is bound, and objects come and go meanwhile?
-// Usage: bind-churn.js [objects] [folder with another build of dist]
+// Usage: bind-churn.js [objects]
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { performance } from 'node:perf_hooks';
@@ -7,18 +7,17 @@ import { clearInterval, setInterval } from 'node:timers';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const OBJECTS = Number(process.argv[2] ?? 200_000);
-const dist = new URL(`${process.argv[3] ?? '../dist'}/`, import.meta.url);
-const load = async (path) => import(new URL(path, dist));
+const load = async (path) => import(new URL(`../dist/${path}`, import.meta.url));
 
 const { compileFilters } = await load('catalogue/match/filters.js');
 const { Kernel } = await load('exposition/kernel/kernel.js');
 const { TargetView } = await load('exposition/target-view.js');
 const { posixMemory } = await load('native/os/posix.js');
 const { segmentWatches } = await load('native/segment/segment-watch.js');
-const { targetPipeline } = await load('pipeline.js');
+const { hostingPipeline } = await load('pipeline.js');
 const { RefreshQueue } = await load('streams/refresh-queue.js');
 const { ServerPool } = await load('streams/server-pool.js');
-const { NEVER } = await import('rxjs');
+const { BehaviorSubject } = await import('rxjs');
 
 /** Notes for how long the event loop was held at most, in ms of a clock and of processor time. */
 function longestTurn() {
@@ -47,27 +46,24 @@ function bind(contextId) {
     watch: segmentWatches(posixMemory(), { contextId, poolName: 'pool' }),
   });
   let view;
-  let turned;
-  const isReady = new Promise((resolve) => (turned = resolve));
-  const observer = {
-    chosen: () => undefined,
-    viewed: () => undefined,
-    seen: () => undefined,
-    ready: (ready) => ready && turned(),
-    failed: (error) => {
-      throw error;
-    },
-    refreshed: () => undefined,
-  };
+  let isTurned;
+  const isReady = new Promise((resolve) => (isTurned = resolve));
   const makeView = ({ source, root }) =>
     (view = new TargetView({
-      ...{ app, kernel, source, root, catalogue: undefined, filters, variable: '' },
+      ...{ app, kernel, source, root, catalogue: undefined, filters, variable: '', timeZone: '' },
       onClash: () => undefined,
     }));
-  const subscription = targetPipeline({
-    ...{ app, hint: '', serverKeys: ['1'], pool, queue: new RefreshQueue(), spacingMs: 250 },
-    ...{ order$: NEVER, isHeir: false, makeView, observer, nowMs: () => performance.now() },
-  }).subscribe();
+  const subscription = hostingPipeline({
+    ...{ app, hint: '', serverKeys: ['1'], pool, queue: new RefreshQueue(), makeView },
+    open$: new BehaviorSubject(undefined),
+    isStandby: () => false,
+    refreshed: () => undefined,
+  }).subscribe({
+    next: (step) => step.isReady && isTurned(),
+    error: (error) => {
+      throw error;
+    },
+  });
   return {
     isReady,
     progress: () => view?.counts ?? { objects: { total: 0 } },
