@@ -104,7 +104,7 @@ max_body_bytes = 4194304
 deflate = "${random.below(2) === 0 ? 'always' : 'never'}"
 `,
 );
-const cli = new URL('../dist/bridge/cli.js', import.meta.url).pathname;
+const cli = new URL('../dist/bin/shm_bridge.js', import.meta.url).pathname;
 const bridge = spawn(process.execPath, [cli, '--config', file], {
   stdio: ['ignore', 'ignore', 'pipe'],
 });

@@ -63,7 +63,7 @@ function startBridge(url, way) {
   const options = [...profiling, '--import', script('loop-watch.js')];
   const child = spawn(
     process.execPath,
-    [...options, script('../dist/bridge/cli.js'), '--config', config],
+    [...options, script('../dist/bin/shm_bridge.js'), '--config', config],
     { stdio: ['ignore', 'ignore', 'pipe', 'ipc'] },
   );
   const bridge = { child, log: '' };

@@ -27,7 +27,7 @@ export async function startExporter(folder, lines, targets = 1, dist = DIST) {
     ...lines,
   ];
   writeFileSync(config, `${all.join('\n')}\n`);
-  const child = spawn(process.execPath, [join(dist, 'cli.js'), '--config', config], {
+  const child = spawn(process.execPath, [join(dist, 'bin/shm_exporter.js'), '--config', config], {
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   const exporter = { child, log: '', port: 0, stop: () => stop(child) };

@@ -1,6 +1,7 @@
 // Builds dist/: the TypeScript, the WebAssembly kernel, and the data files beside them.
 import { execFileSync } from 'node:child_process';
-import { chmodSync, cpSync, existsSync, mkdirSync, statSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, statSync } from 'node:fs';
+import { bundle } from './bundle.js';
 import { prune } from './prune.js';
 
 const run = (bin, ...args) => execFileSync(`node_modules/.bin/${bin}`, args, { stdio: 'inherit' });
@@ -40,5 +41,4 @@ const isData = (path) =>
   !path.endsWith('tsconfig.json') &&
   !path.endsWith('/assembly');
 cpSync('src', 'dist', { recursive: true, filter: isData });
-for (const bin of ['cli.js', 'bridge/cli.js', 'license/cli.js', 'simulator/cli.js'])
-  if (existsSync(`dist/${bin}`)) chmodSync(`dist/${bin}`, 0o755);
+await bundle();

@@ -48,7 +48,7 @@ function startSimulator(parts: CastParts, target: DemoTarget, onReady: () => voi
   const { children, belongings, log, onEnd } = parts;
   const { app, serverKey, root } = target;
   children.start({
-    program: 'simulator/cli.js',
+    program: 'bin/shm_simulator.js',
     args: [
       ...['--app', app, '--server-key', serverKey, '--root', root],
       ...['--context-id', belongings.contextId, ...LIFE],
@@ -73,7 +73,7 @@ function startComponent(parts: CastParts, port: string, onUrl: (url: string) => 
   const { children, belongings, log, onEnd } = parts;
   let ownPort = port;
   children.start({
-    program: 'simulator/cli.js',
+    program: 'bin/shm_simulator.js',
     args: [
       ...['--app', BRIDGED.app, '--root', BRIDGED.root, '--json-port', port],
       ...['--context-id', belongings.contextId, ...LIFE],
@@ -103,7 +103,7 @@ function startBridge(
   const file = belongings.write('bridge.toml', bridgeConfiguration(contextId, url));
   let isReady = false;
   children.start({
-    program: 'bridge/cli.js',
+    program: 'bin/shm_bridge.js',
     args: ['--config', file],
     onLine: (line) => {
       if (!isReady && line.includes(': its tree is here')) {
@@ -126,7 +126,7 @@ function startExporter({ children, onEnd, ...parts }: CastParts): void {
   ]);
   const news = new ExporterNews();
   children.start({
-    program: 'cli.js',
+    program: 'bin/shm_exporter.js',
     args: ['--config', writeConfiguration(parts)],
     onLine: (line) => {
       const [, target = ''] = / info target (\S+ on \S+) ready: /.exec(line) ?? [];

@@ -68,8 +68,8 @@ describe('shm_bridge', function () {
     const { bin } = JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8')) as {
       bin: Record<string, string>;
     };
-    expect(bin['shm_bridge']).to.equal('dist/bridge/cli.js');
-    expect(readFileSync(join(PROJECT, 'dist/bridge/cli.js'), 'utf8')).to.match(
+    expect(bin['shm_bridge']).to.equal('dist/bin/shm_bridge.js');
+    expect(readFileSync(join(PROJECT, 'dist/bin/shm_bridge.js'), 'utf8')).to.match(
       /^#!\/usr\/bin\/env node\n/,
     );
   });
@@ -193,7 +193,7 @@ describe('shm_bridge', function () {
       }));
       const { url } = await serving({}, treeOf({ objects: many }));
       const one = file(component('a', url));
-      const bridge = [process.execPath, join(PROJECT, 'dist/bridge/cli.js')];
+      const bridge = [process.execPath, join(PROJECT, 'dist/bin/shm_bridge.js')];
       const words = [...bridge, '--config', one, '--once'];
       const pipe = stage.command([
         'bash',
@@ -271,7 +271,7 @@ describe('shm_bridge', function () {
 
     it('leaves with status 4 where a segment may not be as large as it must', async () => {
       const one = file(component('a', await deadUrl()));
-      const bridge = [process.execPath, join(PROJECT, 'dist/bridge/cli.js'), '--config', one];
+      const bridge = [process.execPath, join(PROJECT, 'dist/bin/shm_bridge.js'), '--config', one];
       const limited = stage.command(['bash', '-c', 'ulimit -f 1000; exec "$@"', '-', ...bridge]);
       expect((await limited.ended).status).to.equal(4);
       expect(limited.stderr).to.match(/shm_bridge: Cannot make \/dev\/shm\/\S+: EFBIG: /);
@@ -285,7 +285,7 @@ describe('shm_bridge', function () {
       it(`goes on without its log when ${what}`, async () => {
         const server = await serving({}, treeOf({ objects: OBJECTS }));
         const one = file(component('a', server.url, 'interval_ms = 1000\n'));
-        const words = [process.execPath, join(PROJECT, 'dist/bridge/cli.js')];
+        const words = [process.execPath, join(PROJECT, 'dist/bin/shm_bridge.js')];
         const args = [...words, '--config', one, '--debug'];
         const bridge = stage.command(['bash', '-c', `exec "$@" 2> ${target}`, '-', ...args]);
         await eventually('four polls', () => server.requests.length >= 4 || undefined);

@@ -35,7 +35,7 @@ describe('the command line of shm_exporter', function () {
   for (const option of ['--help', '--version', '--check-config'])
     it(`says in one line that a full stdout takes no ${option}, with status 1`, async () => {
       const config = option === '--check-config' ? ['--config', stage.config({})] : [];
-      const program = [process.execPath, join(PROJECT, 'dist/cli.js'), option, ...config];
+      const program = [process.execPath, join(PROJECT, 'dist/bin/shm_exporter.js'), option, ...config];
       const exporter = stage.command(program, { stdoutTo: '/dev/full' });
       expect(await exporter.ended).to.deep.equal({ status: 1, signal: null });
       expect(exporter.stderr).to.equal(
@@ -45,7 +45,7 @@ describe('the command line of shm_exporter', function () {
 
   it('says in one line that a full stdout takes no snapshot, with status 1', async () => {
     const path = stage.config({ metrics_http_enabled: false, metrics_interval_seconds: 1 });
-    const program = [process.execPath, join(PROJECT, 'dist/cli.js'), '--config', path];
+    const program = [process.execPath, join(PROJECT, 'dist/bin/shm_exporter.js'), '--config', path];
     const exporter = stage.command(program, { stdoutTo: '/dev/full' });
     expect(await exporter.ended).to.deep.equal({ status: 1, signal: null });
     expect(exporter.stderr).to.match(/^shm_exporter: ENOSPC: no space left on device, write$/m);
@@ -55,7 +55,7 @@ describe('the command line of shm_exporter', function () {
   it('goes on serving when its log finds no room, and when it is told to reload', async () => {
     const port = await freePort();
     const path = stage.config({ metrics_port: port });
-    const program = [process.execPath, join(PROJECT, 'dist/cli.js'), '--config', path];
+    const program = [process.execPath, join(PROJECT, 'dist/bin/shm_exporter.js'), '--config', path];
     const exporter = stage.command(['sh', '-c', 'exec "$0" "$@" 2>/dev/full', ...program]);
     const isUp = () =>
       fetch(`http://127.0.0.1:${port}/-/healthy`).then(
@@ -71,7 +71,7 @@ describe('the command line of shm_exporter', function () {
 
   it('says in one line that the reader of stdout is gone, with status 1', async () => {
     const words = ['bash', '-c', 'set -o pipefail; sleep 0.1 && "$0" "$1" --help | :'];
-    const pipe = stage.command([...words, process.execPath, join(PROJECT, 'dist/cli.js')]);
+    const pipe = stage.command([...words, process.execPath, join(PROJECT, 'dist/bin/shm_exporter.js')]);
     expect(await pipe.ended).to.deep.equal({ status: 1, signal: null });
     expect(pipe.stderr).to.equal('shm_exporter: stdout cannot be written: its reader is gone\n');
   });

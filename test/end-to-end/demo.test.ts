@@ -185,8 +185,8 @@ describe('npm run demo', function () {
     });
 
   for (const [who, has] of [
-    ['bridge', 'dist/bridge/cli.js'],
-    ['exporter', 'dist/cli.js'],
+    ['bridge', 'dist/bin/shm_bridge.js'],
+    ['exporter', 'dist/bin/shm_exporter.js'],
   ] as const)
     it(`ends with status 1 when the ${who} is killed, and leaves nothing behind`, async () => {
       const { demo, context } = await ready();

@@ -19,7 +19,7 @@ describe('SIGHUP before the configuration is read', () => {
     const missing = stage.path('missing.toml');
     const exporter = stage.command([
       ...[process.execPath, '--import', preload],
-      ...[join(PROJECT, 'dist/cli.js'), '--config', missing],
+      ...[join(PROJECT, 'dist/bin/shm_exporter.js'), '--config', missing],
     ]);
     expect(await exporter.ended).to.deep.equal({ status: 2, signal: null });
     expect(exporter.stderr).to.match(/^hung up;shm_exporter: .*missing\.toml/);

@@ -6,7 +6,7 @@ import { parseDocument } from '#app/license/license-document.js';
 import { formatUtc } from '#app/license/utc-time.js';
 import { temporaryFolder } from './temporary-folder.js';
 
-const COMMAND = fileURLToPath(new URL('../../dist/license/cli.js', import.meta.url));
+const COMMAND = fileURLToPath(new URL('../../dist/bin/shm_license.js', import.meta.url));
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
 const started = Math.floor(Date.now() / 1000) * 1000;

@@ -22,10 +22,10 @@ const PROGRAMS: readonly Program<CommandOptions>[] = [
 ];
 
 const SCRIPTS = {
-  shm_exporter: 'cli.js',
-  shm_bridge: 'bridge/cli.js',
-  shm_simulator: 'simulator/cli.js',
-  shm_license: 'license/cli.js',
+  shm_exporter: 'bin/shm_exporter.js',
+  shm_bridge: 'bin/shm_bridge.js',
+  shm_simulator: 'bin/shm_simulator.js',
+  shm_license: 'bin/shm_license.js',
   demo: 'demo/cli.js',
 };
 

@@ -13,10 +13,10 @@ const SHM = '/dev/shm';
 const HOUR_MS = 3_600_000;
 
 const PROGRAMS = {
-  bridge: 'dist/bridge/cli.js',
-  exporter: 'dist/cli.js',
-  simulator: 'dist/simulator/cli.js',
-  license: 'dist/license/cli.js',
+  bridge: 'dist/bin/shm_bridge.js',
+  exporter: 'dist/bin/shm_exporter.js',
+  simulator: 'dist/bin/shm_simulator.js',
+  license: 'dist/bin/shm_license.js',
   demo: 'dist/demo/cli.js',
 } as const;
 export type Program = keyof typeof PROGRAMS;

@@ -1,0 +1,56 @@
+// Puts each program with its packages into a few files of dist/bin: a start then reads those instead
+// of some five hundred modules.
+import { readFileSync, rmSync, chmodSync } from 'node:fs';
+import { dirname, relative } from 'node:path';
+import { build } from 'esbuild';
+
+const BIN = 'dist/bin';
+const PROGRAMS = {
+  shm_exporter: 'dist/cli.js',
+  shm_bridge: 'dist/bridge/cli.js',
+  shm_license: 'dist/license/cli.js',
+  shm_simulator: 'dist/simulator/cli.js',
+};
+/** Started by the exporter, from beside it. */
+const THREAD = { thread: 'dist/targets/threads/thread.js' };
+
+/** Data files stay where they are: a module finds them from its own place, as it did before. */
+const keepPlaces = {
+  name: 'keep-places',
+  setup: ({ onLoad }) =>
+    onLoad({ filter: /\/dist\/.*\.js$/ }, ({ path }) => {
+      if (dirname(path).endsWith('/threads')) return undefined;
+      const place = JSON.stringify(relative(BIN, path));
+      const contents = readFileSync(path, 'utf8').replaceAll(
+        'import.meta.url',
+        `new URL(${place}, import.meta.url).href`,
+      );
+      return { contents, loader: 'js' };
+    }),
+};
+
+/** Packages that are CommonJS ask for parts of Node by `require`. */
+const REQUIRE =
+  "import { createRequire as requireFor } from 'node:module'; const require = requireFor(import.meta.url);";
+
+export async function bundle() {
+  rmSync(BIN, { recursive: true, force: true });
+  await build({
+    entryPoints: { ...PROGRAMS, ...THREAD },
+    outdir: BIN,
+    bundle: true,
+    splitting: true,
+    platform: 'node',
+    target: 'node20',
+    format: 'esm',
+    sourcemap: true,
+    logLevel: 'warning',
+    // These load a shared object from their own folder.
+    external: ['ffi-napi', 'ref-napi'],
+    // The same code as the one that Node would take, but in modules, so that what is unused goes.
+    alias: { rxjs: './node_modules/rxjs/dist/esm/index.js' },
+    banner: { js: REQUIRE },
+    plugins: [keepPlaces],
+  });
+  for (const name of Object.keys(PROGRAMS)) chmodSync(`${BIN}/${name}.js`, 0o755);
+}
