@@ -1,7 +1,7 @@
 // A real exporter process with a license of a day, for the benchmarks.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { issueLicense } from '../dist/license/issue-license.js';
 
@@ -27,7 +27,10 @@ export async function startExporter(folder, lines, targets = 1, dist = DIST) {
     ...lines,
   ];
   writeFileSync(config, `${all.join('\n')}\n`);
-  const child = spawn(process.execPath, [join(dist, 'bin/shm_exporter.js'), '--config', config], {
+  const [program] = ['bin/shm_exporter.js', 'cli.js']
+    .map((each) => join(dist, each))
+    .filter(existsSync);
+  const child = spawn(process.execPath, [program, '--config', config], {
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   const exporter = { child, log: '', port: 0, stop: () => stop(child) };
