@@ -204,6 +204,17 @@ for (const mode of ['logical', 'threaded'] as const)
       expect(count('target_refresh_total')).to.be.above(refreshes);
     });
 
+    it('reports what it knows while nobody scrapes: nothing stands still', async () => {
+      showing(1);
+      const { target } = serve();
+      await isReady(target);
+      const age = () =>
+        Number(target.internal().find(({ name }) => name.endsWith('heartbeat_age_seconds'))?.value);
+      await eventually('the heartbeat is known', () => !Number.isNaN(age()));
+      const before = age();
+      await eventually('its age grows', () => age() >= before + 1);
+    });
+
     it('lets one target go without a trace in the others', async () => {
       showing(1);
       const one = serve();
