@@ -25,6 +25,12 @@ export class ScopeRegistry {
     return this.#scopes.get(name)?.scope;
   }
 
+  /** How many scopes have no metrics of any target to select. */
+  get unmatched(): number {
+    const matched = new Set([...this.#namesByTarget.values()].flat());
+    return [...this.#scopes.keys()].filter((name) => !matched.has(name)).length;
+  }
+
   /** The scopes that have metrics of the target to select, as far as that is known beforehand. */
   namesFor(target: Identity): readonly string[] {
     return this.#namesByTarget.get(keyOf(target)) ?? [];

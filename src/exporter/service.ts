@@ -76,6 +76,7 @@ export function service(
     const memory = around.memory(waiter);
     const partitions = new PartitionSet(settings, memory, nowMs);
     const scopes = new ScopeRegistry();
+    const selfMetrics = new SelfMetrics(around.version);
     const assignment = settings.workerAssignmentMode;
     const registry = new TargetRegistry({
       ...{ assignment, unixMs, nowMs },
@@ -83,12 +84,12 @@ export function service(
     });
     const update = (next: Planned): Observable<never> => {
       scopes.update(next.config.scopes, next.plan);
+      selfMetrics.unmatchedScopes(scopes.unmatched);
       // Like the other settings of the process, `debug` stays what it was at the start.
       const isDebug = settings.debug;
       const definitions = next.plan.map(({ definition }) => ({ ...definition, isDebug }));
       return registry.update(definitions, partitionCount(settings, definitions.length));
     };
-    const selfMetrics = new SelfMetrics(around.version);
     const sink = chosenSink(sinks, { ...around, settings, scopes, selfMetrics });
     const run$ = registry.run().pipe(tap(log), ignoreElements());
     const reloads$ = reload$.pipe(

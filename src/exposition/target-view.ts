@@ -1,5 +1,6 @@
 // One target at work: what it tracks below its root, how far it is synced, and its text.
 import type { Catalogue } from '../catalogue/catalogue.js';
+import { FilterFit } from '../catalogue/match/filter-fit.js';
 import type { Filters } from '../catalogue/match/filters.js';
 import { placeUnder } from '../catalogue/match/placed-object.js';
 import type {
@@ -56,6 +57,7 @@ export class TargetView implements ProbeListener {
   readonly #text: ExpositionText;
   readonly #register: SeriesRegister;
   readonly #builder: MetricBuilder;
+  readonly #filterFit: FilterFit;
   readonly #highlight: Highlight | undefined;
   /** Tracked objects, in the order in which they were found. */
   readonly #tracked = new Set<ManagedObject>();
@@ -91,6 +93,7 @@ export class TargetView implements ProbeListener {
       timeZone,
     });
     this.#highlight = variable === '' ? undefined : new Highlight(source, root, variable);
+    this.#filterFit = new FilterFit(filters);
     this.#pending = new PendingItems(root);
     if (root.asOf !== undefined) this.#probe.address(root.asOf.slot);
   }
@@ -107,6 +110,10 @@ export class TargetView implements ProbeListener {
   }
   get omitted(): number {
     return this.#register.omitted;
+  }
+  /** Entries of the filters that have matched no object so far. */
+  get filtersUnmatched(): number {
+    return this.#filterFit.unmatched;
   }
   get staleFrames(): number {
     return this.#builder.staleFrames;
@@ -397,7 +404,10 @@ export class TargetView implements ProbeListener {
   #addObject(object: ManagedObject): void {
     this.#highlight?.addObject(object);
     const { root, filters } = this.#parts;
-    if (this.#tracked.has(object) || !filters.tracks(placeUnder(root, object))) return;
+    if (this.#tracked.has(object)) return;
+    const placed = placeUnder(root, object);
+    if (!filters.tracks(placed)) return;
+    this.#filterFit.take(placed);
     if (!this.#vacate(object)) return;
     this.#tracked.add(object);
     this.#objects.total++;

@@ -10,6 +10,7 @@ export class SelfMetrics {
   readonly #publishers: Gauge;
   readonly #targets: Gauge;
   readonly #license: Gauge;
+  readonly #scopes: Gauge;
   /** Internal metrics of the targets, by name, made when they are first seen. */
   readonly #internal = new Map<string, Counter | Gauge>();
 
@@ -40,6 +41,16 @@ export class SelfMetrics {
       help: 'When the license expires or expired, as a Unix timestamp; grace is not counted.',
       registers,
     });
+    this.#scopes = new Gauge({
+      name: 'shm_exporter_scopes_unmatched',
+      help: 'Metric scopes that can select nothing of any target.',
+      registers,
+    });
+  }
+
+  /** Sets how many scopes can select nothing of any target. */
+  unmatchedScopes(count: number): void {
+    this.#scopes.set(count);
   }
 
   get contentType(): string {

@@ -13,6 +13,7 @@ export interface ViewFacts {
   /** See `CatalogueFit`. */
   readonly rowsWithoutVariable: number;
   readonly variablesWithoutRow: number;
+  readonly filtersUnmatched: number;
   readonly rowsOfWrongType: number;
 }
 

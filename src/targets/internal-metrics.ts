@@ -199,6 +199,12 @@ const ROWS: readonly Row[] = [
     ({ view }) => view?.variablesWithoutRow,
   ],
   [
+    'shm_exporter_target_filters_unmatched',
+    'gauge',
+    'Entries of classes, seed_path_groups and seed_paths that have matched no object.',
+    ({ view }) => view?.filtersUnmatched,
+  ],
+  [
     'shm_exporter_target_heartbeat_age_seconds',
     'gauge',
     'Time since the last heartbeat of the publisher.',

@@ -35,7 +35,12 @@ describe('the command line of shm_exporter', function () {
   for (const option of ['--help', '--version', '--check-config'])
     it(`says in one line that a full stdout takes no ${option}, with status 1`, async () => {
       const config = option === '--check-config' ? ['--config', stage.config({})] : [];
-      const program = [process.execPath, join(PROJECT, 'dist/bin/shm_exporter.js'), option, ...config];
+      const program = [
+        process.execPath,
+        join(PROJECT, 'dist/bin/shm_exporter.js'),
+        option,
+        ...config,
+      ];
       const exporter = stage.command(program, { stdoutTo: '/dev/full' });
       expect(await exporter.ended).to.deep.equal({ status: 1, signal: null });
       expect(exporter.stderr).to.equal(
@@ -71,7 +76,11 @@ describe('the command line of shm_exporter', function () {
 
   it('says in one line that the reader of stdout is gone, with status 1', async () => {
     const words = ['bash', '-c', 'set -o pipefail; sleep 0.1 && "$0" "$1" --help | :'];
-    const pipe = stage.command([...words, process.execPath, join(PROJECT, 'dist/bin/shm_exporter.js')]);
+    const pipe = stage.command([
+      ...words,
+      process.execPath,
+      join(PROJECT, 'dist/bin/shm_exporter.js'),
+    ]);
     expect(await pipe.ended).to.deep.equal({ status: 1, signal: null });
     expect(pipe.stderr).to.equal('shm_exporter: stdout cannot be written: its reader is gone\n');
   });

@@ -46,5 +46,6 @@ describe('ScopeRegistry', () => {
     expect(names('adh')).to.deep.equal(['internal', 'any']);
     expect(names('mine')).to.deep.equal(['internal', 'mine']);
     expect(names('other'), 'no target').to.deep.equal([]);
+    expect(registry.unmatched, 'none of them').to.equal(1);
   });
 });

@@ -45,7 +45,12 @@ inBothModes('rebalancing', function (worker_execution_mode) {
     const tables = targets(...KEYS.map((server_key) => ({ app: 'ads', server_key })));
     const busy = { target_workers: 2, render_min_interval_ms: 0, worker_execution_mode };
     const config = stage.config({ ...busy, ...settings }, tables);
-    const program = [process.execPath, '--import', HURRIED, join(PROJECT, 'dist/bin/shm_exporter.js')];
+    const program = [
+      process.execPath,
+      '--import',
+      HURRIED,
+      join(PROJECT, 'dist/bin/shm_exporter.js'),
+    ];
     return stage.command([...program, '--config', config]);
   };
   const page = async (url: string, key: string): Promise<Facts> => {

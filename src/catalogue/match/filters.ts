@@ -18,9 +18,13 @@ export interface FilterSettings {
   readonly seedPaths: readonly string[];
 }
 
+type Condition = (object: PlacedObject) => boolean;
+
 export interface Filters {
   /** Whether the target follows the object: what it does not is not read, counted or emitted. */
   readonly tracks: (object: PlacedObject) => boolean;
+  /** Each entry of the filters by itself. */
+  readonly entries: readonly Condition[];
   /** The rows of the chosen classes, for the metric builder; undefined without a catalogue. */
   readonly rules: Rules | undefined;
 }
@@ -45,16 +49,30 @@ export function compileFilters(
 ): Filters {
   const chosen = chooseClasses(catalogue, settings.classes, report);
   const prefixes = compilePrefixes(catalogue, settings, report);
-  const inPrefix = prefixCondition(prefixes);
+  const inPrefix = prefixCondition(prefixes?.flatMap((entry) => entry.prefixes));
   const rules = chosen === undefined ? undefined : compileRules({ classes: chosen }, inPrefix);
   const inClass = settings.classes.length === 0 ? always : classCondition(settings, rules);
-  return { tracks: (object) => inPrefix(object.seedPath) && inClass(object), rules };
+  const classEntries = settings.classes.map((alias): Condition => {
+    const own = chosen?.filter((each) => each.alias === alias);
+    return classCondition({ classes: [alias] }, own && compileRules({ classes: own }, () => true));
+  });
+  const prefixEntries = (prefixes ?? []).map(({ prefixes: own }): Condition => {
+    const isBelow = prefixCondition(own);
+    return ({ seedPath }) => isBelow(seedPath);
+  });
+  return {
+    tracks: (object) => inPrefix(object.seedPath) && inClass(object),
+    entries: [...classEntries, ...prefixEntries],
+    rules,
+  };
 }
 
-type Condition = (object: PlacedObject) => boolean;
 const always: Condition = () => true;
 
-function classCondition({ classes }: FilterSettings, rules: Rules | undefined): Condition {
+function classCondition(
+  { classes }: Pick<FilterSettings, 'classes'>,
+  rules: Rules | undefined,
+): Condition {
   if (rules !== undefined) return (object) => rules.reads(object);
   const ids = new Set(classes);
   return ({ className }) => ids.has(className);
@@ -84,24 +102,31 @@ function chooseClasses(
   return catalogue.classes.filter(({ alias }) => aliases.includes(alias));
 }
 
+/** The prefixes of one entry: those of a group, or a seed path. */
+interface PrefixEntry {
+  readonly prefixes: readonly SeedPrefix[];
+}
+
 /** Undefined when neither groups nor paths are given. */
 function compilePrefixes(
   catalogue: Catalogue | undefined,
   { seedPathGroups, seedPaths }: FilterSettings,
   report: FilterReport,
-): readonly SeedPrefix[] | undefined {
+): readonly PrefixEntry[] | undefined {
   if (seedPathGroups.length === 0 && seedPaths.length === 0) return undefined;
   const groups = catalogue?.seedPathGroups ?? new Map<string, readonly string[]>();
   const unknown = unknownIn('filter group', catalogue, [...groups.keys()]);
-  const prefixes: SeedPrefix[] = [];
+  const entries: PrefixEntry[] = [];
   for (const [index, name] of seedPathGroups.entries()) {
     const group = groups.get(name);
     if (group === undefined) report(['seed_path_groups', index], unknown(name));
-    prefixes.push(...(group ?? []).map(compileSeedPrefix));
+    entries.push({ prefixes: (group ?? []).map(compileSeedPrefix) });
   }
   for (const [index, text] of seedPaths.entries())
-    prefixes.push(...attempt(() => compileSeedPrefix(text), ['seed_paths', index], report));
-  return prefixes;
+    entries.push({
+      prefixes: attempt(() => compileSeedPrefix(text), ['seed_paths', index], report),
+    });
+  return entries;
 }
 
 /** What `compile` makes, if anything: a Fault is reported at `path`. */

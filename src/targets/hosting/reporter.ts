@@ -204,6 +204,7 @@ export class Reporter {
       ...{ series, asOfNs, droppedObjects: objects, droppedVariables: variables },
       rowsWithoutVariable: fit.rowsWithoutVariable,
       variablesWithoutRow: fit.variablesWithoutRow,
+      filtersUnmatched: this.#view.filtersUnmatched,
       rowsOfWrongType: fit.rowsOfWrongType,
     };
   }
