@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { loadConfig } from '#app/config/resolve.js';
 import { planTargets } from '#app/exporter/plan.js';
+import { FORMAT_NAMES } from '#app/targets/formats.js';
 import { faultMessage } from '../support/fault-message.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
@@ -58,7 +59,10 @@ describe('planTargets', () => {
 
   it('refuses a format that is not listed, with the nearest that is', () =>
     expect(refusal('[[targets]]\napp = "ads"\nserver_key = "1"\nformat = "nativ"\n')).to.deep.equal(
-      ['c.toml:4:10: targets[0].format: found "nativ" (did you mean "native"?), allowed: native'],
+      [
+        'c.toml:4:10: targets[0].format: found "nativ" (did you mean "native"?), allowed: ' +
+          FORMAT_NAMES.join(' or '),
+      ],
     ));
 
   it('places faults of the legacy target file in that file, at their items', () =>

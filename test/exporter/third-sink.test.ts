@@ -7,6 +7,7 @@ import { loadConfig } from '#app/config/resolve.js';
 import { planTargets } from '#app/exporter/plan.js';
 import { service } from '#app/exporter/service.js';
 import { SINKS } from '#app/exporter/sinks.js';
+import { TEXT } from '#app/exposition/page/text-format.js';
 import type { SinkRow } from '#app/exporter/sinks.js';
 import { readLicense } from '#app/license/license-file.js';
 import type { TargetEvent } from '#app/model.js';
@@ -35,7 +36,7 @@ describe('a third sink', () => {
       isChosen: ({ metricsPath }) => metricsPath === '/file',
       make: ({ selfMetrics }) => {
         metrics = selfMetrics;
-        return fileSink({ path, everyMs: 20, selfMetrics });
+        return fileSink({ path, format: TEXT, everyMs: 20, selfMetrics });
       },
     };
     publishers.withRoot('82', 'H.1.demo');

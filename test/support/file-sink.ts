@@ -1,19 +1,20 @@
 // A third sink, as somebody else might write it: appends a snapshot of every target to a file.
 import { appendFile } from 'node:fs/promises';
-import { EMPTY, concatMap, from, interval, mergeMap, startWith } from 'rxjs';
+import { EMPTY, catchError, concatMap, from, interval, mergeMap, of, startWith } from 'rxjs';
 import type { Observable } from 'rxjs';
-import { TEXT } from '#app/exposition/page/text-format.js';
-import type { Target } from '#app/model.js';
+import type { Format, Target } from '#app/model.js';
 import type { SelfMetrics } from '#app/sinks/self-metrics.js';
 import type { Sink, SinkEvent } from '#app/sinks/sink.js';
 
 export interface FileSinkOptions {
   readonly path: string;
+  /** What makes the text: a sink imports no exposition. */
+  readonly format: Format;
   readonly everyMs: number;
   readonly selfMetrics: SelfMetrics;
 }
 
-export function fileSink({ path, everyMs, selfMetrics }: FileSinkOptions): Sink {
+export function fileSink({ path, format, everyMs, selfMetrics }: FileSinkOptions): Sink {
   const written = selfMetrics.counter('shm_exporter_file_bytes_total', 'Bytes in the file.');
   const append = async (text: string): Promise<SinkEvent> => {
     await appendFile(path, text);
@@ -24,11 +25,13 @@ export function fileSink({ path, everyMs, selfMetrics }: FileSinkOptions): Sink 
     target.demand().pipe(
       mergeMap((exposition): Observable<SinkEvent> | Promise<SinkEvent> => {
         if (exposition.kind === 'waiting') return EMPTY;
-        const { pieces, release } = TEXT.page(exposition);
+        const { pieces, release } = format.page(exposition);
         const text = Buffer.concat(pieces).toString();
         release();
         return append(text);
       }),
+      // An error would end the service; what was not written is skipped.
+      catchError(() => of<SinkEvent>({ kind: 'skipped', reason: `cannot write ${path}` })),
     );
   return (registry) =>
     interval(everyMs).pipe(
