@@ -1,4 +1,4 @@
-// Which scopes there are now, by name, and which of them apply to a target.
+// The current scopes by name, and which of them apply to a target.
 import { isDeepStrictEqual } from 'node:util';
 import type { ScopeConfig } from '../config/file-rule.js';
 import { compilePattern, compileScope } from '../exposition/page/scope.js';
@@ -12,7 +12,7 @@ interface Known {
   readonly scope: Scope;
 }
 
-/** What tells a target from another. */
+/** What identifies a target. */
 type Identity = Pick<Target, 'app' | 'serverKeys' | 'instance'>;
 
 const keyOf = ({ app, serverKeys, instance }: Identity): string =>
@@ -26,12 +26,12 @@ export class ScopeRegistry {
     return this.#scopes.get(name)?.scope;
   }
 
-  /** The scopes that have metrics of the target to select, as far as that is known beforehand. */
+  /** The scopes that can select metrics of the target, as far as is known before any read. */
   namesFor(target: Identity): readonly string[] {
     return this.#namesByTarget.get(keyOf(target)) ?? [];
   }
 
-  /** Makes these the scopes. One that is as it was stays the same, and what is cached for it too. */
+  /** Replaces the scopes. An unchanged scope keeps its object, and so its cached text. */
   update(configs: readonly ScopeConfig[], plan: Plan = []): void {
     const former = this.#scopes;
     this.#scopes = new Map(
@@ -55,7 +55,7 @@ export class ScopeRegistry {
       ...INTERNAL_FACTS,
       ...new Set(families),
     ];
-    // Without a catalogue only what names the application is sure to be meant for it.
+    // Without a catalogue, only patterns with the application's prefix are surely meant for it.
     const prefix = catalogue === undefined ? metricPrefix(app) : undefined;
     const applies = (pattern: string): boolean =>
       metrics.some(compilePattern(pattern)) || (prefix !== undefined && pattern.startsWith(prefix));

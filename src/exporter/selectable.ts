@@ -1,4 +1,4 @@
-// Which patterns can select metrics of an application, known before any value is read.
+// Which patterns can select metrics of an application, decided before any value is read.
 import type { Catalogue } from '../catalogue/catalogue.js';
 import { canSelectUnder, compilePattern } from '../exposition/page/scope.js';
 import { metricPrefix } from '../exposition/rows/self-described.js';
@@ -7,7 +7,7 @@ import type { Plan } from './plan.js';
 
 export interface Application {
   readonly app: string;
-  /** Undefined for a self-described application, of which only the metric prefix is known. */
+  /** Undefined for an application without a catalogue, of which only the metric prefix is known. */
   readonly catalogue: Catalogue | undefined;
 }
 
