@@ -19,7 +19,7 @@ import type { Polled } from './poll/polling.js';
 import { capacityFor } from './segment/segment-capacity.js';
 import { standing } from './poll/standing.js';
 
-/** What the bridge has from the process that it runs in. */
+/** What the bridge needs from its process. */
 export interface Around {
   readonly pid: number;
   readonly unixMs: () => number;
@@ -28,12 +28,12 @@ export interface Around {
   readonly scheduler: SchedulerLike;
 }
 
-/** What all components share. */
+/** Shared by all components. */
 interface Shared extends Around {
   readonly lookup: LookupFunction;
 }
 
-/** Polls all components and publishes what they show, while it is subscribed to. */
+/** Polls all components and publishes their trees while subscribed. */
 export function bridge(config: BridgeConfig, around: Around): Observable<TargetEvent> {
   const shared = { ...around, lookup: new NameLookup().lookup };
   return merge(...config.components.map((component) => bridged(component, config, shared)));
@@ -100,7 +100,7 @@ function polls(component: ComponentConfig, shared: Shared): Observable<Polled<Ou
   return polling(once, (outcome) => verdictOf({ outcome }) === 'failed', pace, scheduler, steadyMs);
 }
 
-/** A component that says that it has nothing is not in trouble: it is asked as often as ever. */
+/** A component that reports no data has not failed: it is polled at its usual interval. */
 function verdictOf({ outcome }: Pick<Polled<Outcome>, 'outcome'>): 'good' | 'gone' | 'failed' {
   if (outcome.kind === 'tree') return 'good';
   return outcome.failure.reason === 'no_data' ? 'gone' : 'failed';

@@ -24,7 +24,7 @@ const AROUND = {
 const say = logWriter(process.stderr, process.stderr.fd);
 
 function fail(error: unknown): never {
-  // What the system refuses is explained by its message; anything else is a mistake of ours.
+  // The message explains a refusal of the system; anything else is a bug of ours.
   const isExplained = error instanceof Fault || !(error instanceof Error) || 'syscall' in error;
   say(`shm_bridge: ${isExplained ? messageOf(error) : (error.stack ?? '')}\n`);
   process.exit(error instanceof Fault ? error.exit : 1);
@@ -35,7 +35,7 @@ function run(config: BridgeConfig, isDebug: boolean): void {
   for (const message of config.warnings) log({ level: 'warning', message });
   const running = bridge(config, AROUND).subscribe({
     next: log,
-    // Not at once: what closes the segments is called after this.
+    // Not at once: the teardown that closes the segments runs after this.
     error: (error: unknown) => {
       queueMicrotask(() => fail(error));
     },
@@ -78,7 +78,7 @@ function main(): void {
 }
 
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  // Whoever read what --once prints has seen enough.
+  // The reader of --once has closed the pipe: it has all it wants.
   if (error.code === 'EPIPE') process.exit();
   fail(error);
 });

@@ -10,7 +10,7 @@ import { poll } from './poll/poll.js';
 import type { Outcome } from './poll/poll.js';
 import { scenarioText } from './tree/scenario-text.js';
 
-/** What one component showed. */
+/** The result of one component. */
 export interface Shown {
   /** A scenario; empty when the poll failed. */
   readonly text: string;

@@ -4,7 +4,7 @@ import { Fault } from '../errors.js';
 import { parseCatalogue, readCatalogue } from './catalogue.js';
 import type { Catalogue, CatalogueText } from './catalogue.js';
 
-/** The applications that need no catalogue file of the user. */
+/** The applications whose catalogue ships with the package. */
 export const BUILT_IN_APPS = ['ads', 'adh', 'ats'] as const;
 
 type Refuse = (fault: Fault) => void;
@@ -20,8 +20,8 @@ export type Catalogues = Pick<ReadonlyMap<string, Catalogue>, 'get' | 'keys' | '
  * A catalogue of the user replaces the built-in one of the same application as a whole; two of the
  * user for one application are an error.
  * @param own the files of `catalogue_files`, as text
- * @param refuse takes a Fault CONFIG_INVALID for each file that is wrong; what could be understood
- *   of such a file is among the catalogues, so that others can be held against it
+ * @param refuse called with a Fault CONFIG_INVALID for each invalid file; the valid part of such a
+ *   file is still among the catalogues, so that other files can be checked against it
  */
 export function loadCatalogues(
   own: readonly CatalogueText[] = [],
@@ -45,7 +45,7 @@ export function loadCatalogues(
   return withBuiltIn(catalogues);
 }
 
-/** Adds the built-in ones, each read when it is asked for: that of all three took a fifth of a start. */
+/** Adds the built-in ones, each parsed on first use: parsing all three took a fifth of a start. */
 function withBuiltIn(catalogues: Map<string, Catalogue>): Catalogues {
   const apps = [...new Set([...BUILT_IN_APPS, ...catalogues.keys()])];
   const get = (app: string): Catalogue | undefined => {

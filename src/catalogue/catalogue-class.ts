@@ -1,4 +1,4 @@
-// One class of a catalogue: an alias, the objects that it stands for, and their rows.
+// One class of a catalogue: an alias, the objects that it selects, and their rows.
 import { word } from '../rules/formats.js';
 import { list } from '../rules/rule.js';
 import { checkRemarks } from './file/row-parser.js';
@@ -8,11 +8,11 @@ import type { PathPattern } from './match/path-pattern.js';
 import type { Row } from './row.js';
 import type { Table } from './file/table.js';
 
-/** The objects that a class alias stands for, and what their variables become. */
+/** The objects that a class alias selects, and the metrics of their variables. */
 export interface CatalogueClass {
   readonly alias: string;
   readonly classIds: readonly string[];
-  /** Where the objects are; the first that matches counts. All capture the same labels. */
+  /** The paths of the objects; the first that matches wins. All capture the same labels. */
   readonly paths: readonly PathPattern[];
   readonly rows: readonly Row[];
 }
@@ -20,7 +20,7 @@ export interface CatalogueClass {
 const someWords = list(word, { min: 1 });
 const CLASS_KEYS = ['alias', 'class_ids', 'paths', 'metrics', 'src', 'note'];
 
-/** The class in `table`; what is wrong with it becomes a problem. */
+/** Parses the class in `table`; each error in it becomes a problem. */
 export function parseClass(table: Table, parser: RowParser): CatalogueClass {
   const { problems } = table;
   table.only(CLASS_KEYS);

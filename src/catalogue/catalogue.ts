@@ -1,4 +1,4 @@
-// The metrics of one application as data, and the reader of the files that hold them.
+// The metrics of one application as data, and the parser of catalogue files.
 import { parseToml } from '../document/toml-file.js';
 import { application } from '../rules/formats.js';
 import { repeated } from '../rules/rule.js';
@@ -34,7 +34,7 @@ const FILE_KEYS = ['app', 'classes', 'seed_path_groups'];
 /**
  * Reads a catalogue file; `file` is its name in messages. docs/catalogue.md describes the format.
  * @param kinds the kinds of rows that it may hold
- * @throws Fault CONFIG_INVALID with one line for each thing that is wrong
+ * @throws Fault CONFIG_INVALID with one line for each error
  */
 export function parseCatalogue(text: string, file: string, kinds = ROW_KINDS): Catalogue {
   const { catalogue, problems } = readCatalogue({ file, text }, kinds);
@@ -43,7 +43,7 @@ export function parseCatalogue(text: string, file: string, kinds = ROW_KINDS): C
 }
 
 /**
- * A catalogue as far as it can be understood, and what is wrong with it.
+ * The valid part of a catalogue; each error in the rest becomes a problem.
  * @throws Fault CONFIG_INVALID when the text is not TOML
  */
 export function readCatalogue(

@@ -17,8 +17,8 @@ export function metricsMarkdown(): string {
   const head = [
     '<!-- Generated from src/catalogue/ads.toml, adh.toml and ats.toml: change those, not this. -->',
     '# Application metrics',
-    'Each class alias below may stand in `classes`, each group in `seed_path_groups` of a target; ' +
-      'a path may stand in `seed_paths`. [catalogue.md](catalogue.md) explains paths and labels, ' +
+    'A target may list the class aliases below in `classes`, and the groups in `seed_path_groups`; ' +
+      '`seed_paths` takes paths. [catalogue.md](catalogue.md) explains paths and labels, ' +
       'and how to write a catalogue of your own.',
   ];
   return `${[...head, ...catalogues.flatMap(application)].join('\n\n')}\n`;

@@ -1,7 +1,7 @@
 // What a metric and a label of a catalogue may be called.
 import type { FamilyFacts, MetricType } from '../model.js';
 
-/** Labels that Prometheus, the scrape or the exposition formats fill in themselves. */
+/** Labels that Prometheus, the scrape or the exposition formats set themselves. */
 export const RESERVED_LABELS: readonly string[] = ['instance', 'job', 'le', 'quantile'];
 
 const NAME = /^[a-zA-Z_][a-zA-Z0-9_]*$/;
@@ -59,7 +59,7 @@ export function nameProblems({ name, type, unit }: FamilyFacts, app: string): re
   return problems;
 }
 
-/** The names of the series and OpenMetrics families that a metric takes for itself. */
+/** The names of the series and OpenMetrics families that a metric occupies. */
 export function namesTaken({ name, type }: FamilyFacts): readonly string[] {
   switch (type) {
     case 'counter':

@@ -5,7 +5,7 @@ import type { Labels } from './match/path-pattern.js';
 import type { VariablePattern } from './match/variable-pattern.js';
 import type { Series, Shown, Stage } from './stage.js';
 
-/** Series that one row may take of one variable: a histogram's buckets, its sum and count. */
+/** The most series of one row and variable: a histogram's buckets, its sum and count. */
 export const MAX_LINES_A_ROW = 1024;
 
 /** What rows of all kinds have. */
@@ -29,31 +29,31 @@ export interface Reading {
   readonly pattern?: VariablePattern | undefined;
   /** The types that the row can show; the first is the usual one. */
   readonly types: readonly ValueType[];
-  /** What turns the published number into the one that is shown. */
+  /** Converts the published number to the one that is shown. */
   readonly conversion?: Conversion;
   /** The unit of the number that is shown. */
   readonly unit?: string;
-  /** The texts that mean something to the row, where not every text does. */
+  /** The texts that the row understands, where not every text counts. */
   readonly texts?: readonly string[];
 }
 
-/** A row of any kind; src/catalogue/kinds has one module a kind. */
+/** A row of any kind; src/catalogue/kinds has one module for each kind. */
 export interface Row extends RowFacts {
-  /** One entry a variable; none for a row that shows the state of the object itself. */
+  /** One entry for each variable; none for a row that shows the state of the object itself. */
   readonly reads: readonly Reading[];
   /** Labels that its series take from variables or their names. */
   readonly ownLabels: readonly string[];
   /**
-   * Whether its series are made anew when a value that it reads changes. Those of other rows are
-   * rendered from where the values are.
+   * True if its series are rebuilt when a value that it reads changes. The series of other rows are
+   * rendered straight from the values.
    */
   readonly isDerived: boolean;
-  /** How many series it makes of one variable, or of the state, at most. */
+  /** The most series that it makes of one variable, or of the state. */
   readonly linesOf: (variable?: Variable) => number;
   readonly series: (stage: Stage) => Shown;
   /** The series of an object's state, given by name; only for a row that shows it. */
   readonly ofState?: (state: string) => readonly Series[];
-  /** What is wrong with the labels of its series, those of the path included. */
+  /** The problem with the labels of its series, those of the path included. */
   readonly labelProblem?: (labels: readonly string[]) => string | undefined;
 }
 

@@ -1,8 +1,8 @@
-// What a row is shown on: the values of one object, and the ways to render them.
+// What a row renders from: the values of one object, and the ways to render them.
 import type { Variable } from '../model.js';
 import type { Conversion } from './conversion.js';
 
-/** A value that is rendered from where it is kept, whatever it is by then. Only a stage makes one. */
+/** A value that each render reads where it is kept. Only a stage makes one. */
 export interface LiveValue {
   readonly address: number;
   readonly op: number;
@@ -12,15 +12,15 @@ export interface LiveValue {
 export interface Series {
   /** What follows the name of the metric, such as `_sum`. */
   readonly suffix?: string;
-  /** Labels beside those that every series of the row has; a number is written as values are. */
+  /** Labels beside those that every series of the row has; a number is written like a value. */
   readonly labels?: Readonly<Record<string, string | number>>;
   readonly value: number | LiveValue;
 }
 
-/** All series of a row, or that those it has stay: their values are rendered from where they are. */
+/** All series of a row, or `unchanged`: it keeps its series, and each render reads their values. */
 export type Shown = readonly Series[] | 'unchanged';
 
-/** The steps of a histogram or summary, in the unit of the metric. */
+/** The bounds of a histogram or the quantiles of a summary, in the unit of the metric. */
 export type Shape =
   | { readonly type: 'histogram'; readonly bounds: readonly number[] }
   | { readonly type: 'summary'; readonly quantiles: readonly number[] };
@@ -31,7 +31,7 @@ export interface Stage {
   readonly variable: Variable;
   /** The variable of that name in the same object, if it has a value. */
   named(name: string): Variable | undefined;
-  /** The text of a variable, that of a number being its decimal; undefined for a distribution. */
+  /** The text of a variable; for a number, its decimal; undefined for a distribution. */
   text(variable: Variable): string | undefined;
   /** The Unix seconds of a point in time; undefined for another text. */
   seconds(text: string): number | undefined;
@@ -39,9 +39,10 @@ export interface Stage {
   live(variable: Variable, conversion?: Conversion, wrap32?: boolean): LiveValue | undefined;
   /**
    * The published histogram or summary of its variable.
-   * @param shapeOf is asked once; the conversion is for the sum and the values of quantiles
+   * @param shapeOf is called once
+   * @param conversion applies to the sum and the values of quantiles
    */
   distribution(shapeOf: () => Shape, conversion: Conversion): Shown;
-  /** The distribution of the numbers that its variable takes, each an observation. */
+  /** The distribution of the values of its variable, each an observation. */
   observed(shape: Shape, conversion: Conversion): Shown;
 }

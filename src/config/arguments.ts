@@ -1,4 +1,4 @@
-// Reads the command line into a value; prints nothing and ends nothing.
+// Parses the command line into a value; prints nothing and never exits.
 import { Fault } from '../errors.js';
 import { readCommandLine } from '../rules/command-line.js';
 import type { Given } from '../rules/command-option.js';
@@ -13,17 +13,17 @@ export interface Arguments {
   readonly configFile?: string | undefined;
   /** The legacy target file, as given with `--targets-config`. */
   readonly targetsFile?: string | undefined;
-  /** What the options put over the settings of the file. */
+  /** The options that override the settings of the file. */
   readonly overrides: Overrides;
 }
 
-/** What the user asks for: a run, a check of the configuration, or only a text. */
+/** What the user asks for: a run, a check of the configuration, or a text. */
 export type Invocation =
   | { readonly kind: 'run'; readonly arguments: Arguments }
   | {
       readonly kind: 'check';
       readonly arguments: Arguments;
-      /** Whether the segments are looked at as well. */
+      /** Whether to check against the segments as well. */
       readonly isLive: boolean;
     }
   | { readonly kind: 'print'; readonly text: string };
@@ -41,7 +41,7 @@ export const PROGRAM = {
 
 /**
  * Reads the arguments after the program's name. `version` is what `--version` prints.
- * @throws Fault USAGE for unknown options, missing or refused arguments, and options at odds
+ * @throws Fault USAGE for unknown or conflicting options, and for missing or invalid arguments
  */
 export function parseArguments(argv: readonly string[], version: string): Invocation {
   const line = readCommandLine(PROGRAM, argv, version);
@@ -58,7 +58,7 @@ export function parseArguments(argv: readonly string[], version: string): Invoca
     : { kind: 'run', arguments: given };
 }
 
-/** Only what is given: what is not there leaves the setting of the file. */
+/** Only the options that are given: the others leave the setting of the file. */
 function overridesOf(given: Given<typeof OPTIONS>): Overrides {
   const { licenseFile, app, serverKey, instance, metricsPort } = given;
   return {

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { SETTINGS } from './settings.js';
 import type { Settings } from './settings.js';
 
-/** What describes targets and their renders, which a reload builds anew. */
+/** The settings of targets and their renders, which a reload applies. */
 const RELOADED: ReadonlySet<string> = new Set<keyof Settings>([
   'app',
   'format',

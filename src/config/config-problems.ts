@@ -1,4 +1,4 @@
-// Everything that is wrong with a configuration, in all of its files.
+// Collects the problems of a configuration, in all of its files.
 import type { Document } from '../document/document.js';
 import { Fault } from '../errors.js';
 import { Problems } from '../rules/problems.js';
@@ -18,12 +18,12 @@ export class ConfigProblems {
     return problems;
   }
 
-  /** Notes a fault that says its own place. */
+  /** Adds a fault whose message names its own position. */
   note(fault: Fault): void {
     this.#all.push(fault);
   }
 
-  /** The result of `read`, or undefined after its Fault is noted. */
+  /** The result of `read`, or undefined after its Fault is added. */
   attempt<T>(read: () => T): T | undefined {
     try {
       return read();
@@ -34,14 +34,14 @@ export class ConfigProblems {
     }
   }
 
-  /** The fault that reports all of it; undefined when nothing is wrong. */
+  /** The fault that reports all problems; undefined if there is none. */
   get fault(): Fault | undefined {
     const faults = this.#all.flatMap((each) => (each instanceof Fault ? each : (each.fault ?? [])));
     if (faults.length === 0) return undefined;
     return new Fault('CONFIG_INVALID', faults.map(({ message }) => message).join('\n'));
   }
 
-  /** @throws Fault CONFIG_INVALID when anything is wrong */
+  /** @throws Fault CONFIG_INVALID if there is any problem */
   throwIfAny(): void {
     const { fault } = this;
     if (fault !== undefined) throw fault;

@@ -39,7 +39,7 @@ export const SCOPE = {
   metrics: required(
     'metrics',
     list(pattern, { min: 1, max: 1024 }),
-    'Metric names; * stands for any text, and a summary or histogram brings its series along',
+    'Metric names; * stands for any text; the name of a summary or histogram selects all its series',
   ),
 };
 
@@ -64,5 +64,5 @@ export const CONFIG_FILE = table('a table', {
 
 /** A legacy target file (spec 2.4). */
 export const TARGETS_FILE = table('a table', {
-  targets: required('targets', targets, 'The targets, one a line'),
+  targets: required('targets', targets, 'The targets, one per line'),
 });

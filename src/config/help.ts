@@ -5,7 +5,7 @@ over HTTP with --enable-metrics-http, else as snapshots on stdout.`;
 
 export const REMARKS = 'Options override the TOML file, which overrides the defaults.';
 
-/** Command lines that work as they stand, beside the files that they name. */
+/** Command lines that work as written, next to the files that they name. */
 export const EXAMPLES: readonly (readonly [purpose: string, line: string])[] = [
   [
     'Serve what a file describes at http://localhost:9464/metrics',

@@ -10,7 +10,7 @@ const OTHER = { group: 'Other:' };
 
 const shown = (fallback: unknown): string => [fallback].flat().join(', ');
 
-/** Options override settings, whose defaults the help shows where they say something. */
+/** Options override settings, whose defaults the help shows where they are useful. */
 export const OPTIONS = {
   config: optionalOption('--config <path>', word, 'Load a TOML file', FILES),
   targetsConfig: optionalOption(
@@ -56,7 +56,7 @@ export const OPTIONS = {
   ),
   live: flagOption(
     '--live',
-    'With --check-config: compare the configuration with the segments that are there',
+    'With --check-config: compare the configuration with the existing segments',
     OTHER,
   ),
 };

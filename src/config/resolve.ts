@@ -18,7 +18,7 @@ import type { Listing } from './warnings.js';
 /** One target to export. Empty texts and lists stand for what is not given. */
 export interface TargetConfig {
   readonly app: string;
-  /** The server keys that are searched for the root, in order of preference. */
+  /** The server keys to search for the root, by preference. */
   readonly serverKeys: readonly string[];
   readonly format: string;
   readonly instance: string;
@@ -27,7 +27,7 @@ export interface TargetConfig {
   readonly seedPathGroups: readonly string[];
   readonly seedPaths: readonly string[];
   readonly publisherTimeZone: string;
-  /** Where its keys are: empty in single-target mode, else `['targets', index]`. */
+  /** The path of its keys: empty in single-target mode, else `['targets', index]`. */
   readonly path: Path;
 }
 
@@ -37,13 +37,13 @@ export interface Config {
   /** Exactly one in single-target mode, at least one in multi-target mode. */
   readonly targets: readonly TargetConfig[];
   readonly scopes: readonly ScopeConfig[];
-  /** What was given and has no effect, a sentence each. */
+  /** Settings and options without effect, one sentence each. */
   readonly warnings: readonly string[];
-  /** `file:line:column` of a value (or what is around it), or '' for what no file says. */
+  /** `file:line:column` of a value (or of its nearest parent), or '' for a value of no file. */
   at(path: Path): string;
   /** The file that the value of a path comes from. */
   documentOf(path: Path): Document;
-  /** False for a top-level key whose value is a default in place of one that is wrong or unreadable. */
+  /** False for a top-level key whose default replaces an invalid or unreadable value. */
   isSound(key: string): boolean;
 }
 
@@ -51,9 +51,9 @@ const NO_FILE: Document = { values: {}, places: new Places('', '', () => new Map
 const DEFAULTS = checked(NO_FILE, CONFIG_FILE);
 
 /**
- * Reads the files that the arguments name and puts everything together.
- * @param problems takes everything that is wrong; what is right can then be checked further
- * @throws Fault CONFIG_INVALID with everything that is wrong where there is no `problems`
+ * Reads the files that the arguments name and merges all settings.
+ * @param problems collects every problem; the valid part can then be checked further
+ * @throws Fault CONFIG_INVALID with every problem if `problems` is not given
  */
 export function loadConfig(given: Arguments, problems?: ConfigProblems): Config {
   const all = problems ?? new ConfigProblems();
@@ -110,7 +110,7 @@ function legacyTargets(file: string, problems: ConfigProblems): Listing | undefi
   return { document, targets: values?.targets ?? [] };
 }
 
-/** The path settings, seen from the folder of the file that names them. */
+/** The path settings, resolved from the folder of the file that names them. */
 function besideFile(file: string, { licenseFile, catalogueFiles }: Settings) {
   const beside = (path: string) => (isAbsolute(path) ? path : join(dirname(file), path));
   return {

@@ -9,7 +9,7 @@ export function selectorOf({ serverKeys, instance }: Arguments['overrides']): st
   return given.filter(Boolean).join(' and ');
 }
 
-/** That the targets do not count, and where the application of the single target is from. */
+/** Says that the targets are ignored, and where the application of the single target comes from. */
 export function setAside(
   overrides: Arguments['overrides'],
   isInFile: boolean,
@@ -21,8 +21,8 @@ export function setAside(
 }
 
 /**
- * Targets that the options seem to mean but for their application, by index: of each application
- * the first. None when a target that the options mean is of the application taken.
+ * The indexes of targets that match the options except for their application, the first of each
+ * application. Empty if a target matches the application as well.
  */
 export function otherApplications(
   { serverKeys, instance }: Arguments['overrides'],

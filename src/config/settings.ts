@@ -8,7 +8,7 @@ import { timeZone } from '../rules/time-zone.js';
 /** The longest wait that a Node timer can hold. */
 const MAX_TIMER_MS = 2_147_483_647;
 
-/** One row a key: TOML key, default, rule, meaning. */
+/** One row for each key: TOML key, default, rule, meaning. */
 export const SETTINGS = {
   contextId: optional('context_id', 'shmApp', name, 'Context id of the shared-memory pool'),
   poolName: optional('pool_name', 'pool', name, 'Name of the shared-memory pool'),
@@ -16,7 +16,7 @@ export const SETTINGS = {
     'stalled_after_seconds',
     60,
     integer(0, 31_536_000),
-    'Seconds for which a stalled publisher is served with its last values; then its targets answer 503 until it beats again. 0 serves it for ever',
+    'Seconds for which the last values of a stalled publisher are served; then its targets answer 503 until its heartbeat resumes. 0 serves them forever',
   ),
   app: optional(
     'app',
@@ -59,7 +59,7 @@ export const SETTINGS = {
     'publisher_time_zone',
     '',
     timeZone,
-    'Time zone of the texts of points in time that the publisher gives without an offset, such as "Europe/London"; empty takes that of the exporter',
+    'Time zone of times that the publisher writes as text without an offset, such as "Europe/London"; empty takes the zone of the exporter',
   ),
   serverKeys: optional(
     'server_keys',
@@ -83,13 +83,13 @@ export const SETTINGS = {
     'target_workers',
     0,
     integer(0, 64),
-    'Number of worker partitions; 0 takes one for each target, at most 64, and threads no more than there are processor cores',
+    'Number of worker partitions; 0 takes one for each target, at most 64, and with threads at most one for each processor core',
   ),
   workerExecutionMode: optional(
     'worker_execution_mode',
     'logical',
     oneOf('logical', 'threaded'),
-    'Whether partitions are queues in one thread or threads of their own; docs/performance.md says when threads pay',
+    'Whether partitions are queues in one thread or threads of their own; docs/performance.md says when threads pay off',
   ),
   workerAssignmentMode: optional(
     'worker_assignment_mode',
@@ -139,13 +139,13 @@ export const SETTINGS = {
     'http_max_connections',
     512,
     integer(1, 65_535),
-    'HTTP connections at once; above that, those without a request are closed, the longest first',
+    'Maximum of open HTTP connections; above it, idle connections are closed, the longest idle first',
   ),
   httpMaxScrapes: optional(
     'http_max_scrapes',
     64,
     integer(1, 65_535),
-    'Scrapes that are answered at once; more get a 503',
+    'Maximum of concurrent scrapes; further ones get a 503',
   ),
   licenseFile: optional(
     'license_file',
@@ -163,7 +163,7 @@ export const SETTINGS = {
     'stdout_format',
     'text',
     oneOf('text', 'json'),
-    'Form of stdout snapshots: Prometheus text, or one JSON object a series',
+    'Form of stdout snapshots: Prometheus text, or one JSON object per series',
   ),
 };
 

@@ -1,7 +1,7 @@
-// The words of a line of the legacy target file.
+// Splits a line of the legacy target file into words.
 import { quoted } from '../document/key-path.js';
 
-/** What is wrong in a line, and the offset in the file that it is about. */
+/** An error in a line, with its offset in the file. */
 export class Misspelt extends Error {
   constructor(
     readonly offset: number,
@@ -11,9 +11,9 @@ export class Misspelt extends Error {
   }
 }
 
-/** `target`, or a key with its value, quotes and escapes taken off. */
+/** `target`, or a key with its value, without quotes and escapes. */
 export interface Word {
-  /** As it stands in the line. */
+  /** As the line spells it. */
   readonly whole: string;
   readonly key: string;
   readonly value: string | undefined;
@@ -26,7 +26,7 @@ const WORD = /([^\s="#]+)(?:=("(?:[^"\\]|\\["\\])*"|[^\s"]*))?(?=\s|$)/y;
 
 /**
  * The words of a line that begins at offset `lineAt` of its file, without its comment.
- * @throws Misspelt at the first word that is none
+ * @throws Misspelt at the first invalid word
  */
 export function wordsOf(line: string, lineAt: number): Word[] {
   const words: Word[] = [];

@@ -1,4 +1,4 @@
-// Reads the legacy flat target file: one `target key=value …` a line (spec 2.4).
+// Reads the legacy flat target file: one `target key=value …` per line (spec 2.4).
 import type { Document } from '../document/document.js';
 import { Problems } from '../rules/problems.js';
 import { TARGET } from './file-rule.js';
@@ -21,8 +21,8 @@ const LISTS = new Set(
 export type ProblemsOf = (document: Document) => Problems;
 
 /**
- * The raw targets of a legacy file, in the shape of a TOML file with `[[targets]]`. Lines that are
- * misspelt become problems.
+ * The raw targets of a legacy file, in the shape of a TOML file with `[[targets]]`. Invalid lines
+ * become problems.
  * @throws Fault CONFIG_INVALID when it cannot be read
  */
 export const readTargetsFile = (file: string, problemsOf: ProblemsOf): Document =>
@@ -30,7 +30,7 @@ export const readTargetsFile = (file: string, problemsOf: ProblemsOf): Document 
 
 /**
  * The raw targets of such a text; `file` is its name in messages.
- * @throws Fault CONFIG_INVALID for misspelt lines where nobody takes the problems
+ * @throws Fault CONFIG_INVALID for invalid lines if `problemsOf` is not given
  */
 export function parseTargets(file: string, text: string, problemsOf?: ProblemsOf): Document {
   const marks = new Map<string, Mark>();

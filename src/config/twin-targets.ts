@@ -1,7 +1,7 @@
 // Targets that no request can tell apart: routing knows server_key, app and the chosen root (spec 4.3).
 import type { TargetTable } from './file-rule.js';
 
-/** The index of a target, that of an earlier one which may show the same root, and why. */
+/** The index of a target, the index of an earlier one that may show the same root, and why. */
 export interface Twin {
   readonly index: number;
   readonly earlier: number;
@@ -25,7 +25,10 @@ export function twinTargets(targets: readonly TargetTable[]): readonly Twin[] {
   });
 }
 
-/** Without a hint any root may be chosen; a full root id holds the instance that the other may name. */
+/**
+ * Without a hint any root may be chosen; a full root id contains the instance that the other may
+ * name.
+ */
 const mayShareRoot = (one: string, other: string): boolean =>
   one === '' || other === '' || instanceOf(one) === other || instanceOf(other) === one;
 

@@ -1,4 +1,4 @@
-// Warnings about a configuration that is valid and probably not what its author intends.
+// Warnings about a valid configuration that is probably not what its author intends.
 import type { Document } from '../document/document.js';
 import type { Path } from '../document/key-path.js';
 import type { Arguments } from './arguments.js';
@@ -9,12 +9,12 @@ import { SETTINGS } from './settings.js';
 import type { Settings } from './settings.js';
 import { twinTargets } from './twin-targets.js';
 
-/** The keys that describe the single target and mean nothing in multi-target mode. */
+/** The keys of the single target, ignored in multi-target mode. */
 const SINGLE_TARGET_KEYS = Object.entries(SETTINGS)
   .filter(([name]) => name in TARGET || name === 'serverKeys')
   .map(([, { key }]) => key);
 
-/** A file with targets, and what they are. */
+/** A file with targets, and the targets. */
 export interface Listing {
   readonly document: Document;
   readonly targets: readonly TargetTable[];
@@ -29,7 +29,7 @@ export interface Loaded {
   readonly mode: 'single' | 'multi';
 }
 
-/** Sentences about what is given but not used, or used in a way that surprises. */
+/** Warnings about settings that are unused, or used in a surprising way. */
 export function warningsOf(loaded: Loaded): readonly string[] {
   const { given, toml, settings } = loaded;
   const { text, file } = toml.document.places;
@@ -76,7 +76,7 @@ function aboutMulti({ given, toml, legacy }: Loaded): readonly string[] {
   ];
 }
 
-/** The sentence with its place; nothing when the file has no such key. */
+/** The sentence with its position; empty if the file has no such key. */
 function at({ places }: Document, path: Path, sentence: string): readonly string[] {
   const offset = places.offset(path, 'key');
   return offset === undefined ? [] : [`${places.at(offset)}: ${sentence}`];

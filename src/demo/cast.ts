@@ -15,7 +15,7 @@ import type { DemoOptions } from './options.js';
 
 const DAY_MS = 86_400_000;
 export const EXPORTER = 'the exporter';
-/** Lively enough for two scrapes to differ. */
+/** Enough changes for two scrapes to differ. */
 const LIFE = ['--objects', '200', '--rate', '2', '--change-fraction', '0.5'];
 
 export interface CastParts {
@@ -23,17 +23,20 @@ export interface CastParts {
   readonly children: Children;
   readonly belongings: Belongings;
   readonly unixMs: () => number;
-  /** What a process says that is worth reading. */
+  /** Called with log lines worth reading. */
   readonly log: (line: string) => void;
   /** Called once, when the exporter serves all targets. */
   readonly onReady: () => void;
-  /** Called when a process ends, by itself or by us; `again` starts one anew that can be. */
+  /** Called when a process ends, by itself or by us; `again` restarts it if that is possible. */
   readonly onEnd: (name: string, ended: Ended, again?: () => void) => void;
 }
 
-/** Starts the simulated servers at once, and the bridge behind one; the exporter follows when all are there. */
+/**
+ * Starts the simulated servers at once, and the bridge behind one; the exporter starts once all of
+ * them run.
+ */
 export function startCast(parts: CastParts): void {
-  // The bridge is there when it has published what its server shows.
+  // The bridge runs once it has published the tree of its server.
   let missing: number = TARGETS.length + 1;
   const onReady = () => {
     if (--missing === 0) startExporter(parts);
@@ -67,7 +70,7 @@ function startSimulator(parts: CastParts, target: DemoTarget, onReady: () => voi
 
 /**
  * A server that publishes nothing, but shows its tree over HTTP; the bridge follows it.
- * @param port where it listens; 0 for any, and then `onUrl` hears where
+ * @param port where it listens; 0 for any, and then `onUrl` is called with its address
  */
 function startComponent(parts: CastParts, port: string, onUrl: (url: string) => void): void {
   const { children, belongings, log, onEnd } = parts;
@@ -87,7 +90,7 @@ function startComponent(parts: CastParts, port: string, onUrl: (url: string) => 
     },
     onEnd: (ended) => {
       onEnd(`the simulated ${BRIDGED.app} behind the bridge`, ended, () => {
-        // Where the bridge looks for it.
+        // The bridge polls this port.
         startComponent(parts, ownPort, () => undefined);
       });
     },
@@ -106,7 +109,7 @@ function startBridge(
     program: 'bin/shm_bridge.js',
     args: ['--config', file],
     onLine: (line) => {
-      if (!isReady && line.includes(': its tree is here')) {
+      if (!isReady && line.includes(': received its tree')) {
         isReady = true;
         onReady();
       }
@@ -141,7 +144,7 @@ function startExporter({ children, onEnd, ...parts }: CastParts): void {
   });
 }
 
-/** As the exporter calls a target. */
+/** The exporter's name of a target. */
 const nameOf = ({ app, serverKey }: DemoTarget): string => `${app} on ${serverKey}`;
 
 /** Writes the license and the configuration; returns the path of the latter. */
@@ -153,7 +156,7 @@ function writeConfiguration({
   const now = unixMs();
   const license = issueLicense({
     licensee: 'demo',
-    // A little before now, so that a clock that is set back does no harm.
+    // A little before now, in case the clock is set back.
     issuedAt: new Date(now - 60_000),
     expiresAt: new Date(now + DAY_MS),
   });

@@ -1,4 +1,4 @@
-// Our programs as processes of the demo: started, listened to line by line, and ended together.
+// Our programs as processes of the demo: started, read line by line, and ended together.
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';
@@ -36,7 +36,8 @@ export class Children {
     if (this.#onEmpty !== undefined) return;
     const path = fileURLToPath(new URL(`../${program}`, import.meta.url));
     const child = spawn(this.#node, ['--import', LIFELINE, path, ...args], {
-      // A group of its own: Ctrl-C reaches the demo only, which then ends the others in order.
+      // A process group of its own: Ctrl-C reaches only the demo, which then ends the others
+      // itself.
       detached: true,
       stdio: ['pipe', 'inherit', 'pipe'],
     });
@@ -47,7 +48,7 @@ export class Children {
       onEnd(end);
       if (this.#running.size === 0) this.#onEmpty?.();
     };
-    // What it said last comes before `close`, not before `exit`.
+    // Its last output arrives before `close`, not before `exit`.
     child.once('close', (code, signal) => {
       ended({
         status: code ?? undefined,
@@ -64,7 +65,9 @@ export class Children {
     for (const child of this.#running) child.kill(signal);
   }
 
-  /** Ends all; those that take longer than `patienceMs` are killed. Resolves when none is left. */
+  /**
+   * Ends all; those that take longer than `patienceMs` are killed. Resolves once all have ended.
+   */
   async end(patienceMs: number): Promise<void> {
     if (this.#running.size === 0) return;
     const empty = new Promise<void>((resolve) => {

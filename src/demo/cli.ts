@@ -15,7 +15,7 @@ import { parseOptions } from './options.js';
 import type { DemoOptions } from './options.js';
 import { Restarts } from './restarts.js';
 
-/** How long a process may take to end before it is ended. */
+/** How long a process may take to end before it is killed. */
 const PATIENCE_MS = 6000;
 const READY_WITHIN_MS = 30_000;
 const PULSE_MS = 3000;
@@ -27,7 +27,7 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 const complain = (text: string): void => void process.stderr.write(`${text}\n`);
 
 function run(options: DemoOptions): void {
-  // Documents have stdout for themselves.
+  // Only documents go to stdout.
   const say = options.isStdout
     ? complain
     : (text: string): void => void process.stdout.write(`${text}\n`);
@@ -50,7 +50,7 @@ function run(options: DemoOptions): void {
   };
   for (const signal of SIGNALS)
     process.on(signal, () => {
-      // Who asks twice does not want to wait.
+      // A second signal means: do not wait.
       if (isEnding) children.signal('SIGKILL');
       end(0);
     });
@@ -96,14 +96,14 @@ function run(options: DemoOptions): void {
         setTimeout(again, RESTART_MS);
         return;
       }
-      // The exporter ends well when nobody reads its documents any more.
+      // The exporter exits with 0 when the reader of its documents is gone.
       if (status === 0) end(0);
       else fail(`${name} ended ${how}${status === 4 ? hintOf(name) : ''}`, status);
     },
   });
 }
 
-/** What helps against the one refusal of the system that a demo has to expect. */
+/** A hint for the one system error that a demo must expect. */
 const hintOf = (name: string): string =>
   name === EXPORTER ? '; when its port is taken, choose another: npm run demo -- --port N' : '';
 
@@ -112,7 +112,7 @@ const isPipe = (fd: number): boolean => {
   return stat.isFIFO() || stat.isSocket();
 };
 
-/** That its reader is gone, a pipe says only to who writes. */
+/** A pipe reports only to its writer that the reader is gone. */
 const pulse = (): void => void process.stdout.write('\n');
 
 try {

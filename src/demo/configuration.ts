@@ -1,4 +1,4 @@
-// The configurations of the demo: what the bridge polls, the exporter's targets, and scopes worth having.
+// The configurations of the demo: what the bridge polls, the exporter's targets, and useful scopes.
 
 export interface DemoTarget {
   readonly app: string;
@@ -18,7 +18,7 @@ export const TARGETS = [
   { app: 'ats', serverKey: '999', root: 'demo-host.1.ats' },
 ] as const satisfies readonly DemoTarget[];
 
-/** A component that is reached over HTTP alone, and the bridge's own root beside it. */
+/** A component that is only available over HTTP, and the bridge's own root beside it. */
 export const BRIDGED = {
   app: 'ads',
   serverKey: '83',
@@ -51,7 +51,7 @@ export const SCOPES = {
   exporter: ['shm_exporter_*'],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
-/** Seconds from print to print on stdout. */
+/** Seconds between two prints on stdout. */
 export const INTERVAL_SECONDS = 3;
 
 export interface DemoPlaces {
@@ -61,7 +61,7 @@ export interface DemoPlaces {
   readonly port: number;
 }
 
-/** Strings are written as JSON, which TOML reads the same. */
+/** JSON strings are valid TOML strings. */
 const table = (entries: Readonly<Record<string, unknown>>): readonly string[] =>
   Object.entries(entries).map(([key, value]) => `${key} = ${JSON.stringify(value)}`);
 

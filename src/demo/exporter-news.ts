@@ -1,9 +1,9 @@
-// What the exporter says of its targets after the start: one line when one is lost, one when it is back.
+// Reports the exporter's targets after the start: one line when one is lost, one when it is back.
 
 export class ExporterNews {
   readonly #lost = new Set<string>();
 
-  /** The line for a person, of a line of the exporter's log; undefined for what is no news. */
+  /** Converts a line of the exporter's log to a readable one; undefined for other lines. */
   of(line: string): string | undefined {
     const [, target = '', event = ''] =
       / info (target \S+ on \S+) (waiting on .*|ready: .*)$/.exec(line) ?? [];

@@ -1,4 +1,4 @@
-// What the demo invites people to try once everything is ready.
+// Prints addresses to try once everything is ready.
 import { BRIDGED, BRIDGE_APP, TARGETS } from './configuration.js';
 
 const [{ serverKey: ADS, variable }, { serverKey: ADH }, { app, root, serverKey: ATS }] = TARGETS;

@@ -1,4 +1,4 @@
-// Loaded before each program of the demo: ends it when the demo is gone, in whatever way that ended.
+// Loaded before each program of the demo: ends it when the demo is gone, however the demo ended.
 
 // The demo holds the other end and writes nothing to it.
 const { stdin } = process;

@@ -1,4 +1,4 @@
-// The processes that started us: npm, and the shell between it and us. Neither passes every signal on.
+// The processes that started us: npm, and a shell between it and us. Neither forwards every signal.
 import { readFileSync } from 'node:fs';
 
 const SHELLS = new Set(['sh', 'dash', 'bash']);
@@ -15,8 +15,8 @@ function processOf(pid: number): { readonly name: string; readonly parent: numbe
 }
 
 /**
- * Tells whether npm, or the shell in which it runs us, has ended: the parent of whoever is left
- * behind changes. @param parent the id of our parent, now and whenever it is asked
+ * Detects that npm, or its shell, has ended: the parent of an orphaned process changes.
+ * @param parent returns the current id of our parent
  */
 export function lineageWatch(parent: () => number): () => boolean {
   const first = parent();

@@ -1,4 +1,4 @@
-// What the demo is asked for on its command line.
+// The command-line options of the demo.
 import { readCommandLine } from '../rules/command-line.js';
 import type { CommandLine } from '../rules/command-line.js';
 import { defaultOption, flagOption } from '../rules/command-option.js';

@@ -1,4 +1,4 @@
-// How often something that falls over may be started again.
+// Limits how often a process is restarted.
 
 const WINDOW_MS = 60_000;
 
@@ -13,7 +13,7 @@ export class Restarts {
     this.#nowMs = nowMs;
   }
 
-  /** Takes one restart, if there is one left. */
+  /** Uses one restart, if any is left. */
   take(): boolean {
     const now = this.#nowMs();
     this.#times = this.#times.filter((time) => now - time < WINDOW_MS);

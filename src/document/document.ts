@@ -1,25 +1,25 @@
-// A file of settings as read, and what is wrong with it.
+// A settings file as read, and its problems.
 import { Fault } from '../errors.js';
 import { keyPath } from './key-path.js';
 import type { Path } from './key-path.js';
 import type { Mark, Places } from './places.js';
 
-/** Raw values of a file, and where each of them stands. */
+/** The raw values of a file, and the position of each. */
 export interface Document {
   readonly values: Readonly<Record<string, unknown>>;
   readonly places: Places;
 }
 
-/** A complaint about a file, and the offset that it is about. */
+/** A problem of a file, and its offset. */
 export interface Problem {
   readonly offset: number;
   readonly text: string;
 }
 
-/** A file with thousands of faults has one cause, and nobody reads thousands of lines. */
+/** Thousands of faults have one cause, and thousands of lines are of no use. */
 const MAX_SHOWN = 100;
 
-/** A complaint about the value of `path`, or about its key when `mark` says so. */
+/** A problem of the value at `path`, or of its key if `mark` says so. */
 export function problemAt(
   places: Places,
   path: Path,
@@ -30,7 +30,7 @@ export function problemAt(
   return { offset, text: path.length === 0 ? sentence : `${keyPath(path)}: ${sentence}` };
 }
 
-/** The fault that tells all problems of a file, in the order of the file. */
+/** The fault that reports all problems of a file, in the order of the file. */
 export function invalid(places: Places, problems: readonly Problem[]): Fault {
   const sorted = problems.toSorted((a, b) => a.offset - b.offset);
   const lines = sorted

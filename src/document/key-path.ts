@@ -1,9 +1,9 @@
-// Key paths and values as a message shows them: short, in one line, harmless to a terminal.
+// Key paths and values as a message shows them: short, in one line, safe for a terminal.
 
-/** The way to a value inside a file, such as `['targets', 1, 'classes', 0]`. */
+/** The path to a value inside a file, such as `['targets', 1, 'classes', 0]`. */
 export type Path = readonly (string | number)[];
 
-/** A date or time of a TOML file, which no key takes. */
+/** A date or time of a TOML file, which no key allows. */
 export class TomlDate {
   constructor(readonly text: string) {}
 }
@@ -19,7 +19,7 @@ export function keyPath(path: Path): string {
   return parts.join('').replace(/^\./, '');
 }
 
-/** A raw TOML value as its file could have written it; large things by their kind only. */
+/** A raw TOML value as a file could spell it; arrays and tables by their kind only. */
 export function shown(raw: unknown): string {
   if (typeof raw === 'string') return quoted(raw);
   if (typeof raw === 'bigint' || typeof raw === 'boolean') return shortened(String(raw));
@@ -28,7 +28,7 @@ export function shown(raw: unknown): string {
   return raw instanceof TomlDate ? `the date or time ${shortened(raw.text)}` : 'a table';
 }
 
-/** The text in quotes, cut to a readable length, with nothing in it that a terminal acts upon. */
+/** The text in quotes, cut to a readable length, without characters that a terminal acts on. */
 export function quoted(text: string): string {
   const escape = (character: string) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
   return JSON.stringify(shortened(text)).replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, escape);

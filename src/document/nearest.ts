@@ -1,4 +1,4 @@
-// The known word that a misspelt one most likely stands for.
+// The known word that a misspelled one most likely means.
 
 /** The nearest of `known` within two edits (one for words of up to four letters), if any. */
 export function nearest(word: string, known: Iterable<string>): string | undefined {

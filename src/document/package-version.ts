@@ -1,4 +1,4 @@
-// The version of this package, as its package.json states it.
+// The version of this package, from its package.json.
 import { readFileSync } from 'node:fs';
 
 export function packageVersion(): string {

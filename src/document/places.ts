@@ -1,4 +1,4 @@
-// Where each value of a file stands, so that a complaint can name line and column.
+// The position of each value of a file, so that a message can name line and column.
 import type { Path } from './key-path.js';
 
 /** Offsets (in UTF-16 units) of a key and of its value. */
@@ -16,7 +16,7 @@ export class Places {
   readonly #marksOf: () => Marks;
   #marks: Marks | undefined;
 
-  /** `marksOf` runs at the first question only: a file without complaints never needs it. */
+  /** `marksOf` runs on first use: a file without problems never needs it. */
   constructor(
     readonly file: string,
     readonly text: string,
@@ -25,12 +25,12 @@ export class Places {
     this.#marksOf = marksOf;
   }
 
-  /** The offset of a path, or of the nearest thing around it; undefined when there is none. */
+  /** The offset of a path, or of its nearest parent; undefined if there is none. */
   offset(path: Path, part: keyof Mark): number | undefined {
     this.#marks ??= this.#marksOf();
     for (let depth = path.length; depth > 0; depth--) {
       const mark = this.#marks.get(markOf(path.slice(0, depth)));
-      // What is around a missing thing is shown by its head.
+      // A missing value is reported at the head of its parent.
       if (mark) return depth === path.length ? mark[part] : mark.key;
     }
     return undefined;
@@ -43,7 +43,7 @@ export class Places {
     return `${this.file}:${line}:${characters(this.text.slice(start, offset)) + 1}`;
   }
 
-  /** The line of an offset, or what of it is near, and a caret below the very character. */
+  /** The line of an offset, or the part near it, and a caret below the character. */
   excerpt(offset: number): string {
     const start = Math.max(this.#lineStart(offset), offset - 60);
     const lineEnd = this.text.indexOf('\n', offset);

@@ -1,4 +1,4 @@
-// Reads regular files within a bound and without waiting: the one way to the files that a user names.
+// Reads the files that a user names: only regular ones, within a bound and without waiting.
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import type { Stats } from 'node:fs';
 import { Fault } from '../errors.js';
@@ -9,12 +9,12 @@ const AT_ONCE = constants.O_RDONLY | constants.O_NONBLOCK;
 const CHUNK_BYTES = 65_536;
 const KIB = 1024;
 
-/** How a file is read, and how it is refused. */
+/** How a file is read, and how a rejection is reported. */
 export interface Reading {
   readonly maxBytes: number;
   /** Throws for a regular file that must not be read. */
   readonly inspect?: (stats: Stats) => void;
-  /** The fault for a clause such as `is a folder`; `place` is the file, or a place in it. */
+  /** The fault for a clause such as `is a folder`; `place` is the file, or a position in it. */
   readonly refusal?: (place: string, clause: string) => Fault;
 }
 
@@ -22,8 +22,9 @@ export const configFault = (place: string, clause: string): Fault =>
   new Fault('CONFIG_INVALID', `${place}: ${clause}`);
 
 /**
- * The bytes of a file. Files under /proc have a size of 0, whatever they hold.
- * @throws Fault of `refusal` when it cannot be read, is no regular file, or is larger than `maxBytes`
+ * The bytes of a file. Files under /proc have a size of 0, whatever their content.
+ * @throws Fault of `refusal` when it cannot be read, is no regular file, or is larger than
+ *   `maxBytes`
  */
 export function readRegularFile(file: string, reading: Reading): Buffer {
   const { maxBytes, refusal = configFault } = reading;
@@ -62,7 +63,7 @@ function readUpTo(descriptor: number, maxBytes: number): Buffer {
   return Buffer.concat(chunks);
 }
 
-/** What a file is instead of a regular one. */
+/** The kind of a file that is not regular. */
 function kindOf(stats: Stats): string | undefined {
   if (stats.isFile()) return undefined;
   if (stats.isDirectory()) return 'a folder';

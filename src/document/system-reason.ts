@@ -1,4 +1,4 @@
-// What the system said when a file could not be used, in words.
+// Explains in words why the system could not use a file.
 import { messageOf } from '../errors.js';
 
 const REASONS: Readonly<Record<string, string>> = {

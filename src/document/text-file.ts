@@ -19,7 +19,9 @@ export function readText(file: string, reading: Partial<Reading> = {}): string {
   return new TextDecoder().decode(bytes);
 }
 
-/** Decoding puts U+FFFD for bad bytes; the first one that the file does not hold itself is meant. */
+/**
+ * Decoding replaces invalid bytes by U+FFFD; finds the first one that is not in the file itself.
+ */
 function notUtf8(file: string, bytes: Buffer, refusal: NonNullable<Reading['refusal']>): Fault {
   const clause = 'has bytes that are not UTF-8 text';
   const text = bytes.toString('utf8');

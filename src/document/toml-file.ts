@@ -1,4 +1,4 @@
-// Reads a TOML file into raw values whose places are known.
+// Reads a TOML file into raw values with their positions.
 import { parse } from 'toml';
 import { Fault } from '../errors.js';
 import type { Document } from './document.js';
@@ -8,12 +8,15 @@ import { readText } from './text-file.js';
 import { tomlMarks } from './toml-marks.js';
 import { syntaxProblem } from './toml-syntax.js';
 
-/** Far deeper than any configuration, far from the end of the stack. */
+/** Far deeper than any configuration, far below the stack limit. */
 const DEEPEST_NESTING = 64;
 
 const dates = { from: (text: string) => new TomlDate(text) };
 
-/** Integers as bigint, so that 9464.0 is none; dates as what no rule takes, even a bare local one. */
+/**
+ * Integers as bigint, so that 9464.0 is none; dates, even bare local ones, as a type that no rule
+ * allows.
+ */
 const OPTIONS = {
   bigint: true,
   maxDepth: DEEPEST_NESTING,

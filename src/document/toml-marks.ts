@@ -1,14 +1,16 @@
-// Walks the syntax tree of a TOML file and notes where every key and value stands.
+// Walks the syntax tree of a TOML file and notes the position of every key and value.
 import parser from 'toml/lib/parser.js';
 import type { EntryNode, ValueNode } from 'toml/lib/parser.js';
 import type { Path } from './key-path.js';
 import { markOf } from './places.js';
 import type { Mark, Marks } from './places.js';
 
-/** `classes[1].metrics[2].static.label` is the deepest that any rule looks; a bound for hostile key chains. */
+/**
+ * `classes[1].metrics[2].static.label` is the deepest path of any rule; bounds hostile key chains.
+ */
 const DEEPEST = 6;
 
-/** The marks of a text that `toml` has parsed before without complaint. */
+/** The marks of a text that `toml` has parsed before without an error. */
 export function tomlMarks(text: string, maxDepth: number): Marks {
   const marks = new Map<string, Mark>();
   const lengths = new Map<string, number>();
@@ -18,7 +20,7 @@ export function tomlMarks(text: string, maxDepth: number): Marks {
     if (path.length <= DEEPEST && !marks.has(at)) marks.set(at, { key, value });
   };
 
-  /** The path that `keys` leads to, starting at `from`; what it passes is noted at `offset`. */
+  /** The path that `keys` leads to, starting at `from`; notes each step at `offset`. */
   const descend = (from: Path, keys: readonly string[], offset: number): Path => {
     let path = from;
     for (const key of keys) {

@@ -1,8 +1,8 @@
-// What is wrong with a text that is not TOML, in a sentence instead of a list of grammar rules.
+// Explains a TOML syntax error in a sentence instead of a list of grammar rules.
 import type { Problem } from './document.js';
 import { quoted } from './key-path.js';
 
-/** What the parser throws; its own rules carry a place, its grammar says what it waited for. */
+/** What the parser throws; its own rules have a position, its grammar lists what it expected. */
 interface ParserError {
   readonly message: string;
   readonly line?: number;
@@ -22,7 +22,7 @@ export function syntaxProblem(text: string, error: ParserError): Problem {
   return { offset: location.start.offset, text: `${wanted(literals)}, found ${found}` };
 }
 
-/** From what the grammar waited for to what a person forgot; the first row that fits. */
+/** Maps what the grammar expected to what a person forgot; the first row that fits wins. */
 const WANTED: readonly (readonly [literals: readonly string[], sentence: string])[] = [
   [['true', ']'], 'expected a value or "]"'],
   [['true'], 'expected a value (strings stand in quotes)'],

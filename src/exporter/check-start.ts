@@ -1,4 +1,4 @@
-// Checks everything that a start needs, configuration and license, and gathers every fault.
+// Checks everything that a start needs, configuration and license, and collects every fault.
 import type { Arguments } from '../config/arguments.js';
 import { ConfigProblems } from '../config/config-problems.js';
 import { loadConfig } from '../config/resolve.js';
@@ -10,7 +10,7 @@ import { planTargets } from './plan.js';
 import { scopeWarnings } from './scope-warnings.js';
 import type { Planned } from './service.js';
 
-/** What a start would run with, or why it would be refused. */
+/** What a start would run with, or why it would fail. */
 export type Start =
   | {
       readonly kind: 'accepted';
@@ -20,15 +20,17 @@ export type Start =
     }
   | {
       readonly kind: 'refused';
-      /** What was planned; undefined where the configuration itself is refused. */
+      /** The plan; undefined if the configuration itself is invalid. */
       readonly planned: Planned | undefined;
       /** At least one; the configuration's come before the license's. */
       readonly faults: readonly Fault[];
-      /** About what is valid and probably not intended; empty if the configuration is refused. */
+      /**
+       * About valid settings that are probably not intended; empty if the configuration is invalid.
+       */
       readonly warnings: readonly string[];
     };
 
-/** Checks the files that the arguments name, and the license as it stands at `now`. */
+/** Checks the files that the arguments name, and the license at `now`. */
 export function checkStart(given: Arguments, now: Date): Start {
   const problems = new ConfigProblems();
   const config = loadConfig(given, problems);
@@ -44,7 +46,7 @@ export function checkStart(given: Arguments, now: Date): Start {
 
 /**
  * Checks the configuration alone, as a reload does.
- * @throws Fault CONFIG_INVALID with everything that is wrong
+ * @throws Fault CONFIG_INVALID with every problem
  */
 export function checkReload(given: Arguments): Planned {
   const problems = new ConfigProblems();
@@ -54,14 +56,14 @@ export function checkReload(given: Arguments): Planned {
   return { config, plan };
 }
 
-/** Warnings about what is valid and probably not intended, a sentence each. */
+/** Warnings about valid settings that are probably not intended, one sentence each. */
 export const warningsOf = ({ config, plan }: Planned): readonly string[] => [
   ...config.warnings,
   ...plan.flatMap(({ warnings }) => warnings),
   ...scopeWarnings(config, plan),
 ];
 
-/** Undefined where nobody knows which license is meant, since the file that names it is wrong. */
+/** Undefined if the license file is unknown, since the setting that names it is invalid. */
 function licenseOf(config: Config, now: Date): LicenseStatus | Fault | undefined {
   if (!config.isSound('license_file')) return undefined;
   try {

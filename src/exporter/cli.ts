@@ -14,13 +14,13 @@ import { service } from './service.js';
 import type { Planned } from './service.js';
 import { pipeWriter } from '../sinks/stdout/pipe-writer.js';
 
-/** Running responses may take this long after a signal. */
+/** The most time that running responses get after a signal. */
 const DRAIN_MS = 5000;
 
 const say = logWriter(process.stderr, process.stderr.fd);
 
 function fail(error: unknown): never {
-  // What the system refuses is explained by its message; anything else is a mistake of ours.
+  // The message explains a refusal of the system; anything else is a bug of ours.
   const isExplained = error instanceof Fault || !(error instanceof Error) || 'syscall' in error;
   const text = isExplained ? messageOf(error) : (error.stack ?? '');
   say(`shm_exporter: ${text}\n`);
@@ -32,7 +32,7 @@ const WRITE_FAILURES: Readonly<Record<string, string>> = {
   EPIPE: 'its reader is gone',
 };
 
-/** Prints what was asked for; a stdout that does not take it all is a failure. */
+/** Prints the text; an incomplete write to stdout is a failure. */
 function print(text: string): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     const reason = WRITE_FAILURES[error.code ?? ''] ?? error.message;
@@ -42,7 +42,7 @@ function print(text: string): void {
   process.stdout.write(text);
 }
 
-/** Says why a start is refused; the exit status is that of the first fault. */
+/** Reports why a start is refused; the exit status follows the first fault. */
 function refuse(faults: readonly Fault[]): never {
   for (const { message } of faults) say(`shm_exporter: ${message}\n`);
   process.exit(faults[0]?.exit ?? 1);
@@ -69,7 +69,7 @@ function run(given: Arguments): void {
     process.exitCode = 0;
     setTimeout(() => process.exit(0), DRAIN_MS).unref();
   };
-  // Before the start: much of it happens while the service is being subscribed to.
+  // Before the start: much of it happens while we subscribe to the service.
   process.once('SIGTERM', stop);
   process.once('SIGINT', stop);
   process.on('SIGHUP', () => {
@@ -93,13 +93,14 @@ function run(given: Arguments): void {
   running.add(
     service(planned, license, around, reload$).subscribe({
       error: fail,
-      // Not before everything is let go of: an exit waits for the futex call, which nobody ends then.
+      // Only after everything is released: an exit waits for the futex call, which nothing would
+      // end.
       complete: () => setImmediate(() => process.exit(0)),
     }),
   );
 }
 
-/** What the segments that are there make of the configuration. */
+/** Compares the configuration with the existing segments. */
 function liveLines(planned: Planned): readonly string[] {
   const watchOf = segmentWatches(posixMemory(), planned.config.settings);
   return liveCheck(planned, watchOf).map((line) => `${line}\n`);

@@ -4,7 +4,7 @@ import type { Observable, SchedulerLike } from 'rxjs';
 import type { Target, TargetEvent } from '../model.js';
 import type { Targets } from '../sinks/sink.js';
 
-/** How often targets are checked; rare enough to be free for an idle process. */
+/** How often targets are checked; rare enough to cost an idle process nothing. */
 const PERIOD_MS = 5000;
 
 interface Loss {
@@ -66,6 +66,6 @@ function losing(target: Target, before: ReadonlyMap<string, Seen>): Map<string, 
     const former = (before.get(name) ?? NOTHING_SEEN).amount;
     return [name, { amount, isLosing: amount > (type === 'counter' ? former : 0) }];
   });
-  // What is not measured at present, as while the root is lost, keeps its last state.
+  // A metric without a current value, as while the root is lost, keeps its last state.
   return new Map([...before, ...now]);
 }

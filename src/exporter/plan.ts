@@ -12,20 +12,20 @@ import type { TargetDefinition } from '../targets/definition.js';
 import { FORMAT_NAMES } from '../targets/formats.js';
 
 export interface PlannedTarget {
-  /** Undefined for an application that describes itself. */
+  /** Undefined for an application without a catalogue. */
   readonly catalogue: Catalogue | undefined;
   readonly definition: TargetDefinition;
-  /** Warnings about what is valid and probably not intended, a sentence each. */
+  /** Warnings about valid settings that are probably not intended, one sentence each. */
   readonly warnings: readonly string[];
 }
 
-/** One entry a target, in their order. */
+/** One entry for each target, in the same order. */
 export type Plan = readonly PlannedTarget[];
 
 /**
- * Checks what the configuration says of applications, classes, groups and catalogue files.
- * @param problems takes everything that is wrong in any file or target
- * @throws Fault CONFIG_INVALID with all of it where there is no `problems`
+ * Checks the applications, classes, groups and catalogue files of the configuration.
+ * @param problems collects the problems of every file and target
+ * @throws Fault CONFIG_INVALID with all of them if `problems` is not given
  */
 export function planTargets(config: Config, problems?: ConfigProblems): Plan {
   const all = problems ?? new ConfigProblems();
@@ -38,14 +38,14 @@ function planned(config: Config, problems: ConfigProblems): Plan {
   const faults: Fault[] = [];
   const { texts, areWhole } = readTexts(config, problems);
   const catalogues = loadCatalogues(texts, (fault) => faults.push(fault));
-  // Else an application may be that of a file that was refused: nothing can be said of it.
+  // Otherwise an application may belong to an invalid file, so we cannot judge it.
   const areAllKnown = areWhole && faults.length === 0 && config.isSound('catalogue_files');
 
   const plan = config.targets.map((target) => {
     checkFormat(target, config, problems);
     const catalogue = catalogues.get(target.app);
     const guess = catalogue ? '' : hint(target.app, catalogues.keys());
-    // The default in place of a wrong application says nothing about the classes.
+    // The default that replaces an invalid application says nothing about the classes.
     const isMeant = target.path.length > 0 || config.isSound('app');
     compileFilters(catalogue, target, (inside, sentence) => {
       if (!isMeant || (catalogue === undefined && !areAllKnown)) return;
@@ -98,7 +98,9 @@ function readTexts(config: Config, problems: ConfigProblems) {
   return { texts: read, areWhole: read.length === texts.length };
 }
 
-/** An application without a catalogue is legal; one that is nearly a known one is probably a misspelling. */
+/**
+ * An application without a catalogue is valid; one close to a known name is probably misspelled.
+ */
 function nearMiss(config: Config, { app, path }: TargetConfig, guess: string): string {
   const key = [...path, 'app'];
   const place = config.at(key);

@@ -1,4 +1,4 @@
-// Scopes and patterns that can select nothing, whatever the publishers show; reported at the start.
+// Warns at the start about scopes and patterns that can never select anything.
 import { hint } from '../document/nearest.js';
 import type { Config } from '../config/resolve.js';
 import { canSelectUnder } from '../exposition/page/scope.js';
@@ -6,7 +6,7 @@ import { INTERNAL_FACTS } from '../targets/internal-metrics.js';
 import type { Plan } from './plan.js';
 import { canSelect, selectableOf } from './selectable.js';
 
-/** One sentence for each scope without effect, and for each such pattern of the others. */
+/** One sentence for each such scope, and for each such pattern of other scopes. */
 export function scopeWarnings(config: Config, plan: Plan): readonly string[] {
   const { scopes } = config;
   const names = [

@@ -1,4 +1,4 @@
-// Builds every part from the configuration and runs it: the only place that knows them all.
+// Builds every part from the configuration and runs it: the only module that knows them all.
 import { performance } from 'node:perf_hooks';
 import {
   EMPTY,
@@ -43,7 +43,7 @@ export interface Surroundings {
   readonly log: (event: TargetEvent) => void;
 }
 
-/** How often targets are moved to even out the load, how many at once, and from which load on. */
+/** How often targets move to balance the load, how many at once, and from which load. */
 const REBALANCE_MS = 30_000;
 const MAX_MOVES = 8;
 const LEAST_LOAD = 0.01;
@@ -55,10 +55,9 @@ export interface Planned {
 }
 
 /**
- * Runs while it is subscribed to; completes when stdout has no reader any more.
- * @param reload$ configurations that take the place of the first; of their settings only those of
- *   targets and scopes count
- * @param sinks the first whose settings choose it is opened
+ * Runs while subscribed; completes when the reader of stdout is gone.
+ * @param reload$ configurations that replace the first; only their target and scope settings apply
+ * @param sinks the first that the settings choose is opened
  */
 export function service(
   planned: Planned,
@@ -85,7 +84,7 @@ export function service(
     const update = (next: Planned): Observable<never> => {
       scopes.update(next.config.scopes, next.plan);
       selfMetrics.unmatchedScopes(scopes.unmatched);
-      // Like the other settings of the process, `debug` stays what it was at the start.
+      // Like the other settings of the process, `debug` keeps its value of the start.
       const isDebug = settings.debug;
       const definitions = next.plan.map(({ definition }) => ({ ...definition, isDebug }));
       return registry.update(definitions, partitionCount(settings, definitions.length));
@@ -114,7 +113,7 @@ export function service(
     );
     const losses$ = lossWatch(registry).pipe(tap(log), ignoreElements());
     const sink$ = sink(registry).pipe(tap(sinkLog(log)), ignoreElements());
-    // The sink's end is the service's end: the targets and the license watch have none.
+    // The service completes with the sink: the targets and the license watch never do.
     const ended$ = new Subject<void>();
     const keep$ = merge(
       ...[run$, update(planned), reloads$, license$, losses$],

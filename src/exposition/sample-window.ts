@@ -1,8 +1,8 @@
-// The newest samples of a quantity, for percentiles that follow the present.
+// The newest samples of a quantity, for percentiles of recent values.
 
 const SIZE = 512;
 
-/** Statistics of durations in milliseconds; percentiles are those of the newest samples. */
+/** Statistics of durations in milliseconds; percentiles cover the newest samples. */
 export interface Durations {
   /** All samples ever. */
   readonly count: number;
@@ -13,7 +13,7 @@ export interface Durations {
   readonly p99: number;
 }
 
-/** All that a window knows, as plain data. */
+/** The whole state of a window, as plain data. */
 export interface WindowContent {
   /** The newest, in no order. */
   readonly samples: readonly number[];
@@ -46,7 +46,7 @@ export class SampleWindow {
     return { samples: [...this.#samples], next: this.#next, count: this.#count, sum: this.#sum };
   }
 
-  /** Goes on where another window ended. */
+  /** Continues where another window ended. */
   set content({ samples, next, count, sum }: WindowContent) {
     this.#samples = [...samples];
     [this.#next, this.#count, this.#sum] = [next, count, sum];

@@ -1,4 +1,4 @@
-// One target at work: what it tracks below its root, how far it is synced, and its text.
+// The live state of one target: what it tracks below its root, how far it is synced, and its text.
 import type { Catalogue } from '../catalogue/catalogue.js';
 import { FilterFit } from '../catalogue/match/filter-fit.js';
 import type { Filters } from '../catalogue/match/filters.js';
@@ -32,23 +32,25 @@ export interface ViewParts {
   readonly filters: Filters;
   /** Path of a variable to highlight; empty for none. */
   readonly variable: string;
-  /** Of the texts of points in time: an IANA name, or '' for the process's own. */
+  /** The time zone of times written as text: an IANA name, or '' for that of the process. */
   readonly timeZone: string;
-  /** Hears of each series that was left out because another has its name and labels. */
+  /** Called with each series that was left out because another has its name and labels. */
   readonly onClash: (series: string) => void;
-  /** How much work one call does at most where the rest can wait; by default a millisecond or two. */
+  /** The most work of one call if the rest can wait; by default a millisecond or two. */
   readonly slice?: () => number;
 }
 
-/** Work of one slice. A line that is put, looked up or removed counts for one, or more if it is long. */
+/**
+ * Work of one slice. A line that is put, looked up or removed counts as one, or more if it is long.
+ */
 const SLICE = 1024;
-/** What it costs beside its lines to track an object, whose rows are looked for, and anything else. */
+/** The work of tracking an object, whose rows must be found, and of any other item, without lines. */
 const OBJECT_EFFORT = 4;
 const ITEM_EFFORT = 1;
 const FEW_ITEMS = 8;
-/** Changes that wait at most: whoever brings more has to wait for them. */
+/** The most queued changes: a caller that adds more must wait for them. */
 const MAX_PENDING = 1 << 18;
-/** Work for which a render is put off at most, until what was removed is out of the text. */
+/** The most work that may delay a render until removed items are out of the text. */
 const MAX_PUT_OFF = 1 << 21;
 
 export class TargetView implements ProbeListener {
@@ -59,15 +61,15 @@ export class TargetView implements ProbeListener {
   readonly #builder: MetricBuilder;
   readonly #filterFit: FilterFit;
   readonly #highlight: Highlight | undefined;
-  /** Tracked objects, in the order in which they were found. */
+  /** Tracked objects, in the order of discovery. */
   readonly #tracked = new Set<ManagedObject>();
   readonly #pending: PendingItems;
-  /** Work that was done so far, without that for lines. */
+  /** Work done so far, without that for lines. */
   #steps = 0;
-  /** Whether somebody goes on calling `bindMore`, as it did not say that all is bound. */
+  /** True while a caller keeps calling `bindMore`, since not everything is bound. */
   #isDriven = true;
   #wake: (() => void) | undefined;
-  /** The work that was done when a render was put off first. */
+  /** The work done when a render was first delayed. */
   #putOffAt: number | undefined;
   #hasRendered = false;
   #objects = { synced: 0, total: 0 };
@@ -101,7 +103,7 @@ export class TargetView implements ProbeListener {
   get root(): ManagedObject {
     return this.#parts.root;
   }
-  /** Lines of the exposition text, each a series. */
+  /** Lines of the exposition text, one per series. */
   get series(): number {
     return this.#text.lines;
   }
@@ -128,13 +130,13 @@ export class TargetView implements ProbeListener {
   get hasObserved(): boolean {
     return !this.#builder.observations.isEmpty;
   }
-  /** The moment (Unix ns) that the root's values stand for, where it states one. */
+  /** The moment (Unix ns) of the root's values, if the root has one. */
   get asOfNs(): bigint | undefined {
     const { asOf } = this.root;
     return asOf === undefined ? undefined : this.#probe.bits(asOf);
   }
 
-  /** How far the first sync has come; what is not bound yet is not counted yet. */
+  /** The progress of the first sync; items not yet bound are not counted. */
   get progress(): SyncProgress {
     const { objects, variables } = this.counts;
     const reason = !this.#isBound
@@ -147,7 +149,7 @@ export class TargetView implements ProbeListener {
     return { objects, variables, reason };
   }
 
-  /** The numbers of `progress`, without looking for what is missing. */
+  /** The numbers of `progress`, without searching for what is missing. */
   get counts(): Omit<SyncProgress, 'reason'> {
     return { objects: { ...this.#objects }, variables: { ...this.#variables } };
   }
@@ -160,18 +162,18 @@ export class TargetView implements ProbeListener {
     );
   }
 
-  /** The highlighted variable as it is now, tracked or not; the same object while it is the same. */
+  /** The highlighted variable as it is now, tracked or not; the same object while unchanged. */
   get highlighted(): HighlightedValue | undefined {
     return this.#isClosed ? undefined : this.#highlight?.read();
   }
 
-  /** Binds the next part of the subtree; false when all is bound and nothing that came waits. */
+  /** Binds the next part of the subtree; false once everything is bound and no change is queued. */
   bindMore(): boolean {
     if (this.#isClosed) return false;
     const slice = this.#slice;
     const end = this.#effort + slice;
     this.#workOn(slice);
-    // What was bound last is shown in slices, too, unless it is so little that the next copy may do it.
+    // New items are shown in slices, too, unless they are few enough for the next copy.
     if (!this.#hasMore && this.#probe.fresh > FEW_ITEMS) {
       if (this.#probe.readFresh()) this.#isDirty = true;
       this.#workOn(end - this.#effort);
@@ -180,8 +182,8 @@ export class TargetView implements ProbeListener {
   }
 
   /**
-   * Calls back whenever work waits for `bindMore` after that said that there is no more; returns what
-   * ends that. Where nobody listens, no work is left behind.
+   * Calls back whenever `bindMore` has work again after it returned false; returns a function that
+   * ends this. Without a listener, no work is left for later.
    */
   whenMore(wake: () => void): () => void {
     this.#wake = wake;
@@ -190,7 +192,10 @@ export class TargetView implements ProbeListener {
     };
   }
 
-  /** Takes in what came and went, or leaves the rest to `bindMore`. Repeated changes do no harm. */
+  /**
+   * Applies additions and removals, or leaves the rest to `bindMore`. Repeated changes are
+   * harmless.
+   */
   absorb(changes: readonly StructureChange[]): void {
     if (this.#isClosed) return;
     if (changes.length > 0) this.#isDirty = true;
@@ -199,7 +204,7 @@ export class TargetView implements ProbeListener {
     while (this.#pending.size > MAX_PENDING) this.#workOn(this.#slice);
   }
 
-  /** Copies the values; true when there is a text to render that would differ from the last. */
+  /** Copies the values; true if a render would produce a different text. */
   refresh(): boolean {
     if (this.#isClosed) return false;
     if (this.#probe.read()) this.#isDirty = true;
@@ -207,7 +212,7 @@ export class TargetView implements ProbeListener {
     return this.#isWorthRendering();
   }
 
-  /** Copies only what was tracked since the last copy: enough to follow a tree that is growing. */
+  /** Copies only slots tracked since the last copy: enough to follow a growing tree. */
   refreshFresh(): void {
     if (this.#isClosed) return;
     if (this.#probe.readFresh()) this.#isDirty = true;
@@ -215,26 +220,26 @@ export class TargetView implements ProbeListener {
   }
 
   /**
-   * Counts the values of observed variables that were copied last; call it at a change notification.
-   * True when the text would differ from the last render.
+   * Counts the last copied values of observed variables; call it at a change notification. True if
+   * the text would differ from the last render.
    */
   observe(): boolean {
-    // A demand may have copied and shown a value before its notification came.
+    // A demand may have copied and shown a value before its notification arrived.
     if (this.#builder.observations.observe()) this.#isDirty = true;
     return this.#isWorthRendering();
   }
 
-  /** Which generation of the source this is a view of. */
+  /** The generation of the source that this view shows. */
   get generation(): string {
     return this.#parts.source.generation;
   }
 
-  /** What was observed so far, for a successor. */
+  /** The observations so far, for a successor. */
   get observations(): readonly ObservedContent[] {
     return this.#builder.observations.content;
   }
 
-  /** Goes on with the observations of a predecessor; false when they are of another generation. */
+  /** Continues the observations of a predecessor; false if they are of another generation. */
   adopt({
     generation,
     observed,
@@ -243,13 +248,13 @@ export class TargetView implements ProbeListener {
     readonly observed: readonly ObservedContent[];
   }): boolean {
     if (generation !== this.generation) return false;
-    // What was rendered before it took over has no observations yet.
+    // Text rendered before the takeover has no observations yet.
     if (observed.length > 0) this.#isDirty = true;
     this.#builder.observations.adopt(observed);
     return true;
   }
 
-  /** Makes the text of the values that were copied last. What was removed is not in it. */
+  /** Renders the values that were copied last, without removed items. */
   render(): Snapshot {
     while (this.#letGo());
     this.#isDirty = false;
@@ -292,11 +297,11 @@ export class TargetView implements ProbeListener {
   }
 
   /**
-   * Waits no longer for an item that was removed, though its publisher could not write that down. It
-   * stays tracked without a value, until its removal comes after all.
+   * Stops waiting for an item that was removed, though its publisher could not record the removal.
+   * It stays tracked without a value, until its removal arrives after all.
    */
   gone(item: Tracked): void {
-    // A root that is gone is waited for: without it there is nothing to show.
+    // A removed root is waited for: without it there is nothing to show.
     if (item !== this.root) this.#countOf(item).total--;
   }
 
@@ -310,19 +315,19 @@ export class TargetView implements ProbeListener {
   }
 
   get #hasMore(): boolean {
-    return !this.#isBound || this.#probe.hasNews;
+    return !this.#isBound || this.#probe.hasUnreported;
   }
 
   get #slice(): number {
     return this.#parts.slice?.() ?? SLICE;
   }
 
-  /** Work that was done so far. */
+  /** Work done so far. */
   get #effort(): number {
     return this.#steps + this.#text.effort;
   }
 
-  /** Does what waits: a slice of it where somebody sees to the rest, else all. */
+  /** Does the queued work: one slice if a caller handles the rest, else all of it. */
   #catchUp(): void {
     if (!this.#isDriven && this.#wake === undefined) {
       this.#workOn(Infinity);
@@ -334,24 +339,26 @@ export class TargetView implements ProbeListener {
     this.#wake?.();
   }
 
-  /** Does that much work at most: half of it for changes, so that neither they nor the tree wait. */
+  /** Does at most `limit` work: half of it for changes, so that neither they nor the tree wait. */
   #workOn(most: number): void {
     const start = this.#effort;
     while (this.#effort < start + most / 2 && (this.#letGo() || this.#takeIn()));
     while (this.#effort < start + most && (this.#letGo() || this.#goOn() || this.#takeIn()));
   }
 
-  /** Takes the next out of the text that was removed or lost its value; false when there is none. */
+  /**
+   * Takes the next item that was removed or lost its value out of the text; false if there is none.
+   */
   #letGo(): boolean {
     const item = this.#pending.nextRemoved();
-    if (item === undefined) return this.#counted(this.#probe.tellUnsynced());
+    if (item === undefined) return this.#counted(this.#probe.reportUnsynced());
     this.#steps += ITEM_EFFORT;
     if (isVariable(item)) this.#removeVariable(item);
     else this.#removeObject(item);
     return true;
   }
 
-  /** Tracks the next that was added, if it is there still. */
+  /** Tracks the next added item, if it still exists. */
   #takeIn(): boolean {
     const item = this.#pending.nextAdded();
     if (item === undefined) return false;
@@ -360,9 +367,9 @@ export class TargetView implements ProbeListener {
     return true;
   }
 
-  /** Shows the next that got its value, or else binds the next of the tree. */
+  /** Shows the next item that got its value, or else binds the next item of the tree. */
   #goOn(): boolean {
-    if (this.#counted(this.#probe.tellSynced())) return true;
+    if (this.#counted(this.#probe.reportSynced())) return true;
     const item = this.#pending.nextBound();
     if (item !== undefined) this.#add(item);
     return item !== undefined;
@@ -374,8 +381,8 @@ export class TargetView implements ProbeListener {
   }
 
   /**
-   * Whether to render anew: a text that differs, unless so much was removed that taking it out
-   * would hold up everybody. The last text is served meanwhile, for a bounded time.
+   * True to render: the text differs, unless so much was removed that taking it out would block the
+   * thread. Meanwhile the last text is served, for a bounded time.
    */
   #isWorthRendering(): boolean {
     if (!this.#isDirty || !this.#hasRendered) return this.#isDirty;
@@ -384,7 +391,7 @@ export class TargetView implements ProbeListener {
     return this.#effort - this.#putOffAt > MAX_PUT_OFF;
   }
 
-  /** Whether an object hangs below the root now: one that was removed is in no set of children. */
+  /** True if an object is below the root now: a removed one is in no set of children. */
   #isThere(object: ManagedObject): boolean {
     const { root, source } = this.#parts;
     let at = object;
@@ -437,7 +444,7 @@ export class TargetView implements ProbeListener {
   #removeVariable(variable: Variable): void {
     this.#highlight?.removeVariable(variable);
     if (!this.#probe.isTracked(variable)) {
-      // It may count for its name all the same, as the last one that its object had.
+      // It may still own its name, as the last variable of that name in its object.
       if (this.#tracked.has(variable.object)) this.#builder.removeVariable(variable);
       return;
     }
@@ -449,8 +456,8 @@ export class TargetView implements ProbeListener {
   }
 
   /**
-   * Takes out what had the item's slot before, should its own removal come later. False when a later
-   * one has it: then the item is gone already.
+   * Untracks the previous owner of the item's slot, in case its removal arrives later. False if a
+   * later item owns the slot: then this one is gone already.
    */
   #vacate({ id, slot }: Tracked): boolean {
     const former = this.#probe.trackedAt(slot);
@@ -461,7 +468,7 @@ export class TargetView implements ProbeListener {
     return true;
   }
 
-  /** Hides an object's own lines now, and has it removed with what is below it. */
+  /** Hides an object's own lines now, and queues its removal with everything below it. */
   #evict(object: ManagedObject): void {
     if (this.#probe.isSynced(object)) this.unsynced(object);
     if (this.#probe.isForgotten(object)) this.#objects.total++;
@@ -477,7 +484,7 @@ export class TargetView implements ProbeListener {
     return isVariable(item) ? this.#variables : this.#objects;
   }
 
-  /** Takes an item out of the numbers, unless it is forgotten already. */
+  /** Takes an item out of the numbers, unless that is done already. */
   #uncount(item: Tracked): void {
     if (!this.#probe.isForgotten(item)) this.#countOf(item).total--;
   }

@@ -1,4 +1,4 @@
-// The canonical form of JSON (RFC 8785): one value, one text, whoever writes it.
+// The canonical form of JSON (RFC 8785): every writer gives the same text for a value.
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   if (typeof value !== 'object' || value === null) return false;
@@ -15,7 +15,8 @@ const isScalar = (value: unknown): boolean =>
 
 /**
  * The canonical text of `value`: no blanks, member names in order of their UTF-16 code units.
- * @throws TypeError for what JSON cannot carry: undefined, NaN, a bigint, a lone surrogate, a Date …
+ * @throws TypeError for values that JSON cannot represent: undefined, NaN, a bigint, a lone
+ *   surrogate, a Date …
  */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value))

@@ -54,7 +54,7 @@ function keygen({ outDir, name }: Given<typeof KEYGEN.options>): void {
   print(...makeKeyPair(outDir, name));
 }
 
-/** Reads the rest of the command line and carries the command out. */
+/** Parses the rest of the command line and runs the command. */
 function perform<O extends CommandOptions>(
   program: Program<O>,
   argv: readonly string[],

@@ -16,15 +16,15 @@ export interface LicenseTerms {
 }
 
 /**
- * The JSON text of a new license. It may have expired, or begin later; anything else that a reader
- * would refuse is not issued.
- * @throws Fault USAGE when the terms or the key cannot make a license
+ * The JSON text of a new license. It may have expired, or begin later; it is not issued if a reader
+ * would refuse it for another reason.
+ * @throws Fault USAGE if the terms or the key do not give a valid license
  */
 export function issueLicense(terms: LicenseTerms): string {
   const key = readSigningKey(terms.keyFile ?? EVALUATION_KEY_FILE);
   try {
     const text = signedText(terms, key);
-    // Read back: one set of rules and sentences for what is issued and what is accepted.
+    // Read back, so that the same rules and messages apply to issued and accepted licenses.
     const place = 'The license';
     const keys = new Map([[key.id, createPublicKey(key.secret)]]);
     verifyDocument(parseDocument(text, place), place, keys);

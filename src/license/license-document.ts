@@ -1,4 +1,4 @@
-// The license file as text: seven fields, each a short text, and nothing else.
+// The license file as text: seven fields, each a short string, and nothing else.
 import { quoted } from '../document/key-path.js';
 import { refusal } from './refusal.js';
 
@@ -13,7 +13,7 @@ export const FIELDS = [
 ] as const;
 type Field = (typeof FIELDS)[number];
 
-/** A well-formed license of which nothing is proven yet. */
+/** A well-formed license, not yet verified. */
 export type LicenseDocument = Readonly<Record<Field, string>>;
 
 const MAX_FIELD_CHARACTERS = 256;
@@ -43,7 +43,7 @@ export function parseDocument(text: string, place: string): LicenseDocument {
     key_id: textOf('key_id'),
     signature: textOf('signature'),
   };
-  // A restriction that this version does not know must not be passed over.
+  // A restriction that this version does not know must not be ignored.
   const stranger = Object.keys(found).find((name) => !Object.hasOwn(document, name));
   if (stranger === undefined) return document;
   throw refusal(

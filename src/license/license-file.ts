@@ -1,4 +1,4 @@
-// The license file on disk: read with a bound, proven genuine, and judged at startup.
+// The license file on disk: read with a bound, verified, and checked at startup.
 import { readText } from '../document/text-file.js';
 import { parseDocument } from './license-document.js';
 import type { LicenseDocument } from './license-document.js';
@@ -10,12 +10,12 @@ import { refusal } from './refusal.js';
 import { loadTrustedKeys } from './trusted-keys.js';
 import type { TrustedKeys } from './trusted-keys.js';
 
-/** The most that a license file may have: a hundred times what one needs. */
+/** The most bytes of a license file: a hundred times what one needs. */
 export const MAX_FILE_BYTES = 65_536;
 
 /**
- * Admits the license of a start (spec 1.2, 5): genuine, begun, and not more than 36 hours past its
- * expiry at `now`.
+ * Checks the license at startup (spec 1.2, 5): at `now` it must be genuine, begun, and at most 36
+ * hours past its expiry.
  * @throws Fault LICENSE_REJECTED with one sentence that says why not
  */
 export function readLicense(path: string, now: Date, keys?: TrustedKeys): LicenseStatus {
@@ -25,14 +25,14 @@ export function readLicense(path: string, now: Date, keys?: TrustedKeys): Licens
 }
 
 /**
- * The genuine license in a file, whatever the day. Without `keys`, those shipped are trusted.
+ * The genuine license in a file, at any date. By default the shipped `keys` are trusted.
  * @throws Fault LICENSE_REJECTED when there is none
  */
 export const loadLicense = (path: string, keys: TrustedKeys = loadTrustedKeys()): License =>
   verifyDocument(readDocument(path), placeOf(path), keys);
 
 /**
- * The fields of a license file, nothing proven.
+ * The fields of a license file, not verified.
  * @throws Fault LICENSE_REJECTED when they cannot be read
  */
 export function readDocument(path: string): LicenseDocument {

@@ -1,4 +1,4 @@
-// Puts an issued license on disk: whole or not at all, and never over a file of another kind.
+// Writes an issued license to disk: whole or not at all, and never over a file of another kind.
 import { randomUUID } from 'node:crypto';
 import { closeSync, fsyncSync, lstatSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { systemReason } from '../document/system-reason.js';
@@ -6,15 +6,15 @@ import { Fault } from '../errors.js';
 import { readDocument } from './license-file.js';
 
 /**
- * Writes `text` to `path` with mode 0600. A license or an empty file that is there is replaced, as
- * a renewal wants it; a reader sees the old text or the new, never a part.
- * @throws Fault USAGE when something else is there, or the file cannot be written
+ * Writes `text` to `path` with mode 0600. Replaces an existing license or empty file, so that a
+ * license can be renewed; a reader sees the old text or the new, never a part.
+ * @throws Fault USAGE if another file exists, or the file cannot be written
  */
 export function writeLicense(path: string, text: string): void {
   if (!isReplaceable(path))
     throw new Fault(
       'USAGE',
-      `${path} is there and is neither a license nor an empty file; it stays as it is`,
+      `${path} exists and is neither a license nor an empty file; it is not replaced`,
     );
   const temporary = `${path}.${randomUUID()}`;
   try {
@@ -27,7 +27,7 @@ export function writeLicense(path: string, text: string): void {
 }
 
 function isReplaceable(path: string): boolean {
-  // A link or a device is somebody's arrangement, which a rename would destroy.
+  // A link or a device was set up on purpose, and a rename would destroy it.
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (found === undefined) return true;
   return found.isFile() && (found.size === 0 || isLicense(path));

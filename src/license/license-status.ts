@@ -1,4 +1,4 @@
-// How a genuine license stands at a moment: early, valid, in its grace period, or expired.
+// The standing of a genuine license at a moment: early, valid, in its grace period, or expired.
 import type { License } from './license.js';
 import { formatUtc } from './utc-time.js';
 
@@ -12,7 +12,7 @@ export type Standing = 'early' | 'valid' | 'grace' | 'expired';
 export interface LicenseStatus {
   readonly license: License;
   readonly standing: Standing;
-  /** What an operator should read; empty when all is well. */
+  /** A warning for the operator; empty if there is none. */
   readonly warning: string;
   /** `shm_exporter_license_expiry_timestamp_seconds`: the expiry in Unix seconds. */
   readonly expirySeconds: number;

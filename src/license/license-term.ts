@@ -1,4 +1,4 @@
-// From when to when a license is to be issued, as the options of `shm_license issue` state it.
+// The beginning and the end of a license, from the options of `shm_license issue`.
 import { Fault } from '../errors.js';
 import { integer, rule } from '../rules/rule.js';
 import { parseUtc } from './utc-time.js';
@@ -29,8 +29,8 @@ export interface Term {
 
 /**
  * A license begins at `--issued-at` (else now) and lasts `--days`; `--expires-at` overrides
- * --days. An end that lies less than `--days` ahead moves an unstated beginning back, so that
- * `--days 30 --expires-at <yesterday>` is a license of 30 days that has expired.
+ * --days. An end less than `--days` ahead moves a beginning that is not given back, so that `--days
+ * 30 --expires-at <yesterday>` is a license of 30 days that has expired.
  * @throws Fault USAGE when the options do not say when it ends
  */
 export function termOf(options: TermOptions, now: Date): Term {

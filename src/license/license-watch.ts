@@ -1,4 +1,4 @@
-// The license of a running service, checked again and again: reported on, never a reason to stop.
+// Rechecks the license of a running service: reports its status, but never stops the service.
 import { asyncScheduler, distinctUntilChanged, map, scan, startWith, timer } from 'rxjs';
 import type { Observable, SchedulerLike } from 'rxjs';
 import { messageOf } from '../errors.js';
@@ -6,7 +6,7 @@ import { isRefused, statusOf } from './license-status.js';
 import type { LicenseStatus } from './license-status.js';
 import type { License } from './license.js';
 
-/** The newest genuine license, and why the last check found none (else empty). */
+/** The newest genuine license, and why the last check found none (empty if it did). */
 interface Known {
   readonly license: License;
   readonly trouble: string;
@@ -17,11 +17,11 @@ const SHORTEST_MS = 1000;
 const LONGEST_MS = 24 * HOUR_MS;
 
 /**
- * How the license stands, now and whenever that changes (in grace: every hour). `load` is called
- * once a period; a renewed file is taken up. What it throws becomes a warning, and the license
- * known last goes on counting. Never errors, never completes.
+ * The status of the license, now and whenever it changes (in grace: every hour). Calls `load` once
+ * a period, and so finds a renewed file. If it throws, the error becomes a warning, and the last
+ * known license stays in use. Never errors, never completes.
  *
- * @param everyMs period of the checks in ms, held between a second and a day
+ * @param everyMs period of the checks in ms, limited to between a second and a day
  */
 export function watchLicense(
   license: License,

@@ -1,4 +1,4 @@
-// What a license says once it is proven genuine, and the proof.
+// A verified license, and the verification.
 import { verify } from 'node:crypto';
 import { quoted } from '../document/key-path.js';
 import { canonicalJson } from './canonical-json.js';
@@ -12,7 +12,7 @@ export const PRODUCT = 'shm_exporter';
 const SIGNATURE_BYTES = 64;
 const DAY_MS = 86_400_000;
 
-/** A genuine license. Whether it holds today is another question: see `statusOf`. */
+/** A genuine license. For whether it is valid now, see `statusOf`. */
 export interface License {
   readonly id: string;
   readonly licensee: string;
@@ -21,13 +21,13 @@ export interface License {
   readonly expiresAt: Date;
 }
 
-/** The bytes that a signature stands for: the canonical form of all fields but the signature. */
+/** The signed bytes: the canonical form of all fields but the signature. */
 export const signedBytes = (fields: Omit<LicenseDocument, 'signature'>): Buffer =>
   Buffer.from(canonicalJson(fields), 'utf8');
 
 /**
- * Proves a license genuine. The signature comes before the dates: of a forged file nothing more is
- * said than that it is forged.
+ * Verifies a license. The signature is checked before the dates: of a forged file, only the forgery
+ * is reported.
  * @throws Fault LICENSE_REJECTED with a sentence that begins with `place`
  */
 export function verifyDocument(
@@ -60,7 +60,8 @@ function verifySignature(document: LicenseDocument, place: string, keys: Trusted
         `the trusted keys are: ${[...keys.keys()].join(', ') || 'none'}`,
     );
   const bytes = Buffer.from(signature, 'base64');
-  // Only the one spelling: base64 that differs in ignored bits or characters decodes alike.
+  // Only the canonical spelling: base64 with other ignored bits or characters decodes to the same
+  // bytes.
   if (bytes.length !== SIGNATURE_BYTES || bytes.toString('base64') !== signature)
     throw refusal(`${place} has a bad signature: it is not ${SIGNATURE_BYTES} bytes in base64`);
   if (!verify(null, signedBytes(fields), key, bytes))

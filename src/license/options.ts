@@ -25,7 +25,7 @@ export const ISSUE = {
     expiresAt: optionalOption(
       '--expires-at <time>',
       utcTime,
-      'When it ends, whatever --days says; one of both is required',
+      'When it ends; overrides --days; one of both is required',
     ),
     key: optionalOption('--key <file>', word, 'Private key <key id>.key.pem', {
       shownDefault: 'the evaluation key, for at most 31 days',

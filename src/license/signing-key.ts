@@ -1,4 +1,4 @@
-// The private keys that licenses are signed with: read from, and made as, `<key id>.key.pem`.
+// The private keys that licenses are signed with: read from and written to `<key id>.key.pem`.
 import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -20,7 +20,7 @@ export interface SigningKey {
 
 /**
  * Reads a private key; its id is the file name before `.key.pem`.
- * @throws Fault USAGE when the file is not that
+ * @throws Fault USAGE if the file is not a private key of that name
  */
 export function readSigningKey(path: string): SigningKey {
   const file = basename(path);
@@ -31,8 +31,8 @@ export function readSigningKey(path: string): SigningKey {
 }
 
 /**
- * Makes a key pair as `<id>.key.pem` (mode 0600) and `<id>.pub.pem`, and gives back both paths.
- * @throws Fault USAGE when the id is not one, or a file is there already or cannot be written
+ * Writes a key pair as `<id>.key.pem` (mode 0600) and `<id>.pub.pem`, and returns both paths.
+ * @throws Fault USAGE if the id is invalid, or a file exists already or cannot be written
  */
 export function makeKeyPair(folder: string, id: string): readonly [string, string] {
   const { privateKey, publicKey } = generateKeyPairSync('ed25519');
@@ -42,7 +42,7 @@ export function makeKeyPair(folder: string, id: string): readonly [string, strin
   try {
     writeNew(secretFile, privateKey.export({ type: 'pkcs8', format: 'pem' }), 0o600);
   } catch (thrown) {
-    rmSync(publicFile); // Half a pair, and just made here.
+    rmSync(publicFile); // Only half a pair, and we just wrote it.
     throw thrown;
   }
   return [secretFile, publicFile];
@@ -66,7 +66,7 @@ function parseSecret(path: string, pem: string): KeyObject {
     const secret = createPrivateKey(pem);
     if (secret.asymmetricKeyType === 'ed25519') return secret;
   } catch {
-    // The sentence below says all that there is to do about it.
+    // The message below says enough.
   }
   throw new Fault('USAGE', `Key file ${path} is not an Ed25519 private key in PEM`);
 }

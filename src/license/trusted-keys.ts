@@ -1,4 +1,4 @@
-// The public keys that licenses are checked with: every `<key id>.pub.pem` shipped beside the code.
+// The public keys that verify licenses: every `<key id>.pub.pem` shipped with the code.
 import { createPublicKey } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
 import { readdirSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { refusal } from './refusal.js';
 /** Ed25519 public keys by key id. */
 export type TrustedKeys = ReadonlyMap<string, KeyObject>;
 
-/** The key whose private half anybody can read; hence the bound on what it may sign. */
+/** The key whose private half is public; hence the limit on what it may sign. */
 export const EVALUATION_KEY_ID = 'evaluation';
 export const EVALUATION_DAYS = 31;
 
@@ -41,10 +41,10 @@ function loadKey(path: string): KeyObject {
   try {
     const pem = readText(path);
     const key = createPublicKey(pem);
-    // createPublicKey takes private keys as well, and one of those has no business being shipped.
+    // createPublicKey takes private keys as well, and a private key must not be shipped.
     if (key.asymmetricKeyType === 'ed25519' && !pem.includes('PRIVATE')) return key;
   } catch {
-    // The sentence below says all that there is to do about it.
+    // The message below says enough.
   }
   throw refusal(`Trusted key ${path} is not an Ed25519 public key in PEM`);
 }

@@ -1,17 +1,17 @@
-// Writes the log to stderr. Where nobody takes its lines they are lost, and the process goes on.
+// Writes the log to stderr. If nothing reads its lines, they are lost and the process goes on.
 import { writeSync } from 'node:fs';
 import { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
 
-/** Bytes that wait for a reader who is behind. */
+/** The most bytes that wait for a slow reader. */
 const MAX_WAITING = 1 << 20;
 
 /**
- * A writer that never blocks, throws or keeps much.
+ * A writer that never blocks or throws, and buffers little.
  * @param stream of the descriptor `fd`, as the process has it
  */
 export function logWriter(stream: Writable, fd: number): (text: string) => void {
-  // A reader that goes is told of as an error, which ends a process that does not listen.
+  // A closed reader is an `error` event, which ends a process without a listener.
   stream.on('error', () => undefined);
   if (stream instanceof Socket)
     return (text) => {
@@ -19,10 +19,10 @@ export function logWriter(stream: Writable, fd: number): (text: string) => void 
     };
   return (text) => {
     try {
-      // Not by the stream: that of a file writes nothing more once a disk was full.
+      // Not by the stream: once a disk was full, a file stream never writes again.
       writeSync(fd, text);
     } catch {
-      // There is no other place to tell it.
+      // There is no other place to report it.
     }
   };
 }

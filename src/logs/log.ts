@@ -1,7 +1,7 @@
 // Log lines for stderr.
 import type { TargetEvent } from '../model.js';
 
-/** Makes a writer of lines `time level message`; debug lines only where they are wanted. */
+/** Makes a writer of lines `time level message`; debug lines only if they are enabled. */
 export function logger(
   write: (line: string) => void,
   now: () => Date,

@@ -6,7 +6,7 @@ import type { Rule } from './rule.js';
 
 /**
  * The values of a document in the shape of `rule`.
- * @throws Fault CONFIG_INVALID with one line a problem, in the order of the file
+ * @throws Fault CONFIG_INVALID with one line for each problem, in the order of the file
  */
 export function checked<T>(document: Document, rule: Rule<T>): T {
   const problems = new Problems(document.places);

@@ -1,4 +1,4 @@
-// Reads a command line into values; prints nothing and ends nothing.
+// Parses a command line into values; prints nothing and never exits.
 import { CommanderError, Option } from 'commander';
 import type { Command } from 'commander';
 import { quoted } from '../document/key-path.js';
@@ -23,7 +23,7 @@ type Found = readonly [
 
 /**
  * Reads the arguments after the program's name.
- * @throws Fault USAGE for unknown and missing options, refused arguments, and options at odds
+ * @throws Fault USAGE for unknown, missing and conflicting options, and for invalid arguments
  */
 export function readCommandLine<O extends CommandOptions>(
   program: Program<O>,

@@ -12,7 +12,7 @@ export interface CommandOption<T> {
   /** The value where the option is not given. */
   readonly fallback: T | undefined;
   readonly isRequired: boolean;
-  /** The default as the help shows it; empty where there is none to show. */
+  /** The default as the help shows it; empty to show none. */
   readonly shownDefault: string;
   /** The heading that the help shows it under. */
   readonly group?: string | undefined;

@@ -1,4 +1,4 @@
-// A program whose first argument says what is to be done.
+// A program whose first argument is a command.
 import { quoted } from '../document/key-path.js';
 import { hint } from '../document/nearest.js';
 import { Fault } from '../errors.js';
@@ -14,7 +14,7 @@ export interface Commands {
   readonly names: readonly string[];
 }
 
-/** A command and its arguments, or what the program itself is asked for. */
+/** A command and its arguments, or the text that --version or --help asks for. */
 export type Chosen =
   | { readonly kind: 'command'; readonly name: string; readonly argv: readonly string[] }
   | Extract<CommandLine<CommandOptions>, { kind: 'text' }>;

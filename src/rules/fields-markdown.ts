@@ -4,7 +4,7 @@ import { effectOf } from './command-option.js';
 import type { CommandOptions } from './command-option.js';
 import type { Fields } from './table.js';
 
-/** One row a field: key, type, default, what is allowed, meaning. */
+/** One row for each field: key, type, default, allowed values, meaning. */
 export function fieldsMarkdown(fields: Fields): string {
   const rows = Object.values(fields).map(({ key, rule, meaning, fallback }) => [
     `\`${key}\``,
@@ -16,7 +16,7 @@ export function fieldsMarkdown(fields: Fields): string {
   return markdownTable(['Key', 'Type', 'Default', 'Allowed', 'Meaning'], rows);
 }
 
-/** One row an option: its flags and its effect. */
+/** One row for each option: its flags and its effect. */
 export function optionsMarkdown(options: CommandOptions): string {
   const rows = Object.values(options).map((option) => [
     `\`${option.flags}\``,
@@ -26,14 +26,14 @@ export function optionsMarkdown(options: CommandOptions): string {
   return markdownTable(['Option', 'Effect'], rows);
 }
 
-/** A table of cells that are Markdown already. */
+/** A Markdown table; the cells are Markdown already. */
 export const markdownTable = (
   head: readonly string[],
   rows: readonly (readonly string[])[],
 ): string =>
   [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |\n`).join('');
 
-/** Text in which nothing is taken for Markdown. */
+/** Escapes the characters that have a meaning in Markdown. */
 export const plain = (text: string): string => text.replace(/[\\*_|<>[\]]/g, '\\$&');
 
 const asToml = (value: unknown): string => {

@@ -1,4 +1,4 @@
-// The texts that keys and options take, each with its rule in words.
+// The formats of the texts that keys and options take.
 import { isIPv4 } from 'node:net';
 import { list, rule, text } from './rule.js';
 
@@ -14,7 +14,7 @@ export const application = text(
 );
 /** Free text, perhaps empty. */
 export const line = text(/^\P{Cc}{0,1024}$/u, 'a string of at most 1024 characters in one line');
-/** Free text that says something. */
+/** Free text that is not empty. */
 export const word = text(/^\P{Cc}{1,1024}$/u, 'a string of 1 to 1024 characters in one line');
 export const words = list(word, { max: 1024 });
 export const names = list(name, { min: 1, max: 1024, different: { by: String } });

@@ -1,4 +1,4 @@
-// Collects everything that is wrong with a file, so that one run shows all of it.
+// Collects all problems of a file, so that one run reports all of them.
 import { invalid, problemAt } from '../document/document.js';
 import type { Document, Problem } from '../document/document.js';
 import type { Path } from '../document/key-path.js';
@@ -7,7 +7,9 @@ import { Fault } from '../errors.js';
 import type { Report, Rule } from './rule.js';
 
 export class Problems {
-  /** By place and text: two values of a list may be wrong in the same way, which is reported once. */
+  /**
+   * By position and text: two items of a list may have the same problem, which is reported once.
+   */
   readonly #found = new Map<string, Problem>();
 
   readonly #keys = new Set<string | number>();
@@ -18,7 +20,7 @@ export class Problems {
     return this.#found.size;
   }
 
-  /** What is right of a document; what is wrong with it becomes problems. */
+  /** The valid part of a document; each error in the rest becomes a problem. */
   read<T>({ values }: Document, rule: Rule<T>): T | undefined {
     return rule.read(values, [], this.report);
   }
@@ -30,7 +32,7 @@ export class Problems {
     if (key !== undefined) this.#keys.add(key);
   }
 
-  /** Whether something is wrong with a key of the top level, or below it. */
+  /** True if a top-level key has a problem, or anything below it. */
   concern(key: string): boolean {
     return this.#keys.has(key);
   }
@@ -55,12 +57,12 @@ export class Problems {
     }
   }
 
-  /** The fault with one line a problem; undefined where there is none. */
+  /** The fault with one line for each problem; undefined if there is none. */
   get fault(): Fault | undefined {
     return this.count === 0 ? undefined : invalid(this.places, [...this.#found.values()]);
   }
 
-  /** @throws Fault CONFIG_INVALID with one line a problem, when there is any */
+  /** @throws Fault CONFIG_INVALID with one line for each problem, if there is any */
   throwIfAny(): void {
     const { fault } = this;
     if (fault !== undefined) throw fault;

@@ -1,4 +1,4 @@
-// A program as its user meets it: what it does, its options, examples and exit statuses.
+// A program as --help describes it: what it does, its options, examples and exit statuses.
 import { Command, Option } from 'commander';
 import { effectOf } from './command-option.js';
 import type { CommandOptions } from './command-option.js';
@@ -12,18 +12,18 @@ export interface Program<O extends CommandOptions> {
   readonly options: O;
   /** The heading for --version and --help, where options have headings. */
   readonly lastGroup?: string | undefined;
-  /** The name of the one argument that is no option, such as `file`; undefined for none. */
+  /** The name of its only operand, such as `file`; undefined for none. */
   readonly operand?: string | undefined;
   /** Remarks between the options and the examples. */
   readonly remarks?: string;
-  /** Command lines that work as they are, beside the files that they name. */
+  /** Command lines that work as written, next to the files that they name. */
   readonly examples: readonly (readonly [purpose: string, line: string])[];
   readonly statuses: Readonly<Record<number, string>>;
-  /** Where to read on. */
+  /** Where to read more. */
   readonly reference?: string;
 }
 
-/** Wide enough for one line an option, narrow enough for any terminal. */
+/** Wide enough for one line per option, narrow enough for any terminal. */
 const HELP_COLUMNS = 80;
 
 /** The parser of a program; what it prints goes to `print`. */
@@ -37,13 +37,13 @@ export function parserOf(
     .exitOverride()
     .configureOutput({
       writeOut: print,
-      writeErr: () => undefined, // The message is on the error as well.
+      writeErr: () => undefined, // The error has the message as well.
       getOutHelpWidth: () => HELP_COLUMNS,
       getOutHasColors: () => false,
     });
   if (program.operand !== undefined) parser.argument(`<${program.operand}>`);
   if (program.usage !== undefined) parser.usage(program.usage);
-  parser.allowExcessArguments(); // Refused by us, in a better sentence.
+  parser.allowExcessArguments(); // We reject them with a better message.
   const options = Object.values(program.options);
   for (const option of options) {
     const added = new Option(option.flags, effectOf(option));

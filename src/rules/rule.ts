@@ -1,9 +1,9 @@
-// What a value may be: a rule reads a raw TOML value, and says in words what it takes.
+// What a value may be: a rule reads a raw TOML value, and describes what it allows.
 import { hint } from '../document/nearest.js';
 import { keyPath, shown } from '../document/key-path.js';
 import type { Path } from '../document/key-path.js';
 
-/** Takes one complaint. It stands at the value of `path`, or at its key when `mark` says so. */
+/** Called with one problem of the value at `path`, or of its key if `mark` says so. */
 export type Report = (path: Path, sentence: string, mark?: 'key') => void;
 
 export interface Rule<T> {
@@ -12,13 +12,13 @@ export interface Rule<T> {
   /** What is allowed, in words that follow "allowed:". */
   readonly allowed: string;
   /**
-   * Reads one raw TOML value: string, bigint, number (floats only), boolean, array or table. Reports
-   * everything that is wrong with it, and returns what is right of it; undefined where nothing is.
+   * Reads one raw TOML value: string, bigint, number (floats only), boolean, array or table.
+   * Reports every error in it, and returns the valid part; undefined if there is none.
    */
   read(raw: unknown, path: Path, report: Report): T | undefined;
 }
 
-/** A rule from a function that returns undefined for what it refuses. */
+/** A rule from a function that returns undefined for invalid values. */
 export function rule<T>(
   type: string,
   allowed: string,
@@ -32,7 +32,7 @@ export function rule<T>(
   return { type, allowed, read };
 }
 
-/** A rule whose values must also pass `check`, which reports what is wrong with one as a whole. */
+/** A rule whose values must also pass `check`, which reports problems of a value as a whole. */
 export const refined = <T>(
   inner: Rule<T>,
   check: (value: T, path: Path, report: Report) => void,
@@ -45,7 +45,7 @@ export const refined = <T>(
   },
 });
 
-/** Items of a list that know where they stand: those that are wrong are left out of it. */
+/** Items of a list with their index, since the list leaves out invalid ones. */
 export const indexed = <T extends object>(
   inner: Rule<T>,
 ): Rule<T & { readonly index: number }> => ({
@@ -56,7 +56,7 @@ export const indexed = <T extends object>(
   },
 });
 
-/** Reads a value, and tells whether nothing was wrong with it. */
+/** Reads a value, and says whether it has no problem. */
 function readCounted<T>(inner: Rule<T>, raw: unknown, path: Path, report: Report) {
   let isWhole = true;
   const value = inner.read(raw, path, (...complaint) => {
@@ -75,7 +75,7 @@ export const integer = (min: number, max: number): Rule<number> =>
     typeof raw === 'bigint' && raw >= min && raw <= max ? Number(raw) : undefined,
   );
 
-/** Finite numbers, whole or not, that `fits` takes; `allowed` says the same in words. */
+/** Finite numbers, whole or not, that `fits` accepts; `allowed` describes them. */
 export const number = (
   allowed = 'a finite number',
   fits: (value: number) => boolean = () => true,
@@ -94,7 +94,7 @@ export const anyText: Rule<string> = rule('string', 'a string', (raw) =>
   typeof raw === 'string' ? raw : undefined,
 );
 
-/** Strings that `shape` matches; `allowed` says the same in words. */
+/** Strings that `shape` matches; `allowed` describes them. */
 export const text = (shape: RegExp, allowed: string): Rule<string> =>
   rule('string', allowed, (raw) => (typeof raw === 'string' && shape.test(raw) ? raw : undefined));
 
@@ -109,7 +109,7 @@ export function oneOf<T extends string>(...words: readonly T[]): Rule<T> {
   return { type: 'string', allowed, read };
 }
 
-/** What no two items may share, and the key inside an item that it stands at. */
+/** What must differ between items, and its key inside an item. */
 interface Difference<T> {
   readonly by: (item: T) => string;
   readonly at?: string;
@@ -135,7 +135,7 @@ export function list<T>(item: Rule<T>, bounds: ListBounds<T>): Rule<readonly T[]
       return undefined;
     }
     const items = raw.map((entry, index) => readCounted(item, entry, [...path, index], report));
-    // Items that lack the same key are alike only in that, which is no fault of its own.
+    // Two items that both lack the key do not repeat each other.
     const whole = items.map(({ value, isWhole }) => (isWhole ? value : undefined));
     for (const difference of differences) reportRepeats(whole, path, report, difference);
     return Object.freeze(items.flatMap(({ value }) => (value === undefined ? [] : [value])));
@@ -148,7 +148,7 @@ function sizeText(min: number, max: number): string {
   return min === 0 ? '' : `at least ${min} `;
 }
 
-/** The complaint about what must differ and does not. */
+/** The problem of a value that repeats an earlier one. */
 export const repeated = (earlier: Path): string =>
   `repeats ${keyPath(earlier)}, which must be different`;
 

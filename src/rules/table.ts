@@ -10,7 +10,7 @@ export interface Field<T> {
   readonly key: string;
   readonly rule: Rule<T>;
   readonly meaning: string;
-  /** The value where the file has none; undefined for a key that must be there. */
+  /** The value where the file has none; undefined for a required key. */
   readonly fallback: T | undefined;
 }
 
@@ -29,7 +29,7 @@ export const optional = <T>(
   meaning: string,
 ): Field<T> => ({ key, rule, meaning, fallback: Object.freeze(fallback) });
 
-/** A key that must be there. */
+/** A required key. */
 export const required = <T>(key: string, rule: Rule<T>, meaning: string): Field<T> => ({
   key,
   rule,
@@ -37,7 +37,7 @@ export const required = <T>(key: string, rule: Rule<T>, meaning: string): Field<
   fallback: undefined,
 });
 
-/** A table of any keys, for whoever reads them one by one. */
+/** A table with any keys, for callers that read them one by one. */
 export const anyTable: Rule<Readonly<Record<string, unknown>>> = rule('table', 'a table', (raw) =>
   isTable(raw) ? raw : undefined,
 );
@@ -53,7 +53,7 @@ export function table<F extends Fields>(name: string, fields: F): Rule<ValuesOf<
     }
     reportUnknownKeys(raw, known, path, report);
     const values = Object.entries(fields).map(
-      // A value that is wrong gives way to its default, so that the rest can be checked as well.
+      // The default replaces an invalid value, so that the rest can be checked as well.
       ([as, field]) => [as, readField(raw, field, path, report) ?? field.fallback] as const,
     );
     const isUsable = values.every(([, value]) => value !== undefined);
@@ -73,7 +73,7 @@ function readField(
   return fallback;
 }
 
-/** Reports a key that must be there; `allowed` says what it holds. */
+/** Reports a missing key; `allowed` says what it holds. */
 export function reportMissing(path: Path, allowed: string, report: Report): void {
   report(path, `found nothing, needed: ${allowed}`, 'key');
 }

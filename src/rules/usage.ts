@@ -1,9 +1,9 @@
-// What is wrong with a command line, in the sentences of the configuration.
+// Describes the errors of a command line, in the style of configuration errors.
 import type { CommanderError } from 'commander';
 import { quoted } from '../document/key-path.js';
 import { hint } from '../document/nearest.js';
 
-/** The parser's complaint in our words; `flags` are the known options as in `--app <app>`. */
+/** The parser's message in our style; `flags` are the known options as in `--app <app>`. */
 export function usageSentence({ code, message }: CommanderError, flags: readonly string[]): string {
   const [, named = ''] = /'(.*?)'(?:$| argument missing|\n)/s.exec(message) ?? [];
   if (code === 'commander.optionMissingArgument') {

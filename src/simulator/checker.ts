@@ -1,9 +1,9 @@
-// Checks the shape of a scenario and gathers what is wrong with it.
+// Checks the shape of a scenario and collects its problems.
 import { Fault } from '../errors.js';
 import type { ValueType } from '../model.js';
 import type { ScenarioValue } from './scenario-model.js';
 
-const MAX_TOLD = 50;
+const MAX_SHOWN = 50;
 
 export class Checker {
   readonly #from: string;
@@ -15,13 +15,13 @@ export class Checker {
 
   throwIfAny(): void {
     if (this.#problems.length === 0) return;
-    const told = this.#problems.slice(0, MAX_TOLD);
-    const more = this.#problems.length - told.length;
+    const shown = this.#problems.slice(0, MAX_SHOWN);
+    const more = this.#problems.length - shown.length;
     const rest = more > 0 ? [`${this.#from}: and ${more} more problems`] : [];
-    throw new Fault('SCENARIO_INVALID', [...told, ...rest].join('\n'));
+    throw new Fault('SCENARIO_INVALID', [...shown, ...rest].join('\n'));
   }
 
-  /** An object; with `keys`, one that has no others. */
+  /** An object; with `keys`, one without other keys. */
   record(value: unknown, at: string, keys?: readonly string[]): Record<string, unknown> {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) {
       this.#found(value, at, 'an object');
@@ -151,6 +151,8 @@ export class Checker {
   }
 }
 
-/** Whether each number is greater than the one before; what is no number is told of elsewhere. */
+/**
+ * True if each number is greater than the one before; anything but a number is reported elsewhere.
+ */
 const isAscending = (numbers: readonly number[]): boolean =>
   numbers.every((number, index) => index === 0 || !(number <= (numbers[index - 1] ?? NaN)));

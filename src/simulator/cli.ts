@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// shm_simulator: publishes a tree that lives, or plays a scenario; in shared memory or as JSON.
+// shm_simulator: publishes a changing tree, or plays a scenario; in shared memory or as JSON.
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { merge, timer } from 'rxjs';
@@ -37,7 +37,7 @@ const planOf = ({ app, objects }: Options): readonly PlannedInstance[] => {
   return catalogue === undefined ? planPlainTree(objects) : planTree(catalogue, objects);
 };
 
-/** Publishes what there is at the start, and what goes on from there. */
+/** Publishes the initial tree, and then its changes. */
 function simulate(
   publisher: ObjectPublisher,
   scenario: Scenario | undefined,
@@ -54,7 +54,7 @@ function simulate(
   return live(publisher, tree, rate, changeFraction);
 }
 
-/** Publishes in a segment; nothing is visible before all of it is. */
+/** Publishes in a segment, which becomes visible only once it is complete. */
 function publish(options: Options, scenario: Scenario | undefined): Observable<Ending> {
   const serverKey = options.serverKey ?? scenario?.serverKey;
   if (serverKey === undefined)
@@ -69,7 +69,7 @@ function publish(options: Options, scenario: Scenario | undefined): Observable<E
     realtimeNs: () => BigInt(Date.now()) * 1_000_000n,
     capacity: capacityFor(scenario?.objects.length ?? options.objects),
   });
-  // From here on there is a file, which an end before it is placed must not leave behind.
+  // From here on a temporary file exists, which must be removed on an early end.
   process.once('exit', () => {
     publisher.close();
   });
@@ -78,13 +78,13 @@ function publish(options: Options, scenario: Scenario | undefined): Observable<E
   return merge(run$, heartbeat(publisher));
 }
 
-/** Room for many times what there is at the start, within what a segment may have; it is reserved, not used. */
+/** Room for many times the initial tree, within the limits of a segment; reserved, not used. */
 const capacityFor = (objects: number) => ({
   records: Math.min(1 << 22, Math.max(1 << 18, objects * 256)),
   slots: Math.min(1 << 24, Math.max(1 << 18, objects * 256)),
 });
 
-/** Serves as JSON, in place of a segment. */
+/** Serves the tree as JSON, in place of a segment. */
 async function serve(
   port: number,
   options: Options,
@@ -107,10 +107,10 @@ async function serve(
   return run$;
 }
 
-/** Lets lines on stdin change what is wrong. */
+/** Lets lines on stdin change the fault. */
 function obey(server: ComponentServer): void {
   const { stdin } = process;
-  // One that cannot be read commands nothing.
+  // An unreadable stdin gives no commands.
   stdin.on('error', () => undefined);
   if (stdin.isTTY && !isForeground(readFileSync('/proc/self/stat', 'utf8'))) return;
   createInterface({ input: stdin }).on('line', (line) => {

@@ -1,11 +1,11 @@
-// How the value of a simulated variable moves, chosen by what the catalogue says of its metric.
+// How the value of a simulated variable changes, chosen by the catalogue's row.
 import type { Reading } from '../catalogue/row.js';
 import type { FamilyFacts } from '../model.js';
 
 export type Course =
-  /** Rises by up to `step` at a time. */
+  /** Rises by up to `step` per change. */
   | { readonly kind: 'total'; readonly step: number }
-  /** Counts what hardly ever happens. */
+  /** Counts rare events. */
   | { readonly kind: 'mishaps' }
   /** Wanders between 0 and `most`. */
   | { readonly kind: 'level'; readonly most: number }
@@ -36,7 +36,7 @@ const MOST: Readonly<Record<string, number>> = {
   users: 30,
   variables: 20_000,
 };
-/** Limits stand above the levels that they limit. */
+/** Limits are above the levels that they limit. */
 const LIMITS: Readonly<Record<string, number>> = { bytes: 2 ** 28, clients: 100 };
 
 const MISHAPS =
@@ -48,7 +48,7 @@ export function courseOf({ name, help }: FamilyFacts, reading: Reading): Course 
   if (types[0] === 'u64')
     return MISHAPS.test(name) ? { kind: 'mishaps' } : { kind: 'total', step: STEPS[unit] ?? 20 };
   if (variable === 'heartbeat') return { kind: 'total', step: 1 };
-  // Flags say what they mean: what should be up is, and nothing is wrong.
+  // Flags show the healthy state: what should be up is, and nothing has failed.
   if (/^1 (when|while)\b/.test(help))
     return { kind: 'constant', value: /is up|is enabled|publishes/.test(help) ? 1 : 0 };
   const constant =

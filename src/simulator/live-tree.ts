@@ -1,4 +1,4 @@
-// A published tree that lives: totals rise, levels wander, clients come and go.
+// A published tree that changes: totals rise, levels wander, clients come and go.
 import type { VariableKind } from '../model.js';
 import type { PublishedObject } from '../native/publisher/publisher-options.js';
 import { begin } from './move.js';
@@ -13,7 +13,7 @@ interface LivingInstance {
   readonly moves: readonly Move[];
 }
 
-/** Of a hundred beats, so many see a client come or go. */
+/** Percentage of beats at which a client comes or goes. */
 const TURNOVER_PERCENT = 30;
 
 export class LiveTree {
@@ -23,7 +23,7 @@ export class LiveTree {
   readonly #random: Random;
   readonly #objects = new Map<string, PublishedObject>();
   readonly #instances: LivingInstance[] = [];
-  /** Those that have gone and may come again. */
+  /** Removed groups that may return. */
   readonly #away: PlannedInstance[] = [];
   readonly #transients: number;
   #dropped = 0;
@@ -44,19 +44,19 @@ export class LiveTree {
     this.#transients = plans.filter(({ isTransient }) => isTransient).length;
   }
 
-  /** Objects and variables that there was no room for. */
+  /** Objects and variables without room. */
   get dropped(): number {
     return this.#dropped;
   }
 
-  /** Moves about `fraction` of all values; now and then a client comes or goes. */
+  /** Changes about `fraction` of all values; now and then a client comes or goes. */
   beat(fraction: number): void {
     for (const { moves } of this.#instances)
       for (const move of moves) if (this.#random.next() < fraction) move();
     if (this.#transients > 0 && this.#random.below(100) < TURNOVER_PERCENT) this.#turnOver();
   }
 
-  /** The more are away, the likelier one comes; never more than half are. */
+  /** The more are away, the likelier one returns; at most half are away. */
   #turnOver(): void {
     const isComing = this.#random.below(this.#transients) < this.#away.length * 2;
     if (isComing) this.#come();
@@ -107,7 +107,7 @@ export class LiveTree {
     return { object, isTop };
   }
 
-  /** The longest seed path above that is there; the root's is empty. */
+  /** The longest existing seed path above; the root's is empty. */
   #nearest(seedPath: string): string {
     let path = seedPath;
     while (path !== '') {

@@ -1,4 +1,4 @@
-// Gives a published variable its first value, and what moves it on along its course.
+// Publishes the first value of a variable, and returns the function that publishes the next ones.
 import type { Course } from './course.js';
 import type { ValueHandle, ValueHandles } from './object-publisher.js';
 import type { Random } from './random.js';
@@ -11,10 +11,10 @@ type Scalar = ValueHandles['u64'];
 type Histogram = ValueHandles['histogram'];
 type Summary = ValueHandles['summary'];
 
-/** One in so many moves is a mishap. */
+/** One change in so many is a mishap. */
 const FEW = 20;
 
-/** Publishes the first value; undefined when the variable never moves. */
+/** Publishes the first value; undefined if the variable never changes. */
 export function begin(
   handle: ValueHandle,
   { type, course }: PlannedVariable,

@@ -1,4 +1,4 @@
-// Where simulated objects are published: a segment, or a tree that is served as JSON.
+// The target of simulated objects: a segment, or a tree that is served as JSON.
 import type { ObjectState, ValueType } from '../model.js';
 import type {
   ObjectOptions,
@@ -7,13 +7,13 @@ import type {
 } from '../native/publisher/publisher-options.js';
 import type { PublishedValues } from '../native/publisher/published-values.js';
 
-/** What a simulation needs of a variable's handle: it stores values and says whether it is kept. */
+/** The part of a variable's handle that a simulation needs. */
 export type ValueHandles = {
   readonly [T in ValueType]: Omit<PublishedValues[T], 'place' | 'unset'>;
 };
 export type ValueHandle = ValueHandles[ValueType];
 
-/** What a simulation needs of a publisher; `Publisher` of a segment is one. */
+/** The part of a publisher that a simulation needs; the `Publisher` of a segment has it. */
 export interface ObjectPublisher {
   addRoot(name: string, className: string, options?: ObjectOptions): PublishedObject;
   addObject(
@@ -22,7 +22,7 @@ export interface ObjectPublisher {
     className: string,
     options?: ObjectOptions,
   ): PublishedObject;
-  /** Adds a variable; its first value syncs it, and `options.synced` says what it is before. */
+  /** Adds a variable; its first value syncs it; `options.synced` is its state before. */
   addVariable<T extends ValueType>(
     object: PublishedObject,
     name: string,
@@ -33,6 +33,6 @@ export interface ObjectPublisher {
   setSynced(object: PublishedObject): boolean;
   removeObject(object: PublishedObject): void;
   removeVariable(value: Pick<ValueHandle, 'ref'>): void;
-  /** Says that a batch of stores is complete. */
+  /** Marks the end of a batch of stores. */
   notify(): void;
 }

@@ -1,4 +1,4 @@
-// The options of shm_simulator, and which of them go together.
+// The options of shm_simulator, and which of them combine.
 import { Fault } from '../errors.js';
 import { readCommandLine } from '../rules/command-line.js';
 import type { CommandLine } from '../rules/command-line.js';
@@ -19,7 +19,7 @@ const securityKey = text(
   'ASCII characters, as a header has them, without a blank at either end',
 );
 
-/** Those that concern the JSON view and not a segment. */
+/** The options of the JSON view, which do not apply to a segment. */
 const JSON_OPTIONS = {
   jsonBase: optionalOption('--json-base <path>', base, 'Path before /sharedmem', JSON_GROUP),
   securityKey: optionalOption(
@@ -55,7 +55,7 @@ const JSON_OPTIONS = {
 };
 
 export const OPTIONS = {
-  app: defaultOption('--app <app>', 'ads', application, 'Application whose tree is made up'),
+  app: defaultOption('--app <app>', 'ads', application, 'Application whose tree is simulated'),
   serverKey: optionalOption(
     '--server-key <key>',
     name,
@@ -65,14 +65,24 @@ export const OPTIONS = {
     shownDefault: 'localhost.1.APP',
   }),
   objects: defaultOption('--objects <n>', 100, integer(1, 100_000), 'About how many objects'),
-  rate: defaultOption('--rate <hz>', 1, between(0, 1000), 'How many times a second values change'),
+  rate: defaultOption(
+    '--rate <hz>',
+    1,
+    between(0, 1000),
+    'How many times per second values change',
+  ),
   changeFraction: defaultOption(
     '--change-fraction <f>',
     0.1,
     between(0, 1),
     'Share of the values that change each time',
   ),
-  seed: defaultOption('--seed <s>', 1, integer(0, 2 ** 32 - 1), 'Seed of names and values'),
+  seed: defaultOption(
+    '--seed <s>',
+    1,
+    integer(0, 2 ** 32 - 1),
+    'Seed of the random names and values',
+  ),
   scenario: optionalOption('--scenario <file>', word, 'Play this file instead'),
   contextId: optionalOption('--context-id <id>', name, 'Context id of the shared-memory pool', {
     shownDefault: 'shmApp',
@@ -114,7 +124,7 @@ until a signal.`,
   reference: 'In the folder of the package, README.md is the way in.',
 };
 
-/** @throws Fault USAGE for unknown options, refused arguments, and options at odds */
+/** @throws Fault USAGE for unknown or conflicting options, and for invalid arguments */
 export function parseOptions(
   argv: readonly string[],
   version: string,

@@ -16,7 +16,7 @@ const VARIABLES: readonly PlannedVariable[] = [
   { name: 'size', type: 'summary', course: { kind: 'distribution' }, schema: [0.5, 0.9, 0.99] },
 ];
 
-/** Plans `objects` objects, the root among them. */
+/** Plans `objects` objects, including the root. */
 export function planPlainTree(objects: number): readonly PlannedInstance[] {
   return Array.from({ length: Math.max(1, objects) }, (_, n) => ({
     isTransient: n > 0,

@@ -20,7 +20,7 @@ export interface ScenarioVariable {
   readonly kind: VariableKind;
   readonly unit: string;
   readonly help: string;
-  /** Undefined: it is there and not yet synced. */
+  /** Undefined: it exists and is not yet synced. */
   readonly value: ScenarioValue | undefined;
 }
 

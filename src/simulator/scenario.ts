@@ -1,4 +1,4 @@
-// Reads a scenario from its JSON file and checks it whole.
+// Reads a scenario from its JSON file and checks all of it.
 import { readFileSync } from 'node:fs';
 import { Fault, messageOf } from '../errors.js';
 import { OBJECT_STATES } from '../model.js';
@@ -8,7 +8,7 @@ import type { Scenario, ScenarioObject, ScenarioStep, ScenarioVariable } from '.
 const TYPES = ['u64', 'i64', 'f64', 'bool', 'string', 'histogram', 'summary'] as const;
 const KINDS = ['unknown', 'counter', 'gauge'] as const;
 
-/** @throws Fault SCENARIO_INVALID with one line for each thing that is wrong */
+/** @throws Fault SCENARIO_INVALID with one line for each problem */
 export function readScenario(path: string): Scenario {
   let text: string;
   try {
@@ -19,7 +19,7 @@ export function readScenario(path: string): Scenario {
   return parseScenario(text, path);
 }
 
-/** @param from names the file in messages */
+/** @param from the name of the file in messages */
 export function parseScenario(text: string, from: string): Scenario {
   let json: unknown;
   try {

@@ -1,4 +1,4 @@
-// Runs a simulated publisher: a generated tree that lives, or a scenario that is played.
+// Runs a simulated publisher: a generated tree that changes, or a scenario.
 import {
   EMPTY,
   concatMap,
@@ -19,10 +19,10 @@ import type { ObjectPublisher } from './object-publisher.js';
 import type { Scenario, ScenarioStep } from './scenario-model.js';
 import { Stage } from './stage.js';
 
-/** How a simulation ends by itself: with a clean close, or killed on the spot. */
+/** How a simulation ends by itself: with a clean close, or killed at once. */
 export type Ending = 'clean' | 'kill';
 
-/** Beats while it is subscribed to; never ends. */
+/** Writes heartbeats while subscribed; never completes. */
 export function live(
   publisher: ObjectPublisher,
   tree: LiveTree,
@@ -39,14 +39,14 @@ export function live(
   return rateHz > 0 ? beat$ : EMPTY;
 }
 
-/** Puts the scenario's objects on a stage; call it before the publisher is placed. */
+/** Publishes the scenario's objects on a stage; call it before the publisher is placed. */
 export function stageOf(publisher: ObjectPublisher, { objects }: Scenario): Stage {
   const stage = new Stage(publisher);
   for (const object of objects) stage.add(object);
   return stage;
 }
 
-/** Plays the steps, each after the one before; goes on publishing after the last one. */
+/** Plays the steps one after the other; keeps publishing after the last one. */
 export function play(
   publisher: ObjectPublisher,
   stage: Stage,

@@ -1,4 +1,4 @@
-// Publishes a scenario's objects and carries out its steps.
+// Publishes a scenario's objects and performs its steps.
 import { Fault } from '../errors.js';
 import { LIMITS } from '../native/segment/layout.js';
 import type { PublishedObject } from '../native/publisher/publisher-options.js';
@@ -22,7 +22,7 @@ interface StagedObject {
   readonly variables: Map<string, Staged>;
 }
 
-/** Room that texts of a scenario get at least, so that steps may set longer ones. */
+/** The least room of a scenario's texts, so that steps may set longer ones. */
 const TEXT_ROOM = 128;
 
 export class Stage {
@@ -37,7 +37,10 @@ export class Stage {
     return [...this.#objects.keys()];
   }
 
-  /** @throws Fault SCENARIO_INVALID when the parent is not there, the id is taken or a text too long */
+  /**
+   * @throws Fault SCENARIO_INVALID if the parent does not exist, the id is taken or a text is too
+   *   long
+   */
   add(scenario: ScenarioObject): void {
     try {
       this.#add(scenario);
@@ -49,7 +52,7 @@ export class Stage {
 
   #add(scenario: ScenarioObject): void {
     const { id, className, state, synced } = scenario;
-    if (this.#objects.has(id)) throw new Fault('SCENARIO_INVALID', `Object ${id} is there already`);
+    if (this.#objects.has(id)) throw new Fault('SCENARIO_INVALID', `Object ${id} exists already`);
     const parent = scenario.parent === undefined ? undefined : this.#find(scenario.parent);
     const object =
       parent === undefined
@@ -57,7 +60,7 @@ export class Stage {
         : this.#publisher.addObject(parent.object, id, className, {
             state,
             synced,
-            // A scenario may show what no publisher of ours would.
+            // A scenario may publish what our publishers never would.
             foreignId: true,
           });
     const staged: StagedObject = { object, parent: scenario.parent, variables: new Map() };
@@ -73,7 +76,7 @@ export class Stage {
     for (const [id, state] of step.state) this.#publisher.setState(this.#find(id).object, state);
   }
 
-  /** Sets a variable to a value as a scenario states it. @throws Fault SCENARIO_INVALID */
+  /** Sets a variable to a value of a scenario. @throws Fault SCENARIO_INVALID */
   set(id: string, name: string, value: unknown): void {
     const object = this.#find(id);
     const staged = object.variables.get(name);
@@ -96,14 +99,14 @@ export class Stage {
       help,
       textBytes,
       schema: schemaOf(value),
-      // Without a value it is there and not yet synced, whatever its type.
+      // Without a value it exists and is not yet synced, whatever its type.
       synced: false,
     });
     staged.variables.set(name, { variable, handle });
     if (value !== undefined) store(handle, value);
   }
 
-  /** Bounds and quantiles belong to the variable: other ones make another variable of it. */
+  /** Bounds and quantiles belong to the variable: changing them needs a new variable. */
   #replace(object: StagedObject, { variable, handle }: Staged, value: ScenarioValue): void {
     this.#publisher.removeVariable(handle);
     this.#addVariable(object, { ...variable, value });

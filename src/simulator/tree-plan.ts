@@ -1,4 +1,4 @@
-// Which objects and variables a simulated application has: its catalogue, turned around.
+// Plans the objects and variables of a simulated application, from the rows of its catalogue.
 import type { CatalogueClass } from '../catalogue/catalogue-class.js';
 import type { Catalogue } from '../catalogue/catalogue.js';
 import type { Reading, Row } from '../catalogue/row.js';
@@ -21,7 +21,7 @@ export interface PlannedObject {
   readonly variables: readonly PlannedVariable[];
 }
 
-/** Objects that belong together: an instance of a class, with its children; it can come and go. */
+/** Objects that come and go together: an instance of a class, with its children. */
 export interface PlannedInstance {
   readonly objects: readonly PlannedObject[];
   readonly isTransient: boolean;

@@ -1,7 +1,7 @@
-// What objects, labels and texts of a simulated application are called.
+// The names of objects, labels and texts of a simulated application.
 import type { PathPattern } from '../catalogue/match/path-pattern.js';
 
-/** What labels are called in a lively installation; numbers where nothing fits better. */
+/** The values of labels in a realistic installation; numbers for the others. */
 const NAMES: Readonly<Record<string, readonly string[]>> = {
   transport: ['ripc', 'ws', 'rest', 'ipc'],
   service: ['ELEKTRON_DD', 'IDN_RDF', 'DELAYED_FEED', 'CONTRIB', 'FX_POLLED', 'BONDS'],
@@ -10,7 +10,7 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
   model: ['SPREAD', 'VWAP', 'MID', 'BASKET'],
 };
 
-/** What texts say, by the variable's name; instances take turns. */
+/** The texts of variables by name; instances alternate between them. */
 const TEXTS: Readonly<Record<string, readonly string[]>> = {
   version: ['3.8.0.L1'],
   releaseVersion: ['3.8.0.L1.linux'],
@@ -31,13 +31,13 @@ const TEXTS: Readonly<Record<string, readonly string[]>> = {
 /** Labels whose objects come and go while an application runs. */
 const TRANSIENT = new Set(['session', 'mount', 'user', 'channel']);
 
-/** Whether objects with that label come and go. */
+/** True if objects with that label come and go. */
 export const isTransient = (label: string): boolean => TRANSIENT.has(label);
 
-/** How many names a label has; undefined where they are numbers. */
+/** How many names a label has; undefined if they are numbers. */
 export const nameCount = (label: string): number | undefined => NAMES[label]?.length;
 
-/** What the text `variable` of the `n`th instance says. */
+/** The text of `variable` in the `n`th instance. */
 export const textOf = (variable: string, n: number): string => {
   const texts = TEXTS[variable] ?? [];
   return texts[n % Math.max(1, texts.length)] ?? `${variable}-${n + 1}`;

@@ -1,7 +1,7 @@
-// A level that wanders: every move changes it a little, and it stays between 0 and its most.
+// A level that wanders: every move changes it a little, and it stays between 0 and its maximum.
 import type { Random } from './random.js';
 
-/** A move is at most this part of the whole range. */
+/** The largest move, as a part of the whole range. */
 const STRIDE = 1 / 20;
 
 export class Wandering {
@@ -12,7 +12,10 @@ export class Wandering {
   /** In grains, so that sums are exact. */
   #at: number;
 
-  /** @param grain the least difference between two values; starts in the middle half of the range */
+  /**
+   * @param grain the least difference between two values; the first value is in the middle half of
+   *   the range
+   */
   constructor(most: number, grain: number, random: Random) {
     this.#perUnit = Math.round(1 / grain);
     this.#random = random;

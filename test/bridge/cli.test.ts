@@ -209,7 +209,7 @@ describe('shm_bridge', function () {
   });
 
   describe('while it runs', () => {
-    const begun = (bridge: Running) => bridge.line(/ info a: its tree is here: 2 objects, /);
+    const begun = (bridge: Running) => bridge.line(/ info a: received its tree: 2 objects, /);
 
     for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
       it(`publishes until ${signal}, and leaves nothing behind`, async () => {

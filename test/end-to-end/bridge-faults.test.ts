@@ -119,7 +119,9 @@ describe('a component that goes wrong', function () {
 
   it('says that two components seem to answer at one address, and shows each as it is', async () => {
     twins.server.fault = 'other_component';
-    await twins.bridge?.line(/twin: another process at each poll: do two components answer/);
+    await twins.bridge?.line(
+      /twin: a different process answers each poll: do two components share/,
+    );
     twins.server.fault = undefined;
     await eventually('its own page again', async () => {
       const { status, body } = await bridged();
@@ -195,7 +197,7 @@ describe('a component that is silent for long', function () {
     twins.server.fault = undefined;
     const { body: back } = await bridged(({ status }) => status === 200, 'the page again');
     expect(applicationPart(back)).to.equal(applicationPart(fresh));
-    await twins.bridge?.line(/info twin: its tree is here after \d+ s/);
+    await twins.bridge?.line(/info twin: received its tree after \d+ s/);
   });
 
   it('ends its segment in order with the bridge, so that nobody waits for it', async () => {

@@ -48,7 +48,7 @@ describe('writeLicense', () => {
       const before = readdirSync(inFolder('.'));
       expect(faultOf(() => writeLicense(path(), 'text'))).to.deep.equal({
         code: 'USAGE',
-        message: `${path()} is there and is neither a license nor an empty file; it stays as it is`,
+        message: `${path()} exists and is neither a license nor an empty file; it is not replaced`,
       });
       expect(readdirSync(inFolder('.'))).to.deep.equal(before);
     });

@@ -1,4 +1,4 @@
-// Undoes the compression of a body, whichever of the known ones it is.
+// Decompresses a body in any of the known encodings.
 import type { Transform } from 'node:stream';
 import { PassThrough } from 'node:stream';
 import { createGunzip, createInflate, createInflateRaw } from 'node:zlib';
@@ -9,9 +9,9 @@ import { PollFailure } from './poll-failure.js';
 const ZLIB_METHOD = 8;
 
 /**
- * A decoder for a body that begins with `first`. What is called deflate is zlib's format by the
- * standard, and the bare one for some servers.
- * @throws PollFailure `bad_encoding` for a compression that was not asked for
+ * A decoder for a body that begins with `first`. By the standard `deflate` means the zlib format,
+ * but some servers send raw deflate.
+ * @throws PollFailure `bad_encoding` for an encoding that was not requested
  */
 export function bodyDecoder(encoding: string | undefined, first: Uint8Array): Transform {
   const name = encoding?.trim().toLowerCase() ?? '';

@@ -1,4 +1,4 @@
-// Whether an answer is one to read, by its status and headers alone.
+// Checks by status and headers whether to read an answer.
 import type { IncomingMessage } from 'node:http';
 import { quoted } from '../../document/key-path.js';
 import { PollFailure } from './poll-failure.js';
@@ -21,7 +21,7 @@ export function checkAnswer(
   if (length > maxBodyBytes) throw tooLarge(maxBodyBytes, `${length}`);
 }
 
-/** The failure of a body that goes beyond its bound. */
+/** The failure of a body over the size limit. */
 export const tooLarge = (maxBodyBytes: number, found = 'more'): PollFailure =>
   new PollFailure(
     'too_large',
@@ -33,7 +33,7 @@ function refusal(status: number, location: string | undefined, hasKey: boolean):
   if (status === 401 || status === 403)
     return new PollFailure(
       'unauthorized',
-      `status ${status}: ${hasKey ? 'security_key is not the right one' : 'it wants a security_key'}`,
+      `status ${status}: ${hasKey ? 'security_key is not the right one' : 'it requires a security_key'}`,
     );
   if (status === 404)
     return new PollFailure(
@@ -41,7 +41,7 @@ function refusal(status: number, location: string | undefined, hasKey: boolean):
       'status 404: the view is switched off there, or url has another base',
     );
   if (status >= 300 && status < 400) {
-    // Without the query, which may repeat what was sent.
+    // Without the query, which may repeat what we sent.
     const to = quoted((location ?? '').replace(/[?#].*$/s, ''));
     return new PollFailure('redirected', `status ${status}, to ${to}: redirects are not followed`);
   }

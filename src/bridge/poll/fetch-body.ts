@@ -1,4 +1,4 @@
-// One GET for a component's tree: the body as it comes, decompressed and bounded.
+// One GET for a component's tree: the body as it arrives, decompressed and bounded.
 import { request as httpRequest } from 'node:http';
 import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http';
 import { request as httpsRequest } from 'node:https';
@@ -12,13 +12,13 @@ import { PollFailure } from './poll-failure.js';
 import { requestFailure } from './request-failure.js';
 
 export interface Endpoint {
-  /** The whole address of the view. */
+  /** The full address of the view. */
   readonly url: URL;
-  /** Whether the certificate of an https address must be good. */
+  /** True if the certificate of an https address must be valid. */
   readonly tlsVerify: boolean;
-  /** Certificates in PEM that are trusted in place of the well-known authorities. */
+  /** Certificates in PEM to trust instead of the well-known authorities. */
   readonly ca: string | undefined;
-  /** Whether a compressed body is asked for. */
+  /** True to request a compressed body. */
   readonly deflate: boolean;
   /** From the look-up of the name to the end of the TLS handshake. */
   readonly connectTimeoutMs: number;
@@ -28,13 +28,13 @@ export interface Endpoint {
 /** A piece of the body. */
 export interface Chunk {
   readonly bytes: Uint8Array;
-  /** Bytes of the body that came over the wire so far, compressed or not. */
+  /** Bytes of the body received so far, compressed or not. */
   readonly received: number;
 }
 
 /**
  * Emits the body of the answer to one GET. Redirects are not followed, and the connection is not
- * used again; unsubscribing ends it at once. Fails with a PollFailure.
+ * reused; unsubscribing closes it at once. Fails with a PollFailure.
  * @param securityKey empty for none
  * @param lookup finds the addresses of a name; default: the system's
  */
@@ -57,7 +57,7 @@ export function fetchBody(
         clearTimeout(patience);
       });
     });
-    // Always somebody to hear of it: also what goes wrong after the end is an error of the request.
+    // Keep a listener: the request may emit an error even after its end.
     request.on('error', fail);
     request.on('response', (response) => {
       response.on('error', fail);
@@ -97,7 +97,7 @@ function send(endpoint: Endpoint, securityKey: string, lookup?: LookupFunction):
   });
 }
 
-/** Passes the decoded body on, and what is wrong with it. */
+/** Emits the decoded body, or its failure. */
 function forward(
   response: IncomingMessage,
   maxBodyBytes: number,

@@ -1,4 +1,4 @@
-// Reads a JSON document that arrives in pieces, with whole numbers exact and within bounds.
+// Reads a JSON document that arrives in pieces, within bounds and with exact integers.
 import { randomBytes } from 'node:crypto';
 import { messageOf } from '../../errors.js';
 import { JsonScan } from './json-scan.js';
@@ -12,18 +12,18 @@ export interface JsonObject {
 }
 
 /**
- * What stands before the digits of a long integer while it is a text: JSON.parse would round the
- * number. No document can have it, as nobody can know it.
+ * Marks the digits of a long integer that we turn into a string, since JSON.parse would round the
+ * number. It is random, so no document can contain it.
  */
 const MARK = `\0${randomBytes(12).toString('hex')}`;
 const QUOTED_MARK = JSON.stringify(MARK).slice(0, -1);
 
 const FIRST_BYTES = 1 << 16;
 
-/** What a bad document is quoted by, at most. */
+/** The most characters quoted from a bad document. */
 const LONGEST_COMPLAINT = 160;
 
-/** The number that digits stand for, exactly. */
+/** The exact number of a string of digits. */
 export function exactNumber(digits: string): number | bigint {
   const number = Number(digits);
   return Number.isSafeInteger(number) ? number : BigInt(digits);
@@ -31,7 +31,7 @@ export function exactNumber(digits: string): number | bigint {
 
 export class JsonDocument {
   readonly #scan: JsonScan;
-  /** Not the chunks themselves: small ones cost far more than what they hold. */
+  /** Not the chunks themselves: a small one costs far more memory than its bytes. */
   #bytes = Buffer.allocUnsafe(FIRST_BYTES);
   #length = 0;
 
@@ -52,7 +52,7 @@ export class JsonDocument {
     this.#length = length;
   }
 
-  /** The value, once everything is written. @throws PollFailure `bad_json` or `too_many` */
+  /** The value, once the whole document is written. @throws PollFailure `bad_json` or `too_many` */
   end(): Json {
     const longIntegers = this.#scan.end();
     const bytes = this.#bytes.subarray(0, this.#length);
@@ -61,7 +61,7 @@ export class JsonDocument {
   }
 }
 
-/** The document with its long integers as marked texts. */
+/** The document with its long integers as marked strings. */
 function marked(bytes: Buffer, longIntegers: readonly LongInteger[]): Buffer {
   if (longIntegers.length === 0) return bytes;
   const [mark, quote] = [Buffer.from(QUOTED_MARK), Buffer.from('"')];
@@ -75,7 +75,7 @@ function marked(bytes: Buffer, longIntegers: readonly LongInteger[]): Buffer {
   return Buffer.concat(pieces);
 }
 
-/** The value with its marked texts as integers; no deeper than the document nests. */
+/** The value with its marked strings as integers; recursion is as deep as the document nests. */
 function unmarked(value: Json): Json {
   if (typeof value === 'string')
     return value.startsWith(MARK) ? exactInteger(value.slice(MARK.length)) : value;
@@ -85,7 +85,7 @@ function unmarked(value: Json): Json {
     return value;
   }
   for (const key in value) {
-    // A number where the name of a member should be.
+    // A number in place of a member name.
     if (key.startsWith(MARK)) throw badJson(`${key} is no name`);
     unmarkIn(value, key);
   }
@@ -97,7 +97,7 @@ const isList = (value: object): value is readonly Json[] => Array.isArray(value)
 function unmarkIn(holder: JsonObject | readonly Json[], key: string | number): void {
   const item = Reflect.get(holder, key) as Json;
   const exact = unmarked(item);
-  // A member called __proto__ is one of its own, and stays so.
+  // A member called __proto__ must stay an own property.
   if (exact !== item) Reflect.set(holder, key, exact);
 }
 
@@ -119,7 +119,7 @@ function parsed(text: string): Json {
   try {
     return JSON.parse(text) as Json;
   } catch (error) {
-    // Without the piece of the body behind it: the body may repeat the key, or tell names of users.
+    // Without the quoted piece of the body, which may hold the key or names of users.
     throw badJson(messageOf(error).replace(/(^|, (\.{3})?)".*$/s, ''));
   }
 }

@@ -1,17 +1,17 @@
-// Looks over the bytes of a JSON document as they arrive: how it nests, and where long integers stand.
+// Scans the bytes of a JSON document as they arrive for its nesting and its long integers.
 import { PollFailure } from './poll-failure.js';
 
 export interface ScanBounds {
-  /** Arrays and objects within each other. */
+  /** Nesting depth of arrays and objects. */
   readonly mostNesting: number;
-  /** Arrays and objects in all. */
+  /** Total of arrays and objects. */
   readonly mostBrackets: number;
-  /** Commas in all, so items of arrays and members of objects. */
+  /** Total of commas, and so of array items and object members. */
   readonly mostCommas: number;
   readonly mostLongIntegers: number;
 }
 
-/** Where an integer stands that a double may not hold exactly. */
+/** The position of an integer that a double may not hold exactly. */
 export interface LongInteger {
   readonly start: number;
   readonly end: number;
@@ -29,10 +29,10 @@ const DECIMAL = new Set([0x2e, 0x65, 0x45, 0x2b]);
 
 /** 2^53 has 16 digits. */
 const LEAST_DIGITS = 16;
-/** More than any integer of 64 bits has. */
+/** More digits than any 64-bit integer. */
 const MAX_DIGITS = 20;
 
-/** Tells strings from the rest, and no more: whether it is JSON at all, the parser says. */
+/** Only separates strings from the rest; the parser decides whether it is JSON. */
 export class JsonScan {
   readonly #longIntegers: LongInteger[] = [];
   readonly #bounds: ScanBounds;
@@ -42,7 +42,7 @@ export class JsonScan {
   #commas = 0;
   #isText = false;
   #isEscaped = false;
-  /** Start of the number that is being passed, and its digits; -1 for none. */
+  /** Start of the number being scanned, and its digits; -1 for none. */
   #number = -1;
   #digits = 0;
   #isDecimal = false;
@@ -74,7 +74,9 @@ export class JsonScan {
     this.#at += bytes.length;
   }
 
-  /** The long integers, in the order of the document, once all of it has passed. @throws as `pass` */
+  /**
+   * The long integers, in the order of the document, once all of it is scanned. @throws as `pass`
+   */
   end(): readonly LongInteger[] {
     if (this.#number >= 0) this.#finish(this.#at);
     return this.#longIntegers;

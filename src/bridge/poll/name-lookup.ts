@@ -1,31 +1,34 @@
-// Looks names up so that those which hang do not hold up the others: few look-ups run at once in a process.
+// Looks up names so that a hanging one does not delay the others: few look-ups run at once.
 import { lookup as systemLookup } from 'node:dns';
 import type { LookupAddress } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 
-/** What takes longer is answered with what was found before. */
+/** A slower look-up is answered with the previous result. */
 const PATIENCE_MS = 50;
 
 type Found = (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void;
-/** Finds all addresses of a name; calls back once, however late. */
+/** Finds all addresses of a name; calls back once, at any later time. */
 export type Resolve = (name: string, found: Found) => void;
 
 const resolveBySystem: Resolve = (name, found) => {
   systemLookup(name, { all: true }, found);
 };
 
-/** One for all components. A name waits in the system's queue once, however many ask for it. */
+/**
+ * One for all components. Each name is in the system's queue at most once, however many callers
+ * want it.
+ */
 export class NameLookup {
   readonly #resolve: Resolve;
   readonly #known = new Map<string, LookupAddress[]>();
-  /** Who waits, by name. */
+  /** The waiting callbacks by name. */
   readonly #waiting = new Map<string, Found[]>();
 
   constructor(resolve: Resolve = resolveBySystem) {
     this.#resolve = resolve;
   }
 
-  /** In the place of `dns.lookup`, for connections. */
+  /** Replaces `dns.lookup` for connections. */
   readonly lookup: LookupFunction = (name, { all = false }, callback) => {
     const known = this.#known.get(name);
     let isAnswered = false;
@@ -51,15 +54,15 @@ export class NameLookup {
     }
     this.#waiting.set(name, [found]);
     this.#resolve(name, (error, addresses) => {
-      this.#tell(name, error, addresses);
+      this.#report(name, error, addresses);
     });
   }
 
-  #tell(name: string, error: NodeJS.ErrnoException | null, addresses: LookupAddress[]): void {
+  #report(name: string, error: NodeJS.ErrnoException | null, addresses: LookupAddress[]): void {
     const waiting = this.#waiting.get(name) ?? [];
     this.#waiting.delete(name);
     if (error === null) this.#known.set(name, addresses);
-    // Nobody could be asked: that is no news of the name.
+    // No server could be reached: that says nothing about the name.
     const known = error?.code === 'EAI_AGAIN' ? this.#known.get(name) : undefined;
     for (const found of waiting)
       if (known === undefined) found(error, error === null ? addresses : []);

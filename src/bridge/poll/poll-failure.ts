@@ -1,8 +1,8 @@
-// Why a poll brought no tree: a closed table of reasons, as they are counted and logged.
+// Why a poll gave no tree: the complete table of reasons, as counted and logged.
 
 /** Reasons, each with what it means to an operator. */
 export const FAILURE_REASONS = {
-  refused: 'nobody listens at the address',
+  refused: 'no server listens at the address',
   unreachable: 'the host has no address or cannot be reached',
   timeout: 'no connection, or no whole answer, within the time allowed',
   tls: 'the connection could not be secured: certificate, name or protocol',
@@ -25,7 +25,7 @@ export const FAILURE_REASONS = {
 
 export type FailureReason = keyof typeof FAILURE_REASONS;
 
-/** A poll that brought no tree. The message says what was found, without the key. */
+/** A poll that gave no tree. The message says what was found, without the key. */
 export class PollFailure extends Error {
   override readonly name = 'PollFailure';
 

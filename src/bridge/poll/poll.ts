@@ -1,4 +1,4 @@
-// One poll of a component: asked, read and judged, within its time.
+// One poll of a component: request, read and check, within its time limit.
 import { catchError, defer, map, observeOn, of, reduce, throwError, timeout } from 'rxjs';
 import type { Observable, SchedulerLike } from 'rxjs';
 import type { ComponentTree } from '../tree/component-tree.js';
@@ -22,7 +22,7 @@ export type Outcome = { readonly durationMs: number; readonly size: BodySize } &
 
 export interface PollSettings {
   readonly limits: TreeLimits;
-  /** For the whole answer, from the request on. */
+  /** Time limit for the whole answer, from the request on. */
   readonly requestTimeoutMs: number;
   readonly unixMs: () => number;
   /** A clock that does not step. */
@@ -31,9 +31,9 @@ export interface PollSettings {
 }
 
 /**
- * JSON nests twice for each object on a path, and has three arrays and objects for each object and one
- * for each variable; a variable has three members, an object five. What else they may hold is not much.
- * What has more can take the parser far longer than its size lets one think.
+ * JSON nests twice for each object on a path, and has three arrays and objects for each object and
+ * one for each variable; a variable has three members, an object five. They hold little else. A
+ * document with more can take the parser far longer than its size suggests.
  */
 const boundsFor = ({ maxDepth, maxObjects, maxVariables }: TreeLimits): ScanBounds => ({
   mostNesting: 2 * maxDepth + 8,
@@ -42,7 +42,7 @@ const boundsFor = ({ maxDepth, maxObjects, maxVariables }: TreeLimits): ScanBoun
   mostLongIntegers: 2 * maxVariables + 1000,
 });
 
-/** Emits one outcome and completes; never fails but for a mistake of ours. */
+/** Emits one outcome and completes; an error is a bug of ours. */
 export function poll(
   body: () => Observable<Chunk>,
   { limits, requestTimeoutMs, unixMs, steadyMs, scheduler }: PollSettings,
@@ -65,7 +65,8 @@ export function poll(
         new JsonDocument(boundsFor(limits)),
       ),
       timeout({ first: requestTimeoutMs, with: late, scheduler }),
-      // Each step takes a turn of the event loop: with a large tree it holds it for a while.
+      // Each step runs in its own event loop iteration: with a large tree it blocks the loop for a
+      // while.
       map((document) => document.end()),
       observeOn(scheduler),
       map((json) => readTree(json, limits)),

@@ -4,25 +4,25 @@ import type { Observable, SchedulerLike } from 'rxjs';
 
 export interface Pace {
   readonly intervalMs: number;
-  /** Polls of a component that fails are at most this far apart, or the interval where that is longer. */
+  /** The longest time between polls of a failing component, unless its interval is longer. */
   readonly mostBackOffMs: number;
 }
 
 export interface Polled<T> {
   readonly outcome: T;
-  /** Polls that would have begun while this one was under way. */
+  /** Polls that were due while this one ran. */
   readonly skipped: number;
 }
 
 interface Round<T> extends Polled<T> {
   readonly waitMs: number;
-  /** Failures in a row, this poll counted. */
+  /** Failures in a row, including this poll. */
   readonly failures: number;
 }
 
 /**
- * Polls at once and then at every interval from the start of the former poll. After the first failure
- * in a row the interval is as ever, then twice, four times … as long. Never completes.
+ * Polls at once and then one interval after the start of each poll. After one failure the interval
+ * is unchanged, after two in a row it is twice as long, then four times … Never completes.
  * @param now milliseconds of a clock that does not step
  */
 export function polling<T>(

@@ -1,9 +1,9 @@
-// What the system, TLS or the HTTP parser says when a request fails, as the reason of a poll.
+// Maps errors of the system, TLS and the HTTP parser to the reasons of failed polls.
 import { messageOf } from '../../errors.js';
 import { PollFailure } from './poll-failure.js';
 import type { FailureReason } from './poll-failure.js';
 
-/** By the code of the error; the first that fits. */
+/** By the code of the error; the first that matches wins. */
 const REASONS: readonly (readonly [RegExp, FailureReason])[] = [
   [/^ECONNREFUSED$/, 'refused'],
   [/^(ETIMEDOUT|ERR_SOCKET_CONNECTION_TIMEOUT)$/, 'timeout'],
@@ -11,22 +11,22 @@ const REASONS: readonly (readonly [RegExp, FailureReason])[] = [
   [/^(Z_|ERR_ZLIB)/, 'bad_encoding'],
   [/^(ECONNRESET|EPIPE|ECONNABORTED)$/, 'cut'],
   [/^(EPROTO$|ERR_TLS|ERR_SSL|ERR_OSSL)/, 'tls'],
-  // What else the system refuses: no such name, no route, no more sockets.
+  // Other errors of the system: no such name, no route, no more sockets.
   [/^(E[A-Z0-9]+|EAI_[A-Z]+)$/, 'unreachable'],
-  // OpenSSL has a code of its own for each way in which it fails.
+  // OpenSSL has a separate code for each kind of failure.
   [/^/, 'tls'],
 ];
 
-/** What OpenSSL complains of, among the places in its source where it does. */
+/** The reason in an OpenSSL message, which also names places in its source. */
 const OPENSSL = /(?:^|:)error:[^:]*:[^:]*:[^:]*:([^:]+)/;
 
 const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error ? String(error.code) : '';
 
-/** The failure that an error of a request stands for; one that is a failure already stays. */
+/** The failure for an error of a request; a PollFailure is returned as it is. */
 export function requestFailure(error: unknown): PollFailure {
   if (error instanceof PollFailure) return error;
-  // Where a name has several addresses, there is one error for each of them.
+  // A name with several addresses gives one error for each of them.
   const first: unknown = error instanceof AggregateError ? error.errors[0] : error;
   const code = codeOf(first) || codeOf(error);
   const reason = REASONS.find(([shape]) => shape.test(code))?.[1] ?? 'tls';

@@ -1,8 +1,8 @@
-// How a component stands by what its polls bring, and by how long ago the last good one is.
+// Watches the age of a component's last good poll.
 import { asyncScheduler, connect, filter, map, merge, switchMap, timer } from 'rxjs';
 import type { OperatorFunction, SchedulerLike } from 'rxjs';
 
-/** That values are old, or too old to be shown. */
+/** The values are old, or too old to be published. */
 export interface Ageing {
   readonly kind: 'stale' | 'lost';
 }
@@ -14,8 +14,8 @@ export interface Patience {
 }
 
 /**
- * Passes all polls on, and says between them when the last good one has become stale and lost. A poll
- * that says that there is nothing any more ends the wait.
+ * Emits all polls, and between them an event when the last good one becomes stale and when it
+ * counts as lost. A poll that reports no data ends the wait.
  */
 export function standing<P>(
   verdictOf: (polled: P) => 'good' | 'gone' | 'failed',

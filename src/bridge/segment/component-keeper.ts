@@ -1,4 +1,4 @@
-// Keeps what the segment shows of one component: what each poll changes there, and what is told of it.
+// Keeps the segment of one component up to date: applies each poll, and reports events.
 import type { TargetEvent } from '../../model.js';
 import type { Publisher } from '../../native/publisher/publisher.js';
 import { quoted } from '../../document/key-path.js';
@@ -12,10 +12,10 @@ import type { Polled } from '../poll/polling.js';
 import { RestartWatch } from '../tree/restart-watch.js';
 import type { Selection } from '../tree/selection.js';
 import type { Ageing } from '../poll/standing.js';
-import { Turns } from './turns.js';
+import { Conditions } from './conditions.js';
 
 export interface Keeping {
-  /** The component's name, which begins what is told of it. */
+  /** The component's name, which begins each event. */
   readonly name: string;
   readonly publisher: Publisher;
   readonly own: OwnRoot;
@@ -24,19 +24,19 @@ export interface Keeping {
   readonly steadyMs: () => number;
 }
 
-/** Unknown type names that are told of; more are only counted. */
-const MAX_TYPES_TOLD = 20;
-/** As many restarts in a row are no restarts. */
+/** The most unknown type names that are reported; further ones are only counted. */
+const MAX_REPORTED_TYPES = 20;
+/** So many restarts in a row are not real restarts. */
 const MANY_RESTARTS = 3;
 
-type Tell = (level: TargetEvent['level'], message: string) => void;
+type Report = (level: TargetEvent['level'], message: string) => void;
 
 export class ComponentKeeper {
   readonly #keeping: Keeping;
   readonly #mirror: Mirror;
   readonly #watch = new RestartWatch();
-  readonly #turns = new Turns();
-  readonly #typesTold = new Set<string>();
+  readonly #conditions = new Conditions();
+  readonly #reportedTypes = new Set<string>();
   #goodAtMs: number | undefined;
   #restartsInRow = 0;
 
@@ -45,20 +45,23 @@ export class ComponentKeeper {
     this.#mirror = new Mirror(keeping.publisher);
   }
 
-  /** Takes what happened into the segment, wakes its readers once, and says what an operator should know. */
+  /**
+   * Applies an input to the segment, wakes its readers once, and returns the events for the
+   * operator.
+   */
   take(input: Polled<Outcome> | Ageing): readonly TargetEvent[] {
     const events: TargetEvent[] = [];
-    const tell: Tell = (level, message) => {
+    const report: Report = (level, message) => {
       events.push({ level, message: `${this.#keeping.name}: ${message}` });
     };
-    if ('kind' in input) this.#age(input, tell);
-    else this.#takePoll(input, tell);
+    if ('kind' in input) this.#age(input, report);
+    else this.#takePoll(input, report);
     this.#keeping.own.set('publishedObjects', this.#mirror.objectCount);
     this.#keeping.publisher.notify();
     return events;
   }
 
-  #takePoll({ outcome, skipped }: Polled<Outcome>, tell: Tell): void {
+  #takePoll({ outcome, skipped }: Polled<Outcome>, report: Report): void {
     const { own } = this.#keeping;
     const seconds = outcome.durationMs / 1000;
     own.add('polls', 1);
@@ -67,20 +70,20 @@ export class ComponentKeeper {
     own.add('pollDurationSeconds', seconds);
     own.set('lastPollDurationSeconds', seconds);
     own.set('up', outcome.kind === 'tree');
-    if (this.#turns.to('slow', skipped > 0) && skipped > 0)
-      tell(
+    if (this.#conditions.changeTo('slow', skipped > 0) && skipped > 0)
+      report(
         'warning',
         `a poll took ${Math.round(outcome.durationMs)} ms, longer than the interval; polls are skipped`,
       );
-    if (outcome.kind === 'tree') this.#takeTree(outcome, tell);
-    else this.#takeFailure(outcome.failure, tell);
+    if (outcome.kind === 'tree') this.#takeTree(outcome, report);
+    else this.#takeFailure(outcome.failure, report);
   }
 
-  #takeTree(outcome: Extract<Outcome, { kind: 'tree' }>, tell: Tell): void {
+  #takeTree(outcome: Extract<Outcome, { kind: 'tree' }>, report: Report): void {
     const { own, selection, steadyMs } = this.#keeping;
     const { tree, askedAtMs, durationMs, size } = outcome;
     const start = steadyMs();
-    this.#noteRestart(tree, tell);
+    this.#noteRestart(tree, report);
     const changes = this.#mirror.show(selection(tree), BigInt(Math.round(askedAtMs)) * 1_000_000n);
     const storeSeconds = (steadyMs() - start) / 1000;
     own.add('storeDurationSeconds', storeSeconds);
@@ -95,50 +98,54 @@ export class ComponentKeeper {
     this.#count(changes);
     const facts = `${tree.objects.size} objects, ${tree.variableCount} variables, ${size.decoded} bytes in ${Math.round(durationMs)} ms`;
     const silence = this.#goodAtMs === undefined ? '' : ` after ${this.#silence(start)}`;
-    if (this.#turns.to('trouble', '')) tell('info', `its tree is here${silence}: ${facts}`);
-    else tell('debug', `${facts}; ${changes.changedValues} values changed`);
+    if (this.#conditions.changeTo('trouble', ''))
+      report('info', `received its tree${silence}: ${facts}`);
+    else report('debug', `${facts}; ${changes.changedValues} values changed`);
     this.#goodAtMs = start;
-    this.#tellOdd(tree, changes, tell);
+    this.#reportOdd(tree, changes, report);
   }
 
-  #noteRestart(tree: ComponentTree, tell: Tell): void {
+  #noteRestart(tree: ComponentTree, report: Report): void {
     const { own } = this.#keeping;
     const isRestart = this.#watch.sees(tree);
     this.#restartsInRow = isRestart ? this.#restartsInRow + 1 : 0;
     const isRestless = this.#restartsInRow >= MANY_RESTARTS;
-    if (this.#turns.to('restless', isRestless) && isRestless)
-      tell('warning', `another process at each poll: do two components answer at one address?`);
-    if (this.#turns.to('clock', this.#watch.isTimeAClock) && this.#watch.isTimeAClock)
-      tell('warning', `time goes on from poll to poll, so it says nothing of restarts`);
+    if (this.#conditions.changeTo('restless', isRestless) && isRestless)
+      report(
+        'warning',
+        `a different process answers each poll: do two components share one address?`,
+      );
+    if (this.#conditions.changeTo('clock', this.#watch.isTimeAClock) && this.#watch.isTimeAClock)
+      report('warning', 'its time changes at every poll, so it cannot show restarts');
     if (!isRestart) return;
     own.add('restarts', 1);
     own.add('removedObjects', this.#mirror.clear());
-    if (!isRestless) tell('info', 'it was restarted: all its objects are new');
+    if (!isRestless) report('info', 'it was restarted: all its objects are new');
   }
 
-  #takeFailure(failure: PollFailure, tell: Tell): void {
+  #takeFailure(failure: PollFailure, report: Report): void {
     const { own } = this.#keeping;
     own.countFailure(failure.reason);
     const isGone = failure.reason === 'no_data';
     if (isGone) this.#clear();
-    if (!this.#turns.to('trouble', failure.reason)) {
-      tell('debug', `no tree (${failure.reason}): ${failure.message}`);
+    if (!this.#conditions.changeTo('trouble', failure.reason)) {
+      report('debug', `no tree (${failure.reason}): ${failure.message}`);
       return;
     }
     const left = this.#mirror.objectCount > 0 ? '; its last tree stays for now' : '';
-    tell('warning', `no tree (${failure.reason}): ${failure.message}${left}`);
+    report('warning', `no tree (${failure.reason}): ${failure.message}${left}`);
   }
 
-  #age({ kind }: Ageing, tell: Tell): void {
+  #age({ kind }: Ageing, report: Report): void {
     const { own, steadyMs } = this.#keeping;
     const silence = this.#silence(steadyMs());
     if (kind === 'stale') {
       this.#mirror.markStale();
       own.set('isStale', true);
-      tell('warning', `no tree for ${silence}: its roots are in auto_recovery`);
+      report('warning', `no tree for ${silence}: its roots are in auto_recovery`);
     } else {
       this.#clear();
-      tell('warning', `no tree for ${silence}: its roots are removed until it shows one`);
+      report('warning', `no tree for ${silence}: its roots are removed until it shows one`);
     }
   }
 
@@ -157,16 +164,20 @@ export class ComponentKeeper {
     own.set('dropped', dropped);
   }
 
-  #tellOdd({ oddities, unknownTypes }: ComponentTree, { dropped }: Changes, tell: Tell): void {
-    if (this.#turns.to('full', dropped > 0) && dropped > 0)
-      tell('warning', `${dropped} objects and variables find no room in the segment`);
+  #reportOdd(
+    { oddities, unknownTypes }: ComponentTree,
+    { dropped }: Changes,
+    report: Report,
+  ): void {
+    if (this.#conditions.changeTo('full', dropped > 0) && dropped > 0)
+      report('warning', `${dropped} objects and variables have no room in the segment`);
     for (const [oddity, count] of Object.entries(oddities))
-      if (this.#turns.to(oddity, count > 0) && count > 0)
-        tell('info', `its tree has ${count} ${oddity.replaceAll('_', ' ')}`);
+      if (this.#conditions.changeTo(oddity, count > 0) && count > 0)
+        report('info', `its tree has ${count} ${oddity.replaceAll('_', ' ')}`);
     for (const name of unknownTypes) {
-      if (this.#typesTold.has(name) || this.#typesTold.size >= MAX_TYPES_TOLD) continue;
-      this.#typesTold.add(name);
-      tell(
+      if (this.#reportedTypes.has(name) || this.#reportedTypes.size >= MAX_REPORTED_TYPES) continue;
+      this.#reportedTypes.add(name);
+      report(
         'warning',
         `type ${quoted(name)} is not known; its values are published as JSON shows them`,
       );

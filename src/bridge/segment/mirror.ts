@@ -1,4 +1,4 @@
-// Shows a component's tree in a segment, and stores only what differs from what it shows.
+// Publishes a component's tree in a segment, and stores only values that changed.
 import type { ObjectState, ValueType, VariableKind } from '../../model.js';
 import type { PublishedObject } from '../../native/publisher/publisher-options.js';
 import type { PublishedScalar, PublishedText } from '../../native/publisher/published-values.js';
@@ -13,7 +13,7 @@ interface ShownVariable {
   readonly kind: VariableKind;
   readonly type: ValueType;
   readonly handle: PublishedScalar | PublishedText;
-  /** Bytes that a text may have. */
+  /** The most bytes of a text. */
   readonly room: number;
   value: TypedValue['value'];
 }
@@ -30,11 +30,11 @@ interface ShownObject {
 export interface Changes {
   readonly addedObjects: number;
   readonly removedObjects: number;
-  /** Values of variables that were there already. */
+  /** Values of variables that existed already. */
   readonly changedValues: number;
   /** Objects and variables that the segment has no room for. */
   readonly dropped: number;
-  /** The objects among them. */
+  /** Only the objects among them. */
   readonly droppedObjects: number;
 }
 
@@ -46,7 +46,7 @@ const NO_CHANGES: Changes = {
   droppedObjects: 0,
 };
 
-/** Texts get at least this room, and always some to grow in. */
+/** Texts get at least this room, and always some to grow. */
 const LEAST_ROOM = 32;
 
 export class Mirror {
@@ -60,7 +60,7 @@ export class Mirror {
     this.#publisher = publisher;
   }
 
-  /** Makes the segment show `objects`, whose values are of the moment `asOfNs` (Unix ns). */
+  /** Publishes `objects`, with their values as of `asOfNs` (Unix ns). */
   show(objects: Selected, asOfNs: bigint): Changes {
     this.#changes = { ...NO_CHANGES };
     this.#removeWhatIsGone(objects);
@@ -77,14 +77,14 @@ export class Mirror {
       const root = this.#shown.get(id);
       if (root !== undefined) this.#publisher.setAsOf(root.object, asOfNs);
     }
-    // A root is synced last: whoever binds it meanwhile waits for the whole of its tree.
+    // A root is synced last, so that a reader that binds it earlier waits for its whole tree.
     for (const { object } of fresh) this.#publisher.setSynced(object);
     const { dropped, droppedObjects } = this.#changes;
     this.#publisher.setDropped(droppedObjects, dropped - droppedObjects);
     return this.#changes;
   }
 
-  /** States that the values are old, until the next tree. */
+  /** Marks the values as old, until the next tree. */
   markStale(): void {
     for (const id of this.#roots) {
       const root = this.#shown.get(id);
@@ -92,7 +92,7 @@ export class Mirror {
     }
   }
 
-  /** Removes all roots with all below them; returns how many objects that were. */
+  /** Removes all roots and everything below; returns the number of removed objects. */
   clear(): number {
     const count = this.#shown.size;
     for (const id of this.#roots) {
@@ -127,7 +127,7 @@ export class Mirror {
   #add(object: ComponentObject): ShownObject | undefined {
     const { id, className, state, parent } = object;
     const above = parent === undefined ? undefined : this.#shown.get(parent.id);
-    // What is below something that found no room finds none either.
+    // Without room for an object, nothing below it is published either.
     const isHomeless = parent !== undefined && above === undefined;
     const published = isHomeless
       ? undefined
@@ -210,6 +210,6 @@ function store(handle: PublishedScalar | PublishedText, value: TypedValue['value
 
 const bytesOf = (text: string): number => Buffer.byteLength(text);
 
-/** A power of two, so that texts which come and go leave room that others can use. */
+/** A power of two, so that freed room fits other texts. */
 const roomFor = (text: string): number =>
   Math.min(LIMITS.textBytes, 2 ** Math.ceil(Math.log2(Math.max(LEAST_ROOM, bytesOf(text) + 8))));

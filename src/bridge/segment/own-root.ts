@@ -1,4 +1,4 @@
-// What the bridge says of itself: a root of its own beside those of the component.
+// The bridge's report about itself: a root of its own beside those of the component.
 import type { PublishedObject } from '../../native/publisher/publisher-options.js';
 import type { PublishedScalar } from '../../native/publisher/published-values.js';
 import type { Publisher } from '../../native/publisher/publisher.js';
@@ -16,7 +16,7 @@ import type { OwnRow, OwnVariable } from './own-variables.js';
 import { FAILURE_REASONS } from '../poll/poll-failure.js';
 import type { FailureReason } from '../poll/poll-failure.js';
 
-/** Where it stands: `host`.`number`.shm_bridge. */
+/** Its id is `host`.`number`.shm_bridge. */
 export interface OwnIdentity {
   readonly host: string;
   /** Of the component in the configuration, from 1. */
@@ -50,7 +50,7 @@ export class OwnRoot {
       handle.set(0);
       return handle;
     };
-    /** One object a key, each with one variable. */
+    /** One object per key, each with one variable. */
     const children = <K extends string>(
       path: string,
       className: string,

@@ -1,7 +1,7 @@
-// The variables in which the bridge tells of itself, one row each.
+// The variables in which the bridge reports about itself, one row each.
 import type { VariableKind } from '../../model.js';
 
-/** The application that the bridge's own root is of. */
+/** The application of the bridge's own root. */
 export const APPLICATION = 'shm_bridge';
 
 /** Classes of the root and of its children. */
@@ -26,7 +26,7 @@ const flag = (help: string): OwnRow => ({ type: 'bool', kind: 'gauge', unit: '',
 
 /** The variables of the root, by name. */
 export const OWN_VARIABLES = {
-  up: flag('1 when the last poll of the component brought its tree.'),
+  up: flag('1 when the last poll of the component gave its tree.'),
   isPublished: flag('1 while objects of the component are published, fresh or stale.'),
   isStale: flag('1 while the published objects are older than stale_after intervals.'),
   polls: total('Polls of the component, good and failed ones.'),
@@ -61,11 +61,11 @@ export const OWN_TEXTS = {
 /** In an object for each reason. */
 export const FAILED_POLLS = {
   variable: 'polls',
-  row: total('Polls that brought no tree, by reason.'),
+  row: total('Polls that gave no tree, by reason.'),
 };
 
 /** In an object for each oddity. */
 export const ODD_ITEMS = {
   variable: 'items',
-  row: level('What the last tree had that is not as it should be, by kind.'),
+  row: level('Irregular items of the last tree, by kind.'),
 };

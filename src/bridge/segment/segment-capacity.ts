@@ -1,9 +1,9 @@
-// How large a segment for a component is: room for what its limits allow, and for what comes and goes.
+// The size of a component's segment: room for what its limits allow, and for churn.
 import { DEFAULT_CAPACITY } from '../../native/publisher/capacity.js';
 import type { Capacity } from '../../native/publisher/capacity.js';
 import type { TreeLimits } from '../tree/read-tree.js';
 
-/** Of a file that may have up to 1 GiB; only what is used takes memory. */
+/** Of a file of up to 1 GiB; only the used part takes memory. */
 const MAX_RECORDS = 1 << 22;
 const TEXT_BYTES = 1 << 26;
 

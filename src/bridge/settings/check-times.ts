@@ -1,8 +1,8 @@
-// The waits of one component, held against each other.
+// Checks the times of one component against each other.
 import type { Path } from '../../document/key-path.js';
 import type { Report } from '../../rules/rule.js';
 
-/** The waits of a component as its table has them. */
+/** The times in a component's table. */
 export interface Times {
   readonly intervalMs: number;
   readonly requestTimeoutMs: number;
@@ -11,10 +11,10 @@ export interface Times {
   readonly lostAfter: number;
 }
 
-/** The longest wait that a timer can hold; a longer one would end at once. */
+/** The longest delay of a timer; a longer one would fire at once. */
 const MAX_TIMER_MS = 2_147_483_647;
 
-/** Reports waits that contradict each other. */
+/** Reports times that contradict each other. */
 export function checkTimes(times: Times, path: Path, report: Report): void {
   const { intervalMs, requestTimeoutMs, connectTimeoutMs, staleAfter, lostAfter } = times;
   const maxIntervals = Math.floor(MAX_TIMER_MS / intervalMs);

@@ -1,11 +1,11 @@
-// One component out of those of a configuration.
+// Selects one component of a configuration.
 import { quoted } from '../../document/key-path.js';
 import { Fault } from '../../errors.js';
 import type { BridgeConfig } from './configuration.js';
 
 /**
- * The configuration with the component of that name alone, or as it is without a name.
- * @throws Fault USAGE when there is none of that name
+ * The configuration with only the component of that name; unchanged without a name.
+ * @throws Fault USAGE if no component has that name
  */
 export function withComponent(config: BridgeConfig, name: string | undefined): BridgeConfig {
   if (name === undefined) return config;

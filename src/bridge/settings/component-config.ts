@@ -22,18 +22,18 @@ export interface ComponentConfig {
   readonly serverKey: string;
   readonly endpoint: Endpoint;
   readonly requestTimeoutMs: number;
-  /** The security key as its source has it now. @throws Fault CONFIG_INVALID */
+  /** Reads the current security key from its source. @throws Fault CONFIG_INVALID */
   readonly readKey: () => string;
   readonly securityKey: string;
   readonly pace: Pace;
   readonly patience: Patience;
   readonly limits: TreeLimits;
   readonly selection: Selection;
-  /** What the selection was compiled from. */
+  /** The settings that the selection was compiled from. */
   readonly selected: SelectionSettings;
 }
 
-/** The component that a checked table describes; undefined once a problem is noted. */
+/** The component of a checked table; undefined if a problem was noted. */
 export function componentOf(
   table: ComponentTable,
   keys: KeyReader,

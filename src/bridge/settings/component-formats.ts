@@ -1,4 +1,4 @@
-// The texts that keys of a component take; one that may be a secret is never shown.
+// The formats of a component's keys; a value that may be a secret is never shown.
 import { compileSeedPrefix } from '../../catalogue/match/seed-prefix.js';
 import { quoted, shown } from '../../document/key-path.js';
 import { Fault } from '../../errors.js';
@@ -9,7 +9,7 @@ import type { Rule } from '../../rules/rule.js';
 /** Where the whole tree is, below the base address. */
 const VIEW = '/sharedmem';
 
-/** Texts of which `found` says what is wrong with one, or undefined for nothing. */
+/** Texts that `found` checks: it describes an invalid one, or returns undefined. */
 const judged = (allowed: string, found: (raw: string) => string | undefined): Rule<string> => ({
   type: 'string',
   allowed,
@@ -25,7 +25,7 @@ const judged = (allowed: string, found: (raw: string) => string | undefined): Ru
 export const baseAddress = judged(
   'an address such as "http://127.0.0.1:8080", without a user, "?" and "#"',
   (raw) => {
-    // Before an "@" a password may stand.
+    // A password may precede an "@".
     const seen = raw.includes('@') ? 'an address with "@" in it' : quoted(raw);
     if (!/^https?:\/\/[^\s/?#@\\]+(\/[^\s?#\\]*)?$/.test(raw)) return seen;
     if (/\/sharedmem(\/|$)/.test(raw)) return `${seen}, to which ${VIEW} would be added`;
@@ -37,7 +37,7 @@ export const baseAddress = judged(
 /** The address of the whole tree below a base address. */
 export const viewOf = (base: string): URL => new URL(`${base.replace(/\/+$/, '')}${VIEW}`);
 
-/** Where a security key is, for `readSecurityKey`; empty for nowhere. */
+/** The source of a security key, for `readSecurityKey`; empty for none. */
 export const keySource = judged(
   '"file:" and a path, or "env:" and the name of an environment variable',
   (raw) => {

@@ -1,9 +1,9 @@
-// Warnings about a component's table that is valid and probably not intended.
+// Warnings about valid settings of a component that are probably not intended.
 import type { ComponentTable } from './component-table.js';
 import { isLocal } from './is-local.js';
 import type { Notes } from './notes.js';
 
-/** @param url where the component is asked */
+/** @param url where the component is polled */
 export function warnOf(table: ComponentTable, url: URL, notes: Notes): void {
   const { securityKey, caFile, tlsVerify, requestTimeoutMs, intervalMs } = table;
   if (url.protocol === 'http:') {

@@ -1,4 +1,4 @@
-// Writes docs/bridge-configuration.md from the tables that the bridge itself goes by.
+// Writes docs/bridge-configuration.md from the tables that the bridge itself uses.
 import { metricNamePart } from '../../catalogue/names.js';
 import {
   fieldsMarkdown,
@@ -49,7 +49,7 @@ export function bridgeMarkdown(): string {
     `\`${metricOf(CLASSES.failure, FAILED_POLLS.variable, FAILED_POLLS.row)}{object="failures.refused"}\`.`,
     '',
     meaningTable('Reason', FAILURE_REASONS),
-    '## What a tree may have that is not as it should be',
+    '## Irregular items of a tree',
     'None of this makes a poll fail. It is counted in',
     `\`${metricOf(CLASSES.oddity, ODD_ITEMS.variable, ODD_ITEMS.row)}{object="oddities.duplicate_objects"}\` and so on.`,
     '',
@@ -83,7 +83,7 @@ function ownTable(): string {
   return markdownTable(['Metric', 'Type', 'Meaning'], [...values, ...texts]);
 }
 
-/** As the exporter names it, which knows the bridge only by what it says of itself. */
+/** The exporter's name for it, which follows from what the bridge publishes about itself. */
 function metricOf(className: string, variable: string, row?: OwnRow): string {
   const stem = [APPLICATION, className, variable].map(metricNamePart).join('_');
   return row?.kind === 'counter' ? `${stem}_total` : stem;

@@ -1,4 +1,4 @@
-// The configuration of the bridge: its file, checked as a whole, and what follows from it.
+// The configuration of the bridge: its file, checked as a whole, and the resulting components.
 import { dirname, isAbsolute, join } from 'node:path';
 import { readToml } from '../../document/toml-file.js';
 import { Fault } from '../../errors.js';
@@ -17,14 +17,14 @@ export interface BridgeConfig {
   readonly host: string;
   readonly isDebug: boolean;
   readonly components: readonly ComponentConfig[];
-  /** Warnings about what is valid and probably not intended, a sentence each. */
+  /** Warnings about valid settings that are probably not intended, one sentence each. */
   readonly warnings: readonly string[];
 }
 
 /**
  * Reads the file and everything that it names.
  * @param hostName of this host
- * @throws Fault CONFIG_INVALID with everything that is wrong with the file, and with what it names
+ * @throws Fault CONFIG_INVALID with every problem of the file, and of the files that it names
  */
 export function loadBridgeConfig(file: string, keys: KeyReader, hostName: string): BridgeConfig {
   const document = readToml(file);

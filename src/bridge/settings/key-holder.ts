@@ -1,4 +1,4 @@
-// The security key in use; one that was refused is read again before the next poll.
+// The security key in use; a refused key is read again before the next poll.
 import { messageOf } from '../../errors.js';
 import type { ComponentConfig } from './component-config.js';
 import { PollFailure } from '../poll/poll-failure.js';
@@ -6,7 +6,7 @@ import { PollFailure } from '../poll/poll-failure.js';
 export class KeyHolder {
   readonly #component: Pick<ComponentConfig, 'readKey'>;
   #key: string;
-  /** Whether the component refused the key at the last poll. */
+  /** True if the component refused the key at the last poll. */
   isRefused = false;
 
   constructor(component: Pick<ComponentConfig, 'readKey' | 'securityKey'>) {

@@ -1,9 +1,9 @@
-// What is found about one component of a configuration file while it is checked.
+// The problems and warnings found while one component of a configuration file is checked.
 import { keyPath } from '../../document/key-path.js';
 import type { Path } from '../../document/key-path.js';
 import type { Problems } from '../../rules/problems.js';
 
-/** Gathers problems and warnings, each with its place in the file. */
+/** Collects problems and warnings, each with its position in the file. */
 export class Notes {
   constructor(
     readonly path: Path,

@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { readRegularFile } from '../../document/regular-file.js';
 import { Fault } from '../../errors.js';
 
-/** What keys are read with. */
+/** What `readSecurityKey` needs from the process. */
 export interface KeyReader {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Numeric id of the user that the process runs as; undefined where there are none. */
@@ -32,7 +32,7 @@ export function readSecurityKey(source: string, reader: KeyReader): string {
   return key;
 }
 
-/** Why no header can carry it. */
+/** Why a header cannot carry the key; undefined if it can. */
 function faultOf(key: string): string | undefined {
   if (key === '') return 'is empty, needed: a key';
   if (key.length > MAX_CHARACTERS)
@@ -52,8 +52,8 @@ function fromEnvironment(name: string, { environment }: KeyReader): string {
 }
 
 /**
- * The bits of a mode that let others at a key. What systemd loads lies in a folder that it closes to
- * all others, and is of mode 0440 since its user reads it by an access list (systemd#29435).
+ * The mode bits that give others access to a key. systemd keeps credentials in a folder closed to
+ * all others, with mode 0440, since their user reads them by an access list (systemd#29435).
  */
 function forbiddenBits(path: string, { environment }: KeyReader): number {
   const isCredential = dirname(path) === environment['CREDENTIALS_DIRECTORY'];
@@ -67,7 +67,7 @@ function fromFile(path: string, reader: KeyReader): string {
       throw invalid(
         `${path}: has mode ${(mode & 0o777).toString(8).padStart(4, '0')}, allowed: access for its owner only, as after chmod 600`,
       );
-    // Whoever owns a file can read it, and put another key into it.
+    // The owner of a file can read it, and replace the key.
     if (userId !== undefined && uid !== userId && uid !== ROOT)
       throw invalid(
         `${path}: belongs to user ${uid}, allowed: ${userId === ROOT ? 'root' : `root or user ${userId}`}, who runs this`,

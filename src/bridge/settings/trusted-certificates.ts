@@ -1,4 +1,4 @@
-// The file of certificates that a component's own is checked with.
+// Reads the certificates that verify a component's certificate.
 import { X509Certificate } from 'node:crypto';
 import { readText } from '../../document/text-file.js';
 import { Fault } from '../../errors.js';

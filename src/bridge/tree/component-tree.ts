@@ -1,4 +1,4 @@
-// The tree of a component: its objects and variables as one poll showed them.
+// The tree of a component: its objects and variables at one poll.
 import type { ObjectState, VariableKind } from '../../model.js';
 import type { TypedValue } from './vendor-types.js';
 
@@ -17,9 +17,9 @@ export interface ComponentObject {
   readonly variables: ReadonlyMap<string, ComponentVariable>;
 }
 
-/** What a tree had that is not as it should be, each with what became of it. */
+/** The irregular items of a tree, each with its treatment. */
 export const ODDITIES = {
-  duplicate_objects: 'objects left out because their Instance was there before',
+  duplicate_objects: 'objects left out because an earlier one has the same Instance',
   duplicate_variables: 'variables replaced by a later one of the same name in the same object',
   unusable_objects: 'objects left out, with all below them: no Instance, or one beyond 1024 bytes',
   unusable_variables: 'variables left out: no Name, or one beyond 1024 bytes',

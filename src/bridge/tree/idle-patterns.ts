@@ -1,4 +1,4 @@
-// Patterns of a selection that fit nothing of a tree: misspelt, as a rule.
+// Finds patterns of a selection that match nothing in a tree, mostly misspelled ones.
 import { compileSeedPrefix } from '../../catalogue/match/seed-prefix.js';
 import { segmentsOf } from '../../catalogue/match/segment.js';
 import { compileWildcard } from '../../catalogue/match/wildcard.js';
@@ -7,7 +7,7 @@ import type { ComponentTree } from './component-tree.js';
 import { seedPathOf } from './seed-path-of.js';
 import type { SelectionSettings } from './selection.js';
 
-/** A sentence for each of them. */
+/** One sentence for each such pattern. */
 export function idlePatterns(
   { classes, excludeClasses, seedPaths, excludeVariables }: SelectionSettings,
   { objects }: ComponentTree,

@@ -1,7 +1,7 @@
-// The management state that a component may state of an object.
+// The management state that a component may report for an object.
 import type { ObjectState } from '../../model.js';
 
-/** By the letters alone: how real servers spell them is known for few. */
+/** By letters only: the spelling of real servers is known for few. */
 const STATES: ReadonlyMap<string, ObjectState> = new Map<string, ObjectState>([
   ['init', 'init'],
   ['initializing', 'init'],
@@ -12,7 +12,7 @@ const STATES: ReadonlyMap<string, ObjectState> = new Map<string, ObjectState>([
   ['invalid', 'invalid'],
 ]);
 
-/** What is not stated, or in a word that is not known, is taken for normal. */
+/** A missing or unknown state counts as normal. */
 export function objectState(raw: unknown): ObjectState {
   if (typeof raw !== 'string' || raw.length > 64) return 'normal';
   return STATES.get(raw.toLowerCase().replace(/[^a-z]/g, '')) ?? 'normal';

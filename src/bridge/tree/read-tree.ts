@@ -1,4 +1,4 @@
-// Turns the JSON document of a component into its tree, and counts what is odd about it.
+// Turns the JSON document of a component into its tree, and counts its oddities.
 import { LIMITS } from '../../native/segment/layout.js';
 import { ODDITIES } from './component-tree.js';
 import type {
@@ -15,15 +15,15 @@ import { vendorType } from './vendor-types.js';
 export interface TreeLimits {
   readonly maxObjects: number;
   readonly maxVariables: number;
-  /** Objects on a path, the root counted. */
+  /** Objects on a path, including the root. */
   readonly maxDepth: number;
 }
 
-/** Unknown type names that are remembered from one tree. */
+/** The most unknown type names kept from one tree. */
 const MAX_TYPES = 10;
 
 /**
- * The tree that a document shows.
+ * The tree of a document.
  * @throws PollFailure `bad_shape`, `no_data`, `too_deep` or `too_many`
  */
 export function readTree(document: Json, limits: TreeLimits): ComponentTree {
@@ -132,11 +132,11 @@ const isObject = (raw: Json | undefined): raw is JsonObject =>
 const isList = (raw: Json | undefined): raw is readonly Json[] => Array.isArray(raw);
 const listOf = (raw: Json | undefined): readonly Json[] => (isList(raw) ? raw : []);
 
-/** A text that a segment takes as a name. */
+/** A text that a segment accepts as a name. */
 function nameOf(raw: Json | undefined): string | undefined {
   if (typeof raw !== 'string' || raw === '') return undefined;
   const text = raw.toWellFormed();
-  // A character is at most three bytes, so most need no count.
+  // A UTF-16 unit is at most three bytes, so most need no count.
   const isShort = text.length * 3 <= LIMITS.nameBytes;
   return isShort || Buffer.byteLength(text) <= LIMITS.nameBytes ? text : undefined;
 }

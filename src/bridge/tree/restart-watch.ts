@@ -1,8 +1,8 @@
-// Whether a component is still the process that it was at the poll before.
+// Detects restarts of a component between polls.
 import type { ComponentObject, ComponentTree } from './component-tree.js';
 
 const PROCESS_CLASS = 'ManagedProcess.';
-/** A start time that differs more often in a row is a clock; one that stands still as often is none. */
+/** A start time that changes more often in a row is a clock; one unchanged as often is not. */
 const MAX_NEW_TIMES = 3;
 
 interface Identity {
@@ -15,20 +15,21 @@ const identityOf = ({ variables }: ComponentObject): Identity => ({
   time: variables.get('time')?.value.value,
 });
 
-/** Whether two values are there and not the same: what is left out in one tree says nothing. */
+/** True if two values exist and differ: a value missing from one tree says nothing. */
 const differs = (before: unknown, now: unknown): boolean =>
   before !== undefined && now !== undefined && before !== now;
 
 /**
- * Compares `processID` and `time` (of the start) of the process's roots from poll to poll. Where `time`
- * goes on while the process id stays, it is no start time, and counts no more until it stands still.
+ * Compares `processID` and `time` (of the start) of the process's roots from poll to poll. If
+ * `time` keeps changing while the process id stays, it is not a start time, and is ignored until it
+ * stops changing.
  */
 export class RestartWatch {
   #known = new Map<string, Identity>();
   #newTimes = 0;
   #sameTimes = 0;
 
-  /** Whether the component was restarted since the last tree. */
+  /** True if the component was restarted since the last tree. */
   sees({ objects }: ComponentTree): boolean {
     const found = new Map<string, Identity>();
     let hasOtherId = false;
@@ -53,11 +54,11 @@ export class RestartWatch {
   #count(hasOtherTime: boolean): void {
     this.#sameTimes = hasOtherTime ? 0 : this.#sameTimes + 1;
     if (hasOtherTime) this.#newTimes++;
-    // A clock that is read twice within its unit seems to stand still, though not for long.
+    // A clock read twice within its unit seems unchanged, but not for long.
     else if (!this.isTimeAClock || this.#sameTimes >= MAX_NEW_TIMES) this.#newTimes = 0;
   }
 
-  /** Whether `time` was found to be a clock. */
+  /** True once `time` was found to be a clock. */
   get isTimeAClock(): boolean {
     return this.#newTimes > MAX_NEW_TIMES;
   }

@@ -2,14 +2,14 @@
 import type { ComponentVariable } from './component-tree.js';
 import type { Selected } from './selection.js';
 
-/** Where a scenario is to be published. */
+/** Where to publish a scenario. */
 export interface ScenarioPlace {
   readonly contextId: string;
   readonly poolName: string;
   readonly serverKey: string;
 }
 
-/** The text of a scenario file: JSON, a line an object and a line a variable. */
+/** The text of a scenario file: JSON, with one line per object and variable. */
 export function scenarioText(objects: Selected, place: ScenarioPlace): string {
   const head = {
     context_id: place.contextId,
@@ -30,7 +30,7 @@ export function scenarioText(objects: Selected, place: ScenarioPlace): string {
 }
 
 function variableLine({ name, kind, value: { type, value } }: ComponentVariable): string {
-  // Beyond what every reader of JSON takes exactly, integers are decimal strings.
+  // Integers that not every JSON reader keeps exact become decimal strings.
   const exact = typeof value === 'bigint' ? String(value) : value;
   const facts = { type, ...(kind !== 'unknown' && { kind }), value: exact };
   return `  ${JSON.stringify(name)}:${JSON.stringify(facts)}`;

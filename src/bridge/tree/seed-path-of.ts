@@ -1,7 +1,9 @@
-// Where an object stands below its root.
+// The path of an object below its root.
 import type { ComponentObject } from './component-tree.js';
 
-/** The object's id without its root's, empty for a root; an id that does not begin with that stays whole. */
+/**
+ * The object's id without its root's id, empty for a root; an id without that prefix is kept whole.
+ */
 export function seedPathOf(object: ComponentObject): string {
   let root = object;
   while (root.parent !== undefined) root = root.parent;

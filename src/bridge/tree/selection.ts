@@ -1,4 +1,4 @@
-// What of a component's tree is published: classes, seed paths and variables that the configuration selects.
+// Selects what to publish of a component's tree: classes, seed paths and variables.
 import { compileSeedPrefix } from '../../catalogue/match/seed-prefix.js';
 import { segmentsOf } from '../../catalogue/match/segment.js';
 import { compileWildcard } from '../../catalogue/match/wildcard.js';
@@ -9,7 +9,7 @@ export interface SelectionSettings {
   /** Class ids with `*`; empty selects all. */
   readonly classes: readonly string[];
   readonly excludeClasses: readonly string[];
-  /** Prefixes as the exporter's; empty selects all. */
+  /** Prefixes as in the exporter; empty selects all. */
   readonly seedPaths: readonly string[];
   /** Names of variables with `*`. */
   readonly excludeVariables: readonly string[];
@@ -20,9 +20,9 @@ export type Selected = ReadonlyMap<string, ComponentObject>;
 export type Selection = (tree: ComponentTree) => Selected;
 
 /**
- * Selects objects by class and seed path, and variables by name. An object that is not selected is
- * kept without variables where something below it is; a root always is.
- * @throws Fault CONFIG_INVALID for a seed path that is none
+ * Selects objects by class and seed path, and variables by name. An unselected object with a
+ * selected one below it is kept without variables; a root is always kept.
+ * @throws Fault CONFIG_INVALID for an invalid seed path
  */
 export function compileSelection(settings: SelectionSettings): Selection {
   const { seedPaths, excludeVariables } = settings;

@@ -1,9 +1,9 @@
-// What the values of a component mean: its type names, and how each is published.
+// Maps the type names of a component to published types.
 import type { VariableKind } from '../../model.js';
 import { exactNumber } from '../poll/json-document.js';
 import type { Json } from '../poll/json-document.js';
 
-/** A value as it is published: scalars and texts are all that a component has. */
+/** A published value: a component has only scalars and texts. */
 export type TypedValue =
   | { readonly type: 'u64' | 'i64'; readonly value: number | bigint }
   | { readonly type: 'f64'; readonly value: number }
@@ -22,7 +22,7 @@ const U64_END = 2n ** 64n;
 const I64_END = 2n ** 63n;
 const I32_START = -(2 ** 31);
 
-/** A number; as the nearest double where 64 bits cannot hold it. */
+/** A number; the nearest double if 64 bits cannot hold it. */
 const numeric: Reader = (value) => {
   if (typeof value === 'bigint') {
     if (value >= -I64_END && value < I64_END) return { type: 'i64', value };
@@ -35,7 +35,7 @@ const numeric: Reader = (value) => {
   return Number.isFinite(value) ? { type: 'f64', value } : undefined;
 };
 
-/** A total. One that is negative has run over its 32 bits, or 64 where it needs more than 32. */
+/** A total. A negative one has overflowed 32 bits, or 64 if it needs more than 32. */
 const counter: Reader = (raw) => {
   const number = numeric(raw);
   if (number?.type !== 'i64')
@@ -65,7 +65,7 @@ const text: Reader = (raw) => {
   return isScalar ? { type: 'string', value: String(raw) } : undefined;
 };
 
-/** By the type of the JSON value alone. */
+/** By the type of the JSON value. */
 const anything: Reader = (raw) => {
   if (typeof raw === 'string') return text(raw);
   return typeof raw === 'boolean' ? flag(raw) : numeric(raw);
@@ -85,6 +85,6 @@ const TYPES: ReadonlyMap<string, VendorType> = new Map([
   ['String', known('unknown', text)],
 ]);
 
-/** The type of that name; of one that nobody knows the JSON value says what it is. */
+/** The type of that name; for an unknown name the JSON value decides. */
 export const vendorType = (name: string): VendorType =>
   TYPES.get(name.replace(/ Config$/, '')) ?? UNKNOWN;

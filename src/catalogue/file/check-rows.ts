@@ -1,4 +1,4 @@
-// What only shows when the rows of a catalogue are seen together.
+// Reports conflicts between the rows of a catalogue.
 import type { Path } from '../../document/key-path.js';
 import type { CatalogueClass } from '../catalogue-class.js';
 import { childPattern, patternsOverlap } from '../match/path-pattern.js';
@@ -14,7 +14,7 @@ interface Placed {
 
 type PathOf = (placed: Placed) => Path;
 
-/** Notes metrics with differing labels, labels given twice, and rows that would give one series twice. */
+/** Reports metrics with differing labels, duplicate labels, and rows that give the same series. */
 export function checkRows(
   classes: readonly CatalogueClass[],
   paths: ReadonlyMap<Row, Path>,
@@ -63,8 +63,8 @@ const labelsOf = ({ row, owner }: Placed): readonly string[] => [
 const setOf = (labels: readonly string[]): string => [...new Set(labels)].toSorted().join(', ');
 
 /**
- * Whether two rows of one metric would give the same series. Rows of one class share the labels of
- * its path, wherever they hang below it; rows of two classes clash when one object is read by both.
+ * True if two rows of one metric would give the same series. Rows of one class share the labels of
+ * its path at any depth below it; rows of two classes clash if both read the same object.
  */
 function sameSeries(one: Placed, other: Placed): boolean {
   if (staticLabels(one.row) !== staticLabels(other.row)) return false;

@@ -1,4 +1,4 @@
-// The metrics of one catalogue: the first row of a name states its facts, later ones may not differ.
+// The metrics of one catalogue: the first row of a name defines it, later ones must agree.
 import type { FamilyFacts, MetricType } from '../../model.js';
 import { oneOf, text } from '../../rules/rule.js';
 import { nameProblems, namesTaken } from '../names.js';
@@ -19,7 +19,7 @@ const helpText = text(/\S/, 'a string that is not empty');
 export class Families {
   readonly #byName = new Map<string, FamilyFacts>();
   readonly #owners = new Map<string, string>();
-  /** Names whose first row is not right: their later rows would only repeat the complaint. */
+  /** Names whose first row is invalid: their later rows would only repeat its problems. */
   readonly #broken = new Set<string>();
 
   constructor(readonly app: string) {}
@@ -29,7 +29,7 @@ export class Families {
     return this.#byName;
   }
 
-  /** The facts of the metric that a row names; undefined, with a problem, when they are not right. */
+  /** The facts of the metric that a row names; undefined, with a problem, if they are invalid. */
   of(row: Table): FamilyFacts | undefined {
     const name = row.text('name');
     row.needs('name');

@@ -1,4 +1,4 @@
-// What the keys of a catalogue hold, in the words of a message about one that is missing.
+// Describes the keys of a catalogue, for messages about missing ones.
 
 const WORDS: Readonly<Record<string, string>> = {
   app: 'the name of the application',

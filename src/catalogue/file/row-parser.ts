@@ -14,20 +14,20 @@ const COMMON = ['name', 'type', 'unit', 'help', 'at', 'class_id', 'static', 'src
 const keysOf = ({ must, may = [] }: RowKind): readonly string[] => [...must, ...may];
 
 export class RowParser {
-  /** Where the rows stand in the file. */
+  /** The path of the rows in the file. */
   readonly paths = new Map<Row, Path>();
   readonly #families: Families;
   readonly #kinds: readonly RowKind[];
   readonly #known: readonly string[];
 
-  /** @param kinds a row is of the first that suits it */
+  /** @param kinds a row has the first kind that suits it */
   constructor(families: Families, kinds: readonly RowKind[]) {
     this.#families = families;
     this.#kinds = kinds;
     this.#known = [...new Set([...COMMON, ...kinds.flatMap(keysOf)])];
   }
 
-  /** The row in `table`; undefined, with a problem, when it cannot be told what it is. */
+  /** The row in `table`; undefined, with a problem, if no kind suits it. */
   parse(table: Table): Row | undefined {
     const before = table.problems.count;
     table.only(this.#known);
@@ -43,7 +43,7 @@ export class RowParser {
     return row;
   }
 
-  /** Notes keys that the kind needs and does not find, or finds and has no use for. */
+  /** Reports required keys that are missing, and keys that the kind does not take. */
   #checkKeys(table: Table, kind: RowKind, { type, name }: FamilyFacts): void {
     const { types, must } = kind;
     if (!types.includes(type))
@@ -69,7 +69,7 @@ const factsOf = (table: Table, family: FamilyFacts) => ({
   where: keyPath(table.path),
 });
 
-/** Source and note are for readers of the file, but must be texts all the same. */
+/** `src` and `note` are for people who read the file, but must still be strings. */
 export function checkRemarks(table: Table): void {
   table.text('src');
   table.text('note');

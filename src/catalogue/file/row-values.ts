@@ -11,7 +11,7 @@ import type { VariablePattern } from '../match/variable-pattern.js';
 import { labelProblem } from '../names.js';
 import type { Table } from './table.js';
 
-/** Fewer than a row may have series, since a histogram has more of these than buckets. */
+/** Below the bound on the series of a row, since a histogram has more series than buckets. */
 const MAX_ENTRIES = 1000;
 
 const literalPath = text(
@@ -21,7 +21,7 @@ const literalPath = text(
 const positive = number('a number greater than 0', (value) => value > 0);
 const states = list(word, { min: 1, max: MAX_ENTRIES, different: { by: String } });
 
-/** Label names with their texts; a name that may not be a label is a problem. */
+/** Label names with their texts; an invalid label name is a problem. */
 export function labelPairs(table: Table, key: string): readonly (readonly [string, string])[] {
   const inner = table.table(key);
   for (const label of inner.keys) {
@@ -34,7 +34,7 @@ export function labelPairs(table: Table, key: string): readonly (readonly [strin
 /** A literal path below the object of the class, or nothing. */
 export const childPath = (table: Table, key: string): string => table.read(key, literalPath) ?? '';
 
-/** The name of a variable, or a pattern; the object's state is no variable. */
+/** The name of a variable, or a pattern; `@state`, the object's state, is neither. */
 export function variableIn(table: Table, key: string): string {
   const name = table.read(key, word) ?? '';
   if (name === '@state')
@@ -56,7 +56,7 @@ export function plainVariable(table: Table, key: string): string {
   return name;
 }
 
-/** A name as a pattern of variable names; undefined for a plain one. */
+/** Compiles a pattern of variable names; undefined for a plain name. */
 export const patternIn = (table: Table, key: string, name: string): VariablePattern | undefined =>
   table.problems.catch(table.at(key), () => compileVariablePattern(name));
 

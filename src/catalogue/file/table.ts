@@ -1,4 +1,4 @@
-// One TOML table of a catalogue, read key by key: what a key may be can depend on the others.
+// One TOML table of a catalogue, read key by key, since the rule of one key can depend on another.
 import type { Path } from '../../document/key-path.js';
 import type { Problems } from '../../rules/problems.js';
 import { anyText, flag, list } from '../../rules/rule.js';
@@ -33,18 +33,21 @@ export class Table {
     return [...this.path, key, ...item];
   }
 
-  /** Notes every key that is not among `known`. */
+  /** Reports every key that is not among `known`. */
   only(known: readonly string[]): void {
     reportUnknownKeys(this.#values, known, this.path, this.problems.report);
   }
 
-  /** Notes every key of `keys` that is missing. */
+  /** Reports every key of `keys` that is missing. */
   needs(...keys: readonly string[]): void {
     for (const key of keys.filter((each) => !this.has(each)))
       reportMissing(this.at(key), wordsFor(key), this.problems.report);
   }
 
-  /** The value at `key` by a rule; undefined when it is missing, or wrong, which becomes a problem. */
+  /**
+   * The value at `key` by a rule; undefined if it is missing or invalid; an invalid one becomes a
+   * problem.
+   */
   read<T>(key: string, rule: Rule<T>): T | undefined {
     if (!this.has(key)) return undefined;
     return rule.read(this.#values[key], this.at(key), this.problems.report);

@@ -30,7 +30,7 @@ export const infoRow = (facts: RowFacts, pairs: readonly Pair[]): Row => ({
   isDerived: true,
   linesOf: () => 1,
   series(stage) {
-    // What has no value yet leaves its label out; the series goes with the last of them.
+    // A variable without a value leaves its label out; without any label there is no series.
     const labels = Object.fromEntries(pairs.flatMap((each) => labelOf(each, stage)));
     return Object.keys(labels).length === 0 ? [] : [{ labels, value: 1 }];
   },

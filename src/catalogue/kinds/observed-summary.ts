@@ -1,4 +1,4 @@
-// A number of which each published value is one observation of a summary with quantiles.
+// A number whose published values are the observations of a summary with quantiles.
 import { ascending, conversionIn, mustBe, plainVariable } from '../file/row-values.js';
 import { LEVELS } from './row-kind.js';
 import type { RowKind } from './row-kind.js';

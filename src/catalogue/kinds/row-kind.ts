@@ -1,4 +1,4 @@
-// What the reader of catalogue files knows of one kind of rows.
+// What the parser of catalogue files knows about one kind of row.
 import type { MetricType, ValueType } from '../../model.js';
 import type { Table } from '../file/table.js';
 import type { Row, RowFacts } from '../row.js';
@@ -6,18 +6,18 @@ import type { Row, RowFacts } from '../row.js';
 export interface RowKind {
   /** The metric types that it can give. */
   readonly types: readonly MetricType[];
-  /** The keys that it must and may have, beside those that every row may have. */
+  /** Its required and optional keys, beside those that every row may have. */
   readonly must: readonly string[];
   readonly may?: readonly string[];
-  /** Whether a row with these keys is of this kind, unless an earlier kind of the list suits. */
+  /** True if a row with these keys may be of this kind; the first such kind of the list wins. */
   suits(table: Table, type: MetricType): boolean;
-  /** Reads its own keys; what is wrong with them becomes a problem of the table. */
+  /** Reads the keys of its kind; each error becomes a problem of the table. */
   read(table: Table, facts: RowFacts): Row;
 }
 
-/** The types of numbers, the usual one of totals first. */
+/** The number types, the usual one of totals first. */
 export const TOTALS: readonly ValueType[] = ['u64', 'i64', 'f64', 'bool'];
-/** The same, the usual one of what rises and falls first. */
+/** The number types, the usual one of gauges first. */
 export const LEVELS: readonly ValueType[] = ['i64', 'u64', 'f64', 'bool'];
-/** The types of what has a text. */
+/** The types that can be shown as text. */
 export const TEXTS: readonly ValueType[] = ['string', 'u64', 'i64', 'f64', 'bool'];

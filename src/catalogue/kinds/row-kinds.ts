@@ -10,7 +10,7 @@ import { state } from './state.js';
 import { stateset } from './stateset.js';
 import { timestamp } from './timestamp.js';
 
-/** A row is of the first kind that suits its keys; the last one takes what is left. */
+/** A row is of the first kind that suits its keys; the last one suits every other row. */
 export const ROW_KINDS: readonly RowKind[] = [
   info,
   pair,

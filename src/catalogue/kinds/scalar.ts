@@ -24,7 +24,7 @@ export const scalar: RowKind = {
 
 interface Scalar {
   readonly variable: string;
-  /** Takes one series a variable that fits, with the rest of the name as label. */
+  /** One series for each variable that matches, with the rest of its name as the label. */
   readonly pattern?: VariablePattern | undefined;
   readonly conversion: Conversion;
   /** A negative i64 is a total that wrapped at 32 bits: add 2^32 before converting. */

@@ -1,7 +1,7 @@
-// The series of a state set: one a state, with a label that is called like the metric.
+// The series of a state set: one for each state, with a label named after the metric.
 import type { Series } from '../stage.js';
 
-/** 1 for the present state, 0 for the others; OpenMetrics asks for the name of the label. */
+/** 1 for the current state, 0 for the others; OpenMetrics prescribes the label name. */
 export const stateSeries = (
   name: string,
   states: readonly string[],
@@ -9,7 +9,7 @@ export const stateSeries = (
 ): readonly Series[] =>
   states.map((state) => ({ labels: { [name]: state }, value: Number(state === present) }));
 
-/** The complaint about a label that the states need for themselves. */
+/** The problem with a label whose name the states need themselves. */
 export const takenByStates =
   (name: string) =>
   (labels: readonly string[]): string | undefined =>

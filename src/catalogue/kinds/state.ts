@@ -1,4 +1,4 @@
-// The state of the object itself, one series a state.
+// The state of the object itself, one series for each state.
 import { OBJECT_STATES } from '../../model.js';
 import type { RowKind } from './row-kind.js';
 import { stateSeries, takenByStates } from './state-series.js';

@@ -1,4 +1,4 @@
-// A variable that names one of several states, one series a state.
+// A variable that names one of several states, one series for each state.
 import { plainVariable, stateNames } from '../file/row-values.js';
 import { TEXTS } from './row-kind.js';
 import type { RowKind } from './row-kind.js';

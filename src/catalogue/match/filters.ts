@@ -1,4 +1,4 @@
-// Which objects a target follows: its classes, seed path groups and seed paths put together.
+// Which objects a target follows: its classes, seed path groups and seed paths combined.
 import { keyPath, quoted } from '../../document/key-path.js';
 import type { Path } from '../../document/key-path.js';
 import { hint } from '../../document/nearest.js';
@@ -21,7 +21,7 @@ export interface FilterSettings {
 type Condition = (object: PlacedObject) => boolean;
 
 export interface Filters {
-  /** Whether the target follows the object: what it does not is not read, counted or emitted. */
+  /** True if the target tracks the object. Other objects are not read, counted or emitted. */
   readonly tracks: (object: PlacedObject) => boolean;
   /** Each entry of the filters by itself. */
   readonly entries: readonly Condition[];
@@ -29,7 +29,7 @@ export interface Filters {
   readonly rules: Rules | undefined;
 }
 
-/** Takes one complaint about the value at `path` inside the target, such as `['classes', 0]`. */
+/** Called with one problem of the value at `path` inside the target, such as `['classes', 0]`. */
 export type FilterReport = (path: Path, sentence: string) => void;
 
 const refuse: FilterReport = (path, sentence) => {
@@ -39,7 +39,7 @@ const refuse: FilterReport = (path, sentence) => {
 /**
  * Compiles the filters of a target. Without any, every object under the root is tracked, whether a
  * row reads it or not.
- * @param report takes each unknown alias or group and each bad seed path
+ * @param report called with each unknown alias or group and each bad seed path
  * @throws Fault CONFIG_INVALID at the first of these where there is no `report`
  */
 export function compileFilters(
@@ -93,7 +93,7 @@ function chooseClasses(
   aliases: readonly string[],
   report: FilterReport,
 ): Catalogue['classes'] | undefined {
-  // Without a catalogue they are the classes that the publisher states, which nobody knows yet.
+  // Without a catalogue they are the classes that the publisher declares, unknown until it is read.
   if (catalogue === undefined || aliases.length === 0) return catalogue?.classes;
   const known = catalogue.classes.map(({ alias }) => alias);
   const unknown = unknownIn('class alias', catalogue, known);
@@ -129,7 +129,7 @@ function compilePrefixes(
   return entries;
 }
 
-/** What `compile` makes, if anything: a Fault is reported at `path`. */
+/** The result of `compile`; a Fault is reported at `path` instead. */
 function attempt<T>(compile: () => T, path: Path, report: FilterReport): readonly T[] {
   try {
     return [compile()];
@@ -140,7 +140,7 @@ function attempt<T>(compile: () => T, path: Path, report: FilterReport): readonl
   }
 }
 
-/** What to say of a name that is not `known`; made once a list, since a list may be long. */
+/** Explains a name that is not `known`. Prepared once for a list, since a list may be long. */
 function unknownIn(
   what: string,
   catalogue: Catalogue | undefined,

@@ -42,7 +42,7 @@ export function childPattern(pattern: PathPattern, at: string): PathPattern {
   return compilePathPattern(pattern.text === ROOT ? at : `${pattern.text}.${at}`);
 }
 
-/** Whether one path may match both; true when that cannot be told. */
+/** True if one path may match both, or if that is unknown. */
 export const patternsOverlap = (one: PathPattern, other: PathPattern): boolean =>
   one.segments.length === other.segments.length &&
   one.segments.every((segment, index) => {

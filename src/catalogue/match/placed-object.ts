@@ -1,4 +1,4 @@
-// An object as the catalogue sees it: its class, and its place under a root.
+// An object as the catalogue sees it: its class, and its path under a root.
 import type { ManagedObject } from '../../model.js';
 
 export interface PlacedObject {
@@ -9,7 +9,9 @@ export interface PlacedObject {
   readonly ancestor: (seedPath: string) => string | undefined;
 }
 
-/** The place of `object` in the tree of `root`. An id that does not begin with the root's stays whole. */
+/**
+ * Places `object` in the tree of `root`. An id that does not begin with the root's is kept whole.
+ */
 export function placeUnder(root: ManagedObject, object: ManagedObject): PlacedObject {
   const prefix = `${root.name}.`;
   const pathOf = (one: ManagedObject): string => {

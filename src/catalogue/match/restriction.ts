@@ -1,15 +1,15 @@
-// The small regular expressions that restrict a label in a pattern; none can be made slow.
+// The small regular expressions that restrict a label in a pattern; none can be slow.
 import { Fault } from '../../errors.js';
 
-/** Letters, digits, _ and -, bracketed classes of them, each with at most one of + * ? behind. */
+/** Letters, digits, _ and -, bracketed classes of them, each followed by at most one of + * ?. */
 const GRAMMAR = /^(?:(?:[\w-]|\[\^?[\w-]+\])[+*?]?)+$/;
 const MAX_QUANTIFIERS = 2;
-/** Two quantifiers cost at most the square of the length, so the length has a bound. */
+/** With two quantifiers, matching is quadratic in the length, so the length is bounded. */
 const LONGEST_TEXT = 256;
 
 /**
  * Compiles an expression that must match a whole text; texts over 256 characters never match.
- * @throws Fault CONFIG_INVALID for what is not of the simple form
+ * @throws Fault CONFIG_INVALID for any other expression
  */
 export function compileRestriction(source: string): (text: string) => boolean {
   const quantifiers = source.match(/[+*?]/g)?.length ?? 0;

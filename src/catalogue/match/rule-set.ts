@@ -1,4 +1,4 @@
-// The rows of one class for one kind of object, ready to be looked up by variable name.
+// The rows of one class for one kind of object, indexed by variable name.
 import type { Labels } from './path-pattern.js';
 import type { Reading, Row } from '../row.js';
 

@@ -1,4 +1,4 @@
-// Finds the rows that apply to an object. A tree is walked once, but clients come and go all day.
+// Finds the rows that apply to an object, through an index, since objects come and go all day.
 import type { Catalogue } from '../catalogue.js';
 import type { CatalogueClass } from '../catalogue-class.js';
 import { childPattern } from './path-pattern.js';
@@ -16,11 +16,11 @@ export interface ObjectRules {
 }
 
 export interface Rules {
-  /** The rows for an object, one entry a class that reads it; empty when none does. */
+  /** The rows for an object, one entry for each class that reads it; empty if none does. */
   rulesFor(object: PlacedObject): readonly ObjectRules[];
   /** Whether any row reads the object. */
   reads(object: PlacedObject): boolean;
-  /** The rows for what is followed below an object of their class, where this is such a one. */
+  /** The rows for tracked objects below this object, if it is of their class. */
   rulesBelow(object: PlacedObject): readonly RuleSet[];
 }
 
@@ -28,9 +28,9 @@ export interface Rules {
 interface Place {
   readonly patterns: readonly PathPattern[];
   readonly at: string;
-  /** The number of segments of `at`, which lead back to the object of the class. */
+  /** The number of segments of `at`, the distance up to the object of the class. */
   readonly depth: number;
-  /** What the object of the class must be; undefined where that is the object itself. */
+  /** The allowed classes of the object of the class; undefined if that is the object itself. */
   readonly parentIds: readonly string[] | undefined;
   readonly set: RuleSet;
 }
@@ -46,7 +46,7 @@ interface Below {
 
 /**
  * Indexes a catalogue by class id.
- * @param follows whether what is at a seed path may be tracked at all
+ * @param follows whether an object at a seed path may be tracked at all
  */
 export function compileRules(
   catalogue: Pick<Catalogue, 'classes'>,

@@ -8,8 +8,8 @@ import { compileWildcard } from './wildcard.js';
 export type SeedPrefix = (found: readonly string[]) => boolean;
 
 /**
- * Compiles a prefix. Segments are compared whole; `*` stands for any text inside a segment, a
- * segment may be a placeholder as in a path pattern, and `@root` is the root and nothing below it.
+ * Compiles a prefix. Path segments are compared whole; `*` stands for any text inside one, one may
+ * be a placeholder as in a path pattern, and `@root` is the root and nothing below it.
  * @throws Fault CONFIG_INVALID for an empty prefix, stray braces and a misplaced @root
  */
 export function compileSeedPrefix(text: string): SeedPrefix {

@@ -1,4 +1,4 @@
-// One segment of a path pattern: a literal, or a label that takes whatever stands there.
+// One segment of a path pattern: a literal, or a label that captures the text there.
 import { Fault } from '../../errors.js';
 import { labelProblem } from '../names.js';
 import { compileRestriction } from './restriction.js';
@@ -35,7 +35,7 @@ function literalSegment(text: string): Segment {
   return { label: undefined, literal: text, matches: (found) => found === text };
 }
 
-/** Whether some text can match both segments; true when that cannot be told. */
+/** True if some text can match both segments, or if that is unknown. */
 export function segmentsOverlap(one: Segment, other: Segment): boolean {
   if (one.literal !== undefined) return other.matches(one.literal);
   if (other.literal !== undefined) return one.matches(other.literal);

@@ -7,7 +7,7 @@ import { compileRestriction } from './restriction.js';
 export interface VariablePattern {
   readonly text: string;
   readonly label: string;
-  /** What stands in the place of the label; undefined when the name is none of the family. */
+  /** The text that the label captures; undefined if the name is not of the family. */
   capture(name: string): string | undefined;
 }
 

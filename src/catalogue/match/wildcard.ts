@@ -1,8 +1,8 @@
 // Patterns in which `*` stands for any text.
 
 /**
- * Whether a text fits a pattern: `*` stands for any text, also for none; everything else for itself.
- * The time is bounded by the lengths of pattern and text, whatever the pattern.
+ * Whether a text fits a pattern: `*` stands for any text, also an empty one; every other character
+ * for itself. The time is bounded by the lengths of pattern and text, whatever the pattern.
  */
 export function compileWildcard(pattern: string): (text: string) => boolean {
   const [start = '', ...rest] = pattern.split('*');
@@ -11,7 +11,7 @@ export function compileWildcard(pattern: string): (text: string) => boolean {
   return (text) => {
     if (!text.startsWith(start) || !text.endsWith(end)) return false;
     let at = start.length;
-    // The leftmost place of each part leaves the most for the parts after it.
+    // The leftmost match of each part leaves the most text for the parts after it.
     for (const part of rest) {
       const found = text.indexOf(part, at);
       if (found < 0) return false;

@@ -1,4 +1,4 @@
-// The objects below a root as they are now, each with its place; a bounded number of them.
+// The objects below a root as they are now, each with its path; a bounded number of them.
 import { placeUnder } from '../../catalogue/match/placed-object.js';
 import type { PlacedObject } from '../../catalogue/match/placed-object.js';
 import type { ManagedObject, Variable } from '../../model.js';
@@ -7,13 +7,13 @@ const MAX_OBJECTS = 200_000;
 const MAX_VARIABLES = 1_000_000;
 
 export interface CountedObject extends PlacedObject {
-  /** The variable that counts for each name: the later one. */
+  /** The variable of each name; of several, the latest. */
   readonly variables: ReadonlyMap<string, Variable>;
 }
 
 export interface Census {
   readonly objects: readonly CountedObject[];
-  /** False where there are more objects or variables than are looked at. */
+  /** False if there are more objects or variables than the bound. */
   readonly isWhole: boolean;
 }
 

@@ -1,4 +1,4 @@
-// Filters of a target that match nothing in the tree that is there.
+// Filters of a target that match nothing in the existing tree.
 import type { Catalogue } from '../../catalogue/catalogue.js';
 import type { FilterSettings } from '../../catalogue/match/filters.js';
 import type { PlacedObject } from '../../catalogue/match/placed-object.js';
@@ -16,7 +16,9 @@ export interface Finding {
   readonly sentence: string;
 }
 
-/** One for each class, group and seed path that no object fits, whatever the other filters do. */
+/**
+ * One for each class, group and seed path that no object matches, whatever the other filters do.
+ */
 export function filterFindings(
   { classes, seedPathGroups, seedPaths }: FilterSettings,
   catalogue: Catalogue | undefined,
@@ -52,7 +54,7 @@ const idleIn = (
     return sentence === undefined ? [] : [{ path: [key, index], sentence }];
   });
 
-/** What is to be said of a class that no object fits. */
+/** The sentence about a class that no object matches. */
 function idleClass(catalogue: Catalogue | undefined, objects: readonly PlacedObject[]) {
   const published = new Set(objects.map(({ className }) => className));
   return (alias: string): string | undefined => {
@@ -69,7 +71,7 @@ function idleClass(catalogue: Catalogue | undefined, objects: readonly PlacedObj
   };
 }
 
-/** What seed paths begin with, as many segments of it. */
+/** The first path segments of seed paths, as many as given. */
 function startsOf(seedPaths: readonly (readonly string[])[], segments: number): Candidates {
   const starts = new Candidates();
   for (const path of seedPaths)

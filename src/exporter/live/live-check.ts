@@ -1,4 +1,4 @@
-// Compares a configuration with the segments that are there: what each target would show now.
+// Compares a configuration with the existing segments: what each target would show now.
 import { compileFilters } from '../../catalogue/match/filters.js';
 import type { Config, TargetConfig } from '../../config/resolve.js';
 import { keyPath, quoted } from '../../document/key-path.js';
@@ -19,8 +19,8 @@ import { variableFinding } from './variable-finding.js';
 import { wholeLook } from './whole-look.js';
 
 /**
- * Lines about each target: what its server keys show, which root it would take, and what of its
- * configuration and catalogue fits nothing in the tree. Looks once at each server key.
+ * Lines about each target: what its server keys show, which root it would take, and which of its
+ * configuration and catalogue matches nothing in the tree. Reads each server key once.
  */
 export function liveCheck(
   { config, plan }: Planned,
@@ -103,7 +103,7 @@ function rootLines(
   ];
 }
 
-/** A finding with its key path, and its place where a file says it. */
+/** A finding with its key path, and its position if a file holds it. */
 function placed({ path, sentence }: Finding, target: TargetConfig, config: Config): string {
   const whole = [...target.path, ...path];
   const place = config.at(whole);

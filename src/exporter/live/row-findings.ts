@@ -1,4 +1,4 @@
-// How the rows of a catalogue fit the objects that are there, and which metrics they make.
+// How the rows of a catalogue fit the existing objects, and which metrics they make.
 import type { Catalogue } from '../../catalogue/catalogue.js';
 import type { RuleSet } from '../../catalogue/match/rule-set.js';
 import type { Rules } from '../../catalogue/match/rules.js';
@@ -15,7 +15,7 @@ export interface RowFindings {
   readonly families: ReadonlySet<FamilyFacts>;
 }
 
-/** What was seen at the objects that one set of rows reads. */
+/** What was found at the objects that one set of rows reads. */
 interface Seen {
   readonly names: Candidates;
   /** Names that a row reads and an object has. */
@@ -73,7 +73,7 @@ export function rowFindings(
   };
 }
 
-/** The variables that rows name and no object has, each with the nearest name that is there. */
+/** The variables that rows name and no object has, each with the nearest existing name. */
 function idleRows({ alias, rows }: RuleSet, { names, found }: Seen, file: string): string[] {
   return rows.flatMap((row) => {
     const has = found.get(row);

@@ -1,4 +1,4 @@
-// Whether the `variable` of a target is in the tree.
+// Checks that the `variable` of a target exists in the tree.
 import { quoted } from '../../document/key-path.js';
 import { hint } from '../../document/nearest.js';
 import { NamedVariable } from '../../exposition/read/named-variable.js';
@@ -9,7 +9,7 @@ import type { CountedObject } from './census.js';
 import type { Finding } from './filter-findings.js';
 import { Candidates } from './listed.js';
 
-/** A finding when nothing is there under the path; none for an empty path. */
+/** A finding if nothing exists at the path; none for an empty path. */
 export function variableFinding(
   root: ManagedObject,
   path: string,
@@ -26,7 +26,7 @@ export function variableFinding(
   return [{ path: ['variable'], sentence }];
 }
 
-/** Paths of variables that are about as long, since no other can be near. */
+/** Paths of variables of similar length, since no other can be near. */
 function pathsLike(path: string, objects: readonly CountedObject[]): Candidates {
   const paths = new Candidates();
   for (const { seedPath, variables } of objects)

@@ -1,11 +1,11 @@
-// Looks at a server key until all that its publisher shows is taken in.
+// Reads a server key until the whole directory of its publisher is read.
 import type { Sighting, Watch } from '../../streams/watch.js';
 
-/** A directory of the largest size takes fewer slices; one that never rests takes no more. */
+/** The largest directory takes fewer slices; one that keeps changing gets no more. */
 const MAX_LOOKS = 4096;
 const MAX_RESTLESS_LOOKS = 100;
 
-/** The last sighting; with `hasMore` where the directory could not be read to its end. */
+/** The last sighting; with `hasMore` if the directory could not be read to its end. */
 export function wholeLook(watch: Watch): Sighting {
   let seen = watch.look();
   let restless = 0;

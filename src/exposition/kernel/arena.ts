@@ -1,4 +1,4 @@
-// Hands out pieces of the kernel's memory: size classes with free lists, over memory that grows.
+// Allocates the kernel's memory: size classes with free lists, over memory that grows.
 
 /** Sizes are rounded up to a quarter of a power of two, so that at most a fifth is wasted. */
 export function sizeClass(bytes: number): number {
@@ -15,19 +15,19 @@ export class Arena {
   #end: number;
   #used = 0;
 
-  /** @param grow makes at least that many bytes more and says how many */
+  /** @param grow adds at least that many bytes and returns how many */
   constructor(start: number, end: number, grow: (bytes: number) => number) {
     this.#top = start;
     this.#end = end;
     this.#grow = grow;
   }
 
-  /** Bytes handed out and not given back, rounded to size classes. */
+  /** Allocated bytes, rounded to size classes. */
   get used(): number {
     return this.#used;
   }
 
-  /** An address, a multiple of 16, of `bytes` bytes of undefined content. */
+  /** Allocates `bytes` bytes of undefined content; returns an address, a multiple of 16. */
   take(bytes: number): number {
     const size = sizeClass(bytes);
     const at = this.#free.get(size)?.pop() ?? this.#fresh(size);
@@ -35,7 +35,7 @@ export class Arena {
     return at;
   }
 
-  /** Takes back what `take(bytes)` gave. */
+  /** Frees what `take(bytes)` allocated. */
   give(at: number, bytes: number): void {
     const size = sizeClass(bytes);
     this.#used -= size;

@@ -5,7 +5,7 @@ import { Arena } from './arena.js';
 import { Scales } from './scales.js';
 import { FREE_AT, writeTables } from './tables.js';
 
-/** How the kernel reads a value's 8 bytes; what `Scales.hold` gives is added to it. */
+/** How the kernel reads a value's 8 bytes; the result of `Scales.hold` is added to it. */
 export const OP = { u64: 1, i64: 2, f64: 3, bool: 4, wrapped: 5 } as const;
 export type OpKind = keyof typeof OP;
 
@@ -65,7 +65,7 @@ export class Kernel {
     this.scales = new Scales(this);
   }
 
-  /** Views of the whole memory, newest growth included. Do not keep them across an allocation. */
+  /** Views of the whole memory as it is now. Do not keep them across an allocation. */
   get bytes(): Uint8Array {
     return this.#bytes;
   }
@@ -79,7 +79,7 @@ export class Kernel {
     return this.#f64;
   }
 
-  /** A window on the memory that stays valid when the memory grows. */
+  /** A view of the memory that stays valid when the memory grows. */
   window(at: number, bytes: number): Buffer {
     return Buffer.from(this.#memory.buffer, at, bytes);
   }

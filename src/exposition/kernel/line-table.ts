@@ -1,17 +1,17 @@
-// The table of lines that the kernel renders: 32 bytes a line, drawn in assembly/index.ts.
+// The table of lines that the kernel renders: 32 bytes per line, drawn in assembly/index.ts.
 import type { Kernel } from './kernel.js';
 
 export const LINE_BYTES = 32;
-/** Room that a line's value may need: 25 bytes (-0.0000012345678901234567) and the line feed. */
+/** The most bytes of a line's value: 25 bytes (-0.0000012345678901234567) and the line feed. */
 export const VALUE_ROOM = 26;
 
-/** What a line is made of: text that stays, and the address of the value after it. */
+/** The parts of a line: constant text, and the address of the value after it. */
 export interface Line {
   /** Name, labels and a blank; or the whole line with its line feed when `value` is 0. */
   readonly text: string;
   /** Address of 8 bytes in the kernel's memory; 0 for a line without a value. */
   readonly value: number;
-  /** One of `OP`, with what `Scales.hold` gave for a value that is scaled. */
+  /** One of `OP`, plus the result of `Scales.hold` for a scaled value. */
   readonly op: number;
 }
 
@@ -40,7 +40,7 @@ export class LineTable {
   get count(): number {
     return this.#count;
   }
-  /** Bytes that the rendered text needs at most. */
+  /** The most bytes that the rendered text needs. */
   get roomNeeded(): number {
     return this.#poolLive + this.#count * VALUE_ROOM;
   }
@@ -101,7 +101,7 @@ export class LineTable {
     return at;
   }
 
-  /** Moves the texts that are in use to a new pool with room for half as much again. */
+  /** Moves the texts in use to a new pool that is half as large again. */
   #repack(more: number): void {
     const capacity = Math.ceil((this.#poolLive + more) * 1.5);
     const pool = this.#kernel.arena.take(capacity);

@@ -1,4 +1,4 @@
-// The scales of values in the kernel's memory: counted references, in a table that grows.
+// The scales of values in the kernel's memory: reference-counted, in a table that grows.
 import type { Arena } from './arena.js';
 import { SCALES_CELL } from './tables.js';
 
@@ -8,12 +8,12 @@ export interface Scale {
   readonly divide: number;
 }
 
-/** What an op code has room for: 16 bits. */
+/** The most that fit an op code: 16 bits. */
 const MAX_SCALES = 65_536;
 const SCALE_BYTES = 16;
 const SCALED = 0x100;
 
-/** The memory that the table lies in. */
+/** The memory of the table. */
 interface Memory {
   readonly arena: Arena;
   readonly bytes: Uint8Array;
@@ -40,8 +40,8 @@ export class Scales {
   }
 
   /**
-   * What to add to an op code so that it scales; undefined while too many different scales are held.
-   * Call `release` with it once for each `hold`.
+   * Returns what to add to an op code so that it scales; undefined while the table is full. Call
+   * `release` with it once for each `hold`.
    */
   hold({ multiply, divide }: Scale): number | undefined {
     if (multiply === 1 && divide === 1) return 0;

@@ -6,7 +6,7 @@ export const SCALES_CELL = 16;
 export const PAIRS_AT = 64;
 /** Address of the powers of ten: 617 entries of 16 bytes. */
 export const POW10_AT = 1024;
-/** The first byte that is free. */
+/** The first free byte. */
 export const FREE_AT = 10_944;
 
 const LOWEST = -292;

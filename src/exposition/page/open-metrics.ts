@@ -1,9 +1,9 @@
-// OpenMetrics 1.0 text: the same sample lines with other headers and an end mark.
+// OpenMetrics 1.0 text: the sample lines of text 0.0.4 with other headers and an end mark.
 import { namesTaken } from '../../catalogue/names.js';
 import type { FamilyFacts } from '../../model.js';
 import { textFormat } from './text-page.js';
 
-/** Types whose families are named without the ending that their samples have. */
+/** Types whose family names lack the ending of their samples. */
 const ENDINGS: Readonly<Partial<Record<FamilyFacts['type'], string>>> = {
   counter: '_total',
   info: '_info',
@@ -15,7 +15,10 @@ const escape = (text: string): string =>
 /** Types that have no unit. */
 const UNITLESS = new Set(['info', 'stateset']);
 
-/** The header lines of a family; a unit is stated only where the name ends in it, as it must. */
+/**
+ * The header lines of a family; a unit is given only if the name ends in it, as the format
+ * requires.
+ */
 export function openMetricsHeader({ name, type, unit, help }: FamilyFacts): string {
   const family = name.slice(0, name.length - (ENDINGS[type]?.length ?? 0));
   const hasUnit = unit !== '' && !UNITLESS.has(type) && family.endsWith(`_${unit}`);

@@ -2,7 +2,7 @@
 import { compileWildcard } from '../../catalogue/match/wildcard.js';
 import type { FamilyFacts, Scope } from '../../model.js';
 
-/** The facts of a metric that patterns match. */
+/** The part of a metric that patterns match. */
 export type Named = Pick<FamilyFacts, 'name' | 'type'>;
 
 /** The names that a pattern may match; for a summary or histogram also those of its series. */
@@ -13,13 +13,13 @@ const namesOf = ({ name, type }: Named): readonly string[] =>
       ? [name, `${name}_sum`, `${name}_count`]
       : [name];
 
-/** Whether a pattern, in which `*` stands for any text, selects a metric. */
+/** True if a pattern, in which `*` stands for any text, selects a metric. */
 export function compilePattern(pattern: string): (metric: Named) => boolean {
   const fits = compileWildcard(pattern);
   return (metric) => namesOf(metric).some(fits);
 }
 
-/** Whether a pattern selects some metric whose name begins with `prefix`. */
+/** True if a pattern may select a metric whose name begins with `prefix`. */
 export function canSelectUnder(pattern: string, prefix: string): boolean {
   const star = pattern.indexOf('*');
   const start = star < 0 ? pattern : pattern.slice(0, star);

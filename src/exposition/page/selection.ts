@@ -2,9 +2,9 @@
 import type { FamilyText, Scope, Snapshot } from '../../model.js';
 
 export interface Selection {
-  /** The same list for the same snapshot and scope; its text is the snapshot's. */
+  /** Returns the same list for the same snapshot and scope; the snapshot owns its text. */
   readonly families: readonly FamilyText[];
-  /** Whether it was in the cache. */
+  /** True if it was in the cache. */
   readonly isHit: boolean;
 }
 

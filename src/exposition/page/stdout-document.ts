@@ -13,14 +13,14 @@ import { numberText } from '../text/number-text.js';
 import { notReadyText } from './not-ready-text.js';
 import { TEXT } from './text-format.js';
 
-/** Makes the document of one target; the sink's own metrics come last. */
+/** Builds the document of one target; the sink's own metrics come last. */
 export type MakeDocument = (
   exposition: Exposition,
   time: Date,
   ofSink?: readonly InternalMetric[],
 ) => Document;
 
-/** A comment line that names target and time, the text, and an end mark. */
+/** A comment line with target and time, the text, and an end mark. */
 export const textDocument: MakeDocument = (exposition, time, ofSink = []) => {
   const head = `# snapshot ${identity(exposition.status)} time=${time.toISOString()}`;
   if (exposition.kind === 'waiting')
@@ -29,12 +29,12 @@ export const textDocument: MakeDocument = (exposition, time, ofSink = []) => {
   return { pieces: [Buffer.from(comment(head)), ...pieces, END], release };
 };
 
-/** A line break in a name would end the comment, and the rest would be read as a series. */
+/** A line break in a name would end the comment, and a parser would read the rest as a series. */
 const comment = (text: string): string => `${text.replace(/\s*[\r\n]\s*/g, ' ')}\n`;
 
 const END = Buffer.from('# EOF\n');
 
-/** One JSON object a series; a target that is not ready is one object with the reason. */
+/** One JSON object per series; one object with the reason if the target is not ready. */
 export const jsonDocument: MakeDocument = (exposition, time, ofSink = []) => {
   const { app, serverKey, root } = exposition.status;
   const common = { time: time.toISOString(), app, server_key: serverKey, root };
@@ -68,10 +68,13 @@ function familyOf({ name, type, help, value, labels = {} }: InternalMetric): Fam
   return familyText({ name, type, help, unit: '' }, [Buffer.from(line)]);
 }
 
-/** Small enough to be made in a few milliseconds, large enough to be worth a write. */
+/** Small enough to build in a few milliseconds, large enough to be worth a write. */
 const PIECE_CHARACTERS = 131_072;
 
-/** Each piece is made when the writer takes it, so a large document is never in memory as a whole. */
+/**
+ * Each piece is built when the writer asks for it, so memory never holds a large document as a
+ * whole.
+ */
 function* jsonPieces(families: readonly FamilyText[], start: string): Generator<Uint8Array> {
   let text = '';
   for (const { facts, samples } of families) {
@@ -86,5 +89,5 @@ function* jsonPieces(families: readonly FamilyText[], start: string): Generator<
   if (text !== '') yield Buffer.from(text);
 }
 
-/** A number as JSON has it: digits stay as they are, so that 64-bit integers are exact. */
+/** A number in JSON: its digits are copied, so that 64-bit integers are exact. */
 const jsonValue = (text: string): string => (/^-?\d/.test(text) ? text : JSON.stringify(text));

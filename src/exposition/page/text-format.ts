@@ -2,7 +2,7 @@
 import type { FamilyFacts, MetricType } from '../../model.js';
 import { textFormat } from './text-page.js';
 
-/** The types that text 0.0.4 has; info and state sets are gauges there. */
+/** The types of text 0.0.4; info metrics and state sets become gauges. */
 const TYPES: Record<MetricType, string> = {
   counter: 'counter',
   gauge: 'gauge',

@@ -6,13 +6,13 @@ export interface Syntax {
   readonly contentType: string;
   /** The header lines of a family. */
   readonly header: (facts: FamilyFacts) => string;
-  /** Adapts the facts of families that share a page to what the format can express. */
+  /** Adapts the families of a page to what the format can express. */
   readonly agree?: (families: readonly FamilyFacts[]) => readonly FamilyFacts[];
   /** The last line of a page, if any. */
   readonly end: string;
 }
 
-/** Pieces below this size are packed together: small writes cost more than copying them. */
+/** Smaller pieces are merged: small writes cost more than copying them. */
 const SMALL = 16_384;
 
 export function textFormat({ contentType, header, agree = (all) => all, end }: Syntax): Format {
@@ -29,7 +29,7 @@ export function textFormat({ contentType, header, agree = (all) => all, end }: S
     const adapted = agree(families.map(({ facts }) => facts));
     return families.flatMap(({ facts, pieces }, at) => [headerOf(adapted[at] ?? facts), ...pieces]);
   };
-  /** The packed text of a selection: made once, sent with fresh internal metrics. */
+  /** The packed text of a selection: built once, sent with current internal metrics. */
   const packed = new WeakMap<readonly FamilyText[], readonly Uint8Array[]>();
   const endPiece = Buffer.from(end);
   return {
@@ -52,7 +52,7 @@ export function textFormat({ contentType, header, agree = (all) => all, end }: S
   };
 }
 
-/** Copies runs of small pieces into one each; large ones stay as they are. */
+/** Merges runs of small pieces; large ones are not copied. */
 function pack(pieces: readonly Uint8Array[]): Uint8Array[] {
   const result: Uint8Array[] = [];
   let run: Uint8Array[] = [];

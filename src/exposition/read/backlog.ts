@@ -1,20 +1,20 @@
-// Items that wait, each once, in the order in which they came.
+// A queue that holds each item at most once.
 
 export class Backlog<T> {
   readonly #items = new Set<T>();
-  /** One iterator for all calls of `next`: a new one would step over all that was taken before. */
+  /** One iterator for all calls of `next`: a new one would skip over every item removed before. */
   #rest: Iterator<T> | undefined;
 
   get size(): number {
     return this.#items.size;
   }
 
-  /** Adds an item to the end, unless it waits already. */
+  /** Adds an item to the end, unless it is queued already. */
   add(item: T): void {
     this.#items.add(item);
   }
 
-  /** Takes the first item away; undefined when none waits. */
+  /** Removes the first item; undefined if the queue is empty. */
   next(): T | undefined {
     this.#rest ??= this.#items.values();
     const next = this.#rest.next();

@@ -1,22 +1,22 @@
-// What the variable says that an operator singled out by its path.
+// The value of the variable that the operator chose by its path.
 import type { Frame, ManagedObject, Source, Variable } from '../../model.js';
 import { NamedVariable } from './named-variable.js';
 import { syncedWord } from './probe.js';
 import { exactOf, isFramed } from './slot-value.js';
 
-/** What a variable holds. */
+/** The value of a variable. */
 interface Reading {
   /**
-   * The value of a scalar, exact: all but f64 are bigints. The observations of a histogram or
-   * summary. 1 for a text.
+   * The exact value of a scalar: all but f64 are bigints. The count of a histogram or summary. 1
+   * for a text.
    */
   readonly value: number | bigint;
-  /** What a text says. */
+  /** The text of a string variable. */
   readonly text?: string;
 }
 
 export interface HighlightedValue extends Reading {
-  /** As it was configured. */
+  /** As configured. */
   readonly path: string;
 }
 
@@ -28,7 +28,9 @@ export class Highlight {
   readonly #bits = Buffer.alloc(8);
   readonly #word = Buffer.alloc(4);
 
-  /** @param path a full one, which begins with the root's id and a dot, or one from the root on */
+  /**
+   * @param path a full path, which begins with the root's id and a dot, or one relative to the root
+   */
   constructor(source: Source, root: ManagedObject, path: string) {
     this.#source = source;
     this.#path = path;
@@ -52,9 +54,9 @@ export class Highlight {
   }
 
   /**
-   * The value at this moment: the same object as before while nothing changed. Undefined while
-   * there is no such variable or it is not synced. A frame that cannot be copied whole keeps the
-   * last value that the same variable had.
+   * The current value: the same object as before while nothing changed. Undefined while the
+   * variable does not exist or is not synced. If a frame cannot be copied whole, the variable keeps
+   * its last value.
    */
   read(): HighlightedValue | undefined {
     const variable = this.#named.find();
@@ -67,7 +69,7 @@ export class Highlight {
     return value;
   }
 
-  /** A value counts when the word said so before and after it was copied (segment-format.md, 9). */
+  /** A value is valid if the word said so before and after the copy (segment-format.md, 9). */
   #readingOf(variable: Variable): Reading | undefined {
     if (!this.#isSynced(variable)) return undefined;
     const reading = isFramed(variable) ? this.#frameOf(variable) : this.#scalarOf(variable);

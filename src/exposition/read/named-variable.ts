@@ -1,4 +1,4 @@
-// The variable that a path names, in a tree where objects come and go.
+// Finds the variable at a path, in a tree where objects come and go.
 import { placeUnder } from '../../catalogue/match/placed-object.js';
 import type { ManagedObject, Variable } from '../../model.js';
 import { Ranking } from './ranking.js';
@@ -6,16 +6,16 @@ import { Ranking } from './ranking.js';
 /** An object whose id is a prefix of the path. */
 interface Owner {
   readonly object: ManagedObject;
-  /** What the path leaves for the name of the variable. */
+  /** The rest of the path, which is the name of the variable. */
   readonly name: string;
-  /** Its variables of that name, the later ones first. */
+  /** Its variables of that name, latest first. */
   readonly variables: Ranking<Variable>;
 }
 
 /**
  * Of the objects below the root, the one with the longest id that is a prefix of the path owns the
- * variable, and the rest of the path is the variable's name. It knows what it was told of: each
- * object before its variables, and whatever is removed.
+ * variable, and the rest of the path is the variable's name. Its caller reports each object before
+ * its variables, and everything that is removed.
  */
 export class NamedVariable {
   readonly #root: ManagedObject;
@@ -26,14 +26,16 @@ export class NamedVariable {
     (a, b) => a.name.length < b.name.length || (a.name === b.name && isNewer(a.object, b.object)),
   );
 
-  /** @param path a full one, which begins with the root's id and a dot, or one from the root on */
+  /**
+   * @param path a full path, which begins with the root's id and a dot, or one relative to the root
+   */
   constructor(root: ManagedObject, path: string) {
     this.#root = root;
     const prefix = `${root.name}.`;
     this.#place = path.startsWith(prefix) ? path.slice(prefix.length) : path;
   }
 
-  /** The variable, as far as the tree is known; undefined while there is none. */
+  /** The variable, as far as the tree was reported; undefined while there is none. */
   find(): Variable | undefined {
     return this.#ranked.first?.variables.first;
   }
@@ -62,13 +64,13 @@ export class NamedVariable {
     this.#owners.get(variable.object)?.variables.delete(variable);
   }
 
-  /** What the path leaves behind an object's id; undefined when the id is no prefix of it. */
+  /** The rest of the path after an object's id; undefined if the id is no prefix of it. */
   #nameBelow(object: ManagedObject): string | undefined {
     const prefix = `${placeUnder(this.#root, object).seedPath}.`;
     return this.#place.startsWith(prefix) ? this.#place.slice(prefix.length) : undefined;
   }
 }
 
-/** Of two variables of one name the later counts, and so of two objects of one id. */
+/** Of two variables with one name the later wins, and so of two objects with one id. */
 const isNewer = (item: { readonly id: number }, than: { readonly id: number }): boolean =>
   item.id > than.id;

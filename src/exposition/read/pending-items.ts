@@ -1,23 +1,23 @@
-// What a view has still to take in: what was removed, what was added, and the rest of its tree.
+// The work that a view has left: removed items, added items, and the rest of its tree.
 import type { ManagedObject, StructureChange, Variable } from '../../model.js';
 import { Backlog } from './backlog.js';
 import { TreeWalk } from './tree-walk.js';
 
 type Item = ManagedObject | Variable;
 
-/** Removals go first; that loses nothing, as what was added and is gone again is left out. */
+/** Removals go first; that loses nothing, since items added and removed again are skipped. */
 export class PendingItems {
   readonly #removed = new Backlog<Item>();
   readonly #added = new Backlog<Item>();
   readonly #walk: TreeWalk;
-  /** The object whose removal is under way, with all below it. */
+  /** The object that is being removed, with everything below it. */
   #leaving: TreeWalk | undefined;
 
   constructor(root: ManagedObject) {
     this.#walk = new TreeWalk(root, true);
   }
 
-  /** Changes and objects under way that wait, without the rest of the tree. */
+  /** Queued changes and the object being removed, without the rest of the tree. */
   get size(): number {
     return this.#added.size + this.#removed.size + (this.#leaving === undefined ? 0 : 1);
   }
@@ -37,13 +37,13 @@ export class PendingItems {
     else this.#removed.add(change.variable);
   }
 
-  /** Has an object removed, with all that is below it. */
+  /** Queues the removal of an object and everything below it. */
   remove(object: ManagedObject): void {
     this.#walk.leave(object);
     this.#removed.add(object);
   }
 
-  /** The next that is to be removed; an object comes after all that is below it. */
+  /** The next item to remove; an object comes after everything below it. */
   nextRemoved(): Item | undefined {
     for (;;) {
       const item = this.#leaving?.next();
@@ -55,7 +55,7 @@ export class PendingItems {
     }
   }
 
-  /** The next that was added, whether it is still there or not. */
+  /** The next added item, whether it still exists or not. */
   nextAdded(): Item | undefined {
     return this.#added.next();
   }
@@ -67,7 +67,7 @@ export class PendingItems {
     this.#walk.end();
   }
 
-  /** The next of what was there already; an object comes before all that is below it. */
+  /** The next item that existed from the start; an object comes before everything below it. */
   nextBound(): Item | undefined {
     return this.#walk.next();
   }

@@ -1,4 +1,4 @@
-// The text of a point in time, as management worlds write it, as Unix seconds.
+// Converts times that publishers write as text to Unix seconds.
 import { UtcOffsets } from './utc-offsets.js';
 
 /** A sign and digits after the clock or at the end, or the name of a zone that Date.parse knows. */
@@ -9,7 +9,7 @@ export class PointInTime {
   readonly #zone: string;
   #offsets: UtcOffsets | undefined;
 
-  /** @param zone of texts without an offset of their own: an IANA name, or '' for the process's */
+  /** @param zone of texts without an offset: an IANA name, or '' for the zone of the process */
   constructor(zone: string) {
     this.#zone = zone;
   }
@@ -18,7 +18,7 @@ export class PointInTime {
   unixSeconds(text: string): number | undefined {
     const trimmed = text.trim();
     if (/^\d{9,11}(\.\d+)?$/.test(trimmed)) return Number(trimmed);
-    // Only what names a year and a clock time: Date.parse takes "version-12" for a date.
+    // Only texts with a year and a clock time: Date.parse takes "version-12" for a date.
     if (!/\d{4}/.test(trimmed) || !/\d{1,2}:\d{2}/.test(trimmed)) return undefined;
     const milliseconds = this.#parse(trimmed);
     return Number.isNaN(milliseconds) ? undefined : milliseconds / 1000;

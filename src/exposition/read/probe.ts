@@ -1,39 +1,42 @@
-// Copies the values of one target into the kernel's memory, and tells what got or lost its value.
+// Copies the values of one target into the kernel's memory; reports items that get or lose one.
 import type { ManagedObject, SlotRef, Source, Variable } from '../../model.js';
 import type { Kernel } from '../kernel/kernel.js';
 import { Backlog } from './backlog.js';
 
-/** What a probe follows: an object (its state) or a variable (its value). */
+/** What a probe tracks: an object (its state) or a variable (its value). */
 export type Tracked = ManagedObject | Variable;
 
 export interface ProbeListener {
-  /** The item has a value now; told by `tellSynced`. */
+  /** The item has a value now; called by `reportSynced`. */
   synced(item: Tracked): void;
-  /** The item has no value any more; told by `tellUnsynced`. */
+  /** The item lost its value; called by `reportUnsynced`. */
   unsynced(item: Tracked): void;
-  /** The slot belongs to another by now, so that the item never has a value again; told by `tellUnsynced`. */
+  /**
+   * Another item owns the slot now, so this one never has a value again; called by
+   * `reportUnsynced`.
+   */
   gone(item: Tracked): void;
-  /** The slot of a watched item changed; told by `read`. */
+  /** The slot of a watched item changed; called by `read`. */
   changed(item: Tracked): void;
 }
 
-/** Slots a page: 4 KiB of values, 2 KiB of words. What is tracked is read by pages. */
+/** Slots per page: 4 KiB of values, 2 KiB of words. Tracked slots are read by pages. */
 const PAGE_SLOTS = 512;
 const VALUE_BYTES = PAGE_SLOTS * 8;
 const WORD_BYTES = PAGE_SLOTS * 4;
 const WATCH_BYTES = 16;
 
-/** Pages that lie together in the source and in memory, so that one copy reads them. */
+/** Pages that are contiguous in the source and in memory, so that one copy reads them. */
 interface Extent {
   readonly firstPage: number;
-  /** Pages that there is memory for, and how many of them, from the first on, hold tracked slots. */
+  /** Pages with memory, and how many of them, counted from the first, hold tracked slots. */
   room: number;
   used: number;
   readonly values: number;
   readonly words: number;
 }
 
-/** Pages of one extent that are read in one go. */
+/** Pages of one extent that one copy reads. */
 interface Span {
   readonly firstPage: number;
   pages: number;
@@ -41,7 +44,7 @@ interface Span {
   readonly words: number;
 }
 
-/** Memory of the kernel that is given back at the end. */
+/** Kernel memory, freed at the end. */
 interface Piece {
   readonly at: number;
   readonly bytes: number;
@@ -50,9 +53,9 @@ interface Piece {
 interface Entry {
   readonly item: Tracked;
   readonly incarnation: number;
-  /** What the listener was told last. */
+  /** What was last reported to the listener. */
   isSynced: boolean;
-  /** Whether its slot belongs to another by now, and whether the listener was told. */
+  /** Whether another item owns its slot now, and whether the listener knows. */
   isGone: boolean;
   isForgotten: boolean;
 }
@@ -65,18 +68,20 @@ export class Probe {
   readonly #extentOfPage = new Map<number, Extent>();
   readonly #pieces: Piece[] = [];
   readonly #entries = new Map<number, Entry>();
-  /** Slots that were tracked since the last read: their words may be in memory already. */
+  /** Slots tracked since the last read: their words may be in memory already. */
   #fresh: number[] = [];
   #tracked = 0;
-  /** Slots whose words moved while their values were copied: they count after the next copy. */
+  /**
+   * Slots whose words changed while their values were copied: they are valid after the next copy.
+   */
   #late: ReadonlySet<number> = new Set();
-  /** Slots whose items got or lost their values, as the listener has still to be told. */
+  /** Slots whose items got or lost their values, not yet reported to the listener. */
   readonly #got = new Backlog<number>();
   readonly #lost = new Backlog<number>();
   #watches: { at: number; capacity: number };
   readonly #watched: Tracked[] = [];
   readonly #watchOf = new Map<Tracked, number>();
-  /** Watched items to be told of at the next read, whatever their slots say. */
+  /** Watched items to report at the next read, whether their slots change or not. */
   readonly #again = new Set<Tracked>();
   #scratch = 0;
   #scratchBytes = 0;
@@ -94,7 +99,7 @@ export class Probe {
     return this.#bytesRead;
   }
 
-  /** Follows an item; the listener hears of its value at the next read. */
+  /** Tracks an item; the next read reports its value to the listener. */
   track(item: Tracked): void {
     const { slot, incarnation } = item;
     this.#cover(slot);
@@ -114,12 +119,12 @@ export class Probe {
     return this.#tracked;
   }
 
-  /** Stops following an item. The listener is not told. */
+  /** Stops tracking an item, without a report. */
   untrack(item: Tracked): void {
     if (this.#entries.get(item.slot)?.item === item) this.#entries.delete(item.slot);
   }
 
-  /** The item that is tracked at a slot now. */
+  /** The item tracked at a slot now. */
   trackedAt(slot: number): Tracked | undefined {
     return this.#entries.get(slot)?.item;
   }
@@ -133,7 +138,7 @@ export class Probe {
     return entry?.item === item && entry.isSynced;
   }
 
-  /** Whether the listener was told that an item is gone, which it still tracks. */
+  /** True if a tracked item was reported as gone. */
   isForgotten(item: Tracked): boolean {
     const entry = this.#entries.get(item.slot);
     return entry?.item === item && entry.isForgotten;
@@ -145,7 +150,10 @@ export class Probe {
     return extent.values + (slot - extent.firstPage * PAGE_SLOTS) * 8;
   }
 
-  /** The copied bits of a slot, tracked or not, if its page is read and its word says that it holds. */
+  /**
+   * The copied bits of a slot, tracked or not, if its page is read and its word says that it has a
+   * value.
+   */
   bits({ slot, incarnation }: SlotRef): bigint | undefined {
     const extent = this.#extentOfPage.get(Math.floor(slot / PAGE_SLOTS));
     if (extent === undefined) return undefined;
@@ -155,7 +163,7 @@ export class Probe {
       : undefined;
   }
 
-  /** Tells the listener from now on whenever the item's slot changes. */
+  /** Reports every change of the item's slot from now on. */
   watch(item: Tracked): void {
     if (this.#watchOf.has(item)) return;
     if (this.#watched.length === this.#watches.capacity) this.#growWatches();
@@ -178,42 +186,44 @@ export class Probe {
     this.#again.add(item);
   }
 
-  /** Whether the listener has still to be told of a value that an item got or lost. */
-  get hasNews(): boolean {
+  /** True while a value that an item got or lost is not yet reported. */
+  get hasUnreported(): boolean {
     return this.#got.size > 0 || this.#lost.size > 0;
   }
 
-  /** Whether it has still to be told of a value that an item lost: its lines show what is not its own. */
+  /**
+   * True while a lost value is not yet reported: the item's lines show a value that is not its own.
+   */
   get hasLosses(): boolean {
     return this.#lost.size > 0;
   }
 
   /**
-   * Copies what is tracked, notes what got or lost its value, and tells of what is watched. A value
-   * counts when the word of its slot was the expected one both before and after it was copied
-   * (docs/segment-format.md, section 9).
-   * @returns whether any value differs from the last copy
+   * Copies the tracked slots, notes which items got or lost a value, and reports changes of watched
+   * ones. A value is valid if the word of its slot was the expected one both before and after the
+   * copy (docs/segment-format.md, section 9).
+   * @returns true if any value differs from the last copy
    */
   read(): boolean {
     this.#forgetSeen();
     const all = this.#extents.map(({ used, ...extent }): Span => ({ ...extent, pages: used }));
     const isChanged = this.#copy(all);
-    return this.#tellChanges() > 0 || isChanged;
+    return this.#reportChanges() > 0 || isChanged;
   }
 
-  /** The same for those pages only that hold something tracked since the last copy; tells nothing. */
+  /** The same only for pages with slots tracked since the last copy; reports nothing. */
   readFresh(): boolean {
     return this.#copy(this.#spansOf(this.#fresh));
   }
 
-  /** Tells the listener of the next item that got its value; false when there is none. */
-  tellSynced(): boolean {
-    return this.#tellNext(this.#got);
+  /** Reports the next item that got its value; false if there is none. */
+  reportSynced(): boolean {
+    return this.#reportNext(this.#got);
   }
 
-  /** Tells the listener of the next item that lost its value; false when there is none. */
-  tellUnsynced(): boolean {
-    return this.#tellNext(this.#lost);
+  /** Reports the next item that lost its value; false if there is none. */
+  reportUnsynced(): boolean {
+    return this.#reportNext(this.#lost);
   }
 
   #copy(spans: readonly Span[]): boolean {
@@ -225,14 +235,14 @@ export class Probe {
       this.#readWords(span, moved);
     }
     const fresh = this.#fresh;
-    // What moved again keeps waiting: its value is older than its word.
+    // Slots that changed again keep waiting: their values are older than their words.
     this.#fresh = this.#copyAgain(moved);
     this.#late = new Set(this.#fresh);
     for (const slots of [moved, fresh, this.#fresh]) for (const slot of slots) this.#note(slot);
     return steps > 0 || moved.length > 0 || fresh.length > 0;
   }
 
-  /** Copies the values whose words moved once more, since they may be older than those words. */
+  /** Copies the values whose words changed again, since they may be older than those words. */
   #copyAgain(moved: readonly number[]): number[] {
     const late: number[] = [];
     for (const span of this.#spansOf(moved)) {
@@ -242,13 +252,13 @@ export class Probe {
     return late;
   }
 
-  /** The pages of these slots; those that lie together are read together. */
+  /** The pages of these slots; contiguous pages are read together. */
   #spansOf(slots: readonly number[]): Span[] {
     const pages = new Set<number>();
     let newest = -1;
     for (const slot of slots) {
       const page = Math.floor(slot / PAGE_SLOTS);
-      // Mostly the next slot is of the same page: a set is asked for others only.
+      // Mostly the next slot is on the same page: look up the set for others only.
       if (page !== newest) pages.add((newest = page));
     }
     const spans: Span[] = [];
@@ -286,12 +296,12 @@ export class Probe {
     const known = this.#extentOfPage.get(page);
     if (known !== undefined) {
       const pages = page - known.firstPage;
-      // Pages between that hold nothing tracked are not read for those that do.
+      // Pages between them without tracked slots are not read.
       if (pages > known.used) return this.#split(known, pages);
       known.used = Math.max(known.used, pages + 1);
       return known;
     }
-    // Slots are tracked mostly in order: an extent that follows on reserves twice as much.
+    // Slots are tracked mostly in order: an extent that continues another reserves twice as much.
     const before = this.#extentOfPage.get(page - 1);
     const wanted = before === undefined ? 1 : before.room * 2;
     let room = 1;
@@ -301,7 +311,7 @@ export class Probe {
     return this.#addExtent({ firstPage: page, room, used: 1, values, words });
   }
 
-  /** Makes an extent of what an extent has room for after its first pages. */
+  /** Splits an extent: the pages after its first ones become another. */
   #split(extent: Extent, pages: number): Extent {
     const room = extent.room - pages;
     extent.room = pages;
@@ -337,7 +347,7 @@ export class Probe {
       this.#kernel.window(scratch, bytes),
     );
     this.#bytesRead += read * 8;
-    // What the source has no more stays as it was.
+    // Bytes that the source no longer has keep their last values.
     return this.#kernel.run.absorb(values, scratch, read * 8);
   }
 
@@ -360,16 +370,16 @@ export class Probe {
     if (entry === undefined) return;
     if (this.#isLive(entry) !== entry.isSynced) (entry.isSynced ? this.#lost : this.#got).add(slot);
     if (!this.#hasMovedOn(entry)) return;
-    // Decided now, since a copy is never newer than the item that is tracked at its slot later.
+    // Decided now, since a copy must not count for an item tracked at the slot later.
     entry.isGone = true;
     this.#lost.add(slot);
   }
 
-  #tellNext(backlog: Backlog<number>): boolean {
+  #reportNext(backlog: Backlog<number>): boolean {
     const slot = backlog.next();
     if (slot === undefined) return false;
     const entry = this.#entries.get(slot);
-    // It may belong to another item by now, or have moved back since.
+    // Another item may own it now, or it changed back since.
     if (entry === undefined) return true;
     if (this.#isLive(entry) !== entry.isSynced) {
       entry.isSynced = !entry.isSynced;
@@ -383,12 +393,12 @@ export class Probe {
     return true;
   }
 
-  /** Whether the copy of an item's slot is a value of its own. */
+  /** True if the copy of an item's slot is the item's own value. */
   #isLive({ item: { slot }, incarnation }: Entry): boolean {
     return !this.#late.has(slot) && this.#wordAt(slot) === syncedWord(incarnation);
   }
 
-  /** Whether a slot was given away again. A publisher stores the word before the record that needs it. */
+  /** True if a slot was reused. A publisher stores the word before the record that needs it. */
   #hasMovedOn({ item: { slot }, incarnation }: Entry): boolean {
     const word = this.#wordAt(slot);
     return word > 1 && word >>> 1 !== incarnation;
@@ -401,19 +411,19 @@ export class Probe {
     return this.#kernel.u32[(extent.words >>> 2) + slot - extent.firstPage * PAGE_SLOTS] ?? 0;
   }
 
-  #tellChanges(): number {
+  #reportChanges(): number {
     const watches = this.#watched.length;
     if (watches === 0) return 0;
     const out = this.#scratchOf(watches * 4);
     const found = this.#kernel.run.changedWatches(this.#watches.at, watches, out);
     const changed = Array.from({ length: found }, (_, i) => this.#kernel.u32[(out >>> 2) + i] ?? 0);
-    // Listeners may watch and unwatch meanwhile, so the items are looked up first.
+    // Listeners may watch and unwatch during the reports, so look up the items first.
     const affected = changed.map((index) => this.#watched[index]);
     for (const item of affected) {
       const entry = item && this.#entries.get(item.slot);
       if (entry === undefined || entry.item !== item) continue;
       if (this.#isLive(entry)) this.#listener.changed(entry.item);
-      // A loss that is still to be told: should the value be back by then, it is told of at last.
+      // A loss not yet reported: if the value is back by then, its change is still reported.
       else if (entry.isSynced) this.#again.add(entry.item);
     }
     return found;
@@ -428,7 +438,7 @@ export class Probe {
     this.#kernel.u64[(at >>> 3) + 1] = this.#kernel.u64[address >>> 3] ?? 0n;
   }
 
-  /** Moves a watch with its last bits: a change that was not told yet is still told. */
+  /** Moves a watch with its last bits: a change not yet reported still is. */
   #moveWatch(from: number, to: number, item: Tracked): void {
     const { at } = this.#watches;
     this.#watched[to] = item;

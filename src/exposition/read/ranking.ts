@@ -1,6 +1,8 @@
-// Items by rank, of which the first is wanted, whatever is added and taken away.
+// Finds the first item by rank while items are added and removed.
 
-/** A binary heap that knows where each item stands: every call takes a logarithmic number of steps. */
+/**
+ * A binary heap that knows the index of each item: every call takes a logarithmic number of steps.
+ */
 export class Ranking<T> {
   readonly #isBefore: (a: T, b: T) => boolean;
   readonly #heap: T[] = [];
@@ -29,7 +31,7 @@ export class Ranking<T> {
     if (last !== item) this.#sink(last, this.#rise(last, index));
   }
 
-  /** Puts an item at an index, or above it where it ranks; returns where. */
+  /** Puts an item at an index, or above it by its rank; returns the final index. */
   #rise(item: T, from: number): number {
     let index = from;
     while (index > 0) {

@@ -1,13 +1,13 @@
-// What the bits of a variable's slot mean.
+// Decodes the bits of a variable's slot.
 import type { Variable } from '../../model.js';
 import type { OpKind } from '../kernel/kernel.js';
 import { numberText } from '../text/number-text.js';
 
-/** Whether the value is a frame, and the slot only counts its updates. */
+/** True if the value is a frame, and the slot only counts its updates. */
 export const isFramed = ({ type }: Variable): boolean =>
   type === 'string' || type === 'histogram' || type === 'summary';
 
-/** How the kernel renders the variable; undefined when it is no number. */
+/** How the kernel renders the variable; undefined if it is not a number. */
 export function opKindOf({ type }: Variable, wrap32: boolean): OpKind | undefined {
   if (type === 'i64') return wrap32 ? 'wrapped' : 'i64';
   return type === 'u64' || type === 'f64' || type === 'bool' ? type : undefined;

@@ -3,19 +3,21 @@ import type { ManagedObject, Variable } from '../../model.js';
 
 interface Level {
   readonly object: ManagedObject;
-  /** Live iterators: what is removed before its turn is not met, what is added is. */
+  /** Live iterators: items removed before they are reached are skipped, added ones are visited. */
   readonly variables: Iterator<Variable>;
   readonly children: Iterator<ManagedObject>;
 }
 
-/** Meets an object, its variables and all below it. No step depends on the size of the tree. */
+/**
+ * Visits an object, its variables and everything below it. No step depends on the size of the tree.
+ */
 export class TreeWalk {
   readonly #objectsFirst: boolean;
   readonly #levels: Level[] = [];
-  /** The object that was entered last and has still to be met. */
+  /** The object that was entered last and is not yet visited. */
   #entered: ManagedObject | undefined;
 
-  /** @param objectsFirst whether an object comes before all that is below it, or after it */
+  /** @param objectsFirst true to visit an object before everything below it, false for after */
   constructor(top: ManagedObject, objectsFirst: boolean) {
     this.#objectsFirst = objectsFirst;
     this.#enter(top);
@@ -43,7 +45,7 @@ export class TreeWalk {
     return undefined;
   }
 
-  /** Leaves out what is left of an object that was removed. */
+  /** Skips the rest of an object that was removed. */
   leave(object: ManagedObject): void {
     const at = this.#levels.findIndex((level) => level.object === object);
     if (at >= 0) this.#cut(at);

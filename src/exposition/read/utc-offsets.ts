@@ -1,8 +1,8 @@
-// How far the clocks of one time zone are from UTC, and which moment they mean.
+// The offsets of one time zone from UTC, and the moment that a local time means.
 
-/** Longer than between a moment and any clock's reading of it, far shorter than a season. */
+/** Longer than any offset from UTC, far shorter than the time between two clock changes. */
 const DAY_MS = 86_400_000;
-/** A day less than a Date can hold. */
+/** A day less than the range of Date. */
 const MAX_MS = 8.64e15 - DAY_MS;
 
 export class UtcOffsets {
@@ -23,9 +23,9 @@ export class UtcOffsets {
   }
 
   /**
-   * The moment at which the clocks show `wall`, both in milliseconds, `wall` as if it were UTC. Of
-   * two such moments the first; where clocks were put forward past it, as they stood before. So
-   * JavaScript itself reads local times. NaN beyond what a Date can hold.
+   * The moment at which local clocks show `wall`, both in milliseconds, `wall` as if it were UTC.
+   * Of two such moments the first; for a time that the clocks skipped, by the offset before.
+   * JavaScript reads local times the same way. NaN beyond the range of Date.
    */
   utcOf(wall: number): number {
     if (!(Math.abs(wall) <= MAX_MS)) return NaN;

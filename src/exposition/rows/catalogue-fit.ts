@@ -5,11 +5,11 @@ import type { Variable } from '../../model.js';
 import { UnreadVariables } from './unread-variables.js';
 import type { UnreadVariable } from './unread-variables.js';
 
-/** A row that reads a variable which nobody has, or which has a type that it cannot show. */
+/** A row that reads a variable that no object has, or whose type it cannot show. */
 export interface Misfit {
   readonly row: Row;
   readonly variable: string;
-  /** Undefined for a variable that nobody has. */
+  /** Undefined for a variable that no object has. */
   readonly type?: string;
 }
 
@@ -29,18 +29,18 @@ interface ReadingFit {
 }
 
 /**
- * Counts as objects and variables come and go. Only rows count whose class is there: a row for
+ * Counts as objects and variables come and go. Only rows whose class exists count: a row for
  * objects that a target does not have is no mistake.
  */
 export class CatalogueFit {
-  /** Rules with the number of objects that they are for. */
+  /** Rules with the number of their objects. */
   readonly #objects = new Map<RuleSet, number>();
   readonly #readings = new Map<Reading, ReadingFit>();
   readonly #unread = new UnreadVariables();
   #rowsWithoutVariable = 0;
   #rowsOfWrongType = 0;
 
-  /** Rows of which some variable is in no object that they are for. */
+  /** Rows with a variable that none of their objects has. */
   get rowsWithoutVariable(): number {
     return this.#rowsWithoutVariable;
   }
@@ -50,12 +50,12 @@ export class CatalogueFit {
     return this.#rowsOfWrongType;
   }
 
-  /** Variables that no row reads, of objects that some row is for. */
+  /** Variables that no row reads, in objects that some row reads. */
   get variablesWithoutRow(): number {
     return this.#unread.count;
   }
 
-  /** The rows that the numbers speak of, by name; a walk through the rows. */
+  /** The rows that the numbers count, by name; iterates over all rows. */
   get misfits(): readonly Misfit[] {
     return [...this.#readings].flatMap(([{ variable }, { row, found, mistyped }]) => [
       ...(found === 0 ? [{ row, variable }] : []),
@@ -68,7 +68,7 @@ export class CatalogueFit {
     return this.#unread.names;
   }
 
-  /** An object came that these rules are for. */
+  /** An object that these rules apply to was added. */
   addObject(set: RuleSet): void {
     const objects = this.#objects.get(set) ?? 0;
     this.#objects.set(set, objects + 1);
@@ -81,7 +81,7 @@ export class CatalogueFit {
     }
   }
 
-  /** An object went, after all its variables. */
+  /** An object was removed, after all its variables. */
   removeObject(set: RuleSet): void {
     const objects = this.#objects.get(set) ?? 0;
     if (objects > 1) {
@@ -95,7 +95,7 @@ export class CatalogueFit {
     }
   }
 
-  /** A variable came, or counts for its name again, and these are the rows that read it. */
+  /** A variable was added, or owns its name again; `uses` are the rows that read it. */
   addVariable(variable: Variable, uses: readonly RowUse[]): void {
     if (uses.length === 0) this.#unread.add(variable);
     for (const { reading } of uses) {
@@ -108,7 +108,7 @@ export class CatalogueFit {
     }
   }
 
-  /** Takes back `addVariable`. */
+  /** Undoes `addVariable`. */
   removeVariable(variable: Variable, uses: readonly RowUse[]): void {
     if (uses.length === 0) this.#unread.remove(variable);
     for (const { reading } of uses) {

@@ -1,4 +1,4 @@
-// One histogram or summary, over derived values that are kept in the kernel's memory.
+// One histogram or summary, with derived values in the kernel's memory.
 import { convert } from '../../catalogue/conversion.js';
 import type { Conversion } from '../../catalogue/conversion.js';
 import type { Series, Shape } from '../../catalogue/stage.js';
@@ -23,7 +23,7 @@ export class Distribution {
     this.#at = kernel.arena.take((this.#steps + 2) * 8);
     const first = this.#at >>> 3;
     kernel.u64.fill(0n, first, first + this.#steps + 2);
-    // Quantiles of nothing are not a number; buckets of nothing are zero.
+    // Without observations, quantiles are NaN and buckets are zero.
     if (shape.type === 'summary') kernel.f64.fill(NaN, first, first + this.#steps);
   }
 
@@ -45,13 +45,13 @@ export class Distribution {
     ];
   }
 
-  /** Takes a published value of its type; others change nothing. */
+  /** Sets a published value of its type; ignores others. */
   setFrame(frame: Frame): void {
     if (frame.type === 'histogram') this.setHistogram(frame.counts, frame.sum);
     else if (frame.type === 'summary') this.setSummary(frame.count, frame.sum, frame.values);
   }
 
-  /** Takes counts a bucket, not cumulative, and the sum before conversion. */
+  /** Sets the count of each bucket, not cumulative, and the sum before conversion. */
   setHistogram(counts: ArrayLike<bigint>, sum: number): void {
     const { u64, f64 } = this.#kernel;
     const at = this.#at >>> 3;
@@ -64,7 +64,7 @@ export class Distribution {
     u64[at + this.#steps + 1] = total;
   }
 
-  /** Takes the values of the quantiles and the sum before conversion. */
+  /** Sets the values of the quantiles and the sum before conversion. */
   setSummary(count: bigint, sum: number, values: ArrayLike<number>): void {
     const { u64, f64 } = this.#kernel;
     const at = this.#at >>> 3;

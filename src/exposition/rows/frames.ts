@@ -1,4 +1,4 @@
-// The framed values that rows show, and the distributions made of them.
+// The framed values that rows show, and their distributions.
 import type { Row } from '../../catalogue/row.js';
 import type { Frame, Source, Variable } from '../../model.js';
 import type { Probe } from '../read/probe.js';
@@ -21,7 +21,10 @@ export class Frames {
     return this.#stale;
   }
 
-  /** Copies a frame; false when there is none yet. A restless one keeps its last good value. */
+  /**
+   * Copies a frame; false when there is none yet. One that keeps changing keeps its last good
+   * value.
+   */
   take(variable: Variable): boolean {
     const frame = this.#source.readFrame(variable);
     if (frame === undefined) {
@@ -37,7 +40,7 @@ export class Frames {
     return this.#frames.get(variable);
   }
 
-  /** The distribution that a row shows of a variable, if it does already. */
+  /** The distribution of a row and variable, if it exists. */
   shown(variable: Variable, row: Row): Distribution | undefined {
     return this.#distributions.get(variable)?.get(row);
   }

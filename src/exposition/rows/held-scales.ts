@@ -6,7 +6,7 @@ import type { Scales } from '../kernel/scales.js';
 
 export class HeldScales {
   readonly #scales: Scales;
-  /** What the kernel gave for each conversion of the catalogue. */
+  /** The kernel's result for each conversion of the catalogue. */
   readonly #held = new Map<Conversion, number>();
 
   constructor(scales: Scales) {

@@ -1,4 +1,4 @@
-// Turns the tracked objects and variables of one target into series, as catalogue rows say.
+// Turns the tracked objects and variables of one target into series, by catalogue rows.
 import type { Catalogue } from '../../catalogue/catalogue.js';
 import type { Rules } from '../../catalogue/match/rules.js';
 import { OBJECT_STATES } from '../../model.js';
@@ -27,7 +27,7 @@ export interface BuilderParts {
   /** Both undefined for an application without a catalogue. */
   readonly catalogue: Catalogue | undefined;
   readonly rules: Rules | undefined;
-  /** Of the texts of points in time: an IANA name, or '' for the process's own. */
+  /** The time zone of times written as text: an IANA name, or '' for that of the process. */
   readonly timeZone: string;
 }
 
@@ -77,10 +77,10 @@ export class MetricBuilder {
     this.#uses.unbind(object);
   }
 
-  /** Of two variables of one name the later counts. */
+  /** Of two variables with one name the later wins. */
   addVariable(variable: Variable): void {
     const other = this.#uses.current(variable.object, variable.name);
-    // A subtree is bound in slices, so that a later one may have come first.
+    // A subtree is bound in slices, so the later one may be bound first.
     if (other !== undefined && other.id < variable.id) this.#hide(other);
     this.#uses.add(variable);
   }
@@ -122,7 +122,7 @@ export class MetricBuilder {
     this.#hide(variable);
   }
 
-  /** A variable that is watched was updated: some of its series are made anew. */
+  /** A watched variable was updated: rebuilds some of its series. */
   variableChanged(variable: Variable): void {
     if (!this.#probe.isSynced(variable)) return;
     if (isFramed(variable) && !this.#frames.take(variable)) return;
@@ -144,7 +144,9 @@ export class MetricBuilder {
     this.#lines.set(use, owner, shown, row.linesOf(variable));
   }
 
-  /** Takes away what needs the variable; a row of several shows what is left of it. */
+  /**
+   * Removes the series that need the variable; a row of several variables keeps its other series.
+   */
   #hide(variable: Variable): void {
     for (const use of this.#uses.of(variable))
       if (isShared(use)) this.#show(use, variable, true);
@@ -157,5 +159,5 @@ export class MetricBuilder {
 
 const isDerived = ({ row }: Use): boolean => row.isDerived;
 
-/** Whether the row's series come from several variables of one object. */
+/** True if the row's series come from several variables of one object. */
 const isShared = ({ row }: Use): boolean => row.reads.length > 1;

@@ -1,8 +1,8 @@
-// Variables of one object and name of which a later one counts: the last of them is next.
+// Variables that a later one of the same object and name hides: the last of them is next.
 import type { Variable } from '../../model.js';
 
 export class Namesakes {
-  /** By id; those that are gone are taken out now and then. */
+  /** By id; removed ones are cleaned up now and then. */
   #sorted: Variable[] = [];
   readonly #there = new Set<Variable>();
 
@@ -21,7 +21,7 @@ export class Namesakes {
       this.#sorted = this.#sorted.filter((each) => this.#there.has(each));
   }
 
-  /** Takes out the last one; undefined when none is left. */
+  /** Removes the last one; undefined if none is left. */
   takeLast(): Variable | undefined {
     for (;;) {
       const last = this.#sorted.pop();
@@ -29,7 +29,7 @@ export class Namesakes {
     }
   }
 
-  /** Mostly the end: variables come in the order of their ids. */
+  /** Mostly the end: variables arrive in the order of their ids. */
   #placeOf({ id }: Variable): number {
     let low = 0;
     let high = this.#sorted.length;

@@ -1,4 +1,4 @@
-// What a target observes: the values that some of its variables take, each an observation.
+// The observed variables of a target: each of their values is an observation.
 import type { Conversion } from '../../catalogue/conversion.js';
 import type { Shape, Shown } from '../../catalogue/stage.js';
 import type { Variable } from '../../model.js';
@@ -24,7 +24,7 @@ export class Observations {
     return this.#observed.size === 0;
   }
 
-  /** Observes a variable from now on; the series that show it. */
+  /** Observes a variable from now on; returns the series that show it. */
   show(variable: Variable, shape: Shape, conversion: Conversion, series: string): Shown {
     const all = this.#observed.get(variable) ?? [];
     const key = observedKey(shape, conversion, series);
@@ -40,7 +40,7 @@ export class Observations {
     this.#observed.delete(variable);
   }
 
-  /** Counts the present values as observations; false when none is new. */
+  /** Counts the current values as observations; false if none is new. */
   observe(): boolean {
     let hasCounted = false;
     for (const [variable, all] of this.#observed) {
@@ -52,14 +52,14 @@ export class Observations {
     return hasCounted;
   }
 
-  /** What was observed so far, for a successor. */
+  /** The observations so far, for a successor. */
   get content(): ObservedContent[] {
     return [...this.#observed].flatMap(([variable, all]) =>
       all.map((observed) => ({ key: keyOf(variable, observed), ...observed.content })),
     );
   }
 
-  /** Goes on with what a predecessor observed, where the same is observed here, now or later. */
+  /** Continues the observations of a predecessor for what is observed here too, now or later. */
   adopt(contents: readonly ObservedContent[]): void {
     for (const content of contents) this.#inherited.set(content.key, content);
     for (const [variable, all] of this.#observed)
@@ -80,5 +80,5 @@ export class Observations {
   }
 }
 
-/** Tells what is observed apart, in any target over the same generation. */
+/** Identifies an observed series in any target over the same generation. */
 const keyOf = ({ id }: Variable, { key }: Observed): string => `${id} ${key}`;

@@ -8,9 +8,9 @@ import type { Kernel } from '../kernel/kernel.js';
 import { SampleWindow } from '../sample-window.js';
 import type { WindowContent } from '../sample-window.js';
 
-/** What was observed so far, as plain data. */
+/** The observations so far, as plain data. */
 export interface ObservedContent {
-  /** Of which variable, for which series. */
+  /** Identifies the variable and series. */
   readonly key: string;
   readonly counts: BigUint64Array;
   readonly count: bigint;
@@ -32,7 +32,7 @@ export class Observed {
   #sum = 0;
   #lastBits: bigint | undefined;
 
-  /** @param series name and labels, as they stand in the text */
+  /** @param series name and labels, as in the exposition text */
   constructor(kernel: Kernel, shape: Shape, conversion: Conversion, series: string) {
     this.#shape = shape;
     this.#conversion = conversion;
@@ -41,7 +41,7 @@ export class Observed {
     this.distribution = new Distribution(kernel, shape, UNCHANGED);
   }
 
-  /** What was observed so far, but for the key. */
+  /** The observations so far, without the key. */
   get content(): Omit<ObservedContent, 'key'> {
     const counts = this.#counts.slice();
     const { count, sum, lastBits } = {
@@ -52,7 +52,7 @@ export class Observed {
     return { counts, count, sum, lastBits, window: this.#window.content };
   }
 
-  /** Goes on where another ended that observed the same. */
+  /** Continues where another one, with the same key, ended. */
   set content({ counts, count, sum, lastBits, window }: Omit<ObservedContent, 'key'>) {
     if (counts.length !== this.#counts.length) return;
     this.#counts.set(counts);
@@ -61,7 +61,7 @@ export class Observed {
     this.#show();
   }
 
-  /** Counts a value if its bits differ from those that were counted last; whether it did. */
+  /** Counts a value if its bits differ from the last counted ones; true if it did. */
   observe(bits: bigint, raw: number): boolean {
     if (bits === this.#lastBits) return false;
     this.#lastBits = bits;
@@ -89,7 +89,7 @@ export class Observed {
   }
 }
 
-/** Tells series with their steps and unit from all others of the variable. */
+/** Identifies a series, with its steps and unit, among all of the variable. */
 export function observedKey(
   shape: Shape,
   { multiply, divide }: Conversion,

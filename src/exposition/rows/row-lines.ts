@@ -1,4 +1,4 @@
-// Puts the series of rows into the text, each row's at a place of its own.
+// Puts the series of rows into the text, each row's under a key of its own.
 import type { Catalogue } from '../../catalogue/catalogue.js';
 import { MAX_LINES_A_ROW } from '../../catalogue/row.js';
 import type { Row } from '../../catalogue/row.js';
@@ -14,7 +14,7 @@ export class RowLines {
   readonly #rankOf = new Map<string, number>();
   readonly #firstSubOf = new Map<Row, number>();
 
-  /** @param catalogue says in what order families and rows stand; undefined for none */
+  /** @param catalogue defines the order of families and rows; undefined for none */
   constructor(register: SeriesRegister, catalogue: Catalogue | undefined) {
     this.#register = register;
     const { classes = [], families = new Map() } = catalogue ?? {};
@@ -25,8 +25,8 @@ export class RowLines {
   }
 
   /**
-   * Makes these the series that a row has of one owner, an object or a variable.
-   * @param room how many it may have had before
+   * Replaces the series of a row and owner, an object or a variable.
+   * @param room the most series that it had before
    */
   set({ row, labels }: Use, owner: number, series: readonly Series[], room: number): void {
     const { family } = row;
@@ -41,7 +41,7 @@ export class RowLines {
       this.#register.remove(family.name, { owner, sub: first + index });
   }
 
-  /** All or none: half a histogram is no use to anyone. */
+  /** All or none: half a histogram is useless. */
   #fitting(series: readonly Series[]): readonly Series[] {
     if (series.length <= MAX_LINES_A_ROW) return series;
     this.#register.omit(series.length);

@@ -31,7 +31,7 @@ export class RowStage implements Stage {
   readonly #parts: StageParts;
   readonly #use: Use;
   readonly variable: Variable;
-  /** Whether its variable is about to lose its value. */
+  /** True while its variable is losing its value. */
   readonly #isLeaving: boolean;
 
   constructor(parts: StageParts, use: Use, variable: Variable, isLeaving = false) {

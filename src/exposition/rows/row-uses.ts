@@ -15,25 +15,25 @@ export interface Use {
   readonly labels: string;
 }
 
-/** What an object's rows need to know of it. */
+/** What the rows of an object need to know about it. */
 interface Bound {
-  /** The rows of each class that reads it, with the text of the labels that its path gave. */
+  /** The rows of each class that reads it, with the text of the labels from its path. */
   readonly rules: readonly { readonly set: RuleSet; readonly labels: string }[];
-  /** The rows that are for objects below it. */
+  /** The rows for objects below it. */
   readonly below: readonly RuleSet[];
   readonly states: readonly Use[];
   /** The label of series without a catalogue: its seed path, or `@root`. */
   readonly label: string;
-  /** The variable that counts for each name: the later one. */
+  /** The variable of each name; of several, the latest. */
   readonly variables: Map<string, Variable>;
-  /** The earlier ones, for the few names that several have. */
+  /** The earlier ones, for the few names that several variables have. */
   readonly earlier: Map<string, Namesakes>;
 }
 
 const NO_USES: readonly Use[] = [];
 
 export class RowUses {
-  /** How well the rules fit the objects that are bound, and their variables. */
+  /** How well the rules fit the bound objects and their variables. */
   readonly fit = new CatalogueFit();
   readonly #root: ManagedObject;
   readonly #rules: Rules | undefined;
@@ -77,12 +77,12 @@ export class RowUses {
     return this.#bound.get(object)?.states ?? NO_USES;
   }
 
-  /** The variable that counts for a name. */
+  /** The variable of a name; of several, the latest. */
   current(object: ManagedObject, name: string): Variable | undefined {
     return this.#bound.get(object)?.variables.get(name);
   }
 
-  /** Takes in a variable: of several of one name the latest counts. */
+  /** Adds a variable; of several with one name the latest wins. */
   add(variable: Variable): void {
     const bound = this.#bound.get(variable.object);
     if (bound === undefined) return;
@@ -99,7 +99,7 @@ export class RowUses {
     this.#enter(bound, variable);
   }
 
-  /** Lets a variable go; returns the earlier one that counts for its name from now on. */
+  /** Removes a variable; returns the earlier one that owns its name from now on. */
   remove(variable: Variable): Variable | undefined {
     const bound = this.#bound.get(variable.object);
     if (bound === undefined) return undefined;
@@ -115,7 +115,7 @@ export class RowUses {
     return next;
   }
 
-  /** The rows that read a variable; none for one that does not count for its name. */
+  /** The rows that read a variable; none if a later variable owns its name. */
   of(variable: Variable): readonly Use[] {
     const bound = this.#bound.get(variable.object);
     if (bound?.variables.get(variable.name) !== variable) return NO_USES;
@@ -135,7 +135,7 @@ export class RowUses {
     this.#bound.clear();
   }
 
-  /** From now on this variable counts for its name. */
+  /** This variable owns its name from now on. */
   #enter(bound: Bound, variable: Variable): void {
     bound.variables.set(variable.name, variable);
     if (bound.rules.length > 0) this.fit.addVariable(variable, readersOf(bound, variable));
@@ -157,7 +157,7 @@ export class RowUses {
   }
 }
 
-/** The rows that are for something where the object is there. */
+/** The rows that apply while the object exists. */
 const setsOf = ({ rules, below }: Pick<Bound, 'rules' | 'below'>): readonly RuleSet[] => [
   ...rules.map(({ set }) => set),
   ...below,

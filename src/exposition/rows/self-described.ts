@@ -1,4 +1,4 @@
-// Rows for an application without a catalogue: what its publisher says of each variable.
+// Rows for an application without a catalogue, from what its publisher declares.
 import { UNCHANGED } from '../../catalogue/conversion.js';
 import { distributionRow } from '../../catalogue/kinds/distribution.js';
 import { infoRow } from '../../catalogue/kinds/info.js';
@@ -7,22 +7,22 @@ import { metricNamePart } from '../../catalogue/names.js';
 import type { Row } from '../../catalogue/row.js';
 import type { FamilyFacts, MetricType, Variable } from '../../model.js';
 
-/** What the names of all metrics of an application without a catalogue begin with. */
+/** The prefix of all metrics of an application without a catalogue. */
 export const metricPrefix = (app: string): string => `${metricNamePart(app)}_`;
 
-/** Rows and families that are remembered; beyond them they are made anew, which is slower and no harm. */
+/** The most cached rows and families; further ones are rebuilt each time, which is only slower. */
 const MAX_KNOWN = 20_000;
 
-/** Characters of a publisher's help that are shown. */
+/** The most characters of a publisher's help that are shown. */
 const MAX_HELP = 512;
 
 const BASE = { labels: {}, at: '', classId: undefined, where: '' };
 
-/** Makes one row a variable; variables of one class and name share their family. */
+/** Makes one row per variable; variables of one class and name share their family. */
 export class SelfDescribed {
   readonly #app: string;
   readonly #families = new Map<string, FamilyFacts>();
-  /** Rows that were made before: thousands of objects share a class. */
+  /** A cache of rows: thousands of objects share a class. */
   readonly #rows = new Map<string, Row>();
 
   constructor(app: string) {

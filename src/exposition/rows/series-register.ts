@@ -6,21 +6,21 @@ import type { Line } from '../kernel/line-table.js';
 import { WaitingSeries } from './waiting-series.js';
 import type { Waiting } from './waiting-series.js';
 
-/** What one target shows at most: series, families, characters of names and labels. */
+/** The most that one target shows: series, families, characters of names and labels. */
 const MAX_SERIES = 2_000_000;
 const MAX_FAMILIES = 10_000;
 const MAX_TEXT = 2 ** 29;
 /** The metrics of the exporter itself begin with this. */
 const OWN_PREFIX = 'shm_exporter_';
 
-/** The first series of a name and labels stays; later ones wait, and are counted. */
+/** The first series with a name and labels wins; later ones wait, and are counted. */
 export class SeriesRegister {
   readonly #text: ExpositionText;
   readonly #hashes = new Set<number>();
   readonly #waiting = new WaitingSeries();
   #clashes = 0;
   #omitted = 0;
-  /** Characters of names and labels that are shown. */
+  /** Characters of the shown names and labels. */
   #textLength = 0;
   #onClash: (series: string) => void;
 
@@ -39,12 +39,12 @@ export class SeriesRegister {
     return this.#omitted;
   }
 
-  /** Counts series that are left out before they get here. */
+  /** Counts series that the caller left out. */
   omit(series: number): void {
     this.#omitted += series;
   }
 
-  /** Adds a series, or gives the one with this key another line. */
+  /** Adds a series, or replaces the line of the one with this key. */
   put(facts: FamilyFacts, rank: number, key: LineKey, line: Line): void {
     const { name } = facts;
     const next = { facts, rank, key, line, hash: hashOf(seriesOf(line.text)) };
@@ -80,14 +80,14 @@ export class SeriesRegister {
     this.#admit(name, hash);
   }
 
-  /** What a publisher can make a target show is bounded, and our own names are ours. */
+  /** Bounds what a publisher can make a target show, and reserves the exporter's own names. */
   #hasRoomFor(name: string, { text }: Line): boolean {
     if (name.startsWith(OWN_PREFIX) || this.#text.lines >= MAX_SERIES) return false;
     if (this.#textLength + text.length > MAX_TEXT) return false;
     return this.#text.families < MAX_FAMILIES || this.#text.facts(name) !== undefined;
   }
 
-  /** Whether a series can be shown where the one with the hash `former` is or was. */
+  /** True if a series can be shown in place of the one with the hash `former`. */
   #isFree({ facts, hash }: Waiting, former?: number): boolean {
     if (hash !== former && this.#hashes.has(hash)) return false;
     return (this.#text.facts(facts.name)?.type ?? facts.type) === facts.type;
@@ -108,7 +108,7 @@ export class SeriesRegister {
     this.#waiting.put(next);
   }
 
-  /** Shows those that waited for a name and labels, or for the type of a family that is gone. */
+  /** Shows the series that waited for a name and labels, or for the type of a removed family. */
   #admit(name: string, hash: number): void {
     const isGone = this.#text.facts(name) === undefined;
     const ofFamily = isGone ? this.#waiting.ofFamily(name) : [];
@@ -124,8 +124,8 @@ export class SeriesRegister {
 const seriesOf = (text: string): string => text.slice(0, text.lastIndexOf(' '));
 
 /**
- * 52 bits of two 32-bit FNV-1a hashes with different offsets. Among a million series two different
- * ones meet with a probability of one in ten thousand; then one of them is taken for a clash.
+ * 52 bits of two 32-bit FNV-1a hashes with different offsets. Among a million series, two different
+ * ones collide with a probability of one in ten thousand; then one of them counts as a clash.
  */
 function hashOf(text: string): number {
   let a = 0x811c9dc5;

@@ -7,7 +7,7 @@ export interface UnreadVariable {
   readonly count: number;
 }
 
-/** Beyond this many different ones they are only counted: publishers choose names as they like. */
+/** Further distinct names are only counted: publishers can invent any number of them. */
 const MAX_NAMES = 1000;
 
 export class UnreadVariables {

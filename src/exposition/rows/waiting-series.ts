@@ -1,4 +1,4 @@
-// Series that clash with one that is shown: they wait for it to go, found by what they wait for.
+// Series that clash with a shown one and wait for its removal, indexed by what they wait for.
 import type { FamilyFacts } from '../../model.js';
 import type { LineKey } from '../text/block.js';
 import type { Line } from '../kernel/line-table.js';
@@ -8,11 +8,11 @@ export interface Waiting {
   readonly rank: number;
   readonly key: LineKey;
   readonly line: Line;
-  /** Of its name and labels. */
+  /** The hash of its name and labels. */
   readonly hash: number;
 }
 
-/** Beyond this many they are only counted. */
+/** Further ones are only counted. */
 const MAX_WAITING = 10_000;
 
 const placeOf = (name: string, { owner, sub }: LineKey): string => `${owner} ${sub} ${name}`;
@@ -22,13 +22,13 @@ export class WaitingSeries {
   readonly #byHash = new Map<number, Set<Waiting>>();
   readonly #byFamily = new Map<string, Set<Waiting>>();
 
-  /** The one that waits for that place in that family. */
+  /** The series that waits under that key in that family. */
   at(name: string, key: LineKey): Waiting | undefined {
-    // Clashes are rare, and this is asked for every new line.
+    // Clashes are rare, and every new line calls this.
     return this.#byPlace.size === 0 ? undefined : this.#byPlace.get(placeOf(name, key));
   }
 
-  /** Adds one in the place of the one that waits there; one too many is left out. */
+  /** Adds a series, replacing the one with its key; drops it if too many wait. */
   put(next: Waiting): void {
     this.delete(next.facts.name, next.key);
     if (this.#byPlace.size >= MAX_WAITING) return;
@@ -45,12 +45,12 @@ export class WaitingSeries {
     removeFrom(this.#byFamily, name, former);
   }
 
-  /** Those with that name and labels, the first ones first. */
+  /** The series with that name and labels, oldest first. */
   withHash(hash: number): readonly Waiting[] {
     return [...(this.#byHash.get(hash) ?? [])];
   }
 
-  /** Those of a family, the first ones first. */
+  /** The series of a family, oldest first. */
   ofFamily(name: string): readonly Waiting[] {
     return [...(this.#byFamily.get(name) ?? [])];
   }

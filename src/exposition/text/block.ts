@@ -7,7 +7,7 @@ import { TextPiece } from './text-piece.js';
 /** About 128 KB of text: smaller pieces cost more to send, larger ones more to render anew. */
 export const MAX_LINES = 1024;
 
-/** Where a line stands in its family: by owner (an object's or variable's id), then by `sub`. */
+/** The position of a line in its family: by owner (an object's or variable's id), then by `sub`. */
 export interface LineKey {
   readonly owner: number;
   readonly sub: number;
@@ -38,7 +38,7 @@ export class Block {
     return order(this.#owners[0], this.#subs[0], owner, sub) > 0 ? 1 : 0;
   }
 
-  /** The index of the line with `key`, or that where it belongs, as `-1 - index`. */
+  /** The index of the line with `key`, or `-1 - index` of where it belongs. */
   find({ owner, sub }: LineKey): number {
     let low = 0;
     let high = this.count;
@@ -81,7 +81,7 @@ export class Block {
     this.#isReshaped = true;
   }
 
-  /** The text of the lines with their present values; the same piece while nothing changed. */
+  /** The text of the lines with their current values; the same piece while nothing changed. */
   render(): TextPiece {
     const { run } = this.#kernel;
     const { address, count } = this.#table;

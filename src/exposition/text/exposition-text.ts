@@ -1,4 +1,4 @@
-// All families of one target: lines come and go, and a snapshot is made of what they say now.
+// All families of one target: lines come and go, and a snapshot holds their current text.
 import { Fault } from '../../errors.js';
 import type { FamilyFacts, Snapshot } from '../../model.js';
 import type { LineKey } from './block.js';
@@ -8,7 +8,7 @@ import type { Kernel } from '../kernel/kernel.js';
 import type { Line } from '../kernel/line-table.js';
 import type { TextPiece } from './text-piece.js';
 
-/** Characters of a line that take as long as a line does. */
+/** Characters of a line that take as long as a whole short line. */
 const CHARACTERS_A_STEP = 128;
 
 interface Ranked {
@@ -27,7 +27,7 @@ export class ExpositionText {
     this.#kernel = kernel;
   }
 
-  /** Number of lines, each a series. */
+  /** Number of lines, one per series. */
   get lines(): number {
     return this.#lines;
   }
@@ -41,12 +41,12 @@ export class ExpositionText {
     return this.#families.size;
   }
 
-  /** The family of that name as it was first stated, or undefined. */
+  /** The family of that name as first added, or undefined. */
   facts(name: string): FamilyFacts | undefined {
     return this.#families.get(name)?.family.facts;
   }
 
-  /** Adds or replaces a line. Families stand by `rank`, then by name. */
+  /** Adds or replaces a line. Families are sorted by `rank`, then by name. */
   put(facts: FamilyFacts, rank: number, key: LineKey, line: Line): void {
     let ranked = this.#families.get(facts.name);
     if (ranked === undefined) {
@@ -80,8 +80,8 @@ export class ExpositionText {
   }
 
   /**
-   * Renders what changed and makes the snapshot that holds the present text. Its `hold` throws
-   * Fault NATIVE_FAILED when a later render or the end has taken the text away already.
+   * Renders changed lines and returns a snapshot of the current text. Its `hold` throws Fault
+   * NATIVE_FAILED if a later render or the end has freed the text already.
    */
   render(): Snapshot {
     this.#order ??= [...this.#families.values()].sort(

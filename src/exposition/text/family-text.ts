@@ -1,4 +1,4 @@
-// The rendered samples of one family: its bytes, and what they say.
+// The rendered samples of one family: its bytes, and the parsed series.
 import type { FamilyFacts, FamilyText, Sample } from '../../model.js';
 import { decodeSeries } from './labels.js';
 
@@ -8,7 +8,7 @@ export const familyText = (facts: FamilyFacts, pieces: readonly Uint8Array[]): F
   samples: () => samplesIn(pieces),
 });
 
-/** A piece holds whole lines, and may lie in the memory of another thread. */
+/** A piece holds whole lines, and may be in the memory of another thread. */
 function* samplesIn(pieces: readonly Uint8Array[]): Generator<Sample> {
   for (const { buffer, byteOffset, length } of pieces) {
     const text = Buffer.from(buffer, byteOffset, length).toString();

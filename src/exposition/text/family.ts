@@ -64,7 +64,7 @@ export class Family {
     this.#lines = 0;
   }
 
-  /** The block that holds `key` or should: the first whose last line is not before it. */
+  /** The block that holds `key` or would: the first whose last line is not before it. */
   #blockFor(key: LineKey): number {
     let low = 0;
     let high = this.#blocks.length;
@@ -82,7 +82,9 @@ export class Family {
     return block;
   }
 
-  /** Halves a block, or starts a new one when lines come in order, so that blocks get full. */
+  /**
+   * Splits a block in half, or starts a new one if lines arrive in order, so that blocks fill up.
+   */
   #split(at: number, block: Block, isAppend: boolean): void {
     block.moveTail(isAppend ? MAX_LINES : MAX_LINES / 2, this.#newBlock(at + 1));
   }

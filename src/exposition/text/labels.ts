@@ -1,4 +1,4 @@
-// Names and labels of a series, as both text formats write them, and how to read them again.
+// Names and labels of a series, as both text formats write them, and their parser.
 
 export type Labels = Readonly<Record<string, string>>;
 
@@ -8,7 +8,7 @@ const escapeLabel = (text: string) =>
 const unescapeLabel = (text: string) =>
   !text.includes('\\') ? text : text.replace(/\\(.)/g, (_, c: string) => (c === 'n' ? '\n' : c));
 
-/** Labels as they stand between the braces; those with an empty value are left out. */
+/** The text between the braces; labels with an empty value are left out. */
 export function labelsText(labels: Labels): string {
   let text = '';
   for (const key in labels) {
@@ -18,11 +18,11 @@ export function labelsText(labels: Labels): string {
   return text;
 }
 
-/** Name and labels of a series, from labels as `labelsText` gives them. */
+/** Name and labels of a series, from the result of `labelsText`. */
 export const seriesText = (name: string, labels: string): string =>
   labels === '' ? name : `${name}{${labels}}`;
 
-/** Reads what `seriesText` wrote. Names have no brace, so the first one begins the labels. */
+/** Parses the result of `seriesText`. Names have no brace, so the first one begins the labels. */
 export function decodeSeries(series: string): { readonly name: string; readonly labels: Labels } {
   const brace = series.indexOf('{');
   return brace < 0
@@ -30,7 +30,7 @@ export function decodeSeries(series: string): { readonly name: string; readonly 
     : { name: series.slice(0, brace), labels: decodeLabels(series, brace + 1, series.length - 1) };
 }
 
-/** Reads what `labelsText` wrote, from `start` to `end` of a text. */
+/** Parses the result of `labelsText`, from `start` to `end` of a text. */
 function decodeLabels(text: string, start: number, end: number): Labels {
   const labels: [string, string][] = [];
   for (let at = start; at < end;) {
@@ -43,7 +43,7 @@ function decodeLabels(text: string, start: number, end: number): Labels {
   return Object.fromEntries(labels);
 }
 
-/** The first quote that no backslash escapes; the text's end where there is none. */
+/** The first quote that no backslash escapes; the end of the text if there is none. */
 function closingQuote(text: string, start: number): number {
   let quote = text.indexOf('"', start);
   while (quote >= 0) {

@@ -1,10 +1,10 @@
-// The text of a value, in plain TypeScript: the oracle of the kernel, and for what is rendered rarely.
+// The text of a value in plain TypeScript, for rarely rendered values and as the tests' reference.
 
-/** A number as the exposition formats want it; bigints are exact. */
+/** A number in the exposition formats; bigints are exact. */
 export const numberText = (x: number | bigint): string =>
   typeof x === 'bigint' ? String(x) : floatText(x);
 
-/** A double as the exposition formats want it: shortest text that reads back as the same value. */
+/** A double in the exposition formats: the shortest text that reads back as the same value. */
 export function floatText(x: number): string {
   if (x === Infinity) return '+Inf';
   if (x === -Infinity) return '-Inf';

@@ -1,4 +1,4 @@
-// A piece of rendered text in the kernel's memory that lives as long as somebody holds it.
+// A piece of rendered text in the kernel's memory that lives as long as it has holders.
 import type { Kernel } from '../kernel/kernel.js';
 
 export class TextPiece {
@@ -9,7 +9,7 @@ export class TextPiece {
   #holders = 1;
   #view: Uint8Array | undefined;
 
-  /** Starts with one holder: who made it. */
+  /** Starts with one holder, its creator. */
   constructor(kernel: Kernel, capacity: number) {
     this.#kernel = kernel;
     this.#capacity = capacity;
@@ -20,7 +20,7 @@ export class TextPiece {
     return this.#length;
   }
 
-  /** States how many bytes were written. */
+  /** Sets how many bytes were written. */
   set length(bytes: number) {
     this.#length = bytes;
     this.#view = undefined;
@@ -30,7 +30,7 @@ export class TextPiece {
     return (this.#view ??= this.#kernel.window(this.address, this.#length));
   }
 
-  /** Whether its memory was given back. */
+  /** True once its memory is freed. */
   get isGone(): boolean {
     return this.#holders === 0;
   }

@@ -1,10 +1,10 @@
-// Waits for the futex words of segments that stand still: one call on one thread for all of them.
+// Waits for changes of futex words: one system call on one thread for all idle segments.
 import { hrtime } from 'node:process';
 import { canWaitOnFutexes, futexWaitAny, futexWake } from './libc.js';
 
-/** Words that one call can wait for, less the waiter's own. */
+/** The most words of one call, less the waiter's own. */
 const MAX_WORDS = 127;
-/** A call ends after this time at the latest, so that none outlives its reason by much. */
+/** The most time of a call, so that none outlives its segments by much. */
 const LONGEST_WAIT_NS = 5_000_000_000n;
 
 interface Waiting {
@@ -14,18 +14,18 @@ interface Waiting {
 }
 
 /**
- * Calls back once when a word moves; without a promise to call exactly then, since the caller also
- * polls. Where the system refuses the call, it never calls back.
+ * Calls back once when a word changes. It may call early, late or, if the system refuses the call,
+ * never, since the caller also polls.
  */
 export class FutexWaiter {
   readonly #isSupported = canWaitOnFutexes();
-  /** Moves to wake our own call, when the list changes or the waiter closes. */
+  /** Changes to wake our own call, when the list changes or the waiter closes. */
   readonly #own = Buffer.alloc(4);
   readonly #waiting = new Set<Waiting>();
   #isCalling = false;
   #isClosed = false;
 
-  /** Waits while `word` is `expected`; returns what ends the wait early. */
+  /** Waits while `word` is `expected`; returns a function that ends the wait early. */
   wait(word: Buffer, expected: number, moved: () => void): () => void {
     if (!this.#isSupported || this.#isClosed || this.#waiting.size >= MAX_WORDS)
       return () => undefined;
@@ -60,8 +60,8 @@ export class FutexWaiter {
     const words = [{ word: this.#own, expected: own }, ...called];
     futexWaitAny(words, hrtime.bigint(), LONGEST_WAIT_NS, () => {
       this.#isCalling = false;
-      // Which word moved is not told reliably, and reading a mapped word could kill the process:
-      // everybody looks again, which costs a small read each.
+      // The system does not report reliably which word changed, and reading a mapped word could
+      // kill the process: all callers check again, at the cost of a small read each.
       const isOwn = this.#own.readUInt32LE(0) !== own;
       if (!isOwn) for (const entry of called) if (this.#waiting.delete(entry)) entry.moved();
       if (!this.#isRunning()) this.#call();

@@ -1,10 +1,11 @@
-// The only file that knows ffi-napi and ref-napi: what the system has and Node does not.
+// The only file that knows ffi-napi and ref-napi: system calls that Node lacks.
 import ffi from 'ffi-napi';
 import { arch } from 'node:os';
 import ref from 'ref-napi';
 import { Fault } from '../../errors.js';
 
-// Each call costs microseconds and holds native memory until the event loop turns: rare events only.
+// Each call costs microseconds and holds native memory until the next event loop iteration: rare
+// events only.
 const libc = ffi.Library(null, {
   mmap: ['pointer', ['pointer', 'size_t', 'int', 'int', 'int', 'int64']],
   munmap: ['int', ['pointer', 'size_t']],
@@ -64,7 +65,7 @@ function wholeFileLock(type: number): Buffer {
   return lock;
 }
 
-/** Whether somebody holds a write lock on the open file. Asking takes nothing. */
+/** True if another descriptor holds a write lock on the open file. Does not take the lock. */
 export function isLocked(fd: number): boolean {
   const lock = wholeFileLock(F_RDLCK);
   if (libc.fcntl(fd, F_OFD_GETLK, lock) !== 0)
@@ -77,33 +78,33 @@ export function tryLock(fd: number): boolean {
   return libc.fcntl(fd, F_OFD_SETLK, wholeFileLock(F_WRLCK)) === 0;
 }
 
-/** Makes a range of a sparse file real; returns 0 or an errno such as ENOSPC (28). */
+/** Allocates a range of a sparse file; returns 0 or an errno such as ENOSPC (28). */
 export function allocate(fd: number, offset: number, length: number): number {
   return libc.posix_fallocate(fd, offset, length);
 }
 
-/** Wakes everybody who waits on the 4-byte word at the start of `word`. */
+/** Wakes all waiters on the 4-byte word at the start of `word`. */
 export function futexWake(word: Buffer): void {
   const number = SYS_FUTEX[arch()];
   if (number !== undefined) libc.syscall(number, word, FUTEX_WAKE, ALL_WAITERS, ref.NULL, 0, 0);
 }
 
-/** Whether kernel and seccomp profile let this process wait on several words at once. */
+/** True if kernel and seccomp profile let this process wait on several words at once. */
 export function canWaitOnFutexes(): boolean {
-  const EINVAL = 22; // what no words at all is answered with, where the call exists
+  const EINVAL = 22; // the error for an empty list, where the call exists
   return libc.syscall(SYS_FUTEX_WAITV, ref.NULL, 0, 0, ref.NULL, 0, 0) === -1
     ? ffi.errno() === EINVAL
     : false;
 }
 
-/** A word to wait on and the value at which it stands still. */
+/** A word to wait on and its expected value. */
 export interface FutexWait {
   readonly word: Buffer;
   readonly expected: number;
 }
 
 /**
- * One `futex_waitv` call on a thread of libuv's pool: calls back when a word moved or was moved
+ * One `futex_waitv` call on a thread of libuv's pool: calls back when a word changes or has changed
  * already, and when the time is up. At most 128 words.
  */
 export function futexWaitAny(

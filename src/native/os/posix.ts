@@ -1,4 +1,4 @@
-// POSIX shared memory: real segments under /dev/shm, read with pread, their locks and futexes asked.
+// POSIX shared memory: segments under /dev/shm, read with pread, with their locks and futexes.
 import type { FutexWaiter } from './futex-waiter.js';
 import { PAGE } from '../segment/layout.js';
 import { isLocked, map } from './libc.js';
@@ -7,7 +7,7 @@ import { openReadable } from './readable-file.js';
 import type { ReadableFile } from './readable-file.js';
 import type { SegmentFile, SharedMemory } from './shared-memory.js';
 
-/** @param waiter waits for words; without one nobody is ever called back */
+/** @param waiter waits for words; without one no callback is ever called */
 export const posixMemory = (waiter?: FutexWaiter): SharedMemory => ({
   open(name) {
     const file = openReadable(name);
@@ -31,10 +31,10 @@ function segmentFile(file: ReadableFile, waiter: FutexWaiter | undefined): Segme
     wait(position, expected, moved) {
       if (!file.isOpen || waiter === undefined || position + 4 > PAGE) return NOTHING_TO_END;
       try {
-        // Only the kernel looks at the mapped page, so a file cut short harms nobody.
+        // Only the kernel reads the mapped page, so a truncated file is harmless.
         if (!isRefused) page ??= map(file.fd, PAGE, 'read');
       } catch {
-        // Polling does without.
+        // Polling works without it.
         isRefused = true;
       }
       if (page === undefined) return NOTHING_TO_END;

@@ -1,4 +1,4 @@
-// The file of a segment as every thread can read it: by calls of Node, without foreign functions.
+// The file of a segment, read with Node's own calls, so that every thread can use it.
 import { closeSync, constants, existsSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import { Fault, messageOf } from '../../errors.js';
 import type { SegmentFile } from './shared-memory.js';
@@ -15,8 +15,8 @@ export interface ReadableFile extends Pick<
 }
 
 /**
- * Opens the segment of that name for reading; undefined when there is none.
- * @throws Fault NATIVE_FAILED when it is there and cannot be opened
+ * Opens the segment of that name for reading; undefined if it does not exist.
+ * @throws Fault NATIVE_FAILED if it exists and cannot be opened
  */
 export function openReadable(name: string): ReadableFile | undefined {
   const path = `${SHM_FOLDER}/${name}`;
@@ -39,7 +39,7 @@ export function openReadable(name: string): ReadableFile | undefined {
     nameHolder() {
       const named = isOpen ? statSync(path, { throwIfNoEntry: false }) : undefined;
       if (named === undefined) return 'none';
-      // While it is open, no other file gets its number.
+      // While it is open, no other file gets its inode number.
       return named.ino === ino && named.dev === dev ? 'this' : 'another';
     },
     close() {
@@ -57,7 +57,7 @@ function openForReading(path: string): number | undefined {
     if (code === 'ENOENT') return undefined;
     const message =
       code === 'EACCES' && existsSync(path)
-        ? `Segment ${path} is there, but this process may not read it (EACCES)`
+        ? `Segment ${path} exists, but this process may not read it (EACCES)`
         : `Cannot open ${path}: ${messageOf(error)}`;
     throw new Fault('NATIVE_FAILED', message, { cause: error });
   }

@@ -1,27 +1,28 @@
-// The seam to the system: segments by name, open for reading. posix.ts is the real one.
+// The interface to the system: segments by name, open for reading. posix.ts implements it.
 
 /** What a name refers to, seen from a file that was opened under it. */
 export type NameHolder = 'this' | 'another' | 'none';
 
-/** One segment file, open for reading. `read` copies, so nothing the publisher does can hurt us. */
+/** One segment file, open for reading. `read` copies, so the publisher cannot crash us. */
 export interface SegmentFile {
-  /** Tells the file from every other that had or will have its name. */
+  /** Identifies the file among all that had or will have its name. */
   readonly identity: string;
-  /** Copies up to `length` bytes from `position`; returns how many there were. */
+  /** Copies up to `length` bytes from `position`; returns how many were copied. */
   read(into: Uint8Array, length: number, position: number): number;
   /** Size of the file now, in bytes. */
   size(): number;
-  /** Whether the name still refers to this very file; `none` once the file is closed. */
+  /** What the name refers to now; `none` once the file is closed. */
   nameHolder(): NameHolder;
   /**
-   * Asks whether a publisher holds its lock; asking takes nothing. The answer may come later, and
+   * Checks whether a publisher holds the lock, without taking it. The answer may arrive later, and
    * never once the file is closed.
-   * @throws Fault NATIVE_FAILED when the system refuses to tell
+   * @throws Fault NATIVE_FAILED if the system call fails
    */
   askLock(answer: (isLocked: boolean) => void): void;
   /**
    * Calls back once when the 4-byte word at `position` of the header page is not `expected` any
-   * more; without a promise to, since the caller also polls. Returns what ends the wait early.
+   * more. This is best effort, since the caller also polls. Returns a function that ends the wait
+   * early.
    */
   wait(position: number, expected: number, moved: () => void): () => void;
   close(): void;
@@ -29,8 +30,8 @@ export interface SegmentFile {
 
 export interface SharedMemory {
   /**
-   * The segment of that name, or undefined when there is none.
-   * @throws Fault NATIVE_FAILED when it is there and cannot be opened
+   * The segment of that name; undefined if it does not exist.
+   * @throws Fault NATIVE_FAILED if it exists and cannot be opened
    */
   open(name: string): SegmentFile | undefined;
 }

@@ -1,6 +1,6 @@
-// How much a segment holds, and how much unless its publisher says otherwise.
+// How much a segment holds, and the defaults.
 
-/** How much a segment can hold. Reserved sparsely: only what is used takes memory. */
+/** How much a segment can hold. Reserved sparsely: only the used part takes memory. */
 export interface Capacity {
   readonly records: number;
   readonly stringBytes: number;

@@ -4,7 +4,7 @@ import { MUTABLE, MUTABLE_OFFSET, RECORD, RECORD_KIND, RECORD_SIZE } from '../se
 import type { PublisherFile } from './publisher-file.js';
 import type { SegmentLayout } from './segment-layout.js';
 
-/** A record of an object or variable, with its texts still as texts. */
+/** A record of an object or variable, with its texts as strings. */
 export interface LiveRecord {
   readonly id: number;
   readonly owner: number;
@@ -24,7 +24,7 @@ export interface LiveRecord {
   readonly extra2: number;
 }
 
-/** Of an id, as many as are ever needed; the other two of its field are 0. */
+/** Bytes of an id that are ever needed; the other two of its field are 0. */
 const ID_BYTES = 6;
 /** Live records and strings may fill this share, so that a change of roles always frees some. */
 const FULLEST = 0.75;
@@ -34,17 +34,20 @@ export class DirectoryWriter {
   readonly #layout: SegmentLayout;
   readonly #live = new Map<number, LiveRecord>();
   readonly #word: BigUint64Array;
-  /** The record that is being made, and the part of it that its checksum is of. */
+  /** The record being built, and the part that its checksum covers. */
   readonly #record = Buffer.alloc(RECORD_SIZE);
   readonly #checked = this.#record.subarray(RECORD.index);
   #epoch = 0;
   #records = 0;
   #stringBytes = 2;
-  /** Offsets of texts in the active strings. Bounded by what the region holds. */
+  /** Offsets of texts in the active strings. Bounded by the size of the region. */
   #offsets = new Map<string, number>();
-  /** True when a change of roles has freed too little, until something is removed. */
+  /** True after a change of roles that freed too little, until the next removal. */
   #isFull = false;
-  /** True when a removal could not be published, since /dev/shm was full: the next change does. */
+  /**
+   * True after a removal that could not be published, since /dev/shm was full: the next change
+   * publishes it.
+   */
   #owesRemoval = false;
 
   constructor(file: PublisherFile, layout: SegmentLayout) {
@@ -55,7 +58,7 @@ export class DirectoryWriter {
     this.#storeStringBytes();
   }
 
-  /** Adds a record and publishes it; false when there is no room, even after a change of roles. */
+  /** Adds a record and publishes it; false if there is no room, even after a change of roles. */
   add(record: LiveRecord): boolean {
     if (this.#owesRemoval) this.#owesRemoval = !this.#changeRoles(1);
     if (this.#isFull || this.#live.size + 1 > this.#layout.records * FULLEST) return false;
@@ -68,13 +71,13 @@ export class DirectoryWriter {
     return true;
   }
 
-  /** Publishes that `ids` are gone; the tombstone names the first, the others lie below it. */
+  /** Publishes the removal of `ids`; the tombstone names the first, the others are below it. */
   remove(ids: readonly number[]): void {
     const [first] = ids;
     if (first === undefined) return;
     for (const id of ids) this.#live.delete(id);
     this.#isFull = false;
-    // A change of roles leaves the dead ones out, so that it takes the place of the tombstone.
+    // A change of roles leaves removed records out, so it replaces the tombstone.
     if (this.#appendTombstone(first)) this.#publish();
     else this.#owesRemoval = !this.#changeRoles(1);
   }
@@ -125,7 +128,7 @@ export class DirectoryWriter {
     );
   }
 
-  /** Writes the record that was made. */
+  /** Writes the record that was built. */
   #write(): void {
     const bytes = this.#record;
     bytes.writeUInt32LE(this.#records, RECORD.index);
@@ -135,7 +138,7 @@ export class DirectoryWriter {
     this.#records++;
   }
 
-  /** The offset of a text in the active strings, or undefined without room. */
+  /** The offset of a text in the active strings, or undefined if there is no room. */
   #store(text: string | Buffer): number | undefined {
     if (text.length === 0) return 0;
     const key = typeof text === 'string' ? text : `\0${text.toString('latin1')}`;

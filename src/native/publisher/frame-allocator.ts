@@ -1,6 +1,8 @@
-// Room for frames on the publisher's side, in 8-byte units: size classes with free lists.
+// Allocates frames for the publisher, in 8-byte units: size classes with free lists.
 
-/** Rounds a length up to a power of two or the half way to it, so that freed room fits again. */
+/**
+ * Rounds a length up to a power of two or the midpoint below it, so that freed room can be reused.
+ */
 function sizeClass(words: number): number {
   let power = 4;
   while (power < words) power *= 2;
@@ -17,12 +19,12 @@ export class FrameAllocator {
     this.#capacity = capacity;
   }
 
-  /** End of the part that was ever used, in units. */
+  /** End of the part used so far, in units. */
   get top(): number {
     return this.#top;
   }
 
-  /** The offset of `words` units, or undefined when there is no room. */
+  /** The offset of `words` units, or undefined if there is no room. */
   take(words: number): number | undefined {
     const size = sizeClass(words);
     const free = this.#free.get(size)?.pop();

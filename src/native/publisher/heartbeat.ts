@@ -1,9 +1,11 @@
-// Says from time to time that a publisher lives.
+// Writes the heartbeat of a publisher.
 import { EMPTY, ignoreElements, interval, tap } from 'rxjs';
 import type { Observable } from 'rxjs';
 import type { Publisher } from './publisher.js';
 
-/** Beats as often as the publisher's segment promises; emits nothing and never ends. */
+/**
+ * Beats at the interval that the publisher's segment declares; emits nothing and never completes.
+ */
 export function heartbeat(publisher: Publisher): Observable<never> {
   if (publisher.heartbeatMs === 0) return EMPTY;
   return interval(publisher.heartbeatMs).pipe(

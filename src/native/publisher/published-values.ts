@@ -1,4 +1,4 @@
-// Handles of a publisher's variables: they store values, and refuse once their variable is gone.
+// Handles of variables: they store values, and reject them once the variable is removed.
 import type { SlotRef } from '../../model.js';
 import { allowedBy, integerOf, storedDouble, storedInteger } from './stored-number.js';
 import type { Scalar, ScalarType } from './stored-number.js';
@@ -9,13 +9,15 @@ export interface SlotMemory {
   readonly u64: BigUint64Array;
   readonly i64: BigInt64Array;
   readonly f64: Float64Array;
-  /** The frames, 8 bytes a unit. */
+  /** The frames, 8 bytes per unit. */
   readonly frames: BigUint64Array;
   readonly frameFloats: Float64Array;
   readonly frameBytes: Uint8Array;
 }
 
-/** What a handle is of. `ref` is undefined when the segment had no room: then nothing is kept. */
+/**
+ * The variable of a handle. `ref` is undefined if the segment had no room: then nothing is stored.
+ */
 export interface ValuePlace {
   readonly name: string;
   readonly ref: SlotRef | undefined;
@@ -37,24 +39,24 @@ export abstract class PublishedValue {
     this.#name = name;
     this.ref = ref;
     this.#slot = ref?.slot ?? 0;
-    // Word 0 is never a synced one: a handle without a slot always fails the test below.
+    // Word 0 is never synced: a handle without a slot always fails the test below.
     this.#synced = ref === undefined ? 1 : ((ref.incarnation << 1) | 1) >>> 0;
   }
 
-  /** Takes the value away: the series ends until the next value. */
+  /** Removes the value: the series ends until the next value. */
   unset(): boolean {
     if (!this.isLive()) return false;
     Atomics.store(this.memory.words, this.#slot, (this.#synced & ~1) >>> 0);
     return true;
   }
 
-  /** Whether the slot still belongs to this variable; two loads and a compare. */
+  /** True if the slot still belongs to this variable; two loads and a compare. */
   protected isLive(): boolean {
     const word = this.memory.words[this.#slot] ?? 0;
     return word === this.#synced || (word === this.#synced - 1 && word !== 0);
   }
 
-  /** States that there is a value now. */
+  /** Marks the variable as having a value. */
   protected sync(): void {
     if (this.memory.words[this.#slot] !== this.#synced)
       Atomics.store(this.memory.words, this.#slot, this.#synced);
@@ -64,13 +66,15 @@ export abstract class PublishedValue {
     return this.#slot;
   }
 
-  /** For a value that is not stored. */
+  /** The error for a value that is not stored. */
   protected refusal(why: string): RangeError {
     return new RangeError(`Variable "${this.#name}" ${why}`);
   }
 }
 
-/** A u64, i64, f64 or bool. `set` is one 8-byte store; all return false when the variable is gone. */
+/**
+ * A u64, i64, f64 or bool. `set` is one 8-byte store; all return false if the variable is removed.
+ */
 export class PublishedScalar extends PublishedValue {
   readonly #type: ScalarType;
 
@@ -79,7 +83,7 @@ export class PublishedScalar extends PublishedValue {
     this.#type = type;
   }
 
-  /** @throws RangeError for a value that the type does not hold; then nothing is stored */
+  /** @throws RangeError for a value that the type cannot hold; then nothing is stored */
   set(value: Scalar): boolean {
     const stored = this.#type === 'f64' ? storedDouble(value) : storedInteger(this.#type, value);
     if (stored === undefined)
@@ -107,7 +111,7 @@ export class PublishedScalar extends PublishedValue {
   }
 }
 
-/** Where a frame stands in the frames, in 8-byte units. */
+/** The position of a frame, in 8-byte units. */
 export interface FramePlace {
   readonly offset: number;
   readonly words: number;
@@ -135,7 +139,7 @@ abstract class PublishedFrame extends PublishedValue {
     return true;
   }
 
-  /** A count as it is stored. @throws RangeError for what is no integer from 0 to 2^64 - 1 */
+  /** A count as it is stored. @throws RangeError for anything but an integer from 0 to 2^64 - 1 */
   protected count(value: number | bigint): bigint {
     const count = storedInteger('u64', value);
     if (count === undefined)
@@ -158,7 +162,7 @@ export class PublishedText extends PublishedFrame {
   }
 }
 
-/** A histogram: counts a bucket (not cumulative) and the sum of what was observed. */
+/** A histogram: a count for each bucket (not cumulative) and the sum of the observations. */
 export class PublishedHistogram extends PublishedFrame {
   readonly #bounds: readonly number[];
 
@@ -199,7 +203,7 @@ export class PublishedHistogram extends PublishedFrame {
   }
 }
 
-/** A summary: count, sum and one value a quantile. */
+/** A summary: count, sum and one value for each quantile. */
 export class PublishedSummary extends PublishedFrame {
   readonly #quantiles: number;
 

@@ -1,4 +1,4 @@
-// The file of a publisher: made under a temporary name, locked for life, and put in place once.
+// The file of a publisher: created under a temporary name, locked for life, and then renamed once.
 import {
   closeSync,
   constants,
@@ -18,7 +18,7 @@ import type { Mapping } from '../os/libc.js';
 import { SHM_FOLDER } from '../os/readable-file.js';
 
 const PLACE_ATTEMPTS = 3;
-/** Sparse space is made real in steps of this many bytes. */
+/** Sparse space is allocated in steps of this many bytes. */
 const STEP = 65_536;
 
 export class PublisherFile {
@@ -26,7 +26,7 @@ export class PublisherFile {
   readonly #temporary: string;
   readonly #fd: number;
   readonly #mapping: Mapping;
-  /** End of the real part of each region, by the region's start. */
+  /** End of the allocated part of each region, by the region's start. */
   readonly #real = new Map<number, number>();
   #isNamed = false;
 
@@ -52,12 +52,12 @@ export class PublisherFile {
     }
   }
 
-  /** The whole file; touch only what `reserve` made real. */
+  /** The whole file; touch only what `reserve` allocated. */
   get bytes(): Buffer {
     return this.#mapping.bytes;
   }
 
-  /** Makes a region real up to `end` bytes of it; false when /dev/shm is full. */
+  /** Allocates the first `end` bytes of a region; false if /dev/shm is full. */
   reserve(region: number, end: number, capacity: number): boolean {
     const real = this.#real.get(region) ?? 0;
     if (end <= real) return true;
@@ -69,7 +69,7 @@ export class PublisherFile {
 
   /**
    * Gives the finished segment its name.
-   * @throws Fault SEGMENT_BUSY when another publisher lives under it
+   * @throws Fault SEGMENT_BUSY if another live publisher has it
    */
   place(): void {
     for (let round = 0; round < PLACE_ATTEMPTS && !this.#isNamed; round++)
@@ -83,7 +83,7 @@ export class PublisherFile {
     futexWake(this.bytes.subarray(position, position + 4));
   }
 
-  /** Lets go of the lock, and of the name where it is still ours. */
+  /** Releases the lock, and the name if it is still ours. */
   close(): void {
     if (!this.#isNamed) unlinkSync(this.#temporary);
     else if (this.#ownsName()) unlinkSync(this.#path);
@@ -102,7 +102,7 @@ export class PublisherFile {
     return true;
   }
 
-  /** Takes the place of a segment that nobody lives in; false when somebody else was faster. */
+  /** Replaces a segment without a live publisher; false if another publisher was faster. */
   #replace(): boolean {
     const old = attempt(`Cannot open ${this.#path} to replace it`, () =>
       openIfThere(this.#path, constants.O_RDWR | constants.O_NOFOLLOW),

@@ -1,4 +1,4 @@
-// What a publisher, its objects and its variables can be told when they are made.
+// The options of a publisher, its objects and its variables.
 import type { ObjectState, SlotRef, VariableKind } from '../../model.js';
 import type { Capacity } from './capacity.js';
 
@@ -13,7 +13,7 @@ export interface PublisherOptions {
   readonly heartbeatMs?: number;
   /** Permission bits of the file. Default 0644. */
   readonly mode?: number;
-  /** Default: of this process. */
+  /** Default: the one of this process. */
   readonly pid?: number;
   /** CLOCK_REALTIME in ns. Default: the system's. */
   readonly realtimeNs?: () => bigint;
@@ -24,7 +24,7 @@ export interface ObjectOptions {
   readonly state?: ObjectState;
   /** Default true. */
   readonly synced?: boolean;
-  /** The id is somebody else's: it need not begin with the id of its parent. Default false. */
+  /** The id is a foreign one: it need not begin with the id of its parent. Default false. */
   readonly foreignId?: boolean;
 }
 
@@ -34,16 +34,16 @@ export interface VariableOptions {
   readonly help?: string;
   /** Upper bounds of a histogram's buckets without +Inf, or quantiles of a summary; ascending. */
   readonly schema?: readonly number[];
-  /** Bytes that a text may have. Default 64. */
+  /** The most bytes of a text. Default 64. */
   readonly textBytes?: number;
   /**
-   * Whether there is a value from the start: no observations, 0, false, or an empty text. Default:
-   * true for histograms and summaries, false for the others.
+   * True for a value from the start: no observations, 0, false, or an empty text. Default: true for
+   * histograms and summaries, false for the others.
    */
   readonly synced?: boolean;
 }
 
-/** An object of a publisher. `id` is 0 when the segment had no room for it. */
+/** An object of a publisher. `id` is 0 if the segment had no room for it. */
 export interface PublishedObject {
   readonly id: number;
   /** Its object id, such as `host.1.shop.till`. */

@@ -43,7 +43,7 @@ interface Holding {
   readonly ref: SlotRef;
   readonly asOf?: SlotRef | undefined;
   readonly frame?: FramePlace;
-  /** What is directly below an object; a variable has none. */
+  /** The direct children of an object; a variable has none. */
   readonly below?: Set<number>;
   readonly owner: number;
   /** Objects on the path from the root, the object itself counted; 0 for a variable. */
@@ -55,8 +55,9 @@ const systemRealtimeNs = () =>
 const monotonicNs = () => hrtime.bigint();
 
 /**
- * One publisher of one segment. For the thread that made it; other programs of the host only read.
- * Beyond capacity, objects and variables are counted as dropped and their handles keep nothing.
+ * One publisher of one segment. Use it only on the thread that created it; other programs of the
+ * host only read. Beyond capacity, objects and variables are counted as dropped and their handles
+ * store nothing.
  */
 export class Publisher {
   readonly #file: PublisherFile;
@@ -67,7 +68,7 @@ export class Publisher {
   #slots: SlotAllocator;
   #header: BigUint64Array;
   readonly #holdings = new Map<number, Holding>();
-  /** Ids of variables by slot; one that is gone may still be there. */
+  /** Ids of variables by slot; may still hold removed ones. */
   readonly #variableIds: number[] = [];
   readonly heartbeatMs: number;
   #lastId = 0;
@@ -75,7 +76,7 @@ export class Publisher {
   #isClosed = false;
 
   /**
-   * Makes a segment, not yet visible: add what exists and call `place()`.
+   * Creates a segment, not yet visible: add what exists and call `place()`.
    * @throws Fault NATIVE_FAILED or SEGMENT_FULL when it cannot be made
    */
   constructor(options: PublisherOptions) {
@@ -126,7 +127,7 @@ export class Publisher {
 
   /**
    * Adds an object below another. Its id is the whole path: it begins with its parent's id and a dot.
-   * @throws RangeError for what the format does not allow; then nothing is published
+   * @throws RangeError for values that the format does not allow; then nothing is published
    */
   addObject(
     parent: PublishedObject,
@@ -140,7 +141,7 @@ export class Publisher {
   /**
    * Adds a variable. Its first value syncs it; histograms and summaries are synced from the start,
    * without observations, unless `options.synced` is false.
-   * @throws RangeError for what the format does not allow; then nothing is published
+   * @throws RangeError for values that the format does not allow; then nothing is published
    */
   addVariable<T extends ValueType>(
     object: PublishedObject,
@@ -182,7 +183,7 @@ export class Publisher {
     return this.#handle(type, { name, ref, frame, schema });
   }
 
-  /** States the management state of an object; false when it is gone. */
+  /** Sets the management state of an object; false if it is removed. */
   setState(object: PublishedObject, state: ObjectState): boolean {
     const { ref } = object;
     if (ref === undefined || !this.#isLive(ref)) return false;
@@ -190,7 +191,7 @@ export class Publisher {
     return true;
   }
 
-  /** States that an object is synced, or no more. */
+  /** Sets whether an object is synced. */
   setSynced(object: PublishedObject, isSynced = true): boolean {
     const { ref } = object;
     if (ref === undefined || !this.#isLive(ref)) return false;
@@ -198,7 +199,7 @@ export class Publisher {
     return true;
   }
 
-  /** States the moment (Unix ns) that a root's values stand for; undefined takes it back. */
+  /** Sets the moment (Unix ns) of a root's values; undefined clears it. */
   setAsOf(root: PublishedObject, unixNs: bigint | undefined): boolean {
     const { asOf } = root;
     if (asOf === undefined || !this.#isLive(asOf)) return false;
@@ -207,26 +208,25 @@ export class Publisher {
     return true;
   }
 
-  /** Removes an object with all that is below it. */
+  /** Removes an object and everything below it. */
   removeObject(object: PublishedObject): void {
     this.#remove(object.id);
   }
 
-  /** Removes one variable; its handle refuses from now on. */
+  /** Removes one variable; its handle rejects values from now on. */
   removeVariable(value: { readonly ref: SlotRef | undefined }): void {
     const id = this.#variableIds[value.ref?.slot ?? NO_SLOT];
-    // The slot may be another one's by now.
+    // Another variable may own the slot by now.
     if (id !== undefined && this.#holdings.get(id)?.ref === value.ref) this.#remove(id);
   }
 
-  /** Says that the publisher lives. One store. */
+  /** Writes a heartbeat: one store. */
   beat(): void {
     Atomics.store(this.#header, MUTABLE.heartbeatNs / 8, monotonicNs());
   }
 
   /**
-   * States how many find no room now, in place of how often there was none: for who tries again and
-   * again.
+   * Replaces the number of drops by the number of items without room now, for callers that retry.
    */
   setDropped(objects: number, variables: number): void {
     Atomics.store(this.#header, MUTABLE.objectsDropped / 8, BigInt(objects));
@@ -240,14 +240,14 @@ export class Publisher {
     if (this.#isPlaced) this.#file.wake(MUTABLE_OFFSET + MUTABLE.tick);
   }
 
-  /** Ends the segment: readers see a clean close, and the name is gone. */
+  /** Closes the segment: readers see a clean close, and the name is removed. */
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
     Atomics.store(this.#header, MUTABLE.state / 8, BigInt(SEGMENT_STATE.closed));
     this.notify();
-    // What a program still holds must never touch memory that is unmapped: from here on the
-    // handles find no word of theirs, nothing finds a slot, and the header is a copy.
+    // Handles that a program still holds must never touch unmapped memory: from here on no handle
+    // matches its word, no lookup finds a slot, and the header is a copy.
     Object.assign(this.#memory, NO_MEMORY);
     this.#header = this.#header.slice();
     this.#slots = new SlotAllocator(0);
@@ -283,7 +283,7 @@ export class Publisher {
       this.#memory.u64[asOf.slot] = 0n;
       this.#storeWord(asOf, false);
     }
-    // Whoever adds a large tree in one go lets no timer beat meanwhile.
+    // A caller that adds a large tree in one go blocks the heartbeat timer.
     this.beat();
     const id = ++this.#lastId;
     const isAdded = this.#directory.add({
@@ -307,13 +307,15 @@ export class Publisher {
     return { id, name, ref, parent, asOf };
   }
 
-  /** The first value of a variable, which may be none: no word of its slot says that it is there. */
+  /**
+   * Initializes a variable, perhaps without a value: then the word of its slot does not say synced.
+   */
   #storeFirst(type: ValueType, ref: SlotRef, { offset, words }: FramePlace, synced: boolean): void {
     const { frames, frameFloats, u64 } = this.#memory;
     const updates = words > 0 && synced ? 1n : 0n;
     if (words > 0) {
       frames.fill(0n, offset, offset + words);
-      // Of nothing observed there are no quantiles.
+      // Without observations there are no quantiles.
       if (type === 'summary' && synced)
         frameFloats.fill(Number.NaN, offset + 3, offset + words - 1);
       frames[offset] = updates;

@@ -1,4 +1,4 @@
-// Where the regions of a new segment go, and the header page that says so.
+// The layout of the regions of a new segment, and its header page.
 import { crc32 } from 'node:zlib';
 import {
   BYTE_ORDER,
@@ -23,10 +23,10 @@ export interface SegmentLayout extends Capacity {
 
 const pages = (bytes: number) => Math.ceil(bytes / PAGE) * PAGE;
 
-/** A mapping can be seen from here only up to this size. */
+/** The most bytes of a mapping that Node can access. */
 const MAX_FILE_BYTES = 2 ** 30 - 1;
 
-/** @throws RangeError when a capacity is not within what the format, or this publisher, allows */
+/** @throws RangeError if a capacity exceeds the limits of the format or of this publisher */
 export function layOut(capacity: Capacity): SegmentLayout {
   check('records', capacity.records, LIMITS.records);
   check('stringBytes', capacity.stringBytes, LIMITS.stringRegionBytes);
@@ -58,7 +58,7 @@ function check(name: string, value: number, most: number): void {
     throw new RangeError(`Capacity ${name} is ${value}, 1 to ${most} is allowed`);
 }
 
-/** What a header says apart from the layout. Times in ns. */
+/** The contents of a header beside the layout. Times in ns. */
 export interface HeaderFacts {
   readonly generation: bigint;
   readonly realtimeNs: bigint;

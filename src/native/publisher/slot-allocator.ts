@@ -1,8 +1,8 @@
-// Slots of a segment on the publisher's side: the one that has been free longest is used first.
+// Allocates slots of a segment for the publisher: the slot that has been free longest first.
 import type { SlotRef } from '../../model.js';
 
 const MAX_INCARNATIONS = 0x7fffffff;
-/** Freed slots that rest before fresh ones are spared: enough rest, and values stay dense. */
+/** Freed slots to collect before reusing any: slots rest long enough, and values stay dense. */
 const RESTING = 64;
 
 export class SlotAllocator {
@@ -16,8 +16,8 @@ export class SlotAllocator {
   }
 
   /**
-   * A free slot with the incarnation it starts, or undefined when all are in use. `makeReal` is
-   * asked for each fresh slot; where it refuses, one that rests is used.
+   * A free slot with its new incarnation, or undefined if all are in use. `makeReal` is called for
+   * each fresh slot; if it returns false, a resting slot is used.
    */
   take(makeReal: (slot: number) => boolean = () => true): SlotRef | undefined {
     const resting = this.#free.length - this.#freeFrom;
@@ -33,7 +33,9 @@ export class SlotAllocator {
     return ref;
   }
 
-  /** Takes a slot back; returns its next incarnation, which its word must state at once. */
+  /**
+   * Frees a slot; returns its next incarnation, which the caller must write to its word at once.
+   */
   give({ slot, incarnation }: SlotRef): number {
     const next = incarnation === MAX_INCARNATIONS ? 1 : incarnation + 1;
     this.#free.push({ slot, incarnation: next });

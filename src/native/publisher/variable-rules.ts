@@ -1,11 +1,11 @@
-// What the format allows of objects and variables; a publisher refuses anything else.
+// The rules of the format for objects and variables; a publisher rejects anything else.
 import type { ValueType } from '../../model.js';
 import { LIMITS, MAX_UNIT_BYTES } from '../segment/layout.js';
 import type { VariableOptions } from './publisher-options.js';
 
 /** @throws RangeError for a text that is longer than `most` bytes of UTF-8 */
 export function checkText(what: string, text: string, most: number): void {
-  // A character is at most three bytes, so most texts need no count.
+  // A UTF-16 unit is at most three bytes, so most texts need no count.
   if (text.length * 3 <= most) return;
   const bytes = utf8Bytes(text);
   if (bytes > most) throw new RangeError(`${what} has ${bytes} bytes, ${most} are allowed`);

@@ -1,20 +1,20 @@
-// Copies new directory records and their strings, and notices when the directories changed roles.
+// Copies new directory records and their strings, and detects that the directories changed roles.
 import { Fault } from '../../errors.js';
 import { MUTABLE, MUTABLE_OFFSET, RECORD_SIZE } from './layout.js';
 import { corrupt, readStringBytes, readWords } from './segment-header.js';
 import type { SegmentHeader } from './segment-header.js';
 import type { SegmentFile } from '../os/shared-memory.js';
 
-/** Records that are taken in at once: a few milliseconds of work. */
+/** Records read in one slice: a few milliseconds of work. */
 export const RECORDS_AT_ONCE = 1024;
 const ATTEMPTS = 5;
-/** Bytes of texts and schemas that one directory may make this process keep. */
+/** The most bytes of texts and schemas that this process keeps for one directory. */
 const MAX_TEXT_BYTES = 2 ** 28;
 const NO_SCHEMA: readonly number[] = [];
 
 /** Records that were copied whole, with the strings that they refer to. */
 export interface RecordSlice {
-  /** 64 bytes a record. */
+  /** 64 bytes per record. */
   readonly records: Buffer;
   readonly firstIndex: number;
   /** True when these are the first records of a directory that took over. */
@@ -40,8 +40,8 @@ export class DirectoryReader {
   }
 
   /**
-   * The next records, or undefined when there are none.
-   * @throws Fault SEGMENT_RESTLESS when the directories change roles faster than they can be copied
+   * The next records, or undefined if there are none.
+   * @throws Fault SEGMENT_RESTLESS if the directories change roles faster than they can be copied
    */
   next(): RecordSlice | undefined {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
@@ -67,13 +67,13 @@ export class DirectoryReader {
     );
   }
 
-  /** Whether there are records beyond those that were copied, or the directories changed roles. */
+  /** True if there are records not yet copied, or the directories changed roles. */
   hasNews(): boolean {
     const { epoch, records } = readWords(this.#file, this.#header);
     return epoch !== this.#epoch || records !== this.#next;
   }
 
-  /** The text at an offset; `keep` for texts that many records share. */
+  /** The text at an offset; `keep` caches texts that many records share. */
   text(offset: number, most: number, keep: boolean): string {
     if (offset === 0) return '';
     const end = this.#endOf(offset, most);
@@ -85,7 +85,9 @@ export class DirectoryReader {
     return text;
   }
 
-  /** The 8-byte floats at an offset; undefined when they are not a list of ascending, finite numbers. */
+  /**
+   * The 8-byte floats at an offset; undefined if they are not a list of ascending, finite numbers.
+   */
   schema(offset: number, most: number): readonly number[] | undefined {
     if (offset === 0) return NO_SCHEMA;
     const end = this.#endOf(offset, most);
@@ -97,7 +99,7 @@ export class DirectoryReader {
     return schema;
   }
 
-  /** Strings may overlap, so their sum is bounded apart from the region that they lie in. */
+  /** Strings may overlap, so their sum has a bound of its own beside the region's size. */
   #spend(bytes: number): void {
     this.#textBytes += bytes;
     if (this.#textBytes > MAX_TEXT_BYTES)
@@ -111,7 +113,7 @@ export class DirectoryReader {
     const end = offset + 2 + length;
     if (end > this.#stringBytes || length > most)
       throw corrupt(
-        `a string at ${offset} has ${length} bytes; at most ${most} are allowed and ${this.#stringBytes - offset - 2} are there`,
+        `a string at ${offset} has ${length} bytes; at most ${most} are allowed and ${this.#stringBytes - offset - 2} are left`,
       );
     return end;
   }

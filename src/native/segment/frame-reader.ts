@@ -21,8 +21,8 @@ export class FrameReader {
   }
 
   /**
-   * The value of a framed variable; undefined when it was never set, makes no sense, or kept
-   * changing under a bounded number of copies.
+   * The value of a framed variable; undefined if it was never set, is invalid, or kept changing
+   * during a bounded number of copies.
    */
   read(variable: VariableNode): Frame | undefined {
     const length = variable.frameWords * 8;
@@ -45,9 +45,9 @@ export class FrameReader {
   }
 
   /**
-   * Whether no update has begun since. `end` was there when the first copy was over, so the update was
-   * complete before the second; this says that the next one began after it. Nothing relies on the order
-   * in which the bytes of one copy are taken.
+   * True if no update has begun since. `end` was set when the first copy ended, so the update was
+   * complete before the second; this check shows that the next one began after it. Nothing relies
+   * on the order of the bytes within one copy.
    */
   #hasNotMoved(at: number, length: number): boolean {
     const read = this.#file.read(this.#begin, 8, at + length - 8);

@@ -1,6 +1,6 @@
-// The byte layout of a segment, drawn once. docs/segment-format.md explains it to strangers.
+// The byte layout of a segment. docs/segment-format.md explains it.
 
-/** Lays fields back to back and refuses a table that does not fill `size` exactly. */
+/** Places fields back to back; throws if they do not fill `size` exactly. */
 export function record<F extends Record<string, number>>(size: number, widths: F) {
   let end = 0;
   const offset = (width: number) => (end += width) - width;
@@ -59,7 +59,7 @@ export const HEADER = record(256, {
   crc: 4,
 });
 
-/** The mutable part of the header page, at offset 1024: 8-byte words, a cache line each. */
+/** The mutable part of the header page, at offset 1024: 8-byte fields, a cache line each. */
 export const MUTABLE_OFFSET = 1024;
 export const MUTABLE = record(640, {
   state: 64,
@@ -75,7 +75,7 @@ export const MUTABLE = record(640, {
   spare: 128,
 });
 
-/** States of a segment, as its publisher writes them. */
+/** The states of a segment. */
 export const SEGMENT_STATE = { building: 0, live: 1, closed: 2, superseded: 3 } as const;
 
 /** One directory record; `crc` covers the 60 bytes after it. */
@@ -89,7 +89,7 @@ export const RECORD = record(RECORD_SIZE, {
   reserved: 1,
   slot: 4,
   id: 8,
-  /** Parent of an object (0 for a root), object of a variable, what a tombstone removes. */
+  /** Parent of an object (0 for a root), object of a variable, item that a tombstone removes. */
   owner: 8,
   incarnation: 4,
   /** String references: offsets into the strings of the same directory; 0 is the empty string. */
@@ -148,7 +148,7 @@ export function frameWords(type: 'string' | 'histogram' | 'summary', size: numbe
 /** Bytes of a unit. */
 export const MAX_UNIT_BYTES = 64;
 
-/** What the format allows at most; a reader refuses more, whatever the bytes say. */
+/** The limits of the format; a reader rejects anything above them. */
 export const LIMITS = {
   records: 1 << 23,
   slots: 1 << 24,
@@ -161,6 +161,6 @@ export const LIMITS = {
   depth: 64,
 } as const;
 
-/** Where the pieces of a name go: `/<context id>.<pool name>.<server key>`. */
+/** The name of a segment: `/<context id>.<pool name>.<server key>`. */
 export const segmentName = (contextId: string, poolName: string, serverKey: string): string =>
   `${contextId}.${poolName}.${serverKey}`;

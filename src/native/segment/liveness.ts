@@ -1,9 +1,9 @@
-// The verdict on a publisher, from what its segment and the system say of it. Format page, section 9.
+// Judges a publisher by its segment and the system's facts. Format page, section 9.
 import type { Verdict } from '../../model.js';
 import { SEGMENT_STATE } from './layout.js';
 import type { NameHolder } from '../os/shared-memory.js';
 
-/** What the verdict depends on; times are CLOCK_MONOTONIC in ns. */
+/** The facts behind the verdict; times are CLOCK_MONOTONIC in ns. */
 export interface Evidence {
   readonly state: number;
   /** What the name of the segment refers to. */
@@ -16,14 +16,14 @@ export interface Evidence {
 
 export interface Judgement {
   readonly publisher: Verdict;
-  /** Whether its values are shown. */
+  /** True if its values are served. */
   readonly isServed: boolean;
 }
 
 const MISSED_PERIODS = 5n;
 const LEAST_PATIENCE_NS = 3_000_000_000n;
 
-/** @param stalledForNs how long a stalled publisher is served; 0 for ever */
+/** @param stalledForNs how long a stalled publisher is served; 0 for no limit */
 export function judge(evidence: Evidence, stalledForNs = 0n): Judgement {
   const publisher = verdictOnFile(evidence);
   return publisher === undefined
@@ -31,7 +31,10 @@ export function judge(evidence: Evidence, stalledForNs = 0n): Judgement {
     : { publisher, isServed: false };
 }
 
-/** What needs no look at the heartbeat; undefined while a publisher holds a segment that is live. */
+/**
+ * The verdicts that do not depend on the heartbeat; undefined while a publisher holds a live
+ * segment.
+ */
 function verdictOnFile({ state, nameHolder, isLocked }: Evidence): Verdict | undefined {
   if (state === SEGMENT_STATE.closed)
     return { state: 'closed', reason: 'publisher closed its segment' };
@@ -57,7 +60,7 @@ function judgeHeartbeat(evidence: Evidence, stalledForNs: bigint): Judgement {
   const patience = stated > LEAST_PATIENCE_NS ? stated : LEAST_PATIENCE_NS;
   if (ageNs <= patience) return { publisher: { ...live, heartbeatAgeSeconds }, isServed: true };
   const isServed = stalledForNs === 0n || ageNs <= patience + stalledForNs;
-  // While it is not served its reason is what operators wait on, which does not change with every look.
+  // While it is not served, operators see its reason, which should not change with every read.
   const silence = isServed
     ? heartbeatAgeSeconds.toFixed(1)
     : `more than ${Number(patience + stalledForNs) / 1e9}`;

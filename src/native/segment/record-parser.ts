@@ -1,4 +1,4 @@
-// One directory record, checked and resolved: what it adds or removes.
+// Parses one directory record: checks it, and resolves what it adds or removes.
 import { crc32 } from 'node:zlib';
 import type { SlotRef } from '../../model.js';
 import type { DirectoryReader } from './directory-reader.js';

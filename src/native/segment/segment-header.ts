@@ -1,4 +1,4 @@
-// The header page of a segment: checked once, and the words in it that move.
+// The header page of a segment: the immutable part, checked once, and the fields that change.
 import { crc32 } from 'node:zlib';
 import { Fault } from '../../errors.js';
 import {
@@ -15,7 +15,7 @@ import {
 } from './layout.js';
 import type { SegmentFile } from '../os/shared-memory.js';
 
-/** The facts of a segment that never change. Offsets and sizes in bytes. */
+/** The immutable facts of a segment. Offsets and sizes in bytes. */
 export interface SegmentHeader {
   readonly generation: bigint;
   readonly startedRealtimeNs: bigint;
@@ -31,7 +31,7 @@ export interface SegmentHeader {
   readonly frameCapacity: number;
 }
 
-/** The words of a segment that move. */
+/** The mutable fields of a segment. */
 export interface SegmentWords {
   readonly state: number;
   readonly heartbeatNs: bigint;
@@ -110,8 +110,8 @@ function regions(bytes: Buffer, fileBytes: number): SegmentHeader {
 }
 
 /**
- * Reads the words that move, in one small copy.
- * @throws Fault SEGMENT_CORRUPT when they lie outside of what the header allows
+ * Reads the mutable fields in one small copy.
+ * @throws Fault SEGMENT_CORRUPT if they exceed what the header allows
  */
 export function readWords(file: SegmentFile, header: SegmentHeader): SegmentWords {
   const bytes = Buffer.allocUnsafe(MUTABLE.size);
@@ -132,9 +132,9 @@ export function readWords(file: SegmentFile, header: SegmentHeader): SegmentWord
 }
 
 /**
- * How many bytes of a string region are valid. To be read after the directory word, in a copy of its
- * own: which bytes of one copy were taken first is not known, and a record may need the newest string.
- * @throws Fault SEGMENT_CORRUPT when there is no room for as many
+ * How many bytes of a string region are valid. Read it after the directory field, in a copy of its
+ * own: the order of bytes within one copy is unknown, and a record may need the newest string.
+ * @throws Fault SEGMENT_CORRUPT if the region is smaller than that
  */
 export function readStringBytes(file: SegmentFile, header: SegmentHeader, side: number): number {
   const word = Buffer.allocUnsafe(8);

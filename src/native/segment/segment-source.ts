@@ -11,7 +11,7 @@ import type { SegmentHeader } from './segment-header.js';
 import type { SegmentFile } from '../os/shared-memory.js';
 import { MAX_NODES, Tree, isTooDeep } from './tree.js';
 
-/** Of what a directory that took over leaves to be removed: what is looked at and removed at once. */
+/** How many items a sweep after a change of roles checks and removes in one call. */
 const SWEPT_AT_ONCE = 8192;
 const REMOVED_AT_ONCE = 1024;
 
@@ -23,9 +23,12 @@ export class SegmentSource implements Source {
   readonly #tree = new Tree();
   readonly #word = Buffer.alloc(4);
   #lastId = 0;
-  /** True while a directory that took over is read: what it does not name was removed. */
+  /**
+   * True while the other directory is read after a change of roles: items missing from it were
+   * removed.
+   */
   #hasTakenOver = false;
-  /** The removal of that, while it is under way. */
+  /** The running sweep that removes them. */
   #sweep: Iterator<StructureChange | undefined, void> | undefined;
 
   constructor(file: SegmentFile, header: SegmentHeader) {
@@ -45,7 +48,7 @@ export class SegmentSource implements Source {
 
   sync(): StructureChanges {
     const changes: StructureChange[] = [];
-    // Nothing is read before the sweep is over. Much may have come meanwhile.
+    // Nothing is read before the sweep ends. Many records may have arrived meanwhile.
     if (this.#sweep !== undefined)
       return { changes, hasMore: this.#sweepOn(changes) || this.#directory.hasNews() };
     const slice = this.#directory.next();
@@ -70,7 +73,7 @@ export class SegmentSource implements Source {
     try {
       return this.#directory.hasNews();
     } catch {
-      // The next look says what is wrong.
+      // The next read reports the error.
       return true;
     }
   }
@@ -86,12 +89,12 @@ export class SegmentSource implements Source {
   readFrame({ id, slot, incarnation }: Variable): Frame | undefined {
     const variable = this.#tree.variable(id);
     const frame = variable === undefined ? undefined : this.#frames.read(variable);
-    // The frame is the variable's own only if its slot still was when the copy was made.
+    // The frame belongs to the variable only if its slot still did during the copy.
     this.readWords(slot, 1, this.#word);
     return this.#word.readUInt32LE(0) >>> 1 === incarnation ? frame : undefined;
   }
 
-  /** Removes the next of what is gone, and adds that to `changes`; false when nothing is left. */
+  /** Removes the next missing items and adds them to `changes`; false once none is left. */
   #sweepOn(changes: StructureChange[]): boolean {
     const most = changes.length + REMOVED_AT_ONCE;
     for (let looked = 0; looked < SWEPT_AT_ONCE && changes.length < most; looked++) {
@@ -105,7 +108,7 @@ export class SegmentSource implements Source {
     return true;
   }
 
-  /** Copies entries of a region of fixed size; those that are there whole count. */
+  /** Copies fixed-size entries of a region; counts those that are complete. */
   #read(region: number, size: number, first: number, count: number, into: Uint8Array): number {
     const length = Math.min(count, this.#header.slotCapacity - first) * size;
     if (length <= 0) return 0;
@@ -124,7 +127,7 @@ export class SegmentSource implements Source {
     const { id } = record.facts;
     if (id <= this.#lastId) throw corrupt(`id ${id} comes after id ${this.#lastId}`);
     this.#lastId = id;
-    // A directory that took over repeats what is known.
+    // After a change of roles, the directory repeats known items.
     if (this.#tree.name(id)) return undefined;
     if (this.#tree.size >= MAX_NODES)
       throw corrupt(`it has more than ${MAX_NODES} objects and variables`);

@@ -1,4 +1,4 @@
-// Looks at one server key: opens its segment, follows its generations, and judges its publisher.
+// Watches one server key: opens its segment, follows its generations, and judges its publisher.
 import { hrtime } from 'node:process';
 import { Fault, messageOf } from '../../errors.js';
 import type { StructureChanges, Verdict } from '../../model.js';
@@ -11,9 +11,9 @@ import { SegmentSource } from './segment-source.js';
 import type { NameHolder, SegmentFile, SharedMemory } from '../os/shared-memory.js';
 
 const NO_DROPS = { objects: 0, variables: 0 };
-/** The lock and the name are asked for at most this often: both are system calls, one through ffi. */
+/** The lock and the name are checked at most this often: both are system calls, one through ffi. */
 const ASK_EVERY_NS = 500_000_000n;
-/** A segment that failed is opened anew at most this often. */
+/** A segment that failed is reopened at most this often. */
 const RETRY_EVERY_NS = 1_000_000_000n;
 
 interface Opened {
@@ -24,7 +24,7 @@ interface Opened {
   /** Undefined until the first answer. */
   isLocked: boolean | undefined;
   nameHolder: NameHolder;
-  /** Epoch and records of the directory, as far as they are taken in. */
+  /** Epoch and records of the directory, as far as they are read. */
   epoch: number;
   records: number;
 }
@@ -32,7 +32,7 @@ interface Opened {
 export interface WatchedPool {
   readonly contextId: string;
   readonly poolName: string;
-  /** How long a stalled publisher is served; for ever by default and with 0. */
+  /** How long a stalled publisher is served; without limit by default and with 0. */
   readonly stalledAfterSeconds?: number | undefined;
 }
 
@@ -47,7 +47,7 @@ export const segmentWatches =
 export interface WatchOptions {
   /** CLOCK_MONOTONIC in ns, the clock of heartbeats. */
   readonly now?: () => bigint;
-  /** How long a stalled publisher is served; 0 for ever. */
+  /** How long a stalled publisher is served; 0 for no limit. */
   readonly stalledForNs?: bigint;
 }
 
@@ -59,7 +59,7 @@ export class SegmentWatch implements Watch {
   readonly #stalledForNs: bigint;
   #opened: Opened | undefined;
   #failure: Verdict | undefined;
-  /** The verdict on the last segment that ended: it stands until the next one is judged. */
+  /** The verdict on the last segment that ended, valid until the next one is judged. */
   #ended: Verdict | undefined;
   #retryAtNs = 0n;
 
@@ -76,7 +76,7 @@ export class SegmentWatch implements Watch {
     this.#stalledForNs = stalledForNs;
   }
 
-  /** One bounded look; never throws, whatever the segment holds. */
+  /** One bounded read; never throws, whatever the segment contains. */
   look(): Sighting {
     const nowNs = this.#now();
     try {
@@ -89,7 +89,10 @@ export class SegmentWatch implements Watch {
     }
   }
 
-  /** Calls back once when the tick moves, if the system helps; returns what ends the wait. */
+  /**
+   * Calls back once when the tick changes, if the system supports it; returns a function that ends
+   * the wait.
+   */
   wait(tick: number, moved: () => void): () => void {
     const { file } = this.#opened ?? {};
     return file?.wait(MUTABLE_OFFSET + MUTABLE.tick, tick, moved) ?? (() => undefined);
@@ -130,9 +133,10 @@ export class SegmentWatch implements Watch {
   #unserved(publisher: Verdict, tick: number): Sighting {
     const isStalled = publisher.state === 'stalled';
     this.#ended = isStalled ? undefined : publisher;
-    // One that is stalled may go on at any moment: its segment stays open, with what was read of it.
+    // A stalled publisher may resume at any moment: its segment stays open, with everything read so
+    // far.
     if (isStalled) return { ...this.#nothing(publisher), tick };
-    // Closed for good or replaced: the next look starts with whatever has the name then.
+    // Closed for good or replaced: the next read starts with the segment that has the name then.
     this.close();
     return this.#nothing(publisher);
   }
@@ -174,7 +178,7 @@ export class SegmentWatch implements Watch {
   }
 }
 
-/** Takes in what the directory gained; while it stands still, nothing more is read. */
+/** Reads new directory records; if the directory did not change, it reads nothing more. */
 function takeIn(
   opened: Opened,
   { epoch, records }: SegmentWords,
@@ -185,7 +189,8 @@ function takeIn(
     if (!taken.hasMore) [opened.epoch, opened.records] = [epoch, records];
     return taken;
   } catch (error) {
-    // A directory that changes too fast now is no fault of the segment: the next look tries again.
+    // A directory that changes too fast does not make the segment invalid: the next read tries
+    // again.
     if (error instanceof Fault && error.code === 'SEGMENT_RESTLESS')
       return { changes: [], hasMore: true, isRestless: true };
     throw error;

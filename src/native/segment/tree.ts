@@ -1,4 +1,4 @@
-// The managed objects of one source, as its records tell of them.
+// The managed objects of one source, built from its records.
 import type {
   ManagedObject,
   RootIdentity,
@@ -14,22 +14,22 @@ export interface ObjectNode extends ManagedObject {
   readonly variables: Set<VariableNode>;
   /** Objects on the path from the root to this one, both counted. */
   readonly depth: number;
-  /** The round of records that named it last. */
+  /** The last round of records that named it. */
   round: number;
 }
 
 export interface VariableNode extends Variable {
   readonly object: ObjectNode;
-  /** Where its frame stands and how long it is, in 8-byte units; 0 for scalars. */
+  /** Offset and length of its frame, in 8-byte units; 0 for scalars. */
   readonly frameOffset: number;
   readonly frameWords: number;
-  /** The round of records that named it last. */
+  /** The last round of records that named it. */
   round: number;
 }
 
 export const NO_IDENTITY: RootIdentity = { host: '', instance: '', application: '' };
 
-/** What a record of an object says, strings resolved. */
+/** The contents of an object's record, strings resolved. */
 export interface ObjectFacts extends SlotRef {
   readonly id: number;
   readonly name: string;
@@ -38,10 +38,10 @@ export interface ObjectFacts extends SlotRef {
   readonly asOf: SlotRef | undefined;
 }
 
-/** What a record of a variable says, strings resolved. */
+/** The contents of a variable's record, strings resolved. */
 export type VariableFacts = Omit<VariableNode, 'object' | 'round'>;
 
-/** Live objects and variables a reader keeps at most; beyond it a segment is refused. */
+/** The most live objects and variables that a reader keeps; it rejects a larger segment. */
 export const MAX_NODES = 1 << 21;
 
 export class Tree {
@@ -62,12 +62,12 @@ export class Tree {
     return this.#variables.get(id);
   }
 
-  /** Begins to name anew what there is: `sweep()` removes what is not named until then. */
+  /** Begins a new round: `sweep()` removes items that the round did not name. */
   beginRound(): void {
     this.#round++;
   }
 
-  /** Names an object or variable in this round; false when it is not there. */
+  /** Names an object or variable in this round; false if it does not exist. */
   name(id: number): boolean {
     const node = this.#objects.get(id) ?? this.#variables.get(id);
     if (node !== undefined) node.round = this.#round;
@@ -75,8 +75,8 @@ export class Tree {
   }
 
   /**
-   * Removes what was not named in this round, what is below before what is above, so that no step is
-   * more than one object or variable. Nothing may be added before it is over.
+   * Removes items that this round did not name, children before parents, one object or variable per
+   * step. Nothing may be added before it ends.
    */
   *sweep(): Generator<StructureChange | undefined, void> {
     for (const [id, { round }] of this.#variables)
@@ -92,7 +92,7 @@ export class Tree {
 
   /** Adds an object below `parent`, or as a root. The caller has checked ids and depth. */
   addObject(facts: ObjectFacts, parent: ObjectNode | undefined): StructureChange {
-    // Property by property: V8 gives each object that is made by spreading a shape of its own.
+    // Property by property: V8 gives each object built by spreading a hidden class of its own.
     const { id, slot, incarnation, name, className, identity, asOf } = facts;
     const object: ObjectNode = {
       id,
@@ -136,7 +136,7 @@ export class Tree {
     return { kind: 'variable-added', variable };
   }
 
-  /** Removes an object with all that is below it, or a variable; what is gone already is no error. */
+  /** Removes an object with everything below it, or a variable; ignores ids that do not exist. */
   remove(id: number): StructureChange | undefined {
     const variable = this.#variables.get(id);
     if (variable !== undefined) {
@@ -151,7 +151,7 @@ export class Tree {
     return { kind: 'object-removed', object };
   }
 
-  /** Takes a subtree out of the indexes; its depth is bounded when it is built. */
+  /** Removes a subtree from the indexes; recursion is safe, since depth is bounded on insertion. */
   #forget(object: ObjectNode): void {
     this.#objects.delete(object.id);
     for (const variable of object.variables) this.#variables.delete(variable.id);

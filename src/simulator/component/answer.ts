@@ -1,11 +1,11 @@
-// One answer of a component: status, headers and body, before anything is known of a connection.
+// One answer of a component: status, headers and body, independent of a connection.
 import { promisify } from 'node:util';
 import { deflate, deflateRaw, gzip } from 'node:zlib';
 import type { Compression } from './component-options.js';
 
 export interface Answer {
   readonly status: number;
-  /** Without those that say how long the body is and what becomes of the connection. */
+  /** Without those for the length of the body and the connection. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
 }
@@ -30,7 +30,7 @@ export async function compressed(answer: Answer, compression: Compression): Prom
   return { ...answer, headers, body: await compress(answer.body) };
 }
 
-/** Whether an Accept-Encoding asks for deflate. */
+/** True if an Accept-Encoding allows deflate. */
 export const acceptsDeflate = (header: string | undefined): boolean =>
   (header ?? '')
     .split(',')

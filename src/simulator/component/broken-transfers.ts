@@ -1,9 +1,9 @@
-// The right answer, sent wrong: in drops, in part, or with a length that it does not have.
+// Sends the right answer wrongly: byte by byte, in part, or with a wrong length.
 import type { FaultyAnswer } from './faulty-answer.js';
 
 const EXCESS_AFTER_MS = 50;
 
-/** Sends the head, then a byte a while. */
+/** Sends the head, then single bytes with a pause between them. */
 export const drip: FaultyAnswer = async (exchange, component) => {
   const answer = await component.answer(exchange.request);
   exchange.head(answer, answer.body.length);
@@ -28,7 +28,7 @@ export const headersOnly: FaultyAnswer = async (exchange, component) => {
   exchange.hangUpAfter(Buffer.alloc(0));
 };
 
-/** Says less than the body has; what is too much comes when the client takes it for whole. */
+/** Declares less than the body has; the rest follows once the client believes it is complete. */
 export const shortLength: FaultyAnswer = async (exchange, component) => {
   const { body, ...head } = await component.answer(exchange.request);
   const half = Math.floor(body.length / 2);
@@ -38,7 +38,7 @@ export const shortLength: FaultyAnswer = async (exchange, component) => {
   exchange.hangUpAfter(body.subarray(half));
 };
 
-/** Says more than the body has. */
+/** Declares more than the body has. */
 export const longLength: FaultyAnswer = async (exchange, component) => {
   const answer = await component.answer(exchange.request);
   exchange.head(answer, answer.body.length + 100);

@@ -1,28 +1,28 @@
-// How a component answers: its address, its key, and what the protocol leaves open.
+// How a component answers: its address, its key, and the options of the protocol.
 import type { OddityName } from './oddities.js';
 
 export interface ComponentOptions {
   /** Path before `/sharedmem`, such as `/rtds`. Default empty. */
   readonly base?: string;
-  /** What the header Security-Key must say. Default: anybody may ask. */
+  /** Required value of the header Security-Key. Default: none is required. */
   readonly securityKey?: string | undefined;
-  /** Status for who does not know the key. Default 401. */
+  /** Status for requests without the key. Default 401. */
   readonly refusalStatus?: 401 | 403;
-  /** PEM texts; with them it speaks HTTPS. */
+  /** PEM texts; with them it serves HTTPS. */
   readonly tls?: { readonly cert: string; readonly key: string } | undefined;
-  /** What is sent to who accepts deflate: zlib-wrapped, raw deflate or gzip. Default zlib. */
+  /** Encoding for clients that accept deflate: zlib-wrapped, raw deflate or gzip. Default zlib. */
   readonly compression?: Compression;
   /** Chunks in place of a Content-Length. Default false. */
   readonly isChunked?: boolean;
-  /** Keeps connections for further requests. Default false. */
+  /** Keeps connections open for further requests. Default false. */
   readonly keepsAlive?: boolean;
   /** Default `application/json`. */
   readonly contentType?: string;
-  /** Before every answer. Default 0. */
+  /** Delay before every answer. Default 0. */
   readonly latencyMs?: number;
-  /** How late the fault `slow` answers. Default 4000. */
+  /** Delay of the fault `slow`. Default 4000. */
   readonly slowMs?: number;
-  /** Between two bytes of the fault `drip`. Default 200. */
+  /** Delay between two bytes of the fault `drip`. Default 200. */
   readonly dripMs?: number;
   /** Default none. */
   readonly oddities?: Iterable<OddityName>;

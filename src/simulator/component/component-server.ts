@@ -1,4 +1,4 @@
-// A stand-in for a real server's component: serves a tree as JSON as the vendor's programs do.
+// A stand-in for a real server's component: serves a tree as JSON, like the vendor's programs.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
 import { Component } from './component.js';
@@ -12,7 +12,7 @@ import { RequestLog } from './request-log.js';
 import type { LoggedRequest } from './request-log.js';
 import type { ServedTree } from './served-tree.js';
 
-/** How often and how long it asks for its port again after it had let go of it. */
+/** How often and how long it tries to get its port back after it released it. */
 const REOPENING = { attempts: 100, everyMs: 50 };
 
 /** Listens on 127.0.0.1 only. */
@@ -38,21 +38,21 @@ export class ComponentServer {
   }
 
   /**
-   * Takes a free port when it is 0.
-   * @throws Fault LISTENER_FAILED when the port cannot be had, USAGE when the certificate cannot be used
+   * Port 0 takes a free one.
+   * @throws Fault LISTENER_FAILED if it cannot listen, USAGE if the certificate cannot be used
    */
   async listen(port: number): Promise<void> {
     this.#port = await this.#listener.open(port);
     if (this.#fault === 'refuse') await this.#listener.shut();
   }
 
-  /** Where `/sharedmem` is: scheme, address, port and base. */
+  /** The address above `/sharedmem`: scheme, address, port and base. */
   get url(): string {
     const { tls, base } = this.#component.options;
     return `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${this.#port ?? 0}${base}`;
   }
 
-  /** What is served from the next request on. */
+  /** The tree to serve from the next request on. */
   get tree(): ServedTree {
     return this.#component.tree;
   }
@@ -61,7 +61,7 @@ export class ComponentServer {
     this.#component.tree = tree;
   }
 
-  /** What is wrong with it from now on; undefined when nothing is. */
+  /** The fault from now on; undefined for none. */
   get fault(): FaultName | undefined {
     return this.#fault;
   }
@@ -72,13 +72,13 @@ export class ComponentServer {
     if (fault === 'reset') this.#listener.reset();
     if (fault === 'refuse') void this.#listener.shut();
     this.#settled = this.#settled.catch(() => undefined).then(() => this.#settle());
-    // Whoever wants to know asks for `settled`.
+    // Callers that need the result use `settled`.
     this.#settled.catch(() => undefined);
   }
 
   /**
-   * Resolves once it listens, or does not, as the fault wants it.
-   * Rejects with Fault LISTENER_FAILED when the port was taken by somebody else meanwhile.
+   * Resolves once it listens, or has stopped, as the fault requires. Rejects with Fault
+   * LISTENER_FAILED if another process took the port meanwhile.
    */
   get settled(): Promise<void> {
     return this.#settled;

@@ -1,14 +1,14 @@
-// What a component shows at a path, as far as real ones are known to.
+// The view of a component at a path, as far as that of real ones is known.
 import { identity } from 'rxjs';
 import { STATE_TEXTS } from './vendor-tree.js';
 import type { VendorObject } from './vendor-tree.js';
 
-/** A list is an array in JSON, also of one object; undefined where there is nothing. */
+/** A list is an array in JSON, also of one object; undefined if nothing exists there. */
 export interface View {
   readonly content: readonly VendorObject[] | VendorObject | undefined;
 }
 
-/** The pages under `print`, by the class names of what they list. */
+/** The pages under `print`, with the classes that they list. */
 const PRINTED: ReadonlyMap<string, RegExp> = new Map([
   ['services', /^(Consumer|RTRManaged|ManagedAggregate)?Service(\.|$)/],
   ['mounts', /^Consumer(\.|$)|Mount/],
@@ -16,7 +16,7 @@ const PRINTED: ReadonlyMap<string, RegExp> = new Map([
   ['process', /Process(\.|$)/],
 ]);
 
-/** Undefined for a path that is not known; `path` has no query. */
+/** Undefined for an unknown path; `path` has no query. */
 export function viewAt(path: string, roots: readonly VendorObject[]): View | undefined {
   const [empty, tree, ...names] = path.split('/').map(decoded);
   if (empty !== '' || tree !== 'sharedmem') return undefined;
@@ -54,7 +54,7 @@ const withState = (service: VendorObject): VendorObject => ({
   State: service.State ?? STATE_TEXTS.normal,
 });
 
-/** As it stands where it is not encoded well: then it is nobody's name. */
+/** Returned as it is if its encoding is invalid: then it matches no name. */
 function decoded(segment: string): string {
   try {
     return decodeURIComponent(segment);

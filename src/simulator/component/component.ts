@@ -1,4 +1,4 @@
-// A component's answers, as they would be were nothing wrong with it.
+// A component's answers without faults.
 import type { IncomingMessage } from 'node:http';
 import { NO_CONTENT, acceptsDeflate, compressed, plainAnswer } from './answer.js';
 import type { Answer } from './answer.js';
@@ -9,7 +9,7 @@ import type { ServedTree } from './served-tree.js';
 import { vendorObject } from './vendor-tree.js';
 import type { VendorObject } from './vendor-tree.js';
 
-/** What of a request an answer depends on. */
+/** The parts of a request that an answer depends on. */
 export type Asked = Pick<IncomingMessage, 'method' | 'url' | 'headers'>;
 
 export class Component {

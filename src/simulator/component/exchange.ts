@@ -1,4 +1,4 @@
-// One request and what becomes of it; a client that leaves ends whatever is under way.
+// One request and its answer; the answer stops when the client disconnects.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex, Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -25,13 +25,13 @@ export class Exchange {
     response.once('close', () => {
       this.#over.abort();
     });
-    // That a client has gone is no error here.
+    // A client that disconnects is no error here.
     response.on('error', () => undefined);
-    // Nobody reads a request's body; without this a sent one would hold the connection.
+    // Nothing else reads a request's body; without this, one would block the connection.
     request.resume();
   }
 
-  /** Rejects when the client leaves before. */
+  /** Rejects if the client disconnects first. */
   async pause(ms: number): Promise<void> {
     if (ms > 0) await setTimeout(ms, undefined, { signal: this.#over.signal });
   }
@@ -43,7 +43,7 @@ export class Exchange {
     this.response.end(answer.body);
   }
 
-  /** Sends a body of any length through these streams, no faster than it is read. */
+  /** Sends a body of any length through these streams, with backpressure. */
   async stream(
     head: Pick<Answer, 'status' | 'headers'>,
     source: Readable,
@@ -53,7 +53,7 @@ export class Exchange {
     await pipeline([source, ...through, this.response]);
   }
 
-  /** Sends the head alone; without a length the body goes in chunks. */
+  /** Sends the head alone; without a length the body is chunked. */
   head({ status, headers }: Pick<Answer, 'status' | 'headers'>, length?: number): void {
     this.response.writeHead(status, {
       ...headers,
@@ -63,18 +63,18 @@ export class Exchange {
     this.response.flushHeaders();
   }
 
-  /** Ends the connection after these bytes, whatever the head said. */
+  /** Closes the connection after these bytes, whatever length the head declared. */
   hangUpAfter(bytes: Buffer): void {
     if (bytes.length > 0) this.response.write(bytes);
     this.response.socket?.destroySoon();
   }
 
-  /** Ends the connection without a word. */
+  /** Closes the connection without an answer. */
   drop(): void {
     this.response.destroy();
   }
 
-  /** Ends an exchange that cannot go on, mostly because its client has left. */
+  /** Ends an exchange that cannot continue, mostly because its client disconnected. */
   fail(error: unknown): void {
     const { response } = this;
     if (response.headersSent || response.destroyed) response.destroy();

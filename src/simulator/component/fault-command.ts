@@ -1,4 +1,4 @@
-// What a line on stdin says about faults.
+// Parses the fault commands on stdin.
 import { FAULT_NAMES } from './faults.js';
 import type { FaultName } from './faults.js';
 
@@ -11,5 +11,5 @@ export const faultNamed = (text: string): FaultName | typeof NO_FAULT | undefine
 export const faultCommanded = (line: string): FaultName | typeof NO_FAULT | undefined =>
   faultNamed(/^\s*fault\s+(\S+)\s*$/.exec(line)?.[1] ?? '');
 
-/** The answer to a line that says nothing known. */
+/** The answer to an unknown command. */
 export const FAULT_USAGE = `allowed: "fault NAME", with NAME one of ${[...FAULT_NAMES, NO_FAULT].join(', ')}`;

@@ -1,4 +1,4 @@
-// What can be wrong with a component, each fault by its name: a wrong or late answer.
+// The faults of a component by name: each gives a wrong or late answer.
 import { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { brotliCompress, createDeflate } from 'node:zlib';
@@ -18,10 +18,10 @@ import {
   nanBody,
 } from './wrong-bodies.js';
 
-/** Where redirections lead to; the right answers are there too. */
+/** The target of redirections, which gives the right answers too. */
 const MOVED = '/moved';
 
-/** Answers with a body of its own, called JSON. */
+/** Answers with a body of its own, labelled as JSON. */
 const bodyOf =
   (bytes: (component: Component) => string | Buffer): FaultyAnswer =>
   (exchange, component) => {
@@ -33,7 +33,7 @@ const jsonHead = ({ options }: Component): Pick<Answer, 'status' | 'headers'> =>
   headers: { 'Content-Type': options.contentType },
 });
 
-/** Answers with a status and a line that says it. */
+/** Answers with a status and a line of text. */
 const status =
   (code: number, text: string): FaultyAnswer =>
   (exchange) => {
@@ -50,7 +50,7 @@ const firstId = (component: Component): string => component.roots()[0]?.Instance
 const brotli = promisify<Buffer, Buffer>(brotliCompress);
 
 export const FAULTS = {
-  /** Does not listen; that is the listener's, as is `reset`. */
+  /** Does not listen; the listener implements it, and `reset`. */
   refuse: (exchange) => {
     exchange.drop();
   },
@@ -68,7 +68,7 @@ export const FAULTS = {
   no_content: (exchange) => {
     exchange.send(NO_CONTENT);
   },
-  /** Leads elsewhere, where the right answer is. */
+  /** Redirects to another path, which gives the right answer. */
   redirect: async (exchange, component, { follow }) => {
     const { method, url = '', headers } = exchange.request;
     if (url.startsWith(MOVED)) {
@@ -82,7 +82,7 @@ export const FAULTS = {
   server_error: status(500, 'Internal Server Error'),
   /** A login page. */
   html: page('text/html; charset=utf-8'),
-  /** A login page that is called JSON. */
+  /** A login page labelled as JSON. */
   html_as_json: page('application/json'),
   empty: bodyOf(() => ''),
   empty_array: bodyOf(() => '[]'),
@@ -92,11 +92,11 @@ export const FAULTS = {
     const [root] = component.roots();
     return root === undefined ? '{}' : vendorJson(root);
   }),
-  /** An array of what are no objects. */
+  /** An array of other values than objects. */
   scalars: bodyOf(() => '[1,2,3]'),
   /** 100 MB. */
   huge: (exchange, component) => exchange.stream(jsonHead(component), Readable.from(hugeBody())),
-  /** 100 MB once it is inflated. */
+  /** 100 MB once inflated. */
   huge_deflate: (exchange, component) => {
     const { status: code, headers } = jsonHead(component);
     const head = { status: code, headers: { ...headers, 'Content-Encoding': 'deflate' } };
@@ -120,20 +120,20 @@ export const FAULTS = {
     exchange.stream(jsonHead(component), Readable.from(manyObjects())),
   bad_utf8: bodyOf((component) => brokenTextBody(firstId(component))),
   nan: bodyOf((component) => nanBody(firstId(component))),
-  /** Goes on after the array. */
+  /** Has more text after the array. */
   trailing: bodyOf((component) => `${component.text(component.roots())}]trailing`),
   /** The right answer, late. */
   slow: async (exchange, component) => {
     await exchange.pause(component.options.slowMs);
     exchange.send(await component.answer(exchange.request));
   },
-  /** By turns this component and another behind the same address. */
+  /** Alternates between this component and another at the same address. */
   other_component: async (exchange, component, { turn }) => {
     const roots = component.roots();
     const shown = turn % 2 === 0 ? roots : roots.map(otherRun);
     exchange.send(await component.answer(exchange.request, shown));
   },
-  /** An encoding that nobody asked for. */
+  /** An encoding that the client did not request. */
   unknown_encoding: async (exchange, component) => {
     const { method, url = '', headers } = exchange.request;
     const plain = { ...headers, 'accept-encoding': 'identity' };

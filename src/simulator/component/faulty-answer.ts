@@ -1,16 +1,16 @@
-// How a fault shows itself in one exchange.
+// How a fault answers one exchange.
 import type { Component } from './component.js';
 import type { Exchange } from './exchange.js';
 
-/** What a fault knows beside the exchange. */
+/** What a fault needs beside the exchange. */
 export interface Occasion {
-  /** How many exchanges have met a fault before. */
+  /** The number of earlier exchanges with a fault. */
   readonly turn: number;
   /** Counts a client that has followed a redirection. */
   readonly follow: () => void;
 }
 
-/** Gives a wrong answer, a late one, or none. */
+/** Sends a wrong answer, a late one, or none. */
 export type FaultyAnswer = (
   exchange: Exchange,
   component: Component,

@@ -1,4 +1,4 @@
-// The listening socket of a component: it can be shut, with all connections, and opened again.
+// The listening socket of a component: it can be closed, with all connections, and opened again.
 import { createServer } from 'node:http';
 import type { RequestListener, Server } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
@@ -70,7 +70,7 @@ export class Listener {
     for (const socket of this.#sockets) socket.resetAndDestroy();
   }
 
-  /** @throws Fault USAGE when the certificate or the key cannot be used */
+  /** @throws Fault USAGE if the certificate or the key cannot be used */
   #make(): Server {
     const server = this.#tls === undefined ? createServer() : secureServer(this.#tls);
     server.on('request', this.#onRequest);

@@ -3,11 +3,11 @@ import { choice, isChosen } from './choice.js';
 import type { VendorObject, VendorVariable } from './vendor-tree.js';
 import { valueJson } from './vendor-json.js';
 
-/** What the text may do; the plain one does none of these. */
+/** The allowed oddities of the text; the plain one has none. */
 export interface Freedoms {
   /** Empty lists are null or missing. */
   readonly absent: boolean;
-  /** Members that nobody knows stand beside the known ones. */
+  /** Unknown members beside the known ones. */
   readonly extras: boolean;
   /** Blanks, escapes, and members in another order. */
   readonly spelling: boolean;
@@ -80,7 +80,7 @@ export class OddJson {
     return this.#record(members, about, depth);
   }
 
-  /** A list, or what may stand for one that is empty. */
+  /** A list, or a replacement for an empty one. */
   #add(
     members: Member[],
     name: string,
@@ -120,7 +120,7 @@ export class OddJson {
   }
 }
 
-/** What is escaped already, and what may be. */
+/** Splits a JSON text into escapes and characters. */
 const SPELLABLE = /\\u....|\\.|[/a-e]|[^ -~]/g;
 
 const escaped = (character: string): string =>

@@ -1,8 +1,8 @@
-// Oddities of the tree: names and instances that appear twice.
+// Oddities of the tree: names and instances that occur twice.
 import { choice, isChosen } from './choice.js';
 import type { VendorObject, VendorValue, VendorVariable } from './vendor-tree.js';
 
-/** Some variables appear twice in their object; the later one counts. */
+/** Some variables occur twice in their object; the later one wins. */
 export function withTwins(object: VendorObject): VendorObject {
   const { Instance, Variables } = object;
   const earlier = Variables.filter(
@@ -12,7 +12,7 @@ export function withTwins(object: VendorObject): VendorObject {
   return { ...object, Variables: [...earlier, ...Variables] };
 }
 
-/** Some instances appear twice, in their parent or elsewhere; the first in the text counts. */
+/** Some instances occur twice, in their parent or elsewhere; the first in the text wins. */
 export function withDuplicates(roots: readonly VendorObject[]): readonly VendorObject[] {
   const strays: VendorObject[] = [];
   const inside = (objects: readonly VendorObject[], isTop: boolean): readonly VendorObject[] => {
@@ -45,7 +45,7 @@ const altered = (variable: VendorVariable): VendorVariable => ({
   Value: another(variable.Value),
 });
 
-/** A value of the same type, and of the same size where the type goes by it. */
+/** Another value of the same type, and of the same size if the type depends on it. */
 function another(value: VendorValue): VendorValue {
   switch (typeof value) {
     case 'bigint':

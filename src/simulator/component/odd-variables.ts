@@ -1,14 +1,14 @@
-// Oddities of single variables: the vendor writes the same value in several ways.
+// Oddities of single variables: the vendor has several spellings of a value.
 import { choice, isChosen } from './choice.js';
 import type { VendorVariable } from './vendor-tree.js';
 import { VENDOR_TYPES } from './vendor-types.js';
 
-/** `about` says which variable it is. */
+/** `about` identifies the variable. */
 export type OddVariable = (variable: VendorVariable, about: string) => VendorVariable;
 
 const { counter, gauge, number, large, flag, text } = VENDOR_TYPES;
 
-/** A 32-bit count that has passed 2^31 shows up negative. */
+/** A 32-bit count above 2^31 is negative. */
 export const wrapped: OddVariable = (variable) => {
   const { Type, Value } = variable;
   const isPast = typeof Value === 'bigint' && Value >= 2n ** 31n && Value < 2n ** 32n;
@@ -43,7 +43,7 @@ export const configured: OddVariable = (variable, about) =>
 
 const TELLING: readonly string[] = [flag, text, number, large];
 
-/** A type that nobody knows, where the JSON value says all that the type said. */
+/** An unknown type, where the JSON value says as much as the type did. */
 export const strange: OddVariable = (variable, about) =>
   TELLING.includes(variable.Type) && variable.Value !== null && isChosen(`strange ${about}`, 4)
     ? { ...variable, Type: 'Exotic Thing' }

@@ -1,4 +1,4 @@
-// The oddities of real trees, each by its name; a right reader reads the same tree with any of them.
+// The oddities of real trees, by name; a correct reader reads the same tree with any of them.
 import { OddJson } from './odd-json.js';
 import type { Freedoms } from './odd-json.js';
 import { withDuplicates, withTwins } from './odd-tree.js';
@@ -13,25 +13,25 @@ interface Oddity {
   readonly variable?: OddVariable;
 }
 
-/** In the order in which they are applied: what a type says is changed before the type is. */
+/** In the order in which they are applied: values change before their types. */
 export const ODDITIES = {
-  /** Some variables appear twice in their object: the later one counts. */
+  /** Some variables occur twice in their object: the later one wins. */
   twins: { object: withTwins },
-  /** Some instances appear twice: the first in the text counts. */
+  /** Some instances occur twice: the first in the text wins. */
   duplicates: { roots: withDuplicates },
-  /** Counters from 2^31 to 2^32 - 1 are negative: 2^32 is to be added. */
+  /** Counters from 2^31 to 2^32 - 1 are negative: readers must add 2^32. */
   wrapped: { variable: wrapped },
   /** Some gauges are "Numeric Range" with a text such as "42 (0..100)", or the number. */
   ranges: { variable: ranged },
-  /** Some types are called what nobody knows: the JSON value says it all. */
+  /** Some types have unknown names: the JSON value says enough. */
   strange_types: { variable: strange },
   /** Some types have the suffix " Config". */
   config_types: { variable: configured },
   /** Some texts that are numbers, such as "42", are sent as numbers. */
   numbers_for_texts: { variable: numeric },
-  /** Lists that are empty may be null or missing. */
+  /** Empty lists may be null or missing. */
   absent: {},
-  /** Members that nobody knows stand beside the known ones; so do states. */
+  /** Unknown members beside the known ones, and unknown states. */
   extras: {},
   /** Blanks, escapes, and members in another order. */
   spelling: {},
@@ -40,7 +40,7 @@ export const ODDITIES = {
 export type OddityName = keyof typeof ODDITIES;
 export const ODDITY_NAMES = Object.keys(ODDITIES) as readonly OddityName[];
 
-/** A set of oddities at work. What they hit is the same each time. */
+/** Applies a set of oddities, to the same items each time. */
 export class OddWays {
   readonly #oddities: readonly Oddity[];
   readonly #freedoms: Freedoms;
@@ -55,7 +55,7 @@ export class OddWays {
     };
   }
 
-  /** The objects as they are to be shown. */
+  /** The objects with the oddities applied. */
   tree(roots: readonly VendorObject[]): readonly VendorObject[] {
     let shown = roots;
     for (const { roots: change, object, variable } of this.#oddities) {

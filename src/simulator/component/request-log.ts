@@ -1,4 +1,4 @@
-// The last requests that a component got, oldest first.
+// The last requests to a component, oldest first.
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 
 export interface LoggedRequest {

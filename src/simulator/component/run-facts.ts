@@ -1,7 +1,7 @@
-// What tells one run of a process from another: its root says so, as a real one does.
+// The variables of a root that identify a run of its process, as real ones have them.
 import type { PlannedInstance, PlannedVariable } from '../tree-plan.js';
 
-/** A plan whose root has this process id and start; both stand still while it lives. */
+/** A plan whose root has this process id and start; both stay constant. */
 export function withRunFacts(
   plan: readonly PlannedInstance[],
   pid: number,

@@ -9,7 +9,7 @@ import type { ObjectPublisher, ValueHandle, ValueHandles } from '../object-publi
 import { handleOf } from './served-value.js';
 import type { KeptVariable, ServedVariable } from './served-value.js';
 
-/** An object as it is now; variables and children stand in the order in which they were added. */
+/** An object as it is now; variables and children are in the order of their addition. */
 export interface ServedObject {
   readonly id: string;
   readonly className: string;
@@ -27,10 +27,10 @@ interface KeptObject extends ServedObject {
   state: ObjectState;
 }
 
-/** Far more than any real tree has, and few enough to walk it by recursion. */
+/** Far more levels than any real tree, and few enough for recursion. */
 const MAX_DEPTH = 1000;
 
-/** Whether an object is synced is not kept: the vendor's view does not have it. */
+/** Does not keep whether an object is synced: the vendor's view does not show it. */
 export class ServedTree implements ObjectPublisher {
   readonly #roots = new Set<KeptObject>();
   readonly #objects = new Map<number, KeptObject>();
@@ -46,7 +46,7 @@ export class ServedTree implements ObjectPublisher {
   }
 
   /**
-   * Adds below an object; below one that is gone the handle's `id` is 0 and nothing is kept.
+   * Adds below an object; below a removed one the handle's `id` is 0 and nothing is kept.
    * @throws RangeError when it would be 1001 levels deep
    */
   addObject(
@@ -106,7 +106,7 @@ export class ServedTree implements ObjectPublisher {
       }
   }
 
-  /** Wakes nobody: who asks is told what is there. */
+  /** Does nothing: each request reads the current tree. */
   notify(): void {
     return;
   }
@@ -152,5 +152,5 @@ export class ServedTree implements ObjectPublisher {
   }
 }
 
-/** Names go out as UTF-8, which has no half characters. */
+/** Names are sent as UTF-8, which has no lone surrogates. */
 const wellFormed = (text: string): string => Buffer.from(text).toString();

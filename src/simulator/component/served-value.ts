@@ -1,4 +1,4 @@
-// Variables of a served tree: they keep present values, and refuse once they are gone.
+// Variables of a served tree: they keep current values, and reject new ones once removed.
 import type { SlotRef, ValueType, VariableKind } from '../../model.js';
 import type { ValueHandles } from '../object-publisher.js';
 
@@ -10,14 +10,14 @@ export interface ServedVariable {
   readonly name: string;
   readonly type: ValueType;
   readonly kind: VariableKind;
-  /** Undefined: it is there and has no value yet. */
+  /** Undefined: it exists and has no value yet. */
   readonly value: ServedValue | undefined;
 }
 
-/** What a handle writes to. */
+/** The target of a handle's stores. */
 export interface KeptVariable extends ServedVariable {
   readonly ref: SlotRef;
-  /** Bytes that a text may have. */
+  /** The most bytes of a text. */
   readonly room: number;
   value: ServedValue | undefined;
   isGone: boolean;
@@ -35,7 +35,7 @@ const HANDLES: { readonly [T in ValueType]: (kept: KeptVariable) => ValueHandles
   f64: (kept) => scalar(kept, Number),
   bool: (kept) => scalar(kept, Boolean),
   string: (kept) => ({ ref: kept.ref, set: (text) => store(kept, cut(text, kept.room)) }),
-  // The vendor has neither of these: their values are not kept.
+  // The vendor has neither of these types: their values are not kept.
   histogram: (kept) => ({ ref: kept.ref, set: () => !kept.isGone, observe: () => !kept.isGone }),
   summary: (kept) => ({ ref: kept.ref, set: () => !kept.isGone }),
 };
@@ -66,7 +66,7 @@ function store(kept: KeptVariable, value: ServedValue): boolean {
   return true;
 }
 
-/** As many whole characters as fit, in well-formed Unicode. */
+/** As many whole characters as fit, as well-formed Unicode. */
 function cut(text: string, room: number): string {
   const bytes = Buffer.alloc(Math.min(room, text.length * 3));
   const { written } = new TextEncoder().encodeInto(text, bytes);

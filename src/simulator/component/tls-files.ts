@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { Fault, messageOf } from '../../errors.js';
 
-/** @throws Fault USAGE when a file cannot be read */
+/** @throws Fault USAGE if a file cannot be read */
 export const readTls = (cert: string, key: string): { cert: string; key: string } => ({
   cert: read('--tls-cert', cert),
   key: read('--tls-key', key),

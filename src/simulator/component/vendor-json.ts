@@ -22,7 +22,7 @@ export function valueJson(value: VendorValue): string {
   return typeof value === 'number' ? fractionText(value) : String(value);
 }
 
-/** `42.0` for 42: who goes by the text must not take it for an integer. */
+/** `42.0` for 42: readers that look at the text must not take it for an integer. */
 function fractionText(value: number): string {
   if (!Number.isFinite(value)) return 'null';
   if (Object.is(value, -0)) return '-0.0';

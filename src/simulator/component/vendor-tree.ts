@@ -1,4 +1,4 @@
-// A served tree in the vendor's shape: plain data, member for member what the JSON text says.
+// A served tree in the vendor's shape: plain data with the members of the JSON text.
 import type { ObjectState } from '../../model.js';
 import type { ServedObject } from './served-tree.js';
 import type { ServedVariable } from './served-value.js';

@@ -1,4 +1,4 @@
-// What the vendor calls the type of a variable, by what it is to us.
+// The vendor's type names, by our types.
 import type { ValueType, VariableKind } from '../../model.js';
 import type { ServedValue } from './served-value.js';
 
@@ -9,14 +9,14 @@ export const VENDOR_TYPES = {
   large: 'Large Numeric',
   flag: 'Boolean',
   text: 'String',
-  /** Not the vendor's: it has no fractions, so readers must go by the JSON type. */
+  /** Not a vendor type: the vendor has no fractions, so readers must use the JSON type. */
   fraction: 'Floating',
 } as const;
 
 const LEAST = -(2n ** 31n);
 const MOST = 2n ** 31n - 1n;
 
-/** Undefined for what the vendor has nothing like. */
+/** Undefined if the vendor has no such type. */
 export function vendorType(
   type: ValueType,
   kind: VariableKind,

@@ -1,4 +1,4 @@
-// Bodies that no real component sends: too big, too deep, or not what they are called.
+// Bodies that no real component sends: too big, too deep, or mislabelled.
 
 export const LOGIN_PAGE =
   '<!DOCTYPE html>\n<html><head><title>Sign in</title></head>\n' +
@@ -11,7 +11,7 @@ const OBJECTS_A_PIECE = 1000;
 
 const head = (id: string): string => `{"Instance":${JSON.stringify(id)},"Class":"Filler",`;
 
-/** 100 MB of JSON that is valid to its end: one object, the same variable again and again. */
+/** 100 MB of valid JSON: one object, with the same variable many times. */
 export function* hugeBody(): Generator<Buffer> {
   yield Buffer.from(`[${head('huge.1.adh')}"Children":[],"Variables":[`);
   const piece = Buffer.from('{"Name":"filler","Type":"Numeric","Value":1},'.repeat(1000));
@@ -42,11 +42,11 @@ export function deepBody(): string {
   return `[${heads.join('')}${']}'.repeat(LEVELS)}]`;
 }
 
-/** A number that JSON has no text for. */
+/** A number that JSON cannot represent. */
 export const nanBody = (id: string): string =>
   `[${head(id)}"Variables":[{"Name":"load","Type":"Numeric","Value":NaN}],"Children":[]}]`;
 
-/** A text that is not UTF-8: a character's beginning without its end. */
+/** A text that is not UTF-8: an incomplete character. */
 export const brokenTextBody = (id: string): Buffer =>
   Buffer.concat([
     Buffer.from(`[${head(id)}"Variables":[{"Name":"name","Type":"String","Value":"Z`),

@@ -29,7 +29,7 @@ function probeOf(source: FakeSource, kernel = new Kernel()) {
     read: (): string[] => {
       told.length = 0;
       probe.read();
-      while (probe.tellUnsynced() || probe.tellSynced());
+      while (probe.reportUnsynced() || probe.reportSynced());
       return [...told];
     },
     valueOf: (item: ManagedObject | Variable) => probe.bits(item),

@@ -164,7 +164,7 @@ describe('POSIX shared memory', () => {
       if (euid === 0) process.seteuid?.('nobody');
       expect(() => posixMemory().open(segments.name('82'))).to.throw(
         Fault,
-        `Segment ${path} is there, but this process may not read it (EACCES)`,
+        `Segment ${path} exists, but this process may not read it (EACCES)`,
       );
     } finally {
       if (euid === 0) process.seteuid?.(0);

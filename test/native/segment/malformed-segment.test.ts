@@ -293,12 +293,12 @@ const CORRUPT_STRINGS: readonly Damage[] = [
   [
     'a text without end',
     (bytes) => void bytes.writeUInt16LE(0xffff, lengthAt(bytes, child, RECORD.name)),
-    /^a string at \d+ has 65535 bytes; at most 1024 are allowed and \d+ are there$/,
+    /^a string at \d+ has 65535 bytes; at most 1024 are allowed and \d+ are left$/,
   ],
   [
     'a text that reaches beyond the valid strings',
     (bytes) => void bytes.writeUInt16LE(900, lengthAt(bytes, child, RECORD.name)),
-    /^a string at \d+ has 900 bytes; at most 1024 are allowed and \d+ are there$/,
+    /^a string at \d+ has 900 bytes; at most 1024 are allowed and \d+ are left$/,
   ],
   [
     'a text longer than the format allows',
@@ -306,7 +306,7 @@ const CORRUPT_STRINGS: readonly Damage[] = [
       alterWord(bytes, 'stringBytesA', 2048n);
       bytes.writeUInt16LE(1025, lengthAt(bytes, child, RECORD.name));
     },
-    /^a string at \d+ has 1025 bytes; at most 1024 are allowed and \d+ are there$/,
+    /^a string at \d+ has 1025 bytes; at most 1024 are allowed and \d+ are left$/,
   ],
   [
     'a unit longer than the format allows',
@@ -314,7 +314,7 @@ const CORRUPT_STRINGS: readonly Damage[] = [
       alterWord(bytes, 'stringBytesA', 2048n);
       bytes.writeUInt16LE(65, lengthAt(bytes, counter, RECORD.text1));
     },
-    /^a string at \d+ has 65 bytes; at most 64 are allowed and \d+ are there$/,
+    /^a string at \d+ has 65 bytes; at most 64 are allowed and \d+ are left$/,
   ],
   [
     'a unit longer than the format allows, known as a name',
@@ -324,7 +324,7 @@ const CORRUPT_STRINGS: readonly Damage[] = [
       bytes.writeUInt16LE(65, SAMPLE_AT.strings + at);
       field32(text, RECORD.text1, at)(bytes);
     },
-    /^a string at \d+ has 65 bytes; at most 64 are allowed and \d+ are there$/,
+    /^a string at \d+ has 65 bytes; at most 64 are allowed and \d+ are left$/,
   ],
   [
     'a schema of more than 512 entries',
@@ -332,7 +332,7 @@ const CORRUPT_STRINGS: readonly Damage[] = [
       alterWord(bytes, 'stringBytesA', 2048n);
       bytes.writeUInt16LE(4104, lengthAt(bytes, histogram, RECORD.text3));
     },
-    /^a string at \d+ has 4104 bytes; at most 4096 are allowed and \d+ are there$/,
+    /^a string at \d+ has 4104 bytes; at most 4096 are allowed and \d+ are left$/,
   ],
 ];
 

@@ -1,7 +1,7 @@
 // The kernel: compares copied slots and writes lines of exposition text, in linear memory.
 // AssemblyScript; no allocation, no static data. Tables and addresses come from kernel.ts.
 
-// A line of a block, 32 bytes; the same drawing is in ../line-table.ts.
+// A line of a block, 32 bytes; ../line-table.ts writes it.
 //
 //   0         4         8        12    16          24        28     32
 //   +---------+---------+--------+-----+-----------+---------+------+
@@ -9,11 +9,12 @@
 //   | u32     | len u32 | at u32 | u32 | u64       | u32     |      |
 //   +---------+---------+--------+-----+-----------+---------+------+
 //
-// `value at` 0 means that the text is the whole line. `length` is what was written last.
+// `value at` 0 means that the text is the whole line. `length` is the length of the value written
+// last.
 const LINE: usize = 32;
 
 const PAIRS: usize = 64; // "00" to "99", 200 bytes
-const SCALES: usize = 16; // where the scales are, pairs of doubles: multiply by the first, then divide by the second
+const SCALES: usize = 16; // address of the scales, pairs of doubles: multiply by the first, then divide by the second
 const POW10: usize = 1024; // 617 entries of 16 bytes, high word first, exponents -292 to 324
 
 const U64: u32 = 1;
@@ -23,7 +24,7 @@ const BOOL: u32 = 4;
 const WRAPPED: u32 = 5;
 const SCALED: u32 = 0x100;
 
-/** Copies what differs, in steps of 512 bytes; returns the number of steps that differed. */
+/** Copies changed bytes in steps of 512; returns the number of steps that differed. */
 export function absorb(current: usize, incoming: usize, bytes: usize): u32 {
   let steps: u32 = 0;
   for (let at: usize = 0; at < bytes; at += 512) {
@@ -49,7 +50,7 @@ export function changedWords(
   let found: u32 = 0;
   for (let i: u32 = 0; i < count && found < most; i++) {
     const offset = (<usize>i) << 2;
-    // Mostly nothing moved: step over pairs that are equal.
+    // Mostly nothing changed: skip equal pairs.
     if (
       (i & 1) == 0 &&
       i + 1 < count &&
@@ -81,7 +82,7 @@ export function changedWatches(table: usize, count: u32, out: usize): u32 {
   return found;
 }
 
-/** Whether any line of a table has a value that differs from what was written last. */
+/** True if any line of a table has a value that differs from the one written last. */
 export function isDirty(table: usize, count: u32): bool {
   const end = table + <usize>count * LINE;
   for (let line = table; line < end; line += LINE) {
@@ -99,7 +100,7 @@ export function renderAll(table: usize, count: u32, to: usize): u32 {
   return <u32>(at - to);
 }
 
-/** Writes changed lines anew and copies the spans between them out of the last text at `from`. */
+/** Rewrites changed lines and copies the spans between them from the last text at `from`. */
 export function renderChanged(table: usize, count: u32, from: usize, to: usize): u32 {
   let at = to;
   let span = from;
@@ -317,7 +318,7 @@ function writeDecimal(digits: u64, k: i32, at: usize): usize {
     k++;
   }
   const count = <i32>digitCount(digits);
-  const point = k + count; // where the point stands, counted from the first digit
+  const point = k + count; // position of the decimal point, counted from the first digit
   if (k >= 0 && point <= 21) {
     at = writeInteger(digits, at);
     for (let i = 0; i < k; i++) store<u8>(at++, 0x30);

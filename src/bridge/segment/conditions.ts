@@ -1,12 +1,12 @@
-// States of which only the turns are told.
+// Reports a condition only when it changes.
 
 type State = string | boolean;
 
-export class Turns {
+export class Conditions {
   readonly #states = new Map<string, State>();
 
-  /** Notes a state; true when it is another one than before. Flags begin as false. */
-  to(what: string, state: State): boolean {
+  /** Sets a state; true if it differs from the one before. Flags begin as false. */
+  changeTo(what: string, state: State): boolean {
     const before = this.#states.get(what) ?? (typeof state === 'boolean' ? false : undefined);
     this.#states.set(what, state);
     return before !== state;
