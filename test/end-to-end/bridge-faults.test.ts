@@ -119,7 +119,9 @@ describe('a component that goes wrong', function () {
 
   it('says that two components seem to answer at one address, and shows each as it is', async () => {
     twins.server.fault = 'other_component';
-    await twins.bridge?.line(/twin: a different process answers each poll: do two components share/);
+    await twins.bridge?.line(
+      /twin: a different process answers each poll: do two components share/,
+    );
     twins.server.fault = undefined;
     await eventually('its own page again', async () => {
       const { status, body } = await bridged();

@@ -104,7 +104,9 @@ describe('a poll of a component', function () {
   it('sends the key, and says whether one is missing or wrong without telling it', async () => {
     const { url } = await serve({ securityKey: 'Sesame 1' });
     expect(reasonOf(await ask(url, {}, 'Sesame 1'))).to.equal('tree');
-    expect(messageOf(await ask(url))).to.equal('unauthorized: status 401: it requires a security_key');
+    expect(messageOf(await ask(url))).to.equal(
+      'unauthorized: status 401: it requires a security_key',
+    );
     const wrong = messageOf(await ask(url, {}, 'Sesame 2'));
     expect(wrong).to.equal('unauthorized: status 401: security_key is not the right one');
   });
