@@ -15,7 +15,7 @@ export function settingsMarkdown(): string {
     '',
     'An invalid configuration is rejected as a whole. One run reports every fault of every file, each in a line of its',
     'own with file, line, column, key, what was found and what is allowed: values, classes, groups and seed paths of all',
-    'targets, catalogues, the targets file, and the license. A file that is not TOML has its first error reported only.',
+    'targets, catalogues, the targets file, and the license. Of a file that is not TOML, only the first error is reported.',
     'The exit status follows the first fault: 2 for the configuration, 3 for the license.',
     '',
     '`--check-config` does this and exits, with 0 if a start would be accepted now. It also prints warnings: settings',
