@@ -489,6 +489,18 @@ describe('ServedTarget', () => {
     });
   });
 
+  it('names a hundred series that clash, and counts the others', () => {
+    const { publisher, root } = showing(1);
+    for (let i = 0; i < 102; i++) {
+      const child = publisher.addObject(root, `H.1.demo.${i}`, 'Child');
+      for (const name of ['y', 'Y']) publisher.addVariable(child, name, 'u64').set(1);
+    }
+    const target = serve();
+    target.ask();
+    expect(target.events.filter(({ level }) => level === 'warning')).to.have.lengthOf(100);
+    expect(target.internal('shm_exporter_target_series_clashes_total')).to.equal(102);
+  });
+
   it('knows how old the values of its root are, where that states it', () => {
     const { publisher, root } = showing(1);
     const target = serve({}, { unixMs: () => 5500 });
