@@ -106,6 +106,43 @@ describe('hostingPipeline', () => {
     subscription.unsubscribe();
   });
 
+  it('is not ready before it knows what came to the directory during a copy', () => {
+    const publisher = publishers.make('82');
+    const root = publisher.addRoot('H.1.demo', 'Root');
+    publisher.place();
+    let late = 1;
+    const { seen, clock, subscription } = run(new Kernel(), (view) => {
+      const refresh = view.refresh.bind(view);
+      view.refresh = () => {
+        if (late-- > 0) publisher.addObject(root, 'H.1.demo.late', 'Late');
+        return refresh();
+      };
+      return view;
+    });
+    expect(seen.at(-1)).to.equal('change');
+    clock.advance(200);
+    expect(seen).to.include('change ready');
+    subscription.unsubscribe();
+  });
+
+  it('gets ready though each copy finds the directory grown', () => {
+    const publisher = publishers.make('82');
+    const root = publisher.addRoot('H.1.demo', 'Root');
+    publisher.place();
+    let number = 0;
+    const { seen, clock, subscription } = run(new Kernel(), (view) => {
+      const refresh = view.refresh.bind(view);
+      view.refresh = () => {
+        publisher.addObject(root, `H.1.demo.${++number}`, 'Late');
+        return refresh();
+      };
+      return view;
+    });
+    clock.advance(200);
+    expect(seen).to.include('change ready');
+    subscription.unsubscribe();
+  });
+
   it('answers each command once', () => {
     publishers.withRoot('82', 'H.1.demo');
     const { refresh, subscription } = run();

@@ -5,7 +5,7 @@ import type { Observable } from 'rxjs';
 import type { ManagedObject } from '#app/model.js';
 import type { Sighting } from '#app/streams/watch.js';
 import { choose, chooseRoot } from '#app/streams/choose-root.js';
-import type { RootChoice } from '#app/streams/choose-root.js';
+import type { DesiredRoot, RootChoice } from '#app/streams/choose-root.js';
 import { marbles } from '../support/marbles.js';
 import { root, sighting, sourceOf, unseen } from '../support/sightings.js';
 
@@ -67,7 +67,14 @@ describe('the choice of the root', () => {
       [['H.main.ads', 'H.77.ads']],
       'H.77.ads',
     ],
+    [
+      'the lowest instance number behind a later key too',
+      '',
+      [[], ['H.10.ads', 'H.9.ads']],
+      'H.9.ads',
+    ],
     ['then the id', '', [['b.1.ads', 'a.1.ads']], 'a.1.ads'],
+    ['then the id, whichever came first', '', [['a.1.ads', 'b.1.ads']], 'a.1.ads'],
     ['host names hold dots', '7', [['lseg1.bgp59.com.7.ads']], 'lseg1.bgp59.com.7.ads'],
   ];
   for (const [sentence, hint, keys, wanted] of table)
@@ -99,6 +106,27 @@ describe('the choice of the root', () => {
     expect(nameOf(choose([reading, shows('456', 'H.1.ads')], ADS))).to.equal('none');
   });
 
+  it('does not wait for a directory that never rests', () => {
+    const restless = { ...shows('82'), hasMore: true, isRestless: true };
+    expect(nameOf(choose([restless, shows('456', 'H.1.ads')], ADS))).to.equal('H.1.ads');
+  });
+
+  const formers = [
+    ['the former root before a better one', { serverKey: '456', root: 'a.b.9.ads' }, 'a.b.9.ads'],
+    ['no other root of the former key', { serverKey: '456', root: 'gone.ads' }, 'H.1.ads'],
+    [
+      'no root of the former id behind another key',
+      { serverKey: '82', root: 'H.2.ads' },
+      'H.1.ads',
+    ],
+    ['a former root only if it fits', { serverKey: '82', root: 'H.1.adh' }, 'H.1.ads'],
+  ] as const;
+  for (const [sentence, former, wanted] of formers)
+    it(`takes ${sentence}`, () => {
+      const seen = [shows('82', 'H.1.adh', 'H.1.ads'), shows('456', 'H.2.ads', 'a.b.9.ads')];
+      expect(nameOf(choose(seen, { ...ADS, former }))).to.equal(wanted);
+    });
+
   const reasons: readonly (readonly [string, readonly Sighting[], string, string])[] = [
     [
       'every key when there are no roots',
@@ -117,6 +145,12 @@ describe('the choice of the root', () => {
       [shows('82', 'H.1.ads')],
       '7',
       'a root of application ads that fits instance 7, there is H.1.ads',
+    ],
+    [
+      'five roots',
+      [shows('82', ...['1', '2', '3', '4', '5'].map((n) => `H.${n}.x`))],
+      '',
+      'a root of application ads, there is H.1.x, H.2.x, H.3.x, H.4.x, H.5.x',
     ],
     [
       'five roots at most',
@@ -155,7 +189,7 @@ describe('chooseRoot', () => {
     x: unseen('dead', 'publisher died'),
     y: unseen('absent', 'no segment'),
   };
-  const names = (sightings: readonly Observable<Sighting>[], wish = ADS) =>
+  const names = (sightings: readonly Observable<Sighting>[], wish: DesiredRoot = ADS) =>
     chooseRoot(sightings, wish).pipe(map(nameOf));
   const taken = { '1': 'H.1.ads', '2': 'H.2.ads', n: 'none' };
 
@@ -190,6 +224,27 @@ describe('chooseRoot', () => {
       const choices = '       -2-----1---';
 
       expectObservable(names([sight$])).toBe(choices, taken);
+    }),
+  );
+
+  it(
+    'tells once why there is no root, and again when the reason changes',
+    marbles(({ hot, expectObservable }) => {
+      const sight$ = hot('    -x-x-y-y---', seen);
+      const choices = '       -n---n-----';
+
+      expectObservable(names([sight$])).toBe(choices, taken);
+    }),
+  );
+
+  it(
+    'prefers the former root until a root is chosen, and not after that',
+    marbles(({ hot, expectObservable }) => {
+      const former = { serverKey: '82', root: 'H.2.ads' };
+      const sight$ = hot('    -x-b-x-b---', seen);
+      const choices = '       -n-2-n-1---';
+
+      expectObservable(names([sight$], { ...ADS, former })).toBe(choices, taken);
     }),
   );
 

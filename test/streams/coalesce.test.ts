@@ -100,6 +100,18 @@ describe('coalesce', () => {
       wanted: '-M---mam--M-',
     },
     {
+      sentence: 'a render for a demand makes up for one that came due meanwhile',
+      spacing: '-----|',
+      arrived: '-d-r-do-d1r--',
+      wanted: '-M---ma-M----',
+    },
+    {
+      sentence: 'a refresh that finds the target not ready leaves no last render',
+      spacing: '-----|',
+      arrived: '-d-r-dnd--',
+      wanted: '-M---m-M--',
+    },
+    {
       sentence: 'no demand, no refresh',
       spacing: '-----|',
       arrived: 'CCfC---C--------',

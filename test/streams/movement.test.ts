@@ -12,6 +12,7 @@ describe('Movement', () => {
     a: sighting({ source }),
     b: sighting({ source, tick: 1 }),
     m: sighting({ source, hasMore: true }),
+    r: sighting({ source, hasMore: true, isRestless: true }),
     x: unseen('absent', 'no segment'),
   };
   const told = { p: [MOVING_MS, false], s: [STILL_MS, true], n: [STILL_MS, false], o: [0, false] };
@@ -23,6 +24,11 @@ describe('Movement', () => {
     ['looks seldom at a segment that stands still', '      a 1999ms a', '      p 1999ms s'],
     ['polls again once a still segment moves', '           a 1999ms b', '      p 1999ms p'],
     ['looks at once for changes that wait', '              a 1999ms m', '      p 1999ms o'],
+    [
+      'polls a directory that never rests',
+      '            a 1999ms r 499ms r',
+      '  p 1999ms p 499ms p',
+    ],
     ['waits for no futex of a segment that is not there', 'x 1999ms x', '      p 1999ms n'],
   ] as const;
   for (const [sentence, sightings, waits] of pictures)
@@ -58,6 +64,7 @@ describe('isSameSighting', () => {
     ['the generation', a, sighting({ source: sourceOf() })],
     ['the tick', a, sighting({ source, tick: 1 })],
     ['the state of the publisher', a, stalled('not for 4.0 s')],
+    ['that a stalled publisher is back', stalled('not for 4.0 s'), a],
     ['why nothing is there', unseen('corrupt', 'a CRC'), unseen('corrupt', 'a length')],
     ['changes', a, sighting({ source, changes: [added()] })],
     ['whether more changes wait', a, sighting({ source, hasMore: true })],

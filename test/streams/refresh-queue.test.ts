@@ -55,7 +55,7 @@ describe('inTurn', () => {
 
   it(
     'does nothing in the turn of a consumer that left',
-    marbles(({ hot, time, expectObservable, expectSubscriptions }) => {
+    marbles(({ hot, time, flush, expectObservable, expectSubscriptions }) => {
       const pause = time('    --|     ');
       const gone$ = hot('     -(ab)---');
       const other$ = hot('    -x------');
@@ -67,6 +67,8 @@ describe('inTurn', () => {
       expectObservable(gone$.pipe(inTurn(queue, unheard)), leaves).toBe(gone);
       expectObservable(other$.pipe(inTurn(queue, unheard))).toBe(other);
       expectSubscriptions(gone$.subscriptions).toBe(leaves);
+      flush();
+      expect(queue.waits.count).to.equal(2);
     }),
   );
 

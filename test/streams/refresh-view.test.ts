@@ -45,6 +45,7 @@ class NotingView implements Refreshes {
 const inputs = {
   d: refresh,
   b: { kind: 'bound', hasMore: false },
+  g: { kind: 'bound', hasMore: true },
   c: change(),
   n: change({ changes: [added] }),
   t: change({ tick: 1 }),
@@ -89,6 +90,12 @@ describe('refreshView', () => {
       notes: 'f a0r ',
     },
     {
+      sentence: 'while objects are left to bind only what is new is copied',
+      inputs: 'cgb',
+      unsynced: true,
+      notes: 'a0r f r',
+    },
+    {
       sentence: 'observed variables are sampled at a wake-up, not at a refresh',
       inputs: 'cdtdtu',
       hasObserved: true,
@@ -118,6 +125,13 @@ describe('refreshView', () => {
       hasObserved: true,
       isStandby: true,
       notes: 'a0r a0 a0 a0 Aro',
+    },
+    {
+      sentence: 'a successor that has seen nothing yet observes nothing',
+      inputs: 'A',
+      hasObserved: true,
+      isStandby: true,
+      notes: 'Af',
     },
     {
       sentence: 'wake-ups of another generation say nothing',

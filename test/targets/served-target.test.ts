@@ -453,6 +453,27 @@ describe('ServedTarget', () => {
       });
     });
 
+    it('of lookups, updates, sync, the highlighted variable and renders, if told to debug', () => {
+      const { publisher, x, root } = showing(1);
+      const late = publisher.addVariable(root, 'late', 'u64');
+      const target = serve({ isDebug: true, serverKeys: ['82', '456'], variable: 'x' });
+      target.ask();
+      late.set(2);
+      target.ask();
+      x.set(3);
+      target.ask();
+      const debug = target.events.filter(({ level }) => level === 'debug');
+      const said = debug.map(({ message }) => message.replace('target demo on 82, 456 ', ''));
+      const lookup = 'lookup: server key 82 live, server key 456 absent; root H.1.demo';
+      const sync = 'sync: objects 1/1, variables 1/2, waiting on variable late of H.1.demo';
+      expect(said).to.deep.equal([
+        ...['x is 1', sync, 'update: tick 0, 3 changes in the directory', sync],
+        ...[lookup, sync],
+        ...[lookup, 'rendered 2 series, 63 bytes'],
+        ...[lookup, 'x is 3', 'served 2 series, 63 bytes'],
+      ]);
+    });
+
     it('of a series that clashes, once', () => {
       const { publisher, root } = showing(1);
       publisher.addVariable(root, 'X', 'u64').set(9); // its metric has the same name as that of x
@@ -466,6 +487,29 @@ describe('ServedTarget', () => {
       ]);
       expect(target.internal('shm_exporter_target_series_clashes_total')).to.equal(1);
     });
+  });
+
+  it('names a hundred series that clash, and counts the others', () => {
+    const { publisher, root } = showing(1);
+    for (let i = 0; i < 102; i++) {
+      const child = publisher.addObject(root, `H.1.demo.${i}`, 'Child');
+      for (const name of ['y', 'Y']) publisher.addVariable(child, name, 'u64').set(1);
+    }
+    const target = serve();
+    target.ask();
+    expect(target.events.filter(({ level }) => level === 'warning')).to.have.lengthOf(100);
+    expect(target.internal('shm_exporter_target_series_clashes_total')).to.equal(102);
+  });
+
+  it('knows how old the values of its root are, where that states it', () => {
+    const { publisher, root } = showing(1);
+    const target = serve({}, { unixMs: () => 5500 });
+    const age = () => target.internal('shm_exporter_target_as_of_age_seconds');
+    target.ask();
+    expect(age()).to.equal(undefined);
+    publisher.setAsOf(root, 2_000_000_000n);
+    target.ask();
+    expect(age()).to.equal(3.5);
   });
 
   describe('leaves nothing behind', () => {

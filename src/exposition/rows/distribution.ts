@@ -56,9 +56,10 @@ export class Distribution {
     const { u64, f64 } = this.#kernel;
     const at = this.#at >>> 3;
     let total = 0n;
-    for (let i = 0; i < this.#steps; i++) {
+    for (let i = 0; i < Math.max(this.#steps, counts.length); i++) {
       total = BigInt.asUintN(64, total + (counts[i] ?? 0n));
-      u64[at + i] = total;
+      // A bound that its conversion makes infinite has no bucket of its own: the rest is in +Inf.
+      u64[at + Math.min(i, this.#steps - 1)] = total;
     }
     f64[at + this.#steps] = convert(sum, this.#conversion);
     u64[at + this.#steps + 1] = total;

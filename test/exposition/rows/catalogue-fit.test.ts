@@ -39,6 +39,45 @@ describe('a catalogue and a tree', () => {
     render();
     expect(countsOf(view)).to.deep.equal(FITS);
     expect([misfitsOf(view), view.fit.unread]).to.deep.equal([[], []]);
+    source.remove(root);
+    render();
+    expect(countsOf(view)).to.deep.equal(FITS);
+  });
+
+  it('miss each other by type for as long as one variable has that type', () => {
+    const { source, root, view, render } = stage(row('p', 'gauge', 'var = "p.{port}"'));
+    const [first, second] = ['p.1', 'p.2'].map((name) =>
+      source.addVariable(root, name, { type: 'string' }),
+    );
+    const typesLeft = (gone: Variable | undefined): unknown => {
+      if (gone !== undefined) source.remove(gone);
+      render();
+      return misfitsOf(view).flatMap(([, , type]) => type ?? []);
+    };
+    expect(typesLeft(undefined)).to.deep.equal(['string']);
+    expect(typesLeft(first)).to.deep.equal(['string']);
+    expect(typesLeft(second)).to.deep.equal([]);
+  });
+
+  it('name an unread variable once, with the number of objects that have it', () => {
+    const { source, root, view, render } = stage('', row('x', 'gauge', 'var = "x"'));
+    const floor = source.addObject('h.1.shop.floor', 'Floor', { parent: root });
+    const tills = ['1', '2', '3'].map((number) => {
+      const till = source.addObject(`h.1.shop.floor.1.${number}`, 'Till', { parent: floor });
+      source.addVariable(till, 'y', { type: 'u64' });
+      return till;
+    });
+    const counts = tills.map((till) => {
+      render();
+      source.remove(till);
+      return view.fit.unread;
+    });
+    render();
+    const y = { className: 'Till', name: 'y' };
+    expect([...counts, view.fit.unread]).to.deep.equal([
+      ...[[{ ...y, count: 3 }], [{ ...y, count: 2 }], [{ ...y, count: 1 }]],
+      [],
+    ]);
   });
 
   it('miss each other by a misspelt name, until the variable comes', () => {
@@ -100,9 +139,12 @@ describe('a catalogue and a tree', () => {
   it('are not held against each other where no object of the class is, or no catalogue', () => {
     const source = new FakeSource();
     const root = source.addObject('h.1.shop', 'Other');
-    source.addVariable(root, 'v', { type: 'u64', value: 1 });
     for (const catalogue of [shopCatalogue(row('x', 'gauge', 'var = "w"')), undefined]) {
+      const variable = source.addVariable(root, 'v', { type: 'u64', value: 1 });
       const { view, render } = watched(source, root, { catalogue });
+      render();
+      expect(countsOf(view)).to.deep.equal(FITS);
+      source.remove(variable);
       render();
       expect(countsOf(view)).to.deep.equal(FITS);
     }

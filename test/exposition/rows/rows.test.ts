@@ -58,6 +58,27 @@ describe('rows over values', () => {
     ]);
   });
 
+  it('a distribution with a bound beyond all numbers in its unit ends at +Inf', () => {
+    const { lines } = shop(row('wait', 'histogram', 'var = "wait", scale = 1e10'), {
+      wait: { type: 'histogram', schema: [1, 1e300], value: histogram([1n, 2n, 4n], 5) },
+    });
+    expect(lines()).to.deep.equal([
+      'shop_wait_bucket{le="10000000000"} 1',
+      'shop_wait_bucket{le="+Inf"} 7',
+      'shop_wait_sum 50000000000',
+      'shop_wait_count 7',
+    ]);
+  });
+
+  it('rows of one family that read one variable have series of their own', () => {
+    const { lines } = shop(
+      row('x', 'gauge', 'var = "v", static = { unit = "1" }') +
+        row('x', 'gauge', 'var = "v", static = { unit = "2" }, scale = 2'),
+      { v: { type: 'u64', value: 3 } },
+    );
+    expect(lines()).to.deep.equal(['shop_x{unit="1"} 3', 'shop_x{unit="2"} 6']);
+  });
+
   it('a time and a state that are published as numbers follow their variables', () => {
     const { source, of, lines } = shop(
       row('start_time_seconds', 'gauge', 'unit = "seconds", var = "start", conv = "timestamp"') +
@@ -153,6 +174,8 @@ describe('rows over values', () => {
     expect(lines()).to.deep.equal(wanted('none'));
     source.setSynced(root, false);
     expect(lines()).to.deep.equal([]);
+    source.setState(root, 'dead');
+    expect(lines()).to.deep.equal([]);
     source.setSynced(root, true);
     source.setState(root, 'init');
     expect(lines()).to.deep.equal(wanted('init'));
@@ -169,6 +192,8 @@ describe('rows over values', () => {
     source.set(of('v'), '2');
     expect(lines()).to.deep.equal(['shop_build_info{version="2",release="fall"} 1']);
     source.setSynced(of('v'), false);
+    expect(lines()).to.deep.equal(['shop_build_info{release="fall"} 1']);
+    source.set(of('v'), '3');
     expect(lines()).to.deep.equal(['shop_build_info{release="fall"} 1']);
     source.set(of('r'), '');
     expect(lines()).to.deep.equal(['shop_build_info 1']);
@@ -248,11 +273,14 @@ describe('rows over values', () => {
     );
     render();
     expect(view.hasObserved).to.equal(true);
-    for (const value of [10, 10, 20, 30, 30, 10]) {
+    const counted = [10, 10, 20, 30, 30, 10].map((value) => {
       source.set(of('lag'), value);
       view.refresh();
-      view.observe();
-    }
+      const hasCounted = view.observe();
+      view.render();
+      return hasCounted;
+    });
+    expect(counted).to.deep.equal([true, false, true, true, false, true]);
     expect(lines()).to.deep.equal([
       'shop_lag_seconds_bucket{le="1"} 2',
       'shop_lag_seconds_bucket{le="2"} 3',
@@ -266,11 +294,14 @@ describe('rows over values', () => {
   });
 
   it('the quantiles of an observed summary are of the last 512 values', () => {
-    const { lines, source, of, view, render } = shop(
+    const { lines, source, of, view } = shop(
       row('lag', 'summary', 'var = "lag", observe = true, quantiles = [0, 0.5, 1]'),
       { lag: { type: 'f64', value: -1 } },
     );
-    render();
+    expect(lines()).to.deep.equal([
+      ...['0', '0.5', '1'].map((quantile) => `shop_lag{quantile="${quantile}"} NaN`),
+      ...['shop_lag_sum 0', 'shop_lag_count 0'],
+    ]);
     for (let value = 1; value <= 600; value++) {
       source.set(of('lag'), value === 300 ? NaN : value);
       view.refresh();
@@ -282,6 +313,26 @@ describe('rows over values', () => {
       'shop_lag{quantile="1"} 600',
       `shop_lag_sum ${(600 * 601) / 2 - 300}`,
       'shop_lag_count 599',
+    ]);
+  });
+
+  it('a variable is observed by each row that asks for it, with its own buckets and scale', () => {
+    const observed = (name: string, rest: string) =>
+      row(name, 'histogram', `var = "v", observe = true, ${rest}`);
+    const { lines, view, render } = shop(
+      observed('x', 'buckets = [1]') +
+        observed('y', 'buckets = [8]') +
+        observed('z', 'buckets = [8], scale = 2'),
+      { v: { type: 'u64', value: 5 } },
+    );
+    render();
+    view.observe();
+    expect(
+      lines().filter((line) => !line.includes('Inf') && !line.includes('count')),
+    ).to.deep.equal([
+      ...['shop_x_bucket{le="1"} 0', 'shop_x_sum 5'],
+      ...['shop_y_bucket{le="8"} 1', 'shop_y_sum 5'],
+      ...['shop_z_bucket{le="8"} 0', 'shop_z_sum 10'],
     ]);
   });
 

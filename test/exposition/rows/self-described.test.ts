@@ -3,6 +3,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { expect } from 'chai';
 import { metricNamePart } from '#app/catalogue/names.js';
 import { FakeSource } from '../../support/fake-source.js';
+import type { VariableOptions } from '../../support/fake-source.js';
 import { watched } from '../watched.js';
 
 /** A pump station with a variable of each type, and the names that real trees have. */
@@ -83,6 +84,28 @@ describe('an application without a catalogue', () => {
       `${A}_serial_number_info{${at},value="A \\"1\\""} 1`,
       '',
     ]);
+  });
+
+  /** A variable of the root, and how its family is then called and typed. */
+  const families: readonly (readonly [string, VariableOptions, string])[] = [
+    ['sent_total', { type: 'u64', kind: 'counter' }, 'pumps_shop_sent_total counter'],
+    ['sent', { type: 'bool', kind: 'counter' }, 'pumps_shop_sent_total counter'],
+    ['#', { type: 'u64', kind: 'gauge' }, 'pumps_shop gauge'],
+  ];
+  for (const [name, options, family] of families)
+    it(`a ${options.kind} ${options.type} ${name} is of the family ${family}`, () => {
+      const source = new FakeSource();
+      const root = source.addObject('h.1.pumps', 'Shop');
+      source.addVariable(root, name, { ...options, value: 1 });
+      expect(watched(source, root, { app: 'pumps' }).text()).to.include(`# TYPE ${family}\n`);
+    });
+
+  it('shows the first 512 characters of a help', () => {
+    const source = new FakeSource();
+    const root = source.addObject('h.1.pumps', 'Shop');
+    source.addVariable(root, 'v', { type: 'u64', help: `${'x'.repeat(512)}yz`, value: 1 });
+    const [help] = watched(source, root, { app: 'pumps' }).text().split('\n');
+    expect(help).to.equal(`# HELP pumps_shop_v ${'x'.repeat(512)}`);
   });
 
   it('promtool has nothing to say against it', function () {

@@ -13,8 +13,7 @@ const facts = (name: string, type: MetricType = 'gauge'): FamilyFacts => ({
   help: '',
 });
 
-function registerOf() {
-  const text = new ExpositionText(new Kernel());
+function registerOf(text = new ExpositionText(new Kernel())) {
   const clashes: string[] = [];
   const register = new SeriesRegister(text, (series) => clashes.push(series));
   const put = (
@@ -154,10 +153,32 @@ describe('the register of series', () => {
     expect([shown(), register.omitted, register.clashes]).to.deep.equal([[], 1, 0]);
   });
 
+  it('series beyond two million are left out and counted', () => {
+    class FullText extends ExpositionText {
+      override get lines() {
+        return 2_000_000;
+      }
+    }
+    const { register, put, shown } = registerOf(new FullText(new Kernel()));
+    put(1, 'x');
+    expect([shown(), register.omitted]).to.deep.equal([[], 1]);
+  });
+
+  it('ten thousand wait for another to go, more are only counted', () => {
+    const { register, put, remove, shown } = registerOf();
+    put(0, 'x', 0, 'counter');
+    for (let i = 1; i <= 10_002; i++) put(i, `x{a="${i}"}`);
+    expect(register.clashes).to.equal(10_002);
+    remove(0);
+    expect(shown()).to.have.lengthOf(10_000);
+  });
+
   it('families beyond ten thousand are left out and counted', () => {
     const { register, put, shown, remove } = registerOf();
     for (let i = 0; i < 10_002; i++) put(i, `x${i}`);
     expect([shown().length, register.omitted]).to.deep.equal([10_000, 2]);
+    put(20_000, 'x1{a="b"}');
+    expect(shown()).to.include('x1{a="b"} 20000');
     remove(0, 'x0');
     put(10_001, 'x10001');
     expect(shown()).to.include('x10001 10001');

@@ -68,6 +68,7 @@ describe('a target that is redefined', () => {
       for (const { seen } of demands) expect(seen.map(({ kind }) => kind)).to.deep.equal(['ready']);
       expect(names(target).split(' ').sort()).to.deep.equal(sorted(renewed));
       expect(target.target.status().partition).to.equal(0);
+      expect(target.events.filter(({ message }) => message.includes(' moved '))).to.deep.equal([]);
     });
 
   it('keeps its last text inside the spacing, and then shows the new series', () => {

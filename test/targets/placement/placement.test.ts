@@ -1,7 +1,27 @@
 // In which partition a target is placed. Spec 1.10.
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { hashPlace, leastLoaded } from '#app/targets/placement/placement.js';
+import { hashPlace, leastLoaded, partitionCount } from '#app/targets/placement/placement.js';
+
+describe('partitionCount (spec 8)', () => {
+  /** What is configured, the mode, the targets, and the partitions on four cores. */
+  const table = [
+    [0, 'logical', 0, 1],
+    [0, 'logical', 1, 1],
+    [0, 'logical', 9, 9],
+    [0, 'logical', 65, 64],
+    [0, 'threaded', 0, 1],
+    [0, 'threaded', 3, 3],
+    [0, 'threaded', 9, 4],
+    [1, 'logical', 9, 1],
+    [7, 'logical', 2, 7],
+    [7, 'threaded', 2, 7],
+    [65, 'logical', 2, 64],
+  ] as const;
+  for (const [targetWorkers, workerExecutionMode, targets, count] of table)
+    it(`is ${count} for ${targetWorkers} ${workerExecutionMode} workers and ${targets} targets`, () =>
+      expect(partitionCount({ targetWorkers, workerExecutionMode }, targets, 4)).to.equal(count));
+});
 
 describe('hashPlace', () => {
   const known = [

@@ -1,0 +1,20 @@
+// What a root is called: its record first, then its id.
+import { expect } from 'chai';
+import { identityOf } from '#app/streams/root-identity.js';
+import { root } from '../support/sightings.js';
+
+describe('identityOf', () => {
+  const table = [
+    ['H.1.ads', {}, ['H', '1', 'ads']],
+    ['lseg1.bgp59.com.7.ads', {}, ['lseg1.bgp59.com', '7', 'ads']],
+    ['1.ads', {}, ['', '1', 'ads']],
+    ['ads', {}, ['', '', 'ads']],
+    ['', {}, ['', '', '']],
+    ['H.1.ads', { host: 'G' }, ['G', '1', 'ads']],
+    ['H.1.ads', { instance: '5' }, ['H', '5', 'ads']],
+    ['H.1.ads', { application: 'adh' }, ['H', '1', 'adh']],
+  ] as const;
+  for (const [name, stated, [host, instance, application]] of table)
+    it(`of ${name} with ${JSON.stringify(stated)} is ${host}, ${instance}, ${application}`, () =>
+      expect(identityOf(root(name, stated))).to.deep.equal({ host, instance, application }));
+});
