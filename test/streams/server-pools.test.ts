@@ -13,17 +13,22 @@ describe('serverPools', () => {
       wait: () => () => undefined,
       close: () => undefined,
     });
-  const pools = serverPools(
-    new Map([
-      ['segment', watching(1)],
-      ['toy', watching(2)],
-    ]),
-    {},
-  );
+  const fresh = () =>
+    serverPools(
+      new Map([
+        ['segment', watching(1)],
+        ['toy', watching(2)],
+      ]),
+      {},
+    );
 
-  it('has one pool for all targets of a format', () => expect(pools('toy')).to.equal(pools('toy')));
+  it('has one pool for all targets of a format', () => {
+    const pools = fresh();
+    expect(pools('toy')).to.equal(pools('toy'));
+  });
 
   it('looks at each format through its own watch', () => {
+    const pools = fresh();
     const ticks = ['segment', 'toy'].map((format) => {
       const { seen, subscription } = follow(pools(format).sighting$('82'));
       subscription.unsubscribe();
@@ -33,5 +38,5 @@ describe('serverPools', () => {
   });
 
   it('names a format that it does not know', () =>
-    expect(() => pools('jvm')).to.throw('There is no format jvm'));
+    expect(() => fresh()('jvm')).to.throw('There is no format jvm'));
 });

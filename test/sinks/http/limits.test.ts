@@ -188,6 +188,30 @@ describe('the limits of the HTTP responder', () => {
       );
     });
 
+    it('one that was answered gives way to a new one', async () => {
+      const http = await serve([new FakeTarget()], { maxConnections: 1 });
+      const first = http.send(GET('/metrics'));
+      await eventually('an answer', () => first.text().includes(' 200 '));
+      const second = http.send(GET('/metrics'));
+      await eventually('another answer', () => second.text().includes(' 200 '));
+      await eventually('the first is closed', () => ends(first));
+    });
+
+    it('those that left take no place', async () => {
+      const selfMetrics = new SelfMetrics('');
+      const http = await serve([new FakeTarget()], { maxConnections: 1, selfMetrics });
+      for (let i = 0; i < 3; i++) {
+        const { socket, text } = http.send(
+          `GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`,
+        );
+        await eventually('it is answered and left', () => socket.readableEnded);
+        expect(text()).to.contain(' 200 ');
+      }
+      expect(await selfMetrics.text([])).to.contain(
+        '\nshm_exporter_http_dropped_connections_total 0\n',
+      );
+    });
+
     it('one that was answered gives way when it has been silent for the longest', async () => {
       const http = await serve([new FakeTarget()], { maxConnections: 2 });
       const first = http.send(GET('/metrics'));
