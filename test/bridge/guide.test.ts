@@ -44,7 +44,7 @@ describe('docs/bridge.md', () => {
 
   it('has command lines that the bridge takes', () => {
     const lines = [
-      ...guide.matchAll(/(?:npx shm_bridge|dist\/bridge\/cli\.js) (--.*?)(?: > \S+)?$/gm),
+      ...guide.matchAll(/(?:npx shm_bridge|dist\/bin\/shm_bridge\.js) (--.*?)(?: > \S+)?$/gm),
     ];
     expect(lines).to.have.lengthOf(4);
     for (const [, line = ''] of lines)
