@@ -139,14 +139,9 @@ export class TargetView implements ProbeListener {
   /** The progress of the first sync; items not yet bound are not counted. */
   get progress(): SyncProgress {
     const { objects, variables } = this.counts;
-    const reason = !this.#isBound
-      ? 'the rest of its objects, which are being read'
-      : objects.synced < objects.total
-        ? this.#firstUnsynced()
-        : variables.synced < variables.total
-          ? this.#firstUnsynced()
-          : '';
-    return { objects, variables, reason };
+    if (!this.#isBound)
+      return { objects, variables, reason: 'the rest of its objects, which are being read' };
+    return { objects, variables, reason: this.#areAllSynced ? '' : this.#firstUnsynced() };
   }
 
   /** The numbers of `progress`, without searching for what is missing. */
@@ -155,11 +150,7 @@ export class TargetView implements ProbeListener {
   }
 
   get isSynced(): boolean {
-    return (
-      !this.#hasMore &&
-      this.#objects.synced === this.#objects.total &&
-      this.#variables.synced === this.#variables.total
-    );
+    return !this.#hasMore && this.#areAllSynced;
   }
 
   /** The highlighted variable as it is now, tracked or not; the same object while unchanged. */
@@ -174,7 +165,7 @@ export class TargetView implements ProbeListener {
     const end = this.#effort + slice;
     this.#workOn(slice);
     // New items are shown in slices, too, unless they are few enough for the next copy.
-    if (!this.#hasMore && this.#probe.fresh > FEW_ITEMS) {
+    if (!this.#hasMore && this.#probe.unread > FEW_ITEMS) {
       if (this.#probe.readFresh()) this.#isDirty = true;
       this.#workOn(end - this.#effort);
     }
@@ -310,6 +301,13 @@ export class TargetView implements ProbeListener {
     else this.#builder.objectChanged(item);
   }
 
+  get #areAllSynced(): boolean {
+    return (
+      this.#objects.synced === this.#objects.total &&
+      this.#variables.synced === this.#variables.total
+    );
+  }
+
   get #isBound(): boolean {
     return this.#pending.isEmpty;
   }
@@ -340,10 +338,10 @@ export class TargetView implements ProbeListener {
   }
 
   /** Does at most `limit` work: half of it for changes, so that neither they nor the tree wait. */
-  #workOn(most: number): void {
+  #workOn(limit: number): void {
     const start = this.#effort;
-    while (this.#effort < start + most / 2 && (this.#letGo() || this.#takeIn()));
-    while (this.#effort < start + most && (this.#letGo() || this.#goOn() || this.#takeIn()));
+    while (this.#effort < start + limit / 2 && (this.#letGo() || this.#takeIn()));
+    while (this.#effort < start + limit && (this.#letGo() || this.#goOn() || this.#takeIn()));
   }
 
   /**

@@ -70,7 +70,7 @@ export class Probe {
   readonly #entries = new Map<number, Entry>();
   /** Slots tracked since the last read: their words may be in memory already. */
   #fresh: number[] = [];
-  #tracked = 0;
+  #unread = 0;
   /**
    * Slots whose words changed while their values were copied: they are valid after the next copy.
    */
@@ -111,12 +111,12 @@ export class Probe {
       isForgotten: false,
     });
     this.#fresh.push(slot);
-    this.#tracked++;
+    this.#unread++;
   }
 
   /** How many items were tracked since the last copy. */
-  get fresh(): number {
-    return this.#tracked;
+  get unread(): number {
+    return this.#unread;
   }
 
   /** Stops tracking an item, without a report. */
@@ -229,7 +229,7 @@ export class Probe {
   #copy(spans: readonly Span[]): boolean {
     let steps = 0;
     const moved: number[] = [];
-    this.#tracked = 0;
+    this.#unread = 0;
     for (const span of spans) {
       steps += this.#readValues(span);
       this.#readWords(span, moved);
