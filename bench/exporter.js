@@ -19,21 +19,25 @@ export async function startExporter(folder, lines, targets = 1, dist = DIST) {
   const term = { issuedAt: new Date(now - 60_000), expiresAt: new Date(now + 86_400_000) };
   writeFileSync(license, issueLicense({ licensee: 'bench', ...term }));
   const config = join(folder, `config-${++count}.toml`);
-  const all = [
+  const write = (own) => writeFileSync(config, `${[...common, ...own].join('\n')}\n`);
+  const common = [
     `license_file = "${license}"`,
     'metrics_http_enabled = true',
     'metrics_bind_address = "127.0.0.1"',
     'metrics_port = 0',
-    ...lines,
   ];
-  writeFileSync(config, `${all.join('\n')}\n`);
+  write(lines);
   const [program] = ['bin/shm_exporter.js', 'cli.js']
     .map((each) => join(dist, each))
     .filter(existsSync);
   const child = spawn(process.execPath, [program, '--config', config], {
     stdio: ['ignore', 'ignore', 'pipe'],
   });
-  const exporter = { child, log: '', port: 0, stop: () => stop(child) };
+  const reload = (own) => {
+    write(own);
+    child.kill('SIGHUP');
+  };
+  const exporter = { child, log: '', port: 0, reload, stop: () => stop(child) };
   child.stderr.on('data', (chunk) => (exporter.log += chunk));
   await new Promise((resolve, reject) => {
     const patience = setTimeout(() => reject(new Error(`not ready:\n${exporter.log}`)), 120_000);

@@ -1,5 +1,6 @@
 // 200 targets on 50 publishers for minutes: no wrong value, no lost readiness, no growing memory.
-// Usage: soak.js [seconds] [logical|threaded] [hash|least_loaded] [lag]; exits with 1 when something was wrong.
+// Usage: soak.js [seconds] [logical|threaded] [hash|least_loaded] [lag] [reload]; exits with 1 when something was wrong.
+// With a number for `reload`, every target gets a new definition every so many seconds.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -10,7 +11,8 @@ import { startExporter } from './exporter.js';
 import { fetchPage } from './page.js';
 import { APPS, PUBLISHERS, ROTATION, TICKS } from './soak-publishers.js';
 
-const [seconds = '300', mode = 'logical', assignment = 'hash', lag = '6'] = process.argv.slice(2);
+const [seconds = '300', mode = 'logical', assignment = 'hash', lag = '6', reload = '0'] =
+  process.argv.slice(2);
 const SCRAPERS = 4;
 /** Each scraper rests this long between two scrapes: about 50 scrapes a second in all. */
 const REST_MS = 60;
@@ -25,6 +27,7 @@ const wrong = [];
 const memory = [];
 let scrapes = 0;
 let series = 0;
+let reloads = 0;
 
 const lines = [
   `context_id = "${contextId}"`,
@@ -33,8 +36,12 @@ const lines = [
   `worker_assignment_mode = "${assignment}"`,
   'worker_rebalance_enabled = true',
   '[[metric_scopes]]\nname = "values"\nmetrics = ["soak*_item_value", "soak*_root_*"]',
-  ...targets.map(({ app, key }) => `[[targets]]\napp = "${app}"\nserver_key = "${key}"`),
 ];
+const targetLines = (timeZone) =>
+  targets.map(
+    ({ app, key }) =>
+      `[[targets]]\napp = "${app}"\nserver_key = "${key}"\npublisher_time_zone = "${timeZone}"`,
+  );
 
 /** Everything about a page that cannot be true. */
 function faults(text, { app, key, clock: before }, published, isScoped) {
@@ -87,7 +94,7 @@ const publishers = fork(new URL('soak-publishers.js', import.meta.url), [context
 let tick = 0;
 publishers.on('message', (message) => (tick = message.tick));
 await once(publishers, 'message');
-const exporter = await startExporter(folder, lines, targets.length);
+const exporter = await startExporter(folder, [...lines, ...targetLines('UTC')], targets.length);
 try {
   const { port } = exporter;
   const end = Date.now() + Number(seconds) * 1000;
@@ -103,7 +110,13 @@ try {
       await sleep(1000);
     }
   };
-  await Promise.all([watch(), ...Array.from({ length: SCRAPERS }, scraper)]);
+  const reloader = async () => {
+    while (reload > 0 && Date.now() + reload * 1000 < end && wrong.length < 20) {
+      await sleep(reload * 1000);
+      exporter.reload([...lines, ...targetLines(reloads++ % 2 === 0 ? 'Asia/Tokyo' : 'UTC')]);
+    }
+  };
+  await Promise.all([watch(), reloader(), ...Array.from({ length: SCRAPERS }, scraper)]);
   const { text } = await fetchPage(port, '/-/metrics');
   const moves = /^shm_exporter_worker_rebalance_total\{.*\} (\d+)$/m.exec(text)?.[1];
   const cpu = /^process_cpu_seconds_total (\S+)/m.exec(text)?.[1];
@@ -112,7 +125,7 @@ try {
   // Before two minutes are over, the heap finds its size.
   if (memory.length >= 120 && last > second * 1.1 + 8192)
     wrong.push(`memory grew from ${second} to ${last} KiB`);
-  const summary = { mode, assignment, seconds, scrapes, series, moves, cpu, second, last };
+  const summary = { mode, assignment, seconds, scrapes, series, moves, reloads, cpu, second, last };
   console.log(JSON.stringify(summary));
 } finally {
   await exporter.stop();

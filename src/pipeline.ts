@@ -30,7 +30,7 @@ import type { Command, Refresh } from './streams/command.js';
 import { latchReady } from './streams/latch-ready.js';
 import { inTurn } from './streams/refresh-queue.js';
 import type { RefreshQueue } from './streams/refresh-queue.js';
-import { mergedChanges, refreshView } from './streams/refresh-view.js';
+import { isCommand, mergedChanges, precedes, refreshView } from './streams/refresh-view.js';
 import type { Change, Refreshed, TargetInput } from './streams/refresh-view.js';
 import { render } from './streams/render.js';
 import type { Rendered } from './streams/render.js';
@@ -49,6 +49,8 @@ export interface HostingParts extends DesiredRoot {
   readonly open$: OpenCommand;
   /** Whether a predecessor observes at the moment. */
   readonly isStandby: () => boolean;
+  /** Has the pool look at the server keys for a command that is to be carried out now. */
+  readonly look: (command: Command) => void;
   readonly makeView: (chosen: ChosenRoot) => TargetView;
   /** A refresh took that many milliseconds, what follows it in the pipe included. */
   readonly refreshed: (tookMs: number) => void;
@@ -118,11 +120,14 @@ const whenDue = (
 /** Carries out commands as far as that goes without a root. */
 const withoutRoot = (
   choice: Exclude<RootChoice, ChosenRoot>,
-  { open$ }: HostingParts,
+  { open$, look }: HostingParts,
 ): Observable<Step> =>
   open$.pipe(
     filter((input) => input !== undefined),
-    map((input): Step => ({ kind: 'rootless', input })),
+    map((input): Step => {
+      look(input); // ends this where it shows a root, which the command is then carried out on
+      return { kind: 'rootless', input };
+    }),
     startWith<Step>({ kind: 'root', choice, view: undefined }),
   );
 
@@ -136,7 +141,7 @@ function whileDown(error: unknown, parts: HostingParts): Observable<Step> {
 }
 
 function withRoot(choice: ChosenRoot, parts: HostingParts): Observable<Step> {
-  const { pool, queue, open$, refreshed, scheduler } = parts;
+  const { pool, queue, open$, look, refreshed, scheduler } = parts;
   return defer(() => {
     const view = parts.makeView(choice);
     const structure = { sightings: 0, hasNews: () => choice.source.hasNews() };
@@ -152,8 +157,12 @@ function withRoot(choice: ChosenRoot, parts: HostingParts): Observable<Step> {
       }),
     );
     const command$ = open$.pipe(filter((command) => command !== undefined));
+    const prepare = (input: TargetInput): void => {
+      if (isCommand(input)) look(input);
+    };
+    const rules = { merged: mergedChanges, prepare, precedes };
     return merge<TargetInput[]>(bound$, change$, command$).pipe(
-      inTurn(queue, refreshed, mergedChanges), //   one refresh at a time in each partition
+      inTurn(queue, refreshed, rules), //           one refresh at a time in each partition
       refreshView(view, { isStandby: parts.isStandby(), structure }), // structure in, values copied
       latchReady(), //                              the startup gate, which opens once
       render(view), //                              a new text, where a refresh may make one

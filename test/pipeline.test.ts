@@ -45,18 +45,22 @@ describe('hostingPipeline', () => {
     });
     const open$ = new BehaviorSubject<Command | undefined>(undefined);
     const tookMs: number[] = [];
+    const queue = new RefreshQueue(
+      () => clock.now(),
+      (next) => void clock.schedule(next),
+    );
     const filters = compileFilters(undefined, { classes: [], seedPathGroups: [], seedPaths: [] });
     const step$ = hostingPipeline({
       app: 'demo',
       hint: '',
       serverKeys: ['82'],
       pool,
-      queue: new RefreshQueue(
-        () => clock.now(),
-        (next) => void clock.schedule(next),
-      ),
+      queue,
       open$,
       isStandby: () => false,
+      look: () => {
+        pool.look('82');
+      },
       makeView: ({ source, root }) =>
         onView(
           new TargetView({
@@ -89,7 +93,7 @@ describe('hostingPipeline', () => {
       return steps.seen.slice(before).join(', ');
     };
     clock.advance(0);
-    return { clock, memory, open$, refresh, tookMs, ...steps };
+    return { clock, memory, open$, queue, refresh, tookMs, ...steps };
   };
   const NO_ROOT = 'waiting on a root of application demo, server key 82: no segment';
 
@@ -151,6 +155,28 @@ describe('hostingPipeline', () => {
       'refresh ready a text',
       'refresh ready a text',
     ]);
+    subscription.unsubscribe();
+  });
+
+  it('answers a command with the objects of the moment of its turn, however long it waited', () => {
+    const publisher = publishers.make('82');
+    const root = publisher.addRoot('H.1.demo', 'Root');
+    publisher.place();
+    let objects = 0;
+    const { clock, open$, queue, refresh, subscription } = run(new Kernel(), (view) => {
+      const render = view.render.bind(view);
+      view.render = () => {
+        objects = view.counts.objects.synced;
+        return render();
+      };
+      return view;
+    });
+    refresh();
+    queue.turn(() => undefined).subscribe(); // another target's
+    open$.next({ kind: 'refresh', mayRender: true });
+    publisher.addObject(root, 'H.1.demo.late', 'Late');
+    clock.advance(0);
+    expect(objects).to.equal(2);
     subscription.unsubscribe();
   });
 

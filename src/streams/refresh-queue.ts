@@ -1,6 +1,6 @@
 // The queue of a partition: refreshes that are done one at a time. Spec 1.10.
 import { performance } from 'node:perf_hooks';
-import { Observable, concatMap, defer, filter, map } from 'rxjs';
+import { EMPTY, Observable, concatMap, defer, filter, map, mergeMap } from 'rxjs';
 import type { MonoTypeOperatorFunction } from 'rxjs';
 import { SampleWindow } from '../exposition/sample-window.js';
 import type { Durations } from '../exposition/sample-window.js';
@@ -74,45 +74,61 @@ export class RefreshQueue {
   }
 }
 
+/** How the events of one source wait. Without `merged`, those of a fast source pile up. */
+export interface TurnRules<T> {
+  /** Merges the last waiting event with the next, or returns undefined to keep both. */
+  readonly merged?: (waiting: T, next: T) => T | undefined;
+  /** Called when an event has its turn, before it is passed on. It may bring more events. */
+  readonly prepare?: (event: T) => void;
+  /** Whether a waiting event is passed on in the turn of another, before that one. */
+  readonly precedes?: (waiting: T, event: T) => boolean;
+}
+
 interface Ticket<T> {
   event: T;
   readonly askedMs: number;
+  /** Whether its event was passed on in the turn of another. */
+  isUsed: boolean;
 }
 
-/**
- * Passes each event on in its turn, so that the stages behind it do one refresh at a time.
- * @param merged merges the last waiting event with the next, or returns undefined to keep both;
- * without it the events of a source that is faster than its turns pile up
- */
+/** Passes each event on in its turn, so that the stages behind it do one refresh at a time. */
 export function inTurn<T>(
   queue: RefreshQueue,
   took: (ms: number) => void,
-  merged: (waiting: T, next: T) => T | undefined = () => undefined,
+  { merged, prepare, precedes }: TurnRules<T> = {},
 ): MonoTypeOperatorFunction<T> {
   return (event$) =>
     defer(() => {
-      const waiting: Ticket<T>[] = [];
+      let waiting: Ticket<T>[] = [];
       const admit = (event: T): Ticket<T> | undefined => {
         const last = waiting.at(-1);
-        const both = last && merged(last.event, event);
+        const both = last && merged?.(last.event, event);
         if (last !== undefined && both !== undefined) {
           last.event = both;
           return undefined;
         }
-        const ticket = { event, askedMs: queue.nowMs };
+        const ticket = { event, askedMs: queue.nowMs, isUsed: false };
         waiting.push(ticket);
         return ticket;
+      };
+      const use = (ticket: Ticket<T>): T => {
+        ticket.isUsed = true;
+        waiting = waiting.filter((each) => each !== ticket);
+        return ticket.event;
+      };
+      const eventsOf = (ticket: Ticket<T>): readonly T[] => {
+        const event = use(ticket);
+        prepare?.(event);
+        const before = waiting.filter((each) => precedes?.(each.event, event) === true);
+        return [...before.map(use), event];
       };
       return event$.pipe(
         map(admit),
         filter((ticket) => ticket !== undefined),
         concatMap((ticket) =>
-          queue.turn(took, ticket.askedMs).pipe(
-            map(() => {
-              waiting.shift();
-              return ticket.event;
-            }),
-          ),
+          ticket.isUsed
+            ? EMPTY
+            : queue.turn(took, ticket.askedMs).pipe(mergeMap(() => eventsOf(ticket))),
         ),
       );
     });

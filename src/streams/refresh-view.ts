@@ -24,6 +24,13 @@ export function mergedChanges(first: TargetInput, next: TargetInput): TargetInpu
   return { ...next, sighting: { ...next.sighting, changes } };
 }
 
+/** A change goes before a command: what a command does is of the moment of its turn. */
+export const precedes = (waiting: TargetInput, input: TargetInput): boolean =>
+  waiting.kind === 'change' && isCommand(input);
+
+export const isCommand = (input: TargetInput): input is Command =>
+  input.kind !== 'change' && input.kind !== 'bound';
+
 /** A target's view after it took in an input. */
 export interface Refreshed {
   readonly input: TargetInput;

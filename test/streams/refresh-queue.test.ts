@@ -1,6 +1,6 @@
 // One refresh at a time in a queue. Spec 1.10.
 import { expect } from 'chai';
-import { asyncScheduler, map, of, tap } from 'rxjs';
+import { Subject, asyncScheduler, map, merge, of, tap } from 'rxjs';
 import { RefreshQueue, inTurn } from '#app/streams/refresh-queue.js';
 import { follow } from '../support/follow.js';
 import { marbles } from '../support/marbles.js';
@@ -80,8 +80,27 @@ describe('inTurn', () => {
       const turns = '         -a---b---X---Y---c';
       const both = (first: string, next: string) =>
         first !== first.toUpperCase() && next !== next.toUpperCase() ? first : undefined;
-      const merging$ = event$.pipe(inTurn(queueIn(pause), unheard, both));
+      const merging$ = event$.pipe(inTurn(queueIn(pause), unheard, { merged: both }));
       expectObservable(merging$).toBe(turns, { a: 'a', b: 'b', X: 'X', Y: 'Y', c: 'd' });
+    }),
+  );
+
+  it(
+    'passes on in one turn what waits and precedes the event, prepared by then',
+    marbles(({ hot, time, expectObservable }) => {
+      const pause = time('      ----|');
+      const event$ = hot('      -XYa------b---');
+      const turns = '           -X---(acY)b---';
+      const brought$ = new Subject<string>();
+      const prepare = (event: string): void => {
+        if (event === 'Y') brought$.next('c');
+      };
+      const precedes = (waiting: string, event: string): boolean =>
+        waiting === waiting.toLowerCase() && event === 'Y';
+      const inTurn$ = merge(event$, brought$).pipe(
+        inTurn(queueIn(pause), unheard, { prepare, precedes }),
+      );
+      expectObservable(inTurn$).toBe(turns);
     }),
   );
 

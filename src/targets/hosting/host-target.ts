@@ -53,6 +53,10 @@ export function hostTarget(
     const step$ = hostingPipeline({
       ...{ app, hint: instance, former, serverKeys, pool, queue, open$, scheduler },
       isStandby: () => isStandby,
+      look: ({ kind }) => {
+        for (const key of serverKeys) pool.look(key);
+        if (kind === 'refresh') reporter.lookedUp();
+      },
       makeView: ({ source, root }: ChosenRoot) => new TargetView({ ...parts, source, root }),
       refreshed: (tookMs) => {
         reporter.refreshed(tookMs);
@@ -72,9 +76,6 @@ export function hostTarget(
   return {
     report$,
     send: (command) => {
-      // A refresh must see the publisher's present structure, and notice a lost root first.
-      for (const key of serverKeys) pool.look(key);
-      if (command.kind === 'refresh') reporter.lookedUp();
       if (command.kind === 'take-over') isStandby = false;
       open$.next(command);
     },
