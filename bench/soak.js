@@ -120,12 +120,15 @@ try {
   const { text } = await fetchPage(port, '/-/metrics');
   const moves = /^shm_exporter_worker_rebalance_total\{.*\} (\d+)$/m.exec(text)?.[1];
   const cpu = /^process_cpu_seconds_total (\S+)/m.exec(text)?.[1];
-  const quarter = Math.floor(memory.length / 4);
-  const [second, last] = [memory.slice(quarter, 2 * quarter), memory.slice(-quarter)].map(median);
+  const eighth = Math.max(1, Math.floor(memory.length / 8));
+  const eighths = Array.from({ length: 8 }, (_, i) =>
+    median(memory.slice(i * eighth, (i + 1) * eighth)),
+  );
+  const [second, last] = [eighths[2], eighths[7]];
   // Before two minutes are over, the heap finds its size.
   if (memory.length >= 120 && last > second * 1.1 + 8192)
     wrong.push(`memory grew from ${second} to ${last} KiB`);
-  const summary = { mode, assignment, seconds, scrapes, series, moves, reloads, cpu, second, last };
+  const summary = { mode, assignment, seconds, scrapes, series, moves, reloads, cpu, eighths };
   console.log(JSON.stringify(summary));
 } finally {
   await exporter.stop();

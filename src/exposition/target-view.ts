@@ -21,6 +21,7 @@ import type { ObservedContent } from './rows/observed.js';
 import { PendingItems, isVariable } from './read/pending-items.js';
 import { Probe } from './read/probe.js';
 import type { ProbeListener, Tracked } from './read/probe.js';
+import { SyncCounts } from './read/sync-counts.js';
 import { SeriesRegister } from './rows/series-register.js';
 
 export interface ViewParts {
@@ -72,8 +73,7 @@ export class TargetView implements ProbeListener {
   /** The work done when a render was first delayed. */
   #putOffAt: number | undefined;
   #hasRendered = false;
-  #objects = { synced: 0, total: 0 };
-  #variables = { synced: 0, total: 0 };
+  readonly #counts = new SyncCounts();
   #isDirty = true;
   #isClosed = false;
 
@@ -141,16 +141,16 @@ export class TargetView implements ProbeListener {
     const { objects, variables } = this.counts;
     if (!this.#isBound)
       return { objects, variables, reason: 'the rest of its objects, which are being read' };
-    return { objects, variables, reason: this.#areAllSynced ? '' : this.#firstUnsynced() };
+    return { objects, variables, reason: this.#counts.areAllSynced ? '' : this.#firstUnsynced() };
   }
 
   /** The numbers of `progress`, without searching for what is missing. */
   get counts(): Omit<SyncProgress, 'reason'> {
-    return { objects: { ...this.#objects }, variables: { ...this.#variables } };
+    return this.#counts.now;
   }
 
   get isSynced(): boolean {
-    return !this.#hasMore && this.#areAllSynced;
+    return !this.#hasMore && this.#counts.areAllSynced;
   }
 
   /** The highlighted variable as it is now, tracked or not; the same object while unchanged. */
@@ -267,24 +267,16 @@ export class TargetView implements ProbeListener {
 
   synced(item: Tracked): void {
     this.#isDirty = true;
-    if (isVariable(item)) {
-      this.#variables.synced++;
-      this.#builder.variableSynced(item);
-    } else {
-      this.#objects.synced++;
-      this.#builder.objectSynced(item);
-    }
+    this.#counts.got(item);
+    if (isVariable(item)) this.#builder.variableSynced(item);
+    else this.#builder.objectSynced(item);
   }
 
   unsynced(item: Tracked): void {
     this.#isDirty = true;
-    if (isVariable(item)) {
-      this.#variables.synced--;
-      this.#builder.variableUnsynced(item);
-    } else {
-      this.#objects.synced--;
-      this.#builder.objectUnsynced(item);
-    }
+    this.#counts.lost(item);
+    if (isVariable(item)) this.#builder.variableUnsynced(item);
+    else this.#builder.objectUnsynced(item);
   }
 
   /**
@@ -293,19 +285,12 @@ export class TargetView implements ProbeListener {
    */
   gone(item: Tracked): void {
     // A removed root is waited for: without it there is nothing to show.
-    if (item !== this.root) this.#countOf(item).total--;
+    if (item !== this.root) this.#counts.forget(item);
   }
 
   changed(item: Tracked): void {
     if (isVariable(item)) this.#builder.variableChanged(item);
     else this.#builder.objectChanged(item);
-  }
-
-  get #areAllSynced(): boolean {
-    return (
-      this.#objects.synced === this.#objects.total &&
-      this.#variables.synced === this.#variables.total
-    );
   }
 
   get #isBound(): boolean {
@@ -415,7 +400,7 @@ export class TargetView implements ProbeListener {
     this.#filterFit.take(placed);
     if (!this.#vacate(object)) return;
     this.#tracked.add(object);
-    this.#objects.total++;
+    this.#counts.await(object);
     this.#probe.track(object);
     this.#builder.addObject(object);
   }
@@ -424,7 +409,7 @@ export class TargetView implements ProbeListener {
     this.#highlight?.addVariable(variable);
     if (!this.#tracked.has(variable.object) || this.#probe.isTracked(variable)) return;
     if (!this.#vacate(variable)) return;
-    this.#variables.total++;
+    this.#counts.await(variable);
     this.#probe.track(variable);
     this.#builder.addVariable(variable);
   }
@@ -434,7 +419,7 @@ export class TargetView implements ProbeListener {
     if (!this.#tracked.delete(object)) return;
     this.#isDirty = true;
     this.#uncount(object);
-    if (this.#probe.isSynced(object)) this.#objects.synced--;
+    if (this.#probe.isSynced(object)) this.#counts.lost(object);
     this.#builder.removeObject(object);
     this.#probe.untrack(object);
   }
@@ -448,7 +433,7 @@ export class TargetView implements ProbeListener {
     }
     this.#isDirty = true;
     this.#uncount(variable);
-    if (this.#probe.isSynced(variable)) this.#variables.synced--;
+    if (this.#probe.isSynced(variable)) this.#counts.lost(variable);
     this.#builder.removeVariable(variable);
     this.#probe.untrack(variable);
   }
@@ -469,7 +454,7 @@ export class TargetView implements ProbeListener {
   /** Hides an object's own lines now, and queues its removal with everything below it. */
   #evict(object: ManagedObject): void {
     if (this.#probe.isSynced(object)) this.unsynced(object);
-    if (this.#probe.isForgotten(object)) this.#objects.total++;
+    if (this.#probe.isForgotten(object)) this.#counts.await(object);
     this.#probe.untrack(object);
     this.#pending.remove(object);
   }
@@ -478,13 +463,9 @@ export class TargetView implements ProbeListener {
     return !this.#probe.isSynced(item) && (item === this.root || !this.#probe.isForgotten(item));
   }
 
-  #countOf(item: Tracked): { synced: number; total: number } {
-    return isVariable(item) ? this.#variables : this.#objects;
-  }
-
   /** Takes an item out of the numbers, unless that is done already. */
   #uncount(item: Tracked): void {
-    if (!this.#probe.isForgotten(item)) this.#countOf(item).total--;
+    if (!this.#probe.isForgotten(item)) this.#counts.forget(item);
   }
 
   #firstUnsynced(): string {

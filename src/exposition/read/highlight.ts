@@ -1,7 +1,7 @@
 // The value of the variable that the operator chose by its path.
 import type { Frame, ManagedObject, Source, Variable } from '../../model.js';
 import { NamedVariable } from './named-variable.js';
-import { syncedWord } from './probe.js';
+import { syncedWord } from './slot-pages.js';
 import { exactOf, isFramed } from './slot-value.js';
 
 /** The value of a variable. */

@@ -1,0 +1,194 @@
+// Copies of the slots that a probe tracks, by pages: their values and their words, in kernel memory.
+import type { SlotRef, Source } from '../../model.js';
+import type { Kernel } from '../kernel/kernel.js';
+import { Scratch } from '../kernel/scratch.js';
+
+/** Slots per page: 4 KiB of values, 2 KiB of words. */
+const PAGE_SLOTS = 512;
+const VALUE_BYTES = PAGE_SLOTS * 8;
+const WORD_BYTES = PAGE_SLOTS * 4;
+
+/** Pages that are contiguous in the source and in memory, so that one copy reads them. */
+interface Extent {
+  readonly firstPage: number;
+  /** Pages with memory, and how many of them, counted from the first, hold tracked slots. */
+  room: number;
+  used: number;
+  readonly values: number;
+  readonly words: number;
+}
+
+/** Pages of one extent that one copy reads. */
+export interface Span {
+  readonly firstPage: number;
+  pages: number;
+  readonly values: number;
+  readonly words: number;
+}
+
+/** Kernel memory, freed at the end. */
+interface Piece {
+  readonly at: number;
+  readonly bytes: number;
+}
+
+export class SlotPages {
+  readonly #kernel: Kernel;
+  readonly #source: Source;
+  readonly #scratch: Scratch;
+  readonly #extents: Extent[] = [];
+  readonly #extentOfPage = new Map<number, Extent>();
+  readonly #pieces: Piece[] = [];
+  #bytesRead = 0;
+
+  constructor(kernel: Kernel, source: Source) {
+    this.#kernel = kernel;
+    this.#source = source;
+    this.#scratch = new Scratch(kernel);
+  }
+
+  /** Bytes of values and words that were copied so far. */
+  get bytesRead(): number {
+    return this.#bytesRead;
+  }
+
+  /** Address of the copy of a slot's value; the slot's page is read from now on. */
+  address(slot: number): number {
+    const extent = this.#cover(slot);
+    return extent.values + (slot - extent.firstPage * PAGE_SLOTS) * 8;
+  }
+
+  /** The copied word of a slot; 0 where its page is not read. */
+  word(slot: number): number {
+    const extent = this.#extentOfPage.get(Math.floor(slot / PAGE_SLOTS));
+    if (extent === undefined) return 0;
+    return this.#kernel.u32[(extent.words >>> 2) + slot - extent.firstPage * PAGE_SLOTS] ?? 0;
+  }
+
+  /** The copied bits of a slot, if its page is read and its word says that it has a value. */
+  bits({ slot, incarnation }: SlotRef): bigint | undefined {
+    return this.word(slot) === syncedWord(incarnation)
+      ? this.#kernel.u64[this.address(slot) >>> 3]
+      : undefined;
+  }
+
+  /** All pages that are read. */
+  get spans(): Span[] {
+    return this.#extents.map(({ used, ...extent }) => ({ ...extent, pages: used }));
+  }
+
+  /** The pages of these slots; contiguous pages are read together. */
+  spansOf(slots: readonly number[]): Span[] {
+    const pages = new Set<number>();
+    let newest = -1;
+    for (const slot of slots) {
+      const page = Math.floor(slot / PAGE_SLOTS);
+      // Mostly the next slot is on the same page: look up the set for others only.
+      if (page !== newest) pages.add((newest = page));
+    }
+    const spans: Span[] = [];
+    let former: Extent | undefined;
+    for (const page of [...pages].sort((a, b) => a - b)) {
+      const extent = this.#cover(page * PAGE_SLOTS);
+      const last = spans.at(-1);
+      if (last !== undefined && extent === former && last.firstPage + last.pages === page)
+        last.pages++;
+      else spans.push(spanAt(extent, page));
+      former = extent;
+    }
+    return spans;
+  }
+
+  /** Copies the values of these pages; returns how many differ from the last copy. */
+  readValues({ firstPage, pages, values }: Span): number {
+    const bytes = pages * VALUE_BYTES;
+    const scratch = this.#scratch.of(bytes);
+    const read = this.#source.readSlots(
+      firstPage * PAGE_SLOTS,
+      pages * PAGE_SLOTS,
+      this.#kernel.window(scratch, bytes),
+    );
+    this.#bytesRead += read * 8;
+    // Bytes that the source no longer has keep their last values.
+    return this.#kernel.run.absorb(values, scratch, read * 8);
+  }
+
+  /** Copies the words of these pages, and adds the slots whose words differ to `changed`. */
+  readWords({ firstPage, pages, words }: Span, changed: number[]): void {
+    const count = pages * PAGE_SLOTS;
+    const scratch = this.#scratch.of(count * 8);
+    const window = this.#kernel.window(scratch, count * 4);
+    const read = this.#source.readWords(firstPage * PAGE_SLOTS, count, window);
+    this.#bytesRead += read * 4;
+    const out = scratch + count * 4;
+    const found = this.#kernel.run.changedWords(words, scratch, read, out, read);
+    const { u32 } = this.#kernel;
+    for (let i = 0; i < found; i++)
+      changed.push(firstPage * PAGE_SLOTS + (u32[(out >>> 2) + i] ?? 0));
+  }
+
+  close(): void {
+    for (const { at, bytes } of this.#pieces) this.#kernel.arena.give(at, bytes);
+    this.#pieces.length = 0;
+    this.#extents.length = 0;
+    this.#extentOfPage.clear();
+    this.#scratch.close();
+  }
+
+  #cover(slot: number): Extent {
+    const page = Math.floor(slot / PAGE_SLOTS);
+    const known = this.#extentOfPage.get(page);
+    if (known !== undefined) {
+      const pages = page - known.firstPage;
+      // Pages between them without tracked slots are not read.
+      if (pages > known.used) return this.#split(known, pages);
+      known.used = Math.max(known.used, pages + 1);
+      return known;
+    }
+    // Slots are tracked mostly in order: an extent that continues another reserves twice as much.
+    const before = this.#extentOfPage.get(page - 1);
+    const wanted = before === undefined ? 1 : before.room * 2;
+    let room = 1;
+    while (room < wanted && !this.#extentOfPage.has(page + room)) room++;
+    const values = this.#takeZeros(room * VALUE_BYTES);
+    const words = this.#takeZeros(room * WORD_BYTES);
+    return this.#addExtent({ firstPage: page, room, used: 1, values, words });
+  }
+
+  /** Splits an extent: the pages after its first ones become another. */
+  #split(extent: Extent, pages: number): Extent {
+    const room = extent.room - pages;
+    extent.room = pages;
+    return this.#addExtent({
+      firstPage: extent.firstPage + pages,
+      room,
+      used: 1,
+      values: extent.values + pages * VALUE_BYTES,
+      words: extent.words + pages * WORD_BYTES,
+    });
+  }
+
+  #addExtent(extent: Extent): Extent {
+    this.#extents.push(extent);
+    for (let i = 0; i < extent.room; i++) this.#extentOfPage.set(extent.firstPage + i, extent);
+    return extent;
+  }
+
+  #takeZeros(bytes: number): number {
+    const { arena } = this.#kernel;
+    const at = arena.take(bytes);
+    this.#pieces.push({ at, bytes });
+    this.#kernel.bytes.fill(0, at, at + bytes);
+    return at;
+  }
+}
+
+const spanAt = ({ firstPage, values, words }: Extent, page: number): Span => ({
+  firstPage: page,
+  pages: 1,
+  values: values + (page - firstPage) * VALUE_BYTES,
+  words: words + (page - firstPage) * WORD_BYTES,
+});
+
+/** The word of a slot whose variable or object has a value. */
+export const syncedWord = (incarnation: number): number => ((incarnation << 1) | 1) >>> 0;

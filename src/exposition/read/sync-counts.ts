@@ -1,0 +1,43 @@
+// How many of the tracked objects and variables there are, and how many of them have a value.
+import type { ManagedObject, SyncProgress, Variable } from '../../model.js';
+import { isVariable } from './pending-items.js';
+
+type Item = ManagedObject | Variable;
+
+export class SyncCounts {
+  readonly #objects = { synced: 0, total: 0 };
+  readonly #variables = { synced: 0, total: 0 };
+
+  /** A copy of the numbers. */
+  get now(): Omit<SyncProgress, 'reason'> {
+    return { objects: { ...this.#objects }, variables: { ...this.#variables } };
+  }
+
+  get areAllSynced(): boolean {
+    return [this.#objects, this.#variables].every(({ synced, total }) => synced === total);
+  }
+
+  /** An item is waited for from now on. */
+  await(item: Item): void {
+    this.#of(item).total++;
+  }
+
+  /** An item is not waited for any more. */
+  forget(item: Item): void {
+    this.#of(item).total--;
+  }
+
+  /** An item got its value. */
+  got(item: Item): void {
+    this.#of(item).synced++;
+  }
+
+  /** An item lost its value. */
+  lost(item: Item): void {
+    this.#of(item).synced--;
+  }
+
+  #of(item: Item): { synced: number; total: number } {
+    return isVariable(item) ? this.#variables : this.#objects;
+  }
+}

@@ -1,0 +1,99 @@
+// Which of some addresses in kernel memory changed since the last time.
+import type { Kernel } from '../kernel/kernel.js';
+import { Scratch } from '../kernel/scratch.js';
+
+/** An address, and the bits that it had last. */
+const WATCH_BYTES = 16;
+const FIRST_CAPACITY = 64;
+
+export class Watches<T> {
+  readonly #kernel: Kernel;
+  readonly #scratch: Scratch;
+  readonly #items: T[] = [];
+  readonly #indexOf = new Map<T, number>();
+  /** Items to report at the next time, whether they change or not. */
+  readonly #again = new Set<T>();
+  #at: number;
+  #capacity = FIRST_CAPACITY;
+
+  constructor(kernel: Kernel) {
+    this.#kernel = kernel;
+    this.#scratch = new Scratch(kernel);
+    this.#at = kernel.arena.take(FIRST_CAPACITY * WATCH_BYTES);
+  }
+
+  /** Watches the 8 bytes at `address` for an item, once. */
+  add(item: T, address: number): void {
+    if (this.#indexOf.has(item)) return;
+    if (this.#items.length === this.#capacity) this.#grow();
+    const index = this.#items.push(item) - 1;
+    this.#indexOf.set(item, index);
+    const at = this.#addressOf(index);
+    this.#kernel.u32[at >>> 2] = address;
+    this.#kernel.u64[(at >>> 3) + 1] = this.#kernel.u64[address >>> 3] ?? 0n;
+  }
+
+  remove(item: T): void {
+    const index = this.#indexOf.get(item);
+    if (index === undefined) return;
+    this.#indexOf.delete(item);
+    const last = this.#items.pop();
+    if (last !== undefined && last !== item) this.#move(this.#items.length, index, last);
+  }
+
+  /** Reports an item once more, whether it changes or not. */
+  again(item: T): void {
+    this.#again.add(item);
+  }
+
+  /** Forgets what was last seen of the items that are to be reported again. */
+  forget(): void {
+    const { u64 } = this.#kernel;
+    for (const item of this.#again) {
+      const index = this.#indexOf.get(item);
+      if (index === undefined) continue;
+      const seen = (this.#addressOf(index) >>> 3) + 1;
+      u64[seen] = ~(u64[seen] ?? 0n);
+    }
+    this.#again.clear();
+  }
+
+  /** The items whose bits differ from the last call. */
+  changed(): readonly T[] {
+    const count = this.#items.length;
+    if (count === 0) return [];
+    const out = this.#scratch.of(count * 4);
+    const found = this.#kernel.run.changedWatches(this.#at, count, out);
+    const indices = this.#kernel.u32.subarray(out >>> 2, (out >>> 2) + found);
+    return Array.from(indices, (index) => this.#items[index]).filter((item) => item !== undefined);
+  }
+
+  close(): void {
+    this.#items.length = 0;
+    this.#indexOf.clear();
+    this.#again.clear();
+    this.#scratch.close();
+    this.#kernel.arena.give(this.#at, this.#capacity * WATCH_BYTES);
+  }
+
+  #addressOf(index: number): number {
+    return this.#at + index * WATCH_BYTES;
+  }
+
+  /** Moves a watch with its last bits: a change not yet reported still is. */
+  #move(from: number, to: number, item: T): void {
+    this.#items[to] = item;
+    this.#indexOf.set(item, to);
+    const source = this.#addressOf(from);
+    this.#kernel.bytes.copyWithin(this.#addressOf(to), source, source + WATCH_BYTES);
+  }
+
+  #grow(): void {
+    const { arena } = this.#kernel;
+    const [former, size] = [this.#at, this.#capacity * WATCH_BYTES];
+    this.#at = arena.take(size * 2);
+    this.#capacity *= 2;
+    this.#kernel.bytes.copyWithin(this.#at, former, former + size);
+    arena.give(former, size);
+  }
+}
