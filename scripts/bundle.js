@@ -29,6 +29,22 @@ const keepPlaces = {
     }),
 };
 
+/**
+ * Packages that load a shared object from their own folder stay outside. They are CommonJS: an import
+ * would search their text for the names that they export, which takes longer than all else in them.
+ */
+const outside = {
+  name: 'outside',
+  setup: ({ onLoad, onResolve }) => {
+    onResolve({ filter: /^(ffi|ref)-napi$/ }, ({ path, kind }) =>
+      kind === 'require-call' ? { path, external: true } : { path, namespace: 'outside' },
+    );
+    onLoad({ filter: /./, namespace: 'outside' }, ({ path }) => ({
+      contents: `module.exports = require('${path}');`,
+    }));
+  },
+};
+
 /** Packages that are CommonJS ask for parts of Node by `require`. */
 const REQUIRE =
   "import { createRequire as requireFor } from 'node:module'; const require = requireFor(import.meta.url);";
@@ -45,12 +61,10 @@ export async function bundle() {
     format: 'esm',
     sourcemap: true,
     logLevel: 'warning',
-    // These load a shared object from their own folder.
-    external: ['ffi-napi', 'ref-napi'],
     // The same code as the one that Node would take, but in modules, so that what is unused goes.
     alias: { rxjs: './node_modules/rxjs/dist/esm/index.js' },
     banner: { js: REQUIRE },
-    plugins: [keepPlaces],
+    plugins: [keepPlaces, outside],
   });
   for (const name of Object.keys(PROGRAMS)) chmodSync(`${BIN}/${name}.js`, 0o755);
 }

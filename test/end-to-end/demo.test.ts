@@ -68,10 +68,10 @@ describe('npm run demo', function () {
     let demo: Running;
     let base: string;
     let context: string;
+    let port: number;
     before(async function () {
-      const started = await ready();
-      ({ demo, context } = started);
-      base = `http://127.0.0.1:${started.port}`;
+      ({ demo, context, port } = await ready());
+      base = `http://127.0.0.1:${port}`;
     });
 
     it('and every address that it prints answers with 200', async () => {
@@ -141,32 +141,39 @@ describe('npm run demo', function () {
 
     it('without a word on stderr', () => expect(demo.stderr).to.equal(''));
 
+    it('runs twice at once; on one port, the second says what to do', async () => {
+      const another = await ready();
+      const second = stage.start('demo', ['--port', String(port)]);
+      const context = await contextOf(second);
+      expect(await second.ended).to.deep.equal({ status: 4, signal: null });
+      expect(second.stderr).to.match(/Cannot listen on 127\.0\.0\.1:\d+: .*\ndemo: .* --port N\n$/);
+      expect(tracesOf(context)).to.deep.equal([]);
+      expect(await another.demo.stop()).to.deep.equal({ status: 0, signal: null });
+      expect(demo.stderr).to.equal('');
+    });
+
+    it('says what the exporter makes of a simulated server that is killed, and starts it again', async () => {
+      const [victim = 0] = processesWith(context).filter((pid) =>
+        processesWith('--app\0adh').includes(pid),
+      );
+      process.kill(victim, 'SIGKILL');
+      const back = 'the exporter: target adh on 456 is ready again\n';
+      await eventually('it is back', () => (demo.stderr.includes(back) ? true : undefined), 20_000);
+      expect(demo.stderr.split('\n').sort()).to.deep.equal(
+        [
+          '',
+          'demo: the simulated adh ended by SIGKILL; it starts again in 5 seconds',
+          'the exporter: target adh on 456 is not ready: waiting on a root of application adh, server key 456: publisher died without closing',
+          'the exporter: target adh on 456 is ready again',
+        ].sort(),
+      );
+    });
+
     it('until Ctrl-C, which leaves nothing behind', async () => {
       expect(processesWith(context)).to.have.lengthOf(6);
       expect(await demo.stop('SIGINT')).to.deep.equal({ status: 0, signal: null });
       expect(tracesOf(context)).to.deep.equal([]);
     });
-  });
-
-  it('says what the exporter makes of a simulated server that is killed, and starts it again', async () => {
-    const { demo, context } = await ready();
-    const [victim = 0] = processesWith(context).filter((pid) =>
-      processesWith('--app\0adh').includes(pid),
-    );
-    process.kill(victim, 'SIGKILL');
-    const back = 'the exporter: target adh on 456 is ready again\n';
-    await eventually('it is back', () => (demo.stderr.includes(back) ? true : undefined), 20_000);
-    expect(demo.stderr.split('\n').sort()).to.deep.equal(
-      [
-        '',
-        'demo: the simulated adh ended by SIGKILL; it starts again in 5 seconds',
-        'the exporter: target adh on 456 is not ready: waiting on a root of application adh, server key 456: publisher died without closing',
-        'the exporter: target adh on 456 is ready again',
-      ].sort(),
-    );
-    expect(processesWith(context)).to.have.lengthOf(6);
-    expect(await demo.stop('SIGINT')).to.deep.equal({ status: 0, signal: null });
-    expect(tracesOf(context)).to.deep.equal([]);
   });
 
   for (const signal of ['SIGKILL', 'SIGTERM'] as const)
@@ -224,18 +231,6 @@ describe('npm run demo', function () {
     const context = await contextOf(demo);
     expect(await demo.stop('SIGTERM')).to.deep.equal({ status: 0, signal: null });
     expect(tracesOf(context)).to.deep.equal([]);
-  });
-
-  it('runs twice at once; on one port, the second says what to do', async () => {
-    const { demo, port } = await ready();
-    const another = await ready();
-    const second = stage.start('demo', ['--port', String(port)]);
-    const context = await contextOf(second);
-    expect(await second.ended).to.deep.equal({ status: 4, signal: null });
-    expect(second.stderr).to.match(/Cannot listen on 127\.0\.0\.1:\d+: .*\ndemo: .* --port N\n$/);
-    expect(tracesOf(context)).to.deep.equal([]);
-    for (const each of [demo, another.demo])
-      expect(await each.stop()).to.deep.equal({ status: 0, signal: null });
   });
 
   it('prints documents of all with --stdout, and nothing else there', async () => {

@@ -21,9 +21,17 @@ function power(k: number): bigint {
   return k >= 0 ? scale(10n ** BigInt(k), 1n) : scale(1n, 10n ** BigInt(-k));
 }
 
+let made: Uint8Array | undefined;
+
 /** Writes the tables into fresh kernel memory. */
 export function writeTables(memory: ArrayBufferLike): void {
-  const view = new DataView(memory);
+  made ??= tables();
+  new Uint8Array(memory).set(made, PAIRS_AT);
+}
+
+/** The bytes from `PAIRS_AT` to `FREE_AT`. */
+function tables(): Uint8Array {
+  const view = new DataView(new ArrayBuffer(FREE_AT));
   for (let pair = 0; pair < 100; pair++) {
     view.setUint8(PAIRS_AT + 2 * pair, 0x30 + Math.floor(pair / 10));
     view.setUint8(PAIRS_AT + 2 * pair + 1, 0x30 + (pair % 10));
@@ -34,4 +42,5 @@ export function writeTables(memory: ArrayBufferLike): void {
     view.setBigUint64(entry, g >> 64n, true);
     view.setBigUint64(entry + 8, g & 0xffffffffffffffffn, true);
   }
+  return new Uint8Array(view.buffer, PAIRS_AT);
 }
