@@ -6,20 +6,37 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { segmentNames, settledTraces } from './traces.js';
 
-/** Files that wait for processes begin first, so that short ones fill the gaps at the end. */
-const FIRST = [/^end-to-end/, /^specification/, /\bcli\.test/, /^(bridge|native|targets)/];
-const rank = (file) => [...FIRST, /./].findIndex((each) => each.test(file));
+/** Files that mostly wait for processes, longest first; the others mostly compute. */
+const WAITING = [
+  /^end-to-end.bridge/,
+  /^end-to-end/,
+  /^specification/,
+  /\bcli\.test/,
+  /^native.pub/,
+];
+const rank = (file) => [...WAITING, /./].findIndex((each) => each.test(file));
 
-const testFiles = () =>
-  readdirSync('dist-test', { recursive: true })
+/** All files, in an order in which some wait while others compute. */
+function testFiles() {
+  const all = readdirSync('dist-test', { recursive: true })
     .filter((file) => file.endsWith('.test.js'))
-    .sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1))
+    .sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1));
+  const waiting = all.filter((file) => rank(file) < WAITING.length);
+  const computing = all.filter((file) => rank(file) === WAITING.length).reverse();
+  // Each that waits is followed by its share of the others.
+  const share = computing.length / waiting.length;
+  return waiting
+    .flatMap((file, i) => [
+      file,
+      ...computing.slice(Math.floor(i * share), Math.floor((i + 1) * share)),
+    ])
     .map((file) => join('dist-test', file));
+}
 
 const given = process.argv.slice(2);
 const files = given.some((each) => each.endsWith('.test.js')) ? [] : testFiles();
-// Much of a test is waiting, so there are more jobs than cores.
-const jobs = String(Math.min(8, 2 * availableParallelism()));
+// Some of the files that run at a time wait, so there are more jobs than cores.
+const jobs = String(Math.min(8, 1 + 2 * availableParallelism()));
 const words = [
   'node_modules/mocha/bin/mocha.js',
   ...['--parallel', '--jobs', jobs, '--reporter', 'scripts/counting-reporter.js'],

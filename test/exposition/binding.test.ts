@@ -232,7 +232,7 @@ describe('a tree that changes while it is bound', () => {
             },
           ),
           {
-            numRuns: 150,
+            numRuns: 100,
             interruptAfterTimeLimit: 15_000,
             markInterruptAsFailure: true,
             endOnFailure: true,

@@ -180,6 +180,6 @@ describe('a target that moves, changes and loses its publisher at random', () =>
           life.leave();
         }
       }),
-      { numRuns: 150 },
+      { numRuns: 100 },
     )).timeout(60_000);
 });
