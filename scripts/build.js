@@ -1,14 +1,19 @@
 // Builds dist/: the TypeScript, the WebAssembly kernel, and the data files beside them.
 import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, statSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { bundle } from './bundle.js';
 import { prune } from './prune.js';
 
 const run = (bin, ...args) => execFileSync(`node_modules/.bin/${bin}`, args, { stdio: 'inherit' });
 
-const KERNEL = 'src/exposition/kernel/assembly/index.ts';
+const ASSEMBLY = 'src/exposition/kernel/assembly';
 const WASM = 'dist/exposition/kernel/kernel.wasm';
-const isFresh = existsSync(WASM) && statSync(WASM).mtimeMs > statSync(KERNEL).mtimeMs;
+const isFresh =
+  existsSync(WASM) &&
+  readdirSync(ASSEMBLY).every(
+    (file) => statSync(join(ASSEMBLY, file)).mtimeMs < statSync(WASM).mtimeMs,
+  );
 
 prune('dist', 'src');
 prune('dist-test', 'test');
@@ -17,7 +22,7 @@ mkdirSync('dist/exposition/kernel', { recursive: true });
 if (!isFresh)
   run(
     'asc',
-    KERNEL,
+    join(ASSEMBLY, 'index.ts'),
     '--outFile',
     WASM,
     '-O3',

@@ -1,0 +1,217 @@
+// Writes the text of values.
+
+const PAIRS: usize = 64; // "00" to "99", 200 bytes
+const SCALES: usize = 16; // address of the scales, pairs of doubles: multiply by the first, then divide by the second
+const POW10: usize = 1024; // 617 entries of 16 bytes, high word first, exponents -292 to 324
+
+const U64: u32 = 1;
+const I64: u32 = 2;
+const F64: u32 = 3;
+const BOOL: u32 = 4;
+const WRAPPED: u32 = 5;
+const SCALED: u32 = 0x100;
+
+/** Writes the text of one value; returns the address after it. At most 25 bytes. */
+export function writeValue(bits: u64, op: u32, at: usize): usize {
+  const kind = op & 0xff;
+  if (op & SCALED) {
+    const scale = <usize>load<u32>(SCALES) + ((<usize>(op >> 16)) << 4);
+    return writeFloat((numberOf(bits, kind) * load<f64>(scale)) / load<f64>(scale, 8), at);
+  }
+  if (kind == U64) return writeInteger(bits, at);
+  if (kind == F64) return writeFloat(reinterpret<f64>(bits), at);
+  if (kind == BOOL) return writeInteger(bits != 0 ? 1 : 0, at);
+  const signed = <i64>bits;
+  if (signed >= 0) return writeInteger(bits, at);
+  if (kind == WRAPPED && signed >= -0x100000000) return writeInteger(bits + 0x100000000, at);
+  store<u8>(at, 0x2d);
+  return writeInteger(0 - bits, at + 1);
+}
+
+function numberOf(bits: u64, kind: u32): f64 {
+  if (kind == F64) return reinterpret<f64>(bits);
+  if (kind == U64) return <f64>bits;
+  if (kind == BOOL) return bits != 0 ? 1 : 0;
+  const signed = <i64>bits;
+  if (kind == WRAPPED && signed < 0 && signed >= -0x100000000) return <f64>(signed + 0x100000000);
+  return <f64>signed;
+}
+
+function digitCount(n: u64): u32 {
+  if (n < 10) return 1;
+  if (n < 100) return 2;
+  if (n < 1000) return 3;
+  if (n < 10000) return 4;
+  if (n < 100000) return 5;
+  if (n < 1000000) return 6;
+  if (n < 10000000) return 7;
+  if (n < 100000000) return 8;
+  if (n < 1000000000) return 9;
+  if (n < 10000000000) return 10;
+  return 10 + digitCount(n / 10000000000);
+}
+
+function writeInteger(n: u64, at: usize): usize {
+  const end = at + digitCount(n);
+  let p = end;
+  while (n >= 0x100000000) {
+    const q = n / 100;
+    p -= 2;
+    store<u16>(p, load<u16>(PAIRS + ((<usize>(n - q * 100)) << 1)));
+    n = q;
+  }
+  let small = <u32>n;
+  while (small >= 100) {
+    const q = small / 100;
+    p -= 2;
+    store<u16>(p, load<u16>(PAIRS + ((<usize>(small - q * 100)) << 1)));
+    small = q;
+  }
+  if (small >= 10) store<u16>(p - 2, load<u16>(PAIRS + ((<usize>small) << 1)));
+  else store<u8>(p - 1, <u8>(0x30 + small));
+  return end;
+}
+
+function writeFloat(x: f64, at: usize): usize {
+  const bits = reinterpret<u64>(x);
+  if (((bits >> 52) & 0x7ff) == 0x7ff) {
+    if (x != x) {
+      store<u16>(at, 0x614e); // Na
+      store<u8>(at, 0x4e, 2);
+      return at + 3;
+    }
+    store<u8>(at, x > 0 ? 0x2b : 0x2d);
+    store<u16>(at, 0x6e49, 1); // In
+    store<u8>(at, 0x66, 3);
+    return at + 4;
+  }
+  if (bits >> 63) {
+    store<u8>(at, 0x2d);
+    at++;
+    x = -x;
+  }
+  if (x < 9007199254740992) {
+    const whole = trunc(x);
+    if (whole == x) return writeInteger(<u64>x, at);
+    // A decimal of at most 15 digits that reads back as x is the shortest one; no other is as short.
+    if (x < 1e12) {
+      const m = nearest(x * 1000);
+      if (m / 1000 == x) return writeFixed(<u64>m, 1000, at);
+      if (x < 1e9) {
+        const u = nearest(x * 1000000);
+        if (u / 1000000 == x) return writeFixed(<u64>u, 1000000, at);
+      }
+    }
+  }
+  return writeShortest(reinterpret<u64>(x), at);
+}
+
+/** Writes m / unit without trailing zeros; m is no multiple of unit. */
+function writeFixed(m: u64, unit: u64, at: usize): usize {
+  const whole = m / unit;
+  let rest = m - whole * unit;
+  at = writeInteger(whole, at);
+  store<u8>(at, 0x2e);
+  at++;
+  while (unit > 1 && rest != 0) {
+    unit /= 10;
+    const digit = rest / unit;
+    store<u8>(at, <u8>(0x30 + digit));
+    at++;
+    rest -= digit * unit;
+  }
+  return at;
+}
+
+// Shortest decimal of a double after Raffaele Giulietti, "The Schubfach way to render doubles" (2020).
+
+let productLow: u64 = 0;
+
+/** High half of a 128-bit product; the low half is left in productLow. */
+function multiply(a: u64, b: u64): u64 {
+  const aLow = a & 0xffffffff;
+  const aHigh = a >> 32;
+  const bLow = b & 0xffffffff;
+  const bHigh = b >> 32;
+  const low = aLow * bLow;
+  const mid1 = aHigh * bLow + (low >> 32);
+  const mid2 = aLow * bHigh + (mid1 & 0xffffffff);
+  productLow = (mid2 << 32) | (low & 0xffffffff);
+  return aHigh * bHigh + (mid1 >> 32) + (mid2 >> 32);
+}
+
+function roundToOdd(gHigh: u64, gLow: u64, cp: u64): u64 {
+  const x = multiply(gLow, cp);
+  let high = multiply(gHigh, cp);
+  const low = productLow + x;
+  if (low < x) high++;
+  return high | (low > 1 ? 1 : 0);
+}
+
+function writeShortest(bits: u64, at: usize): usize {
+  const fraction = bits & 0xfffffffffffff;
+  const exponent = <i32>(bits >> 52);
+  const c: u64 = exponent != 0 ? fraction | 0x10000000000000 : fraction;
+  const q: i32 = exponent != 0 ? exponent - 1075 : -1074;
+  const odd: u64 = c & 1;
+  const closer = fraction == 0 && exponent > 1;
+  const k: i32 = (q * 1262611 - (closer ? 524031 : 0)) >> 22;
+  const h: i32 = q + ((-k * 1741647) >> 19) + 1;
+  const entry = POW10 + ((<usize>(292 - k)) << 4);
+  const gHigh = load<u64>(entry);
+  const gLow = load<u64>(entry, 8);
+  const lower = roundToOdd(gHigh, gLow, (4 * c - (closer ? 1 : 2)) << h) + odd;
+  const middle = roundToOdd(gHigh, gLow, (4 * c) << h);
+  const upper = roundToOdd(gHigh, gLow, (4 * c + 2) << h) - odd;
+  const s = middle >> 2;
+  if (s >= 10) {
+    const tens = s / 10;
+    const below = lower <= 40 * tens;
+    const above = 40 * tens + 40 <= upper;
+    if (below != above) return writeDecimal(above ? tens + 1 : tens, k + 1, at);
+  }
+  const under = lower <= 4 * s;
+  const over = 4 * s + 4 <= upper;
+  if (under != over) return writeDecimal(over ? s + 1 : s, k, at);
+  const half = 4 * s + 2;
+  const up = middle > half || (middle == half && (s & 1) != 0);
+  return writeDecimal(up ? s + 1 : s, k, at);
+}
+
+/** Writes digits times 10^k the way JavaScript does. */
+function writeDecimal(digits: u64, k: i32, at: usize): usize {
+  while (digits % 10 == 0) {
+    digits /= 10;
+    k++;
+  }
+  const count = <i32>digitCount(digits);
+  const point = k + count; // position of the decimal point, counted from the first digit
+  if (k >= 0 && point <= 21) {
+    at = writeInteger(digits, at);
+    for (let i = 0; i < k; i++) store<u8>(at++, 0x30);
+    return at;
+  }
+  if (point > 0 && point <= 21) {
+    const end = writeInteger(digits, at);
+    memory.copy(at + point + 1, at + point, count - point);
+    store<u8>(at + point, 0x2e);
+    return end + 1;
+  }
+  if (point > -6 && point <= 0) {
+    store<u16>(at, 0x2e30);
+    at += 2;
+    for (let i = point; i < 0; i++) store<u8>(at++, 0x30);
+    return writeInteger(digits, at);
+  }
+  const end = writeInteger(digits, at);
+  let tail = end;
+  if (count > 1) {
+    memory.copy(at + 2, at + 1, count - 1);
+    store<u8>(at + 1, 0x2e);
+    tail++;
+  }
+  const e = point - 1;
+  store<u8>(tail, 0x65);
+  store<u8>(tail, e < 0 ? 0x2d : 0x2b, 1);
+  return writeInteger(<u64>(e < 0 ? -e : e), tail + 2);
+}
