@@ -169,6 +169,27 @@ export interface FamilyText {
   readonly pieces: readonly Uint8Array[];
   /** Decodes the pieces one by one, as the samples are taken. */
   readonly samples: () => Iterable<Sample>;
+  /** The same lines for a deflate stream with the code of the snapshot, if that has one. */
+  readonly deflated?: readonly DeflatedPart[] | undefined;
+}
+
+/** Lines as a part of a deflate stream, in which a line feed must come before them. */
+export interface DeflatedPart {
+  /** The bits; it begins at an address that is a multiple of 4, and can be read to the next one. */
+  readonly data: Uint8Array;
+  readonly bits: number;
+  /** CRC-32 of the lines without its initial and final inversion, and their number of bytes. */
+  readonly crc: number;
+  readonly bytes: number;
+}
+
+/** Compressed data that more compressed data can follow. RFC 1951. */
+export interface Deflated {
+  /** Whole blocks, aligned to a byte; none is marked as the last. */
+  readonly pieces: readonly Uint8Array[];
+  /** CRC-32 and length of the uncompressed bytes. */
+  readonly crc: number;
+  readonly bytes: number;
 }
 
 /**
@@ -179,6 +200,8 @@ export interface Snapshot {
   readonly families: readonly FamilyText[];
   readonly bytes: number;
   readonly series: number;
+  /** The code of the deflated parts: lengths of 286 literals and lengths, then of 30 distances. */
+  readonly code?: readonly number[] | undefined;
   hold(): () => void;
 }
 
@@ -226,6 +249,8 @@ export interface Page {
    * bytes.
    */
   readonly lasting?: readonly Uint8Array[];
+  /** Compresses these pieces faster than by their bytes, where that is possible. */
+  readonly deflated?: (() => Deflated | undefined) | undefined;
   readonly release: () => void;
 }
 
@@ -271,8 +296,11 @@ export interface Target {
   status(): TargetStatus;
   /** The internal metrics as they are now, without being a scrape. */
   internal(): readonly InternalMetric[];
-  /** One demand, for all metrics or a scope: emits one exposition and completes. Spec 1.9. */
-  demand(scope?: Scope): Observable<Exposition>;
+  /**
+   * One demand, for all metrics or a scope: emits one exposition and completes. Spec 1.9.
+   * @param withDeflated whether the page is to be compressed
+   */
+  demand(scope?: Scope, withDeflated?: boolean): Observable<Exposition>;
 }
 
 /** What happens to a target that an operator wants to read about. */

@@ -245,13 +245,13 @@ export class TargetView implements ProbeListener {
     return true;
   }
 
-  /** Renders the values that were copied last, without removed items. */
-  render(): Snapshot {
+  /** Renders the values that were copied last, without removed items; see `ExpositionText.render`. */
+  render(withDeflated = false): Snapshot {
     while (this.#letGo());
     this.#isDirty = false;
     this.#hasRendered = true;
     this.#putOffAt = undefined;
-    return this.#text.render();
+    return this.#text.render(withDeflated);
   }
 
   close(): void {

@@ -5,6 +5,8 @@ import type { ObservedContent } from '../exposition/rows/observed.js';
 export interface Refresh {
   readonly kind: 'refresh';
   readonly mayRender: boolean;
+  /** Render it for a deflate stream, too. */
+  readonly withDeflated?: boolean;
 }
 
 /** Stop observing, and report what was observed. */

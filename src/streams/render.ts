@@ -24,19 +24,23 @@ export const render =
     defer(() => {
       let snapshot: Snapshot | undefined;
       let release = (): void => undefined;
-      const renderAnew = (): void => {
+      const renderAnew = (withDeflated: boolean): void => {
         // Release the last text first, so that blocks reuse memory that is still in the cache.
         release();
         snapshot = undefined;
-        const next = view.render();
+        const next = view.render(withDeflated);
         release = next.hold();
         snapshot = next;
       };
       return event$.pipe(
         map((event) => {
           const { input, isReady, isDirty } = event;
-          const hasRendered = input.kind === 'refresh' && input.mayRender && isReady && isDirty;
-          if (hasRendered) renderAnew();
+          const mayRender = input.kind === 'refresh' && input.mayRender && isReady;
+          const withDeflated = input.kind === 'refresh' && input.withDeflated === true;
+          const hasRendered = mayRender && isDirty;
+          // The same text in another form is not a new one.
+          const isLacking = mayRender && withDeflated && snapshot?.code === undefined;
+          if (hasRendered || (isLacking && snapshot !== undefined)) renderAnew(withDeflated);
           return { ...event, hasRendered, isDirty: isDirty && !hasRendered, snapshot };
         }),
         finalize(() => {

@@ -31,9 +31,16 @@ export interface ServedParts extends Place {
   readonly scheduler?: SchedulerLike | undefined;
 }
 
+/**
+ * For so long after a demand with `withDeflated` each render has both forms: a render that is
+ * deferred, or one for somebody else, may be the one that the next such demand gets.
+ */
+const DEFLATED_FOR_MS = 300_000;
+
 /** Somebody who waits for an answer. */
 interface Waiter {
   readonly scope: Scope | undefined;
+  readonly withDeflated: boolean;
   readonly answer: (exposition: Exposition) => void;
 }
 
@@ -47,6 +54,8 @@ export class ServedTarget implements Target {
   readonly #counts = new TargetCounts();
   readonly #text = new LastText();
   #lastRoot: FoundRoot | undefined;
+  /** When the text was last wanted for a deflate stream. */
+  #deflatedMs = -Infinity;
 
   constructor(parts: ServedParts) {
     this.#parts = parts;
@@ -105,10 +114,11 @@ export class ServedTarget implements Target {
     return this.#handover.change(desired);
   }
 
-  demand(scope?: Scope): Observable<Exposition> {
+  demand(scope?: Scope, withDeflated = false): Observable<Exposition> {
     return new Observable((subscriber) => {
       const waiter: Waiter = {
         scope,
+        withDeflated,
         answer: (exposition) => {
           subscriber.next(exposition);
           subscriber.complete();
@@ -143,11 +153,16 @@ export class ServedTarget implements Target {
 
   /** All who wait are answered by this refresh. */
   #command(refresh: Refresh): void {
-    for (const waiter of this.#waiting) this.#asked.add(waiter);
+    const nowMs = this.#parts.nowMs();
+    for (const waiter of this.#waiting) {
+      this.#asked.add(waiter);
+      if (waiter.withDeflated) this.#deflatedMs = nowMs;
+    }
     this.#waiting.clear();
     // The partition holds the text too. Released here, its memory is reused while it is in the cache.
     if (refresh.mayRender) this.#text.lend();
-    this.#handover.send(refresh);
+    const withDeflated = nowMs - this.#deflatedMs < DEFLATED_FOR_MS;
+    this.#handover.send(withDeflated ? { ...refresh, withDeflated } : refresh);
   }
 
   #take(arrival: Arrival): readonly TargetEvent[] {

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { Fault, messageOf } from '../../errors.js';
 import { Arena } from './arena.js';
 import { Scales } from './scales.js';
-import { FREE_AT, writeTables } from './tables.js';
+import { CRC_TABLES_CELL, FREE_AT, WRITTEN_AT, writeTables } from './tables.js';
 
 /** How the kernel reads a value's 8 bytes; the result of `Scales.hold` is added to it. */
 export const OP = { u64: 1, i64: 2, f64: 3, bool: 4, wrapped: 5 } as const;
@@ -16,6 +16,18 @@ interface KernelExports {
   isDirty(table: number, count: number): number;
   renderAll(table: number, count: number, to: number): number;
   renderChanged(table: number, count: number, from: number, to: number): number;
+  prepareRecord(line: number, record: number): void;
+  isStale(table: number, records: number, count: number): number;
+  countSymbols(table: number, records: number, count: number, to: number): void;
+  deflateAll(table: number, records: number, count: number, code: number, to: number): number;
+  deflateChanged(
+    table: number,
+    records: number,
+    count: number,
+    code: number,
+    from: number,
+    to: number,
+  ): number;
   writeValue(bits: bigint, op: number, at: number): number;
 }
 
@@ -63,6 +75,26 @@ export class Kernel {
     this.#f64 = new Float64Array(this.#memory.buffer);
     this.arena = new Arena(FREE_AT, INITIAL_PAGES * WASM_PAGE, (bytes) => this.#grow(bytes));
     this.scales = new Scales(this);
+  }
+
+  /** Puts the tables of assembly/crc.ts into the memory, once. */
+  installCrcTables(tables: Uint32Array): void {
+    if (this.#u32[CRC_TABLES_CELL >>> 2] !== 0) return;
+    const at = this.arena.take(tables.byteLength);
+    this.#u32.set(tables, at >>> 2);
+    this.#u32[CRC_TABLES_CELL >>> 2] = at;
+  }
+
+  /** Inner CRC and number of bytes of the lines that were deflated last. */
+  get written(): { readonly crc: number; readonly bytes: number } {
+    const at = WRITTEN_AT >>> 2;
+    return { crc: this.#u32[at] ?? 0, bytes: this.#u32[at + 1] ?? 0 };
+  }
+
+  set written({ crc, bytes }: { readonly crc: number; readonly bytes: number }) {
+    const at = WRITTEN_AT >>> 2;
+    this.#u32[at] = crc;
+    this.#u32[at + 1] = bytes;
   }
 
   /** Views of the whole memory as it is now. Do not keep them across an allocation. */

@@ -40,6 +40,10 @@ export class LineTable {
   get count(): number {
     return this.#count;
   }
+  /** Lines that it has memory for. */
+  get capacity(): number {
+    return this.#capacity;
+  }
   /** The most bytes that the rendered text needs. */
   get roomNeeded(): number {
     return this.#poolLive + this.#count * VALUE_ROOM;

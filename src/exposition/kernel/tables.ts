@@ -2,12 +2,18 @@
 
 /** Holds the address of the scales of values: pairs of doubles, multiplier and divisor. */
 export const SCALES_CELL = 16;
+/** Holds the address of the tables of assembly/crc.ts. */
+export const CRC_TABLES_CELL = 24;
+/** Inner CRC and number of bytes of the lines that were deflated last. */
+export const WRITTEN_AT = 32;
 /** Address of the digit pairs "00" to "99". */
 export const PAIRS_AT = 64;
 /** Address of the powers of ten: 617 entries of 16 bytes. */
 export const POW10_AT = 1024;
+/** Where the kernel writes a value before it encodes it: 32 bytes. */
+const VALUE_AT = 10_944;
 /** The first free byte. */
-export const FREE_AT = 10_944;
+export const FREE_AT = VALUE_AT + 32;
 
 const LOWEST = -292;
 const HIGHEST = 324;

@@ -1,5 +1,14 @@
 // Pages of the text formats, which share the rendered sample lines.
-import type { FamilyFacts, FamilyText, Format } from '../../model.js';
+import type { DeflateCode } from '../kernel/deflate-code.js';
+import type {
+  Deflated,
+  DeflatedPart,
+  FamilyFacts,
+  FamilyText,
+  Format,
+  ReadyExposition,
+} from '../../model.js';
+import { codeOf, deflatedText, joined } from './deflated-page.js';
 
 /** What a text format adds to the sample lines. */
 export interface Syntax {
@@ -31,10 +40,35 @@ export function textFormat({ contentType, header, agree = (all) => all, end }: S
   };
   /** The packed text of a selection: built once, sent with current internal metrics. */
   const packed = new WeakMap<readonly FamilyText[], readonly Uint8Array[]>();
+  /** The same as a deflate stream: joined at the first demand for it. */
+  const streams = new WeakMap<readonly FamilyText[], Deflated>();
+  const deflated = ({ families, snapshot }: ReadyExposition): Deflated | undefined => {
+    const known = streams.get(families);
+    if (known !== undefined || snapshot.code === undefined) return known;
+    const code = codeOf(snapshot.code);
+    const adapted = agree(families.map(({ facts }) => facts));
+    const parts = families.flatMap(({ facts, deflated = [] }, at) => [
+      deflatedHeader(adapted[at] ?? facts, code),
+      ...deflated,
+    ]);
+    const stream = joined(parts, code);
+    streams.set(families, stream);
+    return stream;
+  };
+  /** Headers for a code, which seldom changes. */
+  const deflatedHeaders = new WeakMap<DeflateCode, WeakMap<FamilyFacts, DeflatedPart>>();
+  const deflatedHeader = (facts: FamilyFacts, code: DeflateCode): DeflatedPart => {
+    const ofCode = deflatedHeaders.get(code) ?? new WeakMap<FamilyFacts, DeflatedPart>();
+    deflatedHeaders.set(code, ofCode);
+    const part = ofCode.get(facts) ?? deflatedText(headerOf(facts), code);
+    ofCode.set(facts, part);
+    return part;
+  };
   const endPiece = Buffer.from(end);
   return {
     contentType,
-    page: ({ snapshot, families, internal }) => {
+    page: (exposition) => {
+      const { snapshot, families, internal } = exposition;
       let pieces = packed.get(families);
       if (pieces === undefined) {
         pieces = pack(piecesOf(families));
@@ -46,6 +80,7 @@ export function textFormat({ contentType, header, agree = (all) => all, end }: S
         pieces: all,
         bytes: all.reduce((sum, piece) => sum + piece.length, 0),
         lasting: pieces,
+        deflated: snapshot.code && (() => deflated(exposition)),
         release: snapshot.hold(),
       };
     },

@@ -1,7 +1,10 @@
 // A run of series lines that is rendered, kept and sent as one piece.
+import type { Deflater } from '../kernel/deflater.js';
 import type { Kernel } from '../kernel/kernel.js';
 import { LineTable } from '../kernel/line-table.js';
 import type { Line } from '../kernel/line-table.js';
+import { DeflatedLines } from './deflated-lines.js';
+import type { DeflatedPiece } from './deflated-lines.js';
 import { TextPiece } from './text-piece.js';
 
 /** About 128 KB of text: smaller pieces cost more to send, larger ones more to render anew. */
@@ -20,10 +23,13 @@ export class Block {
   readonly #subs: number[] = [];
   #text: TextPiece | undefined;
   #isReshaped = true;
+  readonly #deflated: DeflatedLines;
+  #isDeflatedReshaped = true;
 
   constructor(kernel: Kernel) {
     this.#kernel = kernel;
     this.#table = new LineTable(kernel, 4);
+    this.#deflated = new DeflatedLines(kernel, this.#table);
   }
 
   get count(): number {
@@ -55,14 +61,14 @@ export class Block {
     this.#table.insert(index, line);
     this.#owners.splice(index, 0, key.owner);
     this.#subs.splice(index, 0, key.sub);
-    this.#isReshaped = true;
+    this.#isReshaped = this.#isDeflatedReshaped = true;
   }
 
   remove(index: number): void {
     this.#table.remove(index);
     this.#owners.splice(index, 1);
     this.#subs.splice(index, 1);
-    this.#isReshaped = true;
+    this.#isReshaped = this.#isDeflatedReshaped = true;
   }
 
   line(index: number): Line {
@@ -78,7 +84,7 @@ export class Block {
       this.#owners.splice(index, 1);
       this.#subs.splice(index, 1);
     }
-    this.#isReshaped = true;
+    this.#isReshaped = this.#isDeflatedReshaped = true;
   }
 
   /** The text of the lines with their current values; the same piece while nothing changed. */
@@ -98,7 +104,21 @@ export class Block {
     return next;
   }
 
+  /** The same for a deflate stream, made without the text. */
+  deflate(deflater: Deflater): DeflatedPiece {
+    const piece = this.#deflated.render(deflater, this.#isDeflatedReshaped);
+    this.#isDeflatedReshaped = false;
+    return piece;
+  }
+
+  /** Adds the symbols that the lines would take in a stream to `counts`. */
+  countSymbols(deflater: Deflater, counts: number[]): void {
+    this.#deflated.countSymbols(deflater, counts, this.#isDeflatedReshaped);
+    this.#isDeflatedReshaped = false;
+  }
+
   close(): void {
+    this.#deflated.close();
     this.#table.close();
     this.#text?.release();
     this.#text = undefined;

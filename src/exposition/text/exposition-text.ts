@@ -4,12 +4,22 @@ import type { FamilyFacts, Snapshot } from '../../model.js';
 import type { LineKey } from './block.js';
 import { Family } from './family.js';
 import { familyText } from './family-text.js';
+import { DeflateCode, SYMBOLS } from '../kernel/deflate-code.js';
+import { Deflater } from '../kernel/deflater.js';
 import type { Kernel } from '../kernel/kernel.js';
 import type { Line } from '../kernel/line-table.js';
 import type { TextPiece } from './text-piece.js';
 
 /** Characters of a line that take as long as a whole short line. */
 const CHARACTERS_A_STEP = 128;
+
+/** The code is checked after that many renders, and when the number of lines changes by that part. */
+const RENDERS_A_CHECK = 256;
+const GROWTH = 0.25;
+/** Blocks whose symbols are counted, about. */
+const BLOCKS_A_CHECK = 16;
+/** A code that takes so much more bits than another gives way to it. */
+const CLEARLY_WORSE = 1.02;
 
 interface Ranked {
   readonly rank: number;
@@ -22,6 +32,10 @@ export class ExpositionText {
   #order: readonly Ranked[] | undefined;
   #lines = 0;
   #effort = 0;
+  #deflater: Deflater | undefined;
+  #rendersToCheck = 0;
+  /** Number of lines when the code was checked last. */
+  #linesChecked = 0;
 
   constructor(kernel: Kernel) {
     this.#kernel = kernel;
@@ -82,11 +96,13 @@ export class ExpositionText {
   /**
    * Renders changed lines and returns a snapshot of the current text. Its `hold` throws Fault
    * NATIVE_FAILED if a later render or the end has freed the text already.
+   * @param withDeflated whether it is wanted as parts of a deflate stream, too
    */
-  render(): Snapshot {
+  render(withDeflated = false): Snapshot {
     this.#order ??= [...this.#families.values()].sort(
       (a, b) => a.rank - b.rank || (a.family.facts.name < b.family.facts.name ? -1 : 1),
     );
+    const deflater = withDeflated ? this.#deflaterNow() : undefined;
     const pieces: TextPiece[] = [];
     let bytes = 0;
     const families = this.#order.map(({ family }) => {
@@ -95,30 +111,68 @@ export class ExpositionText {
         pieces.push(text);
         bytes += text.length;
       }
+      const deflated = deflater && family.deflate(deflater);
+      for (const { piece } of deflated ?? []) pieces.push(piece);
       return familyText(
         family.facts,
         texts.map((text) => text.view),
+        deflated?.map(({ piece, ...part }) => ({ data: piece.view, ...part })),
       );
     });
-    const hold = () => {
-      if (pieces.some(({ isGone }) => isGone))
-        throw new Fault('NATIVE_FAILED', 'The text is gone: hold it before the next render');
-      let isHeld = true;
-      for (const piece of pieces) piece.hold();
-      return () => {
-        if (isHeld) for (const piece of pieces) piece.release();
-        isHeld = false;
-      };
+    return {
+      families,
+      bytes,
+      series: this.#lines,
+      code: deflater?.code.lengths,
+      hold: () => holdAll(pieces),
     };
-    return { families, bytes, series: this.#lines, hold };
   }
 
   close(): void {
     for (const { family } of this.#families.values()) family.close();
     this.#families.clear();
+    this.#deflater?.close();
+    this.#deflater = undefined;
     this.#order = undefined;
     this.#lines = 0;
   }
+
+  /** The deflater, with a code that fits the lines. */
+  #deflaterNow(): Deflater {
+    const isDue =
+      this.#deflater === undefined ||
+      --this.#rendersToCheck <= 0 ||
+      Math.abs(this.#lines - this.#linesChecked) > this.#linesChecked * GROWTH;
+    this.#deflater ??= new Deflater(this.#kernel);
+    if (isDue) this.#fitCode(this.#deflater);
+    return this.#deflater;
+  }
+
+  /** Uses the best code for some of the blocks, if it is clearly better than the present one. */
+  #fitCode(deflater: Deflater): void {
+    this.#rendersToCheck = RENDERS_A_CHECK;
+    this.#linesChecked = this.#lines;
+    const families = [...this.#families.values()];
+    const blocks = families.reduce((sum, { family }) => sum + family.blocks, 0);
+    const every = Math.max(1, Math.floor(blocks / BLOCKS_A_CHECK));
+    const counts = Array.from({ length: SYMBOLS }, () => 0);
+    let skipped = 0;
+    for (const { family } of families)
+      skipped = family.countSymbols(deflater, counts, every, skipped);
+    const best = DeflateCode.of(counts);
+    if (deflater.code.cost(counts) > best.cost(counts) * CLEARLY_WORSE) deflater.use(best);
+  }
+}
+
+function holdAll(pieces: readonly TextPiece[]): () => void {
+  if (pieces.some(({ isGone }) => isGone))
+    throw new Fault('NATIVE_FAILED', 'The text is gone: hold it before the next render');
+  let isHeld = true;
+  for (const piece of pieces) piece.hold();
+  return () => {
+    if (isHeld) for (const piece of pieces) piece.release();
+    isHeld = false;
+  };
 }
 
 const effortOf = ({ text }: Line): number => 1 + text.length / CHARACTERS_A_STEP;

@@ -1,11 +1,16 @@
 // The rendered samples of one family: its bytes, and the parsed series.
-import type { FamilyFacts, FamilyText, Sample } from '../../model.js';
+import type { DeflatedPart, FamilyFacts, FamilyText, Sample } from '../../model.js';
 import { decodeSeries } from './labels.js';
 
-export const familyText = (facts: FamilyFacts, pieces: readonly Uint8Array[]): FamilyText => ({
+export const familyText = (
+  facts: FamilyFacts,
+  pieces: readonly Uint8Array[],
+  deflated?: readonly DeflatedPart[],
+): FamilyText => ({
   facts,
   pieces,
   samples: () => samplesIn(pieces),
+  deflated,
 });
 
 /** A piece holds whole lines, and may be in the memory of another thread. */

@@ -2,8 +2,10 @@
 import type { FamilyFacts } from '../../model.js';
 import { Block, MAX_LINES } from './block.js';
 import type { LineKey } from './block.js';
+import type { Deflater } from '../kernel/deflater.js';
 import type { Kernel } from '../kernel/kernel.js';
 import type { Line } from '../kernel/line-table.js';
+import type { DeflatedPiece } from './deflated-lines.js';
 import type { TextPiece } from './text-piece.js';
 
 export class Family {
@@ -19,6 +21,10 @@ export class Family {
 
   get lines(): number {
     return this.#lines;
+  }
+
+  get blocks(): number {
+    return this.#blocks.length;
   }
 
   /** Adds a line; one with the same key is replaced. */
@@ -56,6 +62,24 @@ export class Family {
   /** The text of every block; call it when values or lines may have changed. */
   render(): TextPiece[] {
     return this.#blocks.map((block) => block.render());
+  }
+
+  /** The same for a deflate stream. */
+  deflate(deflater: Deflater): DeflatedPiece[] {
+    return this.#blocks.map((block) => block.deflate(deflater));
+  }
+
+  /**
+   * Adds the symbols that each `every`-th block would take in a stream to `counts`.
+   * @param skipped blocks that were left out before; returns how many are now
+   */
+  countSymbols(deflater: Deflater, counts: number[], every: number, skipped: number): number {
+    let left = skipped;
+    for (const block of this.#blocks) {
+      if (left % every === 0) block.countSymbols(deflater, counts);
+      left = (left + 1) % every;
+    }
+    return left;
   }
 
   close(): void {

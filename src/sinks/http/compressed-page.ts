@@ -1,9 +1,8 @@
 // Pages as one gzip member each; the part of them that lasts is compressed once.
-import { ReplaySubject, defer, finalize, map, share, tap } from 'rxjs';
+import { ReplaySubject, defer, finalize, map, of, share, tap } from 'rxjs';
 import type { Observable } from 'rxjs';
-import type { Page } from '../../model.js';
+import type { Deflated, Page } from '../../model.js';
 import { deflate, deflateEnd } from './deflate.js';
-import type { Deflated } from './deflate.js';
 import { limitConcurrency } from './limit-concurrency.js';
 
 /**
@@ -47,11 +46,18 @@ export function pageCompressor(
     known.set(lasting, made$);
     return made$;
   };
+  /** Ready parts are joined at once; all else is compressed by zlib, in other threads. */
+  const startOf = (page: Page, lasting: readonly Uint8Array[]): Observable<Deflated> => {
+    const ready = page.deflated?.();
+    if (ready === undefined) return deflated(page, lasting);
+    page.release();
+    return of(ready);
+  };
   return (page) =>
     defer(() => {
       const { contentType, pieces, lasting = pieces } = page;
       const fresh = Buffer.concat(pieces.slice(lasting.length));
-      return deflated(page, lasting).pipe(
+      return startOf(page, lasting).pipe(
         map((start) => {
           const compressed = [HEADER, ...start.pieces, deflateEnd(start, fresh)];
           const bytes = compressed.reduce((sum, piece) => sum + piece.length, 0);

@@ -1,15 +1,7 @@
 // Compresses bytes in the threads of libuv's pool, into a part of a gzip member (RFC 1951, 1952).
 import { pipeline } from 'node:stream/promises';
+import type { Deflated } from '../../model.js';
 import { constants, crc32, createDeflateRaw, deflateRawSync } from 'node:zlib';
-
-/** Compressed data that more compressed data can follow. */
-export interface Deflated {
-  /** Whole blocks, aligned to a byte; none is marked as the last. */
-  readonly pieces: readonly Uint8Array[];
-  /** CRC-32 and length of the uncompressed bytes. */
-  readonly crc: number;
-  readonly bytes: number;
-}
 
 /** Level 6 takes twice the time and saves another twentieth: docs/performance.md. */
 const LEVEL = constants.Z_BEST_SPEED;

@@ -7,6 +7,7 @@ import { OWN_PAGES } from './own-pages.js';
 import type { OwnPagesOptions } from './own-pages.js';
 import { textReply } from './reply.js';
 import type { Reply } from './reply.js';
+import { prefersGzip } from './prefers-gzip.js';
 import { scopeInPath, scrape } from './scrape.js';
 import type { ScrapeOptions } from './scrape.js';
 
@@ -33,7 +34,8 @@ export function requested(
   if (!ALLOWED.has(method))
     return refusal(405, `method ${method} is not allowed`, { Allow: 'GET, HEAD' });
   if (own !== undefined) return { kind: 'page', reply: () => own(targets, options, request) };
-  const parameters = { scope: inPath?.scope, query, accept: headers.accept };
+  const isCompressed = prefersGzip(headers['accept-encoding']);
+  const parameters = { scope: inPath?.scope, query, accept: headers.accept, isCompressed };
   return { kind: 'scrape', reply: () => scrape(parameters, targets, options) };
 }
 

@@ -21,6 +21,8 @@ export interface ScrapeRequest {
   readonly query: URLSearchParams;
   /** The Accept header. */
   readonly accept: string | undefined;
+  /** Whether the client prefers gzip. */
+  readonly isCompressed: boolean;
 }
 
 /** The scope that a path names behind the base path; undefined for paths that are no scrapes. */
@@ -51,7 +53,7 @@ export function scrape(
   const scope = name === undefined ? undefined : options.scope(name);
   if (name === undefined || scope !== undefined)
     return target
-      .demand(scope)
+      .demand(scope, request.isCompressed)
       .pipe(map((each) => replyWith(each, options, scope, request.accept)));
   // There is no such scope, so there is nothing to demand.
   const { isReady, progress } = target.status();

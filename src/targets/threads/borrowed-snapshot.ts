@@ -7,19 +7,27 @@ export class BorrowedSnapshot implements Snapshot {
   readonly families: readonly FamilyText[];
   readonly bytes: number;
   readonly series: number;
+  readonly code: readonly number[] | undefined;
   readonly #giveBack: (id: number, times: number) => void;
   /** How often it was lent and not given back. */
   #lent = 0;
   #holders = 0;
 
   constructor(
-    { id, families, bytes, series }: Pick<BorrowedSnapshot, 'id' | 'families' | 'bytes' | 'series'>,
+    {
+      id,
+      families,
+      bytes,
+      series,
+      code,
+    }: Pick<BorrowedSnapshot, 'id' | 'families' | 'bytes' | 'series' | 'code'>,
     giveBack: (id: number, times: number) => void,
   ) {
     this.id = id;
     this.families = families;
     this.bytes = bytes;
     this.series = series;
+    this.code = code;
     this.#giveBack = giveBack;
   }
 

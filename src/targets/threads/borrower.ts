@@ -1,6 +1,6 @@
 // Makes snapshots of what the thread of a partition lends.
 import { familyText } from '../../exposition/text/family-text.js';
-import type { FamilyFacts, Snapshot } from '../../model.js';
+import type { DeflatedPart, FamilyFacts, Snapshot } from '../../model.js';
 import { BorrowedSnapshot } from './borrowed-snapshot.js';
 import type { Lent, TextMap } from './messages.js';
 
@@ -15,6 +15,7 @@ export class Borrower {
   readonly #giveBack: (id: number, times: number) => void;
   #last: BorrowedSnapshot | undefined;
   #facts: readonly FamilyFacts[] = [];
+  #code: readonly number[] | undefined;
   /** Views on the pieces of the last snapshot, by address: most of them are there again. */
   #views = new Map<number, Buffer>();
 
@@ -36,7 +37,7 @@ export class Borrower {
     });
   }
 
-  #read(id: number, { facts, pieces, bytes, series }: TextMap): BorrowedSnapshot {
+  #read(id: number, { facts, pieces, deflated, code, ...sizes }: TextMap): BorrowedSnapshot {
     this.#facts = facts ?? this.#facts;
     const views = new Map<number, Buffer>();
     const texts: Buffer[][] = this.#facts.map(() => []);
@@ -48,7 +49,26 @@ export class Borrower {
       texts[family]?.push(view);
     }
     this.#views = views;
-    const families = this.#facts.map((each, index) => familyText(each, texts[index] ?? []));
-    return new BorrowedSnapshot({ id, families, bytes, series }, this.#giveBack);
+    const parts = deflated && this.#parts(deflated);
+    const families = this.#facts.map((each, index) =>
+      familyText(each, texts[index] ?? [], parts?.[index]),
+    );
+    // The same lengths each time, so that what is made of them is found again.
+    if (String(code) !== String(this.#code)) this.#code = code;
+    return new BorrowedSnapshot(
+      { id, families, ...sizes, code: code && this.#code },
+      this.#giveBack,
+    );
+  }
+
+  /** The parts of a deflate stream of each family. */
+  #parts(map: Uint32Array): DeflatedPart[][] {
+    const parts: DeflatedPart[][] = this.#facts.map(() => []);
+    for (let i = 0; i < map.length; i += 6) {
+      const [family = 0, at = 0, length = 0, bits = 0, crc = 0, bytes = 0] = map.subarray(i, i + 6);
+      const data = Buffer.from(this.#memory.buffer, at, length);
+      parts[family]?.push({ data, bits, crc, bytes });
+    }
+    return parts;
   }
 }

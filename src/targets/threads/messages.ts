@@ -17,6 +17,9 @@ export interface TextMap {
   readonly facts: readonly FamilyFacts[] | undefined;
   /** For each piece: index of its family, address, length. */
   readonly pieces: Uint32Array<ArrayBuffer>;
+  /** For each part of a deflate stream: the same, then its bits, inner CRC and bytes of text. */
+  readonly deflated?: Uint32Array<ArrayBuffer> | undefined;
+  readonly code?: readonly number[] | undefined;
   readonly bytes: number;
   readonly series: number;
 }

@@ -57,7 +57,7 @@ export class SnapshotLender {
   }
 }
 
-function mapOf({ families, bytes, series }: Snapshot): Omit<TextMap, 'facts'> {
+function mapOf({ families, bytes, series, code }: Snapshot): Omit<TextMap, 'facts'> {
   const count = families.reduce((sum, { pieces }) => sum + pieces.length, 0);
   const pieces = new Uint32Array(count * 3);
   let at = 0;
@@ -68,5 +68,15 @@ function mapOf({ families, bytes, series }: Snapshot): Omit<TextMap, 'facts'> {
       pieces[at++] = length;
     }
   });
-  return { pieces, bytes, series };
+  const deflated =
+    code &&
+    Uint32Array.from(
+      families.flatMap(({ deflated = [] }, index) =>
+        deflated.flatMap(({ data, ...part }) => [
+          ...[index, data.byteOffset, data.length],
+          ...[part.bits, part.crc, part.bytes],
+        ]),
+      ),
+    );
+  return { pieces, deflated, code, bytes, series };
 }

@@ -3,9 +3,11 @@ import fc from 'fast-check';
 import { expect } from 'chai';
 import type { FamilyFacts, MetricType, Snapshot } from '#app/model.js';
 import { ExpositionText } from '#app/exposition/text/exposition-text.js';
+import { crcTables } from '#app/exposition/kernel/crc.js';
 import { Kernel, OP } from '#app/exposition/kernel/kernel.js';
 import { floatText } from '#app/exposition/text/number-text.js';
 import { bitsOf } from '../../support/fake-source.js';
+import { unpacked } from '../../support/unpacked.js';
 
 const VALUES = 50;
 const facts = (name: string, type: MetricType = 'gauge'): FamilyFacts => ({
@@ -22,6 +24,15 @@ const FAMILIES = [
   ['shop_z', 0],
 ] as const;
 
+/** Labels of all kinds, alike and unlike those of the line before. */
+const LABELS: readonly ((owner: number, sub: number) => string)[] = [
+  (owner) => `{owner="${owner}",text="${'é'.repeat(owner % 7)}"}`,
+  (owner, sub) => `{owner="server${owner}.example.com",client="c_${sub}",service="S${owner % 3}"}`,
+  (owner, sub) => `{owner="a \\"quoted\\" ${owner}",sub="${sub}"}`,
+  (owner) => `{owner="${owner}",long="${'abcdefghij'.repeat(30 + (owner % 40))}"}`,
+  (owner, sub) => `{o="${owner.toString(2)}",le="${sub / 4}",x=""}`,
+];
+
 interface NaiveLine {
   readonly owner: number;
   readonly sub: number;
@@ -33,13 +44,20 @@ interface NaiveLine {
 class Pair {
   readonly kernel = new Kernel();
   readonly values = this.kernel.arena.take(VALUES * 8);
-  readonly before = this.kernel.arena.used;
+  readonly before = this.#usedAtStart();
   readonly text = new ExpositionText(this.kernel);
   readonly naive = new Map<string, Map<string, NaiveLine>>();
   readonly held: { snapshot: Snapshot; text: string; release: () => void }[] = [];
+  deflated = 0;
 
   constructor() {
     this.kernel.f64.fill(0, this.values / 8, this.values / 8 + VALUES);
+  }
+
+  /** The tables of the CRC stay with the kernel. */
+  #usedAtStart(): number {
+    this.kernel.installCrcTables(crcTables());
+    return this.kernel.arena.used;
   }
 
   set(index: number, value: number): void {
@@ -48,7 +66,7 @@ class Pair {
 
   put(family: number, owner: number, sub: number, value: number | undefined): void {
     const [name, rank] = FAMILIES[family % FAMILIES.length] ?? ['x', 0];
-    const series = `${name}{owner="${owner}",text="${'é'.repeat(owner % 7)}"}`;
+    const series = `${name}${LABELS[(owner + family) % LABELS.length]?.(owner, sub) ?? ''}`;
     const text = value === undefined ? `${series} ${sub}\n` : `${series} `;
     this.text.put(
       facts(name),
@@ -83,9 +101,13 @@ class Pair {
   }
 
   /** Renders, compares, and keeps the snapshot if told so. */
-  render(isHeld = false): Snapshot {
-    const snapshot = this.text.render();
+  render(isHeld = false, withDeflated = false): Snapshot {
+    const snapshot = this.text.render(withDeflated);
     const { expected } = this;
+    if (withDeflated) {
+      this.deflated++;
+      if (unpacked(snapshot) !== expected) expect(unpacked(snapshot)).to.equal(expected);
+    }
     if (textOf(snapshot) !== expected) expect(textOf(snapshot)).to.equal(expected);
     expect(snapshot.bytes).to.equal(Buffer.byteLength(expected));
     expect(snapshot.series).to.equal(expected.split('\n').length - 1);
@@ -98,6 +120,7 @@ class Pair {
     this.text.close();
     for (const { snapshot, text, release } of this.held) {
       expect(textOf(snapshot) === text).to.equal(true);
+      if (snapshot.code !== undefined) expect(unpacked(snapshot) === text).to.equal(true);
       release();
       release();
     }
@@ -118,7 +141,11 @@ const step = fc.oneof(
   fc.record({ kind: fc.constant('put' as const), ...key, value }),
   fc.record({ kind: fc.constant('remove' as const), ...key }),
   fc.record({ kind: fc.constant('set' as const), index: fc.nat(VALUES - 1), number }),
-  fc.record({ kind: fc.constant('render' as const), isHeld: fc.boolean() }),
+  fc.record({
+    kind: fc.constant('render' as const),
+    isHeld: fc.boolean(),
+    withDeflated: fc.boolean(),
+  }),
 );
 const largeStep = fc.oneof(
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('putMany' as const), ...run, value }) },
@@ -144,7 +171,7 @@ function perform(pair: Pair, each: Step): void {
       pair.set(each.index, each.number);
       return;
     case 'render':
-      pair.render(each.isHeld);
+      pair.render(each.isHeld, each.withDeflated);
       return;
     case 'putMany':
       for (const owner of ownersOf(each))
@@ -158,7 +185,7 @@ function perform(pair: Pair, each: Step): void {
 function play(steps: readonly Step[]): void {
   const pair = new Pair();
   for (const each of steps) perform(pair, each);
-  pair.render();
+  pair.render(false, true);
   pair.close();
 }
 

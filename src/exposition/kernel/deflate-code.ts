@@ -1,0 +1,114 @@
+// The code of a target's deflate streams: made from counts of its symbols, used by the kernel.
+import { blockHead, codeBits, codeLengths } from './huffman.js';
+import type { Bits, CodeLengths } from './huffman.js';
+
+/** Symbols of literals and lengths, then those of distances. */
+export const LITERALS = 286;
+export const DISTANCES = 30;
+export const SYMBOLS = LITERALS + DISTANCES;
+const END_OF_BLOCK = 256;
+const LONGEST_CODE = 15;
+
+/** The table of assembly/deflate.ts, in bytes, and where its parts are. */
+export const CODE_BYTES = 2752;
+const LENGTHS_AT = 1024;
+const DISTANCES_AT = 2060;
+const BASES_AT = 2180;
+const CODES_AT = 2240;
+
+export class DeflateCode {
+  /** Those that it was made of. */
+  readonly lengths: CodeLengths;
+  readonly #literals: CodeLengths;
+  readonly #distances: CodeLengths;
+  readonly #literalBits: readonly number[];
+  readonly #distanceBits: readonly number[];
+  #head: readonly Bits[] | undefined;
+
+  /** @param lengths of 286 literals and lengths, then of 30 distances; none is 0 */
+  constructor(lengths: CodeLengths) {
+    this.lengths = lengths;
+    this.#literals = lengths.slice(0, LITERALS);
+    this.#distances = lengths.slice(LITERALS);
+    this.#literalBits = codeBits(this.#literals);
+    this.#distanceBits = codeBits(this.#distances);
+  }
+
+  /** The best code for symbols that occur that often; others get long codes, so that all can occur. */
+  static of(counts: readonly number[]): DeflateCode {
+    // Weights of 8 for each count: what never occurred counts for an eighth.
+    const weights = counts.map((count) => 8 * count + 1);
+    return new DeflateCode([
+      ...codeLengths(weights.slice(0, LITERALS), LONGEST_CODE),
+      ...codeLengths(weights.slice(LITERALS), LONGEST_CODE),
+    ]);
+  }
+
+  /** The bits that these symbols take, without extra bits. */
+  cost(counts: readonly number[]): number {
+    return this.lengths.reduce((sum, length, symbol) => sum + length * (counts[symbol] ?? 0), 0);
+  }
+
+  /** The head of a block that is not the last. */
+  get head(): readonly Bits[] {
+    return (this.#head ??= blockHead(this.#literals, this.#distances));
+  }
+  get endOfBlock(): Bits {
+    return this.literal(END_OF_BLOCK);
+  }
+
+  literal(symbol: number): Bits {
+    return [this.#literalBits[symbol] ?? 0, this.#literals[symbol] ?? 0];
+  }
+
+  /** A reference to `length` bytes, from 3 to 258, that many bytes before. */
+  reference(length: number, distance: number): readonly Bits[] {
+    const [symbol, extra] = lengthSymbol(length);
+    const far = distanceSymbol(distance);
+    const bits = [this.#distanceBits[far] ?? 0, this.#distances[far] ?? 0] as const;
+    const extraBits = far < 4 ? 0 : (far >> 1) - 1;
+    return [this.literal(symbol), extra, bits, [distance - (BASES[far] ?? 0), extraBits]];
+  }
+
+  /** The table for the kernel. */
+  table(): Uint8Array {
+    const table = new DataView(new ArrayBuffer(CODE_BYTES));
+    for (let byte = 0; byte < 256; byte++) setEntry(table, byte * 4, this.literal(byte));
+    for (let length = 3; length <= 258; length++) {
+      const [symbol, extra] = lengthSymbol(length);
+      const [bits, count] = this.literal(symbol);
+      setEntry(table, LENGTHS_AT + length * 4, [bits + extra[0] * 2 ** count, count + extra[1]]);
+    }
+    BASES.forEach((base, symbol) => {
+      const count = this.#distances[symbol] ?? 0;
+      setEntry(table, DISTANCES_AT + symbol * 4, [this.#distanceBits[symbol] ?? 0, count]);
+      table.setUint16(BASES_AT + symbol * 2, base, true);
+    });
+    for (let i = 0; i < 256; i++) {
+      table.setUint8(CODES_AT + i, distanceSymbol(i + 1));
+      table.setUint8(CODES_AT + 256 + i, distanceSymbol(i * 128 + 1));
+    }
+    return new Uint8Array(table.buffer);
+  }
+}
+
+function setEntry(table: DataView, at: number, [bits, count]: Bits): void {
+  table.setUint32(at, bits + count * 2 ** 24, true);
+}
+
+/** The symbol of a length from 3 to 258, and its extra bits. */
+function lengthSymbol(length: number): readonly [symbol: number, extra: Bits] {
+  if (length === 258) return [285, [0, 0]];
+  const n = length - 3;
+  if (n < 8) return [257 + n, [0, 0]];
+  const bits = 31 - Math.clz32(n) - 2;
+  return [257 + bits * 4 + (n >> bits), [n % 2 ** bits, bits]];
+}
+
+/** The shortest distance of each symbol. */
+const BASES: readonly number[] = Array.from({ length: DISTANCES }, (_, symbol) =>
+  symbol < 4 ? symbol + 1 : 1 + (2 + (symbol % 2)) * 2 ** ((symbol >> 1) - 1),
+);
+
+const distanceSymbol = (distance: number): number =>
+  BASES.findLastIndex((base) => base <= distance);

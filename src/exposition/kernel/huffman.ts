@@ -1,0 +1,107 @@
+// Huffman codes of limited length, and the head of a deflate block that states them. RFC 1951, 3.2.
+
+/** The number of bits of each symbol; 0 for one that never occurs. */
+export type CodeLengths = readonly number[];
+
+interface Package {
+  readonly weight: number;
+  readonly symbols: readonly number[];
+}
+
+/** The best lengths of at most `limit` bits for symbols that occur that often: package-merge. */
+export function codeLengths(counts: readonly number[], limit: number): CodeLengths {
+  const lengths = counts.map(() => 0);
+  const leaves = counts
+    .map((weight, symbol): Package => ({ weight, symbols: [symbol] }))
+    .filter(({ weight }) => weight > 0)
+    .sort((a, b) => a.weight - b.weight);
+  if (leaves.length === 1) {
+    lengths[leaves[0]?.symbols[0] ?? 0] = 1;
+    return lengths;
+  }
+  let level = leaves;
+  for (let bits = 1; bits < limit; bits++) {
+    const pairs: Package[] = [];
+    for (let i = 0; i + 1 < level.length; i += 2) {
+      const [a, b] = [level[i], level[i + 1]];
+      if (a !== undefined && b !== undefined)
+        pairs.push({ weight: a.weight + b.weight, symbols: [...a.symbols, ...b.symbols] });
+    }
+    level = [...leaves, ...pairs].sort((a, b) => a.weight - b.weight);
+  }
+  for (const { symbols } of level.slice(0, 2 * (leaves.length - 1)))
+    for (const symbol of symbols) lengths[symbol] = (lengths[symbol] ?? 0) + 1;
+  return lengths;
+}
+
+/** The bits of each symbol, lowest bit first, as deflate writes them. */
+export function codeBits(lengths: CodeLengths): readonly number[] {
+  let next = 0;
+  const bits = lengths.map(() => 0);
+  for (let length = 1; length <= 15; length++) {
+    lengths.forEach((own, symbol) => {
+      if (own === length) bits[symbol] = reversed(next++, length);
+    });
+    next *= 2;
+  }
+  return bits;
+}
+
+function reversed(bits: number, length: number): number {
+  let result = 0;
+  for (let i = 0; i < length; i++) result = result * 2 + ((bits >> i) & 1);
+  return result;
+}
+
+/** The order in which the lengths of the code of code lengths are given. */
+const ORDER = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15];
+
+/** Bits and how many they are. */
+export type Bits = readonly [bits: number, count: number];
+
+/** The head of a block with these codes of literals and lengths (286) and of distances (30). */
+export function blockHead(literals: CodeLengths, distances: CodeLengths): readonly Bits[] {
+  const runs = runsOf([...literals, ...distances]);
+  const counts = Array.from({ length: 19 }, () => 0);
+  for (const [symbol] of runs) counts[symbol] = (counts[symbol] ?? 0) + 1;
+  const lengths = codeLengths(counts, 7);
+  const bits = codeBits(lengths);
+  const head: Bits[] = [
+    [0, 1], // not the last block
+    [2, 2], // with codes of its own
+    [literals.length - 257, 5],
+    [distances.length - 1, 5],
+    [ORDER.length - 4, 4],
+  ];
+  for (const symbol of ORDER) head.push([lengths[symbol] ?? 0, 3]);
+  for (const [symbol, extra, extraBits] of runs) {
+    head.push([bits[symbol] ?? 0, lengths[symbol] ?? 0]);
+    if (extraBits > 0) head.push([extra, extraBits]);
+  }
+  return head;
+}
+
+/** Code lengths with runs: a symbol, its extra bits, and how many those are. */
+function runsOf(lengths: CodeLengths): readonly (readonly [number, number, number])[] {
+  const runs: [number, number, number][] = [];
+  for (let at = 0; at < lengths.length;) {
+    const length = lengths[at] ?? 0;
+    let run = 1;
+    while (lengths[at + run] === length) run++;
+    at += run;
+    if (length !== 0) {
+      runs.push([length, 0, 0]);
+      run--;
+    }
+    while (run > 0) {
+      const most = length === 0 ? 138 : 6;
+      const part = run < 3 ? 1 : Math.min(run, most);
+      if (part === 1) runs.push([length, 0, 0]);
+      else if (length !== 0) runs.push([16, part - 3, 2]);
+      else if (part <= 10) runs.push([17, part - 3, 3]);
+      else runs.push([18, part - 11, 7]);
+      run -= part;
+    }
+  }
+  return runs;
+}

@@ -1,0 +1,73 @@
+// Writes a deflate stream bit by bit, lowest bit first. RFC 1951, 3.1.1.
+import type { Bits } from '../kernel/huffman.js';
+
+export class BitWriter {
+  readonly #words: Uint32Array;
+  #at = 0;
+  /** The bits of the word that is not full yet. */
+  #rest = 0;
+  #used = 0;
+
+  /** @param bytes the most that are written */
+  constructor(bytes: number) {
+    // Memory that is not cleared, and that the allocator often has at hand.
+    const { buffer, byteOffset } = Buffer.allocUnsafeSlow((Math.ceil(bytes / 4) + 2) * 4);
+    this.#words = new Uint32Array(buffer, byteOffset);
+  }
+
+  /** Number of bits written. */
+  get bits(): number {
+    return this.#at * 32 + this.#used;
+  }
+
+  /** Adds at most 31 bits. */
+  put([bits, count]: Bits): void {
+    this.#rest |= bits << this.#used;
+    const used = this.#used + count;
+    if (used < 32) {
+      this.#used = used;
+      return;
+    }
+    this.#words[this.#at++] = this.#rest;
+    this.#rest = this.#used === 0 ? 0 : bits >>> (32 - this.#used);
+    this.#used = used - 32;
+  }
+
+  /** Adds bits that begin at an address that is a multiple of 4; words are read beyond the last. */
+  append({ buffer, byteOffset }: Uint8Array, bits: number): void {
+    const words = Math.floor(bits / 32);
+    const source = new Uint32Array(buffer, byteOffset, words + 1);
+    const target = this.#words;
+    const used = this.#used;
+    let at = this.#at;
+    if (used === 0) {
+      target.set(source.subarray(0, words), at);
+      at += words;
+    } else {
+      let rest = this.#rest;
+      for (let i = 0; i < words; i++) {
+        const word = source[i] ?? 0;
+        target[at++] = rest | (word << used);
+        rest = word >>> (32 - used);
+      }
+      this.#rest = rest;
+    }
+    this.#at = at;
+    const left = bits % 32;
+    if (left > 0) this.put([(source[words] ?? 0) & (2 ** left - 1), left]);
+  }
+
+  /** An empty stored block: what follows begins at a byte. */
+  align(): void {
+    this.put([0, 3]);
+    if (this.#used % 8 > 0) this.put([0, 8 - (this.#used % 8)]);
+    this.put([0, 16]);
+    this.put([0xffff, 16]);
+  }
+
+  /** What was written, up to a whole byte. */
+  bytes(): Uint8Array {
+    this.#words[this.#at] = this.#rest;
+    return new Uint8Array(this.#words.buffer, 0, this.#at * 4 + Math.ceil(this.#used / 8));
+  }
+}

@@ -1,0 +1,56 @@
+// The deflate stream of a page from its ready parts: bits are joined, nothing is compressed again.
+import { crc32 } from 'node:zlib';
+import type { Deflated, DeflatedPart } from '../../model.js';
+import { finishedCrc, innerCrc, shiftedCrc } from '../kernel/crc.js';
+import { DeflateCode } from '../kernel/deflate-code.js';
+import { BitWriter } from './bit-writer.js';
+
+/** Codes by their lengths, which a snapshot shares with those after it. */
+const codes = new WeakMap<readonly number[], DeflateCode>();
+
+export function codeOf(lengths: readonly number[]): DeflateCode {
+  const code = codes.get(lengths) ?? new DeflateCode(lengths);
+  codes.set(lengths, code);
+  return code;
+}
+
+/** Text that the code writes: headers, mostly. It is repeated where it says the same as before. */
+export function deflatedText(text: Uint8Array, code: DeflateCode): DeflatedPart {
+  const writer = new BitWriter(text.length * 2);
+  const seen = new Map<number, number>();
+  for (let at = 0; at < text.length;) {
+    const start = seen.get(wordAt(text, at)) ?? -1;
+    let length = 0;
+    if (start >= 0) while (length < 258 && text[at + length] === text[start + length]) length++;
+    const isRepeated = length >= 4 && at + length <= text.length;
+    if (isRepeated) for (const bits of code.reference(length, at - start)) writer.put(bits);
+    else writer.put(code.literal(text[at] ?? 0));
+    for (const end = at + (isRepeated ? length : 1); at < end; at++) seen.set(wordAt(text, at), at);
+  }
+  const { bits } = writer;
+  const crc = innerCrc(crc32(text), text.length);
+  return { data: writer.bytes(), bits, crc, bytes: text.length };
+}
+
+const wordAt = (text: Uint8Array, at: number): number =>
+  ((text[at] ?? 0) << 24) |
+  ((text[at + 1] ?? 0) << 16) |
+  ((text[at + 2] ?? 0) << 8) |
+  (text[at + 3] ?? 0);
+
+/** Joins parts of one code, in their order. */
+export function joined(parts: readonly DeflatedPart[], code: DeflateCode): Deflated {
+  const headBits = code.head.reduce((sum, [, count]) => sum + count, 0);
+  const bits = parts.reduce((sum, part) => sum + part.bits, headBits);
+  const writer = new BitWriter(bits / 8 + 16);
+  for (const each of code.head) writer.put(each);
+  let [crc, bytes] = [0, 0];
+  for (const part of parts) {
+    writer.append(part.data, part.bits);
+    crc = shiftedCrc(crc, part.bytes) ^ part.crc;
+    bytes += part.bytes;
+  }
+  writer.put(code.endOfBlock);
+  writer.align();
+  return { pieces: [writer.bytes()], crc: finishedCrc(crc, bytes), bytes };
+}

@@ -1,0 +1,102 @@
+// The lines of a block as a part of a deflate stream, made without their text.
+import { SYMBOLS } from '../kernel/deflate-code.js';
+import type { DeflateCode } from '../kernel/deflate-code.js';
+import type { Deflater } from '../kernel/deflater.js';
+import type { Kernel } from '../kernel/kernel.js';
+import { LINE_BYTES } from '../kernel/line-table.js';
+import type { LineTable } from '../kernel/line-table.js';
+import { TextPiece } from './text-piece.js';
+
+/** A record of the kernel beside each line: assembly/deflate.ts. */
+const RECORD_BYTES = 24;
+
+/** Bits of a stream, and what they unpack to. */
+export interface DeflatedPiece {
+  readonly piece: TextPiece;
+  readonly bits: number;
+  /** Inner CRC and number of bytes of the text. */
+  readonly crc: number;
+  readonly bytes: number;
+}
+
+export class DeflatedLines {
+  readonly #kernel: Kernel;
+  readonly #table: LineTable;
+  #records = 0;
+  #capacity = 0;
+  #last: DeflatedPiece | undefined;
+  #code: DeflateCode | undefined;
+
+  constructor(kernel: Kernel, table: LineTable) {
+    this.#kernel = kernel;
+    this.#table = table;
+  }
+
+  /**
+   * The lines with their current values; the same piece while nothing changed.
+   * @param isReshaped whether lines came or went since the last call
+   */
+  render(deflater: Deflater, isReshaped: boolean): DeflatedPiece {
+    const { run } = this.#kernel;
+    const { count, roomNeeded } = this.#table;
+    const isNew = isReshaped || this.#code !== deflater.code;
+    const last = this.#last;
+    if (
+      last !== undefined &&
+      !isNew &&
+      run.isStale(this.#table.address, this.#records, count) === 0
+    )
+      return last;
+    if (isReshaped || this.#last === undefined) this.#prepare();
+    const to = deflater.roomFor(roomNeeded);
+    const { address } = this.#table;
+    if (last !== undefined) this.#kernel.written = last;
+    const [records, code] = [this.#records, deflater.table];
+    const bits =
+      last === undefined || isNew
+        ? run.deflateAll(address, records, count, code, to)
+        : run.deflateChanged(address, records, count, code, last.piece.address, to);
+    // Words are read beyond the last bit.
+    const length = Math.ceil(bits / 8);
+    const piece = new TextPiece(this.#kernel, length + 16);
+    this.#kernel.bytes.copyWithin(piece.address, to, to + length);
+    piece.length = length;
+    last?.piece.release();
+    this.#code = deflater.code;
+    this.#last = { piece, bits, ...this.#kernel.written };
+    return this.#last;
+  }
+
+  /** Adds what symbols the lines take to `counts`. The next render writes all of them. */
+  countSymbols(deflater: Deflater, counts: number[], isReshaped: boolean): void {
+    if (isReshaped || this.#last === undefined) this.#prepare();
+    const { address, count } = this.#table;
+    const to = deflater.roomFor(SYMBOLS * 4);
+    const at = to >>> 2;
+    this.#kernel.u32.fill(0, at, at + SYMBOLS);
+    this.#kernel.run.countSymbols(address, this.#records, count, to);
+    this.#code = undefined;
+    const { u32 } = this.#kernel;
+    for (let i = 0; i < SYMBOLS; i++) counts[i] = (counts[i] ?? 0) + (u32[at + i] ?? 0);
+  }
+
+  close(): void {
+    this.#last?.piece.release();
+    this.#last = undefined;
+    if (this.#capacity > 0) this.#kernel.arena.give(this.#records, this.#capacity * RECORD_BYTES);
+    this.#capacity = 0;
+  }
+
+  /** Makes records for the lines as they are now. */
+  #prepare(): void {
+    const { arena, run } = this.#kernel;
+    const { count, address } = this.#table;
+    if (count > this.#capacity) {
+      if (this.#capacity > 0) arena.give(this.#records, this.#capacity * RECORD_BYTES);
+      this.#capacity = this.#table.capacity;
+      this.#records = arena.take(this.#capacity * RECORD_BYTES);
+    }
+    for (let i = 0; i < count; i++)
+      run.prepareRecord(address + i * LINE_BYTES, this.#records + i * RECORD_BYTES);
+  }
+}

@@ -1,0 +1,29 @@
+// CRC-32 of a text from those of its parts, against zlib's.
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { crc32 } from 'node:zlib';
+import { finishedCrc, innerCrc, shiftedCrc } from '#app/exposition/kernel/crc.js';
+
+describe('a CRC-32', () => {
+  it('is joined from those of the parts, whatever they are', () =>
+    fc.assert(
+      fc.property(fc.array(fc.uint8Array({ maxLength: 5000 })), (parts) => {
+        let [crc, bytes] = [0, 0];
+        for (const part of parts) {
+          crc = shiftedCrc(crc, part.length) ^ innerCrc(crc32(part), part.length);
+          bytes += part.length;
+        }
+        expect(finishedCrc(crc, bytes)).to.equal(crc32(Buffer.concat(parts)));
+      }),
+    ));
+
+  it('is that of gigabytes, too', () => {
+    const zeros = Buffer.alloc(2 ** 20);
+    let whole = 0;
+    for (let i = 0; i < 17; i++) whole = crc32(zeros, whole);
+    expect(finishedCrc(0, 17 * 2 ** 20)).to.equal(whole);
+    // Twice as many zeros are as many after as many.
+    const half = shiftedCrc(1, 2 ** 31 - 1);
+    expect(shiftedCrc(half, 2 ** 31 - 1)).to.equal(shiftedCrc(1, 2 ** 32 - 2));
+  });
+});
