@@ -1,5 +1,5 @@
 // Is a scrape as fast as with another build? Both read one publisher, in turns, in one run, so that
-// the ratio holds on a noisy machine. Usage: against.js CHECKOUT [series] [rounds]
+// the ratio holds on a noisy machine. Usage: against.js CHECKOUT [series] [rounds] [gzip]
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -10,8 +10,8 @@ import { writeCatalogue } from './catalogue.js';
 import { startExporter } from './exporter.js';
 import { agent, scrape } from './scrape.js';
 
-const [checkout, series = '100000', rounds = '15'] = process.argv.slice(2);
-if (checkout === undefined) throw new Error('Usage: against.js CHECKOUT [series] [rounds]');
+const [checkout, series = '100000', rounds = '15', encoding = 'identity'] = process.argv.slice(2);
+if (checkout === undefined) throw new Error('Usage: against.js CHECKOUT [series] [rounds] [gzip]');
 const SHARES = [0, 0.01, 1];
 const MODES = ['logical', 'threaded'];
 const folder = mkdtempSync(join(tmpdir(), 'shm-against-'));
@@ -46,10 +46,12 @@ try {
       for (let turn = 0; turn < exporters.length; turn++) {
         const each = exporters[(turn + round + 3) % exporters.length];
         await sleep(20);
-        const { ms } = await scrape(each.port);
+        const { ms, bytes } = await scrape(each.port, false, { 'accept-encoding': encoding });
+        each.bytes = bytes;
         if (round >= 0) each.times[index].push(ms);
       }
     }
+  for (const { mode, bytes } of exporters) console.log(`${mode}: ${bytes} bytes`);
   console.log('| mode | changed | this ms | other ms | this / other |\n|---|---:|---:|---:|---:|');
   for (const mode of MODES) {
     const [ours, other] = exporters.filter((each) => each.mode === mode);

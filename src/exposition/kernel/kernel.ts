@@ -18,7 +18,7 @@ interface KernelExports {
   renderChanged(table: number, count: number, from: number, to: number): number;
   prepareRecord(line: number, record: number): void;
   isStale(table: number, records: number, count: number): number;
-  countSymbols(table: number, records: number, count: number, to: number): void;
+  countSymbols(table: number, records: number, count: number, code: number, to: number): void;
   deflateAll(table: number, records: number, count: number, code: number, to: number): number;
   deflateChanged(
     table: number,

@@ -74,7 +74,7 @@ export class DeflatedLines {
     const to = deflater.roomFor(SYMBOLS * 4);
     const at = to >>> 2;
     this.#kernel.u32.fill(0, at, at + SYMBOLS);
-    this.#kernel.run.countSymbols(address, this.#records, count, to);
+    this.#kernel.run.countSymbols(address, this.#records, count, deflater.table, to);
     this.#code = undefined;
     const { u32 } = this.#kernel;
     for (let i = 0; i < SYMBOLS; i++) counts[i] = (counts[i] ?? 0) + (u32[at + i] ?? 0);

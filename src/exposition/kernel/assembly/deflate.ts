@@ -35,7 +35,7 @@ const VALUE: usize = 10_944;
 /** CRC and number of bytes of the lines that were written last. */
 const RESULT: usize = 32;
 
-const SHORTEST: u32 = 4;
+const SHORTEST: u32 = 3;
 const LONGEST: u32 = 258;
 const FARTHEST: u32 = 32_768;
 const LINE_FEED: u32 = 0x0a;
@@ -233,9 +233,15 @@ export function isStale(table: usize, records: usize, lines: u32): bool {
 }
 
 /** Counts the symbols of all lines of a table: 316 numbers of 32 bits at `to`. */
-export function countSymbols(table: usize, records: usize, lines: u32, to: usize): void {
+export function countSymbols(
+  table: usize,
+  records: usize,
+  lines: u32,
+  code: usize,
+  to: usize,
+): void {
   counts = to;
-  deflateAll(table, records, lines, 0, to);
+  deflateAll(table, records, lines, code, to);
   counts = 0;
 }
 
