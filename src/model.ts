@@ -165,12 +165,20 @@ export interface Sample {
 /** The samples of one family, as text and decoded; both read the same bytes. */
 export interface FamilyText {
   readonly facts: FamilyFacts;
-  /** The sample lines, in order; header lines are the format's. */
+  /** The sample lines, in order; header lines are the format's. Unpacked if they are deflated only. */
   readonly pieces: readonly Uint8Array[];
+  /** The number of bytes of the sample lines. */
+  readonly bytes: number;
   /** Decodes the pieces one by one, as the samples are taken. */
   readonly samples: () => Iterable<Sample>;
   /** The same lines for a deflate stream with the code of the snapshot, if that has one. */
   readonly deflated?: readonly DeflatedPart[] | undefined;
+}
+
+/** In which forms the lines of a snapshot are ready; the other one takes longer. */
+export interface Forms {
+  readonly text: boolean;
+  readonly deflated: boolean;
 }
 
 /** Lines as a part of a deflate stream, in which a line feed must come before them. */
@@ -200,6 +208,7 @@ export interface Snapshot {
   readonly families: readonly FamilyText[];
   readonly bytes: number;
   readonly series: number;
+  readonly forms: Forms;
   /** The code of the deflated parts: lengths of 286 literals and lengths, then of 30 distances. */
   readonly code?: readonly number[] | undefined;
   hold(): () => void;
@@ -249,8 +258,10 @@ export interface Page {
    * bytes.
    */
   readonly lasting?: readonly Uint8Array[];
-  /** Compresses these pieces faster than by their bytes, where that is possible. */
-  readonly deflated?: (() => Deflated | undefined) | undefined;
+  /** The pieces after those that last, if any do. */
+  readonly ending?: readonly Uint8Array[];
+  /** The pieces that last as a deflate stream, where that is ready. */
+  readonly deflated?: Deflated | undefined;
   readonly release: () => void;
 }
 
@@ -298,9 +309,9 @@ export interface Target {
   internal(): readonly InternalMetric[];
   /**
    * One demand, for all metrics or a scope: emits one exposition and completes. Spec 1.9.
-   * @param withDeflated whether the page is to be compressed
+   * @param form in which the lines are wanted; text, if nothing is said
    */
-  demand(scope?: Scope, withDeflated?: boolean): Observable<Exposition>;
+  demand(scope?: Scope, form?: keyof Forms): Observable<Exposition>;
 }
 
 /** What happens to a target that an operator wants to read about. */

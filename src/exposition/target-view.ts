@@ -4,6 +4,7 @@ import { FilterFit } from '../catalogue/match/filter-fit.js';
 import type { Filters } from '../catalogue/match/filters.js';
 import { placeUnder } from '../catalogue/match/placed-object.js';
 import type {
+  Forms,
   ManagedObject,
   Snapshot,
   Source,
@@ -246,12 +247,12 @@ export class TargetView implements ProbeListener {
   }
 
   /** Renders the values that were copied last, without removed items; see `ExpositionText.render`. */
-  render(withDeflated = false): Snapshot {
+  render(forms?: Forms): Snapshot {
     while (this.#letGo());
     this.#isDirty = false;
     this.#hasRendered = true;
     this.#putOffAt = undefined;
-    return this.#text.render(withDeflated);
+    return this.#text.render(forms);
   }
 
   close(): void {

@@ -1,12 +1,13 @@
 // The commands that a target sends to its partition. Plain data: they cross threads.
+import type { Forms } from '../model.js';
 import type { ObservedContent } from '../exposition/rows/observed.js';
 
 /** Take in the present values; render them if that changes the text and `mayRender` allows it. */
 export interface Refresh {
   readonly kind: 'refresh';
   readonly mayRender: boolean;
-  /** Render it for a deflate stream, too. */
-  readonly withDeflated?: boolean;
+  /** What a render is to make; text, if nothing is said. */
+  readonly forms?: Forms;
 }
 
 /** Stop observing, and report what was observed. */

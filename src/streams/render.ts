@@ -2,7 +2,7 @@
 import { defer, finalize, map } from 'rxjs';
 import type { OperatorFunction } from 'rxjs';
 import type { TargetView } from '../exposition/target-view.js';
-import type { Snapshot } from '../model.js';
+import type { Forms, Snapshot } from '../model.js';
 import type { Refreshed } from './refresh-view.js';
 
 /** What a render needs of a target's view. */
@@ -24,11 +24,11 @@ export const render =
     defer(() => {
       let snapshot: Snapshot | undefined;
       let release = (): void => undefined;
-      const renderAnew = (withDeflated: boolean): void => {
+      const renderAnew = (forms?: Forms): void => {
         // Release the last text first, so that blocks reuse memory that is still in the cache.
         release();
         snapshot = undefined;
-        const next = view.render(withDeflated);
+        const next = view.render(forms);
         release = next.hold();
         snapshot = next;
       };
@@ -36,11 +36,11 @@ export const render =
         map((event) => {
           const { input, isReady, isDirty } = event;
           const mayRender = input.kind === 'refresh' && input.mayRender && isReady;
-          const withDeflated = input.kind === 'refresh' && input.withDeflated === true;
+          const forms = input.kind === 'refresh' ? input.forms : undefined;
           const hasRendered = mayRender && isDirty;
           // The same text in another form is not a new one.
-          const isLacking = mayRender && withDeflated && snapshot?.code === undefined;
-          if (hasRendered || (isLacking && snapshot !== undefined)) renderAnew(withDeflated);
+          const isLacking = snapshot !== undefined && lacks(snapshot.forms, forms);
+          if (hasRendered || (mayRender && isLacking)) renderAnew(forms);
           return { ...event, hasRendered, isDirty: isDirty && !hasRendered, snapshot };
         }),
         finalize(() => {
@@ -48,3 +48,6 @@ export const render =
         }),
       );
     });
+
+const lacks = (has: Forms, wanted: Forms | undefined): boolean =>
+  wanted !== undefined && ((wanted.text && !has.text) || (wanted.deflated && !has.deflated));

@@ -3,6 +3,7 @@ import { Observable, Subject, defer, finalize } from 'rxjs';
 import type { SchedulerLike } from 'rxjs';
 import type {
   Exposition,
+  Forms,
   FoundRoot,
   InternalMetric,
   Scope,
@@ -32,15 +33,15 @@ export interface ServedParts extends Place {
 }
 
 /**
- * For so long after a demand with `withDeflated` each render has both forms: a render that is
- * deferred, or one for somebody else, may be the one that the next such demand gets.
+ * For so long after a demand each render has the form that was wanted: a render that is deferred,
+ * or one for somebody else, may be the one that the next such demand gets.
  */
-const DEFLATED_FOR_MS = 300_000;
+const WANTED_FOR_MS = 300_000;
 
 /** Somebody who waits for an answer. */
 interface Waiter {
   readonly scope: Scope | undefined;
-  readonly withDeflated: boolean;
+  readonly form: keyof Forms;
   readonly answer: (exposition: Exposition) => void;
 }
 
@@ -54,8 +55,8 @@ export class ServedTarget implements Target {
   readonly #counts = new TargetCounts();
   readonly #text = new LastText();
   #lastRoot: FoundRoot | undefined;
-  /** When the text was last wanted for a deflate stream. */
-  #deflatedMs = -Infinity;
+  /** When each form was last wanted. */
+  readonly #wantedMs = { text: -Infinity, deflated: -Infinity };
 
   constructor(parts: ServedParts) {
     this.#parts = parts;
@@ -114,11 +115,11 @@ export class ServedTarget implements Target {
     return this.#handover.change(desired);
   }
 
-  demand(scope?: Scope, withDeflated = false): Observable<Exposition> {
+  demand(scope?: Scope, form: keyof Forms = 'text'): Observable<Exposition> {
     return new Observable((subscriber) => {
       const waiter: Waiter = {
         scope,
-        withDeflated,
+        form,
         answer: (exposition) => {
           subscriber.next(exposition);
           subscriber.complete();
@@ -156,13 +157,15 @@ export class ServedTarget implements Target {
     const nowMs = this.#parts.nowMs();
     for (const waiter of this.#waiting) {
       this.#asked.add(waiter);
-      if (waiter.withDeflated) this.#deflatedMs = nowMs;
+      this.#wantedMs[waiter.form] = nowMs;
     }
     this.#waiting.clear();
     // The partition holds the text too. Released here, its memory is reused while it is in the cache.
     if (refresh.mayRender) this.#text.lend();
-    const withDeflated = nowMs - this.#deflatedMs < DEFLATED_FOR_MS;
-    this.#handover.send(withDeflated ? { ...refresh, withDeflated } : refresh);
+    const isWanted = (form: keyof Forms) => nowMs - this.#wantedMs[form] < WANTED_FOR_MS;
+    const deflated = isWanted('deflated');
+    const forms = { text: !deflated || isWanted('text'), deflated };
+    this.#handover.send({ ...refresh, forms });
   }
 
   #take(arrival: Arrival): readonly TargetEvent[] {

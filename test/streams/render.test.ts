@@ -1,7 +1,7 @@
 // When a refresh renders, and how long its text is held.
 import { expect } from 'chai';
 import { map, of } from 'rxjs';
-import type { Snapshot } from '#app/model.js';
+import type { Forms, Snapshot } from '#app/model.js';
 import { render } from '#app/streams/render.js';
 import type { Renders } from '#app/streams/render.js';
 import { marbles } from '../support/marbles.js';
@@ -9,14 +9,17 @@ import { marbles } from '../support/marbles.js';
 /** Renders snapshots 0, 1, 2 … that count how often they are held. */
 class NumberingView implements Renders {
   readonly held: number[] = [];
-  render(): Snapshot {
+  /** Which forms each of them was to have. */
+  readonly forms: Forms[] = [];
+  render(forms: Forms = { text: true, deflated: false }): Snapshot {
+    this.forms.push(forms);
     const number = this.held.push(0) - 1;
     const count = (by: number) => (this.held[number] = (this.held[number] ?? 0) + by);
     const hold = () => {
       count(1);
       return () => void count(-1);
     };
-    return { families: [], bytes: number, series: 0, hold };
+    return { families: [], bytes: number, series: 0, forms, hold };
   }
 }
 

@@ -86,7 +86,8 @@ export class FakeTarget implements Target {
       return () => this.held--;
     };
     const all = [familyText(this.facts, pieces)];
-    const snapshot = { families: all, bytes: this.text.length, series: 1, hold };
+    const forms = { text: true, deflated: false };
+    const snapshot = { families: all, bytes: this.text.length, series: 1, forms, hold };
     const families = scope === undefined ? all : selectFamilies(snapshot, scope).families;
     const internal = internalFamilies(this.metrics, status, scope);
     return { kind: 'ready', snapshot, families, internal, status };

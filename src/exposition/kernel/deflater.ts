@@ -1,6 +1,6 @@
 // What the streams of one target share in the kernel: the code, and room to write.
-import { crcTables } from './crc.js';
-import { CODE_BYTES, DeflateCode, SYMBOLS } from './deflate-code.js';
+import { crcTables } from '../deflate/crc.js';
+import { CODE_BYTES, DeflateCode, SYMBOLS } from '../deflate/deflate-code.js';
 import type { Kernel } from './kernel.js';
 import { Scratch } from './scratch.js';
 

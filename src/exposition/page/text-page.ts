@@ -1,5 +1,5 @@
 // Pages of the text formats, which share the rendered sample lines.
-import type { DeflateCode } from '../kernel/deflate-code.js';
+import type { DeflateCode } from '../deflate/deflate-code.js';
 import type {
   Deflated,
   DeflatedPart,
@@ -8,7 +8,7 @@ import type {
   Format,
   ReadyExposition,
 } from '../../model.js';
-import { codeOf, deflatedText, joined } from './deflated-page.js';
+import { codeOf, deflatedText, joined } from '../deflate/deflate-stream.js';
 
 /** What a text format adds to the sample lines. */
 export interface Syntax {
@@ -65,22 +65,43 @@ export function textFormat({ contentType, header, agree = (all) => all, end }: S
     return part;
   };
   const endPiece = Buffer.from(end);
+  const lengths = new WeakMap<readonly FamilyText[], number>();
+  const lengthOf = (families: readonly FamilyText[]): number => {
+    let bytes = lengths.get(families);
+    if (bytes === undefined) {
+      const adapted = agree(families.map(({ facts }) => facts));
+      bytes = families.reduce(
+        (sum, family, at) => sum + headerOf(adapted[at] ?? family.facts).length + family.bytes,
+        0,
+      );
+      lengths.set(families, bytes);
+    }
+    return bytes;
+  };
+  const packedOf = (families: readonly FamilyText[]): readonly Uint8Array[] => {
+    const pieces = packed.get(families) ?? pack(piecesOf(families));
+    packed.set(families, pieces);
+    return pieces;
+  };
   return {
     contentType,
     page: (exposition) => {
       const { snapshot, families, internal } = exposition;
-      let pieces = packed.get(families);
-      if (pieces === undefined) {
-        pieces = pack(piecesOf(families));
-        packed.set(families, pieces);
-      }
-      const all = [...pieces, ...pack([...piecesOf(internal), endPiece])];
+      const ending = pack([...piecesOf(internal), endPiece]);
       return {
         contentType,
-        pieces: all,
-        bytes: all.reduce((sum, piece) => sum + piece.length, 0),
-        lasting: pieces,
-        deflated: snapshot.code && (() => deflated(exposition)),
+        ending,
+        bytes: ending.reduce((sum, piece) => sum + piece.length, lengthOf(families)),
+        // Made where they are wanted: a compressed page needs no text.
+        get lasting() {
+          return packedOf(families);
+        },
+        get pieces() {
+          return [...packedOf(families), ...ending];
+        },
+        get deflated() {
+          return deflated(exposition);
+        },
         release: snapshot.hold(),
       };
     },

@@ -104,6 +104,12 @@ export class Block {
     return next;
   }
 
+  /** Frees the text until the next `render`. */
+  dropText(): void {
+    this.#text?.release();
+    this.#text = undefined;
+  }
+
   /** The same for a deflate stream, made without the text. */
   deflate(deflater: Deflater): DeflatedPiece {
     const piece = this.#deflated.render(deflater, this.#isDeflatedReshaped);
@@ -120,8 +126,7 @@ export class Block {
   close(): void {
     this.#deflated.close();
     this.#table.close();
-    this.#text?.release();
-    this.#text = undefined;
+    this.dropText();
   }
 }
 

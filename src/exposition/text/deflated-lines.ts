@@ -1,6 +1,6 @@
 // The lines of a block as a part of a deflate stream, made without their text.
-import { SYMBOLS } from '../kernel/deflate-code.js';
-import type { DeflateCode } from '../kernel/deflate-code.js';
+import { SYMBOLS } from '../deflate/deflate-code.js';
+import type { DeflateCode } from '../deflate/deflate-code.js';
 import type { Deflater } from '../kernel/deflater.js';
 import type { Kernel } from '../kernel/kernel.js';
 import { LINE_BYTES } from '../kernel/line-table.js';

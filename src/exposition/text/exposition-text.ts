@@ -1,10 +1,10 @@
 // All families of one target: lines come and go, and a snapshot holds their current text.
 import { Fault } from '../../errors.js';
-import type { FamilyFacts, Snapshot } from '../../model.js';
+import type { FamilyFacts, Forms, Snapshot } from '../../model.js';
 import type { LineKey } from './block.js';
 import { Family } from './family.js';
-import { familyText } from './family-text.js';
-import { DeflateCode, SYMBOLS } from '../kernel/deflate-code.js';
+import { deflatedFamily, familyText } from './family-text.js';
+import { DeflateCode, SYMBOLS } from '../deflate/deflate-code.js';
 import { Deflater } from '../kernel/deflater.js';
 import type { Kernel } from '../kernel/kernel.js';
 import type { Line } from '../kernel/line-table.js';
@@ -20,6 +20,8 @@ const GROWTH = 0.25;
 const BLOCKS_A_CHECK = 16;
 /** A code that takes so much more bits than another gives way to it. */
 const CLEARLY_WORSE = 1.02;
+
+const TEXT_ONLY: Forms = { text: true, deflated: false };
 
 interface Ranked {
   readonly rank: number;
@@ -96,35 +98,32 @@ export class ExpositionText {
   /**
    * Renders changed lines and returns a snapshot of the current text. Its `hold` throws Fault
    * NATIVE_FAILED if a later render or the end has freed the text already.
-   * @param withDeflated whether it is wanted as parts of a deflate stream, too
+   * @param forms at least one of the two
    */
-  render(withDeflated = false): Snapshot {
+  render(forms: Forms = TEXT_ONLY): Snapshot {
     this.#order ??= [...this.#families.values()].sort(
       (a, b) => a.rank - b.rank || (a.family.facts.name < b.family.facts.name ? -1 : 1),
     );
-    const deflater = withDeflated ? this.#deflaterNow() : undefined;
-    const pieces: TextPiece[] = [];
-    let bytes = 0;
+    const deflater = forms.deflated ? this.#deflaterNow() : undefined;
+    const held: TextPiece[] = [];
     const families = this.#order.map(({ family }) => {
-      const texts = family.render();
-      for (const text of texts) {
-        pieces.push(text);
-        bytes += text.length;
-      }
-      const deflated = deflater && family.deflate(deflater);
-      for (const { piece } of deflated ?? []) pieces.push(piece);
-      return familyText(
-        family.facts,
-        texts.map((text) => text.view),
-        deflated?.map(({ piece, ...part }) => ({ data: piece.view, ...part })),
-      );
+      if (!forms.text) family.dropText();
+      const texts = forms.text ? family.render() : undefined;
+      const pieces = texts?.map((text) => text.view);
+      held.push(...(texts ?? []));
+      if (deflater === undefined) return familyText(family.facts, pieces ?? []);
+      const deflated = family.deflate(deflater);
+      held.push(...deflated.map(({ piece }) => piece));
+      const parts = deflated.map(({ piece, ...part }) => ({ data: piece.view, ...part }));
+      return deflatedFamily(family.facts, parts, deflater.code, pieces);
     });
     return {
       families,
-      bytes,
+      bytes: families.reduce((sum, family) => sum + family.bytes, 0),
       series: this.#lines,
+      forms,
       code: deflater?.code.lengths,
-      hold: () => holdAll(pieces),
+      hold: () => holdAll(held),
     };
   }
 

@@ -64,6 +64,11 @@ export class Family {
     return this.#blocks.map((block) => block.render());
   }
 
+  /** Frees the text until the next `render`. */
+  dropText(): void {
+    for (const block of this.#blocks) block.dropText();
+  }
+
   /** The same for a deflate stream. */
   deflate(deflater: Deflater): DeflatedPiece[] {
     return this.#blocks.map((block) => block.deflate(deflater));

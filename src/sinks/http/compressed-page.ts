@@ -47,17 +47,16 @@ export function pageCompressor(
     return made$;
   };
   /** Ready parts are joined at once; all else is compressed by zlib, in other threads. */
-  const startOf = (page: Page, lasting: readonly Uint8Array[]): Observable<Deflated> => {
-    const ready = page.deflated?.();
-    if (ready === undefined) return deflated(page, lasting);
+  const startOf = (page: Page): Observable<Deflated> => {
+    if (page.deflated === undefined) return deflated(page, page.lasting ?? page.pieces);
     page.release();
-    return of(ready);
+    return of(page.deflated);
   };
   return (page) =>
     defer(() => {
-      const { contentType, pieces, lasting = pieces } = page;
-      const fresh = Buffer.concat(pieces.slice(lasting.length));
-      return startOf(page, lasting).pipe(
+      const { contentType, ending = [] } = page;
+      const fresh = Buffer.concat(ending);
+      return startOf(page).pipe(
         map((start) => {
           const compressed = [HEADER, ...start.pieces, deflateEnd(start, fresh)];
           const bytes = compressed.reduce((sum, piece) => sum + piece.length, 0);

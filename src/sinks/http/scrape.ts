@@ -53,7 +53,7 @@ export function scrape(
   const scope = name === undefined ? undefined : options.scope(name);
   if (name === undefined || scope !== undefined)
     return target
-      .demand(scope, request.isCompressed)
+      .demand(scope, request.isCompressed ? 'deflated' : 'text')
       .pipe(map((each) => replyWith(each, options, scope, request.accept)));
   // There is no such scope, so there is nothing to demand.
   const { isReady, progress } = target.status();

@@ -1,12 +1,13 @@
 // A snapshot in the memory of another thread, given back when nobody here holds it any more.
 import { Fault } from '../../errors.js';
-import type { FamilyText, Snapshot } from '../../model.js';
+import type { FamilyText, Forms, Snapshot } from '../../model.js';
 
 export class BorrowedSnapshot implements Snapshot {
   readonly id: number;
   readonly families: readonly FamilyText[];
   readonly bytes: number;
   readonly series: number;
+  readonly forms: Forms;
   readonly code: readonly number[] | undefined;
   readonly #giveBack: (id: number, times: number) => void;
   /** How often it was lent and not given back. */
@@ -19,14 +20,16 @@ export class BorrowedSnapshot implements Snapshot {
       families,
       bytes,
       series,
+      forms,
       code,
-    }: Pick<BorrowedSnapshot, 'id' | 'families' | 'bytes' | 'series' | 'code'>,
+    }: Pick<BorrowedSnapshot, 'id' | 'families' | 'bytes' | 'series' | 'forms' | 'code'>,
     giveBack: (id: number, times: number) => void,
   ) {
     this.id = id;
     this.families = families;
     this.bytes = bytes;
     this.series = series;
+    this.forms = forms;
     this.code = code;
     this.#giveBack = giveBack;
   }

@@ -1,5 +1,6 @@
 // Makes snapshots of what the thread of a partition lends.
-import { familyText } from '../../exposition/text/family-text.js';
+import { codeOf } from '../../exposition/deflate/deflate-stream.js';
+import { deflatedFamily, familyText } from '../../exposition/text/family-text.js';
 import type { DeflatedPart, FamilyFacts, Snapshot } from '../../model.js';
 import { BorrowedSnapshot } from './borrowed-snapshot.js';
 import type { Lent, TextMap } from './messages.js';
@@ -49,16 +50,17 @@ export class Borrower {
       texts[family]?.push(view);
     }
     this.#views = views;
-    const parts = deflated && this.#parts(deflated);
-    const families = this.#facts.map((each, index) =>
-      familyText(each, texts[index] ?? [], parts?.[index]),
-    );
     // The same lengths each time, so that what is made of them is found again.
-    if (String(code) !== String(this.#code)) this.#code = code;
-    return new BorrowedSnapshot(
-      { id, families, ...sizes, code: code && this.#code },
-      this.#giveBack,
-    );
+    if (code !== undefined && String(code) !== String(this.#code)) this.#code = code;
+    const own = code && this.#code;
+    const parts = deflated && this.#parts(deflated);
+    const families = this.#facts.map((each, index) => {
+      const text = sizes.forms.text ? (texts[index] ?? []) : undefined;
+      return own === undefined
+        ? familyText(each, text ?? [])
+        : deflatedFamily(each, parts?.[index] ?? [], codeOf(own), text);
+    });
+    return new BorrowedSnapshot({ id, families, ...sizes, code: own }, this.#giveBack);
   }
 
   /** The parts of a deflate stream of each family. */

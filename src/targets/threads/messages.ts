@@ -1,5 +1,5 @@
 // The messages between the main thread and the thread of a partition. Plain data only.
-import type { FamilyFacts } from '../../model.js';
+import type { FamilyFacts, Forms } from '../../model.js';
 import type { Command } from '../../streams/command.js';
 import type { RefreshReport, Report } from '../../streams/report.js';
 import type { TargetDefinition } from '../definition.js';
@@ -17,6 +17,7 @@ export interface TextMap {
   readonly facts: readonly FamilyFacts[] | undefined;
   /** For each piece: index of its family, address, length. */
   readonly pieces: Uint32Array<ArrayBuffer>;
+  readonly forms: Forms;
   /** For each part of a deflate stream: the same, then its bits, inner CRC and bytes of text. */
   readonly deflated?: Uint32Array<ArrayBuffer> | undefined;
   readonly code?: readonly number[] | undefined;

@@ -45,23 +45,27 @@ export class SnapshotLender {
     this.#last.delete(target);
   }
 
-  #grownMemory({ families }: Snapshot): SharedArrayBuffer | undefined {
+  #grownMemory({ families, forms }: Snapshot): SharedArrayBuffer | undefined {
     let grown: SharedArrayBuffer | undefined;
-    for (const { pieces } of families)
-      for (const { buffer } of pieces)
+    for (const family of families) {
+      const parts = family.deflated?.map(({ data }) => data) ?? [];
+      for (const { buffer } of forms.text ? [...family.pieces, ...parts] : parts)
         if (buffer.byteLength > this.#memoryBytes && buffer instanceof SharedArrayBuffer) {
           this.#memoryBytes = buffer.byteLength;
           grown = buffer;
         }
+    }
     return grown;
   }
 }
 
-function mapOf({ families, bytes, series, code }: Snapshot): Omit<TextMap, 'facts'> {
-  const count = families.reduce((sum, { pieces }) => sum + pieces.length, 0);
+function mapOf({ families, bytes, series, forms, code }: Snapshot): Omit<TextMap, 'facts'> {
+  // Text that is not ready is not made for this.
+  const texts = forms.text ? families : [];
+  const count = texts.reduce((sum, { pieces }) => sum + pieces.length, 0);
   const pieces = new Uint32Array(count * 3);
   let at = 0;
-  families.forEach((family, index) => {
+  texts.forEach((family, index) => {
     for (const { byteOffset, length } of family.pieces) {
       pieces[at++] = index;
       pieces[at++] = byteOffset;
@@ -78,5 +82,5 @@ function mapOf({ families, bytes, series, code }: Snapshot): Omit<TextMap, 'fact
         ]),
       ),
     );
-  return { pieces, deflated, code, bytes, series };
+  return { pieces, deflated, forms, code, bytes, series };
 }

@@ -12,6 +12,7 @@ describe('selectFamilies (spec 2.3)', () => {
     ),
     bytes: 0,
     series: names.length,
+    forms: { text: true, deflated: false },
     hold: () => () => undefined,
   });
   const scope = (...metrics: readonly string[]) => compileScope({ name: 'one', metrics });

@@ -27,6 +27,7 @@ describe('a page of text 0.0.4', () => {
         families: texts,
         bytes: 0,
         series: 0,
+        forms: { text: true, deflated: false },
         hold: () => {
           held.count++;
           return () => held.count--;

@@ -1,9 +1,9 @@
 // The text of all families against a renderer that knows no blocks, no memory and no last time.
 import fc from 'fast-check';
 import { expect } from 'chai';
-import type { FamilyFacts, MetricType, Snapshot } from '#app/model.js';
+import type { FamilyFacts, Forms, MetricType, Snapshot } from '#app/model.js';
 import { ExpositionText } from '#app/exposition/text/exposition-text.js';
-import { crcTables } from '#app/exposition/kernel/crc.js';
+import { crcTables } from '#app/exposition/deflate/crc.js';
 import { Kernel, OP } from '#app/exposition/kernel/kernel.js';
 import { floatText } from '#app/exposition/text/number-text.js';
 import { bitsOf } from '../../support/fake-source.js';
@@ -39,6 +39,12 @@ interface NaiveLine {
   readonly text: string;
   readonly value: number | undefined;
 }
+
+const FORMS = {
+  text: { text: true, deflated: false },
+  deflated: { text: false, deflated: true },
+  both: { text: true, deflated: true },
+};
 
 /** An exposition text, and beside it what it should say. */
 class Pair {
@@ -101,10 +107,10 @@ class Pair {
   }
 
   /** Renders, compares, and keeps the snapshot if told so. */
-  render(isHeld = false, withDeflated = false): Snapshot {
-    const snapshot = this.text.render(withDeflated);
+  render(isHeld = false, forms: Forms = FORMS.text): Snapshot {
+    const snapshot = this.text.render(forms);
     const { expected } = this;
-    if (withDeflated) {
+    if (forms.deflated) {
       this.deflated++;
       if (unpacked(snapshot) !== expected) expect(unpacked(snapshot)).to.equal(expected);
     }
@@ -144,7 +150,7 @@ const step = fc.oneof(
   fc.record({
     kind: fc.constant('render' as const),
     isHeld: fc.boolean(),
-    withDeflated: fc.boolean(),
+    forms: fc.constantFrom(...Object.values(FORMS)),
   }),
 );
 const largeStep = fc.oneof(
@@ -171,7 +177,7 @@ function perform(pair: Pair, each: Step): void {
       pair.set(each.index, each.number);
       return;
     case 'render':
-      pair.render(each.isHeld, each.withDeflated);
+      pair.render(each.isHeld, each.forms);
       return;
     case 'putMany':
       for (const owner of ownersOf(each))
@@ -185,7 +191,7 @@ function perform(pair: Pair, each: Step): void {
 function play(steps: readonly Step[]): void {
   const pair = new Pair();
   for (const each of steps) perform(pair, each);
-  pair.render(false, true);
+  pair.render(false, FORMS.both);
   pair.close();
 }
 

@@ -22,7 +22,7 @@ describe('a compressed page', () => {
       contentType: 'text/x',
       pieces,
       bytes: pieces.reduce((sum, piece) => sum + piece.length, 0),
-      ...(lasting && { lasting }),
+      ...(lasting && { lasting, ending: fresh }),
       release: () => {
         state.isHeld = false;
       },

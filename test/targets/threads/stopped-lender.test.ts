@@ -35,6 +35,7 @@ const lent = (id: number, at: number, length: number, memory?: SharedArrayBuffer
     pieces: Uint32Array.of(0, at, length),
     bytes: length,
     series: 1,
+    forms: { text: true, deflated: false },
   },
   memory,
 });

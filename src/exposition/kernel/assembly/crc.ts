@@ -1,6 +1,6 @@
 // CRC-32 of parts of a text, without its initial and final inversion: so they can be joined.
 
-// The tables, 244 KiB at the address in TABLES_CELL; ../crc-tables.ts makes them. The first four update a
+// The tables, 244 KiB at the address in TABLES_CELL; ../../deflate/crc.ts makes them. The first four update a
 // CRC by four bytes at once. Of the others, four each shift a CRC over as many zero bytes as one digit
 // of their number says, in base 16, four digits in all; each of the four is for one byte of the CRC.
 const TABLES_CELL: usize = 24;

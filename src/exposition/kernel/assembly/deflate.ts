@@ -17,7 +17,7 @@ import { writeValue } from './values';
 const RECORD: usize = 24;
 const TEXT_BITS: u64 = 0xffffff;
 
-// The code of a stream, at an address that ../deflate-code.ts writes. An entry of the first three is
+// The code of a stream, at an address that ../../deflate/deflate-code.ts writes. An entry of the first three is
 // the bits of a symbol with their number in the highest byte; a length's include its extra bits.
 //
 //   0               1024           2060             2180        2240         2752
@@ -91,7 +91,8 @@ function lineFeed(at: u64, code: usize): u64 {
 /** A reference to `length` bytes, `distance` bytes before. */
 function reference(at: u64, code: usize, length: u32, distance: u32): u64 {
   const d = distance - 1;
-  const far = <u32>load<u8>(code + CODES + <usize>(d < 256 ? d : 256 + (d >> 7)));
+  const index: u32 = d < 256 ? d : 256 + (d >> 7);
+  const far = <u32>load<u8>(code + CODES + index);
   const entry = load<u32>(code + DISTANCES + ((<usize>far) << 2));
   const own = entry >> 24;
   const size = own + (far < 4 ? 0 : (far >> 1) - 1);

@@ -1,5 +1,5 @@
 // Writes a deflate stream bit by bit, lowest bit first. RFC 1951, 3.1.1.
-import type { Bits } from '../kernel/huffman.js';
+import type { Bits } from './huffman.js';
 
 export class BitWriter {
   readonly #words: Uint32Array;

@@ -1,9 +1,12 @@
-// The deflate stream of a page from its ready parts: bits are joined, nothing is compressed again.
-import { crc32 } from 'node:zlib';
+// Deflate streams from ready parts: bits are joined, nothing is compressed again. RFC 1951.
+import { crc32, inflateRawSync } from 'node:zlib';
 import type { Deflated, DeflatedPart } from '../../model.js';
-import { finishedCrc, innerCrc, shiftedCrc } from '../kernel/crc.js';
-import { DeflateCode } from '../kernel/deflate-code.js';
+import { finishedCrc, innerCrc, shiftedCrc } from './crc.js';
+import { DeflateCode } from './deflate-code.js';
 import { BitWriter } from './bit-writer.js';
+
+/** An empty block, marked as the last: with fixed codes, only the end of the block. */
+const END_OF_STREAM = Buffer.from([3, 0]);
 
 /** Codes by their lengths, which a snapshot shares with those after it. */
 const codes = new WeakMap<readonly number[], DeflateCode>();
@@ -37,6 +40,14 @@ const wordAt = (text: Uint8Array, at: number): number =>
   ((text[at + 1] ?? 0) << 16) |
   ((text[at + 2] ?? 0) << 8) |
   (text[at + 3] ?? 0);
+
+const LINE_FEED = Buffer.from('\n');
+
+/** The text of some parts. */
+export function inflated(parts: readonly DeflatedPart[], code: DeflateCode): Uint8Array {
+  const { pieces } = joined([deflatedText(LINE_FEED, code), ...parts], code);
+  return inflateRawSync(Buffer.concat([...pieces, END_OF_STREAM])).subarray(1);
+}
 
 /** Joins parts of one code, in their order. */
 export function joined(parts: readonly DeflatedPart[], code: DeflateCode): Deflated {
