@@ -198,6 +198,8 @@ export interface Deflated {
   /** CRC-32 and length of the uncompressed bytes. */
   readonly crc: number;
   readonly bytes: number;
+  /** Keeps the bytes until the returned function is called, if their memory may be used again. */
+  readonly hold?: () => () => void;
 }
 
 /**

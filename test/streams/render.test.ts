@@ -6,6 +6,8 @@ import { render } from '#app/streams/render.js';
 import type { Renders } from '#app/streams/render.js';
 import { marbles } from '../support/marbles.js';
 
+const BOTH = { text: true, deflated: true };
+
 /** Renders snapshots 0, 1, 2 … that count how often they are held. */
 class NumberingView implements Renders {
   readonly held: number[] = [];
@@ -28,6 +30,9 @@ describe('render', () => {
   const may = { kind: 'refresh', mayRender: true } as const;
   const events = {
     R: { input: may, ...state },
+    P: { input: { ...may, forms: BOTH }, ...state },
+    p: { input: { ...may, forms: BOTH }, ...state, isDirty: false },
+    q: { input: { ...may, mayRender: false, forms: BOTH }, ...state, isDirty: false },
     r: { input: may, ...state, isDirty: false },
     S: { input: { kind: 'refresh', mayRender: false }, ...state },
     w: { input: may, ...state, isReady: false },
@@ -40,6 +45,8 @@ describe('render', () => {
     '0': '0 new',
     '1': '1 new',
     h: '0',
+    j: '1',
+    '2': '2 new',
     H: '0 dirty',
     i: '1',
     n: '- dirty',
@@ -50,6 +57,8 @@ describe('render', () => {
     ['a refresh that may not render reports the last text, and that it is old', '-R-S-|', '-0-H-|'],
     ['before the first render there is no text', '-S-R-|', '-n-0-|'],
     ['a target that is not ready renders nothing', '-w-R-|', '-n-0-|'],
+    ['a form that the last text lacks is made, and is no new text', '-R-p-p-P-|', '-0-j-j-2-|'],
+    ['a form that the last text lacks waits until a refresh may render', '-R-q-p-|', '-0-h-j-|'],
     ['what is no refresh renders nothing', '-b-R-b-l-|', '-n-0-H-H-|'],
     ['passes an error on', '-R-#', '-0-#'],
   ] as const;

@@ -3,7 +3,7 @@ import { map } from 'rxjs';
 import type { Subscription } from 'rxjs';
 import { Kernel } from '#app/exposition/kernel/kernel.js';
 import { TEXT } from '#app/exposition/page/text-format.js';
-import type { Exposition, Scope, TargetEvent } from '#app/model.js';
+import type { Exposition, Forms, Scope, TargetEvent } from '#app/model.js';
 import { segmentWatches } from '#app/native/segment/segment-watch.js';
 import { CatalogueShelf } from '#app/targets/hosting/catalogue-shelf.js';
 import type { TargetDefinition } from '#app/targets/definition.js';
@@ -89,13 +89,13 @@ export class Served {
   }
 
   /** The answer to one demand; no time passes. */
-  ask(scope?: Scope): Exposition {
-    return this.answer((exposition) => exposition, scope);
+  ask(scope?: Scope, form?: keyof Forms): Exposition {
+    return this.answer((exposition) => exposition, scope, form);
   }
 
   /** What `take` makes of an answer at once, as a sink does: later its text may be gone. */
-  answer<T>(take: (exposition: Exposition) => T, scope?: Scope): T {
-    const { seen, subscription } = follow(this.target.demand(scope).pipe(map(take)));
+  answer<T>(take: (exposition: Exposition) => T, scope?: Scope, form?: keyof Forms): T {
+    const { seen, subscription } = follow(this.target.demand(scope, form).pipe(map(take)));
     this.clock.advance(0);
     const [answer] = seen;
     if (answer === undefined || !subscription.closed) throw new Error('The demand got no answer');

@@ -257,6 +257,29 @@ describe('ServedTarget', () => {
       expect(target.series().sort()).to.deep.equal(['demo_late_y{object="late"} 7', x(2)]);
     });
 
+    it('in the forms that were wanted in the last five minutes', () => {
+      const shown = showing(0);
+      const target = serve({ spacingMs: 1 });
+      const formsOf = (form: 'text' | 'deflated', afterMs: number): string => {
+        target.clock.advance(afterMs);
+        shown.x.set(target.clock.now());
+        const exposition = target.ask(undefined, form);
+        if (exposition.kind !== 'ready') return 'waiting';
+        const { text, deflated } = exposition.snapshot.forms;
+        return [text ? 'text' : '', deflated ? 'deflated' : ''].join(' ').trim();
+      };
+      expect([
+        formsOf('text', 10),
+        formsOf('deflated', 10),
+        formsOf('deflated', 290_000),
+        formsOf('deflated', 20_000),
+        formsOf('text', 10),
+        formsOf('text', 400_000),
+      ]).to.deep.equal([
+        ...['text', 'text deflated', 'text deflated', 'deflated', 'text deflated', 'text'],
+      ]);
+    });
+
     type Step = (shown: ReturnType<typeof showing>, target: Served) => void;
     const store =
       (value: number): Step =>

@@ -1,6 +1,9 @@
 // Writes a deflate stream bit by bit, lowest bit first. RFC 1951, 3.1.1.
 import type { Bits } from './huffman.js';
 
+/** Words for that many bits. */
+export const wordsFor = (bits: number): number => Math.ceil(bits / 32) + 2;
+
 export class BitWriter {
   readonly #words: Uint32Array;
   #at = 0;
@@ -8,11 +11,9 @@ export class BitWriter {
   #rest = 0;
   #used = 0;
 
-  /** @param bytes the most that are written */
-  constructor(bytes: number) {
-    // Memory that is not cleared, and that the allocator often has at hand.
-    const { buffer, byteOffset } = Buffer.allocUnsafeSlow((Math.ceil(bytes / 4) + 2) * 4);
-    this.#words = new Uint32Array(buffer, byteOffset);
+  /** @param words memory for all that is written, and one word more */
+  constructor(words: Uint32Array) {
+    this.#words = words;
   }
 
   /** Number of bits written. */
@@ -68,6 +69,7 @@ export class BitWriter {
   /** What was written, up to a whole byte. */
   bytes(): Uint8Array {
     this.#words[this.#at] = this.#rest;
-    return new Uint8Array(this.#words.buffer, 0, this.#at * 4 + Math.ceil(this.#used / 8));
+    const { buffer, byteOffset } = this.#words;
+    return new Uint8Array(buffer, byteOffset, this.#at * 4 + Math.ceil(this.#used / 8));
   }
 }

@@ -7,7 +7,8 @@ export const LITERALS = 286;
 export const DISTANCES = 30;
 export const SYMBOLS = LITERALS + DISTANCES;
 const END_OF_BLOCK = 256;
-const LONGEST_CODE = 15;
+/** Bits of the longest code of deflate. */
+export const LONGEST_CODE = 15;
 
 /** The table of assembly/deflate.ts, in bytes, and where its parts are. */
 export const CODE_BYTES = 2752;

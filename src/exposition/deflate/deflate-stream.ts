@@ -2,8 +2,8 @@
 import { crc32, inflateRawSync } from 'node:zlib';
 import type { Deflated, DeflatedPart } from '../../model.js';
 import { finishedCrc, innerCrc, shiftedCrc } from './crc.js';
-import { DeflateCode } from './deflate-code.js';
-import { BitWriter } from './bit-writer.js';
+import { DeflateCode, LONGEST_CODE } from './deflate-code.js';
+import { BitWriter, wordsFor } from './bit-writer.js';
 
 /** An empty block, marked as the last: with fixed codes, only the end of the block. */
 const END_OF_STREAM = Buffer.from([3, 0]);
@@ -19,7 +19,7 @@ export function codeOf(lengths: readonly number[]): DeflateCode {
 
 /** Text that the code writes: headers, mostly. It is repeated where it says the same as before. */
 export function deflatedText(text: Uint8Array, code: DeflateCode): DeflatedPart {
-  const writer = new BitWriter(text.length * 2);
+  const writer = new BitWriter(new Uint32Array(wordsFor(text.length * LONGEST_CODE)));
   const seen = new Map<number, number>();
   for (let at = 0; at < text.length;) {
     const start = seen.get(wordAt(text, at)) ?? -1;
@@ -49,11 +49,21 @@ export function inflated(parts: readonly DeflatedPart[], code: DeflateCode): Uin
   return inflateRawSync(Buffer.concat([...pieces, END_OF_STREAM])).subarray(1);
 }
 
-/** Joins parts of one code, in their order. */
-export function joined(parts: readonly DeflatedPart[], code: DeflateCode): Deflated {
+/** The end of a block, and an empty one that is stored. */
+const END_BITS = 15 + 3 + 7 + 32;
+
+/**
+ * Joins parts of one code, in their order.
+ * @param memoryFor gives memory of at least that many words
+ */
+export function joined(
+  parts: readonly DeflatedPart[],
+  code: DeflateCode,
+  memoryFor: (words: number) => Uint32Array = (words) => new Uint32Array(words),
+): Deflated {
   const headBits = code.head.reduce((sum, [, count]) => sum + count, 0);
   const bits = parts.reduce((sum, part) => sum + part.bits, headBits);
-  const writer = new BitWriter(bits / 8 + 16);
+  const writer = new BitWriter(memoryFor(wordsFor(bits + END_BITS)));
   for (const each of code.head) writer.put(each);
   let [crc, bytes] = [0, 0];
   for (const part of parts) {

@@ -9,6 +9,7 @@ import type {
   ReadyExposition,
 } from '../../model.js';
 import { codeOf, deflatedText, joined } from '../deflate/deflate-stream.js';
+import { StreamCache } from './stream-cache.js';
 
 /** What a text format adds to the sample lines. */
 export interface Syntax {
@@ -40,20 +41,20 @@ export function textFormat({ contentType, header, agree = (all) => all, end }: S
   };
   /** The packed text of a selection: built once, sent with current internal metrics. */
   const packed = new WeakMap<readonly FamilyText[], readonly Uint8Array[]>();
+  const streams = new StreamCache();
   /** The same as a deflate stream: joined at the first demand for it. */
-  const streams = new WeakMap<readonly FamilyText[], Deflated>();
   const deflated = ({ families, snapshot }: ReadyExposition): Deflated | undefined => {
-    const known = streams.get(families);
-    if (known !== undefined || snapshot.code === undefined) return known;
-    const code = codeOf(snapshot.code);
-    const adapted = agree(families.map(({ facts }) => facts));
-    const parts = families.flatMap(({ facts, deflated = [] }, at) => [
-      deflatedHeader(adapted[at] ?? facts, code),
-      ...deflated,
-    ]);
-    const stream = joined(parts, code);
-    streams.set(families, stream);
-    return stream;
+    const { code: lengths } = snapshot;
+    if (lengths === undefined) return undefined;
+    return streams.get(families, (memoryFor) => {
+      const code = codeOf(lengths);
+      const adapted = agree(families.map(({ facts }) => facts));
+      const parts = families.flatMap(({ facts, deflated = [] }, at) => [
+        deflatedHeader(adapted[at] ?? facts, code),
+        ...deflated,
+      ]);
+      return joined(parts, code, memoryFor);
+    });
   };
   /** Headers for a code, which seldom changes. */
   const deflatedHeaders = new WeakMap<DeflateCode, WeakMap<FamilyFacts, DeflatedPart>>();

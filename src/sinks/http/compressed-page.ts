@@ -60,7 +60,8 @@ export function pageCompressor(
         map((start) => {
           const compressed = [HEADER, ...start.pieces, deflateEnd(start, fresh)];
           const bytes = compressed.reduce((sum, piece) => sum + piece.length, 0);
-          return { contentType, pieces: compressed, bytes, release: () => undefined };
+          const release = start.hold?.() ?? (() => undefined);
+          return { contentType, pieces: compressed, bytes, release };
         }),
       );
     });

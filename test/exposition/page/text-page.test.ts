@@ -1,7 +1,11 @@
 // A snapshot as a page: its pieces, its bytes, and who holds it.
 import { expect } from 'chai';
+import { crc32, deflateRawSync, inflateRawSync } from 'node:zlib';
+import { DeflateCode, SYMBOLS } from '#app/exposition/deflate/deflate-code.js';
+import { deflatedText } from '#app/exposition/deflate/deflate-stream.js';
+import { OPEN_METRICS } from '#app/exposition/page/open-metrics.js';
 import { TEXT } from '#app/exposition/page/text-format.js';
-import { familyText } from '#app/exposition/text/family-text.js';
+import { deflatedFamily, familyText } from '#app/exposition/text/family-text.js';
 import type { Page, ReadyExposition } from '#app/model.js';
 import { internalFamilies } from '#app/targets/internal-metrics.js';
 import { FakeTarget } from '../../support/fake-target.js';
@@ -56,6 +60,38 @@ describe('a page of text 0.0.4', () => {
 
   it('of no families is the internal metrics alone', () => {
     expect(textOf(TEXT.page(exposing().exposition))).to.equal(OWN);
+  });
+
+  it('is the same as a deflate stream, made without its text', () => {
+    const text = 'x 1\nx{a="b"} 2\n';
+    const code = DeflateCode.of(Array.from({ length: SYMBOLS }, () => 0));
+    const parts = [deflatedText(Buffer.from(text), code)];
+    const { exposition } = exposing();
+    const family = deflatedFamily(
+      { name: 'x', type: 'counter', unit: '', help: 'X.' },
+      parts,
+      code,
+    );
+    const families = [family, { ...family, facts: { ...family.facts, name: 'y' } }];
+    const { snapshot } = exposition;
+    for (const [format, header, end] of [
+      [TEXT, '# HELP x X.\n# TYPE x counter\n', ''],
+      [OPEN_METRICS, '# TYPE x unknown\n# HELP x X.\n', '# EOF\n'],
+    ] as const) {
+      const page = format.page({
+        ...exposition,
+        families,
+        snapshot: { ...snapshot, code: code.lengths, forms: { text: false, deflated: true } },
+      });
+      const lasting = `${header}${text}${header.replaceAll(' x ', ' y ')}${text}`;
+      const stream = [...(page.deflated?.pieces ?? []), deflateRawSync('')];
+      expect(inflateRawSync(Buffer.concat(stream)).toString()).to.equal(lasting);
+      expect(page.deflated).to.deep.include({ crc: crc32(lasting), bytes: lasting.length });
+      expect(page.bytes).to.equal(textOf(page).length);
+      expect(textOf(page))
+        .to.match(new RegExp(`${end}$`))
+        .and.to.contain(lasting);
+    }
   });
 
   it('holds its snapshot until it is released', () => {

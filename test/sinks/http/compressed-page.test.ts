@@ -128,6 +128,25 @@ describe('a compressed page', () => {
     expect(made).to.deep.equal([lasting]);
   });
 
+  it('takes a stream that is ready, and holds it for as long as it is sent', async () => {
+    const { compressed, made } = counting();
+    const { page, state } = pageOf([text('a 1', 100)], text('own', 3));
+    let holders = 0;
+    const hold = () => {
+      holders++;
+      return () => holders--;
+    };
+    const deflated = { ...(await deflate([text('ready', 2)])), hold };
+    const packed = await pageFrom(compressed({ ...page, deflated }));
+    expect(made).to.deep.equal([]);
+    expect({ holders, ...state }).to.deep.equal({ holders: 1, isHeld: false });
+    expect(gunzipSync(Buffer.concat(packed.pieces)).toString()).to.equal(
+      'ready\nready\nown\nown\nown\n',
+    );
+    packed.release();
+    expect(holders).to.equal(0);
+  });
+
   it('goes by the list, never by the pieces: their memory is used again', async () => {
     const compressed = pageCompressor();
     const piece = text('a 1', 100);

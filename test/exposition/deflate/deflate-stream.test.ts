@@ -1,0 +1,110 @@
+// Pages of lines as gzip, read by programs that other people wrote.
+import { expect } from 'chai';
+import { spawnSync } from 'node:child_process';
+import { deflateRawSync } from 'node:zlib';
+import { ExpositionText } from '#app/exposition/text/exposition-text.js';
+import { Kernel, OP } from '#app/exposition/kernel/kernel.js';
+import { TEXT } from '#app/exposition/page/text-format.js';
+import type { Page, Snapshot } from '#app/model.js';
+import { deflateEnd } from '#app/sinks/http/deflate.js';
+import { FakeTarget } from '../../support/fake-target.js';
+import { isInstalled } from '../../support/processes.js';
+
+const FAMILIES = 10;
+const ENTITIES = 1500;
+const BOTH = { text: true, deflated: true };
+const HEADER = Buffer.from('1f8b08000000000004ff', 'hex');
+
+/** A client on a host: three labels, as many exporters have them. */
+const labelsOf = (entity: number): string =>
+  `host="md-host-${String(entity % 40).padStart(4, '0')}.example.net",` +
+  `client="client-${entity}",service="SERVICE_${String(entity % 25).padStart(3, '0')}"`;
+
+class Fleet {
+  readonly kernel = new Kernel();
+  readonly text = new ExpositionText(this.kernel);
+  readonly #values = this.kernel.arena.take(FAMILIES * ENTITIES * 8) / 8;
+  #seed = 1;
+
+  constructor() {
+    for (let family = 0; family < FAMILIES; family++)
+      for (let entity = 0; entity < ENTITIES; entity++) {
+        const name = `fleet_family_${family}_total`;
+        const key = { owner: entity, sub: 0 };
+        const index = this.#values + family * ENTITIES + entity;
+        const line = { text: `${name}{${labelsOf(entity)}} `, value: index * 8, op: OP.f64 };
+        const facts = { name, type: 'counter', unit: '', help: `Family ${family}.` } as const;
+        this.text.put(facts, 0, key, line);
+        this.kernel.f64[index] = this.#next(family);
+      }
+  }
+
+  /** Three in five are counters; the others have 3 decimals or 53 bits. */
+  #next(family: number): number {
+    this.#seed = (Math.imul(this.#seed, 1664525) + 1013904223) >>> 0;
+    const random = this.#seed / 2 ** 32;
+    if (family % 5 < 3) return Math.floor(random * 100_000);
+    return family % 5 === 3 ? Math.round(random * 1e6) / 1000 : random * 1000;
+  }
+
+  change(every: number): void {
+    for (let i = 0; i < FAMILIES * ENTITIES; i += every)
+      this.kernel.f64[this.#values + i] = this.#next(Math.floor(i / ENTITIES));
+  }
+}
+
+const pageOf = (snapshot: Snapshot): Page =>
+  TEXT.page({
+    kind: 'ready',
+    snapshot,
+    families: snapshot.families,
+    internal: [],
+    status: new FakeTarget().status(),
+  });
+
+const gzipOf = ({ deflated, ending = [] }: Page): Buffer => {
+  if (deflated === undefined) throw new Error('There is no stream');
+  return Buffer.concat([HEADER, ...deflated.pieces, deflateEnd(deflated, Buffer.concat(ending))]);
+};
+
+describe('a page of deflated lines', () => {
+  const fleet = new Fleet();
+
+  for (const [program, words] of [
+    ['gzip', ['-dc']],
+    [
+      'python3',
+      ['-c', 'import gzip, sys; sys.stdout.buffer.write(gzip.open(sys.stdin.buffer).read())'],
+    ],
+  ] as const)
+    it(`is what ${program} unzips to the text, also after changes`, function () {
+      if (!isInstalled(program)) this.skip();
+      for (const every of [1, 100, 7]) {
+        fleet.change(every);
+        const page = pageOf(fleet.text.render(BOTH));
+        const options = { input: gzipOf(page), maxBuffer: 2 ** 26 };
+        const { stdout, status } = spawnSync(program, words, options);
+        expect(status).to.equal(0);
+        expect(stdout.equals(Buffer.concat(page.pieces))).to.equal(true);
+      }
+    });
+
+  it('is at most 1.15 times as large as zlib makes it at its fastest', () => {
+    const page = pageOf(fleet.text.render(BOTH));
+    const fastest = deflateRawSync(Buffer.concat(page.pieces), { level: 1 }).length;
+    expect(gzipOf(page).length / fastest).to.be.at.most(1.15);
+  });
+
+  it('has a code that follows its text', () => {
+    const before = fleet.text.render(BOTH).code;
+    for (let i = 0; i < 300; i++) fleet.text.render(BOTH);
+    expect(fleet.text.render(BOTH).code, 'the same while the text is alike').to.equal(before);
+    const facts = { name: 'words', type: 'gauge', unit: '', help: '' } as const;
+    for (let owner = 0; owner < 12_000; owner++) {
+      const word = (owner * 7919).toString(36).replace(/\d/g, 'z');
+      const line = { text: `words{word="${word.repeat(5)}"} 1\n`, value: 0, op: 0 };
+      fleet.text.put(facts, 0, { owner, sub: 0 }, line);
+    }
+    expect(fleet.text.render(BOTH).code).not.to.equal(before);
+  });
+});
