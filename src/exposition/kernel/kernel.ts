@@ -9,6 +9,9 @@ import { CRC_TABLES_CELL, FREE_AT, WRITTEN_AT, writeTables } from './tables.js';
 export const OP = { u64: 1, i64: 2, f64: 3, bool: 4, wrapped: 5 } as const;
 export type OpKind = keyof typeof OP;
 
+/** Lines with their records, and how many lines before it each refers to. */
+type DeflatedTable = [table: number, records: number, count: number, period: number];
+
 interface KernelExports {
   absorb(current: number, incoming: number, bytes: number): number;
   changedWords(current: number, incoming: number, count: number, out: number, most: number): number;
@@ -18,16 +21,10 @@ interface KernelExports {
   renderChanged(table: number, count: number, from: number, to: number): number;
   prepareRecord(line: number, record: number): void;
   isStale(table: number, records: number, count: number): number;
-  countSymbols(table: number, records: number, count: number, code: number, to: number): void;
-  deflateAll(table: number, records: number, count: number, code: number, to: number): number;
-  deflateChanged(
-    table: number,
-    records: number,
-    count: number,
-    code: number,
-    from: number,
-    to: number,
-  ): number;
+  bestPeriod(table: number, count: number, code: number, to: number): number;
+  countSymbols(...lines: [...DeflatedTable, code: number, to: number]): void;
+  deflateAll(...lines: [...DeflatedTable, code: number, to: number]): number;
+  deflateChanged(...lines: [...DeflatedTable, code: number, from: number, to: number]): number;
   writeValue(bits: bigint, op: number, at: number): number;
 }
 

@@ -10,6 +10,9 @@ import { TextPiece } from './text-piece.js';
 /** A record of the kernel beside each line: assembly/deflate.ts. */
 const RECORD_BYTES = 24;
 
+/** The period is chosen again when the number of lines has changed by that part. */
+const GROWTH = 0.25;
+
 /** Bits of a stream, and what they unpack to. */
 export interface DeflatedPiece {
   readonly piece: TextPiece;
@@ -24,6 +27,9 @@ export class DeflatedLines {
   readonly #table: LineTable;
   #records = 0;
   #capacity = 0;
+  /** How many lines before it a line refers to, and the number of lines when that was chosen. */
+  #period = 1;
+  #countThen = 0;
   #last: DeflatedPiece | undefined;
   #code: DeflateCode | undefined;
 
@@ -47,15 +53,13 @@ export class DeflatedLines {
       run.isStale(this.#table.address, this.#records, count) === 0
     )
       return last;
-    if (isReshaped || this.#last === undefined) this.#prepare();
+    if (isReshaped || last === undefined) this.#prepare(deflater);
     const to = deflater.roomFor(roomNeeded);
-    const { address } = this.#table;
     if (last !== undefined) this.#kernel.written = last;
-    const [records, code] = [this.#records, deflater.table];
     const bits =
       last === undefined || isNew
-        ? run.deflateAll(address, records, count, code, to)
-        : run.deflateChanged(address, records, count, code, last.piece.address, to);
+        ? run.deflateAll(...this.#lines, deflater.table, to)
+        : run.deflateChanged(...this.#lines, deflater.table, last.piece.address, to);
     // Words are read beyond the last bit.
     const length = Math.ceil(bits / 8);
     const piece = new TextPiece(this.#kernel, length + 16);
@@ -69,12 +73,11 @@ export class DeflatedLines {
 
   /** Adds what symbols the lines take to `counts`. The next render writes all of them. */
   countSymbols(deflater: Deflater, counts: number[], isReshaped: boolean): void {
-    if (isReshaped || this.#last === undefined) this.#prepare();
-    const { address, count } = this.#table;
+    if (isReshaped || this.#last === undefined) this.#prepare(deflater);
     const to = deflater.roomFor(SYMBOLS * 4);
     const at = to >>> 2;
     this.#kernel.u32.fill(0, at, at + SYMBOLS);
-    this.#kernel.run.countSymbols(address, this.#records, count, deflater.table, to);
+    this.#kernel.run.countSymbols(...this.#lines, deflater.table, to);
     this.#code = undefined;
     const { u32 } = this.#kernel;
     for (let i = 0; i < SYMBOLS; i++) counts[i] = (counts[i] ?? 0) + (u32[at + i] ?? 0);
@@ -87,16 +90,25 @@ export class DeflatedLines {
     this.#capacity = 0;
   }
 
-  /** Makes records for the lines as they are now. */
-  #prepare(): void {
+  get #lines(): [table: number, records: number, count: number, period: number] {
+    return [this.#table.address, this.#records, this.#table.count, this.#period];
+  }
+
+  /** Makes records for the lines as they are now, and finds what they are best compared with. */
+  #prepare(deflater: Deflater): void {
     const { arena, run } = this.#kernel;
-    const { count, address } = this.#table;
+    const { count, roomNeeded } = this.#table;
     if (count > this.#capacity) {
       if (this.#capacity > 0) arena.give(this.#records, this.#capacity * RECORD_BYTES);
       this.#capacity = this.#table.capacity;
       this.#records = arena.take(this.#capacity * RECORD_BYTES);
     }
+    const { address } = this.#table;
     for (let i = 0; i < count; i++)
       run.prepareRecord(address + i * LINE_BYTES, this.#records + i * RECORD_BYTES);
+    if (Math.abs(count - this.#countThen) <= count * GROWTH) return;
+    this.#countThen = count;
+    const to = deflater.roomFor(roomNeeded);
+    this.#period = run.bestPeriod(address, count, deflater.table, to);
   }
 }

@@ -1,5 +1,5 @@
 // Writes lines as a part of a deflate stream (RFC 1951), without making their text. Each line refers
-// to the line before it; only what differs is written as literals.
+// to the line a period before it; only what differs is written as literals.
 import { LINE } from './lines';
 import { shifted, updated } from './crc';
 import { writeValue } from './values';
@@ -34,6 +34,10 @@ const CODES: usize = 2240;
 const VALUE: usize = 10_944;
 /** CRC and number of bytes of the lines that were written last. */
 const RESULT: usize = 32;
+
+/** The longest period, and how many lines are tried to find the best. */
+const MOST_LINES_BACK: u32 = 64;
+const LINES_TRIED: u32 = 12;
 
 const SHORTEST: u32 = 3;
 const LONGEST: u32 = 258;
@@ -138,14 +142,20 @@ function quoteFrom(text: usize, from: u32, length: u32): u32 {
   return from;
 }
 
-function afterDigits(text: usize, from: u32, length: u32): u32 {
-  while (from < length && <u32>load<u8>(text + from) - 0x30 < 10) from++;
+/** True for digits, letters and bytes beyond ASCII. */
+function isOfWord(byte: u32): bool {
+  return byte - 0x30 < 10 || (byte | 0x20) - 0x61 < 26 || byte >= 0x80;
+}
+
+function afterWord(text: usize, from: u32, length: u32): u32 {
+  while (from < length && isOfWord(load<u8>(text + from))) from++;
   return from;
 }
 
 /**
- * A line feed and a text after a line of another text and a value of `valueLength` bytes. Where they
- * differ, both go on behind the digits there, or at their next quote: the end of a label's value.
+ * A line feed and a text that refers to that of another line, which begins `back` bytes before this.
+ * Where they differ, both go on behind the word there, or at their next quote: the end of a label's
+ * value.
  */
 function textAfter(
   at: u64,
@@ -154,12 +164,11 @@ function textAfter(
   length: u32,
   last: usize,
   lastLength: u32,
-  valueLength: u32,
+  back: u32,
 ): u64 {
   let i: u32 = 0;
   let j: u32 = 0;
   let feed: u32 = 1;
-  const back = lastLength + valueLength + 1;
   while (true) {
     const run = common(text + i, last + j, min(length - i, lastLength - j));
     const distance = back + i - j;
@@ -171,8 +180,8 @@ function textAfter(
     } else if (feed != 0) at = lineFeed(at, code);
     feed = 0;
     if (next < length) {
-      next = afterDigits(text, next, length);
-      j = afterDigits(last, j, lastLength);
+      next = afterWord(text, next, length);
+      j = afterWord(last, j, lastLength);
       if (next < length && (j == lastLength || load<u8>(text + next) != load<u8>(last + j))) {
         j = quoteFrom(last, j, lastLength);
         next = j == lastLength ? length : quoteFrom(text, next, length);
@@ -189,14 +198,26 @@ function lengthOf(line: usize): u32 {
   return load<u32>(line, 4) - (load<u32>(line, 8) == 0 ? 1 : 0);
 }
 
-/** Writes the constant part of a line; `index` 0 is the first of its block, which refers to none. */
-function writeText(at: u64, code: usize, line: usize, record: usize, index: u32): u64 {
+/** The bytes of a line with its value and its line feed. */
+function bytesOf(line: usize, record: usize): u32 {
+  return lengthOf(line) + <u32>load<u8>(record, 20) + 1;
+}
+
+/**
+ * Writes the constant part of a line, which refers to the one that is `lines` lines and `back` bytes
+ * before it; the first of a block refers to none.
+ */
+function writeText(at: u64, code: usize, line: usize, lines: u32, back: u32): u64 {
   const text = <usize>load<u32>(line);
   const length = lengthOf(line);
-  if (index == 0) return literals(at, code, text, text + length);
-  const last = line - LINE;
-  const valueLength = <u32>load<u8>(record - RECORD, 20);
-  return textAfter(at, code, text, length, <usize>load<u32>(last), lengthOf(last), valueLength);
+  if (lines == 0) return literals(at, code, text, text + length);
+  const last = line - <usize>lines * LINE;
+  return textAfter(at, code, text, length, <usize>load<u32>(last), lengthOf(last), back);
+}
+
+/** How many lines before it the line refers to: a period, or one where there are not so many. */
+function linesBack(index: u32, period: u32): u32 {
+  return index >= period ? period : min<u32>(index, 1);
 }
 
 /** Writes the value of a line whose text takes the bits from `start` up to `at`. */
@@ -224,6 +245,28 @@ export function prepareRecord(line: usize, record: usize): void {
   store<u32>(record, updated(0, text, text + lengthOf(line)), 8);
 }
 
+/** The period with which some of the lines take the fewest bits; they are written to `to`. */
+export function bestPeriod(table: usize, lines: u32, code: usize, to: usize): u32 {
+  let best: u32 = 1;
+  let fewest: u64 = u64.MAX_VALUE;
+  const most = min(MOST_LINES_BACK, lines / 2);
+  const step = max<u32>(1, (lines - most) / LINES_TRIED);
+  for (let period: u32 = 1; period <= most; period++) {
+    let bits: u64 = 0;
+    for (let i = most; i < lines; i += step) {
+      const line = table + <usize>i * LINE;
+      const start = (<u64>to) << 3;
+      // About as far as it will be, and never less than the other line is long.
+      const length = max(lengthOf(line), lengthOf(line - <usize>period * LINE)) + 8;
+      bits += writeText(start, code, line, period, period * length) - start;
+    }
+    if (bits >= fewest) continue;
+    fewest = bits;
+    best = period;
+  }
+  return best;
+}
+
 /** True if any line of a table has a value that differs from the one written last. */
 export function isStale(table: usize, records: usize, lines: u32): bool {
   for (let i: u32 = 0; i < lines; i++) {
@@ -238,26 +281,48 @@ export function countSymbols(
   table: usize,
   records: usize,
   lines: u32,
+  period: u32,
   code: usize,
   to: usize,
 ): void {
   counts = to;
-  deflateAll(table, records, lines, code, to);
+  deflateAll(table, records, lines, period, code, to);
   counts = 0;
 }
 
 /** Writes all lines of a table to `to`; returns the bits written, without those of their end. */
-export function deflateAll(table: usize, records: usize, lines: u32, code: usize, to: usize): u32 {
+export function deflateAll(
+  table: usize,
+  records: usize,
+  lines: u32,
+  period: u32,
+  code: usize,
+  to: usize,
+): u32 {
   const start = (<u64>to) << 3;
   let at = start;
+  // Where the line begins, and the one that it refers to.
+  let offset: u32 = 0;
+  let former: u32 = 0;
   for (let i: u32 = 0; i < lines; i++) {
     const line = table + <usize>i * LINE;
     const record = records + <usize>i * RECORD;
-    at = writeRest(at, writeText(at, code, line, record, i), code, line, record);
+    const back = linesBack(i, period);
+    former = formerOf(former, offset, line, record, i, period);
+    at = writeRest(at, writeText(at, code, line, back, offset - former), code, line, record);
+    offset += bytesOf(line, record);
   }
   if (lines > 0) at = lineFeed(at, code);
   sum(table, records, lines);
   return <u32>(at - start);
+}
+
+/** Where the line begins that line `i` refers to, by where that of the line before it does. */
+function formerOf(former: u32, offset: u32, line: usize, record: usize, i: u32, period: u32): u32 {
+  if (i < period) return i == 0 ? 0 : offset - bytesOf(line - LINE, record - RECORD);
+  if (i == period) return 0;
+  const lines = <usize>(period + 1);
+  return former + bytesOf(line - lines * LINE, record - lines * RECORD);
 }
 
 /**
@@ -268,6 +333,7 @@ export function deflateChanged(
   table: usize,
   records: usize,
   lines: u32,
+  period: u32,
   code: usize,
   from: usize,
   to: usize,
@@ -276,10 +342,10 @@ export function deflateChanged(
   let at = start;
   let span = (<u64>from) << 3;
   let read = span;
-  // After a value of another length, the next line refers to another distance.
-  let isMoved = false;
-  let isResized = false;
   let offset: u32 = 0;
+  let former: u32 = 0;
+  // The last line whose value has another length: lines that refer over it refer farther or less far.
+  let resized: i32 = i32.MIN_VALUE;
   let crc = load<u32>(RESULT);
   const bytes = load<u32>(RESULT, 4);
   for (let i: u32 = 0; i < lines; i++) {
@@ -288,6 +354,9 @@ export function deflateChanged(
     const value = <usize>load<u32>(line, 8);
     const bits = load<u32>(record, 16);
     const sizes = load<u32>(record, 20);
+    const back = linesBack(i, period);
+    const isMoved = resized >= <i32>(i - back);
+    former = formerOf(former, offset, line, record, i, period);
     offset += lengthOf(line) + (sizes & 0xff) + 1;
     if (!isMoved && (value == 0 || load<u64>(value) == load<u64>(record))) {
       read += bits;
@@ -300,17 +369,20 @@ export function deflateChanged(
       at = writeRest(at - textBits, at, code, line, record);
     } else {
       at = copyBits(at, span, read);
-      at = writeRest(at, writeText(at, code, line, record, i), code, line, record);
+      const begin = offset - lengthOf(line) - (sizes & 0xff) - 1;
+      at = writeRest(at, writeText(at, code, line, back, begin - former), code, line, record);
     }
-    isMoved = ((load<u32>(record, 20) ^ sizes) & 0xff) != 0;
-    if (isMoved) isResized = true;
-    else if (!isResized) crc ^= shifted(lineCrc ^ load<u32>(record, 12), bytes - offset);
+    const size = load<u32>(record, 20);
+    if (((size ^ sizes) & 0xff) != 0) {
+      resized = <i32>i;
+      offset += (size & 0xff) - (sizes & 0xff);
+    } else if (resized < 0) crc ^= shifted(lineCrc ^ load<u32>(record, 12), bytes - offset);
     read += bits;
     span = read;
   }
   at = copyBits(at, span, read);
   if (lines > 0) at = lineFeed(at, code);
-  if (isResized) sum(table, records, lines);
+  if (resized >= 0) sum(table, records, lines);
   else store<u32>(RESULT, crc);
   return <u32>(at - start);
 }
@@ -346,7 +418,7 @@ function sum(table: usize, records: usize, lines: u32): void {
   let bytes: u32 = 0;
   for (let i: u32 = 0; i < lines; i++) {
     const record = records + <usize>i * RECORD;
-    const length = lengthOf(table + <usize>i * LINE) + (load<u32>(record, 20) & 0xff) + 1;
+    const length = bytesOf(table + <usize>i * LINE, record);
     crc = shifted(crc, length) ^ load<u32>(record, 12);
     bytes += length;
   }

@@ -2,5 +2,12 @@
 // AssemblyScript; no allocation, no static data. Tables and addresses come from kernel.ts.
 export { absorb, changedWatches, changedWords } from './scan';
 export { isDirty, renderAll, renderChanged } from './lines';
-export { countSymbols, deflateAll, deflateChanged, isStale, prepareRecord } from './deflate';
+export {
+  bestPeriod,
+  countSymbols,
+  deflateAll,
+  deflateChanged,
+  isStale,
+  prepareRecord,
+} from './deflate';
 export { writeValue } from './values';
