@@ -1,5 +1,6 @@
 // The partitions of the process, made when they are first asked for.
 import type { SharedMemory } from '../../native/os/shared-memory.js';
+import { eagerScheduler } from '../../streams/eager-scheduler.js';
 import { serverPools } from '../../streams/server-pools.js';
 import { formatWatches } from '../formats.js';
 import type { PoolSettings } from '../formats.js';
@@ -21,7 +22,9 @@ export class PartitionSet {
     const pool: PoolSettings = { contextId, poolName, stalledAfterSeconds };
     // Partitions of one thread look at a segment together.
     const formats = formatWatches({ memory, ...pool });
-    const thread = { pools: serverPools(formats, { nowMs }), shelf: new CatalogueShelf(), nowMs };
+    const scheduler = eagerScheduler;
+    const pools = serverPools(formats, { nowMs, scheduler });
+    const thread = { pools, shelf: new CatalogueShelf(), nowMs, scheduler };
     this.#make = (number) =>
       workerExecutionMode === 'threaded'
         ? new ThreadedPartition({ number, ...pool }, memory)

@@ -3,6 +3,7 @@ import { performance } from 'node:perf_hooks';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Subscription } from 'rxjs';
 import { messageOf } from '../../errors.js';
+import { eagerScheduler as scheduler } from '../../streams/eager-scheduler.js';
 import type { Report } from '../../streams/report.js';
 import { serverPools } from '../../streams/server-pools.js';
 import { formatWatches } from '../formats.js';
@@ -23,9 +24,9 @@ const setup = workerData as ThreadSetup;
 const nowMs = () => performance.now();
 const memory = new RemoteMemory(send);
 const lender = new SnapshotLender();
-const pools = serverPools(formatWatches({ memory, ...setup }), { nowMs });
+const pools = serverPools(formatWatches({ memory, ...setup }), { nowMs, scheduler });
 const shelf = new CatalogueShelf();
-const partition = new LogicalPartition(setup.number, { pools, shelf, nowMs });
+const partition = new LogicalPartition(setup.number, { pools, shelf, nowMs, scheduler });
 const running = new Map<number, Running>();
 
 function sent(target: number, report: Report): SentReport {
