@@ -1,17 +1,22 @@
 // One scrape of a page.
 import { Agent, get } from 'node:http';
+import { gunzipSync } from 'node:zlib';
 
 const agent = new Agent({ keepAlive: true });
 
-/** Status and text of a page of this host. */
-export const fetchPage = (port, path) =>
+/** Status and text of a page of this host, which may come as gzip. */
+export const fetchPage = (port, path, encoding = 'identity') =>
   new Promise((resolve, reject) => {
-    get({ host: '127.0.0.1', port, path, agent }, (response) => {
+    const headers = { 'accept-encoding': encoding };
+    get({ host: '127.0.0.1', port, path, agent, headers }, (response) => {
       const chunks = [];
       response.on('data', (chunk) => chunks.push(chunk));
-      response.on('end', () =>
-        resolve({ status: response.statusCode, text: Buffer.concat(chunks).toString() }),
-      );
+      response.on('end', () => {
+        const body = Buffer.concat(chunks);
+        const isZipped = response.headers['content-encoding'] === 'gzip';
+        const text = (isZipped ? gunzipSync(body) : body).toString();
+        resolve({ status: response.statusCode, text });
+      });
       response.on('error', reject);
     }).on('error', reject);
   });

@@ -73,7 +73,11 @@ async function scrape(port, published) {
   const target = targets[Math.floor(Math.random() * targets.length)];
   const isScoped = Math.random() < 0.25;
   const query = `server_key=${target.key}&app=${target.app}&instance=host.1.${target.app}`;
-  const { status, text } = await fetchPage(port, `/metrics${isScoped ? '/values' : ''}?${query}`);
+  const { status, text } = await fetchPage(
+    port,
+    `/metrics${isScoped ? '/values' : ''}?${query}`,
+    Math.random() < 0.5 ? 'gzip' : 'identity',
+  );
   const name = `${target.app} on ${target.key}`;
   scrapes++;
   if (status !== 200) {
