@@ -175,7 +175,7 @@ export interface FamilyText {
   readonly deflated?: readonly DeflatedPart[] | undefined;
 }
 
-/** In which forms the lines of a snapshot are ready; the other one takes longer. */
+/** The forms of the lines of a snapshot; one that is not there takes longer to make. */
 export interface Forms {
   readonly text: boolean;
   readonly deflated: boolean;

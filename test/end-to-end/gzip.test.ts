@@ -7,20 +7,18 @@ import { delay, isInstalled, theatre } from '../support/processes.js';
 
 describe('gzip end to end', function () {
   const stage = theatre();
-  const VARIABLES = 4000;
+  /** Families with a hundred lines each: enough for lines to refer to each other. */
+  const ITEMS = Array.from({ length: 100 }, (_, i) => `H.1.demo.item${i}`);
+  const VARIABLES = ITEMS.length * 40;
   const GZIP = 'Accept-Encoding: gzip';
   const variables = (value: number) =>
     Object.fromEntries(
-      Array.from({ length: VARIABLES }, (_, i) => [`value${i}`, { type: 'u64', value }] as const),
+      Array.from({ length: 40 }, (_, i) => [`value${i}`, { type: 'u64', value }] as const),
     );
-  const setTo = (value: number) => ({
-    after_ms: 15,
-    set: {
-      'H.1.demo': Object.fromEntries(
-        Object.keys(variables(0)).map((name) => [name, value] as const),
-      ),
-    },
-  });
+  const setTo = (value: number) => {
+    const values = Object.fromEntries(Object.keys(variables(0)).map((name) => [name, value]));
+    return { after_ms: 15, set: Object.fromEntries(ITEMS.map((item) => [item, values])) };
+  };
 
   for (const mode of ['logical', 'threaded'])
     it(`unzips to pages with every series, in mode ${mode}`, async function () {
@@ -30,7 +28,15 @@ describe('gzip end to end', function () {
         context_id: stage.contextId,
         pool_name: 'pool',
         server_key: key,
-        objects: [{ id: 'H.1.demo', class: 'Demo', variables: variables(1) }],
+        objects: [
+          { id: 'H.1.demo', class: 'Demo' },
+          ...ITEMS.map((id) => ({
+            id,
+            class: 'Item',
+            variables: variables(1),
+            parent: 'H.1.demo',
+          })),
+        ],
         steps: [setTo(1_000_000), setTo(2)],
         repeat: true,
       });

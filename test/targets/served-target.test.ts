@@ -259,6 +259,10 @@ describe('ServedTarget', () => {
 
     it('in the forms that were wanted in the last five minutes', () => {
       const shown = showing(0);
+      for (let i = 0; i < 100; i++) {
+        const child = shown.publisher.addObject(shown.root, `H.1.demo.c${i}`, 'Client');
+        shown.publisher.addVariable(child, 'y', 'u64').set(i);
+      }
       const target = serve({ spacingMs: 1 });
       const formsOf = (form: 'text' | 'deflated', afterMs: number): string => {
         target.clock.advance(afterMs);

@@ -16,6 +16,8 @@ const CHARACTERS_A_STEP = 128;
 /** The code is checked after that many renders, and when the number of lines changes by that part. */
 const RENDERS_A_CHECK = 256;
 const GROWTH = 0.25;
+/** With fewer lines in a block, on average, zlib makes less of a text. */
+const LINES_A_BLOCK = 32;
 /** Blocks whose symbols are counted, about. */
 const BLOCKS_A_CHECK = 16;
 /** A code that takes so much more bits than another gives way to it. */
@@ -30,6 +32,7 @@ interface Ranked {
 
 export class ExpositionText {
   readonly #kernel: Kernel;
+  readonly #linesABlock: number;
   readonly #families = new Map<string, Ranked>();
   #order: readonly Ranked[] | undefined;
   #lines = 0;
@@ -39,8 +42,10 @@ export class ExpositionText {
   /** Number of lines when the code was checked last. */
   #linesChecked = 0;
 
-  constructor(kernel: Kernel) {
+  /** @param linesABlock with fewer lines in a block, on average, there are no parts of a stream */
+  constructor(kernel: Kernel, linesABlock = LINES_A_BLOCK) {
     this.#kernel = kernel;
+    this.#linesABlock = linesABlock;
   }
 
   /** Number of lines, one per series. */
@@ -98,17 +103,18 @@ export class ExpositionText {
   /**
    * Renders changed lines and returns a snapshot of the current text. Its `hold` throws Fault
    * NATIVE_FAILED if a later render or the end has freed the text already.
-   * @param forms at least one of the two
+   * @param forms at least one of the two; parts of a stream are left out where they would be large
    */
   render(forms: Forms = TEXT_ONLY): Snapshot {
     this.#order ??= [...this.#families.values()].sort(
       (a, b) => a.rank - b.rank || (a.family.facts.name < b.family.facts.name ? -1 : 1),
     );
-    const deflater = forms.deflated ? this.#deflaterNow() : undefined;
+    const deflater = forms.deflated && this.#hasLongBlocks ? this.#deflaterNow() : undefined;
+    const hasText = forms.text || deflater === undefined;
     const held: TextPiece[] = [];
     const families = this.#order.map(({ family }) => {
-      if (!forms.text) family.dropText();
-      const texts = forms.text ? family.render() : undefined;
+      if (!hasText) family.dropText();
+      const texts = hasText ? family.render() : undefined;
       const pieces = texts?.map((text) => text.view);
       held.push(...(texts ?? []));
       if (deflater === undefined) return familyText(family.facts, pieces ?? []);
@@ -121,7 +127,7 @@ export class ExpositionText {
       families,
       bytes: families.reduce((sum, family) => sum + family.bytes, 0),
       series: this.#lines,
-      forms,
+      forms: { ...forms, text: hasText },
       code: deflater?.code.lengths,
       hold: () => holdAll(held),
     };
@@ -134,6 +140,13 @@ export class ExpositionText {
     this.#deflater = undefined;
     this.#order = undefined;
     this.#lines = 0;
+  }
+
+  /** Whether lines have others to refer to: the first of each block is written out. */
+  get #hasLongBlocks(): boolean {
+    const families = [...this.#families.values()];
+    const blocks = families.reduce((sum, { family }) => sum + family.blocks, 0);
+    return this.#lines >= this.#linesABlock * blocks;
   }
 
   /** The deflater, with a code that fits the lines. */
@@ -151,12 +164,10 @@ export class ExpositionText {
   #fitCode(deflater: Deflater): void {
     this.#rendersToCheck = RENDERS_A_CHECK;
     this.#linesChecked = this.#lines;
-    const families = [...this.#families.values()];
-    const blocks = families.reduce((sum, { family }) => sum + family.blocks, 0);
-    const every = Math.max(1, Math.floor(blocks / BLOCKS_A_CHECK));
+    const every = Math.ceil(this.#lines / BLOCKS_A_CHECK);
     const counts = Array.from({ length: SYMBOLS }, () => 0);
-    let skipped = 0;
-    for (const { family } of families)
+    let skipped = every - 1;
+    for (const { family } of this.#families.values())
       skipped = family.countSymbols(deflater, counts, every, skipped);
     const best = DeflateCode.of(counts);
     if (deflater.code.cost(counts) > best.cost(counts) * CLEARLY_WORSE) deflater.use(best);

@@ -75,14 +75,15 @@ export class Family {
   }
 
   /**
-   * Adds the symbols that each `every`-th block would take in a stream to `counts`.
-   * @param skipped blocks that were left out before; returns how many are now
+   * Adds the symbols that the block of each `every`-th line would take in a stream to `counts`.
+   * @param skipped lines since the last of these; returns how many there are now
    */
   countSymbols(deflater: Deflater, counts: number[], every: number, skipped: number): number {
     let left = skipped;
     for (const block of this.#blocks) {
-      if (left % every === 0) block.countSymbols(deflater, counts);
-      left = (left + 1) % every;
+      left += block.count;
+      if (left >= every) block.countSymbols(deflater, counts);
+      left %= every;
     }
     return left;
   }

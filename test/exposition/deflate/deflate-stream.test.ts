@@ -95,6 +95,29 @@ describe('a page of deflated lines', () => {
     expect(gzipOf(page).length / fastest).to.be.at.most(1.15);
   });
 
+  it('is left to zlib where most lines have none to refer to', () => {
+    const kernel = new Kernel();
+    const text = new ExpositionText(kernel);
+    for (let family = 0; family < 40; family++) {
+      const facts = { name: `f${family}`, type: 'gauge', unit: '', help: '' } as const;
+      for (let owner = 0; owner < 31; owner++)
+        text.put(
+          facts,
+          0,
+          { owner, sub: 0 },
+          { text: `f${family}{o="${owner}"} 1\n`, value: 0, op: 0 },
+        );
+    }
+    const wanted = { text: false, deflated: true };
+    const { code, forms, families } = text.render(wanted);
+    expect({ code, forms }).to.deep.equal({ code: undefined, forms: BOTH });
+    expect(families[39]?.pieces[0]?.length).to.be.above(0);
+    const facts = { name: 'f0', type: 'gauge', unit: '', help: '' } as const;
+    for (let owner = 31; owner < 80; owner++)
+      text.put(facts, 0, { owner, sub: 0 }, { text: `f0{o="${owner}"} 1\n`, value: 0, op: 0 });
+    expect(text.render(wanted)).to.deep.include({ forms: wanted });
+  });
+
   it('has a code that follows its text', () => {
     const before = fleet.text.render(BOTH).code;
     for (let i = 0; i < 300; i++) fleet.text.render(BOTH);

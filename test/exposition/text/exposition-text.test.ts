@@ -51,7 +51,7 @@ class Pair {
   readonly kernel = new Kernel();
   readonly values = this.kernel.arena.take(VALUES * 8);
   readonly before = this.#usedAtStart();
-  readonly text = new ExpositionText(this.kernel);
+  readonly text = new ExpositionText(this.kernel, 0);
   readonly naive = new Map<string, Map<string, NaiveLine>>();
   readonly held: { snapshot: Snapshot; text: string; release: () => void }[] = [];
   deflated = 0;
