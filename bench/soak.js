@@ -128,10 +128,10 @@ try {
   const eighths = Array.from({ length: 8 }, (_, i) =>
     median(memory.slice(i * eighth, (i + 1) * eighth)),
   );
-  const [second, last] = [eighths[2], eighths[7]];
+  const [early, last] = [eighths[2], eighths[7]];
   // Before two minutes are over, the heap finds its size.
-  if (memory.length >= 120 && last > second * 1.1 + 8192)
-    wrong.push(`memory grew from ${second} to ${last} KiB`);
+  if (memory.length >= 120 && last > early * 1.1 + 8192)
+    wrong.push(`memory grew from ${early} to ${last} KiB`);
   const summary = { mode, assignment, seconds, scrapes, series, moves, reloads, cpu, eighths };
   console.log(JSON.stringify(summary));
 } finally {

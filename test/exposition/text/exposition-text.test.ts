@@ -54,7 +54,6 @@ class Pair {
   readonly text = new ExpositionText(this.kernel, 0);
   readonly naive = new Map<string, Map<string, NaiveLine>>();
   readonly held: { snapshot: Snapshot; text: string; release: () => void }[] = [];
-  deflated = 0;
 
   constructor() {
     this.kernel.f64.fill(0, this.values / 8, this.values / 8 + VALUES);
@@ -111,7 +110,6 @@ class Pair {
     const snapshot = this.text.render(forms);
     const { expected } = this;
     if (forms.deflated) {
-      this.deflated++;
       if (unpacked(snapshot) !== expected) expect(unpacked(snapshot)).to.equal(expected);
     }
     if (textOf(snapshot) !== expected) expect(textOf(snapshot)).to.equal(expected);
