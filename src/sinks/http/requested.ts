@@ -34,8 +34,10 @@ export function requested(
   if (!ALLOWED.has(method))
     return refusal(405, `method ${method} is not allowed`, { Allow: 'GET, HEAD' });
   if (own !== undefined) return { kind: 'page', reply: () => own(targets, options, request) };
-  const isCompressed = prefersGzip(headers['accept-encoding']);
-  const parameters = { scope: inPath?.scope, query, accept: headers.accept, isCompressed };
+  const parameters = {
+    ...{ scope: inPath?.scope, query, accept: headers.accept },
+    prefersGzip: prefersGzip(headers['accept-encoding']),
+  };
   return { kind: 'scrape', reply: () => scrape(parameters, targets, options) };
 }
 

@@ -21,8 +21,7 @@ export interface ScrapeRequest {
   readonly query: URLSearchParams;
   /** The Accept header. */
   readonly accept: string | undefined;
-  /** Whether the client prefers gzip. */
-  readonly isCompressed: boolean;
+  readonly prefersGzip: boolean;
 }
 
 /** The scope that a path names behind the base path; undefined for paths that are no scrapes. */
@@ -53,7 +52,7 @@ export function scrape(
   const scope = name === undefined ? undefined : options.scope(name);
   if (name === undefined || scope !== undefined)
     return target
-      .demand(scope, request.isCompressed ? 'deflated' : 'text')
+      .demand(scope, request.prefersGzip ? 'deflated' : 'text')
       .pipe(map((each) => replyWith(each, options, scope, request.accept)));
   // There is no such scope, so there is nothing to demand.
   const { isReady, progress } = target.status();
