@@ -47,7 +47,7 @@ export function shiftedCrc(crc: number, bytes: number): number {
 export const finishedCrc = (crc: number, bytes: number): number =>
   (crc ^ shiftedCrc(0xffffffff, bytes) ^ 0xffffffff) >>> 0;
 
-/** The inner CRC of a text from its CRC-32. */
+/** The inner CRC of a text from its CRC-32: the same inversions take themselves back. */
 export const innerCrc = finishedCrc;
 
 let made: Uint32Array | undefined;

@@ -3,8 +3,8 @@ import { blockHead, codeBits, codeLengths } from './huffman.js';
 import type { Bits, CodeLengths } from './huffman.js';
 
 /** Symbols of literals and lengths, then those of distances. */
-export const LITERALS = 286;
-export const DISTANCES = 30;
+const LITERALS = 286;
+const DISTANCES = 30;
 export const SYMBOLS = LITERALS + DISTANCES;
 const END_OF_BLOCK = 256;
 /** Bits of the longest code of deflate. */

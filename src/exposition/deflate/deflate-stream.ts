@@ -17,7 +17,7 @@ export function codeOf(lengths: readonly number[]): DeflateCode {
   return code;
 }
 
-/** Text that the code writes: headers, mostly. It is repeated where it says the same as before. */
+/** Any text, in that code: a header, mostly. Where it repeats itself, it refers to that. */
 export function deflatedText(text: Uint8Array, code: DeflateCode): DeflatedPart {
   const writer = new BitWriter(new Uint32Array(wordsFor(text.length * LONGEST_CODE)));
   const seen = new Map<number, number>();

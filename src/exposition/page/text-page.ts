@@ -35,10 +35,13 @@ export function textFormat({ contentType, header, agree = (all) => all, end }: S
     }
     return text;
   };
-  const piecesOf = (families: readonly FamilyText[]): Uint8Array[] => {
+  /** Each family with its facts as the format can express them. */
+  const agreed = (families: readonly FamilyText[]) => {
     const adapted = agree(families.map(({ facts }) => facts));
-    return families.flatMap(({ facts, pieces }, at) => [headerOf(adapted[at] ?? facts), ...pieces]);
+    return families.map((family, at) => ({ family, facts: adapted[at] ?? family.facts }));
   };
+  const piecesOf = (families: readonly FamilyText[]): Uint8Array[] =>
+    agreed(families).flatMap(({ family, facts }) => [headerOf(facts), ...family.pieces]);
   /** The packed text of a selection: built once, sent with current internal metrics. */
   const packed = new WeakMap<readonly FamilyText[], readonly Uint8Array[]>();
   const streams = new StreamCache();
@@ -48,9 +51,8 @@ export function textFormat({ contentType, header, agree = (all) => all, end }: S
     if (lengths === undefined) return undefined;
     return streams.get(families, (memoryFor) => {
       const code = codeOf(lengths);
-      const adapted = agree(families.map(({ facts }) => facts));
-      const parts = families.flatMap(({ facts, deflated = [] }, at) => [
-        deflatedHeader(adapted[at] ?? facts, code),
+      const parts = agreed(families).flatMap(({ family: { deflated = [] }, facts }) => [
+        deflatedHeader(facts, code),
         ...deflated,
       ]);
       return joined(parts, code, memoryFor);
@@ -70,9 +72,8 @@ export function textFormat({ contentType, header, agree = (all) => all, end }: S
   const lengthOf = (families: readonly FamilyText[]): number => {
     let bytes = lengths.get(families);
     if (bytes === undefined) {
-      const adapted = agree(families.map(({ facts }) => facts));
-      bytes = families.reduce(
-        (sum, family, at) => sum + headerOf(adapted[at] ?? family.facts).length + family.bytes,
+      bytes = agreed(families).reduce(
+        (sum, { family, facts }) => sum + headerOf(facts).length + family.bytes,
         0,
       );
       lengths.set(families, bytes);

@@ -24,7 +24,6 @@ export class Block {
   #text: TextPiece | undefined;
   #isReshaped = true;
   readonly #deflated: DeflatedLines;
-  #isDeflatedReshaped = true;
 
   constructor(kernel: Kernel) {
     this.#kernel = kernel;
@@ -61,14 +60,14 @@ export class Block {
     this.#table.insert(index, line);
     this.#owners.splice(index, 0, key.owner);
     this.#subs.splice(index, 0, key.sub);
-    this.#isReshaped = this.#isDeflatedReshaped = true;
+    this.#reshaped();
   }
 
   remove(index: number): void {
     this.#table.remove(index);
     this.#owners.splice(index, 1);
     this.#subs.splice(index, 1);
-    this.#isReshaped = this.#isDeflatedReshaped = true;
+    this.#reshaped();
   }
 
   line(index: number): Line {
@@ -84,7 +83,7 @@ export class Block {
       this.#owners.splice(index, 1);
       this.#subs.splice(index, 1);
     }
-    this.#isReshaped = this.#isDeflatedReshaped = true;
+    this.#reshaped();
   }
 
   /** The text of the lines with their current values; the same piece while nothing changed. */
@@ -112,21 +111,24 @@ export class Block {
 
   /** The same for a deflate stream, made without the text. */
   deflate(deflater: Deflater): DeflatedPiece {
-    const piece = this.#deflated.render(deflater, this.#isDeflatedReshaped);
-    this.#isDeflatedReshaped = false;
-    return piece;
+    return this.#deflated.render(deflater);
   }
 
   /** Adds the symbols that the lines would take in a stream to `counts`. */
   countSymbols(deflater: Deflater, counts: number[]): void {
-    this.#deflated.countSymbols(deflater, counts, this.#isDeflatedReshaped);
-    this.#isDeflatedReshaped = false;
+    this.#deflated.countSymbols(deflater, counts);
   }
 
   close(): void {
     this.#deflated.close();
     this.#table.close();
     this.dropText();
+  }
+
+  /** Lines came or went. */
+  #reshaped(): void {
+    this.#isReshaped = true;
+    this.#deflated.reshaped();
   }
 }
 

@@ -27,6 +27,8 @@ export class DeflatedLines {
   readonly #table: LineTable;
   #records = 0;
   #capacity = 0;
+  /** Whether lines came or went since their records were made. */
+  #isReshaped = true;
   /** How many lines before it a line refers to, and the number of lines when that was chosen. */
   #period = 1;
   #countThen = 0;
@@ -38,14 +40,16 @@ export class DeflatedLines {
     this.#table = table;
   }
 
-  /**
-   * The lines with their current values; the same piece while nothing changed.
-   * @param isReshaped whether lines came or went since the last call
-   */
-  render(deflater: Deflater, isReshaped: boolean): DeflatedPiece {
+  /** Lines came or went in the table. */
+  reshaped(): void {
+    this.#isReshaped = true;
+  }
+
+  /** The lines with their current values; the same piece while nothing changed. */
+  render(deflater: Deflater): DeflatedPiece {
     const { run } = this.#kernel;
     const { count, roomNeeded } = this.#table;
-    const isNew = isReshaped || this.#code !== deflater.code;
+    const isNew = this.#isReshaped || this.#code !== deflater.code;
     const last = this.#last;
     if (
       last !== undefined &&
@@ -53,7 +57,7 @@ export class DeflatedLines {
       run.isStale(this.#table.address, this.#records, count) === 0
     )
       return last;
-    if (isReshaped || last === undefined) this.#prepare(deflater);
+    this.#prepare(deflater);
     const to = deflater.roomFor(roomNeeded);
     if (last !== undefined) this.#kernel.written = last;
     const bits =
@@ -72,8 +76,8 @@ export class DeflatedLines {
   }
 
   /** Adds what symbols the lines take to `counts`. The next render writes all of them. */
-  countSymbols(deflater: Deflater, counts: number[], isReshaped: boolean): void {
-    if (isReshaped || this.#last === undefined) this.#prepare(deflater);
+  countSymbols(deflater: Deflater, counts: number[]): void {
+    this.#prepare(deflater);
     const to = deflater.roomFor(SYMBOLS * 4);
     const at = to >>> 2;
     this.#kernel.u32.fill(0, at, at + SYMBOLS);
@@ -94,8 +98,10 @@ export class DeflatedLines {
     return [this.#table.address, this.#records, this.#table.count, this.#period];
   }
 
-  /** Makes records for the lines as they are now, and finds what they are best compared with. */
+  /** If lines came or went: makes their records, and finds the period that suits them best. */
   #prepare(deflater: Deflater): void {
+    if (!this.#isReshaped) return;
+    this.#isReshaped = false;
     const { arena, run } = this.#kernel;
     const { count, roomNeeded } = this.#table;
     if (count > this.#capacity) {

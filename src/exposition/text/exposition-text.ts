@@ -4,7 +4,6 @@ import type { FamilyFacts, Forms, Snapshot } from '../../model.js';
 import type { LineKey } from './block.js';
 import { Family } from './family.js';
 import { deflatedFamily, familyText } from './family-text.js';
-import { DeflateCode, SYMBOLS } from '../deflate/deflate-code.js';
 import { Deflater } from '../kernel/deflater.js';
 import type { Kernel } from '../kernel/kernel.js';
 import type { Line } from '../kernel/line-table.js';
@@ -13,15 +12,8 @@ import type { TextPiece } from './text-piece.js';
 /** Characters of a line that take as long as a whole short line. */
 const CHARACTERS_A_STEP = 128;
 
-/** The code is checked after that many renders, and when the number of lines changes by that part. */
-const RENDERS_A_CHECK = 256;
-const GROWTH = 0.25;
 /** With fewer lines in a block, on average, zlib makes less of a text. */
 const LINES_A_BLOCK = 32;
-/** Blocks whose symbols are counted, about. */
-const BLOCKS_A_CHECK = 16;
-/** A code that takes so much more bits than another gives way to it. */
-const CLEARLY_WORSE = 1.02;
 
 const TEXT_ONLY: Forms = { text: true, deflated: false };
 
@@ -38,9 +30,6 @@ export class ExpositionText {
   #lines = 0;
   #effort = 0;
   #deflater: Deflater | undefined;
-  #rendersToCheck = 0;
-  /** Number of lines when the code was checked last. */
-  #linesChecked = 0;
 
   /** @param linesABlock with fewer lines in a block, on average, there are no parts of a stream */
   constructor(kernel: Kernel, linesABlock = LINES_A_BLOCK) {
@@ -109,7 +98,7 @@ export class ExpositionText {
     this.#order ??= [...this.#families.values()].sort(
       (a, b) => a.rank - b.rank || (a.family.facts.name < b.family.facts.name ? -1 : 1),
     );
-    const deflater = forms.deflated && this.#hasLongBlocks ? this.#deflaterNow() : undefined;
+    const deflater = forms.deflated && this.#hasLongBlocks ? this.#fittingDeflater() : undefined;
     const hasText = forms.text || deflater === undefined;
     const held: TextPiece[] = [];
     const families = this.#order.map(({ family }) => {
@@ -144,33 +133,20 @@ export class ExpositionText {
 
   /** Whether lines have others to refer to: the first of each block is written out. */
   get #hasLongBlocks(): boolean {
-    const families = [...this.#families.values()];
-    const blocks = families.reduce((sum, { family }) => sum + family.blocks, 0);
+    let blocks = 0;
+    for (const { family } of this.#families.values()) blocks += family.blocks;
     return this.#lines >= this.#linesABlock * blocks;
   }
 
   /** The deflater, with a code that fits the lines. */
-  #deflaterNow(): Deflater {
-    const isDue =
-      this.#deflater === undefined ||
-      --this.#rendersToCheck <= 0 ||
-      Math.abs(this.#lines - this.#linesChecked) > this.#linesChecked * GROWTH;
-    this.#deflater ??= new Deflater(this.#kernel);
-    if (isDue) this.#fitCode(this.#deflater);
-    return this.#deflater;
-  }
-
-  /** Uses the best code for some of the blocks, if it is clearly better than the present one. */
-  #fitCode(deflater: Deflater): void {
-    this.#rendersToCheck = RENDERS_A_CHECK;
-    this.#linesChecked = this.#lines;
-    const every = Math.ceil(this.#lines / BLOCKS_A_CHECK);
-    const counts = Array.from({ length: SYMBOLS }, () => 0);
-    let skipped = every - 1;
-    for (const { family } of this.#families.values())
-      skipped = family.countSymbols(deflater, counts, every, skipped);
-    const best = DeflateCode.of(counts);
-    if (deflater.code.cost(counts) > best.cost(counts) * CLEARLY_WORSE) deflater.use(best);
+  #fittingDeflater(): Deflater {
+    const deflater = (this.#deflater ??= new Deflater(this.#kernel));
+    deflater.fit(this.#lines, (counts, every) => {
+      let skipped = every - 1;
+      for (const { family } of this.#families.values())
+        skipped = family.countSymbols(deflater, counts, every, skipped);
+    });
+    return deflater;
   }
 }
 

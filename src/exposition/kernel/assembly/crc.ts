@@ -1,12 +1,13 @@
 // CRC-32 of parts of a text, without its initial and final inversion: so they can be joined.
 
-// The tables, 244 KiB at the address in TABLES_CELL; ../../deflate/crc.ts makes them. The first four update a
-// CRC by four bytes at once. Of the others, four each shift a CRC over as many zero bytes as one digit
-// of their number says, in base 16, four digits in all; each of the four is for one byte of the CRC.
+// The tables, 244 KiB at the address in TABLES_CELL; ../../deflate/crc.ts makes them. They come in
+// fours, one for each byte of the CRC. The first four update a CRC by four bytes of text. The others
+// shift it over zero bytes: there are four for each digit of their number in base 16, up to 4 digits.
 const TABLES_CELL: usize = 24;
 const SHIFTS: usize = 4096;
 const SHIFT: usize = 4096;
-const MOST: u32 = 0xffff;
+/** The most bytes that the tables shift over at once. */
+const MAX_BYTES: u32 = 0xffff;
 
 /** The CRC after more bytes. */
 export function updated(crc: u32, from: usize, to: usize): u32 {
@@ -23,7 +24,7 @@ export function updated(crc: u32, from: usize, to: usize): u32 {
 
 /** The CRC after that many zero bytes. */
 export function shifted(crc: u32, bytes: u32): u32 {
-  for (; bytes > MOST; bytes -= MOST) crc = shifted(crc, MOST);
+  for (; bytes > MAX_BYTES; bytes -= MAX_BYTES) crc = shifted(crc, MAX_BYTES);
   let stage = <usize>load<u32>(TABLES_CELL) + SHIFTS;
   for (; bytes > 0 && crc != 0; bytes >>= 4) {
     const digit = bytes & 15;

@@ -36,7 +36,7 @@ const VALUE: usize = 10_944;
 const RESULT: usize = 32;
 
 /** The longest period, and how many lines are tried to find the best. */
-const MOST_LINES_BACK: u32 = 64;
+const MAX_PERIOD: u32 = 64;
 const LINES_TRIED: u32 = 12;
 
 const SHORTEST: u32 = 3;
@@ -162,15 +162,15 @@ function textAfter(
   code: usize,
   text: usize,
   length: u32,
-  last: usize,
-  lastLength: u32,
+  other: usize,
+  otherLength: u32,
   back: u32,
 ): u64 {
   let i: u32 = 0;
   let j: u32 = 0;
   let feed: u32 = 1;
   while (true) {
-    const run = common(text + i, last + j, min(length - i, lastLength - j));
+    const run = common(text + i, other + j, min(length - i, otherLength - j));
     const distance = back + i - j;
     let next = i + run;
     j += run;
@@ -181,10 +181,10 @@ function textAfter(
     feed = 0;
     if (next < length) {
       next = afterWord(text, next, length);
-      j = afterWord(last, j, lastLength);
-      if (next < length && (j == lastLength || load<u8>(text + next) != load<u8>(last + j))) {
-        j = quoteFrom(last, j, lastLength);
-        next = j == lastLength ? length : quoteFrom(text, next, length);
+      j = afterWord(other, j, otherLength);
+      if (next < length && (j == otherLength || load<u8>(text + next) != load<u8>(other + j))) {
+        j = quoteFrom(other, j, otherLength);
+        next = j == otherLength ? length : quoteFrom(text, next, length);
       }
     }
     at = literals(at, code, text + i, text + next);
@@ -211,8 +211,8 @@ function writeText(at: u64, code: usize, line: usize, lines: u32, back: u32): u6
   const text = <usize>load<u32>(line);
   const length = lengthOf(line);
   if (lines == 0) return literals(at, code, text, text + length);
-  const last = line - <usize>lines * LINE;
-  return textAfter(at, code, text, length, <usize>load<u32>(last), lengthOf(last), back);
+  const other = line - <usize>lines * LINE;
+  return textAfter(at, code, text, length, <usize>load<u32>(other), lengthOf(other), back);
 }
 
 /** How many lines before it the line refers to: a period, or one where there are not so many. */
@@ -249,11 +249,11 @@ export function prepareRecord(line: usize, record: usize): void {
 export function bestPeriod(table: usize, lines: u32, code: usize, to: usize): u32 {
   let best: u32 = 1;
   let fewest: u64 = u64.MAX_VALUE;
-  const most = min(MOST_LINES_BACK, lines / 2);
-  const step = max<u32>(1, (lines - most) / LINES_TRIED);
-  for (let period: u32 = 1; period <= most; period++) {
+  const longest = min(MAX_PERIOD, lines / 2);
+  const step = max<u32>(1, (lines - longest) / LINES_TRIED);
+  for (let period: u32 = 1; period <= longest; period++) {
     let bits: u64 = 0;
-    for (let i = most; i < lines; i += step) {
+    for (let i = longest; i < lines; i += step) {
       const line = table + <usize>i * LINE;
       const start = (<u64>to) << 3;
       // About as far as it will be, and never less than the other line is long.
@@ -301,7 +301,7 @@ export function deflateAll(
 ): u32 {
   const start = (<u64>to) << 3;
   let at = start;
-  // Where the line begins, and the one that it refers to.
+  // Offsets of the line, and of the one that it refers to.
   let offset: u32 = 0;
   let former: u32 = 0;
   for (let i: u32 = 0; i < lines; i++) {
@@ -317,7 +317,7 @@ export function deflateAll(
   return <u32>(at - start);
 }
 
-/** Where the line begins that line `i` refers to, by where that of the line before it does. */
+/** The offset of the line that line `i` refers to; `former` is that for the line before it. */
 function formerOf(former: u32, offset: u32, line: usize, record: usize, i: u32, period: u32): u32 {
   if (i < period) return i == 0 ? 0 : offset - bytesOf(line - LINE, record - RECORD);
   if (i == period) return 0;
@@ -356,7 +356,8 @@ export function deflateChanged(
     const sizes = load<u32>(record, 20);
     const back = linesBack(i, period);
     const isMoved = resized >= <i32>(i - back);
-    former = formerOf(former, offset, line, record, i, period);
+    const begin = offset;
+    former = formerOf(former, begin, line, record, i, period);
     offset += lengthOf(line) + (sizes & 0xff) + 1;
     if (!isMoved && (value == 0 || load<u64>(value) == load<u64>(record))) {
       read += bits;
@@ -369,7 +370,6 @@ export function deflateChanged(
       at = writeRest(at - textBits, at, code, line, record);
     } else {
       at = copyBits(at, span, read);
-      const begin = offset - lengthOf(line) - (sizes & 0xff) - 1;
       at = writeRest(at, writeText(at, code, line, back, begin - former), code, line, record);
     }
     const size = load<u32>(record, 20);
