@@ -2,29 +2,32 @@
 import { readFileSync } from 'node:fs';
 import { Fault, messageOf } from '../../errors.js';
 import { Arena } from './arena.js';
+import { BlockNumbers } from './block-numbers.js';
 import { Scales } from './scales.js';
+import { TextStore } from './shared-text.js';
 import { CRC_TABLES_CELL, FREE_AT, WRITTEN_AT, writeTables } from './tables.js';
 
 /** How the kernel reads a value's 8 bytes; the result of `Scales.hold` is added to it. */
 export const OP = { u64: 1, i64: 2, f64: 3, bool: 4, wrapped: 5 } as const;
 export type OpKind = keyof typeof OP;
 
-/** Lines with their records, and how many lines before it each refers to. */
-type DeflatedTable = [table: number, records: number, count: number, period: number];
+/** A value of 8 bytes, the word beside it, and the first line that shows it. */
+export const CELL_BYTES = 16;
 
+/** Blocks are given by the address of their header, cells and texts by their own. */
 interface KernelExports {
-  absorb(current: number, incoming: number, bytes: number): number;
-  changedWords(current: number, incoming: number, count: number, out: number, most: number): number;
+  touch(cell: number): void;
+  absorb(cells: number, incoming: number, count: number): number;
+  changedWords(cells: number, incoming: number, count: number, out: number, most: number): number;
   changedWatches(table: number, count: number, out: number): number;
-  isDirty(table: number, count: number): number;
-  renderAll(table: number, count: number, to: number): number;
-  renderChanged(table: number, count: number, from: number, to: number): number;
-  prepareRecord(line: number, record: number): void;
-  isStale(table: number, records: number, count: number): number;
-  bestPeriod(table: number, count: number, code: number, to: number): number;
-  countSymbols(...lines: [...DeflatedTable, code: number, to: number]): void;
-  deflateAll(...lines: [...DeflatedTable, code: number, to: number]): number;
-  deflateChanged(...lines: [...DeflatedTable, code: number, from: number, to: number]): number;
+  renderAll(block: number, to: number): number;
+  renderChanged(block: number, from: number, bytes: number, to: number): number;
+  rewrite(block: number, text: number, bytes: number, room: number): number;
+  prepareRecords(block: number): void;
+  bestPeriod(block: number, code: number, to: number): number;
+  countSymbols(block: number, code: number, to: number): void;
+  deflateAll(block: number, code: number, to: number): number;
+  deflateChanged(block: number, code: number, from: number, to: number): number;
   writeValue(bits: bigint, op: number, at: number): number;
 }
 
@@ -54,6 +57,8 @@ export class Kernel {
   readonly run: KernelExports;
   readonly arena: Arena;
   readonly scales: Scales;
+  readonly blocks: BlockNumbers;
+  readonly texts: TextStore;
   readonly #memory: WebAssembly.Memory;
   #bytes: Uint8Array;
   #u32: Uint32Array;
@@ -72,6 +77,8 @@ export class Kernel {
     this.#f64 = new Float64Array(this.#memory.buffer);
     this.arena = new Arena(FREE_AT, INITIAL_PAGES * WASM_PAGE, (bytes) => this.#grow(bytes));
     this.scales = new Scales(this);
+    this.blocks = new BlockNumbers(this);
+    this.texts = new TextStore(this);
   }
 
   /** Puts the tables of assembly/crc.ts into the memory, once. */
@@ -86,12 +93,6 @@ export class Kernel {
   get written(): { readonly crc: number; readonly bytes: number } {
     const at = WRITTEN_AT >>> 2;
     return { crc: this.#u32[at] ?? 0, bytes: this.#u32[at + 1] ?? 0 };
-  }
-
-  set written({ crc, bytes }: { readonly crc: number; readonly bytes: number }) {
-    const at = WRITTEN_AT >>> 2;
-    this.#u32[at] = crc;
-    this.#u32[at + 1] = bytes;
   }
 
   /** Views of the whole memory as it is now. Do not keep them across an allocation. */

@@ -1,42 +1,92 @@
-// The table of lines that the kernel renders: 32 bytes per line, drawn in assembly/index.ts.
+// The lines of a block in the kernel's memory, as assembly/block.ts draws them.
 import type { Kernel } from './kernel.js';
+import { hashOf } from './shared-text.js';
+import type { SharedText } from './shared-text.js';
 
-export const LINE_BYTES = 32;
+/** The most lines of a block: as many as a row's number allows. */
+export const MAX_LINES = 1024;
 /** The most bytes of a line's value: 25 bytes (-0.0000012345678901234567) and the line feed. */
 export const VALUE_ROOM = 26;
 
-/** The parts of a line: constant text, and the address of the value after it. */
+const HEADER_BYTES = 288;
+const CHANGES_AT = 32;
+const ROW_BYTES = 28;
+const CELL_LINE = 12;
+/** Beside each row: the owner of the line's key and its hash, both f64; the key's sub u32. */
+const KEY_BYTES = 16;
+const SUB_BYTES = 4;
+const ORDER_BYTES = 2;
+const LINE_BYTES = KEY_BYTES + ROW_BYTES + SUB_BYTES + ORDER_BYTES;
+const FIRST_CAPACITY = 4;
+const ROW_BITS = 10;
+const HAS_NEXT = 0x80000000;
+
+/** What of a header and a row is written here, in 4-byte units. */
+const HEADER = { rows: 0, order: 1, count: 2, stale: 3, isTrivial: 4 } as const;
+const ROW = { name: 0, labels: 1, cell: 2, op: 3, next: 4, offset: 5, value: 6 } as const;
+
+/** The forms in which a change is not written yet. */
+export const STALE = { text: 1, stream: 2 } as const;
+
+/** The parts of a line after the name of its family. */
 export interface Line {
-  /** Name, labels and a blank; or the whole line with its line feed when `value` is 0. */
-  readonly text: string;
-  /** Address of 8 bytes in the kernel's memory; 0 for a line without a value. */
-  readonly value: number;
+  /** What follows the name of the family, such as `_sum`. */
+  readonly suffix: string;
+  /** The labels in braces, if any, and a blank: shared, or those of this line alone. */
+  readonly labels: SharedText | string;
+  /** The value of a line without a cell, and a line feed; '' for others. */
+  readonly fixed: string;
+  /** Address of 16 bytes in the kernel's memory, the value first; 0 for a line without. */
+  readonly cell: number;
   /** One of `OP`, plus the result of `Scales.hold` for a scaled value. */
   readonly op: number;
 }
 
-/** A growing array of lines and of their texts, in the kernel's memory. */
+/** The position of a line in its family: by owner (an object's or variable's id), then by `sub`. */
+export interface LineKey {
+  readonly owner: number;
+  readonly sub: number;
+}
+
+/** 52 bits that stand for the name of a family and suffix and labels of a line. */
+export function seriesHash(family: string, { suffix, labels }: Line): number {
+  const name = hashOf(suffix === '' ? family : family + suffix);
+  const own = typeof labels === 'string' ? hashOf(labels) : labels.hash;
+  const a = Math.imul(name.a ^ own.b, 0x01000193) ^ own.a;
+  const b = Math.imul(name.b ^ own.a, 0x5bd1e995) ^ own.b;
+  return (a >>> 0) * 0x100000 + ((b ^ (b >>> 15)) & 0xfffff);
+}
+
+/** Labels and blank. */
+export const labelsOf = ({ labels }: Line): string =>
+  typeof labels === 'string' ? labels : labels.text;
+
+/** Where the parts of a row are, and their sizes. */
+type Parts = readonly (readonly [at: number, bytes: number])[];
+
 export class LineTable {
   readonly #kernel: Kernel;
+  /** Address of its header. */
+  readonly address: number;
+  readonly #number: number;
   #at: number;
-  #capacity: number;
+  #capacity = FIRST_CAPACITY;
   #count = 0;
-  #pool: number;
-  #poolCapacity: number;
-  #poolUsed = 0;
-  #poolLive = 0;
+  /** Rows of removed lines below those in use. */
+  #free: number[] = [];
+  /** Bytes of all names and labels. */
+  #textBytes = 0;
 
-  constructor(kernel: Kernel, capacity: number) {
+  constructor(kernel: Kernel) {
     this.#kernel = kernel;
-    this.#capacity = capacity;
-    this.#at = kernel.arena.take(capacity * LINE_BYTES);
-    this.#poolCapacity = capacity * 64;
-    this.#pool = kernel.arena.take(this.#poolCapacity);
+    this.address = kernel.arena.take(HEADER_BYTES);
+    kernel.bytes.fill(0, this.address, this.address + HEADER_BYTES);
+    this.#number = kernel.blocks.take(this.address);
+    this.#at = kernel.arena.take(FIRST_CAPACITY * LINE_BYTES);
+    this.#setUp();
+    this.#setCount(0);
   }
 
-  get address(): number {
-    return this.#at;
-  }
   get count(): number {
     return this.#count;
   }
@@ -44,84 +94,275 @@ export class LineTable {
   get capacity(): number {
     return this.#capacity;
   }
+  /** Bytes of all names and labels. */
+  get textBytes(): number {
+    return this.#textBytes;
+  }
   /** The most bytes that the rendered text needs. */
   get roomNeeded(): number {
-    return this.#poolLive + this.#count * VALUE_ROOM;
+    return this.#textBytes + this.#count * VALUE_ROOM;
   }
 
-  insert(index: number, line: Line): void {
-    this.#reserveLine();
-    const text = this.#store(line.text);
-    const { u32, bytes } = this.#kernel;
-    const from = this.#at + index * LINE_BYTES;
-    bytes.copyWithin(from + LINE_BYTES, from, this.#at + this.#count * LINE_BYTES);
-    const at = from >>> 2;
-    u32[at] = text;
-    u32[at + 1] = this.#poolUsed - (text - this.#pool);
-    u32[at + 2] = line.value;
-    u32[at + 3] = line.op;
-    u32.fill(0, at + 4, at + 8);
-    this.#count++;
+  /** Whether values changed since the text or the stream was written. */
+  isStale(form: number): boolean {
+    return ((this.#kernel.u32[(this.address >>> 2) + HEADER.stale] ?? 0) & form) !== 0;
   }
 
-  remove(index: number): void {
-    const { bytes, u32 } = this.#kernel;
-    const from = this.#at + index * LINE_BYTES;
-    this.#poolLive -= u32[(from >>> 2) + 1] ?? 0;
-    bytes.copyWithin(from, from + LINE_BYTES, this.#at + this.#count * LINE_BYTES);
-    this.#count--;
-  }
-
-  line(index: number): Line {
+  /** Values that changed since the text was written, about. */
+  get changes(): number {
     const { u32 } = this.#kernel;
-    const at = (this.#at + index * LINE_BYTES) >>> 2;
-    const text = this.#kernel.window(u32[at] ?? 0, u32[at + 1] ?? 0).toString('utf8');
-    return { text, value: u32[at + 2] ?? 0, op: u32[at + 3] ?? 0 };
+    const first = (this.address + CHANGES_AT) >>> 2;
+    let count = 0;
+    for (let i = first; i < first + MAX_LINES / 32; i++) count += bitCount(u32[i] ?? 0);
+    return count;
+  }
+
+  /** Negative when all lines come before `key`, positive when all come after, else 0. */
+  compare(key: LineKey): number {
+    if (this.#count === 0) return 0;
+    if (this.#order(this.#count - 1, key) < 0) return -1;
+    return this.#order(0, key) > 0 ? 1 : 0;
+  }
+
+  /** The index of the line with `key`, or `-1 - index` of where it belongs. */
+  find(key: LineKey): number {
+    let low = 0;
+    let high = this.#count;
+    // Mostly lines arrive in their order.
+    if (high > 0 && this.#order(high - 1, key) < 0) return -1 - high;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.#order(middle, key) < 0) low = middle + 1;
+      else high = middle;
+    }
+    return low < this.#count && this.#order(low, key) === 0 ? low : -1 - low;
+  }
+
+  /** See `seriesHash`. */
+  hash(index: number): number {
+    return this.#kernel.f64[(this.#keyOf(this.#row(index)) >>> 3) + 1] ?? 0;
+  }
+
+  /** Returns the bytes of its name and labels. Fewer than `MAX_LINES` lines are there. */
+  insert(index: number, key: LineKey, name: SharedText, line: Line, hash: number): number {
+    const { texts } = this.#kernel;
+    const { labels, fixed, cell, op } = line;
+    const nameAt = name.hold();
+    const labelsAt =
+      typeof labels === 'string' || fixed !== ''
+        ? texts.store(labelsOf(line) + fixed)
+        : labels.hold();
+    const row = this.#enter(index);
+    const { u32, f64 } = this.#kernel;
+    const at = this.#rowOf(row) >>> 2;
+    u32[at + ROW.name] = nameAt;
+    u32[at + ROW.labels] = labelsAt;
+    u32[at + ROW.cell] = cell;
+    u32[at + ROW.op] = op;
+    u32[at + ROW.value] = 0;
+    const keyAt = this.#keyOf(row) >>> 3;
+    f64[keyAt] = key.owner;
+    f64[keyAt + 1] = hash;
+    u32[this.#subOf(row) >>> 2] = key.sub;
+    if (cell !== 0) this.#link(row, cell);
+    const bytes = texts.lengthOf(nameAt) + texts.lengthOf(labelsAt);
+    this.#textBytes += bytes;
+    return bytes;
+  }
+
+  /** Returns the bytes of its name and labels. */
+  remove(index: number): number {
+    const row = this.#take(index);
+    const { u32, texts } = this.#kernel;
+    const at = this.#rowOf(row) >>> 2;
+    const bytes = this.#textBytesOf(row);
+    this.#textBytes -= bytes;
+    texts.release(u32[at + ROW.name] ?? 0);
+    texts.release(u32[at + ROW.labels] ?? 0);
+    return bytes;
+  }
+
+  /** Moves the lines from `index` on to the end of `other`, which has room for them. */
+  moveTail(index: number, other: LineTable): void {
+    for (let i = index; i < this.#count; i++) {
+      const from = this.#row(i);
+      const to = other.#enter(other.#count);
+      this.#copyRow(this.#partsOf(from), other.#partsOf(to));
+      const cell = this.#kernel.u32[(this.#rowOf(from) >>> 2) + ROW.cell] ?? 0;
+      if (cell !== 0) this.#relink(cell, this.#lineOf(from), other.#lineOf(to));
+      const bytes = this.#textBytesOf(from);
+      this.#textBytes -= bytes;
+      other.#textBytes += bytes;
+    }
+    // The first of them is used first, so that lines that follow may be in order again.
+    for (let i = this.#count; i-- > index;) this.#free.push(this.#row(i));
+    this.#setCount(index);
   }
 
   close(): void {
+    while (this.#count > 0) this.remove(this.#count - 1);
+    this.#kernel.blocks.give(this.#number);
     this.#kernel.arena.give(this.#at, this.#capacity * LINE_BYTES);
-    this.#kernel.arena.give(this.#pool, this.#poolCapacity);
+    this.#kernel.arena.give(this.address, HEADER_BYTES);
   }
 
-  #reserveLine(): void {
-    if (this.#count < this.#capacity) return;
-    const capacity = this.#capacity * 2;
-    const at = this.#kernel.arena.take(capacity * LINE_BYTES);
-    this.#kernel.bytes.copyWithin(at, this.#at, this.#at + this.#count * LINE_BYTES);
-    this.#kernel.arena.give(this.#at, this.#capacity * LINE_BYTES);
-    this.#at = at;
-    this.#capacity = capacity;
+  /** Makes room for a line at an index; returns its row. */
+  #enter(index: number): number {
+    if (this.#count === this.#capacity) this.#grow();
+    const row = this.#free.pop() ?? this.#count;
+    const { bytes } = this.#kernel;
+    const order = this.#orderAt;
+    bytes.copyWithin(
+      order + (index + 1) * ORDER_BYTES,
+      order + index * ORDER_BYTES,
+      order + this.#count * ORDER_BYTES,
+    );
+    bytes[order + index * ORDER_BYTES] = row & 0xff;
+    bytes[order + index * ORDER_BYTES + 1] = row >>> 8;
+    if (row !== index || index !== this.#count) this.#header(HEADER.isTrivial, 0);
+    this.#setCount(this.#count + 1);
+    return row;
   }
 
-  /** Appends text to the pool; returns its address. */
-  #store(text: string): number {
-    const bytes = Buffer.byteLength(text);
-    if (this.#poolUsed + bytes > this.#poolCapacity) this.#repack(bytes);
-    const at = this.#pool + this.#poolUsed;
-    this.#kernel.window(at, bytes).write(text, 'utf8');
-    this.#poolUsed += bytes;
-    this.#poolLive += bytes;
-    return at;
-  }
-
-  /** Moves the texts in use to a new pool that is half as large again. */
-  #repack(more: number): void {
-    const capacity = Math.ceil((this.#poolLive + more) * 1.5);
-    const pool = this.#kernel.arena.take(capacity);
+  /** Takes the line at an index out of the order and off its cell; returns its row. */
+  #take(index: number): number {
+    const row = this.#row(index);
     const { bytes, u32 } = this.#kernel;
-    let used = 0;
-    for (let index = 0; index < this.#count; index++) {
-      const at = (this.#at + index * LINE_BYTES) >>> 2;
-      const from = u32[at] ?? 0;
-      const length = u32[at + 1] ?? 0;
-      bytes.copyWithin(pool + used, from, from + length);
-      u32[at] = pool + used;
-      used += length;
-    }
-    this.#kernel.arena.give(this.#pool, this.#poolCapacity);
-    this.#pool = pool;
-    this.#poolCapacity = capacity;
-    this.#poolUsed = used;
+    const cell = u32[(this.#rowOf(row) >>> 2) + ROW.cell] ?? 0;
+    if (cell !== 0) this.#relink(cell, this.#lineOf(row), 0);
+    const order = this.#orderAt;
+    bytes.copyWithin(
+      order + index * ORDER_BYTES,
+      order + (index + 1) * ORDER_BYTES,
+      order + this.#count * ORDER_BYTES,
+    );
+    if (index !== this.#count - 1) this.#header(HEADER.isTrivial, 0);
+    this.#free.push(row);
+    this.#setCount(this.#count - 1);
+    return row;
   }
+
+  #setCount(count: number): void {
+    this.#count = count;
+    this.#header(HEADER.count, count);
+    if (count > 0) return;
+    this.#free = [];
+    this.#header(HEADER.isTrivial, 1);
+  }
+
+  #header(field: number, value: number): void {
+    this.#kernel.u32[(this.address >>> 2) + field] = value;
+  }
+
+  #grow(): void {
+    const { arena } = this.#kernel;
+    const [former, capacity, parts] = [this.#at, this.#capacity, this.#partsOf(0)];
+    this.#capacity = Math.min(MAX_LINES, capacity * 2);
+    this.#at = arena.take(this.#capacity * LINE_BYTES);
+    this.#copyRow(parts, this.#partsOf(0), capacity);
+    const order = former + capacity * (LINE_BYTES - ORDER_BYTES);
+    this.#kernel.bytes.copyWithin(this.#orderAt, order, order + capacity * ORDER_BYTES);
+    arena.give(former, capacity * LINE_BYTES);
+    this.#setUp();
+  }
+
+  /** Writes where its parts are. */
+  #setUp(): void {
+    this.#header(HEADER.rows, this.#rowOf(0));
+    this.#header(HEADER.order, this.#orderAt);
+  }
+
+  /** What belongs to a row: where it is, and its size. */
+  #partsOf(row: number): Parts {
+    return [
+      [this.#keyOf(row), KEY_BYTES],
+      [this.#rowOf(row), ROW_BYTES],
+      [this.#subOf(row), SUB_BYTES],
+    ];
+  }
+
+  #copyRow(from: Parts, to: Parts, rows = 1): void {
+    from.forEach(([at, bytes], index) => {
+      this.#kernel.bytes.copyWithin(to[index]?.[0] ?? 0, at, at + bytes * rows);
+    });
+  }
+
+  /** Keys come first, since they are made of 8 bytes. */
+  #keyOf(row: number): number {
+    return this.#at + row * KEY_BYTES;
+  }
+
+  #rowOf(row: number): number {
+    return this.#at + this.#capacity * KEY_BYTES + row * ROW_BYTES;
+  }
+
+  #subOf(row: number): number {
+    return this.#at + this.#capacity * (KEY_BYTES + ROW_BYTES) + row * SUB_BYTES;
+  }
+
+  get #orderAt(): number {
+    return this.#at + this.#capacity * (LINE_BYTES - ORDER_BYTES);
+  }
+
+  /** The row of the line at an index. */
+  #row(index: number): number {
+    const { bytes } = this.#kernel;
+    const at = this.#orderAt + index * ORDER_BYTES;
+    return (bytes[at] ?? 0) | ((bytes[at + 1] ?? 0) << 8);
+  }
+
+  /** Bytes of name and labels. */
+  #textBytesOf(row: number): number {
+    const { u32, texts } = this.#kernel;
+    const at = this.#rowOf(row) >>> 2;
+    return texts.lengthOf(u32[at + ROW.name] ?? 0) + texts.lengthOf(u32[at + ROW.labels] ?? 0);
+  }
+
+  /** Below 0 if the line at an index comes before `key`, above 0 if after it. */
+  #order(index: number, { owner, sub }: LineKey): number {
+    const row = this.#row(index);
+    const { f64, u32 } = this.#kernel;
+    return (f64[this.#keyOf(row) >>> 3] ?? 0) - owner || (u32[this.#subOf(row) >>> 2] ?? 0) - sub;
+  }
+
+  /** How cells know a line. */
+  #lineOf(row: number): number {
+    return this.#number * (1 << ROW_BITS) + row;
+  }
+
+  /** The first line of its cell from now on. */
+  #link(row: number, cell: number): void {
+    const { u32 } = this.#kernel;
+    const first = u32[(cell + CELL_LINE) >>> 2] ?? 0;
+    u32[(this.#rowOf(row) >>> 2) + ROW.next] = first;
+    u32[(cell + CELL_LINE) >>> 2] = this.#lineOf(row) + (first === 0 ? 0 : HAS_NEXT);
+  }
+
+  /** Puts a line in the place of another of its cell; 0 for none. */
+  #relink(cell: number, line: number, other: number): void {
+    const { u32 } = this.#kernel;
+    let at = (cell + CELL_LINE) >>> 2;
+    let found = u32[at] ?? 0;
+    while (found % HAS_NEXT !== line) {
+      if (found < HAS_NEXT) return;
+      at = this.#nextAt(found);
+      found = u32[at] ?? 0;
+    }
+    if (other !== 0) u32[at] = other + (found < HAS_NEXT ? 0 : HAS_NEXT);
+    else u32[at] = found < HAS_NEXT ? 0 : (u32[this.#nextAt(found)] ?? 0);
+  }
+
+  /** Where a line keeps the next one of its cell, in 4-byte units. */
+  #nextAt(line: number): number {
+    const { u32, blocks } = this.#kernel;
+    const header = blocks.headerOf((line % HAS_NEXT) >>> ROW_BITS) >>> 2;
+    const row = line & (MAX_LINES - 1);
+    return (((u32[header + HEADER.rows] ?? 0) + row * ROW_BYTES) >>> 2) + ROW.next;
+  }
+}
+
+function bitCount(bits: number): number {
+  let n = bits - ((bits >>> 1) & 0x55555555);
+  n = (n & 0x33333333) + ((n >>> 2) & 0x33333333);
+  return Math.imul((n + (n >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
 }

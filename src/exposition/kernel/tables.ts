@@ -6,6 +6,8 @@ export const SCALES_CELL = 16;
 export const CRC_TABLES_CELL = 24;
 /** Inner CRC and number of bytes of the lines that were deflated last. */
 export const WRITTEN_AT = 32;
+/** Holds the address of the table of blocks: the address of each block's header, by its number. */
+export const BLOCKS_CELL = 40;
 /** Address of the digit pairs "00" to "99". */
 export const PAIRS_AT = 64;
 /** Address of the powers of ten: 617 entries of 16 bytes. */

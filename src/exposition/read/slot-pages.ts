@@ -1,12 +1,16 @@
 // Copies of the slots that a probe tracks, by pages: their values and their words, in kernel memory.
 import type { SlotRef, Source } from '../../model.js';
+import { CELL_BYTES } from '../kernel/kernel.js';
 import type { Kernel } from '../kernel/kernel.js';
 import { Scratch } from '../kernel/scratch.js';
 
-/** Slots per page: 4 KiB of values, 2 KiB of words. */
+/** Slots per page: 4 KiB of values and 2 KiB of words in the source, 8 KiB of cells here. */
 const PAGE_SLOTS = 512;
-const VALUE_BYTES = PAGE_SLOTS * 8;
-const WORD_BYTES = PAGE_SLOTS * 4;
+const PAGE_BYTES = PAGE_SLOTS * CELL_BYTES;
+/** The slots that one read copies: few enough to stay in the cache until they are compared. */
+const READ_SLOTS = 8192;
+/** Where a cell has its word, in 4-byte units. */
+const WORD = 2;
 
 /** Pages that are contiguous in the source and in memory, so that one copy reads them. */
 interface Extent {
@@ -14,16 +18,14 @@ interface Extent {
   /** Pages with memory, and how many of them, counted from the first, hold tracked slots. */
   room: number;
   used: number;
-  readonly values: number;
-  readonly words: number;
+  readonly cells: number;
 }
 
 /** Pages of one extent that one copy reads. */
 export interface Span {
   readonly firstPage: number;
   pages: number;
-  readonly values: number;
-  readonly words: number;
+  readonly cells: number;
 }
 
 /** Kernel memory, freed at the end. */
@@ -52,17 +54,18 @@ export class SlotPages {
     return this.#bytesRead;
   }
 
-  /** Address of the copy of a slot's value; the slot's page is read from now on. */
+  /** Address of a slot's cell; the slot's page is read from now on. */
   address(slot: number): number {
     const extent = this.#cover(slot);
-    return extent.values + (slot - extent.firstPage * PAGE_SLOTS) * 8;
+    return extent.cells + (slot - extent.firstPage * PAGE_SLOTS) * CELL_BYTES;
   }
 
   /** The copied word of a slot; 0 where its page is not read. */
   word(slot: number): number {
     const extent = this.#extentOfPage.get(Math.floor(slot / PAGE_SLOTS));
     if (extent === undefined) return 0;
-    return this.#kernel.u32[(extent.words >>> 2) + slot - extent.firstPage * PAGE_SLOTS] ?? 0;
+    const cell = extent.cells + (slot - extent.firstPage * PAGE_SLOTS) * CELL_BYTES;
+    return this.#kernel.u32[(cell >>> 2) + WORD] ?? 0;
   }
 
   /** The copied bits of a slot, if its page is read and its word says that it has a value. */
@@ -100,31 +103,36 @@ export class SlotPages {
   }
 
   /** Copies the values of these pages; returns how many differ from the last copy. */
-  readValues({ firstPage, pages, values }: Span): number {
-    const bytes = pages * VALUE_BYTES;
-    const scratch = this.#scratch.of(bytes);
-    const read = this.#source.readSlots(
-      firstPage * PAGE_SLOTS,
-      pages * PAGE_SLOTS,
-      this.#kernel.window(scratch, bytes),
-    );
-    this.#bytesRead += read * 8;
-    // Bytes that the source no longer has keep their last values.
-    return this.#kernel.run.absorb(values, scratch, read * 8);
+  readValues({ firstPage, pages, cells }: Span): number {
+    let changed = 0;
+    const room = Math.min(pages * PAGE_SLOTS, READ_SLOTS);
+    const scratch = this.#scratch.of(room * 8);
+    const window = this.#kernel.window(scratch, room * 8);
+    for (let at = 0; at < pages * PAGE_SLOTS; at += room) {
+      const wanted = Math.min(room, pages * PAGE_SLOTS - at);
+      const read = this.#source.readSlots(firstPage * PAGE_SLOTS + at, wanted, window);
+      this.#bytesRead += read * 8;
+      // What the source no longer has keeps its last values.
+      changed += this.#kernel.run.absorb(cells + at * CELL_BYTES, scratch, read);
+    }
+    return changed;
   }
 
   /** Copies the words of these pages, and adds the slots whose words differ to `changed`. */
-  readWords({ firstPage, pages, words }: Span, changed: number[]): void {
-    const count = pages * PAGE_SLOTS;
-    const scratch = this.#scratch.of(count * 8);
-    const window = this.#kernel.window(scratch, count * 4);
-    const read = this.#source.readWords(firstPage * PAGE_SLOTS, count, window);
-    this.#bytesRead += read * 4;
-    const out = scratch + count * 4;
-    const found = this.#kernel.run.changedWords(words, scratch, read, out, read);
-    const { u32 } = this.#kernel;
-    for (let i = 0; i < found; i++)
-      changed.push(firstPage * PAGE_SLOTS + (u32[(out >>> 2) + i] ?? 0));
+  readWords({ firstPage, pages, cells }: Span, changed: number[]): void {
+    const room = Math.min(pages * PAGE_SLOTS, READ_SLOTS);
+    const scratch = this.#scratch.of(room * 8);
+    const window = this.#kernel.window(scratch, room * 4);
+    const out = scratch + room * 4;
+    for (let at = 0; at < pages * PAGE_SLOTS; at += room) {
+      const first = firstPage * PAGE_SLOTS + at;
+      const read = this.#source.readWords(first, Math.min(room, pages * PAGE_SLOTS - at), window);
+      this.#bytesRead += read * 4;
+      const cell = cells + at * CELL_BYTES;
+      const found = this.#kernel.run.changedWords(cell, scratch, read, out, read);
+      const { u32 } = this.#kernel;
+      for (let i = 0; i < found; i++) changed.push(first + (u32[(out >>> 2) + i] ?? 0));
+    }
   }
 
   close(): void {
@@ -150,9 +158,8 @@ export class SlotPages {
     const wanted = before === undefined ? 1 : before.room * 2;
     let room = 1;
     while (room < wanted && !this.#extentOfPage.has(page + room)) room++;
-    const values = this.#takeZeros(room * VALUE_BYTES);
-    const words = this.#takeZeros(room * WORD_BYTES);
-    return this.#addExtent({ firstPage: page, room, used: 1, values, words });
+    const cells = this.#takeZeros(room * PAGE_BYTES);
+    return this.#addExtent({ firstPage: page, room, used: 1, cells });
   }
 
   /** Splits an extent: the pages after its first ones become another. */
@@ -163,8 +170,7 @@ export class SlotPages {
       firstPage: extent.firstPage + pages,
       room,
       used: 1,
-      values: extent.values + pages * VALUE_BYTES,
-      words: extent.words + pages * WORD_BYTES,
+      cells: extent.cells + pages * PAGE_BYTES,
     });
   }
 
@@ -183,11 +189,10 @@ export class SlotPages {
   }
 }
 
-const spanAt = ({ firstPage, values, words }: Extent, page: number): Span => ({
+const spanAt = ({ firstPage, cells }: Extent, page: number): Span => ({
   firstPage: page,
   pages: 1,
-  values: values + (page - firstPage) * VALUE_BYTES,
-  words: words + (page - firstPage) * WORD_BYTES,
+  cells: cells + (page - firstPage) * PAGE_BYTES,
 });
 
 /** The word of a slot whose variable or object has a value. */

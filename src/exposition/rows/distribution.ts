@@ -3,7 +3,7 @@ import { convert } from '../../catalogue/conversion.js';
 import type { Conversion } from '../../catalogue/conversion.js';
 import type { Series, Shape } from '../../catalogue/stage.js';
 import type { Frame } from '../../model.js';
-import { OP } from '../kernel/kernel.js';
+import { CELL_BYTES, OP } from '../kernel/kernel.js';
 import type { Kernel } from '../kernel/kernel.js';
 
 /** Derived values in order: buckets (cumulative) or quantiles, then sum, then count. */
@@ -20,16 +20,15 @@ export class Distribution {
     this.#shape = shape;
     this.#conversion = conversion;
     this.#steps = shape.type === 'histogram' ? shape.bounds.length + 1 : shape.quantiles.length;
-    this.#at = kernel.arena.take((this.#steps + 2) * 8);
-    const first = this.#at >>> 3;
-    kernel.u64.fill(0n, first, first + this.#steps + 2);
+    this.#at = kernel.arena.take((this.#steps + 2) * CELL_BYTES);
+    kernel.bytes.fill(0, this.#at, this.#at + (this.#steps + 2) * CELL_BYTES);
     // Without observations, quantiles are NaN and buckets are zero.
-    if (shape.type === 'summary') kernel.f64.fill(NaN, first, first + this.#steps);
+    if (shape.type === 'summary') for (let i = 0; i < this.#steps; i++) this.#setNumber(i, NaN);
   }
 
   get series(): readonly Series[] {
     const shape = this.#shape;
-    const value = (index: number, op: number) => ({ address: this.#at + index * 8, op });
+    const value = (index: number, op: number) => ({ address: this.#cell(index), op });
     const steps: readonly Series[] =
       shape.type === 'histogram'
         ? [...shape.bounds, Infinity].map((le, i) => ({
@@ -53,28 +52,50 @@ export class Distribution {
 
   /** Sets the count of each bucket, not cumulative, and the sum before conversion. */
   setHistogram(counts: ArrayLike<bigint>, sum: number): void {
-    const { u64, f64 } = this.#kernel;
-    const at = this.#at >>> 3;
     let total = 0n;
     for (let i = 0; i < Math.max(this.#steps, counts.length); i++) {
       total = BigInt.asUintN(64, total + (counts[i] ?? 0n));
       // A bound that its conversion makes infinite has no bucket of its own: the rest is in +Inf.
-      u64[at + Math.min(i, this.#steps - 1)] = total;
+      if (i < this.#steps - 1) this.#set(i, total);
     }
-    f64[at + this.#steps] = convert(sum, this.#conversion);
-    u64[at + this.#steps + 1] = total;
+    this.#set(this.#steps - 1, total);
+    this.#setNumber(this.#steps, convert(sum, this.#conversion));
+    this.#set(this.#steps + 1, total);
   }
 
   /** Sets the values of the quantiles and the sum before conversion. */
   setSummary(count: bigint, sum: number, values: ArrayLike<number>): void {
-    const { u64, f64 } = this.#kernel;
-    const at = this.#at >>> 3;
-    for (let i = 0; i < this.#steps; i++) f64[at + i] = convert(values[i] ?? NaN, this.#conversion);
-    f64[at + this.#steps] = convert(sum, this.#conversion);
-    u64[at + this.#steps + 1] = count;
+    for (let i = 0; i < this.#steps; i++)
+      this.#setNumber(i, convert(values[i] ?? NaN, this.#conversion));
+    this.#setNumber(this.#steps, convert(sum, this.#conversion));
+    this.#set(this.#steps + 1, count);
   }
 
   close(): void {
-    this.#kernel.arena.give(this.#at, (this.#steps + 2) * 8);
+    this.#kernel.arena.give(this.#at, (this.#steps + 2) * CELL_BYTES);
   }
+
+  #cell(index: number): number {
+    return this.#at + index * CELL_BYTES;
+  }
+
+  #set(index: number, bits: bigint): void {
+    const { u64, run } = this.#kernel;
+    const cell = this.#cell(index);
+    if (u64[cell >>> 3] === bits) return;
+    u64[cell >>> 3] = bits;
+    run.touch(cell);
+  }
+
+  #setNumber(index: number, value: number): void {
+    this.#set(index, bitsOf(value));
+  }
+}
+
+const double = new Float64Array(1);
+const doubleBits = new BigUint64Array(double.buffer);
+
+function bitsOf(value: number): bigint {
+  double[0] = value;
+  return doubleBits[0] ?? 0n;
 }

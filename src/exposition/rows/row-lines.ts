@@ -4,8 +4,9 @@ import { MAX_LINES_A_ROW } from '../../catalogue/row.js';
 import type { Row } from '../../catalogue/row.js';
 import type { Series } from '../../catalogue/stage.js';
 import type { Line } from '../kernel/line-table.js';
-import { joinLabels, labelsText, seriesText } from '../text/labels.js';
+import { joinLabels, labelsPart, labelsText } from '../text/labels.js';
 import { floatText } from '../text/number-text.js';
+import type { LabelText } from './label-text.js';
 import type { Use } from './row-uses.js';
 import type { SeriesRegister } from './series-register.js';
 
@@ -34,7 +35,7 @@ export class RowLines {
     const first = this.#firstSubOf.get(row) ?? 0;
     const fitting = this.#fitting(series);
     fitting.forEach((each, index) => {
-      const line = lineOf(family.name, labels, each);
+      const line = lineOf(labels, each);
       this.#register.put(family, rank, { owner, sub: first + index }, line);
     });
     for (let index = fitting.length; index < Math.min(room, MAX_LINES_A_ROW); index++)
@@ -49,12 +50,14 @@ export class RowLines {
   }
 }
 
-function lineOf(name: string, labels: string, { suffix = '', labels: own, value }: Series): Line {
-  const all = own === undefined ? labels : joinLabels(labels, labelsText(written(own)));
-  const series = seriesText(`${name}${suffix}`, all);
+function lineOf(labels: LabelText, { suffix = '', labels: own, value }: Series): Line {
+  const all =
+    own === undefined
+      ? labels.shared
+      : labelsPart(joinLabels(labels.text, labelsText(written(own))));
   return typeof value === 'number'
-    ? { text: `${series} ${floatText(value)}\n`, value: 0, op: 0 }
-    : { text: `${series} `, value: value.address, op: value.op };
+    ? { suffix, labels: all, fixed: `${floatText(value)}\n`, cell: 0, op: 0 }
+    : { suffix, labels: all, fixed: '', cell: value.address, op: value.op };
 }
 
 const written = (labels: NonNullable<Series['labels']>): Record<string, string> =>

@@ -88,7 +88,7 @@ export class RowStage implements Stage {
   observed(shape: Shape, conversion: Conversion): Shown {
     if (isFramed(this.variable)) return [];
     const { row, labels } = this.#use;
-    const series = seriesText(row.family.name, labels);
+    const series = seriesText(row.family.name, labels.text);
     return this.#parts.observations.show(this.variable, shape, conversion, series);
   }
 }

@@ -4,7 +4,10 @@ import type { Row } from '../../catalogue/row.js';
 import type { RowUse, RuleSet } from '../../catalogue/match/rule-set.js';
 import type { Rules } from '../../catalogue/match/rules.js';
 import type { ManagedObject, Variable } from '../../model.js';
+import type { Kernel } from '../kernel/kernel.js';
 import { CatalogueFit } from './catalogue-fit.js';
+import { ObjectLabels } from './label-text.js';
+import type { LabelText } from './label-text.js';
 import { Namesakes } from './namesakes.js';
 import { SelfDescribed } from './self-described.js';
 import { joinLabels, labelsText } from '../text/labels.js';
@@ -12,18 +15,18 @@ import { joinLabels, labelsText } from '../text/labels.js';
 /** A row as it applies to one variable or object, with the text of its labels. */
 export interface Use {
   readonly row: Row;
-  readonly labels: string;
+  readonly labels: LabelText;
 }
 
 /** What the rows of an object need to know about it. */
 interface Bound {
   /** The rows of each class that reads it, with the text of the labels from its path. */
-  readonly rules: readonly { readonly set: RuleSet; readonly labels: string }[];
+  readonly rules: readonly { readonly set: RuleSet; readonly labels: ObjectLabels }[];
   /** The rows for objects below it. */
   readonly below: readonly RuleSet[];
   readonly states: readonly Use[];
   /** The label of series without a catalogue: its seed path, or `@root`. */
-  readonly label: string;
+  readonly label: ObjectLabels;
   /** The variable of each name; of several, the latest. */
   readonly variables: Map<string, Variable>;
   /** The earlier ones, for the few names that several variables have. */
@@ -40,9 +43,11 @@ export class RowUses {
   readonly #described: SelfDescribed;
   readonly #bound = new Map<ManagedObject, Bound>();
   readonly #labelsOf = new WeakMap<Row, string>();
+  readonly #kernel: Kernel;
 
   /** @param rules undefined for an application without a catalogue */
-  constructor(app: string, root: ManagedObject, rules: Rules | undefined) {
+  constructor(app: string, root: ManagedObject, kernel: Kernel, rules: Rules | undefined) {
+    this.#kernel = kernel;
     this.#root = root;
     this.#rules = rules;
     this.#described = new SelfDescribed(app);
@@ -52,11 +57,15 @@ export class RowUses {
   bind(object: ManagedObject): readonly Use[] {
     const place = placeUnder(this.#root, object);
     const found = this.#rules?.rulesFor(place) ?? [];
-    const rules = found.map(({ set, labels }) => ({ set, labels: labelsText(labels) }));
+    const rules = found.map(({ set, labels }) => ({
+      set,
+      labels: new ObjectLabels(this.#kernel, labelsText(labels)),
+    }));
     const states = rules.flatMap(({ set, labels }) =>
-      set.stateRows.map((row) => ({ row, labels: joinLabels(labels, this.#staticLabels(row)) })),
+      set.stateRows.map((row) => ({ row, labels: labels.with(this.#staticLabels(row)) })),
     );
-    const label = labelsText({ object: place.seedPath === '' ? '@root' : place.seedPath });
+    const seedPath = place.seedPath === '' ? '@root' : place.seedPath;
+    const label = new ObjectLabels(this.#kernel, labelsText({ object: seedPath }));
     const below = this.#rules?.rulesBelow(place) ?? [];
     const [variables, earlier] = [new Map<string, Variable>(), new Map<string, Namesakes>()];
     this.#bound.set(object, { rules, below, states, label, variables, earlier });
@@ -69,6 +78,7 @@ export class RowUses {
     if (bound === undefined) return;
     for (const variable of bound.variables.values()) this.#leave(bound, variable);
     for (const set of setsOf(bound)) this.fit.removeObject(set);
+    close(bound);
     this.#bound.delete(object);
   }
 
@@ -120,18 +130,19 @@ export class RowUses {
     const bound = this.#bound.get(variable.object);
     if (bound?.variables.get(variable.name) !== variable) return NO_USES;
     if (this.#rules === undefined)
-      return [{ row: this.#described.rowFor(variable), labels: bound.label }];
+      return [{ row: this.#described.rowFor(variable), labels: bound.label.with('') }];
     let uses: Use[] | undefined;
     for (const { set, labels } of bound.rules)
       for (const { row, captured } of set.usesOf(variable.name)) {
         const own = joinLabels(labelsText(captured), this.#staticLabels(row));
         uses ??= [];
-        uses.push({ row, labels: joinLabels(labels, own) });
+        uses.push({ row, labels: labels.with(own) });
       }
     return uses ?? NO_USES;
   }
 
   clear(): void {
+    for (const bound of this.#bound.values()) close(bound);
     this.#bound.clear();
   }
 
@@ -155,6 +166,11 @@ export class RowUses {
     }
     return text;
   }
+}
+
+function close({ rules, label }: Bound): void {
+  for (const { labels } of rules) labels.close();
+  label.close();
 }
 
 /** The rows that apply while the object exists. */

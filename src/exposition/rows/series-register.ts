@@ -1,12 +1,13 @@
 // Puts series into the exposition text so that no two have the same name and labels.
 import type { FamilyFacts } from '../../model.js';
-import type { LineKey } from '../text/block.js';
+import { labelsOf, seriesHash } from '../kernel/line-table.js';
+import type { Line, LineKey } from '../kernel/line-table.js';
 import type { ExpositionText } from '../text/exposition-text.js';
-import type { Line } from '../kernel/line-table.js';
+import { Hashes } from './hashes.js';
 import { WaitingSeries } from './waiting-series.js';
 import type { Waiting } from './waiting-series.js';
 
-/** The most that one target shows: series, families, characters of names and labels. */
+/** The most that one target shows: series, families, bytes of names and labels. */
 const MAX_SERIES = 2_000_000;
 const MAX_FAMILIES = 10_000;
 const MAX_TEXT = 2 ** 29;
@@ -16,12 +17,10 @@ const OWN_PREFIX = 'shm_exporter_';
 /** The first series with a name and labels wins; later ones wait, and are counted. */
 export class SeriesRegister {
   readonly #text: ExpositionText;
-  readonly #hashes = new Set<number>();
+  readonly #hashes = new Hashes();
   readonly #waiting = new WaitingSeries();
   #clashes = 0;
   #omitted = 0;
-  /** Characters of the shown names and labels. */
-  #textLength = 0;
   #onClash: (series: string) => void;
 
   constructor(text: ExpositionText, onClash: (series: string) => void) {
@@ -47,20 +46,20 @@ export class SeriesRegister {
   /** Adds a series, or replaces the line of the one with this key. */
   put(facts: FamilyFacts, rank: number, key: LineKey, line: Line): void {
     const { name } = facts;
-    const next = { facts, rank, key, line, hash: hashOf(seriesOf(line.text)) };
-    const shown = this.#text.line(name, key);
-    const former = shown === undefined ? undefined : hashOf(seriesOf(shown.text));
+    const next = { facts, rank, key, line, hash: seriesHash(name, line) };
+    const former = this.#text.hash(name, key);
     if (!this.#isFree(next, former)) {
-      if (shown !== undefined) this.remove(name, key);
+      if (former !== undefined) this.remove(name, key);
       this.#wait(next);
       return;
     }
-    if (shown === undefined) this.#waiting.delete(name, key);
-    if (shown === undefined && !this.#hasRoomFor(name, line)) {
-      this.#omitted++;
-      return;
+    if (former === undefined) {
+      this.#waiting.delete(name, key);
+      if (!this.#hasRoomFor(name, line)) {
+        this.#omitted++;
+        return;
+      }
     }
-    if (shown !== undefined) this.#textLength -= shown.text.length;
     this.#show(next);
     if (former === undefined || former === next.hash) return;
     this.#hashes.delete(former);
@@ -68,22 +67,20 @@ export class SeriesRegister {
   }
 
   remove(name: string, key: LineKey): void {
-    const line = this.#text.line(name, key);
-    if (line === undefined) {
+    const hash = this.#text.hash(name, key);
+    if (hash === undefined) {
       this.#waiting.delete(name, key);
       return;
     }
     this.#text.remove(name, key);
-    this.#textLength -= line.text.length;
-    const hash = hashOf(seriesOf(line.text));
     this.#hashes.delete(hash);
     this.#admit(name, hash);
   }
 
   /** Bounds what a publisher can make a target show, and reserves the exporter's own names. */
-  #hasRoomFor(name: string, { text }: Line): boolean {
+  #hasRoomFor(name: string, line: Line): boolean {
     if (name.startsWith(OWN_PREFIX) || this.#text.lines >= MAX_SERIES) return false;
-    if (this.#textLength + text.length > MAX_TEXT) return false;
+    if (this.#text.textBytes + labelsOf(line).length > MAX_TEXT) return false;
     return this.#text.families < MAX_FAMILIES || this.#text.facts(name) !== undefined;
   }
 
@@ -95,15 +92,14 @@ export class SeriesRegister {
 
   #show({ facts, rank, key, line, hash }: Waiting): void {
     this.#hashes.add(hash);
-    this.#textLength += line.text.length;
-    this.#text.put(facts, rank, key, line);
+    this.#text.put(facts, rank, key, line, hash);
   }
 
   /** Counts a clash, unless the series with this key is waiting already. */
   #wait(next: Waiting): void {
     if (this.#waiting.at(next.facts.name, next.key)?.hash !== next.hash) {
       this.#clashes++;
-      this.#onClash(seriesOf(next.line.text));
+      this.#onClash(next.facts.name + next.line.suffix + labelsOf(next.line).trimEnd());
     }
     this.#waiting.put(next);
   }
@@ -118,23 +114,4 @@ export class SeriesRegister {
       this.#show(next);
     }
   }
-}
-
-/** Name and labels: all before the last blank. */
-const seriesOf = (text: string): string => text.slice(0, text.lastIndexOf(' '));
-
-/**
- * 52 bits of two 32-bit FNV-1a hashes with different offsets. Among a million series, two different
- * ones collide with a probability of one in ten thousand; then one of them counts as a clash.
- */
-function hashOf(text: string): number {
-  let a = 0x811c9dc5;
-  let b = 0x3c6ef372;
-  for (let i = 0; i < text.length; i++) {
-    const unit = text.charCodeAt(i);
-    a = Math.imul(a ^ unit, 0x01000193);
-    b = Math.imul(b ^ unit, 0x5bd1e995);
-    b ^= b >>> 15;
-  }
-  return (a >>> 0) * 0x100000 + ((b >>> 0) & 0xfffff);
 }

@@ -1,7 +1,6 @@
 // Series that clash with a shown one and wait for its removal, indexed by what they wait for.
 import type { FamilyFacts } from '../../model.js';
-import type { LineKey } from '../text/block.js';
-import type { Line } from '../kernel/line-table.js';
+import type { Line, LineKey } from '../kernel/line-table.js';
 
 export interface Waiting {
   readonly facts: FamilyFacts;

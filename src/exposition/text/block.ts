@@ -1,102 +1,77 @@
 // A run of series lines that is rendered, kept and sent as one piece.
 import type { Deflater } from '../kernel/deflater.js';
 import type { Kernel } from '../kernel/kernel.js';
-import { LineTable } from '../kernel/line-table.js';
-import type { Line } from '../kernel/line-table.js';
+import { LineTable, STALE } from '../kernel/line-table.js';
+import type { Line, LineKey } from '../kernel/line-table.js';
+import type { Scratch } from '../kernel/scratch.js';
+import type { SharedText } from '../kernel/shared-text.js';
 import { DeflatedLines } from './deflated-lines.js';
 import type { DeflatedPiece } from './deflated-lines.js';
 import { TextPiece } from './text-piece.js';
 
-/** About 128 KB of text: smaller pieces cost more to send, larger ones more to render anew. */
-export const MAX_LINES = 1024;
-
-/** The position of a line in its family: by owner (an object's or variable's id), then by `sub`. */
-export interface LineKey {
-  readonly owner: number;
-  readonly sub: number;
-}
+/** What `rewrite` of the kernel needs for each value. */
+const REWRITE_ROOM = 32;
 
 export class Block {
   readonly #kernel: Kernel;
-  readonly #table: LineTable;
-  readonly #owners: number[] = [];
-  readonly #subs: number[] = [];
+  readonly lines: LineTable;
   #text: TextPiece | undefined;
   #isReshaped = true;
   readonly #deflated: DeflatedLines;
 
   constructor(kernel: Kernel) {
     this.#kernel = kernel;
-    this.#table = new LineTable(kernel, 4);
-    this.#deflated = new DeflatedLines(kernel, this.#table);
+    this.lines = new LineTable(kernel);
+    this.#deflated = new DeflatedLines(kernel, this.lines);
   }
 
   get count(): number {
-    return this.#table.count;
+    return this.lines.count;
   }
 
-  /** Negative when all lines come before `key`, positive when all come after, else 0. */
-  compare({ owner, sub }: LineKey): number {
-    const last = this.count - 1;
-    if (last < 0) return 0;
-    if (order(this.#owners[last], this.#subs[last], owner, sub) < 0) return -1;
-    return order(this.#owners[0], this.#subs[0], owner, sub) > 0 ? 1 : 0;
-  }
-
-  /** The index of the line with `key`, or `-1 - index` of where it belongs. */
-  find({ owner, sub }: LineKey): number {
-    let low = 0;
-    let high = this.count;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (order(this.#owners[middle], this.#subs[middle], owner, sub) < 0) low = middle + 1;
-      else high = middle;
-    }
-    const isFound = this.#owners[low] === owner && this.#subs[low] === sub;
-    return isFound ? low : -1 - low;
-  }
-
-  insert(index: number, key: LineKey, line: Line): void {
-    this.#table.insert(index, line);
-    this.#owners.splice(index, 0, key.owner);
-    this.#subs.splice(index, 0, key.sub);
+  /** Returns the bytes of name and labels. */
+  insert(index: number, key: LineKey, name: SharedText, line: Line, hash: number): number {
     this.#reshaped();
+    return this.lines.insert(index, key, name, line, hash);
   }
 
-  remove(index: number): void {
-    this.#table.remove(index);
-    this.#owners.splice(index, 1);
-    this.#subs.splice(index, 1);
+  /** Returns the bytes of name and labels. */
+  remove(index: number): number {
     this.#reshaped();
-  }
-
-  line(index: number): Line {
-    return this.#table.line(index);
+    return this.lines.remove(index);
   }
 
   /** Moves the lines from `index` on to the end of `other`. */
   moveTail(index: number, other: Block): void {
-    while (this.count > index) {
-      const key = { owner: this.#owners[index] ?? 0, sub: this.#subs[index] ?? 0 };
-      other.insert(other.count, key, this.#table.line(index));
-      this.#table.remove(index);
-      this.#owners.splice(index, 1);
-      this.#subs.splice(index, 1);
-    }
+    this.lines.moveTail(index, other.lines);
     this.#reshaped();
+    other.#reshaped();
   }
 
-  /** The text of the lines with their current values; the same piece while nothing changed. */
-  render(): TextPiece {
+  /**
+   * The text of the lines with their current values; the same piece while nothing changed. Changed
+   * values are written into the last text, if nobody holds it.
+   * @param room for a call
+   */
+  render(room: Scratch): TextPiece {
     const { run } = this.#kernel;
-    const { address, count } = this.#table;
+    const { address, roomNeeded } = this.lines;
     const last = this.#text;
-    if (last !== undefined && !this.#isReshaped && run.isDirty(address, count) === 0) return last;
-    const next = new TextPiece(this.#kernel, this.#table.roomNeeded);
+    if (last !== undefined && !this.#isReshaped) {
+      if (!this.lines.isStale(STALE.text)) return last;
+      if (!last.isHeld) {
+        const bytes = last.length;
+        const next = last.succeed();
+        const values = room.of(this.lines.changes * REWRITE_ROOM);
+        next.length = run.rewrite(address, next.address, bytes, values);
+        return (this.#text = next);
+      }
+    }
+    const next = new TextPiece(this.#kernel, roomNeeded);
     next.length =
       last === undefined || this.#isReshaped
-        ? run.renderAll(address, count, next.address)
-        : run.renderChanged(address, count, last.address, next.address);
+        ? run.renderAll(address, next.address)
+        : run.renderChanged(address, last.address, last.length, next.address);
     last?.release();
     this.#text = next;
     this.#isReshaped = false;
@@ -121,7 +96,7 @@ export class Block {
 
   close(): void {
     this.#deflated.close();
-    this.#table.close();
+    this.lines.close();
     this.dropText();
   }
 
@@ -130,13 +105,4 @@ export class Block {
     this.#isReshaped = true;
     this.#deflated.reshaped();
   }
-}
-
-function order(
-  ownerA: number | undefined,
-  subA: number | undefined,
-  ownerB: number,
-  subB: number,
-): number {
-  return (ownerA ?? 0) - ownerB || (subA ?? 0) - subB;
 }

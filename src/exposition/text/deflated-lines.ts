@@ -3,12 +3,16 @@ import { SYMBOLS } from '../deflate/deflate-code.js';
 import type { DeflateCode } from '../deflate/deflate-code.js';
 import type { Deflater } from '../kernel/deflater.js';
 import type { Kernel } from '../kernel/kernel.js';
-import { LINE_BYTES } from '../kernel/line-table.js';
+import { MAX_LINES, STALE } from '../kernel/line-table.js';
 import type { LineTable } from '../kernel/line-table.js';
 import { TextPiece } from './text-piece.js';
 
-/** A record of the kernel beside each line: assembly/deflate.ts. */
-const RECORD_BYTES = 24;
+/** What the kernel keeps beside each row, and of each 32 lines: assembly/deflate.ts. */
+const RECORD_BYTES = 16;
+const GROUP_BYTES = 8;
+const GROUP_LINES = 32;
+/** Where a block's header says where that is, in 4-byte units. */
+const HEADER = { records: 5, period: 6, groups: 7 } as const;
 
 /** The period is chosen again when the number of lines has changed by that part. */
 const GROWTH = 0.25;
@@ -29,8 +33,7 @@ export class DeflatedLines {
   #capacity = 0;
   /** Whether lines came or went since their records were made. */
   #isReshaped = true;
-  /** How many lines before it a line refers to, and the number of lines when that was chosen. */
-  #period = 1;
+  /** The number of lines when it was chosen how many lines before it a line refers to. */
   #countThen = 0;
   #last: DeflatedPiece | undefined;
   #code: DeflateCode | undefined;
@@ -48,22 +51,16 @@ export class DeflatedLines {
   /** The lines with their current values; the same piece while nothing changed. */
   render(deflater: Deflater): DeflatedPiece {
     const { run } = this.#kernel;
-    const { count, roomNeeded } = this.#table;
+    const { address, roomNeeded } = this.#table;
     const isNew = this.#isReshaped || this.#code !== deflater.code;
     const last = this.#last;
-    if (
-      last !== undefined &&
-      !isNew &&
-      run.isStale(this.#table.address, this.#records, count) === 0
-    )
-      return last;
+    if (last !== undefined && !isNew && !this.#table.isStale(STALE.stream)) return last;
     this.#prepare(deflater);
     const to = deflater.roomFor(roomNeeded);
-    if (last !== undefined) this.#kernel.written = last;
     const bits =
       last === undefined || isNew
-        ? run.deflateAll(...this.#lines, deflater.table, to)
-        : run.deflateChanged(...this.#lines, deflater.table, last.piece.address, to);
+        ? run.deflateAll(address, deflater.table, to)
+        : run.deflateChanged(address, deflater.table, last.piece.address, to);
     // Words are read beyond the last bit.
     const length = Math.ceil(bits / 8);
     const piece = new TextPiece(this.#kernel, length + 16);
@@ -81,7 +78,7 @@ export class DeflatedLines {
     const to = deflater.roomFor(SYMBOLS * 4);
     const at = to >>> 2;
     this.#kernel.u32.fill(0, at, at + SYMBOLS);
-    this.#kernel.run.countSymbols(...this.#lines, deflater.table, to);
+    this.#kernel.run.countSymbols(this.#table.address, deflater.table, to);
     this.#code = undefined;
     const { u32 } = this.#kernel;
     for (let i = 0; i < SYMBOLS; i++) counts[i] = (counts[i] ?? 0) + (u32[at + i] ?? 0);
@@ -90,31 +87,46 @@ export class DeflatedLines {
   close(): void {
     this.#last?.piece.release();
     this.#last = undefined;
-    if (this.#capacity > 0) this.#kernel.arena.give(this.#records, this.#capacity * RECORD_BYTES);
-    this.#capacity = 0;
-  }
-
-  get #lines(): [table: number, records: number, count: number, period: number] {
-    return [this.#table.address, this.#records, this.#table.count, this.#period];
+    this.#giveRecords();
   }
 
   /** If lines came or went: makes their records, and finds the period that suits them best. */
   #prepare(deflater: Deflater): void {
     if (!this.#isReshaped) return;
     this.#isReshaped = false;
-    const { arena, run } = this.#kernel;
-    const { count, roomNeeded } = this.#table;
-    if (count > this.#capacity) {
-      if (this.#capacity > 0) arena.give(this.#records, this.#capacity * RECORD_BYTES);
-      this.#capacity = this.#table.capacity;
-      this.#records = arena.take(this.#capacity * RECORD_BYTES);
-    }
-    const { address } = this.#table;
-    for (let i = 0; i < count; i++)
-      run.prepareRecord(address + i * LINE_BYTES, this.#records + i * RECORD_BYTES);
+    const { run } = this.#kernel;
+    const { address, count, roomNeeded } = this.#table;
+    this.#takeRecords();
+    run.prepareRecords(address);
     if (Math.abs(count - this.#countThen) <= count * GROWTH) return;
     this.#countThen = count;
-    const to = deflater.roomFor(roomNeeded);
-    this.#period = run.bestPeriod(address, count, deflater.table, to);
+    this.#header(
+      HEADER.period,
+      run.bestPeriod(address, deflater.table, deflater.roomFor(roomNeeded)),
+    );
+  }
+
+  /** Records for all rows that the table has. */
+  #takeRecords(): void {
+    const { capacity } = this.#table;
+    if (capacity > this.#capacity) {
+      this.#giveRecords();
+      this.#capacity = capacity;
+      this.#records = this.#kernel.arena.take(roomOf(capacity));
+    }
+    this.#header(HEADER.records, this.#records);
+    this.#header(HEADER.groups, this.#records + this.#capacity * RECORD_BYTES);
+  }
+
+  #giveRecords(): void {
+    if (this.#capacity > 0) this.#kernel.arena.give(this.#records, roomOf(this.#capacity));
+    this.#capacity = 0;
+  }
+
+  #header(field: number, value: number): void {
+    this.#kernel.u32[(this.#table.address >>> 2) + field] = value;
   }
 }
+
+const roomOf = (lines: number): number =>
+  lines * RECORD_BYTES + (MAX_LINES / GROUP_LINES) * GROUP_BYTES;

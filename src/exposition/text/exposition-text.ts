@@ -1,12 +1,13 @@
 // All families of one target: lines come and go, and a snapshot holds their current text.
 import { Fault } from '../../errors.js';
 import type { FamilyFacts, Forms, Snapshot } from '../../model.js';
-import type { LineKey } from './block.js';
 import { Family } from './family.js';
 import { deflatedFamily, familyText } from './family-text.js';
 import { Deflater } from '../kernel/deflater.js';
 import type { Kernel } from '../kernel/kernel.js';
-import type { Line } from '../kernel/line-table.js';
+import { labelsOf, seriesHash } from '../kernel/line-table.js';
+import type { Line, LineKey } from '../kernel/line-table.js';
+import { Scratch } from '../kernel/scratch.js';
 import type { TextPiece } from './text-piece.js';
 
 /** Characters of a line that take as long as a whole short line. */
@@ -28,13 +29,17 @@ export class ExpositionText {
   readonly #families = new Map<string, Ranked>();
   #order: readonly Ranked[] | undefined;
   #lines = 0;
+  #textBytes = 0;
   #effort = 0;
   #deflater: Deflater | undefined;
+  /** For what a render needs for a moment. */
+  readonly #room: Scratch;
 
   /** @param linesABlock with fewer lines in a block, on average, there are no parts of a stream */
   constructor(kernel: Kernel, linesABlock = LINES_A_BLOCK) {
     this.#kernel = kernel;
     this.#linesABlock = linesABlock;
+    this.#room = new Scratch(kernel);
   }
 
   /** Number of lines, one per series. */
@@ -42,7 +47,12 @@ export class ExpositionText {
     return this.#lines;
   }
 
-  /** Lines that were put, looked up or removed so far; long ones count for more. */
+  /** Bytes of all names and labels. */
+  get textBytes(): number {
+    return this.#textBytes;
+  }
+
+  /** Lines that were put or removed so far; long ones of their own count for more. */
   get effort(): number {
     return this.#effort;
   }
@@ -57,36 +67,42 @@ export class ExpositionText {
   }
 
   /** Adds or replaces a line. Families are sorted by `rank`, then by name. */
-  put(facts: FamilyFacts, rank: number, key: LineKey, line: Line): void {
+  put(
+    facts: FamilyFacts,
+    rank: number,
+    key: LineKey,
+    line: Line,
+    hash = seriesHash(facts.name, line),
+  ): void {
     let ranked = this.#families.get(facts.name);
     if (ranked === undefined) {
       ranked = { rank, family: new Family(this.#kernel, facts) };
       this.#families.set(facts.name, ranked);
       this.#order = undefined;
     }
-    const before = ranked.family.lines;
+    const { family } = ranked;
     this.#effort += effortOf(line);
-    ranked.family.put(key, line);
-    this.#lines += ranked.family.lines - before;
+    this.#count(family, -1);
+    family.put(key, line, hash);
+    this.#count(family, 1);
   }
 
   remove(name: string, key: LineKey): void {
-    const ranked = this.#families.get(name);
-    if (ranked === undefined) return;
-    const before = ranked.family.lines;
+    const family = this.#families.get(name)?.family;
+    if (family === undefined) return;
     this.#effort++;
-    ranked.family.remove(key);
-    this.#lines += ranked.family.lines - before;
-    if (ranked.family.lines > 0) return;
-    ranked.family.close();
+    this.#count(family, -1);
+    family.remove(key);
+    this.#count(family, 1);
+    if (family.lines > 0) return;
+    family.close();
     this.#families.delete(name);
     this.#order = undefined;
   }
 
-  line(name: string, key: LineKey): Line | undefined {
-    const line = this.#families.get(name)?.family.line(key);
-    this.#effort += line === undefined ? 1 : effortOf(line);
-    return line;
+  /** The `seriesHash` of a line that is shown. */
+  hash(name: string, key: LineKey): number | undefined {
+    return this.#families.get(name)?.family.hash(key);
   }
 
   /**
@@ -103,7 +119,7 @@ export class ExpositionText {
     const held: TextPiece[] = [];
     const families = this.#order.map(({ family }) => {
       if (!hasText) family.dropText();
-      const texts = hasText ? family.render() : undefined;
+      const texts = hasText ? family.render(this.#room) : undefined;
       const pieces = texts?.map((text) => text.view);
       held.push(...(texts ?? []));
       if (deflater === undefined) return familyText(family.facts, pieces ?? []);
@@ -125,10 +141,16 @@ export class ExpositionText {
   close(): void {
     for (const { family } of this.#families.values()) family.close();
     this.#families.clear();
+    this.#room.close();
     this.#deflater?.close();
     this.#deflater = undefined;
     this.#order = undefined;
-    this.#lines = 0;
+    this.#lines = this.#textBytes = 0;
+  }
+
+  #count(family: Family, sign: 1 | -1): void {
+    this.#lines += sign * family.lines;
+    this.#textBytes += sign * family.textBytes;
   }
 
   /** Whether lines have others to refer to: the first of each block is written out. */
@@ -161,4 +183,5 @@ function holdAll(pieces: readonly TextPiece[]): () => void {
   };
 }
 
-const effortOf = ({ text }: Line): number => 1 + text.length / CHARACTERS_A_STEP;
+const effortOf = (line: Line): number =>
+  typeof line.labels === 'string' ? 1 + labelsOf(line).length / CHARACTERS_A_STEP : 1;

@@ -1,10 +1,12 @@
 // One metric family: its facts, and its lines in order, in blocks.
 import type { FamilyFacts } from '../../model.js';
-import { Block, MAX_LINES } from './block.js';
-import type { LineKey } from './block.js';
+import { Block } from './block.js';
 import type { Deflater } from '../kernel/deflater.js';
 import type { Kernel } from '../kernel/kernel.js';
-import type { Line } from '../kernel/line-table.js';
+import { MAX_LINES } from '../kernel/line-table.js';
+import type { Line, LineKey } from '../kernel/line-table.js';
+import type { Scratch } from '../kernel/scratch.js';
+import { SharedText } from '../kernel/shared-text.js';
 import type { DeflatedPiece } from './deflated-lines.js';
 import type { TextPiece } from './text-piece.js';
 
@@ -12,7 +14,10 @@ export class Family {
   readonly facts: FamilyFacts;
   readonly #kernel: Kernel;
   readonly #blocks: Block[] = [];
+  /** The names of its lines, by suffix. */
+  readonly #names = new Map<string, SharedText>();
   #lines = 0;
+  #textBytes = 0;
 
   constructor(kernel: Kernel, facts: FamilyFacts) {
     this.#kernel = kernel;
@@ -23,27 +28,36 @@ export class Family {
     return this.#lines;
   }
 
+  /** Bytes of all names and labels. */
+  get textBytes(): number {
+    return this.#textBytes;
+  }
+
   get blocks(): number {
     return this.#blocks.length;
   }
 
-  /** Adds a line; one with the same key is replaced. */
-  put(key: LineKey, line: Line): void {
+  /** Adds a line with its `seriesHash`; one with the same key is replaced. */
+  put(key: LineKey, line: Line, hash: number): void {
     const at = this.#blockFor(key);
-    const block = this.#blocks[at] ?? this.#newBlock(at);
-    const index = block.find(key);
-    if (index >= 0) block.remove(index);
-    else this.#lines++;
-    block.insert(index >= 0 ? index : -1 - index, key, line);
-    if (block.count > MAX_LINES) this.#split(at, block, -1 - index === MAX_LINES);
+    const block = this.#blocks[at];
+    const index = block?.lines.find(key) ?? -1;
+    const name = this.#name(line.suffix);
+    if (block === undefined || index < 0) {
+      this.#lines++;
+      this.#textBytes += this.#insert(at, -1 - index, key, name, line, hash);
+      return;
+    }
+    this.#textBytes -= block.remove(index);
+    this.#textBytes += block.insert(index, key, name, line, hash);
   }
 
   remove(key: LineKey): void {
     const at = this.#blockFor(key);
     const block = this.#blocks[at];
-    const index = block?.find(key) ?? -1;
+    const index = block?.lines.find(key) ?? -1;
     if (block === undefined || index < 0) return;
-    block.remove(index);
+    this.#textBytes -= block.remove(index);
     this.#lines--;
     const next = this.#blocks[at + 1];
     if (block.count === 0) this.#drop(at);
@@ -53,15 +67,16 @@ export class Family {
     }
   }
 
-  line(key: LineKey): Line | undefined {
-    const block = this.#blocks[this.#blockFor(key)];
-    const index = block?.find(key) ?? -1;
-    return index < 0 ? undefined : block?.line(index);
+  /** The `seriesHash` of the line with that key. */
+  hash(key: LineKey): number | undefined {
+    const lines = this.#blocks[this.#blockFor(key)]?.lines;
+    const index = lines?.find(key) ?? -1;
+    return index < 0 ? undefined : lines?.hash(index);
   }
 
   /** The text of every block; call it when values or lines may have changed. */
-  render(): TextPiece[] {
-    return this.#blocks.map((block) => block.render());
+  render(room: Scratch): TextPiece[] {
+    return this.#blocks.map((block) => block.render(room));
   }
 
   /** Frees the text until the next `render`. */
@@ -91,7 +106,9 @@ export class Family {
   close(): void {
     for (const block of this.#blocks) block.close();
     this.#blocks.length = 0;
-    this.#lines = 0;
+    for (const name of this.#names.values()) name.close();
+    this.#names.clear();
+    this.#lines = this.#textBytes = 0;
   }
 
   /** The block that holds `key` or would: the first whose last line is not before it. */
@@ -100,7 +117,7 @@ export class Family {
     let high = this.#blocks.length;
     while (low < high) {
       const middle = (low + high) >> 1;
-      if ((this.#blocks[middle]?.compare(key) ?? 0) < 0) low = middle + 1;
+      if ((this.#blocks[middle]?.lines.compare(key) ?? 0) < 0) low = middle + 1;
       else high = middle;
     }
     return low === this.#blocks.length && low > 0 ? low - 1 : low;
@@ -113,10 +130,25 @@ export class Family {
   }
 
   /**
-   * Splits a block in half, or starts a new one if lines arrive in order, so that blocks fill up.
+   * Inserts a line; a full block is split in half, or a new one begins if lines arrive in order, so
+   * that blocks fill up.
    */
-  #split(at: number, block: Block, isAppend: boolean): void {
-    block.moveTail(isAppend ? MAX_LINES : MAX_LINES / 2, this.#newBlock(at + 1));
+  #insert(at: number, index: number, ...line: [LineKey, SharedText, Line, number]): number {
+    const block = this.#blocks[at] ?? this.#newBlock(at);
+    if (block.count < MAX_LINES) return block.insert(index, ...line);
+    const next = this.#newBlock(at + 1);
+    const middle = index === MAX_LINES ? MAX_LINES : MAX_LINES / 2;
+    if (middle < MAX_LINES) block.moveTail(middle, next);
+    return index < middle ? block.insert(index, ...line) : next.insert(index - middle, ...line);
+  }
+
+  #name(suffix: string): SharedText {
+    let name = this.#names.get(suffix);
+    if (name === undefined) {
+      name = new SharedText(this.#kernel.texts, this.facts.name + suffix);
+      this.#names.set(suffix, name);
+    }
+    return name;
   }
 
   #drop(at: number): void {

@@ -22,6 +22,9 @@ export function labelsText(labels: Labels): string {
 export const seriesText = (name: string, labels: string): string =>
   labels === '' ? name : `${name}{${labels}}`;
 
+/** What stands between the name of a series and its value, from the result of `labelsText`. */
+export const labelsPart = (labels: string): string => (labels === '' ? ' ' : `{${labels}} `);
+
 /** Parses the result of `seriesText`. Names have no brace, so the first one begins the labels. */
 export function decodeSeries(series: string): { readonly name: string; readonly labels: Labels } {
   const brace = series.indexOf('{');

@@ -10,10 +10,10 @@ export class TextPiece {
   #view: Uint8Array | undefined;
 
   /** Starts with one holder, its creator. */
-  constructor(kernel: Kernel, capacity: number) {
+  constructor(kernel: Kernel, capacity: number, address = kernel.arena.take(capacity)) {
     this.#kernel = kernel;
     this.#capacity = capacity;
-    this.address = kernel.arena.take(capacity);
+    this.address = address;
   }
 
   get length(): number {
@@ -30,9 +30,21 @@ export class TextPiece {
     return (this.#view ??= this.#kernel.window(this.address, this.#length));
   }
 
-  /** True once its memory is freed. */
+  /** True while others than its creator hold it. */
+  get isHeld(): boolean {
+    return this.#holders > 1;
+  }
+
+  /** True once its memory is freed or another piece has it. */
   get isGone(): boolean {
     return this.#holders === 0;
+  }
+
+  /** A piece for another text in the same memory; this one is gone. Only while nobody else holds it. */
+  succeed(): TextPiece {
+    const next = new TextPiece(this.#kernel, this.#capacity, this.address);
+    this.#holders = 0;
+    return next;
   }
 
   hold(): void {

@@ -8,6 +8,7 @@ import { TEXT } from '#app/exposition/page/text-format.js';
 import type { Page, Snapshot } from '#app/model.js';
 import { deflateEnd } from '#app/sinks/http/deflate.js';
 import { FakeTarget } from '../../support/fake-target.js';
+import { Cells, cellLine, fixedLine } from '../../support/lines.js';
 import { isInstalled } from '../../support/processes.js';
 
 const FAMILIES = 10;
@@ -23,7 +24,7 @@ const labelsOf = (entity: number): string =>
 class Fleet {
   readonly kernel = new Kernel();
   readonly text = new ExpositionText(this.kernel);
-  readonly #values = this.kernel.arena.take(FAMILIES * ENTITIES * 8) / 8;
+  readonly #values = new Cells(this.kernel, FAMILIES * ENTITIES);
   #seed = 1;
 
   constructor() {
@@ -31,11 +32,11 @@ class Fleet {
       for (let entity = 0; entity < ENTITIES; entity++) {
         const name = `fleet_family_${family}_total`;
         const key = { owner: entity, sub: 0 };
-        const index = this.#values + family * ENTITIES + entity;
-        const line = { text: `${name}{${labelsOf(entity)}} `, value: index * 8, op: OP.f64 };
+        const index = family * ENTITIES + entity;
+        const line = cellLine(labelsOf(entity), this.#values.of(index), OP.f64);
         const facts = { name, type: 'counter', unit: '', help: `Family ${family}.` } as const;
         this.text.put(facts, 0, key, line);
-        this.kernel.f64[index] = this.#next(family);
+        this.#values.set(index, this.#next(family));
       }
   }
 
@@ -49,7 +50,7 @@ class Fleet {
 
   change(every: number): void {
     for (let i = 0; i < FAMILIES * ENTITIES; i += every)
-      this.kernel.f64[this.#values + i] = this.#next(Math.floor(i / ENTITIES));
+      this.#values.set(i, this.#next(Math.floor(i / ENTITIES)));
   }
 }
 
@@ -101,12 +102,7 @@ describe('a page of deflated lines', () => {
     for (let family = 0; family < 40; family++) {
       const facts = { name: `f${family}`, type: 'gauge', unit: '', help: '' } as const;
       for (let owner = 0; owner < 31; owner++)
-        text.put(
-          facts,
-          0,
-          { owner, sub: 0 },
-          { text: `f${family}{o="${owner}"} 1\n`, value: 0, op: 0 },
-        );
+        text.put(facts, 0, { owner, sub: 0 }, fixedLine(`o="${owner}"`, 1));
     }
     const wanted = { text: false, deflated: true };
     const { code, forms, families } = text.render(wanted);
@@ -114,7 +110,7 @@ describe('a page of deflated lines', () => {
     expect(families[39]?.pieces[0]?.length).to.be.above(0);
     const facts = { name: 'f0', type: 'gauge', unit: '', help: '' } as const;
     for (let owner = 31; owner < 80; owner++)
-      text.put(facts, 0, { owner, sub: 0 }, { text: `f0{o="${owner}"} 1\n`, value: 0, op: 0 });
+      text.put(facts, 0, { owner, sub: 0 }, fixedLine(`o="${owner}"`, 1));
     expect(text.render(wanted)).to.deep.include({ forms: wanted });
   });
 
@@ -125,8 +121,7 @@ describe('a page of deflated lines', () => {
     const facts = { name: 'words', type: 'gauge', unit: '', help: '' } as const;
     for (let owner = 0; owner < 12_000; owner++) {
       const word = (owner * 7919).toString(36).replace(/\d/g, 'z');
-      const line = { text: `words{word="${word.repeat(5)}"} 1\n`, value: 0, op: 0 };
-      fleet.text.put(facts, 0, { owner, sub: 0 }, line);
+      fleet.text.put(facts, 0, { owner, sub: 0 }, fixedLine(`word="${word.repeat(5)}"`, 1));
     }
     expect(fleet.text.render(BOTH).code).not.to.equal(before);
   });

@@ -19,6 +19,10 @@ function u64(numbers: readonly bigint[]): number {
   return at;
 }
 
+/** Cells without lines, of 16 bytes each. */
+const cells = <T>(all: readonly T[], bytes: (each: T) => readonly bigint[]) =>
+  u64(all.flatMap(bytes));
+
 const u32At = (at: number, count: number) => [...kernel.u32.subarray(at / 4, at / 4 + count)];
 const u64At = (at: number, count: number) => [...kernel.u64.subarray(at / 8, at / 8 + count)];
 
@@ -33,35 +37,36 @@ const word = fc.oneof(fc.nat(3), fc.nat());
 const slot = fc.oneof(fc.bigInt(0n, 3n), fc.bigInt(0n, 2n ** 64n - 1n));
 
 describe('differences in copied values', () => {
-  it('absorb copies all, and counts the steps of 512 bytes that differ', () =>
+  it('absorb stores all in their cells, and counts those that differ', () =>
     fc.assert(
       fc.property(pairsOf(slot, 200), ({ current, incoming }) => {
-        const to = u64(current);
-        const steps = run.absorb(to, u64(incoming), current.length * 8);
-        const differing = incoming.flatMap((bits, i) => (bits === current[i] ? [] : [i >> 6]));
-        expect(steps).to.equal(new Set(differing).size);
-        expect(u64At(to, current.length)).to.deep.equal(incoming);
+        const to = cells(current, (bits) => [bits, 5n]);
+        const changed = run.absorb(to, u64(incoming), current.length);
+        expect(changed).to.equal(incoming.filter((bits, i) => bits !== current[i]).length);
+        expect(u64At(to, current.length * 2)).to.deep.equal(incoming.flatMap((bits) => [bits, 5n]));
       }),
     ));
 
   it('absorb leaves what is behind as it is', () => {
-    const to = u64([1n, 2n, 3n]);
-    run.absorb(to, u64([4n, 5n, 6n]), 16);
-    expect(u64At(to, 3)).to.deep.equal([4n, 5n, 3n]);
+    const to = cells([1n, 2n, 3n], (bits) => [bits, 0n]);
+    run.absorb(to, u64([4n, 5n, 6n]), 2);
+    expect(u64At(to, 6)).to.deep.equal([4n, 0n, 5n, 0n, 3n, 0n]);
   });
 
-  it('changedWords lists and copies the first of the words that differ', () =>
+  it('changedWords lists and stores the first of the words that differ', () =>
     fc.assert(
       fc.property(pairsOf(word, 100), fc.nat(120), ({ current, incoming }, most) => {
         const all = incoming.flatMap((each, i) => (each === current[i] ? [] : [i]));
         const wanted = all.slice(0, most);
-        const to = u32(current);
+        const to = cells(current, (each) => [9n, BigInt(each)]);
         const out = u32(Array.from({ length: 101 }, () => 7));
         const found = run.changedWords(to, u32(incoming), current.length, out, most);
         expect(u32At(out, found)).to.deep.equal(wanted);
         expect(u32At(out + found * 4, 1)).to.deep.equal([7]);
-        const copied = current.map((each, i) => (wanted.includes(i) ? incoming[i] : each));
-        expect(u32At(to, current.length)).to.deep.equal(copied);
+        const stored = current.map((each, i) => (wanted.includes(i) ? (incoming[i] ?? 0) : each));
+        expect(u64At(to, current.length * 2)).to.deep.equal(
+          stored.flatMap((each) => [9n, BigInt(each)]),
+        );
       }),
     ));
 

@@ -1,35 +1,70 @@
 // Lines in the kernel's memory: kept, moved, and never written beyond the room that is asked for.
 import { expect } from 'chai';
 import { Kernel, OP } from '#app/exposition/kernel/kernel.js';
-import { LineTable } from '#app/exposition/kernel/line-table.js';
+import { LineTable, STALE } from '#app/exposition/kernel/line-table.js';
+import { SharedText } from '#app/exposition/kernel/shared-text.js';
+import { Cells, cellLine } from '../../support/lines.js';
+
+function tableOf(kernel: Kernel) {
+  const table = new LineTable(kernel);
+  const name = new SharedText(kernel.texts, 'shop_x');
+  const cells = new Cells(kernel, 4);
+  const insert = (index: number, owner: number, labels: string, cell: number, op: number) =>
+    table.insert(index, { owner, sub: 0 }, name, cellLine(labels, cells.of(cell), op), owner * 7);
+  const text = () => {
+    const to = kernel.arena.take(table.roomNeeded);
+    const bytes = kernel.run.renderAll(table.address, to);
+    return kernel.window(to, bytes).toString();
+  };
+  return { table, cells, insert, text };
+}
 
 describe('a table of lines', () => {
   it('has room for the longest text that a value may have', () => {
-    const kernel = new Kernel();
-    const table = new LineTable(kernel, 4);
-    const value = kernel.arena.take(8);
-    kernel.f64[value / 8] = -1.2345678901234567e-6;
-    const line = { text: 'shop_x ', value, op: OP.f64 };
-    for (let i = 0; i < 100; i++) table.insert(i, line);
-    const to = kernel.arena.take(10_000);
-    const written = kernel.run.renderAll(table.address, table.count, to);
-    expect(kernel.window(to, 33).toString()).to.equal('shop_x -0.0000012345678901234567\n');
-    expect(table.roomNeeded).to.equal(written);
+    const { table, cells, insert, text } = tableOf(new Kernel());
+    cells.set(0, -1.2345678901234567e-6);
+    for (let i = 0; i < 100; i++) insert(i, i, '', 0, OP.f64);
+    expect(text().slice(0, 33)).to.equal('shop_x -0.0000012345678901234567\n');
+    expect(table.roomNeeded).to.equal(text().length);
   });
 
   it('works beyond 2 GiB', () => {
     const kernel = new Kernel();
     kernel.arena.take(2 ** 31);
-    const table = new LineTable(kernel, 4);
-    const value = kernel.arena.take(8);
-    kernel.u64[value / 8] = 7n;
-    for (let i = 0; i < 9; i++) table.insert(i, { text: `shop_x{i="${i}"} `, value, op: OP.u64 });
+    const { table, cells, insert, text } = tableOf(kernel);
+    for (let i = 0; i < 9; i++) insert(i, i, `i="${i}"`, i % 2, OP.u64);
+    cells.setBits(1, 7n);
     table.remove(0);
-    expect(table.line(0)).to.deep.equal({ text: 'shop_x{i="1"} ', value, op: OP.u64 });
-    const to = kernel.arena.take(table.roomNeeded);
-    expect(kernel.run.isDirty(table.address, table.count)).to.equal(1);
-    const written = kernel.run.renderAll(table.address, table.count, to);
-    expect(kernel.window(to, written).toString()).to.match(/^shop_x\{i="1"\} 7\n/);
-    expect(kernel.run.isDirty(table.address, table.count)).to.equal(0);
+    expect(table.hash(0)).to.equal(7);
+    expect(table.isStale(STALE.text)).to.equal(true);
+    expect(text()).to.match(/^shop_x\{i="1"\} 7\nshop_x\{i="2"\} 0\n/);
+    expect(table.isStale(STALE.text)).to.equal(false);
+    expect(table.isStale(STALE.stream), 'for the stream it still is').to.equal(true);
+  });
+
+  it('counts the lines whose values changed: all that show the cell', () => {
+    const { table, cells, insert, text } = tableOf(new Kernel());
+    for (let i = 0; i < 40; i++) insert(i, i, `i="${i}"`, i % 4, OP.u64);
+    text();
+    expect(table.changes).to.equal(0);
+    cells.setBits(2, 1n);
+    expect(table.changes).to.equal(10);
+    for (let i = 0; i < 30; i++) table.remove(0);
+    cells.setBits(3, 1n);
+    expect(text().match(/ 1$/gm)).to.have.lengthOf(6);
+  });
+
+  it('leaves nothing behind when it is closed', () => {
+    const kernel = new Kernel();
+    const before = kernel.arena.used;
+    const table = new LineTable(kernel);
+    const name = new SharedText(kernel.texts, 'shop_x');
+    const cells = new Cells(kernel, 1);
+    for (let i = 0; i < 100; i++)
+      table.insert(i, { owner: i, sub: 0 }, name, cellLine(`i="${i}"`, cells.at, OP.u64), i);
+    table.close();
+    name.close();
+    kernel.arena.give(cells.at, 16);
+    expect(kernel.arena.used).to.equal(before);
   });
 });

@@ -5,6 +5,7 @@ import type { FamilyFacts, MetricType } from '#app/model.js';
 import { ExpositionText } from '#app/exposition/text/exposition-text.js';
 import { Kernel } from '#app/exposition/kernel/kernel.js';
 import { SeriesRegister } from '#app/exposition/rows/series-register.js';
+import { fixedLine } from '../../support/lines.js';
 
 const facts = (name: string, type: MetricType = 'gauge'): FamilyFacts => ({
   name,
@@ -23,7 +24,8 @@ function registerOf(text = new ExpositionText(new Kernel())) {
     type: MetricType = 'gauge',
     name = series.replace(/\{.*/, ''),
   ) => {
-    const line = { text: `${series} ${value}\n`, value: 0, op: 0 };
+    const suffix = series.replace(/\{.*/, '').slice(name.length);
+    const line = fixedLine(series.replace(/^[^{]*\{?|\}$/g, ''), value, suffix);
     register.put(facts(name, type), 0, { owner, sub: 0 }, line);
   };
   return {

@@ -5,8 +5,11 @@ import type { FamilyFacts, Forms, MetricType, Snapshot } from '#app/model.js';
 import { ExpositionText } from '#app/exposition/text/exposition-text.js';
 import { crcTables } from '#app/exposition/deflate/crc.js';
 import { Kernel, OP } from '#app/exposition/kernel/kernel.js';
+import { labelsOf } from '#app/exposition/kernel/line-table.js';
+import { SharedText } from '#app/exposition/kernel/shared-text.js';
 import { floatText } from '#app/exposition/text/number-text.js';
 import { bitsOf } from '../../support/fake-source.js';
+import { Cells, cellLine, fixedLine } from '../../support/lines.js';
 import { unpacked } from '../../support/unpacked.js';
 
 const VALUES = 50;
@@ -23,6 +26,9 @@ const FAMILIES = [
   ['shop_a', 1],
   ['shop_z', 0],
 ] as const;
+
+/** What lines of histograms have behind the name of their family. */
+const SUFFIXES = ['', '', '', '_sum', '_count'];
 
 /** Labels of all kinds, alike and unlike those of the line before. */
 const LABELS: readonly ((owner: number, sub: number) => string)[] = [
@@ -49,15 +55,13 @@ const FORMS = {
 /** An exposition text, and beside it what it should say. */
 class Pair {
   readonly kernel = new Kernel();
-  readonly values = this.kernel.arena.take(VALUES * 8);
+  readonly values = new Cells(this.kernel, VALUES);
+  /** Labels that many lines share. */
+  readonly shared = new Map<string, SharedText>();
   readonly before = this.#usedAtStart();
   readonly text = new ExpositionText(this.kernel, 0);
   readonly naive = new Map<string, Map<string, NaiveLine>>();
   readonly held: { snapshot: Snapshot; text: string; release: () => void }[] = [];
-
-  constructor() {
-    this.kernel.f64.fill(0, this.values / 8, this.values / 8 + VALUES);
-  }
 
   /** The tables of the CRC stay with the kernel. */
   #usedAtStart(): number {
@@ -66,26 +70,32 @@ class Pair {
   }
 
   set(index: number, value: number): void {
-    this.kernel.f64[this.values / 8 + index] = value;
+    this.values.set(index, value);
   }
 
   put(family: number, owner: number, sub: number, value: number | undefined): void {
     const [name, rank] = FAMILIES[family % FAMILIES.length] ?? ['x', 0];
-    const series = `${name}${LABELS[(owner + family) % LABELS.length]?.(owner, sub) ?? ''}`;
-    const text = value === undefined ? `${series} ${sub}\n` : `${series} `;
-    this.text.put(
-      facts(name),
-      rank,
-      { owner, sub },
-      {
-        text,
-        value: value === undefined ? 0 : this.values + value * 8,
-        op: value === undefined ? 0 : OP.f64,
-      },
-    );
+    const labels = LABELS[(owner + family) % LABELS.length]?.(owner, sub) ?? '';
+    const suffix = SUFFIXES[(owner + sub) % SUFFIXES.length] ?? '';
+    const text = `${name}${suffix}${labels} ${value === undefined ? `${sub}\n` : ''}`;
+    const own = labels.slice(1, -1);
+    const line =
+      value === undefined
+        ? fixedLine(own, sub, suffix)
+        : cellLine(own, this.values.of(value), OP.f64, suffix);
+    // Every other line shares its labels with those that have the same.
+    const isShared = owner % 2 === 0;
+    const all = isShared ? { ...line, labels: this.sharedText(labelsOf(line)) } : line;
+    this.text.put(facts(name), rank, { owner, sub }, all);
     const lines = this.naive.get(name) ?? new Map<string, NaiveLine>();
     lines.set(`${owner} ${sub}`, { owner, sub, text, value });
     this.naive.set(name, lines);
+  }
+
+  sharedText(text: string): SharedText {
+    const known = this.shared.get(text) ?? new SharedText(this.kernel.texts, text);
+    this.shared.set(text, known);
+    return known;
   }
 
   remove(family: number, owner: number, sub: number): void {
@@ -95,7 +105,7 @@ class Pair {
   }
 
   get expected(): string {
-    const valueText = (index: number) => floatText(this.kernel.f64[this.values / 8 + index] ?? NaN);
+    const valueText = (index: number) => floatText(this.values.number(index));
     return FAMILIES.toSorted(([a, x], [b, y]) => x - y || (a < b ? -1 : 1))
       .flatMap(([name]) =>
         [...(this.naive.get(name)?.values() ?? [])]
@@ -122,6 +132,7 @@ class Pair {
   /** Ends it all; what is held must have stayed as it was. */
   close(): void {
     this.text.close();
+    for (const text of this.shared.values()) text.close();
     for (const { snapshot, text, release } of this.held) {
       expect(textOf(snapshot) === text).to.equal(true);
       if (snapshot.code !== undefined) expect(unpacked(snapshot) === text).to.equal(true);
@@ -248,7 +259,7 @@ describe('the text of all families', () => {
     const pair = new Pair();
     pair.put(0, 1, 0, 0);
     pair.render();
-    pair.kernel.u64[pair.values / 8] = bitsOf(-0, 'f64');
+    pair.values.setBits(0, bitsOf(-0, 'f64'));
     expect(textOf(pair.render())).to.match(/ -0\n$/);
     pair.close();
   });

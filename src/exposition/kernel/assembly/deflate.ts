@@ -1,21 +1,36 @@
 // Writes lines as a part of a deflate stream (RFC 1951), without making their text. Each line refers
 // to the line a period before it; only what differs is written as literals.
-import { LINE } from './lines';
+import {
+  STREAM_CHANGES,
+  cellOf,
+  countOf,
+  hasChanged,
+  labelsLength,
+  labelsOf,
+  nameLength,
+  nameOf,
+  numberAt,
+  opOf,
+  rowAt,
+  streamWritten,
+} from './block';
 import { shifted, updated } from './crc';
 import { writeValue } from './values';
 
-// The record of a line beside its entry in the line table, 24 bytes:
+// The record of a line beside its row, 16 bytes:
 //
-//   0           8        12       16      20             24
-//   +-----------+--------+--------+-------+--------------+
-//   | last bits | text's | line's | bits  | value's bytes|
-//   | u64       | crc u32| crc u32| u32   | u8, text bits|
-//   +-----------+--------+--------+-------+--------------+
+//   0         4        8       12             16
+//   +---------+--------+-------+--------------+
+//   | text's  | line's | bits  | value's bytes|
+//   | crc u32 | crc u32| u32   | u8, text bits|
+//   +---------+--------+-------+--------------+
 //
 // `bits` is what the line takes in the stream, the line feed before it included; 24 bits say how many
-// of them come before the value, or 0 where they are too many for that.
-const RECORD: usize = 24;
+// of them come before the value, or 0 where they are too many for that. Each 32 lines are a group, of
+// which CRC u32 and bytes u32 are kept.
+const RECORD: usize = 16;
 const TEXT_BITS: u64 = 0xffffff;
+const GROUP_BITS: u32 = 5;
 
 // The code of a stream, at an address that ../../deflate/deflate-code.ts writes. An entry of the first three is
 // the bits of a symbol with their number in the highest byte; a length's include its extra bits.
@@ -34,6 +49,7 @@ const CODES: usize = 2240;
 const VALUE: usize = 10_944;
 /** CRC and number of bytes of the lines that were written last. */
 const RESULT: usize = 32;
+const NONE: u32 = 0xffffffff;
 
 /** The longest period, and how many lines are tried to find the best. */
 const MAX_PERIOD: u32 = 64;
@@ -153,13 +169,16 @@ function afterWord(text: usize, from: u32, length: u32): u32 {
 }
 
 /**
- * A line feed and a text that refers to that of another line, which begins `back` bytes before this.
- * Where they differ, both go on behind the word there, or at their next quote: the end of a label's
- * value.
+ * A line feed and a name, where the other line has them too (`before` bytes, or 0 where they are
+ * written already), and a text that refers to that of the other line, which begins `back` bytes before
+ * this. Where they differ, both go on behind the word there, or at their next quote: the end of a
+ * label's value.
  */
 function textAfter(
   at: u64,
   code: usize,
+  before: u32,
+  name: usize,
   text: usize,
   length: u32,
   other: usize,
@@ -168,17 +187,19 @@ function textAfter(
 ): u64 {
   let i: u32 = 0;
   let j: u32 = 0;
-  let feed: u32 = 1;
   while (true) {
     const run = common(text + i, other + j, min(length - i, otherLength - j));
     const distance = back + i - j;
     let next = i + run;
     j += run;
-    if (run + feed >= SHORTEST && distance <= FARTHEST) {
-      at = reference(at, code, run + feed, distance);
+    if (run + before >= SHORTEST && distance <= FARTHEST) {
+      at = reference(at, code, run + before, distance);
       i = next;
-    } else if (feed != 0) at = lineFeed(at, code);
-    feed = 0;
+    } else if (before != 0) {
+      at = lineFeed(at, code);
+      at = literals(at, code, name, name + before - 1);
+    }
+    before = 0;
     if (next < length) {
       next = afterWord(text, next, length);
       j = afterWord(other, j, otherLength);
@@ -194,25 +215,48 @@ function textAfter(
 }
 
 /** The constant part of a line, without a line feed at its end: a line without a value has one. */
-function lengthOf(line: usize): u32 {
-  return load<u32>(line, 4) - (load<u32>(line, 8) == 0 ? 1 : 0);
+function lengthOf(row: usize): u32 {
+  return nameLength(row) + labelsLength(row) - (cellOf(row) == 0 ? 1 : 0);
 }
 
 /** The bytes of a line with its value and its line feed. */
-function bytesOf(line: usize, record: usize): u32 {
-  return lengthOf(line) + <u32>load<u8>(record, 20) + 1;
+function bytesOf(row: usize, record: usize): u32 {
+  return lengthOf(row) + <u32>load<u8>(record, 12) + 1;
+}
+
+function recordsOf(block: usize): usize {
+  return <usize>load<u32>(block, 20);
+}
+
+function recordAt(block: usize, index: u32): usize {
+  return recordsOf(block) + <usize>numberAt(block, index) * RECORD;
 }
 
 /**
  * Writes the constant part of a line, which refers to the one that is `lines` lines and `back` bytes
  * before it; the first of a block refers to none.
  */
-function writeText(at: u64, code: usize, line: usize, lines: u32, back: u32): u64 {
-  const text = <usize>load<u32>(line);
-  const length = lengthOf(line);
-  if (lines == 0) return literals(at, code, text, text + length);
-  const other = line - <usize>lines * LINE;
-  return textAfter(at, code, text, length, <usize>load<u32>(other), lengthOf(other), back);
+function writeText(at: u64, code: usize, block: usize, index: u32, lines: u32, back: u32): u64 {
+  const row = rowAt(block, index);
+  const name = nameOf(row);
+  const nameBytes = nameLength(row);
+  const labels = labelsOf(row);
+  const bytes = lengthOf(row) - nameBytes;
+  if (lines == 0) {
+    at = literals(at, code, name, name + nameBytes);
+    return literals(at, code, labels, labels + bytes);
+  }
+  const other = rowAt(block, index - lines);
+  const otherName = nameLength(other);
+  const otherBytes = lengthOf(other) - otherName;
+  let before = nameBytes + 1;
+  if (load<u32>(row) != load<u32>(other)) {
+    at = lineFeed(at, code);
+    at = literals(at, code, name, name + nameBytes);
+    before = 0;
+    back += nameBytes - otherName;
+  }
+  return textAfter(at, code, before, name, labels, bytes, labelsOf(other), otherBytes, back);
 }
 
 /** How many lines before it the line refers to: a period, or one where there are not so many. */
@@ -221,44 +265,51 @@ function linesBack(index: u32, period: u32): u32 {
 }
 
 /** Writes the value of a line whose text takes the bits from `start` up to `at`. */
-function writeRest(start: u64, at: u64, code: usize, line: usize, record: usize): u64 {
-  const value = <usize>load<u32>(line, 8);
+function writeRest(start: u64, at: u64, code: usize, row: usize, record: usize): u64 {
+  const cell = cellOf(row);
   const textBits = at - start;
   let end = VALUE;
-  if (value != 0) {
-    const bits = load<u64>(value);
-    store<u64>(record, bits);
-    end = writeValue(bits, load<u32>(line, 12), VALUE);
+  if (cell != 0) {
+    end = writeValue(load<u64>(cell), opOf(row), VALUE);
     at = literals(at, code, VALUE, end);
   }
   store<u8>(end, LINE_FEED);
-  store<u32>(record, updated(load<u32>(record, 8), VALUE, end + 1), 12);
-  store<u32>(record, <u32>(at - start), 16);
+  store<u32>(record, updated(load<u32>(record), VALUE, end + 1), 4);
+  store<u32>(record, <u32>(at - start), 8);
   const known = textBits > TEXT_BITS ? 0 : <u32>textBits;
-  store<u32>(record, (<u32>(end - VALUE)) | (known << 8), 20);
+  store<u32>(record, (<u32>(end - VALUE)) | (known << 8), 12);
   return at;
 }
 
-/** Fills a record; the line is written at the next `deflateAll`. */
-export function prepareRecord(line: usize, record: usize): void {
-  const text = <usize>load<u32>(line);
-  store<u32>(record, updated(0, text, text + lengthOf(line)), 8);
+/** Fills the records of all lines; these are written at the next `deflateAll`. */
+export function prepareRecords(block: usize): void {
+  const count = countOf(block);
+  for (let i: u32 = 0; i < count; i++) {
+    const row = rowAt(block, i);
+    const name = nameOf(row);
+    const named = updated(0, name, name + nameLength(row));
+    const labels = labelsOf(row);
+    store<u32>(
+      recordAt(block, i),
+      updated(named, labels, labels + lengthOf(row) - nameLength(row)),
+    );
+  }
 }
 
 /** The period with which some of the lines take the fewest bits; they are written to `to`. */
-export function bestPeriod(table: usize, lines: u32, code: usize, to: usize): u32 {
+export function bestPeriod(block: usize, code: usize, to: usize): u32 {
   let best: u32 = 1;
   let fewest: u64 = u64.MAX_VALUE;
-  const longest = min(MAX_PERIOD, lines / 2);
-  const step = max<u32>(1, (lines - longest) / LINES_TRIED);
+  const count = countOf(block);
+  const longest = min(MAX_PERIOD, count / 2);
+  const step = max<u32>(1, (count - longest) / LINES_TRIED);
   for (let period: u32 = 1; period <= longest; period++) {
     let bits: u64 = 0;
-    for (let i = longest; i < lines; i += step) {
-      const line = table + <usize>i * LINE;
+    for (let i = longest; i < count; i += step) {
       const start = (<u64>to) << 3;
       // About as far as it will be, and never less than the other line is long.
-      const length = max(lengthOf(line), lengthOf(line - <usize>period * LINE)) + 8;
-      bits += writeText(start, code, line, period, period * length) - start;
+      const length = max(lengthOf(rowAt(block, i)), lengthOf(rowAt(block, i - period))) + 8;
+      bits += writeText(start, code, block, i, period, period * length) - start;
     }
     if (bits >= fewest) continue;
     fewest = bits;
@@ -267,78 +318,58 @@ export function bestPeriod(table: usize, lines: u32, code: usize, to: usize): u3
   return best;
 }
 
-/** True if any line of a table has a value that differs from the one written last. */
-export function isStale(table: usize, records: usize, lines: u32): bool {
-  for (let i: u32 = 0; i < lines; i++) {
-    const value = <usize>load<u32>(table + <usize>i * LINE, 8);
-    if (value != 0 && load<u64>(value) != load<u64>(records + <usize>i * RECORD)) return true;
-  }
-  return false;
-}
-
-/** Counts the symbols of all lines of a table: 316 numbers of 32 bits at `to`. */
-export function countSymbols(
-  table: usize,
-  records: usize,
-  lines: u32,
-  period: u32,
-  code: usize,
-  to: usize,
-): void {
+/** Counts the symbols of all lines: 316 numbers of 32 bits at `to`. */
+export function countSymbols(block: usize, code: usize, to: usize): void {
   counts = to;
-  deflateAll(table, records, lines, period, code, to);
+  deflateAll(block, code, to);
   counts = 0;
 }
 
-/** Writes all lines of a table to `to`; returns the bits written, without those of their end. */
-export function deflateAll(
-  table: usize,
-  records: usize,
-  lines: u32,
-  period: u32,
-  code: usize,
-  to: usize,
-): u32 {
+/** Writes all lines to `to`; returns the bits written, without those of their end. */
+export function deflateAll(block: usize, code: usize, to: usize): u32 {
   const start = (<u64>to) << 3;
+  const count = countOf(block);
+  const period = load<u32>(block, 24);
   let at = start;
   // Offsets of the line, and of the one that it refers to.
   let offset: u32 = 0;
   let former: u32 = 0;
-  for (let i: u32 = 0; i < lines; i++) {
-    const line = table + <usize>i * LINE;
-    const record = records + <usize>i * RECORD;
+  for (let i: u32 = 0; i < count; i++) {
+    const row = rowAt(block, i);
+    const record = recordAt(block, i);
     const back = linesBack(i, period);
-    former = formerOf(former, offset, line, record, i, period);
-    at = writeRest(at, writeText(at, code, line, back, offset - former), code, line, record);
-    offset += bytesOf(line, record);
+    former = formerOf(former, offset, block, i, period);
+    at = writeRest(at, writeText(at, code, block, i, back, offset - former), code, row, record);
+    offset += bytesOf(row, record);
   }
-  if (lines > 0) at = lineFeed(at, code);
-  sum(table, records, lines);
+  if (count > 0) at = lineFeed(at, code);
+  if (counts == 0) {
+    for (let group: u32 = 0; group << GROUP_BITS < count; group++) sumGroup(block, group);
+    sum(block);
+    streamWritten(block);
+  }
   return <u32>(at - start);
 }
 
 /** The offset of the line that line `i` refers to; `former` is that for the line before it. */
-function formerOf(former: u32, offset: u32, line: usize, record: usize, i: u32, period: u32): u32 {
-  if (i < period) return i == 0 ? 0 : offset - bytesOf(line - LINE, record - RECORD);
+function formerOf(former: u32, offset: u32, block: usize, i: u32, period: u32): u32 {
+  if (i < period) return i == 0 ? 0 : offset - bytesAt(block, i - 1);
   if (i == period) return 0;
-  const lines = <usize>(period + 1);
-  return former + bytesOf(line - lines * LINE, record - lines * RECORD);
+  return former + bytesAt(block, i - period - 1);
+}
+
+function bytesAt(block: usize, index: u32): u32 {
+  return bytesOf(rowAt(block, index), recordAt(block, index));
 }
 
 /**
- * Rewrites changed lines and copies the bits of the others from those at `from`; RESULT holds their
- * CRC and number of bytes.
+ * Rewrites changed lines and copies the bits of the others from those at `from`; CRC and number of
+ * bytes are in RESULT.
  */
-export function deflateChanged(
-  table: usize,
-  records: usize,
-  lines: u32,
-  period: u32,
-  code: usize,
-  from: usize,
-  to: usize,
-): u32 {
+export function deflateChanged(block: usize, code: usize, from: usize, to: usize): u32 {
   const start = (<u64>to) << 3;
+  const count = countOf(block);
+  const period = load<u32>(block, 24);
   let at = start;
   let span = (<u64>from) << 3;
   let read = span;
@@ -346,44 +377,47 @@ export function deflateChanged(
   let former: u32 = 0;
   // The last line whose value has another length: lines that refer over it refer farther or less far.
   let resized: i32 = i32.MIN_VALUE;
-  let crc = load<u32>(RESULT);
-  const bytes = load<u32>(RESULT, 4);
-  for (let i: u32 = 0; i < lines; i++) {
-    const line = table + <usize>i * LINE;
-    const record = records + <usize>i * RECORD;
-    const value = <usize>load<u32>(line, 8);
-    const bits = load<u32>(record, 16);
-    const sizes = load<u32>(record, 20);
+  // The group whose sum is to be made anew.
+  let group: u32 = NONE;
+  for (let i: u32 = 0; i < count; i++) {
+    const row = rowAt(block, i);
+    const record = recordAt(block, i);
+    const bits = load<u32>(record, 8);
+    const sizes = load<u32>(record, 12);
     const back = linesBack(i, period);
     const isMoved = resized >= <i32>(i - back);
     const begin = offset;
-    former = formerOf(former, begin, line, record, i, period);
-    offset += lengthOf(line) + (sizes & 0xff) + 1;
-    if (!isMoved && (value == 0 || load<u64>(value) == load<u64>(record))) {
+    former = formerOf(former, begin, block, i, period);
+    offset += lengthOf(row) + (sizes & 0xff) + 1;
+    if (!isMoved && !hasChanged(block, STREAM_CHANGES, i)) {
       read += bits;
       continue;
     }
+    if (group != i >> GROUP_BITS) {
+      if (group != NONE) sumGroup(block, group);
+      group = i >> GROUP_BITS;
+    }
     const textBits = sizes >> 8;
-    const lineCrc = load<u32>(record, 12);
     if (!isMoved && textBits != 0) {
       at = copyBits(at, span, read + textBits);
-      at = writeRest(at - textBits, at, code, line, record);
+      at = writeRest(at - textBits, at, code, row, record);
     } else {
       at = copyBits(at, span, read);
-      at = writeRest(at, writeText(at, code, line, back, begin - former), code, line, record);
+      at = writeRest(at, writeText(at, code, block, i, back, begin - former), code, row, record);
     }
-    const size = load<u32>(record, 20);
+    const size = load<u32>(record, 12);
     if (((size ^ sizes) & 0xff) != 0) {
       resized = <i32>i;
       offset += (size & 0xff) - (sizes & 0xff);
-    } else if (resized < 0) crc ^= shifted(lineCrc ^ load<u32>(record, 12), bytes - offset);
+    }
     read += bits;
     span = read;
   }
   at = copyBits(at, span, read);
-  if (lines > 0) at = lineFeed(at, code);
-  if (resized >= 0) sum(table, records, lines);
-  else store<u32>(RESULT, crc);
+  if (count > 0) at = lineFeed(at, code);
+  if (group != NONE) sumGroup(block, group);
+  sum(block);
+  streamWritten(block);
   return <u32>(at - start);
 }
 
@@ -412,15 +446,31 @@ function bitsAt(at: u64, size: u64): u64 {
   return (load<u64>(<usize>(at >> 3)) >> (at & 7)) & (((<u64>1) << size) - 1);
 }
 
-/** CRC and number of bytes of all lines, for whoever called. */
-function sum(table: usize, records: usize, lines: u32): void {
+/** CRC and number of bytes of the lines of a group. */
+function sumGroup(block: usize, group: u32): void {
   let crc: u32 = 0;
   let bytes: u32 = 0;
-  for (let i: u32 = 0; i < lines; i++) {
-    const record = records + <usize>i * RECORD;
-    const length = bytesOf(table + <usize>i * LINE, record);
-    crc = shifted(crc, length) ^ load<u32>(record, 12);
+  const end = min(countOf(block), (group + 1) << GROUP_BITS);
+  for (let i = group << GROUP_BITS; i < end; i++) {
+    const record = recordAt(block, i);
+    const length = bytesOf(rowAt(block, i), record);
+    crc = shifted(crc, length) ^ load<u32>(record, 4);
     bytes += length;
+  }
+  const at = <usize>load<u32>(block, 28) + ((<usize>group) << 3);
+  store<u32>(at, crc);
+  store<u32>(at, bytes, 4);
+}
+
+/** CRC and number of bytes of all lines, for whoever called. */
+function sum(block: usize): void {
+  let crc: u32 = 0;
+  let bytes: u32 = 0;
+  const count = countOf(block);
+  let at = <usize>load<u32>(block, 28);
+  for (let i: u32 = 0; i < count; i += 1 << GROUP_BITS, at += 8) {
+    crc = shifted(crc, load<u32>(at, 4)) ^ load<u32>(at);
+    bytes += load<u32>(at, 4);
   }
   store<u32>(RESULT, crc);
   store<u32>(RESULT, bytes, 4);

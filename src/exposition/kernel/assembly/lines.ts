@@ -1,76 +1,192 @@
-// Writes lines of exposition text.
+// Writes the lines of a block as exposition text.
+import {
+  TEXT_CHANGES,
+  cellOf,
+  countOf,
+  labelsLength,
+  labelsOf,
+  nameLength,
+  nameOf,
+  nextChanged,
+  numberAt,
+  opOf,
+  rowAt,
+  textWritten,
+} from './block';
 import { writeValue } from './values';
 
-// A line of a block, 32 bytes; ../line-table.ts writes it.
-//
-//   0         4         8        12    16          24        28     32
-//   +---------+---------+--------+-----+-----------+---------+------+
-//   | text at | text    | value  | op  | last bits | length  | spare|
-//   | u32     | len u32 | at u32 | u32 | u64       | u32     |      |
-//   +---------+---------+--------+-----+-----------+---------+------+
-//
-// `value at` 0 means that the text is the whole line. `length` is the length of the value written
-// last.
-export const LINE: usize = 32;
+/** Room for a value in `rewrite`, which is longer than any; its length is behind it. */
+const VALUE_ROOM: usize = 32;
+const VALUE_BYTES: usize = 31;
 
-/** True if any line of a table has a value that differs from the one written last. */
-export function isDirty(table: usize, count: u32): bool {
-  const end = table + <usize>count * LINE;
-  for (let line = table; line < end; line += LINE) {
-    const value = <usize>load<u32>(line, 8);
-    if (value != 0 && load<u64>(value) != load<u64>(line, 16)) return true;
-  }
-  return false;
-}
-
-/** Writes all lines of a table to `to`; returns the bytes written. */
-export function renderAll(table: usize, count: u32, to: usize): u32 {
+/** Writes all lines to `to`; returns the bytes written. */
+export function renderAll(block: usize, to: usize): u32 {
   let at = to;
-  const end = table + <usize>count * LINE;
-  for (let line = table; line < end; line += LINE) at = writeLine(line, at);
+  const count = countOf(block);
+  for (let i: u32 = 0; i < count; i++) {
+    const row = rowAt(block, i);
+    const name = nameLength(row);
+    memory.copy(at, nameOf(row), name);
+    at += name;
+    const labels = labelsLength(row);
+    memory.copy(at, labelsOf(row), labels);
+    at += labels;
+    store<u32>(row, <u32>(at - to), 20);
+    const cell = cellOf(row);
+    if (cell == 0) continue;
+    const end = writeValue(load<u64>(cell), opOf(row), at);
+    store<u8>(row, <u8>(end - at), 24);
+    store<u8>(end, 0x0a);
+    at = end + 1;
+  }
+  textWritten(block);
   return <u32>(at - to);
 }
 
-/** Rewrites changed lines and copies the spans between them from the last text at `from`. */
-export function renderChanged(table: usize, count: u32, from: usize, to: usize): u32 {
+/**
+ * Writes the changed values, and copies what is between them from the last text at `from`, of so many
+ * bytes; returns the bytes written.
+ */
+export function renderChanged(block: usize, from: usize, bytes: u32, to: usize): u32 {
   let at = to;
-  let span = from;
-  let read = from;
-  const end = table + <usize>count * LINE;
-  for (let line = table; line < end; line += LINE) {
-    const value = <usize>load<u32>(line, 8);
-    const length = <usize>load<u32>(line, 24);
-    if (value == 0 || load<u64>(value) == load<u64>(line, 16)) {
-      read += length;
-      continue;
-    }
-    if (read > span) {
-      memory.copy(at, span, read - span);
-      at += read - span;
-    }
-    at = writeLine(line, at);
-    read += length;
-    span = read;
+  let span: u32 = 0;
+  const count = countOf(block);
+  let i = nextChanged(block, TEXT_CHANGES, 0);
+  while (i < count) {
+    const row = rowAt(block, i);
+    const offset = load<u32>(row, 20);
+    memory.copy(at, from + span, offset - span);
+    at += offset - span;
+    span = offset + <u32>load<u8>(row, 24);
+    store<u32>(row, <u32>(at - to), 20);
+    const end = writeValue(load<u64>(cellOf(row)), opOf(row), at);
+    store<u8>(row, <u8>(end - at), 24);
+    at = end;
+    const next = nextChanged(block, TEXT_CHANGES, i + 1);
+    move(block, i + 1, next, <u32>(at - to) - span);
+    i = next;
   }
-  if (read > span) {
-    memory.copy(at, span, read - span);
-    at += read - span;
-  }
-  return <u32>(at - to);
+  memory.copy(at, from + span, bytes - span);
+  textWritten(block);
+  return <u32>(at - to) + (bytes - span);
 }
 
-function writeLine(line: usize, to: usize): usize {
-  const bytes = <usize>load<u32>(line, 4);
-  memory.copy(to, <usize>load<u32>(line), bytes);
-  let at = to + bytes;
-  const value = <usize>load<u32>(line, 8);
-  if (value != 0) {
-    const bits = load<u64>(value);
-    store<u64>(line, bits, 16);
-    at = writeValue(bits, load<u32>(line, 12), at);
-    store<u8>(at, 0x0a);
-    at++;
+/**
+ * Writes the changed values into the text at `text`, which has room for any values; returns how many
+ * bytes it has then. `room` holds 32 bytes for each change.
+ */
+export function rewrite(block: usize, text: usize, bytes: u32, room: usize): u32 {
+  const count = countOf(block);
+  let at = room;
+  let isLonger = false;
+  let isShorter = false;
+  let shift: i32 = 0;
+  for (
+    let i = nextChanged(block, TEXT_CHANGES, 0);
+    i < count;
+    i = nextChanged(block, TEXT_CHANGES, i + 1)
+  ) {
+    const row = rowAt(block, i);
+    const length = <u32>(writeValue(load<u64>(cellOf(row)), opOf(row), at) - at);
+    shift += length - <u32>load<u8>(row, 24);
+    isLonger = isLonger || shift > 0;
+    isShorter = isShorter || shift < 0;
+    store<u8>(at, <u8>length, VALUE_BYTES);
+    at += VALUE_ROOM;
   }
-  store<u32>(line, <u32>(at - to), 24);
-  return at;
+  // Text that moves to the right goes first, from the end on: nothing is in its way then.
+  if (isLonger) moveRight(block, text, bytes, room, at, shift);
+  if (isShorter) moveLeft(block, text, bytes, room);
+  place(block, text, room);
+  textWritten(block);
+  return bytes + shift;
+}
+
+/** Moves the spans between changed values that must go to the right. */
+function moveRight(
+  block: usize,
+  text: usize,
+  bytes: u32,
+  room: usize,
+  end: usize,
+  shift: i32,
+): void {
+  let at = end;
+  let spanEnd = bytes;
+  let i = countOf(block);
+  while (at > room) {
+    at -= VALUE_ROOM;
+    i = formerChanged(block, i);
+    const row = rowAt(block, i);
+    const length = <u32>load<u8>(row, 24);
+    const start = load<u32>(row, 20) + length;
+    if (shift > 0) memory.copy(text + start + shift, text + start, spanEnd - start);
+    shift -= <u32>load<u8>(at, VALUE_BYTES) - length;
+    spanEnd = start - length;
+  }
+}
+
+/** Moves the spans between changed values that must go to the left. */
+function moveLeft(block: usize, text: usize, bytes: u32, room: usize): void {
+  const count = countOf(block);
+  let at = room;
+  let shift: i32 = 0;
+  let i = nextChanged(block, TEXT_CHANGES, 0);
+  while (i < count) {
+    const row = rowAt(block, i);
+    const length = <u32>load<u8>(row, 24);
+    const start = load<u32>(row, 20) + length;
+    shift += <u32>load<u8>(at, VALUE_BYTES) - length;
+    i = nextChanged(block, TEXT_CHANGES, i + 1);
+    const spanEnd = i < count ? load<u32>(rowAt(block, i), 20) : bytes;
+    if (shift < 0) memory.copy(text + start + shift, text + start, spanEnd - start);
+    at += VALUE_ROOM;
+  }
+}
+
+/** Writes the changed values where they belong now. */
+function place(block: usize, text: usize, room: usize): void {
+  const count = countOf(block);
+  let at = room;
+  let shift: i32 = 0;
+  let i = nextChanged(block, TEXT_CHANGES, 0);
+  while (i < count) {
+    const row = rowAt(block, i);
+    const length = <u32>load<u8>(at, VALUE_BYTES);
+    const offset = load<u32>(row, 20) + shift;
+    copyShort(text + offset, at, length);
+    shift += length - <u32>load<u8>(row, 24);
+    store<u32>(row, offset, 20);
+    store<u8>(row, <u8>length, 24);
+    const next = nextChanged(block, TEXT_CHANGES, i + 1);
+    move(block, i + 1, next, shift);
+    i = next;
+    at += VALUE_ROOM;
+  }
+}
+
+/** The values of these lines are farther behind by so many bytes. */
+function move(block: usize, index: u32, end: u32, bytes: i32): void {
+  if (bytes == 0) return;
+  for (; index < end; index++) {
+    const row = rowAt(block, index);
+    store<u32>(row, load<u32>(row, 20) + bytes, 20);
+  }
+}
+
+/** The index of the last line before `index` whose value changed; there is one. */
+function formerChanged(block: usize, index: u32): u32 {
+  const bits = block + TEXT_CHANGES;
+  while (true) {
+    index--;
+    const row = numberAt(block, index);
+    if ((load<u32>(bits + ((<usize>(row >> 5)) << 2)) >> (row & 31)) & 1) return index;
+  }
+}
+
+/** Copies up to 32 bytes, exactly. */
+function copyShort(to: usize, from: usize, bytes: u32): void {
+  let i: usize = 0;
+  for (; i + 8 <= <usize>bytes; i += 8) store<u64>(to + i, load<u64>(from + i));
+  for (; i < <usize>bytes; i++) store<u8>(to + i, load<u8>(from + i));
 }

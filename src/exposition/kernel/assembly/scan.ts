@@ -1,23 +1,23 @@
 // Compares what was copied with what was copied before.
+import { CELL, touch } from './block';
 
-/** Copies changed bytes in steps of 512; returns the number of steps that differed. */
-export function absorb(current: usize, incoming: usize, bytes: usize): u32 {
-  let steps: u32 = 0;
-  for (let at: usize = 0; at < bytes; at += 512) {
-    const end = min(at + 512, bytes);
-    let differs: u64 = 0;
-    for (let i = at; i < end; i += 8) differs |= load<u64>(current + i) ^ load<u64>(incoming + i);
-    if (differs != 0) {
-      memory.copy(current + at, incoming + at, end - at);
-      steps++;
-    }
+/** Stores the values that differ in their cells; returns how many. Lines that show them are noted. */
+export function absorb(cells: usize, incoming: usize, count: u32): u32 {
+  let changed: u32 = 0;
+  const end = incoming + ((<usize>count) << 3);
+  for (; incoming < end; incoming += 8, cells += CELL) {
+    const bits = load<u64>(incoming);
+    if (bits == load<u64>(cells)) continue;
+    store<u64>(cells, bits);
+    changed++;
+    touch(cells);
   }
-  return steps;
+  return changed;
 }
 
-/** Lists the indexes of 4-byte words that differ, and copies them; at most `most` of them. */
+/** Lists the indexes of words that differ from those of their cells, and stores them; at most `most`. */
 export function changedWords(
-  current: usize,
+  cells: usize,
   incoming: usize,
   count: u32,
   out: usize,
@@ -25,19 +25,10 @@ export function changedWords(
 ): u32 {
   let found: u32 = 0;
   for (let i: u32 = 0; i < count && found < most; i++) {
-    const offset = (<usize>i) << 2;
-    // Mostly nothing changed: skip equal pairs.
-    if (
-      (i & 1) == 0 &&
-      i + 1 < count &&
-      load<u64>(incoming + offset) == load<u64>(current + offset)
-    ) {
-      i++;
-      continue;
-    }
-    const word = load<u32>(incoming + offset);
-    if (word == load<u32>(current + offset)) continue;
-    store<u32>(current + offset, word);
+    const word = load<u32>(incoming + ((<usize>i) << 2));
+    const cell = cells + <usize>i * CELL;
+    if (word == load<u32>(cell, 8)) continue;
+    store<u32>(cell, word, 8);
     store<u32>(out + ((<usize>found) << 2), i);
     found++;
   }

@@ -1,0 +1,99 @@
+// Texts in the kernel's memory that many lines share: they stay while they have holders.
+import type { Arena } from './arena.js';
+
+/** The number of holders, and that of bytes. */
+const HEAD_BYTES = 8;
+
+/** The memory of the texts. */
+interface Memory {
+  readonly arena: Arena;
+  readonly u32: Uint32Array;
+  window(at: number, bytes: number): Buffer;
+}
+
+export class TextStore {
+  readonly #memory: Memory;
+
+  constructor(memory: Memory) {
+    this.#memory = memory;
+  }
+
+  /** Stores a text with one holder; returns its address. */
+  store(text: string): number {
+    const length = Buffer.byteLength(text);
+    const at = this.#memory.arena.take(HEAD_BYTES + length);
+    const { u32 } = this.#memory;
+    u32[at >>> 2] = 1;
+    u32[(at >>> 2) + 1] = length;
+    this.#memory.window(at + HEAD_BYTES, length).write(text, 'utf8');
+    return at;
+  }
+
+  /** Another holder, who gives it back. */
+  hold(at: number): void {
+    const { u32 } = this.#memory;
+    u32[at >>> 2] = (u32[at >>> 2] ?? 0) + 1;
+  }
+
+  /** Frees the text with its last holder. */
+  release(at: number): void {
+    const { u32 } = this.#memory;
+    const holders = (u32[at >>> 2] ?? 0) - 1;
+    u32[at >>> 2] = holders;
+    if (holders === 0) this.#memory.arena.give(at, HEAD_BYTES + this.lengthOf(at));
+  }
+
+  /** The number of its bytes. */
+  lengthOf(at: number): number {
+    return this.#memory.u32[(at >>> 2) + 1] ?? 0;
+  }
+}
+
+/** A text for many lines; the kernel's memory has it from its first use until `close()`. */
+export class SharedText {
+  readonly #texts: TextStore;
+  readonly text: string;
+  #at = 0;
+  #hash: TextHash | undefined;
+
+  constructor(texts: TextStore, text: string) {
+    this.#texts = texts;
+    this.text = text;
+  }
+
+  /** Its address, held for the caller, who releases it. */
+  hold(): number {
+    if (this.#at === 0) this.#at = this.#texts.store(this.text);
+    this.#texts.hold(this.#at);
+    return this.#at;
+  }
+
+  get hash(): TextHash {
+    return (this.#hash ??= hashOf(this.text));
+  }
+
+  /** Call it when no further line needs the text. */
+  close(): void {
+    if (this.#at !== 0) this.#texts.release(this.#at);
+    this.#at = 0;
+  }
+}
+
+/** Two hashes of 32 bits. */
+export interface TextHash {
+  readonly a: number;
+  readonly b: number;
+}
+
+/** FNV-1a, and a variant of it. */
+export function hashOf(text: string): TextHash {
+  let a = 0x811c9dc5;
+  let b = 0x3c6ef372;
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i);
+    a = Math.imul(a ^ unit, 0x01000193);
+    b = Math.imul(b ^ unit, 0x5bd1e995);
+    b ^= b >>> 15;
+  }
+  return { a: a >>> 0, b: b >>> 0 };
+}

@@ -1,0 +1,53 @@
+// Lines as rows make them, from their texts.
+import { CELL_BYTES } from '#app/exposition/kernel/kernel.js';
+import type { Kernel } from '#app/exposition/kernel/kernel.js';
+import type { Line } from '#app/exposition/kernel/line-table.js';
+import { labelsPart } from '#app/exposition/text/labels.js';
+
+/** A line with a value of its own, in no cell. @param labels without braces */
+export const fixedLine = (labels: string, value: string | number, suffix = ''): Line => ({
+  suffix,
+  labels: labelsPart(labels),
+  fixed: `${value}\n`,
+  cell: 0,
+  op: 0,
+});
+
+/** A line that shows a cell. @param labels without braces */
+export const cellLine = (labels: string, cell: number, op: number, suffix = ''): Line => ({
+  suffix,
+  labels: labelsPart(labels),
+  fixed: '',
+  cell,
+  op,
+});
+
+/** Values that lines show, as a probe keeps them. */
+export class Cells {
+  readonly #kernel: Kernel;
+  readonly at: number;
+
+  constructor(kernel: Kernel, count: number) {
+    this.#kernel = kernel;
+    this.at = kernel.arena.take(count * CELL_BYTES);
+    kernel.bytes.fill(0, this.at, this.at + count * CELL_BYTES);
+  }
+
+  /** The address of a cell. */
+  of(index: number): number {
+    return this.at + index * CELL_BYTES;
+  }
+
+  number(index: number): number {
+    return this.#kernel.f64[this.of(index) / 8] ?? NaN;
+  }
+
+  setBits(index: number, bits: bigint): void {
+    this.#kernel.u64[this.of(index) / 8] = bits;
+    this.#kernel.run.touch(this.of(index));
+  }
+
+  set(index: number, value: number): void {
+    this.setBits(index, new BigUint64Array(Float64Array.of(value).buffer)[0] ?? 0n);
+  }
+}
