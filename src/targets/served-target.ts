@@ -33,10 +33,10 @@ export interface ServedParts extends Place {
 }
 
 /**
- * For so long after a demand each render has the form that was wanted: a render that is deferred,
- * or one for somebody else, may be the one that the next such demand gets.
+ * A render has the forms that are wanted of it. Where somebody got a snapshot without the form that
+ * they wanted, since the spacing allowed no other, each render has that form for so long.
  */
-const WANTED_FOR_MS = 300_000;
+const LACKED_FOR_MS = 300_000;
 
 /** Somebody who waits for an answer. */
 interface Waiter {
@@ -55,8 +55,9 @@ export class ServedTarget implements Target {
   readonly #counts = new TargetCounts();
   readonly #text = new LastText();
   #lastRoot: FoundRoot | undefined;
-  /** When each form was last wanted. */
-  readonly #wantedMs = { text: -Infinity, deflated: -Infinity };
+  /** The forms that the last demands wanted, and when each was last missing in an answer. */
+  #wanted: Forms = { text: true, deflated: false };
+  readonly #lackedMs = { text: -Infinity, deflated: -Infinity };
 
   constructor(parts: ServedParts) {
     this.#parts = parts;
@@ -154,17 +155,16 @@ export class ServedTarget implements Target {
 
   /** All who wait are answered by this refresh. */
   #command(refresh: Refresh): void {
-    const nowMs = this.#parts.nowMs();
-    for (const waiter of this.#waiting) {
-      this.#asked.add(waiter);
-      this.#wantedMs[waiter.form] = nowMs;
-    }
+    const wants = (form: keyof Forms) => [...this.#waiting].some((each) => each.form === form);
+    if (this.#waiting.size > 0) this.#wanted = { text: wants('text'), deflated: wants('deflated') };
+    for (const waiter of this.#waiting) this.#asked.add(waiter);
     this.#waiting.clear();
     // The partition holds the text too. Released here, its memory is reused while it is in the cache.
     if (refresh.mayRender) this.#text.lend();
-    const isWanted = (form: keyof Forms) => nowMs - this.#wantedMs[form] < WANTED_FOR_MS;
-    const deflated = isWanted('deflated');
-    const forms = { text: !deflated || isWanted('text'), deflated };
+    const nowMs = this.#parts.nowMs();
+    const isWanted = (form: keyof Forms) =>
+      this.#wanted[form] || nowMs - this.#lackedMs[form] < LACKED_FOR_MS;
+    const forms = { text: isWanted('text'), deflated: isWanted('deflated') };
     this.#handover.send({ ...refresh, forms });
   }
 
@@ -200,12 +200,13 @@ export class ServedTarget implements Target {
     if (snapshot === undefined && this.status().isReady) return [];
     const asked = [...this.#asked];
     this.#asked.clear();
-    asked.forEach(({ scope, answer }, index) => {
+    asked.forEach(({ scope, form, answer }, index) => {
       const status = this.status();
       if (snapshot === undefined) {
         answer({ kind: 'waiting', status });
         return;
       }
+      if (!snapshot.forms[form]) this.#lackedMs[form] = this.#parts.nowMs();
       const selection = scope && selectFamilies(snapshot, scope);
       // A scrape is counted before its page is written. Of those who share a render one is a miss.
       this.#counts.scrape(hasRendered && index === 0, selection?.isHit);

@@ -17,6 +17,7 @@ export const CELL_BYTES = 16;
 /** Blocks are given by the address of their header, cells and texts by their own. */
 interface KernelExports {
   touch(cell: number): void;
+  sort(block: number, old: number, fresh: number, from: number, to: number, capacity: number): void;
   absorb(cells: number, incoming: number, count: number): number;
   changedWords(cells: number, incoming: number, count: number, out: number, most: number): number;
   changedWatches(table: number, count: number, out: number): number;

@@ -68,7 +68,7 @@ export class LineTable {
   readonly #kernel: Kernel;
   /** Address of its header. */
   readonly address: number;
-  readonly #number: number;
+  #number: number;
   #at: number;
   #capacity = FIRST_CAPACITY;
   #count = 0;
@@ -199,6 +199,25 @@ export class LineTable {
     this.#setCount(index);
   }
 
+  /**
+   * Brings the rows into the order of the lines, which makes all that follows faster. What is kept
+   * beside rows is not theirs any more, and text and stream must be written anew.
+   */
+  sort(): void {
+    const { arena, blocks, run } = this.#kernel;
+    const [former, old] = [this.#at, this.#number];
+    if (this.#kernel.u32[(this.address >>> 2) + HEADER.isTrivial] === 1) return;
+    this.#at = arena.take(this.#capacity * LINE_BYTES);
+    this.#number = blocks.take(this.address);
+    run.sort(this.address, old, this.#number, former, this.#at, this.#capacity);
+    for (let index = 0; index < this.#count; index++) this.#place(index, index);
+    this.#free = [];
+    this.#header(HEADER.isTrivial, 1);
+    this.#setUp();
+    blocks.give(old);
+    arena.give(former, this.#capacity * LINE_BYTES);
+  }
+
   close(): void {
     while (this.#count > 0) this.remove(this.#count - 1);
     this.#kernel.blocks.give(this.#number);
@@ -217,8 +236,7 @@ export class LineTable {
       order + index * ORDER_BYTES,
       order + this.#count * ORDER_BYTES,
     );
-    bytes[order + index * ORDER_BYTES] = row & 0xff;
-    bytes[order + index * ORDER_BYTES + 1] = row >>> 8;
+    this.#place(index, row);
     if (row !== index || index !== this.#count) this.#header(HEADER.isTrivial, 0);
     this.#setCount(this.#count + 1);
     return row;
@@ -302,6 +320,13 @@ export class LineTable {
 
   get #orderAt(): number {
     return this.#at + this.#capacity * (LINE_BYTES - ORDER_BYTES);
+  }
+
+  #place(index: number, row: number): void {
+    const { bytes } = this.#kernel;
+    const at = this.#orderAt + index * ORDER_BYTES;
+    bytes[at] = row & 0xff;
+    bytes[at + 1] = row >>> 8;
   }
 
   /** The row of the line at an index. */

@@ -17,6 +17,7 @@ export class Block {
   readonly lines: LineTable;
   #text: TextPiece | undefined;
   #isReshaped = true;
+  #isSorted = true;
   readonly #deflated: DeflatedLines;
 
   constructor(kernel: Kernel) {
@@ -54,6 +55,7 @@ export class Block {
    * @param room for a call
    */
   render(room: Scratch): TextPiece {
+    this.#sort();
     const { run } = this.#kernel;
     const { address, roomNeeded } = this.lines;
     const last = this.#text;
@@ -86,11 +88,13 @@ export class Block {
 
   /** The same for a deflate stream, made without the text. */
   deflate(deflater: Deflater): DeflatedPiece {
+    this.#sort();
     return this.#deflated.render(deflater);
   }
 
   /** Adds the symbols that the lines would take in a stream to `counts`. */
   countSymbols(deflater: Deflater, counts: number[]): void {
+    this.#sort();
     this.#deflated.countSymbols(deflater, counts);
   }
 
@@ -100,9 +104,16 @@ export class Block {
     this.dropText();
   }
 
+  /** Sorts the lines if some came or went; neither form of them is used again then. */
+  #sort(): void {
+    if (!this.#isSorted) this.lines.sort();
+    this.#isSorted = true;
+  }
+
   /** Lines came or went. */
   #reshaped(): void {
     this.#isReshaped = true;
+    this.#isSorted = false;
     this.#deflated.reshaped();
   }
 }

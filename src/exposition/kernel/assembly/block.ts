@@ -35,6 +35,7 @@ const BYTES: usize = 8;
 // A line is known by its block's number and its row; `next` of its row is the next line of the same
 // cell. The address of a block's header is in the table at BLOCKS_CELL.
 export const CELL: usize = 16;
+const KEY: usize = 16;
 const BLOCKS_CELL: usize = 40;
 const ROW_BITS: u32 = 10;
 const ROW_MASK: u32 = 1023;
@@ -118,6 +119,10 @@ export function streamWritten(block: usize): void {
   store<u32>(block, load<u32>(block, 12) & ~STREAM_STALE, 12);
 }
 
+function headerOf(number: u32): usize {
+  return <usize>load<u32>(<usize>load<u32>(BLOCKS_CELL) + ((<usize>number) << 2));
+}
+
 /** Notes that a cell has another value: in all lines that show it. */
 export function touch(cell: usize): void {
   let line = load<u32>(cell, 12);
@@ -133,5 +138,42 @@ export function touch(cell: usize): void {
     store<u32>(block, TEXT_STALE | STREAM_STALE, 12);
     if ((line & HAS_NEXT) == 0) return;
     line = load<u32>(rowsOf(block) + <usize>row * ROW, 16);
+  }
+}
+
+/**
+ * Copies the rows of a block in the order of its lines from one place to another, each with its key
+ * (16 bytes, before all rows) and its sub (4 bytes, behind them). The block's number was `old`; its
+ * cells know its lines by `fresh` from now on. The header is left to the caller.
+ */
+export function sort(
+  block: usize,
+  old: u32,
+  fresh: u32,
+  from: usize,
+  to: usize,
+  capacity: u32,
+): void {
+  const keys = <usize>capacity * KEY;
+  const subs = keys + <usize>capacity * ROW;
+  const count = countOf(block);
+  for (let i: u32 = 0; i < count; i++) {
+    const row = numberAt(block, i);
+    memory.copy(to + <usize>i * KEY, from + <usize>row * KEY, KEY);
+    const moved = to + keys + <usize>i * ROW;
+    memory.copy(moved, from + keys + <usize>row * ROW, ROW);
+    store<u32>(to + subs + ((<usize>i) << 2), load<u32>(from + subs + ((<usize>row) << 2)));
+    const cell = cellOf(moved);
+    if (cell == 0) continue;
+    let at = cell + 12;
+    let line = load<u32>(at);
+    while ((line & ~HAS_NEXT) != ((old << ROW_BITS) | row)) {
+      const number = (line >> ROW_BITS) & BLOCK_MASK;
+      const rows =
+        number == old ? from + keys : number == fresh ? to + keys : rowsOf(headerOf(number));
+      at = rows + <usize>(line & ROW_MASK) * ROW + 16;
+      line = load<u32>(at);
+    }
+    store<u32>(at, (line & HAS_NEXT) | (fresh << ROW_BITS) | i);
   }
 }

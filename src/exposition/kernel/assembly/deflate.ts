@@ -17,18 +17,18 @@ import {
 import { shifted, updated } from './crc';
 import { writeValue } from './values';
 
-// The record of a line beside its row, 16 bytes:
+// The record of a line beside its row, 20 bytes:
 //
-//   0         4        8       12             16
-//   +---------+--------+-------+--------------+
-//   | text's  | line's | bits  | value's bytes|
-//   | crc u32 | crc u32| u32   | u8, text bits|
-//   +---------+--------+-------+--------------+
+//   0         4        8       12             16      20
+//   +---------+--------+-------+--------------+-------+
+//   | text's  | line's | bits  | value's bytes| bytes |
+//   | crc u32 | crc u32| u32   | u8, text bits| u32   |
+//   +---------+--------+-------+--------------+-------+
 //
-// `bits` is what the line takes in the stream, the line feed before it included; 24 bits say how many
+// `bytes` is the length of the line with its line feed, `bits` is what the line takes in the stream, the line feed before it included; 24 bits say how many
 // of them come before the value, or 0 where they are too many for that. Each 32 lines are a group, of
 // which CRC u32 and bytes u32 are kept.
-const RECORD: usize = 16;
+const RECORD: usize = 20;
 const TEXT_BITS: u64 = 0xffffff;
 const GROUP_BITS: u32 = 5;
 
@@ -219,11 +219,6 @@ function lengthOf(row: usize): u32 {
   return nameLength(row) + labelsLength(row) - (cellOf(row) == 0 ? 1 : 0);
 }
 
-/** The bytes of a line with its value and its line feed. */
-function bytesOf(row: usize, record: usize): u32 {
-  return lengthOf(row) + <u32>load<u8>(record, 12) + 1;
-}
-
 function recordsOf(block: usize): usize {
   return <usize>load<u32>(block, 20);
 }
@@ -277,7 +272,9 @@ function writeRest(start: u64, at: u64, code: usize, row: usize, record: usize):
   store<u32>(record, updated(load<u32>(record), VALUE, end + 1), 4);
   store<u32>(record, <u32>(at - start), 8);
   const known = textBits > TEXT_BITS ? 0 : <u32>textBits;
+  const former = <u32>load<u8>(record, 12);
   store<u32>(record, (<u32>(end - VALUE)) | (known << 8), 12);
+  store<u32>(record, load<u32>(record, 16) + <u32>(end - VALUE) - former, 16);
   return at;
 }
 
@@ -289,10 +286,11 @@ export function prepareRecords(block: usize): void {
     const name = nameOf(row);
     const named = updated(0, name, name + nameLength(row));
     const labels = labelsOf(row);
-    store<u32>(
-      recordAt(block, i),
-      updated(named, labels, labels + lengthOf(row) - nameLength(row)),
-    );
+    const length = lengthOf(row);
+    const record = recordAt(block, i);
+    store<u32>(record, updated(named, labels, labels + length - nameLength(row)));
+    store<u32>(record, 0, 12);
+    store<u32>(record, length + 1, 16);
   }
 }
 
@@ -340,7 +338,7 @@ export function deflateAll(block: usize, code: usize, to: usize): u32 {
     const back = linesBack(i, period);
     former = formerOf(former, offset, block, i, period);
     at = writeRest(at, writeText(at, code, block, i, back, offset - former), code, row, record);
-    offset += bytesOf(row, record);
+    offset += load<u32>(record, 16);
   }
   if (count > 0) at = lineFeed(at, code);
   if (counts == 0) {
@@ -359,7 +357,7 @@ function formerOf(former: u32, offset: u32, block: usize, i: u32, period: u32): 
 }
 
 function bytesAt(block: usize, index: u32): u32 {
-  return bytesOf(rowAt(block, index), recordAt(block, index));
+  return load<u32>(recordAt(block, index), 16);
 }
 
 /**
@@ -380,7 +378,6 @@ export function deflateChanged(block: usize, code: usize, from: usize, to: usize
   // The group whose sum is to be made anew.
   let group: u32 = NONE;
   for (let i: u32 = 0; i < count; i++) {
-    const row = rowAt(block, i);
     const record = recordAt(block, i);
     const bits = load<u32>(record, 8);
     const sizes = load<u32>(record, 12);
@@ -388,7 +385,7 @@ export function deflateChanged(block: usize, code: usize, from: usize, to: usize
     const isMoved = resized >= <i32>(i - back);
     const begin = offset;
     former = formerOf(former, begin, block, i, period);
-    offset += lengthOf(row) + (sizes & 0xff) + 1;
+    offset += load<u32>(record, 16);
     if (!isMoved && !hasChanged(block, STREAM_CHANGES, i)) {
       read += bits;
       continue;
@@ -397,6 +394,7 @@ export function deflateChanged(block: usize, code: usize, from: usize, to: usize
       if (group != NONE) sumGroup(block, group);
       group = i >> GROUP_BITS;
     }
+    const row = rowAt(block, i);
     const textBits = sizes >> 8;
     if (!isMoved && textBits != 0) {
       at = copyBits(at, span, read + textBits);
@@ -453,7 +451,7 @@ function sumGroup(block: usize, group: u32): void {
   const end = min(countOf(block), (group + 1) << GROUP_BITS);
   for (let i = group << GROUP_BITS; i < end; i++) {
     const record = recordAt(block, i);
-    const length = bytesOf(rowAt(block, i), record);
+    const length = load<u32>(record, 16);
     crc = shifted(crc, length) ^ load<u32>(record, 4);
     bytes += length;
   }
