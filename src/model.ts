@@ -24,11 +24,8 @@ export interface SlotRef {
   readonly incarnation: number;
 }
 
-/** One variable of a managed object. Its value is read apart, through a `Source`. */
-export interface Variable extends SlotRef {
-  /** Unique within the source's generation, never reused; later variables have higher numbers. */
-  readonly id: number;
-  readonly object: ManagedObject;
+/** What a publisher says of a variable beside its value; many variables share one. */
+export interface Declaration {
   readonly name: string;
   readonly type: ValueType;
   readonly kind: VariableKind;
@@ -36,6 +33,23 @@ export interface Variable extends SlotRef {
   readonly help: string;
   /** Upper bucket bounds of a histogram (without +Inf) or the quantiles of a summary. */
   readonly schema: readonly number[];
+}
+
+/**
+ * One variable of a managed object. Its value is read apart, through a `Source`. A variable is known
+ * by its id: two of these may stand for the same one, and each stays as it is after a removal.
+ */
+export interface Variable extends SlotRef, Declaration {
+  /** Unique within the source's generation, never reused; later variables have higher numbers. */
+  readonly id: number;
+  readonly object: ManagedObject;
+  readonly declaration: Declaration;
+}
+
+/** The variables of an object as they are now, in the order of their ids. */
+export interface Variables extends Iterable<Variable> {
+  readonly size: number;
+  has(variable: Variable): boolean;
 }
 
 /** One managed object. Its own slot holds its state; `Variable`s hang below it. */
@@ -46,7 +60,7 @@ export interface ManagedObject extends SlotRef {
   readonly className: string;
   readonly parent: ManagedObject | undefined;
   readonly children: ReadonlySet<ManagedObject>;
-  readonly variables: ReadonlySet<Variable>;
+  readonly variables: Variables;
   /** What a root says of its identity; empty texts where it says nothing. */
   readonly identity: RootIdentity;
   /** The slot with the time (Unix ns) that a root's values stand for, when it states one. */

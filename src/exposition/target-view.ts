@@ -21,7 +21,8 @@ import { MetricBuilder } from './rows/metric-builder.js';
 import type { ObservedContent } from './rows/observed.js';
 import { PendingItems, isVariable } from './read/pending-items.js';
 import { Probe } from './read/probe.js';
-import type { ProbeListener, Tracked } from './read/probe.js';
+import type { ProbeListener } from './read/probe.js';
+import type { Tracked } from './read/tracked-slots.js';
 import { SyncCounts } from './read/sync-counts.js';
 import { SeriesRegister } from './rows/series-register.js';
 

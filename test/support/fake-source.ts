@@ -57,7 +57,8 @@ export class FakeSource implements Source {
   end = Infinity;
   #values = new BigUint64Array(1024);
   #words = new Uint32Array(1024);
-  readonly #frames = new Map<Variable, Frame>();
+  /** By the variable's id. */
+  readonly #frames = new Map<number, Frame>();
   readonly #free: number[] = [];
   #changes: StructureChange[] = [];
   #lastId = 0;
@@ -88,7 +89,8 @@ export class FakeSource implements Source {
     const { type, value, kind = 'unknown', unit = '', help = '', schema = [] } = options;
     const place = this.#place(options.slot);
     const id = ++this.#lastId;
-    const variable: Variable = { ...place, id, object, name, type, kind, unit, help, schema };
+    const declaration = { name, type, kind, unit, help, schema };
+    const variable: Variable = { ...place, ...declaration, id, object, declaration };
     object.variables.add(variable);
     this.setSynced(variable, value !== undefined);
     if (value !== undefined) this.set(variable, value);
@@ -162,11 +164,12 @@ export class FakeSource implements Source {
   }
 
   readFrame(variable: Variable): Frame | undefined {
-    return this.restless.has(variable) ? undefined : this.#frames.get(variable);
+    const isRestless = [...this.restless].some(({ id }) => id === variable.id);
+    return isRestless ? undefined : this.#frames.get(variable.id);
   }
 
   #setFrame(variable: Variable, frame: Frame): void {
-    this.#frames.set(variable, frame);
+    this.#frames.set(variable.id, frame);
     this.#values[variable.slot] = (this.#values[variable.slot] ?? 0n) + 1n;
   }
 

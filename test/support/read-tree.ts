@@ -30,10 +30,10 @@ export interface PlainObject {
 export function readTree(source: Source, slotCount: number): PlainObject[] {
   const slots = Buffer.alloc(slotCount * 8);
   const words = Buffer.alloc(slotCount * 4);
-  const frames = new Map<Variable, Frame | undefined>();
+  const frames = new Map<number, Frame | undefined>();
   const readFrames = ({ variables, children }: ManagedObject) => {
     for (const variable of variables)
-      if (isFramed(variable)) frames.set(variable, source.readFrame(variable));
+      if (isFramed(variable)) frames.set(variable.id, source.readFrame(variable));
     children.forEach(readFrames);
   };
   source.roots.forEach(readFrames);
@@ -49,7 +49,7 @@ export function readTree(source: Source, slotCount: number): PlainObject[] {
     if (variable.type === 'i64') return slots.readBigInt64LE(variable.slot * 8);
     if (variable.type === 'f64') return slots.readDoubleLE(variable.slot * 8);
     if (!isFramed(variable)) return u64(variable);
-    return frames.get(variable) ?? 'no whole frame';
+    return frames.get(variable.id) ?? 'no whole frame';
   };
   const plain = (object: ManagedObject): PlainObject => ({
     name: object.name,

@@ -84,7 +84,7 @@ export class Highlight {
   #frameOf(variable: Variable): Reading | undefined {
     const frame = this.#source.readFrame(variable);
     if (frame !== undefined) return readingOfFrame(frame);
-    return this.#shown?.variable === variable ? this.#shown.value : undefined;
+    return this.#shown?.variable.id === variable.id ? this.#shown.value : undefined;
   }
 
   #isSynced({ slot, incarnation }: Variable): boolean {

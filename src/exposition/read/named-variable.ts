@@ -5,6 +5,8 @@ import { Ranking } from './ranking.js';
 
 /** An object whose id is a prefix of the path. */
 interface Owner {
+  /** That of the object. */
+  readonly id: number;
   readonly object: ManagedObject;
   /** The rest of the path, which is the name of the variable. */
   readonly name: string;
@@ -43,7 +45,7 @@ export class NamedVariable {
   addObject(object: ManagedObject): void {
     const name = object === this.#root ? this.#place : this.#nameBelow(object);
     if (name === undefined || this.#owners.has(object)) return;
-    const owner = { object, name, variables: new Ranking<Variable>(isNewer) };
+    const owner = { id: object.id, object, name, variables: new Ranking<Variable>(isNewer) };
     this.#owners.set(object, owner);
     this.#ranked.add(owner);
   }

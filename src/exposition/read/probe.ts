@@ -1,13 +1,12 @@
 // Copies the values of one target into the kernel's memory; reports items that get or lose one.
-import type { ManagedObject, SlotRef, Source, Variable } from '../../model.js';
+import type { SlotRef, Source } from '../../model.js';
 import type { Kernel } from '../kernel/kernel.js';
 import { Backlog } from './backlog.js';
 import { SlotPages, syncedWord } from './slot-pages.js';
 import type { Span } from './slot-pages.js';
+import { FLAG, TrackedSlots } from './tracked-slots.js';
+import type { Tracked } from './tracked-slots.js';
 import { Watches } from './watches.js';
-
-/** What a probe tracks: an object (its state) or a variable (its value). */
-export type Tracked = ManagedObject | Variable;
 
 export interface ProbeListener {
   /** The item has a value now; called by `reportSynced`. */
@@ -23,21 +22,11 @@ export interface ProbeListener {
   changed(item: Tracked): void;
 }
 
-interface Entry {
-  readonly item: Tracked;
-  readonly incarnation: number;
-  /** What was last reported to the listener. */
-  isSynced: boolean;
-  /** Whether another item owns its slot now, and whether the listener knows. */
-  isGone: boolean;
-  isForgotten: boolean;
-}
-
 export class Probe {
   readonly #pages: SlotPages;
   readonly #watches: Watches<Tracked>;
   readonly #listener: ProbeListener;
-  readonly #entries = new Map<number, Entry>();
+  readonly #tracked = new TrackedSlots();
   /** Slots tracked since the last read: their words may be in memory already. */
   #fresh: number[] = [];
   #unread = 0;
@@ -62,15 +51,9 @@ export class Probe {
 
   /** Tracks an item; the next read reports its value to the listener. */
   track(item: Tracked): void {
-    const { slot, incarnation } = item;
+    const { slot } = item;
     this.#pages.address(slot);
-    this.#entries.set(slot, {
-      item,
-      incarnation,
-      isSynced: false,
-      isGone: false,
-      isForgotten: false,
-    });
+    this.#tracked.set(item);
     this.#fresh.push(slot);
     this.#unread++;
   }
@@ -82,27 +65,25 @@ export class Probe {
 
   /** Stops tracking an item, without a report. */
   untrack(item: Tracked): void {
-    if (this.#entries.get(item.slot)?.item === item) this.#entries.delete(item.slot);
+    if (this.isTracked(item)) this.#tracked.delete(item.slot);
   }
 
   /** The item tracked at a slot now. */
   trackedAt(slot: number): Tracked | undefined {
-    return this.#entries.get(slot)?.item;
+    return this.#tracked.item(slot);
   }
 
-  isTracked(item: Tracked): boolean {
-    return this.#entries.get(item.slot)?.item === item;
+  isTracked({ slot, id }: Tracked): boolean {
+    return this.#tracked.id(slot) === id;
   }
 
   isSynced(item: Tracked): boolean {
-    const entry = this.#entries.get(item.slot);
-    return entry?.item === item && entry.isSynced;
+    return this.isTracked(item) && this.#tracked.has(item.slot, FLAG.synced);
   }
 
   /** True if a tracked item was reported as gone. */
   isForgotten(item: Tracked): boolean {
-    const entry = this.#entries.get(item.slot);
-    return entry?.item === item && entry.isForgotten;
+    return this.isTracked(item) && this.#tracked.has(item.slot, FLAG.forgotten);
   }
 
   /** Address of the copy of a slot; the slot's page is read from now on. */
@@ -197,59 +178,62 @@ export class Probe {
   close(): void {
     this.#pages.close();
     this.#watches.close();
-    this.#entries.clear();
+    this.#tracked.clear();
     this.#got.clear();
     this.#lost.clear();
   }
 
   #note(slot: number): void {
-    const entry = this.#entries.get(slot);
-    if (entry === undefined) return;
-    if (this.#isLive(entry) !== entry.isSynced) (entry.isSynced ? this.#lost : this.#got).add(slot);
-    if (!this.#hasMovedOn(entry)) return;
+    if (this.#tracked.id(slot) === 0) return;
+    const isSynced = this.#tracked.has(slot, FLAG.synced);
+    if (this.#isLive(slot) !== isSynced) (isSynced ? this.#lost : this.#got).add(slot);
+    if (!this.#hasMovedOn(slot)) return;
     // Decided now, since a copy must not count for an item tracked at the slot later.
-    entry.isGone = true;
+    this.#tracked.mark(slot, FLAG.gone, true);
     this.#lost.add(slot);
   }
 
   #reportNext(backlog: Backlog<number>): boolean {
     const slot = backlog.next();
     if (slot === undefined) return false;
-    const entry = this.#entries.get(slot);
     // Another item may own it now, or it changed back since.
-    if (entry === undefined) return true;
-    if (this.#isLive(entry) !== entry.isSynced) {
-      entry.isSynced = !entry.isSynced;
-      if (entry.isSynced) this.#listener.synced(entry.item);
-      else this.#listener.unsynced(entry.item);
+    const isSynced = this.#isLive(slot);
+    if (this.#tracked.id(slot) !== 0 && isSynced !== this.#tracked.has(slot, FLAG.synced)) {
+      this.#tracked.mark(slot, FLAG.synced, isSynced);
+      const item = this.#tracked.item(slot);
+      if (item !== undefined && isSynced) this.#listener.synced(item);
+      else if (item !== undefined) this.#listener.unsynced(item);
     }
-    if (entry.isGone && !entry.isForgotten) {
-      entry.isForgotten = true;
-      this.#listener.gone(entry.item);
+    if (this.#tracked.has(slot, FLAG.gone) && !this.#tracked.has(slot, FLAG.forgotten)) {
+      this.#tracked.mark(slot, FLAG.forgotten, true);
+      const item = this.#tracked.item(slot);
+      if (item !== undefined) this.#listener.gone(item);
     }
     return true;
   }
 
-  /** True if the copy of an item's slot is the item's own value. */
-  #isLive({ item: { slot }, incarnation }: Entry): boolean {
-    return !this.#late.has(slot) && this.#pages.word(slot) === syncedWord(incarnation);
+  /** True if the copy of a slot is the value of the item that is tracked there. */
+  #isLive(slot: number): boolean {
+    return (
+      !this.#late.has(slot) &&
+      this.#pages.word(slot) === syncedWord(this.#tracked.incarnation(slot))
+    );
   }
 
   /** True if a slot was reused. A publisher stores the word before the record that needs it. */
-  #hasMovedOn({ item: { slot }, incarnation }: Entry): boolean {
+  #hasMovedOn(slot: number): boolean {
     const word = this.#pages.word(slot);
-    return word > 1 && word >>> 1 !== incarnation;
+    return word > 1 && word >>> 1 !== this.#tracked.incarnation(slot);
   }
 
   #reportChanges(): boolean {
     // Listeners may watch and unwatch during the reports, so look up the items first.
     const changed = this.#watches.changed();
     for (const item of changed) {
-      const entry = this.#entries.get(item.slot);
-      if (entry?.item !== item) continue;
-      if (this.#isLive(entry)) this.#listener.changed(item);
+      if (!this.isTracked(item)) continue;
+      if (this.#isLive(item.slot)) this.#listener.changed(item);
       // A loss not yet reported: if the value is back by then, its change is still reported.
-      else if (entry.isSynced) this.#watches.again(item);
+      else if (this.isSynced(item)) this.#watches.again(item);
     }
     return changed.length > 0;
   }

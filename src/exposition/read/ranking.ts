@@ -3,10 +3,11 @@
 /**
  * A binary heap that knows the index of each item: every call takes a logarithmic number of steps.
  */
-export class Ranking<T> {
+export class Ranking<T extends { readonly id: number }> {
   readonly #isBefore: (a: T, b: T) => boolean;
   readonly #heap: T[] = [];
-  readonly #indexOf = new Map<T, number>();
+  /** By id. */
+  readonly #indexOf = new Map<number, number>();
 
   constructor(isBefore: (a: T, b: T) => boolean) {
     this.#isBefore = isBefore;
@@ -17,18 +18,18 @@ export class Ranking<T> {
   }
 
   add(item: T): void {
-    if (!this.#indexOf.has(item)) this.#rise(item, this.#heap.length);
+    if (!this.#indexOf.has(item.id)) this.#rise(item, this.#heap.length);
   }
 
   delete(item: T): void {
-    const index = this.#indexOf.get(item);
+    const index = this.#indexOf.get(item.id);
     const last = this.#heap.pop();
     if (index === undefined || last === undefined) {
       if (last !== undefined) this.#heap.push(last);
       return;
     }
-    this.#indexOf.delete(item);
-    if (last !== item) this.#sink(last, this.#rise(last, index));
+    this.#indexOf.delete(item.id);
+    if (last.id !== item.id) this.#sink(last, this.#rise(last, index));
   }
 
   /** Puts an item at an index, or above it by its rank; returns the final index. */
@@ -66,6 +67,6 @@ export class Ranking<T> {
 
   #place(item: T, index: number): void {
     this.#heap[index] = item;
-    this.#indexOf.set(item, index);
+    this.#indexOf.set(item.id, index);
   }
 }

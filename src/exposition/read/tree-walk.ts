@@ -63,6 +63,10 @@ export class TreeWalk {
   #enter(object: ManagedObject): void {
     const { variables, children } = object;
     this.#entered = object;
-    this.#levels.push({ object, variables: variables.values(), children: children.values() });
+    this.#levels.push({
+      object,
+      variables: variables[Symbol.iterator](),
+      children: children.values(),
+    });
   }
 }

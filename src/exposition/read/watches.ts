@@ -6,13 +6,14 @@ import { Scratch } from '../kernel/scratch.js';
 const WATCH_BYTES = 16;
 const FIRST_CAPACITY = 64;
 
-export class Watches<T> {
+export class Watches<T extends { readonly id: number }> {
   readonly #kernel: Kernel;
   readonly #scratch: Scratch;
   readonly #items: T[] = [];
-  readonly #indexOf = new Map<T, number>();
+  /** By id. */
+  readonly #indexOf = new Map<number, number>();
   /** Items to report at the next time, whether they change or not. */
-  readonly #again = new Set<T>();
+  readonly #again = new Set<number>();
   #at: number;
   #capacity = FIRST_CAPACITY;
 
@@ -24,33 +25,33 @@ export class Watches<T> {
 
   /** Watches the 8 bytes at `address` for an item, once. */
   add(item: T, address: number): void {
-    if (this.#indexOf.has(item)) return;
+    if (this.#indexOf.has(item.id)) return;
     if (this.#items.length === this.#capacity) this.#grow();
     const index = this.#items.push(item) - 1;
-    this.#indexOf.set(item, index);
+    this.#indexOf.set(item.id, index);
     const at = this.#addressOf(index);
     this.#kernel.u32[at >>> 2] = address;
     this.#kernel.u64[(at >>> 3) + 1] = this.#kernel.u64[address >>> 3] ?? 0n;
   }
 
   remove(item: T): void {
-    const index = this.#indexOf.get(item);
+    const index = this.#indexOf.get(item.id);
     if (index === undefined) return;
-    this.#indexOf.delete(item);
+    this.#indexOf.delete(item.id);
     const last = this.#items.pop();
-    if (last !== undefined && last !== item) this.#move(this.#items.length, index, last);
+    if (last !== undefined && last.id !== item.id) this.#move(this.#items.length, index, last);
   }
 
   /** Reports an item once more, whether it changes or not. */
   again(item: T): void {
-    this.#again.add(item);
+    this.#again.add(item.id);
   }
 
   /** Forgets what was last seen of the items that are to be reported again. */
   forget(): void {
     const { u64 } = this.#kernel;
-    for (const item of this.#again) {
-      const index = this.#indexOf.get(item);
+    for (const id of this.#again) {
+      const index = this.#indexOf.get(id);
       if (index === undefined) continue;
       const seen = (this.#addressOf(index) >>> 3) + 1;
       u64[seen] = ~(u64[seen] ?? 0n);
@@ -83,7 +84,7 @@ export class Watches<T> {
   /** Moves a watch with its last bits: a change not yet reported still is. */
   #move(from: number, to: number, item: T): void {
     this.#items[to] = item;
-    this.#indexOf.set(item, to);
+    this.#indexOf.set(item.id, to);
     const source = this.#addressOf(from);
     this.#kernel.bytes.copyWithin(this.#addressOf(to), source, source + WATCH_BYTES);
   }

@@ -7,8 +7,9 @@ import type { Distribution } from './distribution.js';
 export class Frames {
   readonly #source: Source;
   readonly #probe: Probe;
-  readonly #frames = new Map<Variable, Frame>();
-  readonly #distributions = new Map<Variable, Map<Row, Distribution>>();
+  /** By the variable's id. */
+  readonly #frames = new Map<number, Frame>();
+  readonly #distributions = new Map<number, Map<Row, Distribution>>();
   #stale = 0;
 
   constructor(source: Source, probe: Probe) {
@@ -32,33 +33,33 @@ export class Frames {
       this.#probe.again(variable);
       return false;
     }
-    this.#frames.set(variable, frame);
+    this.#frames.set(variable.id, frame);
     return true;
   }
 
   of(variable: Variable): Frame | undefined {
-    return this.#frames.get(variable);
+    return this.#frames.get(variable.id);
   }
 
   /** The distribution of a row and variable, if it exists. */
   shown(variable: Variable, row: Row): Distribution | undefined {
-    return this.#distributions.get(variable)?.get(row);
+    return this.#distributions.get(variable.id)?.get(row);
   }
 
   show(variable: Variable, row: Row, distribution: Distribution): void {
-    const all = this.#distributions.get(variable);
-    if (all === undefined) this.#distributions.set(variable, new Map([[row, distribution]]));
+    const all = this.#distributions.get(variable.id);
+    if (all === undefined) this.#distributions.set(variable.id, new Map([[row, distribution]]));
     else all.set(row, distribution);
   }
 
-  forget(variable: Variable): void {
-    this.#frames.delete(variable);
-    for (const each of this.#distributions.get(variable)?.values() ?? []) each.close();
-    this.#distributions.delete(variable);
+  forget({ id }: Pick<Variable, 'id'>): void {
+    this.#frames.delete(id);
+    for (const each of this.#distributions.get(id)?.values() ?? []) each.close();
+    this.#distributions.delete(id);
   }
 
   close(): void {
-    for (const variable of [...this.#distributions.keys()]) this.forget(variable);
+    for (const id of [...this.#distributions.keys()]) this.forget({ id });
     this.#frames.clear();
   }
 }

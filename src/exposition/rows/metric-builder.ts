@@ -42,7 +42,7 @@ export class MetricBuilder {
 
   constructor({ app, root, catalogue, rules, timeZone, ...below }: BuilderParts) {
     const { kernel, source, probe, register } = below;
-    const uses = new RowUses(app, root, below.kernel, rules);
+    const uses = new RowUses(app, root, below.kernel, probe, rules);
     const frames = new Frames(source, probe);
     const observations = new Observations(kernel, probe);
     const scales = new HeldScales(kernel.scales);

@@ -4,28 +4,29 @@ import type { Variable } from '../../model.js';
 export class Namesakes {
   /** By id; removed ones are cleaned up now and then. */
   #sorted: Variable[] = [];
-  readonly #there = new Set<Variable>();
+  /** By id. */
+  readonly #there = new Set<number>();
 
   get isEmpty(): boolean {
     return this.#there.size === 0;
   }
 
   add(variable: Variable): void {
-    this.#there.add(variable);
+    this.#there.add(variable.id);
     this.#sorted.splice(this.#placeOf(variable), 0, variable);
   }
 
   delete(variable: Variable): void {
-    this.#there.delete(variable);
+    this.#there.delete(variable.id);
     if (this.#sorted.length > 2 * this.#there.size)
-      this.#sorted = this.#sorted.filter((each) => this.#there.has(each));
+      this.#sorted = this.#sorted.filter((each) => this.#there.has(each.id));
   }
 
   /** Removes the last one; undefined if none is left. */
   takeLast(): Variable | undefined {
     for (;;) {
       const last = this.#sorted.pop();
-      if (last === undefined || this.#there.delete(last)) return last;
+      if (last === undefined || this.#there.delete(last.id)) return last;
     }
   }
 

@@ -8,10 +8,17 @@ import { numberOf } from '../read/slot-value.js';
 import { Observed, observedKey } from './observed.js';
 import type { ObservedContent } from './observed.js';
 
+/** A variable, and what shows its values. */
+interface ObservedVariable {
+  readonly variable: Variable;
+  readonly all: readonly Observed[];
+}
+
 export class Observations {
   readonly #kernel: Kernel;
   readonly #probe: Probe;
-  readonly #observed = new Map<Variable, Observed[]>();
+  /** By the variable's id. */
+  readonly #observed = new Map<number, ObservedVariable>();
   /** What a predecessor observed of variables that are not synced here yet. */
   readonly #inherited = new Map<string, ObservedContent>();
 
@@ -26,24 +33,24 @@ export class Observations {
 
   /** Observes a variable from now on; returns the series that show it. */
   show(variable: Variable, shape: Shape, conversion: Conversion, series: string): Shown {
-    const all = this.#observed.get(variable) ?? [];
+    const all = this.#observed.get(variable.id)?.all ?? [];
     const key = observedKey(shape, conversion, series);
     if (all.some((other) => other.key === key)) return 'unchanged';
     const observed = new Observed(this.#kernel, shape, conversion, series);
-    this.#observed.set(variable, [...all, observed]);
+    this.#observed.set(variable.id, { variable, all: [...all, observed] });
     this.#inherit(variable, observed);
     return observed.distribution.series;
   }
 
-  forget(variable: Variable): void {
-    for (const each of this.#observed.get(variable) ?? []) each.distribution.close();
-    this.#observed.delete(variable);
+  forget({ id }: Pick<Variable, 'id'>): void {
+    for (const each of this.#observed.get(id)?.all ?? []) each.distribution.close();
+    this.#observed.delete(id);
   }
 
   /** Counts the current values as observations; false if none is new. */
   observe(): boolean {
     let hasCounted = false;
-    for (const [variable, all] of this.#observed) {
+    for (const { variable, all } of this.#observed.values()) {
       const bits = this.#probe.bits(variable);
       if (bits === undefined) continue;
       for (const observed of all)
@@ -54,7 +61,7 @@ export class Observations {
 
   /** The observations so far, for a successor. */
   get content(): ObservedContent[] {
-    return [...this.#observed].flatMap(([variable, all]) =>
+    return [...this.#observed.values()].flatMap(({ variable, all }) =>
       all.map((observed) => ({ key: keyOf(variable, observed), ...observed.content })),
     );
   }
@@ -62,12 +69,12 @@ export class Observations {
   /** Continues the observations of a predecessor for what is observed here too, now or later. */
   adopt(contents: readonly ObservedContent[]): void {
     for (const content of contents) this.#inherited.set(content.key, content);
-    for (const [variable, all] of this.#observed)
+    for (const { variable, all } of this.#observed.values())
       for (const observed of all) this.#inherit(variable, observed);
   }
 
   close(): void {
-    for (const variable of [...this.#observed.keys()]) this.forget(variable);
+    for (const id of [...this.#observed.keys()]) this.forget({ id });
     this.#inherited.clear();
   }
 

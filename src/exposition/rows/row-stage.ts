@@ -44,7 +44,8 @@ export class RowStage implements Stage {
   named(name: string): Variable | undefined {
     const { uses, probe } = this.#parts;
     const variable = uses.current(this.variable.object, name);
-    if (variable === undefined || (this.#isLeaving && variable === this.variable)) return undefined;
+    if (variable === undefined || (this.#isLeaving && variable.id === this.variable.id))
+      return undefined;
     return probe.isSynced(variable) ? variable : undefined;
   }
 

@@ -8,7 +8,10 @@ import type { Kernel } from '../kernel/kernel.js';
 import { CatalogueFit } from './catalogue-fit.js';
 import { ObjectLabels } from './label-text.js';
 import type { LabelText } from './label-text.js';
+import { NamedSlots } from './named-slots.js';
 import { Namesakes } from './namesakes.js';
+import { isVariable } from '../read/pending-items.js';
+import type { Probe } from '../read/probe.js';
 import { SelfDescribed } from './self-described.js';
 import { joinLabels, labelsText } from '../text/labels.js';
 
@@ -27,10 +30,10 @@ interface Bound {
   readonly states: readonly Use[];
   /** The label of series without a catalogue: its seed path, or `@root`. */
   readonly label: ObjectLabels;
-  /** The variable of each name; of several, the latest. */
-  readonly variables: Map<string, Variable>;
+  /** The slot of the variable of each name; of several, the latest. */
+  readonly variables: NamedSlots;
   /** The earlier ones, for the few names that several variables have. */
-  readonly earlier: Map<string, Namesakes>;
+  earlier: Map<string, Namesakes> | undefined;
 }
 
 const NO_USES: readonly Use[] = [];
@@ -44,10 +47,12 @@ export class RowUses {
   readonly #bound = new Map<ManagedObject, Bound>();
   readonly #labelsOf = new WeakMap<Row, string>();
   readonly #kernel: Kernel;
+  readonly #probe: Probe;
 
   /** @param rules undefined for an application without a catalogue */
-  constructor(app: string, root: ManagedObject, kernel: Kernel, rules: Rules | undefined) {
+  constructor(app: string, root: ManagedObject, kernel: Kernel, probe: Probe, rules?: Rules) {
     this.#kernel = kernel;
+    this.#probe = probe;
     this.#root = root;
     this.#rules = rules;
     this.#described = new SelfDescribed(app);
@@ -67,8 +72,8 @@ export class RowUses {
     const seedPath = place.seedPath === '' ? '@root' : place.seedPath;
     const label = new ObjectLabels(this.#kernel, labelsText({ object: seedPath }));
     const below = this.#rules?.rulesBelow(place) ?? [];
-    const [variables, earlier] = [new Map<string, Variable>(), new Map<string, Namesakes>()];
-    this.#bound.set(object, { rules, below, states, label, variables, earlier });
+    const variables = new NamedSlots();
+    this.#bound.set(object, { rules, below, states, label, variables, earlier: undefined });
     for (const set of setsOf({ rules, below })) this.fit.addObject(set);
     return states;
   }
@@ -76,7 +81,10 @@ export class RowUses {
   unbind(object: ManagedObject): void {
     const bound = this.#bound.get(object);
     if (bound === undefined) return;
-    for (const variable of bound.variables.values()) this.#leave(bound, variable);
+    for (const slot of [...bound.variables.values()]) {
+      const variable = this.#variableAt(object, slot);
+      if (variable !== undefined) this.#leave(bound, variable);
+    }
     for (const set of setsOf(bound)) this.fit.removeObject(set);
     close(bound);
     this.#bound.delete(object);
@@ -89,17 +97,17 @@ export class RowUses {
 
   /** The variable of a name; of several, the latest. */
   current(object: ManagedObject, name: string): Variable | undefined {
-    return this.#bound.get(object)?.variables.get(name);
+    return this.#variableAt(object, this.#bound.get(object)?.variables.get(name));
   }
 
   /** Adds a variable; of several with one name the latest wins. */
   add(variable: Variable): void {
     const bound = this.#bound.get(variable.object);
     if (bound === undefined) return;
-    const { variables, earlier } = bound;
-    const other = variables.get(variable.name);
-    if (other === variable) return;
+    const other = this.#variableAt(variable.object, bound.variables.get(variable.name));
+    if (other?.id === variable.id) return;
     if (other !== undefined) {
+      const earlier = (bound.earlier ??= new Map<string, Namesakes>());
       const namesakes = earlier.get(variable.name) ?? new Namesakes();
       earlier.set(variable.name, namesakes);
       namesakes.add(other.id > variable.id ? variable : other);
@@ -113,22 +121,22 @@ export class RowUses {
   remove(variable: Variable): Variable | undefined {
     const bound = this.#bound.get(variable.object);
     if (bound === undefined) return undefined;
-    const { variables, earlier } = bound;
-    const namesakes = earlier.get(variable.name);
+    const { name } = variable;
+    const namesakes = bound.earlier?.get(name);
     let next: Variable | undefined;
-    if (variables.get(variable.name) === variable) {
+    if (this.#owns(bound, variable)) {
       this.#leave(bound, variable);
       next = namesakes?.takeLast();
       if (next !== undefined) this.#enter(bound, next);
     } else namesakes?.delete(variable);
-    if (namesakes?.isEmpty === true) earlier.delete(variable.name);
+    if (namesakes?.isEmpty === true) bound.earlier?.delete(name);
     return next;
   }
 
   /** The rows that read a variable; none if a later variable owns its name. */
   of(variable: Variable): readonly Use[] {
     const bound = this.#bound.get(variable.object);
-    if (bound?.variables.get(variable.name) !== variable) return NO_USES;
+    if (bound === undefined || !this.#owns(bound, variable)) return NO_USES;
     if (this.#rules === undefined)
       return [{ row: this.#described.rowFor(variable), labels: bound.label.with('') }];
     let uses: Use[] | undefined;
@@ -146,9 +154,20 @@ export class RowUses {
     this.#bound.clear();
   }
 
+  /** Whether no later variable of the object has its name. */
+  #owns({ variables }: Bound, variable: Variable): boolean {
+    return variables.get(variable.name) === variable.slot && this.#probe.isTracked(variable);
+  }
+
+  /** The variable of an object that is tracked at a slot. */
+  #variableAt(object: ManagedObject, slot: number | undefined): Variable | undefined {
+    const item = slot === undefined ? undefined : this.#probe.trackedAt(slot);
+    return item !== undefined && isVariable(item) && item.object === object ? item : undefined;
+  }
+
   /** This variable owns its name from now on. */
   #enter(bound: Bound, variable: Variable): void {
-    bound.variables.set(variable.name, variable);
+    bound.variables.set(variable.name, variable.slot);
     if (bound.rules.length > 0) this.fit.addVariable(variable, readersOf(bound, variable));
   }
 

@@ -1,5 +1,6 @@
 // Copies new directory records and their strings, and detects that the directories changed roles.
 import { Fault } from '../../errors.js';
+import { Declarations } from './declarations.js';
 import { MUTABLE, MUTABLE_OFFSET, RECORD_SIZE } from './layout.js';
 import { corrupt, readStringBytes, readWords } from './segment-header.js';
 import type { SegmentHeader } from './segment-header.js';
@@ -33,6 +34,8 @@ export class DirectoryReader {
   #texts = new Map<number, string>();
   #schemas = new Map<number, readonly number[]>();
   #textBytes = 0;
+  /** What the records of the present directory declare. */
+  declarations = new Declarations(this);
 
   constructor(file: SegmentFile, header: SegmentHeader) {
     this.#file = file;
@@ -125,6 +128,7 @@ export class DirectoryReader {
     this.#texts = new Map();
     this.#schemas = new Map();
     this.#textBytes = 0;
+    this.declarations = new Declarations(this);
   }
 
   #copyRecords(side: number, count: number): Buffer {

@@ -1,11 +1,13 @@
 // Framed values, copied whole: two equal copies with begin = end and no update since, or nothing.
-import type { Frame } from '../../model.js';
+import type { Declaration, Frame } from '../../model.js';
 import { LIMITS, frameWords } from './layout.js';
 import type { SegmentFile } from '../os/shared-memory.js';
-import type { VariableNode } from './tree.js';
+import type { FramePlace } from './tree.js';
 
 const ATTEMPTS = 8;
 const LONGEST = frameWords('string', LIMITS.textBytes) * 8;
+
+type Declared = Pick<Declaration, 'type' | 'schema'>;
 
 export class FrameReader {
   readonly #file: SegmentFile;
@@ -24,14 +26,14 @@ export class FrameReader {
    * The value of a framed variable; undefined if it was never set, is invalid, or kept changing
    * during a bounded number of copies.
    */
-  read(variable: VariableNode): Frame | undefined {
-    const length = variable.frameWords * 8;
+  read({ frameOffset, frameWords: words }: FramePlace, declared: Declared): Frame | undefined {
+    const length = words * 8;
     if (length === 0 || length > LONGEST) return undefined;
     if (length > this.#first.length) {
       this.#first = Buffer.allocUnsafe(length);
       this.#second = Buffer.allocUnsafe(length);
     }
-    const at = this.#frames + variable.frameOffset * 8;
+    const at = this.#frames + frameOffset * 8;
     if (this.#file.read(this.#first, length, at) < length) return undefined;
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       if (this.#file.read(this.#second, length, at) < length) return undefined;
@@ -39,7 +41,7 @@ export class FrameReader {
       [this.#first, this.#second] = [this.#second, this.#first];
       const isClosed = this.#first.compare(this.#first, 0, 8, length - 8, length) === 0;
       if (isSame && isClosed && this.#hasNotMoved(at, length))
-        return decode(this.#first, length, variable);
+        return decode(this.#first, length, declared);
     }
     return undefined;
   }
@@ -55,15 +57,15 @@ export class FrameReader {
   }
 }
 
-function decode(bytes: Buffer, length: number, variable: VariableNode): Frame | undefined {
+function decode(bytes: Buffer, length: number, { type, schema }: Declared): Frame | undefined {
   if (bytes.readBigUInt64LE(0) === 0n) return undefined;
-  if (variable.type === 'string') {
+  if (type === 'string') {
     const textBytes = bytes.readBigUInt64LE(8);
     if (textBytes > BigInt(length - 24)) return undefined;
     return { type: 'string', text: bytes.toString('utf8', 16, 16 + Number(textBytes)) };
   }
-  const size = variable.schema.length;
-  if (variable.type === 'histogram') {
+  const size = schema.length;
+  if (type === 'histogram') {
     const counts = BigUint64Array.from({ length: size + 1 }, (_, i) =>
       bytes.readBigUInt64LE(16 + i * 8),
     );

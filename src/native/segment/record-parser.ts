@@ -4,7 +4,6 @@ import type { SlotRef } from '../../model.js';
 import type { DirectoryReader } from './directory-reader.js';
 import {
   LIMITS,
-  MAX_UNIT_BYTES,
   NO_SLOT,
   RECORD,
   RECORD_KIND,
@@ -88,8 +87,17 @@ export function parseRecord(
   const kindNumber = bytes[at + RECORD.kind] ?? 0;
   const kind = VARIABLE_KINDS[kindNumber];
   if (kind === undefined) throw fail(`its variable kind is ${kindNumber}, 0 to 2 are known`);
-  const schema = strings.schema(u32(RECORD.text3), LIMITS.schemaEntries * 8);
-  if (schema === undefined) throw fail('its schema is not a list of ascending, finite numbers');
+  const declaration = strings.declarations.of({
+    name: u32(RECORD.name),
+    type,
+    kind,
+    unit: u32(RECORD.text1),
+    help: u32(RECORD.text2),
+    schema: u32(RECORD.text3),
+  });
+  if (declaration === undefined)
+    throw fail('its schema is not a list of ascending, finite numbers');
+  const { schema } = declaration;
   if (type === 'summary' && schema.some((quantile) => quantile < 0 || quantile > 1))
     throw fail('its quantiles are not from 0 to 1');
   const isFramed = type === 'string' || type === 'histogram' || type === 'summary';
@@ -103,21 +111,10 @@ export function parseRecord(
     if ((frameOffset + frameLength) * 8 > header.frameCapacity)
       throw fail(`its frame at ${frameOffset * 8} ends beyond ${header.frameCapacity}`);
   }
+  const frame = isFramed ? { frameOffset, frameWords: frameLength } : undefined;
   return {
     kind: 'variable',
     objectId: id64(RECORD.owner),
-    facts: {
-      id,
-      slot,
-      incarnation,
-      name: text(RECORD.name, LIMITS.nameBytes, true),
-      type,
-      kind,
-      unit: text(RECORD.text1, MAX_UNIT_BYTES, true),
-      help: text(RECORD.text2, LIMITS.helpBytes, true),
-      schema,
-      frameOffset,
-      frameWords: frameLength,
-    },
+    facts: { id, slot, incarnation, declaration, frame },
   };
 }

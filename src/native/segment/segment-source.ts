@@ -86,9 +86,9 @@ export class SegmentSource implements Source {
     return this.#read(this.#header.words, 4, first, count, into);
   }
 
-  readFrame({ id, slot, incarnation }: Variable): Frame | undefined {
-    const variable = this.#tree.variable(id);
-    const frame = variable === undefined ? undefined : this.#frames.read(variable);
+  readFrame({ id, slot, incarnation, declaration }: Variable): Frame | undefined {
+    const place = this.#tree.frame(id);
+    const frame = place === undefined ? undefined : this.#frames.read(place, declaration);
     // The frame belongs to the variable only if its slot still did during the copy.
     this.readWords(slot, 1, this.#word);
     return this.#word.readUInt32LE(0) >>> 1 === incarnation ? frame : undefined;

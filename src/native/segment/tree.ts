@@ -1,30 +1,29 @@
 // The managed objects of one source, built from its records.
 import type {
+  Declaration,
   ManagedObject,
   RootIdentity,
   SlotRef,
   StructureChange,
-  Variable,
 } from '../../model.js';
+import { IdRuns } from './id-runs.js';
 import { LIMITS } from './layout.js';
+import { ObjectVariables } from './object-variables.js';
 
 export interface ObjectNode extends ManagedObject {
   readonly parent: ObjectNode | undefined;
   readonly children: Set<ObjectNode>;
-  readonly variables: Set<VariableNode>;
+  readonly variables: ObjectVariables;
   /** Objects on the path from the root to this one, both counted. */
   readonly depth: number;
   /** The last round of records that named it. */
   round: number;
 }
 
-export interface VariableNode extends Variable {
-  readonly object: ObjectNode;
-  /** Offset and length of its frame, in 8-byte units; 0 for scalars. */
+/** Where the frame of a variable is, and its length, in 8-byte units. */
+export interface FramePlace {
   readonly frameOffset: number;
   readonly frameWords: number;
-  /** The last round of records that named it. */
-  round: number;
 }
 
 export const NO_IDENTITY: RootIdentity = { host: '', instance: '', application: '' };
@@ -38,8 +37,13 @@ export interface ObjectFacts extends SlotRef {
   readonly asOf: SlotRef | undefined;
 }
 
-/** The contents of a variable's record, strings resolved. */
-export type VariableFacts = Omit<VariableNode, 'object' | 'round'>;
+/** The contents of a variable's record. */
+export interface VariableFacts extends SlotRef {
+  readonly id: number;
+  readonly declaration: Declaration;
+  /** Undefined for a scalar. */
+  readonly frame: FramePlace | undefined;
+}
 
 /** The most live objects and variables that a reader keeps; it rejects a larger segment. */
 export const MAX_NODES = 1 << 21;
@@ -47,19 +51,26 @@ export const MAX_NODES = 1 << 21;
 export class Tree {
   readonly roots = new Set<ObjectNode>();
   readonly #objects = new Map<number, ObjectNode>();
-  readonly #variables = new Map<number, VariableNode>();
+  /** The objects of variables, by the variables' ids. */
+  readonly #owners = new IdRuns<ObjectNode>(
+    (object, first, end) =>
+      this.#objects.get(object.id) === object && object.variables.hasBetween(first, end),
+  );
+  readonly #frames = new Map<number, FramePlace>();
+  #variables = 0;
   #round = 0;
 
   get size(): number {
-    return this.#objects.size + this.#variables.size;
+    return this.#objects.size + this.#variables;
   }
 
   object(id: number): ObjectNode | undefined {
     return this.#objects.get(id);
   }
 
-  variable(id: number): VariableNode | undefined {
-    return this.#variables.get(id);
+  /** Where the frame of a variable is. */
+  frame(id: number): FramePlace | undefined {
+    return this.#frames.get(id);
   }
 
   /** Begins a new round: `sweep()` removes items that the round did not name. */
@@ -69,9 +80,9 @@ export class Tree {
 
   /** Names an object or variable in this round; false if it does not exist. */
   name(id: number): boolean {
-    const node = this.#objects.get(id) ?? this.#variables.get(id);
-    if (node !== undefined) node.round = this.#round;
-    return node !== undefined;
+    const object = this.#objects.get(id);
+    if (object !== undefined) object.round = this.#round;
+    return object !== undefined || this.#ownerOf(id)?.variables.name(id, this.#round) === true;
   }
 
   /**
@@ -79,10 +90,10 @@ export class Tree {
    * step. Nothing may be added before it ends.
    */
   *sweep(): Generator<StructureChange | undefined, void> {
-    for (const [id, { round }] of this.#variables)
-      yield round === this.#round ? undefined : this.remove(id);
     const unnamed: number[] = [];
-    for (const [id, { round }] of this.#objects) {
+    for (const [id, { round, variables }] of this.#objects) {
+      for (const variable of variables.unnamed(this.#round))
+        yield variable === undefined ? undefined : this.remove(variable);
       if (round !== this.#round) unnamed.push(id);
       yield undefined;
     }
@@ -94,6 +105,7 @@ export class Tree {
   addObject(facts: ObjectFacts, parent: ObjectNode | undefined): StructureChange {
     // Property by property: V8 gives each object built by spreading a hidden class of its own.
     const { id, slot, incarnation, name, className, identity, asOf } = facts;
+    const variables = new ObjectVariables();
     const object: ObjectNode = {
       id,
       slot,
@@ -104,58 +116,54 @@ export class Tree {
       asOf,
       parent,
       children: new Set(),
-      variables: new Set(),
+      variables,
       depth: (parent?.depth ?? 0) + 1,
       round: this.#round,
     };
+    variables.object = object;
     this.#objects.set(object.id, object);
     (parent?.children ?? this.roots).add(object);
     return { kind: 'object-added', object };
   }
 
+  /** Adds a variable, whose id is higher than that of any other. */
   addVariable(facts: VariableFacts, object: ObjectNode): StructureChange {
-    const { id, slot, incarnation, name, type, kind, unit, help, schema } = facts;
-    const { frameOffset, frameWords } = facts;
-    const variable: VariableNode = {
-      id,
-      slot,
-      incarnation,
-      object,
-      name,
-      type,
-      kind,
-      unit,
-      help,
-      schema,
-      frameOffset,
-      frameWords,
-      round: this.#round,
-    };
-    this.#variables.set(id, variable);
-    object.variables.add(variable);
-    return { kind: 'variable-added', variable };
+    this.#owners.add(facts.id, object);
+    this.#variables++;
+    if (facts.frame !== undefined) this.#frames.set(facts.id, facts.frame);
+    return { kind: 'variable-added', variable: object.variables.add(facts, this.#round) };
   }
 
   /** Removes an object with everything below it, or a variable; ignores ids that do not exist. */
   remove(id: number): StructureChange | undefined {
-    const variable = this.#variables.get(id);
-    if (variable !== undefined) {
-      this.#variables.delete(id);
-      variable.object.variables.delete(variable);
+    const object = this.#objects.get(id);
+    if (object === undefined) {
+      const variable = this.#ownerOf(id)?.variables.delete(id);
+      if (variable === undefined) return undefined;
+      this.#forgetVariable(id);
       return { kind: 'variable-removed', variable };
     }
-    const object = this.#objects.get(id);
-    if (object === undefined) return undefined;
     (object.parent?.children ?? this.roots).delete(object);
     this.#forget(object);
     return { kind: 'object-removed', object };
   }
 
+  /** The object of a variable that exists. */
+  #ownerOf(id: number): ObjectNode | undefined {
+    const object = this.#owners.get(id);
+    return object === undefined || this.#objects.get(object.id) !== object ? undefined : object;
+  }
+
   /** Removes a subtree from the indexes; recursion is safe, since depth is bounded on insertion. */
   #forget(object: ObjectNode): void {
     this.#objects.delete(object.id);
-    for (const variable of object.variables) this.#variables.delete(variable.id);
+    for (const id of object.variables.ids()) this.#forgetVariable(id);
     for (const child of object.children) this.#forget(child);
+  }
+
+  #forgetVariable(id: number): void {
+    this.#variables--;
+    this.#frames.delete(id);
   }
 }
 

@@ -4,7 +4,8 @@ import { expect } from 'chai';
 import type { ManagedObject, Variable } from '#app/model.js';
 import { Kernel } from '#app/exposition/kernel/kernel.js';
 import { Probe } from '#app/exposition/read/probe.js';
-import type { ProbeListener, Tracked } from '#app/exposition/read/probe.js';
+import type { ProbeListener } from '#app/exposition/read/probe.js';
+import type { Tracked } from '#app/exposition/read/tracked-slots.js';
 import { FakeSource } from '../../support/fake-source.js';
 
 /** A probe that notes what it tells, as `synced name`. */
@@ -171,7 +172,7 @@ describe('the probe', () => {
     const next = source.addVariable(root, 'next', { type: 'u64', value: 2n });
     expect(next.slot).to.equal(former.slot);
     expect(read()).to.deep.equal(['unsynced former']);
-    expect(probe.trackedAt(next.slot)).to.equal(former);
+    expect(probe.trackedAt(next.slot)).to.deep.equal(former);
     probe.untrack(former);
     probe.track(next);
     expect(read()).to.deep.equal(['synced next']);

@@ -1,0 +1,204 @@
+// The variables of one object in columns: an object each would take five times the memory.
+import type { Declaration, ManagedObject, Variable, Variables } from '../../model.js';
+import type { VariableFacts } from './tree.js';
+
+/** Id (two words), slot, incarnation, round. */
+const STRIDE = 5;
+const ID = 0;
+const SLOT = 2;
+const INCARNATION = 3;
+const ROUND = 4;
+const FIRST_CAPACITY = 4;
+const WORD = 2 ** 32;
+const NONE = new Uint32Array(0);
+
+/** In the order of their ids. Iterations go on while variables come and go. */
+export class ObjectVariables implements Variables {
+  /** Set once, when it exists. */
+  object!: ManagedObject;
+  #rows = NONE;
+  /** Undefined for those that were removed. */
+  readonly #declarations: (Declaration | undefined)[] = [];
+  /** Rows in use, those of removed variables included. */
+  #used = 0;
+  #size = 0;
+  /** How often rows moved. */
+  #moves = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  has({ id }: Variable): boolean {
+    return this.#find(id) >= 0;
+  }
+
+  /** Adds a variable with a higher id than any before; returns it. */
+  add({ id, slot, incarnation, declaration }: VariableFacts, round: number): Variable {
+    if ((this.#used + 1) * STRIDE > this.#rows.length) this.#makeRoom();
+    const at = this.#used * STRIDE;
+    this.#rows[at + ID] = id;
+    this.#rows[at + ID + 1] = Math.floor(id / WORD);
+    this.#rows[at + SLOT] = slot;
+    this.#rows[at + INCARNATION] = incarnation;
+    this.#rows[at + ROUND] = round;
+    this.#declarations[this.#used] = declaration;
+    this.#used++;
+    this.#size++;
+    return new VariableView(this.object, id, slot, incarnation, declaration);
+  }
+
+  /** Removes a variable; undefined if there is none with that id. */
+  delete(id: number): Variable | undefined {
+    const row = this.#find(id);
+    if (row < 0) return undefined;
+    const variable = this.#view(row);
+    this.#declarations[row] = undefined;
+    this.#size--;
+    return variable;
+  }
+
+  /** Says that a round named it; false if there is none with that id. */
+  name(id: number, round: number): boolean {
+    const row = this.#find(id);
+    if (row >= 0) this.#rows[row * STRIDE + ROUND] = round;
+    return row >= 0;
+  }
+
+  /** Whether there is one with an id from `first` on and below `end`. */
+  hasBetween(first: number, end: number): boolean {
+    for (let row = this.#rowAfter(first - 1); row < this.#used && this.#id(row) < end; row++)
+      if (this.#declarations[row] !== undefined) return true;
+    return false;
+  }
+
+  /** The ids of those that a round did not name, and undefined for each other. */
+  *unnamed(round: number): Generator<number | undefined, void> {
+    for (let row = 0; row < this.#used; row++)
+      if (this.#declarations[row] !== undefined)
+        yield this.#rows[row * STRIDE + ROUND] === round ? undefined : this.#id(row);
+  }
+
+  *ids(): Generator<number, void> {
+    for (let row = 0; row < this.#used; row++)
+      if (this.#declarations[row] !== undefined) yield this.#id(row);
+  }
+
+  [Symbol.iterator](): Iterator<Variable> {
+    let moves = this.#moves;
+    let last = 0;
+    let next = 0;
+    return {
+      next: () => {
+        if (moves !== this.#moves) {
+          moves = this.#moves;
+          next = this.#rowAfter(last);
+        }
+        while (next < this.#used) {
+          const value = this.#view(next++);
+          if (value === undefined) continue;
+          last = value.id;
+          return { done: false, value };
+        }
+        return { done: true, value: undefined };
+      },
+    };
+  }
+
+  #view(row: number): Variable | undefined {
+    const declaration = this.#declarations[row];
+    if (declaration === undefined) return undefined;
+    const at = row * STRIDE;
+    const slot = this.#rows[at + SLOT] ?? 0;
+    const incarnation = this.#rows[at + INCARNATION] ?? 0;
+    return new VariableView(this.object, this.#id(row), slot, incarnation, declaration);
+  }
+
+  #id(row: number): number {
+    const at = row * STRIDE + ID;
+    return (this.#rows[at] ?? 0) + (this.#rows[at + 1] ?? 0) * WORD;
+  }
+
+  /** The row of a variable that is there, or -1. */
+  #find(id: number): number {
+    const row = this.#rowAfter(id - 1);
+    return row < this.#used && this.#id(row) === id && this.#declarations[row] !== undefined
+      ? row
+      : -1;
+  }
+
+  /** The first row with a higher id. */
+  #rowAfter(id: number): number {
+    let low = 0;
+    let high = this.#used;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.#id(middle) <= id) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  /** Moves the variables together if half of them are gone, or else takes more memory. */
+  #makeRoom(): void {
+    const former = this.#rows;
+    const isSparse = this.#used > 0 && this.#size <= this.#used / 2;
+    if (!isSparse) {
+      this.#rows = new Uint32Array(Math.max(FIRST_CAPACITY * STRIDE, former.length * 2));
+      this.#rows.set(former);
+      return;
+    }
+    let to = 0;
+    for (let row = 0; row < this.#used; row++) {
+      const declaration = this.#declarations[row];
+      if (declaration === undefined) continue;
+      this.#rows.copyWithin(to * STRIDE, row * STRIDE, (row + 1) * STRIDE);
+      this.#declarations[to++] = declaration;
+    }
+    this.#declarations.length = to;
+    this.#used = to;
+    this.#moves++;
+  }
+}
+
+/** A variable as it is asked for. */
+export class VariableView implements Variable {
+  readonly object: ManagedObject;
+  readonly id: number;
+  readonly slot: number;
+  readonly incarnation: number;
+  readonly declaration: Declaration;
+
+  constructor(
+    object: ManagedObject,
+    id: number,
+    slot: number,
+    incarnation: number,
+    declaration: Declaration,
+  ) {
+    this.object = object;
+    this.id = id;
+    this.slot = slot;
+    this.incarnation = incarnation;
+    this.declaration = declaration;
+  }
+
+  get name() {
+    return this.declaration.name;
+  }
+  get type() {
+    return this.declaration.type;
+  }
+  get kind() {
+    return this.declaration.kind;
+  }
+  get unit() {
+    return this.declaration.unit;
+  }
+  get help() {
+    return this.declaration.help;
+  }
+  get schema() {
+    return this.declaration.schema;
+  }
+}
