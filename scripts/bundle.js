@@ -6,7 +6,7 @@ import { build } from 'esbuild';
 
 const BIN = 'dist/bin';
 const PROGRAMS = {
-  shm_exporter: 'dist/cli.js',
+  shm_exporter: 'dist/exporter/main.js',
   shm_bridge: 'dist/bridge/cli.js',
   shm_license: 'dist/license/cli.js',
   shm_simulator: 'dist/simulator/cli.js',

@@ -1,7 +1,3 @@
 #!/usr/bin/env node
-// shm_exporter: stands up to a hangup from its first moment on, then loads the program.
-
-// Loading takes a while, in which a reload must not end the process. There is nothing to do about
-// it: the configuration is read later.
-process.on('SIGHUP', () => undefined);
-await import('./exporter/cli.js');
+// shm_exporter from the few files that the build made of it, which load twice as fast as its modules.
+await import(new URL('./bin/shm_exporter.js', import.meta.url).href);

@@ -13,6 +13,7 @@ import { liveCheck } from './live/live-check.js';
 import { service } from './service.js';
 import type { Planned } from './service.js';
 import { pipeWriter } from '../sinks/stdout/pipe-writer.js';
+import { boundYoungSpace } from './young-space.js';
 
 /** The most time that running responses get after a signal. */
 const DRAIN_MS = 5000;
@@ -125,7 +126,10 @@ function main(): void {
   const invocation = parseArguments(process.argv.slice(2), packageVersion());
   if (invocation.kind === 'print') print(invocation.text);
   else if (invocation.kind === 'check') check(invocation.arguments, invocation.isLive);
-  else run(invocation.arguments);
+  else {
+    boundYoungSpace();
+    run(invocation.arguments);
+  }
 }
 
 try {

@@ -2,7 +2,7 @@
 import type { Declaration, Frame } from '../../model.js';
 import { LIMITS, frameWords } from './layout.js';
 import type { SegmentFile } from '../os/shared-memory.js';
-import type { FramePlace } from './tree.js';
+import type { FramePlace } from './object-variables.js';
 
 const ATTEMPTS = 8;
 const LONGEST = frameWords('string', LIMITS.textBytes) * 8;

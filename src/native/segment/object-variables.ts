@@ -1,6 +1,19 @@
 // The variables of one object in columns: an object each would take five times the memory.
-import type { Declaration, ManagedObject, Variable, Variables } from '../../model.js';
-import type { VariableFacts } from './tree.js';
+import type { Declaration, ManagedObject, SlotRef, Variable, Variables } from '../../model.js';
+
+/** Where the frame of a variable is, and its length, in 8-byte units. */
+export interface FramePlace {
+  readonly frameOffset: number;
+  readonly frameWords: number;
+}
+
+/** The contents of a variable's record. */
+export interface VariableFacts extends SlotRef {
+  readonly id: number;
+  readonly declaration: Declaration;
+  /** Undefined for a scalar. */
+  readonly frame: FramePlace | undefined;
+}
 
 /** Id (two words), slot, incarnation, round. */
 const STRIDE = 5;

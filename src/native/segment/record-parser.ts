@@ -15,7 +15,8 @@ import {
 import { corrupt } from './segment-header.js';
 import type { SegmentHeader } from './segment-header.js';
 import { NO_IDENTITY } from './tree.js';
-import type { ObjectFacts, VariableFacts } from './tree.js';
+import type { VariableFacts } from './object-variables.js';
+import type { ObjectFacts } from './tree.js';
 
 export type DirectoryRecord =
   | { readonly kind: 'object'; readonly parentId: number; readonly facts: ObjectFacts }

@@ -1,14 +1,9 @@
 // The managed objects of one source, built from its records.
-import type {
-  Declaration,
-  ManagedObject,
-  RootIdentity,
-  SlotRef,
-  StructureChange,
-} from '../../model.js';
+import type { ManagedObject, RootIdentity, SlotRef, StructureChange } from '../../model.js';
 import { IdRuns } from './id-runs.js';
 import { LIMITS } from './layout.js';
 import { ObjectVariables } from './object-variables.js';
+import type { FramePlace, VariableFacts } from './object-variables.js';
 
 export interface ObjectNode extends ManagedObject {
   readonly parent: ObjectNode | undefined;
@@ -20,12 +15,6 @@ export interface ObjectNode extends ManagedObject {
   round: number;
 }
 
-/** Where the frame of a variable is, and its length, in 8-byte units. */
-export interface FramePlace {
-  readonly frameOffset: number;
-  readonly frameWords: number;
-}
-
 export const NO_IDENTITY: RootIdentity = { host: '', instance: '', application: '' };
 
 /** The contents of an object's record, strings resolved. */
@@ -35,14 +24,6 @@ export interface ObjectFacts extends SlotRef {
   readonly className: string;
   readonly identity: RootIdentity;
   readonly asOf: SlotRef | undefined;
-}
-
-/** The contents of a variable's record. */
-export interface VariableFacts extends SlotRef {
-  readonly id: number;
-  readonly declaration: Declaration;
-  /** Undefined for a scalar. */
-  readonly frame: FramePlace | undefined;
 }
 
 /** The most live objects and variables that a reader keeps; it rejects a larger segment. */
