@@ -2,12 +2,15 @@ import { expect } from 'chai';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { loadCatalogues } from '#app/catalogue/builtin.js';
-import type { ManagedObject, Variable } from '#app/model.js';
+import type { ManagedObject } from '#app/model.js';
 import { posixMemory } from '#app/native/os/posix.js';
 import { readHeader } from '#app/native/segment/segment-header.js';
 import type { SegmentHeader } from '#app/native/segment/segment-header.js';
 import { SegmentSource } from '#app/native/segment/segment-source.js';
-import { segmentName } from '#app/native/segment/layout.js';
+import { DirectoryReader } from '#app/native/segment/directory-reader.js';
+import { RECORD_SIZE, segmentName } from '#app/native/segment/layout.js';
+import { parseRecord } from '#app/native/segment/record-parser.js';
+import type { SegmentFile } from '#app/native/os/shared-memory.js';
 import { readScenario } from '#app/simulator/scenario.js';
 import { stageOf } from '#app/simulator/simulation.js';
 import type { CountedRead } from '../support/counting-memory.js';
@@ -40,6 +43,8 @@ describe('a filter on the tree of a real ADH 3.8', function () {
   const name = segmentName(publishers.contextId, 'pool', '80');
   let header: SegmentHeader;
   let objects: readonly ManagedObject[] = [];
+  /** The first word of the frame of each text, by the variable's id. */
+  let textFrames: ReadonlyMap<number, number> = new Map();
   let served: Served | undefined;
 
   before('the recorded scenario is in ../shared/data', function () {
@@ -52,6 +57,7 @@ describe('a filter on the tree of a real ADH 3.8', function () {
     header = readHeader(file);
     const source = new SegmentSource(file, header);
     while (source.sync().hasMore);
+    textFrames = textFramesOf(file, header);
     file.close();
     objects = [...source.roots].flatMap(withAllBelow);
   });
@@ -72,6 +78,9 @@ describe('a filter on the tree of a real ADH 3.8', function () {
     const ids = seedPaths.map((path) => (path === '' ? ROOT : `${ROOT}.${path}`));
     return objects.filter((object) => ids.includes(object.name));
   };
+  /** The first words of the frames that hold the texts of an object. */
+  const framesOf = ({ variables }: ManagedObject): number[] =>
+    [...variables].flatMap(({ id }) => textFrames.get(id) ?? []);
   /** Pages of those slots, with that of the moment that the root's values stand for: it is read as well. */
   const pagesFor = (chosen: readonly ManagedObject[]): ReadonlySet<number> => {
     const asOf = objects.find((object) => object.name === ROOT)?.asOf?.slot ?? 0;
@@ -155,8 +164,16 @@ const slotsOf = ({ slot, variables }: ManagedObject): number[] => [
 ];
 const pagesOf = (slots: Iterable<number>): ReadonlySet<number> =>
   new Set([...slots].map((slot) => Math.floor(slot / PAGE_SLOTS)));
-const isText = (variable: Variable): variable is Variable & { readonly frameOffset: number } =>
-  variable.type === 'string' && 'frameOffset' in variable;
-/** The first words of the frames that hold the texts of an object. */
-const framesOf = ({ variables }: ManagedObject): number[] =>
-  [...variables].filter(isText).map(({ frameOffset }) => frameOffset);
+
+function textFramesOf(file: SegmentFile, header: SegmentHeader): ReadonlyMap<number, number> {
+  const directory = new DirectoryReader(file, header);
+  const frames = new Map<number, number>();
+  for (let slice = directory.next(); slice !== undefined; slice = directory.next())
+    for (let at = 0; at < slice.records.length; at += RECORD_SIZE) {
+      const index = slice.firstIndex + at / RECORD_SIZE;
+      const record = parseRecord(slice.records, at, index, header, directory);
+      if (record.kind !== 'variable' || record.facts.declaration.type !== 'string') continue;
+      frames.set(record.facts.id, record.facts.frame?.frameOffset ?? 0);
+    }
+  return frames;
+}

@@ -3,7 +3,7 @@ import { Fault } from '../../errors.js';
 import type { Arena } from './arena.js';
 import { BLOCKS_CELL } from './tables.js';
 
-/** As many as fit beside a row's number in 31 bits. */
+/** As many as fit beside an entry's number in 31 bits. */
 const MAX_BLOCKS = 1 << 21;
 const FIRST_CAPACITY = 64;
 

@@ -3,27 +3,27 @@ import type { Kernel } from './kernel.js';
 import { hashOf } from './shared-text.js';
 import type { SharedText } from './shared-text.js';
 
-/** The most lines of a block: as many as a row's number allows. */
+/** The most lines of a block: as many as an entry's number allows. */
 export const MAX_LINES = 1024;
 /** The most bytes of a line's value: 25 bytes (-0.0000012345678901234567) and the line feed. */
 export const VALUE_ROOM = 26;
 
 const HEADER_BYTES = 288;
 const CHANGES_AT = 32;
-const ROW_BYTES = 28;
+const ENTRY_BYTES = 28;
 const CELL_LINE = 12;
-/** Beside each row: the owner of the line's key and its hash, both f64; the key's sub u32. */
+/** Beside each entry: the owner of the line's key and its hash, both f64; the key's sub u32. */
 const KEY_BYTES = 16;
 const SUB_BYTES = 4;
 const ORDER_BYTES = 2;
-const LINE_BYTES = KEY_BYTES + ROW_BYTES + SUB_BYTES + ORDER_BYTES;
+const LINE_BYTES = KEY_BYTES + ENTRY_BYTES + SUB_BYTES + ORDER_BYTES;
 const FIRST_CAPACITY = 4;
-const ROW_BITS = 10;
+const ENTRY_BITS = 10;
 const HAS_NEXT = 0x80000000;
 
-/** What of a header and a row is written here, in 4-byte units. */
-const HEADER = { rows: 0, order: 1, count: 2, stale: 3, isTrivial: 4 } as const;
-const ROW = { name: 0, labels: 1, cell: 2, op: 3, next: 4, offset: 5, value: 6 } as const;
+/** What of a header and an entry is written here, in 4-byte units. */
+const HEADER = { entries: 0, order: 1, count: 2, stale: 3, isTrivial: 4 } as const;
+const ENTRY = { name: 0, labels: 1, cell: 2, op: 3, next: 4, offset: 5, value: 6 } as const;
 
 /** The forms in which a change is not written yet. */
 export const STALE = { text: 1, stream: 2 } as const;
@@ -61,7 +61,7 @@ export function seriesHash(family: string, { suffix, labels }: Line): number {
 export const labelsOf = ({ labels }: Line): string =>
   typeof labels === 'string' ? labels : labels.text;
 
-/** Where the parts of a row are, and their sizes. */
+/** Where the parts of an entry are, and their sizes. */
 type Parts = readonly (readonly [at: number, bytes: number])[];
 
 export class LineTable {
@@ -72,7 +72,7 @@ export class LineTable {
   #at: number;
   #capacity = FIRST_CAPACITY;
   #count = 0;
-  /** Rows of removed lines below those in use. */
+  /** Entries of removed lines below those in use. */
   #free: number[] = [];
   /** Bytes of all names and labels. */
   #textBytes = 0;
@@ -140,7 +140,7 @@ export class LineTable {
 
   /** See `seriesHash`. */
   hash(index: number): number {
-    return this.#kernel.f64[(this.#keyOf(this.#row(index)) >>> 3) + 1] ?? 0;
+    return this.#kernel.f64[(this.#keyOf(this.#entry(index)) >>> 3) + 1] ?? 0;
   }
 
   /** Returns the bytes of its name and labels. Fewer than `MAX_LINES` lines are there. */
@@ -152,19 +152,19 @@ export class LineTable {
       typeof labels === 'string' || fixed !== ''
         ? texts.store(labelsOf(line) + fixed)
         : labels.hold();
-    const row = this.#enter(index);
+    const entry = this.#enter(index);
     const { u32, f64 } = this.#kernel;
-    const at = this.#rowOf(row) >>> 2;
-    u32[at + ROW.name] = nameAt;
-    u32[at + ROW.labels] = labelsAt;
-    u32[at + ROW.cell] = cell;
-    u32[at + ROW.op] = op;
-    u32[at + ROW.value] = 0;
-    const keyAt = this.#keyOf(row) >>> 3;
+    const at = this.#entryOf(entry) >>> 2;
+    u32[at + ENTRY.name] = nameAt;
+    u32[at + ENTRY.labels] = labelsAt;
+    u32[at + ENTRY.cell] = cell;
+    u32[at + ENTRY.op] = op;
+    u32[at + ENTRY.value] = 0;
+    const keyAt = this.#keyOf(entry) >>> 3;
     f64[keyAt] = key.owner;
     f64[keyAt + 1] = hash;
-    u32[this.#subOf(row) >>> 2] = key.sub;
-    if (cell !== 0) this.#link(row, cell);
+    u32[this.#subOf(entry) >>> 2] = key.sub;
+    if (cell !== 0) this.#link(entry, cell);
     const bytes = texts.lengthOf(nameAt) + texts.lengthOf(labelsAt);
     this.#textBytes += bytes;
     return bytes;
@@ -172,36 +172,36 @@ export class LineTable {
 
   /** Returns the bytes of its name and labels. */
   remove(index: number): number {
-    const row = this.#take(index);
+    const entry = this.#take(index);
     const { u32, texts } = this.#kernel;
-    const at = this.#rowOf(row) >>> 2;
-    const bytes = this.#textBytesOf(row);
+    const at = this.#entryOf(entry) >>> 2;
+    const bytes = this.#textBytesOf(entry);
     this.#textBytes -= bytes;
-    texts.release(u32[at + ROW.name] ?? 0);
-    texts.release(u32[at + ROW.labels] ?? 0);
+    texts.release(u32[at + ENTRY.name] ?? 0);
+    texts.release(u32[at + ENTRY.labels] ?? 0);
     return bytes;
   }
 
   /** Moves the lines from `index` on to the end of `other`, which has room for them. */
   moveTail(index: number, other: LineTable): void {
     for (let i = index; i < this.#count; i++) {
-      const from = this.#row(i);
+      const from = this.#entry(i);
       const to = other.#enter(other.#count);
-      this.#copyRow(this.#partsOf(from), other.#partsOf(to));
-      const cell = this.#kernel.u32[(this.#rowOf(from) >>> 2) + ROW.cell] ?? 0;
+      this.#copyEntry(this.#partsOf(from), other.#partsOf(to));
+      const cell = this.#kernel.u32[(this.#entryOf(from) >>> 2) + ENTRY.cell] ?? 0;
       if (cell !== 0) this.#relink(cell, this.#lineOf(from), other.#lineOf(to));
       const bytes = this.#textBytesOf(from);
       this.#textBytes -= bytes;
       other.#textBytes += bytes;
     }
     // The first of them is used first, so that lines that follow may be in order again.
-    for (let i = this.#count; i-- > index;) this.#free.push(this.#row(i));
+    for (let i = this.#count; i-- > index;) this.#free.push(this.#entry(i));
     this.#setCount(index);
   }
 
   /**
-   * Brings the rows into the order of the lines, which makes all that follows faster. What is kept
-   * beside rows is not theirs any more, and text and stream must be written anew.
+   * Brings the entries into the order of the lines, which makes all that follows faster. What is kept
+   * beside entries is not theirs any more, and text and stream must be written anew.
    */
   sort(): void {
     const { arena, blocks, run } = this.#kernel;
@@ -225,10 +225,10 @@ export class LineTable {
     this.#kernel.arena.give(this.address, HEADER_BYTES);
   }
 
-  /** Makes room for a line at an index; returns its row. */
+  /** Makes room for a line at an index; returns its entry. */
   #enter(index: number): number {
     if (this.#count === this.#capacity) this.#grow();
-    const row = this.#free.pop() ?? this.#count;
+    const entry = this.#free.pop() ?? this.#count;
     const { bytes } = this.#kernel;
     const order = this.#orderAt;
     bytes.copyWithin(
@@ -236,18 +236,18 @@ export class LineTable {
       order + index * ORDER_BYTES,
       order + this.#count * ORDER_BYTES,
     );
-    this.#place(index, row);
-    if (row !== index || index !== this.#count) this.#header(HEADER.isTrivial, 0);
+    this.#place(index, entry);
+    if (entry !== index || index !== this.#count) this.#header(HEADER.isTrivial, 0);
     this.#setCount(this.#count + 1);
-    return row;
+    return entry;
   }
 
-  /** Takes the line at an index out of the order and off its cell; returns its row. */
+  /** Takes the line at an index out of the order and off its cell; returns its entry. */
   #take(index: number): number {
-    const row = this.#row(index);
+    const entry = this.#entry(index);
     const { bytes, u32 } = this.#kernel;
-    const cell = u32[(this.#rowOf(row) >>> 2) + ROW.cell] ?? 0;
-    if (cell !== 0) this.#relink(cell, this.#lineOf(row), 0);
+    const cell = u32[(this.#entryOf(entry) >>> 2) + ENTRY.cell] ?? 0;
+    if (cell !== 0) this.#relink(cell, this.#lineOf(entry), 0);
     const order = this.#orderAt;
     bytes.copyWithin(
       order + index * ORDER_BYTES,
@@ -255,9 +255,9 @@ export class LineTable {
       order + this.#count * ORDER_BYTES,
     );
     if (index !== this.#count - 1) this.#header(HEADER.isTrivial, 0);
-    this.#free.push(row);
+    this.#free.push(entry);
     this.#setCount(this.#count - 1);
-    return row;
+    return entry;
   }
 
   #setCount(count: number): void {
@@ -277,7 +277,7 @@ export class LineTable {
     const [former, capacity, parts] = [this.#at, this.#capacity, this.#partsOf(0)];
     this.#capacity = Math.min(MAX_LINES, capacity * 2);
     this.#at = arena.take(this.#capacity * LINE_BYTES);
-    this.#copyRow(parts, this.#partsOf(0), capacity);
+    this.#copyEntry(parts, this.#partsOf(0), capacity);
     const order = former + capacity * (LINE_BYTES - ORDER_BYTES);
     this.#kernel.bytes.copyWithin(this.#orderAt, order, order + capacity * ORDER_BYTES);
     arena.give(former, capacity * LINE_BYTES);
@@ -286,81 +286,83 @@ export class LineTable {
 
   /** Writes where its parts are. */
   #setUp(): void {
-    this.#header(HEADER.rows, this.#rowOf(0));
+    this.#header(HEADER.entries, this.#entryOf(0));
     this.#header(HEADER.order, this.#orderAt);
   }
 
-  /** What belongs to a row: where it is, and its size. */
-  #partsOf(row: number): Parts {
+  /** What belongs to an entry: where it is, and its size. */
+  #partsOf(entry: number): Parts {
     return [
-      [this.#keyOf(row), KEY_BYTES],
-      [this.#rowOf(row), ROW_BYTES],
-      [this.#subOf(row), SUB_BYTES],
+      [this.#keyOf(entry), KEY_BYTES],
+      [this.#entryOf(entry), ENTRY_BYTES],
+      [this.#subOf(entry), SUB_BYTES],
     ];
   }
 
-  #copyRow(from: Parts, to: Parts, rows = 1): void {
+  #copyEntry(from: Parts, to: Parts, entries = 1): void {
     from.forEach(([at, bytes], index) => {
-      this.#kernel.bytes.copyWithin(to[index]?.[0] ?? 0, at, at + bytes * rows);
+      this.#kernel.bytes.copyWithin(to[index]?.[0] ?? 0, at, at + bytes * entries);
     });
   }
 
   /** Keys come first, since they are made of 8 bytes. */
-  #keyOf(row: number): number {
-    return this.#at + row * KEY_BYTES;
+  #keyOf(entry: number): number {
+    return this.#at + entry * KEY_BYTES;
   }
 
-  #rowOf(row: number): number {
-    return this.#at + this.#capacity * KEY_BYTES + row * ROW_BYTES;
+  #entryOf(entry: number): number {
+    return this.#at + this.#capacity * KEY_BYTES + entry * ENTRY_BYTES;
   }
 
-  #subOf(row: number): number {
-    return this.#at + this.#capacity * (KEY_BYTES + ROW_BYTES) + row * SUB_BYTES;
+  #subOf(entry: number): number {
+    return this.#at + this.#capacity * (KEY_BYTES + ENTRY_BYTES) + entry * SUB_BYTES;
   }
 
   get #orderAt(): number {
     return this.#at + this.#capacity * (LINE_BYTES - ORDER_BYTES);
   }
 
-  #place(index: number, row: number): void {
+  #place(index: number, entry: number): void {
     const { bytes } = this.#kernel;
     const at = this.#orderAt + index * ORDER_BYTES;
-    bytes[at] = row & 0xff;
-    bytes[at + 1] = row >>> 8;
+    bytes[at] = entry & 0xff;
+    bytes[at + 1] = entry >>> 8;
   }
 
-  /** The row of the line at an index. */
-  #row(index: number): number {
+  /** The entry of the line at an index. */
+  #entry(index: number): number {
     const { bytes } = this.#kernel;
     const at = this.#orderAt + index * ORDER_BYTES;
     return (bytes[at] ?? 0) | ((bytes[at + 1] ?? 0) << 8);
   }
 
   /** Bytes of name and labels. */
-  #textBytesOf(row: number): number {
+  #textBytesOf(entry: number): number {
     const { u32, texts } = this.#kernel;
-    const at = this.#rowOf(row) >>> 2;
-    return texts.lengthOf(u32[at + ROW.name] ?? 0) + texts.lengthOf(u32[at + ROW.labels] ?? 0);
+    const at = this.#entryOf(entry) >>> 2;
+    return texts.lengthOf(u32[at + ENTRY.name] ?? 0) + texts.lengthOf(u32[at + ENTRY.labels] ?? 0);
   }
 
   /** Below 0 if the line at an index comes before `key`, above 0 if after it. */
   #order(index: number, { owner, sub }: LineKey): number {
-    const row = this.#row(index);
+    const entry = this.#entry(index);
     const { f64, u32 } = this.#kernel;
-    return (f64[this.#keyOf(row) >>> 3] ?? 0) - owner || (u32[this.#subOf(row) >>> 2] ?? 0) - sub;
+    return (
+      (f64[this.#keyOf(entry) >>> 3] ?? 0) - owner || (u32[this.#subOf(entry) >>> 2] ?? 0) - sub
+    );
   }
 
   /** How cells know a line. */
-  #lineOf(row: number): number {
-    return this.#number * (1 << ROW_BITS) + row;
+  #lineOf(entry: number): number {
+    return this.#number * (1 << ENTRY_BITS) + entry;
   }
 
   /** The first line of its cell from now on. */
-  #link(row: number, cell: number): void {
+  #link(entry: number, cell: number): void {
     const { u32 } = this.#kernel;
     const first = u32[(cell + CELL_LINE) >>> 2] ?? 0;
-    u32[(this.#rowOf(row) >>> 2) + ROW.next] = first;
-    u32[(cell + CELL_LINE) >>> 2] = this.#lineOf(row) + (first === 0 ? 0 : HAS_NEXT);
+    u32[(this.#entryOf(entry) >>> 2) + ENTRY.next] = first;
+    u32[(cell + CELL_LINE) >>> 2] = this.#lineOf(entry) + (first === 0 ? 0 : HAS_NEXT);
   }
 
   /** Puts a line in the place of another of its cell; 0 for none. */
@@ -380,9 +382,9 @@ export class LineTable {
   /** Where a line keeps the next one of its cell, in 4-byte units. */
   #nextAt(line: number): number {
     const { u32, blocks } = this.#kernel;
-    const header = blocks.headerOf((line % HAS_NEXT) >>> ROW_BITS) >>> 2;
-    const row = line & (MAX_LINES - 1);
-    return (((u32[header + HEADER.rows] ?? 0) + row * ROW_BYTES) >>> 2) + ROW.next;
+    const header = blocks.headerOf((line % HAS_NEXT) >>> ENTRY_BITS) >>> 2;
+    const entry = line & (MAX_LINES - 1);
+    return (((u32[header + HEADER.entries] ?? 0) + entry * ENTRY_BYTES) >>> 2) + ENTRY.next;
   }
 }
 

@@ -7,7 +7,7 @@ import { MAX_LINES, STALE } from '../kernel/line-table.js';
 import type { LineTable } from '../kernel/line-table.js';
 import { TextPiece } from './text-piece.js';
 
-/** What the kernel keeps beside each row, and of each 32 lines: assembly/deflate.ts. */
+/** What the kernel keeps beside each entry, and of each 32 lines: assembly/deflate.ts. */
 const RECORD_BYTES = 20;
 const GROUP_BYTES = 8;
 const GROUP_LINES = 32;
@@ -106,7 +106,7 @@ export class DeflatedLines {
     );
   }
 
-  /** Records for all rows that the table has. */
+  /** Records for all entries that the table has room for. */
   #takeRecords(): void {
     const { capacity } = this.#table;
     if (capacity > this.#capacity) {

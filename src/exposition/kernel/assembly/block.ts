@@ -1,20 +1,20 @@
 // A block of lines, as ../line-table.ts lays it out.
 
-// Its header, 288 bytes. Rows stay where they are while their line is in the block; `order` has the
-// rows of the lines in their order, and is trivial if line i is row i. A bit a row says that its value
-// changed since the text or the stream was written.
+// Its header, 288 bytes. An entry stays where it is while its line is in the block; `order` has the
+// entries of the lines in their order, and is trivial if line i is entry i. A bit for each entry says
+// that its value changed since the text or the stream was written.
 //
-//   0      4       8       12      16        20        24       28       32         160          288
-//   +------+-------+-------+-------+---------+---------+--------+--------+----------+------------+
-//   | rows | order | count | stale | trivial | records | period | groups | of text  | of stream  |
-//   | at   | at    |       | forms | order   | at      |        | at     | 32 × u32 | 32 × u32   |
-//   +------+-------+-------+-------+---------+---------+--------+--------+----------+------------+
+//   0         4       8       12      16        20        24       28       32         160        288
+//   +---------+-------+-------+-------+---------+---------+--------+--------+----------+----------+
+//   | entries | order | count | stale | trivial | records | period | groups | changes  | changes  |
+//   | at      | at    |       | forms | order   | at      |        | at     | of text  | of stream|
+//   +---------+-------+-------+-------+---------+---------+--------+--------+----------+----------+
 export const TEXT_CHANGES: usize = 32;
 export const STREAM_CHANGES: usize = 160;
 const TEXT_STALE: u32 = 1;
 const STREAM_STALE: u32 = 2;
 
-// A row, 28 bytes:
+// An entry, 28 bytes:
 //
 //   0         4           8         12    16        20             24          28
 //   +---------+-----------+---------+-----+---------+--------------+-----------+
@@ -25,24 +25,24 @@ const STREAM_STALE: u32 = 2;
 // A line is its name, its labels with a blank, the value of its cell and a line feed. Without a cell
 // the labels hold the rest of the line. Offset and length are those of the value in the text that was
 // written last.
-export const ROW: usize = 28;
+export const ENTRY: usize = 28;
 
 // A text: the number of its holders u32, its length u32, its bytes.
 const BYTES: usize = 8;
 
 // A cell, 16 bytes: a value u64, the word beside it u32, and the first line that shows it u32.
 //
-// A line is known by its block's number and its row; `next` of its row is the next line of the same
+// A line is known by its block's number and its entry; `next` of its entry is the next line of the same
 // cell. The address of a block's header is in the table at BLOCKS_CELL.
 export const CELL: usize = 16;
 const KEY: usize = 16;
 const BLOCKS_CELL: usize = 40;
-const ROW_BITS: u32 = 10;
-const ROW_MASK: u32 = 1023;
+const ENTRY_BITS: u32 = 10;
+const ENTRY_MASK: u32 = 1023;
 const BLOCK_MASK: u32 = 0x1fffff;
 const HAS_NEXT: u32 = 0x80000000;
 
-export function rowsOf(block: usize): usize {
+export function entriesOf(block: usize): usize {
   return <usize>load<u32>(block);
 }
 
@@ -50,37 +50,37 @@ export function countOf(block: usize): u32 {
   return load<u32>(block, 8);
 }
 
-/** The row number of the line at an index. */
+/** The entry number of the line at an index. */
 export function numberAt(block: usize, index: u32): u32 {
   return <u32>load<u16>(<usize>load<u32>(block, 4) + ((<usize>index) << 1));
 }
 
-export function rowAt(block: usize, index: u32): usize {
-  return rowsOf(block) + <usize>numberAt(block, index) * ROW;
+export function entryAt(block: usize, index: u32): usize {
+  return entriesOf(block) + <usize>numberAt(block, index) * ENTRY;
 }
 
-export function nameOf(row: usize): usize {
-  return <usize>load<u32>(row) + BYTES;
+export function nameOf(entry: usize): usize {
+  return <usize>load<u32>(entry) + BYTES;
 }
 
-export function nameLength(row: usize): u32 {
-  return load<u32>(<usize>load<u32>(row), 4);
+export function nameLength(entry: usize): u32 {
+  return load<u32>(<usize>load<u32>(entry), 4);
 }
 
-export function labelsOf(row: usize): usize {
-  return <usize>load<u32>(row, 4) + BYTES;
+export function labelsOf(entry: usize): usize {
+  return <usize>load<u32>(entry, 4) + BYTES;
 }
 
-export function labelsLength(row: usize): u32 {
-  return load<u32>(<usize>load<u32>(row, 4), 4);
+export function labelsLength(entry: usize): u32 {
+  return load<u32>(<usize>load<u32>(entry, 4), 4);
 }
 
-export function cellOf(row: usize): usize {
-  return <usize>load<u32>(row, 8);
+export function cellOf(entry: usize): usize {
+  return <usize>load<u32>(entry, 8);
 }
 
-export function opOf(row: usize): u32 {
-  return load<u32>(row, 12);
+export function opOf(entry: usize): u32 {
+  return load<u32>(entry, 12);
 }
 
 /** The index of the next line whose value changed, from `index` on; the count if there is none. */
@@ -89,8 +89,8 @@ export function nextChanged(block: usize, changes: usize, index: u32): u32 {
   const count = countOf(block);
   if (load<u32>(block, 16) == 0) {
     for (; index < count; index++) {
-      const row = numberAt(block, index);
-      if ((load<u32>(bits + ((<usize>(row >> 5)) << 2)) >> (row & 31)) & 1) return index;
+      const entry = numberAt(block, index);
+      if ((load<u32>(bits + ((<usize>(entry >> 5)) << 2)) >> (entry & 31)) & 1) return index;
     }
     return count;
   }
@@ -103,8 +103,8 @@ export function nextChanged(block: usize, changes: usize, index: u32): u32 {
 }
 
 export function hasChanged(block: usize, changes: usize, index: u32): bool {
-  const row = numberAt(block, index);
-  return ((load<u32>(block + changes + ((<usize>(row >> 5)) << 2)) >> (row & 31)) & 1) != 0;
+  const entry = numberAt(block, index);
+  return ((load<u32>(block + changes + ((<usize>(entry >> 5)) << 2)) >> (entry & 31)) & 1) != 0;
 }
 
 /** The text shows all values. */
@@ -128,22 +128,22 @@ export function touch(cell: usize): void {
   let line = load<u32>(cell, 12);
   while (line != 0) {
     const block = <usize>(
-      load<u32>(<usize>load<u32>(BLOCKS_CELL) + ((<usize>((line >> ROW_BITS) & BLOCK_MASK)) << 2))
+      load<u32>(<usize>load<u32>(BLOCKS_CELL) + ((<usize>((line >> ENTRY_BITS) & BLOCK_MASK)) << 2))
     );
-    const row = line & ROW_MASK;
-    const at = block + ((<usize>(row >> 5)) << 2);
-    const bit: u32 = 1 << (row & 31);
+    const entry = line & ENTRY_MASK;
+    const at = block + ((<usize>(entry >> 5)) << 2);
+    const bit: u32 = 1 << (entry & 31);
     store<u32>(at, load<u32>(at, TEXT_CHANGES) | bit, TEXT_CHANGES);
     store<u32>(at, load<u32>(at, STREAM_CHANGES) | bit, STREAM_CHANGES);
     store<u32>(block, TEXT_STALE | STREAM_STALE, 12);
     if ((line & HAS_NEXT) == 0) return;
-    line = load<u32>(rowsOf(block) + <usize>row * ROW, 16);
+    line = load<u32>(entriesOf(block) + <usize>entry * ENTRY, 16);
   }
 }
 
 /**
- * Copies the rows of a block in the order of its lines from one place to another, each with its key
- * (16 bytes, before all rows) and its sub (4 bytes, behind them). The block's number was `old`; its
+ * Copies the entries of a block in the order of its lines from one place to another, each with its key
+ * (16 bytes, before all entries) and its sub (4 bytes, behind them). The block's number was `old`; its
  * cells know its lines by `fresh` from now on. The header is left to the caller.
  */
 export function sort(
@@ -155,25 +155,25 @@ export function sort(
   capacity: u32,
 ): void {
   const keys = <usize>capacity * KEY;
-  const subs = keys + <usize>capacity * ROW;
+  const subs = keys + <usize>capacity * ENTRY;
   const count = countOf(block);
   for (let i: u32 = 0; i < count; i++) {
-    const row = numberAt(block, i);
-    memory.copy(to + <usize>i * KEY, from + <usize>row * KEY, KEY);
-    const moved = to + keys + <usize>i * ROW;
-    memory.copy(moved, from + keys + <usize>row * ROW, ROW);
-    store<u32>(to + subs + ((<usize>i) << 2), load<u32>(from + subs + ((<usize>row) << 2)));
+    const entry = numberAt(block, i);
+    memory.copy(to + <usize>i * KEY, from + <usize>entry * KEY, KEY);
+    const moved = to + keys + <usize>i * ENTRY;
+    memory.copy(moved, from + keys + <usize>entry * ENTRY, ENTRY);
+    store<u32>(to + subs + ((<usize>i) << 2), load<u32>(from + subs + ((<usize>entry) << 2)));
     const cell = cellOf(moved);
     if (cell == 0) continue;
     let at = cell + 12;
     let line = load<u32>(at);
-    while ((line & ~HAS_NEXT) != ((old << ROW_BITS) | row)) {
-      const number = (line >> ROW_BITS) & BLOCK_MASK;
-      const rows =
-        number == old ? from + keys : number == fresh ? to + keys : rowsOf(headerOf(number));
-      at = rows + <usize>(line & ROW_MASK) * ROW + 16;
+    while ((line & ~HAS_NEXT) != ((old << ENTRY_BITS) | entry)) {
+      const number = (line >> ENTRY_BITS) & BLOCK_MASK;
+      const entries =
+        number == old ? from + keys : number == fresh ? to + keys : entriesOf(headerOf(number));
+      at = entries + <usize>(line & ENTRY_MASK) * ENTRY + 16;
       line = load<u32>(at);
     }
-    store<u32>(at, (line & HAS_NEXT) | (fresh << ROW_BITS) | i);
+    store<u32>(at, (line & HAS_NEXT) | (fresh << ENTRY_BITS) | i);
   }
 }

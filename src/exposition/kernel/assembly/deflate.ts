@@ -11,13 +11,13 @@ import {
   nameOf,
   numberAt,
   opOf,
-  rowAt,
+  entryAt,
   streamWritten,
 } from './block';
 import { shifted, updated } from './crc';
 import { writeValue } from './values';
 
-// The record of a line beside its row, 20 bytes:
+// The record of a line beside its entry, 20 bytes:
 //
 //   0         4        8       12             16      20
 //   +---------+--------+-------+--------------+-------+
@@ -215,8 +215,8 @@ function textAfter(
 }
 
 /** The constant part of a line, without a line feed at its end: a line without a value has one. */
-function lengthOf(row: usize): u32 {
-  return nameLength(row) + labelsLength(row) - (cellOf(row) == 0 ? 1 : 0);
+function lengthOf(entry: usize): u32 {
+  return nameLength(entry) + labelsLength(entry) - (cellOf(entry) == 0 ? 1 : 0);
 }
 
 function recordsOf(block: usize): usize {
@@ -232,20 +232,20 @@ function recordAt(block: usize, index: u32): usize {
  * before it; the first of a block refers to none.
  */
 function writeText(at: u64, code: usize, block: usize, index: u32, lines: u32, back: u32): u64 {
-  const row = rowAt(block, index);
-  const name = nameOf(row);
-  const nameBytes = nameLength(row);
-  const labels = labelsOf(row);
-  const bytes = lengthOf(row) - nameBytes;
+  const entry = entryAt(block, index);
+  const name = nameOf(entry);
+  const nameBytes = nameLength(entry);
+  const labels = labelsOf(entry);
+  const bytes = lengthOf(entry) - nameBytes;
   if (lines == 0) {
     at = literals(at, code, name, name + nameBytes);
     return literals(at, code, labels, labels + bytes);
   }
-  const other = rowAt(block, index - lines);
+  const other = entryAt(block, index - lines);
   const otherName = nameLength(other);
   const otherBytes = lengthOf(other) - otherName;
   let before = nameBytes + 1;
-  if (load<u32>(row) != load<u32>(other)) {
+  if (load<u32>(entry) != load<u32>(other)) {
     at = lineFeed(at, code);
     at = literals(at, code, name, name + nameBytes);
     before = 0;
@@ -260,12 +260,12 @@ function linesBack(index: u32, period: u32): u32 {
 }
 
 /** Writes the value of a line whose text takes the bits from `start` up to `at`. */
-function writeRest(start: u64, at: u64, code: usize, row: usize, record: usize): u64 {
-  const cell = cellOf(row);
+function writeRest(start: u64, at: u64, code: usize, entry: usize, record: usize): u64 {
+  const cell = cellOf(entry);
   const textBits = at - start;
   let end = VALUE;
   if (cell != 0) {
-    end = writeValue(load<u64>(cell), opOf(row), VALUE);
+    end = writeValue(load<u64>(cell), opOf(entry), VALUE);
     at = literals(at, code, VALUE, end);
   }
   store<u8>(end, LINE_FEED);
@@ -282,13 +282,13 @@ function writeRest(start: u64, at: u64, code: usize, row: usize, record: usize):
 export function prepareRecords(block: usize): void {
   const count = countOf(block);
   for (let i: u32 = 0; i < count; i++) {
-    const row = rowAt(block, i);
-    const name = nameOf(row);
-    const named = updated(0, name, name + nameLength(row));
-    const labels = labelsOf(row);
-    const length = lengthOf(row);
+    const entry = entryAt(block, i);
+    const name = nameOf(entry);
+    const named = updated(0, name, name + nameLength(entry));
+    const labels = labelsOf(entry);
+    const length = lengthOf(entry);
     const record = recordAt(block, i);
-    store<u32>(record, updated(named, labels, labels + length - nameLength(row)));
+    store<u32>(record, updated(named, labels, labels + length - nameLength(entry)));
     store<u32>(record, 0, 12);
     store<u32>(record, length + 1, 16);
   }
@@ -306,7 +306,7 @@ export function bestPeriod(block: usize, code: usize, to: usize): u32 {
     for (let i = longest; i < count; i += step) {
       const start = (<u64>to) << 3;
       // About as far as it will be, and never less than the other line is long.
-      const length = max(lengthOf(rowAt(block, i)), lengthOf(rowAt(block, i - period))) + 8;
+      const length = max(lengthOf(entryAt(block, i)), lengthOf(entryAt(block, i - period))) + 8;
       bits += writeText(start, code, block, i, period, period * length) - start;
     }
     if (bits >= fewest) continue;
@@ -333,11 +333,11 @@ export function deflateAll(block: usize, code: usize, to: usize): u32 {
   let offset: u32 = 0;
   let former: u32 = 0;
   for (let i: u32 = 0; i < count; i++) {
-    const row = rowAt(block, i);
+    const entry = entryAt(block, i);
     const record = recordAt(block, i);
     const back = linesBack(i, period);
     former = formerOf(former, offset, block, i, period);
-    at = writeRest(at, writeText(at, code, block, i, back, offset - former), code, row, record);
+    at = writeRest(at, writeText(at, code, block, i, back, offset - former), code, entry, record);
     offset += load<u32>(record, 16);
   }
   if (count > 0) at = lineFeed(at, code);
@@ -394,14 +394,14 @@ export function deflateChanged(block: usize, code: usize, from: usize, to: usize
       if (group != NONE) sumGroup(block, group);
       group = i >> GROUP_BITS;
     }
-    const row = rowAt(block, i);
+    const entry = entryAt(block, i);
     const textBits = sizes >> 8;
     if (!isMoved && textBits != 0) {
       at = copyBits(at, span, read + textBits);
-      at = writeRest(at - textBits, at, code, row, record);
+      at = writeRest(at - textBits, at, code, entry, record);
     } else {
       at = copyBits(at, span, read);
-      at = writeRest(at, writeText(at, code, block, i, back, begin - former), code, row, record);
+      at = writeRest(at, writeText(at, code, block, i, back, begin - former), code, entry, record);
     }
     const size = load<u32>(record, 12);
     if (((size ^ sizes) & 0xff) != 0) {

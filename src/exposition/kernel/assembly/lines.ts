@@ -10,7 +10,7 @@ import {
   nextChanged,
   numberAt,
   opOf,
-  rowAt,
+  entryAt,
   textWritten,
 } from './block';
 import { writeValue } from './values';
@@ -24,18 +24,18 @@ export function renderAll(block: usize, to: usize): u32 {
   let at = to;
   const count = countOf(block);
   for (let i: u32 = 0; i < count; i++) {
-    const row = rowAt(block, i);
-    const name = nameLength(row);
-    memory.copy(at, nameOf(row), name);
+    const entry = entryAt(block, i);
+    const name = nameLength(entry);
+    memory.copy(at, nameOf(entry), name);
     at += name;
-    const labels = labelsLength(row);
-    memory.copy(at, labelsOf(row), labels);
+    const labels = labelsLength(entry);
+    memory.copy(at, labelsOf(entry), labels);
     at += labels;
-    store<u32>(row, <u32>(at - to), 20);
-    const cell = cellOf(row);
+    store<u32>(entry, <u32>(at - to), 20);
+    const cell = cellOf(entry);
     if (cell == 0) continue;
-    const end = writeValue(load<u64>(cell), opOf(row), at);
-    store<u8>(row, <u8>(end - at), 24);
+    const end = writeValue(load<u64>(cell), opOf(entry), at);
+    store<u8>(entry, <u8>(end - at), 24);
     store<u8>(end, 0x0a);
     at = end + 1;
   }
@@ -53,14 +53,14 @@ export function renderChanged(block: usize, from: usize, bytes: u32, to: usize):
   const count = countOf(block);
   let i = nextChanged(block, TEXT_CHANGES, 0);
   while (i < count) {
-    const row = rowAt(block, i);
-    const offset = load<u32>(row, 20);
+    const entry = entryAt(block, i);
+    const offset = load<u32>(entry, 20);
     memory.copy(at, from + span, offset - span);
     at += offset - span;
-    span = offset + <u32>load<u8>(row, 24);
-    store<u32>(row, <u32>(at - to), 20);
-    const end = writeValue(load<u64>(cellOf(row)), opOf(row), at);
-    store<u8>(row, <u8>(end - at), 24);
+    span = offset + <u32>load<u8>(entry, 24);
+    store<u32>(entry, <u32>(at - to), 20);
+    const end = writeValue(load<u64>(cellOf(entry)), opOf(entry), at);
+    store<u8>(entry, <u8>(end - at), 24);
     at = end;
     const next = nextChanged(block, TEXT_CHANGES, i + 1);
     move(block, i + 1, next, <u32>(at - to) - span);
@@ -86,9 +86,9 @@ export function rewrite(block: usize, text: usize, bytes: u32, room: usize): u32
     i < count;
     i = nextChanged(block, TEXT_CHANGES, i + 1)
   ) {
-    const row = rowAt(block, i);
-    const length = <u32>(writeValue(load<u64>(cellOf(row)), opOf(row), at) - at);
-    shift += length - <u32>load<u8>(row, 24);
+    const entry = entryAt(block, i);
+    const length = <u32>(writeValue(load<u64>(cellOf(entry)), opOf(entry), at) - at);
+    shift += length - <u32>load<u8>(entry, 24);
     isLonger = isLonger || shift > 0;
     isShorter = isShorter || shift < 0;
     store<u8>(at, <u8>length, VALUE_BYTES);
@@ -117,9 +117,9 @@ function moveRight(
   while (at > room) {
     at -= VALUE_ROOM;
     i = formerChanged(block, i);
-    const row = rowAt(block, i);
-    const length = <u32>load<u8>(row, 24);
-    const start = load<u32>(row, 20) + length;
+    const entry = entryAt(block, i);
+    const length = <u32>load<u8>(entry, 24);
+    const start = load<u32>(entry, 20) + length;
     if (shift > 0) memory.copy(text + start + shift, text + start, spanEnd - start);
     shift -= <u32>load<u8>(at, VALUE_BYTES) - length;
     spanEnd = start - length;
@@ -133,12 +133,12 @@ function moveLeft(block: usize, text: usize, bytes: u32, room: usize): void {
   let shift: i32 = 0;
   let i = nextChanged(block, TEXT_CHANGES, 0);
   while (i < count) {
-    const row = rowAt(block, i);
-    const length = <u32>load<u8>(row, 24);
-    const start = load<u32>(row, 20) + length;
+    const entry = entryAt(block, i);
+    const length = <u32>load<u8>(entry, 24);
+    const start = load<u32>(entry, 20) + length;
     shift += <u32>load<u8>(at, VALUE_BYTES) - length;
     i = nextChanged(block, TEXT_CHANGES, i + 1);
-    const spanEnd = i < count ? load<u32>(rowAt(block, i), 20) : bytes;
+    const spanEnd = i < count ? load<u32>(entryAt(block, i), 20) : bytes;
     if (shift < 0) memory.copy(text + start + shift, text + start, spanEnd - start);
     at += VALUE_ROOM;
   }
@@ -151,13 +151,13 @@ function place(block: usize, text: usize, room: usize): void {
   let shift: i32 = 0;
   let i = nextChanged(block, TEXT_CHANGES, 0);
   while (i < count) {
-    const row = rowAt(block, i);
+    const entry = entryAt(block, i);
     const length = <u32>load<u8>(at, VALUE_BYTES);
-    const offset = load<u32>(row, 20) + shift;
+    const offset = load<u32>(entry, 20) + shift;
     copyShort(text + offset, at, length);
-    shift += length - <u32>load<u8>(row, 24);
-    store<u32>(row, offset, 20);
-    store<u8>(row, <u8>length, 24);
+    shift += length - <u32>load<u8>(entry, 24);
+    store<u32>(entry, offset, 20);
+    store<u8>(entry, <u8>length, 24);
     const next = nextChanged(block, TEXT_CHANGES, i + 1);
     move(block, i + 1, next, shift);
     i = next;
@@ -169,8 +169,8 @@ function place(block: usize, text: usize, room: usize): void {
 function move(block: usize, index: u32, end: u32, bytes: i32): void {
   if (bytes == 0) return;
   for (; index < end; index++) {
-    const row = rowAt(block, index);
-    store<u32>(row, load<u32>(row, 20) + bytes, 20);
+    const entry = entryAt(block, index);
+    store<u32>(entry, load<u32>(entry, 20) + bytes, 20);
   }
 }
 
@@ -179,8 +179,8 @@ function formerChanged(block: usize, index: u32): u32 {
   const bits = block + TEXT_CHANGES;
   while (true) {
     index--;
-    const row = numberAt(block, index);
-    if ((load<u32>(bits + ((<usize>(row >> 5)) << 2)) >> (row & 31)) & 1) return index;
+    const entry = numberAt(block, index);
+    if ((load<u32>(bits + ((<usize>(entry >> 5)) << 2)) >> (entry & 31)) & 1) return index;
   }
 }
 

@@ -1,0 +1,143 @@
+// The tree of a source against plain lists, while objects and variables come and go.
+import fc from 'fast-check';
+import { expect } from 'chai';
+import type { Declaration, Variable } from '#app/model.js';
+import { NO_IDENTITY, Tree } from '#app/native/segment/tree.js';
+
+const declaration = (name: string): Declaration => ({
+  name,
+  type: 'u64',
+  kind: 'unknown',
+  unit: '',
+  help: '',
+  schema: [],
+});
+
+/** A tree, and what should be in it: the variables of each object, by id. */
+class Pair {
+  readonly tree = new Tree();
+  readonly objects = new Map<number, Variable[]>();
+  #lastId = 0;
+
+  /** @param gap ids that are skipped, as others in the directory may have them */
+  addObject(gap: number): void {
+    const id = (this.#lastId += 1 + gap);
+    const place = { slot: id, incarnation: 1, asOf: undefined };
+    this.tree.addObject(
+      { ...place, id, name: `o${id}`, className: 'C', identity: NO_IDENTITY },
+      undefined,
+    );
+    this.objects.set(id, []);
+  }
+
+  addVariable(pick: number, gap: number): void {
+    const [owner, variables] = [...this.objects][pick % Math.max(1, this.objects.size)] ?? [];
+    const object = this.tree.object(owner ?? 0);
+    if (object === undefined) return;
+    const id = (this.#lastId += 1 + gap * 2 ** 31);
+    const facts = { id, slot: id % 1000, incarnation: 7, declaration: declaration(`v${id}`) };
+    const change = this.tree.addVariable({ ...facts, frame: undefined }, object);
+    if (change.kind === 'variable-added') variables?.push(change.variable);
+  }
+
+  removeVariable(pick: number): void {
+    const all = [...this.objects.values()].flat();
+    const variable = all[pick % Math.max(1, all.length)];
+    if (variable === undefined) return;
+    const change = this.tree.remove(variable.id);
+    expect(change).to.deep.include({ kind: 'variable-removed' });
+    const left = this.objects.get(variable.object.id) ?? [];
+    left.splice(left.indexOf(variable), 1);
+    expect(this.tree.remove(variable.id)).to.equal(undefined);
+  }
+
+  removeObject(pick: number): void {
+    const [id, variables = []] = [...this.objects][pick % Math.max(1, this.objects.size)] ?? [];
+    if (id === undefined) return;
+    expect(this.tree.remove(id)?.kind).to.equal('object-removed');
+    this.objects.delete(id);
+    for (const variable of variables) expect(this.tree.remove(variable.id)).to.equal(undefined);
+  }
+
+  /** A round that names some; the others are swept. */
+  sweep(names: (id: number) => boolean): void {
+    this.tree.beginRound();
+    for (const [id, variables] of this.objects)
+      for (const each of [id, ...variables.map((variable) => variable.id)])
+        if (names(each)) expect(this.tree.name(each)).to.equal(true);
+    Array.from(this.tree.sweep());
+    for (const [id, variables] of this.objects)
+      if (names(id))
+        this.objects.set(
+          id,
+          variables.filter((variable) => names(variable.id)),
+        );
+      else this.objects.delete(id);
+  }
+
+  check(): void {
+    const variables = [...this.objects.values()].flat();
+    expect(this.tree.size).to.equal(this.objects.size + variables.length);
+    for (const [id, own] of this.objects) {
+      const object = this.tree.object(id);
+      expect([...(object?.variables ?? [])].map(plain)).to.deep.equal(own.map(plain));
+      expect(object?.variables.size).to.equal(own.length);
+      for (const variable of own) expect(object?.variables.has(variable)).to.equal(true);
+    }
+  }
+}
+
+const plain = ({ id, slot, incarnation, name, object }: Variable) => ({
+  ...{ id, slot, incarnation, name },
+  object: object.id,
+});
+
+describe('the tree of a source', () => {
+  const step = fc.tuple(
+    fc.constantFrom('object', 'variable', 'variable', 'variable', 'less', 'less', 'gone', 'sweep'),
+    fc.nat(1000),
+    fc.nat(2),
+  );
+
+  it('has what was added and not removed', () =>
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 300 }), (steps) => {
+        const pair = new Pair();
+        for (const [what, pick, gap] of steps) {
+          if (what === 'object') pair.addObject(gap);
+          else if (what === 'variable') pair.addVariable(pick, gap);
+          else if (what === 'less') pair.removeVariable(pick);
+          else if (what === 'gone' && pick % 3 === 0) pair.removeObject(pick);
+          else if (what === 'sweep' && pick % 7 === 0) pair.sweep((id) => (id * 31 + pick) % 5 > 0);
+        }
+        pair.check();
+      }),
+      { numRuns: 150 },
+    ));
+
+  it('goes on with those that are left while others go, whatever is moved together', () => {
+    const pair = new Pair();
+    pair.addObject(0);
+    for (let i = 0; i < 8; i++) pair.addVariable(0, 0);
+    const seen: number[] = [];
+    const variables = pair.tree.object(1)?.variables ?? [];
+    for (const { id } of variables) {
+      seen.push(id);
+      if (id !== 4) continue;
+      for (const gone of [2, 3, 4, 5, 7]) pair.tree.remove(gone);
+      for (let i = 0; i < 9; i++) pair.addVariable(0, 0);
+    }
+    expect(seen).to.deep.equal([2, 3, 4, 6, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18]);
+  });
+
+  it('finds variables of two objects that come and go in turns', () => {
+    const pair = new Pair();
+    pair.addObject(0);
+    pair.addObject(0);
+    for (let i = 0; i < 20_000; i++) {
+      pair.addVariable(i % 2, 0);
+      if (i > 10) pair.removeVariable(0);
+    }
+    pair.check();
+  });
+});
