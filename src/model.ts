@@ -59,6 +59,7 @@ export interface ManagedObject extends SlotRef {
   readonly name: string;
   readonly className: string;
   readonly parent: ManagedObject | undefined;
+  /** In the order of their ids. */
   readonly children: ReadonlySet<ManagedObject>;
   readonly variables: Variables;
   /** What a root says of its identity; empty texts where it says nothing. */

@@ -31,10 +31,15 @@ export class PendingItems {
   }
 
   take(change: StructureChange): void {
-    if (change.kind === 'object-added') this.#added.add(change.object);
-    else if (change.kind === 'variable-added') this.#added.add(change.variable);
+    if (change.kind === 'object-added') this.#add(change.object);
+    else if (change.kind === 'variable-added') this.#add(change.variable);
     else if (change.kind === 'object-removed') this.remove(change.object);
     else this.#removed.add(change.variable);
+  }
+
+  /** While the tree is bound, most of what is added is still ahead in it. */
+  #add(item: Item): void {
+    if (!this.#walk.willVisit(item)) this.#added.add(item);
   }
 
   /** Queues the removal of an object and everything below it. */

@@ -6,6 +6,9 @@ interface Level {
   /** Live iterators: items removed before they are reached are skipped, added ones are visited. */
   readonly variables: Iterator<Variable>;
   readonly children: Iterator<ManagedObject>;
+  hasAllVariables: boolean;
+  /** The id of the child that was entered last; children come in the order of their ids. */
+  lastChild: number;
 }
 
 /**
@@ -35,14 +38,33 @@ export class TreeWalk {
       if (entered !== undefined && this.#objectsFirst) return entered;
       const variable = level.variables.next();
       if (variable.done !== true) return variable.value;
+      level.hasAllVariables = true;
       const child = level.children.next();
-      if (child.done !== true) this.#enter(child.value);
-      else {
+      if (child.done !== true) {
+        level.lastChild = child.value.id;
+        this.#enter(child.value);
+      } else {
         this.#levels.pop();
         if (!this.#objectsFirst) return level.object;
       }
     }
     return undefined;
+  }
+
+  /** True if an item that was just added will be visited, since what it hangs below is not over. */
+  willVisit(item: ManagedObject | Variable): boolean {
+    if (this.isOver) return false;
+    const isVariable = 'object' in item;
+    const level = this.#levelOf(isVariable ? item.object : item.parent);
+    if (level !== undefined) return !isVariable || !level.hasAllVariables;
+    // Not entered, or over: that depends on the ancestor whose parent the walk is in.
+    let below = isVariable ? item.object : item;
+    for (let above = below.parent; above !== undefined; above = below.parent) {
+      const open = this.#levelOf(above);
+      if (open !== undefined) return below.id > open.lastChild;
+      below = above;
+    }
+    return false;
   }
 
   /** Skips the rest of an object that was removed. */
@@ -60,6 +82,10 @@ export class TreeWalk {
     this.#entered = undefined;
   }
 
+  #levelOf(object: ManagedObject | undefined): Level | undefined {
+    return this.#levels.findLast((level) => level.object === object);
+  }
+
   #enter(object: ManagedObject): void {
     const { variables, children } = object;
     this.#entered = object;
@@ -67,6 +93,8 @@ export class TreeWalk {
       object,
       variables: variables[Symbol.iterator](),
       children: children.values(),
+      hasAllVariables: false,
+      lastChild: 0,
     });
   }
 }

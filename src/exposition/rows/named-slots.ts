@@ -1,7 +1,7 @@
 // The slots of an object's variables by their names: lists while they are few, a map for many.
 
 /** Up to so many, looking through a list takes about as long as a map. */
-const MAX_LISTED = 48;
+const MAX_LISTED = 100;
 
 export class NamedSlots {
   #names: string[] = [];

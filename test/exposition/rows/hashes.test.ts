@@ -42,7 +42,7 @@ describe('a set of hashes', () => {
 });
 
 describe('the slots of variables by name', () => {
-  const name = fc.nat(70).map((n) => `v${n}`);
+  const name = fc.nat(140).map((n) => `v${n}`);
 
   it('are what was set last and not deleted, few or many', () =>
     fc.assert(
