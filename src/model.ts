@@ -198,8 +198,9 @@ export interface Forms {
 
 /** Lines as a part of a deflate stream, in which a line feed must come before them. */
 export interface DeflatedPart {
-  /** The bits; it begins at an address that is a multiple of 4, and can be read to the next one. */
+  /** A block of the stream, with a head of its own, and ending at a byte. A word can be read beyond. */
   readonly data: Uint8Array;
+  /** Those of the lines, between the head and the end. */
   readonly bits: number;
   /** CRC-32 of the lines without its initial and final inversion, and their number of bytes. */
   readonly crc: number;

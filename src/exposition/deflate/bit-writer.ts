@@ -34,28 +34,13 @@ export class BitWriter {
     this.#used = used - 32;
   }
 
-  /** Adds bits that begin at an address that is a multiple of 4; words are read beyond the last. */
-  append({ buffer, byteOffset }: Uint8Array, bits: number): void {
-    const words = Math.floor(bits / 32);
-    const source = new Uint32Array(buffer, byteOffset, words + 1);
-    const target = this.#words;
-    const used = this.#used;
-    let at = this.#at;
-    if (used === 0) {
-      target.set(source.subarray(0, words), at);
-      at += words;
-    } else {
-      let rest = this.#rest;
-      for (let i = 0; i < words; i++) {
-        const word = source[i] ?? 0;
-        target[at++] = rest | (word << used);
-        rest = word >>> (32 - used);
-      }
-      this.#rest = rest;
+  /** Adds bits from the `first` of some bytes on; a word is read beyond the last. */
+  append({ buffer, byteOffset }: Uint8Array, first: number, bits: number): void {
+    const source = new DataView(buffer, byteOffset);
+    for (let at = first, end = first + bits; at < end; at += 16) {
+      const count = Math.min(16, end - at);
+      this.put([(source.getUint32(at >>> 3, true) >>> (at & 7)) & (2 ** count - 1), count]);
     }
-    this.#at = at;
-    const left = bits % 32;
-    if (left > 0) this.put([(source[words] ?? 0) & (2 ** left - 1), left]);
   }
 
   /** An empty stored block: what follows begins at a byte. */

@@ -1,4 +1,5 @@
 // The code of a target's deflate streams: made from counts of its symbols, used by the kernel.
+import { BitWriter, wordsFor } from './bit-writer.js';
 import { blockHead, codeBits, codeLengths } from './huffman.js';
 import type { Bits, CodeLengths } from './huffman.js';
 
@@ -11,11 +12,14 @@ const END_OF_BLOCK = 256;
 export const LONGEST_CODE = 15;
 
 /** The table of assembly/deflate.ts, in bytes, and where its parts are. */
-export const CODE_BYTES = 2752;
+export const CODE_BYTES = 3272;
 const LENGTHS_AT = 1024;
 const DISTANCES_AT = 2060;
 const BASES_AT = 2180;
 const CODES_AT = 2240;
+const HEAD_BITS_AT = 2752;
+const END_AT = 2756;
+const HEAD_AT = 2760;
 
 export class DeflateCode {
   /** Those that it was made of. */
@@ -25,6 +29,7 @@ export class DeflateCode {
   readonly #literalBits: readonly number[];
   readonly #distanceBits: readonly number[];
   #head: readonly Bits[] | undefined;
+  #headBits: number | undefined;
 
   /** @param lengths of 286 literals and lengths, then of 30 distances; none is 0 */
   constructor(lengths: CodeLengths) {
@@ -53,6 +58,14 @@ export class DeflateCode {
   /** The head of a block that is not the last. */
   get head(): readonly Bits[] {
     return (this.#head ??= blockHead(this.#literals, this.#distances));
+  }
+  get headBits(): number {
+    return (this.#headBits ??= this.head.reduce((sum, [, count]) => sum + count, 0));
+  }
+  /** Bytes of a block that holds that many bits, with an empty one behind it that ends at a byte. */
+  blockBytes(bits: number): number {
+    const [, end] = this.endOfBlock;
+    return Math.ceil((this.headBits + bits + end + 3) / 8) + 4;
   }
   get endOfBlock(): Bits {
     return this.literal(END_OF_BLOCK);
@@ -89,7 +102,13 @@ export class DeflateCode {
       table.setUint8(CODES_AT + i, distanceSymbol(i + 1));
       table.setUint8(CODES_AT + 256 + i, distanceSymbol(i * 128 + 1));
     }
-    return new Uint8Array(table.buffer);
+    table.setUint32(HEAD_BITS_AT, this.headBits, true);
+    setEntry(table, END_AT, this.endOfBlock);
+    const head = new BitWriter(new Uint32Array(wordsFor(this.headBits)));
+    for (const bits of this.head) head.put(bits);
+    const bytes = new Uint8Array(table.buffer);
+    bytes.set(head.bytes(), HEAD_AT);
+    return bytes;
   }
 }
 

@@ -17,9 +17,14 @@ export function codeOf(lengths: readonly number[]): DeflateCode {
   return code;
 }
 
+/** Parts of fewer bytes share a block: one of their own has a head of some 90. */
+const SMALL = 4096;
+
 /** Any text, in that code: a header, mostly. Where it repeats itself, it refers to that. */
 export function deflatedText(text: Uint8Array, code: DeflateCode): DeflatedPart {
-  const writer = new BitWriter(new Uint32Array(wordsFor(text.length * LONGEST_CODE)));
+  const most = code.headBits + text.length * LONGEST_CODE + END_BITS;
+  const writer = new BitWriter(new Uint32Array(wordsFor(most)));
+  for (const each of code.head) writer.put(each);
   const seen = new Map<number, number>();
   for (let at = 0; at < text.length;) {
     const start = seen.get(wordAt(text, at)) ?? -1;
@@ -30,8 +35,10 @@ export function deflatedText(text: Uint8Array, code: DeflateCode): DeflatedPart 
     else writer.put(code.literal(text[at] ?? 0));
     for (const end = at + (isRepeated ? length : 1); at < end; at++) seen.set(wordAt(text, at), at);
   }
-  const { bits } = writer;
+  const bits = writer.bits - code.headBits;
   const crc = innerCrc(crc32(text), text.length);
+  writer.put(code.endOfBlock);
+  writer.align();
   return { data: writer.bytes(), bits, crc, bytes: text.length };
 }
 
@@ -53,25 +60,55 @@ export function inflated(parts: readonly DeflatedPart[], code: DeflateCode): Uin
 const END_BITS = 15 + 3 + 7 + 32;
 
 /**
- * Joins parts of one code, in their order.
- * @param memoryFor gives memory of at least that many words
+ * Joins parts of one code, in their order: large ones as they are, runs of small ones in one block.
+ * @param memoryFor gives memory of at least that many words, for the small ones
  */
 export function joined(
   parts: readonly DeflatedPart[],
   code: DeflateCode,
   memoryFor: (words: number) => Uint32Array = (words) => new Uint32Array(words),
 ): Deflated {
-  const headBits = code.head.reduce((sum, [, count]) => sum + count, 0);
-  const bits = parts.reduce((sum, part) => sum + part.bits, headBits);
-  const writer = new BitWriter(memoryFor(wordsFor(bits + END_BITS)));
-  for (const each of code.head) writer.put(each);
+  const runs = runsOf(parts);
+  const words = runs.map((run) => (run.length === 1 ? 0 : wordsOf(run, code)));
+  const memory = memoryFor(words.reduce((sum, each) => sum + each, 0));
+  let used = 0;
+  const pieces = runs.map((run, index) => {
+    const [only] = run;
+    if (run.length === 1 && only !== undefined) return only.data;
+    const end = used + (words[index] ?? 0);
+    const piece = blockOf(run, code, memory.subarray(used, end));
+    used = end;
+    return piece;
+  });
   let [crc, bytes] = [0, 0];
   for (const part of parts) {
-    writer.append(part.data, part.bits);
     crc = shiftedCrc(crc, part.bytes) ^ part.crc;
     bytes += part.bytes;
   }
+  return { pieces, crc: finishedCrc(crc, bytes), bytes };
+}
+
+/** Each large part, and what is between two of them. */
+function runsOf(parts: readonly DeflatedPart[]): readonly (readonly DeflatedPart[])[] {
+  const runs: DeflatedPart[][] = [];
+  let small: DeflatedPart[] | undefined;
+  for (const part of parts) {
+    const isSmall = part.data.length < SMALL;
+    if (isSmall && small !== undefined) small.push(part);
+    else runs.push((small = [part]));
+    if (!isSmall) small = undefined;
+  }
+  return runs;
+}
+
+const wordsOf = (run: readonly DeflatedPart[], code: DeflateCode): number =>
+  wordsFor(run.reduce((sum, { bits }) => sum + bits, code.headBits + END_BITS));
+
+function blockOf(run: readonly DeflatedPart[], code: DeflateCode, memory: Uint32Array): Uint8Array {
+  const writer = new BitWriter(memory);
+  for (const each of code.head) writer.put(each);
+  for (const { data, bits } of run) writer.append(data, code.headBits, bits);
   writer.put(code.endOfBlock);
   writer.align();
-  return { pieces: [writer.bytes()], crc: finishedCrc(crc, bytes), bytes };
+  return writer.bytes();
 }

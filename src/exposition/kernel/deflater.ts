@@ -60,8 +60,8 @@ export class Deflater {
 
   /** Room for the most bytes that lines of so much text can take, until the next call. */
   roomFor(textBytes: number): number {
-    // A literal takes 15 bits at most, and the last write goes over the end.
-    return this.#room.of(textBytes * 2 + 64);
+    // A literal takes 15 bits at most; with the head of the code, and the last write goes over the end.
+    return this.#room.of(textBytes * 2 + CODE_BYTES);
   }
 
   close(): void {

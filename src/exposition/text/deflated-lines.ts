@@ -62,7 +62,7 @@ export class DeflatedLines {
         ? run.deflateAll(address, deflater.table, to)
         : run.deflateChanged(address, deflater.table, last.piece.address, to);
     // Words are read beyond the last bit.
-    const length = Math.ceil(bits / 8);
+    const length = deflater.code.blockBytes(bits);
     const piece = new TextPiece(this.#kernel, length + 16);
     this.#kernel.bytes.copyWithin(piece.address, to, to + length);
     piece.length = length;

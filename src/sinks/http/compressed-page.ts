@@ -14,6 +14,12 @@ const MAX_AT_ONCE = 2;
 /** RFC 1952: no name, no time, fastest method, no system in particular. */
 const HEADER = Buffer.from('1f8b08000000000004ff', 'hex');
 
+/** The compressed part of a page that lasts, and what is called when it is sent. */
+interface Started {
+  readonly start: Deflated;
+  readonly release: () => void;
+}
+
 /**
  * Makes a function that takes a page and emits it compressed. The page is released as soon as
  * nothing reads it any more, even if the subscriber has left.
@@ -46,21 +52,31 @@ export function pageCompressor(
     known.set(lasting, made$);
     return made$;
   };
-  /** Ready parts are joined at once; all else is compressed by zlib, in other threads. */
-  const startOf = (page: Page): Observable<Deflated> => {
-    if (page.deflated === undefined) return deflated(page, page.lasting ?? page.pieces);
-    page.release();
-    return of(page.deflated);
+  /**
+   * Ready parts are sent as they are, so the page stays until then; all else is compressed by zlib, in
+   * other threads.
+   */
+  const startOf = (page: Page): Observable<Started> => {
+    const ready = page.deflated;
+    if (ready === undefined)
+      return deflated(page, page.lasting ?? page.pieces).pipe(
+        map((start) => ({ start, release: () => undefined })),
+      );
+    const end = ready.hold?.();
+    const release = () => {
+      end?.();
+      page.release();
+    };
+    return of({ start: ready, release });
   };
   return (page) =>
     defer(() => {
       const { contentType, ending = [] } = page;
       const fresh = Buffer.concat(ending);
       return startOf(page).pipe(
-        map((start) => {
+        map(({ start, release }) => {
           const compressed = [HEADER, ...start.pieces, deflateEnd(start, fresh)];
           const bytes = compressed.reduce((sum, piece) => sum + piece.length, 0);
-          const release = start.hold?.() ?? (() => undefined);
           return { contentType, pieces: compressed, bytes, release };
         }),
       );

@@ -35,15 +35,20 @@ const GROUP_BITS: u32 = 5;
 // The code of a stream, at an address that ../../deflate/deflate-code.ts writes. An entry of the first three is
 // the bits of a symbol with their number in the highest byte; a length's include its extra bits.
 //
-//   0               1024           2060             2180        2240         2752
-//   +---------------+--------------+----------------+-----------+------------+
-//   | literals u32  | lengths u32  | distance codes | base u16  | code of a  |
-//   | 0 … 255       | 0 … 258      | 0 … 29 u32     | 0 … 29    | distance u8|
-//   +---------------+--------------+----------------+-----------+------------+
+//   0               1024           2060             2180        2240         2752        2760
+//   +---------------+--------------+----------------+-----------+------------+-----------+------+
+//   | literals u32  | lengths u32  | distance codes | base u16  | code of a  | bits u32, | head |
+//   | 0 … 255       | 0 … 258      | 0 … 29 u32     | 0 … 29    | distance u8| end u32   |      |
+//   +---------------+--------------+----------------+-----------+------------+-----------+------+
+//
+// The head is what a block of the stream begins with, of so many bits; the end is the symbol that ends it.
 const LENGTHS: usize = 1024;
 const DISTANCES: usize = 2060;
 const BASES: usize = 2180;
 const CODES: usize = 2240;
+const HEAD_BITS: usize = 2752;
+const END: usize = 2756;
+const HEAD: usize = 2760;
 
 /** A value is written here before it is encoded; 32 bytes. */
 const VALUE: usize = 10_944;
@@ -323,9 +328,23 @@ export function countSymbols(block: usize, code: usize, to: usize): void {
   counts = 0;
 }
 
-/** Writes all lines to `to`; returns the bits written, without those of their end. */
+/** The head of a block of the stream. */
+function begin(code: usize, to: usize): u64 {
+  const head = (<u64>(code + HEAD)) << 3;
+  return copyBits((<u64>to) << 3, head, head + load<u32>(code, HEAD_BITS));
+}
+
+/** The end of a block, and an empty one that is stored: what follows begins at a byte. */
+function end(at: u64, code: usize): void {
+  const symbol = load<u32>(code, END);
+  at = put(at, symbol & 0xffffff, symbol >> 24);
+  at = (put(at, 0, 3) + 7) & ~7;
+  store<u32>(<usize>(at >> 3), 0xffff0000);
+}
+
+/** Writes all lines to `to`, as a block of the stream; returns the bits of the lines. */
 export function deflateAll(block: usize, code: usize, to: usize): u32 {
-  const start = (<u64>to) << 3;
+  const start = counts == 0 ? begin(code, to) : (<u64>to) << 3;
   const count = countOf(block);
   const period = load<u32>(block, 24);
   let at = start;
@@ -345,6 +364,7 @@ export function deflateAll(block: usize, code: usize, to: usize): u32 {
     for (let group: u32 = 0; group << GROUP_BITS < count; group++) sumGroup(block, group);
     sum(block);
     streamWritten(block);
+    end(at, code);
   }
   return <u32>(at - start);
 }
@@ -361,15 +381,15 @@ function bytesAt(block: usize, index: u32): u32 {
 }
 
 /**
- * Rewrites changed lines and copies the bits of the others from those at `from`; CRC and number of
- * bytes are in RESULT.
+ * The same for changed lines; the bits of the others are copied from the block at `from`. CRC and
+ * number of bytes are in RESULT.
  */
 export function deflateChanged(block: usize, code: usize, from: usize, to: usize): u32 {
-  const start = (<u64>to) << 3;
+  const start = begin(code, to);
   const count = countOf(block);
   const period = load<u32>(block, 24);
   let at = start;
-  let span = (<u64>from) << 3;
+  let span = ((<u64>from) << 3) + load<u32>(code, HEAD_BITS);
   let read = span;
   let offset: u32 = 0;
   let former: u32 = 0;
@@ -416,6 +436,7 @@ export function deflateChanged(block: usize, code: usize, from: usize, to: usize
   if (group != NONE) sumGroup(block, group);
   sum(block);
   streamWritten(block);
+  end(at, code);
   return <u32>(at - start);
 }
 
