@@ -1,7 +1,7 @@
 // Decides when to look at a segment again: often while it changes, seldom while it stands still.
 import type { Sighting } from './watch.js';
 
-/** A segment that changes is polled this often; it stands still after this time without a change. */
+/** A segment that changes is polled about this often; it stands still after this time without a change. */
 export const MOVING_MS = 100;
 export const STILL_AFTER_MS = 1000;
 /** A segment that stands still or is not there is polled this often. */
@@ -12,7 +12,10 @@ export class Movement {
   #last: Sighting | undefined;
   #movedAt = -Infinity;
 
-  /** @param now milliseconds of a clock that does not step */
+  /**
+   * @param now milliseconds of a clock that does not step; segments with one clock are looked at in
+   *   the same moments, so that the process wakes up once for all
+   */
   constructor(now: () => number) {
     this.#now = now;
   }
@@ -27,10 +30,16 @@ export class Movement {
     const now = this.#now();
     if (this.#last === undefined || !isSameSighting(this.#last, seen)) this.#movedAt = now;
     this.#last = seen;
-    if (seen.isRestless === true) return MOVING_MS;
+    if (seen.isRestless === true) return untilNext(MOVING_MS, now);
     if (seen.hasMore) return 0;
-    return now - this.#movedAt < STILL_AFTER_MS ? MOVING_MS : STILL_MS;
+    return untilNext(now - this.#movedAt < STILL_AFTER_MS ? MOVING_MS : STILL_MS, now);
   }
+}
+
+/** Milliseconds until the next multiple of a period; a period more if that is too soon. */
+function untilNext(period: number, now: number): number {
+  const wait = Math.ceil(period - (now % period));
+  return wait < period / 4 ? wait + period : wait;
 }
 
 /** True if no consumer can tell the two apart. */

@@ -32,10 +32,16 @@ const NOT_LOOKED_FOR: Verdict = {
 };
 const NO_DROPS: Sighting['drops'] = { objects: 0, variables: 0 };
 
+/** So many keys are looked at in the same moments, and the next as many that much later. */
+const KEYS_A_GROUP = 32;
+const GROUP_OFFSET_MS = 7;
+
 /** A server key that is followed. */
 interface Followed {
   readonly sighting$: Observable<Sighting>;
   readonly ask$: Subject<void>;
+  /** How many keys were followed when it began. */
+  readonly ordinal: number;
   /** Whether a sighting is being emitted. */
   isEmitting: boolean;
   last: Sighting | undefined;
@@ -79,6 +85,7 @@ export class ServerPool {
     const ask$ = new Subject<void>();
     const followed: Followed = {
       ask$,
+      ordinal: this.#followed.size,
       isEmitting: false,
       last: undefined,
       sighting$: defer(() => this.#watch(serverKey, followed)).pipe(
@@ -94,7 +101,9 @@ export class ServerPool {
 
   #watch(serverKey: string, followed: Followed): Observable<Sighting> {
     const watch = this.#parts.watch(serverKey);
-    const movement = new Movement(this.#parts.nowMs ?? (() => this.#scheduler.now()));
+    const nowMs = this.#parts.nowMs ?? (() => this.#scheduler.now());
+    const offset = Math.floor(followed.ordinal / KEYS_A_GROUP) * GROUP_OFFSET_MS;
+    const movement = new Movement(() => nowMs() + offset);
     const { ask$ } = followed;
     const sooner = (seen: Sighting) =>
       movement.isStill ? merge(ask$, this.#woken(watch, seen)) : ask$;

@@ -29,7 +29,7 @@ interface Bound {
   readonly below: readonly RuleSet[];
   readonly states: readonly Use[];
   /** The label of series without a catalogue: its seed path, or `@root`. */
-  readonly label: ObjectLabels;
+  readonly label: ObjectLabels | undefined;
   /** The slot of the variable of each name; of several, the latest. */
   readonly variables: NamedSlots;
   /** The earlier ones, for the few names that several variables have. */
@@ -69,8 +69,7 @@ export class RowUses {
     const states = rules.flatMap(({ set, labels }) =>
       set.stateRows.map((row) => ({ row, labels: labels.with(this.#staticLabels(row)) })),
     );
-    const seedPath = place.seedPath === '' ? '@root' : place.seedPath;
-    const label = new ObjectLabels(this.#kernel, labelsText({ object: seedPath }));
+    const label = this.#rules === undefined ? this.#pathLabel(place.seedPath) : undefined;
     const below = this.#rules?.rulesBelow(place) ?? [];
     const variables = new NamedSlots();
     this.#bound.set(object, { rules, below, states, label, variables, earlier: undefined });
@@ -137,7 +136,7 @@ export class RowUses {
   of(variable: Variable): readonly Use[] {
     const bound = this.#bound.get(variable.object);
     if (bound === undefined || !this.#owns(bound, variable)) return NO_USES;
-    if (this.#rules === undefined)
+    if (bound.label !== undefined)
       return [{ row: this.#described.rowFor(variable), labels: bound.label.with('') }];
     let uses: Use[] | undefined;
     for (const { set, labels } of bound.rules)
@@ -176,6 +175,11 @@ export class RowUses {
     if (bound.rules.length > 0) this.fit.removeVariable(variable, readersOf(bound, variable));
   }
 
+  #pathLabel(seedPath: string): ObjectLabels {
+    const object = seedPath === '' ? '@root' : seedPath;
+    return new ObjectLabels(this.#kernel, labelsText({ object }));
+  }
+
   /** The text of the labels that every series of a row carries. */
   #staticLabels(row: Row): string {
     let text = this.#labelsOf.get(row);
@@ -189,7 +193,7 @@ export class RowUses {
 
 function close({ rules, label }: Bound): void {
   for (const { labels } of rules) labels.close();
-  label.close();
+  label?.close();
 }
 
 /** The rows that apply while the object exists. */

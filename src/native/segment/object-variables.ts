@@ -21,7 +21,8 @@ const ID = 0;
 const SLOT = 2;
 const INCARNATION = 3;
 const ROUND = 4;
-const FIRST_CAPACITY = 4;
+/** V8 keeps arrays of up to 64 bytes among its objects, without memory of their own. */
+const FIRST_CAPACITY = 3;
 const WORD = 2 ** 32;
 const NONE = new Uint32Array(0);
 
