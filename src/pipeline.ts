@@ -15,6 +15,7 @@ import {
   startWith,
   switchMap,
   takeUntil,
+  tap,
   timer,
 } from 'rxjs';
 import type { BehaviorSubject, Observable, SchedulerLike } from 'rxjs';
@@ -49,6 +50,8 @@ export interface HostingParts extends DesiredRoot {
   readonly open$: OpenCommand;
   /** Whether a predecessor observes at the moment. */
   readonly isStandby: () => boolean;
+  /** Whether changes are rendered without a demand. */
+  readonly isEager: boolean;
   /** Has the pool look at the server keys for a command that is to be carried out now. */
   readonly look: (command: Command) => void;
   readonly makeView: (chosen: ChosenRoot) => TargetView;
@@ -66,11 +69,13 @@ export type Step =
 
 /** From shared memory to rendered text. It runs in a partition, for as long as it is subscribed to. */
 export const hostingPipeline = (parts: HostingParts): Observable<Step> => {
-  const sightings = parts.serverKeys.map((key) => defer(() => parts.pool.sighting$(key)));
+  let hasRoot = false;
+  const sightings = parts.serverKeys.map((key) => parts.pool.sighting$(key, () => !hasRoot));
   return chooseRoot(sightings, parts).pipe(
-    switchMap((choice) =>
-      choice.kind === 'none' ? withoutRoot(choice, parts) : withRoot(choice, parts),
-    ),
+    switchMap((choice) => {
+      hasRoot = choice.kind !== 'none';
+      return choice.kind === 'none' ? withoutRoot(choice, parts) : withRoot(choice, parts);
+    }),
     catchError((error: unknown, again$) => concat(whileDown(error, parts), again$)),
   );
 };
@@ -150,7 +155,10 @@ function withRoot(choice: ChosenRoot, parts: HostingParts): Observable<Step> {
       scheduler,
       (wake) => view.whenMore(wake),
     );
-    const change$ = pool.sighting$(choice.serverKey).pipe(
+    let isReady = false;
+    // A demand looks at the segment itself, so between demands a ready target mostly need not.
+    const isUrgent = () => !isReady || parts.isEager || view.hasObserved;
+    const change$ = pool.sighting$(choice.serverKey, isUrgent).pipe(
       map((sighting): Change => {
         if (sighting.changes.length > 0 || sighting.hasMore) structure.sightings++;
         return { kind: 'change', sighting, number: structure.sightings };
@@ -165,6 +173,9 @@ function withRoot(choice: ChosenRoot, parts: HostingParts): Observable<Step> {
       inTurn(queue, refreshed, rules), //           one refresh at a time in each partition
       refreshView(view, { isStandby: parts.isStandby(), structure }), // structure in, values copied
       latchReady(), //                              the startup gate, which opens once
+      tap((each) => {
+        isReady = each.isReady;
+      }),
       render(view), //                              a new text, where a refresh may make one
       map((each): Step => ({ kind: 'refreshed', ...each })),
       startWith<Step>({ kind: 'root', choice, view }),

@@ -58,6 +58,7 @@ describe('hostingPipeline', () => {
       queue,
       open$,
       isStandby: () => false,
+      isEager: false,
       look: () => {
         pool.look('82');
       },

@@ -25,14 +25,18 @@ export class Movement {
     return this.#last?.source !== undefined && this.#now() - this.#movedAt >= STILL_AFTER_MS;
   }
 
-  /** Notes a sighting; returns the milliseconds until the next look. */
-  next(seen: Sighting): number {
+  /**
+   * Notes a sighting; returns the milliseconds until the next look.
+   * @param isUrgent false where changes can wait
+   */
+  next(seen: Sighting, isUrgent = true): number {
     const now = this.#now();
     if (this.#last === undefined || !isSameSighting(this.#last, seen)) this.#movedAt = now;
     this.#last = seen;
     if (seen.isRestless === true) return untilNext(MOVING_MS, now);
     if (seen.hasMore) return 0;
-    return untilNext(now - this.#movedAt < STILL_AFTER_MS ? MOVING_MS : STILL_MS, now);
+    const isMoving = isUrgent && now - this.#movedAt < STILL_AFTER_MS;
+    return untilNext(isMoving ? MOVING_MS : STILL_MS, now);
   }
 }
 

@@ -42,6 +42,8 @@ interface Followed {
   readonly ask$: Subject<void>;
   /** How many keys were followed when it began. */
   readonly ordinal: number;
+  /** One for each follower. */
+  readonly urgent: Set<() => boolean>;
   /** Whether a sighting is being emitted. */
   isEmitting: boolean;
   last: Sighting | undefined;
@@ -57,9 +59,17 @@ export class ServerPool {
     this.#scheduler = parts.scheduler ?? asyncScheduler;
   }
 
-  /** What the segment of a server key shows, whenever that changes. Replays the last sighting. */
-  sighting$(serverKey: string): Observable<Sighting> {
-    return (this.#followed.get(serverKey) ?? this.#follow(serverKey)).sighting$;
+  /**
+   * What the segment of a server key shows, whenever that changes. Replays the last sighting.
+   * @param isUrgent whether each change matters at once; while it does not to anybody, the segment is
+   *   looked at as if it stood still
+   */
+  sighting$(serverKey: string, isUrgent = () => true): Observable<Sighting> {
+    return defer(() => {
+      const followed = this.#followed.get(serverKey) ?? this.#follow(serverKey);
+      followed.urgent.add(isUrgent);
+      return followed.sighting$.pipe(finalize(() => followed.urgent.delete(isUrgent)));
+    });
   }
 
   /**
@@ -86,6 +96,7 @@ export class ServerPool {
     const followed: Followed = {
       ask$,
       ordinal: this.#followed.size,
+      urgent: new Set(),
       isEmitting: false,
       last: undefined,
       sighting$: defer(() => this.#watch(serverKey, followed)).pipe(
@@ -104,11 +115,17 @@ export class ServerPool {
     const nowMs = this.#parts.nowMs ?? (() => this.#scheduler.now());
     const offset = Math.floor(followed.ordinal / KEYS_A_GROUP) * GROUP_OFFSET_MS;
     const movement = new Movement(() => nowMs() + offset);
-    const { ask$ } = followed;
+    const { ask$, urgent } = followed;
+    const isUrgent = () => [...urgent].some((each) => each());
     const sooner = (seen: Sighting) =>
-      movement.isStill ? merge(ask$, this.#woken(watch, seen)) : ask$;
+      movement.isStill && isUrgent() ? merge(ask$, this.#woken(watch, seen)) : ask$;
     const look = (): Sighting => (followed.last = watch.look());
-    return keepLooking(look, (seen) => movement.next(seen), sooner, this.#scheduler).pipe(
+    return keepLooking(
+      look,
+      (seen) => movement.next(seen, isUrgent()),
+      sooner,
+      this.#scheduler,
+    ).pipe(
       distinctUntilChanged<Sighting>(isSameSighting),
       concatMap((seen) => emitting(followed, seen)),
       finalize(() => {

@@ -20,7 +20,11 @@ describe('Movement', () => {
   /** Picture of sightings to pictures of waits; `s` alone is still enough to wait for its futex. */
   const pictures = [
     ['polls a segment that moved within the last second', 'a 499ms a 499ms a', 'p 499ms p 499ms s'],
-    ['polls on when a wake-up was counted', '              a 998ms b 998ms b', 'p 998ms p 998ms p'],
+    [
+      'polls on when a wake-up was counted',
+      '             a 1099ms b 899ms b',
+      'p 1099ms p 899ms p',
+    ],
     ['looks seldom at a segment that stands still', '      a 1999ms a', '      p 1999ms s'],
     ['polls again once a still segment moves', '           a 1999ms b', '      p 1999ms p'],
     ['looks at once for changes that wait', '              a 1999ms m', '      p 1999ms o'],
@@ -42,6 +46,27 @@ describe('Movement', () => {
         expectObservable(wait$).toBe(waits.trim(), told);
       }),
     );
+
+  it('comes to the next multiple of its period, in which others come too, but not too soon', () => {
+    let now = 0;
+    const movement = new Movement(() => now);
+    const waits = [0, 30, 40.5, 90, 230].map((at) => {
+      now = at;
+      return movement.next({ ...seen.a, tick: at });
+    });
+    expect(waits).to.deep.equal([100, 70, 60, 110, 70]);
+  });
+
+  it('looks seldom at a segment whose changes can wait', () => {
+    let now = 0;
+    const movement = new Movement(() => now);
+    const next = (at: number, isUrgent: boolean) => {
+      now = at;
+      return movement.next({ ...seen.a, tick: at }, isUrgent);
+    };
+    expect([next(0, false), next(1000, true), next(1100, false)]).to.deep.equal([1000, 100, 900]);
+    expect(movement.next(seen.m, false), 'not if there is more to read').to.equal(0);
+  });
 
   it('is not still before the first sighting', () => {
     expect(new Movement(() => asyncScheduler.now()).isStill).to.equal(false);

@@ -53,6 +53,7 @@ export function hostTarget(
     const step$ = hostingPipeline({
       ...{ app, hint: instance, former, serverKeys, pool, queue, open$, scheduler },
       isStandby: () => isStandby,
+      isEager: definition.spacingMs === 0,
       look: ({ kind }) => {
         for (const key of serverKeys) pool.look(key);
         if (kind === 'refresh') reporter.lookedUp();
