@@ -259,7 +259,7 @@ describe('ServedTarget', () => {
 
     it('in the forms that are wanted, or that were missing in the last five minutes', () => {
       const shown = showing(0);
-      for (let i = 0; i < 100; i++) {
+      for (let i = 0; i < 600; i++) {
         const child = shown.publisher.addObject(shown.root, `H.1.demo.c${i}`, 'Client');
         shown.publisher.addVariable(child, 'y', 'u64').set(i);
       }

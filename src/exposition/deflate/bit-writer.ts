@@ -34,13 +34,32 @@ export class BitWriter {
     this.#used = used - 32;
   }
 
-  /** Adds bits from the `first` of some bytes on; a word is read beyond the last. */
+  /**
+   * Adds bits from the `first` of some bytes on, which begin at an address that is a multiple of 4; a
+   * word is read beyond the last.
+   */
   append({ buffer, byteOffset }: Uint8Array, first: number, bits: number): void {
-    const source = new DataView(buffer, byteOffset);
-    for (let at = first, end = first + bits; at < end; at += 16) {
-      const count = Math.min(16, end - at);
-      this.put([(source.getUint32(at >>> 3, true) >>> (at & 7)) & (2 ** count - 1), count]);
+    const begin = Math.floor(first / 32);
+    const words = Math.floor(bits / 32);
+    const source = new Uint32Array(buffer, byteOffset + begin * 4, words + 2);
+    const shift = first % 32;
+    const wordAt = (i: number): number =>
+      shift === 0
+        ? (source[i] ?? 0)
+        : ((source[i] ?? 0) >>> shift) | ((source[i + 1] ?? 0) << (32 - shift));
+    const target = this.#words;
+    const used = this.#used;
+    let at = this.#at;
+    let rest = this.#rest;
+    for (let i = 0; i < words; i++) {
+      const word = wordAt(i);
+      target[at++] = used === 0 ? word : rest | (word << used);
+      rest = used === 0 ? 0 : word >>> (32 - used);
     }
+    this.#at = at;
+    this.#rest = rest;
+    const left = bits % 32;
+    if (left > 0) this.put([wordAt(words) & (2 ** left - 1), left]);
   }
 
   /** An empty stored block: what follows begins at a byte. */

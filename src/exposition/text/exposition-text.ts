@@ -13,8 +13,11 @@ import type { TextPiece } from './text-piece.js';
 /** Characters of a line that take as long as a whole short line. */
 const CHARACTERS_A_STEP = 128;
 
-/** With fewer lines in a block, on average, zlib makes less of a text. */
-const LINES_A_BLOCK = 32;
+/**
+ * With fewer lines in a block, on average, zlib makes less of a text: the same labels stood in the
+ * family before, and are within its window of 32 KiB.
+ */
+const LINES_A_BLOCK = 256;
 
 const TEXT_ONLY: Forms = { text: true, deflated: false };
 

@@ -101,7 +101,7 @@ describe('a page of deflated lines', () => {
     const text = new ExpositionText(kernel);
     for (let family = 0; family < 40; family++) {
       const facts = { name: `f${family}`, type: 'gauge', unit: '', help: '' } as const;
-      for (let owner = 0; owner < 31; owner++)
+      for (let owner = 0; owner < 255; owner++)
         text.put(facts, 0, { owner, sub: 0 }, fixedLine(`o="${owner}"`, 1));
     }
     const wanted = { text: false, deflated: true };
@@ -109,7 +109,7 @@ describe('a page of deflated lines', () => {
     expect({ code, forms }).to.deep.equal({ code: undefined, forms: BOTH });
     expect(families[39]?.pieces[0]?.length).to.be.above(0);
     const facts = { name: 'f0', type: 'gauge', unit: '', help: '' } as const;
-    for (let owner = 31; owner < 80; owner++)
+    for (let owner = 255; owner < 310; owner++)
       text.put(facts, 0, { owner, sub: 0 }, fixedLine(`o="${owner}"`, 1));
     expect(text.render(wanted)).to.deep.include({ forms: wanted });
   });
