@@ -9,6 +9,9 @@ import { DeflatedLines } from './deflated-lines.js';
 import type { DeflatedPiece } from './deflated-lines.js';
 import { TextPiece } from './text-piece.js';
 
+/** From this part of the lines on, writing all of them is faster than moving text between changes. */
+const MANY = 0.25;
+
 /** What `rewrite` of the kernel needs for each value. */
 const REWRITE_ROOM = 32;
 
@@ -57,24 +60,25 @@ export class Block {
   render(room: Scratch): TextPiece {
     this.#sort();
     const { run } = this.#kernel;
-    const { address, roomNeeded } = this.lines;
-    const last = this.#text;
-    if (last !== undefined && !this.#isReshaped) {
-      if (!this.lines.isStale(STALE.text)) return last;
-      if (!last.isHeld) {
-        const bytes = last.length;
-        const next = last.succeed();
-        const values = room.of(this.lines.changes * REWRITE_ROOM);
-        next.length = run.rewrite(address, next.address, bytes, values);
-        return (this.#text = next);
-      }
+    const { address, count, roomNeeded } = this.lines;
+    const last = this.#isReshaped ? undefined : this.#text;
+    if (last !== undefined && !this.lines.isStale(STALE.text)) return last;
+    const changes = last === undefined ? count : this.lines.changes;
+    const hasMany = changes > count * MANY;
+    if (last?.isHeld === false) {
+      const bytes = last.length;
+      const next = last.succeed();
+      next.length = hasMany
+        ? run.renderAll(address, next.address)
+        : run.rewrite(address, next.address, bytes, room.of(changes * REWRITE_ROOM));
+      return (this.#text = next);
     }
     const next = new TextPiece(this.#kernel, roomNeeded);
     next.length =
-      last === undefined || this.#isReshaped
+      last === undefined || hasMany
         ? run.renderAll(address, next.address)
         : run.renderChanged(address, last.address, last.length, next.address);
-    last?.release();
+    this.#text?.release();
     this.#text = next;
     this.#isReshaped = false;
     return next;
