@@ -1,8 +1,9 @@
 // A set of hashes, in less memory than a Set takes, and growing in small steps.
 
 /** Each part grows alone, so that no step moves more than a part of all. */
-const PARTS = 256;
+const PARTS = 16;
 const FIRST_CAPACITY = 8;
+const NONE = new Float64Array(0);
 /** Stands for an empty place: 0 is kept apart. */
 const EMPTY = 0;
 
@@ -14,7 +15,7 @@ interface Part {
 /** Holds integers from 0 to 2^53 - 1 that are spread evenly. */
 export class Hashes {
   readonly #parts = Array.from({ length: PARTS }, (): Part => {
-    return { places: new Float64Array(0), count: 0 };
+    return { places: NONE, count: 0 };
   });
   #hasZero = false;
 
