@@ -10,16 +10,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { startExporter } from './exporter.js';
 import { cpuOf } from './usage.js';
 
-const [PUBLISHERS = 16, VALUES = 1000, SECONDS = 20] = process.argv.slice(2).map(Number);
 const UPDATE_MS = 100;
 /** Until its code is compiled. */
 const WARM_MS = 20_000;
-const [, , role, contextId] = process.argv;
+const [role, ...given] = process.argv.slice(2);
 
 /** All publishers in one process: what they use is not looked at. */
-async function publish() {
+async function publish(contextId, publishers, values) {
   const { Publisher } = await import('../dist/native/publisher/publisher.js');
-  const all = Array.from({ length: PUBLISHERS_OF }, (_, index) => {
+  const all = Array.from({ length: publishers }, (_, index) => {
     const publisher = new Publisher({
       contextId,
       serverKey: String(index + 1),
@@ -29,7 +28,7 @@ async function publish() {
       capacity: { records: 1 << 12, slots: 1 << 12, stringBytes: 1 << 18 },
     });
     const root = publisher.addRoot(`host.${index + 1}.idle`, 'Idle');
-    const handles = Array.from({ length: VALUES_OF }, (_, i) =>
+    const handles = Array.from({ length: values }, (_, i) =>
       publisher.addVariable(root, `value${i}`, 'u64'),
     );
     publisher.place();
@@ -50,35 +49,34 @@ async function publish() {
   });
   process.send({ done: true });
 }
-const [PUBLISHERS_OF, VALUES_OF] = process.argv.slice(4).map(Number);
 
-async function measure() {
+async function measure(publishers = 16, values = 1000, seconds = 20) {
   const folder = mkdtempSync(join(tmpdir(), 'shm-idle-'));
   const context = `idle${process.pid}`;
   const publisher = fork(new URL(import.meta.url), [
     'publish',
     context,
-    String(PUBLISHERS),
-    String(VALUES),
+    String(publishers),
+    String(values),
   ]);
   let exporter;
   try {
     await once(publisher, 'message');
-    const keys = Array.from({ length: PUBLISHERS }, (_, index) => index + 1);
+    const keys = Array.from({ length: publishers }, (_, index) => index + 1);
     exporter = await startExporter(
       folder,
       [
         `context_id = "${context}"`,
         ...keys.flatMap((key) => ['[[targets]]', 'app = "idle"', `server_key = "${key}"`]),
       ],
-      PUBLISHERS,
+      publishers,
     );
     await sleep(WARM_MS);
     const before = cpuOf(exporter.child.pid);
-    await sleep(SECONDS * 1000);
-    const share = (cpuOf(exporter.child.pid) - before) / SECONDS;
+    await sleep(seconds * 1000);
+    const share = (cpuOf(exporter.child.pid) - before) / seconds;
     console.log(
-      `${PUBLISHERS} targets of ${VALUES} values, updated every ${UPDATE_MS} ms, not scraped: ` +
+      `${publishers} targets of ${values} values, updated every ${UPDATE_MS} ms, not scraped: ` +
         `${(share * 100).toFixed(2)} % of a core`,
     );
   } finally {
@@ -89,4 +87,5 @@ async function measure() {
   }
 }
 
-await (role === 'publish' ? publish() : measure());
+if (role === 'publish') await publish(given[0], ...given.slice(1).map(Number));
+else await measure(...process.argv.slice(2).map(Number));

@@ -32,7 +32,7 @@ const NOT_LOOKED_FOR: Verdict = {
 };
 const NO_DROPS: Sighting['drops'] = { objects: 0, variables: 0 };
 
-/** So many keys are looked at in the same moments, and the next as many that much later. */
+/** Keys that are looked at in the same moments; each further group has its moments that much later. */
 const KEYS_A_GROUP = 32;
 const GROUP_OFFSET_MS = 7;
 

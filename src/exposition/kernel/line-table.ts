@@ -23,7 +23,7 @@ const HAS_NEXT = 0x80000000;
 
 /** What of a header and an entry is written here, in 4-byte units. */
 const HEADER = { entries: 0, order: 1, count: 2, stale: 3, isTrivial: 4 } as const;
-const ENTRY = { name: 0, labels: 1, cell: 2, op: 3, next: 4, offset: 5, value: 6 } as const;
+const ENTRY = { name: 0, labels: 1, cell: 2, op: 3, next: 4, value: 6 } as const;
 
 /** The forms in which a change is not written yet. */
 export const STALE = { text: 1, stream: 2 } as const;
@@ -72,7 +72,7 @@ export class LineTable {
   #at: number;
   #capacity = FIRST_CAPACITY;
   #count = 0;
-  /** Entries of removed lines below those in use. */
+  /** Entries that removed lines left. */
   #free: number[] = [];
   /** Bytes of all names and labels. */
   #textBytes = 0;
@@ -212,7 +212,7 @@ export class LineTable {
     run.sort(this.address, old, this.#number, former, this.#at, this.#capacity);
     for (let index = 0; index < this.#count; index++) this.#place(index, index);
     this.#free = [];
-    this.#header(HEADER.isTrivial, 1);
+    this.#setHeader(HEADER.isTrivial, 1);
     this.#setUp();
     blocks.give(old);
     arena.give(former, this.#capacity * LINE_BYTES);
@@ -237,7 +237,7 @@ export class LineTable {
       order + this.#count * ORDER_BYTES,
     );
     this.#place(index, entry);
-    if (entry !== index || index !== this.#count) this.#header(HEADER.isTrivial, 0);
+    if (entry !== index || index !== this.#count) this.#setHeader(HEADER.isTrivial, 0);
     this.#setCount(this.#count + 1);
     return entry;
   }
@@ -254,7 +254,7 @@ export class LineTable {
       order + (index + 1) * ORDER_BYTES,
       order + this.#count * ORDER_BYTES,
     );
-    if (index !== this.#count - 1) this.#header(HEADER.isTrivial, 0);
+    if (index !== this.#count - 1) this.#setHeader(HEADER.isTrivial, 0);
     this.#free.push(entry);
     this.#setCount(this.#count - 1);
     return entry;
@@ -262,13 +262,13 @@ export class LineTable {
 
   #setCount(count: number): void {
     this.#count = count;
-    this.#header(HEADER.count, count);
+    this.#setHeader(HEADER.count, count);
     if (count > 0) return;
     this.#free = [];
-    this.#header(HEADER.isTrivial, 1);
+    this.#setHeader(HEADER.isTrivial, 1);
   }
 
-  #header(field: number, value: number): void {
+  #setHeader(field: number, value: number): void {
     this.#kernel.u32[(this.address >>> 2) + field] = value;
   }
 
@@ -286,8 +286,8 @@ export class LineTable {
 
   /** Writes where its parts are. */
   #setUp(): void {
-    this.#header(HEADER.entries, this.#entryOf(0));
-    this.#header(HEADER.order, this.#orderAt);
+    this.#setHeader(HEADER.entries, this.#entryOf(0));
+    this.#setHeader(HEADER.order, this.#orderAt);
   }
 
   /** What belongs to an entry: where it is, and its size. */

@@ -176,7 +176,7 @@ export class ObjectVariables implements Variables {
 }
 
 /** A variable as it is asked for. */
-export class VariableView implements Variable {
+class VariableView implements Variable {
   readonly object: ManagedObject;
   readonly id: number;
   readonly slot: number;

@@ -3,14 +3,14 @@ import {
   TEXT_CHANGES,
   cellOf,
   countOf,
+  entryAt,
+  hasChanged,
   labelsLength,
   labelsOf,
   nameLength,
   nameOf,
   nextChanged,
-  numberAt,
   opOf,
-  entryAt,
   textWritten,
 } from './block';
 import { writeValue } from './values';
@@ -176,12 +176,9 @@ function move(block: usize, index: u32, end: u32, bytes: i32): void {
 
 /** The index of the last line before `index` whose value changed; there is one. */
 function formerChanged(block: usize, index: u32): u32 {
-  const bits = block + TEXT_CHANGES;
-  while (true) {
-    index--;
-    const entry = numberAt(block, index);
-    if ((load<u32>(bits + ((<usize>(entry >> 5)) << 2)) >> (entry & 31)) & 1) return index;
-  }
+  do index--;
+  while (!hasChanged(block, TEXT_CHANGES, index));
+  return index;
 }
 
 /** Copies up to 32 bytes, exactly. */
