@@ -12,7 +12,7 @@ import { cpuOf } from './usage.js';
 
 const UPDATE_MS = 100;
 /** Until its code is compiled. */
-const WARM_MS = 20_000;
+const WARM_MS = 60_000;
 const [role, ...given] = process.argv.slice(2);
 
 /** All publishers in one process: what they use is not looked at. */

@@ -50,7 +50,7 @@ export interface HostingParts extends DesiredRoot {
   readonly open$: OpenCommand;
   /** Whether a predecessor observes at the moment. */
   readonly isStandby: () => boolean;
-  /** Whether changes are rendered without a demand. */
+  /** Whether changes matter without a demand: they are rendered then, or logged. */
   readonly isEager: boolean;
   /** Has the pool look at the server keys for a command that is to be carried out now. */
   readonly look: (command: Command) => void;

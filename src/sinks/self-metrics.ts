@@ -1,4 +1,5 @@
 // The exporter's metrics about itself and all its targets, served apart from theirs: prom-client's job.
+import { performance } from 'node:perf_hooks';
 import { Counter, Gauge, Registry, collectDefaultMetrics } from 'prom-client';
 import { PUBLISHER_STATES } from '../model.js';
 import type { InternalMetric, Target } from '../model.js';
@@ -16,7 +17,7 @@ export class SelfMetrics {
 
   constructor(version: string) {
     const registers = [this.#registry];
-    collectDefaultMetrics({ register: this.#registry });
+    processMetrics(this.#registry);
     const build = new Gauge({
       name: 'shm_exporter_build_info',
       help: 'Version of the exporter; always 1.',
@@ -104,4 +105,29 @@ export class SelfMetrics {
     if (metric instanceof Counter) metric.inc(labels, Number(value));
     else metric.set(labels, Number(value));
   }
+}
+
+/** Longer than a process runs: the histogram behind `LAG_STATISTICS` is never fed. */
+const NEVER_MS = 0x7fffffff;
+const LAG_STATISTICS = ['min', 'max', 'mean', 'stddev', 'p50', 'p90', 'p99'];
+
+/**
+ * Metrics of the process and of Node. Those that Node wakes up for a hundred times a second, whether
+ * anybody asks or not, give way to the utilization, which it counts anyway.
+ */
+function processMetrics(registry: Registry): void {
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: NEVER_MS });
+  for (const each of LAG_STATISTICS)
+    registry.removeSingleMetric(`nodejs_eventloop_lag_${each}_seconds`);
+  let last = performance.eventLoopUtilization();
+  new Gauge({
+    name: 'nodejs_eventloop_utilization',
+    help: 'Share of the time since the last scrape in which the event loop was not idle.',
+    registers: [registry],
+    collect() {
+      const now = performance.eventLoopUtilization();
+      this.set(performance.eventLoopUtilization(now, last).utilization);
+      last = now;
+    },
+  });
 }

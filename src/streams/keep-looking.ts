@@ -1,18 +1,39 @@
 // Polls: the wait before the next look depends on what the last one showed, and can be cut short.
-import { asyncScheduler, defer, expand, map, merge, of, take, timer } from 'rxjs';
-import type { Observable, SchedulerLike } from 'rxjs';
+import { Observable, Subscription, asyncScheduler } from 'rxjs';
+import type { SchedulerLike, TeardownLogic } from 'rxjs';
 
 /**
- * Emits what each look shows, the first at once. The next look follows `waitMs(seen)` later, or at
- * the first of `sooner(seen)`.
+ * Emits what each look shows, the first at once. The next look follows `waitMs(seen)` later, or as
+ * soon as `again` is called.
+ * @param sooner begins to wait for a reason to look; what it returns ends that
  */
 export function keepLooking<T>(
   look: () => T,
   waitMs: (seen: T) => number,
-  sooner: (seen: T) => Observable<unknown>,
+  sooner: (seen: T, again: () => void) => TeardownLogic,
   scheduler: SchedulerLike = asyncScheduler,
 ): Observable<T> {
-  const next = (seen: T) =>
-    merge(timer(waitMs(seen), scheduler), sooner(seen)).pipe(take(1), map(look));
-  return defer(() => of(look())).pipe(expand(next));
+  return new Observable((subscriber) => {
+    let waiting = new Subscription();
+    const next = (): void => {
+      waiting.unsubscribe();
+      try {
+        const seen = look();
+        subscriber.next(seen);
+        if (subscriber.closed) return;
+        const wait = (waiting = new Subscription());
+        const again = (): void => {
+          if (!wait.closed) next();
+        };
+        wait.add(scheduler.schedule(next, waitMs(seen)));
+        wait.add(sooner(seen, again));
+      } catch (error) {
+        subscriber.error(error);
+      }
+    };
+    next();
+    return () => {
+      waiting.unsubscribe();
+    };
+  });
 }

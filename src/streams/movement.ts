@@ -47,10 +47,13 @@ function untilNext(period: number, now: number): number {
 }
 
 /** True if no consumer can tell the two apart. */
-export function isSameSighting(a: Sighting, b: Sighting): boolean {
+export const isSameSighting = (a: Sighting, b: Sighting): boolean =>
+  a.tick === b.tick && isSameStructure(a, b);
+
+/** The same but for the tick: values may have changed, and nothing else did. */
+export function isSameStructure(a: Sighting, b: Sighting): boolean {
   return (
     a.source === b.source &&
-    a.tick === b.tick &&
     a.publisher.state === b.publisher.state &&
     // The reason of a stalled publisher holds its age, which grows with every look.
     (a.publisher.reason === b.publisher.reason || a.publisher.state === 'stalled') &&

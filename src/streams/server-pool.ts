@@ -2,21 +2,18 @@
 import {
   Observable,
   ReplaySubject,
-  Subject,
+  Subscription,
   asyncScheduler,
   concatMap,
   defer,
   distinctUntilChanged,
   finalize,
-  merge,
   share,
-  switchMap,
-  timer,
 } from 'rxjs';
-import type { SchedulerLike } from 'rxjs';
+import type { SchedulerLike, TeardownLogic } from 'rxjs';
 import type { Verdict } from '../model.js';
 import { keepLooking } from './keep-looking.js';
-import { MOVING_MS, Movement, isSameSighting } from './movement.js';
+import { MOVING_MS, Movement, isSameSighting, isSameStructure } from './movement.js';
 import type { Sighting, Watch, Watches } from './watch.js';
 
 export interface PoolParts {
@@ -39,7 +36,8 @@ const GROUP_OFFSET_MS = 7;
 /** A server key that is followed. */
 interface Followed {
   readonly sighting$: Observable<Sighting>;
-  readonly ask$: Subject<void>;
+  /** Looks now. */
+  look: () => void;
   /** How many keys were followed when it began. */
   readonly ordinal: number;
   /** One for each follower. */
@@ -62,7 +60,7 @@ export class ServerPool {
   /**
    * What the segment of a server key shows, whenever that changes. Replays the last sighting.
    * @param isUrgent whether each change matters at once; while it does not to anybody, the segment is
-   *   looked at as if it stood still
+   *   looked at as if it stood still, and a tick alone is not shown
    */
   sighting$(serverKey: string, isUrgent = () => true): Observable<Sighting> {
     return defer(() => {
@@ -78,7 +76,7 @@ export class ServerPool {
    */
   look(serverKey: string): void {
     const followed = this.#followed.get(serverKey);
-    if (followed?.isEmitting === false) followed.ask$.next();
+    if (followed?.isEmitting === false) followed.look();
   }
 
   /** The newest verdict on the publisher of a server key. */
@@ -92,9 +90,8 @@ export class ServerPool {
   }
 
   #follow(serverKey: string): Followed {
-    const ask$ = new Subject<void>();
     const followed: Followed = {
-      ask$,
+      look: () => undefined,
       ordinal: this.#followed.size,
       urgent: new Set(),
       isEmitting: false,
@@ -115,18 +112,21 @@ export class ServerPool {
     const nowMs = this.#parts.nowMs ?? (() => this.#scheduler.now());
     const offset = Math.floor(followed.ordinal / KEYS_A_GROUP) * GROUP_OFFSET_MS;
     const movement = new Movement(() => nowMs() + offset);
-    const { ask$, urgent } = followed;
-    const isUrgent = () => [...urgent].some((each) => each());
-    const sooner = (seen: Sighting) =>
-      movement.isStill && isUrgent() ? merge(ask$, this.#woken(watch, seen)) : ask$;
+    const isUrgent = () => [...followed.urgent].some((each) => each());
+    const isSame = (a: Sighting, b: Sighting): boolean =>
+      isUrgent() ? isSameSighting(a, b) : isSameStructure(a, b);
     const look = (): Sighting => (followed.last = watch.look());
+    const sooner = (seen: Sighting, again: () => void): TeardownLogic => {
+      followed.look = again;
+      return movement.isStill && isUrgent() ? this.#onWake(watch, seen, again) : undefined;
+    };
     return keepLooking(
       look,
       (seen) => movement.next(seen, isUrgent()),
       sooner,
       this.#scheduler,
     ).pipe(
-      distinctUntilChanged<Sighting>(isSameSighting),
+      distinctUntilChanged(isSame),
       concatMap((seen) => emitting(followed, seen)),
       finalize(() => {
         watch.close();
@@ -136,13 +136,13 @@ export class ServerPool {
   }
 
   /** Waits for the futex; armed with a delay, so that frequent wake-ups cost no more than polling. */
-  #woken(watch: Watch, { tick }: Sighting): Observable<void> {
-    const moved$ = new Observable<void>((subscriber) =>
-      watch.wait(tick, () => {
-        subscriber.next();
-      }),
-    );
-    return timer(MOVING_MS, this.#scheduler).pipe(switchMap(() => moved$));
+  #onWake(watch: Watch, { tick }: Sighting, wake: () => void): Subscription {
+    const armed = new Subscription();
+    const arm = () => {
+      armed.add(watch.wait(tick, wake));
+    };
+    armed.add(this.#scheduler.schedule(arm, MOVING_MS));
+    return armed;
   }
 }
 

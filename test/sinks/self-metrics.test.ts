@@ -31,6 +31,14 @@ describe('SelfMetrics', () => {
     ]);
   });
 
+  it('tells how busy the event loop was, and has no statistics that cost wake-ups', async () => {
+    const text = await new SelfMetrics('1.2.3').text([]);
+    const [, share] = /^nodejs_eventloop_utilization ([\d.]+)$/m.exec(text) ?? [];
+    expect(Number(share)).to.be.within(0, 1);
+    expect(text).to.match(/^nodejs_eventloop_lag_seconds /m);
+    expect(text).not.to.match(/nodejs_eventloop_lag_(?!seconds)/);
+  });
+
   it('has series of their own for targets that share server key and application', async () => {
     const root = (id: string, instance: string) =>
       Object.assign(new FakeTarget('ads', ['7'], id), { instance });

@@ -2,7 +2,13 @@
 import { expect } from 'chai';
 import { asyncScheduler, map } from 'rxjs';
 import type { Sighting } from '#app/streams/watch.js';
-import { MOVING_MS, Movement, STILL_MS, isSameSighting } from '#app/streams/movement.js';
+import {
+  MOVING_MS,
+  Movement,
+  STILL_MS,
+  isSameSighting,
+  isSameStructure,
+} from '#app/streams/movement.js';
 import { marbles } from '../support/marbles.js';
 import { root, sighting, sourceOf, unseen } from '../support/sightings.js';
 
@@ -100,6 +106,12 @@ describe('isSameSighting', () => {
     it(`holds when ${what}`, () => expect(isSameSighting(before, after)).to.equal(true));
   for (const [what, before, after] of different)
     it(`tells ${what} apart`, () => expect(isSameSighting(before, after)).to.equal(false));
+
+  for (const [what, before, after] of different) {
+    const isTick = what === 'the tick';
+    it(`has the same structure ${isTick ? 'with another tick' : `only with the same: ${what}`}`, () =>
+      expect(isSameStructure(before, after)).to.equal(isTick));
+  }
 
   function added() {
     return { kind: 'object-added', object: root('H.1.ads') } as const;

@@ -111,6 +111,30 @@ describe('ServerPool', () => {
     }),
   );
 
+  it(
+    'shows a tick alone only to those for whom it is urgent, and the end of a publisher to all',
+    marbles(({ hot, expectObservable }) => {
+      const publisher = publishers.withRoot('82', 'H.1.ads');
+      let isUrgent = false;
+      const step$ = hot('   150ms t 2249ms u 299ms t 349ms c', {
+        t: () => {
+          publisher.notify();
+        },
+        u: () => {
+          isUrgent = true;
+        },
+        c: () => {
+          publisher.close();
+        },
+      });
+      const leaves = '      3150ms !';
+      const sight$ = newPool().sighting$('82', () => isUrgent);
+      const seen$ = sight$.pipe(map(({ tick, publisher: { state } }) => `${tick} ${state}`));
+      const seen = { a: '0 live', c: '2 live', d: '0 closed' };
+      expectObservable(merge(seen$, doing(step$)), leaves).toBe('a 2999ms c 99ms d', seen);
+    }),
+  );
+
   it('lets go of a segment with its last follower, and opens it again for the next', () => {
     publishers.withRoot('82', 'H.1.ads');
     const sight$ = newPool().sighting$('82');

@@ -21,6 +21,7 @@ interface KernelExports {
   absorb(cells: number, incoming: number, count: number): number;
   changedWords(cells: number, incoming: number, count: number, out: number, most: number): number;
   changedWatches(table: number, count: number, out: number): number;
+  changes(block: number): number;
   renderAll(block: number, to: number): number;
   renderChanged(block: number, from: number, bytes: number, to: number): number;
   rewrite(block: number, text: number, bytes: number, room: number): number;

@@ -9,7 +9,6 @@ export const MAX_LINES = 1024;
 export const VALUE_ROOM = 26;
 
 const HEADER_BYTES = 288;
-const CHANGES_AT = 32;
 const ENTRY_BYTES = 28;
 const CELL_LINE = 12;
 /** Beside each entry: the owner of the line's key and its hash, both f64; the key's sub u32. */
@@ -110,11 +109,7 @@ export class LineTable {
 
   /** Values that changed since the text was written, about. */
   get changes(): number {
-    const { u32 } = this.#kernel;
-    const first = (this.address + CHANGES_AT) >>> 2;
-    let count = 0;
-    for (let i = first; i < first + MAX_LINES / 32; i++) count += bitCount(u32[i] ?? 0);
-    return count;
+    return this.#kernel.run.changes(this.address);
   }
 
   /** Negative when all lines come before `key`, positive when all come after, else 0. */
@@ -386,10 +381,4 @@ export class LineTable {
     const entry = line & (MAX_LINES - 1);
     return (((u32[header + HEADER.entries] ?? 0) + entry * ENTRY_BYTES) >>> 2) + ENTRY.next;
   }
-}
-
-function bitCount(bits: number): number {
-  let n = bits - ((bits >>> 1) & 0x55555555);
-  n = (n & 0x33333333) + ((n >>> 2) & 0x33333333);
-  return Math.imul((n + (n >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
 }

@@ -137,7 +137,7 @@ export class ExpositionText {
       series: this.#lines,
       forms: { ...forms, text: hasText },
       code: deflater?.code.lengths,
-      hold: () => holdAll(held),
+      hold: holdingAll(held),
     };
   }
 
@@ -175,14 +175,22 @@ export class ExpositionText {
   }
 }
 
-function holdAll(pieces: readonly TextPiece[]): () => void {
-  if (pieces.some(({ isGone }) => isGone))
-    throw new Fault('NATIVE_FAILED', 'The text is gone: hold it before the next render');
-  let isHeld = true;
-  for (const piece of pieces) piece.hold();
+/** Makes the `hold` of a snapshot: its pieces have one holder for all who hold the snapshot. */
+function holdingAll(pieces: readonly TextPiece[]): () => () => void {
+  let holders = 0;
   return () => {
-    if (isHeld) for (const piece of pieces) piece.release();
-    isHeld = false;
+    if (holders === 0) {
+      if (pieces.some(({ isGone }) => isGone))
+        throw new Fault('NATIVE_FAILED', 'The text is gone: hold it before the next render');
+      for (const piece of pieces) piece.hold();
+    }
+    holders++;
+    let isHeld = true;
+    return () => {
+      if (!isHeld) return;
+      isHeld = false;
+      if (--holders === 0) for (const piece of pieces) piece.release();
+    };
   };
 }
 

@@ -1,5 +1,14 @@
 // Runs a target in its partition: carries out commands, and reports.
-import { BehaviorSubject, asyncScheduler, defer, interval, map, merge, mergeMap } from 'rxjs';
+import {
+  BehaviorSubject,
+  asyncScheduler,
+  defer,
+  filter,
+  interval,
+  map,
+  merge,
+  mergeMap,
+} from 'rxjs';
 import type { SchedulerLike } from 'rxjs';
 import { compileFilters } from '../../catalogue/match/filters.js';
 import type { Kernel } from '../../exposition/kernel/kernel.js';
@@ -29,6 +38,8 @@ export interface Workplace {
 
 /** Facts are reported this often without a demand, so that none of them goes stale. */
 export const FACTS_EVERY_MS = 1000;
+/** While nothing happens, only each tenth time: for how busy the queue is, and as a sign of life. */
+const QUIET_PERIODS = 10;
 
 export function hostTarget(
   definition: TargetDefinition,
@@ -53,7 +64,7 @@ export function hostTarget(
     const step$ = hostingPipeline({
       ...{ app, hint: instance, former, serverKeys, pool, queue, open$, scheduler },
       isStandby: () => isStandby,
-      isEager: definition.spacingMs === 0,
+      isEager: definition.spacingMs === 0 || definition.isDebug,
       look: ({ kind }) => {
         for (const key of serverKeys) pool.look(key);
         if (kind === 'refresh') reporter.lookedUp();
@@ -71,7 +82,10 @@ export function hostTarget(
           return reporter.take(step);
         }),
       ),
-      interval(FACTS_EVERY_MS, scheduler).pipe(map(() => reporter.facts())),
+      interval(FACTS_EVERY_MS, scheduler).pipe(
+        filter((period) => reporter.hasNews || period % QUIET_PERIODS === 0),
+        map(() => reporter.facts()),
+      ),
     );
   });
   return {

@@ -37,6 +37,8 @@ export class Reporter {
   #isReady = false;
   #publisherState: PublisherState | undefined;
   #highlighted: HighlightedValue | undefined;
+  /** Whether anything happened since the last facts. */
+  #hasNews = true;
 
   constructor(
     definition: TargetDefinition,
@@ -47,8 +49,14 @@ export class Reporter {
     this.#queue = queue;
   }
 
+  /** Whether facts now may differ from the last, by more than how busy the queue is. */
+  get hasNews(): boolean {
+    return this.#hasNews || !this.#isReady || this.#publisherState !== 'live';
+  }
+
   /** The reports that a step makes; the answer to a command comes last. */
   take(step: Step): readonly Report[] {
+    this.#hasNews = true;
     switch (step.kind) {
       case 'root':
         return [...this.#root(step), this.facts()];
@@ -164,6 +172,7 @@ export class Reporter {
   }
 
   #news() {
+    this.#hasNews = false;
     const { busyIdleRatio, waits } = this.#queue;
     const chosen = this.#choice?.kind === 'chosen' ? this.#choice : undefined;
     const serverKey = chosen?.serverKey ?? this.#definition.serverKeys[0] ?? '';

@@ -107,6 +107,14 @@ export function hasChanged(block: usize, changes: usize, index: u32): bool {
   return ((load<u32>(block + changes + ((<usize>(entry >> 5)) << 2)) >> (entry & 31)) & 1) != 0;
 }
 
+/** How many lines have values that changed since the text was written. */
+export function changes(block: usize): u32 {
+  let count: u32 = 0;
+  for (let at: usize = TEXT_CHANGES; at < STREAM_CHANGES; at += 8)
+    count += <u32>popcnt<u64>(load<u64>(block + at));
+  return count;
+}
+
 /** The text shows all values. */
 export function textWritten(block: usize): void {
   memory.fill(block + TEXT_CHANGES, 0, 128);
