@@ -109,6 +109,8 @@ export type Frame =
  * knows roots, objects, variables and slots, never offsets or files.
  */
 export interface Source {
+  /** Bytes of all frames. Those of an honest publisher do not overlap: one copy of each is no more. */
+  readonly frameBytes: number;
   /** Differs from that of every other generation: ids of one mean nothing in another. */
   readonly generation: string;
   /** The roots, in the order in which they were published. */
@@ -124,8 +126,18 @@ export interface Source {
   readSlots(first: number, count: number, into: Uint8Array): number;
   /** Copies up to `count` words of 4 bytes, `incarnation << 1 | synced` of each slot, and returns how many it has. */
   readWords(first: number, count: number, into: Uint8Array): number;
-  /** The value of a framed variable, or undefined when no whole copy could be had in time. */
-  readFrame(variable: Variable): Frame | undefined;
+  /**
+   * The value of a framed variable, or undefined when no whole copy could be had in time.
+   * @param allowance what is copied is taken from it; by default there is no bound
+   */
+  readFrame(variable: Variable, allowance?: Allowance): Frame | undefined;
+}
+
+/** What copies of frames may still cost. */
+export interface Allowance {
+  bytes: number;
+  /** Copies of frames that were changing during the first two. */
+  retries: number;
 }
 
 export const PUBLISHER_STATES = [

@@ -113,7 +113,7 @@ export class TargetView implements ProbeListener {
     return this.#register.clashes;
   }
   get omitted(): number {
-    return this.#register.omitted;
+    return this.#register.omitted + this.#builder.omitted;
   }
   /** Entries of the filters that have matched no object so far. */
   get filtersUnmatched(): number {
@@ -200,6 +200,7 @@ export class TargetView implements ProbeListener {
   /** Copies the values; true if a render would produce a different text. */
   refresh(): boolean {
     if (this.#isClosed) return false;
+    this.#builder.refresh();
     if (this.#probe.read()) this.#isDirty = true;
     this.#catchUp();
     return this.#isWorthRendering();
@@ -309,7 +310,7 @@ export class TargetView implements ProbeListener {
 
   /** Work done so far. */
   get #effort(): number {
-    return this.#steps + this.#text.effort;
+    return this.#steps + this.#register.effort + this.#builder.effort;
   }
 
   /** Does the queued work: one slice if a caller handles the rest, else all of it. */

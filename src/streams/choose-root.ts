@@ -1,7 +1,7 @@
 // Which root a target exports, among those that its server keys show. Spec 1.3.5.
 import { combineLatest, defer, distinctUntilChanged, scan } from 'rxjs';
 import type { Observable } from 'rxjs';
-import type { ManagedObject, Source, Verdict } from '../model.js';
+import type { ManagedObject, RootIdentity, Source, Verdict } from '../model.js';
 import { identityOf } from './root-identity.js';
 import type { Sighting } from './watch.js';
 
@@ -36,7 +36,11 @@ interface Candidate {
   readonly order: number;
   readonly source: Source;
   readonly root: ManagedObject;
+  readonly identity: RootIdentity;
 }
+
+/** How many roots of a server key are considered: a publisher has a handful. */
+const MAX_ROOTS = 16_384;
 
 const ABSENT: Verdict = { state: 'absent', reason: 'no server key has been looked at yet' };
 
@@ -74,47 +78,68 @@ export function choose(seen: readonly Sighting[], desired: DesiredRoot): RootCho
     const reason = `the directory of server key ${reading.serverKey}, which is being read`;
     return { kind: 'none', reason, publisher: reading.publisher };
   }
-  const all = seen.flatMap(({ serverKey, source }, order): Candidate[] =>
-    source === undefined
-      ? []
-      : [...source.roots].map((root) => ({ serverKey, order, source, root })),
-  );
-  const ofApp = all.filter(({ root }) => identityOf(root).application === desired.app);
+  const all = seen.flatMap(candidates);
+  const ofApp = all.filter(({ identity }) => identity.application === desired.app);
   const exact = ofApp.filter(({ root }) => root.name === desired.hint);
-  const byInstance = ofApp.filter(({ root }) => identityOf(root).instance === desired.hint);
+  const byInstance = ofApp.filter(({ identity }) => identity.instance === desired.hint);
   const fitting = desired.hint === '' ? ofApp : exact.length > 0 ? exact : byInstance;
   const isFormer = ({ serverKey, root }: Candidate) =>
     serverKey === desired.former?.serverKey && root.name === desired.former.root;
-  const [best, ...others] = [...fitting].sort(
-    (a, b) => Number(isFormer(b)) - Number(isFormer(a)) || byPreference(a, b),
-  );
-  if (best === undefined) return none(seen, all, desired);
-  const { serverKey, source, root } = best;
-  return { kind: 'chosen', serverKey, source, root, others: others.map((each) => each.root.name) };
+  const [best, ...others] = fitting
+    .map(ranked)
+    .sort((a, b) => Number(isFormer(b.each)) - Number(isFormer(a.each)) || byPreference(a, b));
+  if (best === undefined) return none(seen, desired);
+  const { serverKey, source, root } = best.each;
+  return {
+    kind: 'chosen',
+    serverKey,
+    source,
+    root,
+    others: others.map(({ each }) => each.root.name),
+  };
+}
+
+/** The roots that a sighting shows; of very many, those that were published first. */
+function candidates({ serverKey, source }: Sighting, order: number): Candidate[] {
+  const found: Candidate[] = [];
+  if (source === undefined) return found;
+  for (const root of source.roots) {
+    if (found.length === MAX_ROOTS) break;
+    found.push({ serverKey, order, source, root, identity: identityOf(root) });
+  }
+  return found;
+}
+
+/** A candidate with what it is compared by. */
+interface Ranked {
+  readonly each: Candidate;
+  readonly segments: number;
+  readonly instance: number;
+}
+
+function ranked(each: Candidate): Ranked {
+  const instance = Number(each.identity.instance);
+  return {
+    each,
+    segments: each.root.name.split('.').length,
+    instance: Number.isNaN(instance) ? Number.MAX_VALUE : instance,
+  };
 }
 
 /** Fewest segments, then the order of the server keys, then the lowest instance, then the id. */
-function byPreference(a: Candidate, b: Candidate): number {
-  const segments = ({ root }: Candidate) => root.name.split('.').length;
-  const instance = ({ root }: Candidate) => {
-    const number = Number(identityOf(root).instance);
-    return Number.isNaN(number) ? Number.MAX_VALUE : number;
-  };
+function byPreference(a: Ranked, b: Ranked): number {
   return (
-    segments(a) - segments(b) ||
-    a.order - b.order ||
-    instance(a) - instance(b) ||
-    (a.root.name < b.root.name ? -1 : Number(a.root.name > b.root.name))
+    a.segments - b.segments ||
+    a.each.order - b.each.order ||
+    a.instance - b.instance ||
+    (a.each.root.name < b.each.root.name ? -1 : Number(a.each.root.name > b.each.root.name))
   );
 }
 
-function none(
-  seen: readonly Sighting[],
-  all: readonly Candidate[],
-  { app, hint }: DesiredRoot,
-): RootChoice {
+function none(seen: readonly Sighting[], { app, hint }: DesiredRoot): RootChoice {
   const wanted = `a root of application ${app}${hint === '' ? '' : ` that fits instance ${hint}`}`;
-  const roots = all.map(({ root }) => root.name);
+  const roots = seen.flatMap(({ source }) => (source === undefined ? [] : [...namesOf(source)]));
+  const count = seen.reduce((sum, { source }) => sum + (source?.roots.size ?? 0), 0);
   const publishers = seen.map(({ publisher }) => publisher);
   const publisher =
     seen.find(({ source }) => source !== undefined)?.publisher ??
@@ -124,16 +149,27 @@ function none(
   const states = seen.map((each) => `server key ${each.serverKey}: ${each.publisher.reason}`);
   const reason =
     roots.length > 0
-      ? `${wanted}, there is ${shortened(roots)}`
+      ? `${wanted}, there is ${shortened(roots, count)}`
       : `${wanted}, ${states.join('; ')}`;
   return { kind: 'none', reason, publisher };
 }
 
 const MAX_NAMED = 5;
-const shortened = (names: readonly string[]): string =>
-  names.length <= MAX_NAMED
+
+/** The names of a few roots. */
+function* namesOf({ roots }: Source): Generator<string> {
+  let count = 0;
+  for (const { name } of roots) {
+    if (count++ > MAX_NAMED) return;
+    yield name;
+  }
+}
+
+/** At most a few names, and how many more there are. */
+export const shortened = (names: readonly string[], count = names.length): string =>
+  count <= MAX_NAMED
     ? names.join(', ')
-    : `${names.slice(0, MAX_NAMED).join(', ')} and ${names.length - MAX_NAMED} more`;
+    : `${names.slice(0, MAX_NAMED).join(', ')} and ${count - MAX_NAMED} more`;
 
 function isSameChoice(a: RootChoice, b: RootChoice): boolean {
   if (a.kind === 'none' || b.kind === 'none')

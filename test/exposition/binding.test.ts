@@ -321,6 +321,27 @@ describe('a tree that changes while it is bound', () => {
     expect(most).to.be.at.most(2 * 515);
   });
 
+  it('a slice counts lines that are left out, too', () => {
+    const source = new FakeSource();
+    const root = source.addObject(ROOT, 'Shop');
+    const schema = Array.from({ length: 512 }, (_, i) => i);
+    const value = { type: 'histogram', counts: new BigUint64Array(513), sum: 0 } as const;
+    // All have the same series, so each but the first waits for the others to go.
+    for (let i = 0; i < 40; i++) {
+      const twin = source.addObject(`${ROOT}.twin`, 'Till', { parent: root });
+      source.addVariable(twin, 'v', { type: 'histogram', schema, value });
+    }
+    const { view } = watched(source, root);
+    let [most, before] = [0, 0];
+    for (let hasMore = true; hasMore;) {
+      hasMore = view.bindMore();
+      most = Math.max(most, view.clashes - before);
+      before = view.clashes;
+    }
+    expect(view.clashes).to.equal(39 * 515);
+    expect(most).to.be.at.most(2 * 515);
+  });
+
   it('long texts count for more', () => {
     const source = new FakeSource();
     const root = source.addObject(ROOT, 'Shop');

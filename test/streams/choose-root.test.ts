@@ -99,6 +99,17 @@ describe('the choice of the root', () => {
     expect(choice).to.deep.include({ serverKey: '82', others: ['H.3.ads', 'H.2.ads'] });
   });
 
+  it('considers the first of very many roots, and says how many there are', () => {
+    const other = (i: number) => `H.${i}.adh`;
+    const roots = (count: number) => Array.from({ length: count }, (_, i) => other(i));
+    expect(nameOf(choose([shows('82', ...roots(16_383), 'H.1.ads')], ADS))).to.equal('H.1.ads');
+    const beyond = choose([shows('82', ...roots(16_384), 'H.1.ads')], ADS);
+    expect(beyond.kind === 'none' && beyond.reason).to.equal(
+      'a root of application ads, there is ' +
+        'H.0.adh, H.1.adh, H.2.adh, H.3.adh, H.4.adh and 16380 more',
+    );
+  });
+
   it('chooses only when the directories are read, lest a later root be the better one', () => {
     const reading = { ...shows('82', 'H.2.ads'), hasMore: true };
     const reason = 'the directory of server key 82, which is being read';

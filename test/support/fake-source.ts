@@ -46,6 +46,7 @@ const NO_IDENTITY: RootIdentity = { host: '', instance: '', application: '' };
 
 export class FakeSource implements Source {
   readonly generation = 'fake';
+  frameBytes = Infinity;
   readonly roots = new Set<ManagedObject>();
   /** Framed variables whose frame cannot be copied whole. */
   readonly restless = new Set<Variable>();

@@ -27,6 +27,7 @@ export function sourceOf(...roots: readonly ManagedObject[]): Source & {
 } {
   return {
     generation: 'fake',
+    frameBytes: 0,
     roots: new Set(roots),
     sync: () => ({ changes: [], hasMore: false }),
     hasNews: () => false,

@@ -2,6 +2,9 @@
 import type { Kernel } from '../kernel/kernel.js';
 import { Scratch } from '../kernel/scratch.js';
 
+/** How many items are reported again at a time, though they did not change. */
+const MAX_AGAIN = 1024;
+
 /** An address, and the bits that it had last. */
 const WATCH_BYTES = 16;
 const FIRST_CAPACITY = 64;
@@ -47,16 +50,21 @@ export class Watches<T extends { readonly id: number }> {
     this.#again.add(item.id);
   }
 
-  /** Forgets what was last seen of the items that are to be reported again. */
+  /**
+   * Forgets what was last seen of the items that are to be reported again; of very many, those that
+   * have waited longest.
+   */
   forget(): void {
     const { u64 } = this.#kernel;
+    let count = 0;
     for (const id of this.#again) {
+      if (count++ === MAX_AGAIN) break;
+      this.#again.delete(id);
       const index = this.#indexOf.get(id);
       if (index === undefined) continue;
       const seen = (this.#addressOf(index) >>> 3) + 1;
       u64[seen] = ~(u64[seen] ?? 0n);
     }
-    this.#again.clear();
   }
 
   /** The items whose bits differ from the last call. */

@@ -1,8 +1,16 @@
 // The framed values that rows show, and their distributions.
 import type { Row } from '../../catalogue/row.js';
-import type { Frame, Source, Variable } from '../../model.js';
+import type { Allowance, Frame, Source, Variable } from '../../model.js';
 import type { Probe } from '../read/probe.js';
 import type { Distribution } from './distribution.js';
+
+/** The most that one refresh copies, and how often it tries again: more would hold up others. */
+const MAX_BYTES = 2 ** 28;
+const MAX_RETRIES = 4096;
+/** Copies of each frame that a refresh may make, on average; two are needed. */
+const COPIES = 4;
+/** Copying so much takes about as long as adding a line. */
+const BYTES_A_STEP = 8192;
 
 export class Frames {
   readonly #source: Source;
@@ -10,7 +18,12 @@ export class Frames {
   /** By the variable's id. */
   readonly #frames = new Map<number, Frame>();
   readonly #distributions = new Map<number, Map<Row, Distribution>>();
+  /** Of the frames that are kept. */
+  #bytes = 0;
   #stale = 0;
+  #omitted = 0;
+  #effort = 0;
+  #allowance: Allowance = { bytes: 0, retries: 0 };
 
   constructor(source: Source, probe: Probe) {
     this.#source = source;
@@ -22,17 +35,52 @@ export class Frames {
     return this.#stale;
   }
 
-  /**
-   * Copies a frame; false when there is none yet. One that keeps changing keeps its last good
-   * value.
-   */
+  /** Values that were left out because frames overlap: together they are larger than all can be. */
+  get omitted(): number {
+    return this.#omitted;
+  }
+
+  /** The work of all `take`s so far; a line that is added counts as one. */
+  get effort(): number {
+    return this.#effort;
+  }
+
+  /** A refresh begins. */
+  refresh(): void {
+    const bytes = Math.min(MAX_BYTES, COPIES * this.#source.frameBytes);
+    this.#allowance = { bytes, retries: MAX_RETRIES };
+  }
+
+  /** Copies the frame of a variable that is new; false when there is none yet. */
   take(variable: Variable): boolean {
-    const frame = this.#source.readFrame(variable);
+    const allowance = { bytes: MAX_BYTES, retries: MAX_RETRIES };
+    const isTaken = this.#copy(variable, allowance);
+    this.#effort += (MAX_BYTES - allowance.bytes) / BYTES_A_STEP;
+    return isTaken;
+  }
+
+  /**
+   * Copies a frame again, within what the refresh may copy. One that keeps changing keeps its last
+   * good value.
+   */
+  takeAgain(variable: Variable): boolean {
+    return this.#copy(variable, this.#allowance);
+  }
+
+  #copy(variable: Variable, allowance: Allowance): boolean {
+    const frame = this.#source.readFrame(variable, allowance);
     if (frame === undefined) {
       this.#stale++;
       this.#probe.again(variable);
       return false;
     }
+    const bytes = this.#bytes + sizeOf(frame) - sizeOf(this.#frames.get(variable.id));
+    // What is gone may be let go of a little later than its memory is used again.
+    if (bytes > 2 * this.#source.frameBytes) {
+      this.#omitted++;
+      return false;
+    }
+    this.#bytes = bytes;
     this.#frames.set(variable.id, frame);
     return true;
   }
@@ -53,6 +101,7 @@ export class Frames {
   }
 
   forget({ id }: Pick<Variable, 'id'>): void {
+    this.#bytes -= sizeOf(this.#frames.get(id));
     this.#frames.delete(id);
     for (const each of this.#distributions.get(id)?.values() ?? []) each.close();
     this.#distributions.delete(id);
@@ -62,4 +111,11 @@ export class Frames {
     for (const id of [...this.#distributions.keys()]) this.forget({ id });
     this.#frames.clear();
   }
+}
+
+/** Bytes of a frame's content, or less. */
+function sizeOf(frame: Frame | undefined): number {
+  if (frame === undefined) return 0;
+  if (frame.type === 'string') return frame.text.length;
+  return (frame.type === 'histogram' ? frame.counts : frame.values).byteLength;
 }

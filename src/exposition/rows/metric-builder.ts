@@ -62,9 +62,24 @@ export class MetricBuilder {
     return this.#frames.stale;
   }
 
+  /** Values that were left out: see `Frames.omitted`. */
+  get omitted(): number {
+    return this.#frames.omitted;
+  }
+
+  /** The work of copying new values so far; a line that is added counts as one. */
+  get effort(): number {
+    return this.#frames.effort;
+  }
+
   /** How well the catalogue fits what is tracked. */
   get fit(): CatalogueFit {
     return this.#uses.fit;
+  }
+
+  /** A refresh begins: `variableChanged` will be called for what changed. */
+  refresh(): void {
+    this.#frames.refresh();
   }
 
   addObject(object: ManagedObject): void {
@@ -125,7 +140,7 @@ export class MetricBuilder {
   /** A watched variable was updated: rebuilds some of its series. */
   variableChanged(variable: Variable): void {
     if (!this.#probe.isSynced(variable)) return;
-    if (isFramed(variable) && !this.#frames.take(variable)) return;
+    if (isFramed(variable) && !this.#frames.takeAgain(variable)) return;
     for (const use of this.#uses.of(variable)) if (isDerived(use)) this.#show(use, variable);
   }
 

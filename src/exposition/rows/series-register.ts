@@ -2,6 +2,7 @@
 import type { FamilyFacts } from '../../model.js';
 import { labelsOf, seriesHash } from '../kernel/line-table.js';
 import type { Line, LineKey } from '../kernel/line-table.js';
+import { effortOf } from '../text/exposition-text.js';
 import type { ExpositionText } from '../text/exposition-text.js';
 import { Hashes } from './hashes.js';
 import { WaitingSeries } from './waiting-series.js';
@@ -21,6 +22,7 @@ export class SeriesRegister {
   readonly #waiting = new WaitingSeries();
   #clashes = 0;
   #omitted = 0;
+  #refused = 0;
   #onClash: (series: string) => void;
 
   constructor(text: ExpositionText, onClash: (series: string) => void) {
@@ -36,6 +38,11 @@ export class SeriesRegister {
   /** Series that were left out because a target would have shown too much, since the start. */
   get omitted(): number {
     return this.#omitted;
+  }
+
+  /** Lines that were put or removed so far, shown or not; long ones of their own count for more. */
+  get effort(): number {
+    return this.#refused + this.#text.effort;
   }
 
   /** Counts series that the caller left out. */
@@ -57,6 +64,7 @@ export class SeriesRegister {
       this.#waiting.delete(name, key);
       if (!this.#hasRoomFor(name, line)) {
         this.#omitted++;
+        this.#refused += effortOf(line);
         return;
       }
     }
@@ -97,6 +105,7 @@ export class SeriesRegister {
 
   /** Counts a clash, unless the series with this key is waiting already. */
   #wait(next: Waiting): void {
+    this.#refused += effortOf(next.line);
     if (this.#waiting.at(next.facts.name, next.key)?.hash !== next.hash) {
       this.#clashes++;
       this.#onClash(next.facts.name + next.line.suffix + labelsOf(next.line).trimEnd());

@@ -194,5 +194,6 @@ function holdingAll(pieces: readonly TextPiece[]): () => () => void {
   };
 }
 
-const effortOf = (line: Line): number =>
+/** The work of adding or removing a line: 1, or more for a long one. */
+export const effortOf = (line: Line): number =>
   typeof line.labels === 'string' ? 1 + labelsOf(line).length / CHARACTERS_A_STEP : 1;

@@ -1,5 +1,12 @@
 // A segment as a source of managed objects: its directory as a tree, its values as slots.
-import type { Frame, Source, StructureChange, StructureChanges, Variable } from '../../model.js';
+import type {
+  Allowance,
+  Frame,
+  Source,
+  StructureChange,
+  StructureChanges,
+  Variable,
+} from '../../model.js';
 import { DirectoryReader } from './directory-reader.js';
 import type { RecordSlice } from './directory-reader.js';
 import { FrameReader } from './frame-reader.js';
@@ -86,9 +93,15 @@ export class SegmentSource implements Source {
     return this.#read(this.#header.words, 4, first, count, into);
   }
 
-  readFrame({ id, slot, incarnation, declaration }: Variable): Frame | undefined {
+  get frameBytes(): number {
+    return this.#header.frameCapacity;
+  }
+
+  readFrame(variable: Variable, allowance?: Allowance): Frame | undefined {
+    const { id, slot, incarnation, declaration } = variable;
     const place = this.#tree.frame(id);
-    const frame = place === undefined ? undefined : this.#frames.read(place, declaration);
+    const frame =
+      place === undefined ? undefined : this.#frames.read(place, declaration, allowance);
     // The frame belongs to the variable only if its slot still did during the copy.
     this.readWords(slot, 1, this.#word);
     return this.#word.readUInt32LE(0) >>> 1 === incarnation ? frame : undefined;

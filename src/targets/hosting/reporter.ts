@@ -4,6 +4,7 @@ import type { TargetView } from '../../exposition/target-view.js';
 import { numberText } from '../../exposition/text/number-text.js';
 import type { PublisherState, SyncProgress, TargetEvent } from '../../model.js';
 import type { Step } from '../../pipeline.js';
+import { shortened } from '../../streams/choose-root.js';
 import type { RootChoice } from '../../streams/choose-root.js';
 import { NO_OBSERVATIONS } from '../../streams/command.js';
 import type { RefreshQueue } from '../../streams/refresh-queue.js';
@@ -107,7 +108,7 @@ export class Reporter {
     } else {
       const { root, serverKey, others } = choice;
       this.#say('info', `takes root ${root.name} of server key ${serverKey}`);
-      if (others.length > 0) this.#say('warning', `roots not taken: ${others.join(', ')}`);
+      if (others.length > 0) this.#say('warning', `roots not taken: ${shortened(others)}`);
     }
     return this.#flush();
   }

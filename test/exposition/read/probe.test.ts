@@ -106,6 +106,29 @@ describe('the probe', () => {
     expect(read()).to.deep.equal([]);
   });
 
+  it('of very many that it is to tell again, tells those first that have waited longest', () => {
+    const { source, root } = shop();
+    const texts = Array.from({ length: 1500 }, (_, i) =>
+      source.addVariable(root, `t${i}`, { type: 'string', value: 'a' }),
+    );
+    const { probe, read } = probeOf(source);
+    for (const text of texts) {
+      probe.track(text);
+      probe.watch(text);
+    }
+    read();
+    for (const text of texts) probe.again(text);
+    const first = read();
+    expect(first).to.have.lengthOf(1024);
+    expect(first.at(-1)).to.equal('changed t1023');
+    // They wait behind those that have not had their turn.
+    for (const text of texts.slice(0, 1024)) probe.again(text);
+    const second = read();
+    expect(second).to.have.lengthOf(1024);
+    expect(second).to.include('changed t1499').and.not.include('changed t600');
+    expect(read()).to.have.lengthOf(476);
+  });
+
   it('tells of an item once it is synced, and of one that was so before it was tracked', () => {
     const { source, root } = shop();
     const early = source.addVariable(root, 'early', { type: 'u64', value: 1n });

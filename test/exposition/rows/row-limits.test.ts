@@ -69,6 +69,25 @@ describe('a row with many series', () => {
     });
 });
 
+describe('texts that share their frames', () => {
+  it('are shown as far as honest ones could be as large together, and the rest is counted', () => {
+    const source = new FakeSource();
+    source.frameBytes = 100;
+    const root = source.addObject('h.1.shop', 'Shop');
+    const texts = numbers(5).map((i) =>
+      source.addVariable(root, `t${i}`, { type: 'string', value: String(i).repeat(60) }),
+    );
+    const { lines, view } = watched(source, root);
+    expect(lines()).to.have.lengthOf(3);
+    expect(view.omitted).to.equal(2);
+    for (const text of texts.slice(0, 3)) source.remove(text);
+    expect(lines()).to.deep.equal([]);
+    for (const text of texts.slice(3)) source.set(text, 'x'.repeat(60));
+    expect(lines(), 'there is room again').to.have.lengthOf(2);
+    expect(view.omitted).to.equal(2);
+  });
+});
+
 describe('many scales in one partition', () => {
   const till = (kernel: Kernel, scales: readonly number[]) => {
     const source = new FakeSource();

@@ -48,4 +48,33 @@ describe('FrameReader', () => {
     const frames = Array.from({ length: 100 }, (_, n) => [n + 1, n, n, n, n + 1]);
     expect(showing(frames).read(...HISTOGRAM)).to.equal(undefined);
   });
+
+  it('copies no more than it may', () => {
+    const size = UNITS * 8;
+    const changing = Array.from({ length: 100 }, (_, n) => [n + 1, n, n, n, n + 1]);
+    const table = [
+      ['both copies', [whole], { bytes: 2 * size, retries: 0 }, true, { bytes: 0, retries: 0 }],
+      ['one copy', [whole], { bytes: 2 * size - 1, retries: 0 }, false, { bytes: -1, retries: 0 }],
+      [
+        '2 retries',
+        changing,
+        { bytes: 1e6, retries: 2 },
+        false,
+        { bytes: 1e6 - 4 * size, retries: -1 },
+      ],
+      [
+        'bytes for 2',
+        changing,
+        { bytes: 4 * size, retries: 9 },
+        false,
+        { bytes: -size, retries: 6 },
+      ],
+    ] as const;
+    for (const [what, frames, given, isRead, left] of table) {
+      const allowance = { ...given };
+      const frame = showing(frames).read(...HISTOGRAM, allowance);
+      expect(frame !== undefined, what).to.equal(isRead);
+      expect(allowance, what).to.deep.equal(left);
+    }
+  });
 });

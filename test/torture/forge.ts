@@ -1,0 +1,230 @@
+// Writes segments byte by byte: valid ones that no publisher of ours would make.
+import { crc32 } from 'node:zlib';
+import { PublisherFile } from '#app/native/publisher/publisher-file.js';
+import { headerBytes, layOut } from '#app/native/publisher/segment-layout.js';
+import type { SegmentLayout } from '#app/native/publisher/segment-layout.js';
+import {
+  MUTABLE,
+  MUTABLE_OFFSET,
+  NO_SLOT,
+  PAGE,
+  RECORD,
+  RECORD_KIND,
+  RECORD_SIZE,
+  SEGMENT_STATE,
+  VALUE_TYPES,
+  segmentName,
+} from '#app/native/segment/layout.js';
+
+export interface ForgeSizes {
+  readonly records: number;
+  /** Of each region of strings. */
+  readonly stringBytes?: number;
+  readonly slots?: number;
+  readonly frameBytes?: number;
+}
+
+export interface ForgedObject {
+  readonly name: string;
+  readonly parent?: number;
+  readonly className?: string;
+}
+
+export interface ForgedVariable {
+  readonly owner: number;
+  readonly name: string;
+  readonly type?: (typeof VALUE_TYPES)[number];
+  readonly help?: string;
+  /** A string that holds the bytes of the schema. */
+  readonly schema?: number;
+  /** Offset and length in 8-byte units. */
+  readonly frame?: readonly [at: number, words: number];
+  readonly value?: bigint;
+}
+
+/** The word of a slot of incarnation 1 with a value. */
+const SYNCED = 3;
+const SHORTEST = 2;
+
+export class Forge {
+  readonly layout: SegmentLayout;
+  readonly #file: PublisherFile;
+  /** The whole segment. */
+  readonly bytes: Buffer;
+  readonly #strings = new Map<string, number>();
+  #stringEnd = SHORTEST;
+  #records = 0;
+  #epoch = 0;
+  #ids = 0;
+  #slots = 0;
+
+  /** Locked, without a heartbeat and without a name until `place`. */
+  constructor(contextId: string, serverKey: string, sizes: ForgeSizes) {
+    const { records, stringBytes = 1 << 20, slots = records, frameBytes = PAGE } = sizes;
+    this.layout = layOut({ records, stringBytes, slots, frameBytes });
+    const { fileSize } = this.layout;
+    const name = segmentName(contextId, 'pool', serverKey);
+    this.#file = new PublisherFile(name, fileSize, 0o644, `${process.pid}.forged`);
+    this.bytes = this.#file.bytes;
+    if (!this.#file.reserve(PAGE, fileSize - PAGE, fileSize - PAGE))
+      throw new Error(`/dev/shm has no room for ${fileSize} bytes`);
+    const facts = { generation: BigInt(process.pid) + 1n, realtimeNs: 0n, monotonicNs: 0n };
+    headerBytes(this.layout, { ...facts, pid: process.pid, heartbeatPeriodNs: 0n }).copy(
+      this.bytes,
+    );
+    this.#mutable('state', SEGMENT_STATE.live);
+    this.#mutable('stringBytesA', SHORTEST);
+  }
+
+  get records(): number {
+    return this.#records;
+  }
+
+  /** Appends bytes to the strings; returns the reference to them. */
+  string(text: string | Buffer): number {
+    const key = typeof text === 'string' ? text : text.toString('latin1');
+    const known = this.#strings.get(key);
+    if (known !== undefined) return known;
+    const bytes = Buffer.from(text);
+    if (bytes.length === 0) return 0;
+    const at = this.#stringEnd;
+    this.#stringEnd += 2 + bytes.length;
+    if (this.#stringEnd > this.layout.stringBytes) throw new RangeError('the strings are full');
+    const from = this.#stringsAt + at;
+    this.bytes.writeUInt16LE(bytes.length, from);
+    bytes.copy(this.bytes, from + 2);
+    this.#strings.set(key, at);
+    return at;
+  }
+
+  /** Returns its id. */
+  object({ name, parent = 0, className = 'Thing' }: ForgedObject): number {
+    const slot = this.#slot(1n);
+    return this.#record(RECORD_KIND.object, (at) => {
+      this.bytes.writeUInt32LE(slot, at + RECORD.slot);
+      this.bytes.writeBigUInt64LE(BigInt(parent), at + RECORD.owner);
+      this.bytes.writeUInt32LE(1, at + RECORD.incarnation);
+      this.bytes.writeUInt32LE(this.string(name), at + RECORD.name);
+      this.bytes.writeUInt32LE(this.string(className), at + RECORD.text1);
+      if (parent === 0) this.bytes.writeUInt32LE(NO_SLOT, at + RECORD.extra1);
+    });
+  }
+
+  /** Returns its id. */
+  variable(made: ForgedVariable): number {
+    const { owner, name, type = 'u64', help = '', schema = 0, frame, value = 1n } = made;
+    const slot = this.#slot(value);
+    return this.#record(RECORD_KIND.variable, (at) => {
+      this.bytes.writeUInt8(VALUE_TYPES.indexOf(type), at + RECORD.type);
+      this.bytes.writeUInt32LE(slot, at + RECORD.slot);
+      this.bytes.writeBigUInt64LE(BigInt(owner), at + RECORD.owner);
+      this.bytes.writeUInt32LE(1, at + RECORD.incarnation);
+      this.bytes.writeUInt32LE(this.string(name), at + RECORD.name);
+      this.bytes.writeUInt32LE(this.string(help), at + RECORD.text2);
+      this.bytes.writeUInt32LE(schema, at + RECORD.text3);
+      this.bytes.writeUInt32LE(frame?.[0] ?? 0, at + RECORD.text4);
+      this.bytes.writeUInt32LE(frame?.[1] ?? 0, at + RECORD.extra1);
+    });
+  }
+
+  /** Removes an object or a variable; the words of its slots stay as they are. */
+  tombstone(id: number): void {
+    this.#record(RECORD_KIND.tombstone, (at) => {
+      this.bytes.writeBigUInt64LE(BigInt(id), at + RECORD.owner);
+    });
+  }
+
+  /** A frame of text; returns its place. `isTorn` leaves it in the middle of an update for ever. */
+  text(at: number, text: Buffer, isTorn = false): readonly [number, number] {
+    const words = 3 + Math.ceil(text.length / 8);
+    const from = this.layout.frames + at * 8;
+    this.bytes.writeBigUInt64LE(1n, from);
+    this.bytes.writeBigUInt64LE(BigInt(text.length), from + 8);
+    text.copy(this.bytes, from + 16);
+    this.bytes.writeBigUInt64LE(isTorn ? 2n : 1n, from + (words - 1) * 8);
+    return [at, words];
+  }
+
+  /** Shows all records so far. */
+  publish(): void {
+    this.#mutable(this.#epoch % 2 === 0 ? 'stringBytesA' : 'stringBytesB', this.#stringEnd);
+    const at = MUTABLE_OFFSET + MUTABLE.directory;
+    this.bytes.writeBigUInt64LE((BigInt(this.#epoch) << 32n) | BigInt(this.#records), at);
+  }
+
+  /** Begins the other directory without any record; `publish` makes it the active one. */
+  turn(): void {
+    this.#epoch++;
+    this.#records = 0;
+    this.#stringEnd = SHORTEST;
+    this.#strings.clear();
+  }
+
+  /** Makes the other directory active, as it was written before. */
+  flip(records: number): void {
+    this.#epoch++;
+    this.#records = records;
+    this.publish();
+  }
+
+  /** Copies the active directory with its strings to the other one. */
+  copyDirectory(): void {
+    const { directories, strings } = this.layout;
+    this.bytes.copyWithin(
+      directories[1],
+      directories[0],
+      directories[0] + this.#records * RECORD_SIZE,
+    );
+    this.bytes.copyWithin(strings[1], strings[0], strings[0] + this.#stringEnd);
+    this.#mutable('stringBytesB', this.#stringEnd);
+  }
+
+  /** Tells readers that something changed. */
+  tick(): void {
+    const at = MUTABLE_OFFSET + MUTABLE.tick;
+    this.bytes.writeBigUInt64LE(this.bytes.readBigUInt64LE(at) + 1n, at);
+    this.#file.wake(at);
+  }
+
+  place(): void {
+    this.#file.place();
+  }
+
+  close(): void {
+    this.#file.close();
+  }
+
+  get #stringsAt(): number {
+    return this.layout.strings[this.#epoch % 2 === 0 ? 0 : 1];
+  }
+
+  #slot(value: bigint): number {
+    const slot = this.#slots++;
+    if (slot >= this.layout.slots) throw new RangeError('the slots are full');
+    this.bytes.writeBigUInt64LE(value, this.layout.slotValues + slot * 8);
+    this.bytes.writeUInt32LE(SYNCED, this.layout.words + slot * 4);
+    return slot;
+  }
+
+  /** Returns the id of the record. */
+  #record(kind: number, fill: (at: number) => void): number {
+    const index = this.#records++;
+    if (index >= this.layout.records) throw new RangeError('the directory is full');
+    const directory = this.layout.directories[this.#epoch % 2 === 0 ? 0 : 1];
+    const at = directory + index * RECORD_SIZE;
+    const isTombstone = kind === RECORD_KIND.tombstone;
+    const id = isTombstone ? 0 : ++this.#ids;
+    this.bytes.fill(0, at, at + RECORD_SIZE);
+    this.bytes.writeUInt32LE(index, at + RECORD.index);
+    this.bytes.writeUInt8(kind, at + RECORD.recordKind);
+    this.bytes.writeBigUInt64LE(BigInt(id), at + RECORD.id);
+    fill(at);
+    const record = this.bytes.subarray(at + RECORD.index, at + RECORD_SIZE);
+    this.bytes.writeUInt32LE(crc32(record), at + RECORD.crc);
+    return id;
+  }
+
+  #mutable(field: keyof typeof MUTABLE, value: number): void {
+    this.bytes.writeBigUInt64LE(BigInt(value), MUTABLE_OFFSET + MUTABLE[field]);
+  }
+}

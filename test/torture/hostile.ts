@@ -1,0 +1,118 @@
+// Hostile segments beside an honest one: does the honest target suffer, does the process survive.
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Theatre } from '../support/processes.js';
+import type { HostileCase } from './hostile-cases.js';
+import { Honest, faultsOf, fetchPage } from './witness.js';
+
+export interface HostileOptions {
+  readonly mode: 'logical' | 'threaded';
+  readonly seed: number;
+  /** From 0 to 1: how much of the full size is tried. */
+  readonly scale: number;
+  /** For how long the fault lasts. */
+  readonly ms: number;
+}
+
+export interface HostileResult {
+  readonly scrapes: number;
+  /** Of the scrapes of the honest target, in ms. */
+  readonly p99: readonly [before: number, during: number];
+  readonly worstMs: number;
+  readonly peakMb: number;
+  /** From the end of the fault to right values of the honest target, in ms. */
+  readonly backMs: number;
+  readonly wrong: readonly string[];
+}
+
+const UPDATE_MS = 50;
+const REST_MS = 20;
+
+const peakMb = (pid: number): number =>
+  Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
+
+const percentile = (times: readonly number[], share: number): number =>
+  times.toSorted((a, b) => a - b)[Math.min(times.length - 1, Math.floor(times.length * share))] ??
+  NaN;
+
+/** Runs one case: an exporter, an honest publisher, and the hostile ones in a process of their own. */
+export async function runHostile(
+  { name, keys = ['evil'] }: HostileCase,
+  { mode, seed, scale, ms }: HostileOptions,
+): Promise<HostileResult> {
+  const theatre = new Theatre();
+  const { contextId } = theatre;
+  const honest = new Honest(contextId);
+  const updates = setInterval(() => {
+    honest.update();
+  }, UPDATE_MS);
+  const words = [name, contextId, String(seed), String(scale)];
+  const adversary = fork(new URL('adversary.js', import.meta.url), words);
+  const wrong: string[] = [];
+  try {
+    await once(adversary, 'message');
+    const target = (app: string, key: string) =>
+      `[[targets]]\napp = "${app}"\nserver_key = "${key}"\n`;
+    const targets = [target('good', 'good'), ...keys.map((key) => target('evil', key))];
+    const workers = { worker_execution_mode: mode, target_workers: mode === 'threaded' ? 2 : 1 };
+    const settings = { ...workers, render_min_interval_ms: 1 };
+    const exporter = theatre.start('exporter', [
+      '--config',
+      theatre.config(settings, targets.join('')),
+    ]);
+    const url = await exporter.url();
+    await exporter.line(/target good on good ready/);
+
+    const scrapeFor = async (span: number): Promise<number[]> => {
+      const times: number[] = [];
+      const end = performance.now() + span;
+      while (performance.now() < end && !exporter.isOver) {
+        const { round } = honest;
+        try {
+          const answer = await fetchPage(`${url}?server_key=good`);
+          times.push(answer.ms);
+          wrong.push(...faultsOf(answer, round));
+        } catch (error) {
+          wrong.push(String(error));
+        }
+        await sleep(REST_MS);
+      }
+      return times;
+    };
+    /** Until right values come, or as long as the fault lasted. */
+    const back = async (): Promise<number> => {
+      const began = performance.now();
+      while (performance.now() < began + ms && !exporter.isOver) {
+        const { round } = honest;
+        const answer = await fetchPage(`${url}?server_key=good`).catch(() => undefined);
+        if (answer !== undefined && faultsOf(answer, round).length === 0) break;
+      }
+      return performance.now() - began;
+    };
+
+    await scrapeFor(ms / 8);
+    const before = await scrapeFor(ms / 4);
+    adversary.send({ do: 'place', url });
+    const during = await scrapeFor(ms);
+    adversary.send({ do: 'end' });
+    const backMs = await back();
+    if (exporter.isOver) wrong.push(`the exporter ended: ${exporter.stderr.slice(-300)}`);
+    const peak = exporter.isOver ? NaN : peakMb(exporter.pid);
+    await exporter.stop();
+    return {
+      scrapes: before.length + during.length,
+      p99: [percentile(before, 0.99), percentile(during, 0.99)],
+      worstMs: Math.max(...during),
+      peakMb: peak,
+      backMs,
+      wrong,
+    };
+  } finally {
+    clearInterval(updates);
+    adversary.kill('SIGKILL');
+    honest.close();
+    await theatre.close();
+  }
+}
