@@ -40,6 +40,8 @@ function run(config: BridgeConfig, isDebug: boolean): void {
       queueMicrotask(() => fail(error));
     },
   });
+  // Node would open its debugger to every program of the host.
+  process.on('SIGUSR1', () => undefined);
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
     process.once(signal, () => {
       log({ level: 'info', message: `${signal}: ending` });

@@ -4,4 +4,6 @@
 // Loading takes a while, in which a reload must not end the process. There is nothing to do about
 // it: the configuration is read later.
 process.on('SIGHUP', () => undefined);
+// Node would open its debugger to every program of the host.
+process.on('SIGUSR1', () => undefined);
 await import('./cli.js');

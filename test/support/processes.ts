@@ -131,6 +131,11 @@ let count = 0;
 /** A context id, a temporary folder, a license, and the processes of one suite. */
 export class Theatre {
   readonly contextId = `e2e_${process.pid}_${++count}`;
+
+  constructor() {
+    open.add(this);
+  }
+
   /** Made when it is first used: a suite that is not run has no end at which it would go. */
   #folder: string | undefined;
   readonly #running: Running[] = [];
@@ -248,6 +253,7 @@ export class Theatre {
     this.kill();
     await Promise.allSettled(this.#running.map(({ ended }) => ended));
     this.sweep();
+    open.delete(this);
   }
 
   sweep(): void {
@@ -272,11 +278,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => 
 /** A theatre for the suite that calls it; emptied after it, and when the test run is cut short. */
 export function theatre(): Theatre {
   const made = new Theatre();
-  open.add(made);
-  after(async () => {
-    await made.close();
-    open.delete(made);
-  });
+  after(() => made.close());
   return made;
 }
 

@@ -1,24 +1,54 @@
-// npm run torture: the first part of it.
-import { HOSTILE } from './hostile-cases.js';
-import { runHostile } from './hostile.js';
+// npm run torture -- [--minutes N] [--seed S] [--only PART]: exits with 1 when something was wrong.
+// How much is tried depends on the minutes alone, so the same seed gives the same run.
+import process from 'node:process';
+import { parseArgs } from 'node:util';
+import { Random } from '#app/simulator/random.js';
+import { runDamage } from './damage.js';
+import { runAllHostile } from './hostile.js';
+import { runHttpAbuse } from './http-abuse.js';
+import { runKills } from './kills.js';
+import type { Trial } from './trial.js';
 
-const [only = '', mode = 'logical', scale = '1', ms = '12000'] = process.argv.slice(2);
-for (const each of HOSTILE) {
-  if (!each.name.includes(only)) continue;
-  const result = await runHostile(each, {
-    mode: mode === 'threaded' ? 'threaded' : 'logical',
-    seed: 1,
-    scale: Number(scale),
-    ms: Number(ms),
-  }).catch((error: unknown) => ({ error: String(error) }));
-  if ('error' in result) {
-    console.log(`${each.name} | ${mode} | ${result.error}`);
-    continue;
-  }
-  const { scrapes, p99, worstMs, peakMb, backMs, wrong } = result;
-  const f = (value: number) => value.toFixed(1);
-  console.log(
-    `${each.name} | ${mode} | ${scrapes} | ${f(p99[0])} → ${f(p99[1])} | ${f(worstMs)} | ${f(peakMb)} MB | ${f(backMs)} | ${wrong.length} ${wrong.slice(0, 2).join('; ').slice(0, 200)}`,
-  );
+const TRIALS: readonly Trial[] = [
+  { name: 'damaged segments', run: runDamage },
+  { name: 'killed publishers', run: runKills },
+  { name: 'http abuses', run: runHttpAbuse },
+  { name: 'hostile segments', run: runAllHostile },
+];
+const MAX_SHOWN = 20;
+
+const { values } = parseArgs({
+  options: {
+    minutes: { type: 'string', default: '5' },
+    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+    only: { type: 'string', default: '' },
+  },
+});
+const minutes = Number(values.minutes);
+const seed = Number(values.seed);
+if (!(minutes > 0) || !Number.isInteger(seed)) {
+  console.error('--minutes takes a number above 0, --seed an integer');
+  process.exit(2);
 }
-process.exit(0);
+
+const log = (line: string): void => {
+  console.log(line);
+};
+log(`${minutes} minutes, seed ${seed}`);
+let failures = 0;
+for (const { name, run } of TRIALS) {
+  if (!name.includes(values.only)) continue;
+  const began = performance.now();
+  const given = {
+    random: new Random(seed),
+    seed,
+    minutes,
+    log: (line: string) => log(`  ${line}`),
+  };
+  const { tried, wrong, figures } = await run(given);
+  const seconds = (performance.now() - began) / 1000;
+  failures += wrong.length;
+  log(`${name}: ${tried} tried, ${wrong.length} wrong, ${seconds.toFixed(0)} s; ${figures}`);
+  for (const each of wrong.slice(0, MAX_SHOWN)) log(`  WRONG ${each}`);
+}
+process.exit(failures === 0 ? 0 : 1);

@@ -4,7 +4,10 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Theatre } from '../support/processes.js';
+import { HOSTILE } from './hostile-cases.js';
 import type { HostileCase } from './hostile-cases.js';
+import { percentile } from './trial.js';
+import type { Given, Outcome } from './trial.js';
 import { Honest, faultsOf, fetchPage } from './witness.js';
 
 export interface HostileOptions {
@@ -33,9 +36,39 @@ const REST_MS = 20;
 const peakMb = (pid: number): number =>
   Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
 
-const percentile = (times: readonly number[], share: number): number =>
-  times.toSorted((a, b) => a - b)[Math.min(times.length - 1, Math.floor(times.length * share))] ??
-  NaN;
+/** Full size and time are for runs of this many minutes. */
+const FULL_MINUTES = 30;
+const FULL_MS = 8000;
+const LEAST_MS = 1000;
+/** No scrape of the honest target may take longer, and right values must be back by then. */
+const MAX_WAIT_MS = 1000;
+const MAX_BACK_MS = 2000;
+
+/** Every case, in both modes. */
+export async function runAllHostile({ seed, minutes, log }: Given): Promise<Outcome> {
+  const part = Math.min(1, minutes / FULL_MINUTES);
+  const ms = Math.max(LEAST_MS, FULL_MS * part);
+  const wrong: string[] = [];
+  let tried = 0;
+  let worst = 0;
+  for (const mode of ['logical', 'threaded'] as const)
+    for (const each of HOSTILE) {
+      tried++;
+      const result = await runHostile(each, { mode, seed, scale: Math.max(0.02, part), ms });
+      const { p99, worstMs, peakMb: peak, backMs } = result;
+      worst = Math.max(worst, worstMs);
+      const [before, during] = p99.map((time) => time.toFixed(0));
+      log(
+        `${mode}, ${each.name}: p99 ${before} to ${during} ms, at most ${worstMs.toFixed(0)} ms, ` +
+          `${peak.toFixed(0)} MB, back after ${backMs.toFixed(0)} ms`,
+      );
+      const name = `${mode}, ${each.name}`;
+      wrong.push(...result.wrong.slice(0, 3).map((what) => `${name}: ${what}`));
+      if (worstMs > MAX_WAIT_MS) wrong.push(`${name}: a scrape took ${worstMs.toFixed(0)} ms`);
+      if (backMs > MAX_BACK_MS) wrong.push(`${name}: back after ${backMs.toFixed(0)} ms`);
+    }
+  return { tried, wrong, figures: `an honest scrape took ${worst.toFixed(0)} ms at most` };
+}
 
 /** Runs one case: an exporter, an honest publisher, and the hostile ones in a process of their own. */
 export async function runHostile(

@@ -29,6 +29,8 @@ export interface SegmentHeader {
   readonly slotCapacity: number;
   readonly frames: number;
   readonly frameCapacity: number;
+  /** Where the last region ends: the file has at least so many bytes. */
+  readonly end: number;
 }
 
 /** The mutable fields of a segment. */
@@ -76,10 +78,12 @@ function regions(bytes: Buffer, fileBytes: number): SegmentHeader {
     if (value > BigInt(most)) throw corrupt(`${name} is ${value}, at most ${most} is allowed`);
     return Number(value);
   };
+  let end = PAGE;
   const region = (at: number, length: number, name: string) => {
     const offset = number(at, name, fileBytes);
     if (offset < PAGE || offset % PAGE !== 0 || offset + length > fileBytes)
       throw corrupt(`${name} at ${offset} with ${length} bytes, the file has ${fileBytes}`);
+    end = Math.max(end, offset + length);
     return offset;
   };
   const recordCapacity = number(HEADER.recordCapacity, 'record capacity', LIMITS.records);
@@ -87,7 +91,7 @@ function regions(bytes: Buffer, fileBytes: number): SegmentHeader {
   const slotCapacity = number(HEADER.slotCapacity, 'slot capacity', LIMITS.slots);
   const frameCapacity = number(HEADER.frameCapacity, 'frame capacity', LIMITS.frameRegionBytes);
   const directoryBytes = recordCapacity * RECORD_SIZE;
-  return {
+  const facts = {
     generation: bytes.readBigUInt64LE(HEADER.generation),
     startedRealtimeNs: bytes.readBigUInt64LE(HEADER.startedRealtimeNs),
     heartbeatPeriodNs: bytes.readBigUInt64LE(HEADER.heartbeatPeriodNs),
@@ -106,7 +110,17 @@ function regions(bytes: Buffer, fileBytes: number): SegmentHeader {
     slotCapacity,
     frames: region(HEADER.frames, frameCapacity, 'frames'),
     frameCapacity,
-  };
+  } as const;
+  return { ...facts, end };
+}
+
+/**
+ * Checks that the file is still as large as its regions need.
+ * @throws Fault SEGMENT_CORRUPT if it was cut
+ */
+export function checkSize(file: SegmentFile, { end }: SegmentHeader): void {
+  const size = file.size();
+  if (size < end) throw corrupt(`the file was cut to ${size} of ${end} bytes`);
 }
 
 /**

@@ -5,7 +5,7 @@ import type { StructureChanges, Verdict } from '../../model.js';
 import type { Sighting, Watch } from '../../streams/watch.js';
 import { MUTABLE, MUTABLE_OFFSET, segmentName } from './layout.js';
 import { judge } from './liveness.js';
-import { readHeader, readWords } from './segment-header.js';
+import { checkSize, readHeader, readWords } from './segment-header.js';
 import type { SegmentHeader, SegmentWords } from './segment-header.js';
 import { SegmentSource } from './segment-source.js';
 import type { NameHolder, SegmentFile, SharedMemory } from '../os/shared-memory.js';
@@ -15,6 +15,8 @@ const NO_DROPS = { objects: 0, variables: 0 };
 const ASK_EVERY_NS = 500_000_000n;
 /** A segment that failed is reopened at most this often. */
 const RETRY_EVERY_NS = 1_000_000_000n;
+/** Reading one that fails again and again takes at most this part of the time. */
+const RETRY_SHARE = 20n;
 
 interface Opened {
   readonly file: SegmentFile;
@@ -62,6 +64,8 @@ export class SegmentWatch implements Watch {
   /** The verdict on the last segment that ended, valid until the next one is judged. */
   #ended: Verdict | undefined;
   #retryAtNs = 0n;
+  /** Time spent on the open segment. */
+  #spentNs = 0n;
 
   constructor(
     memory: SharedMemory,
@@ -80,10 +84,14 @@ export class SegmentWatch implements Watch {
   look(): Sighting {
     const nowNs = this.#now();
     try {
-      return this.#lookAt(nowNs) ?? this.#nothing(absent(this.#name));
+      const sighting = this.#lookAt(nowNs) ?? this.#nothing(absent(this.#name));
+      if (sighting.hasMore) this.#spentNs += this.#now() - nowNs;
+      return sighting;
     } catch (error) {
+      const endNs = this.#now();
+      const restNs = (this.#spentNs + endNs - nowNs) * RETRY_SHARE;
       this.close();
-      this.#retryAtNs = nowNs + RETRY_EVERY_NS;
+      this.#retryAtNs = endNs + (restNs > RETRY_EVERY_NS ? restNs : RETRY_EVERY_NS);
       this.#failure = failure(error);
       return this.#nothing(this.#failure);
     }
@@ -101,6 +109,7 @@ export class SegmentWatch implements Watch {
   close(): void {
     this.#opened?.file.close();
     this.#opened = undefined;
+    this.#spentNs = 0n;
   }
 
   #lookAt(nowNs: bigint): Sighting | undefined {
@@ -163,6 +172,7 @@ export class SegmentWatch implements Watch {
       opened.isLocked = isLocked;
     });
     opened.nameHolder = opened.file.nameHolder();
+    if (opened.nameHolder === 'this') checkSize(opened.file, opened.header);
   }
 
   #nothing(publisher: Verdict): Sighting {

@@ -2,8 +2,13 @@
 import { expect } from 'chai';
 import { SegmentWatch } from '#app/native/segment/segment-watch.js';
 import { HeapMemory } from '../../support/heap-memory.js';
-import { alterHeader, alterWord, sampleSegment } from '../../support/sample-segment.js';
-import { HEADER } from '#app/native/segment/layout.js';
+import {
+  alterHeader,
+  alterRecord,
+  alterWord,
+  sampleSegment,
+} from '../../support/sample-segment.js';
+import { HEADER, RECORD } from '#app/native/segment/layout.js';
 
 const SECOND = 1_000_000_000n;
 const sample = sampleSegment();
@@ -205,6 +210,40 @@ describe('SegmentWatch', () => {
     expect(state(), 'not tried more than once a second').to.equal('corrupt');
     pass(1);
     expect(state()).to.equal('live');
+  });
+
+  it('calls a segment whose file was cut while it is served corrupt, within half a second', () => {
+    const { watch, state, pass, begin } = scene();
+    const segment = begin();
+    expect(state()).to.equal('live');
+    segment.truncate(4096);
+    pass(500);
+    expect(watch.look().publisher).to.deep.equal({
+      state: 'corrupt',
+      reason: 'Segment is corrupt: the file was cut to 4096 of 30720 bytes',
+    });
+    segment.bytes = Buffer.from(sample);
+    pass(1000);
+    expect(state()).to.equal('live');
+  });
+
+  it('spends at most a twentieth of the time on a segment that fails again and again', () => {
+    const { state, pass, begin } = scene();
+    const segment = begin();
+    alterRecord(segment.bytes, 3, (record) => record.writeUInt8(9, RECORD.recordKind));
+    // Each read takes 100 ms; a failed look reads more than once.
+    segment.beforeRead = () => {
+      pass(100);
+    };
+    expect(state()).to.equal('corrupt');
+    const { reads } = segment;
+    expect(reads).to.be.above(2);
+    pass(reads * 100 * 19);
+    expect(state()).to.equal('corrupt');
+    expect(segment.reads).to.equal(reads);
+    pass(reads * 100 * 2);
+    expect(state()).to.equal('corrupt');
+    expect(segment.reads).to.be.above(reads);
   });
 
   it('tells why a segment cannot be opened, and opens it once it can be', () => {

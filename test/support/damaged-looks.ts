@@ -1,0 +1,71 @@
+// Looks at a segment that is damaged meanwhile: always a verdict, always after a bounded number of reads.
+import { expect } from 'chai';
+import { PUBLISHER_STATES } from '#app/model.js';
+import type { ManagedObject, Variable } from '#app/model.js';
+import { SegmentWatch } from '#app/native/segment/segment-watch.js';
+import type { Sighting } from '#app/streams/watch.js';
+import { HeapMemory } from './heap-memory.js';
+import type { HeapSegment } from './heap-memory.js';
+import type { Mutation } from './mutations.js';
+import { readTree } from './read-tree.js';
+import { SAMPLE_BYTES, SAMPLE_CAPACITY } from './sample-segment.js';
+
+/** One header, the words, and five attempts of four reads each. */
+const MAX_READS_A_LOOK = 22;
+const MAX_READS_A_FRAME = 10;
+const LOOKS = 3;
+
+/** Damages the segment at the moments that the mutations name, counted in reads. */
+export function arm(segment: HeapSegment, mutations: readonly Mutation[]): void {
+  const strike = (moment: number) => {
+    for (const { moment: due, damage } of mutations) if (due === moment) damage(segment);
+  };
+  strike(0);
+  segment.beforeRead = () => strike(segment.reads + 1);
+}
+
+/** Throws at what must not be; returns the states of the publisher that it saw. */
+export function lookAtDamage(sample: Uint8Array, mutations: readonly Mutation[]): string[] {
+  const memory = new HeapMemory();
+  const segment = memory.put('82', sample);
+  let nowNs = 1n;
+  const watch = new SegmentWatch(memory, '82', '82', { now: () => nowNs });
+  arm(segment, mutations);
+  const states: string[] = [];
+  for (let look = 0; look < LOOKS; look++) {
+    [segment.reads, segment.bytesAsked] = [0, 0];
+    const sighting = watch.look();
+    const { state, reason } = sighting.publisher;
+    states.push(state);
+    expect(PUBLISHER_STATES).to.include(state);
+    expect(reason).to.match(/^[^\n]{1,200}$/);
+    expect(segment.reads).to.be.at.most(MAX_READS_A_LOOK);
+    expect(segment.bytesAsked).to.be.at.most(MAX_READS_A_LOOK * 1024 + 5 * SAMPLE_BYTES);
+    checkSource(sighting, segment);
+    nowNs += 1_500_000_000n;
+  }
+  watch.close();
+  expect(memory.openFiles).to.equal(0);
+  return states;
+}
+
+const variablesOf = ({ variables, children }: ManagedObject): Variable[] => [
+  ...variables,
+  ...[...children].flatMap(variablesOf),
+];
+
+function checkSource({ source }: Sighting, segment: HeapSegment): void {
+  if (source === undefined) return;
+  const variables = [...source.roots].flatMap(variablesOf);
+  expect(variables.length).to.be.at.most(SAMPLE_CAPACITY.records);
+  const before = segment.reads;
+  for (const variable of variables) {
+    const frame = source.readFrame(variable);
+    if (frame?.type === 'histogram')
+      expect(frame.counts.length).to.equal(variable.schema.length + 1);
+    if (frame?.type === 'summary') expect(frame.values.length).to.equal(variable.schema.length);
+    if (frame?.type === 'string') expect(frame.text.length).to.be.at.most(SAMPLE_BYTES);
+  }
+  expect(segment.reads - before).to.be.at.most(variables.length * MAX_READS_A_FRAME);
+  readTree(source, SAMPLE_CAPACITY.slots * 2);
+}

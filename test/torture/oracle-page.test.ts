@@ -1,0 +1,85 @@
+// What the torture's checker of pages lets pass: only what the oracle's publisher can have stored.
+import { expect } from 'chai';
+import { checkPage } from './oracle-page.js';
+
+/** The lines of one object, as they are after a whole round, with `observed` buckets of the next. */
+function linesOf(id: number, round: number, observed = 0): string[] {
+  const own = round * 1_000_003 + id;
+  const [a, b, c] = [0, 1, 2].map((bucket) => round + Number(observed > bucket)) as [
+    number,
+    number,
+    number,
+  ];
+  const letters = 'abcdefghijklmnopqrstuvwxyz'.charAt(round % 26).repeat(round % 40);
+  const o = `object="o${id}"`;
+  return [
+    `oracle_item_delay_bucket{${o},le="1"} ${a}`,
+    `oracle_item_delay_bucket{${o},le="2"} ${a + b}`,
+    `oracle_item_delay_bucket{${o},le="+Inf"} ${a + b + c}`,
+    `oracle_item_delay_sum{${o}} ${0.5 * a + 1.5 * b + 2.5 * c}`,
+    `oracle_item_delay_count{${o}} ${a + b + c}`,
+    `oracle_item_number{${o}} ${own}`,
+    `oracle_item_real{${o}} ${own / 2}`,
+    `oracle_item_size{${o},quantile="0.5"} ${own}`,
+    `oracle_item_size{${o},quantile="0.9"} ${own + round}`,
+    `oracle_item_size_sum{${o}} ${own}`,
+    `oracle_item_size_count{${o}} ${round}`,
+    `oracle_item_text_info{${o},value="${id}:${round}:${letters}"} 1`,
+  ];
+}
+
+const page = (lines: readonly string[]): string =>
+  ['# HELP x y', ...lines, 'shm_exporter_internal_target_ready{} 1', ''].join('\n');
+
+describe('the checker of oracle pages', () => {
+  const lines = [...linesOf(0, 7), ...linesOf(1, 66, 2)];
+
+  it('lets pass what is whole, also in the middle of a round', () => {
+    const { values, faults, rounds } = checkPage(page(lines), 2);
+    expect(faults).to.deep.equal([]);
+    expect(values).to.equal(24);
+    expect([...rounds]).to.deep.equal([
+      [0, 7],
+      [1, 66],
+    ]);
+  });
+
+  const swap = (from: string | RegExp, to: string) => lines.map((line) => line.replace(from, to));
+  const table: readonly (readonly [string, readonly string[], RegExp])[] = [
+    ['a value of another object', swap('7000021', '7000022'), /^wrong: oracle_item_number/],
+    ['a text of another object', swap('"0:7:', '"1:7:'), /^wrong: oracle_item_text/],
+    ['a torn text', swap('hhhhhhh', 'hhhhhhi'), /^wrong: oracle_item_text/],
+    ['half a text', swap('hhhhhhh', 'hhhh'), /^wrong: oracle_item_text/],
+    ['buckets of two moments', swap('le="2"} 14', 'le="2"} 15'), /^torn: o0/],
+    ['a sum of another moment', swap('sum{object="o0"} 31.5', 'sum{object="o0"} 32'), /^torn: o0/],
+    [
+      'a count of another moment',
+      swap('count{object="o0"} 21', 'count{object="o0"} 22'),
+      /^torn: o0/,
+    ],
+    [
+      'a summary of two updates',
+      swap('quantile="0.9"} 7000028', 'quantile="0.9"} 8000032'),
+      /^torn/,
+    ],
+    ['a series twice', [...lines, lines[5] ?? ''], /^twice/],
+    ['a missing series', lines.slice(1), /^o0 has 11 series/],
+    ['a missing object', linesOf(1, 66), /^1 objects instead of 2/],
+    ['a foreign object', [...lines, ...linesOf(2, 3)], /^foreign/],
+    ['a foreign name', [...lines, 'other_item_number{object="o0"} 1'], /^foreign/],
+    ['half a line', [...lines, 'oracle_item_num'], /^foreign/],
+  ];
+  for (const [what, altered, fault] of table)
+    it(`finds ${what}`, () => {
+      const { faults } = checkPage(page(altered), 2);
+      expect(
+        faults.find((each) => fault.test(each)),
+        faults.join('; '),
+      ).not.to.equal(undefined);
+    });
+
+  it('finds a value that goes back', () => {
+    const { faults } = checkPage(page(lines), 2, new Map([[0, 8]]));
+    expect(faults).to.deep.equal(['back: o0 to 7']);
+  });
+});

@@ -1,0 +1,112 @@
+// What a page of the oracle's publisher may show: every value says whose and of which round it is.
+
+/** As in publisher/oracle.c. */
+const MODULUS = 1_000_003;
+const ALPHABET = 'abcdefghijklmnopqrstuvwxyz';
+
+/** One object on a page. */
+interface Shown {
+  values: number;
+  readonly buckets: Map<string, number>;
+  readonly quantiles: Map<string, number>;
+  round: number;
+}
+
+export interface Checked {
+  /** Series that were compared. */
+  readonly values: number;
+  readonly faults: readonly string[];
+  /** The round of each object's number, for the next page of the same publisher. */
+  readonly rounds: ReadonlyMap<number, number>;
+}
+
+const SERIES_AN_OBJECT = 12;
+const LINE = /^oracle_item_(\w+)\{object="o(\d+)"(?:,(le|quantile|value)="([^"]*)")?\} (\S+)$/;
+
+/** @param before the rounds of an earlier page: none may go back */
+export function checkPage(
+  body: string,
+  objects: number,
+  before: ReadonlyMap<number, number> = new Map(),
+): Checked {
+  const faults: string[] = [];
+  const seen = new Set<string>();
+  const shown = new Map<number, Shown>();
+  let values = 0;
+  for (const line of body.split('\n')) {
+    if (line === '' || line.startsWith('#') || line.startsWith('shm_exporter_')) continue;
+    const [, name = '', id = '', , label = '', value = ''] = LINE.exec(line) ?? [];
+    const number = Number(id);
+    if (name === '' || number >= objects) {
+      faults.push(`foreign: ${line}`);
+      continue;
+    }
+    const key = line.slice(0, line.lastIndexOf(' ')).replace(/value="[^"]*"/, '');
+    if (seen.has(key)) faults.push(`twice: ${line}`);
+    seen.add(key);
+    values++;
+    const object = shown.get(number) ?? {
+      ...{ values: 0, buckets: new Map(), quantiles: new Map(), round: 0 },
+    };
+    shown.set(number, object);
+    object.values++;
+    if (!isOwn(object, name, label, value, number)) faults.push(`wrong: ${line}`);
+  }
+  for (const [id, object] of shown) {
+    if (object.values !== SERIES_AN_OBJECT) faults.push(`o${id} has ${object.values} series`);
+    if (!isWhole(object)) faults.push(`torn: o${id} ${JSON.stringify([...object.buckets])}`);
+    if (!isWholeSummary(object, id)) faults.push(`torn: o${id} ${[...object.quantiles].join(' ')}`);
+    if (object.round < (before.get(id) ?? 0)) faults.push(`back: o${id} to ${object.round}`);
+  }
+  if (shown.size !== objects) faults.push(`${shown.size} objects instead of ${objects}`);
+  return { values, faults, rounds: new Map([...shown].map(([id, { round }]) => [id, round])) };
+}
+
+/** Notes a value; false if it cannot be one of this object. */
+function isOwn(object: Shown, name: string, label: string, text: string, id: number): boolean {
+  const value = Number(text);
+  switch (name) {
+    case 'number':
+      object.round = Math.floor(value / MODULUS);
+      return value % MODULUS === id;
+    case 'real':
+      return (value * 2) % MODULUS === id;
+    case 'text_info':
+      return isText(label, id) && value === 1;
+    case 'size':
+    case 'size_sum':
+    case 'size_count':
+      object.quantiles.set(name === 'size' ? label : name, value);
+      return Number.isInteger(value);
+    case 'delay_bucket':
+    case 'delay_sum':
+    case 'delay_count':
+      object.buckets.set(name === 'delay_bucket' ? label : name, value);
+      return true;
+    default:
+      return false;
+  }
+}
+
+function isText(text: string, id: number): boolean {
+  const [owner, round, rest = ''] = text.split(':');
+  const letter = ALPHABET[Number(round) % 26] ?? '';
+  return owner === String(id) && rest === letter.repeat(Number(round) % 40);
+}
+
+/** Each round observes 0.5, 1.5 and 2.5, one after the other. */
+function isWhole({ buckets }: Shown): boolean {
+  const of = (key: string) => buckets.get(key) ?? NaN;
+  const [first, second, all] = [of('1'), of('2'), of('+Inf')];
+  const counts = [first, second - first, all - second] as const;
+  const [a, b, c] = counts;
+  const sum = 0.5 * a + 1.5 * b + 2.5 * c;
+  return a >= b && b >= c && c >= a - 1 && of('delay_sum') === sum && of('delay_count') === all;
+}
+
+function isWholeSummary({ quantiles }: Shown, id: number): boolean {
+  const of = (key: string) => quantiles.get(key) ?? NaN;
+  const round = of('size_count');
+  const own = round * MODULUS + id;
+  return of('size_sum') === own && of('0.5') === own && of('0.9') === own + round;
+}

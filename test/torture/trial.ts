@@ -1,0 +1,35 @@
+// What all trials share.
+import type { Random } from '#app/simulator/random.js';
+import { readFileSync, readdirSync } from 'node:fs';
+
+export interface Given {
+  readonly random: Random;
+  readonly seed: number;
+  /** How long it is to take on two cores, about; how much is tried depends on it alone. */
+  readonly minutes: number;
+  readonly log: (line: string) => void;
+}
+
+export interface Outcome {
+  /** How many faults were tried. */
+  readonly tried: number;
+  /** What must not be; empty if all went well. */
+  readonly wrong: readonly string[];
+  readonly figures: string;
+}
+
+export interface Trial {
+  readonly name: string;
+  readonly run: (given: Given) => Promise<Outcome>;
+}
+
+/** Resident memory in MB, and open descriptors. */
+export function usageOf(pid: number): { readonly mb: number; readonly files: number } {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  const mb = Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024;
+  return { mb, files: readdirSync(`/proc/${pid}/fd`).length };
+}
+
+export const percentile = (times: readonly number[], share: number): number =>
+  times.toSorted((a, b) => a - b)[Math.min(times.length - 1, Math.floor(times.length * share))] ??
+  NaN;
