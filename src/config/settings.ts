@@ -1,6 +1,6 @@
 // Every top-level key of the configuration file, one row each (spec 2.1).
 import { application, ipv4, line, name, names, urlPath, words } from '../rules/formats.js';
-import { flag, integer, oneOf } from '../rules/rule.js';
+import { flag, integer, list, oneOf } from '../rules/rule.js';
 import { optional } from '../rules/table.js';
 import type { ValuesOf } from '../rules/table.js';
 import { timeZone } from '../rules/time-zone.js';
@@ -17,6 +17,12 @@ export const SETTINGS = {
     60,
     integer(0, 31_536_000),
     'Seconds for which the last values of a stalled publisher are served; then its targets answer 503 until its heartbeat resumes. 0 serves them forever',
+  ),
+  trustedOwners: optional(
+    'trusted_owners',
+    [],
+    list(integer(0, 2 ** 32 - 2), { max: 1024, different: { by: String } }),
+    'Ids of the users whose segments are read, beside root and the user of the exporter; segments that everybody may write are refused as well. Empty reads all',
   ),
   app: optional(
     'app',

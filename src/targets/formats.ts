@@ -9,6 +9,8 @@ export interface PoolSettings {
   readonly poolName: string;
   /** How long a publisher that stopped beating is served; 0 for ever. */
   readonly stalledAfterSeconds?: number | undefined;
+  /** Users whose segments are read, beside root and that of the process; empty reads all. */
+  readonly trustedOwners?: readonly number[] | undefined;
 }
 
 export interface FormatParts extends PoolSettings {

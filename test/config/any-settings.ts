@@ -10,6 +10,7 @@ export const settings: fc.Arbitrary<Settings> = fc.record({
   contextId: name,
   poolName: name,
   stalledAfterSeconds: fc.nat(31_536_000),
+  trustedOwners: fc.uniqueArray(fc.nat(), { maxLength: 5 }),
   app: fc.stringMatching(/^[A-Za-z][A-Za-z0-9_]{0,63}$/),
   format: name,
   instance: line,

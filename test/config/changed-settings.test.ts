@@ -16,6 +16,7 @@ const OTHER: Readonly<Record<string, readonly [value: string, isReloaded: boolea
   context_id: ['"x"', false],
   pool_name: ['"x"', false],
   stalled_after_seconds: ['1', false],
+  trusted_owners: ['[1000]', false],
   app: ['"adh"', true],
   format: ['"toy"', true],
   instance: ['"1"', true],

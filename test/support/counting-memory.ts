@@ -28,6 +28,7 @@ export class CountingMemory implements SharedMemory {
     this.isOpen++;
     return {
       identity: file.identity,
+      ownership: file.ownership,
       read: (into, length, position) => {
         this.reads.push({ position, length });
         return file.read(into, length, position);

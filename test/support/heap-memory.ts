@@ -8,6 +8,7 @@ let made = 0;
 export class HeapSegment {
   readonly number = ++made;
   bytes: Buffer;
+  ownership = { uid: 0, isWritableByAll: false };
   isLocked = true;
   /** How the question for the lock is answered: at once, unless a test says otherwise. */
   askLock: SegmentFile['askLock'] = (answer) => answer(this.isLocked);
@@ -74,6 +75,7 @@ export class HeapMemory implements SharedMemory {
     this.openFiles++;
     return {
       identity: String(segment.number),
+      ownership: segment.ownership,
       read: (into, length, position) => (isOpen ? segment.read(into, length, position) : 0),
       size: () => (isOpen ? segment.bytes.length : 0),
       nameHolder: () => {

@@ -22,6 +22,7 @@ function segmentFile(file: ReadableFile, waiter: FutexWaiter | undefined): Segme
   let isRefused = false;
   return {
     identity: file.identity,
+    ownership: file.ownership,
     read: (into, length, position) => file.read(into, length, position),
     size: () => file.size(),
     nameHolder: () => file.nameHolder(),

@@ -8,7 +8,7 @@ export const SHM_FOLDER = '/dev/shm';
 
 export interface ReadableFile extends Pick<
   SegmentFile,
-  'identity' | 'read' | 'size' | 'nameHolder' | 'close'
+  'identity' | 'ownership' | 'read' | 'size' | 'nameHolder' | 'close'
 > {
   readonly isOpen: boolean;
   readonly fd: number;
@@ -22,8 +22,9 @@ export function openReadable(name: string): ReadableFile | undefined {
   const path = `${SHM_FOLDER}/${name}`;
   const fd = openForReading(path);
   if (fd === undefined) return undefined;
-  const { dev, ino } = fstatSync(fd);
-  if (!fstatSync(fd).isFile()) {
+  const opened = fstatSync(fd);
+  const { dev, ino, uid, mode } = opened;
+  if (!opened.isFile()) {
     closeSync(fd);
     throw new Fault('NATIVE_FAILED', `${path} is not a regular file`);
   }
@@ -31,6 +32,7 @@ export function openReadable(name: string): ReadableFile | undefined {
   return {
     fd,
     identity: `${dev}:${ino}`,
+    ownership: { uid, isWritableByAll: (mode & constants.S_IWOTH) !== 0 },
     get isOpen() {
       return isOpen;
     },

@@ -3,10 +3,18 @@
 /** What a name refers to, seen from a file that was opened under it. */
 export type NameHolder = 'this' | 'another' | 'none';
 
+/** Who may have written a file. */
+export interface Ownership {
+  readonly uid: number;
+  readonly isWritableByAll: boolean;
+}
+
 /** One segment file, open for reading. `read` copies, so the publisher cannot crash us. */
 export interface SegmentFile {
   /** Identifies the file among all that had or will have its name. */
   readonly identity: string;
+  /** When it was opened. */
+  readonly ownership: Ownership;
   /** Copies up to `length` bytes from `position`; returns how many were copied. */
   read(into: Uint8Array, length: number, position: number): number;
   /** Size of the file now, in bytes. */

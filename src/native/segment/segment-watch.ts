@@ -1,5 +1,5 @@
 // Watches one server key: opens its segment, follows its generations, and judges its publisher.
-import { hrtime } from 'node:process';
+import { getuid, hrtime } from 'node:process';
 import { Fault, messageOf } from '../../errors.js';
 import type { StructureChanges, Verdict } from '../../model.js';
 import type { Sighting, Watch } from '../../streams/watch.js';
@@ -36,14 +36,20 @@ export interface WatchedPool {
   readonly poolName: string;
   /** How long a stalled publisher is served; without limit by default and with 0. */
   readonly stalledAfterSeconds?: number | undefined;
+  /** Users whose segments are read, beside root and that of this process; with none, all are. */
+  readonly trustedOwners?: readonly number[] | undefined;
 }
 
 /** Watches the segments of one pool, each by its server key. */
 export const segmentWatches =
-  (memory: SharedMemory, { contextId, poolName, stalledAfterSeconds = 0 }: WatchedPool) =>
+  (
+    memory: SharedMemory,
+    { contextId, poolName, stalledAfterSeconds = 0, trustedOwners = [] }: WatchedPool,
+  ) =>
   (serverKey: string): SegmentWatch =>
     new SegmentWatch(memory, segmentName(contextId, poolName, serverKey), serverKey, {
       stalledForNs: BigInt(stalledAfterSeconds) * 1_000_000_000n,
+      ...(trustedOwners.length > 0 && { trusted: [0, getuid?.() ?? 0, ...trustedOwners] }),
     });
 
 export interface WatchOptions {
@@ -51,6 +57,8 @@ export interface WatchOptions {
   readonly now?: () => bigint;
   /** How long a stalled publisher is served; 0 for no limit. */
   readonly stalledForNs?: bigint;
+  /** Ids of the users whose segments are read; undefined for all. */
+  readonly trusted?: readonly number[];
 }
 
 export class SegmentWatch implements Watch {
@@ -59,6 +67,7 @@ export class SegmentWatch implements Watch {
   readonly #serverKey: string;
   readonly #now: () => bigint;
   readonly #stalledForNs: bigint;
+  readonly #trusted: readonly number[] | undefined;
   #opened: Opened | undefined;
   #failure: Verdict | undefined;
   /** The verdict on the last segment that ended, valid until the next one is judged. */
@@ -71,13 +80,14 @@ export class SegmentWatch implements Watch {
     memory: SharedMemory,
     name: string,
     serverKey: string,
-    { now = () => hrtime.bigint(), stalledForNs = 0n }: WatchOptions = {},
+    { now = () => hrtime.bigint(), stalledForNs = 0n, trusted }: WatchOptions = {},
   ) {
     this.#memory = memory;
     this.#name = name;
     this.#serverKey = serverKey;
     this.#now = now;
     this.#stalledForNs = stalledForNs;
+    this.#trusted = trusted;
   }
 
   /** One bounded read; never throws, whatever the segment contains. */
@@ -154,6 +164,7 @@ export class SegmentWatch implements Watch {
     const file = this.#memory.open(this.#name);
     if (file === undefined) return undefined;
     try {
+      this.#checkOwnership(file);
       const header = readHeader(file);
       const source = new SegmentSource(file, header);
       const unasked = { askedAtNs: 0n, isLocked: undefined, nameHolder: 'this' } as const;
@@ -162,6 +173,15 @@ export class SegmentWatch implements Watch {
       file.close();
       throw error;
     }
+  }
+
+  /** @throws Fault NATIVE_FAILED for a segment that somebody may have written who is not trusted */
+  #checkOwnership({ ownership: { uid, isWritableByAll } }: SegmentFile): void {
+    if (this.#trusted === undefined) return;
+    const refuse = (why: string) =>
+      new Fault('NATIVE_FAILED', `Segment ${this.#name} ${why}, and trusted_owners is set`);
+    if (!this.#trusted.includes(uid)) throw refuse(`belongs to user ${uid}, who is not trusted`);
+    if (isWritableByAll) throw refuse('may be written by everybody');
   }
 
   #ask(opened: Opened, nowNs: bigint, words: SegmentWords): void {

@@ -38,8 +38,8 @@ export interface Workplace {
 
 /** Facts are reported this often without a demand, so that none of them goes stale. */
 export const FACTS_EVERY_MS = 1000;
-/** While nothing happens, only each tenth time: for how busy the queue is, and as a sign of life. */
-const QUIET_PERIODS = 10;
+/** While nothing happens, only each fourth time: for how busy the queue is, and as a sign of life. */
+const QUIET_PERIODS = 4;
 
 export function hostTarget(
   definition: TargetDefinition,

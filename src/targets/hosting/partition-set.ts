@@ -18,8 +18,9 @@ export class PartitionSet {
   readonly #made = new Map<number, Partition>();
 
   constructor(settings: PartitionSettings, memory: SharedMemory, nowMs: () => number) {
-    const { contextId, poolName, stalledAfterSeconds, workerExecutionMode } = settings;
-    const pool: PoolSettings = { contextId, poolName, stalledAfterSeconds };
+    const { workerExecutionMode, contextId, poolName, stalledAfterSeconds, trustedOwners } =
+      settings;
+    const pool: PoolSettings = { contextId, poolName, stalledAfterSeconds, trustedOwners };
     // Partitions of one thread look at a segment together.
     const formats = formatWatches({ memory, ...pool });
     const scheduler = eagerScheduler;

@@ -2,7 +2,7 @@
 import { Fault } from '../../errors.js';
 import { openReadable } from '../../native/os/readable-file.js';
 import type { ReadableFile } from '../../native/os/readable-file.js';
-import type { SegmentFile, SharedMemory } from '../../native/os/shared-memory.js';
+import type { Ownership, SegmentFile, SharedMemory } from '../../native/os/shared-memory.js';
 import type { FileMessage, FileReply } from './messages.js';
 
 /** An open segment, as it is spoken of with the main thread. */
@@ -23,6 +23,10 @@ class RemoteFile implements SegmentFile {
 
   get identity(): string {
     return this.#file.identity;
+  }
+
+  get ownership(): Ownership {
+    return this.#file.ownership;
   }
 
   read(into: Uint8Array, length: number, position: number): number {

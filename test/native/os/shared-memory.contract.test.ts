@@ -171,6 +171,22 @@ describe('POSIX shared memory', () => {
     }
   });
 
+  it('tells who owns a segment, and whether everybody may write it', () => {
+    const uid = process.getuid?.() ?? 0;
+    const told = [0o644, 0o660, 0o646].map((mode) => {
+      writeFileSync(segments.path('82'), 'x');
+      chmodSync(segments.path('82'), mode);
+      const file = posixMemory().open(segments.name('82'));
+      file?.close();
+      return file?.ownership;
+    });
+    expect(told).to.deep.equal([
+      { uid, isWritableByAll: false },
+      { uid, isWritableByAll: false },
+      { uid, isWritableByAll: true },
+    ]);
+  });
+
   const NOT_OPENED = [
     ['a folder', (path: string) => mkdirSync(path), 'is not a regular file'],
     ['a link', (path: string) => symlinkSync('/etc/hostname', path), 'ELOOP'],

@@ -10,6 +10,7 @@ const showing = (frames: readonly (readonly number[])[]) => {
   let reads = 0;
   const file = {
     identity: '1',
+    ownership: { uid: 0, isWritableByAll: false },
     read: (into: Uint8Array, length: number, position: number) => {
       const [end = 0, sum = 0, ...rest] = frames[Math.min(reads++, frames.length - 1)] ?? [];
       const bytes = Buffer.alloc(UNITS * 8);

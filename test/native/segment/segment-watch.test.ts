@@ -246,6 +246,23 @@ describe('SegmentWatch', () => {
     expect(segment.reads).to.be.above(reads);
   });
 
+  it('with trusted owners, reads no segment that others own or that everybody may write', () => {
+    const table = [
+      [1000, false, 'live', ''],
+      [1001, false, 'absent', 'Segment c.p.82 belongs to user 1001, who is not trusted'],
+      [1000, true, 'absent', 'Segment c.p.82 may be written by everybody'],
+    ] as const;
+    for (const [uid, isWritableByAll, state, reason] of table) {
+      const memory = new HeapMemory();
+      memory.put('c.p.82', beating(0n)).ownership = { uid, isWritableByAll };
+      const options = { now: () => 1n, trusted: [0, 1000] };
+      const { publisher } = new SegmentWatch(memory, 'c.p.82', '82', options).look();
+      expect(publisher.state).to.equal(state);
+      expect(publisher.reason).to.contain(reason);
+      expect(memory.openFiles).to.equal(state === 'live' ? 1 : 0);
+    }
+  });
+
   it('tells why a segment cannot be opened, and opens it once it can be', () => {
     const { memory, watch, state, pass, begin } = scene();
     begin();

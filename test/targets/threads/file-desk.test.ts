@@ -13,6 +13,7 @@ describe('FileDesk', () => {
     const replies: FileReply[] = [];
     const file: SegmentFile = {
       identity: 'a',
+      ownership: { uid: 0, isWritableByAll: false },
       read: () => 0,
       size: () => 0,
       nameHolder: () => 'this',
