@@ -151,7 +151,7 @@ export const SETTINGS = {
     'http_max_scrapes',
     64,
     integer(1, 65_535),
-    'Maximum of concurrent scrapes; further ones get a 503',
+    'Maximum of concurrent scrapes; further ones wait up to a second for one to end, then get a 503',
   ),
   licenseFile: optional(
     'license_file',

@@ -57,7 +57,7 @@ describe('chosenSink', () => {
   const silent = Object.assign(new FakeTarget(), { demand: () => NEVER });
 
   it('is HTTP, with a bound on scrapes and on the time of a response', async () => {
-    const limits = 'http_max_scrapes = 2\nhttp_response_timeout_seconds = 1\n';
+    const limits = 'http_max_scrapes = 2\nhttp_response_timeout_seconds = 3\n';
     const send = await http(limits, silent);
     const held = [send(GET), send(GET)];
     const third = send(GET);

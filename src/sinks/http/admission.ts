@@ -1,7 +1,7 @@
 // Limits how many requests are answered at once, in total and for each connection.
 import type { Socket } from 'node:net';
-import { defer, finalize } from 'rxjs';
-import type { Observable } from 'rxjs';
+import { Subject, defer, filter, finalize, map, merge, mergeMap, take, timer } from 'rxjs';
+import type { Observable, SchedulerLike } from 'rxjs';
 import { limitConcurrency } from './limit-concurrency.js';
 import type { Requested } from './requested.js';
 
@@ -11,6 +11,9 @@ type Kind = Requested['kind'];
 const MAX_RUNNING_PER_CONNECTION = 2;
 /** Including those that wait; no client that reads its responses sends more in one go. */
 const MAX_REQUESTS_PER_CONNECTION = 64;
+
+/** How long a request waits for one of too many to be over, before it is refused. */
+export const MAX_WAIT_MS = 1000;
 
 /** Makes the response to a request, or the refusal with this text. */
 type Answer<T> = (refusal?: string) => Observable<T>;
@@ -23,19 +26,40 @@ interface Connection {
 /** @param max limits in total, one for each kind, so that slow scrapes do not block probes */
 export function admission(
   max: Readonly<Record<Kind, number>>,
+  scheduler?: SchedulerLike,
 ): <T>(socket: Socket, kind: Kind, answer: Answer<T>) => Observable<T> {
   const running: Record<Kind, number> = { scrape: 0, page: 0 };
+  const over$ = new Subject<Kind>();
   const connections = new WeakMap<Socket, Connection>();
+  const hasRoom = (kind: Kind): boolean => running[kind] < max[kind];
+  const run = <T>(kind: Kind, answer: Answer<T>): Observable<T> => {
+    running[kind]++;
+    return answer().pipe(
+      finalize(() => {
+        running[kind]--;
+        over$.next(kind);
+      }),
+    );
+  };
+  /** Emits once, whether there is room now: in the order in which they asked, or too late. */
+  const room$ = (kind: Kind): Observable<boolean> =>
+    merge(
+      over$.pipe(filter((of) => of === kind && hasRoom(kind))),
+      timer(MAX_WAIT_MS, scheduler),
+    ).pipe(
+      take(1),
+      map(() => hasRoom(kind)),
+    );
   const admitted = <T>(kind: Kind, answer: Answer<T>): Observable<T> =>
-    defer(() => {
-      if (running[kind] >= max[kind]) return answer(`too many ${kind}s at once`);
-      running[kind]++;
-      return answer().pipe(
-        finalize(() => {
-          running[kind]--;
-        }),
-      );
-    });
+    defer(() =>
+      hasRoom(kind)
+        ? run(kind, answer)
+        : room$(kind).pipe(
+            mergeMap((isFree) =>
+              isFree ? run(kind, answer) : answer(`too many ${kind}s at once`),
+            ),
+          ),
+    );
   return (socket, kind, answer) =>
     defer(() => {
       const connection = connections.get(socket) ?? newConnection();

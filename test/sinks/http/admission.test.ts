@@ -1,7 +1,7 @@
 // How many requests one connection may have at once, and how many all of them.
 import { expect } from 'chai';
 import { Socket } from 'node:net';
-import { NEVER, of } from 'rxjs';
+import { NEVER, VirtualTimeScheduler, concat, of } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { admission } from '#app/sinks/http/admission.js';
 import { follow } from '../../support/follow.js';
@@ -20,15 +20,37 @@ describe('admission', () => {
       expect(follow(admitted(socket, 'scrape', taken)).seen).to.deep.equal(['taken']);
   });
 
-  it('refuses what is too much of its kind, until one of them is over', () => {
-    const admitted = admission({ scrape: 2, page: 1 });
+  it('lets what is too much of its kind wait a second for one to be over, then refuses it', () => {
+    const clock = new VirtualTimeScheduler();
+    const admitted = admission({ scrape: 2, page: 1 }, clock);
     const ask = (kind: 'scrape' | 'page', answer = taken) =>
       follow(admitted(new Socket(), kind, answer));
     const { subscription } = ask('scrape', never);
     ask('scrape', never);
-    expect(ask('scrape').seen).to.deep.equal(['too many scrapes at once']);
-    expect(ask('page').seen).to.deep.equal(['taken']);
+    const first = ask('scrape', at(concat(of('taken'), NEVER)));
+    const second = ask('scrape');
+    expect(ask('page').seen, 'of another kind').to.deep.equal(['taken']);
+    expect([...first.seen, ...second.seen]).to.deep.equal([]);
     subscription.unsubscribe();
+    expect(first.seen, 'in their order').to.deep.equal(['taken']);
+    expect(second.seen).to.deep.equal([]);
+    clock.flush();
+    expect(clock.now()).to.equal(1000);
+    expect(second.seen).to.deep.equal(['too many scrapes at once']);
+    expect(ask('page').seen).to.deep.equal(['taken']);
+    first.subscription.unsubscribe();
     expect(ask('scrape').seen).to.deep.equal(['taken']);
+  });
+
+  it('forgets who left while they waited', () => {
+    const admitted = admission({ scrape: 1, page: 1 }, new VirtualTimeScheduler());
+    const ask = (answer = taken) => follow(admitted(new Socket(), 'scrape', answer));
+    const running = ask(never);
+    const left = ask();
+    const stays = ask();
+    left.subscription.unsubscribe();
+    running.subscription.unsubscribe();
+    expect(left.seen).to.deep.equal([]);
+    expect(stays.seen).to.deep.equal(['taken']);
   });
 });
