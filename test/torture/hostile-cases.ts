@@ -22,6 +22,8 @@ export interface HostileCase {
   readonly name: string;
   /** Server keys of the hostile targets; default `evil`. */
   readonly keys?: readonly string[];
+  /** Whether the segment is not to be served in the end: it is not valid any more. */
+  readonly endsInvalid?: boolean;
   readonly make: (stage: Stage) => Hostile;
 }
 
@@ -275,14 +277,15 @@ export const HOSTILE: readonly HostileCase[] = [
   },
   {
     name: 'cut to one page while it is served',
+    endsInvalid: true,
     make: (stage) => {
       const forge = wide(stage, 1000, 10);
       const path = `/dev/shm/${segmentName(stage.contextId, 'pool', KEY)}`;
       return {
         forges: [forge],
-        everyMs: 1000,
+        everyMs: 200,
         step: (round) => {
-          if (round !== 2) return;
+          if (round !== 0) return;
           const fd = openSync(path, 'r+');
           ftruncateSync(fd, 4096);
           closeSync(fd);
@@ -292,6 +295,7 @@ export const HOSTILE: readonly HostileCase[] = [
   },
   {
     name: 'a million records of which the last is corrupt',
+    endsInvalid: true,
     make: (stage) => {
       const count = scaled(stage, 1_000_000);
       const forge = wide(stage, count - 1, 0);

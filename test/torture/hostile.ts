@@ -72,7 +72,7 @@ export async function runAllHostile({ seed, minutes, log }: Given): Promise<Outc
 
 /** Runs one case: an exporter, an honest publisher, and the hostile ones in a process of their own. */
 export async function runHostile(
-  { name, keys = ['evil'] }: HostileCase,
+  { name, keys = ['evil'], endsInvalid = false }: HostileCase,
   { mode, seed, scale, ms }: HostileOptions,
 ): Promise<HostileResult> {
   const theatre = new Theatre();
@@ -129,6 +129,10 @@ export async function runHostile(
     const before = await scrapeFor(ms / 4);
     adversary.send({ do: 'place', url });
     const during = await scrapeFor(ms);
+    if (endsInvalid) {
+      const { status } = await fetchPage(`${url}?server_key=evil`);
+      if (status !== 503) wrong.push(`the invalid segment is served, status ${status}`);
+    }
     adversary.send({ do: 'end' });
     const backMs = await back();
     if (exporter.isOver) wrong.push(`the exporter ended: ${exporter.stderr.slice(-300)}`);

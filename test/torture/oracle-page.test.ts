@@ -63,7 +63,9 @@ describe('the checker of oracle pages', () => {
       /^torn/,
     ],
     ['a series twice', [...lines, lines[5] ?? ''], /^twice/],
-    ['a missing series', lines.slice(1), /^o0 has 11 series/],
+    ['a missing bucket', lines.slice(1), /^torn: o0/],
+    ['a missing scalar', lines.filter((_, i) => i !== 6), /^o0 has 11 series/],
+    ['a missing text', lines.filter((_, i) => i !== 11), /^o0 has 11 series/],
     ['a missing object', linesOf(1, 66), /^1 objects instead of 2/],
     ['a foreign object', [...lines, ...linesOf(2, 3)], /^foreign/],
     ['a foreign name', [...lines, 'other_item_number{object="o0"} 1'], /^foreign/],
@@ -77,6 +79,17 @@ describe('the checker of oracle pages', () => {
         faults.join('; '),
       ).not.to.equal(undefined);
     });
+
+  it('lets whole texts, histograms and summaries be missing if the page counts them', () => {
+    const some = lines.filter((line) => !line.includes('delay') && !line.includes('text'));
+    const { faults, lacking } = checkPage(page(some), 2, new Map(), true);
+    expect(faults).to.deep.equal([]);
+    expect(lacking).to.equal(4);
+    const half = checkPage(page(lines.slice(1)), 2, new Map(), true);
+    expect(half.faults.join()).to.match(/^torn: o0/);
+    const scalar = checkPage(page(lines.filter((_, i) => i !== 5)), 2, new Map(), true);
+    expect(scalar.faults.join()).to.match(/^o0 has 11 series/);
+  });
 
   it('finds a value that goes back', () => {
     const { faults } = checkPage(page(lines), 2, new Map([[0, 8]]));

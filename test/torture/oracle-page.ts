@@ -6,7 +6,8 @@ const ALPHABET = 'abcdefghijklmnopqrstuvwxyz';
 
 /** One object on a page. */
 interface Shown {
-  values: number;
+  scalars: number;
+  texts: number;
   readonly buckets: Map<string, number>;
   readonly quantiles: Map<string, number>;
   round: number;
@@ -16,18 +17,24 @@ export interface Checked {
   /** Series that were compared. */
   readonly values: number;
   readonly faults: readonly string[];
+  /** Texts, histograms and summaries that are not there. */
+  readonly lacking: number;
   /** The round of each object's number, for the next page of the same publisher. */
   readonly rounds: ReadonlyMap<number, number>;
 }
 
-const SERIES_AN_OBJECT = 12;
 const LINE = /^oracle_item_(\w+)\{object="o(\d+)"(?:,(le|quantile|value)="([^"]*)")?\} (\S+)$/;
 
-/** @param before the rounds of an earlier page: none may go back */
+/**
+ * @param before the rounds of an earlier page: none may go back
+ * @param mayLack whether texts, histograms and summaries may be missing, each as a whole: the page
+ *   counts values that could not be copied whole
+ */
 export function checkPage(
   body: string,
   objects: number,
   before: ReadonlyMap<number, number> = new Map(),
+  mayLack = false,
 ): Checked {
   const faults: string[] = [];
   const seen = new Set<string>();
@@ -46,20 +53,31 @@ export function checkPage(
     seen.add(key);
     values++;
     const object = shown.get(number) ?? {
-      ...{ values: 0, buckets: new Map(), quantiles: new Map(), round: 0 },
+      ...{ scalars: 0, texts: 0, buckets: new Map(), quantiles: new Map(), round: 0 },
     };
     shown.set(number, object);
-    object.values++;
     if (!isOwn(object, name, label, value, number)) faults.push(`wrong: ${line}`);
   }
+  let lacking = 0;
   for (const [id, object] of shown) {
-    if (object.values !== SERIES_AN_OBJECT) faults.push(`o${id} has ${object.values} series`);
-    if (!isWhole(object)) faults.push(`torn: o${id} ${JSON.stringify([...object.buckets])}`);
-    if (!isWholeSummary(object, id)) faults.push(`torn: o${id} ${[...object.quantiles].join(' ')}`);
+    const { scalars, texts, buckets, quantiles } = object;
+    const none = [texts, buckets.size, quantiles.size].filter((count) => count === 0).length;
+    lacking += none;
+    if (scalars !== 2 || (none > 0 && !mayLack))
+      faults.push(`o${id} has ${scalars + texts + buckets.size + quantiles.size} series`);
+    if (buckets.size > 0 && !isWhole(object))
+      faults.push(`torn: o${id} ${JSON.stringify([...object.buckets])}`);
+    if (quantiles.size > 0 && !isWholeSummary(object, id))
+      faults.push(`torn: o${id} ${[...object.quantiles].join(' ')}`);
     if (object.round < (before.get(id) ?? 0)) faults.push(`back: o${id} to ${object.round}`);
   }
   if (shown.size !== objects) faults.push(`${shown.size} objects instead of ${objects}`);
-  return { values, faults, rounds: new Map([...shown].map(([id, { round }]) => [id, round])) };
+  return {
+    values,
+    faults,
+    lacking,
+    rounds: new Map([...shown].map(([id, { round }]) => [id, round])),
+  };
 }
 
 /** Notes a value; false if it cannot be one of this object. */
@@ -67,11 +85,14 @@ function isOwn(object: Shown, name: string, label: string, text: string, id: num
   const value = Number(text);
   switch (name) {
     case 'number':
+      object.scalars++;
       object.round = Math.floor(value / MODULUS);
       return value % MODULUS === id;
     case 'real':
+      object.scalars++;
       return (value * 2) % MODULUS === id;
     case 'text_info':
+      object.texts++;
       return isText(label, id) && value === 1;
     case 'size':
     case 'size_sum':

@@ -55,6 +55,13 @@ describe('FrameReader', () => {
     const changing = Array.from({ length: 100 }, (_, n) => [n + 1, n, n, n, n + 1]);
     const table = [
       ['both copies', [whole], { bytes: 2 * size, retries: 0 }, true, { bytes: 0, retries: 0 }],
+      [
+        'an update that rests',
+        [[5, 1, 2, 3, 6]],
+        { bytes: 99, retries: 9 },
+        false,
+        { bytes: 19, retries: 9 },
+      ],
       ['one copy', [whole], { bytes: 2 * size - 1, retries: 0 }, false, { bytes: -1, retries: 0 }],
       [
         '2 retries',
