@@ -141,6 +141,12 @@ export const SETTINGS = {
     integer(1, 3600),
     'Seconds that a client may take to send an HTTP request',
   ),
+  httpMaxHeaderBytes: optional(
+    'http_max_header_bytes',
+    16_384,
+    integer(1024, 1_048_576),
+    'Maximum of bytes of the head of an HTTP request; a larger one gets a 431',
+  ),
   httpMaxConnections: optional(
     'http_max_connections',
     512,

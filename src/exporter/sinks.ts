@@ -46,6 +46,7 @@ function makeHttp({ settings, scopes, selfMetrics, version, log }: SinkParts): S
     port: settings.metricsPort,
     responseMs: settings.httpResponseTimeoutSeconds * 1000,
     headerMs: settings.httpHeaderTimeoutSeconds * 1000,
+    maxHeaderBytes: settings.httpMaxHeaderBytes,
     maxConnections: settings.httpMaxConnections,
     maxScrapes: settings.httpMaxScrapes,
     path: settings.metricsPath,

@@ -33,6 +33,7 @@ export const settings: fc.Arbitrary<Settings> = fc.record({
   metricsPath: fc.stringMatching(/^(\/[a-z0-9_~]{1,20}){1,5}$/),
   httpResponseTimeoutSeconds: fc.integer({ min: 1, max: 2_147_483 }),
   httpHeaderTimeoutSeconds: fc.integer({ min: 1, max: 3600 }),
+  httpMaxHeaderBytes: fc.integer({ min: 1024, max: 1_048_576 }),
   httpMaxConnections: fc.integer({ min: 1, max: 65_535 }),
   httpMaxScrapes: fc.integer({ min: 1, max: 65_535 }),
   licenseFile: line,

@@ -39,6 +39,7 @@ const OTHER: Readonly<Record<string, readonly [value: string, isReloaded: boolea
   metrics_path: ['"/m"', false],
   http_response_timeout_seconds: ['1', false],
   http_header_timeout_seconds: ['1', false],
+  http_max_header_bytes: ['2048', false],
   http_max_connections: ['1', false],
   http_max_scrapes: ['1', false],
   license_file: ['"l.json"', false],

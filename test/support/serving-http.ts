@@ -44,6 +44,7 @@ export class ServingHttp {
       port: 0,
       responseMs: 60_000,
       headerMs: 10_000,
+      maxHeaderBytes: 16_384,
       maxConnections: 512,
       maxScrapes: 64,
       path: '/metrics',

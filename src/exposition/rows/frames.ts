@@ -5,7 +5,7 @@ import type { Probe } from '../read/probe.js';
 import type { Distribution } from './distribution.js';
 
 /** The most that one refresh copies, and how often it tries again: more would hold up others. */
-const MAX_BYTES = 2 ** 28;
+const MAX_BYTES = 2 ** 30;
 const MAX_RETRIES = 4096;
 /** Copies of each frame that a refresh may make, on average; two are needed. */
 const COPIES = 4;

@@ -25,6 +25,8 @@ export interface ListenerOptions {
   readonly port: number;
   /** How long a client may take to send a request. */
   readonly headerMs: number;
+  /** The most bytes of the head of a request. */
+  readonly maxHeaderBytes: number;
   readonly maxConnections: number;
 }
 
@@ -40,9 +42,10 @@ const MAX_CHECK_MS = 1000;
  * Errors with Fault LISTENER_FAILED when the address cannot be used.
  */
 export function listen(options: ListenerOptions): Observable<Exchange | Listening | Dropped> {
-  const { address, port, headerMs, maxConnections } = options;
+  const { address, port, headerMs, maxHeaderBytes, maxConnections } = options;
   return new Observable((subscriber) => {
     const server = createServer({
+      maxHeaderSize: maxHeaderBytes,
       headersTimeout: headerMs,
       requestTimeout: headerMs,
       connectionsCheckingInterval: Math.min(headerMs, MAX_CHECK_MS),

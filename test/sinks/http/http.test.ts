@@ -468,6 +468,7 @@ describe('the HTTP responder', () => {
         port,
         responseMs: 1000,
         headerMs: 1000,
+        maxHeaderBytes: 16_384,
         maxConnections: 1,
         maxScrapes: 1,
         path: '/metrics',

@@ -161,6 +161,16 @@ describe('the limits of the HTTP responder', () => {
       expect(slow[0]?.text()).to.match(/^HTTP\/1\.1 408 /);
     });
 
+    it('a head that is too large gets a 431, and one that is not is served', async () => {
+      const http = await serve([new FakeTarget()], { maxHeaderBytes: 2048 });
+      const head = (bytes: number) =>
+        http.send(`GET /metrics HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(bytes)}\r\n\r\n`);
+      const [large, small] = [head(2048), head(1500)];
+      await eventually('it is refused', () => ends(large));
+      expect(large.text()).to.match(/^HTTP\/1\.1 431 /);
+      await eventually('it is served', () => small.text().includes(' 200 OK'));
+    });
+
     it('one that is being answered is never closed for another', async () => {
       const { target, answer, waiting } = waitingTarget();
       const http = await serve([target], { maxConnections: 3 });
