@@ -26,6 +26,9 @@ interface Opened {
   /** Undefined until the first answer. */
   isLocked: boolean | undefined;
   nameHolder: NameHolder;
+  /** The last heartbeat, and when it was first seen. */
+  beatNs: bigint;
+  beatSeenNs: bigint;
   /** Epoch and records of the directory, as far as they are read. */
   epoch: number;
   records: number;
@@ -132,7 +135,8 @@ export class SegmentWatch implements Watch {
     if (opened.isLocked === undefined) return this.#nothing(this.#ended ?? NOT_KNOWN_YET);
     const { isLocked, nameHolder } = opened;
     const { heartbeatPeriodNs } = opened.header;
-    const { state, heartbeatNs, tick } = words;
+    const { state, tick } = words;
+    const heartbeatNs = beatOf(opened, words, nowNs);
     const { publisher, isServed } = judge(
       { state, nameHolder, isLocked, heartbeatNs, heartbeatPeriodNs, nowNs },
       this.#stalledForNs,
@@ -168,7 +172,8 @@ export class SegmentWatch implements Watch {
       const header = readHeader(file);
       const source = new SegmentSource(file, header);
       const unasked = { askedAtNs: 0n, isLocked: undefined, nameHolder: 'this' } as const;
-      return { file, header, source, ...unasked, epoch: -1, records: 0 };
+      const unseen = { beatNs: -1n, beatSeenNs: 0n, epoch: -1, records: 0 };
+      return { file, header, source, ...unasked, ...unseen };
     } catch (error) {
       file.close();
       throw error;
@@ -206,6 +211,15 @@ export class SegmentWatch implements Watch {
       drops: NO_DROPS,
     };
   }
+}
+
+/**
+ * When the publisher beat last, by our clock. A heartbeat of the future, as of a publisher whose clock
+ * has an offset, counts from the moment at which it was first seen.
+ */
+function beatOf(opened: Opened, { heartbeatNs }: SegmentWords, nowNs: bigint): bigint {
+  if (heartbeatNs !== opened.beatNs) [opened.beatNs, opened.beatSeenNs] = [heartbeatNs, nowNs];
+  return heartbeatNs <= nowNs ? heartbeatNs : opened.beatSeenNs;
 }
 
 /** Reads new directory records; if the directory did not change, it reads nothing more. */

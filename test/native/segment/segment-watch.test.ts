@@ -96,6 +96,20 @@ describe('SegmentWatch', () => {
     expect(again.changes).to.deep.equal([]);
   });
 
+  it('counts a heartbeat of the future from when it was first seen', () => {
+    const { watch, state, pass, memory } = scene();
+    const segment = memory.put('c.p.82', beating(1_000_000n));
+    expect(state()).to.equal('live');
+    pass(4900);
+    expect(state()).to.equal('live');
+    pass(200);
+    expect(watch.look().publisher).to.deep.include({
+      ...{ state: 'stalled', reason: 'publisher has not beaten for 5.1 s' },
+    });
+    alterWord(segment.bytes, 'heartbeatNs', 1_000_001n * SECOND);
+    expect(state()).to.equal('live');
+  });
+
   it('notices the end of a publisher that it does not serve any more', () => {
     const { watch, state, pass, begin } = scene(2n * SECOND);
     const segment = begin();
