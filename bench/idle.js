@@ -11,7 +11,7 @@ import { startExporter } from './exporter.js';
 import { cpuOf } from './usage.js';
 
 const UPDATE_MS = 100;
-/** Until its code is compiled. */
+/** Until its code is compiled, and V8 has collected what the start left. */
 const WARM_MS = 60_000;
 const [role, ...given] = process.argv.slice(2);
 

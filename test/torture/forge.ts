@@ -152,14 +152,6 @@ export class Forge {
     this.bytes.writeBigUInt64LE((BigInt(this.#epoch) << 32n) | BigInt(this.#records), at);
   }
 
-  /** Begins the other directory without any record; `publish` makes it the active one. */
-  turn(): void {
-    this.#epoch++;
-    this.#records = 0;
-    this.#stringEnd = SHORTEST;
-    this.#strings.clear();
-  }
-
   /** Makes the other directory active, as it was written before. */
   flip(records: number): void {
     this.#epoch++;

@@ -31,8 +31,8 @@ const KEY = 'evil';
 const ROOT = 'h.1.evil';
 
 /** `count` objects of one class below a root, with `each` u64 variables a piece. */
-function wide(stage: Stage, count: number, each: number, spare = 0, key = KEY): Forge {
-  const records = 1 + count * (1 + each) + spare;
+function wide(stage: Stage, count: number, each: number, key = KEY): Forge {
+  const records = 1 + count * (1 + each);
   const forge = new Forge(stage.contextId, key, { records, stringBytes: 1 << 26 });
   const root = forge.object({ name: ROOT });
   for (let i = 0; i < count; i++) {
@@ -44,6 +44,33 @@ function wide(stage: Stage, count: number, each: number, spare = 0, key = KEY): 
 }
 
 const scaled = ({ scale }: Stage, count: number): number => Math.max(1, Math.round(count * scale));
+
+/** An object that comes with 100,000 things below it and goes again, a few times. */
+function comingAndGoing(
+  stage: Stage,
+  everyMs: number,
+  add: (forge: Forge, id: number, index: number) => void,
+): Hostile {
+  const count = scaled(stage, 100_000);
+  const sizes = { records: 8 * count, stringBytes: 1 << 25 };
+  const forge = new Forge(stage.contextId, KEY, sizes);
+  const root = forge.object({ name: ROOT });
+  forge.publish();
+  let id = 0;
+  return {
+    forges: [forge],
+    everyMs,
+    step: (round) => {
+      if (round > 10) return;
+      if (round % 2 === 0) {
+        id = forge.object({ name: `${ROOT}.p`, parent: root });
+        for (let i = 0; i < count; i++) add(forge, id, i);
+      } else forge.tombstone(id);
+      forge.publish();
+      forge.tick();
+    },
+  };
+}
 
 function floats(...values: readonly number[]): Buffer {
   const bytes = Buffer.alloc(values.length * 8);
@@ -99,53 +126,17 @@ export const HOSTILE: readonly HostileCase[] = [
   },
   {
     name: 'a parent of 100,000 children goes while they are bound, and comes again',
-    make: (stage) => {
-      const count = scaled(stage, 100_000);
-      const forge = new Forge(stage.contextId, KEY, {
-        ...{ records: 8 * count, slots: 8 * count, stringBytes: 1 << 25 },
-      });
-      const root = forge.object({ name: ROOT });
-      forge.publish();
-      let parent = 0;
-      return {
-        forges: [forge],
-        everyMs: 400,
-        step: (round) => {
-          if (round > 10) return;
-          if (round % 2 === 0) {
-            parent = forge.object({ name: `${ROOT}.p`, parent: root });
-            for (let i = 0; i < count; i++) forge.object({ name: `${ROOT}.p.${i}`, parent });
-          } else forge.tombstone(parent);
-          forge.publish();
-          forge.tick();
-        },
-      };
-    },
+    make: (stage) =>
+      comingAndGoing(stage, 400, (forge, parent, i) => {
+        forge.object({ name: `${ROOT}.p.${i}`, parent });
+      }),
   },
   {
     name: 'an object of 100,000 variables goes and comes',
-    make: (stage) => {
-      const count = scaled(stage, 100_000);
-      const forge = new Forge(stage.contextId, KEY, {
-        ...{ records: 8 * count, slots: 8 * count, stringBytes: 1 << 24 },
-      });
-      const root = forge.object({ name: ROOT });
-      forge.publish();
-      let owner = 0;
-      return {
-        forges: [forge],
-        everyMs: 1000,
-        step: (round) => {
-          if (round > 10) return;
-          if (round % 2 === 0) {
-            owner = forge.object({ name: `${ROOT}.o`, parent: root });
-            for (let i = 0; i < count; i++) forge.variable({ owner, name: `v${i}` });
-          } else forge.tombstone(owner);
-          forge.publish();
-          forge.tick();
-        },
-      };
-    },
+    make: (stage) =>
+      comingAndGoing(stage, 1000, (forge, owner, i) => {
+        forge.variable({ owner, name: `v${i}` });
+      }),
   },
   {
     name: '1,500,000 roots that fit, in random order',
@@ -241,7 +232,7 @@ export const HOSTILE: readonly HostileCase[] = [
     keys: ['evil', 'evil2', 'evil3', 'evil4'],
     make: (stage) => ({
       forges: ['evil', 'evil2', 'evil3', 'evil4'].map((key) =>
-        wide(stage, scaled(stage, 1_000_000), 1, 0, key),
+        wide(stage, scaled(stage, 1_000_000), 1, key),
       ),
     }),
   },

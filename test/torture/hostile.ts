@@ -10,7 +10,7 @@ import { percentile } from './trial.js';
 import type { Given, Outcome } from './trial.js';
 import { Honest, faultsOf, fetchPage } from './witness.js';
 
-export interface HostileOptions {
+interface HostileOptions {
   readonly mode: 'logical' | 'threaded';
   readonly seed: number;
   /** From 0 to 1: how much of the full size is tried. */
@@ -19,8 +19,7 @@ export interface HostileOptions {
   readonly ms: number;
 }
 
-export interface HostileResult {
-  readonly scrapes: number;
+interface HostileResult {
   /** Of the scrapes of the honest target, in ms. */
   readonly p99: readonly [before: number, during: number];
   readonly worstMs: number;
@@ -71,7 +70,7 @@ export async function runAllHostile({ seed, minutes, log }: Given): Promise<Outc
 }
 
 /** Runs one case: an exporter, an honest publisher, and the hostile ones in a process of their own. */
-export async function runHostile(
+async function runHostile(
   { name, keys = ['evil'], endsInvalid = false }: HostileCase,
   { mode, seed, scale, ms }: HostileOptions,
 ): Promise<HostileResult> {
@@ -139,7 +138,6 @@ export async function runHostile(
     const peak = exporter.isOver ? NaN : peakMb(exporter.pid);
     await exporter.stop();
     return {
-      scrapes: before.length + during.length,
       p99: [percentile(before, 0.99), percentile(during, 0.99)],
       worstMs: Math.max(...during),
       peakMb: peak,

@@ -119,8 +119,7 @@ function isText(text: string, id: number): boolean {
 function isWhole({ buckets }: Shown): boolean {
   const of = (key: string) => buckets.get(key) ?? NaN;
   const [first, second, all] = [of('1'), of('2'), of('+Inf')];
-  const counts = [first, second - first, all - second] as const;
-  const [a, b, c] = counts;
+  const [a, b, c] = [first, second - first, all - second];
   const sum = 0.5 * a + 1.5 * b + 2.5 * c;
   return a >= b && b >= c && c >= a - 1 && of('delay_sum') === sum && of('delay_count') === all;
 }
