@@ -1,5 +1,6 @@
 // The nouns that every part of the exporter speaks; types only, no behaviour.
 import type { Observable } from 'rxjs';
+import type { Budget } from './budget.js';
 
 /** Value types that a publisher can state. */
 export type ValueType = 'u64' | 'i64' | 'f64' | 'bool' | 'string' | 'histogram' | 'summary';
@@ -46,10 +47,10 @@ export interface Variable extends SlotRef, Declaration {
   readonly declaration: Declaration;
 }
 
-/** The variables of an object as they are now, in the order of their ids. */
-export interface Variables extends Iterable<Variable> {
+/** What belongs to something as it is now, in the order of ids. Iterations go on while items come and go. */
+export interface Members<T> extends Iterable<T> {
   readonly size: number;
-  has(variable: Variable): boolean;
+  has(item: T): boolean;
 }
 
 /** One managed object. Its own slot holds its state; `Variable`s hang below it. */
@@ -59,9 +60,8 @@ export interface ManagedObject extends SlotRef {
   readonly name: string;
   readonly className: string;
   readonly parent: ManagedObject | undefined;
-  /** In the order of their ids. */
-  readonly children: ReadonlySet<ManagedObject>;
-  readonly variables: Variables;
+  readonly children: Members<ManagedObject>;
+  readonly variables: Members<Variable>;
   /** What a root says of its identity; empty texts where it says nothing. */
   readonly identity: RootIdentity;
   /** The slot with the time (Unix ns) that a root's values stand for, when it states one. */
@@ -85,6 +85,8 @@ export type StructureChange =
 export interface StructureChanges {
   readonly changes: readonly StructureChange[];
   readonly hasMore: boolean;
+  /** Whether another call would bring nothing, but free memory of what is gone. */
+  readonly isTidying?: boolean;
 }
 
 /** A framed value: everything that does not fit one slot. Copied whole, never torn. */
@@ -114,9 +116,9 @@ export interface Source {
   /** Differs from that of every other generation: ids of one mean nothing in another. */
   readonly generation: string;
   /** The roots, in the order in which they were published. */
-  readonly roots: ReadonlySet<ManagedObject>;
+  readonly roots: Members<ManagedObject>;
   /**
-   * Takes in what was added and removed since the last call, a bounded number of records at once.
+   * Takes in what was added and removed since the last call, a slice at once.
    * @throws Fault SEGMENT_CORRUPT when the structure contradicts itself
    */
   sync(): StructureChanges;
@@ -128,16 +130,10 @@ export interface Source {
   readWords(first: number, count: number, into: Uint8Array): number;
   /**
    * The value of a framed variable, or undefined when no whole copy could be had in time.
-   * @param allowance what is copied is taken from it; by default there is no bound
+   * @param budget spent for what is copied, and a step for each copy of a frame that was changing
+   *   during the first two; by default there is no bound
    */
-  readFrame(variable: Variable, allowance?: Allowance): Frame | undefined;
-}
-
-/** What copies of frames may still cost. */
-export interface Allowance {
-  bytes: number;
-  /** Copies of frames that were changing during the first two. */
-  retries: number;
+  readFrame(variable: Variable, budget?: Budget): Frame | undefined;
 }
 
 export const PUBLISHER_STATES = [

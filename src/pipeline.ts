@@ -19,12 +19,14 @@ import {
   timer,
 } from 'rxjs';
 import type { BehaviorSubject, Observable, SchedulerLike } from 'rxjs';
+import type { Budget } from './budget.js';
 import { messageOf } from './errors.js';
 import type { TargetView } from './exposition/target-view.js';
 import type { TargetEvent } from './model.js';
-import { bindSubtree } from './streams/bind-subtree.js';
+import { bindings } from './streams/bindings.js';
 import { chooseRoot } from './streams/choose-root.js';
 import type { ChosenRoot, RootChoice, DesiredRoot } from './streams/choose-root.js';
+import { closeInTurns } from './streams/close-in-turns.js';
 import { coalesce } from './streams/coalesce.js';
 import type { Arrival, Deferred, Demand, Due } from './streams/coalesce.js';
 import type { Command, Refresh } from './streams/command.js';
@@ -33,7 +35,7 @@ import { inTurn } from './streams/refresh-queue.js';
 import type { RefreshQueue } from './streams/refresh-queue.js';
 import { isCommand, mergedChanges, precedes, refreshView } from './streams/refresh-view.js';
 import type { Change, Refreshed, TargetInput } from './streams/refresh-view.js';
-import { render } from './streams/render.js';
+import { Rendering, render } from './streams/render.js';
 import type { Rendered } from './streams/render.js';
 import type { ServingReport } from './streams/report.js';
 import type { ServerPool } from './streams/server-pool.js';
@@ -57,6 +59,8 @@ export interface HostingParts extends DesiredRoot {
   readonly makeView: (chosen: ChosenRoot) => TargetView;
   /** A refresh took that many milliseconds, what follows it in the pipe included. */
   readonly refreshed: (tookMs: number) => void;
+  /** What one turn of a render may take; without limit by default. */
+  readonly slice?: (() => Budget) | undefined;
   readonly scheduler?: SchedulerLike | undefined;
 }
 
@@ -146,15 +150,11 @@ function whileDown(error: unknown, parts: HostingParts): Observable<Step> {
 }
 
 function withRoot(choice: ChosenRoot, parts: HostingParts): Observable<Step> {
-  const { pool, queue, open$, look, refreshed, scheduler } = parts;
+  const { pool, queue, open$, look, refreshed, slice, scheduler } = parts;
   return defer(() => {
     const view = parts.makeView(choice);
     const structure = { sightings: 0, hasNews: () => choice.source.hasNews() };
-    const bound$ = bindSubtree(
-      () => view.bindMore(),
-      scheduler,
-      (wake) => view.whenMore(wake),
-    );
+    const bind$ = bindings((wake) => view.whenMore(wake));
     let isReady = false;
     // A demand looks at the segment itself, so between demands a ready target mostly need not.
     const isUrgent = () => !isReady || parts.isEager || view.hasObserved;
@@ -168,19 +168,20 @@ function withRoot(choice: ChosenRoot, parts: HostingParts): Observable<Step> {
     const prepare = (input: TargetInput): void => {
       if (isCommand(input)) look(input);
     };
-    const rules = { merged: mergedChanges, prepare, precedes };
-    return merge<TargetInput[]>(bound$, change$, command$).pipe(
+    const rendering = new Rendering(view, slice);
+    const rules = { merged: mergedChanges, prepare, precedes, rest: rendering };
+    return merge<TargetInput[]>(bind$, change$, command$).pipe(
       inTurn(queue, refreshed, rules), //           one refresh at a time in each partition
       refreshView(view, { isStandby: parts.isStandby(), structure }), // structure in, values copied
       latchReady(), //                              the startup gate, which opens once
       tap((each) => {
         isReady = each.isReady;
       }),
-      render(view), //                              a new text, where a refresh may make one
+      render(rendering), //                           a new text, where a refresh may make one
       map((each): Step => ({ kind: 'refreshed', ...each })),
       startWith<Step>({ kind: 'root', choice, view }),
       finalize(() => {
-        view.close();
+        closeInTurns(view.closing(), slice, scheduler);
       }),
     );
   });

@@ -103,7 +103,7 @@ describe('hostingPipeline', () => {
     const { seen, refresh, tookMs, subscription } = run();
     expect(seen).to.deep.equal([
       'root H.1.demo',
-      'bound', // and the directory's first sighting still to come
+      'bind', // and the directory's first sighting still to come
       'change ready',
     ]);
     expect(refresh()).to.equal('refresh ready renders a text');
@@ -165,10 +165,10 @@ describe('hostingPipeline', () => {
     publisher.place();
     let objects = 0;
     const { clock, open$, queue, refresh, subscription } = run(new Kernel(), (view) => {
-      const render = view.render.bind(view);
-      view.render = () => {
+      const rendering = view.rendering.bind(view);
+      view.rendering = () => {
         objects = view.counts.objects.synced;
-        return render();
+        return rendering();
       };
       return view;
     });
@@ -207,7 +207,7 @@ describe('hostingPipeline', () => {
     let failures = 1;
     const { clock, seen, refresh, subscription } = run(new Kernel(), (view) => {
       if (failures-- > 0)
-        view.render = () => {
+        view.rendering = () => {
           throw new Error('out of memory');
         };
       return view;

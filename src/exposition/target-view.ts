@@ -1,5 +1,7 @@
 // The live state of one target: what it tracks below its root, how far it is synced, and its text.
+import { Budget } from '../budget.js';
 import type { Catalogue } from '../catalogue/catalogue.js';
+import { WideMap } from '../collections/wide-map.js';
 import { FilterFit } from '../catalogue/match/filter-fit.js';
 import type { Filters } from '../catalogue/match/filters.js';
 import { placeUnder } from '../catalogue/match/placed-object.js';
@@ -39,14 +41,14 @@ export interface ViewParts {
   readonly timeZone: string;
   /** Called with each series that was left out because another has its name and labels. */
   readonly onClash: (series: string) => void;
-  /** The most work of one call if the rest can wait; by default a millisecond or two. */
-  readonly slice?: () => number;
+  /** The most work of one call if the rest can wait; by default `VIEW_STEPS`. */
+  readonly slice?: () => Budget;
 }
 
 /**
- * Work of one slice. A line that is put, looked up or removed counts as one, or more if it is long.
+ * Work of one slice. A line that is put, looked up or removed is a step, or more if it is long.
  */
-const SLICE = 1024;
+export const VIEW_STEPS = 1024;
 /** The work of tracking an object, whose rows must be found, and of any other item, without lines. */
 const OBJECT_EFFORT = 4;
 const ITEM_EFFORT = 1;
@@ -64,12 +66,12 @@ export class TargetView implements ProbeListener {
   readonly #builder: MetricBuilder;
   readonly #filterFit: FilterFit;
   readonly #highlight: Highlight | undefined;
-  /** Tracked objects, in the order of discovery. */
-  readonly #tracked = new Set<ManagedObject>();
+  /** Tracked objects, by id. */
+  readonly #tracked = new WideMap<ManagedObject>();
   readonly #pending: PendingItems;
   /** Work done so far, without that for lines. */
   #steps = 0;
-  /** True while a caller keeps calling `bindMore`, since not everything is bound. */
+  /** True while a call of `bindMore` is to come, since not everything is bound. */
   #isDriven = true;
   #wake: (() => void) | undefined;
   /** The work done when a render was first delayed. */
@@ -164,18 +166,19 @@ export class TargetView implements ProbeListener {
   bindMore(): boolean {
     if (this.#isClosed) return false;
     const slice = this.#slice;
-    const end = this.#effort + slice;
     this.#workOn(slice);
     // New items are shown in slices, too, unless they are few enough for the next copy.
     if (!this.#hasMore && this.#probe.unread > FEW_ITEMS) {
       if (this.#probe.readFresh()) this.#isDirty = true;
-      this.#workOn(end - this.#effort);
+      this.#workOn(slice);
     }
-    return (this.#isDriven = this.#hasMore);
+    this.#isDriven = this.#hasMore;
+    if (this.#isDriven) this.#wake?.();
+    return this.#isDriven;
   }
 
   /**
-   * Calls back whenever `bindMore` has work again after it returned false; returns a function that
+   * Calls back whenever `bindMore` is to be called again, after the first time; returns a function that
    * ends this. Without a listener, no work is left for later.
    */
   whenMore(wake: () => void): () => void {
@@ -248,24 +251,28 @@ export class TargetView implements ProbeListener {
     return true;
   }
 
-  /** Renders the values that were copied last, without removed items; see `ExpositionText.render`. */
-  render(forms?: Forms): Snapshot {
-    while (this.#letGo());
+  /**
+   * Renders the values that were copied last, without removed items, in small steps; see
+   * `ExpositionText.rendering`. Nothing else may be done with the view before the last.
+   */
+  *rendering(forms?: Forms): Generator<void, Snapshot> {
+    while (this.#letGo()) yield;
     this.#isDirty = false;
     this.#hasRendered = true;
     this.#putOffAt = undefined;
-    return this.#text.render(forms);
+    return yield* this.#text.rendering(forms);
   }
 
-  close(): void {
+  /** Frees everything, in small steps. The view is closed from the first on, and the text gone. */
+  *closing(): Generator<void, void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    this.#builder.close();
-    this.#text.close();
+    this.#wake = undefined;
+    this.#pending.clear();
+    yield* this.#text.closing();
+    yield* this.#builder.closing();
     this.#probe.close();
     this.#tracked.clear();
-    this.#pending.clear();
-    this.#wake = undefined;
   }
 
   synced(item: Tracked): void {
@@ -304,8 +311,8 @@ export class TargetView implements ProbeListener {
     return !this.#isBound || this.#probe.hasUnreported;
   }
 
-  get #slice(): number {
-    return this.#parts.slice?.() ?? SLICE;
+  get #slice(): Budget {
+    return this.#parts.slice?.() ?? new Budget({ steps: VIEW_STEPS });
   }
 
   /** Work done so far. */
@@ -316,7 +323,7 @@ export class TargetView implements ProbeListener {
   /** Does the queued work: one slice if a caller handles the rest, else all of it. */
   #catchUp(): void {
     if (!this.#isDriven && this.#wake === undefined) {
-      this.#workOn(Infinity);
+      this.#workOn(new Budget());
       return;
     }
     this.#workOn(this.#slice);
@@ -325,11 +332,20 @@ export class TargetView implements ProbeListener {
     this.#wake?.();
   }
 
-  /** Does at most `limit` work: half of it for changes, so that neither they nor the tree wait. */
-  #workOn(limit: number): void {
-    const start = this.#effort;
-    while (this.#effort < start + limit / 2 && (this.#letGo() || this.#takeIn()));
-    while (this.#effort < start + limit && (this.#letGo() || this.#goOn() || this.#takeIn()));
+  /** Works until the budget is spent: half of it is for changes, so that neither they nor the tree wait. */
+  #workOn(budget: Budget): void {
+    while (!budget.isHalfSpent && this.#spending(budget, () => this.#letGo() || this.#takeIn()));
+    while (
+      !budget.isSpent &&
+      this.#spending(budget, () => this.#letGo() || this.#goOn() || this.#takeIn())
+    );
+  }
+
+  #spending(budget: Budget, work: () => boolean): boolean {
+    const before = this.#effort;
+    const isDone = work();
+    budget.spend(this.#effort - before);
+    return isDone;
   }
 
   /**
@@ -397,12 +413,12 @@ export class TargetView implements ProbeListener {
   #addObject(object: ManagedObject): void {
     this.#highlight?.addObject(object);
     const { root, filters } = this.#parts;
-    if (this.#tracked.has(object)) return;
+    if (this.#tracked.has(object.id)) return;
     const placed = placeUnder(root, object);
     if (!filters.tracks(placed)) return;
     this.#filterFit.take(placed);
     if (!this.#vacate(object)) return;
-    this.#tracked.add(object);
+    this.#tracked.set(object.id, object);
     this.#counts.await(object);
     this.#probe.track(object);
     this.#builder.addObject(object);
@@ -410,7 +426,7 @@ export class TargetView implements ProbeListener {
 
   #addVariable(variable: Variable): void {
     this.#highlight?.addVariable(variable);
-    if (!this.#tracked.has(variable.object) || this.#probe.isTracked(variable)) return;
+    if (!this.#tracked.has(variable.object.id) || this.#probe.isTracked(variable)) return;
     if (!this.#vacate(variable)) return;
     this.#counts.await(variable);
     this.#probe.track(variable);
@@ -419,7 +435,7 @@ export class TargetView implements ProbeListener {
 
   #removeObject(object: ManagedObject): void {
     this.#highlight?.removeObject(object);
-    if (!this.#tracked.delete(object)) return;
+    if (!this.#tracked.delete(object.id)) return;
     this.#isDirty = true;
     this.#uncount(object);
     if (this.#probe.isSynced(object)) this.#counts.lost(object);
@@ -431,7 +447,7 @@ export class TargetView implements ProbeListener {
     this.#highlight?.removeVariable(variable);
     if (!this.#probe.isTracked(variable)) {
       // It may still own its name, as the last variable of that name in its object.
-      if (this.#tracked.has(variable.object)) this.#builder.removeVariable(variable);
+      if (this.#tracked.has(variable.object.id)) this.#builder.removeVariable(variable);
       return;
     }
     this.#isDirty = true;
@@ -472,7 +488,7 @@ export class TargetView implements ProbeListener {
   }
 
   #firstUnsynced(): string {
-    for (const object of this.#tracked) {
+    for (const object of this.#tracked.values()) {
       if (this.#isAwaited(object)) return `object ${object.name}`;
       for (const variable of object.variables)
         if (this.#probe.isTracked(variable) && this.#isAwaited(variable))

@@ -1,6 +1,7 @@
 // The clock of running programs: what is due now runs as soon as others had their turn.
 import { Subscription, asyncScheduler, queueScheduler } from 'rxjs';
 import type { SchedulerAction, SchedulerLike } from 'rxjs';
+import { turns } from './fair-turns.js';
 
 /**
  * Like asyncScheduler, but without its delay: a timer of 0 ms takes 1 ms, in which a program that
@@ -15,12 +16,10 @@ export const eagerScheduler: SchedulerLike = {
   ): Subscription => {
     if (delay > 0) return asyncScheduler.schedule(work, delay, state);
     const scheduled = new Subscription();
-    const immediate = setImmediate(() => {
+    const callOff = turns.soon(() => {
       scheduled.add(queueScheduler.schedule(work, 0, state));
     });
-    scheduled.add(() => {
-      clearImmediate(immediate);
-    });
+    scheduled.add(callOff);
     return scheduled;
   },
 };

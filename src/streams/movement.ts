@@ -34,7 +34,7 @@ export class Movement {
     if (this.#last === undefined || !isSameSighting(this.#last, seen)) this.#movedAt = now;
     this.#last = seen;
     if (seen.isRestless === true) return untilNext(MOVING_MS, now);
-    if (seen.hasMore) return 0;
+    if (seen.hasMore || seen.isTidying === true) return 0;
     const isMoving = isUrgent && now - this.#movedAt < STILL_AFTER_MS;
     return untilNext(isMoving ? MOVING_MS : STILL_MS, now);
   }

@@ -4,6 +4,7 @@ import { EMPTY, Observable, concatMap, defer, filter, map, mergeMap } from 'rxjs
 import type { MonoTypeOperatorFunction } from 'rxjs';
 import { SampleWindow } from '../exposition/sample-window.js';
 import type { Durations } from '../exposition/sample-window.js';
+import { turns } from './fair-turns.js';
 
 export class RefreshQueue {
   readonly #waits = new SampleWindow();
@@ -16,7 +17,7 @@ export class RefreshQueue {
 
   constructor(
     now: () => number = () => performance.now(),
-    yieldTo: (next: () => void) => void = setImmediate,
+    yieldTo: (next: () => void) => void = (next) => void turns.soon(next),
   ) {
     this.#now = now;
     this.#yield = yieldTo;
@@ -40,19 +41,33 @@ export class RefreshQueue {
   }
 
   /**
-   * Emits once, in turn; the turn lasts until the emission returns.
-   * @param took called with the milliseconds that the turn lasted
+   * Emits once, in turn; the turn lasts until the emission returns. If it leaves a rest, that is done
+   * in further turns, behind those that wait, and this completes after it.
+   * @param took called with the milliseconds that all of it lasted
    * @param askedMs when the wait began, by `nowMs`
    */
-  turn(took: (ms: number) => void, askedMs = this.nowMs): Observable<void> {
+  turn(took: (ms: number) => void, askedMs = this.nowMs, rest?: Rest): Observable<void> {
     return new Observable((subscriber) => {
-      this.#queue.push(() => {
-        if (subscriber.closed) return;
-        const startedMs = this.#now();
-        this.#waits.add(startedMs - askedMs);
+      let tookMs = 0;
+      const queue = (work: () => void): void => {
+        this.#queue.push(() => {
+          if (subscriber.closed) return;
+          const startedMs = this.#now();
+          work();
+          tookMs += this.#now() - startedMs;
+          if (rest?.isOpen === true) {
+            queue(() => {
+              rest.goOn();
+            });
+            return;
+          }
+          took(tookMs);
+          subscriber.complete();
+        });
+      };
+      queue(() => {
+        this.#waits.add(this.#now() - askedMs);
         subscriber.next();
-        took(this.#now() - startedMs);
-        subscriber.complete();
       });
       if (!this.#isBusy) this.#work();
     });
@@ -74,14 +89,23 @@ export class RefreshQueue {
   }
 }
 
+/** Work that an event left for later, in slices. */
+export interface Rest {
+  readonly isOpen: boolean;
+  /** Does the next slice. */
+  goOn(): void;
+}
+
 /** How the events of one source wait. Without `merged`, those of a fast source pile up. */
 export interface TurnRules<T> {
-  /** Merges the last waiting event with the next, or returns undefined to keep both. */
+  /** Merges an event that waits with a later one, or returns undefined to keep both. */
   readonly merged?: (waiting: T, next: T) => T | undefined;
   /** Called when an event has its turn, before it is passed on. It may bring more events. */
   readonly prepare?: (event: T) => void;
   /** Whether a waiting event is passed on in the turn of another, before that one. */
   readonly precedes?: (waiting: T, event: T) => boolean;
+  /** What the stages behind leave of an event: the next one is passed on after it. */
+  readonly rest?: Rest;
 }
 
 interface Ticket<T> {
@@ -95,16 +119,16 @@ interface Ticket<T> {
 export function inTurn<T>(
   queue: RefreshQueue,
   took: (ms: number) => void,
-  { merged, prepare, precedes }: TurnRules<T> = {},
+  { merged, prepare, precedes, rest }: TurnRules<T> = {},
 ): MonoTypeOperatorFunction<T> {
   return (event$) =>
     defer(() => {
       let waiting: Ticket<T>[] = [];
       const admit = (event: T): Ticket<T> | undefined => {
-        const last = waiting.at(-1);
-        const both = last && merged?.(last.event, event);
-        if (last !== undefined && both !== undefined) {
-          last.event = both;
+        for (const each of waiting) {
+          const both = merged?.(each.event, event);
+          if (both === undefined) continue;
+          each.event = both;
           return undefined;
         }
         const ticket = { event, askedMs: queue.nowMs, isUsed: false };
@@ -128,7 +152,7 @@ export function inTurn<T>(
         concatMap((ticket) =>
           ticket.isUsed
             ? EMPTY
-            : queue.turn(took, ticket.askedMs).pipe(mergeMap(() => eventsOf(ticket))),
+            : queue.turn(took, ticket.askedMs, rest).pipe(mergeMap(() => eventsOf(ticket))),
         ),
       );
     });

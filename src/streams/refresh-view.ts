@@ -2,7 +2,7 @@
 import { defer, map } from 'rxjs';
 import type { OperatorFunction } from 'rxjs';
 import type { TargetView } from '../exposition/target-view.js';
-import type { Bound } from './bind-subtree.js';
+import type { Bind } from './bindings.js';
 import type { Command } from './command.js';
 import type { Sighting } from './watch.js';
 
@@ -15,21 +15,21 @@ export interface Change {
 }
 
 /** The inputs of a target that has a root. */
-export type TargetInput = Command | Change | Bound;
+export type TargetInput = Command | Change | Bind;
 
-/** Merges two consecutive changes; undefined for other inputs. */
+/** Merges two changes; undefined for other inputs. */
 export function mergedChanges(first: TargetInput, next: TargetInput): TargetInput | undefined {
   if (first.kind !== 'change' || next.kind !== 'change') return undefined;
   const changes = first.sighting.changes.concat(next.sighting.changes);
   return { ...next, sighting: { ...next.sighting, changes } };
 }
 
-/** A change goes before a command: what a command does is of the moment of its turn. */
+/** All else goes before a command: what a command does is of the moment of its turn. */
 export const precedes = (waiting: TargetInput, input: TargetInput): boolean =>
-  waiting.kind === 'change' && isCommand(input);
+  !isCommand(waiting) && isCommand(input);
 
 export const isCommand = (input: TargetInput): input is Command =>
-  input.kind !== 'change' && input.kind !== 'bound';
+  input.kind !== 'change' && input.kind !== 'bind';
 
 /** A target's view after it took in an input. */
 export interface Refreshed {
@@ -45,7 +45,14 @@ export interface Refreshed {
 /** What a refresh needs of a target's view. */
 export type Refreshes = Pick<
   TargetView,
-  'absorb' | 'refresh' | 'refreshFresh' | 'observe' | 'adopt' | 'hasObserved' | 'isSynced'
+  | 'bindMore'
+  | 'absorb'
+  | 'refresh'
+  | 'refreshFresh'
+  | 'observe'
+  | 'adopt'
+  | 'hasObserved'
+  | 'isSynced'
 >;
 
 export interface RefreshOptions {
@@ -98,7 +105,7 @@ export function refreshView(
           }
           if (input.kind === 'leave') isObserving = false;
           // While a tree is still growing, only what is new in it is copied.
-          const isGrowing = hasMore || (input.kind === 'bound' && input.hasMore);
+          const isGrowing = (input.kind === 'bind' && view.bindMore()) || hasMore;
           const observes = hasMoved && isObserving && view.hasObserved;
           const copies = input.kind === 'refresh' || (!wasSynced && !isGrowing) || observes;
           if (!copies && isGrowing) view.refreshFresh();

@@ -11,6 +11,8 @@ export interface Sighting {
   readonly changes: readonly StructureChange[];
   /** True while more changes wait to be taken in: look again soon. */
   readonly hasMore: boolean;
+  /** True while memory of what is gone is being freed: look again soon. */
+  readonly isTidying?: boolean;
   /** True when the structure changed faster than it could be copied: look again, but not at once. */
   readonly isRestless?: boolean;
   /** Wake-ups so far; a change means that the publisher has something new. */

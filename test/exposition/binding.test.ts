@@ -1,10 +1,12 @@
 // Trees that change while they are bound: whatever comes and goes, and however little fits a turn.
+import { Budget } from '#app/budget.js';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { ManagedObject, Variable } from '#app/model.js';
 import { FakeSource } from '../support/fake-source.js';
 import type { FakeObject } from '../support/fake-source.js';
 import { watched } from './watched.js';
+import { finished } from '../support/finished.js';
 
 const ROOT = 'h.1.shop';
 const PATH = 'o3.a';
@@ -188,7 +190,7 @@ describe('a tree that changes while it is bound', () => {
               const grove = new Grove();
               steps.slice(0, start).forEach((step) => change(grove, step));
               let turn = 0;
-              const slice = () => slices[turn++ % slices.length] ?? 1;
+              const slice = () => new Budget({ steps: slices[turn++ % slices.length] ?? 1 });
               const options = { filters, variable: PATH, slice };
               const { view, linesOf, text } = watched(grove.source, grove.root, options);
               let goesOn = true;
@@ -204,7 +206,7 @@ describe('a tree that changes while it is bound', () => {
                 if (action !== 'render') continue;
                 view.absorb(grove.source.sync().changes);
                 view.refresh();
-                const shown = linesOf(view.render());
+                const shown = linesOf(finished(view.rendering()));
                 if (grove.lines(tracks).length > shown.length) early++;
                 expect(grove.mayShow).to.include.members(shown);
               }
@@ -213,7 +215,7 @@ describe('a tree that changes while it is bound', () => {
               while (goesOn) goesOn = view.bindMore();
               view.refresh();
               while (goesOn) goesOn = view.bindMore();
-              expect(linesOf(view.render()).toSorted()).to.deep.equal(
+              expect(linesOf(finished(view.rendering())).toSorted()).to.deep.equal(
                 grove.lines(tracks).toSorted(),
               );
               const { objects, variables, reason } = view.progress;
@@ -227,8 +229,8 @@ describe('a tree that changes while it is bound', () => {
               expect(view.highlighted?.value).to.equal(grove.named);
               const whole = watched(grove.source, grove.root, { filters });
               expect(text()).to.equal(whole.text());
-              whole.view.close();
-              view.close();
+              finished(whole.view.closing());
+              finished(view.closing());
             },
           ),
           {
@@ -373,12 +375,14 @@ describe('a tree that changes while it is bound', () => {
     expect(view.progress.objects.total).to.be.below(6002);
     late(20_000);
     expect(woken, 'it goes on already').to.equal(1);
-    while (view.bindMore());
+    let slices = 1;
+    while (view.bindMore()) slices++;
+    expect(woken, 'once for each slice').to.equal(slices);
     expect(view.progress.objects.total).to.equal(15_002);
     expect([view.isSynced, view.bindMore()]).to.deep.equal([true, false]);
     end();
     late(30_000);
-    expect([woken, view.progress.objects.total]).to.deep.equal([1, 20_002]);
+    expect([woken, view.progress.objects.total]).to.deep.equal([slices, 20_002]);
   });
 
   it('puts a render off while a great deal is removed, but never shows what is gone', () => {
@@ -391,15 +395,15 @@ describe('a tree that changes while it is bound', () => {
     expect(view.refresh(), 'the last text is served').to.equal(false);
     while (view.bindMore());
     expect(view.refresh()).to.equal(true);
-    expect(linesOf(view.render())).to.have.lengthOf(10_000);
+    expect(linesOf(finished(view.rendering()))).to.have.lengthOf(10_000);
     for (const child of children.slice(10_000, 19_000)) source.remove(child);
     view.absorb(source.sync().changes);
-    expect(linesOf(view.render()), 'rendered all the same').to.have.lengthOf(1000);
+    expect(linesOf(finished(view.rendering())), 'rendered all the same').to.have.lengthOf(1000);
   });
 
   it('puts no render off for ever, though more and more is removed', () => {
     const { source, root, add } = wide(10);
-    const slice = () => 50_000;
+    const slice = () => new Budget({ steps: 50_000 });
     const { view, render } = watched(source, root, { slice });
     render();
     view.whenMore(() => undefined);
@@ -417,7 +421,7 @@ describe('a tree that changes while it is bound', () => {
 
   it('keeps a bounded number of changes waiting', () => {
     const { source, root, add } = wide(0);
-    const { view } = watched(source, root, { slice: () => 100 });
+    const { view } = watched(source, root, { slice: () => new Budget({ steps: 100 }) });
     view.whenMore(() => undefined);
     view.bindMore();
     source.sync();

@@ -4,6 +4,7 @@ import { Kernel } from '#app/exposition/kernel/kernel.js';
 import { FakeSource } from '../support/fake-source.js';
 import type { FakeObject } from '../support/fake-source.js';
 import { shopCatalogue, watched } from './watched.js';
+import { finished } from '../support/finished.js';
 
 const CATALOGUE = shopCatalogue(
   `{ name = "shop_tills", type = "gauge", help = "Tills.", var = "tills" },
@@ -51,9 +52,9 @@ describe('a target view', () => {
     view.absorb([{ kind: 'variable-added', variable: late }]);
     while (view.bindMore());
     view.refresh();
-    const text = view
-      .render()
-      .families.flatMap(({ pieces }) => pieces.map((each) => Buffer.from(each).toString()));
+    const text = finished(view.rendering()).families.flatMap(({ pieces }) =>
+      pieces.map((each) => Buffer.from(each).toString()),
+    );
     expect(text.join('')).to.contain('} 6\n').and.not.to.contain('} 5\n');
   });
 
@@ -295,7 +296,7 @@ describe('a target view', () => {
     source.set(tills, 3);
     expect(view.refresh()).to.equal(true);
     expect(view.refresh()).to.equal(true);
-    view.render();
+    finished(view.rendering());
     expect(view.refresh()).to.equal(false);
     till('floor.1.t1', 1);
     view.absorb(source.sync().changes);
@@ -314,8 +315,8 @@ describe('a target view', () => {
     const held = bytes();
     for (let i = 0; i < 3000; i += 2) till(`floor.2.t${i}`, i);
     text();
-    view.close();
-    view.close();
+    finished(view.closing());
+    finished(view.closing());
     expect(bytes()).to.equal(held);
     release();
     release();
@@ -329,7 +330,7 @@ describe('a target view', () => {
     const root = source.addObject('h.1.shop', 'Shop', { asOf });
     const { view, kernel, render } = watched(source, root, { catalogue: CATALOGUE });
     render();
-    view.close();
+    finished(view.closing());
     source.addObject('h.1.shop.floor.1.t1', 'Till', { parent: root });
     view.absorb(source.sync().changes);
     expect(view.bindMore()).to.equal(false);

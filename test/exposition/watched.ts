@@ -1,4 +1,5 @@
 // A target view over a source in memory, and its text as a scrape would have it.
+import type { Budget } from '#app/budget.js';
 import { parseCatalogue } from '#app/catalogue/catalogue.js';
 import type { Catalogue } from '#app/catalogue/catalogue.js';
 import { compileFilters } from '#app/catalogue/match/filters.js';
@@ -9,6 +10,7 @@ import { TEXT } from '#app/exposition/page/text-format.js';
 import type { Format, ManagedObject, Snapshot } from '#app/model.js';
 import { FakeTarget } from '../support/fake-target.js';
 import type { FakeSource } from '../support/fake-source.js';
+import { finished } from '../support/finished.js';
 
 export interface WatchOptions {
   readonly app?: string;
@@ -17,7 +19,7 @@ export interface WatchOptions {
   readonly kernel?: Kernel;
   readonly variable?: string;
   readonly timeZone?: string;
-  readonly slice?: () => number;
+  readonly slice?: () => Budget;
 }
 
 const NO_FILTERS: FilterSettings = { classes: [], seedPathGroups: [], seedPaths: [] };
@@ -62,7 +64,7 @@ export function watched(source: FakeSource, root: ManagedObject, options: WatchO
     view.absorb(source.sync().changes);
     while (view.bindMore());
     view.refresh();
-    return view.render();
+    return finished(view.rendering());
   };
   /** The page of the application in a format. */
   const page = (format: Format): string => {

@@ -82,6 +82,10 @@ describe('inTurn', () => {
         first !== first.toUpperCase() && next !== next.toUpperCase() ? first : undefined;
       const merging$ = event$.pipe(inTurn(queueIn(pause), unheard, { merged: both }));
       expectObservable(merging$).toBe(turns, { a: 'a', b: 'b', X: 'X', Y: 'Y', c: 'd' });
+
+      const mixed$ = hot('    -aXbYcd------');
+      const past$ = mixed$.pipe(inTurn(queueIn(pause), unheard, { merged: both }));
+      expectObservable(past$).toBe('-a---X---b---Y');
     }),
   );
 
@@ -139,6 +143,34 @@ describe('inTurn', () => {
 
       expectObservable(failed$).toBe('-#', undefined, new Error('torn'));
       expectObservable(other$.pipe(inTurn(queue, unheard))).toBe('---x');
+    }),
+  );
+
+  it(
+    'does what an event leaves in further turns, between those of others, and passes on the next after it',
+    marbles(({ hot, time, expectObservable }) => {
+      const pause = time('    --|                ');
+      const one$ = hot('      -(ab)-----------|  ');
+      const two$ = hot('      -(xy)-----------|  ');
+      // Each event of the first has three slices.
+      const one = '           -a---------b----|  ';
+      const two = '           -----x---y------|  ';
+      const queue = queueIn(pause);
+      let left = 0;
+      const rest = {
+        get isOpen() {
+          return left > 0;
+        },
+        goOn: () => {
+          left--;
+        },
+      };
+      const counted$ = one$.pipe(
+        inTurn(queue, unheard, { rest }),
+        tap(() => (left = 2)),
+      );
+      expectObservable(counted$).toBe(one);
+      expectObservable(two$.pipe(inTurn(queue, unheard))).toBe(two);
     }),
   );
 

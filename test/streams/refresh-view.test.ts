@@ -17,11 +17,17 @@ const change = (given = {}, number = 0): TargetInput => ({
 const refresh = { kind: 'refresh', mayRender: true } as const;
 const observations = { generation: 'g', tick: 2, observed: [] };
 
-/** Notes what is asked of it: `a`bsorb, `r`efresh, refresh`f`resh, `o`bserve, `A`dopt. Always dirty. */
+/** Notes what is asked of it: `b`indMore, `a`bsorb, `r`efresh, refresh`f`resh, `o`bserve, `A`dopt. Always dirty. */
 class NotingView implements Refreshes {
   notes = '';
   isSynced = true;
   hasObserved = false;
+  /** What each slice says of further ones; the last one has been bound after these. */
+  readonly slices: boolean[] = [];
+  bindMore(): boolean {
+    this.notes += 'b';
+    return this.slices.shift() ?? false;
+  }
   absorb(changes: readonly StructureChange[]): void {
     this.notes += `a${changes.length}`;
   }
@@ -44,8 +50,8 @@ class NotingView implements Refreshes {
 
 const inputs = {
   d: refresh,
-  b: { kind: 'bound', hasMore: false },
-  g: { kind: 'bound', hasMore: true },
+  b: { kind: 'bind' }, // the last slice
+  g: { kind: 'bind' },
   c: change(),
   n: change({ changes: [added] }),
   t: change({ tick: 1 }),
@@ -87,13 +93,13 @@ describe('refreshView', () => {
     {
       sentence: 'while the tree grows only what is new in it is copied',
       inputs: 'bcb',
-      notes: 'f a0r ',
+      notes: 'bf a0r b',
     },
     {
       sentence: 'while objects are left to bind only what is new is copied',
       inputs: 'cgb',
       unsynced: true,
-      notes: 'a0r f r',
+      notes: 'a0r bf br',
     },
     {
       sentence: 'observed variables are sampled at a wake-up, not at a refresh',
@@ -153,6 +159,7 @@ describe('refreshView', () => {
       const view = new NotingView();
       view.isSynced = row.unsynced !== true;
       view.hasObserved = row.hasObserved === true;
+      view.slices.push(...Array.from(row.inputs.replace(/[^bg]/g, ''), (key) => key === 'g'));
       const notes: string[] = [];
       from(Array.from(row.inputs, (key) => inputs[key as keyof typeof inputs]))
         .pipe(

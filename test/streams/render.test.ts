@@ -1,9 +1,11 @@
 // When a refresh renders, and how long its text is held.
 import { expect } from 'chai';
-import { map, of } from 'rxjs';
+import { catchError, map, of } from 'rxjs';
+import { Budget } from '#app/budget.js';
 import type { Forms, Snapshot } from '#app/model.js';
-import { render } from '#app/streams/render.js';
+import { Rendering, render } from '#app/streams/render.js';
 import type { Renders } from '#app/streams/render.js';
+import { follow } from '../support/follow.js';
 import { marbles } from '../support/marbles.js';
 
 const BOTH = { text: true, deflated: true };
@@ -13,7 +15,10 @@ class NumberingView implements Renders {
   readonly held: number[] = [];
   /** Which forms each of them was to have. */
   readonly forms: Forms[] = [];
-  render(forms: Forms = { text: true, deflated: false }): Snapshot {
+  /** @param steps in which a render is done */
+  constructor(readonly steps = 1) {}
+  *rendering(forms: Forms = { text: true, deflated: false }): Generator<void, Snapshot> {
+    for (let step = 1; step < this.steps; step++) yield;
     this.forms.push(forms);
     const number = this.held.push(0) - 1;
     const count = (by: number) => (this.held[number] = (this.held[number] ?? 0) + by);
@@ -36,7 +41,7 @@ describe('render', () => {
     r: { input: may, ...state, isDirty: false },
     S: { input: { kind: 'refresh', mayRender: false }, ...state },
     w: { input: may, ...state, isReady: false },
-    b: { input: { kind: 'bound', hasMore: false }, ...state },
+    b: { input: { kind: 'bind' }, ...state },
     l: { input: { kind: 'leave' }, ...state },
   } as const;
 
@@ -68,7 +73,7 @@ describe('render', () => {
       marbles(({ hot, expectObservable, expectSubscriptions }) => {
         const event$ = hot(taken, events);
         const rendered$ = event$.pipe(
-          render(new NumberingView()),
+          render(new Rendering(new NumberingView())),
           map(({ snapshot, hasRendered, isDirty }) =>
             [snapshot?.bytes ?? '-', hasRendered ? 'new' : '', isDirty ? 'dirty' : '']
               .filter((word) => word !== '')
@@ -88,7 +93,7 @@ describe('render', () => {
 
       expectObservable(
         event$.pipe(
-          render(view),
+          render(new Rendering(view)),
           map(() => [...view.held]),
         ),
         leaves,
@@ -102,12 +107,52 @@ describe('render', () => {
     const view = new NumberingView();
     const { R } = events;
     const held: number[] = [];
-    const renderAnew = view.render.bind(view);
-    view.render = () => {
+    const renderAnew = view.rendering.bind(view);
+    view.rendering = () => {
       held.push(view.held.reduce((sum, each) => sum + each, 0));
       return renderAnew();
     };
-    of(R, R, R).pipe(render(view)).subscribe();
+    of(R, R, R)
+      .pipe(render(new Rendering(view)))
+      .subscribe();
     expect(held).to.deep.equal([0, 0, 0]);
+  });
+
+  it('emits a text that takes several slices with the last, and does nothing for who left', () => {
+    const view = new NumberingView(3);
+    const rendering = new Rendering(view, () => new Budget({ steps: 0 }));
+    const { seen, subscription } = follow(of(events.R).pipe(render(rendering)));
+    const slices = [[rendering.isOpen, seen.length]];
+    for (let slice = 0; slice < 2; slice++) {
+      rendering.goOn();
+      slices.push([rendering.isOpen, seen.length]);
+    }
+    expect(slices).to.deep.equal([
+      [true, 0],
+      [true, 0],
+      [false, 1],
+    ]);
+    subscription.unsubscribe();
+    const { subscription: leaving } = follow(of(events.R).pipe(render(rendering)));
+    leaving.unsubscribe();
+    expect(rendering.isOpen).to.equal(false);
+    expect(view.held).to.deep.equal([0]);
+  });
+
+  it('passes on an error of a later slice', () => {
+    const view = new NumberingView();
+    view.rendering = function* () {
+      yield;
+      throw new Error('no memory');
+    };
+    const rendering = new Rendering(view, () => new Budget({ steps: 0 }));
+    const rendered$ = of(events.R).pipe(
+      render(rendering),
+      catchError((error: unknown) => of(error)),
+    );
+    const { seen } = follow(rendered$);
+    rendering.goOn();
+    expect(String(seen)).to.contain('no memory');
+    expect(rendering.isOpen).to.equal(false);
   });
 });

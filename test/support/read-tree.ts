@@ -34,9 +34,9 @@ export function readTree(source: Source, slotCount: number): PlainObject[] {
   const readFrames = ({ variables, children }: ManagedObject) => {
     for (const variable of variables)
       if (isFramed(variable)) frames.set(variable.id, source.readFrame(variable));
-    children.forEach(readFrames);
+    for (const child of children) readFrames(child);
   };
-  source.roots.forEach(readFrames);
+  for (const root of source.roots) readFrames(root);
   source.readSlots(0, slotCount, slots);
   source.readWords(0, slotCount, words);
 

@@ -44,14 +44,14 @@ const MAX_WAIT_MS = 1000;
 const MAX_BACK_MS = 2000;
 
 /** Every case, in both modes. */
-export async function runAllHostile({ seed, minutes, log }: Given): Promise<Outcome> {
+export async function runAllHostile({ seed, minutes, only, log }: Given): Promise<Outcome> {
   const part = Math.min(1, minutes / FULL_MINUTES);
   const ms = Math.max(LEAST_MS, FULL_MS * part);
   const wrong: string[] = [];
   let tried = 0;
   let worst = 0;
   for (const mode of ['logical', 'threaded'] as const)
-    for (const each of HOSTILE) {
+    for (const each of HOSTILE.filter(({ name }) => `${mode}, ${name}`.includes(only))) {
       tried++;
       const result = await runHostile(each, { mode, seed, scale: Math.max(0.02, part), ms });
       const { p99, worstMs, peakMb: peak, backMs } = result;

@@ -7,6 +7,8 @@ export interface Given {
   readonly seed: number;
   /** How long it is to take on two cores, about; how much is tried depends on it alone. */
   readonly minutes: number;
+  /** Cases whose names hold it; all, if it is empty. */
+  readonly only: string;
   readonly log: (line: string) => void;
 }
 

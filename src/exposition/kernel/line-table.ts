@@ -213,8 +213,15 @@ export class LineTable {
     arena.give(former, this.#capacity * LINE_BYTES);
   }
 
+  /** Frees everything. Nothing may touch the cells of its lines any more. */
   close(): void {
-    while (this.#count > 0) this.remove(this.#count - 1);
+    const { u32, texts } = this.#kernel;
+    for (let index = 0; index < this.#count; index++) {
+      const at = this.#entryOf(this.#entry(index)) >>> 2;
+      texts.release(u32[at + ENTRY.name] ?? 0);
+      texts.release(u32[at + ENTRY.labels] ?? 0);
+    }
+    this.#count = 0;
     this.#kernel.blocks.give(this.#number);
     this.#kernel.arena.give(this.#at, this.#capacity * LINE_BYTES);
     this.#kernel.arena.give(this.address, HEADER_BYTES);

@@ -1,7 +1,7 @@
 // Copies the values of one target into the kernel's memory; reports items that get or lose one.
 import type { SlotRef, Source } from '../../model.js';
 import type { Kernel } from '../kernel/kernel.js';
-import { Backlog } from './backlog.js';
+import { Backlog } from '../../collections/backlog.js';
 import { SlotPages, syncedWord } from './slot-pages.js';
 import type { Span } from './slot-pages.js';
 import { FLAG, TrackedSlots } from './tracked-slots.js';
@@ -186,16 +186,25 @@ export class Probe {
   #note(slot: number): void {
     if (this.#tracked.id(slot) === 0) return;
     const isSynced = this.#tracked.has(slot, FLAG.synced);
-    if (this.#isLive(slot) !== isSynced) (isSynced ? this.#lost : this.#got).add(slot);
+    if (this.#isLive(slot) !== isSynced) this.#await(slot, isSynced);
     if (!this.#hasMovedOn(slot)) return;
     // Decided now, since a copy must not count for an item tracked at the slot later.
     this.#tracked.mark(slot, FLAG.gone, true);
-    this.#lost.add(slot);
+    this.#await(slot, true);
+  }
+
+  /** Queues a report, once. */
+  #await(slot: number, isLost: boolean): void {
+    const flag = isLost ? FLAG.awaitsLost : FLAG.awaitsGot;
+    if (this.#tracked.has(slot, flag)) return;
+    this.#tracked.mark(slot, flag, true);
+    (isLost ? this.#lost : this.#got).add(slot);
   }
 
   #reportNext(backlog: Backlog<number>): boolean {
     const slot = backlog.next();
     if (slot === undefined) return false;
+    this.#tracked.mark(slot, backlog === this.#lost ? FLAG.awaitsLost : FLAG.awaitsGot, false);
     // Another item may own it now, or it changed back since.
     const isSynced = this.#isLive(slot);
     if (this.#tracked.id(slot) !== 0 && isSynced !== this.#tracked.has(slot, FLAG.synced)) {

@@ -12,6 +12,9 @@ export const FLAG = {
   gone: 2,
   /** That was reported. */
   forgotten: 4,
+  /** A value that it got waits to be reported, and one that it lost. */
+  awaitsGot: 8,
+  awaitsLost: 16,
 } as const;
 
 const PAGE_SLOTS = 512;

@@ -92,7 +92,7 @@ export class TreeWalk {
     this.#levels.push({
       object,
       variables: variables[Symbol.iterator](),
-      children: children.values(),
+      children: children[Symbol.iterator](),
       hasAllVariables: false,
       lastChild: 0,
     });

@@ -1,4 +1,5 @@
 // Which of some addresses in kernel memory changed since the last time.
+import { WideMap } from '../../collections/wide-map.js';
 import type { Kernel } from '../kernel/kernel.js';
 import { Scratch } from '../kernel/scratch.js';
 
@@ -14,7 +15,7 @@ export class Watches<T extends { readonly id: number }> {
   readonly #scratch: Scratch;
   readonly #items: T[] = [];
   /** By id. */
-  readonly #indexOf = new Map<number, number>();
+  readonly #indexOf = new WideMap<number>();
   /** Items to report at the next time, whether they change or not. */
   readonly #again = new Set<number>();
   #at: number;

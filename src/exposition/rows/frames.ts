@@ -1,6 +1,8 @@
 // The framed values that rows show, and their distributions.
+import { Budget } from '../../budget.js';
 import type { Row } from '../../catalogue/row.js';
-import type { Allowance, Frame, Source, Variable } from '../../model.js';
+import { WideMap } from '../../collections/wide-map.js';
+import type { Frame, Source, Variable } from '../../model.js';
 import type { Probe } from '../read/probe.js';
 import type { Distribution } from './distribution.js';
 
@@ -16,14 +18,15 @@ export class Frames {
   readonly #source: Source;
   readonly #probe: Probe;
   /** By the variable's id. */
-  readonly #frames = new Map<number, Frame>();
-  readonly #distributions = new Map<number, Map<Row, Distribution>>();
+  readonly #frames = new WideMap<Frame>();
+  readonly #distributions = new WideMap<Map<Row, Distribution>>();
   /** Of the frames that are kept. */
   #bytes = 0;
   #stale = 0;
   #omitted = 0;
   #effort = 0;
-  #allowance: Allowance = { bytes: 0, retries: 0 };
+  /** Of this refresh. */
+  #budget = new Budget({ bytes: 0 });
 
   constructor(source: Source, probe: Probe) {
     this.#source = source;
@@ -48,14 +51,14 @@ export class Frames {
   /** A refresh begins. */
   refresh(): void {
     const bytes = Math.min(MAX_BYTES, COPIES * this.#source.frameBytes);
-    this.#allowance = { bytes, retries: MAX_RETRIES };
+    this.#budget = new Budget({ bytes, steps: MAX_RETRIES });
   }
 
   /** Copies the frame of a variable that is new; false when there is none yet. */
   take(variable: Variable): boolean {
-    const allowance = { bytes: MAX_BYTES, retries: MAX_RETRIES };
-    const isTaken = this.#copy(variable, allowance);
-    this.#effort += (MAX_BYTES - allowance.bytes) / BYTES_A_STEP;
+    const budget = new Budget({ steps: MAX_RETRIES });
+    const isTaken = this.#copy(variable, budget);
+    this.#effort += budget.bytes / BYTES_A_STEP;
     return isTaken;
   }
 
@@ -64,11 +67,11 @@ export class Frames {
    * good value.
    */
   takeAgain(variable: Variable): boolean {
-    return this.#copy(variable, this.#allowance);
+    return this.#copy(variable, this.#budget);
   }
 
-  #copy(variable: Variable, allowance: Allowance): boolean {
-    const frame = this.#source.readFrame(variable, allowance);
+  #copy(variable: Variable, budget: Budget): boolean {
+    const frame = this.#source.readFrame(variable, budget);
     if (frame === undefined) {
       this.#stale++;
       this.#probe.again(variable);
@@ -107,8 +110,11 @@ export class Frames {
     this.#distributions.delete(id);
   }
 
-  close(): void {
-    for (const id of [...this.#distributions.keys()]) this.forget({ id });
+  *closing(): Generator<void, void> {
+    for (const id of this.#distributions.keys()) {
+      this.forget({ id });
+      yield;
+    }
     this.#frames.clear();
   }
 }

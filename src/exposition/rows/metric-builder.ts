@@ -144,11 +144,11 @@ export class MetricBuilder {
     for (const use of this.#uses.of(variable)) if (isDerived(use)) this.#show(use, variable);
   }
 
-  close(): void {
-    this.observations.close();
-    this.#frames.close();
+  *closing(): Generator<void, void> {
+    yield* this.observations.closing();
+    yield* this.#frames.closing();
+    yield* this.#uses.closing();
     this.#scales.close();
-    this.#uses.clear();
   }
 
   #show(use: Use, variable: Variable, isLeaving = false): void {

@@ -1,6 +1,7 @@
 // The observed variables of a target: each of their values is an observation.
 import type { Conversion } from '../../catalogue/conversion.js';
 import type { Shape, Shown } from '../../catalogue/stage.js';
+import { WideMap } from '../../collections/wide-map.js';
 import type { Variable } from '../../model.js';
 import type { Kernel } from '../kernel/kernel.js';
 import type { Probe } from '../read/probe.js';
@@ -18,7 +19,7 @@ export class Observations {
   readonly #kernel: Kernel;
   readonly #probe: Probe;
   /** By the variable's id. */
-  readonly #observed = new Map<number, ObservedVariable>();
+  readonly #observed = new WideMap<ObservedVariable>();
   /** What a predecessor observed of variables that are not synced here yet. */
   readonly #inherited = new Map<string, ObservedContent>();
 
@@ -73,8 +74,11 @@ export class Observations {
       for (const observed of all) this.#inherit(variable, observed);
   }
 
-  close(): void {
-    for (const id of [...this.#observed.keys()]) this.forget({ id });
+  *closing(): Generator<void, void> {
+    for (const id of this.#observed.keys()) {
+      this.forget({ id });
+      yield;
+    }
     this.#inherited.clear();
   }
 

@@ -3,6 +3,7 @@ import { placeUnder } from '../../catalogue/match/placed-object.js';
 import type { Row } from '../../catalogue/row.js';
 import type { RowUse, RuleSet } from '../../catalogue/match/rule-set.js';
 import type { Rules } from '../../catalogue/match/rules.js';
+import { WideMap } from '../../collections/wide-map.js';
 import type { ManagedObject, Variable } from '../../model.js';
 import type { Kernel } from '../kernel/kernel.js';
 import { CatalogueFit } from './catalogue-fit.js';
@@ -44,7 +45,8 @@ export class RowUses {
   readonly #root: ManagedObject;
   readonly #rules: Rules | undefined;
   readonly #described: SelfDescribed;
-  readonly #bound = new Map<ManagedObject, Bound>();
+  /** By the object's id. */
+  readonly #bound = new WideMap<Bound>();
   readonly #labelsOf = new WeakMap<Row, string>();
   readonly #kernel: Kernel;
   readonly #probe: Probe;
@@ -72,13 +74,13 @@ export class RowUses {
     const label = this.#rules === undefined ? this.#pathLabel(place.seedPath) : undefined;
     const below = this.#rules?.rulesBelow(place) ?? [];
     const variables = new NamedSlots();
-    this.#bound.set(object, { rules, below, states, label, variables, earlier: undefined });
+    this.#bound.set(object.id, { rules, below, states, label, variables, earlier: undefined });
     for (const set of setsOf({ rules, below })) this.fit.addObject(set);
     return states;
   }
 
   unbind(object: ManagedObject): void {
-    const bound = this.#bound.get(object);
+    const bound = this.#bound.get(object.id);
     if (bound === undefined) return;
     for (const slot of [...bound.variables.values()]) {
       const variable = this.#variableAt(object, slot);
@@ -86,22 +88,22 @@ export class RowUses {
     }
     for (const set of setsOf(bound)) this.fit.removeObject(set);
     close(bound);
-    this.#bound.delete(object);
+    this.#bound.delete(object.id);
   }
 
   /** The rows that show the state of an object. */
   statesOf(object: ManagedObject): readonly Use[] {
-    return this.#bound.get(object)?.states ?? NO_USES;
+    return this.#bound.get(object.id)?.states ?? NO_USES;
   }
 
   /** The variable of a name; of several, the latest. */
   current(object: ManagedObject, name: string): Variable | undefined {
-    return this.#variableAt(object, this.#bound.get(object)?.variables.get(name));
+    return this.#variableAt(object, this.#bound.get(object.id)?.variables.get(name));
   }
 
   /** Adds a variable; of several with one name the latest wins. */
   add(variable: Variable): void {
-    const bound = this.#bound.get(variable.object);
+    const bound = this.#bound.get(variable.object.id);
     if (bound === undefined) return;
     const other = this.#variableAt(variable.object, bound.variables.get(variable.name));
     if (other?.id === variable.id) return;
@@ -118,7 +120,7 @@ export class RowUses {
 
   /** Removes a variable; returns the earlier one that owns its name from now on. */
   remove(variable: Variable): Variable | undefined {
-    const bound = this.#bound.get(variable.object);
+    const bound = this.#bound.get(variable.object.id);
     if (bound === undefined) return undefined;
     const { name } = variable;
     const namesakes = bound.earlier?.get(name);
@@ -134,7 +136,7 @@ export class RowUses {
 
   /** The rows that read a variable; none if a later variable owns its name. */
   of(variable: Variable): readonly Use[] {
-    const bound = this.#bound.get(variable.object);
+    const bound = this.#bound.get(variable.object.id);
     if (bound === undefined || !this.#owns(bound, variable)) return NO_USES;
     if (bound.label !== undefined)
       return [{ row: this.#described.rowFor(variable), labels: bound.label.with('') }];
@@ -148,8 +150,11 @@ export class RowUses {
     return uses ?? NO_USES;
   }
 
-  clear(): void {
-    for (const bound of this.#bound.values()) close(bound);
+  *closing(): Generator<void, void> {
+    for (const bound of this.#bound.values()) {
+      close(bound);
+      yield;
+    }
     this.#bound.clear();
   }
 

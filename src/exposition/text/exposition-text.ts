@@ -1,6 +1,6 @@
 // All families of one target: lines come and go, and a snapshot holds their current text.
 import { Fault } from '../../errors.js';
-import type { FamilyFacts, Forms, Snapshot } from '../../model.js';
+import type { FamilyFacts, FamilyText, Forms, Snapshot } from '../../model.js';
 import { Family } from './family.js';
 import { deflatedFamily, familyText } from './family-text.js';
 import { Deflater } from '../kernel/deflater.js';
@@ -98,7 +98,8 @@ export class ExpositionText {
     family.remove(key);
     this.#count(family, 1);
     if (family.lines > 0) return;
-    family.close();
+    const steps = family.closing();
+    while (steps.next().done !== true);
     this.#families.delete(name);
     this.#order = undefined;
   }
@@ -109,28 +110,32 @@ export class ExpositionText {
   }
 
   /**
-   * Renders changed lines and returns a snapshot of the current text. Its `hold` throws Fault
-   * NATIVE_FAILED if a later render or the end has freed the text already.
+   * Renders changed lines, a block a step, and returns a snapshot of the current text. Its `hold`
+   * throws Fault NATIVE_FAILED if a later render or the end has freed the text already.
    * @param forms at least one of the two; parts of a stream are left out where they would be large
    */
-  render(forms: Forms = TEXT_ONLY): Snapshot {
+  *rendering(forms: Forms = TEXT_ONLY): Generator<void, Snapshot> {
     this.#order ??= [...this.#families.values()].sort(
       (a, b) => a.rank - b.rank || (a.family.facts.name < b.family.facts.name ? -1 : 1),
     );
     const deflater = forms.deflated && this.#hasLongBlocks ? this.#fittingDeflater() : undefined;
     const hasText = forms.text || deflater === undefined;
     const held: TextPiece[] = [];
-    const families = this.#order.map(({ family }) => {
+    const families: FamilyText[] = [];
+    for (const { family } of this.#order) {
       if (!hasText) family.dropText();
-      const texts = hasText ? family.render(this.#room) : undefined;
+      const texts = hasText ? yield* family.rendering(this.#room) : undefined;
       const pieces = texts?.map((text) => text.view);
       held.push(...(texts ?? []));
-      if (deflater === undefined) return familyText(family.facts, pieces ?? []);
-      const deflated = family.deflate(deflater);
+      if (deflater === undefined) {
+        families.push(familyText(family.facts, pieces ?? []));
+        continue;
+      }
+      const deflated = yield* family.deflating(deflater);
       held.push(...deflated.map(({ piece }) => piece));
       const parts = deflated.map(({ piece, ...part }) => ({ data: piece.view, ...part }));
-      return deflatedFamily(family.facts, parts, deflater.code, pieces);
-    });
+      families.push(deflatedFamily(family.facts, parts, deflater.code, pieces));
+    }
     return {
       families,
       bytes: families.reduce((sum, family) => sum + family.bytes, 0),
@@ -141,8 +146,9 @@ export class ExpositionText {
     };
   }
 
-  close(): void {
-    for (const { family } of this.#families.values()) family.close();
+  /** Frees everything, a block a step. */
+  *closing(): Generator<void, void> {
+    for (const { family } of this.#families.values()) yield* family.closing();
     this.#families.clear();
     this.#room.close();
     this.#deflater?.close();

@@ -74,9 +74,14 @@ export class Family {
     return index < 0 ? undefined : lines?.hash(index);
   }
 
-  /** The text of every block; call it when values or lines may have changed. */
-  render(room: Scratch): TextPiece[] {
-    return this.#blocks.map((block) => block.render(room));
+  /** The text of every block, one a step; call it when values or lines may have changed. */
+  *rendering(room: Scratch): Generator<void, TextPiece[]> {
+    const pieces: TextPiece[] = [];
+    for (const block of this.#blocks) {
+      pieces.push(block.render(room));
+      yield;
+    }
+    return pieces;
   }
 
   /** Frees the text until the next `render`. */
@@ -85,8 +90,13 @@ export class Family {
   }
 
   /** The same for a deflate stream. */
-  deflate(deflater: Deflater): DeflatedPiece[] {
-    return this.#blocks.map((block) => block.deflate(deflater));
+  *deflating(deflater: Deflater): Generator<void, DeflatedPiece[]> {
+    const pieces: DeflatedPiece[] = [];
+    for (const block of this.#blocks) {
+      pieces.push(block.deflate(deflater));
+      yield;
+    }
+    return pieces;
   }
 
   /**
@@ -103,8 +113,12 @@ export class Family {
     return left;
   }
 
-  close(): void {
-    for (const block of this.#blocks) block.close();
+  /** Frees everything, a block a step. */
+  *closing(): Generator<void, void> {
+    for (const block of this.#blocks) {
+      block.close();
+      yield;
+    }
     this.#blocks.length = 0;
     for (const name of this.#names.values()) name.close();
     this.#names.clear();

@@ -1,5 +1,14 @@
 // The file of a segment, read with Node's own calls, so that every thread can use it.
-import { closeSync, constants, existsSync, fstatSync, openSync, readSync, statSync } from 'node:fs';
+import {
+  close,
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  openSync,
+  readSync,
+  statSync,
+} from 'node:fs';
 import { Fault, messageOf } from '../../errors.js';
 import type { SegmentFile } from './shared-memory.js';
 
@@ -45,7 +54,8 @@ export function openReadable(name: string): ReadableFile | undefined {
       return named.ino === ino && named.dev === dev ? 'this' : 'another';
     },
     close() {
-      if (isOpen) closeSync(fd);
+      // In another thread: whoever closes a removed file last waits until the system freed it.
+      if (isOpen) close(fd, () => undefined);
       isOpen = false;
     },
   };

@@ -1,4 +1,5 @@
 // What records say of variables: those that say the same share one declaration.
+import { WideMap } from '../../collections/wide-map.js';
 import type { Declaration } from '../../model.js';
 import { LIMITS, MAX_UNIT_BYTES } from './layout.js';
 
@@ -26,7 +27,7 @@ const MAX_NAMESAKES = 8;
 
 export class Declarations {
   readonly #strings: Strings;
-  readonly #known = new Map<number, Known[]>();
+  readonly #known = new WideMap<Known[]>();
 
   constructor(strings: Strings) {
     this.#strings = strings;

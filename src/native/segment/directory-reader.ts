@@ -1,4 +1,5 @@
 // Copies new directory records and their strings, and detects that the directories changed roles.
+import { WideMap } from '../../collections/wide-map.js';
 import { Fault } from '../../errors.js';
 import { Declarations } from './declarations.js';
 import { MUTABLE, MUTABLE_OFFSET, RECORD_SIZE } from './layout.js';
@@ -9,13 +10,15 @@ import type { SegmentFile } from '../os/shared-memory.js';
 /** Records read in one slice: a few milliseconds of work. */
 export const RECORDS_AT_ONCE = 1024;
 const ATTEMPTS = 5;
+/** Bytes of strings that are copied in one slice. */
+const STRINGS_AT_ONCE = 1 << 20;
 /** The most bytes of texts and schemas that this process keeps for one directory. */
 const MAX_TEXT_BYTES = 2 ** 28;
 const NO_SCHEMA: readonly number[] = [];
 
 /** Records that were copied whole, with the strings that they refer to. */
 export interface RecordSlice {
-  /** 64 bytes per record. */
+  /** 64 bytes per record; none while strings are still being copied. */
   readonly records: Buffer;
   readonly firstIndex: number;
   /** True when these are the first records of a directory that took over. */
@@ -31,8 +34,8 @@ export class DirectoryReader {
   #next = 0;
   #strings = Buffer.alloc(0);
   #stringBytes = 0;
-  #texts = new Map<number, string>();
-  #schemas = new Map<number, readonly number[]>();
+  readonly #texts = new WideMap<string>();
+  readonly #schemas = new WideMap<readonly number[]>();
   #textBytes = 0;
   /** What the records of the present directory declare. */
   declarations = new Declarations(this);
@@ -55,12 +58,13 @@ export class DirectoryReader {
       if (count < 0) throw corrupt(`the directory shrank to ${before.records} records`);
       if (count === 0 && !isFresh) return undefined;
       const side = before.epoch % 2;
-      const records = this.#copyRecords(side, count);
-      this.#copyStrings(side, readStringBytes(this.#file, this.#header, side));
+      // They were stored before the records, whose number was read first.
+      const hasStrings = this.#copyStrings(side, readStringBytes(this.#file, this.#header, side));
+      const records = this.#copyRecords(side, hasStrings ? count : 0);
       if (this.#epochNow() !== before.epoch) continue;
       this.#epoch = before.epoch;
       const firstIndex = this.#next;
-      this.#next += count;
+      this.#next += records.length / RECORD_SIZE;
       return { records, firstIndex, isFresh, isLast: this.#next === before.records };
     }
     this.#epoch = -1;
@@ -125,8 +129,8 @@ export class DirectoryReader {
     this.#epoch = -1;
     this.#next = 0;
     this.#stringBytes = 0;
-    this.#texts = new Map();
-    this.#schemas = new Map();
+    this.#texts.clear();
+    this.#schemas.clear();
     this.#textBytes = 0;
     this.declarations = new Declarations(this);
   }
@@ -139,19 +143,21 @@ export class DirectoryReader {
     return records;
   }
 
-  /** Strings only grow, so only the new tail is copied. */
-  #copyStrings(side: number, bytes: number): void {
-    if (bytes <= this.#stringBytes) return;
+  /** Strings only grow, so only the new tail is copied: a part of it, and false if there is more. */
+  #copyStrings(side: number, bytes: number): boolean {
+    if (bytes <= this.#stringBytes) return true;
     if (bytes > this.#strings.length) {
       const grown = Buffer.allocUnsafe(Math.min(bytes * 2, this.#header.stringCapacity));
       this.#strings.copy(grown, 0, 0, this.#stringBytes);
       this.#strings = grown;
     }
-    const tail = this.#strings.subarray(this.#stringBytes, bytes);
+    const end = Math.min(bytes, this.#stringBytes + STRINGS_AT_ONCE);
+    const tail = this.#strings.subarray(this.#stringBytes, end);
     const at = (this.#header.strings[side] ?? 0) + this.#stringBytes;
     const read = this.#file.read(tail, tail.length, at);
     if (read < tail.length) throw corrupt(`the file ends within the strings, at ${at + read}`);
-    this.#stringBytes = bytes;
+    this.#stringBytes = end;
+    return end === bytes;
   }
 
   #epochNow(): number {

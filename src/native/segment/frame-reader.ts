@@ -1,5 +1,6 @@
 // Framed values, copied whole: two equal copies with begin = end and no update since, or nothing.
-import type { Allowance, Declaration, Frame } from '../../model.js';
+import { Budget } from '../../budget.js';
+import type { Declaration, Frame } from '../../model.js';
 import { LIMITS, frameWords } from './layout.js';
 import type { SegmentFile } from '../os/shared-memory.js';
 import type { FramePlace } from './object-variables.js';
@@ -25,12 +26,12 @@ export class FrameReader {
 
   /**
    * The value of a framed variable; undefined if it was never set, is invalid, kept changing during
-   * a bounded number of copies, or the allowance was used up.
+   * a bounded number of copies, or the budget was spent.
    */
   read(
     { frameOffset, frameWords: words }: FramePlace,
     declared: Declared,
-    allowance: Allowance = { bytes: Infinity, retries: Infinity },
+    budget = new Budget(),
   ): Frame | undefined {
     const length = words * 8;
     if (length === 0 || length > LONGEST) return undefined;
@@ -39,11 +40,11 @@ export class FrameReader {
       this.#second = Buffer.allocUnsafe(length);
     }
     const at = this.#frames + frameOffset * 8;
-    if ((allowance.bytes -= 2 * length) < 0) return undefined;
-    if (this.#file.read(this.#first, length, at) < length) return undefined;
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-      if (attempt > 0 && (--allowance.retries < 0 || (allowance.bytes -= length) < 0))
-        return undefined;
+      if (budget.isSpent) return undefined;
+      const isFirst = attempt === 0;
+      budget.spend(isFirst ? 0 : 1, isFirst ? 2 * length : length);
+      if (isFirst && this.#file.read(this.#first, length, at) < length) return undefined;
       if (this.#file.read(this.#second, length, at) < length) return undefined;
       const isSame = this.#first.compare(this.#second, 0, length, 0, length) === 0;
       [this.#first, this.#second] = [this.#second, this.#first];

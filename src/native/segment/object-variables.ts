@@ -1,5 +1,5 @@
 // The variables of one object in columns: an object each would take five times the memory.
-import type { Declaration, ManagedObject, SlotRef, Variable, Variables } from '../../model.js';
+import type { Declaration, ManagedObject, Members, SlotRef, Variable } from '../../model.js';
 
 /** Where the frame of a variable is, and its length, in 8-byte units. */
 export interface FramePlace {
@@ -27,7 +27,7 @@ const WORD = 2 ** 32;
 const NONE = new Uint32Array(0);
 
 /** In the order of their ids. Iterations go on while variables come and go. */
-export class ObjectVariables implements Variables {
+export class ObjectVariables implements Members<Variable> {
   /** Set once, when it exists. */
   object!: ManagedObject;
   #rows = NONE;

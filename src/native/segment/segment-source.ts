@@ -1,12 +1,6 @@
 // A segment as a source of managed objects: its directory as a tree, its values as slots.
-import type {
-  Allowance,
-  Frame,
-  Source,
-  StructureChange,
-  StructureChanges,
-  Variable,
-} from '../../model.js';
+import type { Frame, Source, StructureChange, StructureChanges, Variable } from '../../model.js';
+import { Budget } from '../../budget.js';
 import { DirectoryReader } from './directory-reader.js';
 import type { RecordSlice } from './directory-reader.js';
 import { FrameReader } from './frame-reader.js';
@@ -18,9 +12,11 @@ import type { SegmentHeader } from './segment-header.js';
 import type { SegmentFile } from '../os/shared-memory.js';
 import { MAX_NODES, Tree, isTooDeep } from './tree.js';
 
-/** How many items a sweep after a change of roles checks and removes in one call. */
-const SWEPT_AT_ONCE = 8192;
-const REMOVED_AT_ONCE = 1024;
+/** What one call may take by default: others wait for it. */
+export const SYNC_STEPS = 8192;
+/** Steps of a record that is read and of an item that is removed; to look at an item is one. */
+const RECORD_STEPS = 8;
+const REMOVAL_STEPS = 8;
 
 export class SegmentSource implements Source {
   readonly #file: SegmentFile;
@@ -35,6 +31,8 @@ export class SegmentSource implements Source {
    * removed.
    */
   #hasTakenOver = false;
+  /** The records that were copied last and are not taken in yet. */
+  #copied: (RecordSlice & { at: number }) | undefined;
   /** The running sweep that removes them. */
   #sweep: Iterator<StructureChange | undefined, void> | undefined;
 
@@ -53,36 +51,39 @@ export class SegmentSource implements Source {
     return this.#tree.roots;
   }
 
-  sync(): StructureChanges {
+  sync(budget = new Budget({ steps: SYNC_STEPS })): StructureChanges {
     const changes: StructureChange[] = [];
-    // Nothing is read before the sweep ends. Many records may have arrived meanwhile.
+    // Nothing is read before removed items are let go of: they count as there until then.
+    if (this.#tree.letGo(budget)) return { changes, hasMore: this.#hasUnread, isTidying: true };
+    // Nor before the sweep ends. Many records may have arrived meanwhile.
     if (this.#sweep !== undefined)
-      return { changes, hasMore: this.#sweepOn(changes) || this.#directory.hasNews() };
-    const slice = this.#directory.next();
+      return { changes, hasMore: this.#sweepOn(changes, budget) || this.#directory.hasNews() };
+    // Copied by an earlier call, it may not be the last any more.
+    const isOld = this.#copied !== undefined;
+    const slice = (this.#copied ??= this.#nextSlice());
     if (slice === undefined) return { changes, hasMore: false };
-    if (slice.isFresh) {
-      this.#hasTakenOver = this.#tree.size > 0;
-      this.#tree.beginRound();
-      this.#lastId = 0;
-    }
-    for (const record of this.#records(slice)) {
-      const change = this.#apply(record);
-      if (change !== undefined) changes.push(change);
-    }
+    this.#takeIn(slice, changes, budget);
+    if (slice.at < slice.records.length) return { changes, hasMore: true };
+    this.#copied = undefined;
     if (!slice.isLast) return { changes, hasMore: true };
     if (this.#hasTakenOver) this.#sweep = this.#tree.sweep();
     this.#hasTakenOver = false;
-    return { changes, hasMore: this.#sweepOn(changes) };
+    const hasMore = this.#sweepOn(changes, budget) || (isOld && this.#directory.hasNews());
+    return { changes, hasMore, isTidying: this.#tree.letGo(budget) };
   }
 
   hasNews(): boolean {
-    if (this.#sweep !== undefined) return true;
     try {
-      return this.#directory.hasNews();
+      return this.#hasUnread;
     } catch {
       // The next read reports the error.
       return true;
     }
+  }
+
+  get #hasUnread(): boolean {
+    if (this.#sweep !== undefined || this.#copied !== undefined) return true;
+    return this.#directory.hasNews();
   }
 
   readSlots(first: number, count: number, into: Uint8Array): number {
@@ -97,28 +98,50 @@ export class SegmentSource implements Source {
     return this.#header.frameCapacity;
   }
 
-  readFrame(variable: Variable, allowance?: Allowance): Frame | undefined {
+  readFrame(variable: Variable, budget?: Budget): Frame | undefined {
     const { id, slot, incarnation, declaration } = variable;
     const place = this.#tree.frame(id);
-    const frame =
-      place === undefined ? undefined : this.#frames.read(place, declaration, allowance);
+    const frame = place === undefined ? undefined : this.#frames.read(place, declaration, budget);
     // The frame belongs to the variable only if its slot still did during the copy.
     this.readWords(slot, 1, this.#word);
     return this.#word.readUInt32LE(0) >>> 1 === incarnation ? frame : undefined;
   }
 
-  /** Removes the next missing items and adds them to `changes`; false once none is left. */
-  #sweepOn(changes: StructureChange[]): boolean {
-    const most = changes.length + REMOVED_AT_ONCE;
-    for (let looked = 0; looked < SWEPT_AT_ONCE && changes.length < most; looked++) {
-      const step = this.#sweep?.next();
-      if (step === undefined || step.done === true) {
-        this.#sweep = undefined;
-        return false;
-      }
-      if (step.value !== undefined) changes.push(step.value);
+  /** Copies the next records. */
+  #nextSlice(): (RecordSlice & { at: number }) | undefined {
+    const slice = this.#directory.next();
+    if (slice?.isFresh === true) {
+      this.#hasTakenOver = this.#tree.size > 0;
+      this.#tree.beginRound();
+      this.#lastId = 0;
     }
-    return true;
+    return slice === undefined ? undefined : { ...slice, at: 0 };
+  }
+
+  /** Applies records of a slice, at least one, and adds what changed to `changes`. */
+  #takeIn(slice: RecordSlice & { at: number }, changes: StructureChange[], budget: Budget): void {
+    const { records, firstIndex } = slice;
+    while (slice.at < records.length) {
+      const index = firstIndex + slice.at / RECORD_SIZE;
+      const record = parseRecord(records, slice.at, index, this.#header, this.#directory);
+      slice.at += RECORD_SIZE;
+      const change = this.#apply(record);
+      if (change !== undefined) changes.push(change);
+      budget.spend(RECORD_STEPS);
+      if (budget.isSpent) return;
+    }
+  }
+
+  /** Removes the next missing items and adds them to `changes`; false once none is left. */
+  #sweepOn(changes: StructureChange[], budget: Budget): boolean {
+    while (this.#sweep !== undefined) {
+      if (budget.isSpent) return true;
+      const { done, value } = this.#sweep.next();
+      budget.spend(value === undefined ? 1 : REMOVAL_STEPS);
+      if (done === true) this.#sweep = undefined;
+      else if (value !== undefined) changes.push(value);
+    }
+    return false;
   }
 
   /** Copies fixed-size entries of a region; counts those that are complete. */
@@ -128,13 +151,6 @@ export class SegmentSource implements Source {
     return Math.floor(this.#file.read(into, length, region + first * size) / size);
   }
 
-  *#records({ records, firstIndex }: RecordSlice): Generator<DirectoryRecord> {
-    for (let at = 0; at < records.length; at += RECORD_SIZE) {
-      const index = firstIndex + at / RECORD_SIZE;
-      yield parseRecord(records, at, index, this.#header, this.#directory);
-    }
-  }
-
   #apply(record: DirectoryRecord): StructureChange | undefined {
     if (record.kind === 'tombstone') return this.#tree.remove(record.id);
     const { id } = record.facts;
@@ -142,6 +158,7 @@ export class SegmentSource implements Source {
     this.#lastId = id;
     // After a change of roles, the directory repeats known items.
     if (this.#tree.name(id)) return undefined;
+    if (id <= this.#tree.highestId) throw corrupt(`id ${id} is there again, or came too late`);
     if (this.#tree.size >= MAX_NODES)
       throw corrupt(`it has more than ${MAX_NODES} objects and variables`);
     if (record.kind === 'object') {

@@ -1,5 +1,6 @@
 // Watches one server key: opens its segment, follows its generations, and judges its publisher.
 import { getuid, hrtime } from 'node:process';
+import { Budget, SLICE_MS } from '../../budget.js';
 import { Fault, messageOf } from '../../errors.js';
 import type { StructureChanges, Verdict } from '../../model.js';
 import type { Sighting, Watch } from '../../streams/watch.js';
@@ -7,7 +8,7 @@ import { MUTABLE, MUTABLE_OFFSET, segmentName } from './layout.js';
 import { judge } from './liveness.js';
 import { checkSize, readHeader, readWords } from './segment-header.js';
 import type { SegmentHeader, SegmentWords } from './segment-header.js';
-import { SegmentSource } from './segment-source.js';
+import { SYNC_STEPS, SegmentSource } from './segment-source.js';
 import type { NameHolder, SegmentFile, SharedMemory } from '../os/shared-memory.js';
 
 const NO_DROPS = { objects: 0, variables: 0 };
@@ -52,6 +53,7 @@ export const segmentWatches =
   (serverKey: string): SegmentWatch =>
     new SegmentWatch(memory, segmentName(contextId, poolName, serverKey), serverKey, {
       stalledForNs: BigInt(stalledAfterSeconds) * 1_000_000_000n,
+      slice: () => new Budget({ steps: SYNC_STEPS, ms: SLICE_MS }),
       ...(trustedOwners.length > 0 && { trusted: [0, getuid?.() ?? 0, ...trustedOwners] }),
     });
 
@@ -62,6 +64,8 @@ export interface WatchOptions {
   readonly stalledForNs?: bigint;
   /** Ids of the users whose segments are read; undefined for all. */
   readonly trusted?: readonly number[];
+  /** What one look may take; by default `SYNC_STEPS`. */
+  readonly slice?: () => Budget;
 }
 
 export class SegmentWatch implements Watch {
@@ -71,6 +75,7 @@ export class SegmentWatch implements Watch {
   readonly #now: () => bigint;
   readonly #stalledForNs: bigint;
   readonly #trusted: readonly number[] | undefined;
+  readonly #slice: (() => Budget) | undefined;
   #opened: Opened | undefined;
   #failure: Verdict | undefined;
   /** The verdict on the last segment that ended, valid until the next one is judged. */
@@ -83,7 +88,7 @@ export class SegmentWatch implements Watch {
     memory: SharedMemory,
     name: string,
     serverKey: string,
-    { now = () => hrtime.bigint(), stalledForNs = 0n, trusted }: WatchOptions = {},
+    { now = () => hrtime.bigint(), stalledForNs = 0n, trusted, slice }: WatchOptions = {},
   ) {
     this.#memory = memory;
     this.#name = name;
@@ -91,6 +96,7 @@ export class SegmentWatch implements Watch {
     this.#now = now;
     this.#stalledForNs = stalledForNs;
     this.#trusted = trusted;
+    this.#slice = slice;
   }
 
   /** One bounded read; never throws, whatever the segment contains. */
@@ -147,7 +153,7 @@ export class SegmentWatch implements Watch {
       serverKey: this.#serverKey,
       publisher,
       source: opened.source,
-      ...takeIn(opened, words),
+      ...takeIn(opened, words, this.#slice?.()),
       tick,
       drops: { objects: words.objectsDropped, variables: words.variablesDropped },
     };
@@ -226,11 +232,13 @@ function beatOf(opened: Opened, { heartbeatNs }: SegmentWords, nowNs: bigint): b
 function takeIn(
   opened: Opened,
   { epoch, records }: SegmentWords,
-): StructureChanges & { readonly isRestless?: boolean } {
+  budget?: Budget,
+): StructureChanges & Pick<Sighting, 'isRestless'> {
   if (opened.epoch === epoch && opened.records === records) return { changes: [], hasMore: false };
   try {
-    const taken = opened.source.sync();
-    if (!taken.hasMore) [opened.epoch, opened.records] = [epoch, records];
+    const taken = opened.source.sync(budget);
+    if (!taken.hasMore && taken.isTidying !== true)
+      [opened.epoch, opened.records] = [epoch, records];
     return taken;
   } catch (error) {
     // A directory that changes too fast does not make the segment invalid: the next read tries

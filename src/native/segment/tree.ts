@@ -1,18 +1,27 @@
 // The managed objects of one source, built from its records.
 import type { ManagedObject, RootIdentity, SlotRef, StructureChange } from '../../model.js';
-import { IdRuns } from './id-runs.js';
+import type { Budget } from '../../budget.js';
+import { ById } from '../../collections/by-id.js';
+import { IdRuns } from '../../collections/id-runs.js';
 import { LIMITS } from './layout.js';
 import { ObjectVariables } from './object-variables.js';
 import type { FramePlace, VariableFacts } from './object-variables.js';
 
 export interface ObjectNode extends ManagedObject {
   readonly parent: ObjectNode | undefined;
-  readonly children: Set<ObjectNode>;
+  readonly children: ById<ObjectNode>;
   readonly variables: ObjectVariables;
   /** Objects on the path from the root to this one, both counted. */
   readonly depth: number;
   /** The last round of records that named it. */
   round: number;
+  /** Whether it was removed: what is below it is gone, too. */
+  isRemoved: boolean;
+}
+
+/** The place of a frame, by the id of its variable. */
+interface PlacedFrame extends FramePlace {
+  readonly id: number;
 }
 
 export const NO_IDENTITY: RootIdentity = { host: '', instance: '', application: '' };
@@ -30,23 +39,36 @@ export interface ObjectFacts extends SlotRef {
 export const MAX_NODES = 1 << 21;
 
 export class Tree {
-  readonly roots = new Set<ObjectNode>();
-  readonly #objects = new Map<number, ObjectNode>();
+  readonly roots = new ById<ObjectNode>();
+  /** With those below removed ones, until they are let go of. */
+  readonly #objects = new ById<ObjectNode>();
   /** The objects of variables, by the variables' ids. */
   readonly #owners = new IdRuns<ObjectNode>(
-    (object, first, end) =>
-      this.#objects.get(object.id) === object && object.variables.hasBetween(first, end),
+    (object, first, end) => this.#objects.has(object) && object.variables.hasBetween(first, end),
   );
-  readonly #frames = new Map<number, FramePlace>();
+  readonly #frames = new ById<PlacedFrame>();
+  /** One for each removed object whose subtree is not let go of yet. */
+  readonly #leaving: Generator<void, void>[] = [];
+  /** The object that was asked for last: mostly the next one, too. */
+  #last: ObjectNode | undefined;
   #variables = 0;
   #round = 0;
+  #highestId = 0;
 
+  /** Of all that were there ever. */
+  get highestId(): number {
+    return this.#highestId;
+  }
+
+  /** Objects and variables, with those that are not let go of yet. */
   get size(): number {
     return this.#objects.size + this.#variables;
   }
 
   object(id: number): ObjectNode | undefined {
-    return this.#objects.get(id);
+    const object = this.#last?.id === id ? this.#last : this.#objects.get(id);
+    if (object === undefined || isGone(object)) return undefined;
+    return (this.#last = object);
   }
 
   /** Where the frame of a variable is. */
@@ -61,7 +83,8 @@ export class Tree {
 
   /** Names an object or variable in this round; false if it does not exist. */
   name(id: number): boolean {
-    const object = this.#objects.get(id);
+    if (id > this.#highestId) return false;
+    const object = this.object(id);
     if (object !== undefined) object.round = this.#round;
     return object !== undefined || this.#ownerOf(id)?.variables.name(id, this.#round) === true;
   }
@@ -72,10 +95,10 @@ export class Tree {
    */
   *sweep(): Generator<StructureChange | undefined, void> {
     const unnamed: number[] = [];
-    for (const [id, { round, variables }] of this.#objects) {
-      for (const variable of variables.unnamed(this.#round))
+    for (const object of this.#objects) {
+      for (const variable of object.variables.unnamed(this.#round))
         yield variable === undefined ? undefined : this.remove(variable);
-      if (round !== this.#round) unnamed.push(id);
+      if (object.round !== this.#round) unnamed.push(object.id);
       yield undefined;
     }
     // Children have higher ids than their parents.
@@ -96,56 +119,86 @@ export class Tree {
       identity,
       asOf,
       parent,
-      children: new Set(),
+      children: new ById(),
       variables,
       depth: (parent?.depth ?? 0) + 1,
       round: this.#round,
+      isRemoved: false,
     };
     variables.object = object;
-    this.#objects.set(object.id, object);
+    this.#highestId = id;
+    this.#objects.add(object);
     (parent?.children ?? this.roots).add(object);
     return { kind: 'object-added', object };
   }
 
   /** Adds a variable, whose id is higher than that of any other. */
   addVariable(facts: VariableFacts, object: ObjectNode): StructureChange {
-    this.#owners.add(facts.id, object);
+    const { id, frame } = facts;
+    this.#highestId = id;
+    this.#owners.add(id, object);
     this.#variables++;
-    if (facts.frame !== undefined) this.#frames.set(facts.id, facts.frame);
+    if (frame !== undefined) this.#frames.add({ id, ...frame });
     return { kind: 'variable-added', variable: object.variables.add(facts, this.#round) };
   }
 
-  /** Removes an object with everything below it, or a variable; ignores ids that do not exist. */
+  /**
+   * Removes an object with everything below it, or a variable; ignores ids that do not exist. What is
+   * below is not there any more, and `letGo` frees it.
+   */
   remove(id: number): StructureChange | undefined {
-    const object = this.#objects.get(id);
+    const object = this.object(id);
     if (object === undefined) {
       const variable = this.#ownerOf(id)?.variables.delete(id);
       if (variable === undefined) return undefined;
       this.#forgetVariable(id);
       return { kind: 'variable-removed', variable };
     }
-    (object.parent?.children ?? this.roots).delete(object);
-    this.#forget(object);
+    object.isRemoved = true;
+    (object.parent?.children ?? this.roots).delete(id);
+    this.#leaving.push(this.#forget(object));
     return { kind: 'object-removed', object };
+  }
+
+  /** Frees what is below removed objects; false once nothing is left. */
+  letGo(budget: Budget): boolean {
+    for (let each = this.#leaving.at(-1); each !== undefined; each = this.#leaving.at(-1)) {
+      if (budget.isSpent) return true;
+      budget.spend(1);
+      if (each.next().done === true) this.#leaving.pop();
+    }
+    return false;
   }
 
   /** The object of a variable that exists. */
   #ownerOf(id: number): ObjectNode | undefined {
     const object = this.#owners.get(id);
-    return object === undefined || this.#objects.get(object.id) !== object ? undefined : object;
+    return object === undefined || !this.#objects.has(object) || isGone(object)
+      ? undefined
+      : object;
   }
 
-  /** Removes a subtree from the indexes; recursion is safe, since depth is bounded on insertion. */
-  #forget(object: ObjectNode): void {
+  /** Takes a subtree out of the indexes, an object or a variable a step. */
+  *#forget(object: ObjectNode): Generator<void, void> {
+    for (const id of object.variables.ids()) {
+      this.#forgetVariable(id);
+      yield;
+    }
+    for (const child of object.children) yield* this.#forget(child);
     this.#objects.delete(object.id);
-    for (const id of object.variables.ids()) this.#forgetVariable(id);
-    for (const child of object.children) this.#forget(child);
+    yield;
   }
 
   #forgetVariable(id: number): void {
     this.#variables--;
     this.#frames.delete(id);
   }
+}
+
+function isGone(object: ObjectNode): boolean {
+  for (let at: ObjectNode | undefined = object; at !== undefined; at = at.parent)
+    if (at.isRemoved) return true;
+  return false;
 }
 
 export const isTooDeep = (parent: ObjectNode | undefined): boolean =>

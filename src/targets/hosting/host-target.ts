@@ -10,9 +10,10 @@ import {
   mergeMap,
 } from 'rxjs';
 import type { SchedulerLike } from 'rxjs';
+import { Budget, SLICE_MS } from '../../budget.js';
 import { compileFilters } from '../../catalogue/match/filters.js';
 import type { Kernel } from '../../exposition/kernel/kernel.js';
-import { TargetView } from '../../exposition/target-view.js';
+import { TargetView, VIEW_STEPS } from '../../exposition/target-view.js';
 import { hostingPipeline } from '../../pipeline.js';
 import type { Step } from '../../pipeline.js';
 import type { ChosenRoot } from '../../streams/choose-root.js';
@@ -60,9 +61,11 @@ export function hostTarget(
     };
     const timeZone = definition.publisherTimeZone;
     const kernel = place.kernel();
-    const parts = { app, kernel, catalogue, variable, timeZone, filters, onClash };
+    const slice = () => new Budget({ steps: VIEW_STEPS, ms: SLICE_MS });
+    const parts = { app, kernel, catalogue, variable, timeZone, filters, onClash, slice };
     const step$ = hostingPipeline({
       ...{ app, hint: instance, former, serverKeys, pool, queue, open$, scheduler },
+      slice: () => new Budget({ ms: SLICE_MS }),
       isStandby: () => isStandby,
       isEager: definition.spacingMs === 0 || definition.isDebug,
       look: ({ kind }) => {

@@ -10,6 +10,7 @@ import { deflateEnd } from '#app/sinks/http/deflate.js';
 import { FakeTarget } from '../../support/fake-target.js';
 import { Cells, cellLine, fixedLine } from '../../support/lines.js';
 import { isInstalled } from '../../support/processes.js';
+import { finished } from '../../support/finished.js';
 
 const FAMILIES = 10;
 const ENTITIES = 1500;
@@ -82,7 +83,7 @@ describe('a page of deflated lines', () => {
       if (!isInstalled(program)) this.skip();
       for (const every of [1, 100, 7]) {
         fleet.change(every);
-        const page = pageOf(fleet.text.render(BOTH));
+        const page = pageOf(finished(fleet.text.rendering(BOTH)));
         const options = { input: gzipOf(page), maxBuffer: 2 ** 26 };
         const { stdout, status } = spawnSync(program, words, options);
         expect(status).to.equal(0);
@@ -91,7 +92,7 @@ describe('a page of deflated lines', () => {
     });
 
   it('is at most 1.15 times as large as zlib makes it at its fastest', () => {
-    const page = pageOf(fleet.text.render(BOTH));
+    const page = pageOf(finished(fleet.text.rendering(BOTH)));
     const fastest = deflateRawSync(Buffer.concat(page.pieces), { level: 1 }).length;
     expect(gzipOf(page).length / fastest).to.be.at.most(1.15);
   });
@@ -105,24 +106,26 @@ describe('a page of deflated lines', () => {
         text.put(facts, 0, { owner, sub: 0 }, fixedLine(`o="${owner}"`, 1));
     }
     const wanted = { text: false, deflated: true };
-    const { code, forms, families } = text.render(wanted);
+    const { code, forms, families } = finished(text.rendering(wanted));
     expect({ code, forms }).to.deep.equal({ code: undefined, forms: BOTH });
     expect(families[39]?.pieces[0]?.length).to.be.above(0);
     const facts = { name: 'f0', type: 'gauge', unit: '', help: '' } as const;
     for (let owner = 255; owner < 310; owner++)
       text.put(facts, 0, { owner, sub: 0 }, fixedLine(`o="${owner}"`, 1));
-    expect(text.render(wanted)).to.deep.include({ forms: wanted });
+    expect(finished(text.rendering(wanted))).to.deep.include({ forms: wanted });
   });
 
   it('has a code that follows its text', () => {
-    const before = fleet.text.render(BOTH).code;
-    for (let i = 0; i < 300; i++) fleet.text.render(BOTH);
-    expect(fleet.text.render(BOTH).code, 'the same while the text is alike').to.equal(before);
+    const before = finished(fleet.text.rendering(BOTH)).code;
+    for (let i = 0; i < 300; i++) finished(fleet.text.rendering(BOTH));
+    expect(finished(fleet.text.rendering(BOTH)).code, 'the same while the text is alike').to.equal(
+      before,
+    );
     const facts = { name: 'words', type: 'gauge', unit: '', help: '' } as const;
     for (let owner = 0; owner < 12_000; owner++) {
       const word = (owner * 7919).toString(36).replace(/\d/g, 'z');
       fleet.text.put(facts, 0, { owner, sub: 0 }, fixedLine(`word="${word.repeat(5)}"`, 1));
     }
-    expect(fleet.text.render(BOTH).code).not.to.equal(before);
+    expect(finished(fleet.text.rendering(BOTH)).code).not.to.equal(before);
   });
 });

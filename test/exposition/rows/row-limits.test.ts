@@ -4,6 +4,7 @@ import { Fault } from '#app/errors.js';
 import { Kernel } from '#app/exposition/kernel/kernel.js';
 import { FakeSource } from '../../support/fake-source.js';
 import { shopCatalogue, watched } from '../watched.js';
+import { finished } from '../../support/finished.js';
 
 const row = (name: string, type: string, rest: string): string =>
   `{ name = "shop_${name}", type = "${type}", help = "Help.", ${rest} },`;
@@ -111,7 +112,7 @@ describe('many scales in one partition', () => {
     for (let first = 2; first < 600; first += 100) {
       const { lines, view } = till(kernel, from(first, 100));
       expect(lines()).to.have.lengthOf(100);
-      view.close();
+      finished(view.closing());
     }
     expect(kernel.arena.used).to.equal(before);
   });

@@ -4,6 +4,7 @@ import type { Frame, Variable } from '#app/model.js';
 import { FakeSource } from '../../support/fake-source.js';
 import type { VariableOptions } from '../../support/fake-source.js';
 import { shopCatalogue, watched } from '../watched.js';
+import { finished } from '../../support/finished.js';
 
 const row = (name: string, type: string, rest: string): string =>
   `{ name = "shop_${name}", type = "${type}", help = "Help.", ${rest} },`;
@@ -277,7 +278,7 @@ describe('rows over values', () => {
       source.set(of('lag'), value);
       view.refresh();
       const hasCounted = view.observe();
-      view.render();
+      finished(view.rendering());
       return hasCounted;
     });
     expect(counted).to.deep.equal([true, false, true, true, false, true]);

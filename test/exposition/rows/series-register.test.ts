@@ -6,6 +6,7 @@ import { ExpositionText } from '#app/exposition/text/exposition-text.js';
 import { Kernel } from '#app/exposition/kernel/kernel.js';
 import { SeriesRegister } from '#app/exposition/rows/series-register.js';
 import { fixedLine } from '../../support/lines.js';
+import { finished } from '../../support/finished.js';
 
 const facts = (name: string, type: MetricType = 'gauge'): FamilyFacts => ({
   name,
@@ -35,8 +36,7 @@ function registerOf(text = new ExpositionText(new Kernel())) {
     remove: (owner: number, name = 'x') => register.remove(name, { owner, sub: 0 }),
     /** The lines that are shown, without the line feeds. */
     shown: (): string[] =>
-      text
-        .render()
+      finished(text.rendering())
         .families.flatMap(({ pieces }) => pieces.map((piece) => Buffer.from(piece).toString()))
         .join('')
         .split('\n')

@@ -11,6 +11,7 @@ import { floatText } from '#app/exposition/text/number-text.js';
 import { bitsOf } from '../../support/fake-source.js';
 import { Cells, cellLine, fixedLine } from '../../support/lines.js';
 import { unpacked } from '../../support/unpacked.js';
+import { finished } from '../../support/finished.js';
 
 const VALUES = 50;
 const facts = (name: string, type: MetricType = 'gauge'): FamilyFacts => ({
@@ -117,7 +118,7 @@ class Pair {
 
   /** Renders, compares, and keeps the snapshot if told so. */
   render(isHeld = false, forms: Forms = FORMS.text): Snapshot {
-    const snapshot = this.text.render(forms);
+    const snapshot = finished(this.text.rendering(forms));
     const { expected } = this;
     if (forms.deflated) {
       if (unpacked(snapshot) !== expected) expect(unpacked(snapshot)).to.equal(expected);
@@ -131,7 +132,7 @@ class Pair {
 
   /** Ends it all; what is held must have stayed as it was. */
   close(): void {
-    this.text.close();
+    finished(this.text.closing());
     for (const text of this.shared.values()) text.close();
     for (const { snapshot, text, release } of this.held) {
       expect(textOf(snapshot) === text).to.equal(true);

@@ -1,5 +1,6 @@
 // Copies of a frame whose bytes were taken in an unlucky order.
 import { expect } from 'chai';
+import { Budget } from '#app/budget.js';
 import { FrameReader } from '#app/native/segment/frame-reader.js';
 
 /** A histogram with one bound: end, sum, two counts, begin. */
@@ -54,35 +55,17 @@ describe('FrameReader', () => {
     const size = UNITS * 8;
     const changing = Array.from({ length: 100 }, (_, n) => [n + 1, n, n, n, n + 1]);
     const table = [
-      ['both copies', [whole], { bytes: 2 * size, retries: 0 }, true, { bytes: 0, retries: 0 }],
-      [
-        'an update that rests',
-        [[5, 1, 2, 3, 6]],
-        { bytes: 99, retries: 9 },
-        false,
-        { bytes: 19, retries: 9 },
-      ],
-      ['one copy', [whole], { bytes: 2 * size - 1, retries: 0 }, false, { bytes: -1, retries: 0 }],
-      [
-        '2 retries',
-        changing,
-        { bytes: 1e6, retries: 2 },
-        false,
-        { bytes: 1e6 - 4 * size, retries: -1 },
-      ],
-      [
-        'bytes for 2',
-        changing,
-        { bytes: 4 * size, retries: 9 },
-        false,
-        { bytes: -size, retries: 6 },
-      ],
+      ['both copies', [whole], { bytes: 2 * size }, true, 2 * size],
+      ['an update that rests', [[5, 1, 2, 3, 6]], { bytes: 99, steps: 9 }, false, 2 * size],
+      ['a budget that is spent', [whole], { bytes: 0 }, false, 0],
+      ['2 steps', changing, { steps: 2 }, false, 4 * size],
+      ['bytes for 4 copies', changing, { bytes: 4 * size }, false, 4 * size],
     ] as const;
-    for (const [what, frames, given, isRead, left] of table) {
-      const allowance = { ...given };
-      const frame = showing(frames).read(...HISTOGRAM, allowance);
+    for (const [what, frames, limits, isRead, bytes] of table) {
+      const budget = new Budget(limits);
+      const frame = showing(frames).read(...HISTOGRAM, budget);
       expect(frame !== undefined, what).to.equal(isRead);
-      expect(allowance, what).to.deep.equal(left);
+      expect(budget.bytes, what).to.equal(bytes);
     }
   });
 });

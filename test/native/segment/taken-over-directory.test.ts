@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import type { StructureChange } from '#app/model.js';
 import { RECORDS_AT_ONCE } from '#app/native/segment/directory-reader.js';
+import { Forge } from '../../torture/forge.js';
 import { readTree } from '../../support/read-tree.js';
 import { freshSegments } from '../../support/segments.js';
 
@@ -87,5 +88,26 @@ describe('a directory that took over without most of what there was', () => {
     changeRoles();
     takeAll();
     expect(watch.look()).to.deep.include({ changes: [], hasMore: false });
+  });
+
+  it('is not served with an id that was removed: it would be another object under its name', () => {
+    const forge = new Forge(segments.contextId, '83', { records: 8 });
+    const root = forge.object({ name: 'r' });
+    const child = forge.object({ name: 'r.o', parent: root });
+    forge.publish();
+    forge.copyDirectory();
+    const watch = segments.watch('83');
+    forge.place();
+    expect(watch.look().publisher.state).to.equal('live');
+    forge.tombstone(child);
+    forge.publish();
+    expect(watch.look().publisher.state).to.equal('live');
+    forge.flip(2);
+    const { state, reason } = watch.look().publisher;
+    expect([state, reason]).to.deep.equal([
+      'corrupt',
+      `Segment is corrupt: id ${child} is there again, or came too late`,
+    ]);
+    forge.close();
   });
 });

@@ -1,6 +1,7 @@
 // The tree of a source against plain lists, while objects and variables come and go.
 import fc from 'fast-check';
 import { expect } from 'chai';
+import { Budget } from '#app/budget.js';
 import type { Declaration, Variable } from '#app/model.js';
 import { NO_IDENTITY, Tree } from '#app/native/segment/tree.js';
 
@@ -77,6 +78,7 @@ class Pair {
 
   check(): void {
     const variables = [...this.objects.values()].flat();
+    expect(this.tree.letGo(new Budget())).to.equal(false);
     expect(this.tree.size).to.equal(this.objects.size + variables.length);
     for (const [id, own] of this.objects) {
       const object = this.tree.object(id);

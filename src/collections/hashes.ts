@@ -1,7 +1,7 @@
 // A set of hashes, in less memory than a Set takes, and growing in small steps.
 
 /** Each part grows alone, so that no step moves more than a part of all. */
-const PARTS = 16;
+const PARTS = 256;
 const FIRST_CAPACITY = 8;
 const NONE = new Float64Array(0);
 /** Stands for an empty place: 0 is kept apart. */

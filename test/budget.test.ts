@@ -1,0 +1,40 @@
+// What work may cost before others have their turn.
+import { expect } from 'chai';
+import { Budget } from '#app/budget.js';
+
+describe('a budget', () => {
+  it('is spent as soon as one of its limits is reached', () => {
+    let nowMs = 100;
+    const table = [
+      ['steps', () => new Budget({ steps: 3, bytes: 99 }), (budget: Budget) => budget.spend(1)],
+      ['bytes', () => new Budget({ steps: 99, bytes: 21 }), (budget: Budget) => budget.spend(1, 7)],
+      ['ms', () => new Budget({ steps: 99, ms: 1.5 }, () => nowMs), () => (nowMs += 0.5)],
+    ] as const;
+    for (const [limit, make, spend] of table) {
+      const budget = make();
+      const seen: boolean[][] = [];
+      for (let i = 0; i < 4; i++) {
+        seen.push([budget.isHalfSpent, budget.isSpent]);
+        spend(budget);
+      }
+      const expected = [
+        [false, false],
+        [false, false],
+        [true, false],
+        [true, true],
+      ];
+      expect(seen, limit).to.deep.equal(expected);
+    }
+  });
+
+  it('without limits is never spent, and knows what was copied', () => {
+    const budget = new Budget();
+    budget.spend(1e9, 1e15);
+    expect([budget.isSpent, budget.isHalfSpent, budget.bytes]).to.deep.equal([false, false, 1e15]);
+  });
+
+  it('of nothing is spent from the start', () => {
+    for (const limits of [{ steps: 0 }, { bytes: 0 }, { ms: 0 }])
+      expect(new Budget(limits).isSpent, JSON.stringify(limits)).to.equal(true);
+  });
+});

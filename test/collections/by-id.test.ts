@@ -1,0 +1,71 @@
+// Items by their ids.
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { ById } from '#app/collections/by-id.js';
+
+interface Item {
+  readonly id: number;
+}
+
+/** The last items are searched in another way than the first, and chunks hold 512. */
+const MANY = 3000;
+
+describe('items by their ids', () => {
+  it('are those that were added and not deleted, in the order of their ids', () => {
+    const step = fc.oneof(
+      fc.record({ add: fc.integer({ min: 1, max: 700 }) }),
+      fc.record({ deleteEach: fc.integer({ min: 1, max: 4 }), from: fc.nat(MANY) }),
+    );
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
+        const items = new ById<Item>();
+        const expected = new Map<number, Item>();
+        let id = 0;
+        for (const each of steps) {
+          if ('add' in each)
+            for (let i = 0; i < each.add; i++) {
+              const item = { id: (id += 1 + (i % 3)) };
+              items.add(item);
+              expected.set(item.id, item);
+            }
+          else
+            for (let at = each.from; at < id + 2; at += each.deleteEach)
+              expect(items.delete(at)).to.equal(expected.delete(at));
+        }
+        expect([...items]).to.deep.equal([...expected.values()]);
+        expect(items.size).to.equal(expected.size);
+        for (let at = 0; at < id + 2; at++) expect(items.get(at)).to.equal(expected.get(at));
+      }),
+    );
+  });
+
+  it('has an item, and not another with its id', () => {
+    const items = new ById<Item>();
+    const item = { id: 1 };
+    items.add(item);
+    expect([items.has(item), items.has({ id: 1 })]).to.deep.equal([true, false]);
+  });
+
+  it('are iterated over once each, while others come and go', () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat(MANY), { maxLength: 60 }), fc.nat(600), (deleted, pace) => {
+        const items = new ById<Item>();
+        for (let id = 0; id < MANY; id++) items.add({ id });
+        const seen: number[] = [];
+        const gone: number[] = [];
+        const waiting = [...deleted];
+        for (const { id } of items) {
+          seen.push(id);
+          if (seen.length % (pace + 1) !== 0) continue;
+          const next = waiting.pop();
+          if (next !== undefined && items.delete(next) && next > id) gone.push(next);
+          if (seen.length < 2 * MANY) items.add({ id: 2 * MANY + seen.length });
+        }
+        const late = [...items].map(({ id }) => id).filter((id) => id >= 2 * MANY);
+        const early = Array.from({ length: MANY }, (_, id) => id);
+        expect(seen).to.deep.equal([...early.filter((id) => !gone.includes(id)), ...late]);
+      }),
+      { numRuns: 30 },
+    );
+  });
+});
