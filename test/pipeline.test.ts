@@ -317,7 +317,14 @@ describe('servingPipeline', () => {
           }),
         );
         const facts = { ...unknownFacts('82'), isReady: true };
-        const counted = { refreshesMs: [], clashes: 0, omitted: 0, staleFrames: 0 };
+        const counted = {
+          refreshesMs: [],
+          clashes: 0,
+          omitted: 0,
+          omittedObjects: 0,
+          omittedVariables: 0,
+          staleFrames: 0,
+        };
         let waiting = 0;
         const answer$ = servingPipeline({
           demand$,

@@ -16,6 +16,10 @@ const RELOADED: ReadonlySet<string> = new Set<keyof Settings>([
   'serverKeys',
   'catalogueFiles',
   'renderMinIntervalMs',
+  'targetMaxObjects',
+  'targetMaxVariables',
+  'targetMaxSeries',
+  'targetMaxTextBytes',
 ]);
 
 /** The TOML keys whose values differ and take effect at the next start only, in the order of the reference page. */

@@ -85,6 +85,30 @@ export const SETTINGS = {
     integer(0, MAX_TIMER_MS),
     'Minimum time between two renders of one target; 0 renders at every update',
   ),
+  targetMaxObjects: optional(
+    'target_max_objects',
+    1_000_000,
+    integer(1, 1_000_000),
+    'Most objects that one target tracks; further ones are left out with everything below them, counted, and the first is named in the log',
+  ),
+  targetMaxVariables: optional(
+    'target_max_variables',
+    2_000_000,
+    integer(1, 2_000_000),
+    'Most variables that one target tracks; further ones are left out, counted, and the first is named in the log',
+  ),
+  targetMaxSeries: optional(
+    'target_max_series',
+    2_000_000,
+    integer(1, 2_000_000),
+    'Most series that one target shows; further ones are left out, counted, and the first is named in the log',
+  ),
+  targetMaxTextBytes: optional(
+    'target_max_text_bytes',
+    2 ** 29,
+    integer(1024, 2 ** 29),
+    'Most bytes of names and labels that one target shows; further series are left out as above',
+  ),
   targetWorkers: optional(
     'target_workers',
     0,

@@ -16,17 +16,23 @@ const noRoom = (what: string): Loss => ({
   begins: (amount) => `shows less than it should: its publisher had no room for ${amount} ${what}`,
   ends: () => `shows all ${what} again: its publisher has room for them`,
 });
-const leftOut = (why: string): Loss => ({
-  begins: (amount) => `leaves out series: ${amount} so far, ${why}`,
-  ends: (amount) => `leaves out no further series: ${amount} so far, ${why}`,
+const leftOut = (what: string, why: string): Loss => ({
+  begins: (amount) => `leaves out ${what}: ${amount} so far, ${why}`,
+  ends: (amount) => `leaves out no further ${what}: ${amount} so far, ${why}`,
 });
+const MORE = 'since the target may have no more';
 
 /** By internal metric. A gauge above 0 and a rising counter mean that something is missing. */
 export const LOSSES: ReadonlyMap<string, Loss> = new Map([
   ['shm_exporter_target_dropped_objects', noRoom('objects')],
   ['shm_exporter_target_dropped_variables', noRoom('variables')],
-  ['shm_exporter_target_series_clashes_total', leftOut('since others have their name and labels')],
-  ['shm_exporter_target_series_omitted_total', leftOut('since the target may not show more')],
+  [
+    'shm_exporter_target_series_clashes_total',
+    leftOut('series', 'since others have their name and labels'),
+  ],
+  ['shm_exporter_target_series_omitted_total', leftOut('series', MORE)],
+  ['shm_exporter_target_objects_omitted_total', leftOut('objects', MORE)],
+  ['shm_exporter_target_variables_omitted_total', leftOut('variables', MORE)],
 ]);
 
 interface Seen {

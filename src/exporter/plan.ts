@@ -81,6 +81,12 @@ function definitionOf(
   return {
     ...{ app, format, serverKeys, instance, variable, classes, seedPathGroups, seedPaths },
     publisherTimeZone,
+    limits: {
+      objects: settings.targetMaxObjects,
+      variables: settings.targetMaxVariables,
+      series: settings.targetMaxSeries,
+      textBytes: settings.targetMaxTextBytes,
+    },
     catalogue: catalogue?.source,
     spacingMs: settings.renderMinIntervalMs,
     isDebug: settings.debug,

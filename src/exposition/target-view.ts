@@ -27,6 +27,8 @@ import type { ProbeListener } from './read/probe.js';
 import type { Tracked } from './read/tracked-slots.js';
 import { SyncCounts } from './read/sync-counts.js';
 import { SeriesRegister } from './rows/series-register.js';
+import { DEFAULT_LIMITS } from './target-limits.js';
+import type { OnOmitted, TargetLimits } from './target-limits.js';
 
 export interface ViewParts {
   readonly app: string;
@@ -41,6 +43,9 @@ export interface ViewParts {
   readonly timeZone: string;
   /** Called with each series that was left out because another has its name and labels. */
   readonly onClash: (series: string) => void;
+  /** What it may have; by default `DEFAULT_LIMITS`. */
+  readonly limits?: TargetLimits;
+  readonly onOmitted?: OnOmitted;
   /** The most work of one call if the rest can wait; by default `VIEW_STEPS`. */
   readonly slice?: () => Budget;
 }
@@ -77,16 +82,18 @@ export class TargetView implements ProbeListener {
   /** The work done when a render was first delayed. */
   #putOffAt: number | undefined;
   #hasRendered = false;
+  #omittedObjects = 0;
+  #omittedVariables = 0;
   readonly #counts = new SyncCounts();
   #isDirty = true;
   #isClosed = false;
 
   constructor(parts: ViewParts) {
-    const { app, kernel, source, root, catalogue, filters, variable, timeZone, onClash } = parts;
+    const { app, kernel, source, root, catalogue, filters, variable, timeZone } = parts;
     this.#parts = parts;
     this.#probe = new Probe(kernel, source, this);
     this.#text = new ExpositionText(kernel);
-    this.#register = new SeriesRegister(this.#text, onClash);
+    this.#register = new SeriesRegister(this.#text, parts.onClash, parts.limits, parts.onOmitted);
     this.#builder = new MetricBuilder({
       app,
       root,
@@ -116,6 +123,13 @@ export class TargetView implements ProbeListener {
   }
   get omitted(): number {
     return this.#register.omitted + this.#builder.omitted;
+  }
+  /** Objects and variables that were left out because there were too many, since the start. */
+  get omittedObjects(): number {
+    return this.#omittedObjects;
+  }
+  get omittedVariables(): number {
+    return this.#omittedVariables;
   }
   /** Entries of the filters that have matched no object so far. */
   get filtersUnmatched(): number {
@@ -418,6 +432,13 @@ export class TargetView implements ProbeListener {
     if (!filters.tracks(placed)) return;
     this.#filterFit.take(placed);
     if (!this.#vacate(object)) return;
+    const { limits = DEFAULT_LIMITS, onOmitted } = this.#parts;
+    // The root is always there.
+    if (this.#tracked.size >= limits.objects) {
+      this.#omittedObjects++;
+      onOmitted?.('objects', object.name);
+      return;
+    }
     this.#tracked.set(object.id, object);
     this.#counts.await(object);
     this.#probe.track(object);
@@ -428,6 +449,12 @@ export class TargetView implements ProbeListener {
     this.#highlight?.addVariable(variable);
     if (!this.#tracked.has(variable.object.id) || this.#probe.isTracked(variable)) return;
     if (!this.#vacate(variable)) return;
+    const { limits = DEFAULT_LIMITS, onOmitted } = this.#parts;
+    if (this.#counts.now.variables.total >= limits.variables) {
+      this.#omittedVariables++;
+      onOmitted?.('variables', `${variable.name} of ${variable.object.name}`);
+      return;
+    }
     this.#counts.await(variable);
     this.#probe.track(variable);
     this.#builder.addVariable(variable);

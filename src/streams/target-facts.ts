@@ -22,7 +22,10 @@ export interface Counted {
   /** How many milliseconds each refresh took. */
   readonly refreshesMs: readonly number[];
   readonly clashes: number;
+  /** Series, objects and variables that a limit left out. */
   readonly omitted: number;
+  readonly omittedObjects: number;
+  readonly omittedVariables: number;
   readonly staleFrames: number;
 }
 

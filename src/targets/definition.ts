@@ -1,4 +1,5 @@
 // What a target is, as plain data: enough to run it in any thread.
+import type { TargetLimits } from '../exposition/target-limits.js';
 import type { CatalogueText } from '../catalogue/catalogue.js';
 import type { FilterSettings } from '../catalogue/match/filters.js';
 
@@ -13,6 +14,7 @@ export interface TargetDefinition extends FilterSettings {
   readonly variable: string;
   /** Of the texts of points in time: an IANA name, or '' for the exporter's own. */
   readonly publisherTimeZone: string;
+  readonly limits: TargetLimits;
   /** Undefined for an application without one. */
   readonly catalogue: CatalogueText | undefined;
   /** `render_min_interval_ms`. */

@@ -163,6 +163,18 @@ const ROWS: readonly Row[] = [
     ({ counts }) => counts.omitted,
   ],
   [
+    'shm_exporter_target_objects_omitted_total',
+    'counter',
+    'Objects left out because the target would have tracked more than it may.',
+    ({ counts }) => counts.omittedObjects,
+  ],
+  [
+    'shm_exporter_target_variables_omitted_total',
+    'counter',
+    'Variables left out because the target would have tracked more than it may.',
+    ({ counts }) => counts.omittedVariables,
+  ],
+  [
     'shm_exporter_target_stale_frames_total',
     'counter',
     'Texts, histograms and summaries that kept changing while they were copied and kept their last value.',

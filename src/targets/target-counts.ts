@@ -11,6 +11,8 @@ export class TargetCounts {
   #scopeMisses = 0;
   #clashes = 0;
   #omitted = 0;
+  #omittedObjects = 0;
+  #omittedVariables = 0;
   #staleFrames = 0;
 
   get cacheHits(): number {
@@ -31,6 +33,12 @@ export class TargetCounts {
   get omitted(): number {
     return this.#omitted;
   }
+  get omittedObjects(): number {
+    return this.#omittedObjects;
+  }
+  get omittedVariables(): number {
+    return this.#omittedVariables;
+  }
   get staleFrames(): number {
     return this.#staleFrames;
   }
@@ -42,16 +50,18 @@ export class TargetCounts {
     return this.#refreshes.sum;
   }
 
-  add({ refreshesMs, clashes, omitted, staleFrames }: Counted): void {
+  add({ refreshesMs, ...counted }: Counted): void {
     for (const tookMs of refreshesMs) this.#refreshes.add(tookMs);
-    this.#clashes += clashes;
-    this.#omitted += omitted;
-    this.#staleFrames += staleFrames;
+    this.#clashes += counted.clashes;
+    this.#omitted += counted.omitted;
+    this.#omittedObjects += counted.omittedObjects;
+    this.#omittedVariables += counted.omittedVariables;
+    this.#staleFrames += counted.staleFrames;
   }
 
-  /** A standby finds the clashes and omitted series again that the target has already. */
+  /** A standby finds again what was left out of the target before. */
   addStandby(counted: Counted): void {
-    this.add({ ...counted, clashes: 0, omitted: 0 });
+    this.add({ ...counted, clashes: 0, omitted: 0, omittedObjects: 0, omittedVariables: 0 });
   }
 
   /** @param scopeHit whether a scoped scrape found its selection; undefined without a scope */

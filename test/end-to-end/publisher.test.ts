@@ -51,6 +51,30 @@ inBothModes('a publisher that comes and goes', function (worker_execution_mode) 
     expect(await sales(url)).to.equal('10');
   });
 
+  it('is shown as far as its target may have objects, variables and series; the log names the first that is not', async () => {
+    const tills = ['a', 'b', 'c'].map((till) => ({
+      ...{ id: `h.1.shop.${till}`, parent: 'h.1.shop', class: 'Till' },
+      variables: { u: { type: 'u64', value: 1 }, v: { type: 'u64', value: 1 } },
+    }));
+    const { objects, ...rest } = shop('limits', 10);
+    stage.play({ ...rest, objects: [...objects, ...tills] });
+    const exporter = stage.exporter({
+      ...{ app: 'shop', server_keys: ['limits'], worker_execution_mode },
+      ...{ target_max_objects: 3, target_max_variables: 4, target_max_series: 3 },
+    });
+    const url = await exporter.url();
+    // The publisher may still be adding them when the target gets ready.
+    const text = await eventually('all three are left out', async () => {
+      const { body } = await scrape(url);
+      const omitted = /^shm_exporter_target_(objects|variables|series)_omitted_total [1-9]/gm;
+      return body.match(omitted)?.length === 3 ? body : undefined;
+    });
+    expect(text).to.match(/^shm_exporter_target_series 3$/m);
+    await exporter.line(/left out object h\.1\.shop\.c: target_max_objects is 3/);
+    await exporter.line(/left out variable v of h\.1\.shop\.b: target_max_variables is 4/);
+    await exporter.line(/left out series shop_till_.+: target_max_series is 3/);
+  });
+
   it('may have histograms and summaries that nobody observed yet', async () => {
     const place = { contextId: stage.contextId, serverKey: 'h', heartbeatMs: 0 };
     const publisher = new Publisher(place);

@@ -5,6 +5,8 @@ import type { Catalogue } from '#app/catalogue/catalogue.js';
 import { compileFilters } from '#app/catalogue/match/filters.js';
 import type { FilterSettings } from '#app/catalogue/match/filters.js';
 import { Kernel } from '#app/exposition/kernel/kernel.js';
+import { DEFAULT_LIMITS } from '#app/exposition/target-limits.js';
+import type { TargetLimits } from '#app/exposition/target-limits.js';
 import { TargetView } from '#app/exposition/target-view.js';
 import { TEXT } from '#app/exposition/page/text-format.js';
 import type { Format, ManagedObject, Snapshot } from '#app/model.js';
@@ -20,6 +22,7 @@ export interface WatchOptions {
   readonly variable?: string;
   readonly timeZone?: string;
   readonly slice?: () => Budget;
+  readonly limits?: Partial<TargetLimits>;
 }
 
 const NO_FILTERS: FilterSettings = { classes: [], seedPathGroups: [], seedPaths: [] };
@@ -45,8 +48,9 @@ floors = ["floor"]`,
 
 export function watched(source: FakeSource, root: ManagedObject, options: WatchOptions = {}) {
   const { app = 'shop', catalogue, filters, kernel = new Kernel() } = options;
-  const { variable = '', timeZone = '', slice } = options;
+  const { variable = '', timeZone = '', slice, limits } = options;
   const clashes: string[] = [];
+  const omitted: string[] = [];
   const view = new TargetView({
     app,
     kernel,
@@ -57,6 +61,8 @@ export function watched(source: FakeSource, root: ManagedObject, options: WatchO
     variable,
     timeZone,
     onClash: (series) => clashes.push(series),
+    limits: { ...DEFAULT_LIMITS, ...limits },
+    onOmitted: (limit, name) => omitted.push(`${limit}: ${name}`),
     ...(slice !== undefined && { slice }),
   });
   /** Takes in and copies all there is, and makes the text. */
@@ -80,6 +86,8 @@ export function watched(source: FakeSource, root: ManagedObject, options: WatchO
     view,
     kernel,
     clashes,
+    /** What a limit left out, after the name of the limit. */
+    omitted,
     render,
     /** The series lines, without headers. */
     lines: (): string[] => linesOf(render()),

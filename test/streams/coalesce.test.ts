@@ -9,7 +9,14 @@ import { unknownFacts } from '#app/streams/target-facts.js';
 import { follow } from '../support/follow.js';
 import { marbles } from '../support/marbles.js';
 
-const counted = { refreshesMs: [], clashes: 0, omitted: 0, staleFrames: 0 };
+const counted = {
+  refreshesMs: [],
+  clashes: 0,
+  omitted: 0,
+  omittedObjects: 0,
+  omittedVariables: 0,
+  staleFrames: 0,
+};
 const ready = { facts: { ...unknownFacts('82'), isReady: true }, counted };
 const unready = { facts: unknownFacts('82'), counted };
 const none = { hasRendered: false, isDirty: false, snapshot: undefined };

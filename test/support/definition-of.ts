@@ -1,4 +1,5 @@
 // A target's definition for tests: application `demo`, which has no catalogue, on server key 82.
+import { DEFAULT_LIMITS } from '#app/exposition/target-limits.js';
 import type { TargetDefinition } from '#app/targets/definition.js';
 
 export const definitionOf = (given: Partial<TargetDefinition> = {}): TargetDefinition => ({
@@ -11,6 +12,7 @@ export const definitionOf = (given: Partial<TargetDefinition> = {}): TargetDefin
   seedPathGroups: [],
   seedPaths: [],
   publisherTimeZone: '',
+  limits: DEFAULT_LIMITS,
   catalogue: undefined,
   spacingMs: 250,
   isDebug: false,

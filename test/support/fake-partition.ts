@@ -41,7 +41,14 @@ export class FakePartition implements Partition {
 
   #facts(key: string, tookMs: number): Report {
     const facts = { ...unknownFacts(key), isReady: this.isReady };
-    const counted = { refreshesMs: [tookMs], clashes: 0, omitted: 0, staleFrames: 0 };
+    const counted = {
+      refreshesMs: [tookMs],
+      clashes: 0,
+      omitted: 0,
+      omittedObjects: 0,
+      omittedVariables: 0,
+      staleFrames: 0,
+    };
     return { kind: 'facts', facts, counted };
   }
 

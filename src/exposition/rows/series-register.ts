@@ -2,16 +2,16 @@
 import type { FamilyFacts } from '../../model.js';
 import { labelsOf, seriesHash } from '../kernel/line-table.js';
 import type { Line, LineKey } from '../kernel/line-table.js';
+import { DEFAULT_LIMITS } from '../target-limits.js';
+import type { OnOmitted, TargetLimits } from '../target-limits.js';
 import { effortOf } from '../text/exposition-text.js';
 import type { ExpositionText } from '../text/exposition-text.js';
 import { Hashes } from '../../collections/hashes.js';
 import { WaitingSeries } from './waiting-series.js';
 import type { Waiting } from './waiting-series.js';
 
-/** The most that one target shows: series, families, bytes of names and labels. */
-const MAX_SERIES = 2_000_000;
+/** The most families that one target shows. */
 const MAX_FAMILIES = 10_000;
-const MAX_TEXT = 2 ** 29;
 /** The metrics of the exporter itself begin with this. */
 const OWN_PREFIX = 'shm_exporter_';
 
@@ -23,11 +23,20 @@ export class SeriesRegister {
   #clashes = 0;
   #omitted = 0;
   #refused = 0;
-  #onClash: (series: string) => void;
+  readonly #onClash: (series: string) => void;
+  readonly #limits: TargetLimits;
+  readonly #onOmitted: OnOmitted;
 
-  constructor(text: ExpositionText, onClash: (series: string) => void) {
+  constructor(
+    text: ExpositionText,
+    onClash: (series: string) => void,
+    limits = DEFAULT_LIMITS,
+    onOmitted: OnOmitted = () => undefined,
+  ) {
     this.#text = text;
     this.#onClash = onClash;
+    this.#limits = limits;
+    this.#onOmitted = onOmitted;
   }
 
   /** Series that were not shown because another had their name and labels, since the start. */
@@ -87,8 +96,13 @@ export class SeriesRegister {
 
   /** Bounds what a publisher can make a target show, and reserves the exporter's own names. */
   #hasRoomFor(name: string, line: Line): boolean {
-    if (name.startsWith(OWN_PREFIX) || this.#text.lines >= MAX_SERIES) return false;
-    if (this.#text.textBytes + labelsOf(line).length > MAX_TEXT) return false;
+    if (name.startsWith(OWN_PREFIX)) return false;
+    const { series, textBytes } = this.#limits;
+    const isFull = this.#text.lines >= series;
+    if (isFull || this.#text.textBytes + labelsOf(line).length > textBytes) {
+      this.#onOmitted(isFull ? 'series' : 'textBytes', seriesOf(name, line));
+      return false;
+    }
     return this.#text.families < MAX_FAMILIES || this.#text.facts(name) !== undefined;
   }
 
@@ -108,7 +122,7 @@ export class SeriesRegister {
     this.#refused += effortOf(next.line);
     if (this.#waiting.at(next.facts.name, next.key)?.hash !== next.hash) {
       this.#clashes++;
-      this.#onClash(next.facts.name + next.line.suffix + labelsOf(next.line).trimEnd());
+      this.#onClash(seriesOf(next.facts.name, next.line));
     }
     this.#waiting.put(next);
   }
@@ -124,3 +138,7 @@ export class SeriesRegister {
     }
   }
 }
+
+/** Name and labels. */
+const seriesOf = (name: string, line: Line): string =>
+  name + line.suffix + labelsOf(line).trimEnd();

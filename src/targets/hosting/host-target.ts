@@ -13,6 +13,7 @@ import type { SchedulerLike } from 'rxjs';
 import { Budget, SLICE_MS } from '../../budget.js';
 import { compileFilters } from '../../catalogue/match/filters.js';
 import type { Kernel } from '../../exposition/kernel/kernel.js';
+import type { OnOmitted } from '../../exposition/target-limits.js';
 import { TargetView, VIEW_STEPS } from '../../exposition/target-view.js';
 import { hostingPipeline } from '../../pipeline.js';
 import type { Step } from '../../pipeline.js';
@@ -62,7 +63,12 @@ export function hostTarget(
     const timeZone = definition.publisherTimeZone;
     const kernel = place.kernel();
     const slice = () => new Budget({ steps: VIEW_STEPS, ms: SLICE_MS });
-    const parts = { app, kernel, catalogue, variable, timeZone, filters, onClash, slice };
+    const { limits } = definition;
+    const onOmitted: OnOmitted = (limit, name) => {
+      reporter.omitted(limit, name);
+    };
+    const view = { app, kernel, catalogue, variable, timeZone, filters };
+    const parts = { ...view, limits, onClash, onOmitted, slice };
     const step$ = hostingPipeline({
       ...{ app, hint: instance, former, serverKeys, pool, queue, open$, scheduler },
       slice: () => new Budget({ ms: SLICE_MS }),

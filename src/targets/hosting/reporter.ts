@@ -1,5 +1,6 @@
 // What is known of a target in its partition, and the reports that are made of it.
 import type { HighlightedValue } from '../../exposition/read/highlight.js';
+import type { TargetLimits } from '../../exposition/target-limits.js';
 import type { TargetView } from '../../exposition/target-view.js';
 import { numberText } from '../../exposition/text/number-text.js';
 import type { PublisherState, SyncProgress, TargetEvent } from '../../model.js';
@@ -24,6 +25,14 @@ const MAX_NAMED_CLASHES = 100;
 /** Events that wait for the next step. */
 const MAX_WAITING_EVENTS = 1000;
 
+/** What was left out, and why. */
+const LIMITED: Readonly<Record<keyof TargetLimits, (name: string, most: number) => string>> = {
+  objects: (name, most) => `object ${name}: target_max_objects is ${most}`,
+  variables: (name, most) => `variable ${name}: target_max_variables is ${most}`,
+  series: (name, most) => `series ${name}: target_max_series is ${most}`,
+  textBytes: (name, most) => `series ${name}: target_max_text_bytes is ${most}`,
+};
+
 type RefreshStep = Extract<Step, { readonly kind: 'refreshed' }>;
 
 export class Reporter {
@@ -32,6 +41,7 @@ export class Reporter {
   readonly #queue: RefreshQueue;
   readonly #tally = new Tally();
   readonly #clashes = new Set<string>();
+  readonly #exceeded = new Set<keyof TargetLimits>();
   #events: TargetEvent[] = [];
   #choice: RootChoice | undefined;
   #view: TargetView | undefined;
@@ -85,6 +95,14 @@ export class Reporter {
     if (this.#clashes.size >= MAX_NAMED_CLASHES || this.#clashes.has(series)) return;
     this.#clashes.add(series);
     this.#say('warning', `left out a second series ${series}`);
+  }
+
+  /** A limit left something out; the first of each limit is named. */
+  omitted(limit: keyof TargetLimits, name: string): void {
+    if (this.#exceeded.has(limit)) return;
+    this.#exceeded.add(limit);
+    const most = this.#definition.limits[limit];
+    this.#say('warning', `left out ${LIMITED[limit](name, most)}; further ones are counted`);
   }
 
   /** The server keys were looked at for a command. */

@@ -1,10 +1,16 @@
 // Counts what happens to a target in its partition, from one report to the next.
-import type { TargetView } from '../../exposition/target-view.js';
 import type { Counted } from '../../streams/target-facts.js';
 
-type Counts = Pick<TargetView, 'clashes' | 'omitted' | 'staleFrames'>;
+/** What a view counts. */
+type Counts = Omit<Counted, 'refreshesMs'>;
 
-const NONE: Counts = { clashes: 0, omitted: 0, staleFrames: 0 };
+const NONE: Counts = {
+  clashes: 0,
+  omitted: 0,
+  omittedObjects: 0,
+  omittedVariables: 0,
+  staleFrames: 0,
+};
 
 export class Tally {
   #refreshesMs: number[] = [];
@@ -20,32 +26,31 @@ export class Tally {
 
   /** Another view counts from now on, or none. */
   viewed(view: Counts = NONE): void {
-    this.#left = sum(this.#left, difference(this.#view, this.#reported));
+    this.#left = combined(this.#left, this.#news);
     this.#view = view;
     this.#reported = NONE;
   }
 
   /** What was counted since this was asked last. */
   take(): Counted {
-    const { clashes, omitted, staleFrames } = this.#view;
-    const now = { clashes, omitted, staleFrames };
-    const counted = sum(this.#left, difference(now, this.#reported));
+    const counted = combined(this.#left, this.#news);
     const refreshesMs = this.#refreshesMs;
-    this.#reported = now;
+    this.#reported = combined(this.#view, NONE);
     this.#left = NONE;
     this.#refreshesMs = [];
     return { refreshesMs, ...counted };
   }
+
+  /** What the view counted since it was reported. */
+  get #news(): Counts {
+    return combined(this.#view, this.#reported, -1);
+  }
 }
 
-const sum = (a: Counts, b: Counts): Counts => ({
-  clashes: a.clashes + b.clashes,
-  omitted: a.omitted + b.omitted,
-  staleFrames: a.staleFrames + b.staleFrames,
-});
-
-const difference = (a: Counts, b: Counts): Counts => ({
-  clashes: a.clashes - b.clashes,
-  omitted: a.omitted - b.omitted,
-  staleFrames: a.staleFrames - b.staleFrames,
+const combined = (a: Counts, b: Counts, sign: 1 | -1 = 1): Counts => ({
+  clashes: a.clashes + sign * b.clashes,
+  omitted: a.omitted + sign * b.omitted,
+  omittedObjects: a.omittedObjects + sign * b.omittedObjects,
+  omittedVariables: a.omittedVariables + sign * b.omittedVariables,
+  staleFrames: a.staleFrames + sign * b.staleFrames,
 });

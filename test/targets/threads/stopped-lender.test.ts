@@ -20,7 +20,14 @@ class Puppet extends EventEmitter {
     this.removeAllListeners();
   }
   answer(target: number, snapshot: Lent): void {
-    const counted = { refreshesMs: [], clashes: 0, omitted: 0, staleFrames: 0 };
+    const counted = {
+      refreshesMs: [],
+      clashes: 0,
+      omitted: 0,
+      omittedObjects: 0,
+      omittedVariables: 0,
+      staleFrames: 0,
+    };
     const news = { facts: unknownFacts('82'), counted, hasRendered: true, isDirty: false };
     const report = { kind: 'refreshed', snapshot, ...news } as const;
     this.emit('message', { kind: 'report', target, report } satisfies FromThread);

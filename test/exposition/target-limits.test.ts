@@ -1,0 +1,68 @@
+// The most that one target may have, and what happens to the rest.
+import { expect } from 'chai';
+import { FakeSource } from '../support/fake-source.js';
+import { watched } from './watched.js';
+import type { WatchOptions } from './watched.js';
+
+describe('the limits of a target', () => {
+  /** A root, three objects below it and one below the first of these, each with two variables. */
+  function scene(limits: WatchOptions['limits']) {
+    const source = new FakeSource();
+    const root = source.addObject('h.1.shop', '');
+    const add = (name: string, parent = root) => {
+      const object = source.addObject(`${parent.name}.${name}`, '', { parent });
+      for (const variable of ['u', 'v'])
+        source.addVariable(object, variable, { type: 'u64', value: 1 });
+      return object;
+    };
+    const [a] = [add('a'), add('b'), add('c')];
+    add('below', a);
+    const view = watched(source, root, { ...(limits && { limits }) });
+    /** What is shown, such as `u a`. */
+    const shown = () =>
+      view.lines().map((line) => line.replace(/^shop_(\w)\{object="(\S+)"\} 1$/, '$1 $2'));
+    return { source, add, a, shown, ...view };
+  }
+
+  it('leave out no thing that fits', () => {
+    const { shown, omitted, view } = scene({ objects: 5, variables: 8, series: 8 });
+    expect(shown()).to.have.length(8);
+    expect(omitted).to.deep.equal([]);
+    expect([view.omitted, view.omittedObjects, view.omittedVariables]).to.deep.equal([0, 0, 0]);
+  });
+
+  it('leave out objects beyond the limit with everything below them, and are ready without', () => {
+    const { shown, omitted, view } = scene({ objects: 3 });
+    expect(shown()).to.deep.equal(['u a', 'u a.below', 'v a', 'v a.below']);
+    expect(omitted).to.deep.equal(['objects: h.1.shop.b', 'objects: h.1.shop.c']);
+    expect([view.omittedObjects, view.omittedVariables, view.isSynced]).to.deep.equal([2, 0, true]);
+  });
+
+  it('leave out variables beyond the limit, and are ready without', () => {
+    const { shown, omitted, view } = scene({ variables: 7 });
+    expect(shown()).to.have.length(7);
+    expect(omitted).to.deep.equal(['variables: v of h.1.shop.c']);
+    expect([view.omittedVariables, view.isSynced]).to.deep.equal([1, true]);
+  });
+
+  it('leave out series beyond the limit, by their number and by the bytes of their labels', () => {
+    const few = scene({ series: 6 });
+    expect(few.shown()).to.have.length(6);
+    expect([few.view.omitted, few.omitted.length]).to.deep.equal([2, 2]);
+    expect(few.omitted[0]).to.match(/^series: shop_[uv]\{object="[^"]+"\}$/);
+    const short = scene({ textBytes: 100 });
+    expect(short.shown().length).to.be.within(1, 7);
+    expect(short.omitted[0]).to.match(/^textBytes: shop_[uv]\{object="[^"]+"\}$/);
+    expect(short.view.omitted).to.equal(8 - short.shown().length);
+  });
+
+  it('have room again when something goes', () => {
+    const { source, add, a, shown, view } = scene({ objects: 3 });
+    shown();
+    source.remove(a);
+    expect(shown()).to.deep.equal([]);
+    add('late');
+    expect(shown()).to.deep.equal(['u late', 'v late']);
+    expect(view.omittedObjects).to.equal(2);
+  });
+});
