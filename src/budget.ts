@@ -11,6 +11,8 @@ export interface BudgetLimits {
   readonly bytes?: number;
   /** Milliseconds from the first moment on. */
   readonly ms?: number;
+  /** Steps that may always be taken, however long other processes keep the processor. */
+  readonly leastSteps?: number;
 }
 
 /** Spent as soon as one of its limits is reached. Whoever checks before each item overdraws it by one. */
@@ -23,10 +25,10 @@ export class Budget {
 
   /** Without a limit it is never spent. */
   constructor(
-    { steps = Infinity, bytes = Infinity, ms = Infinity }: BudgetLimits = {},
+    { steps = Infinity, bytes = Infinity, ms = Infinity, leastSteps = 0 }: BudgetLimits = {},
     nowMs: () => number = () => performance.now(),
   ) {
-    this.#limits = { steps, bytes, ms };
+    this.#limits = { steps, bytes, ms, leastSteps };
     this.#nowMs = nowMs;
     this.#startMs = ms === Infinity ? 0 : nowMs();
   }
@@ -51,11 +53,13 @@ export class Budget {
   }
 
   #hasSpent(share: number): boolean {
-    const { steps, bytes, ms } = this.#limits;
+    const { steps, bytes, ms, leastSteps } = this.#limits;
     return (
       this.#steps >= steps * share ||
       this.#bytes >= bytes * share ||
-      (ms !== Infinity && this.#nowMs() - this.#startMs >= ms * share)
+      (ms !== Infinity &&
+        this.#steps >= leastSteps * share &&
+        this.#nowMs() - this.#startMs >= ms * share)
     );
   }
 }

@@ -33,6 +33,16 @@ describe('a budget', () => {
     expect([budget.isSpent, budget.isHalfSpent, budget.bytes]).to.deep.equal([false, false, 1e15]);
   });
 
+  it('is not spent by time alone before a least number of steps', () => {
+    const budget = new Budget({ steps: 9, ms: 0, leastSteps: 2 });
+    const seen = [budget.isSpent];
+    for (let step = 0; step < 2; step++) {
+      budget.spend(1);
+      seen.push(budget.isSpent);
+    }
+    expect(seen).to.deep.equal([false, false, true]);
+  });
+
   it('of nothing is spent from the start', () => {
     for (const limits of [{ steps: 0 }, { bytes: 0 }, { ms: 0 }])
       expect(new Budget(limits).isSpent, JSON.stringify(limits)).to.equal(true);

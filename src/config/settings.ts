@@ -24,6 +24,12 @@ export const SETTINGS = {
     list(integer(0, 2 ** 32 - 2), { max: 1024, different: { by: String } }),
     'Ids of the users whose segments are read, beside root and the user of the exporter; segments that everybody may write are refused as well. Empty reads all',
   ),
+  segmentMaxItems: optional(
+    'segment_max_items',
+    2_097_152,
+    integer(1, 2_097_152),
+    'Most objects and variables that one segment may hold; a larger one is not served, since each takes some 200 bytes of memory',
+  ),
   app: optional(
     'app',
     'ads',

@@ -11,6 +11,8 @@ export interface PoolSettings {
   readonly stalledAfterSeconds?: number | undefined;
   /** Users whose segments are read, beside root and that of the process; empty reads all. */
   readonly trustedOwners?: readonly number[] | undefined;
+  /** The most objects and variables of a segment. */
+  readonly segmentMaxItems?: number | undefined;
 }
 
 export interface FormatParts extends PoolSettings {

@@ -11,6 +11,7 @@ export const settings: fc.Arbitrary<Settings> = fc.record({
   poolName: name,
   stalledAfterSeconds: fc.nat(31_536_000),
   trustedOwners: fc.uniqueArray(fc.nat(), { maxLength: 5 }),
+  segmentMaxItems: fc.integer({ min: 1, max: 2 ** 21 }),
   app: fc.stringMatching(/^[A-Za-z][A-Za-z0-9_]{0,63}$/),
   format: name,
   instance: line,

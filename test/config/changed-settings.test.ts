@@ -17,6 +17,7 @@ const OTHER: Readonly<Record<string, readonly [value: string, isReloaded: boolea
   pool_name: ['"x"', false],
   stalled_after_seconds: ['1', false],
   trusted_owners: ['[1000]', false],
+  segment_max_items: ['1', false],
   app: ['"adh"', true],
   format: ['"toy"', true],
   instance: ['"1"', true],

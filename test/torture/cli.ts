@@ -7,6 +7,7 @@ import { runDamage } from './damage.js';
 import { runAllHostile } from './hostile.js';
 import { runHttpAbuse } from './http-abuse.js';
 import { runKills } from './kills.js';
+import { runProcessFaults } from './process-faults.js';
 import type { Trial } from './trial.js';
 
 const TRIALS: readonly Trial[] = [
@@ -14,6 +15,7 @@ const TRIALS: readonly Trial[] = [
   { name: 'killed publishers', run: runKills },
   { name: 'http abuses', run: runHttpAbuse },
   { name: 'hostile segments', run: runAllHostile },
+  { name: 'faults of the process', run: runProcessFaults },
 ];
 const MAX_SHOWN = 20;
 

@@ -15,7 +15,7 @@ export interface Answer {
 }
 
 /** One scrape over a connection of its own. */
-export function fetchPage(url: string): Promise<Answer> {
+export function fetchPage(url: string, withinMs = MAX_WAIT_MS): Promise<Answer> {
   const began = performance.now();
   return new Promise((resolve, reject) => {
     const request = get(url, { agent: false }, (response) => {
@@ -27,9 +27,7 @@ export function fetchPage(url: string): Promise<Answer> {
         resolve({ status: response.statusCode ?? 0, body, ms: performance.now() - began });
       });
     });
-    request.setTimeout(MAX_WAIT_MS, () =>
-      request.destroy(new Error(`no answer in ${MAX_WAIT_MS} ms`)),
-    );
+    request.setTimeout(withinMs, () => request.destroy(new Error(`no answer in ${withinMs} ms`)));
     request.on('error', reject);
   });
 }

@@ -10,7 +10,7 @@ import type { DirectoryRecord } from './record-parser.js';
 import { corrupt } from './segment-header.js';
 import type { SegmentHeader } from './segment-header.js';
 import type { SegmentFile } from '../os/shared-memory.js';
-import { MAX_NODES, Tree, isTooDeep } from './tree.js';
+import { MAX_ITEMS, Tree, isTooDeep } from './tree.js';
 
 /** What one call may take by default: others wait for it. */
 export const SYNC_STEPS = 8192;
@@ -24,6 +24,7 @@ export class SegmentSource implements Source {
   readonly #directory: DirectoryReader;
   readonly #frames: FrameReader;
   readonly #tree = new Tree();
+  readonly #maxItems: number;
   readonly #word = Buffer.alloc(4);
   #lastId = 0;
   /**
@@ -36,7 +37,8 @@ export class SegmentSource implements Source {
   /** The running sweep that removes them. */
   #sweep: Iterator<StructureChange | undefined, void> | undefined;
 
-  constructor(file: SegmentFile, header: SegmentHeader) {
+  constructor(file: SegmentFile, header: SegmentHeader, maxItems = MAX_ITEMS) {
+    this.#maxItems = maxItems;
     this.#file = file;
     this.#header = header;
     this.#directory = new DirectoryReader(file, header);
@@ -159,8 +161,8 @@ export class SegmentSource implements Source {
     // After a change of roles, the directory repeats known items.
     if (this.#tree.name(id)) return undefined;
     if (id <= this.#tree.highestId) throw corrupt(`id ${id} is there again, or came too late`);
-    if (this.#tree.size >= MAX_NODES)
-      throw corrupt(`it has more than ${MAX_NODES} objects and variables`);
+    if (this.#tree.size >= this.#maxItems)
+      throw corrupt(`it has more than ${this.#maxItems} objects and variables (segment_max_items)`);
     if (record.kind === 'object') {
       const { parentId } = record;
       const parent = this.#tree.object(parentId);

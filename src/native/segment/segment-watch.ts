@@ -42,18 +42,27 @@ export interface WatchedPool {
   readonly stalledAfterSeconds?: number | undefined;
   /** Users whose segments are read, beside root and that of this process; with none, all are. */
   readonly trustedOwners?: readonly number[] | undefined;
+  /** The most objects and variables of a segment; `MAX_ITEMS` by default. */
+  readonly segmentMaxItems?: number | undefined;
 }
 
 /** Watches the segments of one pool, each by its server key. */
 export const segmentWatches =
   (
     memory: SharedMemory,
-    { contextId, poolName, stalledAfterSeconds = 0, trustedOwners = [] }: WatchedPool,
+    {
+      contextId,
+      poolName,
+      stalledAfterSeconds = 0,
+      trustedOwners = [],
+      segmentMaxItems: maxItems,
+    }: WatchedPool,
   ) =>
   (serverKey: string): SegmentWatch =>
     new SegmentWatch(memory, segmentName(contextId, poolName, serverKey), serverKey, {
       stalledForNs: BigInt(stalledAfterSeconds) * 1_000_000_000n,
-      slice: () => new Budget({ steps: SYNC_STEPS, ms: SLICE_MS }),
+      slice: () => new Budget({ steps: SYNC_STEPS, ms: SLICE_MS, leastSteps: SYNC_STEPS / 4 }),
+      maxItems,
       ...(trustedOwners.length > 0 && { trusted: [0, getuid?.() ?? 0, ...trustedOwners] }),
     });
 
@@ -66,6 +75,7 @@ export interface WatchOptions {
   readonly trusted?: readonly number[];
   /** What one look may take; by default `SYNC_STEPS`. */
   readonly slice?: () => Budget;
+  readonly maxItems?: number | undefined;
 }
 
 export class SegmentWatch implements Watch {
@@ -76,6 +86,7 @@ export class SegmentWatch implements Watch {
   readonly #stalledForNs: bigint;
   readonly #trusted: readonly number[] | undefined;
   readonly #slice: (() => Budget) | undefined;
+  readonly #maxItems: number | undefined;
   #opened: Opened | undefined;
   #failure: Verdict | undefined;
   /** The verdict on the last segment that ended, valid until the next one is judged. */
@@ -88,7 +99,7 @@ export class SegmentWatch implements Watch {
     memory: SharedMemory,
     name: string,
     serverKey: string,
-    { now = () => hrtime.bigint(), stalledForNs = 0n, trusted, slice }: WatchOptions = {},
+    { now = () => hrtime.bigint(), stalledForNs = 0n, trusted, slice, maxItems }: WatchOptions = {},
   ) {
     this.#memory = memory;
     this.#name = name;
@@ -97,6 +108,7 @@ export class SegmentWatch implements Watch {
     this.#stalledForNs = stalledForNs;
     this.#trusted = trusted;
     this.#slice = slice;
+    this.#maxItems = maxItems;
   }
 
   /** One bounded read; never throws, whatever the segment contains. */
@@ -176,7 +188,7 @@ export class SegmentWatch implements Watch {
     try {
       this.#checkOwnership(file);
       const header = readHeader(file);
-      const source = new SegmentSource(file, header);
+      const source = new SegmentSource(file, header, this.#maxItems);
       const unasked = { askedAtNs: 0n, isLocked: undefined, nameHolder: 'this' } as const;
       const unseen = { beatNs: -1n, beatSeenNs: 0n, epoch: -1, records: 0 };
       return { file, header, source, ...unasked, ...unseen };

@@ -35,8 +35,8 @@ export interface ObjectFacts extends SlotRef {
   readonly asOf: SlotRef | undefined;
 }
 
-/** The most live objects and variables that a reader keeps; it rejects a larger segment. */
-export const MAX_NODES = 1 << 21;
+/** The most live objects and variables that a reader keeps by default; it rejects a larger segment. */
+export const MAX_ITEMS = 1 << 21;
 
 export class Tree {
   readonly roots = new ById<ObjectNode>();

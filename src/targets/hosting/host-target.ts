@@ -38,6 +38,8 @@ export interface Workplace {
   readonly scheduler?: SchedulerLike | undefined;
 }
 
+/** A scrape waits for its render, and 100,000 series with few changes take about as long. */
+const RENDER_MS = 2 * SLICE_MS;
 /** Facts are reported this often without a demand, so that none of them goes stale. */
 export const FACTS_EVERY_MS = 1000;
 /** While nothing happens, only each fourth time: for how busy the queue is, and as a sign of life. */
@@ -62,7 +64,7 @@ export function hostTarget(
     };
     const timeZone = definition.publisherTimeZone;
     const kernel = place.kernel();
-    const slice = () => new Budget({ steps: VIEW_STEPS, ms: SLICE_MS });
+    const slice = () => new Budget({ steps: VIEW_STEPS, ms: SLICE_MS, leastSteps: VIEW_STEPS / 4 });
     const { limits } = definition;
     const onOmitted: OnOmitted = (limit, name) => {
       reporter.omitted(limit, name);
@@ -71,7 +73,7 @@ export function hostTarget(
     const parts = { ...view, limits, onClash, onOmitted, slice };
     const step$ = hostingPipeline({
       ...{ app, hint: instance, former, serverKeys, pool, queue, open$, scheduler },
-      slice: () => new Budget({ ms: SLICE_MS }),
+      slice: () => new Budget({ ms: RENDER_MS }),
       isStandby: () => isStandby,
       isEager: definition.spacingMs === 0 || definition.isDebug,
       look: ({ kind }) => {

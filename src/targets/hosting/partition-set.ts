@@ -18,9 +18,11 @@ export class PartitionSet {
   readonly #made = new Map<number, Partition>();
 
   constructor(settings: PartitionSettings, memory: SharedMemory, nowMs: () => number) {
-    const { workerExecutionMode, contextId, poolName, stalledAfterSeconds, trustedOwners } =
-      settings;
-    const pool: PoolSettings = { contextId, poolName, stalledAfterSeconds, trustedOwners };
+    const { workerExecutionMode, contextId, poolName } = settings;
+    const { stalledAfterSeconds, trustedOwners, segmentMaxItems } = settings;
+    // No more than this: it goes to threads.
+    const bounds = { stalledAfterSeconds, trustedOwners, segmentMaxItems };
+    const pool: PoolSettings = { contextId, poolName, ...bounds };
     // Partitions of one thread look at a segment together.
     const formats = formatWatches({ memory, ...pool });
     const scheduler = eagerScheduler;

@@ -1,0 +1,235 @@
+// What an operating system does to a process: too little of everything, and signals.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { connect } from 'node:net';
+import type { Socket } from 'node:net';
+import { Forge } from './forge.js';
+import { Theatre } from '../support/processes.js';
+import type { Running } from '../support/processes.js';
+import { percentile, usageOf } from './trial.js';
+import type { Given, Outcome } from './trial.js';
+import { Honest, faultsOf, fetchPage } from './witness.js';
+
+/** Full size and time are for runs of this many minutes. */
+const FULL_MINUTES = 30;
+const LEAST_MS = 500;
+const FULL_MS = 60_000;
+const MAX_BACK_MS = 2000;
+const UPDATE_MS = 50;
+const REST_MS = 25;
+
+interface Scene {
+  readonly theatre: Theatre;
+  readonly exporter: Running;
+  readonly port: number;
+  /** For how long the fault lasts. */
+  readonly ms: number;
+  /** From 0 to 1: how much of the full size is tried. */
+  readonly scale: number;
+}
+
+interface ProcessFault {
+  readonly name: string;
+  /** What starts the exporter, before its own command line. */
+  readonly under?: readonly string[];
+  readonly settings?: Readonly<Record<string, unknown>>;
+  /** Server keys of further targets. */
+  readonly keys?: (scale: number) => readonly string[];
+  /** Whether scrapes fail while the fault lasts: then they need only be right if they succeed. */
+  readonly isFelt?: boolean;
+  /** Makes the fault, and takes it away when it is called back. */
+  readonly begin: (scene: Scene) => Promise<() => Promise<void>> | (() => Promise<void>);
+}
+
+const nothing = (): Promise<void> => Promise.resolve();
+/** Repeats something until it is called off. */
+const each = (ms: number, act: (round: number) => void): (() => Promise<void>) => {
+  let round = 0;
+  const timer = setInterval(() => {
+    act(round++);
+  }, ms);
+  return () => {
+    clearInterval(timer);
+    return nothing();
+  };
+};
+const DESCRIPTORS = 64;
+const MANY = 500;
+
+/** A tree of so many objects below one root. */
+function tree(contextId: string, key: string, objects: number): Forge {
+  const forge = new Forge(contextId, key, {
+    records: objects + 1,
+    stringBytes: 4096 + 64 * objects,
+  });
+  const parent = forge.object({ name: `h.1.${key}` });
+  for (let i = 1; i < objects; i++) forge.object({ name: `h.1.${key}.${i}`, parent });
+  forge.publish();
+  forge.place();
+  return forge;
+}
+
+const FAULTS: readonly ProcessFault[] = [
+  {
+    name: 'no descriptor is left',
+    under: ['sh', '-c', `ulimit -n ${DESCRIPTORS}; exec "$@"`, 'sh'],
+    settings: { http_max_connections: 65_535 },
+    keys: () => ['evil'],
+    isFelt: true,
+    begin: async ({ theatre, port }) => {
+      const sockets: Socket[] = [];
+      for (let i = 0; i < 2 * DESCRIPTORS; i++)
+        sockets.push(connect(port, '127.0.0.1').on('error', () => undefined));
+      await sleep(200);
+      // A segment that comes when it cannot be opened.
+      const forge = tree(theatre.contextId, 'evil', 10);
+      return () => {
+        for (const socket of sockets) socket.destroy();
+        forge.close();
+        return nothing();
+      };
+    },
+  },
+  {
+    name: 'a storm of signals',
+    begin: ({ exporter }) =>
+      each(5, (round) => {
+        exporter.signal(
+          (['SIGHUP', 'SIGUSR1', 'SIGPIPE', 'SIGWINCH', 'SIGCONT'] as const)[round % 5] ?? 'SIGHUP',
+        );
+      }),
+  },
+  {
+    name: 'a publisher that comes and goes ten times a second',
+    keys: () => ['evil'],
+    begin: ({ theatre }) => {
+      let forge: Forge | undefined;
+      const end = each(50, (round) => {
+        forge?.close();
+        forge = round % 2 === 0 ? tree(theatre.contextId, 'evil', 1 + (round % 100)) : undefined;
+      });
+      return async () => {
+        await end();
+        forge?.close();
+      };
+    },
+  },
+  {
+    name: `${MANY} targets of which half never appear`,
+    keys: (scale) => Array.from({ length: Math.ceil(MANY * scale) }, (_, index) => `evil${index}`),
+    begin: ({ theatre, scale }) => {
+      const forges = Array.from({ length: Math.ceil((MANY * scale) / 2) }, (_, index) =>
+        tree(theatre.contextId, `evil${2 * index}`, 20),
+      );
+      return () => {
+        for (const forge of forges) forge.close();
+        return nothing();
+      };
+    },
+  },
+  {
+    name: 'a heap of 64 MB, and a segment of a million objects',
+    under: ['env', 'NODE_OPTIONS=--max-old-space-size=64'],
+    settings: { segment_max_items: 50_000 },
+    keys: () => ['evil'],
+    begin: ({ theatre, scale }) => {
+      const forge = tree(theatre.contextId, 'evil', Math.max(60_000, Math.round(1e6 * scale)));
+      return () => {
+        forge.close();
+        return nothing();
+      };
+    },
+  },
+  {
+    name: 'it is stopped and continued',
+    isFelt: true,
+    begin: ({ exporter }) => {
+      const end = each(300, (round) => {
+        exporter.signal(round % 2 === 0 ? 'SIGSTOP' : 'SIGCONT');
+      });
+      return async () => {
+        await end();
+        exporter.signal('SIGCONT');
+      };
+    },
+  },
+];
+
+/** Every fault, in both modes. */
+export async function runProcessFaults({ minutes, only, log }: Given): Promise<Outcome> {
+  const scale = Math.max(0.02, Math.min(1, minutes / FULL_MINUTES));
+  const ms = Math.max(LEAST_MS, (FULL_MS * scale) / 2);
+  const wrong: string[] = [];
+  let tried = 0;
+  let longest = 0;
+  for (const mode of ['logical', 'threaded'] as const)
+    for (const fault of FAULTS) {
+      const name = `${mode}, ${fault.name}`;
+      if (!name.includes(only)) continue;
+      tried++;
+      const { found, backMs, p99, mb } = await run(fault, mode, ms, scale);
+      longest = Math.max(longest, backMs);
+      log(
+        `${name}: p99 ${p99.toFixed(0)} ms, ${mb.toFixed(0)} MB, back after ${backMs.toFixed(0)} ms`,
+      );
+      if (backMs > MAX_BACK_MS) found.push(`back after ${backMs.toFixed(0)} ms`);
+      wrong.push(...found.slice(0, 3).map((what) => `${name}: ${what}`));
+    }
+  return { tried, wrong, figures: `right values were back after ${longest.toFixed(0)} ms at most` };
+}
+
+async function run(
+  { under, settings = {}, keys = () => [], isFelt = false, begin }: ProcessFault,
+  mode: 'logical' | 'threaded',
+  ms: number,
+  scale: number,
+): Promise<{ found: string[]; backMs: number; p99: number; mb: number }> {
+  const theatre = new Theatre();
+  const honest = new Honest(theatre.contextId);
+  const updates = setInterval(() => {
+    honest.update();
+  }, UPDATE_MS);
+  const found: string[] = [];
+  const times: number[] = [];
+  try {
+    const table = (app: string, key: string) =>
+      `[[targets]]\napp = "${app}"\nserver_key = "${key}"\n`;
+    const tables = [table('good', 'good'), ...keys(scale).map((key) => table(key, key))];
+    const all = { worker_execution_mode: mode, target_workers: 2, render_min_interval_ms: 1 };
+    const config = theatre.config({ ...all, ...settings }, tables.join(''));
+    const exporter = theatre.start('exporter', ['--config', config], under && { under });
+    const url = await exporter.url();
+    await exporter.line(/target good on good ready/);
+    const target = `${url}?server_key=good`;
+    /** What is wrong with a page now; undefined if there is none. */
+    const look = async (): Promise<string[] | undefined> => {
+      const { round } = honest;
+      const answer = await fetchPage(target, MAX_BACK_MS).catch(() => undefined);
+      if (answer === undefined) return undefined;
+      times.push(answer.ms);
+      return faultsOf(answer, round);
+    };
+
+    const scene = { theatre, exporter, port: Number(new URL(url).port), ms, scale };
+    const end = await begin(scene);
+    for (const until = performance.now() + ms; performance.now() < until && !exporter.isOver;) {
+      const faults = await look();
+      if (!isFelt) found.push(...(faults ?? ['no answer']));
+      else if (faults?.every((what) => what.startsWith('status')) === false) found.push(...faults);
+      await sleep(REST_MS);
+    }
+    await end();
+    const began = performance.now();
+    let isBack = false;
+    while (!isBack && !exporter.isOver && performance.now() < began + 2 * MAX_BACK_MS)
+      isBack = (await look())?.length === 0;
+    const backMs = isBack ? performance.now() - began : Infinity;
+    if (exporter.isOver) found.push(`the exporter ended: ${exporter.stderr.slice(-300)}`);
+    const { mb } = exporter.isOver ? { mb: NaN } : usageOf(exporter.pid);
+    await exporter.stop();
+    return { found, backMs, p99: percentile(times, 0.99), mb };
+  } finally {
+    clearInterval(updates);
+    honest.close();
+    await theatre.close();
+  }
+}
