@@ -27,7 +27,7 @@ import type { ProbeListener } from './read/probe.js';
 import type { Tracked } from './read/tracked-slots.js';
 import { SyncCounts } from './read/sync-counts.js';
 import { SeriesRegister } from './rows/series-register.js';
-import { DEFAULT_LIMITS } from './target-limits.js';
+import { ItemGate } from './target-limits.js';
 import type { OnOmitted, TargetLimits } from './target-limits.js';
 
 export interface ViewParts {
@@ -46,8 +46,11 @@ export interface ViewParts {
   /** What it may have; by default `DEFAULT_LIMITS`. */
   readonly limits?: TargetLimits;
   readonly onOmitted?: OnOmitted;
-  /** The most work of one call if the rest can wait; by default `VIEW_STEPS`. */
-  readonly slice?: () => Budget;
+  /**
+   * The most work of one call if the rest can wait; by default `VIEW_STEPS`. A refresh may take more,
+   * since its page is to show what there is.
+   */
+  readonly slice?: (isRefresh: boolean) => Budget;
 }
 
 /**
@@ -70,6 +73,7 @@ export class TargetView implements ProbeListener {
   readonly #register: SeriesRegister;
   readonly #builder: MetricBuilder;
   readonly #filterFit: FilterFit;
+  readonly #gate: ItemGate;
   readonly #highlight: Highlight | undefined;
   /** Tracked objects, by id. */
   readonly #tracked = new WideMap<ManagedObject>();
@@ -82,8 +86,6 @@ export class TargetView implements ProbeListener {
   /** The work done when a render was first delayed. */
   #putOffAt: number | undefined;
   #hasRendered = false;
-  #omittedObjects = 0;
-  #omittedVariables = 0;
   readonly #counts = new SyncCounts();
   #isDirty = true;
   #isClosed = false;
@@ -107,6 +109,7 @@ export class TargetView implements ProbeListener {
     });
     this.#highlight = variable === '' ? undefined : new Highlight(source, root, variable);
     this.#filterFit = new FilterFit(filters);
+    this.#gate = new ItemGate(parts.limits, parts.onOmitted);
     this.#pending = new PendingItems(root);
     if (root.asOf !== undefined) this.#probe.address(root.asOf.slot);
   }
@@ -124,12 +127,11 @@ export class TargetView implements ProbeListener {
   get omitted(): number {
     return this.#register.omitted + this.#builder.omitted;
   }
-  /** Objects and variables that were left out because there were too many, since the start. */
   get omittedObjects(): number {
-    return this.#omittedObjects;
+    return this.#gate.omittedObjects;
   }
   get omittedVariables(): number {
-    return this.#omittedVariables;
+    return this.#gate.omittedVariables;
   }
   /** Entries of the filters that have matched no object so far. */
   get filtersUnmatched(): number {
@@ -179,7 +181,7 @@ export class TargetView implements ProbeListener {
   /** Binds the next part of the subtree; false once everything is bound and no change is queued. */
   bindMore(): boolean {
     if (this.#isClosed) return false;
-    const slice = this.#slice;
+    const slice = this.#slice(false);
     this.#workOn(slice);
     // New items are shown in slices, too, unless they are few enough for the next copy.
     if (!this.#hasMore && this.#probe.unread > FEW_ITEMS) {
@@ -211,7 +213,7 @@ export class TargetView implements ProbeListener {
     if (changes.length > 0) this.#isDirty = true;
     for (const change of changes) this.#pending.take(change);
     this.#catchUp();
-    while (this.#pending.size > MAX_PENDING) this.#workOn(this.#slice);
+    while (this.#pending.size > MAX_PENDING) this.#workOn(this.#slice(false));
   }
 
   /** Copies the values; true if a render would produce a different text. */
@@ -219,7 +221,7 @@ export class TargetView implements ProbeListener {
     if (this.#isClosed) return false;
     this.#builder.refresh();
     if (this.#probe.read()) this.#isDirty = true;
-    this.#catchUp();
+    this.#catchUp(true);
     return this.#isWorthRendering();
   }
 
@@ -325,8 +327,8 @@ export class TargetView implements ProbeListener {
     return !this.#isBound || this.#probe.hasUnreported;
   }
 
-  get #slice(): Budget {
-    return this.#parts.slice?.() ?? new Budget({ steps: VIEW_STEPS });
+  #slice(isRefresh: boolean): Budget {
+    return this.#parts.slice?.(isRefresh) ?? new Budget({ steps: VIEW_STEPS });
   }
 
   /** Work done so far. */
@@ -335,12 +337,12 @@ export class TargetView implements ProbeListener {
   }
 
   /** Does the queued work: one slice if a caller handles the rest, else all of it. */
-  #catchUp(): void {
+  #catchUp(isRefresh = false): void {
     if (!this.#isDriven && this.#wake === undefined) {
       this.#workOn(new Budget());
       return;
     }
-    this.#workOn(this.#slice);
+    this.#workOn(this.#slice(isRefresh));
     if (this.#isDriven || !this.#hasMore) return;
     this.#isDriven = true;
     this.#wake?.();
@@ -432,13 +434,7 @@ export class TargetView implements ProbeListener {
     if (!filters.tracks(placed)) return;
     this.#filterFit.take(placed);
     if (!this.#vacate(object)) return;
-    const { limits = DEFAULT_LIMITS, onOmitted } = this.#parts;
-    // The root is always there.
-    if (this.#tracked.size >= limits.objects) {
-      this.#omittedObjects++;
-      onOmitted?.('objects', object.name);
-      return;
-    }
+    if (!this.#gate.hasRoomForObject(this.#tracked.size, object)) return;
     this.#tracked.set(object.id, object);
     this.#counts.await(object);
     this.#probe.track(object);
@@ -449,12 +445,7 @@ export class TargetView implements ProbeListener {
     this.#highlight?.addVariable(variable);
     if (!this.#tracked.has(variable.object.id) || this.#probe.isTracked(variable)) return;
     if (!this.#vacate(variable)) return;
-    const { limits = DEFAULT_LIMITS, onOmitted } = this.#parts;
-    if (this.#counts.now.variables.total >= limits.variables) {
-      this.#omittedVariables++;
-      onOmitted?.('variables', `${variable.name} of ${variable.object.name}`);
-      return;
-    }
+    if (!this.#gate.hasRoomForVariable(this.#counts.now.variables.total, variable)) return;
     this.#counts.await(variable);
     this.#probe.track(variable);
     this.#builder.addVariable(variable);

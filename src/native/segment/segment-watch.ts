@@ -61,7 +61,7 @@ export const segmentWatches =
   (serverKey: string): SegmentWatch =>
     new SegmentWatch(memory, segmentName(contextId, poolName, serverKey), serverKey, {
       stalledForNs: BigInt(stalledAfterSeconds) * 1_000_000_000n,
-      slice: () => new Budget({ steps: SYNC_STEPS, ms: SLICE_MS, leastSteps: SYNC_STEPS / 4 }),
+      slice: () => new Budget({ steps: SYNC_STEPS, ms: SLICE_MS, leastSteps: SYNC_STEPS / 2 }),
       maxItems,
       ...(trustedOwners.length > 0 && { trusted: [0, getuid?.() ?? 0, ...trustedOwners] }),
     });
