@@ -28,7 +28,7 @@ export const SETTINGS = {
     'segment_max_items',
     2_097_152,
     integer(1, 2_097_152),
-    'Most objects and variables that one segment may hold; a larger one is not served, since each takes some 200 bytes of memory',
+    'Most objects and variables that one segment may hold; a larger one is not served, since its whole tree is kept in memory',
   ),
   app: optional(
     'app',
