@@ -15,19 +15,17 @@ import { fetchPage } from './page.js';
 const [onlyReader = '', onlyFault = ''] = process.argv.slice(2);
 const folder = fs.mkdtempSync(join(tmpdir(), 'shm-readers-'));
 const MAX_MS = 10_000;
-const has = (file) => fs.existsSync(file);
 /** How a program ended, how many lines it wrote, and the last one of its errors. */
 const ended = ({ status, signal, stdout, stderr }) => {
   const lines = stdout.split('\n').filter((line) => line.trim() !== '').length;
   const said = stderr.trim().split('\n').at(-1) ?? '';
   return `${signal ?? `exit ${status}`}, ${lines} lines${said === '' ? '' : `, then ${said}`}`;
 };
-/** By a shell of its own, which survives what kills the program. */
 const run = (words) =>
   ended(spawnSync(words[0], words.slice(1), { encoding: 'utf8', timeout: MAX_MS }));
 
 const varnish = {
-  isThere: has('/usr/sbin/varnishd') && has('/usr/bin/varnishstat'),
+  isThere: ['/usr/sbin/varnishd', '/usr/bin/varnishstat'].every(fs.existsSync),
   async start() {
     const work = join(folder, `varnish-${Date.now()}`);
     const words = ['-n', work, '-b', 'none', '-a', '127.0.0.1:0', '-F'];
@@ -91,7 +89,7 @@ function mmvFile(pid) {
 }
 
 const pcp = {
-  isThere: has('/usr/bin/pmval') && has(PMDA),
+  isThere: ['/usr/bin/pmval', PMDA].every(fs.existsSync),
   async start() {
     const publisher = spawn('sleep', ['100']);
     const file = join(MMV, `readers${process.pid}`);

@@ -12,7 +12,7 @@ import type { Command } from '#app/streams/command.js';
 import { RefreshQueue } from '#app/streams/refresh-queue.js';
 import type { ServingReport } from '#app/streams/report.js';
 import { ServerPool } from '#app/streams/server-pool.js';
-import { unknownFacts } from '#app/streams/target-facts.js';
+import { NOTHING_COUNTED, unknownFacts } from '#app/streams/target-facts.js';
 import { CountingMemory } from './support/counting-memory.js';
 import { follow } from './support/follow.js';
 import { marbles } from './support/marbles.js';
@@ -317,14 +317,7 @@ describe('servingPipeline', () => {
           }),
         );
         const facts = { ...unknownFacts('82'), isReady: true };
-        const counted = {
-          refreshesMs: [],
-          clashes: 0,
-          omitted: 0,
-          omittedObjects: 0,
-          omittedVariables: 0,
-          staleFrames: 0,
-        };
+        const counted = NOTHING_COUNTED;
         let waiting = 0;
         const answer$ = servingPipeline({
           demand$,

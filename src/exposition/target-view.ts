@@ -1,10 +1,10 @@
 // The live state of one target: what it tracks below its root, how far it is synced, and its text.
 import { Budget } from '../budget.js';
 import type { Catalogue } from '../catalogue/catalogue.js';
-import { WideMap } from '../collections/wide-map.js';
 import { FilterFit } from '../catalogue/match/filter-fit.js';
 import type { Filters } from '../catalogue/match/filters.js';
 import { placeUnder } from '../catalogue/match/placed-object.js';
+import { WideMap } from '../collections/wide-map.js';
 import type {
   Forms,
   ManagedObject,

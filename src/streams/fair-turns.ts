@@ -1,15 +1,13 @@
 // What is due now, first come first served: a little of it in each turn of the event loop.
 import { performance } from 'node:perf_hooks';
-
-/** Work goes on for this long before sockets and timers have their turn. */
-const TURN_MS = 2;
+import { SLICE_MS } from '../budget.js';
 
 interface Job {
   /** Undefined once it is done or called off. */
   work: (() => void) | undefined;
 }
 
-/** Programs with many targets work for all of them: each turn serves one after the other. */
+/** Work goes on for `SLICE_MS` before sockets and timers have their turn, whichever target it is for. */
 export class FairTurns {
   readonly #nowMs: () => number;
   readonly #yieldTo: (next: () => void) => void;
@@ -51,7 +49,7 @@ export class FairTurns {
   #turn(): void {
     const jobs = this.#waiting;
     this.#waiting = [];
-    const endMs = this.#nowMs() + TURN_MS;
+    const endMs = this.#nowMs() + SLICE_MS;
     let done = 0;
     try {
       while (done < jobs.length && (done === 0 || this.#nowMs() < endMs)) {

@@ -49,26 +49,23 @@ export class RefreshQueue {
   turn(took: (ms: number) => void, askedMs = this.nowMs, rest?: Rest): Observable<void> {
     return new Observable((subscriber) => {
       let tookMs = 0;
-      const queue = (work: () => void): void => {
-        this.#queue.push(() => {
-          if (subscriber.closed) return;
-          const startedMs = this.#now();
-          work();
-          tookMs += this.#now() - startedMs;
-          if (rest?.isOpen === true) {
-            queue(() => {
-              rest.goOn();
-            });
-            return;
-          }
-          took(tookMs);
-          subscriber.complete();
-        });
+      const slice = (work: () => void): void => {
+        if (subscriber.closed) return;
+        const startedMs = this.#now();
+        work();
+        tookMs += this.#now() - startedMs;
+        if (rest?.isOpen === true) {
+          this.#queue.push(() => slice(() => rest.goOn()));
+          return;
+        }
+        took(tookMs);
+        subscriber.complete();
       };
-      queue(() => {
+      const first = (): void => {
         this.#waits.add(this.#now() - askedMs);
         subscriber.next();
-      });
+      };
+      this.#queue.push(() => slice(first));
       if (!this.#isBusy) this.#work();
     });
   }

@@ -77,10 +77,6 @@ export const render =
     defer(() => {
       let snapshot: Snapshot | undefined;
       let release = (): void => undefined;
-      const keep = (next: Snapshot): void => {
-        release = next.hold();
-        snapshot = next;
-      };
       const letGo = (): void => {
         release();
         release = () => undefined;
@@ -101,8 +97,9 @@ export const render =
           letGo();
           return rendering.snapshot$(forms).pipe(
             map((next) => {
-              keep(next);
-              return { ...event, ...state, snapshot: next };
+              release = next.hold();
+              snapshot = next;
+              return { ...event, ...state, snapshot };
             }),
           );
         }),

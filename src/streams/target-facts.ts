@@ -29,6 +29,15 @@ export interface Counted {
   readonly staleFrames: number;
 }
 
+export const NOTHING_COUNTED: Counted = {
+  refreshesMs: [],
+  clashes: 0,
+  omitted: 0,
+  omittedObjects: 0,
+  omittedVariables: 0,
+  staleFrames: 0,
+};
+
 export interface TargetFacts {
   /** The key whose root was chosen, else the first configured one. */
   readonly serverKey: string;

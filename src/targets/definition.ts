@@ -1,7 +1,7 @@
 // What a target is, as plain data: enough to run it in any thread.
-import type { TargetLimits } from '../exposition/target-limits.js';
 import type { CatalogueText } from '../catalogue/catalogue.js';
 import type { FilterSettings } from '../catalogue/match/filters.js';
+import type { TargetLimits } from '../exposition/target-limits.js';
 
 export interface TargetDefinition extends FilterSettings {
   readonly app: string;

@@ -1,6 +1,7 @@
 // What a target counts for as long as it is served: it goes on through moves, reloads and failures.
 import { SampleWindow } from '../exposition/sample-window.js';
 import type { Durations } from '../exposition/sample-window.js';
+import { NOTHING_COUNTED } from '../streams/target-facts.js';
 import type { Counted } from '../streams/target-facts.js';
 
 export class TargetCounts {
@@ -61,7 +62,8 @@ export class TargetCounts {
 
   /** A standby finds again what was left out of the target before. */
   addStandby(counted: Counted): void {
-    this.add({ ...counted, clashes: 0, omitted: 0, omittedObjects: 0, omittedVariables: 0 });
+    const { refreshesMs, staleFrames } = counted;
+    this.add({ ...NOTHING_COUNTED, refreshesMs, staleFrames });
   }
 
   /** @param scopeHit whether a scoped scrape found its selection; undefined without a scope */

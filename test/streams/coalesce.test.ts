@@ -5,18 +5,11 @@ import { Subject, asyncScheduler, filter, map, of } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { coalesce } from '#app/streams/coalesce.js';
 import type { Arrival, Decision } from '#app/streams/coalesce.js';
-import { unknownFacts } from '#app/streams/target-facts.js';
+import { NOTHING_COUNTED, unknownFacts } from '#app/streams/target-facts.js';
 import { follow } from '../support/follow.js';
 import { marbles } from '../support/marbles.js';
 
-const counted = {
-  refreshesMs: [],
-  clashes: 0,
-  omitted: 0,
-  omittedObjects: 0,
-  omittedVariables: 0,
-  staleFrames: 0,
-};
+const counted = NOTHING_COUNTED;
 const ready = { facts: { ...unknownFacts('82'), isReady: true }, counted };
 const unready = { facts: unknownFacts('82'), counted };
 const none = { hasRendered: false, isDirty: false, snapshot: undefined };

@@ -18,10 +18,17 @@ describe('Movement', () => {
     a: sighting({ source }),
     b: sighting({ source, tick: 1 }),
     m: sighting({ source, hasMore: true }),
+    t: sighting({ source, isTidying: true }),
     r: sighting({ source, hasMore: true, isRestless: true }),
     x: unseen('absent', 'no segment'),
   };
-  const told = { p: [MOVING_MS, false], s: [STILL_MS, true], n: [STILL_MS, false], o: [0, false] };
+  const told = {
+    p: [MOVING_MS, false],
+    s: [STILL_MS, true],
+    n: [STILL_MS, false],
+    o: [0, false],
+    f: [0, true],
+  };
 
   /** Picture of sightings to pictures of waits; `s` alone is still enough to wait for its futex. */
   const pictures = [
@@ -33,6 +40,7 @@ describe('Movement', () => {
     ],
     ['looks seldom at a segment that stands still', '      a 1999ms a', '      p 1999ms s'],
     ['polls again once a still segment moves', '           a 1999ms b', '      p 1999ms p'],
+    ['looks at once while memory is being freed', '       a 1999ms t', '      p 1999ms f'],
     ['looks at once for changes that wait', '              a 1999ms m', '      p 1999ms o'],
     [
       'polls a directory that never rests',

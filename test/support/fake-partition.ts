@@ -2,7 +2,7 @@
 import { EMPTY, Subject, defer, merge, of } from 'rxjs';
 import { NO_OBSERVATIONS } from '#app/streams/command.js';
 import type { Report } from '#app/streams/report.js';
-import { unknownFacts } from '#app/streams/target-facts.js';
+import { NOTHING_COUNTED, unknownFacts } from '#app/streams/target-facts.js';
 import type { TargetDefinition } from '#app/targets/definition.js';
 import type { HostedTarget, Partition } from '#app/targets/hosting/partition.js';
 
@@ -41,14 +41,7 @@ export class FakePartition implements Partition {
 
   #facts(key: string, tookMs: number): Report {
     const facts = { ...unknownFacts(key), isReady: this.isReady };
-    const counted = {
-      refreshesMs: [tookMs],
-      clashes: 0,
-      omitted: 0,
-      omittedObjects: 0,
-      omittedVariables: 0,
-      staleFrames: 0,
-    };
+    const counted = { ...NOTHING_COUNTED, refreshesMs: [tookMs] };
     return { kind: 'facts', facts, counted };
   }
 

@@ -7,7 +7,7 @@ export interface Given {
   readonly seed: number;
   /** How long it is to take on two cores, about; how much is tried depends on it alone. */
   readonly minutes: number;
-  /** Cases whose names hold it; all, if it is empty. */
+  /** Of the parts that have cases, those whose names hold it; all, if it is empty. */
   readonly only: string;
   readonly log: (line: string) => void;
 }

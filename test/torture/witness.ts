@@ -15,7 +15,7 @@ export interface Answer {
 }
 
 /** One scrape over a connection of its own. */
-export function fetchPage(url: string, withinMs = MAX_WAIT_MS): Promise<Answer> {
+export function fetchPage(url: string, waitMs = MAX_WAIT_MS): Promise<Answer> {
   const began = performance.now();
   return new Promise((resolve, reject) => {
     const request = get(url, { agent: false }, (response) => {
@@ -27,7 +27,7 @@ export function fetchPage(url: string, withinMs = MAX_WAIT_MS): Promise<Answer> 
         resolve({ status: response.statusCode ?? 0, body, ms: performance.now() - began });
       });
     });
-    request.setTimeout(withinMs, () => request.destroy(new Error(`no answer in ${withinMs} ms`)));
+    request.setTimeout(waitMs, () => request.destroy(new Error(`no answer in ${waitMs} ms`)));
     request.on('error', reject);
   });
 }

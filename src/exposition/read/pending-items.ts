@@ -1,6 +1,6 @@
 // The work that a view has left: removed items, added items, and the rest of its tree.
-import type { ManagedObject, StructureChange, Variable } from '../../model.js';
 import { Backlog } from '../../collections/backlog.js';
+import type { ManagedObject, StructureChange, Variable } from '../../model.js';
 import { TreeWalk } from './tree-walk.js';
 
 type Item = ManagedObject | Variable;

@@ -1,7 +1,7 @@
 // Copies the values of one target into the kernel's memory; reports items that get or lose one.
+import { Backlog } from '../../collections/backlog.js';
 import type { SlotRef, Source } from '../../model.js';
 import type { Kernel } from '../kernel/kernel.js';
-import { Backlog } from '../../collections/backlog.js';
 import { SlotPages, syncedWord } from './slot-pages.js';
 import type { Span } from './slot-pages.js';
 import { FLAG, TrackedSlots } from './tracked-slots.js';
@@ -141,12 +141,12 @@ export class Probe {
 
   /** Reports the next item that got its value; false if there is none. */
   reportSynced(): boolean {
-    return this.#reportNext(this.#got);
+    return this.#reportNext(false);
   }
 
   /** Reports the next item that lost its value; false if there is none. */
   reportUnsynced(): boolean {
-    return this.#reportNext(this.#lost);
+    return this.#reportNext(true);
   }
 
   #copy(spans: readonly Span[]): boolean {
@@ -201,10 +201,10 @@ export class Probe {
     (isLost ? this.#lost : this.#got).add(slot);
   }
 
-  #reportNext(backlog: Backlog<number>): boolean {
-    const slot = backlog.next();
+  #reportNext(isLost: boolean): boolean {
+    const slot = (isLost ? this.#lost : this.#got).next();
     if (slot === undefined) return false;
-    this.#tracked.mark(slot, backlog === this.#lost ? FLAG.awaitsLost : FLAG.awaitsGot, false);
+    this.#tracked.mark(slot, isLost ? FLAG.awaitsLost : FLAG.awaitsGot, false);
     // Another item may own it now, or it changed back since.
     const isSynced = this.#isLive(slot);
     if (this.#tracked.id(slot) !== 0 && isSynced !== this.#tracked.has(slot, FLAG.synced)) {

@@ -56,7 +56,7 @@ export class Frames {
 
   /** Copies the frame of a variable that is new; false when there is none yet. */
   take(variable: Variable): boolean {
-    const budget = new Budget({ steps: MAX_RETRIES });
+    const budget = new Budget();
     const isTaken = this.#copy(variable, budget);
     this.#effort += budget.bytes / BYTES_A_STEP;
     return isTaken;

@@ -1,4 +1,5 @@
 // Puts series into the exposition text so that no two have the same name and labels.
+import { Hashes } from '../../collections/hashes.js';
 import type { FamilyFacts } from '../../model.js';
 import { labelsOf, seriesHash } from '../kernel/line-table.js';
 import type { Line, LineKey } from '../kernel/line-table.js';
@@ -6,7 +7,6 @@ import { DEFAULT_LIMITS } from '../target-limits.js';
 import type { OnOmitted, TargetLimits } from '../target-limits.js';
 import { effortOf } from '../text/exposition-text.js';
 import type { ExpositionText } from '../text/exposition-text.js';
-import { Hashes } from '../../collections/hashes.js';
 import { WaitingSeries } from './waiting-series.js';
 import type { Waiting } from './waiting-series.js';
 

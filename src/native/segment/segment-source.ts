@@ -1,6 +1,6 @@
 // A segment as a source of managed objects: its directory as a tree, its values as slots.
-import type { Frame, Source, StructureChange, StructureChanges, Variable } from '../../model.js';
 import { Budget } from '../../budget.js';
+import type { Frame, Source, StructureChange, StructureChanges, Variable } from '../../model.js';
 import { DirectoryReader } from './directory-reader.js';
 import type { RecordSlice } from './directory-reader.js';
 import { FrameReader } from './frame-reader.js';
@@ -10,13 +10,20 @@ import type { DirectoryRecord } from './record-parser.js';
 import { corrupt } from './segment-header.js';
 import type { SegmentHeader } from './segment-header.js';
 import type { SegmentFile } from '../os/shared-memory.js';
-import { MAX_ITEMS, Tree, isTooDeep } from './tree.js';
+import { Tree, isTooDeep } from './tree.js';
 
+/** The most live objects and variables that a reader keeps by default; it rejects a larger segment. */
+const MAX_ITEMS = 1 << 21;
 /** What one call may take by default: others wait for it. */
 export const SYNC_STEPS = 8192;
 /** Steps of a record that is read and of an item that is removed; to look at an item is one. */
 const RECORD_STEPS = 8;
 const REMOVAL_STEPS = 8;
+
+/** Records that were copied, and how many bytes of them are taken in. */
+interface CopiedSlice extends RecordSlice {
+  at: number;
+}
 
 export class SegmentSource implements Source {
   readonly #file: SegmentFile;
@@ -33,7 +40,7 @@ export class SegmentSource implements Source {
    */
   #hasTakenOver = false;
   /** The records that were copied last and are not taken in yet. */
-  #copied: (RecordSlice & { at: number }) | undefined;
+  #copied: CopiedSlice | undefined;
   /** The running sweep that removes them. */
   #sweep: Iterator<StructureChange | undefined, void> | undefined;
 
@@ -110,7 +117,7 @@ export class SegmentSource implements Source {
   }
 
   /** Copies the next records. */
-  #nextSlice(): (RecordSlice & { at: number }) | undefined {
+  #nextSlice(): CopiedSlice | undefined {
     const slice = this.#directory.next();
     if (slice?.isFresh === true) {
       this.#hasTakenOver = this.#tree.size > 0;
@@ -121,7 +128,7 @@ export class SegmentSource implements Source {
   }
 
   /** Applies records of a slice, at least one, and adds what changed to `changes`. */
-  #takeIn(slice: RecordSlice & { at: number }, changes: StructureChange[], budget: Budget): void {
+  #takeIn(slice: CopiedSlice, changes: StructureChange[], budget: Budget): void {
     const { records, firstIndex } = slice;
     while (slice.at < records.length) {
       const index = firstIndex + slice.at / RECORD_SIZE;

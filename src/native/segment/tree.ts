@@ -35,9 +35,6 @@ export interface ObjectFacts extends SlotRef {
   readonly asOf: SlotRef | undefined;
 }
 
-/** The most live objects and variables that a reader keeps by default; it rejects a larger segment. */
-export const MAX_ITEMS = 1 << 21;
-
 export class Tree {
   readonly roots = new ById<ObjectNode>();
   /** With those below removed ones, until they are let go of. */

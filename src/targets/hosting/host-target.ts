@@ -38,7 +38,7 @@ export interface Workplace {
   readonly scheduler?: SchedulerLike | undefined;
 }
 
-/** A scrape waits for its render, and 100,000 series with few changes take about as long. */
+/** What one turn of a render may take: about as long as 100,000 series with few changes. */
 const RENDER_MS = 2 * SLICE_MS;
 /** What a view may do at once of what came and went: at a refresh, more of it, and some in any case. */
 const BIND = { steps: VIEW_STEPS, ms: SLICE_MS, leastSteps: VIEW_STEPS / 4 };
@@ -72,8 +72,8 @@ export function hostTarget(
     const onOmitted: OnOmitted = (limit, name) => {
       reporter.omitted(limit, name);
     };
-    const view = { app, kernel, catalogue, variable, timeZone, filters };
-    const parts = { ...view, limits, onClash, onOmitted, slice };
+    const what = { app, kernel, catalogue, variable, timeZone, filters, limits };
+    const parts = { ...what, onClash, onOmitted, slice };
     const step$ = hostingPipeline({
       ...{ app, hint: instance, former, serverKeys, pool, queue, open$, scheduler },
       slice: () => new Budget({ ms: RENDER_MS }),

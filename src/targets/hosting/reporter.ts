@@ -25,12 +25,12 @@ const MAX_NAMED_CLASHES = 100;
 /** Events that wait for the next step. */
 const MAX_WAITING_EVENTS = 1000;
 
-/** What was left out, and why. */
-const LIMITED: Readonly<Record<keyof TargetLimits, (name: string, most: number) => string>> = {
-  objects: (name, most) => `object ${name}: target_max_objects is ${most}`,
-  variables: (name, most) => `variable ${name}: target_max_variables is ${most}`,
-  series: (name, most) => `series ${name}: target_max_series is ${most}`,
-  textBytes: (name, most) => `series ${name}: target_max_text_bytes is ${most}`,
+/** What each limit leaves out, and the setting that it comes from. */
+const LIMITED: Readonly<Record<keyof TargetLimits, readonly [what: string, key: string]>> = {
+  objects: ['object', 'target_max_objects'],
+  variables: ['variable', 'target_max_variables'],
+  series: ['series', 'target_max_series'],
+  textBytes: ['series', 'target_max_text_bytes'],
 };
 
 type RefreshStep = Extract<Step, { readonly kind: 'refreshed' }>;
@@ -102,7 +102,8 @@ export class Reporter {
     if (this.#exceeded.has(limit)) return;
     this.#exceeded.add(limit);
     const most = this.#definition.limits[limit];
-    this.#say('warning', `left out ${LIMITED[limit](name, most)}; further ones are counted`);
+    const [what, key] = LIMITED[limit];
+    this.#say('warning', `left out ${what} ${name}: ${key} is ${most}; further ones are counted`);
   }
 
   /** The server keys were looked at for a command. */

@@ -1,16 +1,11 @@
 // Counts what happens to a target in its partition, from one report to the next.
+import { NOTHING_COUNTED } from '../../streams/target-facts.js';
 import type { Counted } from '../../streams/target-facts.js';
 
 /** What a view counts. */
 type Counts = Omit<Counted, 'refreshesMs'>;
 
-const NONE: Counts = {
-  clashes: 0,
-  omitted: 0,
-  omittedObjects: 0,
-  omittedVariables: 0,
-  staleFrames: 0,
-};
+const NONE: Counts = NOTHING_COUNTED;
 
 export class Tally {
   #refreshesMs: number[] = [];

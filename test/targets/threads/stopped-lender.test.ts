@@ -4,7 +4,7 @@ import { EventEmitter } from 'node:events';
 import type { Worker } from 'node:worker_threads';
 import { map } from 'rxjs';
 import { posixMemory } from '#app/native/os/posix.js';
-import { unknownFacts } from '#app/streams/target-facts.js';
+import { NOTHING_COUNTED, unknownFacts } from '#app/streams/target-facts.js';
 import type { FromThread, Lent, ToThread } from '#app/targets/threads/messages.js';
 import { ThreadedPartition } from '#app/targets/threads/threaded-partition.js';
 import { definitionOf } from '../../support/definition-of.js';
@@ -20,14 +20,7 @@ class Puppet extends EventEmitter {
     this.removeAllListeners();
   }
   answer(target: number, snapshot: Lent): void {
-    const counted = {
-      refreshesMs: [],
-      clashes: 0,
-      omitted: 0,
-      omittedObjects: 0,
-      omittedVariables: 0,
-      staleFrames: 0,
-    };
+    const counted = NOTHING_COUNTED;
     const news = { facts: unknownFacts('82'), counted, hasRendered: true, isDirty: false };
     const report = { kind: 'refreshed', snapshot, ...news } as const;
     this.emit('message', { kind: 'report', target, report } satisfies FromThread);
