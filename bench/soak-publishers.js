@@ -1,8 +1,7 @@
-// Fifty publishers with four roots each, whose values say whose they are. Objects come and go.
+// Publishers with four roots each, whose values say whose they are. Objects come and go.
 import { clearInterval, setInterval } from 'node:timers';
 import { Publisher } from '../dist/native/publisher/publisher.js';
 
-export const PUBLISHERS = 50;
 export const APPS = ['soaka', 'soakb', 'soakc', 'soakd'];
 export const TICK_MS = 100;
 /** A value is the number of its object times this, plus the tick at which it was stored. */
@@ -59,8 +58,8 @@ class Tree {
   }
 }
 
-function run(contextId) {
-  const all = Array.from({ length: PUBLISHERS }, (_, index) => {
+function run(contextId, count) {
+  const all = Array.from({ length: count }, (_, index) => {
     const key = index + 1;
     const publisher = new Publisher({
       contextId,
@@ -94,5 +93,5 @@ function run(contextId) {
   process.send({ tick });
 }
 
-const [contextId] = process.argv.slice(2);
-if (process.send !== undefined && contextId !== undefined) run(contextId);
+const [contextId, count] = process.argv.slice(2);
+if (process.send !== undefined && contextId !== undefined) run(contextId, Number(count));

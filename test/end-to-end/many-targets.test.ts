@@ -13,5 +13,8 @@ describe('200 targets on 50 publishers, with objects that come and go', function
     ['threaded', 'least_loaded'],
   ] as const)
     it(`serve no wrong value and stay ready: ${mode}, ${assignment}`, () =>
-      runClean('soak.js', SECONDS, mode, assignment, LAG));
+      runClean(
+        'soak.js',
+        ...['--seconds', SECONDS, '--mode', mode, '--assignment', assignment, '--lag', LAG],
+      ));
 });
