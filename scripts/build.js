@@ -1,9 +1,10 @@
 // Builds dist/: the TypeScript, the WebAssembly kernel, and the data files beside them.
 import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, readdirSync, statSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { bundle } from './bundle.js';
 import { prune } from './prune.js';
+import { revision } from './revision.js';
 
 const run = (bin, ...args) => execFileSync(`node_modules/.bin/${bin}`, args, { stdio: 'inherit' });
 
@@ -45,5 +46,6 @@ const isData = (path) =>
   !/\.(ts|tsbuildinfo)$/.test(path) &&
   !path.endsWith('tsconfig.json') &&
   !path.endsWith('/assembly');
+writeFileSync('dist/revision', `${revision()}\n`);
 cpSync('src', 'dist', { recursive: true, filter: isData });
 await bundle();

@@ -342,6 +342,11 @@ export interface Target {
 
 /** What happens to a target that an operator wants to read about. */
 export interface TargetEvent {
-  readonly level: 'info' | 'warning' | 'debug';
+  readonly level: LogLevel;
   readonly message: string;
+  /** The target that the message is about; the message names it too. */
+  readonly about?: { readonly app: string; readonly serverKeys: readonly string[] };
 }
+
+export const LOG_LEVELS = ['debug', 'info', 'warning', 'error'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];

@@ -4,6 +4,7 @@ import { hostname } from 'node:os';
 import { asyncScheduler } from 'rxjs';
 import { packageVersion } from '../document/package-version.js';
 import { Fault, messageOf } from '../errors.js';
+import { isJournal } from '../logs/journal.js';
 import { logger } from '../logs/log.js';
 import { parseArguments } from './settings/arguments.js';
 import type { Invocation } from './settings/arguments.js';
@@ -31,7 +32,12 @@ function fail(error: unknown): never {
 }
 
 function run(config: BridgeConfig, isDebug: boolean): void {
-  const log = logger(say, () => new Date(), isDebug);
+  const log = logger(say, {
+    now: () => new Date(),
+    level: isDebug ? 'debug' : 'info',
+    format: 'text',
+    isJournal: isJournal(process.stderr.fd, process.env['JOURNAL_STREAM']),
+  });
   for (const message of config.warnings) log({ level: 'warning', message });
   const running = bridge(config, AROUND).subscribe({
     next: log,

@@ -60,7 +60,7 @@ export function parseArguments(argv: readonly string[], version: string): Invoca
 
 /** Only the options that are given: the others leave the setting of the file. */
 function overridesOf(given: Given<typeof OPTIONS>): Overrides {
-  const { licenseFile, app, serverKey, instance, metricsPort } = given;
+  const { licenseFile, app, serverKey, instance, metricsPort, logLevel, logFormat } = given;
   return {
     ...(licenseFile !== undefined && { licenseFile }),
     ...(app !== undefined && { app }),
@@ -69,5 +69,7 @@ function overridesOf(given: Given<typeof OPTIONS>): Overrides {
     ...(given.enableMetricsHttp && { metricsHttpEnabled: true }),
     ...(metricsPort !== undefined && { metricsPort }),
     ...(given.debug && { debug: true }),
+    ...(logLevel !== undefined && { logLevel }),
+    ...(logFormat !== undefined && { logFormat }),
   };
 }

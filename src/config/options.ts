@@ -49,6 +49,16 @@ export const OPTIONS = {
     { ...OUTPUT, shownDefault: shown(SETTINGS.metricsPort.fallback) },
   ),
   debug: flagOption('--debug', 'Enable debug diagnostics even when debug is false in TOML', OUTPUT),
+  logLevel: optionalOption('--log-level <level>', SETTINGS.logLevel.rule, 'Override log_level', {
+    ...OUTPUT,
+    shownDefault: shown(SETTINGS.logLevel.fallback),
+  }),
+  logFormat: optionalOption(
+    '--log-format <format>',
+    SETTINGS.logFormat.rule,
+    'Override log_format',
+    { ...OUTPUT, shownDefault: shown(SETTINGS.logFormat.fallback) },
+  ),
   checkConfig: flagOption(
     '--check-config',
     'Check the configuration and the license, report every fault, and exit',

@@ -72,7 +72,7 @@ function resolved(given: Arguments, problems: ConfigProblems): Config {
   const legacy = targetsFile === undefined ? undefined : legacyTargets(targetsFile, problems);
   const listed = legacy?.targets ?? inToml;
 
-  const settings: Settings = Object.freeze({
+  const settings = withDebug({
     ...inFile,
     ...besideFile(configFile ?? '', inFile),
     ...overrides,
@@ -118,6 +118,12 @@ function besideFile(file: string, { licenseFile, catalogueFiles }: Settings) {
     catalogueFiles: Object.freeze(catalogueFiles.map(beside)),
   };
 }
+
+/** Either of two settings asks for diagnostics; both then say so. */
+const withDebug = (settings: Settings): Settings => {
+  const debug = settings.debug || settings.logLevel === 'debug';
+  return Object.freeze({ ...settings, debug, ...(debug && { logLevel: 'debug' as const }) });
+};
 
 function singleTarget(settings: Settings): TargetConfig {
   const { app, format, serverKeys, instance, variable } = settings;

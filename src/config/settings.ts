@@ -1,4 +1,6 @@
 // Every top-level key of the configuration file, one row each (spec 2.1).
+import { LOG_FORMATS } from '../logs/log-format.js';
+import { LOG_LEVELS } from '../model.js';
 import { application, ipv4, line, name, names, urlPath, words } from '../rules/formats.js';
 import { flag, integer, list, oneOf } from '../rules/rule.js';
 import { optional } from '../rules/table.js';
@@ -139,7 +141,24 @@ export const SETTINGS = {
     flag,
     'Moves targets between partitions from time to time to balance their load',
   ),
-  debug: optional('debug', false, flag, 'Logs syncs, updates and lookups in detail'),
+  debug: optional(
+    'debug',
+    false,
+    flag,
+    'Logs syncs, updates and lookups in detail, as log_level = "debug" does',
+  ),
+  logLevel: optional(
+    'log_level',
+    'info',
+    oneOf(...LOG_LEVELS),
+    'Least level of the events that are logged',
+  ),
+  logFormat: optional(
+    'log_format',
+    'text',
+    oneOf(...LOG_FORMATS),
+    'Form of log lines. To the journal of systemd, lines have priorities and no time',
+  ),
   metricsHttpEnabled: optional(
     'metrics_http_enabled',
     false,
@@ -188,6 +207,12 @@ export const SETTINGS = {
     64,
     integer(1, 65_535),
     'Maximum of concurrent scrapes; further ones wait up to a second for one to end, then get a 503',
+  ),
+  httpReloadEnabled: optional(
+    'http_reload_enabled',
+    false,
+    flag,
+    'Reloads the configuration on POST /-/reload, as SIGHUP does',
   ),
   licenseFile: optional(
     'license_file',

@@ -6,7 +6,7 @@ export class ExporterNews {
   /** Converts a line of the exporter's log to a readable one; undefined for other lines. */
   of(line: string): string | undefined {
     const [, target = '', event = ''] =
-      / info (target \S+ on \S+) (waiting on .*|ready: .*)$/.exec(line) ?? [];
+      / (?:info|warning) (target \S+ on \S+) (waiting on .*|ready: .*)$/.exec(line) ?? [];
     if (event.startsWith('waiting') && !this.#lost.has(target)) {
       this.#lost.add(target);
       return `the exporter: ${target} is not ready: ${event}`;

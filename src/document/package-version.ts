@@ -1,7 +1,13 @@
-// The version of this package, from its package.json.
-import { readFileSync } from 'node:fs';
+// What was built: the version of this package, and the commit that it was built from.
+import { existsSync, readFileSync } from 'node:fs';
 
 export function packageVersion(): string {
   const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
   return (JSON.parse(text) as { version: string }).version;
+}
+
+/** In hexadecimal digits; empty for a build outside of a repository. */
+export function buildRevision(): string {
+  const file = new URL('../revision', import.meta.url);
+  return existsSync(file) ? readFileSync(file, 'utf8').trim() : '';
 }

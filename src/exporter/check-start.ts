@@ -7,8 +7,8 @@ import { Fault } from '../errors.js';
 import { readLicense } from '../license/license-file.js';
 import type { LicenseStatus } from '../license/license-status.js';
 import { planTargets } from './plan.js';
+import type { Planned } from './plan.js';
 import { scopeWarnings } from './scope-warnings.js';
-import type { Planned } from './service.js';
 
 /** What a start would run with, or why it would fail. */
 export type Start =

@@ -1,17 +1,19 @@
 // shm_exporter: arguments in, exit status out.
-import { Subject, Subscription } from 'rxjs';
+import { Subscription } from 'rxjs';
 import { parseArguments } from '../config/arguments.js';
 import type { Arguments } from '../config/arguments.js';
-import { packageVersion } from '../document/package-version.js';
+import { buildRevision, packageVersion } from '../document/package-version.js';
 import { Fault, messageOf } from '../errors.js';
+import { isJournal } from '../logs/journal.js';
 import { logWriter } from '../logs/log-writer.js';
 import { logger } from '../logs/log.js';
 import { posixMemory } from '../native/os/posix.js';
 import { segmentWatches } from '../native/segment/segment-watch.js';
-import { checkReload, checkStart, warningsOf } from './check-start.js';
+import { checkStart } from './check-start.js';
 import { liveCheck } from './live/live-check.js';
+import type { Planned } from './plan.js';
+import { Reloads } from './reloads.js';
 import { service } from './service.js';
-import type { Planned } from './service.js';
 import { pipeWriter } from '../sinks/stdout/pipe-writer.js';
 import { boundYoungSpace } from './young-space.js';
 
@@ -19,12 +21,16 @@ import { boundYoungSpace } from './young-space.js';
 const DRAIN_MS = 5000;
 
 const say = logWriter(process.stderr, process.stderr.fd);
+/** Says why the program ends: as a sentence for who started it, and once it runs, as a log line. */
+let report = (text: string): void => {
+  say(`shm_exporter: ${text}\n`);
+};
 
 function fail(error: unknown): never {
   // The message explains a refusal of the system; anything else is a bug of ours.
   const isExplained = error instanceof Fault || !(error instanceof Error) || 'syscall' in error;
   const text = isExplained ? messageOf(error) : (error.stack ?? '');
-  say(`shm_exporter: ${text}\n`);
+  report(text);
   process.exit(error instanceof Fault ? error.exit : 1);
 }
 
@@ -57,12 +63,20 @@ function run(given: Arguments): void {
   }
   const { planned, license, warnings } = start;
   const { settings } = planned.config;
-  const log = logger(say, () => new Date(), settings.debug);
+  const log = logger(say, {
+    now: () => new Date(),
+    level: settings.logLevel,
+    format: settings.logFormat,
+    isJournal: isJournal(process.stderr.fd, process.env['JOURNAL_STREAM']),
+  });
+  report = (text) => {
+    log({ level: 'error', message: text });
+  };
   const warn = (message: string): void => {
     log({ level: 'warning', message });
   };
   warnings.forEach(warn);
-  const reload$ = new Subject<Planned>();
+  const reloads = new Reloads(given, log);
   const running = new Subscription();
   const stop = (signal: NodeJS.Signals): void => {
     log({ level: 'info', message: `${signal}: ending` });
@@ -73,26 +87,21 @@ function run(given: Arguments): void {
   // Before the start: much of it happens while we subscribe to the service.
   process.once('SIGTERM', stop);
   process.once('SIGINT', stop);
-  process.on('SIGHUP', () => {
-    try {
-      const next = checkReload(given);
-      warningsOf(next).forEach(warn);
-      reload$.next(next);
-    } catch (error) {
-      if (!(error instanceof Fault)) throw error;
-      warn('configuration not reloaded, the present one stays in use:');
-      messageOf(error).split('\n').forEach(warn);
-    }
-  });
+  process.on('SIGHUP', () => reloads.run());
   const around = {
-    version: packageVersion(),
+    build: {
+      version: packageVersion(),
+      revision: buildRevision(),
+      node: process.versions.node,
+    },
+    reload: () => reloads.run(),
     memory: posixMemory,
     unixMs: () => Date.now(),
     stdout: () => pipeWriter(1),
     log,
   };
   running.add(
-    service(planned, license, around, reload$).subscribe({
+    service(planned, license, around, reloads.reload$).subscribe({
       error: fail,
       // Only after everything is released: an exit waits for the futex call, which nothing would
       // end.

@@ -3,6 +3,7 @@ import { asyncScheduler, defer, interval, mergeMap } from 'rxjs';
 import type { Observable, SchedulerLike } from 'rxjs';
 import type { Target, TargetEvent } from '../model.js';
 import type { Targets } from '../sinks/sink.js';
+import { aboutTarget } from '../targets/about-target.js';
 
 /** How often targets are checked; rare enough to cost an idle process nothing. */
 const PERIOD_MS = 5000;
@@ -56,9 +57,8 @@ export function lossWatch(
         const loss = LOSSES.get(name);
         if (loss === undefined || isLosing === (before.get(name) ?? NOTHING_SEEN).isLosing)
           return [];
-        const what = isLosing ? loss.begins(amount) : loss.ends(amount);
-        const message = `target ${target.app} on ${target.serverKeys.join(', ')} ${what}`;
-        return [{ level: isLosing ? 'warning' : 'info', message }];
+        const message = isLosing ? loss.begins(amount) : loss.ends(amount);
+        return [aboutTarget(target, { level: isLosing ? 'warning' : 'info', message })];
       });
     };
     return interval(PERIOD_MS, scheduler).pipe(mergeMap(() => registry.targets.flatMap(look)));

@@ -22,6 +22,12 @@ export interface PlannedTarget {
 /** One entry for each target, in the same order. */
 export type Plan = readonly PlannedTarget[];
 
+/** A configuration, checked, with what its targets are. */
+export interface Planned {
+  readonly config: Config;
+  readonly plan: Plan;
+}
+
 /**
  * Checks the applications, classes, groups and catalogue files of the configuration.
  * @param problems collects the problems of every file and target

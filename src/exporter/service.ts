@@ -15,7 +15,7 @@ import {
 } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { changedSettings } from '../config/changed-settings.js';
-import type { Config } from '../config/resolve.js';
+import { configHash } from '../config/config-hash.js';
 import { loadLicense } from '../license/license-file.js';
 import type { LicenseStatus } from '../license/license-status.js';
 import { watchLicense } from '../license/license-watch.js';
@@ -24,18 +24,24 @@ import { FutexWaiter } from '../native/os/futex-waiter.js';
 import type { SharedMemory } from '../native/os/shared-memory.js';
 import { PartitionSet } from '../targets/hosting/partition-set.js';
 import { partitionCount } from '../targets/placement/placement.js';
-import type { Plan } from './plan.js';
+import type { Planned } from './plan.js';
+import type { Reload } from './reloads.js';
 import { ScopeRegistry } from './scope-registry.js';
 import { lossWatch } from './loss-watch.js';
+import { ServiceMetrics } from './service-metrics.js';
+import type { Build } from './service-metrics.js';
 import { sinkLog } from './sink-log.js';
 import { SINKS, chosenSink } from './sinks.js';
 import { SelfMetrics } from '../sinks/self-metrics.js';
 import type { DocumentWriter } from '../sinks/stdout/stdout.js';
+import { waitWatch } from './wait-watch.js';
 import { TargetRegistry } from '../targets/target-registry.js';
 
 /** What the service needs from the process that it runs in. */
 export interface Surroundings {
-  readonly version: string;
+  readonly build: Build;
+  /** Reads the configuration again; returns why it was refused, if it was. */
+  readonly reload: () => readonly string[];
   readonly memory: (waiter: FutexWaiter) => SharedMemory;
   /** Unix time in milliseconds. */
   readonly unixMs: () => number;
@@ -48,22 +54,16 @@ const REBALANCE_MS = 30_000;
 const MAX_MOVES = 8;
 const LEAST_LOAD = 0.01;
 
-/** A configuration, checked, with what its targets are. */
-export interface Planned {
-  readonly config: Config;
-  readonly plan: Plan;
-}
-
 /**
  * Runs while subscribed; completes when the reader of stdout is gone.
- * @param reload$ configurations that replace the first; only their target and scope settings apply
+ * @param reload$ configurations that replace the one before; only their target and scope settings apply
  * @param sinks the first that the settings choose is opened
  */
 export function service(
   planned: Planned,
   license: LicenseStatus,
   around: Surroundings,
-  reload$: Observable<Planned> = EMPTY,
+  reload$: Observable<Reload> = EMPTY,
   sinks = SINKS,
 ): Observable<never> {
   return defer(() => {
@@ -75,7 +75,8 @@ export function service(
     const memory = around.memory(waiter);
     const partitions = new PartitionSet(settings, memory, nowMs);
     const scopes = new ScopeRegistry();
-    const selfMetrics = new SelfMetrics(around.version);
+    const selfMetrics = new SelfMetrics();
+    const metrics = new ServiceMetrics(selfMetrics, around.build);
     const assignment = settings.workerAssignmentMode;
     const registry = new TargetRegistry({
       ...{ assignment, unixMs, nowMs },
@@ -83,16 +84,27 @@ export function service(
     });
     const update = (next: Planned): Observable<never> => {
       scopes.update(next.config.scopes, next.plan);
-      selfMetrics.unmatchedScopes(scopes.unmatched);
+      metrics.unmatchedScopes(scopes.unmatched);
+      metrics.configTaken(configHash(next.config), unixMs());
       // Like the other settings of the process, `debug` keeps its value of the start.
       const isDebug = settings.debug;
       const definitions = next.plan.map(({ definition }) => ({ ...definition, isDebug }));
       return registry.update(definitions, partitionCount(settings, definitions.length));
     };
-    const sink = chosenSink(sinks, { ...around, settings, scopes, selfMetrics });
+    const sink = chosenSink(sinks, {
+      ...{ settings, scopes, selfMetrics, log },
+      version: around.build.version,
+      stdout: around.stdout,
+      reload: around.reload,
+    });
     const run$ = registry.run().pipe(tap(log), ignoreElements());
     const reloads$ = reload$.pipe(
-      mergeMap((next) => {
+      mergeMap((reload) => {
+        if (reload.kind === 'refused') {
+          metrics.configRefused();
+          return EMPTY;
+        }
+        const next = reload.planned;
         for (const key of changedSettings(settings, next.config.settings))
           log({ level: 'warning', message: `${key} changed: it takes effect at the next start` });
         const { plan, config: given } = next;
@@ -106,17 +118,20 @@ export function service(
     );
     const license$ = watchLicense(license.license, () => loadLicense(settings.licenseFile)).pipe(
       tap((status) => {
-        selfMetrics.license(status.expirySeconds);
+        metrics.license(status);
         if (status.warning !== '') log({ level: 'warning', message: status.warning });
       }),
       ignoreElements(),
     );
-    const losses$ = lossWatch(registry).pipe(tap(log), ignoreElements());
+    const watches$ = merge(lossWatch(registry), waitWatch(registry)).pipe(
+      tap(log),
+      ignoreElements(),
+    );
     const sink$ = sink(registry).pipe(tap(sinkLog(log)), ignoreElements());
     // The service completes with the sink: the targets and the license watch never do.
     const ended$ = new Subject<void>();
     const keep$ = merge(
-      ...[run$, update(planned), reloads$, license$, losses$],
+      ...[run$, update(planned), reloads$, license$, watches$],
       settings.workerRebalanceEnabled ? rebalance$ : EMPTY,
     ).pipe(takeUntil(ended$));
     const serve$ = sink$.pipe(

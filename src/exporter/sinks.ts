@@ -20,6 +20,8 @@ export interface SinkParts {
   readonly selfMetrics: SelfMetrics;
   readonly version: string;
   readonly stdout: () => DocumentWriter;
+  /** Reads the configuration again; returns why it was refused, if it was. */
+  readonly reload: () => readonly string[];
   readonly log: (event: TargetEvent) => void;
 }
 
@@ -40,7 +42,7 @@ export function chosenSink(rows: readonly SinkRow[], parts: SinkParts): Sink {
   return row.make(parts);
 }
 
-function makeHttp({ settings, scopes, selfMetrics, version, log }: SinkParts): Sink {
+function makeHttp({ settings, scopes, selfMetrics, version, reload, log }: SinkParts): Sink {
   return httpSink({
     address: settings.metricsBindAddress,
     port: settings.metricsPort,
@@ -56,6 +58,7 @@ function makeHttp({ settings, scopes, selfMetrics, version, log }: SinkParts): S
     notReady: notReadyText,
     selfMetrics,
     version,
+    reload: settings.httpReloadEnabled ? reload : undefined,
     log: (message) => {
       log({ level: 'warning', message });
     },

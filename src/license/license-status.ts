@@ -6,8 +6,10 @@ const HOUR_MS = 3_600_000;
 /** Spec 8: a license is accepted for 36 hours after its expiry, the last instant included. */
 export const GRACE_HOURS = 36;
 
-/** A start is refused when the standing is `early` or `expired`. */
-export type Standing = 'early' | 'valid' | 'grace' | 'expired';
+/** `invalid`: the file of a running service is missing or no longer genuine. */
+export const STANDINGS = ['valid', 'grace', 'expired', 'early', 'invalid'] as const;
+/** A start is refused with any but `valid` and `grace`. */
+export type Standing = (typeof STANDINGS)[number];
 
 export interface LicenseStatus {
   readonly license: License;
@@ -19,7 +21,7 @@ export interface LicenseStatus {
 }
 
 export const isRefused = ({ standing }: LicenseStatus): boolean =>
-  standing === 'early' || standing === 'expired';
+  standing !== 'valid' && standing !== 'grace';
 
 /** Judges `license` at `now`. */
 export function statusOf(license: License, now: Date): LicenseStatus {
@@ -32,13 +34,13 @@ export function statusOf(license: License, now: Date): LicenseStatus {
   };
 }
 
-function standingOf(license: License, now: Date): Standing {
+function standingOf(license: License, now: Date): Exclude<Standing, 'invalid'> {
   if (now < license.issuedAt) return 'early';
   if (now < license.expiresAt) return 'valid';
   return now <= graceEnd(license) ? 'grace' : 'expired';
 }
 
-function warningOf(standing: Standing, license: License, now: Date): string {
+function warningOf(standing: Exclude<Standing, 'invalid'>, license: License, now: Date): string {
   const { id, issuedAt, expiresAt } = license;
   const graceEndsAt = graceEnd(license);
   const hoursLeft = Math.ceil((graceEndsAt.getTime() - now.getTime()) / HOUR_MS);

@@ -50,7 +50,8 @@ function checked(known: Known, load: () => License): Known {
 function reportOf({ license, trouble }: Known, now: Date): LicenseStatus {
   const status = statusOf(license, now);
   if (trouble === '' && !isRefused(status)) return status;
-  return { ...status, warning: `${trouble || status.warning}; a start would be refused now` };
+  const warning = `${trouble || status.warning}; a start would be refused now`;
+  return { ...status, ...(trouble && { standing: 'invalid' }), warning };
 }
 
 const isSame = (one: LicenseStatus, other: LicenseStatus): boolean =>

@@ -1,18 +1,33 @@
-// Log lines for stderr.
-import type { TargetEvent } from '../model.js';
+// Log lines for stderr: one line an event, always.
+import type { LogLevel, TargetEvent } from '../model.js';
+import { FORMATS } from './log-format.js';
+import type { LogFormat } from './log-format.js';
 
 /** The most characters of a message that are written. */
 const MAX_CHARACTERS = 16_384;
 
-/** Makes a writer of lines `time level message`; debug lines only if they are enabled. */
+/** The priorities of syslog, which the journal takes in angle brackets. */
+const PRIORITIES: Readonly<Record<LogLevel, number>> = { error: 3, warning: 4, info: 6, debug: 7 };
+
+export interface LogOptions {
+  readonly now: () => Date;
+  /** The least level that is written. */
+  readonly level: LogLevel;
+  readonly format: LogFormat;
+  /** Whether the journal reads the lines: it has a clock of its own, and wants priorities. */
+  readonly isJournal: boolean;
+}
+
 export function logger(
   write: (line: string) => void,
-  now: () => Date,
-  isDebug: boolean,
+  { now, level: least, format, isJournal }: LogOptions,
 ): (event: TargetEvent) => void {
-  return ({ level, message }) => {
-    if (level !== 'debug' || isDebug)
-      write(`${now().toISOString()} ${level} ${oneLine(message)}\n`);
+  const line = FORMATS[format];
+  return ({ level, message, about }) => {
+    if (PRIORITIES[level] > PRIORITIES[least]) return;
+    const priority = isJournal ? `<${PRIORITIES[level]}>` : '';
+    const time = isJournal ? '' : now().toISOString();
+    write(`${priority}${line({ time, level, message: oneLine(message), about })}\n`);
   };
 }
 

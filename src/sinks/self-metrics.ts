@@ -10,21 +10,12 @@ export class SelfMetrics {
   readonly #registry = new Registry();
   readonly #publishers: Gauge;
   readonly #targets: Gauge;
-  readonly #license: Gauge;
-  readonly #scopes: Gauge;
   /** Internal metrics of the targets, by name, made when they are first seen. */
   readonly #internal = new Map<string, Counter | Gauge>();
 
-  constructor(version: string) {
+  constructor() {
     const registers = [this.#registry];
     processMetrics(this.#registry);
-    const build = new Gauge({
-      name: 'shm_exporter_build_info',
-      help: 'Version of the exporter; always 1.',
-      labelNames: ['version'],
-      registers,
-    });
-    build.set({ version }, 1);
     this.#publishers = new Gauge({
       name: 'shm_exporter_publisher_state',
       help: 'State of the publisher of a target, one series a state.',
@@ -37,21 +28,6 @@ export class SelfMetrics {
       labelNames: [...IDENTITY, 'root', 'partition'],
       registers,
     });
-    this.#license = new Gauge({
-      name: 'shm_exporter_license_expiry_timestamp_seconds',
-      help: 'When the license expires or expired, as a Unix timestamp; grace is not counted.',
-      registers,
-    });
-    this.#scopes = new Gauge({
-      name: 'shm_exporter_scopes_unmatched',
-      help: 'Metric scopes that can select nothing of any target.',
-      registers,
-    });
-  }
-
-  /** Sets how many scopes can select nothing of any target. */
-  unmatchedScopes(count: number): void {
-    this.#scopes.set(count);
   }
 
   get contentType(): string {
@@ -71,9 +47,16 @@ export class SelfMetrics {
     };
   }
 
-  /** Sets the moment when the license expires, as Unix seconds. */
-  license(expirySeconds: number): void {
-    this.#license.set(expirySeconds);
+  /** Adds a gauge for a fact of the process, and returns the function that sets it. */
+  gauge(
+    name: string,
+    help: string,
+    labelNames: readonly string[] = [],
+  ): (value: number, labels?: Labels) => void {
+    const gauge = new Gauge({ name, help, labelNames, registers: [this.#registry] });
+    return (value, labels = {}) => {
+      gauge.set(labels, value);
+    };
   }
 
   /** All metrics as text 0.0.4; the internal metrics of targets carry labels that identify the target. */

@@ -16,6 +16,7 @@ import { selectFamilies } from '../exposition/page/selection.js';
 import type { Arrival, Demand } from '../streams/coalesce.js';
 import type { Refresh } from '../streams/command.js';
 import type { RefreshReport } from '../streams/report.js';
+import { aboutTarget } from './about-target.js';
 import { Handover } from './handover/handover.js';
 import type { Place } from './handover/hosting.js';
 import { internalFamilies, internalMetrics } from './internal-metrics.js';
@@ -188,7 +189,7 @@ export class ServedTarget implements Target {
         this.#turnAway();
         return [];
       case 'event':
-        return [this.#named(arrival.event)];
+        return [aboutTarget(this, arrival.event)];
       default:
         return [];
     }
@@ -217,7 +218,7 @@ export class ServedTarget implements Target {
     if (!this.place.definition.isDebug || snapshot === undefined) return [];
     const done = hasRendered ? 'rendered' : 'served';
     const message = `${done} ${snapshot.series} series, ${snapshot.bytes} bytes`;
-    return asked.map(() => this.#named({ level: 'debug', message }));
+    return asked.map(() => aboutTarget(this, { level: 'debug', message }));
   }
 
   /** Tells all who wait that there is nothing to serve. */
@@ -227,9 +228,5 @@ export class ServedTarget implements Target {
     this.#asked.clear();
     this.#waiting.clear();
     for (const { answer } of all) answer({ kind: 'waiting', status });
-  }
-
-  #named({ level, message }: TargetEvent): TargetEvent {
-    return { level, message: `target ${this.app} on ${this.serverKeys.join(', ')} ${message}` };
   }
 }

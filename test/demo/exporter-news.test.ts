@@ -8,11 +8,11 @@ describe('news of the exporter in the demo', () => {
     const news = new ExporterNews();
     const said = [
       'info target ads on 82 ready: 3 objects, 4 variables',
-      'info target ads on 82 waiting on a root of application ads, publisher closed its segment',
+      'warning target ads on 82 waiting on a root of application ads, publisher closed its segment',
       'info target ads on 82 waiting on a root of application ads, no segment',
       'info target ads on 82 takes root h.1.ads of server key 82',
       'info target ads on 82 ready: 3 objects, 4 variables',
-      'warning target ads on 82 waiting on nothing',
+      'debug target ads on 82 waiting on nothing',
     ].map((text) => news.of(log(text)));
     expect(said).to.deep.equal([
       undefined,

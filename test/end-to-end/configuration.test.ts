@@ -53,7 +53,7 @@ describe('the command line of shm_exporter', function () {
     const program = [process.execPath, join(PROJECT, 'dist/bin/shm_exporter.js'), '--config', path];
     const exporter = stage.command(program, { stdoutTo: '/dev/full' });
     expect(await exporter.ended).to.deep.equal({ status: 1, signal: null });
-    expect(exporter.stderr).to.match(/^shm_exporter: ENOSPC: no space left on device, write$/m);
+    expect(exporter.stderr).to.match(/^\S+ error ENOSPC: no space left on device, write$/m);
     expect(exporter.stderr).not.to.match(/^ +at /m);
   });
 
@@ -277,7 +277,7 @@ describe('the command line of shm_exporter', function () {
     const exporter = stage.exporter({ metrics_port: port });
     expect(await exporter.ended).to.deep.equal({ status: 4, signal: null });
     expect(exporter.stderr).to.match(
-      new RegExp(`^shm_exporter: Cannot listen on 127\\.0\\.0\\.1:${port}: .*EADDRINUSE.*$`, 'm'),
+      new RegExp(`^\\S+ error Cannot listen on 127\\.0\\.0\\.1:${port}: .*EADDRINUSE.*$`, 'm'),
     );
     taken.close();
   });

@@ -115,6 +115,50 @@ describe('SIGHUP', function () {
     await exporter.stop();
   });
 
+  it('shows in metrics whether the last configuration was taken, and by a hash which it is', async () => {
+    const { exporter, path, url, hangUp, rewrite } = await start(targets({ key: '1' }));
+    const own = new URL('/-/metrics', url).href;
+    const metric = async (name: string) =>
+      Number(
+        new RegExp(`^shm_exporter_config_${name} (.*)$`, 'm').exec((await scrape(own)).body)?.[1],
+      );
+    expect(await metric('last_reload_successful')).to.equal(1);
+    const [taken, hash] = [
+      await metric('last_reload_success_timestamp_seconds'),
+      await metric('hash'),
+    ];
+    expect(taken).to.be.within(Date.now() / 1000 - 60, Date.now() / 1000);
+
+    writeFileSync(path, 'debg = true\n');
+    await hangUp(/not reloaded/);
+    expect(await metric('last_reload_successful')).to.equal(0);
+    expect(await metric('last_reload_success_timestamp_seconds')).to.equal(taken);
+    expect(await metric('hash')).to.equal(hash);
+
+    await rewrite(targets({ key: '2' }));
+    expect(await metric('last_reload_successful')).to.equal(1);
+    expect(await metric('last_reload_success_timestamp_seconds')).to.be.greaterThan(taken);
+    expect(await metric('hash')).not.to.equal(hash);
+    await exporter.stop();
+  });
+
+  it('is POST /-/reload as well, where the settings allow it', async () => {
+    const settings = { http_reload_enabled: true };
+    const { exporter, path, url } = await start(targets({ key: '1' }), settings);
+    const post = () => fetch(new URL('/-/reload', url), { method: 'POST' });
+    writeFileSync(path, stage.settings(settings) + targets({ key: '2' }));
+    const taken = await post();
+    expect([taken.status, await taken.text()]).to.deep.equal([200, 'configuration reloaded\n']);
+    await readyPage(`${url}?server_key=2`);
+    writeFileSync(path, 'debg = true\n');
+    const refused = await post();
+    expect(refused.status).to.equal(500);
+    expect(await refused.text()).to.match(
+      /^configuration not reloaded:\n.*:1:1: debg: unknown key/,
+    );
+    await exporter.stop();
+  });
+
   it('names the changed settings that take effect at the next start', async () => {
     const { exporter, path, hangUp } = await start(targets({ key: '1' }));
     const changed = { target_workers: 3, metrics_path: '/other', render_min_interval_ms: 100 };

@@ -39,30 +39,36 @@ describe('lossWatch', () => {
 
   it('reports once that objects are dropped, and once that they are not any more', () => {
     const { look } = watching(new FakeTarget());
+    const about = { app: 'ads', serverKeys: ['82'] };
     const begins = 'shows less than it should: its publisher had no room for 3 objects';
     const ends = 'shows all objects again: its publisher has room for them';
     expect(look([dropped(0)])).to.deep.equal([]);
     expect(look([dropped(3)])).to.deep.equal([
-      { level: 'warning', message: `target ads on 82 ${begins}` },
+      { level: 'warning', message: `target ads on 82 ${begins}`, about },
     ]);
     expect(look([dropped(5)])).to.deep.equal([]);
     expect(look([]), 'while its root is lost').to.deep.equal([]);
     expect(look([dropped(5)])).to.deep.equal([]);
     expect(look([dropped(0)])).to.deep.equal([
-      { level: 'info', message: `target ads on 82 ${ends}` },
+      { level: 'info', message: `target ads on 82 ${ends}`, about },
     ]);
     expect(look([dropped(0)])).to.deep.equal([]);
   });
 
   it('reports that series are left out while their count rises, and when it rises no more', () => {
     const { look } = watching(new FakeTarget('adh', ['80', '81']));
+    const about = { app: 'adh', serverKeys: ['80', '81'] };
     const why = 'so far, since others have their name and labels';
     expect(look([clashes(2)])).to.deep.equal([
-      { level: 'warning', message: `target adh on 80, 81 leaves out series: 2 ${why}` },
+      { level: 'warning', message: `target adh on 80, 81 leaves out series: 2 ${why}`, about },
     ]);
     expect(look([clashes(4)])).to.deep.equal([]);
     expect(look([clashes(4)])).to.deep.equal([
-      { level: 'info', message: `target adh on 80, 81 leaves out no further series: 4 ${why}` },
+      {
+        level: 'info',
+        message: `target adh on 80, 81 leaves out no further series: 4 ${why}`,
+        about,
+      },
     ]);
     expect(look([clashes(4)])).to.deep.equal([]);
     expect(look([clashes(5)]).map(({ level }) => level)).to.deep.equal(['warning']);

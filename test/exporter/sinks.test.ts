@@ -21,7 +21,7 @@ describe('chosenSink', () => {
   beforeEach(() => (written.length = 0));
   afterEach(() => running?.unsubscribe());
 
-  const sinkOf = (toml: string, selfMetrics = new SelfMetrics('')) =>
+  const sinkOf = (toml: string, selfMetrics = new SelfMetrics()) =>
     chosenSink(SINKS, {
       settings: loadConfig({ configFile: folder.write('c.toml', toml), overrides: {} }).settings,
       scopes: new ScopeRegistry(),
@@ -34,6 +34,7 @@ describe('chosenSink', () => {
           release();
           return of(1);
         },
+      reload: () => [],
       log: () => undefined,
     });
   /** Opens HTTP with these limits; returns what sends bytes and shows what came back. */

@@ -31,7 +31,7 @@ describe('a third sink', () => {
 
   it('is a function, a row, and a value of a setting', async () => {
     const path = folder.path('snapshots');
-    let metrics = new SelfMetrics('');
+    let metrics = new SelfMetrics();
     const row: SinkRow = {
       isChosen: ({ metricsPath }) => metricsPath === '/file',
       make: ({ selfMetrics }) => {
@@ -52,7 +52,8 @@ describe('a third sink', () => {
     );
     const config = loadConfig({ configFile, overrides: {} });
     const around = {
-      version: '1.2.3',
+      build: { version: '1.2.3', revision: '', node: '' },
+      reload: () => [],
       memory: posixMemory,
       unixMs: () => 0,
       stdout: () => () => EMPTY,

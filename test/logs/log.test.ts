@@ -1,16 +1,19 @@
 // Log lines for stderr.
+import fc from 'fast-check';
 import { expect } from 'chai';
+import { FORMATS } from '#app/logs/log-format.js';
 import { logger } from '#app/logs/log.js';
+import type { LogOptions } from '#app/logs/log.js';
+import { LOG_LEVELS } from '#app/model.js';
 import type { TargetEvent } from '#app/model.js';
 
 describe('logger', () => {
-  const logged = (isDebug: boolean, ...events: readonly TargetEvent[]): string => {
+  const logged = (options: Partial<LogOptions>, ...events: readonly TargetEvent[]): string => {
     let lines = '';
-    const log = logger(
-      (line) => (lines += line),
-      () => new Date(0),
-      isDebug,
-    );
+    const log = logger((line) => (lines += line), {
+      ...{ now: () => new Date(0), level: 'info', format: 'text', isJournal: false },
+      ...options,
+    });
     for (const event of events) log(event);
     return lines;
   };
@@ -30,16 +33,65 @@ describe('logger', () => {
   ] as const;
   for (const [level, isDebug, message, line] of table)
     it(`${level} ${JSON.stringify(message)} ${isDebug ? 'with' : 'without'} debug`, () => {
-      expect(logged(isDebug, { level, message })).to.equal(line);
+      expect(logged({ level: isDebug ? 'debug' : 'info' }, { level, message })).to.equal(line);
     });
 
   it('takes a message of any length and content in no time, and writes the begin of it', () => {
-    const line = logged(false, { level: 'info', message: `a${' '.repeat(4_000_000)}b` });
+    const line = logged({}, { level: 'info', message: `a${' '.repeat(4_000_000)}b` });
     expect(line).to.match(/ info a … and 3983618 characters more\n$/);
   });
 
   it('keeps the order of what it is told', () => {
     const events = ['a', 'b'].map((message) => ({ level: 'info', message }) as const);
-    expect(logged(false, ...events)).to.match(/ a\n.* b\n$/);
+    expect(logged({}, ...events)).to.match(/ a\n.* b\n$/);
   });
+
+  const about = { app: 'ads', serverKeys: ['82', '456'] };
+  const late: TargetEvent = { level: 'warning', message: 'target ads is "late"', about };
+  const AT = '1970-01-01T00:00:00.000Z';
+  const forms = [
+    ['text', false, `${AT} warning target ads is "late"`],
+    ['text', true, '<4>target ads is "late"'],
+    [
+      'logfmt',
+      false,
+      `time=${AT} level=warning msg="target ads is \\"late\\"" app=ads server_key=82,456`,
+    ],
+    ['logfmt', true, '<4>level=warning msg="target ads is \\"late\\"" app=ads server_key=82,456'],
+    [
+      'json',
+      false,
+      `{"time":"${AT}","level":"warning","msg":"target ads is \\"late\\"","app":"ads","server_key":"82,456"}`,
+    ],
+    [
+      'json',
+      true,
+      '<4>{"level":"warning","msg":"target ads is \\"late\\"","app":"ads","server_key":"82,456"}',
+    ],
+  ] as const;
+  for (const [format, isJournal, line] of forms)
+    it(`writes ${format}${isJournal ? ' to the journal' : ''}`, () =>
+      expect(logged({ format, isJournal }, late)).to.equal(`${line}\n`));
+
+  it('writes the events of its level and above', () => {
+    const all = LOG_LEVELS.map((level): TargetEvent => ({ level, message: level }));
+    LOG_LEVELS.forEach((level, index) => {
+      const said = logged({ level }, ...all).match(/\w+$/gm);
+      expect(said).to.deep.equal(LOG_LEVELS.slice(index));
+    });
+  });
+
+  it('writes one line for any event in any form, and every reader gets the message back', () =>
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 60 }), (message) => {
+        for (const format of Object.keys(FORMATS) as (keyof typeof FORMATS)[]) {
+          const line = logged({ format }, { level: 'info', message });
+          expect(line.match(/[\n\r]/g)).to.deep.equal(['\n']);
+          if (format === 'json')
+            expect((JSON.parse(line) as { msg: string }).msg).to.equal(
+              logged({}, { level: 'info', message }).slice(`${AT} info `.length, -1),
+            );
+        }
+      }),
+    ));
 });

@@ -15,7 +15,7 @@ describe('SelfMetrics', () => {
     const adh = new FakeTarget('adh', ['80'], 'H.1.adh');
     ads.metrics = [labelled(3n, { path: 'a', value: '' })];
     adh.metrics = [labelled(1, { path: 'b', value: 'x "y"' })];
-    const metrics = new SelfMetrics('1.2.3');
+    const metrics = new SelfMetrics();
     const shown = async () =>
       (await metrics.text([ads, adh]))
         .split('\n')
@@ -32,7 +32,7 @@ describe('SelfMetrics', () => {
   });
 
   it('tells how busy the event loop was, and has no statistics that cost wake-ups', async () => {
-    const text = await new SelfMetrics('1.2.3').text([]);
+    const text = await new SelfMetrics().text([]);
     const [, share] = /^nodejs_eventloop_utilization ([\d.]+)$/m.exec(text) ?? [];
     expect(Number(share)).to.be.within(0, 1);
     expect(text).to.match(/^nodejs_eventloop_lag_seconds /m);
@@ -47,7 +47,7 @@ describe('SelfMetrics', () => {
       const type = 'counter';
       target.metrics = [{ name: 'shm_counted_total', type, help: 'Counted.', value: index + 1 }];
     });
-    const metrics = new SelfMetrics('1.2.3');
+    const metrics = new SelfMetrics();
     const shown = async (name: string, some = targets) =>
       (await metrics.text(some)).split('\n').filter((line) => line.startsWith(`${name}{`));
     const counted = [

@@ -52,8 +52,9 @@ export class ServingHttp {
       scope: () => undefined,
       scopeNames: () => [],
       notReady: notReadyText,
-      selfMetrics: new SelfMetrics('1.2.3'),
+      selfMetrics: new SelfMetrics(),
       version: '1.2.3',
+      reload: undefined,
       log: (message) => this.logged.push(message),
       ...options,
     });

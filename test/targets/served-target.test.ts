@@ -480,7 +480,19 @@ describe('ServedTarget', () => {
       expect(target.events).to.deep.include({
         level: 'warning',
         message: 'target demo on 82 roots not taken: H.2.demo',
+        about: { app: 'demo', serverKeys: ['82'] },
       });
+    });
+
+    it('of a publisher that ended, as a warning, and of one that is not there yet, as news', () => {
+      const target = serve();
+      const said = () => target.events.map(({ level, message }) => `${level} ${message}`).at(-1);
+      expect(said()).to.match(/^info target demo on 82 waiting on /);
+      const { publisher } = showing(1);
+      target.ask();
+      publisher.close();
+      target.ask();
+      expect(said()).to.match(/^warning target demo on 82 waiting on .*closed its segment/);
     });
 
     it('of lookups, updates, sync, the highlighted variable and renders, if told to debug', () => {

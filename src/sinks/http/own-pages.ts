@@ -16,6 +16,8 @@ export interface OwnPagesOptions {
   readonly version: string;
   /** Names of the scopes that apply to a target at the moment. */
   readonly scopeNames: (target: Target) => readonly string[];
+  /** Reads the configuration again; returns why it was refused, if it was. Undefined where clients may not ask for it. */
+  readonly reload: (() => readonly string[]) | undefined;
 }
 
 export type OwnPage = (
@@ -24,7 +26,7 @@ export type OwnPage = (
   request: IncomingMessage,
 ) => Observable<Reply>;
 
-/** By path. */
+/** By path; answered to GET and HEAD. */
 export const OWN_PAGES: ReadonlyMap<string, OwnPage> = new Map<string, OwnPage>([
   ['/', (targets, options) => page(statusPage(targets, options), 'text/html; charset=utf-8')],
   ['/-/healthy', () => of(textReply(200, 'healthy'))],
@@ -47,6 +49,19 @@ export const OWN_PAGES: ReadonlyMap<string, OwnPage> = new Map<string, OwnPage>(
       ),
   ],
 ]);
+
+/** The page that is answered to POST alone. */
+export const RELOAD_PATH = '/-/reload';
+
+/** 200 when the configuration is in use, else 500 with every reason. */
+export function reloaded(reload: () => readonly string[]): Observable<Reply> {
+  const reasons = reload();
+  return of(
+    reasons.length === 0
+      ? textReply(200, 'configuration reloaded')
+      : textReply(500, ['configuration not reloaded:', ...reasons].join('\n')),
+  );
+}
 
 const page = (text: string, contentType: string): Observable<Reply> =>
   of({ status: 200, page: plainPage(text, contentType) });

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { of } from 'rxjs';
 import type { Observable } from 'rxjs';
 import type { Target } from '../../model.js';
-import { OWN_PAGES } from './own-pages.js';
+import { OWN_PAGES, RELOAD_PATH, reloaded } from './own-pages.js';
 import type { OwnPagesOptions } from './own-pages.js';
 import { textReply } from './reply.js';
 import type { Reply } from './reply.js';
@@ -27,6 +27,7 @@ export function requested(
 ): Requested {
   const { method = '', url = '', headers } = request;
   const { pathname, query } = parts(url);
+  if (pathname === RELOAD_PATH) return reloadRequested(method, options.reload);
   const own = OWN_PAGES.get(pathname);
   const inPath = scopeInPath(pathname, options.path);
   if (own === undefined && inPath === undefined)
@@ -39,6 +40,13 @@ export function requested(
     prefersGzip: prefersGzip(headers['accept-encoding']),
   };
   return { kind: 'scrape', reply: () => scrape(parameters, targets, options) };
+}
+
+function reloadRequested(method: string, reload: OwnPagesOptions['reload']): Requested {
+  if (reload === undefined)
+    return refusal(403, 'reloads by HTTP are off; http_reload_enabled turns them on');
+  if (method !== 'POST') return refusal(405, `method ${method} is not allowed`, { Allow: 'POST' });
+  return { kind: 'page', reply: () => reloaded(reload) };
 }
 
 const refusal = (...reply: Parameters<typeof textReply>): Requested => ({

@@ -118,12 +118,13 @@ export class Reporter {
 
   #root({ choice, view }: Extract<Step, { readonly kind: 'root' }>): readonly Report[] {
     this.#tally.viewed(view);
+    const isLoss = this.#choice?.kind === 'chosen' && choice.kind === 'none';
     this.#choice = choice;
     this.#view = view;
     this.#isReady = false;
     this.#publisherState = undefined;
     if (choice.kind === 'none') {
-      this.#say('info', `waiting on ${choice.reason}`);
+      this.#say(isLoss ? 'warning' : 'info', `waiting on ${choice.reason}`);
     } else {
       const { root, serverKey, others } = choice;
       this.#say('info', `takes root ${root.name} of server key ${serverKey}`);

@@ -8,7 +8,7 @@ describe('the metrics of the HTTP responder', () => {
   const serve = freshServing();
 
   it('count responses by status, and the bytes of their bodies', async () => {
-    const selfMetrics = new SelfMetrics('');
+    const selfMetrics = new SelfMetrics();
     const http = await serve([new FakeTarget()], { selfMetrics });
     let bytes = 0;
     for (const path of ['/metrics', '/nowhere', '/metrics/none', '/metrics'])

@@ -268,7 +268,7 @@ describe('the HTTP responder', () => {
         expect(text).to.contain(
           '\nshm_exporter_target_refresh_total{app="ads",server_key="82"} 1\n',
         );
-        expect(text).to.contain('\nshm_exporter_build_info{version="1.2.3"} 1\n');
+        expect(text).to.contain('\nprocess_cpu_seconds_total ');
         expect(text).to.contain(
           '\nshm_exporter_publisher_state{app="adh",server_key="80",state="live"} 1\n',
         );
@@ -372,7 +372,7 @@ describe('the HTTP responder', () => {
           return new Promise<string>(() => undefined);
         };
       }
-      const selfMetrics = new Slow('1.2.3');
+      const selfMetrics = new Slow();
       const http = await serve([new FakeTarget()], { selfMetrics });
       for (let client = 0; client < 64; client++) http.send(GET('/-/metrics'));
       await eventually('all ask', () => selfMetrics.asked === 64);
@@ -476,8 +476,9 @@ describe('the HTTP responder', () => {
         scope: () => undefined,
         scopeNames: () => [],
         notReady: () => '',
-        selfMetrics: new SelfMetrics(''),
+        selfMetrics: new SelfMetrics(),
         version: '',
+        reload: undefined,
         log: () => undefined,
       });
       const failure = await firstValueFrom(sink({ targets: [] }), {

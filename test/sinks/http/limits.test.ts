@@ -53,7 +53,7 @@ describe('the limits of the HTTP responder', () => {
     it('clients that read in drips hold their places no longer than responseMs', async () => {
       const target = new FakeTarget();
       target.text = HUGE;
-      const selfMetrics = new SelfMetrics('');
+      const selfMetrics = new SelfMetrics();
       const http = await serve([target], { responseMs: 2500, maxScrapes: 2, selfMetrics });
       drip(http);
       drip(http);
@@ -143,7 +143,7 @@ describe('the limits of the HTTP responder', () => {
       socket.readableEnded || socket.destroyed;
 
     it('more slow heads than there may be connections keep nobody out', async () => {
-      const selfMetrics = new SelfMetrics('');
+      const selfMetrics = new SelfMetrics();
       const http = await serve([new FakeTarget()], { maxConnections: 20, selfMetrics });
       const slow = Array.from({ length: 30 }, () => http.send(SLOW_HEAD));
       await eventually('the first are closed', () => slow.filter(ends).length === 10);
@@ -208,7 +208,7 @@ describe('the limits of the HTTP responder', () => {
     });
 
     it('those that left take no place', async () => {
-      const selfMetrics = new SelfMetrics('');
+      const selfMetrics = new SelfMetrics();
       const http = await serve([new FakeTarget()], { maxConnections: 1, selfMetrics });
       for (let i = 0; i < 3; i++) {
         const { socket, text } = http.send(

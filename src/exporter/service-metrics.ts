@@ -1,0 +1,78 @@
+// What the process knows of itself, as metrics: its build, its license, its configuration.
+import { STANDINGS } from '../license/license-status.js';
+import type { LicenseStatus } from '../license/license-status.js';
+import type { SelfMetrics } from '../sinks/self-metrics.js';
+
+/** What was built, and what runs it. */
+export interface Build {
+  readonly version: string;
+  /** The commit, in hexadecimal digits; empty if the build did not know it. */
+  readonly revision: string;
+  /** The version of Node. */
+  readonly node: string;
+}
+
+/** The names follow Prometheus's own, so that rules for those can be used. */
+export class ServiceMetrics {
+  readonly #expiry: (value: number) => void;
+  readonly #standing: (value: number, labels: { readonly state: string }) => void;
+  readonly #scopes: (value: number) => void;
+  readonly #isReloaded: (value: number) => void;
+  readonly #reloadedAt: (value: number) => void;
+  readonly #hash: (value: number) => void;
+
+  constructor(metrics: Pick<SelfMetrics, 'gauge'>, { version, revision, node }: Build) {
+    const build = metrics.gauge(
+      'shm_exporter_build_info',
+      'Version and commit of the exporter, and version of Node; always 1.',
+      ['version', 'revision', 'nodeversion'],
+    );
+    build(1, { version, revision, nodeversion: node });
+    this.#expiry = metrics.gauge(
+      'shm_exporter_license_expiry_timestamp_seconds',
+      'When the license expires or expired, as a Unix timestamp; grace is not counted.',
+    );
+    this.#standing = metrics.gauge(
+      'shm_exporter_license_state',
+      'State of the license, one series a state; with any but valid and grace a start would be refused.',
+      ['state'],
+    );
+    this.#scopes = metrics.gauge(
+      'shm_exporter_scopes_unmatched',
+      'Metric scopes that can select nothing of any target.',
+    );
+    this.#isReloaded = metrics.gauge(
+      'shm_exporter_config_last_reload_successful',
+      '1 when the last start or reload took its configuration, 0 when a reload refused it.',
+    );
+    this.#reloadedAt = metrics.gauge(
+      'shm_exporter_config_last_reload_success_timestamp_seconds',
+      'When a configuration was last taken, as a Unix timestamp.',
+    );
+    this.#hash = metrics.gauge(
+      'shm_exporter_config_hash',
+      'Hash of the settings, targets and scopes in use, to compare instances by.',
+    );
+  }
+
+  license({ standing, expirySeconds }: LicenseStatus): void {
+    this.#expiry(expirySeconds);
+    for (const state of STANDINGS) this.#standing(Number(state === standing), { state });
+  }
+
+  /** @param count of the scopes that can select nothing of any target */
+  unmatchedScopes(count: number): void {
+    this.#scopes(count);
+  }
+
+  /** @param unixMs when the configuration was taken */
+  configTaken(hash: number, unixMs: number): void {
+    this.#isReloaded(1);
+    this.#reloadedAt(unixMs / 1000);
+    this.#hash(hash);
+  }
+
+  configRefused(): void {
+    this.#isReloaded(0);
+  }
+}

@@ -1,0 +1,68 @@
+// The log of a running exporter, as the programs that collect logs get it.
+import { expect } from 'chai';
+import { theatre } from '../support/processes.js';
+import { readyPage } from './page.js';
+
+describe('the log', function () {
+  this.slow(3000);
+  const stage = theatre();
+  before(() => stage.simulate('--app', 'ads', '--server-key', '82', '--objects', '3'));
+
+  const start = (...args: readonly string[]) =>
+    stage.start('exporter', [
+      '--config',
+      stage.config({ app: 'ads', server_keys: ['82'] }),
+      ...args,
+    ]);
+
+  it('is one JSON object a line with --log-format json, to the last', async () => {
+    const exporter = start('--log-format', 'json');
+    const [, where = ''] = await exporter.line(/metrics at (http:[^"]+)/);
+    await readyPage(where);
+    await exporter.stop();
+    const lines = exporter.stderr
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as object);
+    for (const line of lines) expect(line).to.include.keys('time', 'level', 'msg');
+    expect(lines).to.satisfy(
+      (all: readonly { msg?: string; app?: string; server_key?: string }[]) =>
+        all.some(({ msg, app, server_key: key }) =>
+          Boolean(msg?.includes(' ready: ') && app === 'ads' && key === '82'),
+        ),
+    );
+    expect(lines.at(-1)).to.include({ level: 'info', msg: 'SIGTERM: ending' });
+  });
+
+  it('has no line below --log-level', async () => {
+    const exporter = start('--log-level', 'error', '--metrics-port', '0');
+    // The signal waits for the handler, which is there before the listener.
+    const ended = new Promise((resolve) => setTimeout(resolve, 700)).then(() => exporter.stop());
+    expect(await ended).to.deep.equal({ status: 0, signal: null });
+    expect(exporter.stderr).to.equal('');
+  });
+
+  it('has priorities and no time where the journal of systemd reads it', async () => {
+    const config = stage.config({ app: 'ads', server_keys: ['82'] });
+    const script = 'export JOURNAL_STREAM=$(stat -L -c %d:%i /proc/self/fd/2); exec "$@"';
+    const exporter = stage.start('exporter', ['--config', config], {
+      under: ['sh', '-c', script, 'sh'],
+    });
+    await exporter.line(/^<6>metrics at http:\S+$/m);
+    await exporter.line(/^<6>target ads on 82 ready: \d+ objects/m);
+    await exporter.stop();
+    expect(exporter.stderr.trimEnd()).not.to.match(/^(?!<[3467]>)/m);
+  });
+
+  it('says why the process ends, in its own form', async () => {
+    const config = stage.config({ metrics_bind_address: '192.0.2.1' });
+    const exporter = stage.start('exporter', ['--config', config, '--log-format', 'json']);
+    expect((await exporter.ended).status).to.equal(4);
+    const last = exporter.stderr.trimEnd().split('\n').at(-1) ?? '';
+    const { level, msg } = JSON.parse(last) as { level: string; msg: string };
+    expect([level, msg]).to.satisfy(
+      ([one, text]: readonly string[]) =>
+        one === 'error' && text?.startsWith('Cannot listen on 192.0.2.1:'),
+    );
+  });
+});

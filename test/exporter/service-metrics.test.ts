@@ -1,0 +1,89 @@
+// What the process tells of itself.
+import { expect } from 'chai';
+import { configHash } from '#app/config/config-hash.js';
+import { loadConfig } from '#app/config/resolve.js';
+import { ServiceMetrics } from '#app/exporter/service-metrics.js';
+import { STANDINGS, statusOf } from '#app/license/license-status.js';
+import { SelfMetrics } from '#app/sinks/self-metrics.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
+
+describe('ServiceMetrics', () => {
+  const measuring = (revision = 'abc') => {
+    const self = new SelfMetrics();
+    const metrics = new ServiceMetrics(self, { version: '1.2.3', revision, node: '20.1.0' });
+    const shown = async (name: string) =>
+      (await self.text([])).split('\n').filter((line) => line.startsWith(name));
+    return { metrics, shown };
+  };
+
+  it('names version, commit and Node', async () => {
+    const { shown } = measuring();
+    expect(await shown('shm_exporter_build_info')).to.deep.equal([
+      'shm_exporter_build_info{version="1.2.3",revision="abc",nodeversion="20.1.0"} 1',
+    ]);
+  });
+
+  it('shows when the license expires, and one state of all', async () => {
+    const { metrics, shown } = measuring();
+    const license = {
+      ...{ id: 'l', licensee: 'A', keyId: 'k' },
+      issuedAt: new Date(0),
+      expiresAt: new Date(60_000),
+    };
+    for (const [at, state] of [
+      [new Date(1000), 'valid'],
+      [new Date(90_000), 'grace'],
+      [new Date('1980-01-01'), 'expired'],
+      [new Date(-1), 'early'],
+    ] as const) {
+      metrics.license(statusOf(license, at));
+      expect(await shown('shm_exporter_license_expiry')).to.deep.equal([
+        'shm_exporter_license_expiry_timestamp_seconds 60',
+      ]);
+      expect(await shown('shm_exporter_license_state')).to.deep.equal(
+        STANDINGS.map(
+          (each) => `shm_exporter_license_state{state="${each}"} ${Number(each === state)}`,
+        ),
+      );
+    }
+  });
+
+  it('shows whether the last reload was successful, and when a configuration was taken', async () => {
+    const { metrics, shown } = measuring();
+    metrics.configTaken(7, 1500);
+    metrics.configRefused();
+    expect(await shown('shm_exporter_config')).to.deep.equal([
+      'shm_exporter_config_last_reload_successful 0',
+      'shm_exporter_config_last_reload_success_timestamp_seconds 1.5',
+      'shm_exporter_config_hash 7',
+    ]);
+    metrics.configTaken(8, 2500);
+    expect(await shown('shm_exporter_config')).to.deep.equal([
+      'shm_exporter_config_last_reload_successful 1',
+      'shm_exporter_config_last_reload_success_timestamp_seconds 2.5',
+      'shm_exporter_config_hash 8',
+    ]);
+  });
+});
+
+describe('configHash', () => {
+  const folder = temporaryFolder();
+  let count = 0;
+  const hash = (toml: string) =>
+    configHash(loadConfig({ configFile: folder.write(`c${count++}.toml`, toml), overrides: {} }));
+
+  it('is the same for the same settings, wherever and in whatever order they stand', () =>
+    expect(hash('app = "adh"\ncontext_id = "a"\nlicense_file = "l"')).to.equal(
+      hash('# the same\nlicense_file = "m"\ncontext_id = "a"\napp = "adh"'),
+    ));
+
+  for (const [what, toml] of [
+    ['a setting', 'context_id = "other"'],
+    ['a target', '[[targets]]\napp = "ads"\nserver_key = "1"'],
+    ['a scope', '[[metric_scopes]]\nname = "a"\nmetrics = ["*"]'],
+  ] as const)
+    it(`is another for another ${what}`, () => {
+      expect(hash(toml)).not.to.equal(hash(''));
+      expect(hash(toml)).to.be.within(0, 2 ** 48 - 1);
+    });
+});

@@ -1,0 +1,48 @@
+// POST /-/reload.
+import { expect } from 'chai';
+import { FakeTarget } from '../../support/fake-target.js';
+import { freshServing } from '../../support/serving-http.js';
+
+describe('/-/reload', () => {
+  const serve = freshServing();
+  const post = { method: 'POST' };
+
+  it('is refused, by the name of the setting, unless the settings allow it', async () => {
+    const http = await serve([new FakeTarget()]);
+    const { status, text } = await http.ask('/-/reload', post);
+    expect([status, text]).to.deep.equal([
+      403,
+      'reloads by HTTP are off; http_reload_enabled turns them on\n',
+    ]);
+  });
+
+  it('reloads at each POST, and answers when the configuration is in use', async () => {
+    let reloads = 0;
+    const reload = () => {
+      reloads++;
+      return [];
+    };
+    const http = await serve([new FakeTarget()], { reload });
+    const { status, text } = await http.ask('/-/reload', { ...post });
+    expect([status, text]).to.deep.equal([200, 'configuration reloaded\n']);
+    expect(reloads).to.equal(1);
+  });
+
+  it('answers 500 with every reason why the configuration was refused', async () => {
+    const http = await serve([new FakeTarget()], { reload: () => ['c.toml:1:1: a', 'b'] });
+    const { status, text } = await http.ask('/-/reload', post);
+    expect(status).to.equal(500);
+    expect(text).to.equal('configuration not reloaded:\nc.toml:1:1: a\nb\n');
+  });
+
+  it('does nothing at a GET, which a crawler or a preview may send', async () => {
+    let reloads = 0;
+    const reload = () => {
+      reloads++;
+      return [];
+    };
+    const http = await serve([new FakeTarget()], { reload });
+    const { status, headers } = await http.ask('/-/reload');
+    expect([status, headers.get('allow'), reloads]).to.deep.equal([405, 'POST', 0]);
+  });
+});
