@@ -12,7 +12,10 @@ const PROGRAMS = {
   shm_simulator: 'dist/simulator/cli.js',
 };
 /** Started by the exporter, from beside it. */
-const THREAD = { thread: 'dist/targets/threads/thread.js' };
+const THREADS = {
+  thread: 'dist/targets/threads/thread.js',
+  'password-thread': 'dist/web-config/threads/password-thread.js',
+};
 
 /** Data files stay where they are: a module finds them from its own place, as it did before. */
 const keepPlaces = {
@@ -52,7 +55,7 @@ const REQUIRE =
 export async function bundle() {
   rmSync(BIN, { recursive: true, force: true });
   await build({
-    entryPoints: { ...PROGRAMS, ...THREAD },
+    entryPoints: { ...PROGRAMS, ...THREADS },
     outdir: BIN,
     bundle: true,
     splitting: true,

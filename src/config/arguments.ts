@@ -61,6 +61,7 @@ export function parseArguments(argv: readonly string[], version: string): Invoca
 /** Only the options that are given: the others leave the setting of the file. */
 function overridesOf(given: Given<typeof OPTIONS>): Overrides {
   const { licenseFile, app, serverKey, instance, metricsPort, logLevel, logFormat } = given;
+  const { webListenAddress, webSystemdSocket, webConfigFile } = given;
   return {
     ...(licenseFile !== undefined && { licenseFile }),
     ...(app !== undefined && { app }),
@@ -68,6 +69,9 @@ function overridesOf(given: Given<typeof OPTIONS>): Overrides {
     ...(instance !== undefined && { instance }),
     ...(given.enableMetricsHttp && { metricsHttpEnabled: true }),
     ...(metricsPort !== undefined && { metricsPort }),
+    ...(webListenAddress !== undefined && { metricsListenAddresses: webListenAddress }),
+    ...(webSystemdSocket && { metricsSystemdSocket: true }),
+    ...(webConfigFile !== undefined && { webConfigFile }),
     ...(given.debug && { debug: true }),
     ...(logLevel !== undefined && { logLevel }),
     ...(logFormat !== undefined && { logFormat }),

@@ -49,6 +49,19 @@ export const OPTIONS = {
     { ...OUTPUT, shownDefault: shown(SETTINGS.metricsPort.fallback) },
   ),
   debug: flagOption('--debug', 'Enable debug diagnostics even when debug is false in TOML', OUTPUT),
+  webListenAddress: optionalOption(
+    '--web.listen-address <address>',
+    SETTINGS.metricsListenAddresses.rule,
+    'Override metrics_listen_addresses; may be repeated',
+    OUTPUT,
+  ),
+  webSystemdSocket: flagOption('--web.systemd-socket', 'Listen on the sockets of systemd', OUTPUT),
+  webConfigFile: optionalOption(
+    '--web.config.file <path>',
+    word,
+    'Override web_config_file: TLS and passwords',
+    OUTPUT,
+  ),
   logLevel: optionalOption('--log-level <level>', SETTINGS.logLevel.rule, 'Override log_level', {
     ...OUTPUT,
     shownDefault: shown(SETTINGS.logLevel.fallback),

@@ -1,7 +1,16 @@
 // Every top-level key of the configuration file, one row each (spec 2.1).
 import { LOG_FORMATS } from '../logs/log-format.js';
 import { LOG_LEVELS } from '../model.js';
-import { application, ipv4, line, name, names, urlPath, words } from '../rules/formats.js';
+import {
+  application,
+  ipv4,
+  line,
+  listenAddress,
+  name,
+  names,
+  urlPath,
+  words,
+} from '../rules/formats.js';
 import { flag, integer, list, oneOf } from '../rules/rule.js';
 import { optional } from '../rules/table.js';
 import type { ValuesOf } from '../rules/table.js';
@@ -176,6 +185,24 @@ export const SETTINGS = {
     9464,
     integer(0, 65_535),
     'Port of the HTTP listener; 0 takes any free one',
+  ),
+  metricsListenAddresses: optional(
+    'metrics_listen_addresses',
+    [],
+    list(listenAddress, { max: 16, different: { by: String } }),
+    'Addresses that the HTTP listener binds to, in place of metrics_bind_address and metrics_port; ":9464" stands for all of the machine, IPv6 and IPv4',
+  ),
+  metricsSystemdSocket: optional(
+    'metrics_systemd_socket',
+    false,
+    flag,
+    'Listens on the sockets that systemd hands over (LISTEN_FDS), in place of any address',
+  ),
+  webConfigFile: optional(
+    'web_config_file',
+    '',
+    line,
+    "File for TLS, client certificates, passwords and headers, in the format of Prometheus's exporters; a relative path starts at the folder of the configuration file",
   ),
   metricsPath: optional('metrics_path', '/metrics', urlPath, 'Base path of scrapes'),
   httpResponseTimeoutSeconds: optional(

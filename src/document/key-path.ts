@@ -21,6 +21,7 @@ export function keyPath(path: Path): string {
 
 /** A raw TOML value as a file could spell it; arrays and tables by their kind only. */
 export function shown(raw: unknown): string {
+  if (raw === undefined || raw === null) return 'nothing';
   if (typeof raw === 'string') return quoted(raw);
   if (typeof raw === 'bigint' || typeof raw === 'boolean') return shortened(String(raw));
   if (typeof raw === 'number') return float(raw);

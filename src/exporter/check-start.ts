@@ -6,6 +6,7 @@ import type { Config } from '../config/resolve.js';
 import { Fault } from '../errors.js';
 import { readLicense } from '../license/license-file.js';
 import type { LicenseStatus } from '../license/license-status.js';
+import { readWebConfig } from '../web-config/web-config.js';
 import { planTargets } from './plan.js';
 import type { Planned } from './plan.js';
 import { scopeWarnings } from './scope-warnings.js';
@@ -33,8 +34,8 @@ export type Start =
 /** Checks the files that the arguments name, and the license at `now`. */
 export function checkStart(given: Arguments, now: Date): Start {
   const problems = new ConfigProblems();
-  const config = loadConfig(given, problems);
-  const planned = { config, plan: planTargets(config, problems) };
+  const planned = plannedOf(given, problems);
+  const { config } = planned;
   const license = licenseOf(config, now);
   const { fault } = problems;
   const warnings = fault === undefined ? warningsOf(planned) : [];
@@ -50,9 +51,16 @@ export function checkStart(given: Arguments, now: Date): Start {
  */
 export function checkReload(given: Arguments): Planned {
   const problems = new ConfigProblems();
+  const planned = plannedOf(given, problems);
+  problems.throwIfAny();
+  return planned;
+}
+
+function plannedOf(given: Arguments, problems: ConfigProblems): Planned {
   const config = loadConfig(given, problems);
   const plan = planTargets(config, problems);
-  problems.throwIfAny();
+  const { webConfigFile } = config.settings;
+  if (webConfigFile !== '') problems.attempt(() => readWebConfig(webConfigFile));
   return { config, plan };
 }
 

@@ -9,6 +9,7 @@ import { logWriter } from '../logs/log-writer.js';
 import { logger } from '../logs/log.js';
 import { posixMemory } from '../native/os/posix.js';
 import { segmentWatches } from '../native/segment/segment-watch.js';
+import { activatedSockets } from './activation.js';
 import { checkStart } from './check-start.js';
 import { liveCheck } from './live/live-check.js';
 import type { Planned } from './plan.js';
@@ -98,6 +99,7 @@ function run(given: Arguments): void {
     memory: posixMemory,
     unixMs: () => Date.now(),
     stdout: () => pipeWriter(1),
+    sockets: activatedSockets(process.env, process.pid),
     log,
   };
   running.add(

@@ -46,6 +46,8 @@ export interface Surroundings {
   /** Unix time in milliseconds. */
   readonly unixMs: () => number;
   readonly stdout: () => DocumentWriter;
+  /** Descriptors of sockets that systemd opened. */
+  readonly sockets: readonly number[];
   readonly log: (event: TargetEvent) => void;
 }
 
@@ -95,6 +97,7 @@ export function service(
       ...{ settings, scopes, selfMetrics, log },
       version: around.build.version,
       stdout: around.stdout,
+      sockets: around.sockets,
       reload: around.reload,
     });
     const run$ = registry.run().pipe(tap(log), ignoreElements());

@@ -1,16 +1,23 @@
 // Every sink that the service can end in, one row each.
+import { performance } from 'node:perf_hooks';
 import type { Settings } from '../config/settings.js';
 import { notReadyText } from '../exposition/page/not-ready-text.js';
 import { OPEN_METRICS } from '../exposition/page/open-metrics.js';
 import { jsonDocument, textDocument } from '../exposition/page/stdout-document.js';
 import { TEXT } from '../exposition/page/text-format.js';
 import type { TargetEvent } from '../model.js';
+import { NO_GUARD } from '../sinks/http/guard.js';
+import type { Guard } from '../sinks/http/guard.js';
 import { httpSink } from '../sinks/http/http.js';
 import type { SelfMetrics } from '../sinks/self-metrics.js';
 import type { Sink } from '../sinks/sink.js';
 import { stdoutSink } from '../sinks/stdout/stdout.js';
 import type { DocumentWriter } from '../sinks/stdout/stdout.js';
+import { compareInThread } from '../web-config/threads/compare-in-thread.js';
+import { WatchedWebConfig } from '../web-config/watched-web-config.js';
+import { listenAddresses } from './listen-addresses.js';
 import type { ScopeRegistry } from './scope-registry.js';
+import { webGuard } from './web-guard.js';
 
 /** What the service offers to a sink. */
 export interface SinkParts {
@@ -20,6 +27,8 @@ export interface SinkParts {
   readonly selfMetrics: SelfMetrics;
   readonly version: string;
   readonly stdout: () => DocumentWriter;
+  /** Descriptors of sockets that systemd opened. */
+  readonly sockets: readonly number[];
   /** Reads the configuration again; returns why it was refused, if it was. */
   readonly reload: () => readonly string[];
   readonly log: (event: TargetEvent) => void;
@@ -42,10 +51,18 @@ export function chosenSink(rows: readonly SinkRow[], parts: SinkParts): Sink {
   return row.make(parts);
 }
 
-function makeHttp({ settings, scopes, selfMetrics, version, reload, log }: SinkParts): Sink {
+function makeHttp({
+  settings,
+  scopes,
+  selfMetrics,
+  version,
+  sockets,
+  reload,
+  log,
+}: SinkParts): Sink {
   return httpSink({
-    address: settings.metricsBindAddress,
-    port: settings.metricsPort,
+    addresses: listenAddresses(settings, sockets),
+    guard: guardOf(settings, log),
     responseMs: settings.httpResponseTimeoutSeconds * 1000,
     headerMs: settings.httpHeaderTimeoutSeconds * 1000,
     maxHeaderBytes: settings.httpMaxHeaderBytes,
@@ -63,6 +80,12 @@ function makeHttp({ settings, scopes, selfMetrics, version, reload, log }: SinkP
       log({ level: 'warning', message });
     },
   });
+}
+
+function guardOf({ webConfigFile }: Settings, log: SinkParts['log']): Guard {
+  if (webConfigFile === '') return NO_GUARD;
+  const config = new WatchedWebConfig(webConfigFile, () => performance.now(), log);
+  return webGuard(config, compareInThread());
 }
 
 function makeStdout({ settings, stdout }: SinkParts): Sink {

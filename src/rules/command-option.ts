@@ -12,6 +12,8 @@ export interface CommandOption<T> {
   /** The value where the option is not given. */
   readonly fallback: T | undefined;
   readonly isRequired: boolean;
+  /** Whether it may be given several times; its arguments are then items of one list. */
+  readonly isRepeatable: boolean;
   /** The default as the help shows it; empty to show none. */
   readonly shownDefault: string;
   /** The heading that the help shows it under. */
@@ -29,7 +31,7 @@ export type Given<O extends CommandOptions> = {
 
 type More = Partial<Pick<CommandOption<unknown>, 'group' | 'conflicts' | 'shownDefault'>>;
 
-const PLAIN = { isRequired: false, shownDefault: '' };
+const PLAIN = { isRequired: false, isRepeatable: false, shownDefault: '' };
 
 /** An option without an argument. */
 export const flagOption = (
@@ -62,6 +64,7 @@ export const optionalOption = <T>(
 ): CommandOption<T | undefined> => ({
   ...PLAIN,
   ...{ flags, meaning, fallback: undefined, read: readBy(flags, rule) },
+  isRepeatable: rule.type.endsWith('array'),
   ...more,
 });
 

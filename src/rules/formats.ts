@@ -1,5 +1,5 @@
 // The formats of the texts that keys and options take.
-import { isIPv4 } from 'node:net';
+import { isIPv4, isIPv6 } from 'node:net';
 import { list, rule, text } from './rule.js';
 
 /** Parts of segment names and of routes: context, pool and server keys. */
@@ -22,6 +22,24 @@ export const names = list(name, { min: 1, max: 1024, different: { by: String } }
 export const ipv4 = rule('string', 'an IPv4 address such as "127.0.0.1"', (raw) =>
   typeof raw === 'string' && isIPv4(raw) ? raw : undefined,
 );
+/** `host:port`, `[IPv6]:port`, or `:port`. */
+const LISTEN =
+  /^(?:(?<name>[A-Za-z0-9](?:[A-Za-z0-9.-]{0,252}))|\[(?<ipv6>[0-9A-Fa-f:.]{2,45})\])?:(?<port>\d{1,5})$/;
+export const listenAddress = rule(
+  'string',
+  'an address such as "127.0.0.1:9464", "[::1]:9464", "localhost:9464" or ":9464"',
+  (raw) => (typeof raw === 'string' && hostAndPort(raw) !== undefined ? raw : undefined),
+);
+
+/** The parts of a listen address; an undefined host stands for all. Undefined for any other text. */
+export function hostAndPort(
+  text: string,
+): { readonly host: string | undefined; readonly port: number } | undefined {
+  const { name: host, ipv6, port } = LISTEN.exec(text)?.groups ?? {};
+  if (port === undefined || Number(port) > 65_535) return undefined;
+  if (ipv6 !== undefined && !isIPv6(ipv6)) return undefined;
+  return { host: ipv6 ?? host, port: Number(port) };
+}
 /** Base paths of scrapes: `/` and everything below `/-` are pages of our own. */
 export const urlPath = text(
   /^(?!\/-(\/|$))(?=.{2,256}$)(\/(?!\.{1,2}(\/|$))[A-Za-z0-9._~-]+)+$/,

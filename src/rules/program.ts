@@ -47,6 +47,7 @@ export function parserOf(
   const options = Object.values(program.options);
   for (const option of options) {
     const added = new Option(option.flags, effectOf(option));
+    if (option.isRepeatable) added.argParser(joined);
     parser.addOption(option.group === undefined ? added : added.helpGroup(option.group));
   }
   if (program.lastGroup !== undefined) parser.optionsGroup(program.lastGroup);
@@ -55,6 +56,10 @@ export function parserOf(
     .helpOption('--help', 'Print this help and exit')
     .addHelpText('after', helpEnd(program));
 }
+
+/** The arguments of a repeated option, as one would be with all items. */
+const joined = (argument: string, before: string | undefined): string =>
+  before === undefined ? argument : `${before},${argument}`;
 
 export function helpEnd({
   remarks,

@@ -37,6 +37,14 @@ export const settings: fc.Arbitrary<Settings> = fc.record({
   metricsHttpEnabled: fc.boolean(),
   metricsBindAddress: fc.ipV4(),
   metricsPort: fc.nat(65_535),
+  metricsListenAddresses: fc.uniqueArray(
+    fc
+      .tuple(fc.constantFrom('', '127.0.0.1', '[::1]', 'h.example'), fc.nat(65_535))
+      .map(([host, port]) => `${host}:${port}`),
+    { maxLength: 5 },
+  ),
+  metricsSystemdSocket: fc.boolean(),
+  webConfigFile: line,
   metricsPath: fc.stringMatching(/^(\/[a-z0-9_~]{1,20}){1,5}$/),
   httpResponseTimeoutSeconds: fc.integer({ min: 1, max: 2_147_483 }),
   httpHeaderTimeoutSeconds: fc.integer({ min: 1, max: 3600 }),

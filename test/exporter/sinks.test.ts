@@ -34,6 +34,7 @@ describe('chosenSink', () => {
           release();
           return of(1);
         },
+      sockets: [],
       reload: () => [],
       log: () => undefined,
     });

@@ -53,6 +53,7 @@ describe('a third sink', () => {
     const config = loadConfig({ configFile, overrides: {} });
     const around = {
       build: { version: '1.2.3', revision: '', node: '' },
+      sockets: [],
       reload: () => [],
       memory: posixMemory,
       unixMs: () => 0,

@@ -6,6 +6,7 @@ import { notReadyText } from '#app/exposition/page/not-ready-text.js';
 import { OPEN_METRICS } from '#app/exposition/page/open-metrics.js';
 import { TEXT } from '#app/exposition/page/text-format.js';
 import type { Target } from '#app/model.js';
+import { NO_GUARD } from '#app/sinks/http/guard.js';
 import { httpSink } from '#app/sinks/http/http.js';
 import type { HttpOptions } from '#app/sinks/http/http.js';
 import { SelfMetrics } from '#app/sinks/self-metrics.js';
@@ -40,8 +41,8 @@ export class ServingHttp {
 
   constructor(targets: readonly Target[], options: Partial<HttpOptions> = {}) {
     const sink = httpSink({
-      address: '127.0.0.1',
-      port: 0,
+      addresses: [{ host: '127.0.0.1', port: 0 }],
+      guard: NO_GUARD,
       responseMs: 60_000,
       headerMs: 10_000,
       maxHeaderBytes: 16_384,

@@ -7,36 +7,56 @@ import type { Socket } from 'node:net';
  * if all others are being answered. A connection whose request is incomplete is idle.
  */
 export function limitConnections(server: Server, max: number, onDrop: () => void): void {
-  const open = new Set<Socket>();
-  /** The longest idle first. */
-  const idle = new Set<Socket>();
-  const running = new WeakMap<Socket, number>();
-  const forget = (socket: Socket) => {
-    open.delete(socket);
-    idle.delete(socket);
+  const open = new Map<string, Socket>();
+  /** Keys of those that are idle, the longest idle first. */
+  const idle = new Set<string>();
+  const running = new Map<string, number>();
+  const forget = (key: string) => {
+    open.delete(key);
+    idle.delete(key);
+    running.delete(key);
   };
-  const change = (socket: Socket, by: number) => {
-    const requests = (running.get(socket) ?? 0) + by;
-    running.set(socket, requests);
-    if (requests > 0) idle.delete(socket);
-    else if (open.has(socket)) idle.add(socket);
+  const change = (key: string, by: number) => {
+    if (!open.has(key)) return;
+    const requests = (running.get(key) ?? 0) + by;
+    running.set(key, requests);
+    if (requests > 0) idle.delete(key);
+    else idle.add(key);
   };
   server.on('connection', (socket) => {
-    open.add(socket);
-    idle.add(socket);
+    const key = keyOf(socket);
+    open.set(key, socket);
+    idle.add(key);
     socket.once('close', () => {
-      forget(socket);
+      if (open.get(key) === socket) forget(key);
     });
     if (open.size <= max) return;
-    const [longest = socket] = idle;
+    const [longest = key] = idle;
+    const dropped = open.get(longest);
     forget(longest);
-    longest.destroy();
+    dropped?.destroy();
     onDrop();
   });
   server.on('request', ({ socket }, response) => {
-    change(socket, 1);
+    const key = keyOf(socket);
+    change(key, 1);
     response.once('close', () => {
-      change(socket, -1);
+      change(key, -1);
     });
   });
+}
+
+let unnamed = 0;
+/** Those of connections that have no ports, as over a socket in the file system. */
+const names = new WeakMap<Socket, string>();
+
+/** What the socket of a connection shares with the one that TLS makes of it, and with no other. */
+function keyOf(socket: Socket): string {
+  const name = names.get(socket);
+  if (name !== undefined) return name;
+  const { localPort, remoteAddress, remotePort } = socket;
+  if (remotePort !== undefined) return `${remoteAddress} ${remotePort} ${localPort}`;
+  const made = `unnamed ${++unnamed}`;
+  names.set(socket, made);
+  return made;
 }

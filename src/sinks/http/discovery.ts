@@ -11,11 +11,13 @@ const AUTHORITY = /^(?:[\w-][\w.-]{0,252}|\[[\da-f:.]{2,45}\])(?::\d{1,5})?$/i;
  * One group for each target, ready or not, as JSON. The labels stay while the root is lost.
  * @param authority host and port of this listener, as Prometheus reaches it
  * @param path base scrape path
+ * @param isSecure whether it is reached by HTTPS
  */
 export function discoveryDocument(
   targets: readonly Target[],
   authority: string,
   path: string,
+  isSecure: boolean,
 ): string {
   const groups = [...identitiesOf(targets)].map(([target, identity]) => {
     const { lastRoot } = target;
@@ -23,6 +25,7 @@ export function discoveryDocument(
     return {
       targets: [authority],
       labels: {
+        ...(isSecure && { __scheme__: 'https' }),
         __metrics_path__: path,
         ...Object.fromEntries(parameters.map(([name, value]) => [`__param_${name}`, value])),
         ...identity,

@@ -1,9 +1,15 @@
 // The HTTP listener as a stream of exchanges.
 import { createServer } from 'node:http';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerOptions, ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import { createServer as createForwarder } from 'node:net';
+import type { Server as NetServer, Socket } from 'node:net';
 import { Observable } from 'rxjs';
 import { Fault } from '../../errors.js';
 import { limitConnections } from './connection-limit.js';
+import type { Guard, GuardTls } from './guard.js';
+import { boundAuthority, listenAt, shownAddress } from './listen-address.js';
+import type { ListenAddress } from './listen-address.js';
 
 export interface Exchange {
   readonly kind: 'exchange';
@@ -12,8 +18,8 @@ export interface Exchange {
 }
 export interface Listening {
   readonly kind: 'listening';
-  /** As a URL has it, with the port that was taken. */
-  readonly authority: string;
+  /** The beginning of its URLs, with the port that was taken. */
+  readonly origin: string;
 }
 /** A connection was closed to make room for another. */
 export interface Dropped {
@@ -21,8 +27,9 @@ export interface Dropped {
 }
 
 export interface ListenerOptions {
-  readonly address: string;
-  readonly port: number;
+  /** At least one. */
+  readonly addresses: readonly ListenAddress[];
+  readonly guard: Guard;
   /** How long a client may take to send a request. */
   readonly headerMs: number;
   /** The most bytes of the head of a request. */
@@ -38,13 +45,14 @@ const STUCK_MS = 30_000;
 const MAX_CHECK_MS = 1000;
 
 /**
- * Listens while it is subscribed to; running responses are finished after that.
- * Errors with Fault LISTENER_FAILED when the address cannot be used.
+ * Listens at all addresses while it is subscribed to; running responses are finished after that.
+ * Errors with Fault LISTENER_FAILED when one cannot be used.
  */
 export function listen(options: ListenerOptions): Observable<Exchange | Listening | Dropped> {
-  const { address, port, headerMs, maxHeaderBytes, maxConnections } = options;
+  const { addresses, guard, headerMs, maxHeaderBytes, maxConnections } = options;
+  const scheme = guard.tls === undefined ? 'http' : 'https';
   return new Observable((subscriber) => {
-    const server = createServer({
+    const server = serverOf(guard.tls, {
       maxHeaderSize: maxHeaderBytes,
       headersTimeout: headerMs,
       requestTimeout: headerMs,
@@ -62,22 +70,54 @@ export function listen(options: ListenerOptions): Observable<Exchange | Listenin
       subscriber.next({ kind: 'exchange', request, response });
     });
     // Every response that queues on a connection listens for its end.
-    server.on('connection', (socket) => socket.setMaxListeners(0));
+    for (const event of ['connection', 'secureConnection'])
+      server.on(event, (socket: Socket) => socket.setMaxListeners(0));
     limitConnections(server, maxConnections, () => {
       subscriber.next({ kind: 'dropped' });
     });
-    server.on('error', (error) => {
-      const what = `Cannot listen on ${address}:${port}: ${error.message}`;
-      subscriber.error(new Fault('LISTENER_FAILED', what, { cause: error }));
-    });
-    server.listen(port, address, () => {
-      const bound = server.address();
-      const actual = typeof bound === 'object' && bound !== null ? bound.port : port;
-      subscriber.next({ kind: 'listening', authority: `${address}:${actual}` });
+    // A server listens once: what comes in at further addresses is handed to it.
+    const listeners = addresses.map((_, index) => (index === 0 ? server : forwarder(server)));
+    listeners.forEach((each, index) => {
+      const address = addresses[index] ?? { host: undefined, port: 0 };
+      each.on('error', (error: Error) => {
+        const what = `Cannot listen on ${shownAddress(address)}: ${error.message}`;
+        subscriber.error(new Fault('LISTENER_FAILED', what, { cause: error }));
+      });
+      listenAt(each, address, () => {
+        const origin = `${scheme}://${boundAuthority(address, each.address())}`;
+        subscriber.next({ kind: 'listening', origin });
+      });
     });
     return () => {
-      server.close();
+      for (const each of listeners) each.close();
       server.closeIdleConnections();
     };
   });
+}
+
+const forwarder = (server: Server): NetServer =>
+  createForwarder({ allowHalfOpen: true, noDelay: true }, (socket) => {
+    server.emit('connection', socket);
+  });
+
+function serverOf(tls: GuardTls | undefined, options: ServerOptions): Server {
+  if (tls === undefined) return createServer(options);
+  let context = tls.context();
+  const { requestCert, rejectUnauthorized } = tls;
+  const server = createTlsServer({
+    ...options,
+    ...context,
+    ...{ requestCert, rejectUnauthorized },
+    handshakeTimeout: options.headersTimeout,
+  });
+  // Before the server sees the connection: a renewed certificate is used from the next one on.
+  server.prependListener('connection', () => {
+    const next = tls.context();
+    if (next !== context) server.setSecureContext(next);
+    context = next;
+  });
+  server.prependListener('secureConnection', (socket) => {
+    if (!tls.isWelcome(socket)) socket.destroy();
+  });
+  return server;
 }

@@ -8,7 +8,7 @@ import { listen } from './http-server.js';
 import type { Exchange, ListenerOptions, Listening } from './http-server.js';
 import type { OwnPagesOptions } from './own-pages.js';
 import { textReply } from './reply.js';
-import type { Sent } from './reply.js';
+import type { Reply, Sent } from './reply.js';
 import { requested } from './requested.js';
 import { responder } from './responder.js';
 import type { ScrapeOptions } from './scrape.js';
@@ -26,7 +26,7 @@ export interface HttpOptions extends ListenerOptions, ScrapeOptions, OwnPagesOpt
 const MAX_PAGES = 64;
 
 export function httpSink(options: HttpOptions): Sink {
-  const { responseMs, maxScrapes, selfMetrics, log } = options;
+  const { responseMs, maxScrapes, selfMetrics, guard, log } = options;
   const metrics = httpMetrics(selfMetrics);
   return (registry) =>
     defer(() => {
@@ -35,8 +35,21 @@ export function httpSink(options: HttpOptions): Sink {
       const answer = (exchange: Exchange): Observable<Sent> => {
         const { request } = exchange;
         const { kind, reply } = requested(request, registry.targets, options);
-        const answer$ = admit(request.socket, kind, (refusal) =>
-          respond(exchange, refusal === undefined ? defer(reply) : of(tooMany(refusal))),
+        const headers = guard.headers();
+        const withHeaders = map((each: Reply) => ({
+          ...each,
+          headers: { ...headers, ...each.headers },
+        }));
+        const answer$ = guard.refusal(request).pipe(
+          mergeMap((stranger) =>
+            admit(request.socket, kind, (crowded) => {
+              if (crowded !== undefined) return respond(exchange, of(tooMany(crowded)));
+              return respond(
+                exchange,
+                defer(stranger === undefined ? reply : () => of(stranger)).pipe(withHeaders),
+              );
+            }),
+          ),
         );
         return answer$.pipe(deadline(responseMs, request.socket));
       };
@@ -53,9 +66,9 @@ export function httpSink(options: HttpOptions): Sink {
 
 const tooMany = (text: string) => textReply(503, text, { 'Retry-After': '1' });
 
-const opened = ({ authority }: Listening, { path }: HttpOptions): SinkEvent => ({
+const opened = ({ origin }: Listening, { path }: HttpOptions): SinkEvent => ({
   kind: 'opened',
-  where: `http://${authority}${path}`,
+  where: `${origin}${path}`,
 });
 
 const served = ({ status, bytes, isCut }: Sent): SinkEvent => ({

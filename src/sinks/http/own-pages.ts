@@ -1,5 +1,6 @@
 // The exporter's own pages: for people, for probes and for service discovery.
 import type { IncomingMessage } from 'node:http';
+import { TLSSocket } from 'node:tls';
 import { defer, map, of } from 'rxjs';
 import type { Observable } from 'rxjs';
 import type { Target } from '../../model.js';
@@ -34,7 +35,10 @@ export const OWN_PAGES: ReadonlyMap<string, OwnPage> = new Map<string, OwnPage>(
   [
     '/-/targets',
     (targets, { path }, request) =>
-      page(discoveryDocument(targets, authorityOf(request), path), 'application/json'),
+      page(
+        discoveryDocument(targets, authorityOf(request), path, request.socket instanceof TLSSocket),
+        'application/json',
+      ),
   ],
   [
     '/-/metrics',

@@ -9,6 +9,7 @@ import { FakeTarget } from '../../support/fake-target.js';
 import { readOpenMetrics } from '../../support/open-metrics-checker.js';
 import { freshServing } from '../../support/serving-http.js';
 import { Fault } from '#app/errors.js';
+import { NO_GUARD } from '#app/sinks/http/guard.js';
 import { httpSink } from '#app/sinks/http/http.js';
 import { SelfMetrics } from '#app/sinks/self-metrics.js';
 import { compileScope } from '#app/exposition/page/scope.js';
@@ -464,8 +465,8 @@ describe('the HTTP responder', () => {
       const taken = other.address();
       const port = typeof taken === 'object' && taken !== null ? taken.port : 0;
       const sink = httpSink({
-        address: '127.0.0.1',
-        port,
+        addresses: [{ host: '127.0.0.1', port }],
+        guard: NO_GUARD,
         responseMs: 1000,
         headerMs: 1000,
         maxHeaderBytes: 16_384,

@@ -1,0 +1,40 @@
+// The guard of the HTTP listener that a web configuration describes.
+import { map, of } from 'rxjs';
+import type { Guard, GuardTls } from '../sinks/http/guard.js';
+import { textReply } from '../sinks/http/reply.js';
+import type { Reply } from '../sinks/http/reply.js';
+import { asksClients, isWelcome } from '../web-config/client-certificate.js';
+import { Passwords } from '../web-config/passwords.js';
+import type { Verdict } from '../web-config/passwords.js';
+import type { Compare } from '../web-config/threads/compare-in-thread.js';
+import type { WatchedWebConfig } from '../web-config/watched-web-config.js';
+
+export function webGuard(config: WatchedWebConfig, compare: Compare): Guard {
+  const passwords = new Passwords(compare);
+  return {
+    tls: guardTls(config),
+    headers: () => config.current.headers,
+    refusal: ({ headers: { authorization } }) => {
+      const { users } = config.current;
+      if (users.size === 0) return of(undefined);
+      return passwords.check(authorization, users).pipe(map((verdict) => REFUSALS[verdict]));
+    },
+  };
+}
+
+const REFUSALS: Readonly<Record<Verdict, Reply | undefined>> = {
+  admitted: undefined,
+  refused: textReply(401, 'name and password needed', { 'WWW-Authenticate': 'Basic' }),
+  busy: textReply(503, 'too many passwords to check at once', { 'Retry-After': '1' }),
+};
+
+function guardTls(config: WatchedWebConfig): GuardTls | undefined {
+  const { tls } = config.current;
+  if (tls === null) return undefined;
+  const now = () => config.current.tls ?? tls;
+  return {
+    ...asksClients(tls),
+    context: () => now().context,
+    isWelcome: (socket) => isWelcome(socket, now()),
+  };
+}

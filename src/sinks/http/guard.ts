@@ -1,0 +1,32 @@
+// Who may connect, and who may ask.
+import type { IncomingMessage } from 'node:http';
+import type { SecureContextOptions, TLSSocket } from 'node:tls';
+import { of } from 'rxjs';
+import type { Observable } from 'rxjs';
+import type { Reply } from './reply.js';
+
+export interface GuardTls {
+  /** Whether clients are asked for a certificate, and whether those without a valid one are ended. */
+  readonly requestCert: boolean;
+  readonly rejectUnauthorized: boolean;
+  /** For the next connection; another object when it changed. */
+  readonly context: () => SecureContextOptions;
+  /** Whether a client that completed the handshake may go on. */
+  readonly isWelcome: (socket: TLSSocket) => boolean;
+}
+
+export interface Guard {
+  /** Undefined for plain HTTP. */
+  readonly tls: GuardTls | undefined;
+  /** Of every answer. */
+  readonly headers: () => Readonly<Record<string, string>>;
+  /** Emits once: the refusal of a request, or undefined. */
+  readonly refusal: (request: IncomingMessage) => Observable<Reply | undefined>;
+}
+
+/** Lets everybody in. */
+export const NO_GUARD: Guard = {
+  tls: undefined,
+  headers: () => ({}),
+  refusal: () => of(undefined),
+};

@@ -1,0 +1,36 @@
+// Where a listener listens.
+import type { AddressInfo, ListenOptions, Server } from 'node:net';
+
+export type ListenAddress =
+  /** An undefined host stands for all addresses of the machine, IPv6 and IPv4. */
+  | { readonly host: string | undefined; readonly port: number }
+  /** A socket that listens already, as systemd hands it over. */
+  | { readonly fd: number };
+
+export function listenAt(server: Server, address: ListenAddress, opened: () => void): void {
+  if ('fd' in address) server.listen({ fd: address.fd }, opened);
+  else {
+    const { host, port } = address;
+    const options: ListenOptions = host === undefined ? { port } : { host, port };
+    server.listen(options, opened);
+  }
+}
+
+/** The address as a person writes it, for messages. */
+export function shownAddress(address: ListenAddress): string {
+  if ('fd' in address) return `descriptor ${address.fd}`;
+  return authorityOf(address.host ?? '', address.port);
+}
+
+/**
+ * As a URL has it, with the port that was taken.
+ * @param bound what the server says; a text for a socket in the file system
+ */
+export function boundAuthority(address: ListenAddress, bound: AddressInfo | string | null): string {
+  if (bound === null || typeof bound === 'string') return bound ?? '';
+  const host = 'fd' in address ? bound.address : (address.host ?? bound.address);
+  return authorityOf(host, bound.port);
+}
+
+const authorityOf = (host: string, port: number): string =>
+  host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;

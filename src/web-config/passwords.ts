@@ -1,0 +1,94 @@
+// Basic authentication: names and passwords against the hashes of a web configuration.
+import { createHmac, randomBytes } from 'node:crypto';
+import { ReplaySubject, finalize, map, of, share, tap } from 'rxjs';
+import type { Observable } from 'rxjs';
+import type { Compare } from './threads/compare-in-thread.js';
+
+/** `busy`: too many comparisons wait already. */
+export type Verdict = 'admitted' | 'refused' | 'busy';
+
+/** Prometheus comes with the same password again and again. */
+const MAX_KNOWN = 128;
+const MAX_WAITING = 16;
+/** Of a header that is looked at. */
+const MAX_CHARACTERS = 4096;
+/** Compared for names that nobody has, so that they take as long as others: cost 10, of random bytes. */
+const NOBODY = '$2b$10$PKC/x5dwmSNuIqITcsSa/uW3yT8mHV7ULICfBytPPlVi3k9Lk3R9G';
+
+export class Passwords {
+  readonly #compare: Compare;
+  /** Keys hold no password: what is known can be read from memory for long. */
+  readonly #secret = randomBytes(32);
+  readonly #known = new Map<string, boolean>();
+  readonly #running = new Map<string, Observable<boolean>>();
+
+  constructor(compare: Compare) {
+    this.#compare = compare;
+  }
+
+  /**
+   * Emits once.
+   * @param authorization the header of a request
+   * @param users hashes by name
+   */
+  check(
+    authorization: string | undefined,
+    users: ReadonlyMap<string, string>,
+  ): Observable<Verdict> {
+    const given = credentials(authorization);
+    if (given === undefined) return of('refused');
+    const { name, password } = given;
+    const hash = users.get(name);
+    const key = this.#key(password, hash ?? NOBODY);
+    const known = this.#known.get(key);
+    const isSame$ = known === undefined ? this.#compared(key, password, hash ?? NOBODY) : of(known);
+    if (isSame$ === undefined) return of('busy');
+    return isSame$.pipe(map((isSame) => (isSame && hash !== undefined ? 'admitted' : 'refused')));
+  }
+
+  /** Those who ask the same at once share one comparison; undefined when too many wait. */
+  #compared(key: string, password: string, hash: string): Observable<boolean> | undefined {
+    const running = this.#running.get(key);
+    if (running !== undefined) return running;
+    if (this.#running.size >= MAX_WAITING) return undefined;
+    const isSame$ = this.#compare(password, hash).pipe(
+      tap((isSame) => {
+        this.#remember(key, isSame);
+      }),
+      finalize(() => this.#running.delete(key)),
+      // A client that leaves does not end the comparison for the others.
+      share({
+        connector: () => new ReplaySubject<boolean>(1),
+        resetOnComplete: false,
+        resetOnRefCountZero: false,
+      }),
+    );
+    this.#running.set(key, isSame$);
+    return isSame$;
+  }
+
+  #remember(key: string, isSame: boolean): void {
+    const [oldest] = this.#known.keys();
+    if (this.#known.size >= MAX_KNOWN && oldest !== undefined) this.#known.delete(oldest);
+    this.#known.set(key, isSame);
+  }
+
+  /** Another hash, as after a change of the file, is another key. */
+  #key(password: string, hash: string): string {
+    const text = JSON.stringify([password, hash]);
+    return createHmac('sha256', this.#secret).update(text).digest('base64');
+  }
+}
+
+/** RFC 7617; undefined for a header of another kind, or none. */
+function credentials(
+  authorization: string | undefined,
+): { readonly name: string; readonly password: string } | undefined {
+  if (authorization === undefined || authorization.length > MAX_CHARACTERS) return undefined;
+  const [, encoded] = /^basic +([A-Za-z0-9+/=]+) *$/i.exec(authorization) ?? [];
+  if (encoded === undefined) return undefined;
+  const text = Buffer.from(encoded, 'base64').toString('utf8');
+  const colon = text.indexOf(':');
+  if (colon < 0) return undefined;
+  return { name: text.slice(0, colon), password: text.slice(colon + 1) };
+}

@@ -1,0 +1,86 @@
+// What a server needs for TLS, from the table of a web configuration.
+import { X509Certificate, createPrivateKey } from 'node:crypto';
+import { createSecureContext } from 'node:tls';
+import type { SecureContextOptions } from 'node:tls';
+import { readText } from '../document/text-file.js';
+import { messageOf } from '../errors.js';
+import type { Fault } from '../errors.js';
+import { CIPHER_SUITES, CURVES, TLS_VERSIONS } from './cipher-suites.js';
+import type { TlsTable } from './web-config-rule.js';
+
+export interface ServerTls {
+  /** What the secure context of new connections is made of. */
+  readonly context: SecureContextOptions;
+  readonly clientAuth: TlsTable['clientAuthType'];
+  readonly allowedSans: readonly string[];
+  readonly files: readonly string[];
+}
+
+const VERIFYING = new Set(['VerifyClientCertIfGiven', 'RequireAndVerifyClientCert']);
+
+/**
+ * @param beside makes paths absolute
+ * @throws the fault that `refused` makes when files are missing or do not fit together, and Fault
+ *   CONFIG_INVALID when one cannot be read
+ */
+export function serverTls(
+  table: TlsTable,
+  beside: (path: string) => string,
+  refused: (sentence: string) => Fault,
+): ServerTls {
+  const { clientAuthType, clientAllowedSans: sans, minVersion, maxVersion } = table;
+  const certFile = beside(table.certFile);
+  const keyFile = beside(table.keyFile);
+  const caFile = beside(table.clientCaFile);
+  if (certFile === '' || keyFile === '') throw refused('needs cert_file and key_file');
+  const isVerifying = VERIFYING.has(clientAuthType);
+  if (isVerifying && caFile === '')
+    throw refused(`client_auth_type ${clientAuthType} needs client_ca_file`);
+  if (!isVerifying && caFile !== '')
+    throw refused(`client_ca_file needs a client_auth_type that verifies, found ${clientAuthType}`);
+  if (!isVerifying && sans.length > 0)
+    throw refused('client_allowed_sans needs a client_auth_type that verifies');
+  if (minVersion > maxVersion) throw refused(`min_version ${minVersion} is above ${maxVersion}`);
+  const context = {
+    cert: certificates(certFile, refused),
+    key: privateKey(keyFile, refused),
+    ...(caFile !== '' && { ca: certificates(caFile, refused) }),
+    minVersion: TLS_VERSIONS[minVersion],
+    maxVersion: TLS_VERSIONS[maxVersion],
+    honorCipherOrder: table.preferServerCipherSuites,
+    ...(table.cipherSuites.length > 0 && {
+      ciphers: table.cipherSuites.map((name) => CIPHER_SUITES[name]).join(':'),
+    }),
+    ...(table.curvePreferences.length > 0 && {
+      ecdhCurve: table.curvePreferences.map((name) => CURVES[name]).join(':'),
+    }),
+  };
+  try {
+    createSecureContext(context);
+  } catch (thrown) {
+    throw refused(`${certFile} and ${keyFile} cannot be used together: ${messageOf(thrown)}`);
+  }
+  const files = [certFile, keyFile, caFile].filter((file) => file !== '');
+  return { context, clientAuth: clientAuthType, allowedSans: sans, files };
+}
+
+function certificates(file: string, refused: (sentence: string) => Fault): string {
+  const pem = readText(file);
+  if (works(() => new X509Certificate(pem))) return pem;
+  throw refused(`${file} has no certificate in PEM`);
+}
+
+function privateKey(file: string, refused: (sentence: string) => Fault): string {
+  const pem = readText(file);
+  if (works(() => createPrivateKey(pem))) return pem;
+  throw refused(`${file} has no private key in PEM that is readable without a password`);
+}
+
+function works(read: () => unknown): boolean {
+  try {
+    read();
+    return true;
+  } catch {
+    return false;
+  }
+}

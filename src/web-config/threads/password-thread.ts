@@ -1,0 +1,9 @@
+// A thread that compares passwords with hashes: each takes a good part of a second.
+import { parentPort } from 'node:worker_threads';
+import { compareSync } from 'bcryptjs';
+import type { Comparison, Compared } from './compare-in-thread.js';
+
+parentPort?.on('message', ({ id, password, hash }: Comparison) => {
+  const compared: Compared = { id, isSame: compareSync(password, hash) };
+  parentPort?.postMessage(compared);
+});

@@ -1,0 +1,81 @@
+// A web configuration whose files may change while it is in use, as certificates do.
+import { statSync } from 'node:fs';
+import { Fault, messageOf } from '../errors.js';
+import type { TargetEvent } from '../model.js';
+import { readWebConfig } from './web-config.js';
+import type { WebConfig } from './web-config.js';
+
+/** Files are looked at no more often. */
+const PERIOD_MS = 1000;
+
+export class WatchedWebConfig {
+  readonly #file: string;
+  readonly #nowMs: () => number;
+  readonly #log: (event: TargetEvent) => void;
+  #current: WebConfig;
+  #looks: string;
+  #lookedMs: number;
+
+  /** @throws Fault CONFIG_INVALID as `readWebConfig` does */
+  constructor(file: string, nowMs: () => number, log: (event: TargetEvent) => void) {
+    this.#file = file;
+    this.#nowMs = nowMs;
+    this.#log = log;
+    this.#current = readWebConfig(file);
+    this.#looks = looksOf(this.#current.files);
+    this.#lookedMs = nowMs();
+  }
+
+  /** As the files are now; as they were if they became invalid. */
+  get current(): WebConfig {
+    const nowMs = this.#nowMs();
+    if (nowMs - this.#lookedMs >= PERIOD_MS) {
+      this.#lookedMs = nowMs;
+      this.#look();
+    }
+    return this.#current;
+  }
+
+  #look(): void {
+    const looks = looksOf(this.#current.files);
+    if (looks === this.#looks) return;
+    this.#looks = looks;
+    try {
+      const next = readWebConfig(this.#file);
+      const kept = fixed(this.#current);
+      if (fixed(next) !== kept)
+        this.#say(
+          'warning',
+          'whether clients use TLS and show certificates changes at the next start',
+        );
+      else {
+        this.#current = next;
+        // It may name other files now.
+        this.#looks = looksOf(next.files);
+        this.#say('info', `web configuration ${this.#file} read again`);
+      }
+    } catch (thrown) {
+      if (!(thrown instanceof Fault)) throw thrown;
+      this.#say(
+        'warning',
+        `web configuration not read again, the present one stays in use: ${messageOf(thrown)}`,
+      );
+    }
+  }
+
+  #say(level: TargetEvent['level'], message: string): void {
+    this.#log({ level, message });
+  }
+}
+
+/** What a listener cannot change while it is open. */
+const fixed = ({ tls }: WebConfig): string => tls?.clientAuth ?? '';
+
+/** Differs when a file was written, replaced, or removed. */
+const looksOf = (files: readonly string[]): string =>
+  files
+    .map((file) => {
+      const stats = statSync(file, { throwIfNoEntry: false, bigint: true });
+      return stats === undefined ? '' : `${stats.ino} ${stats.size} ${stats.mtimeNs}`;
+    })
+    .join();

@@ -1,0 +1,158 @@
+// The keys of a web configuration file, in the format that Prometheus's exporters share.
+import { shown } from '../document/key-path.js';
+import type { Path } from '../document/key-path.js';
+import { word } from '../rules/formats.js';
+import { flag, list, oneOf, text } from '../rules/rule.js';
+import type { Report, Rule } from '../rules/rule.js';
+import { isTable, optional, reportUnknownKeys, table } from '../rules/table.js';
+import type { ValuesOf } from '../rules/table.js';
+import { CIPHER_SUITES, CURVES, TLS_VERSIONS, namesOf } from './cipher-suites.js';
+
+/** Tables from any text that `key` takes to what `value` takes. */
+function mapOf<T>(name: string, key: Rule<string>, value: Rule<T>): Rule<ReadonlyMap<string, T>> {
+  const read = (raw: unknown, path: Path, report: Report) => {
+    if (!isTable(raw)) {
+      report(path, `found ${shown(raw)}, allowed: ${name}`);
+      return undefined;
+    }
+    const entries = Object.entries(raw).flatMap(([each, of]): [string, T][] => {
+      const [as, is] = [
+        key.read(each, [...path, each], report),
+        value.read(of, [...path, each], report),
+      ];
+      return as === undefined || is === undefined ? [] : [[as, is]];
+    });
+    return new Map(entries);
+  };
+  return { type: 'table', allowed: name, read };
+}
+
+const NO_MAP: ReadonlyMap<string, string> = new Map();
+const path = word;
+
+const TLS = {
+  certFile: optional('cert_file', '', path, 'Certificate of the server, in PEM, with its chain'),
+  keyFile: optional('key_file', '', path, 'Private key of the certificate, in PEM'),
+  clientAuthType: optional(
+    'client_auth_type',
+    'NoClientCert',
+    oneOf(
+      'NoClientCert',
+      'RequestClientCert',
+      'RequireAnyClientCert',
+      'VerifyClientCertIfGiven',
+      'RequireAndVerifyClientCert',
+    ),
+    'Whether clients have to show a certificate, and whether it is verified',
+  ),
+  clientCaFile: optional(
+    'client_ca_file',
+    '',
+    path,
+    'Certificates of the authorities that sign those of clients, in PEM',
+  ),
+  clientAllowedSans: optional(
+    'client_allowed_sans',
+    [],
+    list(word, { max: 1024 }),
+    'Names of which a verified client certificate must have one; empty takes all',
+  ),
+  minVersion: optional(
+    'min_version',
+    'TLS12',
+    oneOf(...namesOf(TLS_VERSIONS)),
+    'Least version of TLS',
+  ),
+  maxVersion: optional(
+    'max_version',
+    'TLS13',
+    oneOf(...namesOf(TLS_VERSIONS)),
+    'Newest version of TLS',
+  ),
+  cipherSuites: optional(
+    'cipher_suites',
+    [],
+    list(oneOf(...namesOf(CIPHER_SUITES)), { max: 64 }),
+    'Cipher suites; empty takes the defaults of Node',
+  ),
+  preferServerCipherSuites: optional(
+    'prefer_server_cipher_suites',
+    true,
+    flag,
+    'Whether the order of the server decides',
+  ),
+  curvePreferences: optional(
+    'curve_preferences',
+    [],
+    list(oneOf(...namesOf(CURVES)), { max: 16 }),
+    'Curves; empty takes the defaults of Node',
+  ),
+};
+
+export type TlsTable = ValuesOf<typeof TLS>;
+
+/** Those that the format allows, which are safe to set for any page. */
+export const HEADERS = [
+  'Content-Security-Policy',
+  'Strict-Transport-Security',
+  'X-Content-Type-Options',
+  'X-Frame-Options',
+  'X-XSS-Protection',
+] as const;
+
+const headerValue = text(
+  /^[\x20-\x7e]{0,4096}$/,
+  'a string of at most 4096 printable ASCII characters',
+);
+
+const headers: Rule<ReadonlyMap<string, string>> = {
+  type: 'table',
+  allowed: 'a table of headers',
+  read(raw, at, report) {
+    if (isTable(raw)) reportUnknownKeys(raw, HEADERS, at, report);
+    return mapOf(this.allowed, word, headerValue).read(raw, at, report);
+  },
+};
+
+const HTTP = {
+  http2: optional('http2', true, flag, 'Taken, without effect: pages are served by HTTP/1.1'),
+  headers: optional('headers', NO_MAP, headers, 'Headers of every answer'),
+};
+
+/** Basic authentication has a colon behind the name. */
+const userName = text(/^[^:\p{Cc}]{1,256}$/u, 'a name of 1 to 256 characters without ":"');
+
+const HASH = 'a bcrypt hash, as "htpasswd -nBC 10 NAME" prints it';
+
+/** Never shows what it found: a hash is half a secret, and a password is all of one. */
+const hash: Rule<string> = {
+  type: 'string',
+  allowed: HASH,
+  read(raw, at, report) {
+    if (typeof raw === 'string' && /^\$2[aby]\$(0[4-9]|1[0-6])\$[./A-Za-z0-9]{53}$/.test(raw))
+      return raw;
+    report(at, `found something else, allowed: ${HASH}`);
+    return undefined;
+  },
+};
+
+export const WEB_CONFIG = table('a table', {
+  tls: optional<TlsTable | null>(
+    'tls_server_config',
+    null,
+    table('a table of TLS settings', TLS),
+    'Serves HTTPS in place of HTTP',
+  ),
+  http: optional(
+    'http_server_config',
+    { http2: true, headers: NO_MAP },
+    table('a table of HTTP settings', HTTP),
+    'Headers',
+  ),
+  users: optional(
+    'basic_auth_users',
+    NO_MAP,
+    mapOf('a table of names and bcrypt hashes', userName, hash),
+    'Users and the hashes of their passwords; with any, every page asks for one',
+  ),
+});

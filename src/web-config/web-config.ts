@@ -1,0 +1,37 @@
+// A web configuration file, read and checked together with the files that it names.
+import { dirname, isAbsolute, join } from 'node:path';
+import { Fault } from '../errors.js';
+import { readYaml } from '../document/yaml-file.js';
+import { checked } from '../rules/checked.js';
+import type { ServerTls } from './server-tls.js';
+import { serverTls } from './server-tls.js';
+import { WEB_CONFIG } from './web-config-rule.js';
+
+export interface WebConfig {
+  /** Null for plain HTTP. */
+  readonly tls: ServerTls | null;
+  /** Of every answer. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Hashes of passwords by user; empty if nobody is asked for one. */
+  readonly users: ReadonlyMap<string, string>;
+  /** All files that it was read from. */
+  readonly files: readonly string[];
+}
+
+/** @throws Fault CONFIG_INVALID with every problem of the file, or the first of those that it names */
+export function readWebConfig(file: string): WebConfig {
+  const document = readYaml(file);
+  const { tls, http, users } = checked(document, WEB_CONFIG);
+  const beside = (path: string) =>
+    path === '' || isAbsolute(path) ? path : join(dirname(file), path);
+  const read = tls === null ? null : serverTls(tls, beside, refuser(file));
+  return {
+    tls: read,
+    headers: Object.fromEntries(http.headers),
+    users,
+    files: [file, ...(read?.files ?? [])],
+  };
+}
+
+const refuser = (file: string) => (sentence: string) =>
+  new Fault('CONFIG_INVALID', `${file}: tls_server_config: ${sentence}`);

@@ -1,0 +1,67 @@
+// YAML files: raw values with the position of each.
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { stringify } from 'yaml';
+import { parseYaml } from '#app/document/yaml-file.js';
+import { faultMessage } from '../support/fault-message.js';
+
+describe('parseYaml', () => {
+  it('reads tables, lists, texts, flags and whole numbers', () =>
+    expect(parseYaml('w.yml', 'a: {b: [x, true, 7]}\nc: 1.5\n').values).to.deep.equal({
+      a: { b: ['x', true, 7n] },
+      c: 1.5,
+    }));
+
+  it('has no values in an empty file, and none for a key without one', () => {
+    expect(parseYaml('w.yml', '').values).to.deep.equal({});
+    expect(parseYaml('w.yml', '# nothing\n').values).to.deep.equal({});
+    expect(parseYaml('w.yml', 'a:\nb: 1\n').values).to.deep.equal({ b: 1n });
+  });
+
+  it('knows where each key and value is', () => {
+    const { places } = parseYaml('w.yml', 'a:\n  b: x\n  c:\n    - 1\n    - 2\n');
+    const at = (path: readonly (string | number)[], part: 'key' | 'value') =>
+      places.at(places.offset(path, part) ?? -1);
+    expect(at(['a', 'b'], 'key')).to.equal('w.yml:2:3');
+    expect(at(['a', 'b'], 'value')).to.equal('w.yml:2:6');
+    expect(at(['a', 'c', 1], 'value')).to.equal('w.yml:5:7');
+    expect(at(['a', 'missing'], 'key'), 'at the head of its parent').to.equal('w.yml:1:1');
+  });
+
+  for (const [what, text, message] of [
+    ['what is not YAML', 'a: [1,\nb', /^w\.yml:\d+:\d+: .+\n.*\n *\^$/s],
+    ['a key that is repeated', 'a: 1\na: 2', /^w\.yml:2:1: Map keys must be unique/],
+    ['an alias, by which a short text could stand for a huge one', 'a: &x [1]\nb: *x', /aliases/],
+    ['a tag that is unknown', 'a: !!js/function x', /tag/i],
+  ] as const)
+    it(`refuses ${what}`, () =>
+      expect(faultMessage('CONFIG_INVALID', () => parseYaml('w.yml', text))).to.match(message));
+
+  it('takes any text without another failure than a named one', () =>
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 80 }), (text) => {
+        try {
+          parseYaml('w.yml', text);
+        } catch (thrown) {
+          expect(thrown).to.have.property('code', 'CONFIG_INVALID');
+        }
+      }),
+    ));
+
+  it('gets back what was written', () => {
+    const value = fc.oneof(
+      fc.string(),
+      fc.boolean(),
+      fc.bigInt({ min: -(2n ** 60n), max: 2n ** 60n }),
+    );
+    const tables = fc.dictionary(
+      fc.stringMatching(/^[a-z]{1,8}$/),
+      fc.oneof(value, fc.array(value)),
+    );
+    fc.assert(
+      fc.property(tables, (values) => {
+        expect(parseYaml('w.yml', stringify(values)).values).to.deep.equal({ ...values });
+      }),
+    );
+  });
+});

@@ -1,0 +1,79 @@
+// Several addresses, IPv6, and sockets that were opened before the start.
+import { createServer } from 'node:net';
+import { expect } from 'chai';
+import { theatre } from '../support/processes.js';
+import { readyPage, scrape } from './page.js';
+
+describe('the addresses of the listener', function () {
+  this.slow(3000);
+  const stage = theatre();
+  before(() => stage.simulate('--app', 'ads', '--server-key', '82', '--objects', '3'));
+  const start = (settings: Readonly<Record<string, unknown>>, ...args: readonly string[]) => {
+    const path = stage.config({ app: 'ads', server_keys: ['82'], ...settings });
+    return stage.start('exporter', ['--config', path, ...args]);
+  };
+  const urls = (text: string) =>
+    [...text.matchAll(/metrics at (http:\S+)/g)].map(([, url = '']) => url);
+
+  it('can be several, each with the same pages', async () => {
+    const exporter = start({ metrics_listen_addresses: ['127.0.0.1:0', '127.0.0.2:0'] });
+    await exporter.line(/metrics at[^]*metrics at/);
+    const all = urls(exporter.stderr);
+    expect(all.map((url) => new URL(url).hostname)).to.have.members(['127.0.0.1', '127.0.0.2']);
+    for (const url of all) await readyPage(url);
+    await exporter.stop();
+  });
+
+  it('can be IPv6, in brackets', async function () {
+    if (!(await hasIpv6())) this.skip();
+    const exporter = start(
+      {},
+      '--web.listen-address',
+      '[::1]:0',
+      '--web.listen-address=127.0.0.1:0',
+    );
+    await exporter.line(/metrics at[^]*metrics at/);
+    const all = urls(exporter.stderr);
+    expect(all.some((url) => url.startsWith('http://[::1]:'))).to.equal(true);
+    for (const url of all) await readyPage(url);
+    await exporter.stop();
+  });
+
+  it('end the start with status 4, by name, when one of them is taken', async () => {
+    const taken = createServer().listen(0, '127.0.0.2');
+    await new Promise((resolve) => taken.once('listening', resolve));
+    const address = taken.address();
+    const port = typeof address === 'object' && address !== null ? address.port : 0;
+    const exporter = start({ metrics_listen_addresses: ['127.0.0.1:0', `127.0.0.2:${port}`] });
+    expect((await exporter.ended).status).to.equal(4);
+    expect(exporter.stderr).to.contain(`Cannot listen on 127.0.0.2:${port}: `);
+    taken.close();
+  });
+
+  it('can be a socket that systemd opened', async () => {
+    const path = stage.config({ app: 'ads', server_keys: ['82'], metrics_systemd_socket: true });
+    // As systemd does it: the socket is descriptor 3 of the process that it names.
+    const script =
+      'import os, socket, sys\n' +
+      's = socket.socket(); s.bind(("127.0.0.1", 0)); s.listen()\n' +
+      'os.dup2(s.fileno(), 3)\nos.set_inheritable(3, True)\n' +
+      'os.environ.update(LISTEN_PID=str(os.getpid()), LISTEN_FDS="1")\n' +
+      'os.execv(sys.argv[1], sys.argv[1:])\n';
+    const exporter = stage.start('exporter', ['--config', path], {
+      under: ['python3', '-c', script],
+    });
+    const url = await exporter.url();
+    await readyPage(url);
+    expect((await scrape(url)).status).to.equal(200);
+    await exporter.stop();
+  });
+});
+
+const hasIpv6 = (): Promise<boolean> =>
+  new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', () => {
+      resolve(false);
+    });
+    server.listen(0, '::1', () => server.close(() => resolve(true)));
+  });

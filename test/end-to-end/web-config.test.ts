@@ -1,0 +1,220 @@
+// A listener with TLS, client certificates and passwords, asked by real clients.
+import { execFile, spawnSync } from 'node:child_process';
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { request } from 'node:https';
+import type { RequestOptions } from 'node:https';
+import { promisify } from 'node:util';
+import { expect } from 'chai';
+import { hashSync } from 'bcryptjs';
+import { tlsPath } from '../support/component-certificates.js';
+import { eventually, theatre } from '../support/processes.js';
+
+interface Answer {
+  readonly status: number;
+  readonly headers: NodeJS.Dict<string | string[]>;
+  readonly text: string;
+  /** Of the certificate that the server showed. */
+  readonly subject: string;
+}
+
+/** Asks by HTTPS; rejects when the connection fails. */
+function ask(url: string, options: RequestOptions = {}): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const sent = request(
+      url,
+      { rejectUnauthorized: false, agent: false, ...options },
+      (response) => {
+        let text = '';
+        const { socket, headers, statusCode: status = 0 } = response;
+        const subject =
+          'getPeerCertificate' in socket
+            ? (socket.getPeerCertificate as () => { subject: { CN: string } })().subject.CN
+            : '';
+        response.on('data', (chunk: Buffer) => (text += chunk.toString()));
+        response.on('end', () => resolve({ status, headers, text, subject }));
+        response.on('error', reject);
+      },
+    );
+    sent.on('error', reject);
+    sent.end();
+  });
+}
+
+describe('web_config_file', function () {
+  this.slow(5000);
+  const stage = theatre();
+  before(() => stage.simulate('--app', 'ads', '--server-key', '82', '--objects', '3'));
+
+  const SERVER = `tls_server_config:\n  cert_file: server.pem\n  key_file: server.key\n`;
+  const USERS = `basic_auth_users:\n  alice: ${hashSync('s:cret', 4)}\n`;
+  const alice = { Authorization: `Basic ${Buffer.from('alice:s:cret').toString('base64')}` };
+  const serverIs = (name: 'component' | 'other') => {
+    copyFileSync(tlsPath(`${name}.cert.pem`), stage.path('server.pem'));
+    copyFileSync(tlsPath(`${name}.key.pem`), stage.path('server.key'));
+  };
+  const start = async (yaml: string, more: Readonly<Record<string, unknown>> = {}) => {
+    serverIs('component');
+    stage.write('web.yml', yaml);
+    const settings = { app: 'ads', server_keys: ['82'], web_config_file: 'web.yml', ...more };
+    const exporter = stage.start('exporter', ['--config', stage.config(settings)]);
+    const [, url = ''] = await exporter.line(/metrics at (https?:\S+)/);
+    await exporter.line(/ ready: /);
+    return { exporter, url };
+  };
+
+  it('serves every page by HTTPS, to those who know a password', async () => {
+    const { exporter, url } = await start(
+      SERVER + 'http_server_config:\n  headers:\n    X-Frame-Options: deny\n' + USERS,
+    );
+    expect(url).to.match(/^https:/);
+    for (const path of ['/metrics', '/', '/-/healthy', '/-/metrics', '/-/targets', '/nowhere']) {
+      const at = new URL(path, url).href;
+      const { status, headers } = await ask(at);
+      expect([status, headers['www-authenticate'], headers['x-frame-options']], path).to.deep.equal(
+        [401, 'Basic', 'deny'],
+      );
+      const known = await ask(at, { headers: alice });
+      expect([known.status, known.headers['x-frame-options']], path).to.deep.equal([
+        path === '/nowhere' ? 404 : 200,
+        'deny',
+      ]);
+    }
+    const { text } = await ask(url, { headers: alice });
+    expect(text).to.contain('\nads_process_pid ');
+    const discovered = await ask(new URL('/-/targets', url).href, { headers: alice });
+    expect(JSON.parse(discovered.text)).to.have.nested.property('[0].labels.__scheme__', 'https');
+    await exporter.stop();
+  });
+
+  it('uses a renewed certificate and other passwords without a restart, and keeps the old ones if the new are broken', async () => {
+    const { exporter, url } = await start(SERVER + USERS);
+    expect((await ask(url, { headers: alice })).subject).to.equal('localhost');
+    serverIs('other');
+    await eventually('the new certificate', async () =>
+      (await ask(url, { headers: alice })).subject === 'other.example' ? true : undefined,
+    );
+    writeFileSync(stage.path('server.key'), 'broken');
+    await eventually('the warning', async () => {
+      const { status, subject } = await ask(url, { headers: alice });
+      expect([status, subject]).to.deep.equal([200, 'other.example']);
+      return (
+        /warning web configuration not read again.*server\.key/.test(exporter.stderr) || undefined
+      );
+    });
+    serverIs('other');
+    stage.write('web.yml', `${SERVER}basic_auth_users:\n  bob: ${hashSync('b', 4)}\n`);
+    const bob = { Authorization: `Basic ${Buffer.from('bob:b').toString('base64')}` };
+    await eventually('bob is let in', async () =>
+      (await ask(url, { headers: bob })).status === 200 ? true : undefined,
+    );
+    expect((await ask(url, { headers: alice })).status).to.equal(401);
+    await exporter.stop();
+  });
+
+  const client = { cert: 'client', key: 'client' };
+  const stranger = { cert: 'other', key: 'other' };
+  const auth: readonly (readonly [
+    type: string,
+    known: boolean,
+    strange: boolean,
+    none: boolean,
+  ])[] = [
+    ['NoClientCert', true, true, true],
+    ['RequestClientCert', true, true, true],
+    ['RequireAnyClientCert', true, true, false],
+    ['VerifyClientCertIfGiven', true, false, true],
+    ['RequireAndVerifyClientCert', true, false, false],
+  ];
+  for (const [type, known, strange, none] of auth)
+    it(`lets clients in by their certificate: ${type}`, async () => {
+      const isVerifying = type.includes('Verify');
+      const authority = isVerifying ? `  client_ca_file: ${tlsPath('client-ca.cert.pem')}\n` : '';
+      const { exporter, url } = await start(`${SERVER}  client_auth_type: ${type}\n${authority}`);
+      const isLetIn = async (who?: { cert: string; key: string }) => {
+        const cert = who && {
+          cert: copyOf(`${who.cert}.cert.pem`),
+          key: copyOf(`${who.key}.key.pem`),
+        };
+        return ask(url, cert).then(
+          ({ status }) => status === 200,
+          () => false,
+        );
+      };
+      expect([await isLetIn(client), await isLetIn(stranger), await isLetIn()]).to.deep.equal([
+        known,
+        strange,
+        none,
+      ]);
+      await exporter.stop();
+    });
+
+  it('lets in clients whose certificate has an allowed name, and no others', async () => {
+    const verified = `  client_auth_type: RequireAndVerifyClientCert\n  client_ca_file: ${tlsPath('client-ca.cert.pem')}\n`;
+    const who = { cert: copyOf('client.cert.pem'), key: copyOf('client.key.pem') };
+    for (const [names, wanted] of [
+      ['[other.example, prometheus.example.com]', true],
+      ['[192.0.2.7]', true],
+      ['[example.com]', false],
+    ] as const) {
+      const { exporter, url } = await start(
+        `${SERVER}${verified}  client_allowed_sans: ${names}\n`,
+      );
+      const isLetIn = await ask(url, who).then(
+        () => true,
+        () => false,
+      );
+      expect(isLetIn, names).to.equal(wanted);
+      await exporter.stop();
+    }
+  });
+
+  it('speaks only the versions of TLS that it may', async () => {
+    const { exporter, url } = await start(`${SERVER}  min_version: TLS13\n`);
+    expect((await ask(url, { minVersion: 'TLSv1.3' })).status).to.equal(200);
+    const refused = await ask(url, { maxVersion: 'TLSv1.2' }).catch((error: unknown) => error);
+    expect(refused).to.be.instanceOf(Error);
+    await exporter.stop();
+  });
+
+  it('answers a probe while wrong passwords keep its thread busy', async () => {
+    const { exporter, url } = await start(
+      `basic_auth_users:\n  alice: ${hashSync('s:cret', 12)}\n`,
+    );
+    const own = new URL('/-/healthy', url).href;
+    const known = await fetch(own, { headers: alice });
+    expect(known.status).to.equal(200);
+    const guess = (index: number) =>
+      fetch(own, {
+        headers: { Authorization: `Basic ${Buffer.from(`alice:${index}`).toString('base64')}` },
+      }).then(({ status }) => status);
+    const guesses = Promise.all(Array.from({ length: 30 }, (_, index) => guess(index)));
+    expect((await fetch(own, { headers: alice })).status).to.equal(200);
+    expect(new Set(await guesses)).to.deep.equal(new Set([401, 503]));
+    await exporter.stop();
+  });
+
+  it('is checked with --check-config, with the place of each fault', () => {
+    stage.write('web.yml', 'basic_auth_users: {alice: secret}\n');
+    const { status, stderr } = stage.run(
+      'exporter',
+      ...['--config', stage.config({ web_config_file: 'web.yml' }), '--check-config'],
+    );
+    expect(status).to.equal(2);
+    expect(stderr).to.match(/web\.yml:1:\d+: basic_auth_users\.alice: found something else/);
+    expect(stderr).not.to.contain('"secret"');
+  });
+
+  it('is what curl takes, by its own names for passwords and certificates', async function () {
+    if (spawnSync('curl', ['--version']).status !== 0) this.skip();
+    const { exporter, url } = await start(SERVER + USERS);
+    const known = ['-u', 'alice:s:cret', '--cacert', tlsPath('component.cert.pem')];
+    const { stdout: body } = await promisify(execFile)('curl', [
+      ...['-sSf', '--compressed', ...known],
+      url,
+    ]);
+    expect(body).to.contain('\nads_process_pid ');
+    await exporter.stop();
+  });
+});
+
+const copyOf = (name: string): string => readFileSync(tlsPath(name), 'utf8');

@@ -1,0 +1,126 @@
+// Basic authentication.
+import { expect } from 'chai';
+import { hashSync } from 'bcryptjs';
+import { NEVER, Subject, firstValueFrom, of } from 'rxjs';
+import type { Observable } from 'rxjs';
+import { Passwords } from '#app/web-config/passwords.js';
+import type { Verdict } from '#app/web-config/passwords.js';
+import { compareInThread } from '#app/web-config/threads/compare-in-thread.js';
+import { follow } from '../support/follow.js';
+
+const basic = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`;
+
+describe('Passwords', () => {
+  const users = new Map([['alice', 'hash of s:cret']]);
+  /** Compares as bcrypt would, and counts. */
+  const counting = () => {
+    const compared: string[] = [];
+    const passwords = new Passwords((password, hash) => {
+      compared.push(password);
+      return of(hash === `hash of ${password}`);
+    });
+    const verdict = (header: string | undefined, whose: ReadonlyMap<string, string> = users) =>
+      follow(passwords.check(header, whose)).seen[0];
+    return { compared, verdict };
+  };
+
+  const table: readonly (readonly [what: string, header: string | undefined, verdict: Verdict])[] =
+    [
+      ['name and password', basic('alice:s:cret'), 'admitted'],
+      ['the scheme in small letters', basic('alice:s:cret').replace('Basic', 'basic'), 'admitted'],
+      ['a wrong password', basic('alice:other'), 'refused'],
+      ['an unknown name', basic('bob:s:cret'), 'refused'],
+      ['an empty name', basic(':s:cret'), 'refused'],
+      ['no colon', basic('alice'), 'refused'],
+      ['no header', undefined, 'refused'],
+      ['another scheme', 'Bearer abc', 'refused'],
+      ['no base64', 'Basic %%%', 'refused'],
+      ['a header of 5,000 characters', `Basic ${'A'.repeat(5000)}`, 'refused'],
+    ];
+  for (const [what, header, wanted] of table)
+    it(`${what}: ${wanted}`, () => expect(counting().verdict(header)).to.equal(wanted));
+
+  it('compares a password once, right or wrong, and again when the hash changes', () => {
+    const { compared, verdict } = counting();
+    for (let i = 0; i < 3; i++) {
+      expect(verdict(basic('alice:s:cret'))).to.equal('admitted');
+      expect(verdict(basic('alice:wrong'))).to.equal('refused');
+    }
+    expect(compared).to.deep.equal(['s:cret', 'wrong']);
+    const changed = new Map([['alice', 'hash of new']]);
+    expect(verdict(basic('alice:s:cret'), changed)).to.equal('refused');
+    expect(verdict(basic('alice:new'), changed)).to.equal('admitted');
+  });
+
+  it('takes as long for a name that nobody has: it compares with a hash of its own', () => {
+    const { compared, verdict } = counting();
+    verdict(basic('nobody:x'));
+    expect(compared).to.deep.equal(['x']);
+  });
+
+  it('does not admit an unknown name by the password that its hash was made of', () => {
+    const passwords = new Passwords(() => of(true));
+    expect(follow(passwords.check(basic('nobody:x'), users)).seen).to.deep.equal(['refused']);
+  });
+
+  it('shares a comparison among those who ask the same at once, though the first leaves', () => {
+    let comparisons = 0;
+    const answer$ = new Subject<boolean>();
+    const passwords = new Passwords((): Observable<boolean> => {
+      comparisons++;
+      return answer$;
+    });
+    const ask = () => follow(passwords.check(basic('alice:x'), users));
+    const [first, second] = [ask(), ask()];
+    first.subscription.unsubscribe();
+    answer$.next(true);
+    answer$.complete();
+    expect(second.seen).to.deep.equal(['admitted']);
+    expect(comparisons).to.equal(1);
+  });
+
+  it('is busy when sixteen comparisons wait, and knows only the newest 128', () => {
+    const slow = new Passwords(() => NEVER);
+    const verdicts = Array.from({ length: 18 }, (_, index) =>
+      follow(slow.check(basic(`alice:${index}`), users)).seen.at(0),
+    );
+    expect(verdicts.slice(0, 16)).to.deep.equal(new Array(16).fill(undefined));
+    expect(verdicts.slice(16)).to.deep.equal(['busy', 'busy']);
+
+    const { compared, verdict } = counting();
+    for (let i = 0; i <= 128; i++) verdict(basic(`alice:${i}`));
+    verdict(basic('alice:128'));
+    expect(compared).to.have.length(129);
+    verdict(basic('alice:0'));
+    expect(compared, 'the oldest was forgotten').to.have.length(130);
+  });
+});
+
+describe('compareInThread', () => {
+  it('compares with the hashes of htpasswd, whichever of its three names they have', async () => {
+    const compare = compareInThread();
+    const hash = hashSync('s\u00e4cret', 4);
+    for (const kind of ['$2a$', '$2b$', '$2y$']) {
+      const named = hash.replace(/^\$2.\$/, kind);
+      expect(
+        await firstValueFrom(compare('s\u00e4cret', named), { defaultValue: undefined }),
+        kind,
+      ).to.equal(true);
+      expect(
+        await firstValueFrom(compare('secret', named), { defaultValue: undefined }),
+        kind,
+      ).to.equal(false);
+    }
+  });
+
+  it('answers each of many who ask at once', async () => {
+    const compare = compareInThread();
+    const hash = hashSync('7', 4);
+    const answers = await Promise.all(
+      Array.from({ length: 10 }, (_, index) =>
+        firstValueFrom(compare(String(index), hash), { defaultValue: undefined }),
+      ),
+    );
+    expect(answers.flatMap((isSame, index) => (isSame ? [index] : []))).to.deep.equal([7]);
+  });
+});

@@ -1,0 +1,131 @@
+// Web configuration files: what they may say, and how they are refused.
+import { expect } from 'chai';
+import { hashSync } from 'bcryptjs';
+import { readWebConfig } from '#app/web-config/web-config.js';
+import { tlsPath } from '../support/component-certificates.js';
+import { faultMessage } from '../support/fault-message.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
+
+describe('readWebConfig', () => {
+  const folder = temporaryFolder();
+  const read = (text: string) => readWebConfig(folder.write('web.yml', text));
+  const refused = (text: string) =>
+    faultMessage('CONFIG_INVALID', () => read(text)).replaceAll(folder.path('web.yml'), 'web.yml');
+  const pair = `  cert_file: ${tlsPath('component.cert.pem')}\n  key_file: ${tlsPath('component.key.pem')}\n`;
+  const tls = (more = '') => `tls_server_config:\n${pair}${more}`;
+  const ca = `  client_ca_file: ${tlsPath('client-ca.cert.pem')}\n`;
+  const hash = hashSync('secret', 4);
+
+  it('protects nothing when it says nothing', () =>
+    expect(read('')).to.deep.include({ tls: null, headers: {}, users: new Map() }));
+
+  it('reads TLS, client certificates, headers and users', () => {
+    const config = read(
+      tls(
+        `  client_auth_type: RequireAndVerifyClientCert\n${ca}  client_allowed_sans: [a.example]\n` +
+          '  min_version: TLS13\n  cipher_suites: [TLS_AES_128_GCM_SHA256]\n  curve_preferences: [X25519]\n',
+      ) +
+        'http_server_config:\n  http2: true\n  headers:\n    X-Frame-Options: deny\n' +
+        `basic_auth_users:\n  alice: ${hash}\n`,
+    );
+    expect(config.tls?.context).to.include({
+      minVersion: 'TLSv1.3',
+      maxVersion: 'TLSv1.3',
+      ciphers: 'TLS_AES_128_GCM_SHA256',
+      ecdhCurve: 'X25519',
+      honorCipherOrder: true,
+    });
+    expect(config.tls).to.deep.include({
+      clientAuth: 'RequireAndVerifyClientCert',
+      allowedSans: ['a.example'],
+    });
+    expect(config.headers).to.deep.equal({ 'X-Frame-Options': 'deny' });
+    expect([...config.users]).to.deep.equal([['alice', hash]]);
+    expect(config.files).to.deep.equal([
+      folder.path('web.yml'),
+      ...['component.cert.pem', 'component.key.pem', 'client-ca.cert.pem'].map(tlsPath),
+    ]);
+  });
+
+  it('has names of suites that OpenSSL knows', () => {
+    const names = ['RSA', 'ECDSA'].flatMap((key) =>
+      ['AES_128_GCM_SHA256', 'AES_256_GCM_SHA384', 'CHACHA20_POLY1305_SHA256'].map(
+        (rest) => `TLS_ECDHE_${key}_WITH_${rest}`,
+      ),
+    );
+    expect(read(tls(`  cipher_suites: [${names.join(', ')}]\n`)).tls?.context.ciphers)
+      .to.match(/^[A-Z0-9:-]+$/)
+      .and.include('ECDHE-RSA-CHACHA20-POLY1305');
+  });
+
+  it('takes paths from its own folder', () =>
+    expect(refused('tls_server_config: {cert_file: gone.pem, key_file: gone.key}')).to.contain(
+      folder.path('gone.pem'),
+    ));
+
+  const AUTH = '  client_auth_type: ';
+  const table: readonly (readonly [what: string, text: string, message: RegExp])[] = [
+    [
+      'an unknown key',
+      'basic_auth_user: {}',
+      /^web\.yml:1:1: basic_auth_user: unknown key.*basic_auth_users/,
+    ],
+    [
+      'a header that the format does not have',
+      'http_server_config: {headers: {X-Frame-Option: deny}}',
+      /^web\.yml:1:\d+: http_server_config\.headers\.X-Frame-Option: unknown key.*X-Frame-Options/,
+    ],
+    [
+      'a header that ends the head',
+      'http_server_config: {headers: {X-Frame-Options: "a\\nb"}}',
+      /printable/,
+    ],
+    ['TLS without a certificate', 'tls_server_config: {}', /needs cert_file and key_file/],
+    [
+      'an unknown version',
+      tls('  min_version: TLS10\n'),
+      /^web\.yml:4:16: .*min_version: found "TLS10".*"TLS12" or "TLS13"/,
+    ],
+    [
+      'versions that contradict',
+      tls('  min_version: TLS13\n  max_version: TLS12\n'),
+      /TLS13 is above TLS12/,
+    ],
+    [
+      'a file that is no certificate',
+      tls().replace('component.cert.pem', 'README.md'),
+      /has no certificate in PEM/,
+    ],
+    [
+      'a file that is no key',
+      tls().replace('component.key.pem', 'README.md'),
+      /has no private key in PEM/,
+    ],
+    [
+      'a key of another certificate',
+      tls().replace('component.key.pem', 'other.key.pem'),
+      /cannot be used together/,
+    ],
+    [
+      'verification without authorities',
+      tls(`${AUTH}RequireAndVerifyClientCert\n`),
+      /needs client_ca_file/,
+    ],
+    ['authorities without verification', tls(ca), /needs a client_auth_type that verifies/],
+    [
+      'names without verification',
+      tls('  client_allowed_sans: [a]\n'),
+      /needs a client_auth_type that verifies/,
+    ],
+    ['a name with a colon', `basic_auth_users: {"a:b": ${hash}}`, /allowed: a name/],
+    ['several problems at once', 'a: 1\nb: 2', /^web\.yml:1:1: a: .*\nweb\.yml:2:1: b: /],
+  ];
+  for (const [what, text, message] of table)
+    it(`refuses ${what}`, () => expect(refused(text)).to.match(message));
+
+  it('refuses a password that is no hash, and does not show it', () => {
+    const message = refused('basic_auth_users: {alice: hunter2}');
+    expect(message).to.match(/^web\.yml:1:\d+: basic_auth_users\.alice: .*htpasswd/);
+    expect(message).not.to.contain('hunter2');
+  });
+});
