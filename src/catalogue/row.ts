@@ -20,6 +20,8 @@ export interface RowFacts {
   readonly classId: string | undefined;
   /** The key path of the row in its file, for messages. */
   readonly where: string;
+  /** Whether its labels or values say something about a person. */
+  readonly isPersonal: boolean;
 }
 
 /** A variable that a row reads. */

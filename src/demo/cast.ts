@@ -136,7 +136,7 @@ function startExporter({ children, onEnd, ...parts }: CastParts): void {
       if (waiting.delete(target) && waiting.size === 0) parts.onReady();
       const text = waiting.size === 0 ? news.of(line) : undefined;
       if (text !== undefined) parts.log(text);
-      if (!/^\S+ info /.test(line)) parts.log(line);
+      else if (!/^\S+ info /.test(line)) parts.log(line);
     },
     onEnd: (ended) => {
       onEnd(EXPORTER, ended);

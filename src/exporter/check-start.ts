@@ -7,6 +7,7 @@ import { Fault } from '../errors.js';
 import { readLicense } from '../license/license-file.js';
 import type { LicenseStatus } from '../license/license-status.js';
 import { readWebConfig } from '../web-config/web-config.js';
+import { exposureWarnings } from './exposure-warnings.js';
 import { planTargets } from './plan.js';
 import type { Planned } from './plan.js';
 import { scopeWarnings } from './scope-warnings.js';
@@ -59,16 +60,18 @@ export function checkReload(given: Arguments): Planned {
 function plannedOf(given: Arguments, problems: ConfigProblems): Planned {
   const config = loadConfig(given, problems);
   const plan = planTargets(config, problems);
-  const { webConfigFile } = config.settings;
-  if (webConfigFile !== '') problems.attempt(() => readWebConfig(webConfigFile));
-  return { config, plan };
+  const { settings } = config;
+  const file = settings.webConfigFile;
+  const web = file === '' ? undefined : problems.attempt(() => readWebConfig(file));
+  return { config, plan, warnings: exposureWarnings(settings, plan, web) };
 }
 
 /** Warnings about valid settings that are probably not intended, one sentence each. */
-export const warningsOf = ({ config, plan }: Planned): readonly string[] => [
+export const warningsOf = ({ config, plan, warnings }: Planned): readonly string[] => [
   ...config.warnings,
   ...plan.flatMap(({ warnings }) => warnings),
   ...scopeWarnings(config, plan),
+  ...warnings,
 ];
 
 /** Undefined if the license file is unknown, since the setting that names it is invalid. */

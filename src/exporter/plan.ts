@@ -26,6 +26,8 @@ export type Plan = readonly PlannedTarget[];
 export interface Planned {
   readonly config: Config;
   readonly plan: Plan;
+  /** About what is beside the targets. */
+  readonly warnings: readonly string[];
 }
 
 /**

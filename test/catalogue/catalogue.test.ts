@@ -32,7 +32,13 @@ describe('a catalogue file', () => {
   const TOTALS = ['u64', 'i64', 'f64', 'bool'];
   const TEXTS = ['string', 'u64', 'i64', 'f64', 'bool'];
   const unchanged = { multiply: 1, divide: 1 };
-  const base = { labels: {}, at: '', classId: undefined, where: 'classes[0].metrics[0]' };
+  const base = {
+    labels: {},
+    at: '',
+    classId: undefined,
+    where: 'classes[0].metrics[0]',
+    isPersonal: false,
+  };
   const family = (type: string, name = 'x_m') => ({ name, type, unit: '', help: 'H' });
   const number = { types: NUMBERS, pattern: undefined, conversion: unchanged, unit: '' };
   const published = { conversion: unchanged, unit: '' };

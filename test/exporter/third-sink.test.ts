@@ -62,7 +62,7 @@ describe('a third sink', () => {
     };
     ({ subscription: running } = follow(
       service(
-        { config, plan: planTargets(config) },
+        { config, plan: planTargets(config), warnings: [] },
         readLicense(license, new Date('2026-01-02T00:00:00Z')),
         around,
         EMPTY,

@@ -9,7 +9,9 @@ import { childPath, labelPairs } from './row-values.js';
 import type { Table } from './table.js';
 
 /** The keys that a row of any kind may have. */
-const COMMON = ['name', 'type', 'unit', 'help', 'at', 'class_id', 'static', 'src', 'note'];
+const COMMON = [
+  ...['name', 'type', 'unit', 'help', 'at', 'class_id', 'static', 'personal', 'src', 'note'],
+];
 
 const keysOf = ({ must, may = [] }: RowKind): readonly string[] => [...must, ...may];
 
@@ -67,6 +69,7 @@ const factsOf = (table: Table, family: FamilyFacts) => ({
   at: childPath(table, 'at'),
   classId: table.text('class_id'),
   where: keyPath(table.path),
+  isPersonal: table.flag('personal') ?? false,
 });
 
 /** `src` and `note` are for people who read the file, but must still be strings. */

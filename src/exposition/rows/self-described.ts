@@ -16,7 +16,7 @@ const MAX_KNOWN = 20_000;
 /** The most characters of a publisher's help that are shown. */
 const MAX_HELP = 512;
 
-const BASE = { labels: {}, at: '', classId: undefined, where: '' };
+const BASE = { labels: {}, at: '', classId: undefined, isPersonal: false, where: '' };
 
 /** Makes one row per variable; variables of one class and name share their family. */
 export class SelfDescribed {

@@ -36,7 +36,9 @@ describe('liveCheck', () => {
     folder.write('shop.toml', SHOP);
     const head = `context_id = "${segments.contextId}"\ncatalogue_files = ["shop.toml"]\n`;
     const config = loadConfig({ configFile: folder.write('c.toml', head + toml), overrides: {} });
-    const lines = liveCheck({ config, plan: planTargets(config) }, (key) => segments.watch(key));
+    const lines = liveCheck({ config, plan: planTargets(config), warnings: [] }, (key) =>
+      segments.watch(key),
+    );
     return lines.map((line) => folder.bare(line).replaceAll(segments.contextId, 'test'));
   }
   const target = (more = '') => `[[targets]]\napp = "shop"\nserver_key = "1"\n${more}`;

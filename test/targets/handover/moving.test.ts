@@ -65,6 +65,7 @@ describe('a target that moves to another partition', () => {
     expect(target.events.at(-1)).to.deep.equal({
       level: 'info',
       message: 'target demo on 82 moved from partition 0 to 7',
+      about: { app: 'demo', serverKeys: ['82'] },
     });
     const page = target.answer((exposition) =>
       exposition.kind === 'waiting' ? [] : exposition.internal.flatMap(({ pieces }) => pieces),

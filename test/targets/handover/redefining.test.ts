@@ -107,6 +107,7 @@ describe('a target that is redefined', () => {
     expect(target.events).to.deep.include({
       level: 'warning',
       message: 'target demo on 82 takes its new definition, which is not ready yet',
+      about: { app: 'demo', serverKeys: ['82'] },
     });
     const exposition = target.ask();
     expect(exposition.status.progress.reason).to.equal('object H.1.demo.c');

@@ -1,0 +1,48 @@
+// Warns of personal data that every machine around could read.
+import { isIP } from 'node:net';
+import type { Settings } from '../config/settings.js';
+import type { WebConfig } from '../web-config/web-config.js';
+import { listenAddresses } from './listen-addresses.js';
+import type { Plan } from './plan.js';
+
+/**
+ * One sentence, or none.
+ * @param web undefined where there is no web configuration
+ */
+export function exposureWarnings(
+  settings: Settings,
+  plan: Plan,
+  web: WebConfig | undefined,
+): readonly string[] {
+  // Who may reach a socket of systemd is said elsewhere.
+  if (!settings.metricsHttpEnabled || settings.metricsSystemdSocket) return [];
+  if (web !== undefined && asksWho(web)) return [];
+  const open = listenAddresses(settings, []).find(
+    (address) => 'host' in address && !isLocal(address.host),
+  );
+  const personal = [...new Set(plan.flatMap(personalOf))];
+  if (open === undefined || personal.length === 0) return [];
+  return [
+    `${personal.join(', ')}: personal data, served to every machine that can connect; ` +
+      'listen on 127.0.0.1, ask for passwords (web_config_file), or leave its class out (classes)',
+  ];
+}
+
+const asksWho = ({ tls, users }: WebConfig): boolean =>
+  users.size > 0 || tls?.clientAuth === 'RequireAndVerifyClientCert';
+
+/** Names of the metrics with personal data that a target can show. */
+function personalOf({ catalogue, definition: { classes } }: Plan[number]): readonly string[] {
+  const chosen = (catalogue?.classes ?? []).filter(
+    ({ alias }) => classes.length === 0 || classes.includes(alias),
+  );
+  return chosen.flatMap(({ rows }) =>
+    rows.filter(({ isPersonal }) => isPersonal).map(({ family }) => family.name),
+  );
+}
+
+function isLocal(host: string | undefined): boolean {
+  if (host === undefined) return false;
+  if (isIP(host) === 0) return host === 'localhost';
+  return host === '::1' || host.startsWith('127.');
+}

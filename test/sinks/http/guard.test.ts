@@ -1,0 +1,83 @@
+// The listener behind TLS: the same limits, and nothing from strangers stops it.
+import { connect } from 'node:net';
+import { connect as connectSecurely } from 'node:tls';
+import { expect } from 'chai';
+import { NEVER } from 'rxjs';
+import { NO_GUARD } from '#app/sinks/http/guard.js';
+import type { Guard } from '#app/sinks/http/guard.js';
+import { COMPONENT_TLS } from '../../support/component-certificates.js';
+import { eventually } from '../../support/eventually.js';
+import { FakeTarget } from '../../support/fake-target.js';
+import { freshServing } from '../../support/serving-http.js';
+
+describe('a listener with TLS', () => {
+  const serve = freshServing();
+  const context = () => COMPONENT_TLS;
+  const tls = { requestCert: false, rejectUnauthorized: false, context, isWelcome: () => true };
+  const guard: Guard = { ...NO_GUARD, tls };
+  const GET = 'GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n';
+  const ends: (() => void)[] = [];
+  afterEach(() => {
+    for (const end of ends.splice(0)) end();
+  });
+
+  /** A client that asks once, and what became of it. */
+  const client = (origin: string, bytes = GET) => {
+    const seen = { text: '', isOver: false };
+    const port = Number(new URL(origin).port);
+    const socket = connectSecurely({ port, host: '127.0.0.1', rejectUnauthorized: false }, () =>
+      socket.write(bytes),
+    );
+    ends.push(() => socket.destroy());
+    socket.on('data', (data: Buffer) => (seen.text += data.toString('latin1')));
+    socket.on('error', () => undefined);
+    socket.on('close', () => (seen.isOver = true));
+    return seen;
+  };
+
+  it('answers', async () => {
+    const http = await serve([new FakeTarget()], { guard });
+    expect(http.origin).to.match(/^https:/);
+    const one = client(http.origin);
+    await eventually('an answer', () => one.text.includes('demo_value 1'));
+  });
+
+  it('ends what is no TLS, and answers others meanwhile and after', async () => {
+    const http = await serve([new FakeTarget()], { guard });
+    const plain = connect(Number(new URL(http.origin).port), '127.0.0.1', () => plain.write(GET));
+    let isOver = false;
+    let text = '';
+    plain.on('data', (data) => (text += data.toString('latin1')));
+    plain.on('error', () => undefined);
+    plain.on('close', () => (isOver = true));
+    const one = client(http.origin);
+    await eventually('both', () => isOver && one.text.includes('demo_value 1'));
+    expect(text).not.to.contain('demo_value');
+  });
+
+  it('never replaces a connection that is being answered, and replaces silent ones', async () => {
+    const silent = Object.assign(new FakeTarget(), {
+      demand: () => {
+        silent.demands++;
+        return NEVER;
+      },
+    });
+    const http = await serve([silent], { guard, maxConnections: 2 });
+    const asking = client(http.origin);
+    const idle = client(http.origin, '');
+    await eventually('the first asks', () => silent.demands > 0);
+    const probe = client(http.origin, GET.replace('/metrics', '/-/healthy'));
+    await eventually('the probe is answered', () => probe.text.includes('healthy'));
+    await eventually('the silent one made room', () => idle.isOver);
+    expect(asking.isOver).to.equal(false);
+  });
+
+  it('ends connections of clients that are not welcome', async () => {
+    const http = await serve([new FakeTarget()], {
+      guard: { ...guard, tls: { ...tls, isWelcome: () => false } },
+    });
+    const one = client(http.origin);
+    await eventually('the end', () => one.isOver);
+    expect(one.text).to.equal('');
+  });
+});
