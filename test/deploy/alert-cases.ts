@@ -1,4 +1,5 @@
 // What makes each alert fire, and what nearly does: one row an alert.
+import { AT_MINUTES } from './promtool.js';
 import type { Values } from './promtool.js';
 
 /** Changes to a world in which all is well; undefined removes a series. */
@@ -18,12 +19,14 @@ const ADS = 'app="ads",server_key="82"';
 const BRIDGE = 'app="shm_bridge",server_key="82"';
 const DAY = 86_400;
 /** Seconds from the first value to the moment at which alerts are looked at. */
-const NOW = 95 * 60;
+const NOW = AT_MINUTES * 60;
 
 const always = (value: number): string => `${value}x100`;
 /** Another value in the last `minutes`. */
 const lately = (minutes: number, before: number, now: number): string =>
-  `${before}x${94 - minutes} ${now}x${minutes + 4}`;
+  `${before}x${AT_MINUTES - 1 - minutes} ${now}x${minutes + 4}`;
+/** 0 once, and 1 before and after. */
+const HICCUP = `1x${AT_MINUTES - 1} 0 1x5`;
 const rising = (step: number): string => `0+${step}x100`;
 
 const own = (name: string, labels = ''): string => `${name}{${OWN}${labels && `,${labels}`}}`;
@@ -95,7 +98,7 @@ export const ALERT_CASES: readonly AlertCase[] = [
   {
     alert: 'ShmExporterDown',
     fires: { ...SILENCE, [UP]: always(0), [ADS_PAGE]: always(0), [BRIDGE_PAGE]: always(0) },
-    silent: { [UP]: '1x94 0 1x5' },
+    silent: { [UP]: HICCUP },
   },
   {
     alert: 'ShmExporterNotScraped',
@@ -104,8 +107,8 @@ export const ALERT_CASES: readonly AlertCase[] = [
   },
   {
     alert: 'ShmExporterRestarting',
-    fires: { [own('process_start_time_seconds')]: '0x80 4800x4 5000x4 5300x10' },
-    silent: { [own('process_start_time_seconds')]: '0x80 4800x8 5300x10' },
+    fires: { [own('process_start_time_seconds')]: '0x35 2100x4 2400x4 2700x10' },
+    silent: { [own('process_start_time_seconds')]: '0x35 2100x8 2700x10' },
   },
   {
     alert: 'ShmReloadFailed',
@@ -165,7 +168,7 @@ export const ALERT_CASES: readonly AlertCase[] = [
   {
     alert: 'ShmScopesUnmatched',
     fires: { [own('shm_exporter_scopes_unmatched')]: always(1) },
-    silent: { [own('shm_exporter_scopes_unmatched')]: lately(30, 0, 1) },
+    silent: { [own('shm_exporter_scopes_unmatched')]: lately(15, 0, 1) },
   },
   {
     alert: 'ShmClockWrong',
@@ -200,7 +203,7 @@ export const ALERT_CASES: readonly AlertCase[] = [
   {
     alert: 'ShmTargetNotDiscovered',
     fires: { [ADS_PAGE]: undefined },
-    silent: { [READY]: '_x90 1x10', [ADS_PAGE]: undefined },
+    silent: { [READY]: `_x${AT_MINUTES - 5} 1x10`, [ADS_PAGE]: undefined },
   },
   {
     alert: 'ShmTargetNotScraped',
@@ -250,7 +253,7 @@ export const ALERT_CASES: readonly AlertCase[] = [
   {
     alert: 'ShmItemsNeverSynced',
     fires: { [target('internal_target_pending_sync_items')]: always(3) },
-    silent: { [target('internal_target_pending_sync_items')]: lately(30, 0, 3) },
+    silent: { [target('internal_target_pending_sync_items')]: lately(15, 0, 3) },
   },
   {
     alert: 'ShmCatalogueRowsMistyped',
@@ -260,12 +263,12 @@ export const ALERT_CASES: readonly AlertCase[] = [
   {
     alert: 'ShmCatalogueRowsUnmatched',
     fires: { [target('target_catalogue_rows_unmatched')]: always(1) },
-    silent: { [target('target_catalogue_rows_unmatched')]: lately(30, 0, 1) },
+    silent: { [target('target_catalogue_rows_unmatched')]: lately(15, 0, 1) },
   },
   {
     alert: 'ShmFiltersUnmatched',
     fires: { [target('target_filters_unmatched')]: always(1) },
-    silent: { [target('target_filters_unmatched')]: lately(30, 0, 1) },
+    silent: { [target('target_filters_unmatched')]: lately(15, 0, 1) },
   },
   {
     alert: 'ShmStartTimeInFuture',
@@ -277,7 +280,7 @@ export const ALERT_CASES: readonly AlertCase[] = [
   {
     alert: 'ShmComponentNotPolled',
     fires: { [component('up')]: always(0), [READY]: always(0), [ADS_PAGE]: always(0) },
-    silent: { [component('up')]: '1x94 0 1x5' },
+    silent: { [component('up')]: HICCUP },
   },
   {
     alert: 'ShmComponentStale',

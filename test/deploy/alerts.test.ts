@@ -1,6 +1,6 @@
 // Each alert of deploy/prometheus fires when it should and only then, and docs/alerts.md explains it.
 import { expect } from 'chai';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isInstalled } from '../support/processes.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
@@ -84,22 +84,6 @@ describe(RUNBOOK, () => {
       expect(runbook).to.match(
         new RegExp(`^\\| \\[${name}\\]\\(#${name.toLowerCase()}\\) \\| ${severity} \\|`, 'm'),
       );
-    }
-  });
-
-  it('leads to pages and headings that there are', () => {
-    for (const [, path = '', heading] of runbook.matchAll(/\]\(([^)#]*)(?:#([^)]*))?\)/g)) {
-      const file = path === '' ? RUNBOOK : join('docs', path);
-      expect(existsSync(file), file).to.equal(true);
-      if (heading === undefined) continue;
-      const headings = [...readFileSync(file, 'utf8').matchAll(/^#+ (.*)$/gm)].map(
-        ([, text = '']) =>
-          text
-            .toLowerCase()
-            .replace(/[^\w -]/g, '')
-            .replaceAll(' ', '-'),
-      );
-      expect(headings, file).to.include(heading);
     }
   });
 });
