@@ -93,7 +93,7 @@ function health(app: string, families: ReadonlyMap<string, ShownFamily>): readon
           { expr: `shm_exporter_internal_target_ready{${target}} ${chosen}`, legend: ofTarget },
         ],
       },
-      flagMappings(['not ready', 'red'], ['ready', 'green']),
+      { mappings: flagMappings(['not ready', 'red'], ['ready', 'green']) },
     ),
     stat(
       'none',
@@ -102,7 +102,7 @@ function health(app: string, families: ReadonlyMap<string, ShownFamily>): readon
         description: 'The process that keeps the segment, as the exporter sees it.',
         queries: [{ expr: publisher, legend: ofTarget }],
       },
-      stateMappings(PUBLISHER_STATES),
+      { mappings: stateMappings(PUBLISHER_STATES) },
     ),
     { ...process('start_time_seconds'), title: 'Started', size: { w: 4, h: 4 } },
     stat('short', {

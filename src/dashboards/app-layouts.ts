@@ -36,6 +36,9 @@ export const APP_LAYOUTS: Readonly<Record<string, AppLayout>> = {
         'ads_server_buffer_pool',
         'ads_source_server_backlog',
         'ads_client_buffer_ratio',
+        'ads_shm_server_partition_used_bytes',
+        'ads_session_thread_num_clients',
+        'ads_source_server_load',
       ],
       'Errors and losses': [
         'ads_server_errors_total',
@@ -96,6 +99,9 @@ export const APP_LAYOUTS: Readonly<Record<string, AppLayout>> = {
         'adh_source_channel_buffer_ratio',
         'adh_source_server_cache_used_ratio',
         'adh_failover_flow_stopped',
+        'adh_shm_server_partition_used_bytes',
+        'adh_source_server_load',
+        'adh_source_mount_in_overflow',
       ],
       'Errors and losses': [
         'adh_source_channel_faults_total',
@@ -133,6 +139,7 @@ export const APP_LAYOUTS: Readonly<Record<string, AppLayout>> = {
         'ats_resiliency_peer_lag_seconds',
         'ats_server_num_clients',
         'ats_contribution_num_clients',
+        'ats_server_disconnects_total',
       ],
       Throughput: [
         'ats_engine_calculations_total',
@@ -148,6 +155,7 @@ export const APP_LAYOUTS: Readonly<Record<string, AppLayout>> = {
         'ats_subscription_items',
         'ats_cache_records',
         'ats_cache_stale_records',
+        'ats_shm_server_partition_used_bytes',
       ],
       'Queues and buffers': [
         'ats_engine_queue_depth',

@@ -10,6 +10,9 @@ interface Facts {
   readonly h?: number;
 }
 
+/** A colour from a value on; the first value is null, which stands for the lowest. */
+export type Step = readonly [value: number | null, color: string];
+
 const HEIGHT = 7;
 const STAT_HEIGHT = 4;
 
@@ -37,16 +40,24 @@ export const timeSeries = (unit: string, { w = 8, h = HEIGHT, ...facts }: Facts)
   },
 });
 
+interface StatColors {
+  readonly mappings?: readonly ValueMapping[];
+  readonly steps?: readonly Step[];
+}
+
 /** The newest value, large. */
 export const stat = (
   unit: string,
   { w = 4, h = STAT_HEIGHT, ...facts }: Facts,
-  mappings: readonly ValueMapping[] = [],
+  { mappings = [], steps = PLAIN }: StatColors = {},
 ): Drawing => ({
   ...facts,
   type: 'stat',
   size: { w, h },
-  fieldConfig: { defaults: { unit, mappings, color: NEUTRAL, thresholds: PLAIN }, overrides: [] },
+  fieldConfig: {
+    defaults: { unit, mappings, color: NEUTRAL, thresholds: thresholds(steps) },
+    overrides: [],
+  },
   options: {
     reduceOptions: { calcs: ['lastNotNull'], fields: '', values: false },
     colorMode: mappings.length === 0 ? 'value' : 'background',
@@ -69,7 +80,7 @@ export const stateTimeline = (
     defaults: {
       mappings,
       color: NEUTRAL,
-      thresholds: PLAIN,
+      thresholds: thresholds(PLAIN),
       custom: { fillOpacity: 80, lineWidth: 0 },
     },
     overrides: [],
@@ -109,4 +120,9 @@ export const labelTable = (
 });
 
 const NEUTRAL = { mode: 'thresholds' };
-const PLAIN = { mode: 'absolute', steps: [{ color: 'blue', value: null }] };
+const PLAIN: readonly Step[] = [[null, 'blue']];
+
+const thresholds = (steps: readonly Step[]) => ({
+  mode: 'absolute',
+  steps: steps.map(([value, color]) => ({ color, value })),
+});

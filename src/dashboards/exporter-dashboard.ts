@@ -11,6 +11,8 @@ const TARGET = `${OWN},app=~"$app",server_key=~"$server_key"`;
 const OF_TARGET = '{{app}} {{server_key}} {{hint}} {{instance}}';
 const OF_EXPORTER = '{{instance}}';
 const LICENSE_STATES = ['valid', 'grace', 'expired', 'early', 'unreadable'];
+/** As the alert has it. */
+const TWO_WEEKS = 14 * 86_400;
 const RANGE = '[$__rate_interval]';
 const QUANTILES = ['p50', 'p95', 'p99'];
 
@@ -65,13 +67,19 @@ const health: readonly Drawing[] = [
   stat(
     'none',
     facts('Exporter', 'Whether Prometheus gets /-/metrics.', { [OF_EXPORTER]: `up{${OWN}}` }),
-    flagMappings(['down', 'red'], ['up', 'green']),
+    { mappings: flagMappings(['down', 'red'], ['up', 'green']) },
   ),
   stat(
     'percentunit',
     facts('Targets ready', 'Share of the targets that have metrics.', {
       [OF_EXPORTER]: `avg by (instance) (${target('internal_target_ready')})`,
     }),
+    {
+      steps: [
+        [null, 'red'],
+        [1, 'green'],
+      ],
+    },
   ),
   stat(
     'dateTimeFromNow',
@@ -82,20 +90,27 @@ const health: readonly Drawing[] = [
   stat(
     'none',
     facts('License', 'What a start would make of the license now.', { [OF_EXPORTER]: license }),
-    stateMappings(LICENSE_STATES),
+    { mappings: stateMappings(LICENSE_STATES) },
   ),
   stat(
     's',
     facts('License expires', 'Time left; the grace of 36 hours is not counted.', {
       [OF_EXPORTER]: `${own('license_expiry_timestamp_seconds')} - time()`,
     }),
+    {
+      steps: [
+        [null, 'red'],
+        [0, 'orange'],
+        [TWO_WEEKS, 'green'],
+      ],
+    },
   ),
   stat(
     'none',
     facts('Last reload', 'Whether the newest configuration is in use.', {
       [OF_EXPORTER]: own('config_last_reload_successful'),
     }),
-    flagMappings(['refused', 'red'], ['in use', 'green']),
+    { mappings: flagMappings(['refused', 'red'], ['in use', 'green']) },
   ),
   labelTable(
     ['alertstate', 'job'],
@@ -305,10 +320,9 @@ const process: readonly Drawing[] = [
     }),
   ),
   timeSeries(
-    'short',
-    facts('File descriptors', 'Open ones, and how many there may be.', {
-      'open {{instance}}': `process_open_fds{${OWN}}`,
-      'limit {{instance}}': `process_max_fds{${OWN}}`,
+    'percentunit',
+    facts('File descriptors', 'Share of those that the process may have open.', {
+      [OF_EXPORTER]: `process_open_fds{${OWN}} / process_max_fds{${OWN}}`,
     }),
   ),
   timeSeries(

@@ -79,7 +79,8 @@ export function familyPanel({ owner, row, isMany }: ShownFamily): Drawing {
 const isPair = ({ reads }: Row): boolean => reads.length === 2;
 
 /** Words of a help that the drawing makes superfluous. */
-const DRAWN = /^1 (?:when|while) | as a Unix timestamp|, one series a \w+/g;
+const DRAWN =
+  /^1 (?:when|while) |^Distribution of the process's own one-second averages of | as a Unix timestamp|, one series a \w+/g;
 
 /** The beginning of the help: what the metric is, without the advice behind it. */
 function titleOf(help: string, isMany: boolean): string {

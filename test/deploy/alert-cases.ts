@@ -28,6 +28,9 @@ const lately = (minutes: number, before: number, now: number): string =>
 /** 0 once, and 1 before and after. */
 const HICCUP = `1x${AT_MINUTES - 1} 0 1x5`;
 const rising = (step: number): string => `0+${step}x100`;
+/** Rising in the last `minutes` only. */
+const late = (minutes: number, step: number): string =>
+  `0x${AT_MINUTES - 1 - minutes} 0+${step}x${minutes + 4}`;
 
 const own = (name: string, labels = ''): string => `${name}{${OWN}${labels && `,${labels}`}}`;
 const target = (name: string, labels = ''): string =>
@@ -36,6 +39,9 @@ const page = (labels: string): string => `up{${AT},job="shm",root="h.1.ads",${la
 const publisher = (state: string): string => target('publisher_state', `state="${state}"`);
 const component = (name: string): string =>
   `shm_bridge_component_${name}{${AT},job="shm",root="h.1.shm_bridge",${BRIDGE}}`;
+
+/** The same of another exporter. */
+const elsewhere = (series: string): string => series.replace('e:9464', 'f:9464');
 
 const UP = own('up');
 const READY = target('internal_target_ready');
@@ -103,7 +109,7 @@ export const ALERT_CASES: readonly AlertCase[] = [
   {
     alert: 'ShmExporterNotScraped',
     fires: { ...SILENCE, [UP]: undefined },
-    silent: { ...SILENCE },
+    silent: { ...SILENCE, [UP]: `1x${AT_MINUTES - 4} stale` },
   },
   {
     alert: 'ShmExporterRestarting',
@@ -143,12 +149,19 @@ export const ALERT_CASES: readonly AlertCase[] = [
   {
     alert: 'ShmExporterMemoryHigh',
     fires: { [own('process_resident_memory_bytes')]: always(1.6e9) },
-    silent: { [own('process_resident_memory_bytes')]: always(1.4e9) },
+    silent: {
+      [own('process_resident_memory_bytes')]: lately(5, 1e9, 1.6e9),
+      [elsewhere(own('process_resident_memory_bytes'))]: always(1.4e9),
+    },
   },
   {
     alert: 'ShmExporterFilesHigh',
     fires: { [own('process_open_fds')]: always(81) },
-    silent: { [own('process_open_fds')]: always(79) },
+    silent: {
+      [own('process_open_fds')]: lately(3, 30, 81),
+      [elsewhere(own('process_open_fds'))]: always(79),
+      [elsewhere(own('process_max_fds'))]: always(100),
+    },
   },
   {
     alert: 'ShmResponsesCut',
@@ -163,7 +176,10 @@ export const ALERT_CASES: readonly AlertCase[] = [
   {
     alert: 'ShmRequestsRejected',
     fires: { [own('shm_exporter_http_responses_total', 'code="404"')]: rising(4) },
-    silent: { [own('shm_exporter_http_responses_total', 'code="200"')]: rising(4) },
+    silent: {
+      [own('shm_exporter_http_responses_total', 'code="404"')]: late(10, 4),
+      [own('shm_exporter_http_responses_total', 'code="200"')]: rising(4),
+    },
   },
   {
     alert: 'ShmScopesUnmatched',
@@ -173,7 +189,7 @@ export const ALERT_CASES: readonly AlertCase[] = [
   {
     alert: 'ShmClockWrong',
     fires: { [own('process_start_time_seconds')]: always(NOW + 60) },
-    silent: { [target('target_as_of_age_seconds')]: always(-1) },
+    silent: { [target('target_as_of_age_seconds')]: lately(1, -1, -10) },
   },
   {
     alert: 'ShmPublisherDead',
@@ -213,12 +229,12 @@ export const ALERT_CASES: readonly AlertCase[] = [
   {
     alert: 'ShmScrapeSlow',
     fires: { [page(ADS).replace('up', 'scrape_duration_seconds')]: always(6) },
-    silent: { [page(ADS).replace('up', 'scrape_duration_seconds')]: always(4) },
+    silent: { [page(ADS).replace('up', 'scrape_duration_seconds')]: lately(5, 4, 6) },
   },
   {
     alert: 'ShmRefreshSlow',
     fires: { [target('target_refresh_duration_p99_ms')]: always(1500) },
-    silent: { [target('target_refresh_duration_p99_ms')]: always(900) },
+    silent: { [target('target_refresh_duration_p99_ms')]: lately(5, 900, 1500) },
   },
   {
     alert: 'ShmQueueSlow',
@@ -233,12 +249,12 @@ export const ALERT_CASES: readonly AlertCase[] = [
   {
     alert: 'ShmSeriesClash',
     fires: { [target('target_series_clashes_total')]: always(1) },
-    silent: { [target('target_series_clashes_total')]: always(0) },
+    silent: { [target('target_series_clashes_total')]: lately(3, 0, 1) },
   },
   {
     alert: 'ShmSeriesOmitted',
     fires: { [target('target_series_omitted_total')]: always(7) },
-    silent: { [target('target_series_omitted_total')]: always(0) },
+    silent: { [target('target_series_omitted_total')]: lately(3, 0, 7) },
   },
   {
     alert: 'ShmItemsOmitted',
@@ -248,7 +264,10 @@ export const ALERT_CASES: readonly AlertCase[] = [
   {
     alert: 'ShmFramesStale',
     fires: { [target('target_stale_frames_total')]: rising(60) },
-    silent: { [target('target_stale_frames_total')]: rising(1) },
+    silent: {
+      [target('target_stale_frames_total')]: late(9, 60),
+      [elsewhere(target('target_stale_frames_total'))]: rising(1),
+    },
   },
   {
     alert: 'ShmItemsNeverSynced',
@@ -275,7 +294,9 @@ export const ALERT_CASES: readonly AlertCase[] = [
     fires: {
       [`adh_process_start_time_seconds{${AT},job="shm",server_key="80"}`]: always(NOW + 90),
     },
-    silent: { [`adh_process_start_time_seconds{${AT},job="shm",server_key="80"}`]: always(NOW) },
+    silent: {
+      [`adh_process_start_time_seconds{${AT},job="shm",server_key="80"}`]: lately(3, 0, NOW + 90),
+    },
   },
   {
     alert: 'ShmComponentNotPolled',
