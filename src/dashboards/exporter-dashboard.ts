@@ -327,9 +327,13 @@ const process: readonly Drawing[] = [
   ),
   timeSeries(
     'short',
-    facts('Configuration', 'A number that changes with the configuration in use.', {
-      [OF_EXPORTER]: own('config_hash'),
-    }),
+    facts(
+      'Configuration',
+      'A hash of the configuration in use: a step is a change, exporters with the same one have the same.',
+      {
+        [OF_EXPORTER]: own('config_hash'),
+      },
+    ),
   ),
   stat(
     'dateTimeFromNow',

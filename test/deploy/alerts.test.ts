@@ -69,7 +69,7 @@ describe(RUNBOOK, () => {
   );
 
   it('has a heading for each alert, in the order of the rules, and no other', () =>
-    expect([...sections.keys()]).to.have.members(ALERTS.map(({ name }) => name)));
+    expect([...sections.keys()]).to.deep.equal(ALERTS.map(({ name }) => name)));
 
   for (const [name, text] of sections)
     it(`says what ${name} means, how to look and what to do`, () => {
