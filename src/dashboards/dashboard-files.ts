@@ -3,7 +3,7 @@ import { loadCatalogues } from '../catalogue/builtin.js';
 import { appDashboard } from './app-dashboard.js';
 import { APP_LAYOUTS } from './app-layouts.js';
 import type { Dashboard } from './dashboard.js';
-import { exporterDashboard } from './exporter-dashboard.js';
+import { exporterDashboard } from './exporter/exporter-dashboard.js';
 
 /** All dashboards, by the name of their file. */
 export function dashboards(): ReadonlyMap<string, Dashboard> {
