@@ -149,7 +149,7 @@ export const APP_LAYOUTS: Readonly<Record<string, AppLayout>> = {
         'ats_contribution_post_latency_seconds',
         'ats_subscription_received_updates_total',
       ],
-      'Services and records': [
+      'Services, records and memory': [
         'ats_subscription_state',
         'ats_subscription_connected',
         'ats_subscription_items',

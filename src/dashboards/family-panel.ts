@@ -79,13 +79,20 @@ export function familyPanel({ owner, row, isMany }: ShownFamily): Drawing {
 const isPair = ({ reads }: Row): boolean => reads.length === 2;
 
 /** Words of a help that the drawing makes superfluous. */
-const DRAWN =
-  /^1 (?:when|while) |^Distribution of the process's own one-second averages of | as a Unix timestamp|, one series a \w+/g;
+const DRAWN = [
+  /^1 (?:when|while) /,
+  /, 0 when [^;:.]*/,
+  /^Distribution of the process's own one-second averages of /,
+  /, one observation a published value/,
+  /, one series a \w+/,
+  / as a Unix timestamp/,
+  / since start(?=\.)/,
+];
 
 /** The beginning of the help: what the metric is, without the advice behind it. */
 function titleOf(help: string, isMany: boolean): string {
-  const [sentence = help] = help.replace(DRAWN, '').split(/[;:.](?= |$)/, 1);
-  const [clause = sentence] = sentence.length > 60 ? sentence.split(', ', 1) : [sentence];
+  const bare = DRAWN.reduce((text, words) => text.replace(words, ''), help);
+  const [clause = bare] = bare.split(/[;:.](?= |$)/, 1);
   const title = clause.charAt(0).toUpperCase() + clause.slice(1);
   return isMany ? `${title} (highest ${MANY})` : title;
 }
