@@ -1,4 +1,4 @@
-// Writes the generated pages of docs/, or with --check says which of them are stale.
+// Writes the generated pages of docs/ and the dashboards, or with --check says which of them are stale.
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import Mocha from 'mocha';
@@ -8,6 +8,7 @@ import { specificationMarkdown } from '../dist-test/specification/specification-
 import { bridgeMarkdown } from '../dist/bridge/settings/configuration-doc.js';
 import { metricsMarkdown } from '../dist/catalogue/metrics-markdown.js';
 import { settingsMarkdown } from '../dist/config/settings-doc.js';
+import { dashboardTexts } from '../dist/dashboards/dashboard-files.js';
 
 /** The tests that show each row of the specification; they are loaded for it, not run. */
 async function tests() {
@@ -24,7 +25,12 @@ async function tests() {
   );
 }
 
+const dashboards = [...dashboardTexts()].map(([file, text]) => [
+  `deploy/grafana/${file}`,
+  () => text,
+]);
 const pages = {
+  ...Object.fromEntries(dashboards),
   'docs/bridge-configuration.md': bridgeMarkdown,
   'docs/configuration.md': settingsMarkdown,
   'docs/metrics.md': metricsMarkdown,

@@ -11,6 +11,7 @@ const WAITING = [
   /^end-to-end.bridge/,
   /^end-to-end/,
   /^specification/,
+  /^deploy.*-live/,
   /\bcli\.test/,
   /^native.pub/,
 ];

@@ -1,0 +1,316 @@
+// What makes each alert fire, and what nearly does: one row an alert.
+import { AT_MINUTES } from './promtool.js';
+import type { Values } from './promtool.js';
+
+/** Changes to a world in which all is well; undefined removes a series. */
+type Changes = Readonly<Record<string, string | undefined>>;
+
+export interface AlertCase {
+  readonly alert: string;
+  /** With these changes the alert fires, and no other. */
+  readonly fires: Changes;
+  /** With these, no alert fires. */
+  readonly silent: Changes;
+}
+
+const AT = 'instance="e:9464"';
+const OWN = `${AT},job="shm_exporter"`;
+const ADS = 'app="ads",server_key="82"';
+const BRIDGE = 'app="shm_bridge",server_key="82"';
+const DAY = 86_400;
+/** Seconds from the first value to the moment at which alerts are looked at. */
+const NOW = AT_MINUTES * 60;
+
+const always = (value: number): string => `${value}x100`;
+/** Another value in the last `minutes`. */
+const lately = (minutes: number, before: number, now: number): string =>
+  `${before}x${AT_MINUTES - 1 - minutes} ${now}x${minutes + 4}`;
+/** 0 once, and 1 before and after. */
+const HICCUP = `1x${AT_MINUTES - 1} 0 1x5`;
+const rising = (step: number): string => `0+${step}x100`;
+/** Rising in the last `minutes` only. */
+const late = (minutes: number, step: number): string =>
+  `0x${AT_MINUTES - 1 - minutes} 0+${step}x${minutes + 4}`;
+
+const own = (name: string, labels = ''): string => `${name}{${OWN}${labels && `,${labels}`}}`;
+const target = (name: string, labels = ''): string =>
+  own(`shm_exporter_${name}`, `${ADS}${labels && `,${labels}`}`);
+const page = (labels: string): string => `up{${AT},job="shm",root="h.1.ads",${labels}}`;
+const publisher = (state: string): string => target('publisher_state', `state="${state}"`);
+const component = (name: string): string =>
+  `shm_bridge_component_${name}{${AT},job="shm",root="h.1.shm_bridge",${BRIDGE}}`;
+
+/** The same of another exporter. */
+const elsewhere = (series: string): string => series.replace('e:9464', 'f:9464');
+
+const UP = own('up');
+const READY = target('internal_target_ready');
+const BRIDGE_READY = own('shm_exporter_internal_target_ready', BRIDGE);
+const ADS_PAGE = page(ADS);
+const BRIDGE_PAGE = page(BRIDGE);
+const license = (state: string): string => own('shm_exporter_license_state', `state="${state}"`);
+const EXPIRY = own('shm_exporter_license_expiry_timestamp_seconds');
+
+/** An exporter with one bridged ADS, in which all is well. */
+const WELL: Values = {
+  [UP]: always(1),
+  [ADS_PAGE]: always(1),
+  [BRIDGE_PAGE]: always(1),
+  [READY]: always(1),
+  [BRIDGE_READY]: always(1),
+  [publisher('live')]: always(1),
+  [publisher('dead')]: always(0),
+  [publisher('absent')]: always(0),
+  [component('up')]: always(1),
+  [component('restarts_total')]: always(3),
+  [target('target_as_of_age_seconds')]: always(3),
+  [target('internal_target_pending_sync_items')]: always(0),
+  [target('target_dropped_objects')]: always(0),
+  [target('target_dropped_variables')]: always(0),
+  [target('target_objects_omitted_total')]: always(0),
+  [target('target_variables_omitted_total')]: always(0),
+  [license('valid')]: always(1),
+  [license('expired')]: always(0),
+  [EXPIRY]: always(30 * DAY),
+  [own('process_start_time_seconds')]: always(0),
+  [own('process_open_fds')]: always(30),
+  [own('process_max_fds')]: always(100),
+  [`ads_process_start_time_seconds{${AT},job="shm",${ADS}}`]: always(0),
+};
+
+/** Without an answer of the exporter, only what Prometheus itself says is left. */
+const SILENCE = Object.fromEntries(
+  Object.keys(WELL)
+    .filter((series) => !series.startsWith('up{'))
+    .map((series) => [series, undefined]),
+);
+
+/** The state of the publisher from `minutes` ago on, and a target that is not ready since then. */
+const published = (state: string, minutes: number): Changes => ({
+  [publisher('live')]: lately(minutes, 1, 0),
+  [publisher(state)]: lately(minutes, 0, 1),
+  [READY]: lately(minutes, 1, 0),
+  [ADS_PAGE]: lately(minutes, 1, 0),
+});
+
+export const worldWith = (changes: Changes): Values =>
+  Object.fromEntries(
+    Object.entries({ ...WELL, ...changes }).flatMap(([series, values]) =>
+      values === undefined ? [] : [[series, values]],
+    ),
+  );
+
+export const ALERT_CASES: readonly AlertCase[] = [
+  {
+    alert: 'ShmExporterDown',
+    fires: { ...SILENCE, [UP]: always(0), [ADS_PAGE]: always(0), [BRIDGE_PAGE]: always(0) },
+    silent: { [UP]: HICCUP },
+  },
+  {
+    alert: 'ShmExporterNotScraped',
+    fires: { ...SILENCE, [UP]: undefined },
+    silent: { ...SILENCE, [UP]: `1x${AT_MINUTES - 4} stale` },
+  },
+  {
+    alert: 'ShmExporterRestarting',
+    fires: { [own('process_start_time_seconds')]: '0x35 2100x4 2400x4 2700x10' },
+    silent: { [own('process_start_time_seconds')]: '0x35 2100x8 2700x10' },
+  },
+  {
+    alert: 'ShmReloadFailed',
+    fires: { [own('shm_exporter_config_last_reload_successful')]: always(0) },
+    silent: { [own('shm_exporter_config_last_reload_successful')]: always(1) },
+  },
+  {
+    alert: 'ShmLicenseExpired',
+    fires: { [license('valid')]: always(0), [license('expired')]: always(1), [EXPIRY]: always(-1) },
+    silent: { [license('expired')]: always(0) },
+  },
+  {
+    alert: 'ShmLicenseInGrace',
+    fires: { [license('valid')]: always(0), [license('grace')]: always(1), [EXPIRY]: always(-1) },
+    silent: { [license('grace')]: always(0) },
+  },
+  {
+    alert: 'ShmLicenseExpiring',
+    fires: { [EXPIRY]: always(NOW + 13 * DAY) },
+    silent: { [EXPIRY]: always(NOW + 15 * DAY) },
+  },
+  {
+    alert: 'ShmLicenseUnusable',
+    fires: { [license('valid')]: always(0), [license('invalid')]: always(1) },
+    silent: { [license('invalid')]: always(0) },
+  },
+  {
+    alert: 'ShmExporterBusy',
+    fires: { [own('nodejs_eventloop_utilization')]: always(0.9) },
+    silent: { [own('nodejs_eventloop_utilization')]: lately(5, 0.1, 0.9) },
+  },
+  {
+    alert: 'ShmExporterMemoryHigh',
+    fires: { [own('process_resident_memory_bytes')]: always(1.6e9) },
+    silent: {
+      [own('process_resident_memory_bytes')]: lately(5, 1e9, 1.6e9),
+      [elsewhere(own('process_resident_memory_bytes'))]: always(1.4e9),
+    },
+  },
+  {
+    alert: 'ShmExporterFilesHigh',
+    fires: { [own('process_open_fds')]: always(81) },
+    silent: {
+      [own('process_open_fds')]: lately(3, 30, 81),
+      [elsewhere(own('process_open_fds'))]: always(79),
+      [elsewhere(own('process_max_fds'))]: always(100),
+    },
+  },
+  {
+    alert: 'ShmResponsesCut',
+    fires: { [own('shm_exporter_http_cut_responses_total')]: rising(1) },
+    silent: { [own('shm_exporter_http_cut_responses_total')]: lately(5, 7, 9) },
+  },
+  {
+    alert: 'ShmConnectionsReplaced',
+    fires: { [own('shm_exporter_http_dropped_connections_total')]: rising(1) },
+    silent: { [own('shm_exporter_http_dropped_connections_total')]: always(100) },
+  },
+  {
+    alert: 'ShmRequestsRejected',
+    fires: { [own('shm_exporter_http_responses_total', 'code="404"')]: rising(4) },
+    silent: {
+      [own('shm_exporter_http_responses_total', 'code="404"')]: late(10, 4),
+      [own('shm_exporter_http_responses_total', 'code="200"')]: rising(4),
+    },
+  },
+  {
+    alert: 'ShmScopesUnmatched',
+    fires: { [own('shm_exporter_scopes_unmatched')]: always(1) },
+    silent: { [own('shm_exporter_scopes_unmatched')]: lately(15, 0, 1) },
+  },
+  {
+    alert: 'ShmClockWrong',
+    fires: { [own('process_start_time_seconds')]: always(NOW + 60) },
+    silent: { [target('target_as_of_age_seconds')]: lately(1, -1, -10) },
+  },
+  {
+    alert: 'ShmPublisherDead',
+    fires: published('dead', 10),
+    silent: published('dead', 0),
+  },
+  {
+    alert: 'ShmPublisherAbsent',
+    fires: published('closed', 10),
+    silent: published('closed', 2),
+  },
+  {
+    alert: 'ShmPublisherStalled',
+    fires: published('stalled', 10),
+    silent: published('stalled', 0),
+  },
+  {
+    alert: 'ShmPublisherUnreadable',
+    fires: published('corrupt', 10),
+    silent: published('corrupt', 0),
+  },
+  {
+    alert: 'ShmTargetNotReady',
+    fires: { [READY]: lately(10, 1, 0), [ADS_PAGE]: lately(10, 1, 0) },
+    silent: { [READY]: lately(3, 1, 0), [ADS_PAGE]: lately(3, 1, 0) },
+  },
+  {
+    alert: 'ShmTargetNotDiscovered',
+    fires: { [ADS_PAGE]: undefined },
+    silent: { [READY]: `_x${AT_MINUTES - 5} 1x10`, [ADS_PAGE]: undefined },
+  },
+  {
+    alert: 'ShmTargetNotScraped',
+    fires: { [ADS_PAGE]: lately(10, 1, 0) },
+    silent: { [ADS_PAGE]: lately(3, 1, 0) },
+  },
+  {
+    alert: 'ShmScrapeSlow',
+    fires: { [page(ADS).replace('up', 'scrape_duration_seconds')]: always(6) },
+    silent: { [page(ADS).replace('up', 'scrape_duration_seconds')]: lately(5, 4, 6) },
+  },
+  {
+    alert: 'ShmRefreshSlow',
+    fires: { [target('target_refresh_duration_p99_ms')]: always(1500) },
+    silent: { [target('target_refresh_duration_p99_ms')]: lately(5, 900, 1500) },
+  },
+  {
+    alert: 'ShmQueueSlow',
+    fires: { [target('worker_dequeue_latency_p95_ms')]: always(1500) },
+    silent: { [target('worker_dequeue_latency_p95_ms')]: lately(5, 1, 1500) },
+  },
+  {
+    alert: 'ShmItemsDropped',
+    fires: { [target('target_dropped_variables')]: always(2) },
+    silent: { [target('target_dropped_variables')]: lately(3, 0, 2) },
+  },
+  {
+    alert: 'ShmSeriesClash',
+    fires: { [target('target_series_clashes_total')]: always(1) },
+    silent: { [target('target_series_clashes_total')]: lately(3, 0, 1) },
+  },
+  {
+    alert: 'ShmSeriesOmitted',
+    fires: { [target('target_series_omitted_total')]: always(7) },
+    silent: { [target('target_series_omitted_total')]: lately(3, 0, 7) },
+  },
+  {
+    alert: 'ShmItemsOmitted',
+    fires: { [target('target_objects_omitted_total')]: always(7) },
+    silent: { [target('target_objects_omitted_total')]: lately(3, 0, 7) },
+  },
+  {
+    alert: 'ShmFramesStale',
+    fires: { [target('target_stale_frames_total')]: rising(60) },
+    silent: {
+      [target('target_stale_frames_total')]: late(9, 60),
+      [elsewhere(target('target_stale_frames_total'))]: rising(1),
+    },
+  },
+  {
+    alert: 'ShmItemsNeverSynced',
+    fires: { [target('internal_target_pending_sync_items')]: always(3) },
+    silent: { [target('internal_target_pending_sync_items')]: lately(15, 0, 3) },
+  },
+  {
+    alert: 'ShmCatalogueRowsMistyped',
+    fires: { [target('target_catalogue_rows_mistyped')]: always(1) },
+    silent: { [target('target_catalogue_rows_mistyped')]: lately(5, 0, 1) },
+  },
+  {
+    alert: 'ShmCatalogueRowsUnmatched',
+    fires: { [target('target_catalogue_rows_unmatched')]: always(1) },
+    silent: { [target('target_catalogue_rows_unmatched')]: lately(15, 0, 1) },
+  },
+  {
+    alert: 'ShmFiltersUnmatched',
+    fires: { [target('target_filters_unmatched')]: always(1) },
+    silent: { [target('target_filters_unmatched')]: lately(15, 0, 1) },
+  },
+  {
+    alert: 'ShmStartTimeInFuture',
+    fires: {
+      [`adh_process_start_time_seconds{${AT},job="shm",server_key="80"}`]: always(NOW + 90),
+    },
+    silent: {
+      [`adh_process_start_time_seconds{${AT},job="shm",server_key="80"}`]: lately(3, 0, NOW + 90),
+    },
+  },
+  {
+    alert: 'ShmComponentNotPolled',
+    fires: { [component('up')]: always(0), [READY]: always(0), [ADS_PAGE]: always(0) },
+    silent: { [component('up')]: HICCUP },
+  },
+  {
+    alert: 'ShmComponentStale',
+    fires: { [target('target_as_of_age_seconds')]: always(30) },
+    silent: { [target('target_as_of_age_seconds')]: always(15) },
+  },
+  {
+    alert: 'ShmComponentRestarted',
+    fires: { [component('restarts_total')]: lately(5, 3, 4) },
+    silent: { [component('restarts_total')]: lately(20, 3, 4) },
+  },
+];

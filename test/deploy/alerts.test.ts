@@ -1,0 +1,89 @@
+// Each alert of deploy/prometheus fires when it should and only then, and docs/alerts.md explains it.
+import { expect } from 'chai';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { isInstalled } from '../support/processes.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
+import { ALERT_CASES, worldWith } from './alert-cases.js';
+import { promtool, testRules } from './promtool.js';
+import { ALERTS, ALERT_FILES, PROMETHEUS } from './rule-files.js';
+
+const RUNBOOK = 'docs/alerts.md';
+const runbook = readFileSync(RUNBOOK, 'utf8');
+
+/** Which alerts fire, in the notation of a test of promtool. */
+const firing = (...names: readonly string[]) => ({
+  expr: 'count by (alertname) (ALERTS{alertstate="firing"})',
+  samples: names.map((name) => ({ labels: `{alertname="${name}"}`, value: 1 })),
+});
+
+describe(PROMETHEUS, () => {
+  const folder = temporaryFolder();
+
+  it('has a configuration and rules that Prometheus takes', function () {
+    if (!isInstalled('promtool')) this.skip();
+    expect(promtool('check', 'config', join(PROMETHEUS, 'prometheus.yml'))).to.equal('');
+  });
+
+  it('alerts of nothing while all is well', function () {
+    if (!isInstalled('promtool')) this.skip();
+    expect(testRules(folder.path('test.yml'), ALERT_FILES, worldWith({}), [firing()])).to.equal('');
+  });
+
+  it('has a case for each alert, and each case is of an alert', () =>
+    expect(ALERT_CASES.map(({ alert }) => alert).sort()).to.deep.equal(
+      ALERTS.map(({ name }) => name).sort(),
+    ));
+
+  for (const { alert, fires, silent } of ALERT_CASES) {
+    it(`${alert} fires when it should, alone`, function () {
+      if (!isInstalled('promtool')) this.skip();
+      const found = testRules(folder.path('test.yml'), ALERT_FILES, worldWith(fires), [
+        firing(alert),
+      ]);
+      expect(found).to.equal('');
+    });
+
+    it(`${alert} is silent when nearly all is well`, function () {
+      if (!isInstalled('promtool')) this.skip();
+      const found = testRules(folder.path('test.yml'), ALERT_FILES, worldWith(silent), [firing()]);
+      expect(found).to.equal('');
+    });
+  }
+
+  for (const { name, text } of ALERTS)
+    it(`${name} says how bad it is, what it is, and where to read on`, () => {
+      expect(text).to.match(/^ {10}severity: (critical|warning|info)$/m);
+      expect(text).to.match(/^ {10}summary: '.{20,}\.'$/m);
+      expect(text).to.match(/^ {10}description: '.{20,}\.'$/m);
+      expect(text).to.include(`runbook_url: ${RUNBOOK}#${name.toLowerCase()}\n`);
+    });
+});
+
+describe(RUNBOOK, () => {
+  const sections = new Map(
+    runbook
+      .split(/^### /m)
+      .slice(1)
+      .map((text): [string, string] => [text.split('\n')[0] ?? '', text]),
+  );
+
+  it('has a heading for each alert, in the order of the rules, and no other', () =>
+    expect([...sections.keys()]).to.deep.equal(ALERTS.map(({ name }) => name)));
+
+  for (const [name, text] of sections)
+    it(`says what ${name} means, how to look and what to do`, () => {
+      expect(text).to.match(/^\*Means\.\* .+/m);
+      expect(text).to.match(/^\*Look\.\* .+/m);
+      expect(text).to.match(/^\*Do\.\* .+/m);
+    });
+
+  it('gives each alert the severity of its rule', () => {
+    for (const { name, text } of ALERTS) {
+      const [, severity = ''] = /severity: (\w+)/.exec(text) ?? [];
+      expect(runbook).to.match(
+        new RegExp(`^\\| \\[${name}\\]\\(#${name.toLowerCase()}\\) \\| ${severity} \\|`, 'm'),
+      );
+    }
+  });
+});

@@ -1,0 +1,171 @@
+// A real Prometheus with the recommended configuration, beside a running exporter: every expression finds something.
+import { expect } from 'chai';
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { loadCatalogues } from '#app/catalogue/builtin.js';
+import { freePort } from '../support/free-port.js';
+import { eventually, isInstalled, theatre } from '../support/processes.js';
+import type { Running } from '../support/processes.js';
+import { DASHBOARDS, expressionsOf } from './dashboard-panels.js';
+import { metricsOf, withoutVariables } from './expressions.js';
+import { PROMETHEUS, RULES } from './rule-files.js';
+
+/** Metrics with one series for each state, and the label that names it. */
+const STATES = [
+  ['shm_exporter_publisher_state', 'state'],
+  ['shm_exporter_license_state', 'state'],
+] as const;
+
+/** Metrics of Prometheus itself. */
+const FROM_PROMETHEUS = ['up', 'scrape_duration_seconds', 'ALERTS'];
+
+interface Answer {
+  readonly status: string;
+  readonly data: { readonly result: readonly unknown[] };
+}
+
+/** The configuration of deploy, for this exporter and in a hurry. */
+function configuration(port: number): string {
+  return readFileSync(`${PROMETHEUS}/prometheus.yml`, 'utf8')
+    .replaceAll('127.0.0.1:9464', `127.0.0.1:${port}`)
+    .replaceAll('15s', '1s')
+    .replaceAll(/^ {2}- (\S+\.yml)$/gm, (_line, file: string) => {
+      return `  - ${resolve(PROMETHEUS, file)}`;
+    });
+}
+
+describe('dashboards and rules on a running exporter', function () {
+  this.timeout(120_000);
+  this.slow(60_000);
+  // Before the stage is closed: the demo removes what it made only if it is asked to end.
+  let demo: Running | undefined;
+  after(() => demo?.stop());
+  const stage = theatre();
+  let exporter = '';
+  let prometheus = '';
+
+  before(async function () {
+    if (!isInstalled('prometheus')) this.skip();
+    const port = await freePort();
+    exporter = `http://127.0.0.1:${port}`;
+    const started = stage.start('demo', ['--port', String(port)]);
+    demo = started;
+    await eventually('the demo is ready', () =>
+      started.stdout.includes('Ctrl-C') ? true : undefined,
+    );
+    const file = stage.write('prometheus.yml', configuration(port));
+    const own = await freePort();
+    prometheus = `http://127.0.0.1:${own}`;
+    stage.command([
+      'prometheus',
+      `--config.file=${file}`,
+      `--storage.tsdb.path=${stage.path('prometheus')}`,
+      `--web.listen-address=127.0.0.1:${own}`,
+      '--log.level=warn',
+    ]);
+    await eventually('Prometheus has scraped every target', async () => {
+      const results = await found('up == 1').catch(() => []);
+      return results.length === 6 ? true : undefined;
+    });
+  });
+
+  async function api<T>(path: string, body: Readonly<Record<string, string>>): Promise<T> {
+    const url = `${prometheus}/api/v1/${path}?${new URLSearchParams(body).toString()}`;
+    return (await (await fetch(url)).json()) as T;
+  }
+
+  async function found(query: string): Promise<readonly unknown[]> {
+    const { status, data } = await api<Answer>('query', { query });
+    if (status !== 'success') throw new Error(`${query}: ${JSON.stringify(data)}`);
+    return data.result;
+  }
+
+  /** Asks until every expression has found something or time is up; returns the others. */
+  async function emptyOnes(expressions: readonly string[]): Promise<readonly string[]> {
+    let left = [...new Set(expressions)];
+    const end = performance.now() + 30_000;
+    while (left.length > 0 && performance.now() < end) {
+      // Scoped scrapes, which Prometheus does not make.
+      await fetch(`${exporter}/metrics/overview?server_key=82`).then((answer) => answer.text());
+      const results = await Promise.all(left.map(found));
+      left = left.filter((_expr, at) => results[at]?.length === 0);
+    }
+    return left;
+  }
+
+  for (const [file, board] of DASHBOARDS) {
+    it(`${file}: every panel shows something`, async () => {
+      const expressions = expressionsOf(board).map(([, expr]) => withoutVariables(expr));
+      expect(await emptyOnes(expressions)).to.deep.equal([]);
+    });
+
+    it(`${file}: every variable has values`, async () => {
+      for (const { query } of board.templating.list) {
+        if (typeof query === 'string') continue;
+        const [, match = '', label = ''] = /^label_values\((.+), (\w+)\)$/.exec(query.query) ?? [];
+        const { data } = await api<{ data: readonly string[] }>(`label/${label}/values`, {
+          'match[]': withoutVariables(match),
+        });
+        expect(data, query.query).not.to.be.empty;
+      }
+    });
+  }
+
+  it('every recording rule records something', async () => {
+    const names = RULES.filter(({ kind }) => kind === 'record').map(({ name }) => name);
+    expect(await emptyOnes(names)).to.deep.equal([]);
+  });
+
+  it('dashboards and rules name metrics that there are', async () => {
+    const targets = (await (await fetch(`${exporter}/-/targets`)).json()) as {
+      labels: Readonly<Record<string, string>>;
+    }[];
+    const paths = targets.map(({ labels: { app = '', server_key = '' } }) => {
+      return `/metrics?${new URLSearchParams({ app, server_key }).toString()}`;
+    });
+    const pages = await Promise.all(
+      ['/-/metrics', ...paths].map(async (path) => (await fetch(`${exporter}${path}`)).text()),
+    );
+    const families = [...pages.join('').matchAll(/^# TYPE (\S+) (\w+)$/gm)].flatMap(
+      ([, name = '', type]) =>
+        type === 'histogram' || type === 'summary'
+          ? [name, `${name}_sum`, `${name}_count`, `${name}_bucket`]
+          : [name],
+    );
+    const catalogued = [...loadCatalogues().values()].flatMap((each) => [...each.families.keys()]);
+    const recorded = RULES.map(({ name }) => name);
+    const known = new Set([...families, ...catalogued, ...recorded, ...FROM_PROMETHEUS]);
+    const named = [
+      ...[...DASHBOARDS.values()].flatMap((board) => expressionsOf(board).map(([, expr]) => expr)),
+      ...RULES.map(({ expr }) => expr),
+    ].flatMap(metricsOf);
+    expect([...new Set(named)].filter((name) => !known.has(name))).to.deep.equal([]);
+  });
+
+  for (const [metric, label] of STATES)
+    it(`the dashboard of the exporter knows every ${label} of ${metric}`, async () => {
+      const { data } = await api<{ data: readonly string[] }>(`label/${label}/values`, {
+        'match[]': metric,
+      });
+      const board = DASHBOARDS.get('shm_exporter.json');
+      const text = (board ? expressionsOf(board) : []).map(([, expr]) => expr).join('\n');
+      for (const value of data)
+        expect(text).to.match(new RegExp(`${metric}\\{[^}]*,${label}="${value}"\\}`));
+    });
+
+  it('a sum over both jobs counts each target once', async () => {
+    const [one, ...others] = (await found('count(shm_exporter_internal_target_ready)')) as {
+      value: readonly [number, string];
+    }[];
+    expect(others).to.be.empty;
+    expect(one?.value[1]).to.equal('5');
+    expect(await found('shm_exporter_target_info{job="shm"}')).to.be.empty;
+  });
+
+  it('nothing is wrong but that the license of the demo expires within two weeks', async () => {
+    const firing = (await found('ALERTS{alertstate="firing"}')) as {
+      metric: { alertname: string };
+    }[];
+    expect(firing.map(({ metric }) => metric.alertname)).to.deep.equal(['ShmLicenseExpiring']);
+  });
+});

@@ -1,0 +1,150 @@
+// The dashboards are what Grafana takes: fields, numbers, places, variables, expressions.
+import { expect } from 'chai';
+import { loadCatalogues } from '#app/catalogue/builtin.js';
+import { APP_LAYOUTS } from '#app/dashboards/app-layouts.js';
+import type { Panel } from '#app/dashboards/dashboard.js';
+import { COLUMNS } from '#app/dashboards/layout.js';
+import { INTERNAL_FACTS } from '#app/targets/internal-metrics.js';
+import { isInstalled } from '../support/processes.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
+import { DASHBOARDS, GRAFANA, allPanels, expressionsOf } from './dashboard-panels.js';
+import { metricsOf, withoutVariables } from './expressions.js';
+import { promtool } from './promtool.js';
+import { ALERTS, RECORDS } from './rule-files.js';
+
+/** Ids of units that Grafana has. */
+const UNITS = [
+  ...['none', 'short', 'percentunit', 'bytes', 'Bps', 's', 'ms'],
+  ...['cps', 'pps', 'reqps', 'dateTimeFromNow'],
+];
+const TYPES = ['row', 'stat', 'timeseries', 'state-timeline', 'table'];
+
+/** Internal metrics that say the same as another one. */
+const NOT_DRAWN = ['shm_exporter_internal_target_initial_sync_complete'];
+
+const overlap = ({ gridPos: a }: Panel, { gridPos: b }: Panel): boolean =>
+  a.x < b.x + b.w && b.x < a.x + a.w && a.y < b.y + b.h && b.y < a.y + a.h;
+
+function expectPlaces(panels: readonly Panel[]): void {
+  for (const [at, panel] of panels.entries()) {
+    const { x, y, w, h } = panel.gridPos;
+    for (const each of [x, y, w, h]) expect(each).to.satisfy(Number.isInteger);
+    expect(Math.min(x, y, w - 1, h - 1), panel.title).to.be.at.least(0);
+    expect(x + w, panel.title).to.be.at.most(COLUMNS);
+    for (const other of panels.slice(0, at))
+      expect(overlap(panel, other), `${panel.title} and ${other.title}`).to.equal(false);
+  }
+}
+
+describe(GRAFANA, () => {
+  const folder = temporaryFolder();
+
+  it('has a dashboard for each application and one for the exporter, each with an id of its own', () => {
+    const files = [...loadCatalogues().keys(), 'shm_exporter'].map((name) => `${name}.json`);
+    expect([...DASHBOARDS.keys()].sort()).to.deep.equal(files.sort());
+    const uids = [...DASHBOARDS.values()].map(({ uid }) => uid);
+    expect(new Set(uids).size).to.equal(uids.length);
+    for (const uid of uids) expect(uid).to.match(/^[\w-]{1,40}$/);
+  });
+
+  for (const [file, board] of DASHBOARDS) {
+    const panels = allPanels(board);
+
+    it(`${file}: panels have numbers, titles, types and queries of their own`, () => {
+      expect(new Set(panels.map(({ id }) => id)).size).to.equal(panels.length);
+      for (const { id, type, title, description, targets, datasource, fieldConfig } of panels) {
+        expect(id).to.be.above(0);
+        expect(TYPES).to.include(type);
+        expect(title).to.match(/^.{3,90}$/);
+        if (type === 'row') continue;
+        expect(description, title).to.match(/^.{10,}$/);
+        expect(datasource).to.deep.equal({ type: 'prometheus', uid: '${datasource}' });
+        expect(targets, title).not.to.be.empty;
+        const refIds = targets?.map(({ refId }) => refId) ?? [];
+        expect(new Set(refIds).size, title).to.equal(refIds.length);
+        const unit = fieldConfig?.defaults['unit'];
+        if (unit !== undefined) expect(UNITS, title).to.include(unit);
+      }
+    });
+
+    it(`${file}: panels lie beside one another, in the columns that there are`, () => {
+      expectPlaces(board.panels);
+      for (const { type, collapsed, panels: inside = [] } of board.panels) {
+        if (type !== 'row') continue;
+        expect(inside.length > 0).to.equal(collapsed);
+        expectPlaces(inside);
+      }
+      // A row stands above its panels.
+      const tops = board.panels.map(({ gridPos: { y } }) => y);
+      expect(tops).to.deep.equal(tops.toSorted((a, b) => a - b));
+    });
+
+    it(`${file}: uses the variables that it has, and no others`, () => {
+      const names = board.templating.list.map(({ name }) => name);
+      const queries = board.templating.list.map(({ query }) => JSON.stringify(query));
+      const text = [...expressionsOf(board).map(([, expr]) => expr), ...queries].join('\n');
+      const used = new Set([...text.matchAll(/\$([a-z]\w*)/g)].map(([, name]) => name));
+      expect([...used, 'datasource']).to.have.members(names);
+    });
+
+    it(`${file}: has expressions that Prometheus can read`, function () {
+      if (!isInstalled('promtool')) this.skip();
+      const rules = expressionsOf(board).map(([, expr], at) => ({
+        record: `panel:expression_${at}:value`,
+        expr: withoutVariables(expr),
+      }));
+      const rulesFile = folder.write(
+        'panels.yml',
+        JSON.stringify({ groups: [{ name: 'p', rules }] }),
+      );
+      expect(promtool('check', 'rules', rulesFile)).to.equal('');
+    });
+  }
+
+  for (const [app, { families, classes }] of loadCatalogues()) {
+    const board = DASHBOARDS.get(`${app}.json`);
+    const layout = APP_LAYOUTS[app];
+
+    it(`${app}.json shows every metric of the catalogue`, () => {
+      const text = board === undefined ? '' : JSON.stringify(expressionsOf(board));
+      for (const name of families.keys())
+        expect(text).to.match(new RegExp(`\\b${name}(_\\w+)?[{"]`));
+    });
+
+    it(`${app}.json has a section for each class, and says first what its layout puts first`, () => {
+      expect(Object.keys(layout?.classes ?? {})).to.have.members(classes.map(({ alias }) => alias));
+      expect(layout?.many).to.satisfy((many: string[]) =>
+        many.every((alias) => classes.some((each) => each.alias === alias)),
+      );
+      const rows = board?.panels.filter(({ type }) => type === 'row').map(({ title }) => title);
+      expect(rows?.slice(0, 2)).to.deep.equal(['Health', Object.keys(layout?.first ?? {})[0]]);
+    });
+  }
+
+  it('shows every internal metric of a target, but for those that say the same as another', () => {
+    const board = DASHBOARDS.get('shm_exporter.json');
+    const shown = new Set(
+      (board ? expressionsOf(board) : []).flatMap(([, expr]) => metricsOf(expr)),
+    );
+    for (const { name } of INTERNAL_FACTS)
+      expect(shown.has(name), name).to.equal(!NOT_DRAWN.includes(name));
+  });
+});
+
+describe('metricsOf', () => {
+  const rows = [
+    ['up == 0', ['up']],
+    ['rate(a_total{b="c d"}[5m]) / (e:f:g > 0)', ['a_total', 'e:f:g']],
+    ['sum by (le, root) (x_bucket) and on (y) z', ['x_bucket', 'z']],
+    ['avg without (app) (x) * 1e3 - time()', ['x']],
+    ['{__name__=~"(ads|adh)_start"} - time() > 60', ['ads_start', 'adh_start']],
+    ['a{b="1"} * 1 or a{b="2"} * 2 unless rates', ['a', 'rates']],
+  ] as const;
+  for (const [expr, names] of rows)
+    it(`finds ${names.join(', ')} in ${expr}`, () => expect(metricsOf(expr)).to.deep.equal(names));
+
+  it('finds something in each rule', () => {
+    for (const { name, expr } of [...ALERTS, ...RECORDS])
+      expect(metricsOf(expr), name).not.to.be.empty;
+  });
+});

@@ -1,0 +1,30 @@
+// PromQL as far as tests need it: which metrics an expression names.
+
+/** In regular expressions of `__name__`, all metrics that may be meant are written out. */
+const NAME_MATCHER = /\{__name__=~"\(([\w|]+)\)(\w+)"\}/g;
+const LABEL_LISTS = /\b(?:by|without|on|ignoring|group_left|group_right) \([^)]*\)/g;
+const KEYWORDS = /^(?:and|or|unless|by|without|on|ignoring)$/;
+
+/** The metrics that an expression reads, each once. */
+export function metricsOf(expr: string): readonly string[] {
+  const bare = expr
+    .replaceAll(NAME_MATCHER, (_all, parts: string, rest: string) =>
+      parts
+        .split('|')
+        .map((part) => part + rest)
+        .join(' or '),
+    )
+    .replaceAll(/"[^"]*"/g, '')
+    .replaceAll(/\{[^}]*\}|\[[^\]]*\]/g, '')
+    .replaceAll(LABEL_LISTS, '');
+  const names = [...bare.matchAll(/(?<![\w:.])[a-zA-Z_:][\w:]*(?! *\()/g)].map(([name]) => name);
+  return [...new Set(names.filter((name) => isWhole(name, bare) && !KEYWORDS.test(name)))];
+}
+
+/** A match may be the beginning of the name of a function. */
+const isWhole = (name: string, text: string): boolean =>
+  new RegExp(`(?<![\\w:.])${name}(?![\\w:]| *\\()`).test(text);
+
+/** Stands for the variables of a dashboard with nothing chosen. */
+export const withoutVariables = (expr: string): string =>
+  expr.replaceAll('$__rate_interval', '20s').replaceAll(/\$\w+/g, '.*');

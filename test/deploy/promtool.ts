@@ -1,0 +1,42 @@
+// Unit tests of rules, run by promtool.
+import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+
+/** Values by series, such as `up{job="shm"}`, in promtool's notation; one a minute. */
+export type Values = Readonly<Record<string, string>>;
+
+/** What an expression gives, by labels. */
+export interface Expected {
+  readonly expr: string;
+  readonly samples: readonly { readonly labels: string; readonly value: number }[];
+}
+
+/** When expressions are looked at: later than any alert waits. */
+export const AT_MINUTES = 50;
+
+/** Feeds the series to rules, and compares expressions afterwards. JSON is YAML. */
+export function testRules(
+  file: string,
+  rule_files: readonly string[],
+  values: Values,
+  expected: readonly Expected[],
+): string {
+  const test = {
+    interval: '1m',
+    input_series: Object.entries(values).map(([series, text]) => ({ series, values: text })),
+    promql_expr_test: expected.map(({ expr, samples }) => ({
+      expr,
+      eval_time: `${AT_MINUTES}m`,
+      exp_samples: samples,
+    })),
+  };
+  const document = { rule_files, evaluation_interval: '1m', tests: [test] };
+  writeFileSync(file, JSON.stringify(document));
+  return promtool('test', 'rules', file);
+}
+
+/** What promtool objects to; empty if it is content. */
+export function promtool(...args: readonly string[]): string {
+  const { status, stdout, stderr } = spawnSync('promtool', args, { encoding: 'utf8' });
+  return status === 0 ? '' : `${stdout}${stderr}`;
+}

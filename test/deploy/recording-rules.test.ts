@@ -1,0 +1,128 @@
+// Each recording rule gives what its name promises.
+import { expect } from 'chai';
+import { isInstalled } from '../support/processes.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
+import { testRules } from './promtool.js';
+import type { Values } from './promtool.js';
+import { RECORDS, RECORD_FILES } from './rule-files.js';
+
+const OWN = 'instance="e",job="shm_exporter"';
+const TARGET = `app="ads",${OWN},server_key="82"`;
+const ROOT = 'job="shm",root="h.1.ads"';
+
+/** A gauge, and a counter that grows by as much each second. */
+const level = (value: number): string => `${value}x100`;
+const perSecond = (value: number): string => `0+${value * 60}x100`;
+
+const SERIES: Values = {
+  [`shm_exporter_internal_target_ready{${TARGET}}`]: level(1),
+  [`shm_exporter_internal_target_ready{app="adh",${OWN},server_key="80"}`]: level(0),
+  [`shm_exporter_target_series{${TARGET}}`]: level(500),
+  [`shm_exporter_target_series{app="adh",${OWN},server_key="80"}`]: level(250),
+  [`shm_exporter_http_responses_total{code="200",${OWN}}`]: perSecond(3),
+  [`shm_exporter_http_responses_total{code="503",${OWN}}`]: perSecond(1),
+  [`shm_exporter_http_sent_bytes_total{${OWN}}`]: perSecond(100),
+  [`shm_exporter_http_saved_bytes_total{${OWN}}`]: perSecond(300),
+  [`process_cpu_seconds_total{${OWN}}`]: perSecond(0.5),
+  [`process_open_fds{${OWN}}`]: level(20),
+  [`process_max_fds{${OWN}}`]: level(80),
+  [`shm_exporter_target_refresh_total{${TARGET}}`]: perSecond(2),
+  [`shm_exporter_internal_scrape_render_cache_hits_total{${TARGET}}`]: perSecond(1),
+  [`shm_exporter_internal_scrape_render_cache_misses_total{${TARGET}}`]: perSecond(3),
+
+  [`ads_mounts_num_clients{protocol="rssl",${ROOT}}`]: level(5),
+  [`ads_mounts_num_clients{protocol="ws",${ROOT}}`]: level(2),
+  [`ads_fanout_messages_total{type="update",${ROOT}}`]: perSecond(10),
+  [`ads_fanout_messages_total{type="image",${ROOT}}`]: perSecond(2),
+  [`ads_requests_messages_total{type="open",${ROOT}}`]: perSecond(4),
+  [`ads_server_sent_bytes_total{transport="ripc",${ROOT}}`]: perSecond(1000),
+  [`ads_server_sent_bytes_total{transport="ws",${ROOT}}`]: perSecond(500),
+  [`ads_server_errors_total{transport="ws",kind="io",${ROOT}}`]: perSecond(1),
+  [`ads_server_errors_total{transport="ws",kind="accept",${ROOT}}`]: perSecond(2),
+  [`ads_fanout_update_latency_seconds_bucket{le="0.1",${ROOT}}`]: perSecond(0),
+  [`ads_fanout_update_latency_seconds_bucket{le="0.2",${ROOT}}`]: perSecond(1),
+  [`ads_fanout_update_latency_seconds_bucket{le="+Inf",${ROOT}}`]: perSecond(1),
+  [`ads_streams_items{state="active",${ROOT}}`]: level(3),
+  [`ads_streams_items{state="stale",${ROOT}}`]: level(1),
+  [`ads_server_buffer_pool{level="size",transport="ws",${ROOT}}`]: level(100),
+  [`ads_server_buffer_pool{level="used",transport="ws",${ROOT}}`]: level(25),
+  [`ads_shm_server_partition_size_bytes{${ROOT}}`]: level(1000),
+  [`ads_shm_server_partition_used_bytes{${ROOT}}`]: level(500),
+
+  [`adh_source_pool_received_messages_total{type="update",${ROOT}}`]: perSecond(6),
+  [`adh_source_pool_received_messages_total{type="image",${ROOT}}`]: perSecond(1),
+  [`adh_distribution_sent_messages_total{service="a",server="1",type="update",${ROOT}}`]:
+    perSecond(2),
+  [`adh_distribution_sent_messages_total{service="b",server="2",type="status",${ROOT}}`]:
+    perSecond(3),
+  [`adh_source_channel_bytes_total{route="r",channel="1",direction="sent",${ROOT}}`]: perSecond(7),
+  [`adh_source_channel_bytes_total{route="r",channel="2",direction="sent",${ROOT}}`]: perSecond(8),
+  [`adh_source_server_sequence_anomalies_total{service="a",route="r",server="1",kind="gap",${ROOT}}`]:
+    perSecond(1),
+  [`adh_service_items{service="a",state="active",${ROOT}}`]: level(1),
+  [`adh_service_items{service="a",state="stale",${ROOT}}`]: level(3),
+  [`adh_shm_server_partition_size_bytes{${ROOT}}`]: level(1000),
+  [`adh_shm_server_partition_used_bytes{${ROOT}}`]: level(250),
+
+  [`ats_engine_calculations_total{${ROOT}}`]: perSecond(8),
+  [`ats_engine_calculation_errors_total{${ROOT}}`]: perSecond(2),
+  [`ats_contribution_posts_total{result="accepted",${ROOT}}`]: perSecond(4),
+  [`ats_contribution_posts_total{result="rejected",${ROOT}}`]: perSecond(1),
+  [`ats_cache_records{${ROOT}}`]: level(30),
+  [`ats_cache_max_records{${ROOT}}`]: level(40),
+  [`ats_shm_server_partition_size_bytes{${ROOT}}`]: level(1000),
+  [`ats_shm_server_partition_used_bytes{${ROOT}}`]: level(125),
+};
+
+const GIVES: Readonly<Record<string, readonly [labels: string, value: number]>> = {
+  'instance:shm_exporter_targets_ready:ratio': [OWN, 0.5],
+  'instance:shm_exporter_series:sum': [OWN, 750],
+  'instance:shm_exporter_http_responses:rate5m': [OWN, 4],
+  'instance:shm_exporter_http_errors:ratio_rate5m': [OWN, 0.25],
+  'instance:shm_exporter_http_sent_bytes:rate5m': [OWN, 100],
+  'instance:shm_exporter_http_saved_bytes:ratio_rate5m': [OWN, 0.75],
+  'instance:shm_exporter_cpu_seconds:rate5m': [OWN, 0.5],
+  'instance:shm_exporter_open_fds:ratio': [OWN, 0.25],
+  'target:shm_exporter_refreshes:rate5m': [TARGET, 2],
+  'target:shm_exporter_render_cache_hits:ratio_rate5m': [TARGET, 0.25],
+  'target:ads_mounts_num_clients:sum': [ROOT, 7],
+  'target:ads_fanout_messages:rate5m': [ROOT, 12],
+  'target:ads_requests_messages:rate5m': [ROOT, 4],
+  'target:ads_server_sent_bytes:rate5m': [ROOT, 1500],
+  'target:ads_server_errors:rate5m': [ROOT, 3],
+  'target:ads_fanout_update_latency_seconds:p99_rate5m': [ROOT, 0.199],
+  'target:ads_streams_stale:ratio': [ROOT, 0.25],
+  'target_transport:ads_server_buffer_pool_used:ratio': [`transport="ws",${ROOT}`, 0.25],
+  'target:ads_shm_server_partition_used:ratio': [ROOT, 0.5],
+  'target:adh_source_pool_received_messages:rate5m': [ROOT, 7],
+  'target:adh_distribution_sent_messages:rate5m': [ROOT, 5],
+  'target:adh_source_channel_bytes:rate5m': [`direction="sent",${ROOT}`, 15],
+  'target:adh_source_server_sequence_anomalies:rate5m': [`kind="gap",${ROOT}`, 1],
+  'target_service:adh_service_stale:ratio': [`service="a",${ROOT}`, 0.75],
+  'target:adh_shm_server_partition_used:ratio': [ROOT, 0.25],
+  'target:ats_engine_calculations:rate5m': [ROOT, 8],
+  'target:ats_engine_calculation_errors:ratio_rate5m': [ROOT, 0.25],
+  'target:ats_contribution_posts:rate5m': [ROOT, 5],
+  'target:ats_contribution_posts_rejected:ratio_rate5m': [ROOT, 0.2],
+  'target:ats_cache_records:ratio': [ROOT, 0.75],
+  'target:ats_shm_server_partition_used:ratio': [ROOT, 0.125],
+};
+
+describe('recording rules', () => {
+  const folder = temporaryFolder();
+
+  it('are named level:metric:operations, and each has an example', () => {
+    for (const { name } of RECORDS) expect(name).to.match(/^[a-z_]+:[a-z_]+:[a-z\d_]+$/);
+    expect(Object.keys(GIVES).sort()).to.deep.equal(RECORDS.map(({ name }) => name).sort());
+  });
+
+  it('give what their names promise', function () {
+    if (!isInstalled('promtool')) this.skip();
+    const expected = Object.entries(GIVES).map(([name, [labels, value]]) => ({
+      // Sums of floating-point numbers differ in their last digits.
+      expr: `round(${name}, 1e-6)`,
+      samples: [{ labels: `{${labels}}`, value }],
+    }));
+    expect(testRules(folder.path('test.yml'), RECORD_FILES, SERIES, expected)).to.equal('');
+  });
+});
