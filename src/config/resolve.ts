@@ -111,10 +111,11 @@ function legacyTargets(file: string, problems: ConfigProblems): Listing | undefi
 }
 
 /** The path settings, resolved from the folder of the file that names them. */
-function besideFile(file: string, { licenseFile, catalogueFiles }: Settings) {
+function besideFile(file: string, { licenseFile, licenseKeysDir, catalogueFiles }: Settings) {
   const beside = (path: string) => (isAbsolute(path) ? path : join(dirname(file), path));
   return {
     licenseFile: licenseFile && beside(licenseFile),
+    licenseKeysDir: licenseKeysDir && beside(licenseKeysDir),
     catalogueFiles: Object.freeze(catalogueFiles.map(beside)),
   };
 }

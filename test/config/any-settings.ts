@@ -42,6 +42,7 @@ export const settings: fc.Arbitrary<Settings> = fc.record({
   httpMaxConnections: fc.integer({ min: 1, max: 65_535 }),
   httpMaxScrapes: fc.integer({ min: 1, max: 65_535 }),
   licenseFile: line,
+  licenseKeysDir: line,
   catalogueFiles: words,
   stdoutFormat: fc.constantFrom('text', 'json'),
 });

@@ -45,6 +45,7 @@ describe('settings', () => {
     ['httpMaxConnections', 'http_max_connections', 512],
     ['httpMaxScrapes', 'http_max_scrapes', 64],
     ['licenseFile', 'license_file', ''],
+    ['licenseKeysDir', 'license_keys_dir', '/etc/shm_exporter/keys'],
     ['catalogueFiles', 'catalogue_files', []],
     ['stdoutFormat', 'stdout_format', 'text'],
   ] as const;
@@ -149,6 +150,8 @@ describe('settings', () => {
     ['metrics_path', '"/-/ready"'],
     ['metrics_path', '"/a?b"'],
     ['license_file', 'false'],
+    ['license_keys_dir', '1'],
+    ['license_keys_dir', '"a\\nb"'],
     ['catalogue_files', '[""]'],
     ['stdout_format', '"yaml"'],
   ] as const;
