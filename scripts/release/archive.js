@@ -1,17 +1,25 @@
 // Archives with the same bytes for the same content: names sorted, one time, no owner of this machine.
 import { createHash } from 'node:crypto';
-import { chmodSync, lstatSync, lutimesSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  lstatSync,
+  lutimesSync,
+  readFileSync,
+  readdirSync,
+  writeFileSync,
+} from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { run } from './run.js';
 
 const EXECUTABLE = 0o111;
 
-/** Gives all files below a folder the time of the release, and modes that follow no umask. */
+/** Gives all files below a folder the time of the release, and modes that follow no umask. A module is not run. */
 export function settle(folder, { epoch }) {
   const all = readdirSync(folder, { recursive: true }).map((name) => join(folder, name));
   for (const path of [...all, folder]) {
     const stats = lstatSync(path);
-    const isOpen = stats.isDirectory() || (stats.mode & EXECUTABLE) !== 0;
+    const isProgram = (stats.mode & EXECUTABLE) !== 0 && !path.endsWith('.node');
+    const isOpen = stats.isDirectory() || isProgram;
     if (!stats.isSymbolicLink()) chmodSync(path, isOpen ? 0o755 : 0o644);
     lutimesSync(path, epoch, epoch);
   }

@@ -54,6 +54,11 @@ export function billOfMaterials(packages, { version, epoch }, holdsNode) {
 /** A UUID that the content decides, in place of a random one. */
 function serialOf(content) {
   const hex = createHash('sha256').update(JSON.stringify(content)).digest('hex');
-  const parts = [hex.slice(0, 8), hex.slice(8, 12), `5${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`];
+  const parts = [
+    hex.slice(0, 8),
+    hex.slice(8, 12),
+    `5${hex.slice(13, 16)}`,
+    `8${hex.slice(17, 20)}`,
+  ];
   return `urn:uuid:${[...parts, hex.slice(20, 32)].join('-')}`;
 }

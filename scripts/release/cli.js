@@ -28,7 +28,9 @@ function optionsOf(args) {
   if (stray !== undefined)
     throw new Error(`--only: found "${stray}", allowed: ${FORMS.join(', ')}, between commas`);
   if (version !== undefined && !VERSION.test(version))
-    throw new Error(`--version: found "${version}", allowed: three numbers, such as 1.2.3 or 1.2.3-rc.1`);
+    throw new Error(
+      `--version: found "${version}", allowed: three numbers, such as 1.2.3 or 1.2.3-rc.1`,
+    );
   return { out: resolve(out), version, forms: new Set(only.split(',')) };
 }
 

@@ -18,6 +18,7 @@ export function buildNativeModules(root, headers) {
     const [module] = readdirSync(built).filter((file) => file.endsWith('.node'));
     const target = join(folder, `prebuilds/linux-${arch()}`);
     mkdirSync(target, { recursive: true });
+    execFileSync('strip', ['--strip-unneeded', join(built, module)]);
     copyFileSync(join(built, module), join(target, 'node.napi.glibc.node'));
   }
   for (const name of MODULES) forgetBuild(root, name);
@@ -41,9 +42,11 @@ function compile(folder, root, headers) {
       stdio: 'pipe',
       env: { ...env, CFLAGS: flags, CXXFLAGS: flags },
     });
-  } catch ({ code, stdout, stderr, message }) {
-    if (code === 'ENOENT') throw new Error('node-gyp is missing; npm brings it: use npm run');
-    throw new Error(`${folder} cannot be compiled: ${message}\n${stdout}${stderr}`);
+  } catch (thrown) {
+    const { code, stdout, stderr, message } = thrown;
+    const reason = code === 'ENOENT' ? 'node-gyp is missing; it comes with npm run' : message;
+    const cause = { cause: thrown };
+    throw new Error(`${folder} cannot be compiled: ${reason}\n${stdout}${stderr}`, cause);
   }
 }
 
@@ -51,7 +54,8 @@ function compile(folder, root, headers) {
 export function forgetInstallScripts(root) {
   for (const name of MODULES) {
     const path = join(root, 'node_modules', name, 'package.json');
-    const { scripts: _scripts, ...manifest } = JSON.parse(readFileSync(path, 'utf8'));
+    const manifest = JSON.parse(readFileSync(path, 'utf8'));
+    delete manifest.scripts;
     writeFileSync(path, `${JSON.stringify({ ...manifest, gypfile: false }, null, 2)}\n`);
   }
 }

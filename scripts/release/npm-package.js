@@ -27,8 +27,8 @@ export function writeNpmPackage(target, { staged, packages }, release) {
 
 /** That of the sources, without what only they need. */
 function manifestOf({ version }) {
-  const source = JSON.parse(readFileSync('package.json', 'utf8'));
-  const { devDependencies: _dev, allowScripts: _allow, private: _private, ...manifest } = source;
+  const manifest = JSON.parse(readFileSync('package.json', 'utf8'));
+  for (const key of ['allowScripts', 'devDependencies', 'private']) delete manifest[key];
   return {
     ...manifest,
     version,

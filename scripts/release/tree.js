@@ -9,13 +9,13 @@ import { run } from './run.js';
 
 const TEXTS = ['CHANGELOG.md', 'LICENSE', 'README.md', 'SECURITY.md'];
 const FOLDERS = ['deploy', 'docs', 'examples', 'sdk'];
-/** What the programs load of a package with native code at run time. */
-const LOADED = /\/(lib|prebuilds)(\/|$)|\/package\.json$|\/LICENSE$/;
-/** Of the packages, the bundled programs load these alone. */
+/** Of the packages, the bundled programs load these at run time, and of these what is no text or test. */
 const AT_RUN_TIME = new Set([
-  ...['@2060.io/ffi-napi', '@2060.io/ref-napi', 'debug', 'ms', 'node-gyp-build'],
-  ...['ref-struct-di', 'get-uv-event-loop-napi-h', 'get-symbol-from-current-process-h'],
+  ...['@2060.io/ffi-napi', '@2060.io/ref-napi', 'debug', 'ms', 'node-gyp-build', 'ref-struct-di'],
 ]);
+const LOADED =
+  /^\/(lib|src|prebuilds)(\/|$)|^\/(package\.json|index\.js|node-gyp-build\.js|license.*)$/i;
+const IN_C = /\.(cc|h)$/;
 
 /** `parts` has the folders of the compiled packages and of the Node.js, and the packages. */
 export function writeTree(target, { staged, node, packages }, release) {
@@ -26,13 +26,16 @@ export function writeTree(target, { staged, node, packages }, release) {
   run('strip', [join(target, 'lib/node')]);
   writeWrappers(join(target, 'bin'));
   writePages(target, release);
-  for (const name of [...TEXTS, ...FOLDERS]) cpSync(name, join(target, name), { recursive: true });
+  for (const name of [...TEXTS, ...FOLDERS])
+    cpSync(name, join(target, name), { recursive: true, filter: isShown });
   writeLicenses(join(target, 'licenses'), packages, node);
   writeFileSync(join(target, 'sbom.cdx.json'), billOfMaterials(packages, release, true));
   const { name, type, imports } = JSON.parse(readFileSync('package.json', 'utf8'));
   const manifest = { name, version: release.version, private: true, type, imports };
   writeFileSync(join(target, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
 }
+
+const isShown = (path) => !basename(path).startsWith('.');
 
 /** The bundled programs, and the data files where these look for them. */
 function copyPrograms(target) {
@@ -43,24 +46,25 @@ function copyPrograms(target) {
     filter: (path) => isProgram(path) || !isCode(path),
   });
   run('find', [join(target, 'dist'), '-type', 'd', '-empty', '-delete']);
+  for (const name of NAMES) {
+    // Only the wrapper runs it, and knows which Node.js.
+    const path = join(target, 'dist/bin', `${name}.js`);
+    writeFileSync(path, readFileSync(path, 'utf8').replace(/^#!.*\n/, ''));
+    chmodSync(path, 0o644);
+  }
 }
 
 function copyRunTimePackages(target, staged, packages) {
-  for (const each of packages.filter(({ name }) => AT_RUN_TIME.has(name))) {
-    const from = join(staged, each.folder);
-    const isWanted = (path) => path === from || LOADED.test(path.slice(from.length));
-    cpSync(from, join(target, each.folder), {
+  for (const { folder } of packages.filter(({ name }) => AT_RUN_TIME.has(name))) {
+    const from = join(staged, folder);
+    const isLoaded = (path) => LOADED.test(path.slice(from.length)) && !IN_C.test(path);
+    cpSync(from, join(target, folder), {
       recursive: true,
-      filter: each.hasInstallScript ? isWanted : (path) => path === from || isLoadable(path, from),
+      filter: (path) => path === from || isLoaded(path),
     });
   }
-  for (const module of run('find', [target, '-name', '*.node']).split('\n').filter(Boolean))
-    run('strip', ['--strip-unneeded', module]);
+  run('find', [join(target, 'node_modules'), '-type', 'd', '-empty', '-delete']);
 }
-
-const isLoadable = (path, from) =>
-  !/\/(\.[^/]*|test|tests|docs|example|dist|[^/]*\.md)$/.test(path.slice(from.length)) &&
-  basename(path) !== 'node_modules';
 
 function writeWrappers(folder) {
   const text = readFileSync(new URL('wrapper.sh', import.meta.url), 'utf8');

@@ -11,7 +11,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { basename, dirname, join, relative } from 'node:path';
+import { basename, join, relative } from 'node:path';
 import { settle } from '../archive.js';
 import { NAMES } from '../programs.js';
 import { run } from '../run.js';
@@ -34,13 +34,13 @@ export function writeDebianPackage(out, tree, work, release) {
   for (const part of ['bin', 'dist', 'lib', 'node_modules', 'package.json', 'sbom.cdx.json'])
     place(join(PROGRAMS, part));
   for (const part of readdirSync(join(tree, 'share'))) place(`usr/share/${part}`, `share/${part}`);
-  for (const part of ['README.md', 'SECURITY.md', 'docs', 'examples', 'sdk'])
+  for (const part of ['README.md', 'SECURITY.md', 'docs', 'examples', 'licenses', 'sdk'])
     place(join(DOC, part));
   place(join(DOC, 'NEWS.md'), 'CHANGELOG.md');
   linkPrograms(root);
   writeUnits(root, join(tree, 'deploy'));
   writeConfiguration(root, tree);
-  writeDebianTexts(root, tree, release);
+  writeDebianTexts(root, release);
   compress(root);
   writeControl(root, release);
   settle(root, release);
@@ -76,27 +76,21 @@ function writeConfiguration(root, tree) {
   writeFileSync(join(root, 'etc/shm_exporter/exporter.toml'), text);
 }
 
-function writeDebianTexts(root, tree, { version, epoch }) {
+function writeDebianTexts(root, { version, epoch }) {
   const day = run('date', ['-u', '-R', '-d', `@${epoch}`]).trim();
   const maintainer = /^Maintainer: (.*)$/m.exec(readFileSync(join(HERE, 'control'), 'utf8'))[1];
   const entry = `${NAME} (${debianVersion(version)}) stable; urgency=medium\n\n  * Release ${version}; NEWS.md says what changed.\n\n -- ${maintainer}  ${day}\n`;
   writeFileSync(join(root, DOC, 'changelog'), entry);
-  writeFileSync(join(root, DOC, 'copyright'), copyright(tree));
+  writeFileSync(join(root, DOC, 'copyright'), COPYRIGHT);
   const overrides = join(root, 'usr/share/lintian/overrides');
   mkdirSync(overrides, { recursive: true });
   cpSync(join(HERE, 'lintian-overrides'), join(overrides, NAME));
 }
 
-/** Our license, which Debian keeps a copy of, and the whole text of every other. */
-function copyright(tree) {
-  const folder = join(tree, 'licenses');
-  const texts = readdirSync(folder, { recursive: true })
-    .sort()
-    .map((name) => join(folder, name))
-    .filter((path) => statSync(path).isFile())
-    .map((path) => `\n\n---- ${relative(folder, dirname(path))}: ${basename(path)}\n\n${readFileSync(path, 'utf8')}`);
-  return `shm_exporter is Copyright its authors, under the Apache License 2.0, which is in\n/usr/share/common-licenses/Apache-2.0. The package also holds what is named below.${texts.join('')}`;
-}
+const COPYRIGHT = `Copyright 2026 the authors of shm_exporter, under the Apache License 2.0, which is in
+/usr/share/common-licenses/Apache-2.0. The folder licenses beside this file has the
+copyright notices and licenses of the other parts, a folder for each.
+`;
 
 /** Debian wants manual pages and changelogs compressed. */
 function compress(root) {

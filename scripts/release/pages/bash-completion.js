@@ -53,6 +53,8 @@ function argumentCases(programs) {
   const forms = programs.flatMap((program) => optionsOf(program).map(formOf));
   return Object.entries(ACTIONS).flatMap(([kind, action]) => {
     const names = new Set(forms.filter(({ argument }) => argument === kind).map((f) => f.name));
-    return names.size === 0 ? [] : [`    ${[...names].join('|')})`, `      ${action}`, '      return', '      ;;'];
+    return names.size === 0
+      ? []
+      : [`    ${[...names].join('|')})`, `      ${action}`, '      return', '      ;;'];
   });
 }

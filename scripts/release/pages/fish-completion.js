@@ -1,7 +1,12 @@
 // The completion of a program in fish.
 import { formOf, optionsOf } from '../programs.js';
 
-const ACTIONS = { file: ' -r -F', folder: " -x -a '(__fish_complete_directories)'", text: ' -x', none: '' };
+const ACTIONS = {
+  file: ' -r -F',
+  folder: " -x -a '(__fish_complete_directories)'",
+  text: ' -x',
+  none: '',
+};
 
 export function fishCompletion({ program, commands }) {
   const { name } = program;
@@ -10,7 +15,9 @@ export function fishCompletion({ program, commands }) {
   return [
     `# fish completion of ${name}`,
     `complete -c ${name} -f`,
-    ...words.map(([word, { purpose }]) => `complete -c ${name}${none} -a ${word} -d ${quoted(purpose)}`),
+    ...words.map(
+      ([word, { purpose }]) => `complete -c ${name}${none} -a ${word} -d ${quoted(purpose)}`,
+    ),
     ...optionsOf(program).map((option) => line(name, none, option)),
     ...words.flatMap(([word, command]) => {
       const inside = ` -n '__fish_seen_subcommand_from ${word}'`;

@@ -37,7 +37,9 @@ const argumentsLine = (program) => {
 function specOf(option) {
   const { name, argument } = formOf(option);
   const meaning = option.meaning.replaceAll('\n', ' ').replace(/[[\]:]/g, '\\$&');
-  return quoted(`${name}[${meaning}]${argument === 'none' ? '' : `:${argument}:${ACTIONS[argument]}`}`);
+  return quoted(
+    `${name}[${meaning}]${argument === 'none' ? '' : `:${argument}:${ACTIONS[argument]}`}`,
+  );
 }
 
 const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
