@@ -31,12 +31,14 @@ const LIBRARIES = [
 ];
 
 /**
- * Its own mounts, network and processes. The container runtime wants one hierarchy of cgroups, and may
- * not be allowed to raise limits.
+ * Its own mounts and network. The container runtime wants one hierarchy of cgroups, may not be allowed
+ * to raise limits, and gives /dev/null to the user of the container: it gets one of its own for that.
  */
 const ENTER = `
   ip link set lo up
   mount -t tmpfs tmpfs /dev/shm
+  [ -e "$0/null" ] || mknod -m 0666 "$0/null" c 1 3
+  mount --bind "$0/null" /dev/null
   umount -R /sys/fs/cgroup && mount -t cgroup2 none /sys/fs/cgroup
   cd "$0"
   run() {
@@ -44,7 +46,7 @@ const ENTER = `
   }
   start() {
     run run --network host --cgroups disabled --read-only --read-only-tmpfs=false \\
-      --ulimit nofile=1024:1024 --ulimit nproc=1024:1024 -v /dev/shm:/dev/shm "$@"
+      --ulimit nofile=1024:1024 --ulimit nproc=1024:1024 "$@"
   }
 `;
 
@@ -54,11 +56,27 @@ describe('the container image', function () {
   after(() => rmSync(folder, { recursive: true, force: true }));
 
   const inside = (script: string) =>
-    spawnSync('unshare', ['--mount', '--net', 'sh', '-eu', '-c', `${ENTER}${script}`, folder], {
-      encoding: 'utf8',
-      timeout: 240_000,
-      killSignal: 'SIGKILL',
-    });
+    spawnSync(
+      'unshare',
+      [
+        '--mount',
+        '--net',
+        '--pid',
+        '--fork',
+        '--kill-child',
+        '--mount-proc',
+        'sh',
+        '-eu',
+        '-c',
+        `${ENTER}${script}`,
+        folder,
+      ],
+      {
+        encoding: 'utf8',
+        timeout: 240_000,
+        killSignal: 'SIGKILL',
+      },
+    );
 
   function skip(context: Mocha.Context, reason: string): void {
     console.log(`      skipped: ${reason}`);
@@ -93,10 +111,10 @@ describe('the container image', function () {
       `run exec exporter lib/node -e "fetch('http://127.0.0.1:9464${path}').then((a) => a.text()).then(console.log)"`;
     const { status, stdout, stderr } = inside(`
       trap 'run rm -f -t 0 exporter publisher > /dev/null 2>&1' EXIT
-      start -d --name publisher --entrypoint '["lib/node", "dist/bin/shm_simulator.js"]' ${IMAGE} \\
+      start -d --name publisher -v /dev/shm:/dev/shm --entrypoint '["lib/node", "dist/bin/shm_simulator.js"]' ${IMAGE} \\
         --app ads --server-key 82 > id || { echo REFUSED; exit 0; }
       mkdir etc; cp license.json exporter.toml etc/
-      start -d --name exporter --cap-drop all --security-opt no-new-privileges \\
+      start -d --name exporter -v /dev/shm:/dev/shm:ro --cap-drop all --security-opt no-new-privileges \\
         -v ./etc:/etc/shm_exporter:ro ${IMAGE} > id
       for attempt in $(seq 100); do
         if run healthcheck run exporter > health 2>&1 && run logs exporter 2>&1 | grep -q ' ready: '; then break; fi

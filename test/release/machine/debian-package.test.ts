@@ -88,7 +88,7 @@ describe('the .deb, on a machine without Node.js, compiler and network', functio
     expect(removed).not.to.match(/^shm_exporter$/m);
     machine.run('dpkg -P shm-exporter > log');
     expect(changed()).to.deep.equal({ added: [], gone: [] });
-    expect(machine.run('grep -r --exclude=' * -' shm_exporter /etc || true').stdout).to.equal('');
+    expect(machine.run("grep -r --exclude='*-' shm_exporter /etc || true").stdout).to.equal('');
   });
 
   it('is installed anew after a purge, in one go, with a license put first', () => {
