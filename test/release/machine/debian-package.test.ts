@@ -1,5 +1,8 @@
 import { expect } from 'chai';
 import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { isInstalled } from '../../support/processes.js';
 import { BEFORE, Machine, VERSION, debOf, skipWithout } from './machine.js';
 
@@ -9,6 +12,17 @@ const install = (version: string) => `dpkg -i shm-exporter_${version}_amd64.deb`
 
 /** All files but those that the system keeps of every installation. */
 const FILES = `find / -xdev \\( -path /proc -o -path /dev -o -path /run -o -path /root -o -path /var/lib/dpkg -o -path /var/log \\) -prune -o -print | grep -v -E '^/etc/(passwd|group|shadow|gshadow|subuid|subgid)-$' | sort`;
+
+/** A systemd that notes what it is asked to do. */
+const STUBS = `
+  mkdir -p /run/systemd/system stubs
+  for name in systemctl deb-systemd-invoke; do
+    printf '#!/bin/sh\\necho "%s $*" >> /root/calls\\n' "$name" > "stubs/$name"
+    chmod 755 "stubs/$name"
+  done
+  PATH=/root/stubs:$PATH
+  trap 'rm -r /run/systemd calls' EXIT
+`;
 
 /** Runs the exporter as the service would, beside a publisher, and scrapes it. */
 const SCRAPE = `
@@ -78,6 +92,31 @@ describe('the .deb, on a machine without Node.js, compiler and network', functio
     expect(stdout).to.include(`version="${VERSION}"`);
   });
 
+  it('restarts what runs at an upgrade, the exporter only if it would start', () => {
+    const calls = (script: string) =>
+      machine
+        .run(
+          `${STUBS}
+          ${script}
+          cat calls`,
+        )
+        .stdout.split('\n')
+        .filter((line) => /^(systemctl|deb-systemd-invoke) /.test(line));
+    const always = ['systemctl daemon-reload', 'deb-systemd-invoke try-restart shm_bridge.service'];
+    expect(calls(install(VERSION)).slice(-3)).to.deep.equal([
+      ...always,
+      'deb-systemd-invoke try-restart shm_exporter.service',
+    ]);
+    const invalid = `
+      cp -p /etc/shm_exporter/exporter.toml kept
+      echo 'no_such_key = 1' >> /etc/shm_exporter/exporter.toml
+      ${install(VERSION)} > said
+      grep -q 'no_such_key' said
+      mv kept /etc/shm_exporter/exporter.toml
+    `;
+    expect(calls(invalid).slice(-2)).to.deep.equal(always);
+  });
+
   it('keeps them when it is removed, and takes everything along when it is purged', () => {
     const { stdout: removed } = machine.run(
       'dpkg -r shm-exporter > log; find /etc/shm_exporter; ls /usr/lib',
@@ -109,9 +148,13 @@ describe('the .deb', function () {
 
   it('has no fault that lintian knows', function () {
     if (!isInstalled('lintian')) this.skip();
+    // It leaves a file among the temporary ones.
+    const folder = mkdtempSync(join(tmpdir(), 'shm-lintian-'));
     const { status, stdout } = spawnSync('lintian', ['--allow-root', debOf(VERSION)], {
       encoding: 'utf8',
+      env: { ...process.env, TMPDIR: folder },
     });
+    rmSync(folder, { recursive: true });
     expect(stdout).not.to.match(/^E:/m);
     expect(status, stdout).to.equal(0);
   });
