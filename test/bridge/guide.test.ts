@@ -7,6 +7,7 @@ import { parseArguments } from '#app/bridge/settings/arguments.js';
 import { bridgeMarkdown } from '#app/bridge/settings/configuration-doc.js';
 import { FAILURE_REASONS } from '#app/bridge/poll/poll-failure.js';
 import { metricsMarkdown } from '#app/catalogue/metrics-markdown.js';
+import { linksOf } from '../support/page-links.js';
 import { isInstalled } from '../support/processes.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { COMPONENT, load } from './settings/bridge-files.js';
@@ -25,26 +26,16 @@ describe('docs/bridge.md', () => {
   });
 
   it('leads to files and headings that there are', () => {
-    const links = [...guide.matchAll(/\]\(([^)#]*)(?:#([^)]*))?\)/g)];
-    expect(links.length).to.be.above(10);
-    for (const [, path = '', heading] of links) {
-      const file = join('docs', path === '' ? 'bridge.md' : path);
-      expect(existsSync(file), file).to.equal(true);
-      if (heading === undefined) continue;
-      const headings = [...readFileSync(file, 'utf8').matchAll(/^#+ (.*)$/gm)].map(
-        ([, text = '']) =>
-          text
-            .toLowerCase()
-            .replace(/[^\w -]/g, '')
-            .replaceAll(' ', '-'),
-      );
-      expect(headings, file).to.include(heading);
-    }
+    const { all, broken } = linksOf('docs/bridge.md');
+    expect(all.length).to.be.above(10);
+    expect(broken).to.deep.equal([]);
   });
 
   it('has command lines that the bridge takes', () => {
     const lines = [
-      ...guide.matchAll(/(?:npx |dist\/bin\/|--init-groups bin\/)shm_bridge(?:\.js)? (--.*?)(?: > \S+)?$/gm),
+      ...guide.matchAll(
+        /(?:npx |dist\/bin\/|--init-groups bin\/)shm_bridge(?:\.js)? (--.*?)(?: > \S+)?$/gm,
+      ),
     ];
     expect(lines).to.have.lengthOf(4);
     for (const [, line = ''] of lines)

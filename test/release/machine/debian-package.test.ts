@@ -35,6 +35,7 @@ const SCRAPE = `
 describe('the .deb, on a machine without Node.js, compiler and network', function () {
   this.timeout(240_000).slow(60_000);
   let machine: Machine;
+  let installation = 0;
   let present: readonly string[] = [];
 
   const files = () => machine.run(FILES).stdout.split('\n');
@@ -54,7 +55,8 @@ describe('the .deb, on a machine without Node.js, compiler and network', functio
   after(() => machine.remove());
 
   it('installs, and says what a start lacks', () => {
-    const { stdout } = machine.run(install(BEFORE));
+    const { stdout, seconds } = machine.run(install(BEFORE));
+    installation = seconds;
     expect(stdout).to.include('was not started or restarted, since a start would be refused:');
     expect(stdout).to.include(
       'License file /etc/shm_exporter/license.json cannot be read: no such file or folder',
@@ -63,7 +65,7 @@ describe('the .deb, on a machine without Node.js, compiler and network', functio
     expect(account).to.match(/:\/nonexistent:\/usr\/sbin\/nologin\n$/);
   });
 
-  it('gets from a key, a license and settings to a scrape within a minute', () => {
+  it('gets from the file, with a key, a license and settings, to a scrape within a minute', () => {
     const { stdout, seconds } = machine.run(`
       shm_license keygen --out-dir . --name acme
       cp acme.pub.pem /etc/shm_exporter/keys/
@@ -74,8 +76,8 @@ describe('the .deb, on a machine without Node.js, compiler and network', functio
     `);
     expect(stdout).to.match(/^ads_process_health_level \d+$/m);
     expect(stdout).to.include(`version="${BEFORE}"`);
-    expect(seconds).to.be.below(60);
-    console.log(`      ${seconds.toFixed(1)} s`);
+    expect(installation + seconds).to.be.below(60);
+    console.log(`      ${(installation + seconds).toFixed(1)} s`);
   });
 
   it('keeps key, license and settings over an upgrade', () => {

@@ -70,6 +70,7 @@ scrape() {
   exit 1
 }
 absent() { if command -v "$1" > /dev/null; then echo "there is a $1" >&2; exit 1; fi; }
+[ "$(tail -n +3 /proc/net/dev | cut -d: -f1 | tr -d ' ')" = lo ] || { echo 'there is a network' >&2; exit 1; }
 absent node; absent cc; absent gcc; absent npm; absent python3
 `;
 
