@@ -4,7 +4,13 @@ import rxjsX from 'eslint-plugin-rxjs-x';
 import tseslint from 'typescript-eslint';
 
 export default defineConfig(
-  globalIgnores(['dist/', 'dist-test/', 'coverage/', 'src/exposition/kernel/assembly/']),
+  globalIgnores([
+    'dist/',
+    'dist-test/',
+    'coverage/',
+    'release/',
+    'src/exposition/kernel/assembly/',
+  ]),
   eslint.configs.recommended,
   {
     files: ['**/*.js'],

@@ -32,6 +32,13 @@ const keepPlaces = {
     }),
 };
 
+/** A machine that they were not built for: where shared memory cannot be used, a program exits with 4. */
+const REFUSE = `
+  const [reason] = thrown.message.split('\\n');
+  const program = process.argv[1].replace(/^.*\\/|\\.js$/g, '');
+  process.stderr.write(program + ': the native modules cannot be loaded: ' + reason + '; docs/install.md says how to build them\\n');
+  process.exit(4);`;
+
 /**
  * Packages that load a shared object from their own folder stay outside. They are CommonJS: an import
  * would search their text for the names that they export, which takes longer than all else in them.
@@ -43,7 +50,7 @@ const outside = {
       kind === 'require-call' ? { path, external: true } : { path, namespace: 'outside' },
     );
     onLoad({ filter: /./, namespace: 'outside' }, ({ path }) => ({
-      contents: `module.exports = require('${path}');`,
+      contents: `try { module.exports = require('${path}'); } catch (thrown) { ${REFUSE} }`,
     }));
   },
 };

@@ -11,6 +11,7 @@ import {
   urlPath,
   words,
 } from '../rules/formats.js';
+import { LICENSE_KEYS_DIR } from '../rules/license-keys-dir.js';
 import { flag, integer, list, oneOf } from '../rules/rule.js';
 import { optional } from '../rules/table.js';
 import type { ValuesOf } from '../rules/table.js';
@@ -246,6 +247,12 @@ export const SETTINGS = {
     '',
     line,
     'License file, required for a normal start; a relative path starts at the folder of the configuration file',
+  ),
+  licenseKeysDir: optional(
+    'license_keys_dir',
+    LICENSE_KEYS_DIR,
+    line,
+    'Folder of further public keys that licenses may be signed with, beside those of the package; it need not exist, and empty names none; a relative path starts at the folder of the configuration file',
   ),
   catalogueFiles: optional(
     'catalogue_files',

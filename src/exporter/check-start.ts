@@ -4,8 +4,9 @@ import { ConfigProblems } from '../config/config-problems.js';
 import { loadConfig } from '../config/resolve.js';
 import type { Config } from '../config/resolve.js';
 import { Fault } from '../errors.js';
-import { readLicense } from '../license/license-file.js';
+import { readDocument, readLicense } from '../license/license-file.js';
 import type { LicenseStatus } from '../license/license-status.js';
+import { trustedKeys } from '../license/trusted-keys.js';
 import { readWebConfig } from '../web-config/web-config.js';
 import { exposureWarnings } from './exposure-warnings.js';
 import { planTargets } from './plan.js';
@@ -74,11 +75,16 @@ export const warningsOf = ({ config, plan, warnings }: Planned): readonly string
   ...warnings,
 ];
 
-/** Undefined if the license file is unknown, since the setting that names it is invalid. */
+/** Undefined if the license file or its keys are unknown, since the setting that names them is invalid. */
 function licenseOf(config: Config, now: Date): LicenseStatus | Fault | undefined {
   if (!config.isSound('license_file')) return undefined;
+  const { licenseFile, licenseKeysDir } = config.settings;
   try {
-    return readLicense(config.settings.licenseFile, now);
+    if (!config.isSound('license_keys_dir')) {
+      readDocument(licenseFile); // It can be read, but not verified.
+      return undefined;
+    }
+    return readLicense(licenseFile, now, trustedKeys(licenseKeysDir));
   } catch (thrown) {
     if (!(thrown instanceof Fault)) throw thrown;
     return thrown;

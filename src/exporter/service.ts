@@ -19,6 +19,7 @@ import { configHash } from '../config/config-hash.js';
 import { loadLicense } from '../license/license-file.js';
 import type { LicenseStatus } from '../license/license-status.js';
 import { watchLicense } from '../license/license-watch.js';
+import { trustedKeys } from '../license/trusted-keys.js';
 import type { TargetEvent } from '../model.js';
 import { FutexWaiter } from '../native/os/futex-waiter.js';
 import type { SharedMemory } from '../native/os/shared-memory.js';
@@ -119,7 +120,9 @@ export function service(
     const rebalance$ = interval(REBALANCE_MS).pipe(
       exhaustMap(() => registry.rebalance(MAX_MOVES, LEAST_LOAD)),
     );
-    const license$ = watchLicense(license.license, () => loadLicense(settings.licenseFile)).pipe(
+    const license$ = watchLicense(license.license, () =>
+      loadLicense(settings.licenseFile, trustedKeys(settings.licenseKeysDir)),
+    ).pipe(
       tap((status) => {
         metrics.license(status);
         if (status.warning !== '') log({ level: 'warning', message: status.warning });

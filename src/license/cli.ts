@@ -13,6 +13,7 @@ import { writeLicense } from './license-output.js';
 import { termOf } from './license-term.js';
 import { COMMANDS, ISSUE, KEYGEN, PROGRAM, SHOW, VERIFY } from './options.js';
 import { makeKeyPair } from './signing-key.js';
+import { trustedKeys } from './trusted-keys.js';
 import { formatUtc } from './utc-time.js';
 
 const now = new Date();
@@ -26,23 +27,23 @@ function issue({ licensee, out, key, ...term }: Given<typeof ISSUE.options>): vo
   print(`${out}: license ${license_id} for ${licensee}, expires at ${expires_at}`);
 }
 
-function show(path: string): void {
+function show({ keysDir }: Given<typeof SHOW.options>, path: string): void {
   const document = readDocument(path);
   print(...FIELDS.map((field) => `${field.padEnd(11)} ${document[field]}`));
-  print(`${'standing'.padEnd(11)} ${standingOf(path)}`);
+  print(`${'standing'.padEnd(11)} ${standingOf(path, keysDir)}`);
 }
 
-function standingOf(path: string): string {
+function standingOf(path: string, keysDir: string): string {
   try {
-    const { standing, warning } = readLicense(path, now);
+    const { standing, warning } = readLicense(path, now, trustedKeys(keysDir));
     return warning === '' ? standing : `${standing}: ${warning}`;
   } catch (thrown) {
     return `refused: ${messageOf(thrown)}`;
   }
 }
 
-function verify(path: string): void {
-  const { license, warning } = readLicense(path, now);
+function verify({ keysDir }: Given<typeof VERIFY.options>, path: string): void {
+  const { license, warning } = readLicense(path, now, trustedKeys(keysDir));
   print(
     warning === ''
       ? `license ${license.id} for ${license.licensee} is valid until ${formatUtc(license.expiresAt)}`
@@ -74,14 +75,8 @@ function main(): void {
   }
   const { name, argv } = chosen;
   if (name === 'issue') perform(ISSUE, argv, issue);
-  if (name === 'show')
-    perform(SHOW, argv, (_none, file) => {
-      show(file);
-    });
-  if (name === 'verify')
-    perform(VERIFY, argv, (_none, file) => {
-      verify(file);
-    });
+  if (name === 'show') perform(SHOW, argv, show);
+  if (name === 'verify') perform(VERIFY, argv, verify);
   if (name === 'keygen') perform(KEYGEN, argv, keygen);
 }
 

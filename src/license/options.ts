@@ -1,6 +1,7 @@
 // The commands of shm_license, and what --help prints of each.
 import { defaultOption, optionalOption, requiredOption } from '../rules/command-option.js';
 import { line, word } from '../rules/formats.js';
+import { LICENSE_KEYS_DIR } from '../rules/license-keys-dir.js';
 import { days, utcTime } from './license-term.js';
 
 const STATUSES = {
@@ -11,6 +12,15 @@ const STATUSES = {
 };
 const REFERENCE = 'In the folder of the package, docs/license.md has the rest.';
 const around = { statuses: STATUSES, reference: REFERENCE };
+
+const KEYS = {
+  keysDir: defaultOption(
+    '--keys-dir <dir>',
+    LICENSE_KEYS_DIR,
+    line,
+    'Folder of further public keys; it need not exist',
+  ),
+};
 
 export const ISSUE = {
   name: 'shm_license issue',
@@ -47,7 +57,7 @@ export const ISSUE = {
 export const SHOW = {
   name: 'shm_license show',
   purpose: 'Prints what a license says, and whether a start would accept it.',
-  options: {},
+  options: KEYS,
   operand: 'file',
   examples: [['Print a license', 'shm_license show license.json']] as const,
   ...around,
@@ -56,7 +66,7 @@ export const SHOW = {
 export const VERIFY = {
   name: 'shm_license verify',
   purpose: 'Exits with 0 when a start would accept the license now, else with 3.',
-  options: {},
+  options: KEYS,
   operand: 'file',
   examples: [['Check a license', 'shm_license verify license.json']] as const,
   ...around,
@@ -64,7 +74,7 @@ export const VERIFY = {
 
 export const KEYGEN = {
   name: 'shm_license keygen',
-  purpose: 'Makes <name>.key.pem, to be kept secret, and <name>.pub.pem, to be shipped.',
+  purpose: 'Makes <name>.key.pem, to be kept secret, and <name>.pub.pem, to be trusted.',
   options: {
     outDir: requiredOption('--out-dir <dir>', word, 'Where to write both; overwrites nothing'),
     name: defaultOption('--name <name>', 'vendor', word, 'Key id'),

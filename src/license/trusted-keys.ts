@@ -1,7 +1,8 @@
-// The public keys that verify licenses: every `<key id>.pub.pem` shipped with the code.
+// The public keys that verify licenses: every `<key id>.pub.pem` shipped with the code, and those of
+// a folder that the installation keeps.
 import { createPublicKey } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
-import { readdirSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { systemReason } from '../document/system-reason.js';
@@ -19,6 +20,18 @@ export const KEY_FOLDER = fileURLToPath(new URL('keys/', import.meta.url));
 const PUBLIC_SUFFIX = '.pub.pem';
 
 /**
+ * The shipped keys, and those of a folder that may be missing; an empty name stands for none. A file of
+ * the folder replaces no shipped key and is never the evaluation key, even where that was deleted.
+ * @throws Fault LICENSE_REJECTED when a folder or one of its public keys cannot be used
+ */
+export function trustedKeys(folder: string, shippedFolder = KEY_FOLDER): TrustedKeys {
+  const shipped = loadTrustedKeys(shippedFolder);
+  if (folder === '' || isMissing(folder)) return shipped;
+  const own = [...loadTrustedKeys(folder)].filter(([id]) => id !== EVALUATION_KEY_ID);
+  return new Map([...own, ...shipped]);
+}
+
+/**
  * Reads the keys of a folder; a key's id is its file name before `.pub.pem`.
  * @throws Fault LICENSE_REJECTED when the folder or one of its public keys cannot be used
  */
@@ -28,6 +41,15 @@ export function loadTrustedKeys(folder = KEY_FOLDER): TrustedKeys {
     files.map((file) => [file.slice(0, -PUBLIC_SUFFIX.length), loadKey(join(folder, file))]),
   );
 }
+
+/** A folder that may not be looked at is not missing. */
+const isMissing = (folder: string): boolean => {
+  try {
+    return statSync(folder, { throwIfNoEntry: false }) === undefined;
+  } catch {
+    return false;
+  }
+};
 
 function listFolder(folder: string): string[] {
   try {

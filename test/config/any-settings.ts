@@ -53,6 +53,7 @@ export const settings: fc.Arbitrary<Settings> = fc.record({
   httpMaxScrapes: fc.integer({ min: 1, max: 65_535 }),
   httpReloadEnabled: fc.boolean(),
   licenseFile: line,
+  licenseKeysDir: line,
   catalogueFiles: words,
   stdoutFormat: fc.constantFrom('text', 'json'),
 });

@@ -238,9 +238,13 @@ describe('loadConfig', () => {
   });
 
   it('relative paths in the file start at its folder, those of options do not', () => {
-    const file = toml('license_file = "l.json"\ncatalogue_files = ["../x.toml", "/y.toml"]');
+    const file = toml(
+      'license_file = "l.json"\nlicense_keys_dir = "keys"\ncatalogue_files = ["../x.toml", "/y.toml"]',
+    );
     const { settings } = load(...file);
     expect(settings.licenseFile).to.equal(folder.path('l.json'));
+    expect(settings.licenseKeysDir).to.equal(folder.path('keys'));
+    expect(load(...toml('license_keys_dir = ""')).settings.licenseKeysDir).to.equal('');
     expect(settings.catalogueFiles).to.deep.equal([folder.path('../x.toml'), '/y.toml']);
     expect(load(...file, '--license-file', 'l.json').settings.licenseFile).to.equal('l.json');
   });

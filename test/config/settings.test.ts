@@ -51,6 +51,7 @@ describe('settings', () => {
     ['httpMaxScrapes', 'http_max_scrapes', 64],
     ['httpReloadEnabled', 'http_reload_enabled', false],
     ['licenseFile', 'license_file', ''],
+    ['licenseKeysDir', 'license_keys_dir', '/etc/shm_exporter/keys'],
     ['catalogueFiles', 'catalogue_files', []],
     ['stdoutFormat', 'stdout_format', 'text'],
   ] as const;
@@ -155,6 +156,8 @@ describe('settings', () => {
     ['metrics_path', '"/-/ready"'],
     ['metrics_path', '"/a?b"'],
     ['license_file', 'false'],
+    ['license_keys_dir', '1'],
+    ['license_keys_dir', '"a\\nb"'],
     ['catalogue_files', '[""]'],
     ['stdout_format', '"yaml"'],
   ] as const;

@@ -30,7 +30,8 @@ for (const page of ['docs/alerts.md', 'docs/outputs.md'])
 
 describe('docs/outputs.md', () => {
   it('shows the scrape configuration as it is', () => {
-    const [, shown = ''] = /^```yaml\n(scrape_configs:\n.*?)^```$/ms.exec(read('docs/outputs.md')) ?? [];
+    const [, shown = ''] =
+      /^```yaml\n(scrape_configs:\n.*?)^```$/ms.exec(read('docs/outputs.md')) ?? [];
     expect(shown).to.match(/^scrape_configs:\n/);
     expect(read(join(PROMETHEUS, 'prometheus.yml')).endsWith(shown)).to.equal(true);
   });

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import type { Arguments } from '#app/config/arguments.js';
 import { checkReload, checkStart } from '#app/exporter/check-start.js';
 import { issueLicense } from '#app/license/issue-license.js';
+import { makeKeyPair } from '#app/license/signing-key.js';
 import { faultMessage } from '../support/fault-message.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
@@ -68,6 +69,21 @@ describe('checkStart', () => {
     expect(refused?.code).to.equal('LICENSE_REJECTED');
     expect(refused?.lines[0]).to.match(/^License file license\.json: license \S+ expired at /);
     expect(more).to.deep.equal([]);
+  });
+
+  it('trusts the keys of license_keys_dir', () => {
+    makeKeyPair(folder.path('keys'), 'acme');
+    const terms = { licensee: 'A', issuedAt: NOW, expiresAt: new Date(NOW.getTime() + DAY_MS) };
+    const signed = issueLicense({ ...terms, keyFile: folder.path('keys/acme.key.pem') });
+    folder.write('license.json', signed);
+    const config = (keys: string) =>
+      folder.write('c.toml', `license_file = "license.json"\nlicense_keys_dir = ${keys}\n`);
+    expect(refusals({ configFile: config('"keys"') })).to.deep.equal([]);
+    const [unknown] = refusals({ configFile: config('"none"') });
+    expect(unknown?.lines[0]).to.match(/names the unknown key "acme"; the trusted keys are: eval/);
+    // The license is not judged without the keys.
+    const [invalid, ...more] = refusals({ configFile: config('1') });
+    expect({ code: invalid?.code, more }).to.deep.equal({ code: 'CONFIG_INVALID', more: [] });
   });
 
   it('checks the targets file, and the license of an option, though the TOML file is none', () => {

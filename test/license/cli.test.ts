@@ -108,6 +108,14 @@ describe('shm_license', function () {
     expect(stderr).to.match(/ names the unknown key "not-shipped"; the trusted keys are: .+\n$/);
   });
 
+  it('trusts such a key where --keys-dir names its folder', () => {
+    run('keygen', '--out-dir', inFolder('keys'), '--name', 'not-shipped');
+    issue('--days', '3650', '--key', inFolder('keys/not-shipped.key.pem'));
+    const keysDir = ['--keys-dir', inFolder('keys')];
+    expect(run('verify', ...keysDir, file())).to.include({ status: 0, stderr: '' });
+    expect(run('show', ...keysDir, file()).stdout).to.match(/\nstanding {4}valid\n$/);
+  });
+
   const commands = 'needed: a command: issue, show, verify, keygen; see --help';
   const misuse: readonly (readonly [readonly string[], string])[] = [
     [[], `found nothing, ${commands}`],

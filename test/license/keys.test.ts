@@ -1,8 +1,15 @@
 import { expect } from 'chai';
 import { createPublicKey, generateKeyPairSync } from 'node:crypto';
-import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { makeKeyPair, readSigningKey } from '#app/license/signing-key.js';
-import { KEY_FOLDER, loadTrustedKeys } from '#app/license/trusted-keys.js';
+import { KEY_FOLDER, loadTrustedKeys, trustedKeys } from '#app/license/trusted-keys.js';
 import { faultOf } from './fault-of.js';
 import { EVALUATION_KEY } from './signed-license.js';
 import { temporaryFolder } from './temporary-folder.js';
@@ -26,6 +33,59 @@ describe('the keys of licenses', () => {
     makeKeyPair(inFolder('.'), 'acme.2027');
     writeFileSync(inFolder('README'), 'keys');
     expect([...loadTrustedKeys(inFolder('.')).keys()]).to.deep.equal(['acme-2026', 'acme.2027']);
+  });
+
+  describe('of an installation', () => {
+    const SHIPPED = 'evaluation.pub.pem';
+    const own = () => inFolder('own');
+    const trusted = (shippedFolder?: string) => trustedKeys(own(), shippedFolder);
+
+    it('are trusted beside the shipped ones', () => {
+      makeKeyPair(own(), 'acme-2026');
+      expect([...trusted().keys()]).to.have.members(['acme-2026', ...loadTrustedKeys().keys()]);
+    });
+
+    for (const missing of ['', 'no'])
+      it(`are none where the folder is ${JSON.stringify(missing)}`, () =>
+        expect([...trustedKeys(missing && inFolder(missing)).keys()]).to.deep.equal([
+          ...loadTrustedKeys().keys(),
+        ]));
+
+    it('replace no shipped key', () => {
+      makeKeyPair(own(), 'evaluation');
+      makeKeyPair(own(), 'vendor');
+      makeKeyPair(inFolder('shipped'), 'vendor');
+      copyFileSync(`${KEY_FOLDER}${SHIPPED}`, inFolder(`shipped/${SHIPPED}`));
+      const shipped = loadTrustedKeys(inFolder('shipped'));
+      const both = trusted(inFolder('shipped'));
+      const pems = (keys: typeof shipped) =>
+        ['evaluation', 'vendor'].map((id) => keys.get(id)?.export({ type: 'spki', format: 'pem' }));
+      expect(pems(both)).to.deep.equal(pems(shipped));
+    });
+
+    it('never stand for the evaluation key, even where that was deleted', () => {
+      mkdirSync(inFolder('shipped'));
+      mkdirSync(own());
+      copyFileSync(`${KEY_FOLDER}${SHIPPED}`, `${own()}/${SHIPPED}`);
+      expect([...trusted(inFolder('shipped')).keys()]).to.deep.equal([]);
+    });
+
+    it('are named where one cannot be used, whatever its id', () => {
+      mkdirSync(own());
+      writeFileSync(`${own()}/${SHIPPED}`, 'key');
+      expect(faultOf(() => trusted())).to.deep.equal({
+        code: 'LICENSE_REJECTED',
+        message: `Trusted key ${own()}/${SHIPPED} is not an Ed25519 public key in PEM`,
+      });
+    });
+
+    it('are missed where their folder is a file', () => {
+      writeFileSync(own(), '');
+      expect(faultOf(() => trusted())).to.deep.equal({
+        code: 'LICENSE_REJECTED',
+        message: `Folder ${own()} of the trusted keys cannot be read: a part of its path is not a folder`,
+      });
+    });
   });
 
   it('are made as a pair, the secret half for its owner alone', () => {

@@ -1,0 +1,42 @@
+// Builds a release and the one before, and tests both as a stranger would use them.
+// Usage: npm run test:release [-- --reuse]; --reuse takes what an earlier run built.
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, rmSync } from 'node:fs';
+import { getuid } from 'node:process';
+import { run } from './run.js';
+
+const CLI = 'scripts/release/cli.js';
+const MACHINE = 'release/machine';
+const TESTS = 'dist-test/release/machine';
+const BEFORE = '0.0.1';
+
+/** The smallest Debian, for test/release/machine; without it, its tests are skipped and say so. */
+function makeMachine() {
+  if (existsSync(`${MACHINE}/usr/bin/dpkg`) || getuid() !== 0) return;
+  mkdirSync('release', { recursive: true });
+  try {
+    run('debootstrap', ['--variant=minbase', 'bookworm', MACHINE]);
+  } catch ({ message }) {
+    console.error(message);
+    rmSync(MACHINE, { recursive: true, force: true });
+  }
+}
+
+/** Runs test files; where some may be skipped even though nothing is missing, as FORBID_PENDING says. */
+function test(files, env = process.env) {
+  const paths = files.map((file) => `${TESTS}/${file}.test.js`);
+  const { status } = spawnSync(process.execPath, ['scripts/test.js', ...paths], {
+    stdio: 'inherit',
+    env,
+  });
+  if (status !== 0) process.exitCode = 1;
+}
+
+if (!process.argv.includes('--reuse')) {
+  process.stdout.write(run(process.execPath, [CLI]));
+  run(process.execPath, [CLI, '--version', BEFORE, '--only', 'deb', '--out', 'release/before']);
+}
+makeMachine();
+test(['tarball', 'debian-package', 'npm-package', 'bill-of-materials', 'reproducible']);
+// A kernel may refuse to run containers where it lets us have the machine.
+test(['container'], { ...process.env, FORBID_PENDING: '' });

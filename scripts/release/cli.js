@@ -1,0 +1,88 @@
+// Builds a release into a folder: the tarball, the .deb and the npm package, each with its checksum.
+// Usage: npm run release [-- [--out DIR] [--version V] [--only pages,tarball,deb,npm]]
+import { mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { settle, tarball, writeChecksum } from './archive.js';
+import { releaseOf } from './commit.js';
+import { writeDebianPackage } from './debian/package.js';
+import { buildNativeModules } from './native-modules.js';
+import { fetchNode } from './node-binary.js';
+import { writeNpmPackage } from './npm-package.js';
+import { copyPackages, productionPackages } from './packages.js';
+import { writePages } from './pages/write-pages.js';
+import { writeTree } from './tree.js';
+
+const FORMS = ['pages', 'tarball', 'deb', 'npm'];
+const VERSION = /^\d+\.\d+\.\d+(-[0-9A-Za-z.]+)?$/;
+
+function optionsOf(args) {
+  const text = (fallback) => ({ type: 'string', default: fallback });
+  const { values } = parseArgs({
+    args,
+    options: { out: text('release'), version: { type: 'string' }, only: text('tarball,deb,npm') },
+  });
+  const { out, version, only } = values;
+  const stray = only.split(',').find((form) => !FORMS.includes(form));
+  if (stray !== undefined)
+    throw new Error(`--only: found "${stray}", allowed: ${FORMS.join(', ')}, between commas`);
+  if (version !== undefined && !VERSION.test(version))
+    throw new Error(
+      `--version: found "${version}", allowed: three numbers, such as 1.2.3 or 1.2.3-rc.1`,
+    );
+  return { out: resolve(out), version, forms: new Set(only.split(',')) };
+}
+
+function build({ out, version, forms }, work) {
+  const release = releaseOf(version);
+  mkdirSync(out, { recursive: true });
+  if (forms.has('pages')) writePages(out, release);
+  if (forms.size === 1 && forms.has('pages')) return [];
+  const parts = partsIn(work);
+  return [
+    ...(forms.has('tarball') || forms.has('deb') ? fromTree(out, work, parts, release, forms) : []),
+    ...(forms.has('npm') ? [npmPackage(out, work, parts, release)] : []),
+  ];
+}
+
+/** The compiled packages, and the Node.js. */
+function partsIn(work) {
+  const parts = { packages: productionPackages(), staged: join(work, 's'), node: join(work, 'n') };
+  fetchNode(parts.node);
+  copyPackages(parts.packages, parts.staged);
+  buildNativeModules(parts.staged, parts.node);
+  return parts;
+}
+
+function fromTree(out, work, parts, release, forms) {
+  const tree = join(work, `shm_exporter-${release.version}-linux-x64`);
+  writeTree(tree, parts, release);
+  settle(tree, release);
+  const file = join(out, `${basename(tree)}.tar.gz`);
+  if (forms.has('tarball')) tarball(tree, file);
+  const deb = forms.has('deb') ? [writeDebianPackage(out, tree, work, release)] : [];
+  return [...(forms.has('tarball') ? [file] : []), ...deb];
+}
+
+function npmPackage(out, work, parts, release) {
+  const folder = join(work, 'package');
+  writeNpmPackage(folder, parts, release);
+  settle(folder, release);
+  const file = join(out, `shm-exporter-${release.version}.tgz`);
+  tarball(folder, file);
+  return file;
+}
+
+const work = mkdtempSync(join(tmpdir(), 'shm-release-'));
+try {
+  for (const file of build(optionsOf(process.argv.slice(2)), work)) {
+    const megabytes = (statSync(file).size / 1e6).toFixed(1);
+    console.log(`${file}: ${megabytes} MB, sha256 ${writeChecksum(file)}`);
+  }
+} catch ({ message }) {
+  console.error(`release: ${message}`);
+  process.exitCode = 1;
+} finally {
+  rmSync(work, { recursive: true, force: true });
+}

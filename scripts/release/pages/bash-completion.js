@@ -1,0 +1,60 @@
+// The completion of a program in bash.
+import { formOf, optionsOf } from '../programs.js';
+
+const ACTIONS = {
+  file: 'mapfile -t COMPREPLY < <(compgen -f -- "$cur")',
+  folder: 'mapfile -t COMPREPLY < <(compgen -d -- "$cur")',
+  text: 'COMPREPLY=()',
+};
+
+export function bashCompletion({ program, commands }) {
+  const words = Object.keys(commands);
+  const all = [program, ...Object.values(commands)];
+  const first = [...words, ...namesOf(program)];
+  const body =
+    words.length === 0
+      ? [`  ${offer(first)}`]
+      : [
+          '  if ((COMP_CWORD == 1)); then',
+          `    ${offer(first)}`,
+          '    return',
+          '  fi',
+          '  case ${COMP_WORDS[1]} in',
+          ...words.map((word) => `    ${word}) ${offerOf(commands[word])} ;;`),
+          '  esac',
+        ];
+  return [
+    `# bash completion of ${program.name}`,
+    `_${program.name}() {`,
+    '  local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}',
+    '  COMPREPLY=()',
+    '  case $prev in',
+    ...argumentCases(all),
+    '  esac',
+    ...body,
+    '}',
+    `complete -o filenames -F _${program.name} ${program.name}`,
+    '',
+  ].join('\n');
+}
+
+const namesOf = (program) => optionsOf(program).map((option) => formOf(option).name);
+
+const offer = (words) => `mapfile -t COMPREPLY < <(compgen -W '${words.join(' ')}' -- "$cur")`;
+
+/** The options of a command; the file that it takes may stand among them. */
+const offerOf = (command) =>
+  command.operand === undefined
+    ? offer(namesOf(command))
+    : `mapfile -t COMPREPLY < <(compgen -f -W '${namesOf(command).join(' ')}' -- "$cur")`;
+
+/** What follows an option that takes an argument. */
+function argumentCases(programs) {
+  const forms = programs.flatMap((program) => optionsOf(program).map(formOf));
+  return Object.entries(ACTIONS).flatMap(([kind, action]) => {
+    const names = new Set(forms.filter(({ argument }) => argument === kind).map((f) => f.name));
+    return names.size === 0
+      ? []
+      : [`    ${[...names].join('|')})`, `      ${action}`, '      return', '      ;;'];
+  });
+}

@@ -1,0 +1,78 @@
+// The manual page of a program, in roff, from the tables that --help is made of.
+import { effectOf } from '../../../dist/rules/command-option.js';
+import { NAMES, optionsOf } from '../programs.js';
+
+/** `date` is that of the release, as YYYY-MM-DD. */
+export function manPage({ program, commands }, { version, date }) {
+  const { name, purpose, operand, remarks, examples, statuses } = program;
+  const own = Object.entries(commands);
+  const usage = program.usage ?? `[options]${operand === undefined ? '' : ` <${operand}>`}`;
+  const sections = [
+    [`.TH ${name.toUpperCase()} 1 "${date}" "shm_exporter ${version}"`],
+    ['.SH NAME', `${name} \\- ${summaryOf(purpose)}`],
+    ['.SH SYNOPSIS', `.B ${name}`, plain(usage)],
+    ['.SH DESCRIPTION', ...paragraph(purpose)],
+    own.length === 0 && remarks !== undefined ? paragraph(remarks) : [],
+    own.length === 0 ? [] : ['.SH COMMANDS', ...own.flatMap(commandLines)],
+    ['.SH OPTIONS', ...optionLines(program)],
+    ['.SH EXAMPLES', ...exampleLines(examples)],
+    ['.SH EXIT STATUS', ...Object.entries(statuses).flatMap(([s, m]) => ['.TP', s, plain(m)])],
+    ['.SH SEE ALSO', seeAlso(name)],
+  ];
+  return `${sections.flat().join('\n')}\n`;
+}
+
+const commandLines = ([word, command]) => {
+  const operand = command.operand === undefined ? '' : ` <${command.operand}>`;
+  return [
+    `.SS ${plain(`${word} [options]${operand}`)}`,
+    ...paragraph(command.purpose),
+    ...Object.values(command.options).flatMap(optionLine),
+  ];
+};
+
+/** All options, below a heading where they have groups. */
+function optionLines(program) {
+  let group;
+  return optionsOf(program).flatMap((option) => {
+    const heading = option.group === group ? [] : [`.SS ${plain(option.group ?? 'Options')}`];
+    group = option.group;
+    return [...heading, ...optionLine(option)];
+  });
+}
+
+const optionLine = (option) => {
+  const [flag, argument] = option.flags.split(' ');
+  return [
+    '.TP',
+    `.B ${plain(flag)}${argument === undefined ? '' : ` \\fI${plain(argument)}\\fR`}`,
+    plain(effectOf({ isRequired: false, ...option })),
+  ];
+};
+
+const exampleLines = (examples) =>
+  examples.flatMap(([purpose, line]) => [
+    '.PP',
+    `${plain(purpose)}:`,
+    ...['.PP', '.nf', '.RS', plain(line), '.RE', '.fi'],
+  ]);
+
+const seeAlso = (name) =>
+  NAMES.filter((other) => other !== name)
+    .map((other) => `.BR ${other} (1)`)
+    .join(' ,\n');
+
+const paragraph = (text) => ['.PP', ...plain(text).split('\n')];
+
+/** The first sentence of a purpose, or what stands before its colon, as the NAME section takes it. */
+function summaryOf(purpose) {
+  const [sentence] = purpose.replaceAll('\n', ' ').split(/[:.](?:\s|$)/);
+  return plain(`${sentence.charAt(0).toLowerCase()}${sentence.slice(1)}`);
+}
+
+/** Text that roff prints as it is: a line that begins with a dot or a quote would be a request. */
+const plain = (text) =>
+  text
+    .replaceAll('\\', '\\e')
+    .replaceAll('-', '\\-')
+    .replace(/^(?=[.'])/gm, '\\&');

@@ -1,0 +1,13 @@
+// Runs a program to its end; what it prints is shown only if it fails.
+import { spawnSync } from 'node:child_process';
+
+export function run(program, args, options = {}) {
+  const { status, signal, error, stdout, stderr } = spawnSync(program, args, {
+    encoding: 'utf8',
+    maxBuffer: 64 * 1024 * 1024,
+    ...options,
+  });
+  if (status === 0) return stdout;
+  const reason = error?.message ?? signal ?? `status ${status}`;
+  throw new Error(`${program} ${args.join(' ')}: ${reason}\n${stdout ?? ''}${stderr ?? ''}`);
+}

@@ -1,0 +1,76 @@
+// The folder that the tarball holds and the .deb installs: programs, their Node.js, pages and texts.
+import { chmodSync, cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { billOfMaterials } from './bill-of-materials.js';
+import { writeLicenses } from './licenses.js';
+import { writePages } from './pages/write-pages.js';
+import { NAMES } from './programs.js';
+import { run } from './run.js';
+
+const TEXTS = ['CHANGELOG.md', 'LICENSE', 'README.md', 'SECURITY.md'];
+const FOLDERS = ['deploy', 'docs', 'examples', 'sdk'];
+/** Of the packages, the bundled programs load these at run time, and of these what is no text or test. */
+const AT_RUN_TIME = new Set([
+  ...['@2060.io/ffi-napi', '@2060.io/ref-napi', 'debug', 'ms', 'node-gyp-build', 'ref-struct-di'],
+]);
+const LOADED =
+  /^\/(lib|src|prebuilds)(\/|$)|^\/(package\.json|index\.js|node-gyp-build\.js|license.*)$/i;
+const IN_C = /\.(cc|h)$/;
+
+/** `parts` has the folders of the compiled packages and of the Node.js, and the packages. */
+export function writeTree(target, { staged, node, packages }, release) {
+  copyPrograms(target);
+  copyRunTimePackages(target, staged, packages);
+  mkdirSync(join(target, 'lib'), { recursive: true });
+  cpSync(join(node, 'bin/node'), join(target, 'lib/node'));
+  run('strip', [join(target, 'lib/node')]);
+  writeWrappers(join(target, 'bin'));
+  writePages(target, release);
+  for (const name of [...TEXTS, ...FOLDERS])
+    cpSync(name, join(target, name), { recursive: true, filter: isShown });
+  writeLicenses(join(target, 'licenses'), packages, node);
+  writeFileSync(join(target, 'sbom.cdx.json'), billOfMaterials(packages, release, true));
+  const { name, type, imports } = JSON.parse(readFileSync('package.json', 'utf8'));
+  const manifest = { name, version: release.version, private: true, type, imports };
+  writeFileSync(join(target, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
+}
+
+const isShown = (path) => !basename(path).startsWith('.');
+
+/** The bundled programs, and the data files where these look for them. */
+function copyPrograms(target) {
+  const isCode = (path) => /\.(js|d\.ts|map|tsbuildinfo)$/.test(path);
+  const isProgram = (path) => dirname(path) === 'dist/bin' && path.endsWith('.js');
+  cpSync('dist', join(target, 'dist'), {
+    recursive: true,
+    filter: (path) => isProgram(path) || !isCode(path),
+  });
+  run('find', [join(target, 'dist'), '-type', 'd', '-empty', '-delete']);
+  for (const name of NAMES) {
+    // Only the wrapper runs it, and knows which Node.js.
+    const path = join(target, 'dist/bin', `${name}.js`);
+    writeFileSync(path, readFileSync(path, 'utf8').replace(/^#!.*\n/, ''));
+    chmodSync(path, 0o644);
+  }
+}
+
+function copyRunTimePackages(target, staged, packages) {
+  for (const { folder } of packages.filter(({ name }) => AT_RUN_TIME.has(name))) {
+    const from = join(staged, folder);
+    const isLoaded = (path) => LOADED.test(path.slice(from.length)) && !IN_C.test(path);
+    cpSync(from, join(target, folder), {
+      recursive: true,
+      filter: (path) => path === from || isLoaded(path),
+    });
+  }
+  run('find', [join(target, 'node_modules'), '-type', 'd', '-empty', '-delete']);
+}
+
+function writeWrappers(folder) {
+  const text = readFileSync(new URL('wrapper.sh', import.meta.url), 'utf8');
+  mkdirSync(folder, { recursive: true });
+  for (const name of NAMES) {
+    writeFileSync(join(folder, name), text.replaceAll('PROGRAM', name));
+    chmodSync(join(folder, name), 0o755);
+  }
+}

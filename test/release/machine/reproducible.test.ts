@@ -1,0 +1,43 @@
+// The same commit gives the same bytes, wherever and by whomever it is built.
+import { expect } from 'chai';
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join, resolve } from 'node:path';
+import { NPM_PACKAGE, TARBALL, VERSION, debOf } from './machine.js';
+
+describe('a release', function () {
+  this.timeout(300_000).slow(120_000);
+  const folder = mkdtempSync(join(tmpdir(), 'shm-again-'));
+  after(() => rmSync(folder, { recursive: true }));
+  const sum = (file: string) => createHash('sha256').update(readFileSync(file)).digest('hex');
+  const FILES = [TARBALL, debOf(VERSION), NPM_PACKAGE];
+
+  it('has a checksum beside each file', () => {
+    for (const file of FILES)
+      expect(readFileSync(`${file}.sha256`, 'utf8')).to.equal(`${sum(file)}  ${basename(file)}\n`);
+  });
+
+  it('has the same bytes in another folder, with another umask, time zone and language', () => {
+    const source = join(folder, 'another place');
+    for (const path of sources()) cpSync(path, join(source, path), { recursive: true });
+    symlinkSync(resolve('node_modules'), join(source, 'node_modules'));
+    const time = spawnSync('git', ['log', '-1', '--format=%ct'], { encoding: 'utf8' }).stdout;
+    const build = 'umask 077; npm exec -c "node scripts/release/cli.js --out again"';
+    const { status, stderr } = spawnSync('sh', ['-c', build], {
+      cwd: source,
+      encoding: 'utf8',
+      env: { ...process.env, SOURCE_DATE_EPOCH: time.trim(), TZ: 'Asia/Tokyo', LC_ALL: 'C' },
+    });
+    expect(status, stderr).to.equal(0);
+    for (const file of FILES)
+      expect(sum(join(source, 'again', basename(file))), file).to.equal(sum(file));
+  });
+});
+
+/** What a release is made of: the files of the commit, and the build. */
+const sources = (): readonly string[] => [
+  ...spawnSync('git', ['ls-files'], { encoding: 'utf8' }).stdout.trim().split('\n'),
+  'dist',
+];

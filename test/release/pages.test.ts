@@ -1,0 +1,113 @@
+// Manual pages and completions say what the programs take, as --help does.
+import { expect } from 'chai';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PROGRAM as BRIDGE } from '#app/bridge/settings/options.js';
+import { PROGRAM as EXPORTER } from '#app/config/arguments.js';
+import { COMMANDS, PROGRAM as LICENSE } from '#app/license/options.js';
+import { nameOf } from '#app/rules/command-option.js';
+import type { CommandOptions } from '#app/rules/command-option.js';
+import type { Program } from '#app/rules/program.js';
+import { PROGRAM as SIMULATOR } from '#app/simulator/options.js';
+import { isInstalled } from '../support/processes.js';
+
+const PROGRAMS: readonly Program<CommandOptions>[] = [EXPORTER, BRIDGE, LICENSE, SIMULATOR];
+
+describe('the pages of a release', function () {
+  this.slow(2000);
+  const folder = mkdtempSync(join(tmpdir(), 'shm-pages-'));
+  const read = (place: string) => readFileSync(join(folder, 'share', place), 'utf8');
+  const check = (program: string, ...args: readonly string[]) =>
+    spawnSync(program, args, { encoding: 'utf8' });
+
+  before(() => {
+    const { status, stderr } = spawnSync(
+      process.execPath,
+      ['scripts/release/cli.js', '--only', 'pages', '--out', folder],
+      { encoding: 'utf8', env: { ...process.env, SOURCE_DATE_EPOCH: '1800000000' } },
+    );
+    expect(status, stderr).to.equal(0);
+  });
+  after(() => rmSync(folder, { recursive: true }));
+
+  it('are those of every program of the package', () => {
+    const { bin } = JSON.parse(readFileSync('package.json', 'utf8')) as { bin: object };
+    const pages = readdirSync(join(folder, 'share/man/man1'));
+    expect(pages).to.have.members(Object.keys(bin).map((name) => `${name}.1`));
+    expect(PROGRAMS.map(({ name }) => name)).to.have.members(Object.keys(bin));
+  });
+
+  for (const program of PROGRAMS) {
+    const { name } = program;
+    const all = [program, ...(program === LICENSE ? Object.values(COMMANDS) : [])];
+    const options = all.flatMap((each) => Object.values(each.options));
+    const names = [...options.map(nameOf), '--version', '--help'];
+
+    it(`${name}: name every option`, () => {
+      const page = read(`man/man1/${name}.1`).replaceAll('\\-', '-');
+      for (const option of names) {
+        expect(page).to.include(`.B ${option}`);
+        expect(read(`bash-completion/completions/${name}`)).to.include(option);
+        expect(read(`zsh/vendor-completions/_${name}`)).to.include(`'${option}[`);
+        expect(read(`fish/vendor_completions.d/${name}.fish`)).to.include(` -l ${option.slice(2)}`);
+      }
+      expect(page).to.match(/^\.TH SHM_\w+ 1 "2027-01-15" "shm_exporter /);
+      for (const status of Object.keys(program.statuses))
+        expect(page).to.include(`.TP\n${status}\n`);
+    });
+
+    it(`${name}: are read without a word by their readers`, () => {
+      const quiet = { status: 0, stdout: '', stderr: '' };
+      const checks = {
+        bash: ['-n', join(folder, 'share/bash-completion/completions', name)],
+        zsh: ['-n', join(folder, 'share/zsh/vendor-completions', `_${name}`)],
+        fish: ['-n', join(folder, 'share/fish/vendor_completions.d', `${name}.fish`)],
+        groff: ['-man', '-ww', '-z', join(folder, 'share/man/man1', `${name}.1`)],
+      };
+      for (const [reader, args] of Object.entries(checks))
+        if (isInstalled(reader)) expect(check(reader, ...args), reader).to.include(quiet);
+    });
+  }
+
+  /** What bash offers for the last of these words. */
+  function offered(...words: readonly string[]): string[] {
+    const script =
+      'source "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); "_$1"; printf "%s\\n" "${COMPREPLY[@]}"';
+    const file = join(folder, 'share/bash-completion/completions', words[0] ?? '');
+    const { stdout, stderr } = check('bash', '-c', script, file, ...words);
+    expect(stderr).to.equal('');
+    return stdout.trim().split('\n');
+  }
+
+  const offers = [
+    [['shm_exporter', '--metrics'], ['--metrics-port']],
+    [['shm_exporter', '--config', 'README'], ['README.md']],
+    [['shm_exporter', '--app', ''], ['']],
+    [['shm_license', 'k'], ['keygen']],
+    [['shm_license', 'issue', '--lic'], ['--licensee']],
+    [['shm_license', 'verify', '--keys'], ['--keys-dir']],
+    [['shm_license', 'verify', 'READ'], ['README.md']],
+    [['shm_license', 'verify', '--keys-dir', 'scri'], ['scripts']],
+  ] as const;
+  for (const [words, answer] of offers)
+    it(`complete ${words.join(' ')}`, () => expect(offered(...words)).to.deep.equal(answer));
+});
+
+describe('scripts/release/cli.js', () => {
+  const refused = [
+    [['--only', 'rpm'], '--only: found "rpm", allowed: pages, tarball, deb, npm, between commas'],
+    [
+      ['--version', 'v1'],
+      '--version: found "v1", allowed: three numbers, such as 1.2.3 or 1.2.3-rc.1',
+    ],
+  ] as const;
+  for (const [args, sentence] of refused)
+    it(`refuses ${args.join(' ')}`, () => {
+      const { status, stderr } = spawnSync(process.execPath, ['scripts/release/cli.js', ...args], {
+        encoding: 'utf8',
+      });
+      expect({ status, stderr }).to.deep.equal({ status: 1, stderr: `release: ${sentence}\n` });
+    });
+});
