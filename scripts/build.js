@@ -46,6 +46,8 @@ const isData = (path) =>
   !/\.(ts|tsbuildinfo)$/.test(path) &&
   !path.endsWith('tsconfig.json') &&
   !path.endsWith('/assembly');
-writeFileSync('dist/revision', `${revision()}\n`);
+// What is built from a copy without its repository keeps what was known before.
+const commit = revision();
+if (commit !== '' || !existsSync('dist/revision')) writeFileSync('dist/revision', `${commit}\n`);
 cpSync('src', 'dist', { recursive: true, filter: isData });
 await bundle();

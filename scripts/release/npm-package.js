@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { billOfMaterials } from './bill-of-materials.js';
 import { forgetInstallScripts } from './native-modules.js';
 import { writeLicenses } from './licenses.js';
+import { isShipped } from './shipped.js';
 
 const TEXTS = ['CHANGELOG.md', 'LICENSE', 'README.md'];
 /** Compiles the native modules where no compiled one fits. */
@@ -13,9 +14,8 @@ const BUILD_NATIVE = 'scripts/release/native-modules.js';
 export function writeNpmPackage(target, { staged, packages }, release) {
   const manifest = manifestOf(release);
   mkdirSync(target, { recursive: true });
-  const isLeftOut = (path) => path.endsWith('.tsbuildinfo');
   for (const name of [...TEXTS, ...manifest.files.filter((file) => !file.startsWith('!'))])
-    cpSync(name, join(target, name), { recursive: true, filter: (path) => !isLeftOut(path) });
+    cpSync(name, join(target, name), { recursive: true, filter: isShipped });
   mkdirSync(join(target, dirname(BUILD_NATIVE)), { recursive: true });
   cpSync(BUILD_NATIVE, join(target, BUILD_NATIVE));
   cpSync(join(staged, 'node_modules'), join(target, 'node_modules'), { recursive: true });

@@ -1,11 +1,12 @@
 // The folder that the tarball holds and the .deb installs: programs, their Node.js, pages and texts.
 import { chmodSync, cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { billOfMaterials } from './bill-of-materials.js';
 import { writeLicenses } from './licenses.js';
 import { writePages } from './pages/write-pages.js';
 import { NAMES } from './programs.js';
 import { run } from './run.js';
+import { isShipped } from './shipped.js';
 
 const TEXTS = ['CHANGELOG.md', 'LICENSE', 'README.md', 'SECURITY.md'];
 const FOLDERS = ['deploy', 'docs', 'examples', 'sdk'];
@@ -27,15 +28,13 @@ export function writeTree(target, { staged, node, packages }, release) {
   writeWrappers(join(target, 'bin'));
   writePages(target, release);
   for (const name of [...TEXTS, ...FOLDERS])
-    cpSync(name, join(target, name), { recursive: true, filter: isShown });
+    cpSync(name, join(target, name), { recursive: true, filter: isShipped });
   writeLicenses(join(target, 'licenses'), packages, node);
   writeFileSync(join(target, 'sbom.cdx.json'), billOfMaterials(packages, release, true));
   const { name, type, imports } = JSON.parse(readFileSync('package.json', 'utf8'));
   const manifest = { name, version: release.version, private: true, type, imports };
   writeFileSync(join(target, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
 }
-
-const isShown = (path) => !basename(path).startsWith('.');
 
 /** The bundled programs, and the data files where these look for them. */
 function copyPrograms(target) {
