@@ -1,12 +1,16 @@
 // Every failure the service can name, with the status it leaves the process with.
 
-/** Exit statuses: 1 unexpected, 2 usage or configuration, 3 license, 4 listener or shared memory. */
+/**
+ * Exit statuses: 1 unexpected, 2 usage or configuration, 3 license, 4 listener or shared memory, 5 a
+ * target that was not ready for the only snapshot.
+ */
 export const FAULTS = {
   USAGE: { exit: 2 },
   CONFIG_INVALID: { exit: 2 },
   SCENARIO_INVALID: { exit: 2 },
   LICENSE_REJECTED: { exit: 3 },
   LISTENER_FAILED: { exit: 4 },
+  NOT_READY: { exit: 5 },
   NATIVE_FAILED: { exit: 4 },
   SEGMENT_BUSY: { exit: 4 },
   SEGMENT_FULL: { exit: 4 },

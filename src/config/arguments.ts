@@ -19,7 +19,12 @@ export interface Arguments {
 
 /** What the user asks for: a run, a check of the configuration, or a text. */
 export type Invocation =
-  | { readonly kind: 'run'; readonly arguments: Arguments }
+  | {
+      readonly kind: 'run';
+      readonly arguments: Arguments;
+      /** Whether to end after one snapshot. */
+      readonly isOnce: boolean;
+    }
   | {
       readonly kind: 'check';
       readonly arguments: Arguments;
@@ -46,7 +51,7 @@ export const PROGRAM = {
 export function parseArguments(argv: readonly string[], version: string): Invocation {
   const line = readCommandLine(PROGRAM, argv, version);
   if (line.kind === 'text') return { kind: 'print', text: line.text };
-  const { config, targetsConfig, checkConfig, live } = line.options;
+  const { config, targetsConfig, checkConfig, live, once } = line.options;
   if (live && !checkConfig) throw new Fault('USAGE', '--live needs --check-config');
   const given = {
     configFile: config,
@@ -55,13 +60,13 @@ export function parseArguments(argv: readonly string[], version: string): Invoca
   };
   return checkConfig
     ? { kind: 'check', arguments: given, isLive: live }
-    : { kind: 'run', arguments: given };
+    : { kind: 'run', arguments: given, isOnce: once };
 }
 
 /** Only the options that are given: the others leave the setting of the file. */
 function overridesOf(given: Given<typeof OPTIONS>): Overrides {
   const { licenseFile, app, serverKey, instance, metricsPort, logLevel, logFormat } = given;
-  const { webListenAddress, webSystemdSocket, webConfigFile } = given;
+  const { webListenAddress, webSystemdSocket, webConfigFile, textfile, stdoutFormat } = given;
   return {
     ...(licenseFile !== undefined && { licenseFile }),
     ...(app !== undefined && { app }),
@@ -72,6 +77,9 @@ function overridesOf(given: Given<typeof OPTIONS>): Overrides {
     ...(webListenAddress !== undefined && { metricsListenAddresses: webListenAddress }),
     ...(webSystemdSocket && { metricsSystemdSocket: true }),
     ...(webConfigFile !== undefined && { webConfigFile }),
+    ...(textfile !== undefined && { textfileDir: textfile, metricsHttpEnabled: false }),
+    ...(stdoutFormat !== undefined && { stdoutFormat }),
+    ...(given.once && { metricsHttpEnabled: false }),
     ...(given.debug && { debug: true }),
     ...(logLevel !== undefined && { logLevel }),
     ...(logFormat !== undefined && { logFormat }),

@@ -28,6 +28,7 @@ export const STATUSES = {
   2: 'wrong usage or configuration',
   3: 'license refused',
   4: 'listener or shared memory cannot be used',
+  5: 'with --once: a target was not ready',
 };
 
 export const REFERENCE = `In the folder of the package, README.md is the way in, docs/configuration.md

@@ -62,6 +62,26 @@ export const OPTIONS = {
     'Override web_config_file: TLS and passwords',
     OUTPUT,
   ),
+  textfile: optionalOption(
+    '--textfile <dir>',
+    word,
+    'Keep the metrics of all targets in a file for node_exporter',
+    { ...OUTPUT, conflicts: ['--enable-metrics-http'] },
+  ),
+  stdoutFormat: optionalOption(
+    '--stdout-format <format>',
+    SETTINGS.stdoutFormat.rule,
+    'Override stdout_format',
+    { ...OUTPUT, shownDefault: shown(SETTINGS.stdoutFormat.fallback) },
+  ),
+  once: flagOption(
+    '--once',
+    'Print one snapshot and exit, with status 5 if a target is not ready',
+    {
+      ...OUTPUT,
+      conflicts: ['--enable-metrics-http'],
+    },
+  ),
   logLevel: optionalOption('--log-level <level>', SETTINGS.logLevel.rule, 'Override log_level', {
     ...OUTPUT,
     shownDefault: shown(SETTINGS.logLevel.fallback),

@@ -112,12 +112,13 @@ function legacyTargets(file: string, problems: ConfigProblems): Listing | undefi
 
 /** The path settings, resolved from the folder of the file that names them. */
 function besideFile(file: string, settings: Settings) {
-  const { licenseFile, licenseKeysDir, catalogueFiles, webConfigFile } = settings;
+  const { licenseFile, licenseKeysDir, catalogueFiles, webConfigFile, textfileDir } = settings;
   const beside = (path: string) => (isAbsolute(path) ? path : join(dirname(file), path));
   return {
     licenseFile: licenseFile && beside(licenseFile),
     licenseKeysDir: licenseKeysDir && beside(licenseKeysDir),
     webConfigFile: webConfigFile && beside(webConfigFile),
+    textfileDir: textfileDir && beside(textfileDir),
     catalogueFiles: Object.freeze(catalogueFiles.map(beside)),
   };
 }

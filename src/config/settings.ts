@@ -263,8 +263,14 @@ export const SETTINGS = {
   stdoutFormat: optional(
     'stdout_format',
     'text',
-    oneOf('text', 'json'),
-    'Form of stdout snapshots: Prometheus text, or one JSON object per series',
+    oneOf('text', 'json', 'merged'),
+    'Form of stdout snapshots: Prometheus text of each target, one JSON object per series, or the text of all targets in one, with labels that name them',
+  ),
+  textfileDir: optional(
+    'textfile_dir',
+    '',
+    line,
+    'Folder in which the merged text of all targets is kept as shm_exporter.prom, for the textfile collector of node_exporter, in place of stdout; a relative path starts at the folder of the configuration file',
   ),
 };
 

@@ -39,6 +39,13 @@ export function warningsOf(loaded: Loaded): readonly string[] {
     ...(given.overrides.metricsPort !== undefined && !settings.metricsHttpEnabled
       ? ['--metrics-port has no effect while metrics_http_enabled is false']
       : []),
+    ...(settings.metricsHttpEnabled && settings.textfileDir !== ''
+      ? at(
+          toml.document,
+          ['textfile_dir'],
+          'textfile_dir has no effect while metrics_http_enabled is true',
+        )
+      : []),
   ]);
 }
 

@@ -56,7 +56,7 @@ function refuse(faults: readonly Fault[]): never {
   process.exit(faults[0]?.exit ?? 1);
 }
 
-function run(given: Arguments): void {
+function run(given: Arguments, isOnce: boolean): void {
   const start = checkStart(given, new Date());
   if (start.kind === 'refused') {
     start.warnings.forEach((warning) => say(`warning: ${warning}\n`));
@@ -100,6 +100,7 @@ function run(given: Arguments): void {
     unixMs: () => Date.now(),
     stdout: () => pipeWriter(1),
     sockets: activatedSockets(process.env, process.pid),
+    isOnce,
     log,
   };
   running.add(
@@ -139,7 +140,7 @@ function main(): void {
   else if (invocation.kind === 'check') check(invocation.arguments, invocation.isLive);
   else {
     boundYoungSpace();
-    run(invocation.arguments);
+    run(invocation.arguments, invocation.isOnce);
   }
 }
 

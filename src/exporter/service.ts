@@ -49,6 +49,8 @@ export interface Surroundings {
   readonly stdout: () => DocumentWriter;
   /** Descriptors of sockets that systemd opened. */
   readonly sockets: readonly number[];
+  /** Whether it completes after one snapshot. */
+  readonly isOnce: boolean;
   readonly log: (event: TargetEvent) => void;
 }
 
@@ -99,6 +101,7 @@ export function service(
       version: around.build.version,
       stdout: around.stdout,
       sockets: around.sockets,
+      isOnce: around.isOnce,
       reload: around.reload,
     });
     const run$ = registry.run().pipe(tap(log), ignoreElements());

@@ -1,8 +1,11 @@
 // Every sink that the service can end in, one row each.
+import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
+import { EMPTY, merge, of } from 'rxjs';
 import type { Settings } from '../config/settings.js';
 import { notReadyText } from '../exposition/page/not-ready-text.js';
 import { OPEN_METRICS } from '../exposition/page/open-metrics.js';
+import { mergedDocument } from '../exposition/page/merged-document.js';
 import { jsonDocument, textDocument } from '../exposition/page/stdout-document.js';
 import { TEXT } from '../exposition/page/text-format.js';
 import type { TargetEvent } from '../model.js';
@@ -10,9 +13,10 @@ import { NO_GUARD } from '../sinks/http/guard.js';
 import type { Guard } from '../sinks/http/guard.js';
 import { httpSink } from '../sinks/http/http.js';
 import type { SelfMetrics } from '../sinks/self-metrics.js';
-import type { Sink } from '../sinks/sink.js';
+import type { Sink, SinkEvent } from '../sinks/sink.js';
 import { stdoutSink } from '../sinks/stdout/stdout.js';
-import type { DocumentWriter } from '../sinks/stdout/stdout.js';
+import type { DocumentWriter, Documents } from '../sinks/stdout/stdout.js';
+import { fileWriter, removedAtEnd } from '../sinks/textfile/file-writer.js';
 import { compareInThread } from '../web-config/threads/compare-in-thread.js';
 import { WatchedWebConfig } from '../web-config/watched-web-config.js';
 import { listenAddresses } from './listen-addresses.js';
@@ -27,6 +31,8 @@ export interface SinkParts {
   readonly selfMetrics: SelfMetrics;
   readonly version: string;
   readonly stdout: () => DocumentWriter;
+  /** Whether the process ends after one snapshot. */
+  readonly isOnce: boolean;
   /** Descriptors of sockets that systemd opened. */
   readonly sockets: readonly number[];
   /** Reads the configuration again; returns why it was refused, if it was. */
@@ -39,9 +45,13 @@ export interface SinkRow {
   readonly make: (parts: SinkParts) => Sink;
 }
 
+/** What node_exporter reads ends in `.prom`. */
+const TEXTFILE = 'shm_exporter.prom';
+
 /** The first row that the settings choose is used; the last row is the default. */
 export const SINKS: readonly SinkRow[] = [
   { isChosen: ({ metricsHttpEnabled }) => metricsHttpEnabled, make: makeHttp },
+  { isChosen: ({ textfileDir }) => textfileDir !== '', make: makeTextfile },
   { isChosen: () => true, make: makeStdout },
 ];
 
@@ -88,10 +98,34 @@ function guardOf({ webConfigFile }: Settings, log: SinkParts['log']): Guard {
   return webGuard(config, compareInThread());
 }
 
-function makeStdout({ settings, stdout }: SinkParts): Sink {
+function makeStdout({ settings, selfMetrics, stdout, isOnce }: SinkParts): Sink {
   return stdoutSink({
+    isOnce,
     intervalSeconds: settings.metricsIntervalSeconds,
-    document: settings.stdoutFormat === 'json' ? jsonDocument : textDocument,
+    documents: DOCUMENTS[settings.stdoutFormat](selfMetrics),
     write: stdout(),
   });
+}
+
+const DOCUMENTS: Readonly<
+  Record<Settings['stdoutFormat'], (selfMetrics: SelfMetrics) => Documents>
+> = {
+  text: () => ({ kind: 'each', document: textDocument }),
+  json: () => ({ kind: 'each', document: jsonDocument }),
+  merged: (selfMetrics) => ({
+    kind: 'merged',
+    merge: async (all, targets) => mergedDocument(all, await selfMetrics.ownText(targets)),
+  }),
+};
+
+function makeTextfile({ settings, selfMetrics, isOnce }: SinkParts): Sink {
+  const path = join(settings.textfileDir, TEXTFILE);
+  const print = stdoutSink({
+    isOnce,
+    intervalSeconds: settings.metricsIntervalSeconds,
+    documents: DOCUMENTS.merged(selfMetrics),
+    write: fileWriter(path),
+  });
+  const opened: SinkEvent = { kind: 'opened', where: path };
+  return (registry) => merge(of(opened), print(registry), isOnce ? EMPTY : removedAtEnd(path));
 }

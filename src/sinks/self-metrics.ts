@@ -6,6 +6,9 @@ import type { InternalMetric, Target } from '../model.js';
 import { IDENTITY, identitiesOf } from './identity.js';
 import type { Labels } from './identity.js';
 
+/** No metric of an application begins with it. */
+const OWN_PREFIX = 'shm_exporter_';
+
 export class SelfMetrics {
   readonly #registry = new Registry();
   readonly #publishers: Gauge;
@@ -61,11 +64,25 @@ export class SelfMetrics {
 
   /** All metrics as text 0.0.4; the internal metrics of targets carry labels that identify the target. */
   async text(targets: readonly Target[]): Promise<string> {
+    this.#takeAll(targets);
+    return this.#registry.metrics();
+  }
+
+  /** The text without the metrics that every process has, which would meet those of another one. */
+  async ownText(targets: readonly Target[]): Promise<string> {
+    this.#takeAll(targets);
+    const own = this.#registry
+      .getMetricsAsArray()
+      .filter(({ name }) => name.startsWith(OWN_PREFIX));
+    const texts = own.map(({ name }) => this.#registry.getSingleMetricAsString(name));
+    return (await Promise.all(texts)).map((text) => `${text}\n`).join('');
+  }
+
+  #takeAll(targets: readonly Target[]): void {
     // Series of targets that were removed, and values that are no longer known, must disappear.
     for (const metric of [...this.#internal.values(), this.#publishers, this.#targets])
       metric.reset();
     for (const [target, identity] of identitiesOf(targets)) this.#take(target, identity);
-    return this.#registry.metrics();
   }
 
   #take(target: Target, identity: Labels): void {

@@ -55,5 +55,6 @@ export const settings: fc.Arbitrary<Settings> = fc.record({
   licenseFile: line,
   licenseKeysDir: line,
   catalogueFiles: words,
-  stdoutFormat: fc.constantFrom('text', 'json'),
+  stdoutFormat: fc.constantFrom('text', 'json', 'merged'),
+  textfileDir: line,
 });

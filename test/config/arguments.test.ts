@@ -28,6 +28,17 @@ describe('parseArguments', () => {
     [['--debug'], { overrides: { debug: true } }],
     [['--targets-config', 't.txt'], { targetsFile: 't.txt' }],
     [['--license-file', 'l.json'], { overrides: { licenseFile: 'l.json' } }],
+    [['--log-level', 'warning'], { overrides: { logLevel: 'warning' } }],
+    [['--log-format', 'logfmt'], { overrides: { logFormat: 'logfmt' } }],
+    [['--web.config.file', 'w.yml'], { overrides: { webConfigFile: 'w.yml' } }],
+    [['--web.systemd-socket'], { overrides: { metricsSystemdSocket: true } }],
+    [
+      ['--web.listen-address', '[::1]:0', '--web.listen-address=:1'],
+      { overrides: { metricsListenAddresses: ['[::1]:0', ':1'] } },
+    ],
+    [['--stdout-format', 'merged'], { overrides: { stdoutFormat: 'merged' } }],
+    [['--textfile', 'd'], { overrides: { textfileDir: 'd', metricsHttpEnabled: false } }],
+    [['--once'], { overrides: { metricsHttpEnabled: false } }],
   ];
   for (const [argv, wanted] of table)
     it(`reads ${JSON.stringify(argv)}`, () =>
@@ -35,6 +46,11 @@ describe('parseArguments', () => {
         kind: 'run',
         arguments: { configFile: undefined, targetsFile: undefined, overrides: {}, ...wanted },
       }));
+
+  it('asks for one snapshot with --once', () => {
+    expect(parse()).to.include({ kind: 'run', isOnce: false });
+    expect(parse('--once')).to.include({ kind: 'run', isOnce: true });
+  });
 
   it('asks for a check with --check-config, and for a look at the segments with --live', () => {
     const checks = (...argv: string[]) => parse('--check-config', '--config', 'c', ...argv);

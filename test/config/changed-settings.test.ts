@@ -57,6 +57,7 @@ const OTHER: Readonly<Record<string, readonly [value: string, isReloaded: boolea
   license_keys_dir: ['"keys"', false],
   catalogue_files: ['["c.toml"]', true],
   stdout_format: ['"json"', false],
+  textfile_dir: ['"d"', false],
 };
 
 describe('changedSettings', () => {

@@ -138,7 +138,7 @@ describe('configuration errors', () => {
       'text that would act on a terminal, made harmless',
       'stdout_format = "\\u001b[2J\\u202e"\n"\\u009b" = 1',
       [
-        'c.toml:1:17: stdout_format: found "\\u001b[2J\\u{202e}", allowed: "text" or "json"',
+        'c.toml:1:17: stdout_format: found "\\u001b[2J\\u{202e}", allowed: "text" or "json" or "merged"',
         `c.toml:2:1: "\\u{9b}": unknown key, allowed: ${ALL_KEYS}`,
       ],
     ],

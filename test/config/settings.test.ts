@@ -54,6 +54,7 @@ describe('settings', () => {
     ['licenseKeysDir', 'license_keys_dir', '/etc/shm_exporter/keys'],
     ['catalogueFiles', 'catalogue_files', []],
     ['stdoutFormat', 'stdout_format', 'text'],
+    ['textfileDir', 'textfile_dir', ''],
   ] as const;
 
   for (const [name, key, value] of defaults)

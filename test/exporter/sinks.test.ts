@@ -35,6 +35,7 @@ describe('chosenSink', () => {
           return of(1);
         },
       sockets: [],
+      isOnce: false,
       reload: () => [],
       log: () => undefined,
     });

@@ -54,6 +54,7 @@ describe('a third sink', () => {
     const around = {
       build: { version: '1.2.3', revision: '', node: '' },
       sockets: [],
+      isOnce: false,
       reload: () => [],
       memory: posixMemory,
       unixMs: () => 0,

@@ -7,9 +7,7 @@ import type {
   ReadyExposition,
   TargetStatus,
 } from '../../model.js';
-import { familyText } from '../text/family-text.js';
-import { labelsText, seriesText } from '../text/labels.js';
-import { numberText } from '../text/number-text.js';
+import { internalFamily } from './internal-family.js';
 import { notReadyText } from './not-ready-text.js';
 import { TEXT } from './text-format.js';
 
@@ -60,13 +58,8 @@ const withMetrics = (
   metrics: readonly InternalMetric[],
 ): ReadyExposition => ({
   ...exposition,
-  internal: [...exposition.internal, ...metrics.map(familyOf)],
+  internal: [...exposition.internal, ...metrics.map(internalFamily)],
 });
-
-function familyOf({ name, type, help, value, labels = {} }: InternalMetric): FamilyText {
-  const line = `${seriesText(name, labelsText(labels))} ${numberText(value)}\n`;
-  return familyText({ name, type, help, unit: '' }, [Buffer.from(line)]);
-}
 
 /** Small enough to build in a few milliseconds, large enough to be worth a write. */
 const PIECE_CHARACTERS = 131_072;

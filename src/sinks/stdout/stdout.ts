@@ -1,20 +1,30 @@
-// The stdout printer: one document a target at every tick. Spec 1.4.
+// The printer of snapshots: documents at every tick, or once. Spec 1.4.
 import {
   EMPTY,
   asyncScheduler,
   catchError,
+  concat,
   concatMap,
   defer,
+  filter,
   finalize,
   from,
   interval,
   map,
   mergeMap,
   of,
+  take,
+  tap,
+  throwError,
+  timer,
+  toArray,
 } from 'rxjs';
 import type { Observable, SchedulerLike } from 'rxjs';
+import { Fault } from '../../errors.js';
 import type { Document, Exposition, InternalMetric, Target } from '../../model.js';
-import type { Sink, SinkEvent } from '../sink.js';
+import { identitiesOf } from '../identity.js';
+import type { Labels } from '../identity.js';
+import type { Sink, SinkEvent, Targets } from '../sink.js';
 
 /** Writes one document; emits its number of bytes when the reader has taken all of it. */
 export type DocumentWriter = (document: Document) => Observable<number>;
@@ -24,17 +34,45 @@ export class ReaderGone extends Error {
   override readonly name = 'ReaderGone';
 }
 
+/** A document that could not be written; the printer goes on with the next. */
+export class NotWritten extends Error {
+  override readonly name = 'NotWritten';
+}
+
+/** What one target shows, with the labels that tell it from all others. */
+interface Told {
+  readonly identity: Labels;
+  readonly exposition: Exposition;
+}
+
+/** A document of each target, with metrics of this sink, or one document of all targets. */
+export type Documents =
+  | {
+      readonly kind: 'each';
+      readonly document: (
+        exposition: Exposition,
+        time: Date,
+        ofSink: readonly InternalMetric[],
+      ) => Document;
+    }
+  | { readonly kind: 'merged'; readonly merge: MergeDocuments };
+
+type MergeDocuments = (
+  all: readonly Told[],
+  targets: readonly Target[],
+) => Promise<Document['pieces']>;
+
 export interface StdoutOptions {
   readonly intervalSeconds: number;
-  /** Makes a document that shows metrics of this sink beside those of the target. */
-  readonly document: (
-    exposition: Exposition,
-    time: Date,
-    ofSink: readonly InternalMetric[],
-  ) => Document;
+  /** Prints once, when all targets are ready or an interval is over. */
+  readonly isOnce: boolean;
+  readonly documents: Documents;
   readonly write: DocumentWriter;
   readonly scheduler?: SchedulerLike;
 }
+
+/** How often it is looked whether all targets are ready. */
+const LOOK_MS = 50;
 
 const SKIPPED: SinkEvent = { kind: 'skipped', reason: 'the reader of stdout is too slow' };
 
@@ -47,26 +85,48 @@ const skippedTicks = (value: number): InternalMetric => ({
 
 /**
  * Prints every target at each tick. While the reader has not taken the last documents, ticks are
- * skipped, so that memory does not grow; the documents after that show how many.
+ * skipped, so that memory does not grow; the documents after that show how many. Errors with Fault
+ * NOT_READY after it printed once, if a target was not ready.
  */
 export function stdoutSink(options: StdoutOptions): Sink {
-  const { intervalSeconds, document, write, scheduler = asyncScheduler } = options;
+  const { intervalSeconds, isOnce, documents, write, scheduler = asyncScheduler } = options;
   return (registry) =>
     defer(() => {
       let isPrinting = false;
       let skipped = 0;
-      const print = (target: Target): Observable<SinkEvent> =>
+      const waiting = new Set<string>();
+      const written = (document: Document): Observable<SinkEvent> =>
+        write(document).pipe(
+          map((bytes): SinkEvent => ({ kind: 'served', bytes, outcome: 'delivered' })),
+          catchError((error: unknown) => {
+            if (!(error instanceof NotWritten)) throw error;
+            return of<SinkEvent>({ kind: 'skipped', reason: error.message });
+          }),
+        );
+      const asked = (target: Target): Observable<Exposition> =>
         target.demand().pipe(
-          map((exposition) =>
-            document(exposition, new Date(scheduler.now()), [skippedTicks(skipped)]),
-          ),
-          concatMap(write),
-          map((bytes) => ({ kind: 'served', bytes, outcome: 'delivered' })),
+          tap(({ kind, status: { progress } }) => {
+            if (kind === 'waiting') waiting.add(progress.reason);
+          }),
         );
       const printAll = () => {
         isPrinting = true;
-        return from(registry.targets).pipe(
-          concatMap(print),
+        waiting.clear();
+        const { targets } = registry;
+        const time = new Date(scheduler.now());
+        const ofSink = [skippedTicks(skipped)];
+        const print$ =
+          documents.kind === 'each'
+            ? from(targets).pipe(
+                concatMap((target) =>
+                  asked(target).pipe(
+                    map((exposition) => documents.document(exposition, time, ofSink)),
+                    concatMap(written),
+                  ),
+                ),
+              )
+            : printMerged(targets, asked, documents.merge, written);
+        return print$.pipe(
           finalize(() => {
             isPrinting = false;
           }),
@@ -76,12 +136,70 @@ export function stdoutSink(options: StdoutOptions): Sink {
         skipped++;
         return of(SKIPPED);
       };
-      return interval(intervalSeconds * 1000, scheduler).pipe(
-        mergeMap(() => (isPrinting ? skip() : printAll())),
+      const periodMs = intervalSeconds * 1000;
+      const print$ = isOnce
+        ? concat(
+            whenReady(registry, periodMs, scheduler).pipe(mergeMap(printAll)),
+            defer(() => (waiting.size === 0 ? EMPTY : throwError(() => notReady(waiting)))),
+          )
+        : interval(periodMs, scheduler).pipe(mergeMap(() => (isPrinting ? skip() : printAll())));
+      return print$.pipe(
         catchError((error: unknown) => {
           if (error instanceof ReaderGone) return EMPTY;
           throw error;
         }),
       );
     });
+}
+
+/** Emits once: when all targets are ready, at the latest after `longestMs`. */
+function whenReady(registry: Targets, longestMs: number, scheduler: SchedulerLike) {
+  return timer(0, LOOK_MS, scheduler).pipe(
+    filter(
+      (looks) =>
+        looks * LOOK_MS >= longestMs || registry.targets.every((target) => target.status().isReady),
+    ),
+    take(1),
+  );
+}
+
+const notReady = (reasons: ReadonlySet<string>): Fault => {
+  const [first = ''] = reasons;
+  return new Fault('NOT_READY', `not all targets were ready: waiting on ${first}`);
+};
+
+/** Asks one target after the other, and holds what each shows until all is written. */
+function printMerged(
+  targets: readonly Target[],
+  asked: (target: Target) => Observable<Exposition>,
+  merge: MergeDocuments,
+  written: (document: Document) => Observable<SinkEvent>,
+): Observable<SinkEvent> {
+  return defer(() => {
+    const holds: (() => void)[] = [];
+    const release = () => {
+      for (const letGo of holds.splice(0)) letGo();
+    };
+    let isBegun = false;
+    return from(identitiesOf(targets)).pipe(
+      concatMap(([target, identity]) =>
+        asked(target).pipe(
+          map((exposition): Told => {
+            if (exposition.kind === 'ready') holds.push(exposition.snapshot.hold());
+            return { identity, exposition };
+          }),
+        ),
+      ),
+      toArray(),
+      concatMap((all) => merge(all, targets)),
+      concatMap((pieces) => {
+        isBegun = true;
+        return written({ pieces, release });
+      }),
+      finalize(() => {
+        // A writer that has begun releases it, even after its subscriber has left.
+        if (!isBegun) release();
+      }),
+    );
+  });
 }

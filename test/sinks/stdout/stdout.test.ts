@@ -1,13 +1,28 @@
 // The stdout printer: ticks, slow readers, readers that go. Spec 1.4, design 3 "Stdout".
 import { expect } from 'chai';
-import { NEVER, map, of, tap, throwError } from 'rxjs';
-import { ReaderGone, stdoutSink } from '#app/sinks/stdout/stdout.js';
-import type { DocumentWriter, StdoutOptions } from '#app/sinks/stdout/stdout.js';
+import {
+  EMPTY,
+  NEVER,
+  catchError,
+  defer,
+  lastValueFrom,
+  map,
+  of,
+  tap,
+  throwError,
+  toArray,
+} from 'rxjs';
+import type { Observable } from 'rxjs';
+import { Fault } from '#app/errors.js';
+import { NotWritten, ReaderGone, stdoutSink } from '#app/sinks/stdout/stdout.js';
+import type { DocumentWriter, Documents } from '#app/sinks/stdout/stdout.js';
 import { FakeTarget } from '../../support/fake-target.js';
 import { marbles } from '../../support/marbles.js';
 
+type EachDocument = Extract<Documents, { readonly kind: 'each' }>['document'];
+
 /** A document with the app of the target, the milliseconds of the time and the metrics of the sink. */
-const document: StdoutOptions['document'] = ({ status }, time, [skipped]) => {
+const document: EachDocument = ({ status }, time, [skipped]) => {
   const text = Buffer.from(`${status.app}@${time.getTime()} skipped ${skipped?.value}`);
   return { pieces: [text], release: () => undefined };
 };
@@ -17,7 +32,10 @@ const events = {
 };
 /** Ticks every 5 ms of virtual time. */
 const printing = (write: DocumentWriter, targets: readonly FakeTarget[] = [new FakeTarget()]) =>
-  stdoutSink({ intervalSeconds: 0.005, document, write })({ targets });
+  stdoutSink({
+    ...{ intervalSeconds: 0.005, isOnce: false, write },
+    documents: { kind: 'each', document },
+  })({ targets });
 
 describe('stdoutSink', () => {
   const atOnce: DocumentWriter = () => of(7);
@@ -115,5 +133,104 @@ describe('stdoutSink', () => {
       );
     })();
     expect(target.demands).to.equal(1);
+  });
+
+  it(
+    'tells of a document that could not be written, and goes on with the next',
+    marbles(({ expectObservable }) => {
+      const full: DocumentWriter = () => throwError(() => new NotWritten('no space'));
+      const event = { k: { kind: 'skipped', reason: 'no space' } };
+      expectObservable(printing(full), '-----------!').toBe('-----k----k-', event);
+    }),
+  );
+});
+
+describe('stdoutSink, once', () => {
+  const once = (targets: readonly FakeTarget[], intervalSeconds: number) =>
+    stdoutSink({
+      ...{ intervalSeconds, isOnce: true, write: () => of(7) },
+      documents: { kind: 'each', document },
+    })({ targets });
+  const nothing = { synced: 0, total: 1 };
+  const unready = () =>
+    new FakeTarget().wait({ ...{ objects: nothing, variables: nothing }, reason: 'object x' });
+
+  it(
+    'prints at once when all targets are ready, and completes',
+    marbles(({ expectObservable }) => {
+      expectObservable(once([new FakeTarget(), new FakeTarget()], 10)).toBe('(ss|)', events);
+    }),
+  );
+
+  it(
+    'waits for the last target, and looks each 50 ms',
+    marbles(({ cold, expectObservable }) => {
+      const target = unready();
+      const becomesReady$ = cold('120ms x').pipe(tap(() => (target.isReady = true)));
+      expectObservable(becomesReady$).toBe('120ms x');
+      expectObservable(once([target], 10)).toBe('150ms (s|)', events);
+    }),
+  );
+
+  it(
+    'prints what is there after an interval, and fails with the reason and exit status 5',
+    marbles(({ expectObservable }) => {
+      const why = once([new FakeTarget(), unready()], 0.2).pipe(
+        catchError((fault: unknown) =>
+          of(fault instanceof Fault && `${fault.exit} ${fault.message}`),
+        ),
+      );
+      const wanted = { ...events, f: '5 not all targets were ready: waiting on object x' };
+      expectObservable(why).toBe('200ms (ssf|)', wanted);
+    }),
+  );
+
+  it('asks each target once', () => {
+    const target = unready();
+    marbles(({ expectObservable }) => {
+      expectObservable(once([target], 0.2).pipe(catchError(() => EMPTY))).toBe(
+        '200ms (s|)',
+        events,
+      );
+    })();
+    expect(target.demands).to.equal(1);
+  });
+});
+
+describe('stdoutSink with one document of all targets', () => {
+  const all = <T>(values$: Observable<T>): Promise<T[]> =>
+    lastValueFrom(values$.pipe(toArray()), { defaultValue: [] });
+  type Merge = Extract<Documents, { readonly kind: 'merged' }>['merge'];
+  const printed = (targets: readonly FakeTarget[], merge: Merge, write: DocumentWriter) =>
+    stdoutSink({
+      ...{ intervalSeconds: 10, isOnce: true, write },
+      documents: { kind: 'merged', merge },
+    })({ targets });
+  const apps: Merge = (all) =>
+    Promise.resolve([Buffer.from(all.map(({ identity }) => identity['app']).join(' '))]);
+
+  it('writes once for all targets, and holds what they show until it is written', async () => {
+    const targets = [new FakeTarget('a'), new FakeTarget('b')];
+    const held = () => targets.map((target) => target.held);
+    const written: unknown[] = [];
+    const write: DocumentWriter = ({ pieces, release }) =>
+      defer(() => {
+        written.push(Buffer.concat([...pieces]).toString(), held());
+        release();
+        return of(7);
+      });
+    await all(printed(targets, apps, write));
+    expect(written).to.deep.equal(['a b', [1, 1]]);
+    expect(held()).to.deep.equal([0, 0]);
+  });
+
+  it('holds nothing any more when the document cannot be made', async () => {
+    const targets = [new FakeTarget('a')];
+    const fails: Merge = () => Promise.reject(new Error('why'));
+    const end$ = printed(targets, fails, () => of(7)).pipe(
+      catchError((error: unknown) => of(error)),
+    );
+    expect(String(await all(end$))).to.equal('Error: why');
+    expect(targets.map((target) => target.held)).to.deep.equal([0]);
   });
 });

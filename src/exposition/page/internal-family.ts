@@ -1,0 +1,16 @@
+// The text of one internal metric.
+import type { FamilyText, InternalMetric } from '../../model.js';
+import { familyText } from '../text/family-text.js';
+import { labelsText, seriesText } from '../text/labels.js';
+import { numberText } from '../text/number-text.js';
+
+export function internalFamily({
+  name,
+  type,
+  help,
+  value,
+  labels = {},
+}: InternalMetric): FamilyText {
+  const line = `${seriesText(name, labelsText(labels))} ${numberText(value)}\n`;
+  return familyText({ name, type, help, unit: '' }, [Buffer.from(line)]);
+}

@@ -1,0 +1,66 @@
+// Writes each document to one file, which readers see whole or not at all.
+import { randomUUID } from 'node:crypto';
+import { createWriteStream } from 'node:fs';
+import { rename, rm } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { Observable } from 'rxjs';
+import { NotWritten } from '../stdout/stdout.js';
+import type { DocumentWriter } from '../stdout/stdout.js';
+
+/** Everybody may read metrics that everybody may scrape. */
+const MODE = 0o644;
+
+/**
+ * Each document is written beside the file, then renamed to it. A failure is a `NotWritten`, after
+ * which the file is as it was.
+ */
+export const fileWriter =
+  (path: string): DocumentWriter =>
+  ({ pieces, release }) =>
+    new Observable((subscriber) => {
+      const left = new AbortController();
+      replaced(path, pieces, left.signal)
+        .finally(release)
+        .then(
+          (bytes) => {
+            subscriber.next(bytes);
+            subscriber.complete();
+          },
+          (error: unknown) => subscriber.error(error),
+        );
+      return () => left.abort();
+    });
+
+/** The number of bytes. */
+async function replaced(
+  path: string,
+  pieces: Iterable<Uint8Array>,
+  signal: AbortSignal,
+): Promise<number> {
+  const draft = `${path}.${randomUUID()}.tmp`;
+  let bytes = 0;
+  const counted = function* () {
+    for (const piece of pieces) {
+      bytes += piece.length;
+      yield piece;
+    }
+  };
+  try {
+    const file = createWriteStream(draft, { mode: MODE });
+    await pipeline(Readable.from(counted()), file, { signal });
+    await rename(draft, path);
+    // Whoever left has removed the file before.
+    if (signal.aborted) await rm(path, { force: true });
+    return bytes;
+  } catch (error) {
+    await rm(draft, { force: true }).catch(() => undefined);
+    throw new NotWritten(`cannot write ${path}: ${String(error)}`);
+  }
+}
+
+/** Removes the file when the subscription ends: nobody would take its values for present ones. */
+export const removedAtEnd = (path: string): Observable<never> =>
+  new Observable(() => () => {
+    rm(path, { force: true }).catch(() => undefined);
+  });

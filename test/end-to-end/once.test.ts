@@ -1,0 +1,187 @@
+// One snapshot for scripts, and the file that the textfile collector of node_exporter reads.
+import { expect } from 'chai';
+import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { eventually, isInstalled, theatre } from '../support/processes.js';
+import { LINTED, promtoolLines, samplesOf, scrape, seriesKey, seriesOf } from './page.js';
+
+describe('one snapshot, and documents of all targets', function () {
+  this.slow(5000);
+  const stage = theatre();
+  const tables = `
+[[targets]]
+app = "ads"
+server_key = "82"
+
+[[targets]]
+app = "adh"
+server_key = "83"
+`;
+  const settings = { metrics_http_enabled: false, metrics_interval_seconds: 1 };
+  /** Starts the exporter for both targets. */
+  const start = (...options: readonly string[]) =>
+    stage.start('exporter', ['--config', stage.config(settings, tables), ...options]);
+  /** The values of a metric by the app of its target. */
+  const byApp = (body: string, name: string) =>
+    new Map(
+      samplesOf(body)
+        .filter((sample) => sample.name === name)
+        .map(({ labels, value }) => [labels['app'] ?? '', value]),
+    );
+
+  before(() => stage.simulate('--app', 'ads', '--server-key', '82', '--root', 'h.1.ads'));
+
+  describe('while a target is missing', () => {
+    it('prints the others after an interval, and exits with status 5 and the reason', async () => {
+      const exporter = start('--once');
+      expect(await exporter.ended).to.deep.equal({ status: 5, signal: null });
+      expect(exporter.stdout).to.match(/^# snapshot app=ads [^]*\nads_[^]*^# EOF$/m);
+      expect(exporter.stdout).to.match(
+        /^# snapshot app=adh \S+ root= time=\S+ scrape not ready: /m,
+      );
+      expect(exporter.stderr).to.match(/not all targets were ready: waiting on .*adh/);
+    });
+
+    it('shows in one document which target is not ready', async () => {
+      const exporter = start('--once', '--stdout-format', 'merged');
+      expect(await exporter.ended).to.deep.equal({ status: 5, signal: null });
+      const ready = byApp(exporter.stdout, 'shm_exporter_internal_target_ready');
+      expect([...ready]).to.deep.equal([
+        ['ads', '1'],
+        ['adh', '0'],
+      ]);
+    });
+  });
+
+  describe('when all targets are there', () => {
+    before(() => stage.simulate('--app', 'adh', '--server-key', '83', '--root', 'h.1.adh'));
+
+    it('prints each target once, and exits with status 0', async () => {
+      const exporter = start('--once');
+      expect(await exporter.ended).to.deep.equal({ status: 0, signal: null });
+      expect(exporter.stdout.match(/^# snapshot app=(ads|adh) /gm)).to.have.length(2);
+      expect(exporter.stdout.match(/^# EOF$/gm)).to.have.length(2);
+    });
+
+    it('prints one JSON object a series', async () => {
+      const exporter = start('--once', '--stdout-format', 'json');
+      expect(await exporter.ended).to.deep.equal({ status: 0, signal: null });
+      const rows = exporter.stdout.trimEnd().split('\n');
+      const apps = rows.map((row) => (JSON.parse(row) as { readonly app: string }).app);
+      expect(new Set(apps)).to.deep.equal(new Set(['ads', 'adh']));
+    });
+
+    it('prints one document that promtool finds nothing new in', async function () {
+      if (!isInstalled('promtool')) this.skip();
+      const exporter = start('--once', '--stdout-format', 'merged');
+      expect(await exporter.ended).to.deep.equal({ status: 0, signal: null });
+      expect(promtoolLines(exporter.stdout).sort()).to.deep.equal(LINTED);
+    });
+
+    it('tells each series of one document by its target', async () => {
+      const exporter = start('--once', '--stdout-format', 'merged');
+      await exporter.ended;
+      const samples = samplesOf(exporter.stdout);
+      const ofApplications = samples.filter(({ name }) => /^ad[sh]_/.test(name));
+      expect(ofApplications.length).to.be.above(100);
+      for (const { name, labels } of ofApplications)
+        expect([labels['app'], labels['server_key']]).to.deep.equal(
+          name.startsWith('ads_') ? ['ads', '82'] : ['adh', '83'],
+        );
+      expect(seriesOf(exporter.stdout).size).to.equal(samples.length);
+      expect(exporter.stdout).to.match(/^shm_exporter_build_info\{.* 1$/m);
+      expect(exporter.stdout).not.to.match(/^(process|nodejs)_/m);
+    });
+
+    it('writes one file with --textfile, and leaves it there with --once', async () => {
+      const folder = stage.path('once');
+      mkdirSync(folder);
+      const exporter = start('--textfile', folder, '--once');
+      expect(await exporter.ended).to.deep.equal({ status: 0, signal: null });
+      expect(readdirSync(folder)).to.deep.equal(['shm_exporter.prom']);
+      const body = readFileSync(`${folder}/shm_exporter.prom`, 'utf8');
+      expect([...byApp(body, 'shm_exporter_internal_target_ready').keys()]).to.deep.equal([
+        'ads',
+        'adh',
+      ]);
+      expect(exporter.stdout).to.equal('');
+    });
+
+    it('says what it cannot write, and goes on', async () => {
+      const folder = stage.path('later');
+      const exporter = start('--textfile', folder);
+      await exporter.line(
+        /cannot write \S+later\/shm_exporter\.prom: .*ENOENT.*: skipping snapshots/,
+      );
+      mkdirSync(folder);
+      await exporter.line(/serving again: skipped \d+ snapshots/);
+      expect(await exporter.stop()).to.deep.equal({ status: 0, signal: null });
+    });
+
+    it('is served by node_exporter: its values, its targets, and nothing after its end', async function () {
+      if (!isInstalled('prometheus-node-exporter')) this.skip();
+      const folder = stage.path('collected');
+      mkdirSync(folder);
+      const exporter = start('--textfile', folder);
+      const collector = stage.command([
+        'prometheus-node-exporter',
+        '--collector.disable-defaults',
+        '--collector.textfile',
+        `--collector.textfile.directory=${folder}`,
+        '--web.listen-address=127.0.0.1:0',
+      ]);
+      const [, port = ''] = await collector.line(/127\.0\.0\.1:(\d+)/);
+      const url = `http://127.0.0.1:${port}/metrics`;
+      const page = await eventually('both targets', async () => {
+        const { body } = await scrape(url);
+        const ready = byApp(body, 'shm_exporter_internal_target_ready');
+        return ready.get('ads') === '1' && ready.get('adh') === '1' ? body : undefined;
+      });
+      const error = 'node_textfile_scrape_error{}';
+      expect(seriesOf(page).get(error)).to.equal('0');
+
+      const file = readFileSync(`${folder}/shm_exporter.prom`, 'utf8');
+      // The collector gives all series of a family the same labels, some of them empty, and has a
+      // spelling of its own for bounds.
+      const names = (text: string) =>
+        samplesOf(text)
+          .filter(({ name }) => /^ad[sh]_/.test(name))
+          .map(({ name, labels }) => {
+            const own = Object.entries(labels)
+              .filter(([, value]) => value !== '')
+              .map(([label, value]): [string, string] => [
+                label,
+                label === 'le' ? String(Number(value)) : value,
+              ]);
+            return seriesKey(name, Object.fromEntries(own));
+          })
+          .sort();
+      expect(names(page)).to.deep.equal(names(file));
+
+      await exporter.stop();
+      await eventually('no series of a target', async () =>
+        byApp((await scrape(url)).body, 'shm_exporter_internal_target_ready').size === 0
+          ? true
+          : undefined,
+      );
+      await collector.stop();
+    });
+
+    it('leaves a file of somebody else alone', async () => {
+      const folder = stage.path('shared');
+      mkdirSync(folder);
+      writeFileSync(`${folder}/other.prom`, 'other 1\n');
+      const exporter = start('--textfile', folder);
+      await eventually('a file', () => readdirSync(folder)[1]);
+      await exporter.stop();
+      expect(readdirSync(folder)).to.deep.equal(['other.prom']);
+    });
+
+    it('names the options that do not go together', async () => {
+      for (const option of [['--once'], ['--textfile', '/tmp']]) {
+        const exporter = start('--enable-metrics-http', ...option);
+        expect(await exporter.ended).to.deep.equal({ status: 2, signal: null });
+        expect(exporter.stderr).to.contain(`${option[0]}`).and.to.contain('--enable-metrics-http');
+      }
+    });
+  });
+});

@@ -1,0 +1,61 @@
+// One document of all targets: each family once, labels that tell the targets apart.
+import { expect } from 'chai';
+import { mergedDocument } from '#app/exposition/page/merged-document.js';
+import type { Told } from '#app/exposition/page/merged-document.js';
+import { FakeTarget } from '../../support/fake-target.js';
+
+/** A target of that app with these lines of its one family. */
+const told = (app: string, text: string, type: 'gauge' | 'counter' = 'gauge'): Told => {
+  const target = new FakeTarget(app);
+  target.text = text;
+  target.facts = { ...target.facts, type };
+  return { identity: { app, server_key: '82' }, exposition: target.exposition() };
+};
+const textOf = (all: readonly Told[], own = ''): string =>
+  Buffer.concat([...mergedDocument(all, own)]).toString();
+
+const HEAD = '# HELP demo_value A value.\n# TYPE demo_value gauge\n';
+
+describe('mergedDocument', () => {
+  it('has each family once, with a label set of its own for each target', () => {
+    const all = [
+      told('a', 'demo_value{x="1"} 1\ndemo_value{x="2"} 2\n'),
+      told('b', 'demo_value 3\n'),
+    ];
+    expect(textOf(all)).to.equal(
+      `${HEAD}demo_value{app="a",server_key="82",x="1"} 1\n` +
+        'demo_value{app="a",server_key="82",x="2"} 2\ndemo_value{app="b",server_key="82"} 3\n',
+    );
+  });
+
+  it('keeps the label that a series has of its own', () => {
+    expect(textOf([told('a', 'demo_value{app="mine"} 1\n')])).to.equal(
+      `${HEAD}demo_value{app="mine",server_key="82"} 1\n`,
+    );
+  });
+
+  it('shows the first of two types of one name, and names the target that is left out', () => {
+    const all = [told('a', 'demo_value 1\n'), told('b', 'demo_value 2\n', 'counter')];
+    expect(textOf(all)).to.equal(
+      '# demo_value{app="b",server_key="82"} is left out: its type is counter, not gauge\n' +
+        `${HEAD}demo_value{app="a",server_key="82"} 1\n`,
+    );
+  });
+
+  it('shows nothing of a target that is not ready', () => {
+    const nothing = { synced: 0, total: 1 };
+    const target = new FakeTarget('a').wait({
+      ...{ objects: nothing, variables: nothing },
+      reason: 'object x',
+    });
+    const all = [
+      { identity: { app: 'a' }, exposition: target.exposition() },
+      told('b', 'demo_value 3\n'),
+    ];
+    expect(textOf(all)).to.equal(`${HEAD}demo_value{app="b",server_key="82"} 3\n`);
+  });
+
+  it('ends with the metrics of the exporter', () => {
+    expect(textOf([told('a', 'demo_value 1\n')], '# own\n').endsWith('1\n# own\n')).to.equal(true);
+  });
+});

@@ -1,0 +1,92 @@
+// The file that a collector reads: whole or not at all, and gone when the exporter is.
+import { expect } from 'chai';
+import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { NEVER, lastValueFrom, merge } from 'rxjs';
+import type { Observable } from 'rxjs';
+import type { Document } from '#app/model.js';
+import { fileWriter, removedAtEnd } from '#app/sinks/textfile/file-writer.js';
+import { eventually } from '../../support/processes.js';
+
+/** The number of bytes. */
+const written = (write$: Observable<number>): Promise<number> =>
+  lastValueFrom(write$, { defaultValue: 0 });
+
+describe('fileWriter', () => {
+  let folder: string;
+  let path: string;
+  let released: number;
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'textfile-'));
+    path = join(folder, 'shm_exporter.prom');
+    released = 0;
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  const documentOf = (pieces: Iterable<Uint8Array>): Document => ({
+    pieces,
+    release: () => {
+      released++;
+    },
+  });
+  const textOf = (...texts: string[]) => documentOf(texts.map((text) => Buffer.from(text)));
+
+  it('replaces the file, and leaves nothing beside it', async () => {
+    writeFileSync(path, 'old');
+    const bytes = await written(fileWriter(path)(textOf('a 1\n', 'b 2\n')));
+    expect(bytes).to.equal(8);
+    expect(readFileSync(path, 'utf8')).to.equal('a 1\nb 2\n');
+    expect(readdirSync(folder)).to.deep.equal(['shm_exporter.prom']);
+    expect(released).to.equal(1);
+  });
+
+  it('writes a file that everybody may read', async () => {
+    await written(fileWriter(path)(textOf('a 1\n')));
+    expect(statSync(path).mode & 0o444).to.equal(0o444);
+  });
+
+  it('keeps the old file while the new one is written', async () => {
+    writeFileSync(path, 'old');
+    const seen: string[] = [];
+    const pieces = function* () {
+      for (const piece of ['a 1\n', 'b 2\n']) {
+        yield Buffer.from(piece);
+        seen.push(readFileSync(path, 'utf8'));
+      }
+    };
+    await written(fileWriter(path)(documentOf(pieces())));
+    expect(seen).to.deep.equal(['old', 'old']);
+  });
+
+  it('reports a folder that is not there, and takes the next document', async () => {
+    const write = fileWriter(join(folder, 'gone', 'x.prom'));
+    for (const nth of [1, 2]) {
+      const error: unknown = await written(write(textOf('a 1\n'))).catch((why: unknown) => why);
+      expect(String(error)).to.match(/^NotWritten: cannot write \S+gone\/x\.prom: .*ENOENT/);
+      expect(released).to.equal(nth);
+    }
+  });
+
+  it('keeps the old file, and no draft, when its subscriber leaves early', async () => {
+    writeFileSync(path, 'old');
+    const pieces = function* () {
+      for (;;) yield Buffer.alloc(100_000, '#');
+    };
+    const writing = fileWriter(path)(documentOf(pieces())).subscribe();
+    await eventually('a draft', () => readdirSync(folder)[1]);
+    writing.unsubscribe();
+    await eventually('an end', () => (released === 1 ? true : undefined));
+    expect(readdirSync(folder)).to.deep.equal(['shm_exporter.prom']);
+    expect(readFileSync(path, 'utf8')).to.equal('old');
+  });
+
+  it('removes the file at the end, even one that is being written', async () => {
+    const write = fileWriter(path);
+    await written(write(textOf('a 1\n')));
+    const running = merge(NEVER, write(textOf('a 2\n')), removedAtEnd(path)).subscribe();
+    running.unsubscribe();
+    await eventually('no file', () => (readdirSync(folder).length === 0 ? true : undefined));
+    expect(released).to.equal(2);
+  });
+});
