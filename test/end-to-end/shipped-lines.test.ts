@@ -1,0 +1,46 @@
+// JSON lines through a shipper of log lines, as Debian has it.
+import { expect } from 'chai';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { eventually, isInstalled, theatre } from '../support/processes.js';
+
+describe('JSON lines and rsyslog', function () {
+  this.slow(10_000);
+  const stage = theatre();
+
+  before(() => stage.simulate('--app', 'ads', '--server-key', '82', '--objects', '60'));
+
+  it('arrive whole, each of them and in order, while the file grows', async function () {
+    if (!isInstalled('rsyslogd')) this.skip();
+    const [input, output] = [stage.path('snapshots.jsonl'), stage.path('shipped.jsonl')];
+    const configuration = stage.path('rsyslog.conf');
+    writeFileSync(input, '');
+    writeFileSync(
+      configuration,
+      `module(load="imfile")
+template(name="line" type="string" string="%msg%\\n")
+input(type="imfile" File="${input}" Tag="shm" ruleset="ship")
+ruleset(name="ship") { action(type="omfile" file="${output}" template="line") }
+`,
+    );
+    const pid = stage.path('rsyslog.pid');
+    const shipper = stage.command(['rsyslogd', '-n', '-f', configuration, '-i', pid]);
+    const config = stage.config({
+      ...{ app: 'ads', server_keys: ['82'], metrics_http_enabled: false },
+      ...{ metrics_interval_seconds: 1, stdout_format: 'json' },
+    });
+    const exporter = stage.start('exporter', ['--config', config], { stdoutTo: input });
+    const read = (path: string) => readFileSync(path, 'utf8');
+    const snapshots = /"name":"shm_exporter_stdout_skipped_ticks_total"/g;
+    await eventually('three snapshots', () => read(input).match(snapshots)?.[2]);
+    expect(await exporter.stop()).to.deep.equal({ status: 0, signal: null });
+
+    const printed = read(input);
+    expect(printed.length).to.be.above(10_000);
+    const shipped = await eventually('the last line', () => {
+      const text = read(output);
+      return text.length >= printed.length ? text : undefined;
+    });
+    expect(shipped === printed, 'the same bytes').to.equal(true);
+    await shipper.stop();
+  });
+});
