@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // shm_bridge: arguments in, exit status out.
 import { hostname } from 'node:os';
-import { asyncScheduler } from 'rxjs';
+import { asyncScheduler, merge } from 'rxjs';
 import { packageVersion } from '../document/package-version.js';
 import { Fault, messageOf } from '../errors.js';
 import { isJournal } from '../logs/journal.js';
@@ -13,6 +13,8 @@ import { logWriter } from '../logs/log-writer.js';
 import { withComponent } from './settings/chosen-component.js';
 import { loadBridgeConfig } from './settings/configuration.js';
 import type { BridgeConfig } from './settings/configuration.js';
+import { sendDatagram } from '../native/os/libc.js';
+import { ServiceManager } from '../systemd/service-manager.js';
 import { once } from './once.js';
 
 const AROUND = {
@@ -39,18 +41,27 @@ function run(config: BridgeConfig, isDebug: boolean): void {
     isJournal: isJournal(process.stderr.fd, process.env['JOURNAL_STREAM']),
   });
   for (const message of config.warnings) log({ level: 'warning', message });
-  const running = bridge(config, AROUND).subscribe({
+  const manager = new ServiceManager({
+    environment: process.env,
+    pid: process.pid,
+    send: sendDatagram,
+    monotonicUs: () => process.hrtime.bigint() / 1000n,
+    warn: (message) => log({ level: 'warning', message }),
+  });
+  const running = merge(bridge(config, AROUND), manager.alive()).subscribe({
     next: log,
     // Not at once: the teardown that closes the segments runs after this.
     error: (error: unknown) => {
       queueMicrotask(() => fail(error));
     },
   });
+  manager.ready();
   // Node would open its debugger to every program of the host.
   process.on('SIGUSR1', () => undefined);
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
     process.once(signal, () => {
       log({ level: 'info', message: `${signal}: ending` });
+      manager.stopping();
       running.unsubscribe();
       process.exit(0);
     });

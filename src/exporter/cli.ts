@@ -7,15 +7,17 @@ import { Fault, messageOf } from '../errors.js';
 import { isJournal } from '../logs/journal.js';
 import { logWriter } from '../logs/log-writer.js';
 import { logger } from '../logs/log.js';
+import { sendDatagram } from '../native/os/libc.js';
 import { posixMemory } from '../native/os/posix.js';
 import { segmentWatches } from '../native/segment/segment-watch.js';
-import { activatedSockets } from './activation.js';
 import { checkStart } from './check-start.js';
 import { liveCheck } from './live/live-check.js';
 import type { Planned } from './plan.js';
 import { Reloads } from './reloads.js';
 import { service } from './service.js';
 import { pipeWriter } from '../sinks/stdout/pipe-writer.js';
+import { activatedSockets } from '../systemd/activation.js';
+import { ServiceManager } from '../systemd/service-manager.js';
 import { boundYoungSpace } from './young-space.js';
 
 /** The most time that running responses get after a signal. */
@@ -77,10 +79,18 @@ function run(given: Arguments, isOnce: boolean): void {
     log({ level: 'warning', message });
   };
   warnings.forEach(warn);
-  const reloads = new Reloads(given, log);
+  const manager = new ServiceManager({
+    environment: process.env,
+    pid: process.pid,
+    send: sendDatagram,
+    monotonicUs: () => process.hrtime.bigint() / 1000n,
+    warn,
+  });
+  const reloads = new Reloads(given, log, manager);
   const running = new Subscription();
   const stop = (signal: NodeJS.Signals): void => {
     log({ level: 'info', message: `${signal}: ending` });
+    manager.stopping();
     running.unsubscribe();
     process.exitCode = 0;
     setTimeout(() => process.exit(0), DRAIN_MS).unref();
@@ -101,6 +111,7 @@ function run(given: Arguments, isOnce: boolean): void {
     stdout: () => pipeWriter(1),
     sockets: activatedSockets(process.env, process.pid),
     isOnce,
+    manager,
     log,
   };
   running.add(

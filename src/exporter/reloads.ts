@@ -4,6 +4,7 @@ import type { Observable } from 'rxjs';
 import type { Arguments } from '../config/arguments.js';
 import { Fault, messageOf } from '../errors.js';
 import type { TargetEvent } from '../model.js';
+import type { ServiceManager } from '../systemd/service-manager.js';
 import { checkReload, warningsOf } from './check-start.js';
 import type { Planned } from './plan.js';
 
@@ -14,11 +15,17 @@ export type Reload =
 export class Reloads {
   readonly #given: Arguments;
   readonly #log: (event: TargetEvent) => void;
+  readonly #manager: Pick<ServiceManager, 'reloading'>;
   readonly #reload$ = new Subject<Reload>();
 
-  constructor(given: Arguments, log: (event: TargetEvent) => void) {
+  constructor(
+    given: Arguments,
+    log: (event: TargetEvent) => void,
+    manager: Pick<ServiceManager, 'reloading'>,
+  ) {
     this.#given = given;
     this.#log = log;
+    this.#manager = manager;
   }
 
   get reload$(): Observable<Reload> {
@@ -27,6 +34,10 @@ export class Reloads {
 
   /** Returns every reason why the configuration was refused; none when it is in use. */
   run(): readonly string[] {
+    return this.#manager.reloading(() => this.#run());
+  }
+
+  #run(): readonly string[] {
     const warn = (message: string): void => {
       this.#log({ level: 'warning', message });
     };

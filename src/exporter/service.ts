@@ -32,9 +32,11 @@ import { lossWatch } from './loss-watch.js';
 import { ServiceMetrics } from './service-metrics.js';
 import type { Build } from './service-metrics.js';
 import { sinkLog } from './sink-log.js';
+import { statusLine } from './status-line.js';
 import { SINKS, chosenSink } from './sinks.js';
 import { SelfMetrics } from '../sinks/self-metrics.js';
 import type { DocumentWriter } from '../sinks/stdout/stdout.js';
+import type { ServiceManager } from '../systemd/service-manager.js';
 import { waitWatch } from './wait-watch.js';
 import { TargetRegistry } from '../targets/target-registry.js';
 
@@ -51,6 +53,7 @@ export interface Surroundings {
   readonly sockets: readonly number[];
   /** Whether it completes after one snapshot. */
   readonly isOnce: boolean;
+  readonly manager: ServiceManager;
   readonly log: (event: TargetEvent) => void;
 }
 
@@ -74,7 +77,7 @@ export function service(
   return defer(() => {
     const { config } = planned;
     const { settings } = config;
-    const { log, unixMs } = around;
+    const { log, unixMs, manager } = around;
     const nowMs = () => performance.now();
     const waiter = new FutexWaiter();
     const memory = around.memory(waiter);
@@ -136,11 +139,26 @@ export function service(
       tap(log),
       ignoreElements(),
     );
-    const sink$ = sink(registry).pipe(tap(sinkLog(log)), ignoreElements());
+    const news$ = manager.isListening
+      ? merge(
+          manager.alive(),
+          statusLine(registry).pipe(
+            tap((text) => manager.status(text)),
+            ignoreElements(),
+          ),
+        )
+      : EMPTY;
+    const sink$ = sink(registry).pipe(
+      tap(sinkLog(log)),
+      tap(({ kind }) => {
+        if (kind === 'opened') manager.ready();
+      }),
+      ignoreElements(),
+    );
     // The service completes with the sink: the targets and the license watch never do.
     const ended$ = new Subject<void>();
     const keep$ = merge(
-      ...[run$, update(planned), reloads$, license$, watches$],
+      ...[run$, update(planned), reloads$, license$, watches$, news$],
       settings.workerRebalanceEnabled ? rebalance$ : EMPTY,
     ).pipe(takeUntil(ended$));
     const serve$ = sink$.pipe(

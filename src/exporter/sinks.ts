@@ -99,12 +99,14 @@ function guardOf({ webConfigFile }: Settings, log: SinkParts['log']): Guard {
 }
 
 function makeStdout({ settings, selfMetrics, stdout, isOnce }: SinkParts): Sink {
-  return stdoutSink({
+  const opened: SinkEvent = { kind: 'opened', where: 'stdout' };
+  const print = stdoutSink({
     isOnce,
     intervalSeconds: settings.metricsIntervalSeconds,
     documents: DOCUMENTS[settings.stdoutFormat](selfMetrics),
     write: stdout(),
   });
+  return (registry) => merge(of(opened), print(registry));
 }
 
 const DOCUMENTS: Readonly<

@@ -88,10 +88,11 @@ describe('chosenSink', () => {
   ] as const)
     it(`is stdout otherwise, as ${format} at each interval`, () => {
       const toml = `stdout_format = "${format}"\nmetrics_interval_seconds = 3\n`;
+      const opened = { kind: 'opened', where: 'stdout' };
       const served = { kind: 'served', bytes: 1, outcome: 'delivered' };
       marbles(({ expectObservable }) => {
-        const printed$ = sinkOf(toml)({ targets: [new FakeTarget()] }).pipe(take(2));
-        expectObservable(printed$).toBe('3s s 2999ms (s|)', { s: served });
+        const printed$ = sinkOf(toml)({ targets: [new FakeTarget()] }).pipe(take(3));
+        expectObservable(printed$).toBe('o 2999ms s 2999ms (s|)', { o: opened, s: served });
       })();
       expect(written).to.have.length(2);
       for (const document of written) expect(document.startsWith(start)).to.equal(true);

@@ -11,6 +11,7 @@ import { TEXT } from '#app/exposition/page/text-format.js';
 import type { SinkRow } from '#app/exporter/sinks.js';
 import { readLicense } from '#app/license/license-file.js';
 import type { TargetEvent } from '#app/model.js';
+import { ServiceManager } from '#app/systemd/service-manager.js';
 import { posixMemory } from '#app/native/os/posix.js';
 import { SelfMetrics } from '#app/sinks/self-metrics.js';
 import { eventually } from '../support/eventually.js';
@@ -55,6 +56,11 @@ describe('a third sink', () => {
       build: { version: '1.2.3', revision: '', node: '' },
       sockets: [],
       isOnce: false,
+      manager: new ServiceManager({
+        ...{ environment: {}, pid: 0, monotonicUs: () => 0n },
+        send: () => 0,
+        warn: () => undefined,
+      }),
       reload: () => [],
       memory: posixMemory,
       unixMs: () => 0,

@@ -1,5 +1,6 @@
 // The only file that knows ffi-napi and ref-napi: system calls that Node lacks.
 import ffi from 'ffi-napi';
+import { closeSync } from 'node:fs';
 import { arch } from 'node:os';
 import ref from 'ref-napi';
 import { Fault } from '../../errors.js';
@@ -11,6 +12,8 @@ const libc = ffi.Library(null, {
   munmap: ['int', ['pointer', 'size_t']],
   fcntl: ['int', ['int', 'int', 'pointer']],
   posix_fallocate: ['int', ['int', 'int64', 'int64']],
+  socket: ['int', ['int', 'int', 'int']],
+  sendto: ['long', ['int', 'pointer', 'size_t', 'int', 'pointer', 'uint32']],
   syscall: ['long', ['long', 'pointer', 'long', 'long', 'pointer', 'long', 'long']],
 });
 
@@ -28,6 +31,10 @@ const ALL_WAITERS = 0x7fffffff;
 const CLOCK_MONOTONIC = 1;
 const FUTEX2_SIZE_U32 = 2;
 const FUTEX_WAITERS_BYTES = 24;
+
+const AF_UNIX = 1;
+const SOCK_DGRAM_CLOEXEC = 0x80002;
+const MSG_DONTWAIT_NOSIGNAL = 0x4040;
 
 /** System call numbers; futex_waitv (Linux 5.16) has the same number everywhere. */
 const SYS_FUTEX_WAITV = 449;
@@ -81,6 +88,32 @@ export function tryLock(fd: number): boolean {
 /** Allocates a range of a sparse file; returns 0 or an errno such as ENOSPC (28). */
 export function allocate(fd: number, offset: number, length: number): number {
   return libc.posix_fallocate(fd, offset, length);
+}
+
+/**
+ * Sends one datagram to a UNIX socket, without waiting for room; returns 0 or an errno.
+ * @param address a path, or `@` and a name of the abstract namespace
+ */
+export function sendDatagram(address: string, text: string): number {
+  const socket = libc.socket(AF_UNIX, SOCK_DGRAM_CLOEXEC, 0);
+  if (socket === -1) return ffi.errno();
+  try {
+    const [message, to] = [Buffer.from(text), unixAddress(address)];
+    const flags = MSG_DONTWAIT_NOSIGNAL;
+    const sent = libc.sendto(socket, message, message.length, flags, to, to.length);
+    return Number(sent) === -1 ? ffi.errno() : 0;
+  } finally {
+    closeSync(socket);
+  }
+}
+
+/** struct sockaddr_un without what follows the name, as unix(7) has it for both kinds of names. */
+function unixAddress(address: string): Buffer {
+  const family = Buffer.alloc(2);
+  family.writeUInt16LE(AF_UNIX);
+  const isAbstract = address.startsWith('@');
+  const name = isAbstract ? `\0${address.slice(1)}` : `${address}\0`;
+  return Buffer.concat([family, Buffer.from(name)]);
 }
 
 /** Wakes all waiters on the 4-byte word at the start of `word`. */

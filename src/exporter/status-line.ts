@@ -1,0 +1,20 @@
+// One line on all targets, for those who ask systemd.
+import { asyncScheduler, distinctUntilChanged, map, timer } from 'rxjs';
+import type { Observable, SchedulerLike } from 'rxjs';
+import type { Targets } from '../sinks/sink.js';
+
+const PERIOD_MS = 5000;
+
+/** Emits the line when it changes, at most every five seconds. Never completes. */
+export const statusLine = (
+  registry: Targets,
+  scheduler: SchedulerLike = asyncScheduler,
+): Observable<string> =>
+  timer(0, PERIOD_MS, scheduler).pipe(
+    map(() => {
+      const statuses = registry.targets.map((target) => target.status());
+      const ready = statuses.filter(({ isReady }) => isReady);
+      return `${ready.length} of ${statuses.length} targets ready`;
+    }),
+    distinctUntilChanged(),
+  );

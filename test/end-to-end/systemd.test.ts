@@ -1,0 +1,97 @@
+// The programs as services of systemd, whose part a socket plays.
+import { expect } from 'chai';
+import { eventually, theatre } from '../support/processes.js';
+import type { Running } from '../support/processes.js';
+
+/** Prints what is sent to a UNIX datagram socket, one message a line, as soon as it listens. */
+const LISTENER = `
+import socket, sys
+address = sys.argv[1]
+listener = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+listener.bind('\\0' + address[1:] if address[0] == '@' else address)
+print('listening', flush=True)
+while True:
+    print(listener.recv(4096).decode().replace('\\n', ' '), flush=True)
+`;
+
+describe('a service of systemd', function () {
+  this.slow(5000);
+  const stage = theatre();
+  before(() => stage.simulate('--app', 'ads', '--server-key', '82', '--objects', '3'));
+
+  /** Somebody who listens, and a way to start a program under it. */
+  async function systemd(address: string, environment: readonly string[] = []) {
+    const listener = stage.command(['python3', '-c', LISTENER, address]);
+    await eventually('it listens', () => /listening/.exec(listener.stdout) ?? undefined);
+    return { listener, under: ['env', `NOTIFY_SOCKET=${address}`, ...environment] };
+  }
+  const messages = ({ stdout }: Running): readonly string[] =>
+    stdout
+      .split('\n')
+      .slice(1, -1)
+      .filter((message) => message !== 'WATCHDOG=1');
+  const heard = (listener: Running, pattern: RegExp) =>
+    eventually(pattern.source, () => pattern.exec(listener.stdout) ?? undefined);
+
+  const addresses = [
+    ['a path', () => stage.path('notify')],
+    ['a name of the abstract namespace', () => `@${stage.contextId}`],
+  ] as const;
+  for (const [kind, address] of addresses)
+    it(`hears from the exporter at ${kind}: ready, its state, reloads and the end`, async () => {
+      const { listener, under } = await systemd(address());
+      const config = stage.config({ app: 'ads', server_keys: ['82'] });
+      const exporter = stage.start('exporter', ['--config', config], { under });
+      await heard(listener, /STATUS=1 of 1 targets ready/);
+      expect(exporter.stderr).to.match(/metrics at/);
+      exporter.signal('SIGHUP');
+      await heard(listener, /RELOADING=1[^]*READY=1/);
+      expect(await exporter.stop()).to.deep.equal({ status: 0, signal: null });
+      await heard(listener, /STOPPING=1/);
+
+      const states = messages(listener).filter((message) => !message.startsWith('STATUS='));
+      expect(states[1]).to.match(/^RELOADING=1 MONOTONIC_USEC=\d+$/);
+      const [moment = ''] = /\d+$/.exec(states[1] ?? '') ?? [];
+      const agoUs = process.hrtime.bigint() / 1000n - BigInt(moment);
+      expect(Number(agoUs)).to.be.within(0, 60_000_000);
+      expect([states[0], ...states.slice(2)]).to.deep.equal(['READY=1', 'READY=1', 'STOPPING=1']);
+      await listener.stop();
+    });
+
+  it('hears signs of life, and none from a process that is stopped', async () => {
+    const life = ['WATCHDOG_USEC=100000'];
+    const { listener, under } = await systemd(stage.path('life'), life);
+    const config = stage.config({ app: 'ads', server_keys: ['82'] });
+    const exporter = stage.start('exporter', ['--config', config], { under });
+    const signs = () => listener.stdout.match(/WATCHDOG=1/g)?.length ?? 0;
+    await eventually('ten signs', () => (signs() >= 10 ? true : undefined));
+    exporter.signal('SIGSTOP');
+    const last = await eventually('silence', async () => {
+      const before = signs();
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      return signs() === before ? before : undefined;
+    });
+    exporter.signal('SIGCONT');
+    await eventually('a sign again', () => (signs() > last ? true : undefined));
+    await exporter.stop();
+    await listener.stop();
+  });
+
+  it('hears from an exporter that writes to stdout', async () => {
+    const { listener, under } = await systemd(stage.path('stdout'));
+    const settings = { app: 'ads', server_keys: ['82'], metrics_http_enabled: false };
+    const exporter = stage.start('exporter', ['--config', stage.config(settings)], { under });
+    await heard(listener, /READY=1/);
+    await exporter.stop();
+    await listener.stop();
+  });
+
+  it('does not keep the exporter from its work when nobody listens', async () => {
+    const under = ['env', `NOTIFY_SOCKET=${stage.path('nobody')}`];
+    const config = stage.config({ app: 'ads', server_keys: ['82'] });
+    const exporter = stage.start('exporter', ['--config', config], { under });
+    await exporter.line(/warning systemd cannot be reached at \S+nobody: errno 2/);
+    await exporter.line(/ ready: /);
+    expect(await exporter.stop()).to.deep.equal({ status: 0, signal: null });
+  });
+});
