@@ -94,8 +94,9 @@ function makeHttp({
 
 function guardOf({ webConfigFile }: Settings, log: SinkParts['log']): Guard {
   if (webConfigFile === '') return NO_GUARD;
-  const config = new WatchedWebConfig(webConfigFile, () => performance.now(), log);
-  return webGuard(config, compareInThread());
+  const nowMs = () => performance.now();
+  const config = new WatchedWebConfig(webConfigFile, nowMs, log);
+  return webGuard(config, compareInThread(), nowMs);
 }
 
 function makeStdout({ settings, selfMetrics, stdout, isOnce }: SinkParts): Sink {

@@ -7,20 +7,33 @@ import { asksClients, isWelcome } from '../web-config/client-certificate.js';
 import { Passwords } from '../web-config/passwords.js';
 import type { Verdict } from '../web-config/passwords.js';
 import type { Compare } from '../web-config/threads/compare-in-thread.js';
+import { TokenBucket } from '../web-config/token-bucket.js';
 import type { WatchedWebConfig } from '../web-config/watched-web-config.js';
+import type { RateLimit } from '../web-config/web-config-rule.js';
 
-export function webGuard(config: WatchedWebConfig, compare: Compare): Guard {
+export function webGuard(config: WatchedWebConfig, compare: Compare, nowMs: () => number): Guard {
   const passwords = new Passwords(compare);
+  const bucketOf = ({ intervalMs, burst }: RateLimit) => new TokenBucket(intervalMs, burst, nowMs);
+  let { rate } = config.current;
+  let bucket = bucketOf(rate);
   return {
     tls: guardTls(config),
     headers: () => config.current.headers,
     refusal: ({ headers: { authorization } }) => {
-      const { users } = config.current;
+      const { users, rate: nextRate } = config.current;
+      if (nextRate.intervalMs !== rate.intervalMs || nextRate.burst !== rate.burst)
+        bucket = bucketOf(nextRate);
+      rate = nextRate;
+      if (!bucket.take()) return of(TOO_MANY);
       if (users.size === 0) return of(undefined);
       return passwords.check(authorization, users).pipe(map((verdict) => REFUSALS[verdict]));
     },
   };
 }
+
+const TOO_MANY = textReply(429, 'too many requests: rate_limit of the web configuration', {
+  'Retry-After': '1',
+});
 
 const REFUSALS: Readonly<Record<Verdict, Reply | undefined>> = {
   admitted: undefined,

@@ -29,22 +29,28 @@ export function serverTls(
   refused: (sentence: string) => Fault,
 ): ServerTls {
   const { clientAuthType, clientAllowedSans: sans, minVersion, maxVersion } = table;
-  const certFile = beside(table.certFile);
-  const keyFile = beside(table.keyFile);
-  const caFile = beside(table.clientCaFile);
-  if (certFile === '' || keyFile === '') throw refused('needs cert_file and key_file');
+  const pem = (name: string, inline: string, file: string): Pem | undefined => {
+    if (inline !== '' && file !== '') throw refused(`has both ${name} and ${name}_file`);
+    if (inline !== '') return { origin: name, text: () => inline };
+    const path = beside(file);
+    return path === '' ? undefined : { origin: path, file: path, text: () => readText(path) };
+  };
+  const cert = pem('cert', table.cert, table.certFile);
+  const key = pem('key', table.key, table.keyFile);
+  const ca = pem('client_ca', table.clientCa, table.clientCaFile);
+  if (cert === undefined || key === undefined) throw refused('needs cert_file and key_file');
   const isVerifying = VERIFYING.has(clientAuthType);
-  if (isVerifying && caFile === '')
+  if (isVerifying && ca === undefined)
     throw refused(`client_auth_type ${clientAuthType} needs client_ca_file`);
-  if (!isVerifying && caFile !== '')
+  if (!isVerifying && ca !== undefined)
     throw refused(`client_ca_file needs a client_auth_type that verifies, found ${clientAuthType}`);
   if (!isVerifying && sans.length > 0)
     throw refused('client_allowed_sans needs a client_auth_type that verifies');
   if (minVersion > maxVersion) throw refused(`min_version ${minVersion} is above ${maxVersion}`);
   const context = {
-    cert: certificates(certFile, refused),
-    key: privateKey(keyFile, refused),
-    ...(caFile !== '' && { ca: certificates(caFile, refused) }),
+    cert: certificates(cert, refused),
+    key: privateKey(key, refused),
+    ...(ca && { ca: certificates(ca, refused) }),
     minVersion: TLS_VERSIONS[minVersion],
     maxVersion: TLS_VERSIONS[maxVersion],
     honorCipherOrder: table.preferServerCipherSuites,
@@ -58,22 +64,29 @@ export function serverTls(
   try {
     createSecureContext(context);
   } catch (thrown) {
-    throw refused(`${certFile} and ${keyFile} cannot be used together: ${messageOf(thrown)}`);
+    throw refused(`${cert.origin} and ${key.origin} cannot be used together: ${messageOf(thrown)}`);
   }
-  const files = [certFile, keyFile, caFile].filter((file) => file !== '');
+  const files = [cert, key, ca].flatMap((each) => each?.file ?? []);
   return { context, clientAuth: clientAuthType, allowedSans: sans, files };
 }
 
-function certificates(file: string, refused: (sentence: string) => Fault): string {
-  const pem = readText(file);
-  if (works(() => new X509Certificate(pem))) return pem;
-  throw refused(`${file} has no certificate in PEM`);
+/** Text in PEM: of a file, or of the configuration itself. */
+interface Pem {
+  readonly origin: string;
+  readonly file?: string;
+  readonly text: () => string;
 }
 
-function privateKey(file: string, refused: (sentence: string) => Fault): string {
-  const pem = readText(file);
+function certificates({ origin, text }: Pem, refused: (sentence: string) => Fault): string {
+  const pem = text();
+  if (works(() => new X509Certificate(pem))) return pem;
+  throw refused(`${origin} has no certificate in PEM`);
+}
+
+function privateKey({ origin, text }: Pem, refused: (sentence: string) => Fault): string {
+  const pem = text();
   if (works(() => createPrivateKey(pem))) return pem;
-  throw refused(`${file} has no private key in PEM that is readable without a password`);
+  throw refused(`${origin} has no private key in PEM that is readable without a password`);
 }
 
 function works(read: () => unknown): boolean {

@@ -2,7 +2,7 @@
 import { shown } from '../document/key-path.js';
 import type { Path } from '../document/key-path.js';
 import { word } from '../rules/formats.js';
-import { flag, list, oneOf, text } from '../rules/rule.js';
+import { flag, integer, list, oneOf, rule, text } from '../rules/rule.js';
 import type { Report, Rule } from '../rules/rule.js';
 import { isTable, optional, reportUnknownKeys, table } from '../rules/table.js';
 import type { ValuesOf } from '../rules/table.js';
@@ -30,7 +30,21 @@ function mapOf<T>(name: string, key: Rule<string>, value: Rule<T>): Rule<Readonl
 const NO_MAP: ReadonlyMap<string, string> = new Map();
 const path = word;
 
+/** PEM in the file itself; never shown, since it may be a private key. */
+const pem: Rule<string> = {
+  type: 'string',
+  allowed: 'text in PEM',
+  read(raw, at, report) {
+    if (typeof raw === 'string' && raw.startsWith('-----BEGIN ')) return raw;
+    report(at, `found something else, allowed: ${this.allowed}`);
+    return undefined;
+  },
+};
+
 const TLS = {
+  cert: optional('cert', '', pem, 'Certificate of the server itself, in place of cert_file'),
+  key: optional('key', '', pem, 'Private key itself, in place of key_file'),
+  clientCa: optional('client_ca', '', pem, 'Certificates themselves, in place of client_ca_file'),
   certFile: optional('cert_file', '', path, 'Certificate of the server, in PEM, with its chain'),
   keyFile: optional('key_file', '', path, 'Private key of the certificate, in PEM'),
   clientAuthType: optional(
@@ -136,6 +150,34 @@ const hash: Rule<string> = {
   },
 };
 
+/** Go's spelling of a time. */
+const DURATION = /^(?:0|(?:\d{1,9}(?:\.\d{1,9})?(?:ns|us|µs|ms|s|m|h))+)$/;
+const UNIT_MS: Readonly<Record<string, number>> = {
+  ...{ ns: 1e-6, us: 1e-3, µs: 1e-3, ms: 1 },
+  ...{ s: 1000, m: 60_000, h: 3_600_000 },
+};
+
+const durationMs: Rule<number> = rule(
+  'string',
+  'a time such as "100ms", "1.5s" or "1m30s"; "0" for no limit',
+  (raw) => {
+    const spelled = raw === 0n ? '0' : raw;
+    if (typeof spelled !== 'string' || !DURATION.test(spelled)) return undefined;
+    const parts = [...spelled.matchAll(/([\d.]+)([a-zµ]+)/g)];
+    return parts.reduce(
+      (sum, [, count, unit = '']) => sum + Number(count) * (UNIT_MS[unit] ?? 0),
+      0,
+    );
+  },
+);
+
+const RATE = {
+  intervalMs: optional('interval', 0, durationMs, 'Time in which one request more is let in'),
+  burst: optional('burst', 1, integer(1, 1_000_000), 'Requests that are let in at once'),
+};
+
+export type RateLimit = ValuesOf<typeof RATE>;
+
 export const WEB_CONFIG = table('a table', {
   tls: optional<TlsTable | null>(
     'tls_server_config',
@@ -154,5 +196,11 @@ export const WEB_CONFIG = table('a table', {
     NO_MAP,
     mapOf('a table of names and bcrypt hashes', userName, hash),
     'Users and the hashes of their passwords; with any, every page asks for one',
+  ),
+  rate: optional<RateLimit>(
+    'rate_limit',
+    { intervalMs: 0, burst: 1 },
+    table('a table with interval and burst', RATE),
+    'Most requests of all clients together; others get 429',
   ),
 });

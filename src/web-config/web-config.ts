@@ -6,6 +6,7 @@ import { checked } from '../rules/checked.js';
 import type { ServerTls } from './server-tls.js';
 import { serverTls } from './server-tls.js';
 import { WEB_CONFIG } from './web-config-rule.js';
+import type { RateLimit } from './web-config-rule.js';
 
 export interface WebConfig {
   /** Null for plain HTTP. */
@@ -14,6 +15,7 @@ export interface WebConfig {
   readonly headers: Readonly<Record<string, string>>;
   /** Hashes of passwords by user; empty if nobody is asked for one. */
   readonly users: ReadonlyMap<string, string>;
+  readonly rate: RateLimit;
   /** All files that it was read from. */
   readonly files: readonly string[];
 }
@@ -21,7 +23,7 @@ export interface WebConfig {
 /** @throws Fault CONFIG_INVALID with every problem of the file, or the first of those that it names */
 export function readWebConfig(file: string): WebConfig {
   const document = readYaml(file);
-  const { tls, http, users } = checked(document, WEB_CONFIG);
+  const { tls, http, users, rate } = checked(document, WEB_CONFIG);
   const beside = (path: string) =>
     path === '' || isAbsolute(path) ? path : join(dirname(file), path);
   const read = tls === null ? null : serverTls(tls, beside, refuser(file));
@@ -29,6 +31,7 @@ export function readWebConfig(file: string): WebConfig {
     tls: read,
     headers: Object.fromEntries(http.headers),
     users,
+    rate,
     files: [file, ...(read?.files ?? [])],
   };
 }

@@ -8,6 +8,7 @@ import { expect } from 'chai';
 import { hashSync } from 'bcryptjs';
 import { tlsPath } from '../support/component-certificates.js';
 import { eventually, theatre } from '../support/processes.js';
+import { scrape } from './page.js';
 
 interface Answer {
   readonly status: number;
@@ -173,6 +174,23 @@ describe('web_config_file', function () {
     expect((await ask(url, { minVersion: 'TLSv1.3' })).status).to.equal(200);
     const refused = await ask(url, { maxVersion: 'TLSv1.2' }).catch((error: unknown) => error);
     expect(refused).to.be.instanceOf(Error);
+    await exporter.stop();
+  });
+
+  it('answers 429 to more requests than rate_limit takes, and all again without it', async () => {
+    const { exporter, url } = await start('rate_limit:\n  interval: 1h\n  burst: 3\n');
+    const statuses = async (count: number) => {
+      const answers: number[] = [];
+      for (let each = 0; each < count; each++) answers.push((await scrape(url)).status);
+      return answers;
+    };
+    expect(await statuses(5)).to.deep.equal([200, 200, 200, 429, 429]);
+    const { headers, body } = await scrape(url);
+    expect(headers['retry-after']).to.equal('1');
+    expect(body).to.match(/^too many requests: rate_limit/);
+    stage.write('web.yml', '');
+    await eventually('no limit', async () => ((await statuses(1))[0] === 200 ? true : undefined));
+    expect(await statuses(5)).to.deep.equal([200, 200, 200, 200, 200]);
     await exporter.stop();
   });
 

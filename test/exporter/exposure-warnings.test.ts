@@ -17,7 +17,13 @@ describe('exposureWarnings', () => {
     }));
     return exposureWarnings(all, planTargets({ ...config, targets }), web);
   };
-  const open: WebConfig = { tls: null, headers: {}, users: new Map(), files: [] };
+  const open: WebConfig = {
+    tls: null,
+    headers: {},
+    users: new Map(),
+    rate: { intervalMs: 0, burst: 1 },
+    files: [],
+  };
   const tls = { context: {}, allowedSans: [], files: [] };
 
   it('name the metrics, and what helps', () =>

@@ -1,6 +1,7 @@
 // Web configuration files: what they may say, and how they are refused.
 import { expect } from 'chai';
 import { hashSync } from 'bcryptjs';
+import { readFileSync } from 'node:fs';
 import { readWebConfig } from '#app/web-config/web-config.js';
 import { tlsPath } from '../support/component-certificates.js';
 import { faultMessage } from '../support/fault-message.js';
@@ -46,6 +47,42 @@ describe('readWebConfig', () => {
       ...['component.cert.pem', 'component.key.pem', 'client-ca.cert.pem'].map(tlsPath),
     ]);
   });
+
+  it('reads certificates and keys that stand in the file itself', () => {
+    const file = (name: string) => readFileSync(tlsPath(name), 'utf8');
+    const block = (name: string) => `|\n${file(name).replaceAll(/^/gm, '    ').trimEnd()}\n`;
+    const config = read(
+      `tls_server_config:\n  cert: ${block('component.cert.pem')}  key: ${block('component.key.pem')}` +
+        `  client_auth_type: RequireAndVerifyClientCert\n  client_ca: ${block('client-ca.cert.pem')}`,
+    );
+    expect(config.tls?.context).to.include({
+      cert: file('component.cert.pem'),
+      key: file('component.key.pem'),
+      ca: file('client-ca.cert.pem'),
+    });
+    expect(config.files).to.deep.equal([folder.path('web.yml')]);
+  });
+
+  it('refuses a key that is none, and does not show it', () => {
+    const message = refused('tls_server_config: {cert: x, key: hunter2}');
+    expect(message).to.match(/tls_server_config\.key: found something else, allowed: text in PEM/);
+    expect(message).not.to.contain('hunter2');
+  });
+
+  const rates = [
+    ['{}', 0, 1],
+    ['{interval: 0}', 0, 1],
+    ['{interval: "0"}', 0, 1],
+    ['{interval: 100ms, burst: 20}', 100, 20],
+    ['{interval: 1s}', 1000, 1],
+    ['{interval: 1m30s}', 90_000, 1],
+    ['{interval: 1.5s}', 1500, 1],
+    ['{interval: 2h, burst: 3}', 7_200_000, 3],
+    ['{interval: 250us}', 0.25, 1],
+  ] as const;
+  for (const [text, intervalMs, burst] of rates)
+    it(`reads a rate limit: ${text}`, () =>
+      expect(read(`rate_limit: ${text}`).rate).to.deep.equal({ intervalMs, burst }));
 
   it('has names of suites that OpenSSL knows', () => {
     const names = ['RSA', 'ECDSA'].flatMap((key) =>
@@ -118,6 +155,22 @@ describe('readWebConfig', () => {
       /needs a client_auth_type that verifies/,
     ],
     ['a name with a colon', `basic_auth_users: {"a:b": ${hash}}`, /allowed: a name/],
+    [
+      'a certificate and a file of one',
+      tls('  cert: "-----BEGIN CERTIFICATE-----"\n'),
+      /has both cert and cert_file/,
+    ],
+    [
+      'a time without a unit',
+      'rate_limit: {interval: 5}',
+      /rate_limit\.interval: found 5, .*"1\.5s"/,
+    ],
+    ['a negative time', 'rate_limit: {interval: -1s}', /rate_limit\.interval: found "-1s"/],
+    [
+      'a burst of nothing',
+      'rate_limit: {burst: 0}',
+      /rate_limit\.burst: found 0, allowed: an integer/,
+    ],
     ['several problems at once', 'a: 1\nb: 2', /^web\.yml:1:1: a: .*\nweb\.yml:2:1: b: /],
   ];
   for (const [what, text, message] of table)
