@@ -344,8 +344,12 @@ export interface Target {
 export interface TargetEvent {
   readonly level: LogLevel;
   readonly message: string;
-  /** The target that the message is about; the message names it too. */
-  readonly about?: { readonly app: string; readonly serverKeys: readonly string[] };
+  /** What the message is about, a target or a component of the bridge; the message names it too. */
+  readonly about?: {
+    readonly app?: string;
+    readonly component?: string;
+    readonly serverKeys: readonly string[];
+  };
 }
 
 export const LOG_LEVELS = ['debug', 'info', 'warning', 'error'] as const;

@@ -1,6 +1,6 @@
 // Builds the bridge from its configuration: one publisher, and one stream of polls, for each component.
 import type { LookupFunction } from 'node:net';
-import { concatMap, defer, finalize, merge, of, tap } from 'rxjs';
+import { concatMap, defer, finalize, map, merge, of, tap } from 'rxjs';
 import type { Observable, SchedulerLike } from 'rxjs';
 import type { TargetEvent } from '../model.js';
 import { heartbeat } from '../native/publisher/heartbeat.js';
@@ -81,7 +81,10 @@ function published(
     standing<Polled<Outcome>>(verdictOf, patience, shared.scheduler),
     concatMap((input) => keeper.take(input)),
   );
-  return merge(of(opened), event$, heartbeat(publisher));
+  const about = { component: name, serverKeys: [serverKey] };
+  return merge(of(opened), event$, heartbeat(publisher)).pipe(
+    map((event) => ({ ...event, about })),
+  );
 }
 
 function polls(component: ComponentConfig, shared: Shared): Observable<Polled<Outcome>> {

@@ -33,11 +33,11 @@ function fail(error: unknown): never {
   process.exit(error instanceof Fault ? error.exit : 1);
 }
 
-function run(config: BridgeConfig, isDebug: boolean): void {
+function run(config: BridgeConfig): void {
   const log = logger(say, {
     now: () => new Date(),
-    level: isDebug ? 'debug' : 'info',
-    format: 'text',
+    level: config.logLevel,
+    format: config.logFormat,
     isJournal: isJournal(process.stderr.fd, process.env['JOURNAL_STREAM']),
   });
   for (const message of config.warnings) log({ level: 'warning', message });
@@ -88,7 +88,7 @@ function main(): void {
   const keys = { environment: process.env, userId: process.geteuid?.() };
   const { file, component } = invocation;
   const config = withComponent(loadBridgeConfig(file, keys, hostname()), component);
-  if (invocation.kind === 'run') run(config, invocation.isDebug || config.isDebug);
+  if (invocation.kind === 'run') run({ ...config, ...invocation.log });
   else if (invocation.kind === 'once') pollOnce(config);
   else {
     for (const warning of config.warnings) process.stdout.write(`warning: ${warning}\n`);

@@ -27,7 +27,9 @@ const fieldsOf = ({ time, level, message, about }: Entry): Readonly<Record<strin
   ...(time && { time }),
   level,
   msg: message,
-  ...(about && { app: about.app, server_key: about.serverKeys.join(',') }),
+  ...(about?.app !== undefined && { app: about.app }),
+  ...(about?.component !== undefined && { component: about.component }),
+  ...(about && { server_key: about.serverKeys.join(',') }),
 });
 
 /** Bare where no reader could take it for anything else, else in quotes. */

@@ -51,6 +51,21 @@ describe('shm_bridge', function () {
     return { status, stdout: bridge.stdout, stderr: bridge.stderr };
   };
 
+  it('logs in the form and from the level that are asked for, with its component as a field', async () => {
+    const config = file(component('a', await deadUrl()));
+    const bridge = stage.start('bridge', ['--config', config, '--log-format', 'json']);
+    const [line] = await bridge.line(/^.*no tree.*$/m);
+    expect(JSON.parse(line)).to.include({ level: 'warning', component: 'a', server_key: 'a' });
+    await bridge.stop();
+    for (const text of bridge.stderr.trimEnd().split('\n'))
+      expect(JSON.parse(text)).to.include.keys('time', 'level', 'msg');
+
+    const quiet = stage.start('bridge', ['--config', config, '--log-level', 'warning']);
+    await quiet.line(/ warning a: no tree/);
+    await quiet.stop();
+    expect(quiet.stderr).not.to.match(/ info /);
+  });
+
   it('prints its version, and nothing else', () => {
     const manifest: unknown = JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8'));
     const { stdout, ...rest } = run('--version');

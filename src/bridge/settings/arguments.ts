@@ -1,5 +1,6 @@
 // Parses the command line of the bridge into a value; prints nothing and never exits.
 import { readCommandLine } from '../../rules/command-line.js';
+import type { BridgeConfig } from './configuration.js';
 import { PROGRAM } from './options.js';
 
 /** What the user asks for. */
@@ -9,7 +10,8 @@ export type Invocation =
       readonly file: string;
       /** The name of the only component to poll. */
       readonly component: string | undefined;
-      readonly isDebug: boolean;
+      /** What the options say of the log, in place of the file. */
+      readonly log: Partial<Pick<BridgeConfig, 'logLevel' | 'logFormat'>>;
     }
   | { readonly kind: 'print'; readonly text: string };
 
@@ -17,7 +19,12 @@ export type Invocation =
 export function parseArguments(argv: readonly string[], version: string): Invocation {
   const line = readCommandLine(PROGRAM, argv, version);
   if (line.kind === 'text') return { kind: 'print', text: line.text };
-  const { config, checkConfig, once, component, debug } = line.options;
+  const { config, checkConfig, once, component, debug, logFormat } = line.options;
+  const logLevel = debug ? 'debug' : line.options.logLevel;
   const kind = checkConfig ? 'check' : once ? 'once' : 'run';
-  return { kind, file: config, component, isDebug: debug };
+  const log = {
+    ...(logLevel !== undefined && { logLevel }),
+    ...(logFormat !== undefined && { logFormat }),
+  };
+  return { kind, file: config, component, log };
 }

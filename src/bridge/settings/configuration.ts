@@ -1,5 +1,7 @@
 // The configuration of the bridge: its file, checked as a whole, and the resulting components.
 import { dirname, isAbsolute, join } from 'node:path';
+import type { LogFormat } from '../../logs/log-format.js';
+import type { LogLevel } from '../../model.js';
 import { readToml } from '../../document/toml-file.js';
 import { Fault } from '../../errors.js';
 import { Problems } from '../../rules/problems.js';
@@ -15,7 +17,8 @@ export interface BridgeConfig {
   readonly contextId: string;
   readonly poolName: string;
   readonly host: string;
-  readonly isDebug: boolean;
+  readonly logLevel: LogLevel;
+  readonly logFormat: LogFormat;
   readonly components: readonly ComponentConfig[];
   /** Warnings about valid settings that are probably not intended, one sentence each. */
   readonly warnings: readonly string[];
@@ -38,12 +41,12 @@ export function loadBridgeConfig(file: string, keys: KeyReader, hostName: string
   problems.throwIfAny();
   if (values === undefined || components === undefined)
     throw new Fault('CONFIG_INVALID', `${file}: has no components`);
-  const { components: tables, host, debug, ...pool } = values;
+  const { components: tables, host, debug, logLevel, ...pool } = values;
   warnOfSharedAddresses(tables, notesOf);
   return {
     ...pool,
     host: host === '' ? hostName : host,
-    isDebug: debug,
+    logLevel: debug ? 'debug' : logLevel,
     components: components.filter((component) => component !== undefined),
     warnings,
   };

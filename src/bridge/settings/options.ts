@@ -1,6 +1,7 @@
 // Every command-line option of the bridge, and what --help prints around them.
 import { flagOption, optionalOption, requiredOption } from '../../rules/command-option.js';
 import { word } from '../../rules/formats.js';
+import { BRIDGE } from './component-table.js';
 
 export const OPTIONS = {
   config: requiredOption('--config <path>', word, 'TOML file with the components'),
@@ -10,6 +11,12 @@ export const OPTIONS = {
   once: flagOption('--once', 'Poll each component once, print what would be published, and exit'),
   component: optionalOption('--component <name>', word, 'Poll and publish only this component'),
   debug: flagOption('--debug', 'Log every poll even when debug is false in TOML'),
+  logLevel: optionalOption('--log-level <level>', BRIDGE.logLevel.rule, 'Override log_level', {
+    shownDefault: String(BRIDGE.logLevel.fallback),
+  }),
+  logFormat: optionalOption('--log-format <format>', BRIDGE.logFormat.rule, 'Override log_format', {
+    shownDefault: String(BRIDGE.logFormat.fallback),
+  }),
 };
 
 export const PROGRAM = {

@@ -13,13 +13,17 @@ const helpText = () => {
 };
 
 describe('parseArguments of the bridge', () => {
-  const plain = { kind: 'run', file: 'c.toml', component: undefined, isDebug: false };
+  const plain = { kind: 'run', file: 'c.toml', component: undefined, log: {} };
   const table: readonly (readonly [argv: readonly string[], wanted: object])[] = [
     [['--config', 'c.toml'], plain],
     [['--config=c.toml'], plain],
     [['--config', 'b.toml', '--config', 'c.toml'], plain],
     [['--config=-c.toml'], { ...plain, file: '-c.toml' }],
-    [['--config', 'c.toml', '--debug'], { ...plain, isDebug: true }],
+    [['--config', 'c.toml', '--debug'], { ...plain, log: { logLevel: 'debug' } }],
+    [
+      ['--config', 'c.toml', '--log-level', 'warning', '--log-format', 'json'],
+      { ...plain, log: { logLevel: 'warning', logFormat: 'json' } },
+    ],
     [['--check-config', '--config', 'c.toml'], { ...plain, kind: 'check' }],
     [['--once', '--config', 'c.toml'], { ...plain, kind: 'once' }],
     [['--config', 'c.toml', '--component', 'ads'], { ...plain, component: 'ads' }],

@@ -42,7 +42,8 @@ describe('the configuration of the bridge', () => {
         contextId: 'shmApp',
         poolName: 'pool',
         host: 'here',
-        isDebug: false,
+        logLevel: 'info',
+        logFormat: 'text',
         warnings: [],
       });
       const [{ readKey, selection, selected, ...plain } = component('')] = components;
@@ -106,10 +107,13 @@ describe('the configuration of the bridge', () => {
     for (const [line, seen, wanted] of rows)
       it(line, () => expect(seen(component(line))).to.deep.equal(wanted));
 
-    it('the keys of the top', () =>
-      expect(
-        read(`context_id = "c"\npool_name = "p"\nhost = "h-1.example"\ndebug = true\n${COMPONENT}`),
-      ).to.include({ contextId: 'c', poolName: 'p', host: 'h-1.example', isDebug: true }));
+    it('the keys of the top', () => {
+      const log = 'log_level = "warning"\nlog_format = "json"\n';
+      const top = `context_id = "c"\npool_name = "p"\nhost = "h-1.example"\n${log}`;
+      const wanted = { contextId: 'c', poolName: 'p', host: 'h-1.example', logFormat: 'json' };
+      expect(read(`${top}${COMPONENT}`)).to.include({ ...wanted, logLevel: 'warning' });
+      expect(read(`${top}debug = true\n${COMPONENT}`)).to.include({ ...wanted, logLevel: 'debug' });
+    });
 
     it('security_key, by the environment that it is handed', () => {
       const keys = { ...KEYS, environment: { ADS_KEY: 's3cret' } };
