@@ -1,0 +1,66 @@
+// What the packages are licensed under, and what is done about their known weaknesses.
+import { expect } from 'chai';
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+
+interface Locked {
+  readonly license?: string;
+  readonly dev?: boolean;
+}
+
+/** Each asks for its text beside a copy, and for nothing else. */
+const PERMISSIVE = ['0BSD', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'ISC', 'MIT'];
+/** For what nobody gets with the exporter. */
+const FOR_DEVELOPMENT = [...PERMISSIVE, 'BlueOak-1.0.0', 'MPL-2.0', 'PSF-2.0'];
+
+const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8')) as {
+  readonly packages: Readonly<Record<string, Locked>>;
+};
+
+describe('the packages of the lock file', () => {
+  for (const [path, { license, dev = false }] of Object.entries(packages)) {
+    if (path === '') continue;
+    it(`${path.replace(/^.*node_modules\//, '')} is ${license ?? 'without a license'}`, () =>
+      expect(dev ? FOR_DEVELOPMENT : PERMISSIVE).to.include(license));
+  }
+});
+
+describe('scripts/audit.js', () => {
+  /** What it makes of a report of npm. */
+  const verdict = (report: object): { readonly passes: boolean; readonly lines: string[] } => {
+    const script = `import { verdict } from './scripts/audit.js'; console.log(JSON.stringify(verdict(process.argv[1])));`;
+    const { stdout, stderr } = spawnSync(
+      process.execPath,
+      ['--input-type=module', '-e', script, JSON.stringify(report)],
+      { encoding: 'utf8' },
+    );
+    if (stdout === '') throw new Error(stderr);
+    return JSON.parse(stdout) as { passes: boolean; lines: string[] };
+  };
+  const weak = (severity: string) => ({
+    auditReportVersion: 2,
+    vulnerabilities: { a: { name: 'a', severity, range: '<1.2.3' } },
+  });
+
+  it('passes where nothing is known', () =>
+    expect(verdict({ auditReportVersion: 2, vulnerabilities: {} })).to.deep.equal({
+      passes: true,
+      lines: ['npm audit knows no weakness of level high or critical'],
+    }));
+
+  it('passes with a weakness of a lower level', () =>
+    expect(verdict(weak('moderate')).passes).to.equal(true));
+
+  for (const severity of ['high', 'critical'])
+    it(`fails with a weakness of level ${severity}, by name`, () =>
+      expect(verdict(weak(severity))).to.deep.equal({
+        passes: false,
+        lines: [`${severity}: a <1.2.3`],
+      }));
+
+  it('says so where the registry gives no answer', () =>
+    expect(verdict({ message: '405 Method Not Allowed' })).to.deep.equal({
+      passes: true,
+      lines: ['npm audit has no answer: 405 Method Not Allowed'],
+    }));
+});

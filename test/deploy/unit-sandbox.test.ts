@@ -1,0 +1,125 @@
+// The units of deploy: what they take from a process, and that the programs do without it.
+import { expect } from 'chai';
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { inBothModes } from '../support/modes.js';
+import { PROJECT, isInstalled, theatre } from '../support/processes.js';
+import { readyPage, scrape } from '../end-to-end/page.js';
+import { freshComponents, treeOf } from '../support/components.js';
+
+const UNITS = ['shm_exporter', 'shm_bridge'] as const;
+const SANDBOX = join(PROJECT, 'test/deploy/sandbox.py');
+const KERNEL_HEADER = '/usr/include/x86_64-linux-gnu/asm/unistd_64.h';
+
+/** The settings of a unit's section [Service]. */
+function settingsOf(unit: (typeof UNITS)[number]): ReadonlyMap<string, string> {
+  const text = readFileSync(join(PROJECT, `deploy/${unit}.service`), 'utf8');
+  const [, service = ''] = text.split('[Service]');
+  return new Map(
+    [...service.matchAll(/^(\w+)=(.*)$/gm)].map(([, key = '', value = '']) => [key, value]),
+  );
+}
+
+/** The system calls of a filter, whose groups may hold groups. */
+function systemCalls(filter: string): ReadonlySet<string> {
+  const calls = new Set<string>();
+  const add = (group: string) => {
+    const { stdout } = spawnSync('systemd-analyze', ['syscall-filter', group], {
+      encoding: 'utf8',
+    });
+    for (const line of stdout.split('\n').slice(1)) {
+      const word = line.trim();
+      if (word.startsWith('@')) add(word);
+      else if (word !== '' && !word.startsWith('#')) calls.add(word);
+    }
+  };
+  filter.split(' ').forEach(add);
+  return calls;
+}
+
+describe('the units of systemd', () => {
+  const stage = theatre();
+  const serving = freshComponents();
+  before(() => stage.simulate('--app', 'ads', '--server-key', '82', '--objects', '20'));
+
+  for (const unit of UNITS) {
+    it(`${unit}: take every capability and new privilege away, and make the files of the host read-only`, () =>
+      expect(Object.fromEntries(settingsOf(unit))).to.include({
+        CapabilityBoundingSet: '',
+        NoNewPrivileges: 'yes',
+        ProtectSystem: 'strict',
+        SystemCallFilter: '@system-service @pkey',
+        SystemCallErrorNumber: 'EPERM',
+      }));
+
+    it(`${unit}: has nothing that systemd complains of, but that the program is not installed here`, function () {
+      if (!isInstalled('systemd-analyze')) this.skip();
+      const path = join(PROJECT, `deploy/${unit}.service`);
+      const { stderr } = spawnSync('systemd-analyze', ['verify', path], { encoding: 'utf8' });
+      const lines = stderr.split('\n').filter((line) => line.includes(`${unit}.service`));
+      expect(lines.filter((line) => !line.includes('is not executable'))).to.deep.equal([]);
+    });
+  }
+
+  /** Words that run a command with the system calls of the units alone. */
+  function sandbox(): readonly string[] {
+    const names = [...systemCalls(settingsOf('shm_exporter').get('SystemCallFilter') ?? '')];
+    expect(names).to.include.members(['read', 'pread64', 'futex']).and.not.include('mount');
+    return ['python3', SANDBOX, stage.write('calls', names.join('\n'))];
+  }
+  const isPossible = () => isInstalled('systemd-analyze') && existsSync(KERNEL_HEADER);
+
+  it('the sandbox of this test refuses other system calls, and has no capabilities', function () {
+    if (!isPossible()) this.skip();
+    const script =
+      'import ctypes, os\nl = ctypes.CDLL(None, use_errno=True)\n' +
+      'l.mount(b"/", b"/", b"none", 0, None)\nprint(ctypes.get_errno())\n' +
+      'print(next(line for line in open("/proc/self/status") if line.startswith("CapBnd")).split()[1])';
+    const [file, ...args] = [...sandbox(), 'python3', '-c', script];
+    const { stdout, stderr } = spawnSync(file, args, { encoding: 'utf8' });
+    const isRoot = process.geteuid?.() === 0;
+    const [errno, bounding] = stdout.split('\n');
+    expect(errno, stderr).to.equal('1');
+    if (isRoot) expect(bounding).to.match(/^0+$/);
+  });
+
+  inBothModes('the exporter in this sandbox', function (worker_execution_mode) {
+    this.slow(5000);
+    before(function () {
+      if (!isPossible()) this.skip();
+    });
+
+    it('starts, serves, reloads, is asked by several at once and stops', async () => {
+      const config = stage.config({
+        ...{ app: 'ads', server_keys: ['82'], worker_execution_mode, target_workers: 2 },
+      });
+      const exporter = stage.start('exporter', ['--config', config], { under: sandbox() });
+      const url = await exporter.url();
+      const page = await readyPage(url);
+      expect(page).to.contain('\nads_process_pid ');
+      expect(exporter.stderr).not.to.match(/EPERM|not permitted|warning/);
+      exporter.signal('SIGHUP');
+      await exporter.line(/configuration reloaded/);
+      const statuses = await Promise.all(
+        Array.from({ length: 8 }, async () => (await scrape(url)).status),
+      );
+      expect(new Set(statuses)).to.deep.equal(new Set([200]));
+      expect(await exporter.stop()).to.deep.equal({ status: 0, signal: null });
+    });
+  });
+
+  it('the bridge in this sandbox polls, publishes and stops', async function () {
+    if (!isPossible()) this.skip();
+    const objects = [{ id: 'h.1.ads', class: 'ManagedProcess.SinkDist', variables: {} }];
+    const { url } = await serving({}, treeOf({ objects }));
+    const config = stage.write(
+      'bridge.toml',
+      `context_id = "${stage.contextId}"\n[[components]]\nname = "a"\nurl = "${url}"\nserver_key = "90"\n`,
+    );
+    const bridge = stage.start('bridge', ['--config', config], { under: sandbox() });
+    await bridge.line(/received its tree: 1 object/);
+    expect(stage.segments().join()).to.contain('90');
+    expect(await bridge.stop()).to.deep.equal({ status: 0, signal: null });
+  });
+});
