@@ -8,11 +8,13 @@ import { runAllHostile } from './hostile.js';
 import { runHttpAbuse } from './http-abuse.js';
 import { runKills } from './kills.js';
 import { runProcessFaults } from './process-faults.js';
+import { runStepFaults } from './step-faults.js';
 import type { Trial } from './trial.js';
 
 const TRIALS: readonly Trial[] = [
   { name: 'damaged segments', run: runDamage },
   { name: 'killed publishers', run: runKills },
+  { name: 'steps of publishers', run: runStepFaults },
   { name: 'http abuses', run: runHttpAbuse },
   { name: 'hostile segments', run: runAllHostile },
   { name: 'faults of the process', run: runProcessFaults },

@@ -1,15 +1,10 @@
 /* Publishes values that say of themselves whose and of which update they are, from several threads.
  * usage: oracle CONTEXT KEY ROOT OBJECTS THREADS PAUSE_US   (a pause of 0 is none) */
-#include "../../../sdk/c/shm_publisher.h"
+#include "item.h"
 
 #include <signal.h>
 
-enum { MODULUS = 1000003, MAX_THREADS = 16 };
-
-typedef struct item {
-  shm_object object;
-  shm_variable number, real, text, delay, size;
-} item;
+enum { MAX_THREADS = 16 };
 
 typedef struct share {
   item *items;
@@ -23,48 +18,6 @@ static volatile sig_atomic_t is_ending;
 static void end(int number) {
   (void)number;
   is_ending = 1;
-}
-
-static int check(int code) {
-  if (code != 0) fprintf(stderr, "oracle: %s\n", shm_error_text(code));
-  return code;
-}
-
-static void set(const item *each, unsigned id, uint64_t round) {
-  uint64_t own = round * MODULUS + id;
-  shm_u64_set(&each->number, own);
-  shm_f64_set(&each->real, (double)own / 2);
-  char text[128];
-  int length = snprintf(text, sizeof text, "%u:%llu:", id, (unsigned long long)round);
-  /* Its length says of which round it is as well. */
-  memset(text + length, 'a' + (int)(round % 26), round % 40);
-  text[length + (int)(round % 40)] = '\0';
-  shm_text_set(&each->text, text);
-  /* One observation in each bucket; id is in the sum. */
-  shm_histogram_observe(&each->delay, 0.5);
-  shm_histogram_observe(&each->delay, 1.5);
-  shm_histogram_observe(&each->delay, 2.5);
-  double quantiles[] = {(double)own, (double)(own + round)};
-  shm_summary_set(&each->size, round, (double)own, quantiles, 2);
-}
-
-static int add(const shm_object *root, const char *root_id, item *each, unsigned id) {
-  static const double bounds[] = {1, 2}, quantiles[] = {0.5, 0.9};
-  char name[256];
-  snprintf(name, sizeof name, "%s.o%u", root_id, id);
-  if (check(shm_add_object(root, &each->object, name, "Item", NULL)) != 0) return 1;
-  shm_variable_options options = shm_variable_options_default();
-  options.text_bytes = 128;
-  int code = shm_add_variable(&each->object, &each->text, "text", SHM_STRING, &options);
-  code |= shm_add_variable(&each->object, &each->number, "number", SHM_U64, NULL);
-  code |= shm_add_variable(&each->object, &each->real, "real", SHM_F64, NULL);
-  options.schema = bounds;
-  options.schema_entries = 2;
-  code |= shm_add_variable(&each->object, &each->delay, "delay", SHM_HISTOGRAM, &options);
-  options.schema = quantiles;
-  code |= shm_add_variable(&each->object, &each->size, "size", SHM_SUMMARY, &options);
-  set(each, id, 1);
-  return check(code);
 }
 
 static void *work(void *given) {
