@@ -3,6 +3,7 @@
 import process from 'node:process';
 import { parseArgs } from 'node:util';
 import { Random } from '#app/simulator/random.js';
+import { runBridgeFaults } from './bridge-faults.js';
 import { runDamage } from './damage.js';
 import { runAllHostile } from './hostile.js';
 import { runHttpAbuse } from './http-abuse.js';
@@ -18,6 +19,7 @@ const TRIALS: readonly Trial[] = [
   { name: 'http abuses', run: runHttpAbuse },
   { name: 'hostile segments', run: runAllHostile },
   { name: 'faults of the process', run: runProcessFaults },
+  { name: 'faults of components', run: runBridgeFaults },
 ];
 const MAX_SHOWN = 20;
 
