@@ -1,4 +1,5 @@
 // What an operating system does to a process: too little of everything, and signals.
+import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
@@ -30,7 +31,9 @@ interface Scene {
 interface ProcessFault {
   readonly name: string;
   /** What starts the exporter, before its own command line. */
-  readonly under?: readonly string[];
+  readonly under?: (theatre: Theatre) => readonly string[];
+  /** Something that is not installed everywhere. */
+  readonly needs?: string;
   readonly settings?: Readonly<Record<string, unknown>>;
   /** Server keys of further targets. */
   readonly keys?: (scale: number) => readonly string[];
@@ -54,6 +57,9 @@ const each = (ms: number, act: (round: number) => void): (() => Promise<void>) =
 };
 const DESCRIPTORS = 64;
 const MANY = 500;
+/** Of the package faketime of Debian. */
+const FAKETIME = '/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1';
+const CLOCK = 'clock';
 
 /** A tree of so many objects below one root. */
 function tree(contextId: string, key: string, objects: number): Forge {
@@ -71,7 +77,7 @@ function tree(contextId: string, key: string, objects: number): Forge {
 const FAULTS: readonly ProcessFault[] = [
   {
     name: 'no descriptor is left',
-    under: ['sh', '-c', `ulimit -n ${DESCRIPTORS}; exec "$@"`, 'sh'],
+    under: () => ['sh', '-c', `ulimit -n ${DESCRIPTORS}; exec "$@"`, 'sh'],
     settings: { http_max_connections: 65_535 },
     keys: () => ['evil'],
     isFelt: true,
@@ -128,7 +134,7 @@ const FAULTS: readonly ProcessFault[] = [
   },
   {
     name: 'a heap of 64 MB, and a segment of a million objects',
-    under: ['env', 'NODE_OPTIONS=--max-old-space-size=64'],
+    under: () => ['env', 'NODE_OPTIONS=--max-old-space-size=64'],
     settings: { segment_max_items: 50_000 },
     keys: () => ['evil'],
     begin: ({ theatre, scale }) => {
@@ -136,6 +142,27 @@ const FAULTS: readonly ProcessFault[] = [
       return () => {
         forge.close();
         return nothing();
+      };
+    },
+  },
+  {
+    name: 'the clock of the day jumps to and fro by hours',
+    needs: FAKETIME,
+    // The clock that never jumps is not faked.
+    under: (theatre) => [
+      'env',
+      `LD_PRELOAD=${FAKETIME}`,
+      `FAKETIME_TIMESTAMP_FILE=${theatre.write(CLOCK, '+0')}`,
+      'FAKETIME_NO_CACHE=1',
+      'DONT_FAKE_MONOTONIC=1',
+    ],
+    begin: ({ theatre }) => {
+      const end = each(200, (round) => {
+        theatre.write(CLOCK, ['+3h', '-3h', '+20m', '-1', '+0'][round % 5] ?? '+0');
+      });
+      return async () => {
+        await end();
+        theatre.write(CLOCK, '+0');
       };
     },
   },
@@ -164,6 +191,10 @@ export async function runProcessFaults({ minutes, only, log }: Given): Promise<O
     for (const fault of FAULTS) {
       const name = `${mode}, ${fault.name}`;
       if (!name.includes(only)) continue;
+      if (fault.needs !== undefined && !existsSync(fault.needs)) {
+        log(`${name}: not tried, ${fault.needs} is not there`);
+        continue;
+      }
       tried++;
       const { found, backMs, p99, mb } = await run(fault, mode, ms, scale);
       longest = Math.max(longest, backMs);
@@ -195,7 +226,9 @@ async function run(
     const tables = [table('good', 'good'), ...keys(scale).map((key) => table(key, key))];
     const all = { worker_execution_mode: mode, target_workers: 2, render_min_interval_ms: 1 };
     const config = theatre.config({ ...all, ...settings }, tables.join(''));
-    const exporter = theatre.start('exporter', ['--config', config], under && { under });
+    const exporter = theatre.start('exporter', ['--config', config], {
+      under: under?.(theatre) ?? [],
+    });
     const url = await exporter.url();
     await exporter.line(/target good on good ready/);
     const target = `${url}?server_key=good`;
