@@ -24,19 +24,22 @@ export function arm(segment: HeapSegment, mutations: readonly Mutation[]): void 
   segment.beforeRead = () => strike(segment.reads + 1);
 }
 
-/** Throws at what must not be; returns the states of the publisher that it saw. */
-export function lookAtDamage(sample: Uint8Array, mutations: readonly Mutation[]): string[] {
+/** Throws at what must not be; returns what it saw of the publisher. */
+export function lookAtDamage(
+  sample: Uint8Array,
+  mutations: readonly Mutation[],
+): Sighting['publisher'][] {
   const memory = new HeapMemory();
   const segment = memory.put('82', sample);
   let nowNs = 1n;
   const watch = new SegmentWatch(memory, '82', '82', { now: () => nowNs });
   arm(segment, mutations);
-  const states: string[] = [];
+  const verdicts: Sighting['publisher'][] = [];
   for (let look = 0; look < LOOKS; look++) {
     [segment.reads, segment.bytesAsked] = [0, 0];
     const sighting = watch.look();
     const { state, reason } = sighting.publisher;
-    states.push(state);
+    verdicts.push(sighting.publisher);
     expect(PUBLISHER_STATES).to.include(state);
     expect(reason).to.match(/^[^\n]{1,200}$/);
     expect(segment.reads).to.be.at.most(MAX_READS_A_LOOK);
@@ -46,7 +49,7 @@ export function lookAtDamage(sample: Uint8Array, mutations: readonly Mutation[])
   }
   watch.close();
   expect(memory.openFiles).to.equal(0);
-  return states;
+  return verdicts;
 }
 
 const variablesOf = ({ variables, children }: ManagedObject): Variable[] => [

@@ -1,4 +1,4 @@
-// npm run torture -- [--minutes N] [--seed S] [--only PART[/CASE]]: exits with 1 when something was wrong.
+// npm run torture -- [--minutes N] [--seed S] [--only PART[/CASE]] [--keep]: exits with 1 when something was wrong.
 // How much is tried depends on the minutes alone, so the same seed gives the same run.
 import process from 'node:process';
 import { parseArgs } from 'node:util';
@@ -28,6 +28,7 @@ const { values } = parseArgs({
     minutes: { type: 'string', default: '5' },
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
     only: { type: 'string', default: '' },
+    keep: { type: 'boolean', default: false },
   },
 });
 const minutes = Number(values.minutes);
@@ -51,6 +52,7 @@ for (const { name, run } of TRIALS) {
     seed,
     minutes,
     only,
+    keeps: values.keep,
     log: (line: string) => log(`  ${line}`),
   };
   const { tried, wrong, figures } = await run(given);

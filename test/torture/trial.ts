@@ -9,6 +9,8 @@ export interface Given {
   readonly minutes: number;
   /** Of the parts that have cases, those whose names hold it; all, if it is empty. */
   readonly only: string;
+  /** Whether what was found is added to the corpus of damages. */
+  readonly keeps: boolean;
   readonly log: (line: string) => void;
 }
 

@@ -17,7 +17,7 @@ describe('nothing in a segment can crash, hang or bloat the reader: any bytes (s
     const seen = new Set<string>();
     fc.assert(
       fc.property(fc.array(mutation, { minLength: 1, maxLength: 5 }), (mutations) => {
-        for (const state of lookAtDamage(sample, mutations)) seen.add(state);
+        for (const { state } of lookAtDamage(sample, mutations)) seen.add(state);
       }),
       { numRuns: CASES },
     );
