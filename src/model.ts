@@ -155,6 +155,16 @@ export interface Verdict {
   readonly reason: string;
   /** Seconds since the publisher's last heartbeat; undefined where it has none. */
   readonly heartbeatAgeSeconds?: number;
+  /** Undefined where the format does not say. */
+  readonly process?: PublisherProcess;
+}
+
+/** The process that publishes, as it says itself. */
+export interface PublisherProcess {
+  /** It may be that of another namespace. */
+  readonly pid: number;
+  /** When it made its segment, in Unix milliseconds. */
+  readonly startedUnixMs: number;
 }
 
 /** How far the first full sync of a target has come. */
@@ -322,6 +332,118 @@ export interface FoundRoot {
   readonly id: string;
 }
 
+/** Moments of a target, in Unix milliseconds. */
+export interface TargetTimes {
+  /** Since when it is ready, or not ready. */
+  readonly since: number;
+  /** The moment of its newest value as far as that is known: undefined before the first sign of one. */
+  readonly newest: { readonly unixMs: number; readonly by: NewestBy } | undefined;
+}
+
+/** `stated`: the publisher states the moment; `notified`: its last notification that was noticed. */
+export type NewestBy = 'stated' | 'notified';
+
+/** The parts of an object or variable in which a search looks; `any` is all of them. */
+export const TREE_FIELDS = ['any', 'object', 'class', 'variable', 'metric', 'value'] as const;
+export type TreeField = (typeof TREE_FIELDS)[number];
+
+/** Which part of a tree is asked for, by what becomes of it: `left-out` is what becomes no metric. */
+export const TREE_CHOICES = ['all', 'metrics', 'left-out', 'unsynced'] as const;
+export type TreeChoice = (typeof TREE_CHOICES)[number];
+
+/** A bounded look at a part of a target's tree. Plain data: it crosses threads. */
+export interface TreeQuestion {
+  /** Only this object and what is below it: its id, or its path below the root; empty for the whole tree. */
+  readonly object: string;
+  /** How many objects and variables to pass over, in the order of the tree, matching or not. */
+  readonly from: number;
+  /** In lower case; each must occur in a field of the object or variable. */
+  readonly words: readonly string[];
+  readonly field: TreeField;
+  readonly choice: TreeChoice;
+  /** Whether texts are shown, and found, that no row reads. */
+  readonly showsUnreadTexts: boolean;
+  /** The most rows of the answer, the most characters of their texts, and the most milliseconds. */
+  readonly maxRows: number;
+  readonly maxCharacters: number;
+  readonly maxMs: number;
+}
+
+/** A value for people; texts are as the publisher wrote them. */
+export type TreeValue =
+  /** There is none to show, with the reason. */
+  | { readonly kind: 'none'; readonly reason: string }
+  /** The state of an object, a number, or the numbers of a distribution. */
+  | { readonly kind: 'plain'; readonly text: string }
+  /** The beginning of a text of so many characters. */
+  | { readonly kind: 'text'; readonly text: string; readonly characters: number };
+
+/** A metric that a row makes, or would make, of a value. */
+export interface TreeMetric {
+  readonly name: string;
+  readonly type: MetricType;
+  /** As text formats write them, without those that are values themselves. */
+  readonly labels: string;
+  /** How many series are shown. */
+  readonly series: number;
+  /** Why there are none; empty where there are. */
+  readonly why: string;
+}
+
+interface TreeRowFacts {
+  /** Differs from those of all other rows of the tree. */
+  readonly id: number;
+  readonly isSynced: boolean;
+  readonly value: TreeValue;
+  readonly metrics: readonly TreeMetric[];
+  /** Why it has no metrics; empty where it has, and for objects whose variables say it. */
+  readonly why: string;
+}
+
+export interface TreeObject extends TreeRowFacts {
+  readonly kind: 'object';
+  /** Its id in the management world. */
+  readonly name: string;
+  readonly className: string;
+  /** Objects above it, from the root on. */
+  readonly depth: number;
+  readonly variables: number;
+  readonly children: number;
+  /** False for one that stands above a match, without being one. */
+  readonly isMatch: boolean;
+}
+
+export interface TreeVariable extends TreeRowFacts, Pick<Declaration, 'name' | 'type' | 'unit'> {
+  readonly kind: 'variable';
+  readonly variableKind: VariableKind;
+  /** The beginning of what the publisher says of it. */
+  readonly help: string;
+}
+
+/** Each variable follows the row of its object, or another variable of that. */
+export type TreeRow = TreeObject | TreeVariable;
+
+/** A part of a tree as it is at the moment. */
+export interface TreePart {
+  readonly kind: 'part';
+  readonly root: string;
+  /** Ids of the objects above the chosen one, from the root on. */
+  readonly above: readonly string[];
+  readonly rows: readonly TreeRow[];
+  /** Where the rest begins; undefined at the end of the tree. */
+  readonly next: number | undefined;
+  /** Whether the look ended since it took too long. */
+  readonly isLate: boolean;
+  /** How many objects and variables the target tracks. */
+  readonly tracked: { readonly objects: number; readonly variables: number };
+}
+
+export type TreeAnswer =
+  | TreePart
+  /** There is no tree, with the reason; or it has no object of that id. */
+  | { readonly kind: 'no-tree'; readonly reason: string }
+  | { readonly kind: 'no-object' };
+
 /** One target as a sink sees it. */
 export interface Target {
   readonly app: string;
@@ -331,6 +453,11 @@ export interface Target {
   /** The chosen root, else the one that was chosen last; undefined before the first. */
   readonly lastRoot: FoundRoot | undefined;
   status(): TargetStatus;
+  times(): TargetTimes;
+  /** The metrics of its last text; undefined while it has none. */
+  readonly lastFamilies: readonly FamilyFacts[] | undefined;
+  /** A look at its tree: emits one answer and completes. It is no demand, and copies nothing for one. */
+  look(question: TreeQuestion): Observable<TreeAnswer>;
   /** The internal metrics as they are now, without being a scrape. */
   internal(): readonly InternalMetric[];
   /**

@@ -12,8 +12,12 @@ import type {
   Source,
   StructureChange,
   SyncProgress,
+  TreeAnswer,
+  TreeQuestion,
   Variable,
 } from '../model.js';
+import { Membership } from './look/membership.js';
+import { TreeLook } from './look/tree-look.js';
 import { ExpositionText } from './text/exposition-text.js';
 import { Highlight } from './read/highlight.js';
 import type { HighlightedValue } from './read/highlight.js';
@@ -27,7 +31,7 @@ import type { ProbeListener } from './read/probe.js';
 import type { Tracked } from './read/tracked-slots.js';
 import { SyncCounts } from './read/sync-counts.js';
 import { SeriesRegister } from './rows/series-register.js';
-import { ItemGate } from './target-limits.js';
+import { DEFAULT_LIMITS, ItemGate } from './target-limits.js';
 import type { OnOmitted, TargetLimits } from './target-limits.js';
 
 export interface ViewParts {
@@ -240,6 +244,27 @@ export class TargetView implements ProbeListener {
     // A demand may have copied and shown a value before its notification arrived.
     if (this.#builder.observations.observe()) this.#isDirty = true;
     return this.#isWorthRendering();
+  }
+
+  /** A look at the tree, in small steps: it changes nothing, and goes on while the view changes. */
+  looking(question: TreeQuestion): Generator<void, TreeAnswer> {
+    const { root, source, filters, limits = DEFAULT_LIMITS } = this.#parts;
+    const membership = new Membership({
+      ...{ root, filters, limits, tracked: this.#tracked, probe: this.#probe },
+      isBound: () => this.#isBound,
+    });
+    const look = new TreeLook(
+      {
+        ...{ root, source, membership, fates: this.#builder.fates },
+        tracked: () => {
+          const { objects, variables } = this.counts;
+          return { objects: objects.total, variables: variables.total };
+        },
+        isClosed: () => this.#isClosed,
+      },
+      question,
+    );
+    return look.steps();
   }
 
   /** The generation of the source that this view shows. */

@@ -46,6 +46,8 @@ export interface TargetFacts {
   readonly isReady: boolean;
   readonly publisher: Verdict;
   readonly progress: SyncProgress;
+  /** The publisher's wake-up that was taken in last; undefined before the first. */
+  readonly tick: number | undefined;
   /** Undefined while there is no root. */
   readonly view: ViewFacts | undefined;
   /** The highlighted variable, where there is one with a value. */
@@ -67,6 +69,7 @@ export const unknownFacts = (serverKey: string): TargetFacts => ({
     reason: 'its worker partition, which is starting',
   },
   publisher: { state: 'absent', reason: 'its segment has not been looked for yet' },
+  tick: undefined,
   view: undefined,
   highlighted: undefined,
   queue: { busyIdleRatio: 0, waits: NO_DURATIONS },

@@ -7,6 +7,10 @@ export class LastText {
   /** Whether it is the text of a hosting that has ended. */
   #isKept = false;
 
+  get snapshot(): Snapshot | undefined {
+    return this.#snapshot;
+  }
+
   /**
    * The text to serve: the one that a refresh reports, else the last one. It is held from now on.
    * Call it while the reported one is there.

@@ -3,6 +3,7 @@ import { Observable, Subject, defer, finalize } from 'rxjs';
 import type { SchedulerLike } from 'rxjs';
 import type {
   Exposition,
+  FamilyFacts,
   Forms,
   FoundRoot,
   InternalMetric,
@@ -10,6 +11,9 @@ import type {
   Target,
   TargetEvent,
   TargetStatus,
+  TargetTimes,
+  TreeAnswer,
+  TreeQuestion,
 } from '../model.js';
 import { servingPipeline } from '../pipeline.js';
 import { selectFamilies } from '../exposition/page/selection.js';
@@ -23,6 +27,7 @@ import { internalFamilies, internalMetrics } from './internal-metrics.js';
 import type { Rebalances } from './internal-metrics.js';
 import { LastText } from './last-text.js';
 import { TargetCounts } from './target-counts.js';
+import { TargetHistory } from './target-history.js';
 
 export interface ServedParts extends Place {
   readonly rebalances: Rebalances;
@@ -55,6 +60,7 @@ export class ServedTarget implements Target {
   readonly #asked = new Set<Waiter>();
   readonly #counts = new TargetCounts();
   readonly #text = new LastText();
+  readonly #history: TargetHistory;
   #lastRoot: FoundRoot | undefined;
   /** The forms that the last demands wanted, and when each was last missing in an answer. */
   #wanted: Forms = { text: true, deflated: false };
@@ -63,6 +69,7 @@ export class ServedTarget implements Target {
   constructor(parts: ServedParts) {
     this.#parts = parts;
     this.#handover = new Handover(parts, parts.scheduler);
+    this.#history = new TargetHistory(parts.unixMs());
   }
 
   get app(): string {
@@ -146,6 +153,18 @@ export class ServedTarget implements Target {
     };
   }
 
+  times(): TargetTimes {
+    return this.#history.times;
+  }
+
+  get lastFamilies(): readonly FamilyFacts[] | undefined {
+    return this.#text.snapshot?.families.map(({ facts }) => facts);
+  }
+
+  look(question: TreeQuestion): Observable<TreeAnswer> {
+    return defer(() => this.#handover.serving.look(question));
+  }
+
   internal(): InternalMetric[] {
     const { rebalances, unixMs } = this.#parts;
     const { facts } = this.#handover.serving;
@@ -177,6 +196,7 @@ export class ServedTarget implements Target {
       const { root: id, serverKey, isReady } = arrival.facts;
       if (id !== '') this.#lastRoot = { serverKey, id };
       if (!isReady) this.#text.drop();
+      this.#history.note(arrival.facts, this.#parts.unixMs());
     }
     switch (arrival.kind) {
       case 'refreshed':
@@ -185,6 +205,7 @@ export class ServedTarget implements Target {
         this.#text.keep();
         return [];
       case 'failed':
+        this.#history.note(this.#handover.serving.facts, this.#parts.unixMs());
         this.#text.drop();
         this.#turnAway();
         return [];

@@ -23,11 +23,16 @@ type Condition = (object: PlacedObject) => boolean;
 export interface Filters {
   /** True if the target tracks the object. Other objects are not read, counted or emitted. */
   readonly tracks: (object: PlacedObject) => boolean;
+  /** The setting that leaves an object out; undefined for one that is tracked. */
+  readonly leftOutBy: (object: PlacedObject) => FilterName | undefined;
   /** Each entry of the filters by itself. */
   readonly entries: readonly Condition[];
   /** The rows of the chosen classes, for the metric builder; undefined without a catalogue. */
   readonly rules: Rules | undefined;
 }
+
+/** A setting that filters; seed paths are those of groups as well. */
+export type FilterName = 'classes' | 'seed_paths';
 
 /** Called with one problem of the value at `path` inside the target, such as `['classes', 0]`. */
 export type FilterReport = (path: Path, sentence: string) => void;
@@ -62,6 +67,10 @@ export function compileFilters(
   });
   return {
     tracks: (object) => inPrefix(object.seedPath) && inClass(object),
+    leftOutBy: (object) => {
+      if (!inPrefix(object.seedPath)) return 'seed_paths';
+      return inClass(object) ? undefined : 'classes';
+    },
     entries: [...classEntries, ...prefixEntries],
     rules,
   };

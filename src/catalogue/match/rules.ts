@@ -18,6 +18,8 @@ export interface ObjectRules {
 export interface Rules {
   /** The rows for an object, one entry for each class that reads it; empty if none does. */
   rulesFor(object: PlacedObject): readonly ObjectRules[];
+  /** Whether there are rows for objects of that class, at whatever place. */
+  hasClass(className: string): boolean;
   /** Whether any row reads the object. */
   reads(object: PlacedObject): boolean;
   /** The rows for tracked objects below this object, if it is of their class. */
@@ -76,7 +78,12 @@ export function compileRules(
       .filter(({ at }) => follows(seedPath === '' ? at : `${seedPath}.${at}`))
       .map(({ set }) => set);
   };
-  return { rulesFor, reads: (object) => rulesFor(object).length > 0, rulesBelow };
+  return {
+    rulesFor,
+    hasClass: (className) => byClass.has(className),
+    reads: (object) => rulesFor(object).length > 0,
+    rulesBelow,
+  };
 }
 
 function placesOf(owner: CatalogueClass): (readonly [readonly string[], Place])[] {

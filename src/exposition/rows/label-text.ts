@@ -35,6 +35,11 @@ export class ObjectLabels {
     return joined;
   }
 
+  /** The same as text, for people: nothing is kept for a line. */
+  textWith(own: string): string {
+    return joinLabels(this.#first.text, own);
+  }
+
   close(): void {
     this.#first.shared.close();
     for (const { shared } of this.#others?.values() ?? []) shared.close();

@@ -7,6 +7,7 @@ import type { Kernel } from '../kernel/kernel.js';
 import { PointInTime } from '../read/point-in-time.js';
 import type { Probe } from '../read/probe.js';
 import { isFramed } from '../read/slot-value.js';
+import { Fates } from '../look/fates.js';
 import type { CatalogueFit } from './catalogue-fit.js';
 import { Frames } from './frames.js';
 import { HeldScales } from './held-scales.js';
@@ -33,6 +34,8 @@ export interface BuilderParts {
 
 export class MetricBuilder {
   readonly observations: Observations;
+  /** What becomes of each item, for people. */
+  readonly fates: Fates;
   readonly #probe: Probe;
   readonly #uses: RowUses;
   readonly #frames: Frames;
@@ -55,6 +58,7 @@ export class MetricBuilder {
     this.#frames = frames;
     this.#scales = scales;
     this.#lines = new RowLines(register, catalogue);
+    this.fates = new Fates({ uses, lines: this.#lines, register, frames, probe });
   }
 
   /** Framed values that could not be copied whole in time and kept their last good value. */

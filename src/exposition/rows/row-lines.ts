@@ -42,6 +42,18 @@ export class RowLines {
       this.#register.remove(family.name, { owner, sub: first + index });
   }
 
+  /** How many series of a row and owner are shown, and how many wait for others with their names and labels. */
+  standing(row: Row, owner: number, room: number): { readonly shown: number; readonly waiting: number } {
+    const { name } = row.family;
+    const first = this.#firstSubOf.get(row) ?? 0;
+    const counts = { shown: 0, waiting: 0 };
+    for (let index = 0; index < Math.min(room, MAX_LINES_A_ROW); index++) {
+      const standing = this.#register.standing(name, { owner, sub: first + index });
+      if (standing !== undefined) counts[standing]++;
+    }
+    return counts;
+  }
+
   /** All or none: half a histogram is useless. */
   #fitting(series: readonly Series[]): readonly Series[] {
     if (series.length <= MAX_LINES_A_ROW) return series;

@@ -1,6 +1,6 @@
 // Which rows read which variables of the bound objects, and with what labels.
 import { placeUnder } from '../../catalogue/match/placed-object.js';
-import type { Row } from '../../catalogue/row.js';
+import type { Reading, Row } from '../../catalogue/row.js';
 import type { RowUse, RuleSet } from '../../catalogue/match/rule-set.js';
 import type { Rules } from '../../catalogue/match/rules.js';
 import { WideMap } from '../../collections/wide-map.js';
@@ -20,6 +20,15 @@ import { joinLabels, labelsText } from '../text/labels.js';
 export interface Use {
   readonly row: Row;
   readonly labels: LabelText;
+}
+
+/** A row that reads a variable or shows a state, for people. */
+export interface ReadBy {
+  readonly row: Row;
+  /** Undefined for a state. */
+  readonly reading: Reading | undefined;
+  /** The text of the labels that all its series have. */
+  readonly labels: () => string;
 }
 
 /** What the rows of an object need to know about it. */
@@ -148,6 +157,48 @@ export class RowUses {
         uses.push({ row, labels: labels.with(own) });
       }
     return uses ?? NO_USES;
+  }
+
+  /** Why no row reads the variables of an object; empty where some may. */
+  whyUnread(object: ManagedObject): string {
+    const bound = this.#bound.get(object.id);
+    if (bound === undefined || bound.rules.length > 0 || bound.label !== undefined) return '';
+    if (this.#rules?.hasClass(object.className) !== true) return 'no row is for its class';
+    return 'the rows for its class are for objects at other places';
+  }
+
+  /** Whether a later variable of its object has its name. */
+  isHidden(variable: Variable): boolean {
+    const bound = this.#bound.get(variable.object.id);
+    return bound !== undefined && !this.#owns(bound, variable);
+  }
+
+  /** The rows that read a variable, as `of` has them; nothing is made for a render. */
+  readersOf(variable: Variable): readonly ReadBy[] {
+    const bound = this.#bound.get(variable.object.id);
+    if (bound === undefined) return [];
+    const { label } = bound;
+    if (label !== undefined) {
+      const row = this.#described.rowFor(variable);
+      return [{ row, reading: row.reads[0], labels: () => label.textWith('') }];
+    }
+    return bound.rules.flatMap(({ set, labels }) =>
+      set.usesOf(variable.name).map(({ row, reading, captured }) => ({
+        row,
+        reading,
+        labels: () =>
+          labels.textWith(joinLabels(labelsText(captured), this.#staticLabels(row))),
+      })),
+    );
+  }
+
+  /** The rows that show the state of an object. */
+  stateReadersOf(object: ManagedObject): readonly ReadBy[] {
+    return this.statesOf(object).map(({ row, labels }) => ({
+      row,
+      reading: undefined,
+      labels: () => labels.text,
+    }));
   }
 
   *closing(): Generator<void, void> {

@@ -54,6 +54,25 @@ export class SeriesRegister {
     return this.#refused + this.#text.effort;
   }
 
+  /** Whether a series is shown, or waits for another with its name and labels; undefined if neither. */
+  standing(name: string, key: LineKey): 'shown' | 'waiting' | undefined {
+    if (this.#text.hash(name, key) !== undefined) return 'shown';
+    return this.#waiting.at(name, key) === undefined ? undefined : 'waiting';
+  }
+
+  /** Why a further series of that name would not be shown whatever its labels; empty if it would. */
+  refusalOf({ name, type }: FamilyFacts): string {
+    if (name.startsWith(OWN_PREFIX)) return `names of metrics beginning with ${OWN_PREFIX} are reserved`;
+    const family = this.#text.facts(name);
+    if (family !== undefined && family.type !== type) return `the metric is a ${family.type} elsewhere`;
+    if (this.#text.lines >= this.#limits.series) return `target_max_series is ${this.#limits.series}`;
+    if (this.#text.textBytes >= this.#limits.textBytes)
+      return `target_max_text_bytes is ${this.#limits.textBytes}`;
+    if (family === undefined && this.#text.families >= MAX_FAMILIES)
+      return `a target shows ${MAX_FAMILIES} metrics at most`;
+    return '';
+  }
+
   /** Counts series that the caller left out. */
   omit(series: number): void {
     this.#omitted += series;

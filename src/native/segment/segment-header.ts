@@ -18,6 +18,8 @@ import type { SegmentFile } from '../os/shared-memory.js';
 /** The immutable facts of a segment. Offsets and sizes in bytes. */
 export interface SegmentHeader {
   readonly generation: bigint;
+  /** Of the publisher, as it says. */
+  readonly pid: bigint;
   readonly startedRealtimeNs: bigint;
   readonly heartbeatPeriodNs: bigint;
   readonly directories: readonly [number, number];
@@ -93,6 +95,7 @@ function regions(bytes: Buffer, fileBytes: number): SegmentHeader {
   const directoryBytes = recordCapacity * RECORD_SIZE;
   const facts = {
     generation: bytes.readBigUInt64LE(HEADER.generation),
+    pid: bytes.readBigUInt64LE(HEADER.pid),
     startedRealtimeNs: bytes.readBigUInt64LE(HEADER.startedRealtimeNs),
     heartbeatPeriodNs: bytes.readBigUInt64LE(HEADER.heartbeatPeriodNs),
     directories: [

@@ -2,7 +2,7 @@
 import { getuid, hrtime } from 'node:process';
 import { Budget, SLICE_MS } from '../../budget.js';
 import { Fault, messageOf } from '../../errors.js';
-import type { StructureChanges, Verdict } from '../../model.js';
+import type { PublisherProcess, StructureChanges, Verdict } from '../../model.js';
 import type { Sighting, Watch } from '../../streams/watch.js';
 import { MUTABLE, MUTABLE_OFFSET, segmentName } from './layout.js';
 import { judge } from './liveness.js';
@@ -23,6 +23,7 @@ interface Opened {
   readonly file: SegmentFile;
   readonly header: SegmentHeader;
   readonly source: SegmentSource;
+  readonly process: PublisherProcess;
   askedAtNs: bigint;
   /** Undefined until the first answer. */
   isLocked: boolean | undefined;
@@ -155,11 +156,12 @@ export class SegmentWatch implements Watch {
     const { heartbeatPeriodNs } = opened.header;
     const { state, tick } = words;
     const heartbeatNs = beatOf(opened, words, nowNs);
-    const { publisher, isServed } = judge(
+    const judgement = judge(
       { state, nameHolder, isLocked, heartbeatNs, heartbeatPeriodNs, nowNs },
       this.#stalledForNs,
     );
-    if (!isServed) return this.#unserved(publisher, tick);
+    const publisher = { ...judgement.publisher, process: opened.process };
+    if (!judgement.isServed) return this.#unserved(publisher, tick);
     this.#ended = undefined;
     return {
       serverKey: this.#serverKey,
@@ -191,7 +193,7 @@ export class SegmentWatch implements Watch {
       const source = new SegmentSource(file, header, this.#maxItems);
       const unasked = { askedAtNs: 0n, isLocked: undefined, nameHolder: 'this' } as const;
       const unseen = { beatNs: -1n, beatSeenNs: 0n, epoch: -1, records: 0 };
-      return { file, header, source, ...unasked, ...unseen };
+      return { file, header, source, process: processOf(header), ...unasked, ...unseen };
     } catch (error) {
       file.close();
       throw error;
@@ -239,6 +241,11 @@ function beatOf(opened: Opened, { heartbeatNs }: SegmentWords, nowNs: bigint): b
   if (heartbeatNs !== opened.beatNs) [opened.beatNs, opened.beatSeenNs] = [heartbeatNs, nowNs];
   return heartbeatNs <= nowNs ? heartbeatNs : opened.beatSeenNs;
 }
+
+const processOf = ({ pid, startedRealtimeNs }: SegmentHeader): PublisherProcess => ({
+  pid: Number(pid),
+  startedUnixMs: Number(startedRealtimeNs / 1_000_000n),
+});
 
 /** Reads new directory records; if the directory did not change, it reads nothing more. */
 function takeIn(

@@ -63,7 +63,7 @@ export class Handover {
     return this.#desired;
   }
   /** What serves it. */
-  get serving(): Pick<Hosting, 'partition' | 'facts' | 'failure'> {
+  get serving(): Pick<Hosting, 'partition' | 'facts' | 'failure' | 'look'> {
     return this.#serving;
   }
   /** Whether a refresh would be answered by a report. */

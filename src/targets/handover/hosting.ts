@@ -1,8 +1,10 @@
 // One hosting of a target: in one partition, under one definition, tried again where the partition fails.
 import {
+  EMPTY,
   Subject,
   catchError,
   concat,
+  defaultIfEmpty,
   defer,
   ignoreElements,
   map,
@@ -12,6 +14,7 @@ import {
 } from 'rxjs';
 import type { Observable, SchedulerLike } from 'rxjs';
 import { messageOf } from '../../errors.js';
+import type { TreeAnswer, TreeQuestion } from '../../model.js';
 import type { FormerRoot } from '../../streams/choose-root.js';
 import type { Command } from '../../streams/command.js';
 import type { Report } from '../../streams/report.js';
@@ -34,6 +37,11 @@ export interface Failed {
 
 /** A partition that failed is tried again after this time. */
 export const REVIVE_MS = 5000;
+
+const NO_HOSTING: TreeAnswer = {
+  kind: 'no-tree',
+  reason: 'its worker partition does not run it at the moment',
+};
 
 export class Hosting implements Place {
   readonly definition: TargetDefinition;
@@ -68,6 +76,15 @@ export class Hosting implements Place {
 
   send(command: Command): void {
     this.#hosted?.send(command);
+  }
+
+  /** A look at the tree: one answer, whatever happens to the partition. */
+  look(question: TreeQuestion): Observable<TreeAnswer> {
+    return defer(() => this.#hosted?.look(question) ?? EMPTY).pipe(
+      takeUntil(this.#end$),
+      catchError(() => EMPTY),
+      defaultIfEmpty(NO_HOSTING),
+    );
   }
 
   end(): void {

@@ -8,6 +8,7 @@ import {
   map,
   merge,
   mergeMap,
+  of,
 } from 'rxjs';
 import type { SchedulerLike } from 'rxjs';
 import { Budget, SLICE_MS } from '../../budget.js';
@@ -15,10 +16,12 @@ import { compileFilters } from '../../catalogue/match/filters.js';
 import type { Kernel } from '../../exposition/kernel/kernel.js';
 import type { OnOmitted } from '../../exposition/target-limits.js';
 import { TargetView, VIEW_STEPS } from '../../exposition/target-view.js';
+import type { TreeAnswer } from '../../model.js';
 import { hostingPipeline } from '../../pipeline.js';
 import type { Step } from '../../pipeline.js';
 import type { ChosenRoot } from '../../streams/choose-root.js';
 import type { Command } from '../../streams/command.js';
+import { lookInTurns } from '../../streams/look-in-turns.js';
 import type { RefreshQueue } from '../../streams/refresh-queue.js';
 import type { ServerPools } from '../../streams/server-pools.js';
 import type { TargetDefinition } from '../definition.js';
@@ -59,6 +62,7 @@ export function hostTarget(
   const open$ = new BehaviorSubject<Command | undefined>(undefined);
   const reporter = new Reporter(definition, { pool, queue });
   let isStandby = startsAsStandby;
+  let view: TargetView | undefined;
   const report$ = defer(() => {
     const catalogue = text && place.shelf.get(text);
     const filters = compileFilters(catalogue, definition);
@@ -93,6 +97,7 @@ export function hostTarget(
         mergeMap((step) => {
           // Closed before the report, which may bring the next command.
           if (isAnswer(step)) open$.next(undefined);
+          if (step.kind === 'root') ({ view } = step);
           return reporter.take(step);
         }),
       ),
@@ -108,8 +113,17 @@ export function hostTarget(
       if (command.kind === 'take-over') isStandby = false;
       open$.next(command);
     },
+    look: (question) =>
+      defer(() => {
+        const present = view;
+        if (present === undefined) return of(withoutTree(reporter.reason));
+        return lookInTurns(() => present.looking(question), lookSlice, scheduler);
+      }),
   };
 }
+
+const withoutTree = (reason: string): TreeAnswer => ({ kind: 'no-tree', reason });
+const lookSlice = (): Budget => new Budget({ ms: SLICE_MS });
 
 /** Whether a step is the end of the open command. */
 const isAnswer = (step: Step): boolean =>

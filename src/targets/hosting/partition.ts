@@ -1,5 +1,6 @@
 // A partition: a logical worker that refreshes its targets one at a time. Spec 1.10.
 import type { Observable } from 'rxjs';
+import type { TreeAnswer, TreeQuestion } from '../../model.js';
 import type { FormerRoot } from '../../streams/choose-root.js';
 import type { Command } from '../../streams/command.js';
 import type { Report } from '../../streams/report.js';
@@ -11,6 +12,8 @@ export interface HostedTarget {
   readonly report$: Observable<Report>;
   /** Has an effect while the target runs. At most one `refresh` or `leave` is open at a time. */
   send(command: Command): void;
+  /** A look at its tree, while the target runs: one answer. Errors when the partition fails meanwhile. */
+  look(question: TreeQuestion): Observable<TreeAnswer>;
 }
 
 /** Plain data: it crosses threads. */

@@ -48,6 +48,7 @@ export class Reporter {
   #isReady = false;
   #publisherState: PublisherState | undefined;
   #highlighted: HighlightedValue | undefined;
+  #tick: number | undefined;
   /** Whether anything happened since the last facts. */
   #hasNews = true;
 
@@ -63,6 +64,11 @@ export class Reporter {
   /** Whether facts now may differ from the last, by more than how busy the queue is. */
   get hasNews(): boolean {
     return this.#hasNews || !this.#isReady || this.#publisherState !== 'live';
+  }
+
+  /** What the target waits for. */
+  get reason(): string {
+    return this.#progress().reason;
   }
 
   /** The reports that a step makes; the answer to a command comes last. */
@@ -122,7 +128,7 @@ export class Reporter {
     this.#choice = choice;
     this.#view = view;
     this.#isReady = false;
-    this.#publisherState = undefined;
+    this.#publisherState = this.#tick = undefined;
     if (choice.kind === 'none') {
       this.#say(isLoss ? 'warning' : 'info', `waiting on ${choice.reason}`);
     } else {
@@ -141,7 +147,8 @@ export class Reporter {
   }
 
   /** Notes what a refresh showed; true when readiness or the publisher changed. */
-  #noteStep({ input, isReady }: RefreshStep): boolean {
+  #noteStep({ input, isReady, tick }: RefreshStep): boolean {
+    this.#tick = tick;
     const isPublisherNew = input.kind === 'change' && this.#notePublisher(input.sighting);
     const isReadyNew = isReady && !this.#isReady;
     this.#isReady = isReady;
@@ -205,6 +212,7 @@ export class Reporter {
       root: chosen?.root.name ?? '',
       isReady: this.#isReady,
       progress: this.#progress(),
+      tick: this.#tick,
       view: this.#viewFacts(serverKey),
       highlighted: this.#view?.highlighted,
       queue: { busyIdleRatio, waits },

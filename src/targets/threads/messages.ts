@@ -1,5 +1,5 @@
 // The messages between the main thread and the thread of a partition. Plain data only.
-import type { FamilyFacts, Forms } from '../../model.js';
+import type { FamilyFacts, Forms, TreeAnswer, TreeQuestion } from '../../model.js';
 import type { Command } from '../../streams/command.js';
 import type { RefreshReport, Report } from '../../streams/report.js';
 import type { TargetDefinition } from '../definition.js';
@@ -74,10 +74,19 @@ export type ToThread =
     }
   | { readonly kind: 'command'; readonly target: number; readonly command: Command }
   | { readonly kind: 'stop'; readonly target: number }
+  | {
+      readonly kind: 'look';
+      readonly target: number;
+      readonly look: number;
+      readonly question: TreeQuestion;
+    }
+  /** Nobody waits for its answer any more. */
+  | { readonly kind: 'end-look'; readonly look: number }
   | { readonly kind: 'given-back'; readonly snapshot: number; readonly times: number }
   | FileReply;
 
 export type FromThread =
   | { readonly kind: 'report'; readonly target: number; readonly report: SentReport }
   | { readonly kind: 'failed'; readonly target: number; readonly reason: string }
+  | { readonly kind: 'looked'; readonly look: number; readonly answer: TreeAnswer | undefined }
   | FileMessage;

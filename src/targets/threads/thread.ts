@@ -1,8 +1,10 @@
 // The thread of a partition: runs targets as the main thread's messages say.
 import { performance } from 'node:perf_hooks';
 import { parentPort, workerData } from 'node:worker_threads';
+import { EMPTY, defaultIfEmpty } from 'rxjs';
 import type { Subscription } from 'rxjs';
 import { messageOf } from '../../errors.js';
+import type { TreeAnswer } from '../../model.js';
 import { eagerScheduler as scheduler } from '../../streams/eager-scheduler.js';
 import type { Report } from '../../streams/report.js';
 import { serverPools } from '../../streams/server-pools.js';
@@ -28,6 +30,7 @@ const pools = serverPools(formatWatches({ memory, ...setup }), { nowMs, schedule
 const shelf = new CatalogueShelf();
 const partition = new LogicalPartition(setup.number, { pools, shelf, nowMs, scheduler });
 const running = new Map<number, Running>();
+const looks = new Map<number, Subscription>();
 
 function sent(target: number, report: Report): SentReport {
   if (report.kind !== 'refreshed') return report;
@@ -54,6 +57,22 @@ function stop(target: number): void {
   lender.forget(target);
 }
 
+/** Answers once: with nothing if the target does not run here, or the look fails. */
+function look({ target, look: id, question }: Extract<ToThread, { kind: 'look' }>): void {
+  const answer$ = running.get(target)?.hosted.look(question) ?? EMPTY;
+  const answer = (answer: TreeAnswer | undefined): void => {
+    send({ kind: 'looked', look: id, answer });
+  };
+  const subscription = answer$.pipe(defaultIfEmpty(undefined)).subscribe({
+    next: answer,
+    error: () => {
+      answer(undefined);
+    },
+  });
+  looks.set(id, subscription);
+  subscription.add(() => looks.delete(id));
+}
+
 parentPort?.on('message', (message: ToThread) => {
   switch (message.kind) {
     case 'start':
@@ -64,6 +83,12 @@ parentPort?.on('message', (message: ToThread) => {
       return;
     case 'stop':
       stop(message.target);
+      return;
+    case 'look':
+      look(message);
+      return;
+    case 'end-look':
+      looks.get(message.look)?.unsubscribe();
       return;
     case 'given-back':
       lender.giveBack(message.snapshot, message.times);

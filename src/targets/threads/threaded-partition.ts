@@ -1,8 +1,9 @@
 // A partition in a thread of its own, spoken to by messages. The thread starts with its first target.
 import { Worker } from 'node:worker_threads';
-import { Observable, asyncScheduler, defer } from 'rxjs';
+import { EMPTY, Observable, asyncScheduler, defer } from 'rxjs';
 import type { SchedulerLike, Subscriber } from 'rxjs';
 import { messageOf } from '../../errors.js';
+import type { TreeAnswer, TreeQuestion } from '../../model.js';
 import type { SharedMemory } from '../../native/os/shared-memory.js';
 import { Borrower } from './borrower.js';
 import type { ThreadMemory } from './borrower.js';
@@ -26,6 +27,8 @@ interface Thread {
   readonly desk: FileDesk;
   readonly memory: ThreadMemory;
   readonly remotes: Map<number, Remote>;
+  /** Those who wait for an answer, by the number of the look. */
+  readonly looks: Map<number, Subscriber<TreeAnswer>>;
   /** Ends it, and fails its targets with the reason. */
   readonly end: (reason: string) => void;
 }
@@ -38,6 +41,7 @@ export class ThreadedPartition implements Partition {
   readonly #scheduler: SchedulerLike;
   #thread: Thread | undefined;
   #lastTarget = 0;
+  #lastLook = 0;
 
   /** @param memory for what a thread cannot do itself: locks and ticks */
   constructor(
@@ -89,7 +93,28 @@ export class ThreadedPartition implements Partition {
       send: (command: Command) => {
         send({ kind: 'command', target, command });
       },
+      look: (question) => this.#look(target, question),
     };
+  }
+
+  /** Empty while there is no thread, and where the target does not run in it. */
+  #look(target: number, question: TreeQuestion): Observable<TreeAnswer> {
+    return defer(() => {
+      const thread = this.#thread;
+      if (thread?.remotes.has(target) !== true) return EMPTY;
+      const { worker, looks } = thread;
+      const send = (message: ToThread): void => {
+        worker.postMessage(message);
+      };
+      return new Observable<TreeAnswer>((subscriber) => {
+        const look = ++this.#lastLook;
+        looks.set(look, subscriber);
+        send({ kind: 'look', target, look, question });
+        return () => {
+          if (looks.delete(look)) send({ kind: 'end-look', look });
+        };
+      });
+    });
   }
 
   /** Ends the thread; its targets must have ended before. */
@@ -110,9 +135,10 @@ export class ThreadedPartition implements Partition {
       if (this.#thread === thread) this.#thread = undefined;
       desk.close();
       for (const remote of [...thread.remotes.values()]) remote.fail(reason);
+      for (const look of [...thread.looks.values()]) look.complete();
     };
     const thread: Thread = {
-      ...{ worker, desk, memory, remotes: new Map() },
+      ...{ worker, desk, memory, remotes: new Map(), looks: new Map() },
       end: (reason) => {
         ended(reason);
         void worker.terminate();
@@ -120,6 +146,7 @@ export class ThreadedPartition implements Partition {
     };
     worker.on('message', (message: FromThread) => {
       if (message.kind === 'report') hear(thread, message);
+      else if (message.kind === 'looked') answer(thread, message);
       else if (message.kind === 'failed') thread.remotes.get(message.target)?.fail(message.reason);
       else desk.hear(message);
     });
@@ -138,6 +165,13 @@ export const startThread = (setup: ThreadSetup): Worker =>
     workerData: setup,
     name: `partition ${setup.number}`,
   });
+
+function answer({ looks }: Thread, { look, answer }: Extract<FromThread, { kind: 'looked' }>): void {
+  const subscriber = looks.get(look);
+  looks.delete(look);
+  if (answer !== undefined) subscriber?.next(answer);
+  subscriber?.complete();
+}
 
 /** A report may arrive after its target has ended: what it lends is given back. */
 function hear({ worker, memory, remotes }: Thread, message: ReportMessage): void {

@@ -1,0 +1,239 @@
+// One look at a target's tree, in small steps: the rows of a part of it that fit a question.
+import { Budget } from '../../budget.js';
+import { placeUnder } from '../../catalogue/match/placed-object.js';
+import type {
+  ManagedObject,
+  Source,
+  TreeAnswer,
+  TreeObject,
+  TreeQuestion,
+  TreeRow,
+  TreeVariable,
+  Variable,
+} from '../../model.js';
+import type { Tracked } from '../read/tracked-slots.js';
+import type { Fates } from './fates.js';
+import type { Membership } from './membership.js';
+import { PartWalk } from './part-walk.js';
+import { fits } from './search.js';
+import { SlotCopies } from './slot-copies.js';
+import { TreeValues } from './tree-values.js';
+import type { ReadValue } from './tree-values.js';
+
+/** Items between two moments at which others may have their turn. */
+const STEPS_A_PAUSE = 64;
+/** Pauses after which copies of slots are read again. */
+const PAUSES_A_COPY = 8;
+const MAX_HELP = 512;
+const MAX_LABELS = 1024;
+
+export interface LookParts {
+  readonly root: ManagedObject;
+  readonly source: Source;
+  readonly fates: Fates;
+  readonly membership: Membership;
+  readonly tracked: () => { readonly objects: number; readonly variables: number };
+  /** Whether the target has lost its root meanwhile. */
+  readonly isClosed: () => boolean;
+}
+
+const LOST: TreeAnswer = { kind: 'no-tree', reason: 'its root was lost during the look' };
+const TOO_LATE: TreeAnswer = { kind: 'no-tree', reason: 'the object was not found in time' };
+
+export class TreeLook {
+  readonly #parts: LookParts;
+  readonly #question: TreeQuestion;
+  readonly #slots: SlotCopies;
+  readonly #values: TreeValues;
+  readonly #time: Budget;
+  readonly #rows: TreeRow[] = [];
+  #characters = 0;
+  #steps = 0;
+  /** The object whose row was added last. */
+  #shown: ManagedObject | undefined;
+
+  constructor(parts: LookParts, question: TreeQuestion) {
+    this.#parts = parts;
+    this.#question = question;
+    this.#slots = new SlotCopies(parts.source);
+    this.#values = new TreeValues(parts.source, this.#slots);
+    this.#time = new Budget({ ms: question.maxMs });
+  }
+
+  /** Ends with the answer; no step is longer than one item with its value. */
+  *steps(): Generator<void, TreeAnswer> {
+    const top = yield* this.#find();
+    if (this.#parts.isClosed()) return LOST;
+    if (top === undefined) return this.#time.isSpent ? TOO_LATE : { kind: 'no-object' };
+    const { from } = this.#question;
+    const walk = new PartWalk(top, from);
+    const above = ancestorsOf(top, this.#parts.root);
+    for (;;) {
+      const position = Math.max(walk.position, from);
+      if (this.#isPause()) {
+        if (this.#time.isSpent) return this.#part(above, position, true);
+        yield;
+        if (this.#parts.isClosed()) return LOST;
+      }
+      const step = walk.next();
+      if (step === undefined) return this.#part(above, undefined, false);
+      if (step.kind === 'passed' || (step.kind === 'object' && step.isPassed)) continue;
+      if (this.#isFull) return this.#part(above, position, false);
+      if (step.kind === 'object') this.#takeObject(step.object, above.length + walk.depth);
+      else this.#takeVariable(step.variable, above.length + walk.depth);
+    }
+  }
+
+  get #isFull(): boolean {
+    const { maxRows, maxCharacters } = this.#question;
+    return this.#rows.length >= maxRows || this.#characters >= maxCharacters;
+  }
+
+  #isPause(): boolean {
+    if (++this.#steps % STEPS_A_PAUSE > 0) return false;
+    if (this.#steps % (STEPS_A_PAUSE * PAUSES_A_COPY) === 0) this.#slots.clear();
+    return true;
+  }
+
+  /** The object that was asked for. */
+  *#find(): Generator<void, ManagedObject | undefined> {
+    const { root } = this.#parts;
+    const { object: wanted } = this.#question;
+    if (wanted === '') return root;
+    const walk = new PartWalk(root, Infinity);
+    for (let step = walk.next(); step !== undefined; step = walk.next()) {
+      if (step.kind !== 'object') continue;
+      const { object } = step;
+      if (object.name === wanted || placeUnder(root, object).seedPath === wanted) return object;
+      if (!this.#isPause()) continue;
+      if (this.#time.isSpent) return undefined;
+      yield;
+      if (this.#parts.isClosed()) return undefined;
+    }
+    return undefined;
+  }
+
+  #part(above: readonly string[], next: number | undefined, isLate: boolean): TreeAnswer {
+    const { root, tracked } = this.#parts;
+    const rows = this.#rows;
+    return { kind: 'part', root: root.name, above, rows, next, isLate, tracked: tracked() };
+  }
+
+  #takeObject(object: ManagedObject, depth: number): void {
+    const { fates, membership } = this.#parts;
+    const whyNot = membership.whyNotObject(object);
+    const read = whyNot === '' ? this.#values.ofObject(object) : NOT_READ;
+    if (!this.#isChosen(object, read, whyNot === '' && fates.whyUnread(object) === '')) return;
+    const isFit = fits(this.#question, {
+      object: object.name,
+      className: object.className,
+      variable: undefined,
+      metrics: () => fates.namesOf(object),
+      value: () => read.text,
+    });
+    if (isFit) this.#addObject(object, depth, true);
+  }
+
+  #takeVariable(variable: Variable, depth: number): void {
+    const { fates, membership } = this.#parts;
+    const whyNot = membership.whyNotVariable(variable);
+    let known: ReadValue | undefined;
+    const read = (): ReadValue => (known ??= whyNot === '' ? this.#read(variable) : NOT_READ);
+    const { choice } = this.#question;
+    if (choice === 'unsynced' && (whyNot !== '' || read().isSynced)) return;
+    if (choice === 'metrics' && !fates.isShown(variable)) return;
+    if (choice === 'left-out' && fates.isShown(variable)) return;
+    const { object } = variable;
+    const isFit = fits(this.#question, {
+      object: object.name,
+      className: object.className,
+      variable: variable.name,
+      metrics: () => fates.namesOf(variable),
+      value: () => read().text,
+    });
+    if (!isFit) return;
+    if (this.#shown?.id !== object.id) this.#addObject(object, depth, false);
+    this.#add(this.#variableRow(variable, read(), whyNot));
+  }
+
+  /** Objects whose state no row shows are left out only if something leaves them out. */
+  #isChosen(object: ManagedObject, { isSynced }: ReadValue, isIncluded: boolean): boolean {
+    const { choice } = this.#question;
+    if (choice === 'all') return true;
+    if (choice === 'unsynced') return isIncluded && !isSynced;
+    return choice === 'metrics' ? this.#parts.fates.isShown(object) : !isIncluded;
+  }
+
+  #read(variable: Variable): ReadValue {
+    const isHidden =
+      variable.type === 'string' &&
+      !this.#question.showsUnreadTexts &&
+      !this.#parts.fates.isRead(variable);
+    const read = this.#values.ofVariable(variable);
+    return isHidden && read.isSynced ? HIDDEN : read;
+  }
+
+  #addObject(object: ManagedObject, depth: number, isMatch: boolean): void {
+    const { fates, membership } = this.#parts;
+    const { id, name, className } = object;
+    const whyNot = membership.whyNotObject(object);
+    const read = whyNot === '' ? this.#values.ofObject(object) : NOT_READ;
+    const row: TreeObject = {
+      ...{ kind: 'object', id, name, className, depth, isMatch },
+      variables: object.variables.size,
+      children: object.children.size,
+      ...fate(object, read, fates, whyNot),
+    };
+    this.#shown = object;
+    this.#add(row);
+  }
+
+  #variableRow(variable: Variable, read: ReadValue, whyNot: string): TreeVariable {
+    const { id, name, type, kind, unit, help } = variable;
+    return {
+      ...{ kind: 'variable', id, name, type, unit, variableKind: kind },
+      help: help.slice(0, MAX_HELP),
+      ...fate(variable, read, this.#parts.fates, whyNot),
+    };
+  }
+
+  #add(row: TreeRow): void {
+    this.#rows.push(row);
+    this.#characters += charactersOf(row);
+  }
+}
+
+const NOT_READ: ReadValue = { value: { kind: 'none', reason: 'not read' }, text: '', isSynced: false };
+const HIDDEN: ReadValue = {
+  value: { kind: 'none', reason: 'hidden: no row reads this text' },
+  text: '',
+  isSynced: true,
+};
+
+/** What a row says of the value, and of what becomes of it. */
+function fate(item: Tracked, { value, isSynced }: ReadValue, fates: Fates, whyNot: string) {
+  if (whyNot !== '') return { value, isSynced, metrics: [], why: whyNot };
+  const metrics = fates
+    .metricsOf(item)
+    .map((each) => ({ ...each, labels: each.labels.slice(0, MAX_LABELS) }));
+  return { value, isSynced, metrics, why: fates.whyUnread(item) };
+}
+
+/** From the root on. */
+function ancestorsOf(object: ManagedObject, root: ManagedObject): readonly string[] {
+  const names: string[] = [];
+  if (object === root) return names;
+  for (let at = object.parent; at !== undefined; at = at === root ? undefined : at.parent)
+    names.unshift(at.name);
+  return names;
+}
+
+function charactersOf(row: TreeRow): number {
+  const metrics = row.metrics.reduce(
+    (sum, { name, labels, why }) => sum + name.length + labels.length + why.length,
+    0,
+  );
+  const value = row.value.kind === 'none' ? row.value.reason : row.value.text;
+  const own = row.kind === 'object' ? row.className : row.help + row.unit;
+  return row.name.length + own.length + value.length + row.why.length + metrics;
+}
