@@ -242,6 +242,12 @@ export const SETTINGS = {
     flag,
     'Reloads the configuration on POST /-/reload, as SIGHUP does',
   ),
+  httpTreeEnabled: optional(
+    'http_tree_enabled',
+    true,
+    flag,
+    'Shows at /tree all objects and variables of a target, what no metric has included; texts that no row reads only to clients that give a password or certificate, or from this machine',
+  ),
   licenseFile: optional(
     'license_file',
     '',

@@ -1,8 +1,8 @@
 // Warns of personal data that every machine around could read.
-import { isIP } from 'node:net';
 import type { Settings } from '../config/settings.js';
+import { asksWho } from '../web-config/asks-who.js';
 import type { WebConfig } from '../web-config/web-config.js';
-import { listenAddresses } from './listen-addresses.js';
+import { isLocalAddress, listenAddresses } from './listen-addresses.js';
 import type { Plan } from './plan.js';
 
 /**
@@ -18,7 +18,7 @@ export function exposureWarnings(
   if (!settings.metricsHttpEnabled || settings.metricsSystemdSocket) return [];
   if (web !== undefined && asksWho(web)) return [];
   const open = listenAddresses(settings, []).find(
-    (address) => 'host' in address && !isLocal(address.host),
+    (address) => 'host' in address && !isLocalAddress(address),
   );
   const personal = [...new Set(plan.flatMap(personalOf))];
   if (open === undefined || personal.length === 0) return [];
@@ -28,9 +28,6 @@ export function exposureWarnings(
   ];
 }
 
-const asksWho = ({ tls, users }: WebConfig): boolean =>
-  users.size > 0 || tls?.clientAuth === 'RequireAndVerifyClientCert';
-
 /** Names of the metrics with personal data that a target can show. */
 function personalOf({ catalogue, definition: { classes } }: Plan[number]): readonly string[] {
   const chosen = (catalogue?.classes ?? []).filter(
@@ -39,10 +36,4 @@ function personalOf({ catalogue, definition: { classes } }: Plan[number]): reado
   return chosen.flatMap(({ rows }) =>
     rows.filter(({ isPersonal }) => isPersonal).map(({ family }) => family.name),
   );
-}
-
-function isLocal(host: string | undefined): boolean {
-  if (host === undefined) return false;
-  if (isIP(host) === 0) return host === 'localhost';
-  return host === '::1' || host.startsWith('127.');
 }

@@ -1,4 +1,5 @@
 // Where the HTTP listener of a configuration listens.
+import { isIP } from 'node:net';
 import type { Settings } from '../config/settings.js';
 import { Fault } from '../errors.js';
 import { hostAndPort } from '../rules/formats.js';
@@ -24,4 +25,11 @@ export function listenAddresses(
     .filter((address) => address !== undefined);
   if (addresses.length > 0) return addresses;
   return [{ host: settings.metricsBindAddress, port: settings.metricsPort }];
+}
+
+/** Whether only this machine reaches it; who reaches a socket of systemd is not known. */
+export function isLocalAddress(address: ListenAddress): boolean {
+  if ('fd' in address || address.host === undefined) return false;
+  if (isIP(address.host) === 0) return address.host === 'localhost';
+  return address.host === '::1' || address.host.startsWith('127.');
 }

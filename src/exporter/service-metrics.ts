@@ -1,6 +1,7 @@
 // What the process knows of itself, as metrics: its build, its license, its configuration.
 import { STANDINGS } from '../license/license-status.js';
-import type { LicenseStatus } from '../license/license-status.js';
+import type { LicenseStatus, Standing } from '../license/license-status.js';
+import type { LicenseFacts, ServiceFacts } from '../sinks/http/pages/service-facts.js';
 import type { SelfMetrics } from '../sinks/self-metrics.js';
 
 /** What was built, and what runs it. */
@@ -12,6 +13,14 @@ export interface Build {
   readonly node: string;
 }
 
+const MOODS = {
+  valid: 'good',
+  grace: 'warn',
+  expired: 'bad',
+  early: 'bad',
+  invalid: 'bad',
+} as const satisfies Record<Standing, LicenseFacts['mood']>;
+
 /** The names follow Prometheus's own, so that rules for those can be used. */
 export class ServiceMetrics {
   readonly #expiry: (value: number) => void;
@@ -20,8 +29,16 @@ export class ServiceMetrics {
   readonly #isReloaded: (value: number) => void;
   readonly #reloadedAt: (value: number) => void;
   readonly #hash: (value: number) => void;
+  #facts: ServiceFacts;
 
-  constructor(metrics: Pick<SelfMetrics, 'gauge'>, { version, revision, node }: Build) {
+  /** @param startedMs when the process began, in Unix milliseconds */
+  constructor(
+    metrics: Pick<SelfMetrics, 'gauge'>,
+    { version, revision, node }: Build,
+    startedMs: number,
+  ) {
+    const configuration = { takenMs: startedMs, refusedMs: undefined };
+    this.#facts = { version, revision, node, startedMs, license: undefined, configuration };
     const build = metrics.gauge(
       'shm_exporter_build_info',
       'Version and commit of the exporter, and version of Node; always 1.',
@@ -55,7 +72,15 @@ export class ServiceMetrics {
     );
   }
 
-  license({ standing, expirySeconds }: LicenseStatus): void {
+  /** The same for people, as it was said last. */
+  get facts(): ServiceFacts {
+    return this.#facts;
+  }
+
+  license({ standing, expirySeconds, warning }: LicenseStatus): void {
+    const mood = MOODS[standing];
+    const license = { state: standing, mood, expiresMs: expirySeconds * 1000, warning };
+    this.#facts = { ...this.#facts, license };
     this.#expiry(expirySeconds);
     for (const state of STANDINGS) this.#standing(Number(state === standing), { state });
   }
@@ -67,12 +92,16 @@ export class ServiceMetrics {
 
   /** @param unixMs when the configuration was taken */
   configTaken(hash: number, unixMs: number): void {
+    this.#facts = { ...this.#facts, configuration: { takenMs: unixMs, refusedMs: undefined } };
     this.#isReloaded(1);
     this.#reloadedAt(unixMs / 1000);
     this.#hash(hash);
   }
 
-  configRefused(): void {
+  /** @param refusedMs when it was refused, in Unix milliseconds */
+  configRefused(refusedMs: number): void {
+    const configuration = { ...this.#facts.configuration, refusedMs };
+    this.#facts = { ...this.#facts, configuration };
     this.#isReloaded(0);
   }
 }

@@ -84,7 +84,7 @@ export function service(
     const partitions = new PartitionSet(settings, memory, nowMs);
     const scopes = new ScopeRegistry();
     const selfMetrics = new SelfMetrics();
-    const metrics = new ServiceMetrics(selfMetrics, around.build);
+    const metrics = new ServiceMetrics(selfMetrics, around.build, unixMs());
     const assignment = settings.workerAssignmentMode;
     const registry = new TargetRegistry({
       ...{ assignment, unixMs, nowMs },
@@ -100,8 +100,8 @@ export function service(
       return registry.update(definitions, partitionCount(settings, definitions.length));
     };
     const sink = chosenSink(sinks, {
-      ...{ settings, scopes, selfMetrics, log },
-      version: around.build.version,
+      ...{ settings, scopes, selfMetrics, log, unixMs },
+      service: () => metrics.facts,
       stdout: around.stdout,
       sockets: around.sockets,
       isOnce: around.isOnce,
@@ -111,7 +111,7 @@ export function service(
     const reloads$ = reload$.pipe(
       mergeMap((reload) => {
         if (reload.kind === 'refused') {
-          metrics.configRefused();
+          metrics.configRefused(unixMs());
           return EMPTY;
         }
         const next = reload.planned;

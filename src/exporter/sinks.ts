@@ -12,6 +12,7 @@ import type { TargetEvent } from '../model.js';
 import { NO_GUARD } from '../sinks/http/guard.js';
 import type { Guard } from '../sinks/http/guard.js';
 import { httpSink } from '../sinks/http/http.js';
+import type { ServiceFacts } from '../sinks/http/pages/service-facts.js';
 import type { SelfMetrics } from '../sinks/self-metrics.js';
 import type { Sink, SinkEvent } from '../sinks/sink.js';
 import { stdoutSink } from '../sinks/stdout/stdout.js';
@@ -19,7 +20,7 @@ import type { DocumentWriter, Documents } from '../sinks/stdout/stdout.js';
 import { fileWriter, removedAtEnd } from '../sinks/textfile/file-writer.js';
 import { compareInThread } from '../web-config/threads/compare-in-thread.js';
 import { WatchedWebConfig } from '../web-config/watched-web-config.js';
-import { listenAddresses } from './listen-addresses.js';
+import { isLocalAddress, listenAddresses } from './listen-addresses.js';
 import type { ScopeRegistry } from './scope-registry.js';
 import { webGuard } from './web-guard.js';
 
@@ -29,7 +30,10 @@ export interface SinkParts {
   readonly scopes: ScopeRegistry;
   /** For the sink's own counters. */
   readonly selfMetrics: SelfMetrics;
-  readonly version: string;
+  /** What the process knows of itself now. */
+  readonly service: () => ServiceFacts;
+  /** Unix time in milliseconds. */
+  readonly unixMs: () => number;
   readonly stdout: () => DocumentWriter;
   /** Whether the process ends after one snapshot. */
   readonly isOnce: boolean;
@@ -65,14 +69,16 @@ function makeHttp({
   settings,
   scopes,
   selfMetrics,
-  version,
+  service,
+  unixMs,
   sockets,
   reload,
   log,
 }: SinkParts): Sink {
+  const addresses = listenAddresses(settings, sockets);
+  const guard = guardOf(settings, log);
   return httpSink({
-    addresses: listenAddresses(settings, sockets),
-    guard: guardOf(settings, log),
+    ...{ addresses, guard, service, unixMs },
     responseMs: settings.httpResponseTimeoutSeconds * 1000,
     headerMs: settings.httpHeaderTimeoutSeconds * 1000,
     maxHeaderBytes: settings.httpMaxHeaderBytes,
@@ -84,7 +90,8 @@ function makeHttp({
     scopeNames: (target) => scopes.namesFor(target),
     notReady: notReadyText,
     selfMetrics,
-    version,
+    hasTrees: settings.httpTreeEnabled,
+    showsUnreadTexts: () => guard.knowsClients() || addresses.every(isLocalAddress),
     reload: settings.httpReloadEnabled ? reload : undefined,
     log: (message) => {
       log({ level: 'warning', message });

@@ -4,6 +4,7 @@ import type { Guard, GuardTls } from '../sinks/http/guard.js';
 import { textReply } from '../sinks/http/reply.js';
 import type { Reply } from '../sinks/http/reply.js';
 import { asksClients, isWelcome } from '../web-config/client-certificate.js';
+import { asksWho } from '../web-config/asks-who.js';
 import { Passwords } from '../web-config/passwords.js';
 import type { Verdict } from '../web-config/passwords.js';
 import type { Compare } from '../web-config/threads/compare-in-thread.js';
@@ -18,6 +19,7 @@ export function webGuard(config: WatchedWebConfig, compare: Compare, nowMs: () =
   let bucket = bucketOf(rate);
   return {
     tls: guardTls(config),
+    knowsClients: () => asksWho(config.current),
     headers: () => config.current.headers,
     refusal: ({ headers: { authorization } }) => {
       const { users, rate: nextRate } = config.current;

@@ -21,7 +21,8 @@ export class TargetHistory {
 
   get times(): TargetTimes {
     const stated = this.#statedMs;
-    if (stated !== undefined) return { since: this.#since, newest: { unixMs: stated, by: 'stated' } };
+    if (stated !== undefined)
+      return { since: this.#since, newest: { unixMs: stated, by: 'stated' } };
     const moved = this.#movedMs;
     const newest = moved === undefined ? undefined : ({ unixMs: moved, by: 'notified' } as const);
     return { since: this.#since, newest };

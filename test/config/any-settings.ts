@@ -52,6 +52,7 @@ export const settings: fc.Arbitrary<Settings> = fc.record({
   httpMaxConnections: fc.integer({ min: 1, max: 65_535 }),
   httpMaxScrapes: fc.integer({ min: 1, max: 65_535 }),
   httpReloadEnabled: fc.boolean(),
+  httpTreeEnabled: fc.boolean(),
   licenseFile: line,
   licenseKeysDir: line,
   catalogueFiles: words,

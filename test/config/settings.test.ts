@@ -50,6 +50,7 @@ describe('settings', () => {
     ['httpMaxConnections', 'http_max_connections', 512],
     ['httpMaxScrapes', 'http_max_scrapes', 64],
     ['httpReloadEnabled', 'http_reload_enabled', false],
+    ['httpTreeEnabled', 'http_tree_enabled', true],
     ['licenseFile', 'license_file', ''],
     ['licenseKeysDir', 'license_keys_dir', '/etc/shm_exporter/keys'],
     ['catalogueFiles', 'catalogue_files', []],

@@ -10,7 +10,8 @@ import { temporaryFolder } from '../support/temporary-folder.js';
 describe('ServiceMetrics', () => {
   const measuring = (revision = 'abc') => {
     const self = new SelfMetrics();
-    const metrics = new ServiceMetrics(self, { version: '1.2.3', revision, node: '20.1.0' });
+    const build = { version: '1.2.3', revision, node: '20.1.0' };
+    const metrics = new ServiceMetrics(self, build, 1000);
     const shown = async (name: string) =>
       (await self.text([])).split('\n').filter((line) => line.startsWith(name));
     return { metrics, shown };
@@ -51,7 +52,7 @@ describe('ServiceMetrics', () => {
   it('shows whether the last reload was successful, and when a configuration was taken', async () => {
     const { metrics, shown } = measuring();
     metrics.configTaken(7, 1500);
-    metrics.configRefused();
+    metrics.configRefused(2000);
     expect(await shown('shm_exporter_config')).to.deep.equal([
       'shm_exporter_config_last_reload_successful 0',
       'shm_exporter_config_last_reload_success_timestamp_seconds 1.5',
@@ -64,6 +65,38 @@ describe('ServiceMetrics', () => {
       'shm_exporter_config_hash 8',
     ]);
   });
+});
+
+describe('the facts of the status page', () => {
+  const build = { version: '1.2.3', revision: 'abc', node: '20.1.0' };
+  const fresh = () => new ServiceMetrics(new SelfMetrics(), build, 1000);
+
+  it('are those of the metrics: build, start, license, configuration', () => {
+    const metrics = fresh();
+    const atStart = { ...build, startedMs: 1000, license: undefined };
+    const configuration = { takenMs: 1000, refusedMs: undefined };
+    expect(metrics.facts).to.deep.equal({ ...atStart, configuration });
+    metrics.configTaken(7, 1500);
+    metrics.configRefused(2000);
+    expect(metrics.facts.configuration).to.deep.equal({ takenMs: 1500, refusedMs: 2000 });
+    metrics.configTaken(8, 2500);
+    expect(metrics.facts.configuration).to.deep.equal({ takenMs: 2500, refusedMs: undefined });
+  });
+
+  for (const [at, state, mood] of [
+    [new Date(1000), 'valid', 'good'],
+    [new Date(90_000), 'grace', 'warn'],
+    [new Date('1980-01-01'), 'expired', 'bad'],
+  ] as const)
+    it(`say of a license that it is ${state}, which is ${mood}, and when it expires`, () => {
+      const metrics = fresh();
+      const license = { id: 'l', licensee: 'A', keyId: 'k' };
+      const term = { issuedAt: new Date(0), expiresAt: new Date(60_000) };
+      const status = statusOf({ ...license, ...term }, at);
+      metrics.license(status);
+      const { warning } = status;
+      expect(metrics.facts.license).to.deep.equal({ state, mood, expiresMs: 60_000, warning });
+    });
 });
 
 describe('configHash', () => {

@@ -12,6 +12,7 @@ import { eventually } from '../support/eventually.js';
 import { FakeTarget } from '../support/fake-target.js';
 import { follow } from '../support/follow.js';
 import { marbles } from '../support/marbles.js';
+import { serviceFacts } from '../support/service-facts.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
 describe('chosenSink', () => {
@@ -26,7 +27,8 @@ describe('chosenSink', () => {
       settings: loadConfig({ configFile: folder.write('c.toml', toml), overrides: {} }).settings,
       scopes: new ScopeRegistry(),
       selfMetrics,
-      version: '1.2.3',
+      service: () => serviceFacts,
+      unixMs: () => 0,
       stdout:
         () =>
         ({ pieces, release }) => {

@@ -31,6 +31,7 @@ export class FailingPartition implements Partition {
       send: (command) => {
         if (!isDeaf) hosted.send(command);
       },
+      look: (question) => hosted.look(question),
     };
   }
 

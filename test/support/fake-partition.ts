@@ -31,6 +31,7 @@ export class FakePartition implements Partition {
         if (kind === 'leave' && !this.isDeaf)
           report$.next({ kind: 'left', observations: NO_OBSERVATIONS });
       },
+      look: () => EMPTY,
     };
   }
 

@@ -13,6 +13,9 @@ import type {
   SyncProgress,
   Target,
   TargetStatus,
+  TargetTimes,
+  TreeAnswer,
+  TreeQuestion,
 } from '#app/model.js';
 
 const SYNCED: SyncProgress = {
@@ -38,6 +41,12 @@ export class FakeTarget implements Target {
   /** Pages that were made of it and not released yet. */
   held = 0;
   demands = 0;
+  since: TargetTimes = { since: 0, newest: undefined };
+  /** Whether it has a text that the status page may know of. */
+  hasText = true;
+  /** What it says when somebody looks at its tree, and what they asked for. */
+  answer: TreeAnswer = { kind: 'no-object' };
+  readonly questions: TreeQuestion[] = [];
 
   constructor(app = 'ads', serverKeys: readonly string[] = ['82'], root = 'H.1.ads') {
     this.app = app;
@@ -68,6 +77,21 @@ export class FakeTarget implements Target {
 
   internal(): InternalMetric[] {
     return this.metrics;
+  }
+
+  times(): TargetTimes {
+    return this.since;
+  }
+
+  get lastFamilies(): readonly FamilyFacts[] | undefined {
+    return this.hasText && this.isReady ? [this.facts] : undefined;
+  }
+
+  look(question: TreeQuestion): Observable<TreeAnswer> {
+    return defer(() => {
+      this.questions.push(question);
+      return of(this.answer);
+    });
   }
 
   demand(scope?: Scope): Observable<Exposition> {

@@ -12,6 +12,7 @@ import type { HttpOptions } from '#app/sinks/http/http.js';
 import { SelfMetrics } from '#app/sinks/self-metrics.js';
 import type { SinkEvent } from '#app/sinks/sink.js';
 import { eventually } from './eventually.js';
+import { serviceFacts } from './service-facts.js';
 import { follow } from './follow.js';
 
 export interface Answered {
@@ -54,7 +55,10 @@ export class ServingHttp {
       scopeNames: () => [],
       notReady: notReadyText,
       selfMetrics: new SelfMetrics(),
-      version: '1.2.3',
+      service: () => serviceFacts,
+      unixMs: () => serviceFacts.startedMs,
+      hasTrees: true,
+      showsUnreadTexts: () => true,
       reload: undefined,
       log: (message) => this.logged.push(message),
       ...options,

@@ -203,7 +203,11 @@ export class TreeLook {
   }
 }
 
-const NOT_READ: ReadValue = { value: { kind: 'none', reason: 'not read' }, text: '', isSynced: false };
+const NOT_READ: ReadValue = {
+  value: { kind: 'none', reason: 'not read' },
+  text: '',
+  isSynced: false,
+};
 const HIDDEN: ReadValue = {
   value: { kind: 'none', reason: 'hidden: no row reads this text' },
   text: '',

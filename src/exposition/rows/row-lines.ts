@@ -43,7 +43,11 @@ export class RowLines {
   }
 
   /** How many series of a row and owner are shown, and how many wait for others with their names and labels. */
-  standing(row: Row, owner: number, room: number): { readonly shown: number; readonly waiting: number } {
+  standing(
+    row: Row,
+    owner: number,
+    room: number,
+  ): { readonly shown: number; readonly waiting: number } {
     const { name } = row.family;
     const first = this.#firstSubOf.get(row) ?? 0;
     const counts = { shown: 0, waiting: 0 };

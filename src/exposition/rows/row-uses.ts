@@ -186,8 +186,7 @@ export class RowUses {
       set.usesOf(variable.name).map(({ row, reading, captured }) => ({
         row,
         reading,
-        labels: () =>
-          labels.textWith(joinLabels(labelsText(captured), this.#staticLabels(row))),
+        labels: () => labels.textWith(joinLabels(labelsText(captured), this.#staticLabels(row))),
       })),
     );
   }

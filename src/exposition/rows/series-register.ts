@@ -62,10 +62,13 @@ export class SeriesRegister {
 
   /** Why a further series of that name would not be shown whatever its labels; empty if it would. */
   refusalOf({ name, type }: FamilyFacts): string {
-    if (name.startsWith(OWN_PREFIX)) return `names of metrics beginning with ${OWN_PREFIX} are reserved`;
+    if (name.startsWith(OWN_PREFIX))
+      return `names of metrics beginning with ${OWN_PREFIX} are reserved`;
     const family = this.#text.facts(name);
-    if (family !== undefined && family.type !== type) return `the metric is a ${family.type} elsewhere`;
-    if (this.#text.lines >= this.#limits.series) return `target_max_series is ${this.#limits.series}`;
+    if (family !== undefined && family.type !== type)
+      return `the metric is a ${family.type} elsewhere`;
+    if (this.#text.lines >= this.#limits.series)
+      return `target_max_series is ${this.#limits.series}`;
     if (this.#text.textBytes >= this.#limits.textBytes)
       return `target_max_text_bytes is ${this.#limits.textBytes}`;
     if (family === undefined && this.#text.families >= MAX_FAMILIES)

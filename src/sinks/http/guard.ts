@@ -18,6 +18,8 @@ export interface GuardTls {
 export interface Guard {
   /** Undefined for plain HTTP. */
   readonly tls: GuardTls | undefined;
+  /** Whether every client that is let in has shown who it is. */
+  readonly knowsClients: () => boolean;
   /** Of every answer. */
   readonly headers: () => Readonly<Record<string, string>>;
   /** Emits once: the refusal of a request, or undefined. */
@@ -27,6 +29,7 @@ export interface Guard {
 /** Lets everybody in. */
 export const NO_GUARD: Guard = {
   tls: undefined,
+  knowsClients: () => false,
   headers: () => ({}),
   refusal: () => of(undefined),
 };

@@ -9,12 +9,18 @@ import type { Exchange, ListenerOptions, Listening } from './http-server.js';
 import type { OwnPagesOptions } from './own-pages.js';
 import { textReply } from './reply.js';
 import type { Reply, Sent } from './reply.js';
-import { requested } from './requested.js';
+import { treeResponder } from './pages/tree.js';
+import { TREE_PATH, requested } from './requested.js';
 import { responder } from './responder.js';
 import type { ScrapeOptions } from './scrape.js';
 import type { Sink, SinkEvent } from '../sink.js';
 
-export interface HttpOptions extends ListenerOptions, ScrapeOptions, OwnPagesOptions {
+export interface HttpOptions
+  extends ListenerOptions, ScrapeOptions, Omit<OwnPagesOptions, 'tree' | 'treePath'> {
+  /** Whether there are pages of trees. */
+  readonly hasTrees: boolean;
+  /** Whether trees show texts that no row reads. */
+  readonly showsUnreadTexts: () => boolean;
   /** How long one response may take, from its request to its last byte. */
   readonly responseMs: number;
   /** How many scrapes are served at once. */
@@ -32,9 +38,10 @@ export function httpSink(options: HttpOptions): Sink {
     defer(() => {
       const admit = admission({ scrape: maxScrapes, page: MAX_PAGES });
       const respond = responder(log);
+      const pages = { ...options, ...treeOf(options) };
       const answer = (exchange: Exchange): Observable<Sent> => {
         const { request } = exchange;
-        const { kind, reply } = requested(request, registry.targets, options);
+        const { kind, reply } = requested(request, registry.targets, pages);
         const headers = guard.headers();
         const withHeaders = map((each: Reply) => ({
           ...each,
@@ -62,6 +69,12 @@ export function httpSink(options: HttpOptions): Sink {
         }),
       );
     });
+}
+
+function treeOf(options: HttpOptions): Pick<OwnPagesOptions, 'tree' | 'treePath'> {
+  if (!options.hasTrees || options.path === TREE_PATH)
+    return { tree: undefined, treePath: undefined };
+  return { tree: treeResponder({ ...options, treePath: TREE_PATH }), treePath: TREE_PATH };
 }
 
 const tooMany = (text: string) => textReply(503, text, { 'Retry-After': '1' });

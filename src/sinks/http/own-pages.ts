@@ -3,18 +3,29 @@ import type { IncomingMessage } from 'node:http';
 import { TLSSocket } from 'node:tls';
 import { defer, map, of } from 'rxjs';
 import type { Observable } from 'rxjs';
-import type { Target } from '../../model.js';
+import type { Scope, Target } from '../../model.js';
 import { authorityOf, discoveryDocument } from './discovery.js';
 import { plainPage, textReply } from './reply.js';
 import type { Reply } from './reply.js';
 import type { SelfMetrics } from '../self-metrics.js';
-import { statusPage } from './status-page.js';
+import { pageReply } from './pages/page.js';
+import type { ServiceFacts } from './pages/service-facts.js';
+import { statusPage } from './pages/status-page.js';
+import type { TreeResponder } from './pages/tree.js';
 
 export interface OwnPagesOptions {
   /** Base scrape path, such as `/metrics`. */
   readonly path: string;
   readonly selfMetrics: SelfMetrics;
-  readonly version: string;
+  /** What the process knows of itself now. */
+  readonly service: () => ServiceFacts;
+  /** Unix time in milliseconds. */
+  readonly unixMs: () => number;
+  /** Path of trees; undefined if they are off. */
+  readonly treePath: string | undefined;
+  /** Undefined if trees are off. */
+  readonly tree: TreeResponder | undefined;
+  readonly scope: (name: string) => Scope | undefined;
   /** Names of the scopes that apply to a target at the moment. */
   readonly scopeNames: (target: Target) => readonly string[];
   /** Reads the configuration again; returns why it was refused, if it was. Undefined where clients may not ask for it. */
@@ -25,11 +36,12 @@ export type OwnPage = (
   targets: readonly Target[],
   options: OwnPagesOptions,
   request: IncomingMessage,
+  query: URLSearchParams,
 ) => Observable<Reply>;
 
 /** By path; answered to GET and HEAD. */
 export const OWN_PAGES: ReadonlyMap<string, OwnPage> = new Map<string, OwnPage>([
-  ['/', (targets, options) => page(statusPage(targets, options), 'text/html; charset=utf-8')],
+  ['/', (targets, options, _, query) => of(status(targets, options, query))],
   ['/-/healthy', () => of(textReply(200, 'healthy'))],
   ['/-/ready', (targets) => of(readiness(targets))],
   [
@@ -65,6 +77,20 @@ export function reloaded(reload: () => readonly string[]): Observable<Reply> {
       ? textReply(200, 'configuration reloaded')
       : textReply(500, ['configuration not reloaded:', ...reasons].join('\n')),
   );
+}
+
+/** How all targets are, or some of very many. */
+function status(
+  targets: readonly Target[],
+  { path, treePath, service, unixMs, scope, scopeNames }: OwnPagesOptions,
+  query: URLSearchParams,
+): Reply {
+  const from = Number(query.get('from') ?? 0);
+  const isPlace = Number.isInteger(from) && from > 0 && from < targets.length;
+  const scopesFor = (target: Target): readonly Scope[] =>
+    scopeNames(target).flatMap((name) => scope(name) ?? []);
+  const facts = { path, treePath, scopesFor, service: service(), nowMs: unixMs() };
+  return pageReply(200, statusPage(targets, facts, isPlace ? from : 0));
 }
 
 const page = (text: string, contentType: string): Observable<Reply> =>

@@ -17,6 +17,9 @@ export interface Requested {
   readonly reply: () => Observable<Reply>;
 }
 
+/** A base scrape path that is the same goes first. */
+export const TREE_PATH = '/tree';
+
 const ALLOWED = new Set(['GET', 'HEAD']);
 
 /** Checks in order: path 404, method 405; a scrape then checks the rest. */
@@ -30,11 +33,17 @@ export function requested(
   if (pathname === RELOAD_PATH) return reloadRequested(method, options.reload);
   const own = OWN_PAGES.get(pathname);
   const inPath = scopeInPath(pathname, options.path);
-  if (own === undefined && inPath === undefined)
+  const isTree = own === undefined && inPath === undefined && pathname === TREE_PATH;
+  if (isTree && options.tree === undefined)
+    return refusal(403, 'trees are off; http_tree_enabled turns them on');
+  if (own === undefined && inPath === undefined && !isTree)
     return refusal(404, `no page ${pathname}, the metrics are at ${options.path}`);
   if (!ALLOWED.has(method))
     return refusal(405, `method ${method} is not allowed`, { Allow: 'GET, HEAD' });
-  if (own !== undefined) return { kind: 'page', reply: () => own(targets, options, request) };
+  if (own !== undefined)
+    return { kind: 'page', reply: () => own(targets, options, request, query) };
+  const { tree } = options;
+  if (isTree && tree !== undefined) return { kind: 'page', reply: () => tree(targets, query) };
   const parameters = {
     ...{ scope: inPath?.scope, query, accept: headers.accept },
     prefersGzip: prefersGzip(headers['accept-encoding']),

@@ -4,11 +4,13 @@ import {
   Subject,
   catchError,
   concat,
-  defaultIfEmpty,
   defer,
+  endWith,
   ignoreElements,
   map,
+  mergeWith,
   of,
+  take,
   takeUntil,
   timer,
 } from 'rxjs';
@@ -81,9 +83,10 @@ export class Hosting implements Place {
   /** A look at the tree: one answer, whatever happens to the partition. */
   look(question: TreeQuestion): Observable<TreeAnswer> {
     return defer(() => this.#hosted?.look(question) ?? EMPTY).pipe(
-      takeUntil(this.#end$),
       catchError(() => EMPTY),
-      defaultIfEmpty(NO_HOSTING),
+      endWith(NO_HOSTING),
+      mergeWith(this.#end$.pipe(map(() => NO_HOSTING))),
+      take(1),
     );
   }
 

@@ -166,7 +166,10 @@ export const startThread = (setup: ThreadSetup): Worker =>
     name: `partition ${setup.number}`,
   });
 
-function answer({ looks }: Thread, { look, answer }: Extract<FromThread, { kind: 'looked' }>): void {
+function answer(
+  { looks }: Thread,
+  { look, answer }: Extract<FromThread, { kind: 'looked' }>,
+): void {
   const subscriber = looks.get(look);
   looks.delete(look);
   if (answer !== undefined) subscriber?.next(answer);

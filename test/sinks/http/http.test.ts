@@ -7,6 +7,7 @@ import type { Exposition } from '#app/model.js';
 import { eventually } from '../../support/eventually.js';
 import { FakeTarget } from '../../support/fake-target.js';
 import { readOpenMetrics } from '../../support/open-metrics-checker.js';
+import { serviceFacts } from '../../support/service-facts.js';
 import { freshServing } from '../../support/serving-http.js';
 import { Fault } from '#app/errors.js';
 import { NO_GUARD } from '#app/sinks/http/guard.js';
@@ -478,7 +479,10 @@ describe('the HTTP responder', () => {
         scopeNames: () => [],
         notReady: () => '',
         selfMetrics: new SelfMetrics(),
-        version: '',
+        service: () => serviceFacts,
+        unixMs: () => 0,
+        hasTrees: false,
+        showsUnreadTexts: () => false,
         reload: undefined,
         log: () => undefined,
       });

@@ -1,0 +1,13 @@
+// What a person gets who asked for a page that there is not.
+import { markup } from './html.js';
+import type { PageParts } from './page.js';
+import { breakable, sentence } from './shown-text.js';
+
+export const problemPage = (text: string): PageParts => ({
+  title: 'shm_exporter',
+  mood: 'bad',
+  heading: markup`<h1><a href="/">shm_exporter</a></h1>`,
+  skipTo: { id: 'problem', name: 'the message' },
+  main: markup`<p id="problem" class="summary bad">${breakable(sentence(text))}</p>
+    <p><a href="/">All targets</a></p>`,
+});

@@ -1,0 +1,144 @@
+// The page at `/`: how all targets are, those with trouble first.
+import type { Scope, Target } from '../../../model.js';
+import { countText, grouped } from './ages.js';
+import { conditionOf, urgencyOf } from './condition.js';
+import type { Condition } from './condition.js';
+import { markup } from './html.js';
+import type { Html } from './html.js';
+import type { Mood, PageParts } from './page.js';
+import { processFacts } from './process-facts.js';
+import type { ServiceFacts } from './service-facts.js';
+import { queryOf } from './target-links.js';
+import { HEADS, targetRow } from './target-row.js';
+
+export interface StatusPageFacts {
+  /** Base scrape path, such as `/metrics`. */
+  readonly path: string;
+  /** Path of trees; undefined if they are off. */
+  readonly treePath: string | undefined;
+  readonly service: ServiceFacts;
+  /** The scopes that may select metrics of a target. */
+  readonly scopesFor: (target: Target) => readonly Scope[];
+  readonly nowMs: number;
+}
+
+/** Rows of one page. */
+export const MAX_ROWS = 200;
+const REFRESH_MS = 2000;
+
+interface Judged {
+  readonly id: string;
+  readonly target: Target;
+  readonly status: ReturnType<Target['status']>;
+  readonly condition: Condition;
+}
+
+/** @param from how many targets to pass over, in the order of the page */
+export function statusPage(
+  targets: readonly Target[],
+  facts: StatusPageFacts,
+  from = 0,
+): PageParts {
+  const judged = targets.map((target, index): Judged => {
+    const status = target.status();
+    return { id: `target-${index}`, target, status, condition: conditionOf(status) };
+  });
+  const sorted = judged.toSorted((a, b) => urgencyOf(a.condition) - urgencyOf(b.condition));
+  const unready = judged.filter(({ status }) => !status.isReady).length;
+  const { version } = facts.service;
+  const summary = summaryOf(judged, unready);
+  return {
+    title: `${unready === 0 ? '' : `${unready} not ready · `}shm_exporter`,
+    mood: summary.mood,
+    heading: markup`<h1>shm_exporter <small>${version}</small></h1>
+      <nav aria-label="Pages">
+        <ul>
+          <li><a href="/-/metrics">metrics of this process</a></li>
+          <li><a href="/-/targets">service discovery</a></li>
+          <li><a href="/-/healthy">health</a></li>
+          ${
+            // A probe that answers 503 is an answer, yet nothing to be sent to without warning.
+            markup`<li>
+              <a href="/-/ready">readiness</a>${unready === 0 ? undefined : markup` <span class="muted">(503)</span>`}
+            </li>`
+          }
+        </ul>
+      </nav>`,
+    skipTo: { id: 'targets', name: 'the targets' },
+    main: markup`<p id="summary" class="summary ${summary.mood}" role="status">${summary.text}</p>
+      ${processFacts(facts.service, facts.nowMs)}
+      ${targetTable(sorted.slice(from, from + MAX_ROWS), targets, facts)}
+      ${pager(from, targets.length)}`,
+    footer: markup`<p>
+      Updates itself every ${REFRESH_MS / 1000} seconds while it is visible, where scripts run.
+    </p>`,
+    refreshMs: REFRESH_MS,
+  };
+}
+
+function summaryOf(
+  judged: readonly Judged[],
+  unready: number,
+): { readonly mood: Mood; readonly text: string } {
+  const total = judged.length;
+  const of = (wanted: Mood): number =>
+    judged.filter(({ condition: { mood } }) => mood === wanted).length;
+  const verb = total === 1 ? 'is' : 'are';
+  if (unready > 0)
+    return {
+      mood: of('bad') > 0 ? 'bad' : 'warn',
+      text: `${grouped(unready)} of ${countText(total, 'target')} not ready`,
+    };
+  const stalled = of('warn');
+  if (stalled > 0)
+    return {
+      mood: 'warn',
+      text: `All ready; ${grouped(stalled)} of ${countText(total, 'target')} stalled`,
+    };
+  return {
+    mood: 'good',
+    text: total === 1 ? 'The target is ready' : `All ${countText(total, 'target')} ${verb} ready`,
+  };
+}
+
+function targetTable(
+  rows: readonly Judged[],
+  targets: readonly Target[],
+  { path, treePath, scopesFor, nowMs }: StatusPageFacts,
+): Html {
+  const heads = HEADS.map((head) => markup`<th scope="col" role="columnheader">${head}</th>`);
+  const all = rows.map((row) =>
+    targetRow({
+      ...row,
+      ...{ path, treePath, nowMs },
+      query: queryOf(row.target, targets),
+      scopes: scopesFor(row.target),
+    }),
+  );
+  return markup`<div class="scroll" id="targets" tabindex="0" role="region" aria-label="Targets">
+    <table role="table">
+      <caption>
+        Targets, those with trouble first
+      </caption>
+      <thead role="rowgroup">
+        <tr role="row">
+          ${heads}
+        </tr>
+      </thead>
+      <tbody role="rowgroup">
+        ${all}
+      </tbody>
+    </table>
+  </div>`;
+}
+
+function pager(from: number, total: number): Html | undefined {
+  if (total <= MAX_ROWS && from === 0) return undefined;
+  const last = Math.min(total, from + MAX_ROWS);
+  const before = Math.max(0, from - MAX_ROWS);
+  return markup`<nav class="pager" aria-label="Further targets">
+    <span>Targets ${grouped(from + 1)} to ${grouped(last)} of ${grouped(total)}</span>${
+      from > 0 ? markup`<a rel="prev" href="/?from=${before}">previous</a>` : undefined
+    }${last < total ? markup`<a rel="next" href="/?from=${last}">next</a>` : undefined}
+  </nav>`;
+}

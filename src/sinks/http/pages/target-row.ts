@@ -1,0 +1,146 @@
+// One target of the status page: a row of its table.
+import type { Scope, SyncProgress, Target, TargetStatus } from '../../../model.js';
+import { ageText, agoText, countText, grouped, timeText } from './ages.js';
+import type { Condition } from './condition.js';
+import { markup } from './html.js';
+import type { Html } from './html.js';
+import { breakable, nameText, sentence } from './shown-text.js';
+import { address } from './target-links.js';
+
+export interface RowFacts {
+  /** Differs from that of other targets, and stays. */
+  readonly id: string;
+  readonly target: Target;
+  readonly status: TargetStatus;
+  readonly condition: Condition;
+  /** The query that selects the target; undefined if none can. */
+  readonly query: URLSearchParams | undefined;
+  /** Base scrape path. */
+  readonly path: string;
+  /** Path of its tree; undefined if that is off. */
+  readonly treePath: string | undefined;
+  /** The scopes that may select metrics of it. */
+  readonly scopes: readonly Scope[];
+  readonly nowMs: number;
+}
+
+const SERIES = 'shm_exporter_target_series';
+/** On every page of a target, beside its internal metrics. */
+const TARGET_INFO = { name: 'shm_exporter_target_info', type: 'info' } as const;
+
+export const HEADS = ['state', 'target', 'synced', 'newest value', 'publisher', 'pages'] as const;
+
+export function targetRow(facts: RowFacts): Html {
+  const { id, condition } = facts;
+  return markup`<tr id="${id}" class="row-${condition.mood}" role="row">
+    <td role="cell">${stateCell(facts)}</td>
+    <th scope="row" role="rowheader">${nameCell(facts)}</th>
+    <td role="cell" data-is="synced">${syncedCell(facts)}</td>
+    <td role="cell" data-is="newest value">${newestCell(facts)}</td>
+    <td role="cell" data-is="publisher">${publisherCell(facts)}</td>
+    <td role="cell" data-is="pages">${pagesCell(facts)}</td>
+  </tr> `;
+}
+
+function stateCell({ condition, target, nowMs }: RowFacts): Html {
+  const { mood, word, reason } = condition;
+  const since = ageText(Math.max(0, nowMs - target.times().since) / 1000);
+  return markup`<span class="state ${mood}">${word}</span>
+    <span class="muted whole">for ${since}</span>${
+      reason === ''
+        ? undefined
+        : markup`<span class="reason sub">${breakable(sentence(reason))}</span>`
+    }`;
+}
+
+function nameCell({ target, status }: RowFacts): Html {
+  const { app, serverKey, root, partition } = status;
+  const hint = target.instance === '' ? 'no root' : `no root, hint ${nameText(target.instance)}`;
+  const shownRoot = root === '' ? hint : nameText(root);
+  return markup`<span class="app">${breakable(nameText(app))}</span>
+    <span class="sub">${breakable(shownRoot)}</span>
+    <span class="sub">server key <span class="whole">${nameText(serverKey)}</span>, partition ${partition}</span>`;
+}
+
+function syncedCell({ status, condition }: RowFacts): Html {
+  const { objects, variables } = status.progress;
+  if (!condition.isSyncing && !status.isReady) return markup``;
+  const bar = status.isReady ? undefined : progressBar(status.progress);
+  return markup`${bar}<span class="objects">${shareText(objects, 'object')}</span><span class="sub">${shareText(variables, 'variable')}</span>`;
+}
+
+function progressBar({ objects, variables }: SyncProgress): Html {
+  const synced = objects.synced + variables.synced;
+  const total = objects.total + variables.total;
+  const share = total === 0 ? 0 : Math.floor((100 * synced) / total);
+  return markup`<progress
+      max="${Math.max(1, total)}"
+      value="${synced}"
+      aria-label="synced objects and variables">
+      ${share} %</progress><span class="whole">${share} %</span> `;
+}
+
+const shareText = ({ synced, total }: SyncProgress['objects'], noun: string): string =>
+  synced === total ? countText(total, noun) : `${grouped(synced)} of ${countText(total, noun)}`;
+
+const NEWEST = { stated: 'as the publisher states', notified: 'last notification' } as const;
+
+function newestCell({ target, status, nowMs }: RowFacts): Html {
+  const { newest } = target.times();
+  if (status.root === '') return markup``;
+  if (newest === undefined) return markup`<span class="muted">no notification seen</span>`;
+  const { unixMs, by } = newest;
+  return markup`<span class="whole">${agoText(unixMs, nowMs)}</span><span class="sub">${NEWEST[by]}</span>`;
+}
+
+function publisherCell({ status, nowMs }: RowFacts): Html {
+  const { state, heartbeatAgeSeconds: beat, process } = status.publisher;
+  const pid =
+    process &&
+    markup`<span class="sub">pid <span class="whole">${process.pid}</span>, started
+      <time
+        class="whole"
+        datetime="${iso(process.startedUnixMs)}"
+        title="${timeText(process.startedUnixMs)}">${agoText(process.startedUnixMs, nowMs)}</time></span>`;
+  const heart = beat === undefined ? 'no heartbeat' : `heartbeat ${ageText(beat)} ago`;
+  return markup`${state}${pid}${process && markup`<span class="sub whole">${heart}</span>`}`;
+}
+
+const iso = (unixMs: number): string => {
+  const time = new Date(unixMs);
+  return Number.isNaN(time.getTime()) ? '' : time.toISOString();
+};
+
+function pagesCell(facts: RowFacts): Html {
+  const { target, query, path, treePath, status } = facts;
+  if (query === undefined)
+    return markup`<span class="muted">No parameters tell it from another target.</span>`;
+  const series = target.internal().find(({ name }) => name === SERIES);
+  const tree = treePath && markup`<li><a href="${address(treePath, query)}">tree</a></li>`;
+  return markup`<ul class="scopes">
+      <li><a href="${address(path, query)}">metrics</a></li>
+      ${tree}${facts.scopes.map((scope) => scopeItem(scope, query, facts))}
+    </ul>
+    ${
+      status.isReady && series !== undefined
+        ? markup`<span class="sub">${grouped(Number(series.value))} series</span>`
+        : undefined
+    }`;
+}
+
+/** A scope answers with 404 unless it selects something that the target shows; this is known of the last text. */
+function scopeItem(scope: Scope, query: URLSearchParams, { target, status, path }: RowFacts): Html {
+  const shown = [...(target.lastFamilies ?? []), ...target.internal(), TARGET_INFO];
+  const answers = status.isReady && shown.some((facts) => scope.selects(facts));
+  const name = markup`<span class="whole">${nameText(scope.name)}</span>`;
+  if (answers)
+    return markup`<li>
+      <a href="${address(`${path}/${encodeURIComponent(scope.name)}`, query)}">${name}</a>
+    </li>`;
+  const why = !status.isReady
+    ? 'target not ready'
+    : target.lastFamilies === undefined
+      ? 'not scraped yet'
+      : 'no metrics now';
+  return markup`<li class="muted">${name} (${why})</li>`;
+}

@@ -1,0 +1,141 @@
+// The page at `/tree`: every object and variable of one target, and what becomes of it.
+import type { Scope, Target, TreeAnswer, TreePart } from '../../../model.js';
+import { conditionOf } from './condition.js';
+import { countText, grouped } from './ages.js';
+import { markup } from './html.js';
+import type { Html } from './html.js';
+import type { PageParts } from './page.js';
+import { breakable, nameText, sentence } from './shown-text.js';
+import { address } from './target-links.js';
+import { treeForm } from './tree-form.js';
+import { writeParameters } from './tree-parameters.js';
+import type { TreeParameters } from './tree-parameters.js';
+import { TREE_HEADS, treeRow } from './tree-rows.js';
+
+export interface TreePageFacts {
+  /** Base scrape path, and that of trees. */
+  readonly path: string;
+  readonly treePath: string;
+  /** The query that selected the target, as it was given. */
+  readonly query: URLSearchParams;
+  readonly given: TreeParameters;
+  readonly scope: Scope | undefined;
+}
+
+const LIVE_MS = 5000;
+
+export function treePage(
+  target: Target,
+  answer: Exclude<TreeAnswer, { kind: 'no-object' }>,
+  facts: TreePageFacts,
+): PageParts {
+  const { treePath, query, given } = facts;
+  const status = target.status();
+  const condition = conditionOf(status);
+  const name = status.root === '' ? target.app : status.root;
+  return {
+    title: `${sentence(name)} · tree · shm_exporter`,
+    mood: condition.mood,
+    heading: markup`<h1>
+        <a href="/">shm_exporter</a> <small>tree of ${breakable(nameText(name))}</small>
+      </h1>
+      <nav aria-label="Pages">
+        <ul>
+          <li><a href="/">all targets</a></li>
+          <li><a href="${address(facts.path, targetOnly(query))}">metrics</a></li>
+        </ul>
+      </nav>`,
+    skipTo: { id: 'tree', name: 'the tree' },
+    main: markup`${
+      condition.mood === 'good'
+        ? undefined
+        : markup`<p class="summary ${condition.mood}">
+            ${condition.word}: ${breakable(sentence(condition.reason))}
+          </p>`
+    }
+    ${treeForm(treePath, query, given)}
+    ${answer.kind === 'part' ? partOf(answer, facts) : markup`<p id="tree" class="note">There is no tree: ${breakable(sentence(answer.reason))}.</p>`}`,
+    refreshMs: given.isLive ? LIVE_MS : undefined,
+  };
+}
+
+/** Without the scope, which may select nothing. */
+function targetOnly(query: URLSearchParams): URLSearchParams {
+  const own = new URLSearchParams(query);
+  own.delete('scope');
+  return own;
+}
+
+function partOf(answer: TreePart, facts: TreePageFacts): Html {
+  const { root, rows } = answer;
+  const { treePath, query, given, scope } = facts;
+  const below = (object: string): string =>
+    address(treePath, query, writeParameters({ ...given, object, trail: [0] }));
+  const heads = TREE_HEADS.map((head) => markup`<th scope="col" role="columnheader">${head}</th>`);
+  const body = rows.map((row) => treeRow(row, { root, scope, below }));
+  const table = markup`<div class="scroll" id="tree" tabindex="0" role="region" aria-label="Tree">
+    <table class="tree" role="table">
+      <caption>
+        Objects and
+        variables${given.object === '' ? undefined : markup` of ${breakable(nameText(given.object))}`}
+      </caption>
+      <thead role="rowgroup">
+        <tr role="row">
+          ${heads}
+        </tr>
+      </thead>
+      <tbody role="rowgroup">
+        ${body}
+      </tbody>
+    </table>
+  </div>`;
+  return markup`${crumbs(answer, facts)} ${pager(answer, facts)}
+  ${rows.length === 0 ? markup`<p id="tree" class="note">${nothing(answer, given)}</p>` : table}
+  ${rows.length > 20 ? pager(answer, facts) : undefined}`;
+}
+
+const isSearch = ({ q, choice }: TreeParameters): boolean => q.trim() !== '' || choice !== 'all';
+
+const nothing = ({ next }: TreePart, given: TreeParameters): string =>
+  next !== undefined
+    ? 'Nothing found in this part of the tree.'
+    : isSearch(given)
+      ? 'Nothing found from here to the end.'
+      : 'There is nothing from here on.';
+
+/** The objects above the chosen one. */
+function crumbs({ above }: TreePart, { treePath, query, given }: TreePageFacts): Html | undefined {
+  if (given.object === '') return undefined;
+  const link = (object: string, text: string | readonly Html[]): Html =>
+    markup`<li>
+      <a href="${address(treePath, query, writeParameters({ ...given, object, trail: [0] }))}">${text}</a>
+    </li>`;
+  return markup`<nav aria-label="Objects above" class="pager">
+    <span class="muted">Above:</span>
+    <ul class="scopes">
+      ${link('', 'whole tree')}${above.map((each) => link(each, breakable(nameText(each))))}
+    </ul>
+  </nav>`;
+}
+
+function pager(answer: TreePart, { treePath, query, given }: TreePageFacts): Html {
+  const { next, isLate, tracked, rows } = answer;
+  const { trail } = given;
+  const from = trail.at(-1) ?? 0;
+  const to = (parameters: Partial<TreeParameters>): string =>
+    address(treePath, query, writeParameters({ ...given, ...parameters }));
+  const counts = `${countText(tracked.objects, 'object')} and ${countText(tracked.variables, 'variable')}`;
+  const found = isSearch(given) ? `${grouped(rows.length)} found` : `${grouped(rows.length)} shown`;
+  const place = from === 0 ? 'from the beginning' : `from position ${grouped(from)}`;
+  const end = next === undefined ? 'to the end' : `to position ${grouped(next)}`;
+  return markup`<nav class="pager" aria-label="Parts of the tree">
+    <span class="count">${found} ${place} ${end}. The target tracks
+      ${counts}.${isLate ? ' The search paused, so that nothing waits for it.' : undefined}</span>${
+        from > 0 ? markup`<a href="${to({ trail: [0] })}">first</a>` : undefined
+      }${trail.length > 1 ? markup`<a rel="prev" href="${to({ trail: trail.slice(0, -1) })}">previous</a>` : undefined}${
+        next === undefined
+          ? undefined
+          : markup`<a rel="next" href="${to({ trail: [...trail, next] })}">${isSearch(given) ? 'search on' : 'next'}</a>`
+      }<a href="${to({ isLive: !given.isLive })}">${given.isLive ? 'stop updates' : `update every ${LIVE_MS / 1000} s`}</a>
+  </nav>`;
+}

@@ -1,0 +1,107 @@
+// The rows of a tree: objects, and below each its variables, with what becomes of them.
+import type {
+  Scope,
+  TreeMetric,
+  TreeObject,
+  TreeRow,
+  TreeValue,
+  TreeVariable,
+} from '../../../model.js';
+import { countText, grouped } from './ages.js';
+import { markup } from './html.js';
+import type { Html } from './html.js';
+import { breakable, nameText, quotedText, sentence } from './shown-text.js';
+
+export interface TreeRowFacts {
+  readonly root: string;
+  /** The scope that the address names. */
+  readonly scope: Scope | undefined;
+  /** The address of the tree below an object. */
+  readonly below: (id: string) => string;
+}
+
+/** Metrics of one value that are named. */
+const MAX_METRICS = 8;
+/** Indented levels; deeper objects are indented like these. */
+const MAX_LEVEL = 6;
+
+export const TREE_HEADS = ['object or variable', 'type', 'value', 'becomes'] as const;
+
+export const treeRow = (row: TreeRow, facts: TreeRowFacts): Html =>
+  row.kind === 'object' ? objectRow(row, facts) : variableRow(row, facts);
+
+function objectRow(row: TreeObject, facts: TreeRowFacts): Html {
+  const { id, name, className, depth, variables, children, isMatch } = row;
+  const level = Math.min(depth, MAX_LEVEL);
+  const above = isMatch ? undefined : markup` <span class="muted">(of what follows)</span>`;
+  return markup`<tr class="object" role="row" id="i${id}">
+    <th scope="row" role="rowheader" class="d${level}">
+      <a href="${facts.below(name)}">${idText(name, facts.root)}</a>${above}<span class="sub">${countText(variables, 'variable')}${children > 0 ? `, ${countText(children, 'child', 'children')}` : undefined}</span>
+    </th>
+    <td role="cell" data-is="class">${breakable(nameText(className))}</td>
+    <td role="cell" data-is="state" class="value">${valueText(row.value)}</td>
+    <td role="cell" data-is="becomes">${fateText(row, facts)}</td>
+  </tr> `;
+}
+
+function variableRow(row: TreeVariable, facts: TreeRowFacts): Html {
+  const { id, name, type, variableKind, unit, help } = row;
+  const declared = [
+    type,
+    variableKind === 'unknown' ? '' : variableKind,
+    unit === '' ? '' : nameText(unit),
+  ];
+  return markup`<tr role="row" id="i${id}">
+    <th scope="row" role="rowheader" class="variable">
+      ${breakable(nameText(name))}${help === '' ? undefined : markup`<span class="sub">${breakable(sentence(help))}</span>`}
+    </th>
+    <td role="cell" data-is="type">${declared.filter(Boolean).join(' ')}</td>
+    <td role="cell" data-is="value" class="value">${valueText(row.value)}</td>
+    <td role="cell" data-is="becomes">${fateText(row, facts)}</td>
+  </tr> `;
+}
+
+/** What all ids begin with is not repeated loudly. */
+function idText(name: string, root: string): Html {
+  const prefix = `${root}.`;
+  if (!name.startsWith(prefix) || name === prefix) return markup`${breakable(nameText(name))}`;
+  // A name in quotes is one text.
+  const shown = nameText(name);
+  if (shown !== name) return markup`${breakable(shown)}`;
+  return markup`<span class="prefix">${breakable(prefix)}<wbr></span>${breakable(name.slice(prefix.length))}`;
+}
+
+function valueText(value: TreeValue): Html {
+  if (value.kind === 'none') return markup`<span class="muted">(${value.reason})</span>`;
+  if (value.kind === 'plain') return markup`${breakable(value.text)}`;
+  const { text, characters } = value;
+  const more =
+    characters > text.length
+      ? markup`… <span class="muted">(${grouped(characters)} characters)</span>`
+      : undefined;
+  return markup`${breakable(quotedText(text))}${more}`;
+}
+
+function fateText({ metrics, why }: TreeRow, facts: TreeRowFacts): Html {
+  const shown = metrics.slice(0, MAX_METRICS).map((metric) => metricText(metric, facts));
+  const more = metrics.length - shown.length;
+  return markup`${shown}${more > 0 ? markup`<span class="muted">and ${more} more</span>` : undefined}${
+    why === '' ? undefined : markup`<span class="muted">no metric: ${sentence(why)}</span>`
+  }`;
+}
+
+function metricText(
+  { name, type, labels, series, why }: TreeMetric,
+  { scope }: TreeRowFacts,
+): Html {
+  const text = labels === '' ? name : `${name}{${labels}}`;
+  const isOutside = scope !== undefined && !scope.selects({ name, type });
+  const remarks = [
+    series > 1 ? countText(series, 'series', 'series') : '',
+    isOutside ? `outside of scope ${nameText(scope.name)}` : '',
+  ].filter(Boolean);
+  const shown = markup`${breakable(sentence(text))}`;
+  if (series === 0)
+    return markup`<span class="metric"><span class="muted">not ${shown}</span><span class="sub warn">${sentence(why)}</span></span>`;
+  return markup`<span class="metric">${shown}${remarks.length === 0 ? undefined : markup`<span class="sub">${remarks.join(', ')}</span>`}</span>`;
+}

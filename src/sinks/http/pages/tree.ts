@@ -1,0 +1,88 @@
+// The answer to a request for a tree: which target, which part of it, and a look at that.
+import { map, of, take, timeout } from 'rxjs';
+import type { Observable } from 'rxjs';
+import type { Scope, Target, TreeAnswer, TreeQuestion } from '../../../model.js';
+import { limitConcurrency } from '../limit-concurrency.js';
+import type { Reply } from '../reply.js';
+import { route } from '../route.js';
+import { pageReply } from './page.js';
+import { problemPage } from './problem-page.js';
+import { treePage } from './tree-page.js';
+import { readParameters, wordsOf } from './tree-parameters.js';
+
+export interface TreeOptions {
+  /** Base scrape path, and that of trees. */
+  readonly path: string;
+  readonly treePath: string;
+  readonly scope: (name: string) => Scope | undefined;
+  /** Whether texts are shown that no row reads. */
+  readonly showsUnreadTexts: () => boolean;
+}
+
+/** Rows and characters of one page. */
+const MAX_ROWS = 200;
+const MAX_CHARACTERS = 262_144;
+/** How long one look may take, and how long it is waited for. */
+const LOOK_MS = 1500;
+const MAX_WAIT_MS = 10_000;
+/** Looks at once: each shares the turns of the thread where its target lives. */
+const MAX_LOOKS = 2;
+
+export type TreeResponder = (
+  targets: readonly Target[],
+  query: URLSearchParams,
+) => Observable<Reply>;
+
+/** Checks in order: routing 400 or 404, scope 404, parameters 400; then looks: 503 without a tree, 404 without the object. */
+export function treeResponder(options: TreeOptions): TreeResponder {
+  const limited = limitConcurrency(MAX_LOOKS);
+  return (targets, query) => {
+    const routed = route(targets, query);
+    if (routed.kind === 'refused') return problem(routed.status, routed.text);
+    const { target, scope: name } = routed;
+    const scope = name === undefined ? undefined : options.scope(name);
+    if (name !== undefined && scope === undefined)
+      return problem(404, `no metric scope ${JSON.stringify(name)}`);
+    const given = readParameters(query);
+    if ('problem' in given) return problem(400, given.problem);
+    const { object, field, choice, trail, q } = given;
+    const question: TreeQuestion = {
+      ...{ object, field, choice, from: trail.at(-1) ?? 0, words: wordsOf(q) },
+      showsUnreadTexts: options.showsUnreadTexts(),
+      ...{ maxRows: MAX_ROWS, maxCharacters: MAX_CHARACTERS, maxMs: LOOK_MS },
+    };
+    const own = selection(query);
+    const facts = { path: options.path, treePath: options.treePath, query: own, given, scope };
+    const answered = (answer: TreeAnswer): Reply => {
+      if (answer.kind === 'no-object')
+        return pageReply(404, problemPage(`the tree has no object ${JSON.stringify(object)}`));
+      return pageReply(answer.kind === 'part' ? 200 : 503, treePage(target, answer, facts));
+    };
+    return target
+      .look(question)
+      .pipe(
+        limited,
+        take(1),
+        timeout({ first: MAX_WAIT_MS, with: () => of(TOO_BUSY) }),
+        map(answered),
+      );
+  };
+}
+
+const TOO_BUSY: TreeAnswer = {
+  kind: 'no-tree',
+  reason: 'too many looks at trees at once; try again in a moment',
+};
+
+const problem = (status: number, text: string): Observable<Reply> =>
+  of(pageReply(status, problemPage(text)));
+
+/** The parameters that select a target and a scope. */
+function selection(query: URLSearchParams): URLSearchParams {
+  const own = new URLSearchParams();
+  for (const name of ['server_key', 'app', 'instance', 'scope']) {
+    const value = query.get(name);
+    if (value !== null) own.set(name, value);
+  }
+  return own;
+}

@@ -1,0 +1,59 @@
+// A real Chromium, as Debian has it: pages as people see them.
+import { existsSync } from 'node:fs';
+import { chromium } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+
+const EXECUTABLE = '/usr/bin/chromium';
+
+/** Tests are skipped where it is not installed. */
+export const hasChromium = existsSync(EXECUTABLE);
+
+/** Chromium with a profile of its own; `close()` ends its processes and removes that. */
+export class Chromium {
+  readonly #browser: Browser;
+
+  private constructor(browser: Browser) {
+    this.#browser = browser;
+  }
+
+  static async start(): Promise<Chromium> {
+    // Its sandbox refuses to run as root, as in a container.
+    const chromiumSandbox = process.getuid?.() !== 0;
+    return new Chromium(
+      await chromium.launch({ executablePath: EXECUTABLE, chromiumSandbox, timeout: 45_000 }),
+    );
+  }
+
+  async open(url: string, options: BrowserContextOptions = {}): Promise<WatchedPage> {
+    const context = await this.#browser.newContext(options);
+    const watched = new WatchedPage(await context.newPage());
+    await watched.page.goto(url);
+    return watched;
+  }
+
+  close(): Promise<void> {
+    return this.#browser.close();
+  }
+}
+
+/** A page, with what it complained of and asked for. */
+export class WatchedPage {
+  readonly page: Page;
+  /** Errors and warnings of its console, and those that nobody caught. */
+  readonly complaints: string[] = [];
+  readonly requests: string[] = [];
+
+  constructor(page: Page) {
+    this.page = page;
+    page.on('console', (message) => {
+      if (['error', 'warning'].includes(message.type())) this.complaints.push(message.text());
+    });
+    page.on('pageerror', (error) => this.complaints.push(String(error)));
+    page.on('request', (request) => this.requests.push(request.url()));
+  }
+
+  /** How many pixels the page is wider than its window. */
+  overflow(): Promise<number> {
+    return this.page.evaluate('document.documentElement.scrollWidth - window.innerWidth');
+  }
+}

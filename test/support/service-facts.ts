@@ -1,0 +1,13 @@
+// What a process may know of itself, for tests of the pages.
+import type { ServiceFacts } from '#app/sinks/http/pages/service-facts.js';
+
+const STARTED_MS = Date.UTC(2026, 0, 5, 8);
+
+export const serviceFacts: ServiceFacts = {
+  version: '1.2.3',
+  revision: '0123456789abcdef0123456789abcdef01234567',
+  node: '24.1.0',
+  startedMs: STARTED_MS,
+  license: { state: 'valid', mood: 'good', expiresMs: STARTED_MS + 864e5, warning: '' },
+  configuration: { takenMs: STARTED_MS, refusedMs: undefined },
+};
