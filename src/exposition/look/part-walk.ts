@@ -71,8 +71,10 @@ export class PartWalk {
       this.#levels.push([][Symbol.iterator]());
       return top;
     }
-    if (this.#object !== undefined) this.#levels.push(this.#object.children[Symbol.iterator]());
+    const children = this.#object?.children;
     this.#object = undefined;
+    // Most objects have none.
+    if (children !== undefined && children.size > 0) this.#levels.push(children[Symbol.iterator]());
     for (let level = this.#levels.at(-1); level !== undefined; level = this.#levels.at(-1)) {
       const next = level.next();
       if (next.done !== true) return next.value;

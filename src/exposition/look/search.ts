@@ -11,23 +11,45 @@ export interface Fields {
   readonly value: () => string;
 }
 
-type Wanted = Pick<TreeQuestion, 'words' | 'field'>;
+/** Finds words in fields, whatever the case of their letters. */
+export class Search {
+  readonly #words: readonly string[];
+  readonly #field: TreeQuestion['field'];
+  /** The last object's id and class, which the next item mostly has, too. */
+  #object = { name: '', className: '', lower: '', lowerClass: '' };
 
-/** Whether each word occurs in one of the chosen fields, whatever the case of its letters. */
-export function fits({ words, field }: Wanted, fields: Fields): boolean {
-  if (words.length === 0) return true;
-  const open = new Set(words);
-  const take = (text: string | undefined): void => {
-    if (text === undefined || text === '') return;
-    const lower = text.toLowerCase();
-    for (const word of open) if (lower.includes(word)) open.delete(word);
-  };
-  const isAsked = (name: Wanted['field']): boolean =>
-    open.size > 0 && (field === 'any' || field === name);
-  if (isAsked('object')) take(fields.object);
-  if (isAsked('class')) take(fields.className);
-  if (isAsked('variable')) take(fields.variable);
-  if (isAsked('metric')) fields.metrics().forEach(take);
-  if (isAsked('value')) take(fields.value());
-  return open.size === 0;
+  constructor({ words, field }: Pick<TreeQuestion, 'words' | 'field'>) {
+    this.#words = words;
+    this.#field = field;
+  }
+
+  /** Whether each word occurs in one of the chosen fields. */
+  fits(fields: Fields): boolean {
+    return this.#words.every((word) => this.#has(word, fields));
+  }
+
+  #has(word: string, { object, className, variable, metrics, value }: Fields): boolean {
+    const { lower, lowerClass } = this.#lowered(object, className);
+    return (
+      (this.#asks('object') && lower.includes(word)) ||
+      (this.#asks('class') && lowerClass.includes(word)) ||
+      (this.#asks('variable') && variable?.toLowerCase().includes(word) === true) ||
+      (this.#asks('metric') && metrics().some((each) => each.toLowerCase().includes(word))) ||
+      (this.#asks('value') && value().toLowerCase().includes(word))
+    );
+  }
+
+  #asks(name: TreeQuestion['field']): boolean {
+    return this.#field === 'any' || this.#field === name;
+  }
+
+  #lowered(
+    name: string,
+    className: string,
+  ): { readonly lower: string; readonly lowerClass: string } {
+    const known = this.#object;
+    if (known.name === name && known.className === className) return known;
+    const [lower, lowerClass] = [name.toLowerCase(), className.toLowerCase()];
+    return (this.#object = { name, className, lower, lowerClass });
+  }
 }

@@ -1,6 +1,5 @@
 // One look at a target's tree, in small steps: the rows of a part of it that fit a question.
 import { Budget } from '../../budget.js';
-import { placeUnder } from '../../catalogue/match/placed-object.js';
 import type {
   ManagedObject,
   Source,
@@ -15,7 +14,7 @@ import type { Tracked } from '../read/tracked-slots.js';
 import type { Fates } from './fates.js';
 import type { Membership } from './membership.js';
 import { PartWalk } from './part-walk.js';
-import { fits } from './search.js';
+import { Search } from './search.js';
 import { SlotCopies } from './slot-copies.js';
 import { TreeValues } from './tree-values.js';
 import type { ReadValue } from './tree-values.js';
@@ -46,6 +45,7 @@ export class TreeLook {
   readonly #slots: SlotCopies;
   readonly #values: TreeValues;
   readonly #time: Budget;
+  readonly #search: Search;
   readonly #rows: TreeRow[] = [];
   #characters = 0;
   #steps = 0;
@@ -58,6 +58,7 @@ export class TreeLook {
     this.#slots = new SlotCopies(parts.source);
     this.#values = new TreeValues(parts.source, this.#slots);
     this.#time = new Budget({ ms: question.maxMs });
+    this.#search = new Search(question);
   }
 
   /** Ends with the answer; no step is longer than one item with its value. */
@@ -100,11 +101,12 @@ export class TreeLook {
     const { root } = this.#parts;
     const { object: wanted } = this.#question;
     if (wanted === '') return root;
+    const below = `${root.name}.${wanted}`;
     const walk = new PartWalk(root, Infinity);
     for (let step = walk.next(); step !== undefined; step = walk.next()) {
       if (step.kind !== 'object') continue;
       const { object } = step;
-      if (object.name === wanted || placeUnder(root, object).seedPath === wanted) return object;
+      if (object.name === wanted || object.name === below) return object;
       if (!this.#isPause()) continue;
       if (this.#time.isSpent) return undefined;
       yield;
@@ -124,7 +126,7 @@ export class TreeLook {
     const whyNot = membership.whyNotObject(object);
     const read = whyNot === '' ? this.#values.ofObject(object) : NOT_READ;
     if (!this.#isChosen(object, read, whyNot === '' && fates.whyUnread(object) === '')) return;
-    const isFit = fits(this.#question, {
+    const isFit = this.#search.fits({
       object: object.name,
       className: object.className,
       variable: undefined,
@@ -144,7 +146,7 @@ export class TreeLook {
     if (choice === 'metrics' && !fates.isShown(variable)) return;
     if (choice === 'left-out' && fates.isShown(variable)) return;
     const { object } = variable;
-    const isFit = fits(this.#question, {
+    const isFit = this.#search.fits({
       object: object.name,
       className: object.className,
       variable: variable.name,

@@ -116,7 +116,7 @@ function targetTable(
     }),
   );
   return markup`<div class="scroll" id="targets" tabindex="0" role="region" aria-label="Targets">
-    <table role="table">
+    <table class="targets" role="table">
       <caption>
         Targets, those with trouble first
       </caption>

@@ -3,7 +3,7 @@ import type { Scope, SyncProgress, Target, TargetStatus } from '../../../model.j
 import { ageText, agoText, countText, grouped, timeText } from './ages.js';
 import type { Condition } from './condition.js';
 import { markup } from './html.js';
-import type { Html } from './html.js';
+import type { Html, Part } from './html.js';
 import { breakable, nameText, sentence } from './shown-text.js';
 import { address } from './target-links.js';
 
@@ -73,11 +73,8 @@ function progressBar({ objects, variables }: SyncProgress): Html {
   const synced = objects.synced + variables.synced;
   const total = objects.total + variables.total;
   const share = total === 0 ? 0 : Math.floor((100 * synced) / total);
-  return markup`<progress
-      max="${Math.max(1, total)}"
-      value="${synced}"
-      aria-label="synced objects and variables">
-      ${share} %</progress><span class="whole">${share} %</span> `;
+  const most = Math.max(1, total);
+  return markup`<span class="bar"><progress max="${most}" value="${synced}" aria-label="synced objects and variables"></progress> ${share} %</span>`;
 }
 
 const shareText = ({ synced, total }: SyncProgress['objects'], noun: string): string =>
@@ -116,31 +113,38 @@ function pagesCell(facts: RowFacts): Html {
   if (query === undefined)
     return markup`<span class="muted">No parameters tell it from another target.</span>`;
   const series = target.internal().find(({ name }) => name === SERIES);
-  const tree = treePath && markup`<li><a href="${address(treePath, query)}">tree</a></li>`;
-  return markup`<ul class="scopes">
-      <li><a href="${address(path, query)}">metrics</a></li>
-      ${tree}${facts.scopes.map((scope) => scopeItem(scope, query, facts))}
-    </ul>
-    ${
-      status.isReady && series !== undefined
-        ? markup`<span class="sub">${grouped(Number(series.value))} series</span>`
-        : undefined
-    }`;
+  const item = (address: string, text: Part): Html =>
+    markup`<li><a href="${address}">${text}</a></li>`;
+  const answering = facts.scopes.filter((scope) => answers(scope, facts));
+  const others = facts.scopes.filter((scope) => !answering.includes(scope));
+  const scopes = answering.map(({ name }) =>
+    item(address(`${path}/${encodeURIComponent(name)}`, query), shownScope(name)),
+  );
+  return markup`<ul class="list">${item(address(path, query), 'metrics')}${
+    treePath && item(address(treePath, query), 'tree')
+  }${scopes}</ul>${
+    status.isReady && series !== undefined
+      ? markup`<span class="sub">${countText(Number(series.value), 'series', 'series')}</span>`
+      : undefined
+  }${others.length === 0 ? undefined : silentScopes(others, facts)}`;
 }
 
-/** A scope answers with 404 unless it selects something that the target shows; this is known of the last text. */
-function scopeItem(scope: Scope, query: URLSearchParams, { target, status, path }: RowFacts): Html {
+const shownScope = (name: string): Html => markup`<span class="whole">${nameText(name)}</span>`;
+
+/** A scope answers with 404 unless it selects something that the target shows; this is known of its last text. */
+function answers(scope: Scope, { target, status }: RowFacts): boolean {
   const shown = [...(target.lastFamilies ?? []), ...target.internal(), TARGET_INFO];
-  const answers = status.isReady && shown.some((facts) => scope.selects(facts));
-  const name = markup`<span class="whole">${nameText(scope.name)}</span>`;
-  if (answers)
-    return markup`<li>
-      <a href="${address(`${path}/${encodeURIComponent(scope.name)}`, query)}">${name}</a>
-    </li>`;
-  const why = !status.isReady
-    ? 'target not ready'
-    : target.lastFamilies === undefined
-      ? 'not scraped yet'
-      : 'no metrics now';
-  return markup`<li class="muted">${name} (${why})</li>`;
+  return status.isReady && shown.some((facts) => scope.selects(facts));
+}
+
+/** Scopes without a page now. */
+function silentScopes(scopes: readonly Scope[], { target, status }: RowFacts): Html {
+  const names = scopes.map(({ name }, i) => markup`${i === 0 ? ' ' : ', '}${shownScope(name)}`);
+  const isUnknown = status.isReady && target.lastFamilies === undefined;
+  const why = isUnknown
+    ? 'after the next scrape'
+    : status.isReady
+      ? 'without metrics now'
+      : 'once ready';
+  return markup`<span class="sub">${scopes.length === 1 ? 'scope' : 'scopes'}${names}: ${why}</span>`;
 }

@@ -29,36 +29,19 @@ export function treeForm(path: string, query: URLSearchParams, given: TreeParame
     ...(isLive ? [['live', '1']] : []),
   ];
   return markup`<form role="search" action="${path}" method="get">
-    ${kept.map(([name, value]) => markup`<input type="hidden" name="${name}" value="${value}" >`)}
-    <div class="wide">
-      <label for="q">Search for words</label><input
-        id="q"
-        name="q"
-        type="search"
-        value="${q}"
-        maxlength="1024"
-        autocomplete="off"
-        spellcheck="false"
-      >
-    </div>
-    <div>
-      <label for="in">in</label><select id="in" name="in">
-        ${options(FIELDS, field)}
-      </select>
-    </div>
-    <div>
-      <label for="show">and show</label><select id="show" name="show">
-        ${options(CHOICES, choice)}
-      </select>
-    </div>
+    ${kept.map(([name, value]) => markup`<input type="hidden" name="${name}" value="${value}">`)}
+    <div class="wide"><label for="q">Search for words</label>
+      <input id="q" name="q" type="search" value="${q}" maxlength="1024" autocomplete="off" spellcheck="false"></div>
+    <div><label for="in">in</label>
+      <select id="in" name="in">${options(FIELDS, field)}</select></div>
+    <div><label for="show">and show</label>
+      <select id="show" name="show">${options(CHOICES, choice)}</select></div>
     <div><button>Search</button></div>
   </form>`;
 }
 
 const options = (words: Readonly<Record<string, string>>, chosen: string): Part =>
-  Object.entries(words).map(
-    ([value, text]) =>
-      markup`<option value="${value}" ${value === chosen ? markup` selected` : undefined}>
-        ${text}
-      </option>`,
-  );
+  Object.entries(words).map(([value, text]) => {
+    const selected = value === chosen ? markup` selected` : undefined;
+    return markup`<option value="${value}"${selected}>${text}</option>`;
+  });

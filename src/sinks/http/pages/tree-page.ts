@@ -10,7 +10,7 @@ import { address } from './target-links.js';
 import { treeForm } from './tree-form.js';
 import { writeParameters } from './tree-parameters.js';
 import type { TreeParameters } from './tree-parameters.js';
-import { TREE_HEADS, treeRow } from './tree-rows.js';
+import { TREE_HEADS, treeRows } from './tree-rows.js';
 
 export interface TreePageFacts {
   /** Base scrape path, and that of trees. */
@@ -23,6 +23,12 @@ export interface TreePageFacts {
 }
 
 const LIVE_MS = 5000;
+
+/** A whole tree from its beginning. */
+const ALL: TreeParameters = {
+  ...{ object: '', q: '', field: 'any', choice: 'all' },
+  ...{ trail: [0], isLive: false },
+};
 
 export function treePage(
   target: Target,
@@ -70,9 +76,9 @@ function partOf(answer: TreePart, facts: TreePageFacts): Html {
   const { root, rows } = answer;
   const { treePath, query, given, scope } = facts;
   const below = (object: string): string =>
-    address(treePath, query, writeParameters({ ...given, object, trail: [0] }));
+    address(treePath, query, writeParameters({ ...ALL, isLive: given.isLive, object }));
   const heads = TREE_HEADS.map((head) => markup`<th scope="col" role="columnheader">${head}</th>`);
-  const body = rows.map((row) => treeRow(row, { root, scope, below }));
+  const body = treeRows(rows, { root, scope, below });
   const table = markup`<div class="scroll" id="tree" tabindex="0" role="region" aria-label="Tree">
     <table class="tree" role="table">
       <caption>
@@ -112,7 +118,7 @@ function crumbs({ above }: TreePart, { treePath, query, given }: TreePageFacts):
     </li>`;
   return markup`<nav aria-label="Objects above" class="pager">
     <span class="muted">Above:</span>
-    <ul class="scopes">
+    <ul class="list">
       ${link('', 'whole tree')}${above.map((each) => link(each, breakable(nameText(each))))}
     </ul>
   </nav>`;
@@ -125,17 +131,28 @@ function pager(answer: TreePart, { treePath, query, given }: TreePageFacts): Htm
   const to = (parameters: Partial<TreeParameters>): string =>
     address(treePath, query, writeParameters({ ...given, ...parameters }));
   const counts = `${countText(tracked.objects, 'object')} and ${countText(tracked.variables, 'variable')}`;
-  const found = isSearch(given) ? `${grouped(rows.length)} found` : `${grouped(rows.length)} shown`;
+  const count = rows.filter((row) => row.kind === 'variable' || row.isMatch).length;
+  const found = `${grouped(count)} ${isSearch(given) ? 'found' : 'shown'}`;
   const place = from === 0 ? 'from the beginning' : `from position ${grouped(from)}`;
   const end = next === undefined ? 'to the end' : `to position ${grouped(next)}`;
+  const link = (text: string, parameters: Partial<TreeParameters>, rel?: string): Html =>
+    markup`<a href="${to(parameters)}"${rel === undefined ? rel : markup` rel="${rel}"`}>${text}</a>`;
   return markup`<nav class="pager" aria-label="Parts of the tree">
-    <span class="count">${found} ${place} ${end}. The target tracks
-      ${counts}.${isLate ? ' The search paused, so that nothing waits for it.' : undefined}</span>${
-        from > 0 ? markup`<a href="${to({ trail: [0] })}">first</a>` : undefined
-      }${trail.length > 1 ? markup`<a rel="prev" href="${to({ trail: trail.slice(0, -1) })}">previous</a>` : undefined}${
-        next === undefined
-          ? undefined
-          : markup`<a rel="next" href="${to({ trail: [...trail, next] })}">${isSearch(given) ? 'search on' : 'next'}</a>`
-      }<a href="${to({ isLive: !given.isLive })}">${given.isLive ? 'stop updates' : `update every ${LIVE_MS / 1000} s`}</a>
+    <span>${found} ${place} ${end}. The target tracks ${counts}.${
+      isLate ? ' The search paused, so that nothing waits for it.' : undefined
+    }</span>
+    ${from > 0 ? link('first', { trail: [0] }) : undefined}
+    ${trail.length > 1 ? link('previous', { trail: trail.slice(0, -1) }, 'prev') : undefined}
+    ${
+      next === undefined
+        ? undefined
+        : link(isSearch(given) ? 'search on' : 'next', { trail: [...trail, next] }, 'next')
+    }
+    ${isSearch(given) ? link('clear the search', { ...ALL, object: given.object }) : undefined}
+    ${
+      given.isLive
+        ? link('stop updates', { isLive: false })
+        : link(`update every ${LIVE_MS / 1000} s`, { isLive: true })
+    }
   </nav>`;
 }

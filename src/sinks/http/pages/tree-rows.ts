@@ -27,16 +27,20 @@ const MAX_LEVEL = 6;
 
 export const TREE_HEADS = ['object or variable', 'type', 'value', 'becomes'] as const;
 
-export const treeRow = (row: TreeRow, facts: TreeRowFacts): Html =>
-  row.kind === 'object' ? objectRow(row, facts) : variableRow(row, facts);
+/** Variables are indented below their objects, which come before them. */
+export function treeRows(rows: readonly TreeRow[], facts: TreeRowFacts): readonly Html[] {
+  let depth = 0;
+  return rows.map((row) => {
+    if (row.kind === 'object') depth = row.depth;
+    return row.kind === 'object' ? objectRow(row, facts) : variableRow(row, depth + 1, facts);
+  });
+}
 
 function objectRow(row: TreeObject, facts: TreeRowFacts): Html {
-  const { id, name, className, depth, variables, children, isMatch } = row;
-  const level = Math.min(depth, MAX_LEVEL);
-  const above = isMatch ? undefined : markup` <span class="muted">(of what follows)</span>`;
+  const { id, name, className, depth, variables, children } = row;
   return markup`<tr class="object" role="row" id="i${id}">
-    <th scope="row" role="rowheader" class="d${level}">
-      <a href="${facts.below(name)}">${idText(name, facts.root)}</a>${above}<span class="sub">${countText(variables, 'variable')}${children > 0 ? `, ${countText(children, 'child', 'children')}` : undefined}</span>
+    <th scope="row" role="rowheader" class="${levelOf(depth)}">
+      <a href="${facts.below(name)}">${idText(name, facts.root)}</a><span class="sub">${countText(variables, 'variable')}${children > 0 ? `, ${countText(children, 'child', 'children')}` : undefined}</span>
     </th>
     <td role="cell" data-is="class">${breakable(nameText(className))}</td>
     <td role="cell" data-is="state" class="value">${valueText(row.value)}</td>
@@ -44,7 +48,7 @@ function objectRow(row: TreeObject, facts: TreeRowFacts): Html {
   </tr> `;
 }
 
-function variableRow(row: TreeVariable, facts: TreeRowFacts): Html {
+function variableRow(row: TreeVariable, depth: number, facts: TreeRowFacts): Html {
   const { id, name, type, variableKind, unit, help } = row;
   const declared = [
     type,
@@ -52,7 +56,7 @@ function variableRow(row: TreeVariable, facts: TreeRowFacts): Html {
     unit === '' ? '' : nameText(unit),
   ];
   return markup`<tr role="row" id="i${id}">
-    <th scope="row" role="rowheader" class="variable">
+    <th scope="row" role="rowheader" class="variable ${levelOf(depth)}">
       ${breakable(nameText(name))}${help === '' ? undefined : markup`<span class="sub">${breakable(sentence(help))}</span>`}
     </th>
     <td role="cell" data-is="type">${declared.filter(Boolean).join(' ')}</td>
@@ -60,6 +64,8 @@ function variableRow(row: TreeVariable, facts: TreeRowFacts): Html {
     <td role="cell" data-is="becomes">${fateText(row, facts)}</td>
   </tr> `;
 }
+
+const levelOf = (depth: number): string => `d${Math.min(depth, MAX_LEVEL)}`;
 
 /** What all ids begin with is not repeated loudly. */
 function idText(name: string, root: string): Html {

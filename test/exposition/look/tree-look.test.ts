@@ -1,0 +1,462 @@
+// What a look at a target's tree shows: rows, what becomes of each, and parts of large trees.
+import { expect } from 'chai';
+import fc from 'fast-check';
+import type {
+  Frame,
+  TreeAnswer,
+  TreeObject,
+  TreePart,
+  TreeQuestion,
+  TreeVariable,
+  Variable,
+} from '#app/model.js';
+import { FakeSource } from '../../support/fake-source.js';
+import type { FakeObject, VariableOptions } from '../../support/fake-source.js';
+import { finished } from '../../support/finished.js';
+import { treeQuestion } from '../../support/tree-question.js';
+import { shopCatalogue, watched } from '../watched.js';
+import type { WatchOptions } from '../watched.js';
+
+const row = (name: string, rest: string, type = 'gauge'): string =>
+  `{ name = "shop_${name}", type = "${type}", help = "Help.", ${rest} },`;
+
+const ROOT = 'h.1.shop';
+
+/** A shop with variables at its root, and what more is added, looked at once all is taken in. */
+function shop(
+  variables: Readonly<Record<string, VariableOptions>>,
+  options: WatchOptions = {},
+  add: (source: FakeSource, root: FakeObject) => void = () => undefined,
+) {
+  const source = new FakeSource();
+  const root = source.addObject(ROOT, 'Shop');
+  for (const [name, of] of Object.entries(variables)) source.addVariable(root, name, of);
+  add(source, root);
+  const { view, render } = watched(source, root, options);
+  render();
+  const look = (question: Partial<TreeQuestion> = {}): TreeAnswer =>
+    finished(view.looking(treeQuestion(question)));
+  const part = (question: Partial<TreeQuestion> = {}): TreePart => {
+    const answer = look(question);
+    if (answer.kind !== 'part') throw new Error(JSON.stringify(answer));
+    return answer;
+  };
+  return { source, root, view, look, part };
+}
+
+const variablesOf = ({ rows }: TreePart): readonly TreeVariable[] =>
+  rows.filter((each) => each.kind === 'variable');
+const objectsOf = ({ rows }: TreePart): readonly TreeObject[] =>
+  rows.filter((each) => each.kind === 'object');
+const names = ({ rows }: TreePart): readonly string[] => rows.map(({ name }) => name);
+
+/** What becomes of the only variable, as one text. */
+const fateOf = (part: TreePart, index = 0): string => {
+  const { metrics, why } = variablesOf(part)[index] ?? { metrics: [], why: 'no row' };
+  const each = metrics.map(({ name, labels, series, why: reason }) =>
+    series > 0 ? `${name}{${labels}} ${series}` : `${name}: ${reason}`,
+  );
+  return [...each, why].filter(Boolean).join('; ');
+};
+
+describe('a look at a tree', () => {
+  describe('says what becomes of a variable', () => {
+    const histogram: Frame = { type: 'histogram', counts: BigUint64Array.of(1n, 2n), sum: 3 };
+    const cases: readonly [
+      what: string,
+      rows: string,
+      variable: VariableOptions,
+      wanted: string,
+      options?: WatchOptions,
+    ][] = [
+      ['a metric', row('a', 'var = "v"'), { type: 'i64', value: 1n }, 'shop_a{} 1'],
+      [
+        'several metrics',
+        row('a', 'var = "v", static = { x = "1" }') + row('b', 'var = "v"'),
+        { type: 'i64', value: 1n },
+        'shop_a{x="1"} 1; shop_b{} 1',
+      ],
+      [
+        'several series of one metric',
+        row('a', 'var = "v"', 'histogram'),
+        { type: 'histogram', schema: [1], value: histogram },
+        'shop_a{} 4',
+      ],
+      ['none without a row', row('a', 'var = "w"'), { type: 'i64', value: 1n }, 'no row reads it'],
+      [
+        'none before it is synced',
+        row('a', 'var = "v"'),
+        { type: 'i64' },
+        'shop_a: not synced yet',
+      ],
+      [
+        'none of a type that the row cannot show',
+        row('a', 'var = "v"'),
+        { type: 'string', value: 'x' },
+        'shop_a: its type is string, and the row shows i64, u64, f64 or bool',
+      ],
+      [
+        'none of a value that the row shows no series of',
+        row('a', 'var = "v", states = ["open", "closed"]', 'stateset'),
+        { type: 'histogram', schema: [1], value: histogram },
+        'shop_a: its type is histogram, and the row shows string, u64, i64, f64 or bool',
+      ],
+      [
+        'none where the target has too many series',
+        row('a', 'var = "w"') + row('b', 'var = "v"'),
+        { type: 'i64', value: 1n },
+        'shop_b: left out: target_max_series is 1',
+        { limits: { series: 1 } },
+      ],
+    ];
+    for (const [what, rows, variable, wanted, options] of cases)
+      it(what, () => {
+        const first: VariableOptions = { type: 'i64', value: 1n };
+        const others = wanted.includes('target_max_series')
+          ? { w: first, v: variable }
+          : { v: variable };
+        const { part } = shop(others, { catalogue: shopCatalogue(rows), ...options });
+        const index = 'w' in others ? 1 : 0;
+        expect(fateOf(part(), index)).to.equal(wanted);
+      });
+
+    it('clashes', () => {
+      const twice = row('a', 'var = "v"');
+      const { part } = shop({}, { catalogue: shopCatalogue('', twice) }, (source, root) => {
+        // The same labels, since one id is that of both.
+        for (const parent of [root, root]) {
+          const till = source.addObject(`${ROOT}.floor.1.2`, 'Till', { parent });
+          source.addVariable(till, 'v', { type: 'i64', value: 1n });
+        }
+      });
+      expect(fateOf(part(), 0)).to.equal('shop_a{floor="1",till="2"} 1');
+      expect(fateOf(part(), 1)).to.equal(
+        'shop_a: clash: another series has this name and these labels',
+      );
+    });
+
+    it('none of an earlier variable of one name', () => {
+      const { part } = shop(
+        {},
+        { catalogue: shopCatalogue(row('a', 'var = "v"')) },
+        (source, root) => {
+          source.addVariable(root, 'v', { type: 'i64', value: 1n });
+          source.addVariable(root, 'v', { type: 'i64', value: 2n });
+        },
+      );
+      expect(fateOf(part(), 0)).to.equal('a later variable of this object has its name');
+      expect(fateOf(part(), 1)).to.equal('shop_a{} 1');
+    });
+
+    it('metrics of what its publisher describes, without a catalogue', () => {
+      const { part } = shop({ 'till count': { type: 'i64', value: 1n } }, { app: 'kiosk' });
+      expect(fateOf(part())).to.equal('kiosk_shop_till_count{object="@root"} 1');
+    });
+  });
+
+  describe('says why there is no row for an object', () => {
+    const catalogue = () => shopCatalogue('', row('a', 'var = "v"'));
+    const objectAt = (path: string, className: string, options: WatchOptions = {}) => {
+      const { part, source } = shop({}, { catalogue: catalogue(), ...options }, (made, parent) => {
+        const object = made.addObject(`${ROOT}.${path}`, className, { parent });
+        made.addVariable(object, 'v', { type: 'i64', value: 7n });
+        made.addVariable(object, 'text', { type: 'string', value: 'secret' });
+      });
+      const answer = part();
+      const [variable, text] = variablesOf(answer);
+      return { why: objectsOf(answer)[1]?.why, variable, text, source };
+    };
+
+    for (const [what, path, className, wanted] of [
+      ['since none is for its class', 'floor.1.2', 'Lamp', 'no row is for its class'],
+      [
+        'since those for its class are for other places',
+        'cellar',
+        'Till',
+        'the rows for its class are for objects at other places',
+      ],
+      ['and nothing where there is one', 'floor.1.2', 'Till', ''],
+    ] as const)
+      it(what, () => {
+        const { why, variable } = objectAt(path, className);
+        expect(why).to.equal(wanted);
+        expect(variable?.why).to.equal(wanted);
+        expect(variable?.value).to.deep.equal({ kind: 'plain', text: '7' });
+      });
+
+    for (const [what, options, wanted] of [
+      ['classes', { filters: { classes: ['shop'] } }, 'not read: classes leaves it out'],
+      ['seed paths', { filters: { seedPaths: ['@root'] } }, 'not read: seed_paths leaves it out'],
+      ['a limit on objects', { limits: { objects: 1 } }, 'left out: target_max_objects is 1'],
+    ] as const)
+      it(`since ${what} leave it out, and then its values are not read`, () => {
+        const { why, variable, text } = objectAt('floor.1.2', 'Till', options);
+        expect(why).to.equal(wanted);
+        for (const each of [variable, text]) {
+          expect(each?.why).to.equal(wanted);
+          expect(each?.value).to.deep.equal({ kind: 'none', reason: 'not read' });
+        }
+      });
+
+    it('since a limit on variables leaves one out', () => {
+      const { variable, text } = objectAt('floor.1.2', 'Till', { limits: { variables: 1 } });
+      expect(variable?.why).to.equal('');
+      expect(text?.why).to.equal('left out: target_max_variables is 1');
+    });
+  });
+
+  describe('shows values as they are at the moment', () => {
+    const summary: Frame = {
+      ...{ type: 'summary', count: 3n, sum: 6 },
+      values: Float64Array.of(1.5, 3),
+    };
+    const many: Frame = {
+      ...{ type: 'histogram', sum: 0 },
+      counts: BigUint64Array.from({ length: 11 }, () => 1n),
+    };
+    for (const [what, options, wanted] of [
+      ['an integer', { type: 'u64', value: 2n ** 64n - 1n }, '18446744073709551615'],
+      ['a negative one', { type: 'i64', value: -5n }, '-5'],
+      ['a double', { type: 'f64', value: 0.1 }, '0.1'],
+      ['a truth', { type: 'bool', value: true }, 'true'],
+      [
+        'a summary',
+        { type: 'summary', schema: [0.5, 0.9], value: summary },
+        '3 observed, sum 6, 0.5: 1.5, 0.9: 3',
+      ],
+      [
+        'a long histogram',
+        { type: 'histogram', schema: Array.from({ length: 10 }, (_, i) => i), value: many },
+        '11 observed, sum 0, ≤0: 1, ≤1: 1, ≤2: 1, ≤3: 1, ≤4: 1, ≤5: 1, ≤6: 1, ≤7: 1, and 3 more buckets',
+      ],
+    ] as const satisfies readonly (readonly [string, VariableOptions, string])[])
+      it(what, () => {
+        const { part } = shop({ v: options });
+        expect(variablesOf(part())[0]?.value).to.deep.equal({ kind: 'plain', text: wanted });
+      });
+
+    it('a text from its beginning, no character cut in half', () => {
+      const { part } = shop({ v: { type: 'string', value: `${'x'.repeat(159)}😀😀` } });
+      expect(variablesOf(part())[0]?.value).to.deep.equal({
+        ...{ kind: 'text', text: 'x'.repeat(159), characters: 163 },
+      });
+    });
+
+    it('the state of an object', () => {
+      const { part, source, root } = shop({});
+      source.setState(root, 'dead');
+      expect(objectsOf(part())[0]?.value).to.deep.equal({ kind: 'plain', text: 'dead' });
+    });
+
+    it('a value that changed after the last refresh, and none that is gone', () => {
+      const { part, source, root } = shop({ v: { type: 'i64', value: 1n } });
+      const [variable] = [...root.variables];
+      if (variable === undefined) throw new Error('no variable');
+      source.set(variable, 2n);
+      expect(variablesOf(part())[0]?.value).to.deep.equal({ kind: 'plain', text: '2' });
+      source.setSynced(variable, false);
+      const [gone] = variablesOf(part());
+      expect(gone?.value).to.deep.equal({ kind: 'none', reason: 'not synced' });
+      expect(gone?.isSynced).to.equal(false);
+    });
+
+    it('no torn value: a frame that cannot be copied whole is missing', () => {
+      const { part, source, root } = shop({ v: { type: 'string', value: 'x' } });
+      for (const each of root.variables) source.restless.add(each);
+      expect(variablesOf(part())[0]?.value).to.deep.equal({
+        kind: 'none',
+        reason: 'no whole copy',
+      });
+    });
+
+    it('a text that no row reads only to those who may see it, and it cannot be searched', () => {
+      const { part } = shop(
+        { v: { type: 'string', value: 'secret' }, w: { type: 'i64', value: 1n } },
+        { catalogue: shopCatalogue(row('a', 'var = "w"')) },
+      );
+      const hides = { showsUnreadTexts: false };
+      const [text, number] = variablesOf(part(hides));
+      expect(text?.value).to.deep.equal({ kind: 'none', reason: 'hidden: no row reads this text' });
+      expect(number?.value).to.deep.equal({ kind: 'plain', text: '1' });
+      const search = { words: ['secret'], field: 'value' } as const;
+      expect(names(part(search))).to.deep.equal([ROOT, 'v']);
+      expect(names(part({ ...search, ...hides }))).to.deep.equal([]);
+    });
+  });
+
+  describe('finds what is searched for', () => {
+    const stage = () =>
+      shop(
+        { sales: { type: 'i64', value: 42n }, note: { type: 'string', value: 'Fresh Fish' } },
+        { catalogue: shopCatalogue(row('sold', 'var = "sales"'), row('open', 'var = "isOpen"')) },
+        (source, parent) => {
+          const till = source.addObject(`${ROOT}.floor.1.2`, 'Till', { parent });
+          source.addVariable(till, 'isOpen', { type: 'bool', value: true });
+          source.addVariable(till, 'late', { type: 'i64' });
+        },
+      );
+    const TILL = `${ROOT}.floor.1.2`;
+    const cases: readonly [Partial<TreeQuestion>, readonly string[]][] = [
+      [{}, [ROOT, 'sales', 'note', TILL, 'isOpen', 'late']],
+      [{ words: ['floor'] }, [TILL, 'isOpen', 'late']],
+      [{ words: ['floor'], field: 'variable' }, []],
+      [{ words: ['isopen'] }, [TILL, 'isOpen']],
+      [{ words: ['till', 'late'] }, [TILL, 'late']],
+      [{ words: ['till'], field: 'class' }, [TILL, 'isOpen', 'late']],
+      [{ words: ['shop_sold'] }, [ROOT, 'sales']],
+      [{ words: ['open'], field: 'metric' }, [TILL, 'isOpen']],
+      [{ words: ['42'], field: 'value' }, [ROOT, 'sales']],
+      [{ words: ['fish'], field: 'value' }, [ROOT, 'note']],
+      [{ words: ['normal'], field: 'value' }, [ROOT, TILL]],
+      [{ words: ['fish', '42'] }, []],
+      [{ choice: 'metrics' }, [ROOT, 'sales', TILL, 'isOpen']],
+      [{ choice: 'left-out' }, [ROOT, 'note', TILL, 'late']],
+      [{ choice: 'unsynced' }, [TILL, 'late']],
+      [{ choice: 'left-out', words: ['floor'] }, [TILL, 'late']],
+      [{ object: TILL }, [TILL, 'isOpen', 'late']],
+      [{ object: 'floor.1.2', words: ['late'] }, [TILL, 'late']],
+    ];
+    for (const [question, wanted] of cases)
+      it(JSON.stringify(question), () =>
+        expect(names(stage().part(question))).to.deep.equal(wanted),
+      );
+
+    it('and says which objects are shown only since they stand above a match', () => {
+      const [above] = objectsOf(stage().part({ words: ['late'], field: 'variable' }));
+      expect(above).to.include({ name: TILL, isMatch: false, variables: 2, children: 0, depth: 1 });
+    });
+
+    it('and the objects above the chosen one', () =>
+      expect(stage().part({ object: TILL }).above).to.deep.equal([ROOT]));
+
+    it('and says that there is no such object', () =>
+      expect(stage().look({ object: 'floor' })).to.deep.equal({ kind: 'no-object' }));
+  });
+
+  describe('of a large tree', () => {
+    /** A chain and a fan of objects with some variables each. */
+    const grove = (sizes: readonly number[]) =>
+      shop({}, {}, (source, root) => {
+        let parent = root;
+        sizes.forEach((size, i) => {
+          const object = source.addObject(`${ROOT}.o${i}`, 'O', { parent });
+          for (let v = 0; v < size % 5; v++)
+            source.addVariable(object, `v${i}.${v}`, { type: 'i64', value: BigInt(size) });
+          if (size % 3 === 0) parent = object;
+        });
+      });
+    const sizes = fc.array(fc.nat(20), { maxLength: 30 });
+
+    it('is the same in parts as at once, however small they are', () =>
+      fc.assert(
+        fc.property(
+          sizes,
+          fc.integer({ min: 1, max: 7 }),
+          fc.boolean(),
+          (given, maxRows, isSearch) => {
+            const { part } = grove(given);
+            const question = isSearch ? ({ words: ['1'], field: 'value' } as const) : {};
+            const matches = ({ rows }: TreePart) =>
+              rows.filter((each) => each.kind === 'variable' || each.isMatch).map(({ id }) => id);
+            const whole = matches(part(question));
+            const found: number[] = [];
+            let from: number | undefined = 0;
+            for (let parts = 0; from !== undefined; parts++) {
+              expect(parts).to.be.at.most(200);
+              const answer: TreePart = part({ ...question, from, maxRows });
+              expect(answer.rows.length).to.be.at.most(maxRows + 1);
+              found.push(...matches(answer));
+              from = answer.next;
+            }
+            expect(found).to.deep.equal(whole);
+          },
+        ),
+        { numRuns: 60 },
+      ));
+
+    it('begins at any position with the object of the variable there', () => {
+      const { part } = grove([4]);
+      expect(names(part({ from: 3 }))).to.deep.equal([`${ROOT}.o0`, 'v0.1', 'v0.2', 'v0.3']);
+      expect(names(part({ from: 2 }))).to.deep.equal([
+        `${ROOT}.o0`,
+        'v0.0',
+        'v0.1',
+        'v0.2',
+        'v0.3',
+      ]);
+      expect(part({ from: 1000 }))
+        .to.include({ next: undefined })
+        .and.deep.include({ rows: [] });
+    });
+
+    it('ends with few long texts, too', () => {
+      const help = 'h'.repeat(400);
+      const variables = Object.fromEntries(
+        Array.from({ length: 20 }, (_, i) => [`v${i}`, { type: 'i64', value: 1n, help } as const]),
+      );
+      const { part } = shop(variables);
+      const answer = part({ maxCharacters: 1000 });
+      expect(answer.rows.length).to.be.within(2, 5);
+      expect(answer.next).to.equal(answer.rows.length);
+    });
+
+    it('gives others their turn after at most 64 items', () => {
+      const { view } = grove(Array.from({ length: 2000 }, () => 1));
+      let pauses = 0;
+      const steps = view.looking(treeQuestion({ words: ['nothing'] }));
+      while (steps.next().done !== true) pauses++;
+      expect(pauses).to.be.within(4000 / 64 - 2, 4000 / 64 + 2);
+    });
+
+    it('ends in time, and the next look goes on from there', () => {
+      const { view, part } = grove(Array.from({ length: 2000 }, () => 1));
+      const question = { words: ['v1999'], field: 'variable' } as const;
+      const late = finished(view.looking(treeQuestion({ ...question, maxMs: 0 })));
+      if (late.kind !== 'part') throw new Error(late.kind);
+      expect(late).to.include({ isLate: true });
+      expect(late.rows).to.deep.equal([]);
+      expect(late.next).to.be.within(1, 64);
+      expect(names(part({ ...question, from: late.next ?? 0 }))).to.include('v1999.0');
+    });
+
+    it('says that the root was lost, if that happens meanwhile', () => {
+      const { view } = grove(Array.from({ length: 2000 }, () => 1));
+      const steps = view.looking(treeQuestion({ words: ['nothing'] }));
+      steps.next();
+      finished(view.closing());
+      expect(finished(steps)).to.deep.equal({
+        kind: 'no-tree',
+        reason: 'its root was lost during the look',
+      });
+    });
+
+    it('follows a tree that changes between two turns', () => {
+      const { view, source, root } = grove(Array.from({ length: 300 }, () => 1));
+      const steps = view.looking(treeQuestion({ words: ['new'], field: 'object' }));
+      steps.next();
+      const [first] = [...root.children] as FakeObject[];
+      if (first !== undefined) source.remove(first);
+      source.addObject(`${ROOT}.new`, 'O', { parent: root });
+      const answer = finished(steps);
+      expect(answer.kind === 'part' && names(answer)).to.deep.equal([`${ROOT}.new`]);
+    });
+  });
+
+  it('changes nothing: the text of the next render is the same', () => {
+    const variables: Readonly<Record<string, VariableOptions>> = {
+      a: { type: 'i64', value: 1n },
+      b: { type: 'string', value: 'x' },
+    };
+    const source = new FakeSource();
+    const root = source.addObject(ROOT, 'Shop');
+    const made: Variable[] = Object.entries(variables).map(([name, of]) =>
+      source.addVariable(root, name, of),
+    );
+    expect(made).to.have.lengthOf(2);
+    const { view, lines } = watched(source, root, { app: 'kiosk' });
+    const before = lines();
+    finished(view.looking(treeQuestion()));
+    expect(view.refresh()).to.equal(false);
+    expect(lines()).to.deep.equal(before);
+  });
+});
