@@ -363,7 +363,7 @@ export interface TreeQuestion {
   readonly choice: TreeChoice;
   /** Whether texts are shown, and found, that no row reads. */
   readonly showsUnreadTexts: boolean;
-  /** The most rows of the answer, the most characters of their texts, and the most milliseconds. */
+  /** The most rows of the answer, the most characters of their texts, and the most milliseconds from the position on. */
   readonly maxRows: number;
   readonly maxCharacters: number;
   readonly maxMs: number;

@@ -1,6 +1,6 @@
 // Does a look at a tree in slices: a little of it in each turn of the event loop.
-import { Observable, asyncScheduler } from 'rxjs';
-import type { SchedulerLike } from 'rxjs';
+import { asyncScheduler, defer, filter, map, repeat, take, timer } from 'rxjs';
+import type { Observable, SchedulerLike } from 'rxjs';
 import { Budget } from '../budget.js';
 
 /**
@@ -12,22 +12,22 @@ export const lookInTurns = <T>(
   slice = () => new Budget(),
   scheduler: SchedulerLike = asyncScheduler,
 ): Observable<T> =>
-  new Observable((subscriber) => {
+  defer(() => {
     const all = steps();
-    const turn = (): void => {
-      const budget = slice();
-      do {
-        const { done, value } = all.next();
-        if (done !== true) continue;
-        subscriber.next(value);
-        subscriber.complete();
-        return;
-      } while (!budget.isSpent);
-      subscriber.add(scheduler.schedule(turn));
-    };
-    subscriber.add(
-      scheduler.schedule(() => {
-        turn();
-      }),
+    return timer(0, scheduler).pipe(
+      map(() => turn(all, slice())),
+      repeat(),
+      filter((last) => last !== undefined),
+      map(({ value }) => value),
+      take(1),
     );
   });
+
+/** The last step; undefined while there are more. */
+function turn<T>(steps: Iterator<void, T>, budget: Budget): IteratorReturnResult<T> | undefined {
+  do {
+    const step = steps.next();
+    if (step.done === true) return step;
+  } while (!budget.isSpent);
+  return undefined;
+}

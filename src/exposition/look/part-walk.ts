@@ -1,27 +1,23 @@
 // Walks what is below an object in the order of its tree, from a position on, while it changes.
 import type { ManagedObject, Variable } from '../../model.js';
 
-/** What one step met. */
-export type Step =
-  /** An object, and whether its own position is one to look at. */
-  | { readonly kind: 'object'; readonly object: ManagedObject; readonly isPassed: boolean }
-  | { readonly kind: 'variable'; readonly variable: Variable }
-  /** A variable that is passed over. */
-  | { readonly kind: 'passed' };
+type Item = ManagedObject | Variable;
 
-const PASSED: Step = { kind: 'passed' };
+/** An item before the position, or several. */
+export const PASSED = 'passed';
 
 /**
- * Every object and variable has a position: an object, then its variables, then what is below it.
- * Objects before the position are met too, since they stand above others; a step is never more than one item.
+ * Every object and variable has a position: an object, then its variables, then what is below it. A step
+ * is never longer than one object.
  */
 export class PartWalk {
   #toPass: number;
   #position = 0;
   #top: ManagedObject | undefined;
-  /** For each level, the objects that come next. */
+  /** For each level but the first, the objects that come next. */
   readonly #levels: Iterator<ManagedObject>[] = [];
   #variables: Iterator<Variable> | undefined;
+  /** The object that was met last, until what is below it is entered. */
   #object: ManagedObject | undefined;
 
   constructor(top: ManagedObject, from: number) {
@@ -34,43 +30,39 @@ export class PartWalk {
     return this.#position;
   }
 
-  /** Objects above those of the current level. */
+  /** Objects above the one that was met last. */
   get depth(): number {
-    return this.#levels.length - 1;
+    return this.#levels.length;
   }
 
-  next(): Step | undefined {
+  /** Undefined at the end. */
+  next(): Item | typeof PASSED | undefined {
     const variable = this.#variables?.next();
-    if (variable?.done === false) {
-      const isPassed = this.#pass(1);
-      return isPassed ? PASSED : { kind: 'variable', variable: variable.value };
-    }
+    if (variable?.done === false) return this.#met(variable.value);
     const object = this.#nextObject();
     if (object === undefined) return undefined;
     this.#object = object;
-    const isPassed = this.#pass(1);
+    // With all of its variables at once, if none of them is asked for.
     const { size } = object.variables;
-    // All of them at once, as far as none of them is asked for.
-    const areAllPassed = isPassed && this.#toPass >= size;
-    if (areAllPassed) this.#pass(size);
-    this.#variables = areAllPassed ? undefined : object.variables[Symbol.iterator]();
-    return { kind: 'object', object, isPassed };
+    const isWhole = this.#toPass > size;
+    this.#variables = isWhole ? undefined : object.variables[Symbol.iterator]();
+    if (!isWhole) return this.#met(object);
+    this.#toPass -= size + 1;
+    this.#position += size + 1;
+    return PASSED;
   }
 
-  #pass(count: number): boolean {
-    this.#position += count;
-    if (this.#toPass < count) return false;
-    this.#toPass -= count;
-    return true;
+  #met(item: Item): Item | typeof PASSED {
+    this.#position++;
+    if (this.#toPass === 0) return item;
+    this.#toPass--;
+    return PASSED;
   }
 
   #nextObject(): ManagedObject | undefined {
     const top = this.#top;
-    if (top !== undefined) {
-      this.#top = undefined;
-      this.#levels.push([][Symbol.iterator]());
-      return top;
-    }
+    this.#top = undefined;
+    if (top !== undefined) return top;
     const children = this.#object?.children;
     this.#object = undefined;
     // Most objects have none.

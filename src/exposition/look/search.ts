@@ -11,12 +11,20 @@ export interface Fields {
   readonly value: () => string;
 }
 
+/** Id and class of an object, also in lower case. */
+interface LoweredObject {
+  readonly name: string;
+  readonly className: string;
+  readonly lower: string;
+  readonly lowerClass: string;
+}
+
 /** Finds words in fields, whatever the case of their letters. */
 export class Search {
   readonly #words: readonly string[];
   readonly #field: TreeQuestion['field'];
   /** The last object's id and class, which the next item mostly has, too. */
-  #object = { name: '', className: '', lower: '', lowerClass: '' };
+  #object: LoweredObject = { name: '', className: '', lower: '', lowerClass: '' };
 
   constructor({ words, field }: Pick<TreeQuestion, 'words' | 'field'>) {
     this.#words = words;
@@ -43,10 +51,7 @@ export class Search {
     return this.#field === 'any' || this.#field === name;
   }
 
-  #lowered(
-    name: string,
-    className: string,
-  ): { readonly lower: string; readonly lowerClass: string } {
+  #lowered(name: string, className: string): LoweredObject {
     const known = this.#object;
     if (known.name === name && known.className === className) return known;
     const [lower, lowerClass] = [name.toLowerCase(), className.toLowerCase()];

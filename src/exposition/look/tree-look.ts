@@ -10,10 +10,11 @@ import type {
   TreeVariable,
   Variable,
 } from '../../model.js';
+import { isVariable } from '../read/pending-items.js';
 import type { Tracked } from '../read/tracked-slots.js';
 import type { Fates } from './fates.js';
 import type { Membership } from './membership.js';
-import { PartWalk } from './part-walk.js';
+import { PASSED, PartWalk } from './part-walk.js';
 import { Search } from './search.js';
 import { SlotCopies } from './slot-copies.js';
 import { TreeValues } from './tree-values.js';
@@ -37,14 +38,12 @@ export interface LookParts {
 }
 
 const LOST: TreeAnswer = { kind: 'no-tree', reason: 'its root was lost during the look' };
-const TOO_LATE: TreeAnswer = { kind: 'no-tree', reason: 'the object was not found in time' };
 
 export class TreeLook {
   readonly #parts: LookParts;
   readonly #question: TreeQuestion;
   readonly #slots: SlotCopies;
   readonly #values: TreeValues;
-  readonly #time: Budget;
   readonly #search: Search;
   readonly #rows: TreeRow[] = [];
   #characters = 0;
@@ -57,31 +56,34 @@ export class TreeLook {
     this.#question = question;
     this.#slots = new SlotCopies(parts.source);
     this.#values = new TreeValues(parts.source, this.#slots);
-    this.#time = new Budget({ ms: question.maxMs });
     this.#search = new Search(question);
   }
 
   /** Ends with the answer; no step is longer than one item with its value. */
   *steps(): Generator<void, TreeAnswer> {
+    const { root, isClosed } = this.#parts;
     const top = yield* this.#find();
-    if (this.#parts.isClosed()) return LOST;
-    if (top === undefined) return this.#time.isSpent ? TOO_LATE : { kind: 'no-object' };
-    const { from } = this.#question;
-    const walk = new PartWalk(top, from);
-    const above = ancestorsOf(top, this.#parts.root);
+    if (isClosed()) return LOST;
+    if (top === undefined) return { kind: 'no-object' };
+    const walk = new PartWalk(top, this.#question.from);
+    const above = ancestorsOf(top, root);
+    // It begins at the position, so that each look gets further.
+    let time: Budget | undefined;
     for (;;) {
-      const position = Math.max(walk.position, from);
+      const { position } = walk;
       if (this.#isPause()) {
-        if (this.#time.isSpent) return this.#part(above, position, true);
+        if (time?.isSpent === true) return this.#part(above, position, true);
         yield;
-        if (this.#parts.isClosed()) return LOST;
+        if (isClosed()) return LOST;
       }
-      const step = walk.next();
-      if (step === undefined) return this.#part(above, undefined, false);
-      if (step.kind === 'passed' || (step.kind === 'object' && step.isPassed)) continue;
+      const item = walk.next();
+      if (item === undefined) return this.#part(above, undefined, false);
+      if (item === PASSED) continue;
+      time ??= new Budget({ ms: this.#question.maxMs });
       if (this.#isFull) return this.#part(above, position, false);
-      if (step.kind === 'object') this.#takeObject(step.object, above.length + walk.depth);
-      else this.#takeVariable(step.variable, above.length + walk.depth);
+      const depth = above.length + walk.depth;
+      if (isVariable(item)) this.#takeVariable(item, depth);
+      else this.#takeObject(item, depth);
     }
   }
 
@@ -98,19 +100,15 @@ export class TreeLook {
 
   /** The object that was asked for. */
   *#find(): Generator<void, ManagedObject | undefined> {
-    const { root } = this.#parts;
+    const { root, isClosed } = this.#parts;
     const { object: wanted } = this.#question;
     if (wanted === '') return root;
     const below = `${root.name}.${wanted}`;
-    const walk = new PartWalk(root, Infinity);
-    for (let step = walk.next(); step !== undefined; step = walk.next()) {
-      if (step.kind !== 'object') continue;
-      const { object } = step;
+    for (const object of objectsBelow(root)) {
       if (object.name === wanted || object.name === below) return object;
       if (!this.#isPause()) continue;
-      if (this.#time.isSpent) return undefined;
       yield;
-      if (this.#parts.isClosed()) return undefined;
+      if (isClosed()) return undefined;
     }
     return undefined;
   }
@@ -223,6 +221,22 @@ function fate(item: Tracked, { value, isSynced }: ReadValue, fates: Fates, whyNo
     .metricsOf(item)
     .map((each) => ({ ...each, labels: each.labels.slice(0, MAX_LABELS) }));
   return { value, isSynced, metrics, why: fates.whyUnread(item) };
+}
+
+/** An object and those below it, in the order of the tree. */
+function* objectsBelow(top: ManagedObject): Generator<ManagedObject, void> {
+  yield top;
+  const levels = [top.children[Symbol.iterator]()];
+  for (let level = levels.at(-1); level !== undefined; level = levels.at(-1)) {
+    const next = level.next();
+    if (next.done === true) {
+      levels.pop();
+      continue;
+    }
+    yield next.value;
+    const { children } = next.value;
+    if (children.size > 0) levels.push(children[Symbol.iterator]());
+  }
 }
 
 /** From the root on. */

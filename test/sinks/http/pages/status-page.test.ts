@@ -1,0 +1,277 @@
+// The page at `/`: how targets are, those with trouble first, and links that answer.
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { compileScope } from '#app/exposition/page/scope.js';
+import { PUBLISHER_STATES } from '#app/model.js';
+import type { PublisherState, SyncProgress } from '#app/model.js';
+import { pageText } from '#app/sinks/http/pages/page.js';
+import { MAX_ROWS, statusPage } from '#app/sinks/http/pages/status-page.js';
+import type { StatusPageFacts } from '#app/sinks/http/pages/status-page.js';
+import { FakeTarget } from '../../../support/fake-target.js';
+import { serviceFacts } from '../../../support/service-facts.js';
+import { textOf } from '../../../support/text-of-html.js';
+
+const NOW_MS = serviceFacts.startedMs + 3_600_000;
+const facts: StatusPageFacts = {
+  path: '/metrics',
+  treePath: '/tree',
+  service: serviceFacts,
+  scopesFor: () => [],
+  nowMs: NOW_MS,
+};
+const html = (targets: readonly FakeTarget[], changed: Partial<StatusPageFacts> = {}, from = 0) =>
+  pageText(statusPage(targets, { ...facts, ...changed }, from));
+
+const progress = (reason: string, synced = 0, total = 4): SyncProgress => ({
+  objects: { synced, total },
+  variables: { synced: 0, total: 0 },
+  reason,
+});
+
+/** The rows of the table, as text. */
+const rows = (page: string): readonly string[] =>
+  [...page.matchAll(/<tr id="target-[^]*?<\/tr>/g)].map(([row]) => textOf(row));
+
+describe('the status page', () => {
+  describe('says of a target', () => {
+    const ready = () => new FakeTarget();
+    const waiting = (reason: string, root = 'H.1.ads') =>
+      new FakeTarget('ads', ['82'], root).wait(progress(reason, 1));
+    const as = (target: FakeTarget, state: PublisherState, reason = `publisher is ${state}`) =>
+      Object.assign(target, { publisher: { state, reason } });
+
+    for (const [what, target, mood, word, reason] of [
+      ['that is ready', ready(), 'good', 'ready', ''],
+      [
+        'whose publisher stalls',
+        as(ready(), 'stalled', 'publisher has not beaten for 9 s'),
+        'warn',
+        'ready, stalled',
+        'publisher has not beaten for 9 s',
+      ],
+      ['that syncs', waiting('object a.b'), 'warn', 'syncing', 'waiting on object a.b'],
+      ['without a root', waiting('a root', ''), 'bad', 'not ready', 'waiting on a root'],
+      [
+        'whose publisher died',
+        as(waiting('a root', ''), 'dead'),
+        'bad',
+        'not ready',
+        'waiting on a root; publisher is dead',
+      ],
+      [
+        'whose publisher died, once',
+        as(waiting('a root: publisher is dead', ''), 'dead'),
+        'bad',
+        'not ready',
+        'waiting on a root: publisher is dead',
+      ],
+    ] as const)
+      it(`${what}: ${word}`, () => {
+        const page = html([target]);
+        expect(page).to.contain(`<span class="state ${mood}">${word}</span>`);
+        expect(page).to.contain(`<tr id="target-0" class="row-${mood}" role="row">`);
+        const [row = ''] = rows(page);
+        if (reason === '') expect(row).not.to.contain('waiting');
+        else expect(row).to.contain(reason);
+      });
+
+    it('each state of its publisher by its word', () => {
+      for (const state of PUBLISHER_STATES)
+        expect(rows(html([as(ready(), state)]))[0], state).to.contain(state);
+    });
+
+    it('since when, how far it is, how old its newest value is, and who publishes it', () => {
+      const target = waiting('object a');
+      target.since = { since: NOW_MS - 61_000, newest: { unixMs: NOW_MS - 5000, by: 'stated' } };
+      const process = { pid: 4711, startedUnixMs: NOW_MS - 7_200_000 };
+      target.publisher = { ...target.publisher, process, heartbeatAgeSeconds: 2 };
+      const page = html([target]);
+      const [row = ''] = rows(page);
+      for (const part of [
+        'for 1 min 1 s',
+        '25 %',
+        '1 of 4 objects',
+        '5 s ago as the publisher states',
+        'pid 4711, started 2 h ago',
+        'heartbeat 2 s ago',
+        'server key 82, partition 0',
+      ])
+        expect(row).to.contain(part);
+      expect(page).to.match(/<progress max="4" value="1" aria-label="[^"]+">/);
+    });
+
+    it('its series, its tree, and no tree where trees are off', () => {
+      const target = ready();
+      target.metrics = [
+        { name: 'shm_exporter_target_series', type: 'gauge', help: '', value: 1234 },
+      ];
+      expect(rows(html([target]))[0]).to.contain('1,234 series');
+      expect(html([target])).to.contain('<a href="/tree?server_key=82">tree</a>');
+      expect(html([target], { treePath: undefined })).not.to.contain('/tree');
+    });
+  });
+
+  describe('links a scope', () => {
+    const scope = (...metrics: readonly string[]) => compileScope({ name: 'some', metrics });
+    const LINK = '<a href="/metrics/some?server_key=82">';
+    const page = (target: FakeTarget, ...metrics: readonly string[]) =>
+      html([target], { scopesFor: () => [scope(...metrics)] });
+
+    it('that selects metrics of the last text', () =>
+      expect(page(new FakeTarget(), 'demo_*')).to.contain(LINK));
+
+    it('that selects internal metrics, whatever the text has', () => {
+      const target = Object.assign(new FakeTarget(), { hasText: false });
+      expect(page(target, 'shm_exporter_target_info')).to.contain(LINK);
+    });
+
+    for (const [what, target, metrics, wanted] of [
+      [
+        'but not one that selects nothing there',
+        new FakeTarget(),
+        'x_*',
+        'scope some: without metrics now',
+      ],
+      [
+        'but not one that may select nothing, before the first text',
+        Object.assign(new FakeTarget(), { hasText: false }),
+        'demo_*',
+        'scope some: after the next scrape',
+      ],
+      [
+        'but none of a target that is not ready',
+        new FakeTarget().wait(progress('x')),
+        'demo_*',
+        'scope some: once ready',
+      ],
+    ] as const)
+      it(what, () => {
+        const made = page(target, metrics);
+        expect(made).not.to.contain('/metrics/some');
+        expect(rows(made)[0]).to.contain(wanted);
+      });
+  });
+
+  describe('of many targets', () => {
+    const bad = () => new FakeTarget('bad', ['1'], '').wait(progress('a root'));
+    const syncing = () => new FakeTarget('sync', ['2']).wait(progress('x'));
+    const stalled = () =>
+      Object.assign(new FakeTarget('late', ['3']), {
+        publisher: { state: 'stalled', reason: 'r' },
+      });
+    const good = (key = '4') => new FakeTarget('good', [key]);
+
+    it('has those with trouble first, then as configured', () => {
+      const page = html([good(), stalled(), good('5'), syncing(), bad()]);
+      const apps = [...page.matchAll(/<span class="app">(\w+)<\/span>/g)].map(([, app]) => app);
+      expect(apps).to.deep.equal(['bad', 'late', 'sync', 'good', 'good']);
+      const ids = [...page.matchAll(/<tr id="([^"]+)"/g)].map(([, id]) => id);
+      expect(ids).to.deep.equal(['target-4', 'target-1', 'target-3', 'target-0', 'target-2']);
+    });
+
+    for (const [what, targets, mood, text] of [
+      ['one is ready', [good()], 'good', 'The target is ready'],
+      ['all are ready', [good(), good('5')], 'good', 'All 2 targets are ready'],
+      ['some stall', [good(), stalled()], 'warn', 'All ready; 1 of 2 targets stalled'],
+      ['some sync', [good(), syncing()], 'warn', '1 of 2 targets not ready'],
+      ['some wait', [good(), syncing(), bad()], 'bad', '2 of 3 targets not ready'],
+      ['there are none', [], 'good', 'All 0 targets are ready'],
+    ] as const)
+      it(`says at its top that ${what}`, () =>
+        expect(html(targets)).to.contain(
+          `<p id="summary" class="summary ${mood}" role="status">${text}</p>`,
+        ));
+
+    it('is divided: no page has more than so many rows, and all are on one', () => {
+      const targets = Array.from({ length: 500 }, (_, i) => good(String(i)));
+      const pages = [0, MAX_ROWS, 2 * MAX_ROWS].map((from) => html(targets, {}, from));
+      expect(pages.map((page) => rows(page).length)).to.deep.equal([MAX_ROWS, MAX_ROWS, 100]);
+      expect(pages[0]).to.contain('Targets 1 to 200 of 500');
+      expect(pages[1]).to.contain('href="/?from=0"').and.to.contain('href="/?from=400"');
+      const ids = pages.flatMap((page) =>
+        [...page.matchAll(/<tr id="([^"]+)"/g)].map(([, id]) => id),
+      );
+      expect(new Set(ids)).to.have.lengthOf(500);
+      expect(Math.max(...pages.map(({ length }) => length))).to.be.below(400_000);
+    });
+  });
+
+  describe('says of the process', () => {
+    const shown = (service: Partial<StatusPageFacts['service']>) => {
+      const page = html([], { service: { ...serviceFacts, ...service } });
+      const [, part = ''] = /<dl class="facts"[^>]*>([^]*?)<\/dl>/.exec(page) ?? [];
+      return textOf(part);
+    };
+    const license = {
+      state: 'valid',
+      mood: 'good',
+      expiresMs: NOW_MS + 90_000_000,
+      warning: '',
+    } as const;
+
+    for (const [what, service, wanted] of [
+      ['its version, commit and Node.js', {}, '1.2.3 commit 0123456789ab, Node.js 24.1.0'],
+      ['no commit that it does not know', { revision: '' }, 'unknown commit'],
+      ['how long it is up', {}, '1 h since 2026-01-05 08:00:00Z'],
+      ['when its license expires', { license }, 'valid expires in 1 d 1 h'],
+      [
+        'that its license is in grace',
+        {
+          license: {
+            ...license,
+            state: 'grace',
+            expiresMs: NOW_MS - 60_000,
+            warning: 'license l expired',
+          },
+        },
+        'grace expired 1 min ago',
+      ],
+      ['that nobody looked at its license', { license: undefined }, 'not checked yet'],
+      [
+        'when it took its configuration',
+        {},
+        'accepted in use, taken 1 h ago, 2026-01-05 08:00:00Z',
+      ],
+      [
+        'that it refused a later one',
+        { configuration: { takenMs: NOW_MS - 60_000, refusedMs: NOW_MS - 2000 } },
+        'last reload refused 2 s ago The log has the reasons. in use, taken 1 min ago',
+      ],
+    ] as const)
+      it(what, () => expect(shown(service)).to.contain(wanted));
+  });
+
+  it('has no text of a publisher or configuration that is not escaped', () =>
+    fc.assert(
+      fc.property(
+        fc.array(fc.string({ unit: fc.constantFrom(...Array.from('<>&"\'` .ax\u202e\n')) }), {
+          minLength: 6,
+          maxLength: 6,
+        }),
+        ([app = '', key = '', root = '', reason = '', instance = '', state = '']) => {
+          const target = new FakeTarget(app, [key], root).wait(progress(reason));
+          Object.assign(target, { instance, publisher: { state: 'dead', reason: state } });
+          const scopes = [compileScope({ name: reason, metrics: ['*'] })];
+          const page = html([target, new FakeTarget(app, [root])], { scopesFor: () => scopes });
+          const harmless = html(
+            [new FakeTarget('a', ['k']).wait(progress('r')), new FakeTarget()],
+            {
+              scopesFor: () => [compileScope({ name: 's', metrics: ['*'] })],
+            },
+          );
+          // As many elements of each kind, but for those that texts may have: where they break, and links.
+          const count = (text: string, tag: string) => text.split(`<${tag}`).length;
+          for (const tag of ['script', 'tr', 'td', 'th', 'p ', 'dl', 'table', 'img', 'iframe'])
+            expect(count(page, tag), tag).to.equal(count(harmless, tag));
+          expect(page).not.to.match(/[\u202e]/);
+        },
+      ),
+      { numRuns: 200 },
+    ));
+
+  it('heads stay whole', () => {
+    const page = html([]);
+    expect(page).to.match(/thead th\{[^}]*white-space:nowrap/);
+    expect(page).not.to.match(/overflow-wrap:(anywhere|break-word)|word-break:break/);
+  });
+});

@@ -1,0 +1,327 @@
+// The page at `/tree`: what it asks of a target, what it shows of the answer, and who it refuses.
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { map, merge } from 'rxjs';
+import { compileScope } from '#app/exposition/page/scope.js';
+import { TREE_CHOICES, TREE_FIELDS } from '#app/model.js';
+import type { TreeObject, TreePart, TreeRow, TreeVariable } from '#app/model.js';
+import { treeResponder } from '#app/sinks/http/pages/tree.js';
+import { readParameters, writeParameters } from '#app/sinks/http/pages/tree-parameters.js';
+import { FakeTarget } from '../../../support/fake-target.js';
+import { marbles } from '../../../support/marbles.js';
+import { freshServing } from '../../../support/serving-http.js';
+import { textOf } from '../../../support/text-of-html.js';
+
+const fate = { isSynced: true, metrics: [], why: '' };
+const object = (changed: Partial<TreeObject> = {}): TreeObject => ({
+  ...{ kind: 'object', id: 1, name: 'H.1.ads', className: 'Root', depth: 0, isMatch: true },
+  ...{ variables: 2, children: 0, value: { kind: 'plain', text: 'normal' }, ...fate },
+  ...changed,
+});
+const variable = (changed: Partial<TreeVariable> = {}): TreeVariable => ({
+  ...{ kind: 'variable', id: 2, name: 'sales', type: 'u64', variableKind: 'counter' },
+  ...{ unit: 'items', help: 'Sales.', value: { kind: 'plain', text: '7' }, ...fate },
+  ...changed,
+});
+const part = (rows: readonly TreeRow[], changed: Partial<TreePart> = {}): TreePart => ({
+  ...{ kind: 'part', root: 'H.1.ads', above: [], rows, next: undefined, isLate: false },
+  tracked: { objects: 1, variables: 2 },
+  ...changed,
+});
+
+const rowsOf = (html: string): readonly string[] =>
+  [...html.matchAll(/<tr [^>]*id="i[^]*?<\/tr>/g)].map(([row]) => textOf(row));
+const linksOf = (html: string): readonly string[] =>
+  [...html.matchAll(/href="(\/tree[^"]*)"[^>]*>([^<]*)/g)].map(
+    ([, href = '', text = '']) => `${text} ${href.replaceAll('&#38;', '&')}`,
+  );
+
+describe('the tree page', () => {
+  const serve = freshServing();
+  const ask = async (target: FakeTarget, query = 'server_key=82', options = {}) =>
+    (await serve([target], options)).ask(`/tree?${query}`);
+  const showing = (rows: readonly TreeRow[], changed: Partial<TreePart> = {}) =>
+    Object.assign(new FakeTarget(), { answer: part(rows, changed) });
+
+  it('shows objects, and their variables below them', async () => {
+    const { status, text, headers } = await ask(showing([object(), variable()]));
+    expect(status).to.equal(200);
+    expect(headers.get('content-type')).to.equal('text/html; charset=utf-8');
+    expect(rowsOf(text)).to.deep.equal([
+      'H.1.ads 2 variables Root normal',
+      'sales Sales. u64 counter items 7',
+    ]);
+    expect(text).to.contain(
+      '2 shown from the beginning to the end. The target tracks 1 object and 2 variables.',
+    );
+  });
+
+  describe('says what becomes of a value', () => {
+    const metric = { name: 'ads_x', type: 'gauge', labels: '', series: 1, why: '' } as const;
+    for (const [what, changed, wanted] of [
+      ['a metric', { metrics: [metric] }, 'ads_x'],
+      ['labels', { metrics: [{ ...metric, labels: 'a="b"' }] }, 'ads_x{a="b"}'],
+      ['several series', { metrics: [{ ...metric, series: 12 }] }, 'ads_x 12 series'],
+      ['none', { why: 'no row reads it' }, 'no metric: no row reads it'],
+      ['none now', { metrics: [{ ...metric, series: 0, why: 'clash' }] }, 'not ads_x clash'],
+      [
+        'many',
+        { metrics: Array.from({ length: 10 }, (_, i) => ({ ...metric, name: `m${i}` })) },
+        'm0 m1 m2 m3 m4 m5 m6 m7 and 2 more',
+      ],
+    ] as const)
+      it(what, async () => {
+        const { text } = await ask(showing([object(), variable(changed)]));
+        expect(rowsOf(text)[1]?.endsWith(` 7 ${wanted}`), rowsOf(text)[1]).to.equal(true);
+      });
+
+    it('and what the scope of its address leaves out', async () => {
+      const target = showing([object(), variable({ metrics: [metric] })]);
+      const scopes = [compileScope({ name: 's', metrics: ['y_*'] })];
+      const options = { scope: (name: string) => scopes.find((each) => each.name === name) };
+      const { text } = await ask(target, 'server_key=82&scope=s', options);
+      expect(rowsOf(text)[1]).to.contain('ads_x outside of scope s');
+      expect(text).to.contain('<a href="/metrics?server_key=82">metrics</a>');
+    });
+  });
+
+  for (const [value, wanted] of [
+    [{ kind: 'none', reason: 'not synced' }, '(not synced)'],
+    [{ kind: 'plain', text: '-1.5' }, '-1.5'],
+    [{ kind: 'text', text: 'a "b"\n', characters: 6 }, '"a \\"b\\"\\n"'],
+    [{ kind: 'text', text: 'abc', characters: 3000 }, '"abc"… (3,000 characters)'],
+  ] as const)
+    it(`shows a value ${JSON.stringify(value)} as ${wanted}`, async () => {
+      const { text } = await ask(showing([object(), variable({ value })]));
+      expect(rowsOf(text)[1]).to.contain(` items ${wanted}`);
+    });
+
+  describe('asks its target', () => {
+    it('for what its address says', async () => {
+      const target = showing([]);
+      await ask(target, 'server_key=82&object=a.b&q=Two+Words&in=value&show=unsynced&from=0.7.99');
+      expect(target.questions).to.have.lengthOf(1);
+      const { maxMs, maxRows, maxCharacters, ...question } = target.questions[0] ?? {};
+      expect(question).to.deep.equal({
+        ...{ object: 'a.b', words: ['two', 'words'], field: 'value', choice: 'unsynced', from: 99 },
+        showsUnreadTexts: true,
+      });
+      expect(maxRows).to.equal(200);
+      expect(maxCharacters).to.equal(262_144);
+      expect(maxMs).to.equal(1500);
+    });
+
+    it('for no texts that no row reads, unless it may', async () => {
+      const target = showing([]);
+      await ask(target, 'server_key=82', { showsUnreadTexts: () => false });
+      expect(target.questions[0]?.showsUnreadTexts).to.equal(false);
+    });
+
+    it(
+      'at most twice at once, and not for ever',
+      marbles(({ cold, expectObservable }) => {
+        const options = { path: '/metrics', treePath: '/tree', scope: () => undefined };
+        const respond = treeResponder({ ...options, showsUnreadTexts: () => true });
+        const looks = ['  3s (a|)', '-', '-', '(a|)'].map((picture) =>
+          cold(picture, { a: part([]) }),
+        );
+        const query = new URLSearchParams();
+        const asked = looks.map((look$) => {
+          const target = Object.assign(new FakeTarget(), { look: () => look$ });
+          return respond([target], query).pipe(map(({ status }) => status));
+        });
+        const all$ = merge(...asked);
+        // The first two begin at once, the third when the first is over; the last has no turn in time.
+        const statuses = '         3s a 6999ms (bcd|)';
+        expectObservable(all$).toBe(statuses, { a: 200, b: 503, c: 503, d: 503 });
+      }),
+    );
+  });
+
+  describe('leads on', () => {
+    const rows = [object(), variable()];
+    it('to the parts after and before it, and to an object alone', async () => {
+      const { text } = await ask(showing(rows, { next: 300 }), 'server_key=82&from=0.100');
+      expect(linksOf(text)).to.deep.equal([
+        'first /tree?server_key=82',
+        'previous /tree?server_key=82',
+        'next /tree?server_key=82&from=0.100.300',
+        'update every 5 s /tree?server_key=82&from=0.100&live=1',
+        'H. /tree?server_key=82&object=H.1.ads',
+      ]);
+    });
+
+    it('to the rest of a search, and out of it', async () => {
+      const { text } = await ask(
+        showing(rows, { next: 300, isLate: true }),
+        'server_key=82&q=x&in=value',
+      );
+      expect(linksOf(text)).to.include.members([
+        'search on /tree?server_key=82&q=x&in=value&from=0.300',
+        'clear the search /tree?server_key=82',
+      ]);
+      expect(text).to.contain('2 found from the beginning to position 300.');
+      expect(text).to.contain('The search paused, so that nothing waits for it.');
+    });
+
+    it('to the objects above the chosen one', async () => {
+      const { text } = await ask(
+        showing(rows, { above: ['H.1.ads'] }),
+        'server_key=82&object=H.1.ads.b',
+      );
+      expect(linksOf(text)).to.include.members([
+        'whole tree /tree?server_key=82',
+        'H. /tree?server_key=82&object=H.1.ads',
+      ]);
+      expect(text).to.contain('<input type="hidden" name="object" value="H.1.ads.b">');
+    });
+
+    for (const [next, query, wanted] of [
+      [undefined, 'q=x', 'Nothing found from here to the end.'],
+      [9, 'q=x', 'Nothing found in this part of the tree.'],
+      [undefined, 'from=99', 'There is nothing from here on.'],
+    ] as const)
+      it(`says ${wanted}`, async () =>
+        expect((await ask(showing([], { next }), `server_key=82&${query}`)).text).to.contain(
+          wanted,
+        ));
+  });
+
+  describe('refuses, in this order', () => {
+    const scopes = {
+      scope: (name: string) => (name === 's' ? compileScope({ name, metrics: [] }) : undefined),
+    };
+    for (const [query, status, wanted] of [
+      ['server_key=1&q=x&q=y', 404, 'no target matches the routing parameters'],
+      ['server_key=82&server_key=82', 400, 'parameter server_key is given more than once'],
+      ['server_key=82&scope=x&q=x&q=y', 404, 'no metric scope "x"'],
+      ['server_key=82&scope=s&q=x&q=y', 400, 'parameter q is given more than once'],
+      [
+        'server_key=82&in=x',
+        400,
+        'parameter in is "x", allowed: any, object, class, variable, metric, value',
+      ],
+      [
+        'server_key=82&show=x',
+        400,
+        'parameter show is "x", allowed: all, metrics, left-out, unsynced',
+      ],
+      ['server_key=82&from=-1', 400, 'parameter from is "-1", allowed: a position from 0 on'],
+      ['server_key=82&from=99999999999', 400, 'parameter from is "99999999999"'],
+      [
+        `server_key=82&q=${'x'.repeat(1025)}`,
+        400,
+        'parameters object and q have at most 1024 characters',
+      ],
+      ['server_key=82&object=a', 404, 'the tree has no object "a"'],
+    ] as const)
+      it(`${query.slice(0, 40)}: ${status}`, async () => {
+        const answer = await ask(new FakeTarget(), query, scopes);
+        expect(answer.status).to.equal(status);
+        expect(textOf(answer.text)).to.contain(wanted);
+        expect(answer.headers.get('content-security-policy')).to.contain("default-src 'none'");
+      });
+
+    it('a target without a tree, with its reason: 503', async () => {
+      const target = new FakeTarget('ads', ['82'], '').wait({
+        ...{ objects: { synced: 0, total: 0 }, variables: { synced: 0, total: 0 } },
+        reason: 'a root',
+      });
+      target.answer = { kind: 'no-tree', reason: 'a root <b>' };
+      const { status, text } = await ask(target);
+      expect(status).to.equal(503);
+      expect(textOf(text))
+        .to.contain('not ready: waiting on a root')
+        .and.to.contain('There is no tree: a root <b>.');
+      expect(text).not.to.contain('<b>');
+    });
+
+    it('everybody where trees are off: 403', async () => {
+      const { status, text } = await ask(showing([]), 'server_key=82', { hasTrees: false });
+      expect(status).to.equal(403);
+      expect(text).to.equal('trees are off; http_tree_enabled turns them on\n');
+    });
+
+    it('other methods: 405', async () => {
+      const http = await serve([showing([])]);
+      expect((await http.ask('/tree', { method: 'POST' })).status).to.equal(405);
+      expect((await http.ask('/tree', { method: 'HEAD' })).text).to.equal('');
+    });
+
+    it('nobody who scrapes, if that is the path of scrapes', async () => {
+      const http = await serve([showing([])], { path: '/tree' });
+      const { text } = await http.ask('/tree');
+      expect(text).to.contain('demo_value 1');
+      expect((await http.ask('/')).text).not.to.contain('>tree<');
+    });
+  });
+
+  it('has no text of a publisher that is not escaped, and stays small', () =>
+    fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.string({ unit: fc.constantFrom(...Array.from('<>&"\'`=\u202e\n .x')) }), {
+          minLength: 7,
+          maxLength: 7,
+        }),
+        async ([
+          name = '',
+          className = '',
+          text = '',
+          help = '',
+          unit = '',
+          labels = '',
+          why = '',
+        ]) => {
+          const metrics = [{ name: 'm', type: 'gauge', labels, series: 0, why } as const];
+          const value = { kind: 'text', text, characters: text.length } as const;
+          const http = await serve([
+            showing([
+              object({ name, className, why }),
+              variable({ name, unit, help, value, metrics }),
+            ]),
+          ]);
+          const query = new URLSearchParams({
+            q: text.replaceAll('\u202e', ''),
+            object: name.replaceAll('\u202e', ''),
+          });
+          const { text: page } = await http.ask(`/tree?${query.toString()}`);
+          http.end();
+          expect(page.match(/<tr/g)).to.have.lengthOf(3);
+          expect(page.match(/<(script|img|iframe|style|link|meta|b)\b/g)).to.have.members([
+            ...['<meta', '<meta', '<link', '<style'],
+          ]);
+          expect(page.match(/<input/g)).to.have.lengthOf(query.get('object') === '' ? 1 : 2);
+          expect(page).not.to.contain('\u202e');
+        },
+      ),
+      { numRuns: 40 },
+    ));
+});
+
+describe('the parameters of a tree', () => {
+  it('are read as they were written', () =>
+    fc.assert(
+      fc.property(
+        fc.record({
+          object: fc.string({ maxLength: 40 }),
+          q: fc.string({ maxLength: 40 }),
+          field: fc.constantFrom(...TREE_FIELDS),
+          choice: fc.constantFrom(...TREE_CHOICES),
+          trail: fc.array(fc.nat(2 ** 31), { minLength: 1, maxLength: 32 }),
+          isLive: fc.boolean(),
+        }),
+        (given) => {
+          const query = new URLSearchParams(
+            Object.entries(writeParameters(given)).filter(([, value]) => value !== ''),
+          );
+          expect(readParameters(query)).to.deep.equal(given);
+        },
+      ),
+    ));
+
+  it('remember a bounded number of parts', () => {
+    const trail = Array.from({ length: 50 }, (_, i) => i);
+    const read = readParameters(new URLSearchParams({ from: trail.join('.') }));
+    expect(read).to.have.property('trail').that.deep.equals(trail.slice(-32));
+  });
+});

@@ -1,0 +1,81 @@
+// Since when a target is ready or not, and when its newest value came.
+import { expect } from 'chai';
+import type { ViewFacts } from '#app/streams/target-facts.js';
+import { unknownFacts } from '#app/streams/target-facts.js';
+import { TargetHistory } from '#app/targets/target-history.js';
+
+describe('the history of a target', () => {
+  const unknown = unknownFacts('82');
+  const syncing = { ...unknown, root: 'h.1.ads', tick: 7 };
+  const ready = { ...syncing, isReady: true };
+  const view: ViewFacts = {
+    ...{ series: 0, asOfNs: undefined, droppedObjects: 0, droppedVariables: 0 },
+    ...{ rowsWithoutVariable: 0, variablesWithoutRow: 0, filtersUnmatched: 0, rowsOfWrongType: 0 },
+  };
+  const told = (...facts: readonly (readonly [object, number])[]) => {
+    const history = new TargetHistory(1000);
+    for (const [each, unixMs] of facts) history.note({ ...unknown, ...each }, unixMs);
+    return history.times;
+  };
+  const notified = (unixMs: number) => ({ unixMs, by: 'notified' });
+
+  for (const [what, facts, wanted] of [
+    ['at first it is not ready since it was made', [], { since: 1000, newest: undefined }],
+    ['a root does not make it ready', [[syncing, 2000]], { since: 1000, newest: undefined }],
+    [
+      'readiness counts from its first report',
+      [
+        [syncing, 2000],
+        [ready, 3000],
+        [ready, 4000],
+      ],
+      { since: 3000, newest: undefined },
+    ],
+    [
+      'and so does its loss',
+      [
+        [ready, 3000],
+        [unknown, 5000],
+        [unknown, 6000],
+      ],
+      { since: 5000, newest: undefined },
+    ],
+    [
+      'a wake-up is a value, and the first that is seen is of an unknown time',
+      [
+        [ready, 3000],
+        [{ ...ready, tick: 8 }, 4000],
+        [{ ...ready, tick: 8 }, 5000],
+      ],
+      { since: 3000, newest: notified(4000) },
+    ],
+    [
+      'wake-ups of another root are not compared',
+      [
+        [ready, 3000],
+        [{ ...ready, tick: 8 }, 4000],
+        [{ ...ready, root: 'h.2.ads', tick: 99 }, 5000],
+      ],
+      { since: 3000, newest: undefined },
+    ],
+    [
+      'a partition that has not looked yet forgets nothing',
+      [
+        [ready, 3000],
+        [{ ...ready, tick: 8 }, 4000],
+        [{ ...ready, root: '', tick: undefined }, 5000],
+        [{ ...ready, tick: 8 }, 6000],
+      ],
+      { since: 3000, newest: notified(4000) },
+    ],
+    [
+      'the moment that the publisher states goes first',
+      [
+        [ready, 3000],
+        [{ ...ready, tick: 8, view: { ...view, asOfNs: 2_500_000_000n } }, 4000],
+      ],
+      { since: 3000, newest: { unixMs: 2500, by: 'stated' } },
+    ],
+  ] as const)
+    it(what, () => expect(told(...facts)).to.deep.equal(wanted));
+});
