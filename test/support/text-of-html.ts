@@ -3,7 +3,9 @@
 export const textOf = (html: string): string =>
   html
     .replaceAll('<wbr>', '')
-    .replace(/<\/?(span class="whole"|a|time|b|i)\b[^>]*>|<\/span>(?=[,.:;…])/g, '')
+    .replace(/<span class="whole">([^<]*)<\/span>/g, '$1')
+    .replace(/<span class="prefix">([^<]*)<\/span>/g, '$1')
+    .replace(/<\/?(a|time)\b[^>]*>|<\/span>(?=[,.:;…])/g, '')
     .replace(/<[^>]*>/g, ' ')
     .replace(/&#(\d+);/g, (_, code) => String.fromCharCode(Number(code)))
     .replace(/\s+/g, ' ')

@@ -5,7 +5,7 @@ import { map } from 'rxjs';
 import type { Subscription } from 'rxjs';
 import { notReadyText } from '#app/exposition/page/not-ready-text.js';
 import { TEXT } from '#app/exposition/page/text-format.js';
-import type { Exposition, Page } from '#app/model.js';
+import type { Exposition, Page, TreeAnswer, TreeQuestion } from '#app/model.js';
 import { FutexWaiter } from '#app/native/os/futex-waiter.js';
 import { posixMemory } from '#app/native/os/posix.js';
 import type { TargetDefinition } from '#app/targets/definition.js';
@@ -19,6 +19,7 @@ import { eventually } from '../../support/eventually.js';
 import { follow } from '../../support/follow.js';
 import { seriesOf } from '../../support/served.js';
 import { Publishers } from '../../support/segment-of.js';
+import { treeQuestion } from '../../support/tree-question.js';
 
 const nowMs = () => performance.now();
 
@@ -26,6 +27,16 @@ const nowMs = () => performance.now();
 async function ask<T>(target: ServedTarget, use: (exposition: Exposition) => T): Promise<T> {
   const { seen } = follow(target.demand().pipe(map(use)));
   await eventually('the demand is answered', () => seen.length > 0);
+  const [answer] = seen;
+  if (answer === undefined) throw new Error('There is no answer');
+  return answer;
+}
+
+/** What a look at a target's tree is answered with. */
+async function look(target: ServedTarget, asked: Partial<TreeQuestion> = {}): Promise<TreeAnswer> {
+  const { seen, subscription } = follow(target.look(treeQuestion(asked)));
+  await eventually('the look is answered', () => seen.length > 0);
+  expect(subscription.closed).to.equal(true);
   const [answer] = seen;
   if (answer === undefined) throw new Error('There is no answer');
   return answer;
@@ -204,6 +215,47 @@ for (const mode of ['logical', 'threaded'] as const)
       expect(count('target_refresh_total')).to.be.above(refreshes);
     });
 
+    it('answers looks at the tree of a target, ready or not, with values of that moment', async () => {
+      const { target } = serve();
+      await eventually('the key was looked at', () =>
+        target.status().progress.reason.includes('82'),
+      );
+      const answer = await look(target);
+      expect(answer.kind).to.equal('no-tree');
+      expect(answer).to.have.property('reason').that.contains('a root of application demo');
+      const { publisher, root, x } = showing(1);
+      publisher.addVariable(root, 'late', 'i64');
+      await eventually('the root is taken', () => target.status().progress.variables.total === 2);
+      x.set(7);
+      const part = await look(target);
+      if (part.kind !== 'part') throw new Error(part.kind);
+      expect(
+        part.rows.map(({ name, value, metrics }) => [
+          name,
+          value.kind === 'none' ? value.reason : value.text,
+          ...metrics.map((each) => `${each.name} ${each.why}`),
+        ]),
+      ).to.deep.equal([
+        ['H.1.demo', 'normal'],
+        ['x', '7', 'demo_root_x '],
+        ['late', 'not synced', 'demo_root_late not synced yet'],
+      ]);
+      const words = await look(target, { words: ['late'], field: 'variable' });
+      expect(words.kind === 'part' && words.rows).to.have.lengthOf(2);
+      expect(await look(target, { object: 'H.1.demo.x' })).to.deep.equal({ kind: 'no-object' });
+    });
+
+    it('ends a look with its target', async () => {
+      const { publisher, root } = showing(1);
+      for (let i = 0; i < 10_000; i++) publisher.addObject(root, `H.1.demo.o${i}`, 'O');
+      const { target } = serve();
+      await isReady(target);
+      const { seen, subscription } = follow(target.look(treeQuestion({ words: ['nothing'] })));
+      running[0]?.unsubscribe();
+      await eventually('it is answered', () => subscription.closed);
+      expect(seen).to.have.lengthOf(1);
+    });
+
     it('reports what it knows while nobody scrapes: nothing stands still', async () => {
       showing(1);
       const { target } = serve();
@@ -262,8 +314,16 @@ describe('a partition whose thread ends', () => {
       const counted = [refreshes()];
       // Without a root this one would be chosen.
       publisher.addRoot('H.0.demo', 'Root');
+      const asked = follow(target.look(treeQuestion()));
       await workers[0]?.terminate();
       await eventually('it waits', () => !target.status().isReady);
+      await eventually('a look is answered', () => asked.subscription.closed);
+      const none = {
+        kind: 'no-tree',
+        reason: 'its worker partition does not run it at the moment',
+      };
+      expect(asked.seen).to.have.lengthOf(1);
+      expect(await look(target)).to.deep.equal(none);
       counted.push(refreshes());
       expect(target.status().progress.reason).to.match(/partition 7 failed: its thread ended/);
       expect(await ask(target, ({ kind }) => kind)).to.equal('waiting');

@@ -1,0 +1,90 @@
+// Looks at trees that cross threads: each has one answer, and ends with whoever asked.
+import { expect } from 'chai';
+import { EventEmitter } from 'node:events';
+import type { Worker } from 'node:worker_threads';
+import { EMPTY, catchError } from 'rxjs';
+import type { TreeAnswer } from '#app/model.js';
+import { posixMemory } from '#app/native/os/posix.js';
+import type { FromThread, ToThread } from '#app/targets/threads/messages.js';
+import { ThreadedPartition } from '#app/targets/threads/threaded-partition.js';
+import { definitionOf } from '../../support/definition-of.js';
+import { follow } from '../../support/follow.js';
+import { treeQuestion } from '../../support/tree-question.js';
+
+/** A thread that says what the test has it say. */
+class Puppet extends EventEmitter {
+  readonly heard: ToThread[] = [];
+  postMessage(message: ToThread): void {
+    this.heard.push(message);
+  }
+  terminate(): void {
+    this.removeAllListeners();
+  }
+  answer(look: number, answer: TreeAnswer | undefined): void {
+    this.emit('message', { kind: 'looked', look, answer } satisfies FromThread);
+  }
+}
+
+describe('looks at trees in a thread', () => {
+  const NONE: TreeAnswer = { kind: 'no-object' };
+  const stage = () => {
+    const puppet = new Puppet();
+    const partition = new ThreadedPartition(
+      { number: 0, contextId: 'none', poolName: 'pool' },
+      posixMemory(),
+      () => puppet as unknown as Worker,
+    );
+    const hosted = partition.host(definitionOf(), { isStandby: false });
+    const run = () => follow(hosted.report$.pipe(catchError(() => EMPTY)));
+    const look = () => follow(hosted.look(treeQuestion()));
+    const heard = (kind: ToThread['kind']) => puppet.heard.filter((each) => each.kind === kind);
+    return { puppet, partition, run, look, heard };
+  };
+
+  it('get the answer to their own question', () => {
+    const { puppet, run, look, heard } = stage();
+    const { subscription } = run();
+    const [first, second] = [look(), look()];
+    expect(heard('look')).to.deep.equal(
+      [1, 2].map((number) => ({ kind: 'look', target: 1, look: number, question: treeQuestion() })),
+    );
+    puppet.answer(2, NONE);
+    expect(first.seen).to.deep.equal([]);
+    expect(second.seen).to.deep.equal([NONE]);
+    expect(second.subscription.closed).to.equal(true);
+    puppet.answer(2, NONE);
+    expect(second.seen).to.have.lengthOf(1);
+    first.subscription.unsubscribe();
+    subscription.unsubscribe();
+  });
+
+  it('tell the thread when nobody waits any more, but not once they are answered', () => {
+    const { puppet, run, look, heard } = stage();
+    const { subscription } = run();
+    const [first, second] = [look(), look()];
+    puppet.answer(1, undefined);
+    expect(first.seen).to.deep.equal([]);
+    expect(first.subscription.closed).to.equal(true);
+    second.subscription.unsubscribe();
+    expect(heard('end-look')).to.deep.equal([{ kind: 'end-look', look: 2 }]);
+    puppet.answer(2, NONE);
+    expect(second.seen).to.deep.equal([]);
+    subscription.unsubscribe();
+  });
+
+  it('end without an answer when the thread does', () => {
+    const { puppet, run, look } = stage();
+    const reports = run();
+    const { seen, subscription } = look();
+    puppet.emit('error', new Error('torn'));
+    expect(seen).to.deep.equal([]);
+    expect(subscription.closed).to.equal(true);
+    expect(reports.subscription.closed).to.equal(true);
+  });
+
+  it('end at once where the target does not run', () => {
+    const { look, heard } = stage();
+    expect(look().subscription.closed).to.equal(true);
+    expect(heard('look')).to.deep.equal([]);
+  });
+});
