@@ -155,8 +155,6 @@ export interface Verdict {
   readonly reason: string;
   /** Seconds since the publisher's last heartbeat; undefined where it has none. */
   readonly heartbeatAgeSeconds?: number;
-  /** Undefined where the format does not say. */
-  readonly process?: PublisherProcess;
 }
 
 /** The process that publishes, as it says itself. */
@@ -323,6 +321,8 @@ export interface TargetStatus {
   readonly isReady: boolean;
   readonly progress: SyncProgress;
   readonly publisher: Verdict;
+  /** Undefined where the format does not say, and where no segment was seen. */
+  readonly process?: PublisherProcess | undefined;
   readonly partition: number;
 }
 

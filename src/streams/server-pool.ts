@@ -84,6 +84,11 @@ export class ServerPool {
     return this.#followed.get(serverKey)?.last?.publisher ?? NOT_LOOKED_FOR;
   }
 
+  /** The process that published a server key when it was looked at last. */
+  process(serverKey: string): Sighting['process'] {
+    return this.#followed.get(serverKey)?.last?.process;
+  }
+
   /** What the publisher of a server key had no room for. */
   drops(serverKey: string): Sighting['drops'] {
     return this.#followed.get(serverKey)?.last?.drops ?? NO_DROPS;

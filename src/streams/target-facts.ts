@@ -1,5 +1,5 @@
 // The facts that a partition reports of a target. Plain data: they cross threads.
-import type { SyncProgress, Verdict } from '../model.js';
+import type { PublisherProcess, SyncProgress, Verdict } from '../model.js';
 import type { HighlightedValue } from '../exposition/read/highlight.js';
 import type { Durations } from '../exposition/sample-window.js';
 
@@ -45,6 +45,8 @@ export interface TargetFacts {
   readonly root: string;
   readonly isReady: boolean;
   readonly publisher: Verdict;
+  /** Who published it, as far as that is known. */
+  readonly process?: PublisherProcess | undefined;
   readonly progress: SyncProgress;
   /** The publisher's wake-up that was taken in last; undefined before the first. */
   readonly tick: number | undefined;

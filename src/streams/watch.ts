@@ -1,10 +1,12 @@
 // The interface of a format: a watch looks at one server key, and what it sees is a sighting.
-import type { Source, StructureChange, Verdict } from '../model.js';
+import type { PublisherProcess, Source, StructureChange, Verdict } from '../model.js';
 
 /** What one look at a server key shows. */
 export interface Sighting {
   readonly serverKey: string;
   readonly publisher: Verdict;
+  /** Where the format says it. */
+  readonly process?: PublisherProcess;
   /** The open source, while its values may be served; a new object for each generation. */
   readonly source: Source | undefined;
   /** What the source's structure gained and lost since the last look. */

@@ -146,9 +146,9 @@ export class ServedTarget implements Target {
 
   status(): TargetStatus {
     const { facts, partition } = this.#handover.serving;
-    const { serverKey, root, isReady, progress, publisher } = facts;
+    const { serverKey, root, isReady, progress, publisher, process } = facts;
     return {
-      ...{ app: this.app, serverKey, root, isReady, progress, publisher },
+      ...{ app: this.app, serverKey, root, isReady, progress, publisher, process },
       partition: partition.number,
     };
   }

@@ -53,7 +53,7 @@ const OTHER: Readonly<Record<string, readonly [value: string, isReloaded: boolea
   http_max_connections: ['1', false],
   http_max_scrapes: ['1', false],
   http_reload_enabled: ['true', false],
-  http_tree_enabled: ['false', true],
+  http_tree_enabled: ['false', false],
   license_file: ['"l.json"', false],
   license_keys_dir: ['"keys"', false],
   catalogue_files: ['["c.toml"]', true],

@@ -88,11 +88,15 @@ describe('npm run demo', function () {
     });
 
     it('and every link of its status page answers with 200, for scopes too', async () => {
+      // Which scopes have metrics is known of a target once it was scraped.
+      for (const { serverKey, app } of [...TARGETS, BRIDGED])
+        await scrape(`${base}/metrics?server_key=${serverKey}&app=${app}`);
       const { body } = await scrape(`${base}/`);
-      const links = [...body.matchAll(/href="([^"]+)"/g)].map(([, href = '']) =>
+      const links = [...body.matchAll(/<a (?:rel="\w+" )?href="([^"]+)"/g)].map(([, href = '']) =>
         href.replaceAll('&#38;', '&'),
       );
       expect(links.filter((link) => link.startsWith('/metrics/clients'))).to.have.lengthOf(4);
+      expect(links.filter((link) => link.startsWith('/tree'))).to.have.lengthOf(5);
       for (const link of links) expect((await fetch(base + link)).status, link).to.equal(200);
     });
 

@@ -34,6 +34,7 @@ export class FakeTarget implements Target {
   isReady = true;
   progress = SYNCED;
   publisher: TargetStatus['publisher'] = { state: 'live', reason: 'publisher is live' };
+  process: TargetStatus['process'];
   metrics: InternalMetric[] = [];
   /** The series lines of its one family. */
   text = 'demo_value 1\n';
@@ -70,9 +71,9 @@ export class FakeTarget implements Target {
   }
 
   status(): TargetStatus {
-    const { app, root, isReady, progress, publisher } = this;
+    const { app, root, isReady, progress, publisher, process } = this;
     const serverKey = this.serverKeys[0] ?? '';
-    return { app, serverKey, root, isReady, progress, publisher, partition: 0 };
+    return { app, serverKey, root, isReady, progress, publisher, process, partition: 0 };
   }
 
   internal(): InternalMetric[] {

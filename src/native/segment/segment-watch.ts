@@ -156,16 +156,16 @@ export class SegmentWatch implements Watch {
     const { heartbeatPeriodNs } = opened.header;
     const { state, tick } = words;
     const heartbeatNs = beatOf(opened, words, nowNs);
-    const judgement = judge(
+    const { publisher, isServed } = judge(
       { state, nameHolder, isLocked, heartbeatNs, heartbeatPeriodNs, nowNs },
       this.#stalledForNs,
     );
-    const publisher = { ...judgement.publisher, process: opened.process };
-    if (!judgement.isServed) return this.#unserved(publisher, tick);
+    const { process } = opened;
+    if (!isServed) return { ...this.#unserved(publisher, tick), process };
     this.#ended = undefined;
     return {
       serverKey: this.#serverKey,
-      publisher,
+      ...{ publisher, process },
       source: opened.source,
       ...takeIn(opened, words, this.#slice?.()),
       tick,

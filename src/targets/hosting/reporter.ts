@@ -207,8 +207,7 @@ export class Reporter {
     const publisher =
       this.#choice?.kind === 'none' ? this.#choice.publisher : this.#pool.publisher(serverKey);
     const facts: TargetFacts = {
-      serverKey,
-      publisher,
+      ...{ serverKey, publisher, process: this.#processOf(serverKey) },
       root: chosen?.root.name ?? '',
       isReady: this.#isReady,
       progress: this.#progress(),
@@ -218,6 +217,12 @@ export class Reporter {
       queue: { busyIdleRatio, waits },
     };
     return { facts, counted: this.#tally.take() };
+  }
+
+  /** Without a root, several keys may have a publisher. */
+  #processOf(serverKey: string): TargetFacts['process'] {
+    const isOnly = this.#choice?.kind === 'chosen' || this.#definition.serverKeys.length === 1;
+    return isOnly ? this.#pool.process(serverKey) : undefined;
   }
 
   #progress(): SyncProgress {

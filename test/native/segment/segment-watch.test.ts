@@ -148,6 +148,20 @@ describe('SegmentWatch', () => {
     expect([state(), state()]).to.deep.equal(['superseded', 'live']);
   });
 
+  it('says which process publishes, also once it is gone, and none where no segment was', () => {
+    const { watch, pass, begin } = scene();
+    expect(watch.look().process).to.equal(undefined);
+    pass(1000);
+    const { bytes } = begin();
+    const { process: owner } = watch.look();
+    expect(owner?.pid).to.be.above(0);
+    alterWord(bytes, 'state', 2n);
+    pass(1000);
+    const closed = watch.look();
+    expect(closed.publisher.state).to.equal('closed');
+    expect(closed.process).to.deep.equal(owner);
+  });
+
   it('says removed, not replaced, when nothing has the name any more', () => {
     const { memory, watch, state, pass, begin } = scene();
     begin();

@@ -194,8 +194,6 @@ describe('service discovery at /-/targets', () => {
           `app="${app}",server_key="${serverKeys.join()}",root="${root}"`,
       );
     expect(infos).to.deep.equal(wanted.flatMap((info) => [info, info, info]));
-    const cell = (name: string) => html.split(`<td data-is="${name}">`).length - 1;
-    expect(cell('partition') + cell('series')).to.equal(2 * targets.length);
-    expect(html, 'twins have no links').to.contain('<td data-is="app">demo</td>');
+    expect(html.match(/No parameters tell it from another target/g), 'twins').to.have.lengthOf(2);
   });
 });

@@ -97,7 +97,7 @@ describe('the HTTP responder with gzip', () => {
         }
   });
 
-  it('zips its own metrics, and neither small pages nor errors nor other pages', async () => {
+  it('zips its own metrics and the status page, and neither small pages nor errors nor other pages', async () => {
     const waiting = large(1000).wait({
       objects: { synced: 0, total: 1 },
       variables: { synced: 0, total: 0 },
@@ -107,7 +107,13 @@ describe('the HTTP responder with gzip', () => {
     const own = await raw(http, '/-/metrics');
     expect(own.headers).to.include({ 'content-encoding': 'gzip', vary: 'Accept-Encoding' });
     expect(gunzipSync(own.body).toString()).to.contain('\nprocess_cpu_seconds_total ');
-    const others = ['/metrics?server_key=80', '/metrics?server_key=82', '/', '/-/targets', '/none'];
+    const status = await raw(http, '/');
+    expect(status.headers).to.include({ 'content-encoding': 'gzip', vary: 'Accept-Encoding' });
+    const others = [
+      ...['/metrics?server_key=80', '/metrics?server_key=82', '/-/targets', '/none'],
+      // It repeats what its address says beside what publishers say: compressed, its length would tell of it.
+      '/tree?server_key=80&q=x',
+    ];
     for (const path of others) {
       const { headers, body } = await raw(http, path);
       expect(headers, path).not.to.have.property('content-encoding');

@@ -17,6 +17,8 @@ export interface PageParts {
   readonly skipTo: { readonly id: string; readonly name: string };
   readonly main: Html;
   readonly footer?: Html;
+  /** Whether it repeats parts of its address: the length of such a page, compressed, would tell of what else is on it. */
+  readonly isEcho?: boolean;
   /** Milliseconds after which it updates itself; undefined for never. */
   readonly refreshMs?: number | undefined;
 }
@@ -52,7 +54,7 @@ export const pageReply = (status: number, parts: PageParts): Reply => ({
   status,
   headers: HEADERS,
   page: plainPage(pageText(parts), 'text/html; charset=utf-8'),
-  isCompressible: true,
+  isCompressible: parts.isEcho !== true,
 });
 
 export function pageText(parts: PageParts): string {

@@ -6,6 +6,7 @@ import { breakable, sentence } from './shown-text.js';
 export const problemPage = (text: string): PageParts => ({
   title: 'shm_exporter',
   mood: 'bad',
+  isEcho: true,
   heading: markup`<h1><a href="/">shm_exporter</a></h1>`,
   skipTo: { id: 'problem', name: 'the message' },
   main: markup`<p id="problem" class="summary bad">${breakable(sentence(text))}</p>

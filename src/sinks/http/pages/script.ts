@@ -11,7 +11,7 @@ export const SCRIPT = `
   const MAX_WAIT_MS = 10000;
   let timer;
   let isBusy = false;
-  let lastMs = Date.now();
+  let last = new Date();
   const morph = (old, next) => {
     if (old.isEqualNode(next)) return;
     if (old.nodeType !== Node.ELEMENT_NODE) { old.data = next.data; return; }
@@ -52,11 +52,11 @@ export const SCRIPT = `
       const answer = await fetch(location.href, { cache: 'no-store', headers: { Accept: 'text/html' }, signal });
       if (!answer.ok) throw new Error(String(answer.status));
       take(await answer.text());
-      lastMs = Date.now();
+      last = new Date();
     } catch {
       wait = 3 * every;
       const note = document.getElementById('offline');
-      note.textContent = 'No answer from the exporter since ' + new Date(lastMs).toLocaleTimeString() + '. What is shown is of then.';
+      note.textContent = 'No answer from the exporter since ' + last.toLocaleTimeString() + '. What is shown is of then.';
       note.hidden = false;
     } finally {
       isBusy = false;

@@ -91,16 +91,17 @@ function newestCell({ target, status, nowMs }: RowFacts): Html {
 }
 
 function publisherCell({ status, nowMs }: RowFacts): Html {
-  const { state, heartbeatAgeSeconds: beat, process } = status.publisher;
+  const { state, heartbeatAgeSeconds: beat } = status.publisher;
+  const { process: owner } = status;
   const pid =
-    process &&
-    markup`<span class="sub">pid <span class="whole">${process.pid}</span>, started
+    owner &&
+    markup`<span class="sub">pid <span class="whole">${owner.pid}</span>, started
       <time
         class="whole"
-        datetime="${iso(process.startedUnixMs)}"
-        title="${timeText(process.startedUnixMs)}">${agoText(process.startedUnixMs, nowMs)}</time></span>`;
+        datetime="${iso(owner.startedUnixMs)}"
+        title="${timeText(owner.startedUnixMs)}">${agoText(owner.startedUnixMs, nowMs)}</time></span>`;
   const heart = beat === undefined ? 'no heartbeat' : `heartbeat ${ageText(beat)} ago`;
-  return markup`${state}${pid}${process && markup`<span class="sub whole">${heart}</span>`}`;
+  return markup`${state}${pid}${owner && markup`<span class="sub whole">${heart}</span>`}`;
 }
 
 const iso = (unixMs: number): string => {

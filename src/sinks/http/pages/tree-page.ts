@@ -61,6 +61,7 @@ export function treePage(
     }
     ${treeForm(treePath, query, given)}
     ${answer.kind === 'part' ? partOf(answer, facts) : markup`<p id="tree" class="note">There is no tree: ${breakable(sentence(answer.reason))}.</p>`}`,
+    isEcho: true,
     refreshMs: given.isLive ? LIVE_MS : undefined,
   };
 }
@@ -97,7 +98,7 @@ function partOf(answer: TreePart, facts: TreePageFacts): Html {
   </div>`;
   return markup`${crumbs(answer, facts)} ${pager(answer, facts)}
   ${rows.length === 0 ? markup`<p id="tree" class="note">${nothing(answer, given)}</p>` : table}
-  ${rows.length > 20 ? pager(answer, facts) : undefined}`;
+  ${rows.length > 20 ? pager(answer, facts, ', below it') : undefined}`;
 }
 
 const isSearch = ({ q, choice }: TreeParameters): boolean => q.trim() !== '' || choice !== 'all';
@@ -124,7 +125,7 @@ function crumbs({ above }: TreePart, { treePath, query, given }: TreePageFacts):
   </nav>`;
 }
 
-function pager(answer: TreePart, { treePath, query, given }: TreePageFacts): Html {
+function pager(answer: TreePart, { treePath, query, given }: TreePageFacts, where = ''): Html {
   const { next, isLate, tracked, rows } = answer;
   const { trail } = given;
   const from = trail.at(-1) ?? 0;
@@ -137,7 +138,7 @@ function pager(answer: TreePart, { treePath, query, given }: TreePageFacts): Htm
   const end = next === undefined ? 'to the end' : `to position ${grouped(next)}`;
   const link = (text: string, parameters: Partial<TreeParameters>, rel?: string): Html =>
     markup`<a href="${to(parameters)}"${rel === undefined ? rel : markup` rel="${rel}"`}>${text}</a>`;
-  return markup`<nav class="pager" aria-label="Parts of the tree">
+  return markup`<nav class="pager" aria-label="Parts of the tree${where}">
     <span>${found} ${place} ${end}. The target tracks ${counts}.${
       isLate ? ' The search paused, so that nothing waits for it.' : undefined
     }</span>

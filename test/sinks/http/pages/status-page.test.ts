@@ -83,8 +83,8 @@ describe('the status page', () => {
     it('since when, how far it is, how old its newest value is, and who publishes it', () => {
       const target = waiting('object a');
       target.since = { since: NOW_MS - 61_000, newest: { unixMs: NOW_MS - 5000, by: 'stated' } };
-      const process = { pid: 4711, startedUnixMs: NOW_MS - 7_200_000 };
-      target.publisher = { ...target.publisher, process, heartbeatAgeSeconds: 2 };
+      target.process = { pid: 4711, startedUnixMs: NOW_MS - 7_200_000 };
+      target.publisher = { ...target.publisher, heartbeatAgeSeconds: 2 };
       const page = html([target]);
       const [row = ''] = rows(page);
       for (const part of [

@@ -1,0 +1,267 @@
+// The pages for people in a real Chromium: they update themselves, fit, and everybody can use them.
+import axe from 'axe-core';
+import { expect } from 'chai';
+import type { BrowserContextOptions } from 'playwright-core';
+import { Publisher } from '#app/native/publisher/publisher.js';
+import { Chromium, hasChromium } from '../support/browser.js';
+import type { WatchedPage } from '../support/browser.js';
+import { eventually, theatre } from '../support/processes.js';
+import type { Running } from '../support/processes.js';
+import { readyPage } from './page.js';
+
+const ROOT = 'live-till-3.lon-prod.example.com.1.shop';
+const WIDE = { viewport: { width: 1280, height: 800 } } as const;
+const NARROW = { viewport: { width: 400, height: 800 } } as const;
+
+/** A shop whose last value comes when a test says so. */
+class Shop {
+  readonly #publisher: Publisher;
+  readonly #isOpen: { set(value: boolean): unknown };
+  readonly #beat: NodeJS.Timeout;
+
+  constructor(contextId: string, serverKey: string) {
+    const realtimeNs = () => BigInt(Date.now()) * 1_000_000n;
+    const publisher = new Publisher({ contextId, serverKey, pid: process.pid, realtimeNs });
+    const root = publisher.addRoot(ROOT, 'Shop');
+    const till = publisher.addObject(root, `${ROOT}.tills.front-left`, 'Till.Front');
+    publisher.addVariable(till, 'sales', 'u64', { help: 'Sales of the day.' }).set(12n);
+    publisher.addVariable(till, 'cashier', 'string').set('<img src=x onerror=alert(1)>\u202e');
+    this.#isOpen = publisher.addVariable(till, 'isOpen', 'bool');
+    publisher.place();
+    this.#publisher = publisher;
+    this.#beat = setInterval(() => {
+      publisher.notify();
+    }, 500);
+  }
+
+  open(): void {
+    this.#isOpen.set(true);
+    this.#publisher.notify();
+  }
+
+  close(): void {
+    clearInterval(this.#beat);
+    this.#publisher.close();
+  }
+}
+
+describe('pages for people, in Chromium', function () {
+  this.slow(20_000);
+  this.timeout(120_000);
+  const stage = theatre();
+  const shops: Shop[] = [];
+  let chromium: Chromium | undefined;
+  let exporter: Running | undefined;
+  let origin = '';
+
+  before(async function () {
+    if (!hasChromium) this.skip();
+    stage.simulate('--app', 'ads', '--server-key', '82', '--objects', '120', '--rate', '2');
+    shops.push(new Shop(stage.contextId, '90'), new Shop(stage.contextId, '91'));
+    const targets = [
+      ...[
+        ['ads', '82'],
+        ['shop', '90'],
+        ['shop', '91'],
+        ['ats', '999'],
+      ],
+    ].map(([app = '', key = '']) => `[[targets]]\napp = "${app}"\nserver_key = "${key}"\n`);
+    const scopes = [
+      ['clients', '*_num_clients'],
+      ['nothing', 'ats_*'],
+    ].map(
+      ([name = '', metrics = '']) =>
+        `[[metric_scopes]]\nname = "${name}"\nmetrics = ["${metrics}"]\n`,
+    );
+    const config = stage.config({}, [...targets, ...scopes].join(''));
+    exporter = stage.start('exporter', ['--config', config]);
+    origin = new URL(await exporter.url()).origin;
+    await readyPage(`${origin}/metrics?server_key=82`);
+    chromium = await Chromium.start();
+  });
+  after(async () => {
+    await chromium?.close();
+    for (const each of shops) each.close();
+  });
+
+  const open = async (
+    path: string,
+    options: BrowserContextOptions = WIDE,
+  ): Promise<WatchedPage> => {
+    if (chromium === undefined) throw new Error('no browser');
+    return chromium.open(origin + path, options);
+  };
+  /** The words of a row's state. */
+  const stateOf = ({ page }: WatchedPage, row: string) =>
+    page.locator(`#${row} .state`).textContent();
+
+  it('show a target that gets ready without being loaded again, and lose neither focus nor place', async () => {
+    const watched = await open('/', { viewport: { width: 1280, height: 300 } });
+    const { page } = watched;
+    expect(await stateOf(watched, 'target-1')).to.equal('syncing');
+    expect(await page.locator('#target-1 progress').getAttribute('value')).to.equal('4');
+    expect(await page.locator('#summary').textContent()).to.equal('3 of 4 targets not ready');
+    await page.evaluate('window.isSame = true');
+    await page.locator('#target-0 a', { hasText: 'tree' }).focus();
+    await page.evaluate('window.scrollTo(0, 200)');
+    shops[0]?.open();
+    await eventually('the page says so', async () =>
+      (await stateOf(watched, 'target-1')) === 'ready' ? true : undefined,
+    );
+    expect(await page.locator('#summary').textContent()).to.equal('2 of 4 targets not ready');
+    expect(await page.title()).to.equal('2 not ready · shm_exporter');
+    const kept = await page.evaluate(
+      '({ isSame: window.isSame, focus: document.activeElement.href, y: window.scrollY })',
+    );
+    expect(kept).to.deep.equal({ isSame: true, focus: `${origin}/tree?server_key=82`, y: 200 });
+    expect(watched.complaints).to.deep.equal([]);
+    expect(watched.requests.length).to.be.above(1);
+    for (const each of watched.requests) expect(each).to.match(/^data:|^http:\/\/127\.0\.0\.1:/);
+    expect(new Set(watched.requests.filter((each) => !each.startsWith('data:')))).to.deep.equal(
+      new Set([`${origin}/`]),
+    );
+    await page.context().close();
+  });
+
+  it('stop while nobody looks, and go on at once', async () => {
+    const watched = await open('/');
+    const asked = () => watched.requests.filter((each) => each === `${origin}/`).length;
+    await eventually('it updates itself', () => (asked() >= 2 ? true : undefined));
+    const look = (isHidden: boolean) =>
+      watched.page.evaluate(
+        `Object.defineProperty(document, 'hidden', { value: ${isHidden}, configurable: true });
+         document.dispatchEvent(new Event('visibilitychange'))`,
+      );
+    await look(true);
+    const before = asked();
+    await watched.page.waitForTimeout(2500);
+    expect(asked()).to.be.at.most(before + 1);
+    const hidden = asked();
+    await look(false);
+    await eventually('it goes on', () => (asked() > hidden ? true : undefined));
+    await watched.page.context().close();
+  });
+
+  it('have no link that answers 404', async () => {
+    const { page } = await open('/');
+    const links = await page
+      .locator('a')
+      .evaluateAll((all) => all.map((each) => (each as unknown as { href: string }).href));
+    expect(links.filter((each) => each.includes('/metrics/clients'))).to.have.lengthOf(1);
+    expect(links.filter((each) => each.includes('/metrics/nothing'))).to.have.lengthOf(0);
+    expect(links.filter((each) => each.includes('/tree'))).to.have.lengthOf(4);
+    for (const each of links) {
+      const { status } = await fetch(each);
+      expect(status, each).to.be.oneOf(each.includes('server_key=82') ? [200] : [200, 503]);
+    }
+    await page.context().close();
+  });
+
+  describe('find what is searched for', () => {
+    for (const javaScriptEnabled of [true, false])
+      it(javaScriptEnabled ? 'by keyboard' : 'without scripts', async () => {
+        const watched = await open('/', { ...WIDE, javaScriptEnabled });
+        const { page } = watched;
+        await page.locator('#target-2 a', { hasText: 'tree' }).click();
+        await page.locator('#q').focus();
+        await page.keyboard.type('onerror');
+        await page.keyboard.press('Enter');
+        await page.waitForURL('**/tree?*q=onerror*');
+        const rows = page.locator('tbody tr');
+        expect(await rows.count()).to.equal(2);
+        expect(await rows.nth(1).textContent()).to.contain('"<img src=x onerror=alert(1)>\\u202e"');
+        expect(await page.locator('img').count()).to.equal(0);
+        await page.locator('tbody a').click();
+        await page.waitForURL('**/tree?*object=*');
+        expect(await page.locator('tbody tr').count()).to.equal(4);
+        expect(watched.complaints).to.deep.equal([]);
+        await page.context().close();
+      });
+
+    it('and keep what they show up to date, if they are told to', async () => {
+      const watched = await open('/tree?server_key=91&object=tills.front-left&live=1');
+      const { page } = watched;
+      const text = () => page.locator('tbody').textContent();
+      expect(await text()).to.contain('(not synced)');
+      shops[1]?.open();
+      await eventually('the value is there', async () =>
+        (await text())?.includes('true') === true ? true : undefined,
+      );
+      expect(watched.complaints).to.deep.equal([]);
+      await page.context().close();
+    });
+  });
+
+  const PATHS = ['/', '/tree?server_key=82', '/tree?server_key=90&q=sales', '/tree'] as const;
+  const SCREENS: readonly (readonly [string, BrowserContextOptions])[] = [
+    ['wide and light', WIDE],
+    ['wide and dark', { ...WIDE, colorScheme: 'dark' }],
+    ['narrow and light', NARROW],
+    ['narrow and dark', { ...NARROW, colorScheme: 'dark' }],
+  ];
+  for (const [what, options] of SCREENS)
+    for (const path of PATHS)
+      it(`fit and are accessible: ${path}, ${what}`, async () => {
+        const watched = await open(path, options);
+        const { page } = watched;
+        expect(await watched.overflow(), 'wider than the window').to.equal(0);
+        expect(await page.evaluate(BROKEN_WORDS), 'words that are broken').to.deep.equal([]);
+        await page.evaluate(axe.source);
+        const found = await page.evaluate<axe.AxeResults>('axe.run()');
+        const wrong = found.violations.map(({ id, impact, nodes }) => {
+          const where = nodes.map(({ html }) => html).join(' | ');
+          return `${impact ?? ''} ${id}: ${where}`;
+        });
+        expect(wrong).to.deep.equal([]);
+        expect(found.passes.length).to.be.above(10);
+        await page.context().close();
+      });
+
+  it('begin with a link that skips to what matters, and show where the focus is', async () => {
+    const { page } = await open('/');
+    await page.keyboard.press('Tab');
+    expect(await page.evaluate('document.activeElement.textContent')).to.equal(
+      'Skip to the targets',
+    );
+    expect(await page.locator('.skip').boundingBox())
+      .to.have.property('x')
+      .that.is.at.least(0);
+    expect(await page.evaluate('getComputedStyle(document.activeElement).outlineStyle')).to.equal(
+      'solid',
+    );
+    await page.keyboard.press('Enter');
+    expect(await page.evaluate('location.hash')).to.equal('#targets');
+    await page.context().close();
+  });
+
+  describe('without the exporter', () => {
+    it('say when the exporter is gone', async () => {
+      const watched = await open('/');
+      await exporter?.stop('SIGTERM');
+      const note = watched.page.locator('#offline');
+      await eventually('it says so', async () => ((await note.isVisible()) ? true : undefined));
+      expect(await note.textContent()).to.match(
+        /^No answer from the exporter since .*\. What is shown is of then\.$/,
+      );
+      expect(await watched.page.locator('tbody tr').count()).to.equal(4);
+      await watched.page.context().close();
+    });
+  });
+});
+
+/** Words of text that stand on more than one line. */
+const BROKEN_WORDS = `(() => {
+  const broken = [];
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  for (let node = walker.nextNode(); node !== null; node = walker.nextNode()) {
+    if (node.parentElement.closest('script, option')) continue;
+    for (const { 0: word, index } of node.data.matchAll(/\\S+/g)) {
+      const range = document.createRange();
+      range.setStart(node, index);
+      range.setEnd(node, index + word.length);
+      const lines = new Set([...range.getClientRects()].map(({ top }) => Math.round(top)));
+      if (lines.size > 1) broken.push(word);
+    }
+  }
+  return broken;
+})()`;
