@@ -28,7 +28,9 @@ export class Fates {
 
   /** Names of the metrics that rows make of it, shown or not. */
   namesOf(item: Tracked): readonly string[] {
-    return this.#readersOf(item).map(({ row }) => row.family.name);
+    const { uses } = this.#parts;
+    if (!isVariable(item)) return uses.stateReadersOf(item).map(({ row }) => row.family.name);
+    return uses.isHidden(item) ? [] : uses.metricNamesOf(item);
   }
 
   isRead(item: Tracked): boolean {

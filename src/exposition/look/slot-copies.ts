@@ -15,6 +15,8 @@ interface Page {
 export class SlotCopies {
   readonly #source: Pick<Source, 'readSlots' | 'readWords'>;
   readonly #pages = new Map<number, Page>();
+  /** Memory of forgotten copies: a look at a large tree would leave much of it behind. */
+  readonly #free: Page[] = [];
 
   constructor(source: Pick<Source, 'readSlots' | 'readWords'>) {
     this.#source = source;
@@ -31,19 +33,17 @@ export class SlotCopies {
 
   /** Forgets the copies: others were taken in meanwhile. */
   clear(): void {
+    this.#free.push(...this.#pages.values());
     this.#pages.clear();
   }
 
   #page(number: number): Page {
     const known = this.#pages.get(number);
     if (known !== undefined) return known;
-    if (this.#pages.size >= MAX_PAGES) this.#pages.clear();
-    const page = {
-      values: Buffer.alloc(PAGE_SLOTS * 8),
-      before: Buffer.alloc(PAGE_SLOTS * 4),
-      after: Buffer.alloc(PAGE_SLOTS * 4),
-    };
+    if (this.#pages.size >= MAX_PAGES) this.clear();
+    const page = this.#free.pop() ?? newPage();
     const first = number * PAGE_SLOTS;
+    for (const words of [page.before, page.after]) words.fill(0);
     this.#source.readWords(first, PAGE_SLOTS, page.before);
     this.#source.readSlots(first, PAGE_SLOTS, page.values);
     this.#source.readWords(first, PAGE_SLOTS, page.after);
@@ -51,3 +51,10 @@ export class SlotCopies {
     return page;
   }
 }
+
+/** Where words are 0 there is no value. */
+const newPage = (): Page => ({
+  values: Buffer.alloc(PAGE_SLOTS * 8),
+  before: Buffer.alloc(PAGE_SLOTS * 4),
+  after: Buffer.alloc(PAGE_SLOTS * 4),
+});

@@ -191,6 +191,17 @@ export class RowUses {
     );
   }
 
+  /** Names of the metrics of these rows: a search asks for those of very many variables. */
+  metricNamesOf(variable: Variable): readonly string[] {
+    const bound = this.#bound.get(variable.object.id);
+    if (bound === undefined) return [];
+    if (bound.label !== undefined) return [this.#described.rowFor(variable).family.name];
+    const names: string[] = [];
+    for (const { set } of bound.rules)
+      for (const { row } of set.usesOf(variable.name)) names.push(row.family.name);
+    return names;
+  }
+
   /** The rows that show the state of an object. */
   stateReadersOf(object: ManagedObject): readonly ReadBy[] {
     return this.statesOf(object).map(({ row, labels }) => ({
