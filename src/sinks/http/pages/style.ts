@@ -35,6 +35,7 @@ th,td{text-align:left;vertical-align:top;padding:.55rem 1rem;border-top:1px soli
 thead th{background:var(--head);font-size:.85rem;font-weight:600;color:var(--muted);white-space:nowrap}
 tbody th{font-weight:600}
 .sub{display:block;color:var(--muted);font-size:.87rem;font-weight:400}
+.sub.warn{color:var(--warn)}
 .state{display:inline-block;padding:0 .6em;border-radius:1em;font-weight:600;white-space:nowrap}
 .state.good{background:var(--good-bg)}.state.bad{background:var(--bad-bg)}.state.warn{background:var(--warn-bg)}
 .row-bad>:first-child{box-shadow:inset .25rem 0 var(--bad)}.row-warn>:first-child{box-shadow:inset .25rem 0 var(--warn)}

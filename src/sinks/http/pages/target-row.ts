@@ -4,6 +4,7 @@ import { ageText, agoText, countText, grouped, timeText } from './ages.js';
 import type { Condition } from './condition.js';
 import { markup } from './html.js';
 import type { Html, Part } from './html.js';
+import { NEWEST_BY } from './newest-by.js';
 import { breakable, nameText, sentence } from './shown-text.js';
 import { address } from './target-links.js';
 
@@ -80,14 +81,12 @@ function progressBar({ objects, variables }: SyncProgress): Html {
 const shareText = ({ synced, total }: SyncProgress['objects'], noun: string): string =>
   synced === total ? countText(total, noun) : `${grouped(synced)} of ${countText(total, noun)}`;
 
-const NEWEST = { stated: 'as the publisher states', notified: 'last notification' } as const;
-
 function newestCell({ target, status, nowMs }: RowFacts): Html {
   const { newest } = target.times();
   if (status.root === '') return markup``;
   if (newest === undefined) return markup`<span class="muted">no notification seen</span>`;
   const { unixMs, by } = newest;
-  return markup`<span class="whole">${agoText(unixMs, nowMs)}</span><span class="sub">${NEWEST[by]}</span>`;
+  return markup`<span class="whole">${agoText(unixMs, nowMs)}</span><span class="sub">${NEWEST_BY[by]}</span>`;
 }
 
 function publisherCell({ status, nowMs }: RowFacts): Html {

@@ -1,11 +1,13 @@
 // The page at `/tree`: every object and variable of one target, and what becomes of it.
 import type { Scope, Target, TreeAnswer, TreePart } from '../../../model.js';
+import { agoText, countText, grouped, timeText } from './ages.js';
 import { conditionOf } from './condition.js';
-import { countText, grouped } from './ages.js';
+import type { Condition } from './condition.js';
 import { markup } from './html.js';
 import type { Html } from './html.js';
 import type { PageParts } from './page.js';
 import { breakable, nameText, sentence } from './shown-text.js';
+import { NEWEST_BY } from './newest-by.js';
 import { address } from './target-links.js';
 import { treeForm } from './tree-form.js';
 import { writeParameters } from './tree-parameters.js';
@@ -20,6 +22,7 @@ export interface TreePageFacts {
   readonly query: URLSearchParams;
   readonly given: TreeParameters;
   readonly scope: Scope | undefined;
+  readonly nowMs: number;
 }
 
 const LIVE_MS = 5000;
@@ -59,11 +62,30 @@ export function treePage(
             ${condition.word}: ${breakable(sentence(condition.reason))}
           </p>`
     }
-    ${treeForm(treePath, query, given)}
-    ${answer.kind === 'part' ? partOf(answer, facts) : markup`<p id="tree" class="note">There is no tree: ${breakable(sentence(answer.reason))}.</p>`}`,
+    ${answer.kind === 'part' ? treeForm(treePath, query, given) : undefined}
+    ${answer.kind === 'part' ? partOf(answer, facts) : absence(answer.reason, condition)}
+    ${answer.kind === 'part' ? moments(target, facts.nowMs) : undefined}`,
     isEcho: true,
     refreshMs: given.isLive ? LIVE_MS : undefined,
   };
+}
+
+/** What is waited for is said above already. */
+function absence(reason: string, condition: Condition): Html {
+  const isSaid = condition.reason.includes(reason);
+  return markup`<p id="tree" class="note">There is no tree${
+    isSaid ? ' now' : markup`: ${breakable(sentence(reason))}`
+  }.</p>`;
+}
+
+/** How old what is shown is, as far as that is known. */
+function moments(target: Target, nowMs: number): Html {
+  const { newest } = target.times();
+  const age =
+    newest === undefined
+      ? 'no notification was seen yet'
+      : `the newest is of ${agoText(newest.unixMs, nowMs)} (${NEWEST_BY[newest.by]})`;
+  return markup`<p class="muted">Values as read at <span class="whole">${timeText(nowMs)}</span>; ${age}. Of a single value publishers do not say when it changed.</p>`;
 }
 
 /** Without the scope, which may select nothing. */

@@ -17,6 +17,8 @@ export interface TreeOptions {
   readonly scope: (name: string) => Scope | undefined;
   /** Whether texts are shown that no row reads. */
   readonly showsUnreadTexts: () => boolean;
+  /** Unix time in milliseconds. */
+  readonly unixMs: () => number;
 }
 
 /** Rows and characters of one page. */
@@ -52,11 +54,14 @@ export function treeResponder(options: TreeOptions): TreeResponder {
       ...{ maxRows: MAX_ROWS, maxCharacters: MAX_CHARACTERS, maxMs: LOOK_MS },
     };
     const own = selection(query);
-    const facts = { path: options.path, treePath: options.treePath, query: own, given, scope };
+    const { path, treePath, unixMs } = options;
     const answered = (answer: TreeAnswer): Reply => {
       if (answer.kind === 'no-object')
         return pageReply(404, problemPage(`the tree has no object ${JSON.stringify(object)}`));
-      return pageReply(answer.kind === 'part' ? 200 : 503, treePage(target, answer, facts));
+      return pageReply(
+        answer.kind === 'part' ? 200 : 503,
+        treePage(target, answer, { path, treePath, query: own, given, scope, nowMs: unixMs() }),
+      );
     };
     return target
       .look(question)

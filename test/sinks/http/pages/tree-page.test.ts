@@ -9,6 +9,7 @@ import { treeResponder } from '#app/sinks/http/pages/tree.js';
 import { readParameters, writeParameters } from '#app/sinks/http/pages/tree-parameters.js';
 import { FakeTarget } from '../../../support/fake-target.js';
 import { marbles } from '../../../support/marbles.js';
+import { serviceFacts } from '../../../support/service-facts.js';
 import { freshServing } from '../../../support/serving-http.js';
 import { textOf } from '../../../support/text-of-html.js';
 
@@ -53,6 +54,19 @@ describe('the tree page', () => {
     ]);
     expect(text).to.contain(
       '2 shown from the beginning to the end. The target tracks 1 object and 2 variables.',
+    );
+  });
+
+  it('says when it was read, and how old the newest value is', async () => {
+    const target = showing([object()]);
+    const last = 'Of a single value publishers do not say when it changed.';
+    expect(textOf((await ask(target)).text)).to.contain(
+      `Values as read at 2026-01-05 08:00:00Z; no notification was seen yet. ${last}`,
+    );
+    const newest = { unixMs: serviceFacts.startedMs - 3000, by: 'notified' } as const;
+    target.since = { since: 0, newest };
+    expect(textOf((await ask(target)).text)).to.contain(
+      'the newest is of 3 s ago (last notification)',
     );
   });
 
@@ -121,7 +135,11 @@ describe('the tree page', () => {
       'at most twice at once, and not for ever',
       marbles(({ cold, expectObservable }) => {
         const options = { path: '/metrics', treePath: '/tree', scope: () => undefined };
-        const respond = treeResponder({ ...options, showsUnreadTexts: () => true });
+        const respond = treeResponder({
+          ...options,
+          showsUnreadTexts: () => true,
+          unixMs: () => 0,
+        });
         const looks = ['  3s (a|)', '-', '-', '(a|)'].map((picture) =>
           cold(picture, { a: part([]) }),
         );
