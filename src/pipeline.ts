@@ -35,8 +35,9 @@ import { inTurn } from './streams/refresh-queue.js';
 import type { RefreshQueue } from './streams/refresh-queue.js';
 import { isCommand, mergedChanges, precedes, refreshView } from './streams/refresh-view.js';
 import type { Change, Refreshed, TargetInput } from './streams/refresh-view.js';
-import { Rendering, render } from './streams/render.js';
+import { render } from './streams/render.js';
 import type { Rendered } from './streams/render.js';
+import { Slices } from './streams/slices.js';
 import type { ServingReport } from './streams/report.js';
 import type { ServerPool } from './streams/server-pool.js';
 
@@ -168,16 +169,16 @@ function withRoot(choice: ChosenRoot, parts: HostingParts): Observable<Step> {
     const prepare = (input: TargetInput): void => {
       if (isCommand(input)) look(input);
     };
-    const rendering = new Rendering(view, slice);
-    const rules = { merged: mergedChanges, prepare, precedes, rest: rendering };
+    const slices = new Slices(slice);
+    const rules = { merged: mergedChanges, prepare, precedes, rest: slices };
     return merge<TargetInput[]>(bind$, change$, command$).pipe(
       inTurn(queue, refreshed, rules), //           one refresh at a time in each partition
-      refreshView(view, { isStandby: parts.isStandby(), structure }), // structure in, values copied
+      refreshView(view, slices, { isStandby: parts.isStandby(), structure }), // structure in, values copied
       latchReady(), //                              the startup gate, which opens once
       tap((each) => {
         isReady = each.isReady;
       }),
-      render(rendering), //                           a new text, where a refresh may make one
+      render(view, slices), //                        a new text, where a refresh may make one
       map((each): Step => ({ kind: 'refreshed', ...each })),
       startWith<Step>({ kind: 'root', choice, view }),
       finalize(() => {

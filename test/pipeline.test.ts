@@ -117,10 +117,10 @@ describe('hostingPipeline', () => {
     publisher.place();
     let late = 1;
     const { seen, clock, subscription } = run(new Kernel(), (view) => {
-      const refresh = view.refresh.bind(view);
-      view.refresh = () => {
+      const refreshing = view.refreshing.bind(view);
+      view.refreshing = () => {
         if (late-- > 0) publisher.addObject(root, 'H.1.demo.late', 'Late');
-        return refresh();
+        return refreshing();
       };
       return view;
     });
@@ -136,10 +136,10 @@ describe('hostingPipeline', () => {
     publisher.place();
     let number = 0;
     const { seen, clock, subscription } = run(new Kernel(), (view) => {
-      const refresh = view.refresh.bind(view);
-      view.refresh = () => {
+      const refreshing = view.refreshing.bind(view);
+      view.refreshing = () => {
         publisher.addObject(root, `H.1.demo.${++number}`, 'Late');
-        return refresh();
+        return refreshing();
       };
       return view;
     });

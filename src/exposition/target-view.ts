@@ -220,11 +220,14 @@ export class TargetView implements ProbeListener {
     while (this.#pending.size > MAX_PENDING) this.#workOn(this.#slice(false));
   }
 
-  /** Copies the values; true if a render would produce a different text. */
-  refresh(): boolean {
+  /**
+   * Copies the values, in small steps; true if a render would produce a different text. Nothing else
+   * may be done with the view before the last.
+   */
+  *refreshing(): Generator<void, boolean> {
     if (this.#isClosed) return false;
     this.#builder.refresh();
-    if (this.#probe.read()) this.#isDirty = true;
+    if (yield* this.#probe.reading()) this.#isDirty = true;
     this.#catchUp(true);
     return this.#isWorthRendering();
   }

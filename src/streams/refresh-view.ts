@@ -1,9 +1,10 @@
 // Takes changes and commands into a target's view: absorbs structure, copies values when needed.
-import { defer, map } from 'rxjs';
+import { concatMap, defer } from 'rxjs';
 import type { OperatorFunction } from 'rxjs';
 import type { TargetView } from '../exposition/target-view.js';
 import type { Bind } from './bindings.js';
 import type { Command } from './command.js';
+import type { Slices } from './slices.js';
 import type { Sighting } from './watch.js';
 
 /** What a segment showed. */
@@ -47,7 +48,7 @@ export type Refreshes = Pick<
   TargetView,
   | 'bindMore'
   | 'absorb'
-  | 'refresh'
+  | 'refreshing'
   | 'refreshFresh'
   | 'observe'
   | 'adopt'
@@ -70,11 +71,12 @@ export interface Structure {
 }
 
 /**
- * A refresh always copies the values. A change copies them only where that is needed: until the
+ * Takes in one input after the other, each in as many turns as it needs. A refresh always copies the values. A change copies them only where that is needed: until the
  * first full sync, and for observed variables at a wake-up of the publisher.
  */
 export function refreshView(
   view: Refreshes,
+  slices: Slices,
   { isStandby, structure }: RefreshOptions,
 ): OperatorFunction<TargetInput, Refreshed> {
   return (input$) =>
@@ -85,37 +87,36 @@ export function refreshView(
       let wasSynced = false;
       let isObserving = !isStandby;
       const isWhole = wholeness(structure);
-      return input$.pipe(
-        map((input): Refreshed => {
-          let hasMoved = false;
-          if (input.kind === 'change') {
-            const { sighting } = input;
-            ({ number } = input);
-            view.absorb(sighting.changes);
-            hasMoved = tick !== undefined && tick !== sighting.tick;
-            tick = sighting.tick;
-            hasMore = sighting.hasMore;
-          }
-          if (input.kind === 'take-over') {
-            const { observations } = input;
-            const goesOn = view.adopt(observations);
-            // The last hosting may have left before it took in a wake-up that came here too.
-            hasMoved = goesOn && tick !== undefined && tick !== observations.tick;
-            isObserving = true;
-          }
-          if (input.kind === 'leave') isObserving = false;
-          // While a tree is still growing, only what is new in it is copied.
-          const isGrowing = (input.kind === 'bind' && view.bindMore()) || hasMore;
-          const observes = hasMoved && isObserving && view.hasObserved;
-          const copies = input.kind === 'refresh' || (!wasSynced && !isGrowing) || observes;
-          if (!copies && isGrowing) view.refreshFresh();
-          const isChanged = copies && view.refresh();
-          const isDirty = observes ? view.observe() : isChanged;
-          const isSynced = view.isSynced && !hasMore && (wasSynced || isWhole(number));
-          wasSynced ||= isSynced;
-          return { input, isDirty, isSynced, tick };
-        }),
-      );
+      const taken = function* (input: TargetInput): Generator<void, Refreshed> {
+        let hasMoved = false;
+        if (input.kind === 'change') {
+          const { sighting } = input;
+          ({ number } = input);
+          view.absorb(sighting.changes);
+          hasMoved = tick !== undefined && tick !== sighting.tick;
+          tick = sighting.tick;
+          hasMore = sighting.hasMore;
+        }
+        if (input.kind === 'take-over') {
+          const { observations } = input;
+          const goesOn = view.adopt(observations);
+          // The last hosting may have left before it took in a wake-up that came here too.
+          hasMoved = goesOn && tick !== undefined && tick !== observations.tick;
+          isObserving = true;
+        }
+        if (input.kind === 'leave') isObserving = false;
+        // While a tree is still growing, only what is new in it is copied.
+        const isGrowing = (input.kind === 'bind' && view.bindMore()) || hasMore;
+        const observes = hasMoved && isObserving && view.hasObserved;
+        const copies = input.kind === 'refresh' || (!wasSynced && !isGrowing) || observes;
+        if (!copies && isGrowing) view.refreshFresh();
+        const isChanged = copies && (yield* view.refreshing());
+        const isDirty = observes ? view.observe() : isChanged;
+        const isSynced = view.isSynced && !hasMore && (wasSynced || isWhole(number));
+        wasSynced ||= isSynced;
+        return { input, isDirty, isSynced, tick };
+      };
+      return input$.pipe(concatMap((input) => slices.result$(() => taken(input))));
     });
 }
 

@@ -1,7 +1,8 @@
 // The log of a running exporter, as the programs that collect logs get it.
 import { expect } from 'chai';
-import { theatre } from '../support/processes.js';
-import { readyPage } from './page.js';
+import { freePort } from '../support/free-port.js';
+import { eventually, theatre } from '../support/processes.js';
+import { readyPage, scrape } from './page.js';
 
 describe('the log', function () {
   this.slow(3000);
@@ -35,10 +36,13 @@ describe('the log', function () {
   });
 
   it('has no line below --log-level', async () => {
-    const exporter = start('--log-level', 'error', '--metrics-port', '0');
-    // The signal waits for the handler, which is there before the listener.
-    const ended = new Promise((resolve) => setTimeout(resolve, 700)).then(() => exporter.stop());
-    expect(await ended).to.deep.equal({ status: 0, signal: null });
+    const port = await freePort();
+    const exporter = start('--log-level', 'error', '--metrics-port', String(port));
+    await eventually('it serves', async () => {
+      const page = await scrape(`http://127.0.0.1:${port}/-/ready`).catch(() => undefined);
+      return page?.status === 200 ? page : undefined;
+    });
+    expect(await exporter.stop()).to.deep.equal({ status: 0, signal: null });
     expect(exporter.stderr).to.equal('');
   });
 

@@ -202,18 +202,18 @@ describe('a tree that changes while it is bound', () => {
                 if (action === 'absorb') view.absorb(grove.source.sync().changes);
                 if (action === 'bind' && goesOn) goesOn = view.bindMore();
                 if (action === 'fresh') view.refreshFresh();
-                if (action === 'refresh') view.refresh();
+                if (action === 'refresh') finished(view.refreshing());
                 if (action !== 'render') continue;
                 view.absorb(grove.source.sync().changes);
-                view.refresh();
+                finished(view.refreshing());
                 const shown = linesOf(finished(view.rendering()));
                 if (grove.lines(tracks).length > shown.length) early++;
                 expect(grove.mayShow).to.include.members(shown);
               }
               view.absorb(grove.source.sync().changes);
-              view.refresh();
+              finished(view.refreshing());
               while (goesOn) goesOn = view.bindMore();
-              view.refresh();
+              finished(view.refreshing());
               while (goesOn) goesOn = view.bindMore();
               expect(linesOf(finished(view.rendering())).toSorted()).to.deep.equal(
                 grove.lines(tracks).toSorted(),
@@ -392,9 +392,9 @@ describe('a tree that changes while it is bound', () => {
     view.whenMore(() => undefined);
     for (const child of children.slice(0, 10_000)) source.remove(child);
     view.absorb(source.sync().changes);
-    expect(view.refresh(), 'the last text is served').to.equal(false);
+    expect(finished(view.refreshing()), 'the last text is served').to.equal(false);
     while (view.bindMore());
-    expect(view.refresh()).to.equal(true);
+    expect(finished(view.refreshing())).to.equal(true);
     expect(linesOf(finished(view.rendering()))).to.have.lengthOf(10_000);
     for (const child of children.slice(10_000, 19_000)) source.remove(child);
     view.absorb(source.sync().changes);
@@ -414,7 +414,7 @@ describe('a tree that changes while it is bound', () => {
       view.refreshFresh();
       for (const object of added) source.remove(object);
       view.absorb(source.sync().changes);
-      isWorth = view.refresh();
+      isWorth = finished(view.refreshing());
     }
     expect(rounds).to.be.below(200);
   });

@@ -51,7 +51,7 @@ describe('a target view', () => {
     const late = source.addVariable(full, 'sales', { type: 'u64', value: 6n });
     view.absorb([{ kind: 'variable-added', variable: late }]);
     while (view.bindMore());
-    view.refresh();
+    finished(view.refreshing());
     const text = finished(view.rendering()).families.flatMap(({ pieces }) =>
       pieces.map((each) => Buffer.from(each).toString()),
     );
@@ -98,7 +98,7 @@ describe('a target view', () => {
     while (view.bindMore()) totals.push(view.progress.variables.total);
     expect(totals.length).to.be.at.least(2);
     expect(totals[0]).to.be.at.most(1024);
-    view.refresh();
+    finished(view.refreshing());
     expect(view.progress).to.deep.equal(progress([1, 1], [3001, 3001]));
   });
 
@@ -292,15 +292,15 @@ describe('a target view', () => {
     const { source, root, tills, till } = shop();
     const { view, render } = watched(source, root, { catalogue: CATALOGUE });
     render();
-    expect(view.refresh()).to.equal(false);
+    expect(finished(view.refreshing())).to.equal(false);
     source.set(tills, 3);
-    expect(view.refresh()).to.equal(true);
-    expect(view.refresh()).to.equal(true);
+    expect(finished(view.refreshing())).to.equal(true);
+    expect(finished(view.refreshing())).to.equal(true);
     finished(view.rendering());
-    expect(view.refresh()).to.equal(false);
+    expect(finished(view.refreshing())).to.equal(false);
     till('floor.1.t1', 1);
     view.absorb(source.sync().changes);
-    expect(view.refresh()).to.equal(true);
+    expect(finished(view.refreshing())).to.equal(true);
   });
 
   it('gives all its memory back when it is closed, and what is held when that ends', () => {
@@ -321,7 +321,7 @@ describe('a target view', () => {
     release();
     release();
     expect(kernel.arena.used).to.equal(before);
-    expect(view.refresh()).to.equal(false);
+    expect(finished(view.refreshing())).to.equal(false);
   });
 
   it('takes nothing in any more once it is closed', () => {

@@ -69,7 +69,7 @@ export function watched(source: FakeSource, root: ManagedObject, options: WatchO
   const render = (): Snapshot => {
     view.absorb(source.sync().changes);
     while (view.bindMore());
-    view.refresh();
+    finished(view.refreshing());
     return finished(view.rendering());
   };
   /** The page of the application in a format. */

@@ -5,6 +5,8 @@ import type { Observable } from 'rxjs';
 import type { StructureChange } from '#app/model.js';
 import { mergedChanges, refreshView } from '#app/streams/refresh-view.js';
 import type { Refreshes, Structure, TargetInput } from '#app/streams/refresh-view.js';
+import { Slices } from '#app/streams/slices.js';
+import { Budget } from '#app/budget.js';
 import { marbles } from '../support/marbles.js';
 import { root, sighting } from '../support/sightings.js';
 
@@ -20,6 +22,8 @@ const observations = { generation: 'g', tick: 2, observed: [] };
 /** Notes what is asked of it: `b`indMore, `a`bsorb, `r`efresh, refresh`f`resh, `o`bserve, `A`dopt. Always dirty. */
 class NotingView implements Refreshes {
   notes = '';
+  /** Further steps of a refresh. */
+  steps = 0;
   isSynced = true;
   hasObserved = false;
   /** What each slice says of further ones; the last one has been bound after these. */
@@ -31,8 +35,9 @@ class NotingView implements Refreshes {
   absorb(changes: readonly StructureChange[]): void {
     this.notes += `a${changes.length}`;
   }
-  refresh(): boolean {
+  *refreshing(): Generator<void, boolean> {
     this.notes += 'r';
+    for (let step = 0; step < this.steps; step++) yield;
     return true;
   }
   refreshFresh(): void {
@@ -163,7 +168,7 @@ describe('refreshView', () => {
       const notes: string[] = [];
       from(Array.from(row.inputs, (key) => inputs[key as keyof typeof inputs]))
         .pipe(
-          refreshView(view, {
+          refreshView(view, new Slices(), {
             isStandby: row.isStandby === true,
             structure: { sightings: 0, hasNews: () => row.hasNews === true },
           }),
@@ -186,7 +191,7 @@ describe('refreshView', () => {
   /** What is told, without the input. */
   const telling = (input$: Observable<TargetInput>, view = new NotingView()) =>
     input$.pipe(
-      refreshView(view, FRESH),
+      refreshView(view, new Slices(), FRESH),
       map(({ isDirty, isSynced }) => ({ isDirty, isSynced })),
     );
 
@@ -212,7 +217,7 @@ describe('refreshView', () => {
     from(numbers)
       .pipe(
         map((number) => change({}, number)),
-        refreshView(new NotingView(), { ...FRESH, structure }),
+        refreshView(new NotingView(), new Slices(), { ...FRESH, structure }),
         tap(later),
         map(({ isSynced }) => synced.push(isSynced)),
       )
@@ -244,13 +249,36 @@ describe('refreshView', () => {
     'ends with the error of a view that cannot be read',
     marbles(({ hot, expectObservable }) => {
       const view = new NotingView();
-      view.refresh = () => {
+      view.refreshing = () => {
         throw new Error('unreadable');
       };
-      const refreshed$ = hot('-c--', inputs).pipe(refreshView(view, FRESH));
+      const refreshed$ = hot('-c--', inputs).pipe(refreshView(view, new Slices(), FRESH));
       expectObservable(refreshed$).toBe('-#', told, new Error('unreadable'));
     }),
   );
+
+  it('takes in the next input only after a refresh of several turns is over', () => {
+    const view = new NotingView();
+    view.steps = 2;
+    const slices = new Slices(() => new Budget({ steps: 0 }));
+    const seen: string[] = [];
+    from([refresh, change({ changes: [added] })])
+      .pipe(refreshView(view, slices, FRESH))
+      .subscribe({
+        next: ({ input }) => seen.push(input.kind),
+        error: (error: unknown) => seen.push(String(error)),
+      });
+    const turns = [`${view.notes} ${seen.join()} ${slices.isOpen}`];
+    for (let turn = 0; turn < 2; turn++) {
+      slices.goOn();
+      turns.push(`${view.notes} ${seen.join()} ${slices.isOpen}`);
+    }
+    expect(turns).to.deep.equal(['r  true', 'r  true', 'ra1r refresh true']);
+    slices.goOn();
+    slices.goOn();
+    expect(seen).to.deep.equal(['refresh', 'change']);
+    expect(slices.isOpen).to.equal(false);
+  });
 
   it('asks nothing of the view once its consumer left', () => {
     const view = new NotingView();

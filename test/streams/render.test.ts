@@ -3,8 +3,9 @@ import { expect } from 'chai';
 import { catchError, map, of } from 'rxjs';
 import { Budget } from '#app/budget.js';
 import type { Forms, Snapshot } from '#app/model.js';
-import { Rendering, render } from '#app/streams/render.js';
+import { render } from '#app/streams/render.js';
 import type { Renders } from '#app/streams/render.js';
+import { Slices } from '#app/streams/slices.js';
 import { follow } from '../support/follow.js';
 import { marbles } from '../support/marbles.js';
 
@@ -73,7 +74,7 @@ describe('render', () => {
       marbles(({ hot, expectObservable, expectSubscriptions }) => {
         const event$ = hot(taken, events);
         const rendered$ = event$.pipe(
-          render(new Rendering(new NumberingView())),
+          render(new NumberingView(), new Slices()),
           map(({ snapshot, hasRendered, isDirty }) =>
             [snapshot?.bytes ?? '-', hasRendered ? 'new' : '', isDirty ? 'dirty' : '']
               .filter((word) => word !== '')
@@ -93,7 +94,7 @@ describe('render', () => {
 
       expectObservable(
         event$.pipe(
-          render(new Rendering(view)),
+          render(view, new Slices()),
           map(() => [...view.held]),
         ),
         leaves,
@@ -112,30 +113,28 @@ describe('render', () => {
       held.push(view.held.reduce((sum, each) => sum + each, 0));
       return renderAnew();
     };
-    of(R, R, R)
-      .pipe(render(new Rendering(view)))
-      .subscribe();
+    of(R, R, R).pipe(render(view, new Slices())).subscribe();
     expect(held).to.deep.equal([0, 0, 0]);
   });
 
   it('emits a text that takes several slices with the last, and does nothing for who left', () => {
     const view = new NumberingView(3);
-    const rendering = new Rendering(view, () => new Budget({ steps: 0 }));
-    const { seen, subscription } = follow(of(events.R).pipe(render(rendering)));
-    const slices = [[rendering.isOpen, seen.length]];
-    for (let slice = 0; slice < 2; slice++) {
-      rendering.goOn();
-      slices.push([rendering.isOpen, seen.length]);
+    const slices = new Slices(() => new Budget({ steps: 0 }));
+    const { seen, subscription } = follow(of(events.R).pipe(render(view, slices)));
+    const turns = [[slices.isOpen, seen.length]];
+    for (let turn = 0; turn < 2; turn++) {
+      slices.goOn();
+      turns.push([slices.isOpen, seen.length]);
     }
-    expect(slices).to.deep.equal([
+    expect(turns).to.deep.equal([
       [true, 0],
       [true, 0],
       [false, 1],
     ]);
     subscription.unsubscribe();
-    const { subscription: leaving } = follow(of(events.R).pipe(render(rendering)));
+    const { subscription: leaving } = follow(of(events.R).pipe(render(view, slices)));
     leaving.unsubscribe();
-    expect(rendering.isOpen).to.equal(false);
+    expect(slices.isOpen).to.equal(false);
     expect(view.held).to.deep.equal([0]);
   });
 
@@ -145,14 +144,14 @@ describe('render', () => {
       yield;
       throw new Error('no memory');
     };
-    const rendering = new Rendering(view, () => new Budget({ steps: 0 }));
+    const slices = new Slices(() => new Budget({ steps: 0 }));
     const rendered$ = of(events.R).pipe(
-      render(rendering),
+      render(view, slices),
       catchError((error: unknown) => of(error)),
     );
     const { seen } = follow(rendered$);
-    rendering.goOn();
+    slices.goOn();
     expect(String(seen)).to.contain('no memory');
-    expect(rendering.isOpen).to.equal(false);
+    expect(slices.isOpen).to.equal(false);
   });
 });

@@ -125,18 +125,19 @@ export class Probe {
   /**
    * Copies the tracked slots, notes which items got or lost a value, and reports changes of watched
    * ones. A value is valid if the word of its slot was the expected one both before and after the
-   * copy (docs/segment-format.md, section 9).
+   * copy (docs/segment-format.md, section 9). In small steps, before the last of which nothing else
+   * may be done with the probe.
    * @returns true if any value differs from the last copy
    */
-  read(): boolean {
+  *reading(): Generator<void, boolean> {
     this.#watches.forget();
-    const isChanged = this.#copy(this.#pages.spans);
-    return this.#reportChanges() || isChanged;
+    const isChanged = yield* this.#copying(this.#pages.spans);
+    return (yield* this.#reportingChanges()) || isChanged;
   }
 
   /** The same only for pages with slots tracked since the last copy; reports nothing. */
   readFresh(): boolean {
-    return this.#copy(this.#pages.spansOf(this.#fresh));
+    return last(this.#copying(this.#pages.spansOf(this.#fresh)));
   }
 
   /** Reports the next item that got its value; false if there is none. */
@@ -149,13 +150,14 @@ export class Probe {
     return this.#reportNext(true);
   }
 
-  #copy(spans: readonly Span[]): boolean {
+  *#copying(spans: readonly Span[]): Generator<void, boolean> {
     let steps = 0;
     const moved: number[] = [];
     this.#unread = 0;
     for (const span of spans) {
       steps += this.#pages.readValues(span);
       this.#pages.readWords(span, moved);
+      yield;
     }
     const fresh = this.#fresh;
     // Slots that changed again keep waiting: their values are older than their words.
@@ -235,7 +237,7 @@ export class Probe {
     return word > 1 && word >>> 1 !== this.#tracked.incarnation(slot);
   }
 
-  #reportChanges(): boolean {
+  *#reportingChanges(): Generator<void, boolean> {
     // Listeners may watch and unwatch during the reports, so look up the items first.
     const changed = this.#watches.changed();
     for (const item of changed) {
@@ -243,7 +245,16 @@ export class Probe {
       if (this.#isLive(item.slot)) this.#listener.changed(item);
       // A loss not yet reported: if the value is back by then, its change is still reported.
       else if (this.isSynced(item)) this.#watches.again(item);
+      yield;
     }
     return changed.length > 0;
+  }
+}
+
+/** What the steps end with, all of them taken at once. */
+function last<T>(steps: Generator<void, T>): T {
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done === true) return value;
   }
 }

@@ -8,7 +8,8 @@ import { Scratch } from '../kernel/scratch.js';
 const PAGE_SLOTS = 512;
 const PAGE_BYTES = PAGE_SLOTS * CELL_BYTES;
 /** The slots that one read copies: few enough to stay in the cache until they are compared. */
-const READ_SLOTS = 8192;
+const READ_PAGES = 16;
+const READ_SLOTS = READ_PAGES * PAGE_SLOTS;
 /** Where a cell has its word, in 4-byte units. */
 const WORD = 2;
 
@@ -75,9 +76,15 @@ export class SlotPages {
       : undefined;
   }
 
-  /** All pages that are read. */
+  /** All pages that are read, in spans of one copy each. */
   get spans(): Span[] {
-    return this.#extents.map(({ used, ...extent }) => ({ ...extent, pages: used }));
+    return this.#extents.flatMap(({ firstPage, used, cells }) =>
+      Array.from({ length: Math.ceil(used / READ_PAGES) }, (_, index) => {
+        const at = index * READ_PAGES;
+        const pages = Math.min(READ_PAGES, used - at);
+        return { firstPage: firstPage + at, pages, cells: cells + at * PAGE_BYTES };
+      }),
+    );
   }
 
   /** The pages of these slots; contiguous pages are read together. */

@@ -456,7 +456,7 @@ describe('a look at a tree', () => {
     const { view, lines } = watched(source, root, { app: 'kiosk' });
     const before = lines();
     finished(view.looking(treeQuestion()));
-    expect(view.refresh()).to.equal(false);
+    expect(finished(view.refreshing())).to.equal(false);
     expect(lines()).to.deep.equal(before);
   });
 });

@@ -6,6 +6,7 @@ import { Kernel } from '#app/exposition/kernel/kernel.js';
 import { Probe } from '#app/exposition/read/probe.js';
 import type { ProbeListener } from '#app/exposition/read/probe.js';
 import type { Tracked } from '#app/exposition/read/tracked-slots.js';
+import { finished } from '../../support/finished.js';
 import { FakeSource } from '../../support/fake-source.js';
 
 /** A probe that notes what it tells, as `synced name`. */
@@ -29,7 +30,7 @@ function probeOf(source: FakeSource, kernel = new Kernel()) {
     /** What is told after one read. */
     read: (): string[] => {
       told.length = 0;
-      probe.read();
+      finished(probe.reading());
       while (probe.reportUnsynced() || probe.reportSynced());
       return [...told];
     },
@@ -376,13 +377,13 @@ describe('the probe', () => {
     const sales = source.addVariable(root, 'sales', { type: 'u64', value: 1n });
     const { probe } = probeOf(source);
     probe.track(sales);
-    expect(probe.read()).to.equal(true);
-    expect(probe.read()).to.equal(false);
+    expect(finished(probe.reading())).to.equal(true);
+    expect(finished(probe.reading())).to.equal(false);
     source.set(sales, 2n);
-    expect(probe.read()).to.equal(true);
-    expect(probe.read()).to.equal(false);
+    expect(finished(probe.reading())).to.equal(true);
+    expect(finished(probe.reading())).to.equal(false);
     source.setSynced(sales, false);
-    expect(probe.read()).to.equal(true);
+    expect(finished(probe.reading())).to.equal(true);
   });
 
   it('gives all its memory back', () => {

@@ -276,7 +276,7 @@ describe('rows over values', () => {
     expect(view.hasObserved).to.equal(true);
     const counted = [10, 10, 20, 30, 30, 10].map((value) => {
       source.set(of('lag'), value);
-      view.refresh();
+      finished(view.refreshing());
       const hasCounted = view.observe();
       finished(view.rendering());
       return hasCounted;
@@ -305,7 +305,7 @@ describe('rows over values', () => {
     ]);
     for (let value = 1; value <= 600; value++) {
       source.set(of('lag'), value === 300 ? NaN : value);
-      view.refresh();
+      finished(view.refreshing());
       view.observe();
     }
     expect(lines()).to.deep.equal([
