@@ -18,7 +18,7 @@ import { service } from './service.js';
 import { pipeWriter } from '../sinks/stdout/pipe-writer.js';
 import { activatedSockets } from '../systemd/activation.js';
 import { ServiceManager } from '../systemd/service-manager.js';
-import { boundYoungSpace } from './young-space.js';
+import { boundHeapGrowth } from './heap-growth.js';
 
 /** The most time that running responses get after a signal. */
 const DRAIN_MS = 5000;
@@ -150,7 +150,7 @@ function main(): void {
   if (invocation.kind === 'print') print(invocation.text);
   else if (invocation.kind === 'check') check(invocation.arguments, invocation.isLive);
   else {
-    boundYoungSpace();
+    boundHeapGrowth();
     run(invocation.arguments, invocation.isOnce);
   }
 }
