@@ -50,11 +50,8 @@ export interface ViewParts {
   /** What it may have; by default `DEFAULT_LIMITS`. */
   readonly limits?: TargetLimits;
   readonly onOmitted?: OnOmitted;
-  /**
-   * The most work of one call if the rest can wait; by default `VIEW_STEPS`. A refresh may take more,
-   * since its page is to show what there is.
-   */
-  readonly slice?: (isRefresh: boolean) => Budget;
+  /** The most work of one call if the rest can wait; by default `VIEW_STEPS`. */
+  readonly slice?: () => Budget;
 }
 
 /**
@@ -67,8 +64,6 @@ const ITEM_EFFORT = 1;
 const FEW_ITEMS = 8;
 /** The most queued changes: a caller that adds more must wait for them. */
 const MAX_PENDING = 1 << 18;
-/** The most work that may delay a render until removed items are out of the text. */
-const MAX_PUT_OFF = 1 << 21;
 
 export class TargetView implements ProbeListener {
   readonly #parts: ViewParts;
@@ -87,9 +82,6 @@ export class TargetView implements ProbeListener {
   /** True while a call of `bindMore` is to come, since not everything is bound. */
   #isDriven = true;
   #wake: (() => void) | undefined;
-  /** The work done when a render was first delayed. */
-  #putOffAt: number | undefined;
-  #hasRendered = false;
   readonly #counts = new SyncCounts();
   #isDirty = true;
   #isClosed = false;
@@ -185,7 +177,7 @@ export class TargetView implements ProbeListener {
   /** Binds the next part of the subtree; false once everything is bound and no change is queued. */
   bindMore(): boolean {
     if (this.#isClosed) return false;
-    const slice = this.#slice(false);
+    const slice = this.#slice();
     this.#workOn(slice);
     // New items are shown in slices, too, unless they are few enough for the next copy.
     if (!this.#hasMore && this.#probe.unread > FEW_ITEMS) {
@@ -217,19 +209,22 @@ export class TargetView implements ProbeListener {
     if (changes.length > 0) this.#isDirty = true;
     for (const change of changes) this.#pending.take(change);
     this.#catchUp();
-    while (this.#pending.size > MAX_PENDING) this.#workOn(this.#slice(false));
+    while (this.#pending.size > MAX_PENDING) this.#workOn(this.#slice());
   }
 
   /**
-   * Copies the values, in small steps; true if a render would produce a different text. Nothing else
-   * may be done with the view before the last.
+   * Takes in all changes so far and copies the values, in small steps; true if a render would produce
+   * a different text. Nothing else may be done with the view before the last.
    */
   *refreshing(): Generator<void, boolean> {
     if (this.#isClosed) return false;
+    // What is tracked only after the copy would be missing from the page.
+    yield* this.#takingIn();
     this.#builder.refresh();
     if (yield* this.#probe.reading()) this.#isDirty = true;
-    this.#catchUp(true);
-    return this.#isWorthRendering();
+    yield* this.#takingIn();
+    this.#catchUp();
+    return this.#isDirty;
   }
 
   /** Copies only slots tracked since the last copy: enough to follow a growing tree. */
@@ -246,7 +241,7 @@ export class TargetView implements ProbeListener {
   observe(): boolean {
     // A demand may have copied and shown a value before its notification arrived.
     if (this.#builder.observations.observe()) this.#isDirty = true;
-    return this.#isWorthRendering();
+    return this.#isDirty;
   }
 
   /** A look at the tree, in small steps: it changes nothing, and goes on while the view changes. */
@@ -302,8 +297,6 @@ export class TargetView implements ProbeListener {
   *rendering(forms?: Forms): Generator<void, Snapshot> {
     while (this.#letGo()) yield;
     this.#isDirty = false;
-    this.#hasRendered = true;
-    this.#putOffAt = undefined;
     return yield* this.#text.rendering(forms);
   }
 
@@ -355,8 +348,8 @@ export class TargetView implements ProbeListener {
     return !this.#isBound || this.#probe.hasUnreported;
   }
 
-  #slice(isRefresh: boolean): Budget {
-    return this.#parts.slice?.(isRefresh) ?? new Budget({ steps: VIEW_STEPS });
+  #slice(): Budget {
+    return this.#parts.slice?.() ?? new Budget({ steps: VIEW_STEPS });
   }
 
   /** Work done so far. */
@@ -364,13 +357,21 @@ export class TargetView implements ProbeListener {
     return this.#steps + this.#register.effort + this.#builder.effort;
   }
 
+  /** Does the queued work, slice by slice, without the rest of the tree that existed from the start. */
+  *#takingIn(): Generator<void, void> {
+    while (this.#pending.size > 0 || this.#probe.hasUnreported) {
+      this.#workOn(this.#slice());
+      yield;
+    }
+  }
+
   /** Does the queued work: one slice if a caller handles the rest, else all of it. */
-  #catchUp(isRefresh = false): void {
+  #catchUp(): void {
     if (!this.#isDriven && this.#wake === undefined) {
       this.#workOn(new Budget());
       return;
     }
-    this.#workOn(this.#slice(isRefresh));
+    this.#workOn(this.#slice());
     if (this.#isDriven || !this.#hasMore) return;
     this.#isDriven = true;
     this.#wake?.();
@@ -424,17 +425,6 @@ export class TargetView implements ProbeListener {
   #counted(isDone: boolean): boolean {
     if (isDone) this.#steps += ITEM_EFFORT;
     return isDone;
-  }
-
-  /**
-   * True to render: the text differs, unless so much was removed that taking it out would block the
-   * thread. Meanwhile the last text is served, for a bounded time.
-   */
-  #isWorthRendering(): boolean {
-    if (!this.#isDirty || !this.#hasRendered) return this.#isDirty;
-    if (!this.#pending.hasRemovals && !this.#probe.hasLosses) return true;
-    this.#putOffAt ??= this.#effort;
-    return this.#effort - this.#putOffAt > MAX_PUT_OFF;
   }
 
   /** True if an object is below the root now: a removed one is in no set of children. */

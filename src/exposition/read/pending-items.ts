@@ -26,10 +26,6 @@ export class PendingItems {
     return this.size === 0 && this.#walk.isOver;
   }
 
-  get hasRemovals(): boolean {
-    return this.#removed.size > 0 || this.#leaving !== undefined;
-  }
-
   take(change: StructureChange): void {
     if (change.kind === 'object-added') this.#add(change.object);
     else if (change.kind === 'variable-added') this.#add(change.variable);

@@ -116,13 +116,6 @@ export class Probe {
   }
 
   /**
-   * True while a lost value is not yet reported: the item's lines show a value that is not its own.
-   */
-  get hasLosses(): boolean {
-    return this.#lost.size > 0;
-  }
-
-  /**
    * Copies the tracked slots, notes which items got or lost a value, and reports changes of watched
    * ones. A value is valid if the word of its slot was the expected one both before and after the
    * copy (docs/segment-format.md, section 9). In small steps, before the last of which nothing else

@@ -43,9 +43,8 @@ export interface Workplace {
 
 /** What one turn of a render may take: about as long as 100,000 series with few changes. */
 const RENDER_MS = 2 * SLICE_MS;
-/** What a view may do at once of what came and went: at a refresh, more of it, and some in any case. */
+/** What a view may do at once of what came and went, and some of it in any case. */
 const BIND = { steps: VIEW_STEPS, ms: SLICE_MS, leastSteps: VIEW_STEPS / 4 };
-const REFRESH = { steps: 4 * VIEW_STEPS, ms: 4 * SLICE_MS, leastSteps: 2 * VIEW_STEPS };
 /** Facts are reported this often without a demand, so that none of them goes stale. */
 export const FACTS_EVERY_MS = 1000;
 /** While nothing happens, only each fourth time: for how busy the queue is, and as a sign of life. */
@@ -71,7 +70,7 @@ export function hostTarget(
     };
     const timeZone = definition.publisherTimeZone;
     const kernel = place.kernel();
-    const slice = (isRefresh: boolean) => new Budget(isRefresh ? REFRESH : BIND);
+    const slice = () => new Budget(BIND);
     const { limits } = definition;
     const onOmitted: OnOmitted = (limit, name) => {
       reporter.omitted(limit, name);
