@@ -1,7 +1,9 @@
-// Writes the generated pages of docs/ and the dashboards, or with --check says which of them are stale.
+// Writes the generated pages of docs/, the lines that lead from page to page, and the dashboards;
+// with --check it says which of them are stale.
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import Mocha from 'mocha';
+import { listedPages, withNavigation } from '../dist-test/docs/documentation.js';
 import { SECTIONS } from '../dist-test/specification/rows.js';
 import { shownRows } from '../dist-test/specification/shown-rows.js';
 import { specificationMarkdown } from '../dist-test/specification/specification-markdown.js';
@@ -29,16 +31,22 @@ const dashboards = [...dashboardTexts()].map(([file, text]) => [
   `deploy/grafana/${file}`,
   () => text,
 ]);
-const pages = {
-  ...Object.fromEntries(dashboards),
+const generated = {
   'docs/bridge-configuration.md': bridgeMarkdown,
   'docs/configuration.md': settingsMarkdown,
   'docs/metrics.md': metricsMarkdown,
   'docs/specification.md': async () => specificationMarkdown(SECTIONS, await tests()),
 };
+const pages = listedPages().map((page) => [
+  page.path,
+  async () => {
+    const make = generated[page.path] ?? (() => readFileSync(page.path, 'utf8'));
+    return withNavigation(page, await make());
+  },
+]);
 const isCheck = process.argv.includes('--check');
 
-for (const [path, make] of Object.entries(pages)) {
+for (const [path, make] of [...dashboards, ...pages]) {
   const text = await make();
   if (!isCheck) writeFileSync(path, text);
   else if (readFileSync(path, 'utf8') !== text) {

@@ -7,7 +7,6 @@ import { parseArguments } from '#app/bridge/settings/arguments.js';
 import { bridgeMarkdown } from '#app/bridge/settings/configuration-doc.js';
 import { FAILURE_REASONS } from '#app/bridge/poll/poll-failure.js';
 import { metricsMarkdown } from '#app/catalogue/metrics-markdown.js';
-import { linksOf } from '../support/page-links.js';
 import { isInstalled } from '../support/processes.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { COMPONENT, load } from './settings/bridge-files.js';
@@ -23,12 +22,6 @@ describe('docs/bridge.md', () => {
     const shown = [...guide.matchAll(/^```toml\n(.*?)^```$/gms)].map(([, text]) => text);
     expect(shown).to.have.lengthOf(1);
     for (const text of shown) expect(files).to.include(text);
-  });
-
-  it('leads to files and headings that there are', () => {
-    const { all, broken } = linksOf('docs/bridge.md');
-    expect(all.length).to.be.above(10);
-    expect(broken).to.deep.equal([]);
   });
 
   it('has command lines that the bridge takes', () => {

@@ -1,24 +1,40 @@
-// The links of a page of docs/ that lead nowhere.
+// The links of a page that lead nowhere.
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** Headings as they stand in links. */
-const headingsOf = (file: string): string[] =>
-  [...readFileSync(file, 'utf8').matchAll(/^#+ (.*)$/gm)].map(([, text = '']) =>
-    text
-      .toLowerCase()
-      .replace(/[^\w -]/g, '')
-      .replaceAll(' ', '-'),
-  );
+const FENCED = /^( *)```.*?^\1```$/gms;
+const CODE = /`[^`\n]*`/g;
+/** Links to other sites are not followed: a test has no network. */
+const ELSEWHERE = /^[a-z]+:/;
 
-/** All links of a page as `file` or `file#heading`, and those of them that lead nowhere. */
+/** Headings as links name them: of equal ones, the second and later have a number. */
+export function anchorsOf(text: string): string[] {
+  const seen = new Map<string, number>();
+  return [...text.replace(FENCED, '').matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) => {
+    const anchor = heading
+      .toLowerCase()
+      .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+      .replace(/[^\w -]/g, '')
+      .replaceAll(' ', '-');
+    const count = seen.get(anchor) ?? 0;
+    seen.set(anchor, count + 1);
+    return count === 0 ? anchor : `${anchor}-${count}`;
+  });
+}
+
+/** All links of a page within the project, as `file` or `file#heading`, and those of them that lead nowhere. */
 export function linksOf(page: string): { all: string[]; broken: string[] } {
-  const links = [...readFileSync(page, 'utf8').matchAll(/\]\(([^)#]*)(?:#([^)]*))?\)/g)].map(
-    ([, path = '', heading]) => ({ file: path === '' ? page : join(dirname(page), path), heading }),
-  );
+  const text = readFileSync(page, 'utf8').replace(FENCED, '').replace(CODE, '``');
+  const links = [...text.matchAll(/\]\(([^)#\s]*)(?:#([^)\s]*))?\)/g)]
+    .filter(([, path = '']) => !ELSEWHERE.test(path))
+    .map(([, path = '', heading]) => ({
+      file: path === '' ? page : join(dirname(page), path),
+      heading,
+    }));
   const isBroken = ({ file, heading }: (typeof links)[number]) =>
-    !existsSync(file) || (heading !== undefined && !headingsOf(file).includes(heading));
-  const text = ({ file, heading }: (typeof links)[number]) =>
+    !existsSync(file) ||
+    (heading !== undefined && !anchorsOf(readFileSync(file, 'utf8')).includes(heading));
+  const name = ({ file, heading }: (typeof links)[number]) =>
     heading === undefined ? file : `${file}#${heading}`;
-  return { all: links.map(text), broken: links.filter(isBroken).map(text) };
+  return { all: links.map(name), broken: links.filter(isBroken).map(name) };
 }

@@ -1,0 +1,55 @@
+// The documentation as a site: an index that lists every page once, and no link that leads nowhere.
+import { expect } from 'chai';
+import { readFileSync, readdirSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { linksOf } from '../support/page-links.js';
+import { INDEX, listedPages } from './documentation.js';
+
+/** Folders whose pages users read, and the others that have pages. */
+const FOR_USERS = ['docs', 'sdk', 'examples'];
+const OTHERS = ['deploy', 'bench', 'src', 'test'];
+
+const below = (folder: string): string[] =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((file) => join(folder, file));
+const isPage = (file: string): boolean => file.endsWith('.md');
+const userPages = FOR_USERS.flatMap(below).filter((file) => isPage(file) && file !== INDEX);
+const allPages = [...readdirSync('.'), ...[...FOR_USERS, ...OTHERS].flatMap(below)].filter(isPage);
+const read = (file: string): string => readFileSync(file, 'utf8');
+
+describe('the documentation', () => {
+  const listed = listedPages();
+
+  it('lists every page once in its index', () =>
+    expect(listed.map(({ path }) => path)).to.have.members(userPages));
+
+  it('lists every example in its index', () => {
+    const { all } = linksOf(INDEX);
+    for (const entry of readdirSync('examples'))
+      expect(
+        all.some((link) => link.startsWith(join('examples', entry))),
+        entry,
+      ).to.equal(true);
+  });
+
+  it('says in one line when one needs a page', () => {
+    for (const { when, path } of listed) expect(when, path).to.match(/^when .{20,140}\.$/);
+  });
+
+  for (const [at, { title, path }] of listed.entries())
+    it(`leads from ${path} back to the index and on to the next page`, () => {
+      const lines = read(path).trimEnd().split('\n');
+      const link = (to: string) => `](${relative(dirname(path), to)})`;
+      expect(lines[0]).to.equal(`[Documentation${link(INDEX)}`);
+      expect(lines.find((line) => line.startsWith('# '))).to.equal(`# ${title}`);
+      const next = listed[at + 1];
+      if (next === undefined) expect(lines.at(-1)).not.to.match(/^Next: /);
+      else expect(lines.at(-1)).to.equal(`Next: [${next.title}${link(next.path)}`);
+    });
+
+  for (const page of allPages)
+    it(`has no link in ${page} that leads nowhere`, () =>
+      expect(linksOf(page).broken).to.deep.equal([]));
+
+  it('has pages outside of docs, whose links are followed too', () =>
+    expect(allPages).to.include.members(['README.md', 'ARCHITECTURE.md', 'sdk/c/README.md']));
+});

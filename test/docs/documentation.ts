@@ -1,0 +1,31 @@
+// The pages of the documentation, in the order of its index, and the lines that lead from page to page.
+import { readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+
+export const INDEX = 'docs/README.md';
+
+/** A page as the index lists it; `path` is relative to the project. */
+export interface ListedPage {
+  readonly title: string;
+  readonly path: string;
+  /** When one needs it. */
+  readonly when: string;
+}
+
+/** The pages that the index lists, in its order. */
+export function listedPages(): readonly ListedPage[] {
+  const rows = readFileSync(INDEX, 'utf8').matchAll(/^\* \[([^\]]+)\]\(([^)]+\.md)\): (.*)$/gm);
+  return [...rows].map(([, title = '', link = '', when = '']) => {
+    return { title, path: join(dirname(INDEX), link), when };
+  });
+}
+
+/** Text of a listed page, with the way back to the index as its first line, and on to the next page as its last. */
+export function withNavigation(page: ListedPage, text: string): string {
+  const pages = listedPages();
+  const link = (title: string, path: string) => `[${title}](${relative(dirname(page.path), path)})`;
+  const next = pages[pages.findIndex(({ path }) => path === page.path) + 1];
+  const own = text.replace(/^\[Documentation\]\(.*\)\n\n/, '').replace(/\n+(?:Next: .*\n)?$/, '\n');
+  const end = next === undefined ? '' : `\nNext: ${link(next.title, next.path)}\n`;
+  return `${link('Documentation', INDEX)}\n\n${own}${end}`;
+}
