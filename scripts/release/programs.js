@@ -2,6 +2,7 @@
 import { PROGRAM as BRIDGE } from '../../dist/bridge/settings/options.js';
 import { PROGRAM as EXPORTER } from '../../dist/config/arguments.js';
 import { COMMANDS, PROGRAM as LICENSE } from '../../dist/license/options.js';
+import { builtInOptions } from '../../dist/rules/built-in-options.js';
 import { PROGRAM as SIMULATOR } from '../../dist/simulator/options.js';
 
 /** Each with its commands, by name; most have none. */
@@ -14,15 +15,10 @@ export const PROGRAMS = [
 
 export const NAMES = PROGRAMS.map(({ program }) => program.name);
 
-const BUILT_IN = [
-  { flags: '--version', meaning: 'Print the version and exit' },
-  { flags: '--help', meaning: 'Print this help and exit' },
-];
-
-/** The options of a program as pages show them, --version and --help last. */
-export const optionsOf = ({ options, lastGroup }) => [
-  ...Object.values(options),
-  ...BUILT_IN.map((option) => ({ ...option, group: lastGroup, shownDefault: '' })),
+/** The options of a program as pages show them, those that every program has last. */
+export const optionsOf = (program) => [
+  ...Object.values(program.options),
+  ...builtInOptions(program),
 ];
 
 /** `--server-key` of `--server-key <key>`, and what its argument is: a file, a folder, text or none. */

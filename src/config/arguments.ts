@@ -2,7 +2,7 @@
 import { Fault } from '../errors.js';
 import { readCommandLine } from '../rules/command-line.js';
 import type { Given } from '../rules/command-option.js';
-import { EXAMPLES, PURPOSE, REFERENCE, REMARKS, STATUSES } from './help.js';
+import { EXAMPLES, PURPOSE, REFERENCE, STATUSES } from './help.js';
 import { OPTIONS } from './options.js';
 import type { Settings } from './settings.js';
 
@@ -38,7 +38,6 @@ export const PROGRAM = {
   purpose: PURPOSE,
   options: OPTIONS,
   lastGroup: OPTIONS.checkConfig.group,
-  remarks: REMARKS,
   examples: EXAMPLES,
   statuses: STATUSES,
   reference: REFERENCE,

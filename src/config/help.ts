@@ -3,8 +3,6 @@
 export const PURPOSE = `Reads managed objects from shared memory and exposes them as Prometheus metrics:
 over HTTP with --enable-metrics-http, else as snapshots on stdout.`;
 
-export const REMARKS = 'Options override the TOML file, which overrides the defaults.';
-
 /** Command lines that work as written, next to the files that they name. */
 export const EXAMPLES: readonly (readonly [purpose: string, line: string])[] = [
   [
@@ -15,7 +13,6 @@ export const EXAMPLES: readonly (readonly [purpose: string, line: string])[] = [
     'Print one target every 10 seconds, without a file',
     'shm_exporter --license-file license.json --app adh --server-key 456',
   ],
-  ['Check a file and do nothing else', 'shm_exporter --config shm_exporter.toml --check-config'],
   [
     'Check a file against the publishers that are running',
     'shm_exporter --config shm_exporter.toml --check-config --live',
@@ -31,5 +28,6 @@ export const STATUSES = {
   5: 'with --once: a target was not ready',
 };
 
-export const REFERENCE = `In the folder of the package, README.md is the way in, docs/configuration.md
-has every setting, and examples/shm_exporter.toml is a file to start from.`;
+export const REFERENCE = `Options override the TOML file, which overrides the defaults. In the folder of
+the package, README.md is the way in, docs/configuration.md has every setting,
+and examples/shm_exporter.toml is a file to start from.`;

@@ -1,6 +1,7 @@
 // Every command-line option of the exporter; the parser, --help and the reference page read them.
 import { application, line, name, word } from '../rules/formats.js';
 import { flagOption, optionalOption } from '../rules/command-option.js';
+import type { Field } from '../rules/table.js';
 import { SETTINGS } from './settings.js';
 
 const FILES = { group: 'Files:' };
@@ -8,98 +9,117 @@ const TARGET = { group: 'Single target:' };
 const OUTPUT = { group: 'Output:' };
 const OTHER = { group: 'Other:' };
 
-const shown = (fallback: unknown): string => [fallback].flat().join(', ');
+/** What few need: --help leaves it to --help-all. */
+const RARE = { isRare: true };
+
+const overrides = ({ key }: Field<unknown>) => ({ setting: key });
+
+/** The same, where the help shows the default of the setting. */
+const overridesShown = ({ key, fallback }: Field<unknown>) => ({
+  setting: key,
+  shownDefault: [fallback].flat().join(', '),
+});
 
 /** Options override settings, whose defaults the help shows where they are useful. */
 export const OPTIONS = {
   config: optionalOption('--config <path>', word, 'Load a TOML file', FILES),
+  licenseFile: optionalOption(
+    '--license-file <path>',
+    word,
+    'License file; no start without a license',
+    { ...FILES, ...overrides(SETTINGS.licenseFile) },
+  ),
   targetsConfig: optionalOption(
     '--targets-config <path>',
     word,
     'Use the legacy flat target file instead of TOML targets',
-    { ...FILES, conflicts: ['--server-key', '--instance'] },
-  ),
-  licenseFile: optionalOption(
-    '--license-file <path>',
-    word,
-    'Override license_file; no start without a license',
-    FILES,
+    { ...FILES, ...RARE, conflicts: ['--server-key', '--instance'] },
   ),
   app: optionalOption('--app <app>', application, 'Set the application metric set', {
     ...TARGET,
-    shownDefault: shown(SETTINGS.app.fallback),
+    ...overridesShown(SETTINGS.app),
   }),
   serverKey: optionalOption(
     '--server-key <key>',
     name,
     'Select a single target; clears TOML targets',
-    { ...TARGET, shownDefault: shown(SETTINGS.serverKeys.fallback) },
+    { ...TARGET, ...overridesShown(SETTINGS.serverKeys) },
   ),
   instance: optionalOption(
     '--instance <hint>',
     line,
     'Root hint; switches to single-target mode and clears TOML targets',
-    TARGET,
+    { ...TARGET, ...RARE, ...overrides(SETTINGS.instance) },
   ),
-  enableMetricsHttp: flagOption('--enable-metrics-http', 'Enable the HTTP listener', OUTPUT),
+  enableMetricsHttp: flagOption('--enable-metrics-http', 'Enable the HTTP listener', {
+    ...OUTPUT,
+    ...overrides(SETTINGS.metricsHttpEnabled),
+  }),
   metricsPort: optionalOption(
     '--metrics-port <port>',
     SETTINGS.metricsPort.rule,
-    'Override metrics_port',
-    { ...OUTPUT, shownDefault: shown(SETTINGS.metricsPort.fallback) },
+    'Port of the HTTP listener',
+    { ...OUTPUT, ...overridesShown(SETTINGS.metricsPort) },
   ),
-  debug: flagOption('--debug', 'Enable debug diagnostics even when debug is false in TOML', OUTPUT),
   webListenAddress: optionalOption(
     '--web.listen-address <address>',
     SETTINGS.metricsListenAddresses.rule,
-    'Override metrics_listen_addresses; may be repeated',
-    OUTPUT,
+    'Address to listen on instead; may be repeated',
+    { ...OUTPUT, ...overrides(SETTINGS.metricsListenAddresses) },
   ),
-  webSystemdSocket: flagOption('--web.systemd-socket', 'Listen on the sockets of systemd', OUTPUT),
   webConfigFile: optionalOption(
     '--web.config.file <path>',
     word,
-    'Override web_config_file: TLS and passwords',
-    OUTPUT,
+    'TLS and passwords of the HTTP listener',
+    { ...OUTPUT, ...overrides(SETTINGS.webConfigFile) },
+  ),
+  webSystemdSocket: flagOption('--web.systemd-socket', 'Listen on the sockets of systemd', {
+    ...OUTPUT,
+    ...RARE,
+    ...overrides(SETTINGS.metricsSystemdSocket),
+  }),
+  once: flagOption('--once', 'Print one snapshot and exit', {
+    ...OUTPUT,
+    conflicts: ['--enable-metrics-http'],
+  }),
+  stdoutFormat: optionalOption(
+    '--stdout-format <format>',
+    SETTINGS.stdoutFormat.rule,
+    'Form of snapshots: text, json or merged',
+    { ...OUTPUT, ...RARE, ...overridesShown(SETTINGS.stdoutFormat) },
   ),
   textfile: optionalOption(
     '--textfile <dir>',
     word,
     'Keep the metrics of all targets in a file for node_exporter',
-    { ...OUTPUT, conflicts: ['--enable-metrics-http'] },
-  ),
-  stdoutFormat: optionalOption(
-    '--stdout-format <format>',
-    SETTINGS.stdoutFormat.rule,
-    'Override stdout_format',
-    { ...OUTPUT, shownDefault: shown(SETTINGS.stdoutFormat.fallback) },
-  ),
-  once: flagOption(
-    '--once',
-    'Print one snapshot and exit, with status 5 if a target is not ready',
     {
       ...OUTPUT,
+      ...RARE,
+      ...overrides(SETTINGS.textfileDir),
       conflicts: ['--enable-metrics-http'],
     },
   ),
-  logLevel: optionalOption('--log-level <level>', SETTINGS.logLevel.rule, 'Override log_level', {
-    ...OUTPUT,
-    shownDefault: shown(SETTINGS.logLevel.fallback),
-  }),
+  logLevel: optionalOption(
+    '--log-level <level>',
+    SETTINGS.logLevel.rule,
+    'Least level that is logged',
+    { ...OUTPUT, ...overridesShown(SETTINGS.logLevel) },
+  ),
   logFormat: optionalOption(
     '--log-format <format>',
     SETTINGS.logFormat.rule,
-    'Override log_format',
-    { ...OUTPUT, shownDefault: shown(SETTINGS.logFormat.fallback) },
+    'Form of log lines: text, logfmt or json',
+    { ...OUTPUT, ...RARE, ...overridesShown(SETTINGS.logFormat) },
   ),
+  debug: flagOption('--debug', 'Enable debug diagnostics even when debug is false in TOML', {
+    ...OUTPUT,
+    ...RARE,
+    ...overrides(SETTINGS.debug),
+  }),
   checkConfig: flagOption(
     '--check-config',
     'Check the configuration and the license, report every fault, and exit',
     OTHER,
   ),
-  live: flagOption(
-    '--live',
-    'With --check-config: compare the configuration with the existing segments',
-    OTHER,
-  ),
+  live: flagOption('--live', 'With --check-config: compare with the segments', OTHER),
 };

@@ -1,6 +1,6 @@
 // Writes docs/configuration.md from the tables that the loader itself reads.
 import { SCOPE, TARGET } from './file-rule.js';
-import { OPTIONS } from './options.js';
+import { PROGRAM } from './arguments.js';
 import { SETTINGS } from './settings.js';
 import { fieldsMarkdown, optionsMarkdown } from '../rules/fields-markdown.js';
 
@@ -45,7 +45,10 @@ export function settingsMarkdown(): string {
     '',
     fieldsMarkdown(SCOPE),
     '## Command-line options',
-    optionsMarkdown(OPTIONS),
+    optionsMarkdown(PROGRAM),
+    '`--help` shows the options that most need, `--help-all` and the manual page all of them. An option overrides the',
+    'setting beside it. `--once` and `--textfile` also turn `metrics_http_enabled` off.',
+    '',
     '`--targets-config` cannot be used with `--server-key` or `--instance`, which select a single',
     'target. Relative paths on the command line start at the current folder.',
     '',

@@ -34,6 +34,7 @@ prints addresses to try. Ctrl-C ends all of them and leaves nothing behind.`,
     2: 'wrong usage',
     4: 'listener or shared memory cannot be used',
   },
+  reference: 'In the folder of the package, README.md says what to try.',
 };
 
 /** @throws Fault USAGE for unknown options and refused arguments */

@@ -16,8 +16,12 @@ export interface CommandOption<T> {
   readonly isRepeatable: boolean;
   /** The default as the help shows it; empty to show none. */
   readonly shownDefault: string;
+  /** Whether --help leaves it to --help-all. */
+  readonly isRare: boolean;
   /** The heading that the help shows it under. */
   readonly group?: string | undefined;
+  /** The key in the configuration file whose value it overrides. */
+  readonly setting?: string | undefined;
   /** Names of options that cannot be used together with it, such as `--instance`. */
   readonly conflicts?: readonly string[] | undefined;
 }
@@ -29,9 +33,11 @@ export type Given<O extends CommandOptions> = {
   readonly [K in keyof O]: O[K] extends CommandOption<infer T> ? T : never;
 };
 
-type More = Partial<Pick<CommandOption<unknown>, 'group' | 'conflicts' | 'shownDefault'>>;
+type More = Partial<
+  Pick<CommandOption<unknown>, 'group' | 'conflicts' | 'shownDefault' | 'isRare' | 'setting'>
+>;
 
-const PLAIN = { isRequired: false, isRepeatable: false, shownDefault: '' };
+const PLAIN = { isRequired: false, isRepeatable: false, isRare: false, shownDefault: '' };
 
 /** An option without an argument. */
 export const flagOption = (

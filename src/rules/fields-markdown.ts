@@ -1,7 +1,9 @@
 // Reference pages: the fields of a table as a Markdown table.
 import { shown } from '../document/key-path.js';
+import { builtInOptions } from './built-in-options.js';
 import { effectOf } from './command-option.js';
 import type { CommandOptions } from './command-option.js';
+import type { Program } from './program.js';
 import type { Fields } from './table.js';
 
 /** One row for each field: key, type, default, allowed values, meaning. */
@@ -16,14 +18,14 @@ export function fieldsMarkdown(fields: Fields): string {
   return markdownTable(['Key', 'Type', 'Default', 'Allowed', 'Meaning'], rows);
 }
 
-/** One row for each option: its flags and its effect. */
-export function optionsMarkdown(options: CommandOptions): string {
-  const rows = Object.values(options).map((option) => [
+/** One row for each option: its flags, its effect, and the setting that it overrides. */
+export function optionsMarkdown(program: Program<CommandOptions>): string {
+  const rows = [...Object.values(program.options), ...builtInOptions(program)].map((option) => [
     `\`${option.flags}\``,
     plain(effectOf(option)),
+    option.setting === undefined ? '' : `\`${option.setting}\``,
   ]);
-  rows.push(['`--version`', 'Print the version and exit'], ['`--help`', 'Print the help and exit']);
-  return markdownTable(['Option', 'Effect'], rows);
+  return markdownTable(['Option', 'Effect', 'Setting'], rows);
 }
 
 /** A Markdown table; the cells are Markdown already. */

@@ -1,16 +1,17 @@
 // A program as --help describes it: what it does, its options, examples and exit statuses.
 import { Command, Option } from 'commander';
+import { builtInOptions } from './built-in-options.js';
 import { effectOf } from './command-option.js';
-import type { CommandOptions } from './command-option.js';
+import type { CommandOption, CommandOptions } from './command-option.js';
 
 export interface Program<O extends CommandOptions> {
   /** As in `shm_license issue`. */
   readonly name: string;
   readonly purpose: string;
-  /** What follows the name in the first line of the help; by default the options and the operand. */
+  /** What follows the name in the first line of the help, where it is not as `usageOf` has it. */
   readonly usage?: string;
   readonly options: O;
-  /** The heading for --version and --help, where options have headings. */
+  /** The heading for the options that every program has, where options have headings. */
   readonly lastGroup?: string | undefined;
   /** The name of its only operand, such as `file`; undefined for none. */
   readonly operand?: string | undefined;
@@ -20,7 +21,7 @@ export interface Program<O extends CommandOptions> {
   readonly examples: readonly (readonly [purpose: string, line: string])[];
   readonly statuses: Readonly<Record<number, string>>;
   /** Where to read more. */
-  readonly reference?: string;
+  readonly reference: string;
 }
 
 /** Wide enough for one line per option, narrow enough for any terminal. */
@@ -34,6 +35,7 @@ export function parserOf(
 ): Command {
   const parser = new Command(program.name)
     .description(program.purpose)
+    .usage(usageOf(program))
     .exitOverride()
     .configureOutput({
       writeOut: print,
@@ -42,19 +44,34 @@ export function parserOf(
       getOutHasColors: () => false,
     });
   if (program.operand !== undefined) parser.argument(`<${program.operand}>`);
-  if (program.usage !== undefined) parser.usage(program.usage);
   parser.allowExcessArguments(); // We reject them with a better message.
-  const options = Object.values(program.options);
-  for (const option of options) {
-    const added = new Option(option.flags, effectOf(option));
-    if (option.isRepeatable) added.argParser(joined);
-    parser.addOption(option.group === undefined ? added : added.helpGroup(option.group));
-  }
+  const [versionOption, ...others] = builtInOptions(program);
+  for (const option of Object.values(program.options)) parser.addOption(parsed(option));
   if (program.lastGroup !== undefined) parser.optionsGroup(program.lastGroup);
-  return parser
-    .version(version, '--version', 'Print the version and exit')
-    .helpOption('--help', 'Print this help and exit')
-    .addHelpText('after', helpEnd(program));
+  parser.version(version, versionOption.flags, versionOption.meaning);
+  for (const option of others) parser.addOption(parsed(option));
+  parser.helpOption(false).addHelpText('after', helpEnd(program));
+  parser.on('option:help', () => parser.help());
+  parser.on('option:help-all', () => {
+    for (const option of parser.options) option.hidden = false;
+    parser.help();
+  });
+  return parser;
+}
+
+/** The options that must be given, all others in brackets, and the operand. */
+export function usageOf({ usage, options, operand }: Program<CommandOptions>): string {
+  if (usage !== undefined) return usage;
+  const required = Object.values(options).filter(({ isRequired }) => isRequired);
+  const parts = [...required.map(({ flags }) => flags), '[options]'];
+  return [...parts, ...(operand === undefined ? [] : [`<${operand}>`])].join(' ');
+}
+
+/** An option as the parser takes it. */
+function parsed(option: CommandOption<unknown>): Option {
+  const added = new Option(option.flags, effectOf(option)).hideHelp(option.isRare);
+  if (option.isRepeatable) added.argParser(joined);
+  return option.group === undefined ? added : added.helpGroup(option.group);
 }
 
 /** The arguments of a repeated option, as one would be with all items. */

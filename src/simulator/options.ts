@@ -11,6 +11,7 @@ import { FAULT_NAMES } from './component/faults.js';
 import { ODDITY_NAMES } from './component/oddities.js';
 
 const JSON_GROUP = { group: 'JSON over HTTP in place of shared memory:' };
+const RARE_JSON = { ...JSON_GROUP, isRare: true };
 const OTHER = { group: 'Other:' };
 
 const base = text(/^(\/[\w.~-]+)*$/, 'a path such as /rtds, without a slash at its end');
@@ -21,36 +22,36 @@ const securityKey = text(
 
 /** The options of the JSON view, which do not apply to a segment. */
 const JSON_OPTIONS = {
-  jsonBase: optionalOption('--json-base <path>', base, 'Path before /sharedmem', JSON_GROUP),
+  jsonBase: optionalOption('--json-base <path>', base, 'Path before /sharedmem', RARE_JSON),
   securityKey: optionalOption(
     '--security-key <key>',
     securityKey,
     'Key that the header Security-Key of each request must have',
-    JSON_GROUP,
+    RARE_JSON,
   ),
   tlsCert: optionalOption(
     '--tls-cert <file>',
     word,
     'PEM file of the certificate: serves HTTPS',
-    JSON_GROUP,
+    RARE_JSON,
   ),
   tlsKey: optionalOption(
     '--tls-key <file>',
     word,
     "PEM file of the certificate's private key",
-    JSON_GROUP,
+    RARE_JSON,
   ),
   oddities: openOption(
     '--oddities [names]',
     list(oneOf(...ODDITY_NAMES), { min: 1 }),
     `Write JSON as oddly as real servers do: in all ways, or in some of ${ODDITY_NAMES.join(', ')}`,
-    JSON_GROUP,
+    RARE_JSON,
   ),
   fault: optionalOption(
     '--fault <name>',
     oneOf(...FAULT_NAMES, NO_FAULT),
     `Answer with a fault from the start: ${FAULT_NAMES.join(', ')}. A line such as "fault cut" or "fault none" on stdin changes it`,
-    JSON_GROUP,
+    RARE_JSON,
   ),
 };
 

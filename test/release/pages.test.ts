@@ -15,6 +15,10 @@ import { isInstalled } from '../support/processes.js';
 
 const PROGRAMS: readonly Program<CommandOptions>[] = [EXPORTER, BRIDGE, LICENSE, SIMULATOR];
 
+/** Whether --help leaves options to --help-all. */
+const isLong = ({ options }: Program<CommandOptions>): boolean =>
+  Object.values(options).some(({ isRare }) => isRare);
+
 describe('the pages of a release', function () {
   this.slow(2000);
   const folder = mkdtempSync(join(tmpdir(), 'shm-pages-'));
@@ -43,7 +47,12 @@ describe('the pages of a release', function () {
     const { name } = program;
     const all = [program, ...(program === LICENSE ? Object.values(COMMANDS) : [])];
     const options = all.flatMap((each) => Object.values(each.options));
-    const names = [...options.map(nameOf), '--version', '--help'];
+    const names = [
+      ...options.map(nameOf),
+      '--version',
+      '--help',
+      ...(isLong(program) ? ['--help-all'] : []),
+    ];
 
     it(`${name}: name every option`, () => {
       const page = read(`man/man1/${name}.1`).replaceAll('\\-', '-');

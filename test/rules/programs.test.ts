@@ -44,18 +44,42 @@ function textOf(program: Program<CommandOptions>, option: string): string {
 for (const program of PROGRAMS)
   describe(`the command line of ${program.name}`, () => {
     const help = textOf(program, '--help');
-    const words = help.replace(/\s+/g, ' ');
+    const options = Object.values(program.options);
+    const rare = options.filter(({ isRare }) => isRare).map(nameOf);
+    const all = rare.length === 0 ? help : textOf(program, '--help-all');
+    const words = all.replace(/\s+/g, ' ');
 
     it('knows --version', () => expect(textOf(program, '--version')).to.equal('1.2.3\n'));
 
-    it('fits in 80 columns', () => {
-      for (const line of help.split('\n')) expect(line.length, line).to.be.at.most(80);
+    it('fits in 80 columns, and what --help prints in 50 lines', () => {
+      for (const line of all.split('\n')) expect(line.length, line).to.be.at.most(80);
+      expect(help.trimEnd().split('\n').length).to.be.at.most(50);
     });
 
-    it('has an example and the exit statuses', () =>
-      expect(help).to.match(/\n\nExamples:\n {2}.+:\n {4}\S.*\n[^]*\nExit status:\n {2}0 {2}\S/));
+    it('begins with what must be given', () => {
+      const needed = options.filter(({ isRequired }) => isRequired).map(({ flags }) => flags);
+      const [usage = ''] = all.split('\n');
+      for (const flags of needed) expect(usage).to.include(` ${flags} `);
+      if (program.operand !== undefined) expect(usage).to.match(/ <\w+>$/);
+    });
 
-    for (const option of Object.values(program.options))
+    it('has an example, the exit statuses, and where to read on', () => {
+      const end = /\n\nExamples:\n {2}.+:\n {4}\S.*\n[^]*\nExit status:\n {2}0 {2}\S/;
+      for (const text of [help, all]) {
+        expect(text).to.match(end);
+        expect(text.endsWith(`\n\n${program.reference}\n`)).to.equal(true);
+      }
+    });
+
+    it('shows with --help what most need, and counts what only --help-all shows', () => {
+      const shown = options.map(nameOf).filter((name) => help.includes(`\n  ${name} `));
+      expect([...shown, ...rare]).to.have.members(options.map(nameOf));
+      expect(/--help-all +Print this help with (\d+) more/.exec(help)?.[1] ?? '0').to.equal(
+        String(rare.length),
+      );
+    });
+
+    for (const option of options)
       it(`says of ${nameOf(option)} what it does, and whether it is required`, () => {
         expect(words).to.include(`${option.flags} ${option.meaning}`);
         const mark = option.isRequired ? ' (required)' : '';

@@ -1,35 +1,32 @@
 // The manual page of a program, in roff, from the tables that --help is made of.
 import { effectOf } from '../../../dist/rules/command-option.js';
+import { usageOf } from '../../../dist/rules/program.js';
 import { NAMES, optionsOf } from '../programs.js';
 
 /** `date` is that of the release, as YYYY-MM-DD. */
 export function manPage({ program, commands }, { version, date }) {
-  const { name, purpose, operand, remarks, examples, statuses } = program;
+  const { name, purpose, remarks, examples, statuses, reference } = program;
   const own = Object.entries(commands);
-  const usage = program.usage ?? `[options]${operand === undefined ? '' : ` <${operand}>`}`;
   const sections = [
     [`.TH ${name.toUpperCase()} 1 "${date}" "shm_exporter ${version}"`],
     ['.SH NAME', `${name} \\- ${summaryOf(purpose)}`],
-    ['.SH SYNOPSIS', `.B ${name}`, plain(usage)],
+    ['.SH SYNOPSIS', `.B ${name}`, plain(usageOf(program))],
     ['.SH DESCRIPTION', ...paragraph(purpose)],
     own.length === 0 && remarks !== undefined ? paragraph(remarks) : [],
     own.length === 0 ? [] : ['.SH COMMANDS', ...own.flatMap(commandLines)],
     ['.SH OPTIONS', ...optionLines(program)],
     ['.SH EXAMPLES', ...exampleLines(examples)],
     ['.SH EXIT STATUS', ...Object.entries(statuses).flatMap(([s, m]) => ['.TP', s, plain(m)])],
-    ['.SH SEE ALSO', seeAlso(name)],
+    ['.SH SEE ALSO', seeAlso(name), ...paragraph(reference)],
   ];
   return `${sections.flat().join('\n')}\n`;
 }
 
-const commandLines = ([word, command]) => {
-  const operand = command.operand === undefined ? '' : ` <${command.operand}>`;
-  return [
-    `.SS ${plain(`${word} [options]${operand}`)}`,
-    ...paragraph(command.purpose),
-    ...Object.values(command.options).flatMap(optionLine),
-  ];
-};
+const commandLines = ([word, command]) => [
+  `.SS ${plain(`${word} ${usageOf(command)}`)}`,
+  ...paragraph(command.purpose),
+  ...Object.values(command.options).flatMap(optionLine),
+];
 
 /** All options, below a heading where they have groups. */
 function optionLines(program) {
@@ -46,7 +43,7 @@ const optionLine = (option) => {
   return [
     '.TP',
     `.B ${plain(flag)}${argument === undefined ? '' : ` \\fI${plain(argument)}\\fR`}`,
-    plain(effectOf({ isRequired: false, ...option })),
+    plain(effectOf(option)),
   ];
 };
 

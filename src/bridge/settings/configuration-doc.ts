@@ -6,7 +6,7 @@ import {
   optionsMarkdown,
   plain,
 } from '../../rules/fields-markdown.js';
-import { OPTIONS } from './options.js';
+import { PROGRAM } from './options.js';
 import { BRIDGE, COMPONENT } from './component-table.js';
 import { ODDITIES } from '../tree/component-tree.js';
 import {
@@ -43,7 +43,7 @@ export function bridgeMarkdown(): string {
     'that the component refuses is read again before the next poll.',
     '',
     '## Command-line options',
-    optionsMarkdown(OPTIONS),
+    optionsMarkdown(PROGRAM),
     '## Why a poll fails',
     'The reason is in the log, and in the id of the object that counts it, as in',
     `\`${metricOf(CLASSES.failure, FAILED_POLLS.variable, FAILED_POLLS.row)}{object="failures.refused"}\`.`,

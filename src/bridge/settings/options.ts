@@ -10,13 +10,27 @@ export const OPTIONS = {
   }),
   once: flagOption('--once', 'Poll each component once, print what would be published, and exit'),
   component: optionalOption('--component <name>', word, 'Poll and publish only this component'),
-  debug: flagOption('--debug', 'Log every poll even when debug is false in TOML'),
-  logLevel: optionalOption('--log-level <level>', BRIDGE.logLevel.rule, 'Override log_level', {
-    shownDefault: String(BRIDGE.logLevel.fallback),
+  debug: flagOption('--debug', 'Log every poll even when debug is false in TOML', {
+    setting: BRIDGE.debug.key,
   }),
-  logFormat: optionalOption('--log-format <format>', BRIDGE.logFormat.rule, 'Override log_format', {
-    shownDefault: String(BRIDGE.logFormat.fallback),
-  }),
+  logLevel: optionalOption(
+    '--log-level <level>',
+    BRIDGE.logLevel.rule,
+    'Least level that is logged',
+    {
+      setting: BRIDGE.logLevel.key,
+      shownDefault: String(BRIDGE.logLevel.fallback),
+    },
+  ),
+  logFormat: optionalOption(
+    '--log-format <format>',
+    BRIDGE.logFormat.rule,
+    'Form of log lines: text, logfmt or json',
+    {
+      setting: BRIDGE.logFormat.key,
+      shownDefault: String(BRIDGE.logFormat.fallback),
+    },
+  ),
 };
 
 export const PROGRAM = {

@@ -1,0 +1,26 @@
+// The options that every program has: the parser, pages and completions take them from here.
+import { flagOption } from './command-option.js';
+import type { CommandOption, CommandOptions } from './command-option.js';
+import type { Program } from './program.js';
+
+/** In the order in which they are shown; --help-all where --help leaves options out. */
+export function builtInOptions({
+  options,
+  lastGroup: group,
+}: Pick<Program<CommandOptions>, 'options' | 'lastGroup'>): readonly [
+  version: CommandOption<boolean>,
+  ...help: CommandOption<boolean>[],
+] {
+  const rare = Object.values(options).filter(({ isRare }) => isRare).length;
+  return [
+    flagOption('--version', 'Print the version and exit', { group }),
+    flagOption('--help', 'Print this help and exit', { group }),
+    ...(rare === 0
+      ? []
+      : [
+          flagOption('--help-all', `Print this help with ${rare} more options, and exit`, {
+            group,
+          }),
+        ]),
+  ];
+}
