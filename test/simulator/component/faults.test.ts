@@ -273,7 +273,7 @@ describe('the fault', function () {
       const server = await serve({ slowMs: 10, dripMs: 1 });
       server.fault = name;
       const headers = { 'Accept-Encoding': 'deflate' };
-      const seen = await ask(`${server.url}/sharedmem`, { headers, patienceMs: 300 });
+      const seen = await ask(`${server.url}/sharedmem`, { headers, patienceMs: 3000 });
       expect(seen.headers['content-encoding']).to.equal('deflate');
       expect(seen.body[0]).to.equal(0x78);
     });
