@@ -42,15 +42,15 @@ describe('a publisher in another language', function () {
       'example_queue_requests_total',
       'example_queue_load',
       'example_application_phase_info',
-      'example_queue_latency_bucket',
-      'example_queue_latency_sum',
-      'example_queue_latency_count',
-      'example_queue_size',
-      'example_queue_size_sum',
-      'example_queue_size_count',
+      'example_queue_latency_seconds_bucket',
+      'example_queue_latency_seconds_sum',
+      'example_queue_latency_seconds_count',
+      'example_queue_size_bytes',
+      'example_queue_size_bytes_sum',
+      'example_queue_size_bytes_count',
     ]);
     const session = (page: ReadonlyMap<string, string>) =>
-      namesOf(page).has('example_session_received_total');
+      namesOf(page).has('example_session_received_bytes_total');
     await pageWith(url, session, 'an object that was added is on the page');
     await pageWith(url, (page) => !session(page), 'an object that was removed has left it');
     expect(await program.stop('SIGTERM')).to.deep.equal({ status: 0, signal: null });
@@ -70,17 +70,17 @@ describe('a publisher in another language', function () {
     const worker = (page: ReadonlyMap<string, string>) => namesOf(page).has('example_worker_pid');
     const series = await pageWith(url, worker, 'an object that was added is on the page');
     expect(namesOf(series)).to.include.members([
-      'example_example_requests_done_total',
-      'example_example_balance',
-      'example_example_load',
-      'example_example_even',
-      'example_example_status_info',
-      'example_example_latency_bucket',
-      'example_example_latency_sum',
-      'example_example_latency_count',
-      'example_example_sizes',
-      'example_example_sizes_sum',
-      'example_example_sizes_count',
+      'example_requests_done_total',
+      'example_balance',
+      'example_load',
+      'example_even',
+      'example_status_info',
+      'example_latency_seconds_bucket',
+      'example_latency_seconds_sum',
+      'example_latency_seconds_count',
+      'example_sizes_bytes',
+      'example_sizes_bytes_sum',
+      'example_sizes_bytes_count',
     ]);
     await pageWith(url, (page) => !worker(page), 'an object that was removed has left it');
     expect(await program.stop('SIGTERM')).to.deep.equal({ status: 0, signal: null });

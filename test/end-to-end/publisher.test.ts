@@ -5,7 +5,7 @@ import { eventually, theatre } from '../support/processes.js';
 import { targets } from '../specification/shop.js';
 import { pageWith, readyPage, samplesOf, scrape, seriesOf } from './page.js';
 
-const SALES = 'shop_shop_sales_total{"object":"@root"}';
+const SALES = 'shop_sales_total{"object":"@root"}';
 
 const shop = (serverKey: string, sales: number, steps: readonly object[] = []) => ({
   server_key: serverKey,
@@ -86,13 +86,13 @@ inBothModes('a publisher that comes and goes', function (worker_execution_mode) 
       const series = seriesOf(await readyPage(await another('h')));
       const shown = [...series].filter(([key]) => key.startsWith('shop_'));
       expect(Object.fromEntries(shown)).to.deep.equal({
-        'shop_shop_delay_bucket{"le":"1","object":"@root"}': '0',
-        'shop_shop_delay_bucket{"le":"+Inf","object":"@root"}': '0',
-        'shop_shop_delay_sum{"object":"@root"}': '0',
-        'shop_shop_delay_count{"object":"@root"}': '0',
-        'shop_shop_size{"object":"@root","quantile":"0.5"}': 'NaN',
-        'shop_shop_size_sum{"object":"@root"}': '0',
-        'shop_shop_size_count{"object":"@root"}': '0',
+        'shop_delay_bucket{"le":"1","object":"@root"}': '0',
+        'shop_delay_bucket{"le":"+Inf","object":"@root"}': '0',
+        'shop_delay_sum{"object":"@root"}': '0',
+        'shop_delay_count{"object":"@root"}': '0',
+        'shop_size{"object":"@root","quantile":"0.5"}': 'NaN',
+        'shop_size_sum{"object":"@root"}': '0',
+        'shop_size_count{"object":"@root"}': '0',
       });
     } finally {
       publisher.close();

@@ -66,27 +66,27 @@ describe('a scenario of all value types', function () {
     });
 
     const values: readonly (readonly [string, string, Readonly<Record<string, string>>?])[] = [
-      ['shop_shop_max_total', '18446744073709551615'],
-      ['shop_shop_odd', '9007199254740993'],
-      ['shop_shop_min', '-9223372036854775808'],
-      ['shop_shop_tenth', '0.1'],
-      ['shop_shop_tiny', '5e-324'],
-      ['shop_shop_none', 'NaN'],
-      ['shop_shop_above', '+Inf'],
-      ['shop_shop_below', '-Inf'],
-      ['shop_shop_open', '1'],
-      ['shop_shop_shut', '0'],
-      ['shop_shop_name_info', '1', { value: 'line one\nsays "hi" \\ äöü 😀' }],
-      ['shop_shop_delay_bucket', '1', { le: '0.1' }],
-      ['shop_shop_delay_bucket', '3', { le: '1' }],
-      ['shop_shop_delay_bucket', '3', { le: '10' }],
-      ['shop_shop_delay_bucket', '9007199254740996', { le: '+Inf' }],
-      ['shop_shop_delay_sum', '4.5'],
-      ['shop_shop_delay_count', '9007199254740996'],
-      ['shop_shop_size', '10', { quantile: '0.5' }],
-      ['shop_shop_size', 'NaN', { quantile: '0.99' }],
-      ['shop_shop_size_sum', '1e+21'],
-      ['shop_shop_size_count', '9007199254740995'],
+      ['shop_max_total', '18446744073709551615'],
+      ['shop_odd', '9007199254740993'],
+      ['shop_min', '-9223372036854775808'],
+      ['shop_tenth', '0.1'],
+      ['shop_tiny', '5e-324'],
+      ['shop_none', 'NaN'],
+      ['shop_above', '+Inf'],
+      ['shop_below', '-Inf'],
+      ['shop_open', '1'],
+      ['shop_shut', '0'],
+      ['shop_name_info', '1', { value: 'line one\nsays "hi" \\ äöü 😀' }],
+      ['shop_delay_bucket', '1', { le: '0.1' }],
+      ['shop_delay_bucket', '3', { le: '1' }],
+      ['shop_delay_bucket', '3', { le: '10' }],
+      ['shop_delay_bucket', '9007199254740996', { le: '+Inf' }],
+      ['shop_delay_sum', '4.5'],
+      ['shop_delay_count', '9007199254740996'],
+      ['shop_size', '10', { quantile: '0.5' }],
+      ['shop_size', 'NaN', { quantile: '0.99' }],
+      ['shop_size_sum', '1e+21'],
+      ['shop_size_count', '9007199254740995'],
     ];
     for (const [name, value, labels] of values)
       it(`shows ${name} ${JSON.stringify(labels ?? {})} as ${value}`, () => {
@@ -104,7 +104,7 @@ describe('a scenario of all value types', function () {
     it('names the type of each family', () => {
       const type = (name: string) => new RegExp(`^# TYPE ${name} (\\w+)$`, 'm').exec(page)?.[1];
       expect(
-        ['max_total', 'min', 'odd', 'delay', 'size'].map((name) => type(`shop_shop_${name}`)),
+        ['max_total', 'min', 'odd', 'delay', 'size'].map((name) => type(`shop_${name}`)),
       ).to.deep.equal(['counter', 'gauge', 'untyped', 'histogram', 'summary']);
     });
   });

@@ -175,7 +175,7 @@ describe('stdout mode through a pipe', function () {
 
   it('reports series that are left out, in the log and in the documents', async function () {
     this.timeout(30_000);
-    // Both would be shop_shop_x_y.
+    // Both would be shop_x_y.
     const variables = { 'x.y': { type: 'u64', value: 1 }, 'x y': { type: 'u64', value: 2 } };
     stage.play({ server_key: '86', objects: [{ id: 'h.1.shop', class: 'Shop', variables }] });
     const { exporter, reader } = piped({ app: 'shop', server_keys: ['86'] });

@@ -50,7 +50,7 @@ inBothModes('the highlighted variable', function (worker_execution_mode) {
       const told = exporter({ variable, seed_paths: ['@root'], debug: true });
       const url = await told.url();
       const page = await readyPage(url);
-      expect(Object.keys(application(page))).to.deep.equal(['shop_shop_count{"object":"@root"}']);
+      expect(Object.keys(application(page))).to.deep.equal(['shop_count{"object":"@root"}']);
       const seen = new Set<string>();
       await eventually('both values', async () => {
         const [sample] = samplesOf((await scrape(url)).body).filter((each) => each.name === NAME);

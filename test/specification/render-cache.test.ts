@@ -9,7 +9,7 @@ import { shows } from './shows.js';
 const LONG_MS = 3_600_000;
 const PAUSE_MS = 600;
 const COUNTS = 'shm_exporter_internal_scrape_*';
-const SCOPES = scopes({ one: ['shop_shop_count', COUNTS], two: ['shop_*', COUNTS] });
+const SCOPES = scopes({ one: ['shop_count', COUNTS], two: ['shop_*', COUNTS] });
 
 /**
  * What happens (a number is stored; `told` tells the readers and waits until they noticed; `later`
@@ -130,7 +130,7 @@ inBothModes('a script of updates and scrapes', function (worker_execution_mode) 
       counts = next;
       const outcome = (hits = 0, misses = 0): string =>
         [...Array<string>(hits).fill('hit'), ...Array<string>(misses).fill('miss')].join(' and ');
-      const value = samplesOf(body).find(({ name }) => name === 'shop_shop_count')?.value ?? '';
+      const value = samplesOf(body).find(({ name }) => name === 'shop_count')?.value ?? '';
       const outcomes = [outcome(hit, miss), outcome(scopeHit, scopeMiss)] as const;
       lines.push(lineOf([happens, scope, value, ...outcomes]));
     }

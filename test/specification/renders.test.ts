@@ -11,7 +11,7 @@ const UPDATE_MS = 25;
 inBothModes('renders', function (worker_execution_mode) {
   this.slow(4000);
   const stage = theatre();
-  const COUNT = 'shop_shop_count{"object":"@root"}';
+  const COUNT = 'shop_count{"object":"@root"}';
   const root = (value: number) => ({
     id: 'h.1.shop',
     class: 'Shop',

@@ -28,13 +28,13 @@ const COUNTS = 'shm_exporter_internal_scrape_*';
 /** Patterns, and the names of the series that they leave on a page. */
 const CASES = {
   '2.3.1': [
-    ['shop_shop_count', ['shop_shop_count']],
+    ['shop_count', ['shop_count']],
     ['shop_till_sales_total', ['shop_till_sales_total']],
     ['shm_exporter_internal_target_ready', ['shm_exporter_internal_target_ready']],
   ],
   '2.3.2': [
     ['shop_till*', ['shop_till_sales_total', 'shop_tills_num_clients']],
-    ['shop_shop_count*', ['shop_shop_count']],
+    ['shop_count*', ['shop_count']],
   ],
   '2.3.3': [
     ['shop_*_num_clients', ['shop_tills_num_clients', 'shop_cash_desks_num_clients']],
@@ -74,7 +74,7 @@ inBothModes('metric scopes', function (worker_execution_mode) {
 
   before(async () => {
     stage.play({ server_key: '1', objects: TREE });
-    file = config('shop_shop_count');
+    file = config('shop_count');
     running = stage.start('exporter', ['--config', file]);
     url = await running.url();
     whole = await readyPage(url);

@@ -20,7 +20,7 @@ export const shop = (root: string, count: number) => [
 
 /** What a page of such a tree shows, without filters. */
 export const shopSeries = (app: string, count: number): Record<string, string> => ({
-  [`${app}_shop_count{"object":"@root"}`]: String(count),
+  [`${app === 'shop' ? '' : `${app}_`}shop_count{"object":"@root"}`]: String(count),
   [`${app}_till_sales_total{"object":"till"}`]: String(count * 10),
   [`${app}_drawer_coins{"object":"till.drawer"}`]: String(count * 100),
 });

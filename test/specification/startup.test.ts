@@ -124,7 +124,7 @@ describe('a start', function () {
         .url();
       const single = await readyPage(url);
       expect(targetOf(single)).to.include({ app: 'shop', server_key: '1', root: 'h.3.shop' });
-      expect(application(single)).to.deep.equal({ 'shop_shop_count{"object":"@root"}': '3' });
+      expect(application(single)).to.deep.equal({ 'shop_count{"object":"@root"}': '3' });
     });
   });
 

@@ -91,7 +91,7 @@ describe('the targets of a file', function () {
   shows('2.2 seed_paths', () => {
     it('limit the target that has them, and no other', () => {
       expect(names('3')).to.have.members([
-        'shop_shop_count{"object":"@root"}',
+        'shop_count{"object":"@root"}',
         'shop_drawer_coins{"object":"till.drawer"}',
       ]);
       expect(application(page('1'))).to.deep.equal(shopSeries('shop', 1));

@@ -1,5 +1,5 @@
 // Writes docs/bridge-configuration.md from the tables that the bridge itself uses.
-import { metricNamePart } from '../../catalogue/names.js';
+import { describedName } from '../../catalogue/described-name.js';
 import {
   fieldsMarkdown,
   markdownTable,
@@ -76,7 +76,7 @@ function ownTable(): string {
     plain(row.help),
   ]);
   const texts = Object.entries(OWN_TEXTS).map(([variable, help]) => [
-    `\`${metricOf(CLASSES.component, variable)}_info\``,
+    `\`${metricOf(CLASSES.component, variable)}\``,
     'info',
     plain(help),
   ]);
@@ -85,6 +85,6 @@ function ownTable(): string {
 
 /** The exporter's name for it, which follows from what the bridge publishes about itself. */
 function metricOf(className: string, variable: string, row?: OwnRow): string {
-  const stem = [APPLICATION, className, variable].map(metricNamePart).join('_');
-  return row?.kind === 'counter' ? `${stem}_total` : stem;
+  const type = row?.kind ?? 'info';
+  return describedName({ app: APPLICATION, className, variable, unit: row?.unit ?? '', type });
 }

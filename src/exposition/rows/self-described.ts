@@ -3,6 +3,7 @@ import { UNCHANGED } from '../../catalogue/conversion.js';
 import { distributionRow } from '../../catalogue/kinds/distribution.js';
 import { infoRow } from '../../catalogue/kinds/info.js';
 import { scalarRow } from '../../catalogue/kinds/scalar.js';
+import { describedName } from '../../catalogue/described-name.js';
 import { metricNamePart } from '../../catalogue/names.js';
 import type { Row } from '../../catalogue/row.js';
 import type { FamilyFacts, MetricType, Variable } from '../../model.js';
@@ -26,12 +27,13 @@ export class SelfDescribed {
   readonly #rows = new Map<string, Row>();
 
   constructor(app: string) {
-    this.#app = metricNamePart(app);
+    this.#app = app;
   }
 
   rowFor(variable: Variable): Row {
-    const { type, kind, name, object } = variable;
-    const key = `${type} ${kind} ${object.className.length} ${object.className} ${name}`;
+    const { type, kind, unit, name, object } = variable;
+    const { className } = object;
+    const key = `${type} ${kind} ${unit.length} ${unit} ${className.length} ${className} ${name}`;
     const known = this.#rows.get(key);
     if (known !== undefined) return known;
     const row = this.#makeRow(variable);
@@ -43,33 +45,29 @@ export class SelfDescribed {
     const { type, name } = variable;
     const conversion = UNCHANGED;
     if (type === 'string') {
-      const family = this.#family(variable, 'info', '_info');
+      const family = this.#family(variable, 'info');
       return infoRow({ ...BASE, family }, [['value', name]]);
     }
     if (type === 'histogram' || type === 'summary') {
-      const family = this.#family(variable, type, '');
+      const family = this.#family(variable, type);
       return distributionRow({ ...BASE, family }, name, conversion);
     }
     const kind = variable.kind === 'unknown' && type === 'bool' ? 'gauge' : variable.kind;
-    const family = this.#family(variable, kind, kind === 'counter' ? '_total' : '');
+    const family = this.#family(variable, kind);
     return scalarRow({ ...BASE, family }, { variable: name, conversion, wrap32: false });
   }
 
-  #family(variable: Variable, type: MetricType, suffix: string): FamilyFacts {
-    const parts = [
-      this.#app,
-      metricNamePart(variable.object.className),
-      metricNamePart(variable.name),
-    ];
-    const stem = parts.filter((part) => part !== '').join('_');
-    const name = stem.endsWith(suffix) ? stem : `${stem}${suffix}`;
+  #family(variable: Variable, type: MetricType): FamilyFacts {
+    const { className } = variable.object;
+    const { name: own, unit } = variable;
+    const name = describedName({ app: this.#app, className, variable: own, unit, type });
     const known = this.#families.get(name);
     if (known?.type === type) return known;
     const help =
       variable.help === ''
-        ? `Variable ${variable.name} of objects of class ${variable.object.className}.`
+        ? `Variable ${own} of objects of class ${className}.`
         : variable.help.slice(0, MAX_HELP);
-    const family = { name, type, unit: variable.unit, help };
+    const family = { name, type, unit, help };
     if (known === undefined && this.#families.size < MAX_KNOWN) this.#families.set(name, family);
     return family;
   }

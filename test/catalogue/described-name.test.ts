@@ -1,0 +1,107 @@
+// Names of metrics without a catalogue: no doubled words, a base unit, the ending of the type.
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { BASE_UNITS, describedName } from '#app/catalogue/described-name.js';
+import type { Described } from '#app/catalogue/described-name.js';
+import type { MetricType } from '#app/model.js';
+
+const NAME = /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/;
+
+const named = (
+  [app, className, variable]: readonly [string, string, string],
+  type: MetricType = 'gauge',
+  unit = '',
+): string => describedName({ app, className, variable, type, unit });
+
+describe('the name of a metric without a catalogue', () => {
+  const words: readonly (readonly [string, string, string, string])[] = [
+    ['shop', 'Till', 'openDrawers', 'shop_till_open_drawers'],
+    ['shop', 'Shop', 'sales', 'shop_sales'],
+    ['shop', 'shop', 'shopSales', 'shop_sales'],
+    ['shop', 'ShopTill', 'sales', 'shop_till_sales'],
+    ['shop', 'Till', 'till.sales', 'shop_till_sales'],
+    ['shop', 'ShopTill', 'shop till sales', 'shop_till_sales'],
+    ['cash_desk', 'CashDeskDrawer', 'drawerCoins', 'cash_desk_drawer_coins'],
+    ['shop', 'Till', 'shopSales', 'shop_till_shop_sales'],
+    ['shop', 'Shopping', 'sales', 'shop_shopping_sales'],
+    ['shop', 'Workshop', 'sales', 'shop_workshop_sales'],
+    ['shop', 'Till', 'tills', 'shop_till_tills'],
+    ['shop', 'Till', 'tillTill', 'shop_till_till'],
+    ['shop', '#', 'sales', 'shop_sales'],
+    ['shop', 'Till', '#', 'shop_till'],
+    ['shop', 'Shop', 'shop', 'shop_value'],
+    ['shop', '#', '#', 'shop_value'],
+  ];
+  for (const [app, className, variable, name] of words)
+    it(`of ${variable} in ${className} of ${app} is ${name}`, () =>
+      expect(named([app, className, variable])).to.equal(name));
+
+  const endings: readonly (readonly [string, MetricType, string, string])[] = [
+    ['received', 'counter', 'bytes', 'x_session_received_bytes_total'],
+    ['received_total', 'counter', 'bytes', 'x_session_received_bytes_total'],
+    ['receivedBytes', 'counter', 'bytes', 'x_session_received_bytes_total'],
+    ['bytesReceived', 'counter', 'bytes', 'x_session_bytes_received_total'],
+    ['received', 'counter', '', 'x_session_received_total'],
+    ['total', 'counter', '', 'x_session_total'],
+    ['delay', 'gauge', 'seconds', 'x_session_delay_seconds'],
+    ['delay', 'unknown', 'seconds', 'x_session_delay_seconds'],
+    ['delay', 'histogram', 'seconds', 'x_session_delay_seconds'],
+    ['delay', 'summary', 'seconds', 'x_session_delay_seconds'],
+    ['delay', 'gauge', 'milliseconds', 'x_session_delay'],
+    ['delay', 'gauge', 'Seconds', 'x_session_delay'],
+    ['price', 'gauge', 'cents', 'x_session_price'],
+    ['name', 'info', '', 'x_session_name_info'],
+    ['info', 'info', '', 'x_session_info'],
+    ['name', 'info', 'bytes', 'x_session_name_info'],
+  ];
+  for (const [variable, type, unit, name] of endings)
+    it(`of a ${type} ${variable} in ${unit || 'no unit'} is ${name}`, () =>
+      expect(named(['x', 'Session', variable], type, unit)).to.equal(name));
+
+  it('has no second unit if the class has it; that an application is called like a unit does not count', () => {
+    expect(named(['x', 'DiskBytes', 'free'], 'gauge', 'bytes')).to.equal('x_disk_bytes_free');
+    expect(named(['meters', 'Flow', 'length'], 'gauge', 'meters')).to.equal(
+      'meters_flow_length_meters',
+    );
+  });
+
+  for (const unit of BASE_UNITS)
+    it(`ends with ${unit}`, () =>
+      expect(named(['x', 'Y', 'z'], 'gauge', unit)).to.equal(`x_y_z_${unit}`));
+
+  it('begins with the application, keeps the words of the variable, and doubles none where parts meet', () => {
+    const part = fc
+      .uniqueArray(fc.constantFrom('a', 'b', 'c', 'd'), { minLength: 1, maxLength: 4 })
+      .map((each) => each.join('_'));
+    const parts = { app: part, className: part, variable: part };
+    fc.assert(
+      fc.property(fc.record(parts), (facts) => {
+        const name = describedName({ ...facts, unit: '', type: 'counter' });
+        const stem = name.replace(/_total$/, '');
+        expect(`${stem}_`.startsWith(`${facts.app}_`), name).to.be.true;
+        expect(`_${stem}`.endsWith(`_${facts.variable}`), name).to.be.true;
+        expect(name, 'twice in a row').not.to.match(/([a-d])_\1_/);
+      }),
+    );
+  });
+
+  it('is a name that Prometheus takes, and one that scopes of the application select', () => {
+    const text = fc.string({ unit: 'binary', maxLength: 12 });
+    const facts: fc.Arbitrary<Described> = fc.record({
+      app: fc.stringMatching(/^[A-Za-z][A-Za-z0-9_]{0,9}$/),
+      className: text,
+      variable: text,
+      unit: fc.oneof(fc.constantFrom(...BASE_UNITS), text),
+      type: fc.constantFrom('counter', 'gauge', 'histogram', 'summary', 'info', 'unknown'),
+    });
+    fc.assert(
+      fc.property(facts, (each) => {
+        const name = describedName(each);
+        expect(name).to.match(NAME);
+        const shortest = describedName({ ...each, className: '', variable: '', unit: '' });
+        expect(name.split('_').length).to.be.at.least(shortest.split('_').length);
+        if (each.type === 'counter') expect(name).to.match(/_total(_value)?$/);
+      }),
+    );
+  });
+});

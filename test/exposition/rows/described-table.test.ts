@@ -1,0 +1,60 @@
+// docs/catalogue.md says which metric becomes of what a publisher describes: each line of its table is true.
+import { readFileSync } from 'node:fs';
+import { expect } from 'chai';
+import { BASE_UNITS } from '#app/catalogue/described-name.js';
+import { OPEN_METRICS } from '#app/exposition/page/open-metrics.js';
+import { FakeSource } from '../../support/fake-source.js';
+import type { VariableOptions } from '../../support/fake-source.js';
+import { watched } from '../watched.js';
+
+const [, section = ''] = readFileSync('docs/catalogue.md', 'utf8').split(
+  '\n## Without a catalogue\n',
+);
+const plain = (cell: string): string => cell.trim().replaceAll('`', '');
+const rows = [...section.matchAll(/^\| `.*$/gm)].map(([row]) =>
+  row.split('|').slice(1, -1).map(plain),
+);
+
+const PUBLISHED: Readonly<Record<string, VariableOptions>> = {
+  gauge: { type: 'f64', kind: 'gauge', value: 1 },
+  counter: { type: 'u64', kind: 'counter', value: 1 },
+  string: { type: 'string', value: 'north' },
+  histogram: {
+    ...{ type: 'histogram', schema: [1] },
+    value: { type: 'histogram', counts: BigUint64Array.of(1n, 2n), sum: 9 },
+  },
+};
+
+describe('the table of metrics without a catalogue in docs/catalogue.md', () => {
+  it('has rows of every kind', () =>
+    expect(new Set(rows.map(([, , , published]) => published))).to.deep.equal(
+      new Set(Object.keys(PUBLISHED)),
+    ));
+
+  for (const [
+    app = '',
+    className = '',
+    variable = '',
+    published = '',
+    unit = '',
+    metric = '',
+  ] of rows)
+    it(`${app}, ${className}, ${variable}: ${metric}`, () => {
+      const source = new FakeSource();
+      const root = source.addObject(`h.1.${app}`, className);
+      const options = PUBLISHED[published] ?? { type: 'u64' };
+      source.addVariable(root, variable, { ...options, unit });
+      const { lines, page } = watched(source, root, { app });
+      const names = lines().map((line) => line.replace(/\{.*/, ''));
+      expect(names.map((name) => name.replace(/_(bucket|sum|count)$/, ''))).to.include(metric);
+      const family = metric.replace(/_total$/, '');
+      const hasUnit = unit !== '' && family.endsWith(`_${unit}`);
+      expect(page(OPEN_METRICS).includes(`# UNIT ${family} ${unit}\n`)).to.equal(hasUnit);
+    });
+
+  it('lists the base units', () => {
+    const [, units = ''] = /^Base units are (.*)\. If/m.exec(section) ?? [];
+    const listed = [...units.matchAll(/`([a-z]+)`/g)].map(([, unit]) => unit);
+    expect(new Set(listed)).to.deep.equal(BASE_UNITS);
+  });
+});
