@@ -1,0 +1,20 @@
+import { readsPage } from '../support/page-reader.js';
+import { otherKeys, otherPorts } from './page-words.js';
+
+readsPage('docs/install.md', {
+  words: async () => ({
+    // The folder of the sources is installed and built here.
+    'npm ci': 'npm --version',
+    '--server-key 82': `--server-key ${otherKeys('82')['82'] ?? ''} --metrics-port ${(await otherPorts('9464'))['9464'] ?? ''}`,
+  }),
+  stays: { '$ npx shm_exporter': /metrics at/ },
+  unrun: {
+    '# tar -xzf': 'needs a release and root: test/release/machine/tarball.test.ts does it',
+    '# dpkg -i': 'needs a release and root: test/release/machine/debian-package.test.ts does it',
+    '# npm install --global':
+      'needs a release and root: test/release/machine/npm-package.test.ts does it',
+    '# npm run --prefix':
+      'needs a release and root: test/release/machine/npm-package.test.ts does it',
+    '$ podman build': 'needs a release and podman: test/release/machine/container.test.ts does it',
+  },
+});

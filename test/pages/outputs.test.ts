@@ -1,0 +1,45 @@
+import { hashSync } from 'bcryptjs';
+import { expect } from 'chai';
+import { readFileSync } from 'node:fs';
+import { tlsPath } from '../support/component-certificates.js';
+import { PageOutput } from '../support/page-output.js';
+import { readsPage } from '../support/page-reader.js';
+import { theatre } from '../support/processes.js';
+
+const stage = theatre();
+
+/** Fails unless the exporter takes a configuration without a warning. */
+function checkTaken(config: string): void {
+  const { stdout, stderr } = stage.run('exporter', '--config', config, '--check-config');
+  expect({ stdout, stderr }).to.deep.equal({ stdout: 'configuration is valid\n', stderr: '' });
+}
+
+readsPage('docs/outputs.md', {
+  checks: {
+    'tls_server_config:': (text) => {
+      const file = text
+        .replace('/etc/shm_exporter/server.pem', tlsPath('component.cert.pem'))
+        .replace('/etc/shm_exporter/server.key', tlsPath('component.key.pem'))
+        .replace('/etc/shm_exporter/clients.pem', tlsPath('client-ca.cert.pem'))
+        .replace('$2y$10$…', hashSync('a', 4));
+      checkTaken(stage.config({ web_config_file: stage.write('web.yml', file) }));
+    },
+    'scrape_configs:': (text) => {
+      const whole = readFileSync('deploy/prometheus/prometheus.yml', 'utf8');
+      expect(whole.endsWith(text)).to.equal(true);
+    },
+    '[[metric_scopes]]': (text) => {
+      const targets = ['ads', 'adh'].map(
+        (app) => `[[targets]]\napp = "${app}"\nserver_key = "${app}"\n`,
+      );
+      checkTaken(stage.config({}, `${targets.join('')}${text}`));
+    },
+    '# snapshot': (text) => {
+      const tree = stage.simulate('--app', 'ads', '--server-key', '82', '--root', 'host.1.ads');
+      const settings = { server_keys: ['82'], metrics_http_enabled: false };
+      const { stdout } = stage.run('exporter', '--config', stage.config(settings), '--once');
+      tree.close();
+      new PageOutput(text.split('\n').slice(0, -1)).check(stdout);
+    },
+  },
+});

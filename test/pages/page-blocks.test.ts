@@ -1,0 +1,77 @@
+import { expect } from 'chai';
+import { commandsOf, pageBlocks } from '../support/page-blocks.js';
+import { PageOutput } from '../support/page-output.js';
+
+const PAGE = `# Shop
+
+Save this as \`shop.mts\`, beside \`package.json\`:
+
+\`\`\`ts
+const a = 1;
+\`\`\`
+
+## Run it
+
+\`\`\`console
+$ echo a \\
+  b
+a b
+# reboot
+\`\`\`
+`;
+
+describe('the blocks of a page', () => {
+  const [program, terminal] = pageBlocks(PAGE);
+  if (program === undefined || terminal === undefined) throw new Error('no blocks');
+
+  it('have their lines, their heading, and the file that the text above names', () => {
+    const { language, line, heading, file } = program;
+    const expected = { language: 'ts', line: 6, heading: 'Shop', file: 'shop.mts' };
+    expect({ language, line, heading, file }).to.deep.equal(expected);
+    expect(terminal.file).to.equal(undefined);
+  });
+
+  it('have commands with their outputs, those of root and of several lines too', () =>
+    expect(commandsOf(terminal)).to.deep.equal([
+      { prompt: '$', line: 12, command: 'echo a \\\n  b', output: ['a b'] },
+      { prompt: '#', line: 15, command: 'reboot', output: [] },
+    ]));
+
+  it('are refused where one has no end', () =>
+    expect(() => pageBlocks('```sh\nls\n')).to.throw('The block of line 1 has no end'));
+
+  it('are refused where output belongs to no command', () =>
+    expect(() => pageBlocks('```console\nls\n```\n').flatMap(commandsOf)).to.throw('no command'));
+});
+
+describe('what a page shows of an output', () => {
+  const isShown = (lines: readonly string[], output: string) => {
+    try {
+      new PageOutput(lines, [/port \d+/g]).check(output);
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  const cases = [
+    ['the output itself', ['a', 'b'], 'a\nb\n', true],
+    ['a part of it', ['a'], 'a\nb\n', false],
+    ['another text', ['a.c'], 'abc\n', false],
+    ['… within a line', ['a … c'], 'a b c\n', true],
+    ['… for several lines', ['a', '…', 'c'], 'a\nb\nb\nc\n', true],
+    [
+      'what varies',
+      ['at 2026-01-01T00:00:00Z on port 1'],
+      'at 2027-01-01T00:00:00.5Z on port 22',
+      true,
+    ],
+  ] as const;
+  for (const [what, lines, output, expected] of cases)
+    it(`${expected ? 'may' : 'may not'} be ${what}`, () =>
+      expect(isShown(lines, output)).to.equal(expected));
+
+  it('is in a log in any order', () => {
+    expect(new PageOutput(['b', 'a']).isIn('a\nb\nc\n')).to.equal(true);
+    expect(new PageOutput(['b', 'd']).isIn('a\nb\nc\n')).to.equal(false);
+  });
+});

@@ -1,0 +1,15 @@
+// Words of the pages that only one program of a machine can use at a time, and others in their place.
+import { freePort } from '../support/free-port.js';
+
+let count = 0;
+
+/** A free port for each port. */
+export async function otherPorts(...ports: readonly string[]): Promise<Record<string, string>> {
+  const free = await Promise.all(ports.map(() => freePort()));
+  return Object.fromEntries(ports.map((port, i) => [port, String(free[i])]));
+}
+
+/** A server key that nobody else has for each server key. */
+export function otherKeys(...keys: readonly string[]): Record<string, string> {
+  return Object.fromEntries(keys.map((key) => [key, `${key}_page_${process.pid}_${++count}`]));
+}

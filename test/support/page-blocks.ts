@@ -1,0 +1,71 @@
+// The fenced blocks of a page of the documentation, and the commands of those that show a terminal.
+
+/** A fenced block of a page. */
+export interface PageBlock {
+  /** The word after the fence, such as `console`; '' where there is none. */
+  readonly language: string;
+  /** The line of the page that its first line is, from 1. */
+  readonly line: number;
+  readonly lines: readonly string[];
+  /** The heading above it. */
+  readonly heading: string;
+  /** What it is to be saved as: the file of its language that the last line of text above it names. */
+  readonly file: string | undefined;
+}
+
+/** A command of a page, with what the page shows of its output. */
+export interface PageCommand {
+  /** `#` where root is to run it, else `$`. */
+  readonly prompt: '$' | '#';
+  readonly line: number;
+  readonly command: string;
+  readonly output: readonly string[];
+}
+
+const ENDINGS: Readonly<Record<string, string>> = { ts: '[mc]?ts', yaml: 'ya?ml' };
+
+function fileIn(text: string, language: string): string | undefined {
+  const ending = ENDINGS[language] ?? language;
+  const names = [...text.matchAll(new RegExp(`\`([\\w./-]+\\.(?:${ending}))\``, 'g'))];
+  return names.at(-1)?.[1];
+}
+
+/** @throws when a fence is not closed */
+export function pageBlocks(page: string): PageBlock[] {
+  const lines = page.split('\n');
+  const blocks: PageBlock[] = [];
+  let heading = '';
+  let text = '';
+  for (let at = 0; at < lines.length; at++) {
+    const line = lines[at] ?? '';
+    const [, language] = /^```(\w*)$/.exec(line) ?? [];
+    if (language === undefined) {
+      heading = /^#+ (.*)$/.exec(line)?.[1] ?? heading;
+      if (line !== '') text = line;
+      continue;
+    }
+    const end = lines.indexOf('```', at + 1);
+    if (end < 0) throw new Error(`The block of line ${at + 1} has no end`);
+    const content = lines.slice(at + 1, end);
+    const file = fileIn(text, language);
+    blocks.push({ language, line: at + 2, lines: content, heading, file });
+    [at, text] = [end, ''];
+  }
+  return blocks;
+}
+
+/** The commands of a block: those after `$ ` or `# ` of a terminal, or all of a script as one. */
+export function commandsOf({ language, line, lines }: PageBlock): PageCommand[] {
+  if (language === 'sh') return [{ prompt: '$', line, command: lines.join('\n'), output: [] }];
+  const commands: { -readonly [K in keyof PageCommand]: PageCommand[K] }[] = [];
+  for (const [i, text] of lines.entries()) {
+    const [, prompt, command] = /^([$#]) (.*)$/.exec(text) ?? [];
+    const last = commands.at(-1);
+    if (prompt === '$' || prompt === '#')
+      commands.push({ prompt, line: line + i, command: command ?? '', output: [] });
+    else if (last === undefined) throw new Error(`Line ${line + i} shows output of no command`);
+    else if (last.command.endsWith('\\')) last.command += `\n${text}`;
+    else last.output = [...last.output, text];
+  }
+  return commands;
+}

@@ -1,0 +1,98 @@
+// The folder in which a page is tried: that of the sources, or an empty one, with the programs at hand.
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { PROJECT } from './processes.js';
+import { ShellSession } from './shell-session.js';
+
+const SHM = '/dev/shm';
+/** Folders of the sources whose files name ports and server keys. */
+const REWORDED = ['examples', 'deploy'];
+/** The same, and what npx changes: it links the programs of the folder's own package. */
+const COPIED = [...REWORDED, 'dist', 'package.json'];
+const PROGRAMS = ['shm_bridge', 'shm_exporter', 'shm_license', 'shm_simulator'];
+
+/** What would replace the packages of the sources: a page's folder has only a link to them. */
+export const REPLACES_PACKAGES = /\bnpm (?:ci|i|install|uninstall|prune|update)\b/;
+
+/** A text with other words in place of some: `9464` is not found within `19464`. */
+export function reworded(text: string, words: ReadonlyMap<string, string>): string {
+  let changed = text;
+  for (const [word, other] of words) {
+    const literal = word.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
+    changed = changed.replace(new RegExp(`(?<!\\w)${literal}(?!\\w)`, 'g'), () => other);
+  }
+  return changed;
+}
+
+export class PageFolder {
+  readonly #base = mkdtempSync(join(tmpdir(), 'shm-page-'));
+  readonly #before = new Set(readdirSync(SHM));
+  readonly #words: ReadonlyMap<string, string>;
+  readonly #sessions: ShellSession[] = [];
+
+  /** @param words what stands in the copied files in place of some words */
+  constructor(kind: 'sources' | 'empty', words: ReadonlyMap<string, string>) {
+    this.#words = words;
+    for (const name of ['bin', 'home', 'notes', 'page']) mkdirSync(join(this.#base, name));
+    for (const program of PROGRAMS) {
+      const script = `#!/bin/sh\nexec node '${join(PROJECT, 'dist/bin', program)}.js' "$@"\n`;
+      writeFileSync(join(this.#base, 'bin', program), script, { mode: 0o755 });
+    }
+    if (kind === 'sources') this.#fill();
+  }
+
+  path(name: string): string {
+    return join(this.#base, 'page', name);
+  }
+
+  /** Writes a file of the page. */
+  write(name: string, text: string): void {
+    mkdirSync(dirname(this.path(name)), { recursive: true });
+    writeFileSync(this.path(name), text);
+  }
+
+  /** Opens a terminal in the folder; nothing in it can reach a registry. */
+  session(): ShellSession {
+    const own = Object.entries(process.env).filter(([name]) => !name.startsWith('npm_'));
+    const session = new ShellSession(this.path(''), join(this.#base, 'notes'), {
+      ...Object.fromEntries(own),
+      HOME: join(this.#base, 'home'),
+      PATH: `${join(this.#base, 'bin')}:${process.env['PATH'] ?? ''}`,
+      npm_config_offline: 'true',
+      // npx would build the folder, which is built already.
+      npm_config_ignore_scripts: 'true',
+      npm_config_update_notifier: 'false',
+    });
+    this.#sessions.push(session);
+    return session;
+  }
+
+  /** Ends what runs, and removes everything, also segments that something left under its words. */
+  async close(): Promise<void> {
+    await Promise.all(this.#sessions.map((session) => session.end()));
+    // A server key is the last word of what stands for it.
+    const keys = [...this.#words.values()].map((words) => words.split(/[ =]/).at(-1) ?? words);
+    const isOurs = (name: string) =>
+      !this.#before.has(name) && keys.some((key) => name.endsWith(`.${key}`));
+    for (const name of readdirSync(SHM).filter(isOurs)) rmSync(join(SHM, name));
+    rmSync(this.#base, { recursive: true });
+  }
+
+  #fill(): void {
+    for (const name of readdirSync(PROJECT)) {
+      const [from, to] = [join(PROJECT, name), this.path(name)];
+      if (!COPIED.includes(name)) symlinkSync(from, to);
+      else cpSync(from, to, { recursive: true });
+    }
+    for (const folder of REWORDED)
+      for (const name of readdirSync(this.path(folder), { recursive: true, encoding: 'utf8' }))
+        this.#reword(join(this.path(folder), name));
+  }
+
+  #reword(file: string): void {
+    if (!/\.(?:toml|ya?ml|service)$/.test(file) || !statSync(file).isFile()) return;
+    writeFileSync(file, reworded(readFileSync(file, 'utf8'), this.#words));
+  }
+}

@@ -1,0 +1,58 @@
+// What a page shows of a command's output, compared with what the command prints.
+import { expect } from 'chai';
+
+/** What differs from run to run on every page: times, durations, identifiers, process ids. */
+const VARIES = [
+  /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g,
+  /\b\d+(?:\.\d+)? m?s\b/g,
+  /\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g,
+];
+
+/** What matches a line of a page and its end. */
+function patternOf(line: string): string {
+  if (line === '…') return '(?:.*\\n)*?';
+  const texts = line.split('…').map((text) => text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'));
+  return `${texts.join('.*')}\\n`;
+}
+
+export class PageOutput {
+  readonly #lines: readonly string[];
+  readonly #varies: readonly RegExp[];
+
+  /**
+   * @param lines of the page; `…` stands for anything within a line, or alone for any lines
+   * @param varies further texts that differ from run to run, with the flag g
+   */
+  constructor(lines: readonly string[], varies: readonly RegExp[] = []) {
+    this.#varies = [...varies, ...VARIES];
+    this.#lines = lines.map((line) => this.#settled(line).trimEnd());
+  }
+
+  /** Whether the page shows any output. */
+  get isShown(): boolean {
+    return this.#lines.length > 0;
+  }
+
+  /** Whether each line that the page shows is there, in any order: that of a log varies. */
+  isIn(output: string): boolean {
+    const compared = this.#compared(output);
+    return this.#lines.every((line) => new RegExp(`^${patternOf(line)}`, 'm').test(compared));
+  }
+
+  /** Fails with both texts where an output is not what the page shows. */
+  check(output: string): void {
+    const compared = this.#compared(output);
+    const pattern = this.#lines.map(patternOf).join('');
+    if (!new RegExp(`^${pattern}$`).test(compared))
+      expect(compared).to.equal(this.#lines.map((line) => `${line}\n`).join(''));
+  }
+
+  #compared(output: string): string {
+    const lines = this.#settled(output).split('\n');
+    return `${lines.map((line) => line.trimEnd()).join('\n')}\n`.replace(/\n+$/, '\n');
+  }
+
+  #settled(text: string): string {
+    return this.#varies.reduce((settled, each) => settled.replace(each, '<varies>'), text);
+  }
+}

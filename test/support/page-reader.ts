@@ -1,0 +1,187 @@
+// Reads a page of the documentation as a person does who tries it: saves its files, runs its commands
+// in order in one terminal, and compares what they print with what the page shows.
+import { expect } from 'chai';
+import { readFileSync } from 'node:fs';
+import { commandsOf, pageBlocks } from './page-blocks.js';
+import type { PageBlock, PageCommand } from './page-blocks.js';
+import { PageFolder, REPLACES_PACKAGES, reworded } from './page-folder.js';
+import { PageOutput } from './page-output.js';
+import { eventually, isInstalled } from './processes.js';
+import type { ShellSession } from './shell-session.js';
+
+type ByBeginning<T> = Readonly<Record<string, T>>;
+
+/** What a test says of a page. A key of a table is the beginning of a block, or of a line with its prompt. */
+export interface PageTable {
+  /** Where its commands run. Default: the folder of the sources. */
+  readonly folder?: 'sources' | 'empty';
+  /** Programs of the machine that it needs; without one, the page is skipped. */
+  readonly needs?: readonly string[];
+  /** Commands that run before a person begins to read, and what they print once they are there. */
+  readonly given?: ByBeginning<RegExp>;
+  /** Words of the page, and what stands for them here: ports, server keys, an editor. */
+  readonly words?: () => Promise<Readonly<Record<string, string>>>;
+  /** Commands that do not end by themselves, and what they print once the next may run. */
+  readonly stays?: ByBeginning<RegExp>;
+  /** Headings where a person has ended what ran before. */
+  readonly endsAt?: readonly string[];
+  /** Blocks that no command uses, and what is true of them. */
+  readonly checks?: ByBeginning<(text: string, folder: PageFolder) => void | Promise<void>>;
+  /** Blocks and commands that cannot run on a bare machine, with the reason. */
+  readonly unrun?: ByBeginning<string>;
+  /** What else differs from run to run in outputs, with the flag g. */
+  readonly varies?: readonly RegExp[];
+}
+
+const TERMINALS = ['console', 'sh'];
+const textOf = ({ lines }: PageBlock): string => `${lines.join('\n')}\n`;
+const shown = ({ prompt, command }: PageCommand): string => `${prompt} ${command}\n`;
+
+/** The entry of a table that a text begins with; the longest of several. */
+const entryOf = <T>(table: ByBeginning<T> = {}, text: string): [string, T] | undefined =>
+  Object.entries(table)
+    .filter(([beginning]) => text.startsWith(beginning))
+    .sort(([a], [b]) => b.length - a.length)[0];
+
+/** Defines the tests of a page. */
+export function readsPage(page: string, table: PageTable): void {
+  describe(page, function () {
+    this.slow(10_000).retries(0);
+    const blocks = pageBlocks(readFileSync(page, 'utf8'));
+    const reader = new PageReader(table);
+    before(function () {
+      if (table.needs?.every(isInstalled) === false) this.skip();
+    });
+    before(() => reader.open());
+    after(() => reader.close());
+    // What follows a step that failed cannot work.
+    let hasFailed = false;
+    beforeEach(function () {
+      if (hasFailed) this.skip();
+    });
+    afterEach(function () {
+      hasFailed ||= this.currentTest?.state === 'failed';
+    });
+
+    for (const block of blocks) defineBlock(block, blocks, table, reader);
+
+    it('has a reason for whatever is not run, and no other reasons', () => {
+      const texts = blocks.flatMap((block) => [
+        textOf(block),
+        ...(TERMINALS.includes(block.language) ? commandsOf(block).map(shown) : []),
+      ]);
+      const { stays, checks, unrun, endsAt = [] } = table;
+      const used = Object.keys({ ...stays, ...checks, ...unrun });
+      expect(used.filter((each) => !texts.some((text) => text.startsWith(each)))).to.be.empty;
+      expect(blocks.map(({ heading }) => heading)).to.include.members([...endsAt]);
+    });
+  });
+}
+
+function defineBlock(
+  block: PageBlock,
+  blocks: readonly PageBlock[],
+  table: PageTable,
+  reader: PageReader,
+): void {
+  const { language, line, file } = block;
+  const text = textOf(block);
+  const [, check] = entryOf(table.checks, text) ?? [];
+  if (check !== undefined)
+    it(`is true at line ${line}: ${block.lines[0] ?? ''}`, () => reader.check(text, check));
+  else if (entryOf(table.unrun, text) !== undefined) return;
+  else if (TERMINALS.includes(language)) {
+    for (const command of commandsOf(block))
+      if (entryOf(table.unrun, shown(command)) === undefined)
+        it(`works at line ${command.line}: ${shown(command).trimEnd()}`, () =>
+          reader.run(command, block.heading));
+  } else
+    it(`has at line ${line} a file that is used: ${file ?? 'without a name'}`, () => {
+      expect(file, `what to do with the block of line ${line}`).not.to.equal(undefined);
+      const name = file ?? '';
+      reader.save(name, text);
+      const isUsed = blocks.some(
+        (other) => other.line > line && textOf(other).includes(name.replace(/\.[^.]+$/, '')),
+      );
+      expect(isUsed, `a command that uses ${name}`).to.equal(true);
+    });
+}
+
+class PageReader {
+  readonly #table: PageTable;
+  #words: ReadonlyMap<string, string> = new Map();
+  #folder: PageFolder | undefined;
+  #session: ShellSession | undefined;
+  #heading = '';
+
+  constructor(table: PageTable) {
+    this.#table = table;
+  }
+
+  async open(): Promise<void> {
+    this.#words = new Map(Object.entries((await this.#table.words?.()) ?? {}));
+    this.#folder = new PageFolder(this.#table.folder ?? 'sources', this.#words);
+    this.#session = this.#folder.session();
+    for (const [command, until] of Object.entries(this.#table.given ?? {}))
+      await this.#start(this.#session, command, until, new PageOutput([]));
+  }
+
+  async close(): Promise<void> {
+    await this.#folder?.close();
+  }
+
+  save(name: string, text: string): void {
+    this.#opened.write(name, reworded(text, this.#words));
+  }
+
+  async check(
+    text: string,
+    check: (text: string, folder: PageFolder) => void | Promise<void>,
+  ): Promise<void> {
+    await check(text, this.#opened);
+  }
+
+  async run(command: PageCommand, heading: string): Promise<void> {
+    const session = await this.#sessionAt(heading);
+    const lines = command.output.map((line) => reworded(line, this.#words));
+    const output = new PageOutput(lines, this.#table.varies);
+    const [, until] = entryOf(this.#table.stays, shown(command)) ?? [];
+    if (until !== undefined) return this.#start(session, command.command, until, output);
+    const words = reworded(command.command, this.#words);
+    if (this.#table.folder !== 'empty') expect(words).not.to.match(REPLACES_PACKAGES);
+    const { status, output: printed } = await session.run(words);
+    expect(status, printed).to.equal(0);
+    if (output.isShown) output.check(printed);
+  }
+
+  /** Starts what does not end, and waits for what it prints. */
+  async #start(
+    session: ShellSession,
+    command: string,
+    until: RegExp,
+    output: PageOutput,
+  ): Promise<void> {
+    const started = session.start(reworded(command, this.#words));
+    const isThere = () => output.isIn(started.output()) && until.test(started.output());
+    await eventually(command, () => (isThere() ? true : undefined)).catch(() => {
+      if (output.isShown) output.check(started.output());
+      throw new Error(`${command} printed no ${until.source}:\n${started.output()}`);
+    });
+  }
+
+  /** The terminal; a new one where those before have been left. */
+  async #sessionAt(heading: string): Promise<ShellSession> {
+    const isNew = heading !== this.#heading && this.#table.endsAt?.includes(heading) === true;
+    this.#heading = heading;
+    if (isNew || this.#session === undefined) {
+      await this.#session?.end();
+      this.#session = this.#opened.session();
+    }
+    return this.#session;
+  }
+
+  get #opened(): PageFolder {
+    if (this.#folder === undefined) throw new Error('The page is not open');
+    return this.#folder;
+  }
+}

@@ -1,0 +1,108 @@
+// One shell, as a person has it open: commands one after the other, some of them in the background.
+import { spawn } from 'node:child_process';
+import type { ChildProcessWithoutNullStreams } from 'node:child_process';
+import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { eventually } from './processes.js';
+
+const COMMAND_MS = 50_000;
+const END_MS = 10_000;
+
+/** A command that runs in the background. */
+export interface Started {
+  /** What it has printed so far, on both streams. */
+  readonly output: () => string;
+}
+
+/** How a command ended, and what it printed on both streams. */
+export interface Ran {
+  readonly status: number;
+  readonly output: string;
+}
+
+export class ShellSession {
+  readonly #shell: ChildProcessWithoutNullStreams;
+  readonly #notes: string;
+  /** The exit statuses that the shell reports, one a command. */
+  readonly #statuses: number[] = [];
+  #count = 0;
+
+  /**
+   * @param folder where it begins
+   * @param notes a folder for the texts of commands and their outputs
+   */
+  constructor(folder: string, notes: string, env: NodeJS.ProcessEnv) {
+    this.#notes = notes;
+    // A process group of its own: what the commands leave in the background is in it too.
+    const options = { cwd: folder, env, detached: true } as const;
+    this.#shell = spawn('bash', ['--noprofile', '--norc'], options);
+    const lines = createInterface({ input: this.#shell.stdout });
+    lines.on('line', (line) => this.#statuses.push(Number(line)));
+    this.#shell.stdin.on('error', () => undefined);
+  }
+
+  /** Runs a command to its end, in the shell itself: `cd` and variables stay. */
+  async run(command: string): Promise<Ran> {
+    const [script, output] = this.#note(command);
+    const before = this.#statuses.length;
+    this.#shell.stdin.write(`. ${script} >${output} 2>&1 </dev/null; echo $?\n`);
+    const text = () => readFileSync(output, 'utf8');
+    const status = await eventually(
+      `the end of ${command}`,
+      () => {
+        if (this.#shell.exitCode !== null) throw new Error(`The shell ended: ${text()}`);
+        return this.#statuses[before];
+      },
+      COMMAND_MS,
+    ).catch((error: unknown) => {
+      throw new Error(`${String(error)}\n${text()}`);
+    });
+    return { status, output: text() };
+  }
+
+  /** Starts a command in the background, as in another terminal. */
+  start(command: string): Started {
+    const [script, output] = this.#note(command);
+    writeFileSync(output, '');
+    this.#shell.stdin.write(`( . ${script} ) >${output} 2>&1 </dev/null &\n`);
+    return { output: () => readFileSync(output, 'utf8') };
+  }
+
+  /** Ends the shell and all that it started. */
+  async end(): Promise<void> {
+    this.#signal('SIGTERM');
+    const isOver = () => (this.#members().length === 0 ? true : undefined);
+    await eventually('the end of the session', isOver, END_MS).catch(() => {
+      this.#signal('SIGKILL');
+    });
+    await eventually('the end of the session', isOver, END_MS);
+  }
+
+  #note(command: string): [script: string, output: string] {
+    const name = join(this.#notes, String(++this.#count));
+    writeFileSync(`${name}.sh`, `${command}\n`);
+    return [`${name}.sh`, `${name}.out`];
+  }
+
+  #signal(signal: NodeJS.Signals): void {
+    if (this.#members().length > 0) process.kill(-(this.#shell.pid ?? 0), signal);
+  }
+
+  /** Processes of the session that have not ended. */
+  #members(): string[] {
+    return readdirSync('/proc').filter((pid) => {
+      const [, state, group] = /\) (\w) \d+ (\d+)/.exec(/^\d/.test(pid) ? statOf(pid) : '') ?? [];
+      return Number(group) === this.#shell.pid && state !== 'Z';
+    });
+  }
+}
+
+/** What the kernel says of a process; '' once it is gone. */
+function statOf(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/stat`, 'utf8');
+  } catch {
+    return '';
+  }
+}
