@@ -1,29 +1,9 @@
 // The nouns that every part of the exporter speaks; types only, no behaviour.
 import type { Observable } from 'rxjs';
 import type { Budget } from './budget.js';
+import type { RootIdentity, SlotRef, ValueType, VariableKind } from './published.js';
 
-/** Value types that a publisher can state. */
-export type ValueType = 'u64' | 'i64' | 'f64' | 'bool' | 'string' | 'histogram' | 'summary';
-
-/** What a publisher says of a variable's meaning, in Prometheus terms. */
-export type VariableKind = 'unknown' | 'counter' | 'gauge';
-
-/** Management states of an object, in the order of their numbers in a segment (0 to 5). */
-export const OBJECT_STATES = [
-  'init',
-  'normal',
-  'manual_recovery',
-  'auto_recovery',
-  'dead',
-  'invalid',
-] as const;
-export type ObjectState = (typeof OBJECT_STATES)[number];
-
-/** Where a value lives: a slot of 8 bytes, valid while the slot's word carries `incarnation`. */
-export interface SlotRef {
-  readonly slot: number;
-  readonly incarnation: number;
-}
+export * from './published.js';
 
 /** What a publisher says of a variable beside its value; many variables share one. */
 export interface Declaration {
@@ -66,12 +46,6 @@ export interface ManagedObject extends SlotRef {
   readonly identity: RootIdentity;
   /** The slot with the time (Unix ns) that a root's values stand for, when it states one. */
   readonly asOf: SlotRef | undefined;
-}
-
-export interface RootIdentity {
-  readonly host: string;
-  readonly instance: string;
-  readonly application: string;
 }
 
 /** What changed in a source's structure, in the order in which it happened. */

@@ -37,6 +37,13 @@ if (!process.argv.includes('--reuse')) {
   run(process.execPath, [CLI, '--version', BEFORE, '--only', 'deb', '--out', 'release/before']);
 }
 makeMachine();
-test(['tarball', 'debian-package', 'npm-package', 'bill-of-materials', 'reproducible']);
+test([
+  'tarball',
+  'debian-package',
+  'npm-package',
+  'publisher-page',
+  'bill-of-materials',
+  'reproducible',
+]);
 // A kernel may refuse to run containers where it lets us have the machine.
 test(['container'], { ...process.env, FORBID_PENDING: '' });

@@ -2,6 +2,7 @@
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { billOfMaterials } from './bill-of-materials.js';
+import { stateVersion } from './c-publisher.js';
 import { forgetInstallScripts } from './native-modules.js';
 import { writeLicenses } from './licenses.js';
 import { isShipped } from './shipped.js';
@@ -16,6 +17,7 @@ export function writeNpmPackage(target, { staged, packages }, release) {
   mkdirSync(target, { recursive: true });
   for (const name of [...TEXTS, ...manifest.files.filter((file) => !file.startsWith('!'))])
     cpSync(name, join(target, name), { recursive: true, filter: isShipped });
+  stateVersion(target, release);
   mkdirSync(join(target, dirname(BUILD_NATIVE)), { recursive: true });
   cpSync(BUILD_NATIVE, join(target, BUILD_NATIVE));
   cpSync(join(staged, 'node_modules'), join(target, 'node_modules'), { recursive: true });

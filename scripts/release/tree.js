@@ -2,6 +2,7 @@
 import { chmodSync, cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { billOfMaterials } from './bill-of-materials.js';
+import { placeCPublisher, stateVersion } from './c-publisher.js';
 import { writeLicenses } from './licenses.js';
 import { writePages } from './pages/write-pages.js';
 import { NAMES } from './programs.js';
@@ -29,6 +30,8 @@ export function writeTree(target, { staged, node, packages }, release) {
   writePages(target, release);
   for (const name of [...TEXTS, ...FOLDERS])
     cpSync(name, join(target, name), { recursive: true, filter: isShipped });
+  stateVersion(target, release);
+  placeCPublisher(target);
   writeLicenses(join(target, 'licenses'), packages, node);
   writeFileSync(join(target, 'sbom.cdx.json'), billOfMaterials(packages, release, true));
   const { name, type, imports } = JSON.parse(readFileSync('package.json', 'utf8'));

@@ -1,11 +1,12 @@
 import { readsPage } from '../support/page-reader.js';
-import { otherKeys, otherPorts } from './page-words.js';
+import { otherExporter, otherKeys } from './page-words.js';
 
 readsPage('docs/install.md', {
   words: async () => ({
     // The folder of the sources is installed and built here.
     'npm ci': 'npm --version',
-    '--server-key 82': `--server-key ${otherKeys('82')['82'] ?? ''} --metrics-port ${(await otherPorts('9464'))['9464'] ?? ''}`,
+    ...otherKeys('82'),
+    ...(await otherExporter()),
   }),
   stays: { '$ npx shm_exporter': /metrics at/ },
   unrun: {

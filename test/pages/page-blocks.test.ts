@@ -15,6 +15,7 @@ const a = 1;
 \`\`\`console
 $ echo a \\
   b
+# HELP a b
 a b
 # reboot
 \`\`\`
@@ -33,8 +34,8 @@ describe('the blocks of a page', () => {
 
   it('have commands with their outputs, those of root and of several lines too', () =>
     expect(commandsOf(terminal)).to.deep.equal([
-      { prompt: '$', line: 12, command: 'echo a \\\n  b', output: ['a b'] },
-      { prompt: '#', line: 15, command: 'reboot', output: [] },
+      { prompt: '$', line: 12, command: 'echo a \\\n  b', output: ['# HELP a b', 'a b'] },
+      { prompt: '#', line: 16, command: 'reboot', output: [] },
     ]));
 
   it('are refused where one has no end', () =>

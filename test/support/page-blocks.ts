@@ -59,7 +59,8 @@ export function commandsOf({ language, line, lines }: PageBlock): PageCommand[] 
   if (language === 'sh') return [{ prompt: '$', line, command: lines.join('\n'), output: [] }];
   const commands: { -readonly [K in keyof PageCommand]: PageCommand[K] }[] = [];
   for (const [i, text] of lines.entries()) {
-    const [, prompt, command] = /^([$#]) (.*)$/.exec(text) ?? [];
+    // `# HELP` is a line of a metrics page, not a command.
+    const [, prompt, command] = /^(\$|#(?= [a-z./])) (.*)$/.exec(text) ?? [];
     const last = commands.at(-1);
     if (prompt === '$' || prompt === '#')
       commands.push({ prompt, line: line + i, command: command ?? '', output: [] });

@@ -33,6 +33,7 @@ export function writeDebianPackage(out, tree, work, release) {
     cpSync(join(tree, from), join(root, to), { recursive: true, verbatimSymlinks: true });
   for (const part of ['bin', 'dist', 'lib', 'node_modules', 'package.json', 'sbom.cdx.json'])
     place(join(PROGRAMS, part));
+  place('usr/include');
   for (const part of readdirSync(join(tree, 'share'))) place(`usr/share/${part}`, `share/${part}`);
   for (const part of ['README.md', 'SECURITY.md', 'docs', 'examples', 'licenses', 'sdk'])
     place(join(DOC, part));

@@ -1,5 +1,5 @@
 // Handles of variables: they store values, and reject them once the variable is removed.
-import type { SlotRef } from '../../model.js';
+import type { SlotRef } from '../../published.js';
 import { allowedBy, integerOf, storedDouble, storedInteger } from './stored-number.js';
 import type { Scalar, ScalarType } from './stored-number.js';
 

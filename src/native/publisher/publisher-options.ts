@@ -1,5 +1,5 @@
 // The options of a publisher, its objects and its variables.
-import type { ObjectState, SlotRef, VariableKind } from '../../model.js';
+import type { ObjectState, SlotRef, VariableKind } from '../../published.js';
 import type { Capacity } from './capacity.js';
 
 export interface PublisherOptions {

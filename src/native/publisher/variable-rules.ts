@@ -1,5 +1,5 @@
 // The rules of the format for objects and variables; a publisher rejects anything else.
-import type { ValueType } from '../../model.js';
+import type { ValueType } from '../../published.js';
 import { LIMITS, MAX_UNIT_BYTES } from '../segment/layout.js';
 import type { VariableOptions } from './publisher-options.js';
 

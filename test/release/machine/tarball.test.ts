@@ -61,6 +61,7 @@ describe('the tarball, on a machine without Node.js, compiler and network', func
       './share/bash-completion/completions/shm_exporter',
       './share/fish/vendor_completions.d/shm_exporter.fish',
       './share/man/man1/shm_exporter.1',
+      './share/pkgconfig/shm_publisher.pc',
       './share/zsh/vendor-completions/_shm_exporter',
     ]);
   });

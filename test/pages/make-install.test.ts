@@ -1,0 +1,49 @@
+// What `make install` of the C publisher brings, and that pkg-config and a compiler take it.
+import { expect } from 'chai';
+import { spawnSync } from 'node:child_process';
+import { readFileSync, readdirSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { isInstalled } from '../support/processes.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
+
+describe('make install in sdk/c', () => {
+  const folder = temporaryFolder();
+  const make = (...words: readonly string[]) => {
+    const { status, stderr } = spawnSync('make', ['-C', 'sdk/c', ...words], { encoding: 'utf8' });
+    expect(status, stderr).to.equal(0);
+  };
+  const files = () =>
+    readdirSync(folder.path(), { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map(({ parentPath, name }) => relative(folder.path(), join(parentPath, name)))
+      .sort();
+  const BOTH = ['include/shm_publisher.h', 'share/pkgconfig/shm_publisher.pc'];
+
+  it('puts two files below a prefix, or below that of a package, and uninstall removes them', () => {
+    make('install', `PREFIX=${folder.path()}`);
+    expect(files()).to.deep.equal(BOTH);
+    make('uninstall', `PREFIX=${folder.path()}`);
+    expect(files()).to.deep.equal([]);
+    make('install', `DESTDIR=${folder.path('stage')}`);
+    expect(files()).to.deep.equal(BOTH.map((file) => `stage/usr/local/${file}`));
+  });
+
+  it('lets pkg-config give flags with which a program compiles, wherever the files are moved', function () {
+    if (!isInstalled('pkg-config')) this.skip();
+    make('install', `PREFIX=${folder.path('before')}`);
+    spawnSync('mv', [folder.path('before'), folder.path('after')]);
+    const env = { ...process.env, PKG_CONFIG_PATH: folder.path('after/share/pkgconfig') };
+    const words = ['--cflags', '--libs', 'shm_publisher'];
+    const { stdout: flags } = spawnSync('pkg-config', words, { encoding: 'utf8', env });
+    folder.write('a.c', '#include "shm_publisher.h"\nint main(void) { return 0; }\n');
+    const command = `cc -o ${folder.path('a')} ${folder.path('a.c')} ${flags}`;
+    const { status, stderr } = spawnSync('sh', ['-c', command], { encoding: 'utf8' });
+    expect({ status, stderr }).to.deep.equal({ status: 0, stderr: '' });
+  });
+
+  it('states the version of the project', () => {
+    const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
+    const text = readFileSync('sdk/c/shm_publisher.pc', 'utf8');
+    expect(/^Version: (.*)$/m.exec(text)?.[1]).to.equal(version);
+  });
+});

@@ -1,0 +1,74 @@
+// What docs/publish-typescript.md says of modules and types: they compile, and run, as it says.
+import { expect } from 'chai';
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { PROJECT } from '../support/processes.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
+
+const IMPORT = "import { Publisher } from 'shm-exporter/publisher';\n";
+const REQUIRE = "const { Publisher } = require('shm-exporter/publisher');\n";
+/** Every type that the package exports has a part in it; it neither places nor leaves a segment. */
+const PROGRAM = `
+const publisher = new Publisher({ serverKey: 'modules', contextId: 'pages_${process.pid}' });
+const root = publisher.addRoot('host.1.shop', 'Shop', { state: 'init', identity: { instance: '2' } });
+publisher.addVariable(root, 'sales', 'u64', { kind: 'counter' }).set(12n);
+publisher.addVariable(root, 'delay', 'histogram', { schema: [1] }).observe(0.5);
+publisher.addVariable(root, 'size', 'summary', { schema: [0.5] }).set(1, 2, [2]);
+publisher.addVariable(root, 'region', 'string').set('north');
+publisher.setState(root, 'normal');
+publisher.close();
+`;
+
+describe('a program that imports the publisher', function () {
+  this.slow(10_000);
+  const folder = temporaryFolder();
+  beforeEach(() => {
+    mkdirSync(folder.path('node_modules'));
+    symlinkSync(PROJECT, folder.path('node_modules/shm-exporter'));
+  });
+
+  /** Type-checks all declarations, the package's too, with no types but those of the language. */
+  function compiled(file: string, text: string, ...options: readonly string[]) {
+    folder.write(file, text);
+    const tsc = join(PROJECT, 'node_modules/typescript/bin/tsc');
+    const words = ['--strict', '--skipLibCheck', 'false', '--lib', 'es2023'];
+    const { stdout } = spawnSync(
+      process.execPath,
+      [tsc, ...words, '--target', 'es2023', ...options, file],
+      { cwd: folder.path(), encoding: 'utf8' },
+    );
+    return stdout;
+  }
+  const ran = (file: string) => {
+    const { status, stderr } = spawnSync(process.execPath, [file], {
+      cwd: folder.path(),
+      encoding: 'utf8',
+    });
+    return { status, errors: stderr.replace(/.*ExperimentalWarning.*\n.*\n/, '') };
+  };
+  const DONE = { status: 0, errors: '' };
+
+  for (const [file, output, module] of [
+    ['shop.mts', 'shop.mjs', 'nodenext'],
+    ['shop.cts', 'shop.cjs', 'nodenext'],
+    ['shop.cts', 'shop.cjs', 'node20'],
+  ] as const)
+    it(`compiles as ${file} with ${module}, without @types/node, and runs`, () => {
+      expect(compiled(file, IMPORT + PROGRAM, '--module', module)).to.equal('');
+      expect(ran(output)).to.deep.equal(DONE);
+    });
+
+  it('compiles for a bundler', () => {
+    const options = ['--module', 'esnext', '--moduleResolution', 'bundler', '--noEmit'];
+    expect(compiled('shop.ts', IMPORT + PROGRAM, ...options)).to.equal('');
+  });
+
+  it('is refused in a CommonJS file with node18, which knows no require of ES modules', () =>
+    expect(compiled('shop.cts', IMPORT + PROGRAM, '--module', 'node18')).to.include('TS1479'));
+
+  it('runs as a CommonJS file in JavaScript', () => {
+    folder.write('shop.cjs', REQUIRE + PROGRAM);
+    expect(ran('shop.cjs')).to.deep.equal(DONE);
+  });
+});

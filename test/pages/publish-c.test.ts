@@ -1,0 +1,18 @@
+import { join } from 'node:path';
+import { readsPage } from '../support/page-reader.js';
+import { PROJECT } from '../support/processes.js';
+import { otherExporter, otherKeys } from './page-words.js';
+
+readsPage('sdk/c/README.md', {
+  needs: ['curl', 'pkg-config'],
+  folder: 'empty',
+  words: async () => ({
+    '/opt/shm_exporter/sdk/c': join(PROJECT, 'sdk/c'),
+    ...otherKeys('shop-1', 'kinds-1'),
+    ...(await otherExporter()),
+  }),
+  stays: {
+    '$ ./': /publishing/,
+    '$ shm_exporter --app shop': /ready/,
+  },
+});

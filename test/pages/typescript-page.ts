@@ -1,0 +1,41 @@
+// The page for publishers in TypeScript, read with one way or another of installing the npm package.
+import { expect } from 'chai';
+import { join } from 'node:path';
+import { readsPage } from '../support/page-reader.js';
+import { PROJECT, theatre } from '../support/processes.js';
+import { otherExporter, otherKeys } from './page-words.js';
+
+export const TYPESCRIPT_PAGE = 'docs/publish-typescript.md';
+
+const link = (from: string, to: string): string => `ln -s '${join(PROJECT, from)}' ${to}`;
+
+/** @param install puts the npm package into the folder `node_modules` */
+export function readsTypeScriptPage(install: string): void {
+  const stage = theatre();
+  readsPage(TYPESCRIPT_PAGE, {
+    needs: ['curl'],
+    folder: 'empty',
+    words: async () => ({
+      'npm install ./shm-exporter-0.1.0.tgz': install,
+      // The versions of the sources, without a registry.
+      'npm install --save-dev typescript @types/node': [
+        link('node_modules/typescript', 'node_modules'),
+        link('node_modules/@types', 'node_modules'),
+        link('node_modules/typescript/bin/tsc', 'node_modules/.bin'),
+      ].join(' && '),
+      ...otherKeys('shop-1', 'kinds-1'),
+      ...(await otherExporter()),
+    }),
+    stays: {
+      '$ node ': /publishing/,
+      '$ npx shm_exporter --app shop': /ready/,
+    },
+    checks: {
+      '[[targets]]': (text) => {
+        const file = stage.config({}, text);
+        const { stdout } = stage.run('exporter', '--config', file, '--check-config');
+        expect(stdout).to.equal('configuration is valid\n');
+      },
+    },
+  });
+}
