@@ -9,6 +9,7 @@ export default defineConfig(
     'dist-test/',
     'coverage/',
     'release/',
+    'try/',
     'src/exposition/kernel/assembly/',
   ]),
   eslint.configs.recommended,

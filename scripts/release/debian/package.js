@@ -37,6 +37,9 @@ export function writeDebianPackage(out, tree, work, release) {
   for (const part of readdirSync(join(tree, 'share'))) place(`usr/share/${part}`, `share/${part}`);
   for (const part of ['README.md', 'SECURITY.md', 'docs', 'examples', 'licenses', 'sdk'])
     place(join(DOC, part));
+  // The units have their own place.
+  for (const part of ['container', 'grafana', 'prometheus'])
+    place(join(DOC, 'deploy', part), join('deploy', part));
   place(join(DOC, 'NEWS.md'), 'CHANGELOG.md');
   linkPrograms(root);
   writeUnits(root, join(tree, 'deploy'));

@@ -65,6 +65,15 @@ describe('the .deb, on a machine without Node.js, compiler and network', functio
     expect(account).to.match(/:\/nonexistent:\/usr\/sbin\/nologin\n$/);
   });
 
+  it('holds what Prometheus, Grafana and containers are set up with', () => {
+    const { stdout } = machine.run('cd /usr/share/doc/shm-exporter/deploy && ls -d */*');
+    expect(stdout.split('\n')).to.include.members([
+      'container/Containerfile',
+      'grafana/ads.json',
+      'prometheus/prometheus.yml',
+    ]);
+  });
+
   it('gets from the file, with a key, a license and settings, to a scrape within a minute', () => {
     const { stdout, seconds } = machine.run(`
       shm_license keygen --out-dir . --name acme

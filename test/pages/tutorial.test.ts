@@ -1,0 +1,33 @@
+import { readsPage } from '../support/page-reader.js';
+import { otherKeys, otherPorts } from './page-words.js';
+
+readsPage('docs/tutorial.md', {
+  needs: ['curl', 'pkill', 'prometheus', 'promtool'],
+  words: async () => {
+    const shop = otherKeys('shop')['shop'] ?? '';
+    return {
+      ...otherKeys('82'),
+      ...(await otherPorts('9464', '9095')),
+      'server_key="shop"': `server_key="${shop}"`,
+      "serverKey: 'shop'": `serverKey: '${shop}'`,
+      'server_key = "shop"': `server_key = "${shop}"`,
+      'server_key=shop': `server_key=${shop}`,
+      // Prometheus waits for less long than it should where people are called.
+      'scrape_interval: 15s': 'scrape_interval: 1s',
+      'evaluation_interval: 15s': 'evaluation_interval: 1s',
+      '- url:': '- refresh_interval: 1s\n        url:',
+      'for: 1m': 'for: 1s',
+    };
+  },
+  stays: {
+    '$ npx shm_simulator': /ready/,
+    '$ npx shm_exporter --config try/exporter.toml': /ready: \d+ objects/,
+    '$ prometheus': /Server is ready/,
+    '$ node try/shop.mjs': /published/,
+  },
+  varies: [
+    /(?<=health_level |tills.front"} )\d+/g,
+    /=> \d+ @\[[\d.]+\]/g,
+    /\d+ objects, \d+ variables/g,
+  ],
+});
