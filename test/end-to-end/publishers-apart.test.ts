@@ -1,0 +1,106 @@
+// Publishers in threads and processes of one program, as the pages for publishers say.
+import { expect } from 'chai';
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { PROJECT, theatre } from '../support/processes.js';
+
+const PUBLISHER = join(PROJECT, 'dist/native/publisher/publisher.js');
+
+/** Ends a process, if it runs. */
+const end = (pid: string) => spawnSync('kill', ['-KILL', pid]);
+
+describe('a program with several publishers', function () {
+  this.slow(10_000);
+  const stage = theatre();
+
+  const configOf = (...keys: readonly string[]) => {
+    const tables = keys.map((key) => `[[targets]]\napp = "shop"\nserver_key = "${key}"\n`);
+    const settings = { metrics_http_enabled: false, metrics_interval_seconds: 20 };
+    return stage.config(settings, tables.join(''));
+  };
+
+  /** What an exporter prints of targets of the application `shop`, and how it ends. */
+  const once = (...keys: readonly string[]) =>
+    stage.run('exporter', '--config', configOf(...keys), '--once', '--stdout-format', 'merged');
+
+  it('has one for each worker thread, and a target for each', async () => {
+    const script = stage.write(
+      'threads.mjs',
+      `import { Worker, isMainThread, threadId } from 'node:worker_threads';
+      import { Publisher } from '${PUBLISHER}';
+      const serverKey = 'thread' + threadId;
+      const publisher = new Publisher({ serverKey, contextId: '${stage.contextId}' });
+      const root = publisher.addRoot('host.1.shop', 'Shop');
+      publisher.addVariable(root, 'thread', 'u64').set(threadId);
+      publisher.place();
+      setInterval(() => publisher.notify(), 1000);
+      if (isMainThread) new Worker(new URL(import.meta.url));
+      else console.error('both');
+      `,
+    );
+    await stage.command([process.execPath, script]).line(/both/);
+    const { status, stdout } = once('thread0', 'thread1');
+    expect(status).to.equal(0);
+    for (const number of [0, 1])
+      expect(stdout).to.match(
+        new RegExp(`^shop_thread\\{.*server_key="thread${number}".*\\} ${number}$`, 'm'),
+      );
+  });
+
+  it('in C has one for each process that it forks, and what it executes inherits none', async () => {
+    const source = stage.write(
+      'processes.c',
+      `#include "shm_publisher.h"
+      static shm_publisher *publish(const char *key, uint64_t number) {
+        shm_options options = shm_options_default();
+        options.context_id = "${stage.contextId}";
+        options.server_key = key;
+        shm_publisher *publisher;
+        shm_object root;
+        shm_variable process;
+        if (shm_publisher_open(&publisher, &options) != 0) exit(1);
+        shm_add_root(publisher, &root, "host.1.shop", "Shop", NULL);
+        shm_add_variable(&root, &process, "process", SHM_U64, NULL);
+        shm_u64_set(&process, number);
+        if (shm_publisher_place(publisher) != 0) exit(1);
+        return publisher;
+      }
+      int main(void) {
+        pid_t child = fork();
+        shm_publisher *publisher = child == 0 ? publish("child", 1) : publish("parent", 0);
+        if (child == 0) {
+          pid_t other = fork();
+          if (other == 0) execlp("sleep", "sleep", "60", NULL);
+          fprintf(stderr, "child %d other %d\\n", getpid(), other);
+        }
+        for (;; sleep(1)) shm_publisher_notify(publisher);
+      }
+      `,
+    );
+    const binary = stage.path('processes');
+    const words = ['-I', join(PROJECT, 'sdk/c'), '-o', binary, source, '-pthread'];
+    expect(spawnSync('cc', words, { encoding: 'utf8' }).stderr).to.equal('');
+    const program = stage.command([binary]);
+    const [, child = '', other = ''] = await program.line(/child (\d+) other (\d+)/);
+    try {
+      const { status, stdout } = once('parent', 'child');
+      expect(status).to.equal(0);
+      expect(stdout).to.match(/^shop_process\{.*server_key="parent".*\} 0$/m);
+      expect(stdout).to.match(/^shop_process\{.*server_key="child".*\} 1$/m);
+      end(child);
+      const config = configOf('child');
+      const { stdout: seen } = stage.run(
+        'exporter',
+        '--config',
+        config,
+        '--check-config',
+        '--live',
+      );
+      expect(seen).to.match(/server key child.* died/);
+    } finally {
+      end(child);
+      end(other);
+      await program.stop('SIGKILL');
+    }
+  });
+});
