@@ -17,6 +17,8 @@ export interface PoolSettings {
 
 export interface FormatParts extends PoolSettings {
   readonly memory: SharedMemory;
+  /** Nanoseconds of the clock of heartbeats; by default the system's, CLOCK_MONOTONIC. */
+  readonly nowNs?: (() => bigint) | undefined;
 }
 
 const FORMATS: Readonly<Record<string, (parts: FormatParts) => Watches>> = {

@@ -8,6 +8,7 @@ import { runDamage } from './damage.js';
 import { runAllHostile } from './hostile.js';
 import { runHttpAbuse } from './http-abuse.js';
 import { runKills } from './kills.js';
+import { runModel } from './model-trial.js';
 import { runProcessFaults } from './process-faults.js';
 import { runStepFaults } from './step-faults.js';
 import type { Trial } from './trial.js';
@@ -20,6 +21,7 @@ const TRIALS: readonly Trial[] = [
   { name: 'hostile segments', run: runAllHostile },
   { name: 'faults of the process', run: runProcessFaults },
   { name: 'faults of components', run: runBridgeFaults },
+  { name: 'courses', run: runModel },
 ];
 const MAX_SHOWN = 20;
 

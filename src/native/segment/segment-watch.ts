@@ -45,6 +45,8 @@ export interface WatchedPool {
   readonly trustedOwners?: readonly number[] | undefined;
   /** The most objects and variables of a segment; `MAX_ITEMS` by default. */
   readonly segmentMaxItems?: number | undefined;
+  /** Nanoseconds of the clock of heartbeats; by default the system's, CLOCK_MONOTONIC. */
+  readonly nowNs?: (() => bigint) | undefined;
 }
 
 /** Watches the segments of one pool, each by its server key. */
@@ -57,6 +59,7 @@ export const segmentWatches =
       stalledAfterSeconds = 0,
       trustedOwners = [],
       segmentMaxItems: maxItems,
+      nowNs,
     }: WatchedPool,
   ) =>
   (serverKey: string): SegmentWatch =>
@@ -64,6 +67,7 @@ export const segmentWatches =
       stalledForNs: BigInt(stalledAfterSeconds) * 1_000_000_000n,
       slice: () => new Budget({ steps: SYNC_STEPS, ms: SLICE_MS, leastSteps: SYNC_STEPS / 2 }),
       maxItems,
+      ...(nowNs && { now: nowNs }),
       ...(trustedOwners.length > 0 && { trusted: [0, getuid?.() ?? 0, ...trustedOwners] }),
     });
 

@@ -220,7 +220,8 @@ export class Handover {
     if (next === undefined) return;
     this.#serving = next;
     this.#standby = undefined;
-    this.#phase = 'serving';
+    // A refresh that any of this brings is sent below, once.
+    this.#phase = 'leaving';
     next.send({ kind: 'take-over', observations });
     this.#report$.next({ kind: 'switched', facts: next.facts });
     former.end();
@@ -229,6 +230,7 @@ export class Handover {
         'info',
         `moved from partition ${former.partition.number} to ${next.partition.number}`,
       );
+    this.#phase = 'serving';
     if (next.failure !== '') this.#turnAway(next.failure);
     else if (this.#refresh !== undefined) next.send(this.#refresh);
     this.#reconcile();

@@ -12,6 +12,7 @@ import {
 } from 'rxjs';
 import type { SchedulerLike } from 'rxjs';
 import { Budget, SLICE_MS } from '../../budget.js';
+import type { BudgetLimits } from '../../budget.js';
 import { compileFilters } from '../../catalogue/match/filters.js';
 import type { Kernel } from '../../exposition/kernel/kernel.js';
 import type { OnOmitted } from '../../exposition/target-limits.js';
@@ -39,12 +40,16 @@ export interface Workplace {
   /** Milliseconds of a clock that does not step. */
   readonly nowMs: () => number;
   readonly scheduler?: SchedulerLike | undefined;
+  /** Makes the budget of one turn; by default one by the clock of the process. */
+  readonly budget?: ((limits: BudgetLimits) => Budget) | undefined;
 }
 
 /** What one turn of a render may take: about as long as 100,000 series with few changes. */
 const RENDER_MS = 2 * SLICE_MS;
 /** What a view may do at once of what came and went, and some of it in any case. */
 const BIND = { steps: VIEW_STEPS, ms: SLICE_MS, leastSteps: VIEW_STEPS / 4 };
+/** What one turn of a look at the tree may take. */
+const LOOK = { ms: SLICE_MS };
 /** Facts are reported this often without a demand, so that none of them goes stale. */
 export const FACTS_EVERY_MS = 1000;
 /** While nothing happens, only each fourth time: for how busy the queue is, and as a sign of life. */
@@ -56,7 +61,7 @@ export function hostTarget(
   { isStandby: startsAsStandby, former }: HostOptions,
 ): HostedTarget {
   const { app, instance, serverKeys, variable, catalogue: text } = definition;
-  const { queue, scheduler = asyncScheduler } = place;
+  const { queue, scheduler = asyncScheduler, budget = newBudget } = place;
   const pool = place.pools(definition.format);
   const open$ = new BehaviorSubject<Command | undefined>(undefined);
   const reporter = new Reporter(definition, { pool, queue });
@@ -79,7 +84,7 @@ export function hostTarget(
     const parts = { ...what, onClash, onOmitted, slice };
     const step$ = hostingPipeline({
       ...{ app, hint: instance, former, serverKeys, pool, queue, open$, scheduler },
-      slice: () => new Budget({ ms: RENDER_MS }),
+      slice: () => budget({ ms: RENDER_MS }),
       isStandby: () => isStandby,
       isEager: definition.spacingMs === 0 || definition.isDebug,
       look: ({ kind }) => {
@@ -116,13 +121,17 @@ export function hostTarget(
       defer(() => {
         const present = view;
         if (present === undefined) return of(withoutTree(reporter.reason));
-        return lookInTurns(() => present.looking(question), lookSlice, scheduler);
+        return lookInTurns(
+          () => present.looking(question),
+          () => budget(LOOK),
+          scheduler,
+        );
       }),
   };
 }
 
+const newBudget = (limits: BudgetLimits): Budget => new Budget(limits);
 const withoutTree = (reason: string): TreeAnswer => ({ kind: 'no-tree', reason });
-const lookSlice = (): Budget => new Budget({ ms: SLICE_MS });
 
 /** Whether a step is the end of the open command. */
 const isAnswer = (step: Step): boolean =>

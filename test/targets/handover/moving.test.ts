@@ -1,8 +1,11 @@
 // A target that changes its partition while it is served. Spec 1.10, design 6.
 import { expect } from 'chai';
+import { tap } from 'rxjs';
 import { Kernel } from '#app/exposition/kernel/kernel.js';
 import { TEXT } from '#app/exposition/page/text-format.js';
 import type { Exposition } from '#app/model.js';
+import type { Command } from '#app/streams/command.js';
+import type { Partition } from '#app/targets/hosting/partition.js';
 import { follow } from '../../support/follow.js';
 import { observing } from '../../support/observing-catalogue.js';
 import { Served, freshServed, seriesOf } from '../../support/served.js';
@@ -102,6 +105,41 @@ describe('a target that moves to another partition', () => {
     set(3);
     expect(target.series()).to.deep.equal([x(2)]);
     expect(target.internal(MISSES)).to.equal(1);
+  });
+
+  it('has one refresh open when its successor reports a change as it takes over', () => {
+    publish();
+    const target = serve({ spacingMs: 0 });
+    const { queue, moving } = moveByHand(target);
+    while (!moving.subscription.closed) queue.step();
+    queue.stepAll();
+    // After this the first partition has no turn until the next step, so that the target leaves late.
+    target.ask();
+    const partition = target.partition(2);
+    const noted: string[] = [];
+    const noting: Partition = {
+      number: 2,
+      host: (...given) => {
+        const hosted = partition.host(...given);
+        const send = (command: Command): void => {
+          noted.push(command.kind);
+          hosted.send(command);
+        };
+        const report$ = hosted.report$.pipe(tap(({ kind }) => noted.push(kind)));
+        return { ...hosted, report$, send };
+      },
+      close: () => {
+        partition.close();
+      },
+    };
+    follow(target.target.change({ partition: noting }));
+    target.clock.advance(1);
+    expect(noted, 'while the first leaves').to.not.include('take-over');
+    queue.stepAll();
+    target.clock.advance(1);
+    expect(noted).to.include.members(['take-over', 'changed']);
+    const refreshes = noted.filter((kind) => kind.startsWith('refresh'));
+    expect(refreshes).to.deep.equal(['refresh', 'refreshed']);
   });
 
   it('owes no render that nobody demanded', () => {

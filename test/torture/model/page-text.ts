@@ -1,0 +1,30 @@
+// Reads the series of a page as the model names them.
+import type { Exposition } from '#app/model.js';
+import type { Shown } from './page-model.js';
+
+type Ready = Extract<Exposition, { readonly kind: 'ready' }>;
+
+const LINE = /^(\w+?)(_bucket|_sum|_count)?\{object="([^"]*)"(?:,(?:value|le)="([^"]*)")?\} (\S+)$/;
+
+/** @throws Error for a line that no publication makes, and for a series that is there twice */
+export function shownIn({ families }: Ready): Shown {
+  const shown = new Map<string, string>();
+  for (const line of linesOf(families)) {
+    const [, name, suffix, path, label, number = ''] = LINE.exec(line) ?? [];
+    if (name === undefined) throw new Error(`no series of a publication: ${line}`);
+    const series = `${name} ${path}`;
+    const known = shown.get(series);
+    if (known !== undefined && suffix === undefined) throw new Error(`a second series ${series}`);
+    shown.set(series, known === undefined ? part() : `${known} ${part()}`);
+    function part(): string {
+      if (suffix === undefined) return label ?? number;
+      return `${label ?? suffix.slice(1)}:${number}`;
+    }
+  }
+  return shown;
+}
+
+function linesOf(families: Ready['families']): string[] {
+  const text = families.flatMap(({ pieces }) => pieces.map(String)).join('');
+  return text.split('\n').filter((line) => line !== '');
+}

@@ -1,0 +1,235 @@
+// A real publisher in a file of its own, changed at random, and the model of its tree.
+import type { Random } from '#app/simulator/random.js';
+import type { PublishedObject } from '#app/native/publisher/publisher-options.js';
+import {
+  PublishedHistogram,
+  PublishedScalar,
+  PublishedText,
+} from '#app/native/publisher/published-values.js';
+import type { PublishedValue } from '#app/native/publisher/published-values.js';
+import type { Publisher } from '#app/native/publisher/publisher.js';
+import type { ModelTree } from './page-model.js';
+
+export const ROOT = 'h.1.demo';
+/** It has few records, so that its directories change roles often, and few slots, which are reused. */
+export const CAPACITY = { records: 64, stringBytes: 4096, slots: 64, frameBytes: 4096 };
+const MAX_OBJECTS = 9;
+const MAX_VARIABLES = 24;
+const NAMES = ['a', 'b', 'c'] as const;
+const CLASSES = { a: 'unit', b: 'part', c: 'unit' } as const;
+const MAX_DEPTH = 3;
+
+/** The variables that an object may have; each has the same type everywhere. */
+const VARIABLES = {
+  n: { type: 'u64', kind: 'counter', suffix: '_total' },
+  g: { type: 'f64', kind: 'gauge', suffix: '' },
+  i: { type: 'i64', kind: 'gauge', suffix: '' },
+  t: { type: 'string', kind: 'unknown', suffix: '_info' },
+  h: { type: 'histogram', kind: 'unknown', suffix: '' },
+} as const;
+type VariableName = keyof typeof VARIABLES;
+const VARIABLE_NAMES = Object.keys(VARIABLES) as VariableName[];
+const BOUNDS = [1, 2];
+
+interface OwnVariable {
+  readonly owner: OwnObject;
+  readonly name: VariableName;
+  readonly handle: PublishedValue;
+  value: string | undefined;
+}
+
+interface OwnObject {
+  readonly object: PublishedObject;
+  readonly path: string;
+  readonly className: string;
+  readonly parent: OwnObject | undefined;
+  readonly children: OwnObject[];
+  readonly variables: OwnVariable[];
+  isSynced: boolean;
+}
+
+/** The changes that a publisher makes to its tree, and how often in relation to the others. */
+const CHANGES = {
+  'add object': 6,
+  'add variable': 10,
+  'remove object': 1,
+  'remove variable': 4,
+  set: 6,
+  'first value': 6,
+  unset: 3,
+  'object unsynced': 1,
+  'object synced': 3,
+} as const;
+export type ChangeKind = keyof typeof CHANGES;
+/** Each as often as it happens. */
+export const OFTEN = Object.entries(CHANGES).flatMap(([kind, times]) =>
+  new Array<ChangeKind>(times).fill(kind as ChangeKind),
+);
+
+export class Publication {
+  readonly publisher: Publisher;
+  readonly #random: Random;
+  /** Counts values, so that none is stored twice. */
+  readonly #next: () => number;
+  #root: OwnObject | undefined;
+
+  constructor(publisher: Publisher, random: Random, next: () => number) {
+    this.publisher = publisher;
+    this.#random = random;
+    this.#next = next;
+    this.addRoot();
+  }
+
+  get hasRoot(): boolean {
+    return this.#root !== undefined;
+  }
+
+  addRoot(): void {
+    const object = this.publisher.addRoot(ROOT, 'top');
+    const none = { parent: undefined, children: [], variables: [] };
+    this.#root = { ...none, object, path: '', className: 'top', isSynced: true };
+  }
+
+  removeRoot(): void {
+    if (this.#root !== undefined) this.publisher.removeObject(this.#root.object);
+    this.#root = undefined;
+  }
+
+  /** Makes one change; says what it did, or nothing if there is no place for it. */
+  change(kind: ChangeKind): string | undefined {
+    return this.#root === undefined ? undefined : this.#changes[kind]();
+  }
+
+  /** Gives everything a value. */
+  complete(): void {
+    for (const object of this.#objects) this.#syncObject(object, true);
+    for (const variable of this.#variables) if (variable.value === undefined) this.#store(variable);
+  }
+
+  get tree(): ModelTree | undefined {
+    if (this.#root === undefined) return undefined;
+    const objects = this.#objects;
+    return {
+      isSynced: objects.every(({ isSynced }) => isSynced),
+      series: this.#variables.map(({ owner: { path, className }, name, value }) => ({
+        path,
+        name: `demo_${className}_${name}${VARIABLES[name].suffix} ${path === '' ? '@root' : path}`,
+        value,
+      })),
+    };
+  }
+
+  readonly #changes: Readonly<Record<ChangeKind, () => string | undefined>> = {
+    'add object': () => this.#addObject(),
+    'add variable': () => this.#addVariable(),
+    'remove object': () => this.#removeObject(),
+    'remove variable': () => {
+      const variable = this.#chosen(this.#variables);
+      if (variable === undefined) return undefined;
+      this.publisher.removeVariable(variable.handle);
+      drop(variable.owner.variables, variable);
+      return textOf(variable);
+    },
+    set: () => this.#store(this.#chosen(this.#variables)),
+    'first value': () =>
+      this.#store(this.#chosen(this.#variables.filter(({ value }) => value === undefined))),
+    unset: () => {
+      const variable = this.#chosen(this.#variables);
+      if (variable === undefined) return undefined;
+      variable.handle.unset();
+      variable.value = undefined;
+      return textOf(variable);
+    },
+    'object unsynced': () => this.#syncObject(this.#chosen(this.#objects), false),
+    'object synced': () =>
+      this.#syncObject(this.#chosen(this.#objects.filter(({ isSynced }) => !isSynced)), true),
+  };
+
+  get #objects(): OwnObject[] {
+    const all = (object: OwnObject): OwnObject[] => [object, ...object.children.flatMap(all)];
+    return this.#root === undefined ? [] : all(this.#root);
+  }
+
+  get #variables(): OwnVariable[] {
+    return this.#objects.flatMap(({ variables }) => variables);
+  }
+
+  #chosen<T>(from: readonly T[]): T | undefined {
+    return from[this.#random.below(from.length)];
+  }
+
+  #addObject(): string | undefined {
+    const parent = this.#chosen(this.#objects);
+    const name = this.#chosen(NAMES);
+    if (parent === undefined || name === undefined || this.#objects.length >= MAX_OBJECTS)
+      return undefined;
+    const path = parent.path === '' ? name : `${parent.path}.${name}`;
+    const isTaken = parent.children.some((child) => child.path === path);
+    if (isTaken || path.split('.').length > MAX_DEPTH) return undefined;
+    const className = CLASSES[name];
+    const object = this.publisher.addObject(parent.object, `${ROOT}.${path}`, className);
+    if (object.id === 0) throw new Error(`no room for object ${path}`);
+    const none = { parent, children: [], variables: [], isSynced: true };
+    parent.children.push({ ...none, object, path, className });
+    return path;
+  }
+
+  #addVariable(): string | undefined {
+    const owner = this.#chosen(this.#objects);
+    const name = this.#chosen(VARIABLE_NAMES);
+    if (owner === undefined || name === undefined || this.#variables.length >= MAX_VARIABLES)
+      return undefined;
+    if (owner.variables.some((each) => each.name === name)) return undefined;
+    const { type, kind } = VARIABLES[name];
+    const schema = type === 'histogram' ? BOUNDS : [];
+    const options = { kind, schema, textBytes: 16, synced: false };
+    const handle: PublishedValue = this.publisher.addVariable(owner.object, name, type, options);
+    if (handle.ref === undefined) throw new Error(`no room for variable ${owner.path} ${name}`);
+    const variable = { owner, name, handle, value: undefined };
+    owner.variables.push(variable);
+    if (this.#random.below(3) > 0) this.#store(variable);
+    return textOf(variable);
+  }
+
+  #removeObject(): string | undefined {
+    const object = this.#chosen(this.#objects.filter(({ parent }) => parent !== undefined));
+    if (object?.parent === undefined) return undefined;
+    this.publisher.removeObject(object.object);
+    drop(object.parent.children, object);
+    return object.path;
+  }
+
+  #syncObject(object: OwnObject | undefined, isSynced: boolean): string | undefined {
+    if (object === undefined) return undefined;
+    this.publisher.setSynced(object.object, isSynced);
+    object.isSynced = isSynced;
+    return object.path;
+  }
+
+  #store(variable: OwnVariable | undefined): string | undefined {
+    if (variable === undefined) return undefined;
+    variable.value = stored(variable, this.#next());
+    return `${textOf(variable)} = ${variable.value}`;
+  }
+}
+
+/** Stores a value that tells of a number; returns it as a page writes it. */
+function stored({ handle, name }: OwnVariable, number: number): string {
+  if (handle instanceof PublishedText) {
+    handle.set(`v${number}`);
+    return `v${number}`;
+  }
+  if (handle instanceof PublishedHistogram) {
+    handle.set([number, 1, 1], number);
+    return `1:${number} 2:${number + 1} +Inf:${number + 2} sum:${number} count:${number + 2}`;
+  }
+  if (!(handle instanceof PublishedScalar)) throw new Error(`no way to store ${name}`);
+  const value = name === 'i' ? -number : name === 'g' ? number + 0.5 : number;
+  handle.set(value);
+  return String(value);
+}
+
+const textOf = ({ owner, name, value }: OwnVariable): string =>
+  `${owner.path === '' ? '@root' : owner.path} ${name}${value === undefined ? '' : ` = ${value}`}`;
+
+const drop = <T>(from: T[], what: T): void => void from.splice(from.indexOf(what), 1);

@@ -1,0 +1,197 @@
+// The segments of a course: which publication has each server key, and shared memory that shows them.
+import type { SegmentFile, SharedMemory } from '#app/native/os/shared-memory.js';
+import { openReadable } from '#app/native/os/readable-file.js';
+import { segmentName } from '#app/native/segment/layout.js';
+import { layOut } from '#app/native/publisher/segment-layout.js';
+import { Publisher } from '#app/native/publisher/publisher.js';
+import type { Random } from '#app/simulator/random.js';
+import type { PageModel } from './page-model.js';
+import { CAPACITY, OFTEN, Publication } from './publication.js';
+import type { ChangeKind } from './publication.js';
+import type { SeededClock } from './seeded-clock.js';
+
+export const CONTEXT_ID = 'course';
+export const POOL_NAME = 'pool';
+/** Values, words and frames begin here. */
+const VALUES_AT = layOut(CAPACITY).words;
+const MAX_FIRST = 40;
+
+/** A publication under its name, alive or not. */
+interface Named {
+  readonly publication: Publication;
+  /** The file that it is in. */
+  readonly file: string;
+  readonly waits: Set<() => void>;
+  isAlive: boolean;
+}
+
+export class Publications implements SharedMemory {
+  /** Runs before values are read: the place to change them at that very moment. */
+  beforeValues: () => void = () => undefined;
+  /** Files that are open now. */
+  openFiles = 0;
+  readonly #contextId: string;
+  readonly #random: Random;
+  readonly #clock: SeededClock;
+  readonly #model: PageModel;
+  readonly #named = new Map<string, Named>();
+  readonly #made: Publisher[] = [];
+  #values = 0;
+
+  /** @param contextId that of the files, which no other program has */
+  constructor(contextId: string, random: Random, clock: SeededClock, model: PageModel) {
+    this.#contextId = contextId;
+    this.#random = random;
+    this.#clock = clock;
+    this.#model = model;
+  }
+
+  isLive(key: string): boolean {
+    return this.#named.get(key)?.isAlive === true;
+  }
+
+  hasRoot(key: string): boolean {
+    return this.isLive(key) && this.#named.get(key)?.publication.hasRoot === true;
+  }
+
+  open(name: string): SegmentFile | undefined {
+    const key = [...this.#named.keys()].find(
+      (each) => segmentName(CONTEXT_ID, POOL_NAME, each) === name,
+    );
+    const named = key === undefined ? undefined : this.#named.get(key);
+    const file = named && openReadable(named.file);
+    return key === undefined || named === undefined || file === undefined
+      ? undefined
+      : this.#segment(key, named, file);
+  }
+
+  /** A new publisher with a tree takes the key; one that has it is dead from then on. */
+  publish(key: string): string {
+    const former = this.#named.get(key);
+    const wasAlive = former?.isAlive === true;
+    if (former !== undefined) former.isAlive = false;
+    const serverKey = `${key}${this.#made.length}`;
+    const publisher = new Publisher({
+      ...{ contextId: this.#contextId, serverKey, capacity: CAPACITY, heartbeatMs: 0 },
+      realtimeNs: () => 1_700_000_000_000_000_000n,
+    });
+    this.#made.push(publisher);
+    const publication = new Publication(publisher, this.#random, () => ++this.#values);
+    for (let left = this.#random.below(MAX_FIRST); left > 0; left--)
+      publication.change(left % 3 === 0 ? 'add object' : 'add variable');
+    if (this.#random.below(2) === 0) publication.complete();
+    publisher.place();
+    const file = segmentName(this.#contextId, POOL_NAME, serverKey);
+    this.#named.set(key, { publication, file, waits: new Set(), isAlive: true });
+    this.#model.note(key, publication.tree, former !== undefined);
+    return wasAlive ? 'replaced' : 'new';
+  }
+
+  /** The publisher ends as one that was killed: nobody is told. */
+  kill(key: string): string | undefined {
+    const named = this.#live(key);
+    if (named === undefined) return undefined;
+    named.isAlive = false;
+    this.#model.note(key, undefined, true);
+    return '';
+  }
+
+  close(key: string): string | undefined {
+    const named = this.#live(key);
+    if (named === undefined) return undefined;
+    named.isAlive = false;
+    this.#named.delete(key);
+    named.publication.publisher.close();
+    this.#model.note(key, undefined);
+    this.#wake(named);
+    return '';
+  }
+
+  /** The root goes, or comes again. */
+  toggleRoot(key: string): string | undefined {
+    const publication = this.#live(key)?.publication;
+    if (publication === undefined) return undefined;
+    const { hasRoot } = publication;
+    if (hasRoot) publication.removeRoot();
+    else publication.addRoot();
+    this.#model.note(key, publication.tree);
+    return hasRoot ? 'goes' : 'comes';
+  }
+
+  change(key: string, kind: ChangeKind): string | undefined {
+    const publication = this.#live(key)?.publication;
+    const done = publication?.change(kind);
+    if (done !== undefined) this.#model.note(key, publication?.tree);
+    return done;
+  }
+
+  /** Gives all that a publisher has a value. */
+  complete(key: string): void {
+    const publication = this.#live(key)?.publication;
+    publication?.complete();
+    if (publication !== undefined) this.#model.note(key, publication.tree);
+  }
+
+  notify(key: string): string | undefined {
+    const named = this.#live(key);
+    if (named === undefined) return undefined;
+    named.publication.publisher.notify();
+    this.#wake(named);
+    return '';
+  }
+
+  randomChange(): ChangeKind {
+    return OFTEN[this.#random.below(OFTEN.length)] ?? 'set';
+  }
+
+  /** Ends all publishers and removes their files. */
+  end(): void {
+    for (const publisher of this.#made) publisher.close();
+  }
+
+  #live(key: string): Named | undefined {
+    const named = this.#named.get(key);
+    return named?.isAlive === true ? named : undefined;
+  }
+
+  #wake({ waits }: Named): void {
+    for (const moved of waits) this.#clock.soon(moved);
+    waits.clear();
+  }
+
+  #segment(
+    key: string,
+    named: Named,
+    file: NonNullable<ReturnType<typeof openReadable>>,
+  ): SegmentFile {
+    this.openFiles++;
+    return {
+      identity: file.identity,
+      ownership: file.ownership,
+      read: (into, length, position) => {
+        if (position >= VALUES_AT) this.beforeValues();
+        return file.read(into, length, position);
+      },
+      size: () => file.size(),
+      nameHolder: () => {
+        const holder = file.isOpen ? this.#named.get(key) : undefined;
+        if (holder === undefined) return 'none';
+        return holder === named ? 'this' : 'another';
+      },
+      askLock: (answer) => {
+        if (file.isOpen) answer(named.isAlive);
+      },
+      wait: (position, expected, moved) => {
+        const word = Buffer.alloc(4);
+        file.read(word, 4, position);
+        if (word.readUInt32LE() !== expected) this.#clock.soon(moved);
+        else named.waits.add(moved);
+        return () => named.waits.delete(moved);
+      },
+      close: () => {
+        if (file.isOpen) this.openFiles--;
+        file.close();
+      },
+    };
+  }
+}

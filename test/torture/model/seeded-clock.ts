@@ -1,0 +1,50 @@
+// Virtual time in which a seed decides what comes next, of all that may.
+import { VirtualTimeScheduler } from 'rxjs';
+import { messageOf } from '#app/errors.js';
+import type { Random } from '#app/simulator/random.js';
+
+/** Work that never ends is an error. */
+const MAX_STEPS = 200_000;
+
+export class SeededClock extends VirtualTimeScheduler {
+  readonly #random: Random;
+
+  constructor(random: Random) {
+    super(undefined, Infinity);
+    this.#random = random;
+  }
+
+  /** Does the work after a random time of up to so many milliseconds. */
+  soon(work: () => void, mostMs = 2): void {
+    this.schedule(work, this.#random.below(mostMs + 1));
+  }
+
+  /** Does one of what is due now or, if nothing is, one of what is due next; false if there is nothing. */
+  step(endMs = Infinity): boolean {
+    const [next] = this.actions;
+    if (next === undefined) return false;
+    if (next.delay > this.frame) {
+      if (next.delay > endMs) return false;
+      this.frame = next.delay;
+    }
+    let due = 0;
+    while ((this.actions[due]?.delay ?? Infinity) <= this.frame) due++;
+    const [action] = this.actions.splice(this.#random.below(due), 1);
+    if (action?.closed === false) run(() => action.execute(action.state, action.delay));
+    return true;
+  }
+
+  /** Does all that is due within the next `ms` milliseconds, then stands at their end. */
+  pass(ms: number): void {
+    const endMs = this.frame + ms;
+    for (let steps = 0; this.step(endMs); steps++)
+      if (steps > MAX_STEPS) throw new Error(`more than ${MAX_STEPS} steps within ${ms} ms`);
+    this.frame = endMs;
+  }
+}
+
+/** @throws what the work throws */
+function run(work: () => unknown): void {
+  const error = work();
+  if (error !== undefined) throw error instanceof Error ? error : new Error(messageOf(error));
+}

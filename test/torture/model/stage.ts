@@ -1,0 +1,138 @@
+// Targets over several partitions as the service runs them, in virtual time and over the segments of a course.
+import { Subscription } from 'rxjs';
+import { Budget } from '#app/budget.js';
+import type { BudgetLimits } from '#app/budget.js';
+import { Kernel } from '#app/exposition/kernel/kernel.js';
+import type { Random } from '#app/simulator/random.js';
+import { VIEW_STEPS } from '#app/exposition/target-view.js';
+import { RefreshQueue } from '#app/streams/refresh-queue.js';
+import { serverPools } from '#app/streams/server-pools.js';
+import type { TargetDefinition } from '#app/targets/definition.js';
+import { formatWatches } from '#app/targets/formats.js';
+import { CatalogueShelf } from '#app/targets/hosting/catalogue-shelf.js';
+import { LogicalPartition } from '#app/targets/hosting/logical-partition.js';
+import type { Partition } from '#app/targets/hosting/partition.js';
+import type { ServedTarget } from '#app/targets/served-target.js';
+import { TargetRegistry } from '#app/targets/target-registry.js';
+import { CONTEXT_ID, POOL_NAME } from './publications.js';
+import type { Publications } from './publications.js';
+import type { RefreshLog } from './refresh-log.js';
+import type { SeededClock } from './seeded-clock.js';
+
+export const PARTITIONS = 3;
+/** Steps of work that a turn binds where work is divided. */
+const FEW_STEPS = 6;
+const BIND_STEPS = VIEW_STEPS;
+
+export interface StageParts {
+  readonly clock: SeededClock;
+  readonly random: Random;
+  readonly publications: Publications;
+  readonly log: RefreshLog;
+  /** Whether what can be divided is done in many turns. */
+  readonly isDivided: boolean;
+  readonly say: (what: string) => void;
+  readonly fail: (error: unknown) => void;
+}
+
+export class Stage {
+  readonly #parts: StageParts;
+  readonly #partitions: readonly Partition[];
+  readonly #registry: TargetRegistry;
+  readonly #subscription: Subscription;
+  readonly #kernels: Kernel[] = [];
+
+  constructor(parts: StageParts) {
+    this.#parts = parts;
+    const { clock, log, say, fail } = parts;
+    const make = this.#logical();
+    this.#partitions = Array.from({ length: PARTITIONS }, (_, number) => log.noting(make(number)));
+    this.#registry = new TargetRegistry({
+      assignment: 'hash',
+      partition: (number) => this.partition(number),
+      unixMs: () => clock.now(),
+      nowMs: () => clock.now(),
+      scheduler: clock,
+    });
+    this.#subscription = this.#registry.run().subscribe({
+      next: ({ message }) => {
+        say(`  ${message}`);
+      },
+      error: fail,
+    });
+  }
+
+  get targets(): readonly ServedTarget[] {
+    return this.#registry.targets;
+  }
+
+  partition(number: number): Partition {
+    const partition = this.#partitions[number % PARTITIONS];
+    if (partition === undefined) throw new Error(`no partition ${number}`);
+    return partition;
+  }
+
+  /** Makes these the targets, as a reload does; calls back when all are as they are to be. */
+  update(definitions: readonly TargetDefinition[], done: () => void): void {
+    this.#subscription.add(
+      this.#registry
+        .update(definitions, PARTITIONS)
+        .subscribe({ complete: done, error: this.#parts.fail }),
+    );
+  }
+
+  move(target: ServedTarget, number: number, done: () => void): void {
+    const partition = this.partition(number);
+    this.#subscription.add(
+      target.change({ partition }).subscribe({ complete: done, error: this.#parts.fail }),
+    );
+  }
+
+  /** Bytes of the kernels that are not given back; ask after the end. */
+  get usedBytes(): number {
+    return this.#kernels.reduce((sum, { arena }) => sum + arena.used, 0);
+  }
+
+  end(): void {
+    this.#subscription.unsubscribe();
+    for (const partition of this.#partitions) partition.close();
+  }
+
+  /** All partitions in this thread share their pools. */
+  #logical(): (number: number) => Partition {
+    const { clock, publications } = this.#parts;
+    const nowMs = () => clock.now();
+    const nowNs = () => BigInt(Math.round(clock.now() * 1e6)) + 1n;
+    const pool = { contextId: CONTEXT_ID, poolName: POOL_NAME, nowNs };
+    const formats = formatWatches({ memory: publications, ...pool });
+    const pools = serverPools(formats, { nowMs, scheduler: clock });
+    const shelf = new CatalogueShelf();
+    const thread = { pools, shelf, nowMs, scheduler: clock, budget: this.#budget };
+    return (number) => new LogicalPartition(number, thread, this.#queue(), this.#kernel);
+  }
+
+  #queue(): RefreshQueue {
+    const { clock } = this.#parts;
+    return new RefreshQueue(
+      () => clock.now(),
+      (next) => {
+        clock.soon(next);
+      },
+    );
+  }
+
+  readonly #kernel = (): Kernel => {
+    const kernel = new Kernel();
+    this.#kernels.push(kernel);
+    return kernel;
+  };
+
+  /** A refresh may take all steps that it needs in any case: its page is to show what there is. */
+  readonly #budget = (limits: BudgetLimits): Budget => {
+    const { isDivided, random } = this.#parts;
+    if (!isDivided) return new Budget({ ...limits, ms: Infinity });
+    let nowMs = 0;
+    const few = limits.steps === BIND_STEPS && { steps: FEW_STEPS, leastSteps: 0 };
+    return new Budget({ ...limits, ...few }, () => (nowMs += random.below(3)));
+  };
+}
