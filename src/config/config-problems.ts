@@ -2,6 +2,7 @@
 import type { Document } from '../document/document.js';
 import { Fault } from '../errors.js';
 import { Problems } from '../rules/problems.js';
+import { settingName } from './setting-name.js';
 
 /** Files that cannot be read, and problems of those that can, in the order of their discovery. */
 export class ConfigProblems {
@@ -12,7 +13,7 @@ export class ConfigProblems {
   of(document: Document): Problems {
     const known = this.#files.get(document);
     if (known !== undefined) return known;
-    const problems = new Problems(document.places);
+    const problems = new Problems(document.places, settingName);
     this.#files.set(document, problems);
     this.#all.push(problems);
     return problems;

@@ -8,7 +8,8 @@ import { CONFIG_FILE, TARGETS_FILE } from './file-rule.js';
 import type { ScopeConfig, TargetTable } from './file-rule.js';
 import type { Path } from '../document/key-path.js';
 import { Places } from '../document/places.js';
-import { SETTINGS } from './settings.js';
+import { isOverridden } from './overridden.js';
+import { settingName } from './setting-name.js';
 import type { Settings } from './settings.js';
 import { readTargetsFile } from './targets-file.js';
 import { readToml } from '../document/toml-file.js';
@@ -41,6 +42,10 @@ export interface Config {
   readonly warnings: readonly string[];
   /** `file:line:column` of a value (or of its nearest parent), or '' for a value of no file. */
   at(path: Path): string;
+  /** A value as messages name it, with the option that can give it; that comes first if it did. */
+  readonly nameOf: (path: Path) => string;
+  /** The start of a message about a value: where it is in a file, and its name. */
+  readonly subject: (path: Path) => string;
   /** The file that the value of a path comes from. */
   documentOf(path: Path): Document;
   /** False for a top-level key whose default replaces an invalid or unreadable value. */
@@ -79,6 +84,8 @@ function resolved(given: Arguments, problems: ConfigProblems): Config {
   });
   const documentOf = (path: Path) =>
     path[0] === 'targets' && legacy !== undefined ? legacy.document : toml;
+  const at = (path: Path) => placeOf(path, documentOf(path), overrides);
+  const nameOf = (path: Path) => settingName(path, isOverridden(path[0], overrides));
   const selectsOne = overrides.serverKeys !== undefined || overrides.instance !== undefined;
   const mode = selectsOne || listed.length === 0 ? 'single' : 'multi';
   const targets = mode === 'single' ? [singleTarget(settings)] : listed.map(multiTarget);
@@ -95,7 +102,9 @@ function resolved(given: Arguments, problems: ConfigProblems): Config {
       settings,
       mode,
     }),
-    at: (path: Path) => placeOf(path, documentOf(path), overrides),
+    at,
+    nameOf,
+    subject: (path: Path) => [at(path), nameOf(path)].filter((part) => part !== '').join(': '),
     documentOf,
     isSound: (key: string) =>
       isOverridden(key, overrides) || (inConfig !== undefined && !problems.of(toml).concern(key)),
@@ -146,6 +155,3 @@ function placeOf(path: Path, { places }: Document, overrides: Overrides): string
   const offset = isOverridden(path[0], overrides) ? undefined : places.offset(path, 'value');
   return offset === undefined ? '' : places.at(offset);
 }
-
-const isOverridden = (key: string | number | undefined, overrides: Overrides): boolean =>
-  Object.entries(SETTINGS).some(([name, field]) => field.key === key && name in overrides);

@@ -1,11 +1,15 @@
 // What happens to [[targets]] when options select a single target (spec 1.6).
 import type { Arguments } from './arguments.js';
 import type { TargetTable } from './file-rule.js';
+import { settingName } from './setting-name.js';
 import type { Settings } from './settings.js';
 
 /** The options that select a single target, as they were given; empty when none was. */
 export function selectorOf({ serverKeys, instance }: Arguments['overrides']): string {
-  const given = [serverKeys && '--server-key', instance !== undefined && '--instance'];
+  const given = [
+    serverKeys && settingName(['server_keys'], true),
+    instance !== undefined && settingName(['instance'], true),
+  ];
   return given.filter(Boolean).join(' and ');
 }
 
@@ -15,9 +19,9 @@ export function setAside(
   isInFile: boolean,
   { app }: Settings,
 ): string {
-  const inFile = isInFile ? 'the top-level app' : 'the default';
-  const origin = overrides.app === undefined ? inFile : '--app';
-  return `[[targets]] are ignored because of ${selectorOf(overrides)}; the single target has the application ${app} (${origin})`;
+  const isGiven = overrides.app !== undefined;
+  const origin = `${isGiven || isInFile ? '' : 'the default of '}${settingName(['app'], isGiven)}`;
+  return `[[targets]] are ignored because of ${selectorOf(overrides)}; the single target has the application ${app}, from ${origin}`;
 }
 
 /**

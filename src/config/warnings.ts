@@ -4,7 +4,9 @@ import type { Path } from '../document/key-path.js';
 import type { Arguments } from './arguments.js';
 import { TARGET } from './file-rule.js';
 import type { TargetTable } from './file-rule.js';
+import { idleOptions, noEffect } from './idle-options.js';
 import { otherApplications, setAside } from './set-aside.js';
+import { settingName } from './setting-name.js';
 import { SETTINGS } from './settings.js';
 import type { Settings } from './settings.js';
 import { twinTargets } from './twin-targets.js';
@@ -36,14 +38,12 @@ export function warningsOf(loaded: Loaded): readonly string[] {
   return Object.freeze([
     ...(file !== '' && text.trim() === '' ? [`${file}: is empty, so it changes nothing`] : []),
     ...(loaded.mode === 'single' ? aboutSingle(loaded) : aboutMulti(loaded)),
-    ...(given.overrides.metricsPort !== undefined && !settings.metricsHttpEnabled
-      ? ['--metrics-port has no effect while metrics_http_enabled is false']
-      : []),
+    ...idleOptions(given.overrides, settings),
     ...(settings.metricsHttpEnabled && settings.textfileDir !== ''
       ? at(
           toml.document,
           ['textfile_dir'],
-          'textfile_dir has no effect while metrics_http_enabled is true',
+          `${settingName(['textfile_dir'])} ${noEffect(settings)}`,
         )
       : []),
   ]);
@@ -73,9 +73,11 @@ function aboutMulti({ given, toml, legacy }: Loaded): readonly string[] {
       ? at(toml.document, ['targets'], '[[targets]] are ignored because of --targets-config')
       : []),
     ...SINGLE_TARGET_KEYS.flatMap((key) =>
-      at(toml.document, [key], `${key} has no effect beside ${others}`),
+      at(toml.document, [key], `${settingName([key])} has no effect beside ${others}`),
     ),
-    ...(overrides.app === undefined ? [] : [`--app has no effect beside ${others}`]),
+    ...(overrides.app === undefined
+      ? []
+      : [`${settingName(['app'], true)} has no effect beside ${others}`]),
     ...twinTargets(targets).flatMap(({ index, earlier, sentence }) => {
       const pair = `targets[${index}] has the server_key and app of targets[${earlier}]`;
       return at(document, ['targets', index], `${pair}: ${sentence}`);

@@ -1,8 +1,6 @@
 // A settings file as read, and its problems.
 import { Fault } from '../errors.js';
-import { keyPath } from './key-path.js';
-import type { Path } from './key-path.js';
-import type { Mark, Places } from './places.js';
+import type { Places } from './places.js';
 
 /** The raw values of a file, and the position of each. */
 export interface Document {
@@ -18,17 +16,6 @@ export interface Problem {
 
 /** Thousands of faults have one cause, and thousands of lines are of no use. */
 const MAX_SHOWN = 100;
-
-/** A problem of the value at `path`, or of its key if `mark` says so. */
-export function problemAt(
-  places: Places,
-  path: Path,
-  sentence: string,
-  mark: keyof Mark = 'value',
-): Problem {
-  const offset = places.offset(path, mark) ?? 0;
-  return { offset, text: path.length === 0 ? sentence : `${keyPath(path)}: ${sentence}` };
-}
 
 /** The fault that reports all problems of a file, in the order of the file. */
 export function invalid(places: Places, problems: readonly Problem[]): Fault {

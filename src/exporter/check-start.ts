@@ -3,11 +3,14 @@ import type { Arguments } from '../config/arguments.js';
 import { ConfigProblems } from '../config/config-problems.js';
 import { loadConfig } from '../config/resolve.js';
 import type { Config } from '../config/resolve.js';
+import { readText } from '../document/text-file.js';
 import { Fault } from '../errors.js';
 import { readDocument, readLicense } from '../license/license-file.js';
 import type { LicenseStatus } from '../license/license-status.js';
 import { trustedKeys } from '../license/trusted-keys.js';
 import { readWebConfig } from '../web-config/web-config.js';
+import type { WebConfig } from '../web-config/web-config.js';
+import { concerning } from './concerning.js';
 import { exposureWarnings } from './exposure-warnings.js';
 import { planTargets } from './plan.js';
 import type { Planned } from './plan.js';
@@ -61,10 +64,15 @@ export function checkReload(given: Arguments): Planned {
 function plannedOf(given: Arguments, problems: ConfigProblems): Planned {
   const config = loadConfig(given, problems);
   const plan = planTargets(config, problems);
-  const { settings } = config;
-  const file = settings.webConfigFile;
-  const web = file === '' ? undefined : problems.attempt(() => readWebConfig(file));
-  return { config, plan, warnings: exposureWarnings(settings, plan, web) };
+  const file = config.settings.webConfigFile;
+  const web = file === '' ? undefined : problems.attempt(() => webConfigOf(config, file));
+  return { config, plan, warnings: exposureWarnings(config, plan, web) };
+}
+
+function webConfigOf(config: Config, file: string): WebConfig {
+  // A file that can be read has positions of its own for its problems.
+  concerning(config.subject(['web_config_file']), () => readText(file));
+  return readWebConfig(file);
 }
 
 /** Warnings about valid settings that are probably not intended, one sentence each. */
@@ -79,12 +87,14 @@ export const warningsOf = ({ config, plan, warnings }: Planned): readonly string
 function licenseOf(config: Config, now: Date): LicenseStatus | Fault | undefined {
   if (!config.isSound('license_file')) return undefined;
   const { licenseFile, licenseKeysDir } = config.settings;
+  const areKeysKnown = config.isSound('license_keys_dir');
   try {
-    if (!config.isSound('license_keys_dir')) {
+    const keys = areKeysKnown ? trustedKeys(licenseKeysDir) : undefined;
+    return concerning(config.subject(['license_file']), () => {
+      if (keys !== undefined) return readLicense(licenseFile, now, keys);
       readDocument(licenseFile); // It can be read, but not verified.
       return undefined;
-    }
-    return readLicense(licenseFile, now, trustedKeys(licenseKeysDir));
+    });
   } catch (thrown) {
     if (!(thrown instanceof Fault)) throw thrown;
     return thrown;

@@ -12,6 +12,7 @@ import { posixMemory } from '../native/os/posix.js';
 import { segmentWatches } from '../native/segment/segment-watch.js';
 import { checkStart } from './check-start.js';
 import { liveCheck } from './live/live-check.js';
+import type { Start } from './check-start.js';
 import type { Planned } from './plan.js';
 import { Reloads } from './reloads.js';
 import { service } from './service.js';
@@ -19,6 +20,8 @@ import { pipeWriter } from '../sinks/stdout/pipe-writer.js';
 import { activatedSockets } from '../systemd/activation.js';
 import { ServiceManager } from '../systemd/service-manager.js';
 import { boundHeapGrowth } from './heap-growth.js';
+
+type Accepted = Extract<Start, { kind: 'accepted' }>;
 
 /** The most time that running responses get after a signal. */
 const DRAIN_MS = 5000;
@@ -130,12 +133,15 @@ function liveLines(planned: Planned): readonly string[] {
   return liveCheck(planned, watchOf).map((line) => `${line}\n`);
 }
 
+const licenseWarnings = ({ planned, license }: Accepted): readonly string[] =>
+  license.warning === '' ? [] : [`${planned.config.subject(['license_file'])}: ${license.warning}`];
+
 /** Prints what a start would warn of, and why it would be refused. */
 function check(given: Arguments, isLive: boolean): void {
   const start = checkStart(given, new Date());
   const warnings = [
     ...start.warnings,
-    ...(start.kind === 'accepted' ? [start.license.warning].filter(Boolean) : []),
+    ...(start.kind === 'accepted' ? licenseWarnings(start) : []),
   ].map((warning) => `warning: ${warning}\n`);
   const { planned } = start;
   const live = isLive && planned !== undefined ? liveLines(planned) : [];

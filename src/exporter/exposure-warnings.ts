@@ -1,5 +1,5 @@
 // Warns of personal data that every machine around could read.
-import type { Settings } from '../config/settings.js';
+import type { Config } from '../config/resolve.js';
 import { asksWho } from '../web-config/asks-who.js';
 import type { WebConfig } from '../web-config/web-config.js';
 import { isLocalAddress, listenAddresses } from './listen-addresses.js';
@@ -10,7 +10,7 @@ import type { Plan } from './plan.js';
  * @param web undefined where there is no web configuration
  */
 export function exposureWarnings(
-  settings: Settings,
+  { settings, nameOf }: Pick<Config, 'settings' | 'nameOf'>,
   plan: Plan,
   web: WebConfig | undefined,
 ): readonly string[] {
@@ -24,7 +24,8 @@ export function exposureWarnings(
   if (open === undefined || personal.length === 0) return [];
   return [
     `${personal.join(', ')}: personal data, served to every machine that can connect; ` +
-      'listen on 127.0.0.1, ask for passwords (web_config_file), or leave its class out (classes)',
+      `listen on 127.0.0.1 only, as ${nameOf(['metrics_listen_addresses'])} can say, ask for passwords by ` +
+      `${nameOf(['web_config_file'])}, or leave its class out by classes`,
   ];
 }
 

@@ -4,7 +4,7 @@ import type { Catalogue, CatalogueText } from '../catalogue/catalogue.js';
 import { compileFilters } from '../catalogue/match/filters.js';
 import { ConfigProblems } from '../config/config-problems.js';
 import type { Config, TargetConfig } from '../config/resolve.js';
-import { keyPath, quoted } from '../document/key-path.js';
+import { quoted } from '../document/key-path.js';
 import { hint } from '../document/nearest.js';
 import { readText } from '../document/text-file.js';
 import type { Fault } from '../errors.js';
@@ -116,8 +116,6 @@ function readTexts(config: Config, problems: ConfigProblems) {
  * An application without a catalogue is valid; one close to a known name is probably misspelled.
  */
 function nearMiss(config: Config, { app, path }: TargetConfig, guess: string): string {
-  const key = [...path, 'app'];
-  const place = config.at(key);
-  const where = place === '' ? '' : `${place}: `;
-  return `${where}${keyPath(key)}: ${app} has no catalogue${guess}, so its metrics are what its publisher describes`;
+  const subject = config.subject([...path, 'app']);
+  return `${subject}: ${app} has no catalogue${guess}, so its metrics are what its publisher describes`;
 }

@@ -100,7 +100,7 @@ export function service(
       return registry.update(definitions, partitionCount(settings, definitions.length));
     };
     const sink = chosenSink(sinks, {
-      ...{ settings, scopes, selfMetrics, log, unixMs },
+      ...{ settings, scopes, selfMetrics, log, unixMs, nameOf: config.nameOf },
       service: () => metrics.facts,
       stdout: around.stdout,
       sockets: around.sockets,
@@ -131,7 +131,9 @@ export function service(
     ).pipe(
       tap((status) => {
         metrics.license(status);
-        if (status.warning !== '') log({ level: 'warning', message: status.warning });
+        if (status.warning === '') return;
+        const message = `${config.nameOf(['license_file'])}: ${status.warning}`;
+        log({ level: 'warning', message });
       }),
       ignoreElements(),
     );

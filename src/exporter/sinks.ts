@@ -1,7 +1,8 @@
 // Every sink that the service can end in, one row each.
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
-import { EMPTY, merge, of } from 'rxjs';
+import { EMPTY, catchError, merge, of } from 'rxjs';
+import type { Config } from '../config/resolve.js';
 import type { Settings } from '../config/settings.js';
 import { notReadyText } from '../exposition/page/not-ready-text.js';
 import { OPEN_METRICS } from '../exposition/page/open-metrics.js';
@@ -12,21 +13,27 @@ import type { TargetEvent } from '../model.js';
 import { NO_GUARD } from '../sinks/http/guard.js';
 import type { Guard } from '../sinks/http/guard.js';
 import { httpSink } from '../sinks/http/http.js';
+import type { HttpOptions } from '../sinks/http/http.js';
 import type { ServiceFacts } from '../sinks/http/pages/service-facts.js';
 import type { SelfMetrics } from '../sinks/self-metrics.js';
 import type { Sink, SinkEvent } from '../sinks/sink.js';
-import { stdoutSink } from '../sinks/stdout/stdout.js';
+import { NotWritten, stdoutSink } from '../sinks/stdout/stdout.js';
 import type { DocumentWriter, Documents } from '../sinks/stdout/stdout.js';
 import { fileWriter, removedAtEnd } from '../sinks/textfile/file-writer.js';
 import { compareInThread } from '../web-config/threads/compare-in-thread.js';
 import { WatchedWebConfig } from '../web-config/watched-web-config.js';
+import { concerning } from './concerning.js';
 import { isLocalAddress, listenAddresses } from './listen-addresses.js';
+import { listenerName } from './listener-name.js';
+import { namedFault } from './named-fault.js';
 import type { ScopeRegistry } from './scope-registry.js';
 import { webGuard } from './web-guard.js';
 
 /** What the service offers to a sink. */
 export interface SinkParts {
   readonly settings: Settings;
+  /** How messages name a setting. */
+  readonly nameOf: Config['nameOf'];
   readonly scopes: ScopeRegistry;
   /** For the sink's own counters. */
   readonly selfMetrics: SelfMetrics;
@@ -65,7 +72,18 @@ export function chosenSink(rows: readonly SinkRow[], parts: SinkParts): Sink {
   return row.make(parts);
 }
 
-function makeHttp({
+function makeHttp(parts: SinkParts): Sink {
+  const name = listenerName(parts);
+  const sink = concerning(name, () => httpSink(httpOptions(parts)));
+  return (registry) =>
+    sink(registry).pipe(
+      catchError((thrown: unknown) => {
+        throw namedFault(name, thrown);
+      }),
+    );
+}
+
+function httpOptions({
   settings,
   scopes,
   selfMetrics,
@@ -74,10 +92,10 @@ function makeHttp({
   sockets,
   reload,
   log,
-}: SinkParts): Sink {
+}: SinkParts): HttpOptions {
   const addresses = listenAddresses(settings, sockets);
   const guard = guardOf(settings, log);
-  return httpSink({
+  return {
     ...{ addresses, guard, service, unixMs },
     responseMs: settings.httpResponseTimeoutSeconds * 1000,
     headerMs: settings.httpHeaderTimeoutSeconds * 1000,
@@ -96,7 +114,7 @@ function makeHttp({
     log: (message) => {
       log({ level: 'warning', message });
     },
-  });
+  };
 }
 
 function guardOf({ webConfigFile }: Settings, log: SinkParts['log']): Guard {
@@ -128,14 +146,26 @@ const DOCUMENTS: Readonly<
   }),
 };
 
-function makeTextfile({ settings, selfMetrics, isOnce }: SinkParts): Sink {
+function makeTextfile({ settings, nameOf, selfMetrics, isOnce }: SinkParts): Sink {
   const path = join(settings.textfileDir, TEXTFILE);
   const print = stdoutSink({
     isOnce,
     intervalSeconds: settings.metricsIntervalSeconds,
     documents: DOCUMENTS.merged(selfMetrics),
-    write: fileWriter(path),
+    write: namedWriter(fileWriter(path), nameOf(['textfile_dir'])),
   });
   const opened: SinkEvent = { kind: 'opened', where: path };
   return (registry) => merge(of(opened), print(registry), isOnce ? EMPTY : removedAtEnd(path));
 }
+
+/** Says of a document that was not written which setting names its folder. */
+const namedWriter =
+  (write: DocumentWriter, name: string): DocumentWriter =>
+  (document) =>
+    write(document).pipe(
+      catchError((thrown: unknown) => {
+        throw thrown instanceof NotWritten
+          ? new NotWritten(`${name}: ${thrown.message}`)
+          : (thrown as Error);
+      }),
+    );

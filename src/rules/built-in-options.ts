@@ -1,16 +1,18 @@
 // The options that every program has: the parser, pages and completions take them from here.
 import { flagOption } from './command-option.js';
 import type { CommandOption, CommandOptions } from './command-option.js';
-import type { Program } from './program.js';
+
+/** What they depend on of a program. */
+interface Host {
+  readonly options: CommandOptions;
+  readonly lastGroup?: string | undefined;
+}
 
 /** In the order in which they are shown; --help-all where --help leaves options out. */
 export function builtInOptions({
   options,
   lastGroup: group,
-}: Pick<Program<CommandOptions>, 'options' | 'lastGroup'>): readonly [
-  version: CommandOption<boolean>,
-  ...help: CommandOption<boolean>[],
-] {
+}: Host): readonly [version: CommandOption<boolean>, ...help: CommandOption<boolean>[]] {
   const rare = Object.values(options).filter(({ isRare }) => isRare).length;
   return [
     flagOption('--version', 'Print the version and exit', { group }),

@@ -3,6 +3,7 @@ import { CommanderError, Option } from 'commander';
 import type { Command } from 'commander';
 import { quoted } from '../document/key-path.js';
 import { Fault } from '../errors.js';
+import { builtInOptions } from './built-in-options.js';
 import { nameOf } from './command-option.js';
 import type { CommandOption, CommandOptions, Given } from './command-option.js';
 import { parserOf } from './program.js';
@@ -32,7 +33,7 @@ export function readCommandLine<O extends CommandOptions>(
 ): CommandLine<O> {
   const printed: string[] = [];
   const parser = parserOf(program, version, (text) => printed.push(text));
-  if (isPrinting(parser, argv)) return { kind: 'text', text: printed.join('') };
+  if (isPrinting(parser, argv, program)) return { kind: 'text', text: printed.join('') };
   const operand = operandOf(program, parser.args);
   const given = parser.opts<Record<string, string | true | undefined>>();
   const found = Object.entries(program.options).map(([key, option]): Found => [
@@ -46,14 +47,18 @@ export function readCommandLine<O extends CommandOptions>(
 }
 
 /** Parses; true after --version or --help. */
-function isPrinting(parser: Command, argv: readonly string[]): boolean {
+function isPrinting(
+  parser: Command,
+  argv: readonly string[],
+  program: Program<CommandOptions>,
+): boolean {
   try {
     parser.parse(argv, { from: 'user' });
     return false;
   } catch (thrown) {
     if (!(thrown instanceof CommanderError)) throw thrown;
     if (thrown.exitCode === 0) return true;
-    const known = [...parser.options.map(({ flags }) => flags), '--help'];
+    const known = [...Object.values(program.options), ...builtInOptions(program)];
     throw new Fault('USAGE', usageSentence(thrown, known), { cause: thrown });
   }
 }

@@ -1,5 +1,6 @@
 // One option of a command line: its flags, what its argument may be, and what it does.
 import { keyPath, quoted } from '../document/key-path.js';
+import type { Path } from '../document/key-path.js';
 import { Fault } from '../errors.js';
 import type { Rule } from './rule.js';
 
@@ -57,7 +58,13 @@ export const requiredOption = <T>(
   more: More = {},
 ): CommandOption<T> => ({
   ...PLAIN,
-  ...{ flags, meaning, fallback: undefined, isRequired: true, read: readBy(flags, rule) },
+  ...{
+    flags,
+    meaning,
+    fallback: undefined,
+    isRequired: true,
+    read: readBy({ flags, ...more }, rule),
+  },
   ...more,
 });
 
@@ -69,7 +76,7 @@ export const optionalOption = <T>(
   more: More = {},
 ): CommandOption<T | undefined> => ({
   ...PLAIN,
-  ...{ flags, meaning, fallback: undefined, read: readBy(flags, rule) },
+  ...{ flags, meaning, fallback: undefined, read: readBy({ flags, ...more }, rule) },
   isRepeatable: rule.type.endsWith('array'),
   ...more,
 });
@@ -82,7 +89,13 @@ export const defaultOption = <T>(
   more: More = {},
 ): CommandOption<T> => ({
   ...PLAIN,
-  ...{ flags, meaning, fallback, shownDefault: String(fallback), read: readBy(flags, rule) },
+  ...{
+    flags,
+    meaning,
+    fallback,
+    shownDefault: String(fallback),
+    read: readBy({ flags, ...more }, rule),
+  },
   ...more,
 });
 
@@ -93,7 +106,7 @@ export const openOption = <T>(
   meaning: string,
   more: More = {},
 ): CommandOption<T | true | undefined> => {
-  const read = readBy(flags, rule);
+  const read = readBy({ flags, ...more }, rule);
   return {
     ...PLAIN,
     ...{ flags, meaning, fallback: undefined },
@@ -106,6 +119,12 @@ export const openOption = <T>(
 export const nameOf = ({ flags }: Pick<CommandOption<unknown>, 'flags'>): string =>
   flags.split(' ')[0] ?? '';
 
+type Called = Pick<CommandOption<unknown>, 'flags' | 'setting'>;
+
+/** An item of its argument, or all of it, as messages name it: with the setting that it overrides. */
+export const calledOf = ({ flags, setting }: Called, path: Path = []): string =>
+  `${nameOf({ flags })}${keyPath(path)}${setting === undefined ? '' : ` (${setting})`}`;
+
 /** The effect of an option, whether it is required, and its default. */
 export function effectOf({
   meaning,
@@ -117,18 +136,16 @@ export function effectOf({
 }
 
 const readBy =
-  <T>(flags: string, rule: Rule<T>) =>
+  <T>(option: Called, rule: Rule<T>) =>
   (argument: string | true): T => {
-    const name = nameOf({ flags });
     const text = String(argument);
-    const refuse = (sentence: string): never => {
-      throw new Fault('USAGE', `${name}${sentence}`);
+    const refuse = (path: Path, sentence: string): never => {
+      throw new Fault('USAGE', `${calledOf(option, path)}: ${sentence}`);
     };
-    if (text.startsWith('--')) return refuse(`: found the option ${quoted(text)} for its argument`);
-    const value = rule.read(rawOf(text, rule.type), [], (path, sentence) =>
-      refuse(`${keyPath(path)}: ${sentence}`),
-    );
-    return value ?? refuse(`: found ${quoted(text)}, allowed: ${rule.allowed}`);
+    if (text.startsWith('--'))
+      return refuse([], `found the option ${quoted(text)} for its argument`);
+    const value = rule.read(rawOf(text, rule.type), [], refuse);
+    return value ?? refuse([], `found ${quoted(text)}, allowed: ${rule.allowed}`);
   };
 
 /** An argument as a TOML file would give it; items of lists stand between commas. */

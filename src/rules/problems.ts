@@ -1,6 +1,7 @@
 // Collects all problems of a file, so that one run reports all of them.
-import { invalid, problemAt } from '../document/document.js';
+import { invalid } from '../document/document.js';
 import type { Document, Problem } from '../document/document.js';
+import { keyPath } from '../document/key-path.js';
 import type { Path } from '../document/key-path.js';
 import type { Mark, Places } from '../document/places.js';
 import { Fault } from '../errors.js';
@@ -14,7 +15,11 @@ export class Problems {
 
   readonly #keys = new Set<string | number>();
 
-  constructor(readonly places: Places) {}
+  /** @param nameOf how messages name the value at a path */
+  constructor(
+    readonly places: Places,
+    readonly nameOf: (path: Path) => string = keyPath,
+  ) {}
 
   get count(): number {
     return this.#found.size;
@@ -26,8 +31,9 @@ export class Problems {
   }
 
   /** Notes one sentence about the value at `path`, or about its key; an empty path is the file. */
-  add(path: Path, sentence: string, mark?: keyof Mark): void {
-    this.note(problemAt(this.places, path, sentence, mark));
+  add(path: Path, sentence: string, mark: keyof Mark = 'value'): void {
+    const text = path.length === 0 ? sentence : `${this.nameOf(path)}: ${sentence}`;
+    this.note({ offset: this.places.offset(path, mark) ?? 0, text });
     const [key] = path;
     if (key !== undefined) this.#keys.add(key);
   }

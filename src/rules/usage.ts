@@ -2,26 +2,29 @@
 import type { CommanderError } from 'commander';
 import { quoted } from '../document/key-path.js';
 import { hint } from '../document/nearest.js';
+import { calledOf, nameOf } from './command-option.js';
+import type { CommandOption } from './command-option.js';
 
-/** The parser's message in our style; `flags` are the known options as in `--app <app>`. */
-export function usageSentence({ code, message }: CommanderError, flags: readonly string[]): string {
+/** The parser's message in our style. */
+export function usageSentence(
+  { code, message }: CommanderError,
+  options: readonly CommandOption<unknown>[],
+): string {
   const [, named = ''] = /'(.*?)'(?:$| argument missing|\n)/s.exec(message) ?? [];
   if (code === 'commander.optionMissingArgument') {
-    const [name = '', argument = ''] = named.split(' ');
-    return `${name}: found nothing, needed: ${argument}`;
+    const called = options.find(({ flags }) => flags === named) ?? { flags: named };
+    return `${calledOf(called)}: found nothing, needed: ${named.split(' ')[1] ?? ''}`;
   }
   if (code === 'commander.missingArgument') return `found nothing, needed: <${named}>; see --help`;
   if (code !== 'commander.unknownOption') return message.replace(/^error: /, '');
-  return unknownOption(
-    named,
-    flags.map((each) => each.split(' ')[0] ?? ''),
-  );
+  return unknownOption(named, options);
 }
 
-function unknownOption(given: string, known: readonly string[]): string {
+function unknownOption(given: string, options: readonly CommandOption<unknown>[]): string {
   const [name = '', ...values] = given.split('=');
-  if (known.includes(name))
-    return `${name}: found ${quoted(values.join('='))}, allowed: no argument`;
-  const guess = hint(name, known);
+  const known = options.find((option) => nameOf(option) === name);
+  if (known !== undefined)
+    return `${calledOf(known)}: found ${quoted(values.join('='))}, allowed: no argument`;
+  const guess = hint(name, options.map(nameOf));
   return `unknown option ${quoted(given)}${guess === '' ? '; see --help' : guess}`;
 }

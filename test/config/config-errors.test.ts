@@ -1,6 +1,6 @@
 // What a user reads when a configuration file is wrong: the exact lines.
 import { expect } from 'chai';
-import { checked } from '#app/rules/checked.js';
+import { ConfigProblems } from '#app/config/config-problems.js';
 import { CONFIG_FILE } from '#app/config/file-rule.js';
 import { SETTINGS } from '#app/config/settings.js';
 import { parseToml } from '#app/document/toml-file.js';
@@ -17,7 +17,13 @@ const ALL_KEYS = [
   'metric_scopes',
 ].join(', ');
 
-const load = (text: string) => checked(parseToml('c.toml', text), CONFIG_FILE);
+function load(text: string) {
+  const problems = new ConfigProblems();
+  const document = parseToml('c.toml', text);
+  const values = problems.of(document).read(document, CONFIG_FILE);
+  problems.throwIfAny();
+  return values;
+}
 const complaint = (text: string) => faultMessage('CONFIG_INVALID', () => load(text));
 
 const TARGET = '[[targets]]\napp = "ads"\nserver_key = "82"\n';
@@ -42,12 +48,16 @@ describe('configuration errors', () => {
     [
       'a wrong type',
       'metrics_port = "9464"',
-      ['c.toml:1:16: metrics_port: found "9464", allowed: an integer from 0 to 65535'],
+      [
+        'c.toml:1:16: metrics_port (--metrics-port): found "9464", allowed: an integer from 0 to 65535',
+      ],
     ],
     [
       'a float where an integer is needed',
       'metrics_port = 9464.0',
-      ['c.toml:1:16: metrics_port: found 9464.0, allowed: an integer from 0 to 65535'],
+      [
+        'c.toml:1:16: metrics_port (--metrics-port): found 9464.0, allowed: an integer from 0 to 65535',
+      ],
     ],
     [
       'a date, even where a string is needed',
@@ -130,7 +140,7 @@ describe('configuration errors', () => {
       'worker_rebalance_enabled = 1\napp = "-"\nfoo.bar.baz.qux.quux = 1\n',
       [
         'c.toml:1:28: worker_rebalance_enabled: found 1, allowed: true or false',
-        'c.toml:2:7: app: found "-", allowed: a string of 1 to 64 letters, digits and "_" that starts with a letter',
+        'c.toml:2:7: app (--app): found "-", allowed: a string of 1 to 64 letters, digits and "_" that starts with a letter',
         `c.toml:3:1: foo: unknown key, allowed: ${ALL_KEYS}`,
       ],
     ],
@@ -138,7 +148,7 @@ describe('configuration errors', () => {
       'text that would act on a terminal, made harmless',
       'stdout_format = "\\u001b[2J\\u202e"\n"\\u009b" = 1',
       [
-        'c.toml:1:17: stdout_format: found "\\u001b[2J\\u{202e}", allowed: "text" or "json" or "merged"',
+        'c.toml:1:17: stdout_format (--stdout-format): found "\\u001b[2J\\u{202e}", allowed: "text" or "json" or "merged"',
         `c.toml:2:1: "\\u{9b}": unknown key, allowed: ${ALL_KEYS}`,
       ],
     ],
@@ -160,14 +170,14 @@ describe('configuration errors', () => {
   it('come from the 1025th target', () => {
     const targets = (count: number) =>
       tables('targets', count, (index) => `app = "ads"\nserver_key = "${index}"`);
-    expect(load(targets(1024)).targets).to.have.lengthOf(1024);
+    expect(load(targets(1024))?.targets).to.have.lengthOf(1024);
     expect(complaint(targets(1025))).to.include('targets: found an array of 1025');
   });
 
   it('come from the 257th scope', () => {
     const scopes = (count: number) =>
       tables('metric_scopes', count, (index) => `name = "s${index}"\nmetrics = ["*"]`);
-    expect(load(scopes(256)).metricScopes).to.have.lengthOf(256);
+    expect(load(scopes(256))?.metricScopes).to.have.lengthOf(256);
     expect(complaint(scopes(257))).to.include('metric_scopes: found an array of 257');
   });
 });

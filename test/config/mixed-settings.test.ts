@@ -118,7 +118,10 @@ describe('loadConfig', () => {
           return;
         }
         refused++;
-        const told = folder.bare(faultMessage('CONFIG_INVALID', load)).split('\n');
+        const told = folder
+          .bare(faultMessage('CONFIG_INVALID', load))
+          .replace(/ \(--[\w.-]+\): /g, ': ')
+          .split('\n');
         const named = told.map((each) => {
           const [, number = '', path = ''] =
             /^c\.toml:(\d+):\d+: ((?:"[^"]*"|[^:"])+): ./.exec(each) ?? [];

@@ -111,7 +111,7 @@ describe('loadConfig', () => {
     expect(config.mode).to.equal('single');
     expect(outline(config)).to.deep.equal([{ app: 'ads', serverKeys: ['7'], path: [] }]);
     expect(told(config)).to.deep.equal([
-      'c.toml:2:1: [[targets]] are ignored because of --server-key; the single target has the application ads (the default)',
+      'c.toml:2:1: [[targets]] are ignored because of --server-key (server_keys); the single target has the application ads, from the default of app (--app)',
     ]);
   });
 
@@ -121,27 +121,27 @@ describe('loadConfig', () => {
     meant: readonly string[],
     head?: string,
   ])[] = [
-    ['--server-key 82', 'ads (the default)', []],
+    ['--server-key 82', 'ads, from the default of app (--app)', []],
     [
       '--server-key 456',
-      'ads (the default)',
+      'ads, from the default of app (--app)',
       ['c.toml:7:1: targets[1] has the application adh; to select it, add --app adh'],
     ],
-    ['--server-key 456 --app adh', 'adh (--app)', []],
+    ['--server-key 456 --app adh', 'adh, from --app (app)', []],
     [
       '--server-key 82 --app adh',
-      'adh (--app)',
+      'adh, from --app (app)',
       ['c.toml:2:1: targets[0] has the application ads; to select it, add --app ads'],
     ],
     [
       '--instance 1',
-      'ads (the default)',
+      'ads, from the default of app (--app)',
       ['c.toml:7:1: targets[1] has the application adh; to select it, add --app adh'],
     ],
-    ['--instance 1 --server-key 82', 'ads (the default)', []],
+    ['--instance 1 --server-key 82', 'ads, from the default of app (--app)', []],
     [
       '--server-key 82',
-      'ats (the top-level app)',
+      'ats, from app (--app)',
       ['c.toml:2:1: targets[0] has the application ads; to select it, add --app ads'],
       'app = "ats"',
     ],
@@ -155,7 +155,7 @@ describe('loadConfig', () => {
         true,
       );
       expect(others).to.deep.equal(meant);
-      expect(`${config.targets[0]?.app ?? ''} `).to.equal(/^\w+ /.exec(app)?.[0]);
+      expect(config.targets[0]?.app).to.equal(/^\w+/.exec(app)?.[0]);
     });
 
   const APART = 'no request can tell them apart';
@@ -202,7 +202,7 @@ describe('loadConfig', () => {
     expect(outline(config)).to.deep.equal([{ app: 'ads', serverKeys: ['5'], path: [] }]);
     expect(config.targets[0]?.instance).to.equal('h.1.ads');
     expect(told(config)).to.deep.equal([
-      'c.toml:2:1: [[targets]] are ignored because of --instance; the single target has the application ads (the default)',
+      'c.toml:2:1: [[targets]] are ignored because of --instance (instance); the single target has the application ads, from the default of app (--app)',
     ]);
   });
 
@@ -222,20 +222,33 @@ describe('loadConfig', () => {
   it('--app leaves [[targets]] as they are, and says so', () => {
     const config = load(...toml(TWO_TARGETS), '--app', 'ats');
     expect(outline(config).map(({ app }) => app)).to.deep.equal(['ads', 'adh']);
-    expect(told(config)).to.deep.equal(['--app has no effect beside [[targets]]']);
+    expect(told(config)).to.deep.equal(['--app (app) has no effect beside [[targets]]']);
   });
 
   it('says which keys of the single target have no effect beside [[targets]]', () =>
     expect(told(load(...toml(`variable = "v"\nserver_keys = ["1"]${TWO_TARGETS}`)))).to.deep.equal([
       'c.toml:1:1: variable has no effect beside [[targets]]',
-      'c.toml:2:1: server_keys has no effect beside [[targets]]',
+      'c.toml:2:1: server_keys (--server-key) has no effect beside [[targets]]',
     ]));
 
-  it('says when --metrics-port has no effect', () => {
-    const warning = '--metrics-port has no effect while metrics_http_enabled is false';
-    expect(load('--metrics-port', '1').warnings).to.deep.equal([warning]);
-    expect(load('--metrics-port', '1', '--enable-metrics-http').warnings).to.deep.equal([]);
-  });
+  const idle: readonly (readonly [option: string, isOfHttp: boolean])[] = [
+    ['--metrics-port (metrics_port) 1', true],
+    ['--web.listen-address (metrics_listen_addresses) :1', true],
+    ['--web.systemd-socket (metrics_systemd_socket)', true],
+    ['--web.config.file (web_config_file) w.yml', true],
+    ['--stdout-format (stdout_format) json', false],
+  ];
+  for (const [option, isOfHttp] of idle)
+    it(`says when ${option} has no effect`, () => {
+      const [name = '', setting = '', ...value] = option.split(' ');
+      const served = ['--enable-metrics-http'];
+      const while_ = `while metrics_http_enabled (--enable-metrics-http) is ${!isOfHttp}`;
+      const [vain, used] = isOfHttp ? [[], served] : [served, []];
+      expect(load(name, ...value, ...vain).warnings).to.deep.equal([
+        `${name} ${setting} has no effect ${while_}`,
+      ]);
+      expect(load(name, ...value, ...used).warnings).to.deep.equal([]);
+    });
 
   it('relative paths in the file start at its folder, those of options do not', () => {
     const file = toml(

@@ -24,8 +24,9 @@ describe('the command line of shm_exporter', function () {
     expect(run('--version')).to.deep.equal({ status: 0, stdout: `${version}\n`, stderr: '' });
   });
 
-  it('explains itself with --help', () => {
-    const { status, stdout, stderr } = run('--help');
+  it('explains itself with --help, and all of its options with --help-all', () => {
+    expect(run('--help')).to.include({ status: 0, stderr: '' });
+    const { status, stdout, stderr } = run('--help-all');
     expect({ status, stderr }).to.deep.equal({ status: 0, stderr: '' });
     const options =
       '--config --app --server-key --instance --enable-metrics-http --metrics-port --debug --targets-config --version';
@@ -130,7 +131,7 @@ describe('the command line of shm_exporter', function () {
     for (const sentence of [
       'target_workers: found 65, allowed: an integer from 0 to 64',
       'metrics_prt: unknown key',
-      'stdout_format: found "xml"',
+      'stdout_format (--stdout-format): found "xml"',
     ])
       expect(stderr).to.contain(sentence);
     expect(stderr.trimEnd().split('\n').length).to.equal(3);
@@ -152,7 +153,7 @@ describe('the command line of shm_exporter', function () {
     const { status, stdout } = run('--config', stage.config({ app: 'asd' }), '--check-config');
     expect(status).to.equal(0);
     expect(stdout).to.match(
-      /^warning: \S+ app: asd has no catalogue \(did you mean "ads"\?\), so its metrics are what its publisher describes\nconfiguration is valid\n$/,
+      /^warning: \S+ app \(--app\): asd has no catalogue \(did you mean "ads"\?\), so its metrics are what its publisher describes\nconfiguration is valid\n$/,
     );
   });
 
@@ -163,20 +164,23 @@ describe('the command line of shm_exporter', function () {
       '': 'No license file is configured; set license_file to the path of a license',
     };
     for (const [license_file, refusal] of Object.entries(refusals))
-      for (const more of [['--check-config'], []])
-        expect(run('--config', stage.config({ license_file }), ...more)).to.deep.equal({
-          status: 3,
-          stdout: '',
-          stderr: `shm_exporter: ${refusal}\n`,
-        });
+      for (const more of [['--check-config'], []]) {
+        const { status, stdout, stderr } = run('--config', stage.config({ license_file }), ...more);
+        expect({ status, stdout }).to.deep.equal({ status: 3, stdout: '' });
+        const place = /^shm_exporter: \S+:\d+:\d+: license_file \(--license-file\): /;
+        expect(stderr).to.match(place);
+        expect(stderr.replace(place, '')).to.equal(`${refusal}\n`);
+      }
   });
 
   it('warns first of what is hardly meant where the license alone is refused', () => {
     const config = stage.config({ app: 'asd', license_file: '' });
     const { status, stdout, stderr } = run('--config', config, '--check-config');
     expect(status).to.equal(3);
-    expect(stdout).to.match(/^warning: \S+ app: asd has no catalogue [^\n]*\n$/);
-    expect(stderr).to.match(/^shm_exporter: No license file is configured;[^\n]*\n$/);
+    expect(stdout).to.match(/^warning: \S+ app \(--app\): asd has no catalogue [^\n]*\n$/);
+    expect(stderr).to.match(
+      /^shm_exporter: \S+: license_file \(--license-file\): No license file is configured;[^\n]*\n$/,
+    );
   });
 
   it('tells of faults of all kinds in one go, the configuration first, with status 2', () => {
@@ -187,9 +191,13 @@ describe('the command line of shm_exporter', function () {
       expect({ status, stdout }).to.deep.equal({ status: 2, stdout: '' });
       const lines = stderr.trimEnd().split('\n');
       expect(lines).to.have.lengthOf(3);
-      expect(lines[0]).to.match(/^shm_exporter: \S+:\d+:\d+: metrics_port: found "x", allowed: /);
+      expect(lines[0]).to.match(
+        /^shm_exporter: \S+:\d+:\d+: metrics_port \(--metrics-port\): found "x", allowed: /,
+      );
       expect(lines[1]).to.match(/^\S+:\d+:\d+: targets\[0\]\.classes\[0\]: found "mont" /);
-      expect(lines[2]).to.match(/^shm_exporter: License file \S*gone\.json cannot be read: /);
+      expect(lines[2]).to.match(
+        /^shm_exporter: \S+:\d+:\d+: license_file \(--license-file\): License file \S*gone\.json cannot be read: /,
+      );
     }
   });
 
@@ -277,7 +285,10 @@ describe('the command line of shm_exporter', function () {
     const exporter = stage.exporter({ metrics_port: port });
     expect(await exporter.ended).to.deep.equal({ status: 4, signal: null });
     expect(exporter.stderr).to.match(
-      new RegExp(`^\\S+ error Cannot listen on 127\\.0\\.0\\.1:${port}: .*EADDRINUSE.*$`, 'm'),
+      new RegExp(
+        `^\\S+ error metrics_port \\(--metrics-port\\) and metrics_bind_address: Cannot listen on 127\\.0\\.0\\.1:${port}: .*EADDRINUSE.*$`,
+        'm',
+      ),
     );
     taken.close();
   });

@@ -57,7 +57,7 @@ describe('checkStart', () => {
     expect(config).to.deep.equal({
       code: 'CONFIG_INVALID',
       lines: [
-        'c.toml:1:9: debug: found 1',
+        'c.toml:1:9: debug (--debug): found 1',
         'c.toml:3:32: catalogue_files[1]: none.toml: cannot be read: no such file or folder',
         'c.toml:4:1: targets[0].server_key: found nothing, needed: a string of 1 to 64 letters, digits, "_", "-" and ".", not starting with "."',
         'c.toml:9:12: targets[1].classes[0]: found "servr" (did you mean "server"?)',
@@ -67,7 +67,9 @@ describe('checkStart', () => {
       ],
     });
     expect(refused?.code).to.equal('LICENSE_REJECTED');
-    expect(refused?.lines[0]).to.match(/^License file license\.json: license \S+ expired at /);
+    expect(refused?.lines[0]).to.match(
+      /^c\.toml:2:16: license_file \(--license-file\): License file license\.json: license \S+ expired at /,
+    );
     expect(more).to.deep.equal([]);
   });
 
@@ -100,7 +102,9 @@ describe('checkStart', () => {
         't.txt:1:8: found "app" without "="',
         't.txt:2:37: targets[0].classes[0]: found "servr" (did you mean "server"?)',
       ],
-      ['License file none.json cannot be read: no such file or folder'],
+      [
+        '--license-file (license_file): License file none.json cannot be read: no such file or folder',
+      ],
     ]);
   });
 
@@ -109,7 +113,10 @@ describe('checkStart', () => {
     expect(refusals({ configFile: folder.write('c.toml', wrong) })).to.deep.equal([
       {
         code: 'CONFIG_INVALID',
-        lines: ['c.toml:1:16: license_file: found 1', 'c.toml:2:7: app: found 2'],
+        lines: [
+          'c.toml:1:16: license_file (--license-file): found 1',
+          'c.toml:2:7: app (--app): found 2',
+        ],
       },
     ]);
   });

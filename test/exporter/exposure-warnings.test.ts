@@ -15,7 +15,7 @@ describe('exposureWarnings', () => {
       app: all.app,
       classes: all.classes,
     }));
-    return exposureWarnings(all, planTargets({ ...config, targets }), web);
+    return exposureWarnings({ ...config, settings: all }, planTargets({ ...config, targets }), web);
   };
   const open: WebConfig = {
     tls: null,
@@ -32,7 +32,8 @@ describe('exposureWarnings', () => {
       .and.satisfy(
         ([text]: readonly string[]) =>
           text?.startsWith('ads_mount_info: personal data') === true &&
-          text.includes('web_config_file'),
+          text.includes('metrics_listen_addresses (--web.listen-address)') &&
+          text.includes('web_config_file (--web.config.file)'),
       ));
 
   const loud: readonly (readonly [what: string, settings: Partial<Settings>, web?: WebConfig])[] = [

@@ -24,7 +24,7 @@ describe('listenAddresses', () => {
     const activated = { ...settings, metricsSystemdSocket: true };
     expect(listenAddresses(activated, [3, 4])).to.deep.equal([{ fd: 3 }, { fd: 4 }]);
     expect(faultMessage('LISTENER_FAILED', () => listenAddresses(activated, []))).to.contain(
-      'metrics_systemd_socket is true',
+      'systemd handed over no socket',
     );
   });
 });

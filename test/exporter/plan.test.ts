@@ -78,8 +78,8 @@ describe('planTargets', () => {
     ]));
 
   const near = [
-    ['asd', 'c.toml:1:7: app: asd', 'ads'],
-    ['shpo', 'c.toml:1:7: app: shpo', 'shop'],
+    ['asd', 'c.toml:1:7: app (--app): asd', 'ads'],
+    ['shpo', 'c.toml:1:7: app (--app): shpo', 'shop'],
   ] as const;
   for (const [app, found, nearest] of near)
     it(`warns that ${app} may be meant for ${nearest}`, () => {

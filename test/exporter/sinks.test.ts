@@ -1,8 +1,11 @@
 // Which sink the settings choose, and that it is made as they say.
-import { connect } from 'node:net';
+import { once } from 'node:events';
+import { connect, createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { NEVER, of, take } from 'rxjs';
 import type { Subscription } from 'rxjs';
+import type { Overrides } from '#app/config/arguments.js';
 import { loadConfig } from '#app/config/resolve.js';
 import { ScopeRegistry } from '#app/exporter/scope-registry.js';
 import { SINKS, chosenSink } from '#app/exporter/sinks.js';
@@ -10,6 +13,7 @@ import type { Target } from '#app/model.js';
 import { SelfMetrics } from '#app/sinks/self-metrics.js';
 import { eventually } from '../support/eventually.js';
 import { FakeTarget } from '../support/fake-target.js';
+import { faultMessage } from '../support/fault-message.js';
 import { follow } from '../support/follow.js';
 import { marbles } from '../support/marbles.js';
 import { serviceFacts } from '../support/service-facts.js';
@@ -22,11 +26,15 @@ describe('chosenSink', () => {
   beforeEach(() => (written.length = 0));
   afterEach(() => running?.unsubscribe());
 
-  const sinkOf = (toml: string, selfMetrics = new SelfMetrics()) =>
-    chosenSink(SINKS, {
-      settings: loadConfig({ configFile: folder.write('c.toml', toml), overrides: {} }).settings,
+  const sinkOf = (toml: string, overrides: Overrides = {}) => {
+    const { settings, nameOf } = loadConfig({
+      configFile: folder.write('c.toml', toml),
+      overrides,
+    });
+    return chosenSink(SINKS, {
+      ...{ settings, nameOf },
       scopes: new ScopeRegistry(),
-      selfMetrics,
+      selfMetrics: new SelfMetrics(),
       service: () => serviceFacts,
       unixMs: () => 0,
       stdout:
@@ -41,6 +49,7 @@ describe('chosenSink', () => {
       reload: () => [],
       log: () => undefined,
     });
+  };
   /** Opens HTTP with these limits; returns what sends bytes and shows what came back. */
   const http = async (limits: string, target: Target) => {
     const toml = `metrics_http_enabled = true\nmetrics_bind_address = "127.0.0.1"\nmetrics_port = 0\n`;
@@ -98,5 +107,72 @@ describe('chosenSink', () => {
       })();
       expect(written).to.have.length(2);
       for (const document of written) expect(document.startsWith(start)).to.equal(true);
+    });
+
+  /** The failure of a listener at a port that is taken. */
+  async function refusal(toml: (port: number) => string, overrides: (port: number) => Overrides) {
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const { port } = other.address() as AddressInfo;
+    const base = 'metrics_http_enabled = true\nmetrics_bind_address = "127.0.0.1"\n';
+    const sink = sinkOf(base + toml(port), overrides(port));
+    const { message } = await new Promise<Error>((resolve) => {
+      running = sink({ targets: [] }).subscribe({ error: resolve });
+    });
+    other.close();
+    return message.replaceAll(String(port), 'PORT').replace(/: listen .*/, '');
+  }
+
+  const taken = [
+    [
+      'metrics_port (--metrics-port) and metrics_bind_address',
+      (port: number) => `metrics_port = ${port}`,
+      () => ({}),
+    ],
+    [
+      '--metrics-port (metrics_port) and metrics_bind_address',
+      () => '',
+      (port: number) => ({ metricsPort: port }),
+    ],
+    [
+      'metrics_listen_addresses (--web.listen-address)',
+      (port: number) => `metrics_listen_addresses = ["127.0.0.1:0", "127.0.0.1:${port}"]`,
+      () => ({}),
+    ],
+    [
+      '--web.listen-address (metrics_listen_addresses)',
+      () => '',
+      (port: number) => ({ metricsListenAddresses: [`127.0.0.1:${port}`] }),
+    ],
+  ] as const;
+  for (const [name, toml, overrides] of taken)
+    it(`names ${name} where the address is taken`, async () =>
+      expect(await refusal(toml, overrides)).to.equal(`${name}: Cannot listen on 127.0.0.1:PORT`));
+
+  const served = 'metrics_http_enabled = true\n';
+  for (const [name, toml, overrides] of [
+    ['metrics_systemd_socket (--web.systemd-socket)', 'metrics_systemd_socket = true', {}],
+    ['--web.systemd-socket (metrics_systemd_socket)', '', { metricsSystemdSocket: true }],
+  ] as const)
+    it(`names ${name} where systemd handed over no socket`, () =>
+      expect(faultMessage('LISTENER_FAILED', () => sinkOf(served + toml, overrides))).to.equal(
+        `${name}: systemd handed over no socket: start the .socket unit`,
+      ));
+
+  for (const [name, toml, overrides] of [
+    ['textfile_dir (--textfile)', 'textfile_dir = "gone"', () => ({})],
+    ['--textfile (textfile_dir)', '', () => ({ textfileDir: folder.path('gone') })],
+  ] as const)
+    it(`names ${name} where its file cannot be written`, async () => {
+      const { seen, subscription } = follow(
+        sinkOf(`metrics_interval_seconds = 1\n${toml}`, overrides())({ targets: [] }),
+      );
+      running = subscription;
+      await eventually('a snapshot is skipped', () => seen.some(({ kind }) => kind === 'skipped'));
+      const reason = seen.flatMap((event) => (event.kind === 'skipped' ? [event.reason] : []))[0];
+      expect(
+        folder.bare(reason ?? '').startsWith(`${name}: cannot write gone/shm_exporter.prom: `),
+        reason,
+      ).to.equal(true);
     });
 });

@@ -151,6 +151,8 @@ describe('shm_license', function () {
   it('explains itself on stdout', () => {
     const help = run('issue', '--help');
     expect(help).to.include({ status: 0, stderr: '' });
-    expect(help.stdout).to.match(/^Usage: shm_license issue \[options\]\n/);
+    expect(help.stdout).to.match(
+      /^Usage: shm_license issue --licensee <name> --out <file> \[options\]\n/,
+    );
   });
 });

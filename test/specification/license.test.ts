@@ -81,7 +81,7 @@ describe('the license of a start', function () {
   shows('5.1', () => {
     it('accepts a license 35 h after its expiry, with a warning that tells the hours left', async () =>
       expect(await isAccepted(expired('grace.json', 35))).to.match(
-        / warning license \S+ expired at \S+; grace ends in 1 h\n/,
+        / warning license_file \(--license-file\): license \S+ expired at \S+; grace ends in 1 h\n/,
       ));
 
     it('ends the start where none is configured', () =>

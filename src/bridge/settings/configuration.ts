@@ -5,11 +5,13 @@ import type { LogLevel } from '../../model.js';
 import { readToml } from '../../document/toml-file.js';
 import { Fault } from '../../errors.js';
 import { Problems } from '../../rules/problems.js';
+import { settingNames } from '../../rules/setting-names.js';
 import { componentOf } from './component-config.js';
 import type { ComponentConfig } from './component-config.js';
 import { BRIDGE_FILE } from './component-table.js';
 import type { ComponentTable } from './component-table.js';
 import { Notes } from './notes.js';
+import { OPTIONS } from './options.js';
 import type { KeyReader } from './security-key.js';
 import { warnOfSharedAddresses } from './shared-addresses.js';
 
@@ -31,7 +33,7 @@ export interface BridgeConfig {
  */
 export function loadBridgeConfig(file: string, keys: KeyReader, hostName: string): BridgeConfig {
   const document = readToml(file);
-  const problems = new Problems(document.places);
+  const problems = new Problems(document.places, settingNames(OPTIONS));
   const warnings: string[] = [];
   const notesOf = (index: number) => new Notes(['components', index], problems, warnings);
   const values = problems.read(document, BRIDGE_FILE);

@@ -321,7 +321,7 @@ describe('the configuration of the bridge', () => {
         'everything in one go, in the order of the file',
         `debug = 1\n${COMPONENT}max_depth = 65\n${other('b', 'x', '82')}lost_after = 2\n[[component]]`,
         [
-          'c.toml:1:9: debug: found 1, allowed: true or false',
+          'c.toml:1:9: debug (--debug): found 1, allowed: true or false',
           'c.toml:6:13: components[0].max_depth: found 65, allowed: an integer from 1 to 64',
           `c.toml:9:7: components[1].url: found "x", allowed: ${ADDRESS}`,
           'c.toml:12:1: component: unknown key (did you mean "components"?)',
