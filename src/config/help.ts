@@ -10,6 +10,10 @@ export const EXAMPLES: readonly (readonly [purpose: string, line: string])[] = [
     'shm_exporter --config shm_exporter.toml --enable-metrics-http',
   ],
   [
+    'Write a license of 30 days for evaluation',
+    'shm_license issue --licensee "My company" --days 30 --out license.json',
+  ],
+  [
     'Print one target every 10 seconds, without a file',
     'shm_exporter --license-file license.json --app adh --server-key 456',
   ],
@@ -28,6 +32,6 @@ export const STATUSES = {
   5: 'with --once: a target was not ready',
 };
 
-export const REFERENCE = `Options override the TOML file, which overrides the defaults. In the folder of
-the package, README.md is the way in, docs/configuration.md has every setting,
-and examples/shm_exporter.toml is a file to start from.`;
+export const REFERENCE = `Options override the TOML file. In the folder of the package, README.md is the
+way in, docs/configuration.md has every setting, docs/license.md says where a
+license for good comes from, and examples/shm_exporter.toml is to start from.`;

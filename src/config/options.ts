@@ -116,10 +116,6 @@ export const OPTIONS = {
     ...RARE,
     ...overrides(SETTINGS.debug),
   }),
-  checkConfig: flagOption(
-    '--check-config',
-    'Check the configuration and the license, report every fault, and exit',
-    OTHER,
-  ),
+  checkConfig: flagOption('--check-config', 'Check the configuration and the license; exit', OTHER),
   live: flagOption('--live', 'With --check-config: compare with the segments', OTHER),
 };

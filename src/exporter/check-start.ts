@@ -6,8 +6,11 @@ import type { Config } from '../config/resolve.js';
 import { readText } from '../document/text-file.js';
 import { Fault } from '../errors.js';
 import { readDocument, readLicense } from '../license/license-file.js';
+import { licenseOrigin } from '../license/license-origin.js';
 import type { LicenseStatus } from '../license/license-status.js';
+import { refusal } from '../license/refusal.js';
 import { trustedKeys } from '../license/trusted-keys.js';
+import type { TrustedKeys } from '../license/trusted-keys.js';
 import { readWebConfig } from '../web-config/web-config.js';
 import type { WebConfig } from '../web-config/web-config.js';
 import { concerning } from './concerning.js';
@@ -83,6 +86,16 @@ export const warningsOf = ({ config, plan, warnings }: Planned): readonly string
   ...warnings,
 ];
 
+/** @throws Fault LICENSE_REJECTED with the reason, and where another license comes from */
+function acceptedLicense(file: string, now: Date, keys: TrustedKeys): LicenseStatus {
+  try {
+    return readLicense(file, now, keys);
+  } catch (thrown) {
+    if (!(thrown instanceof Fault)) throw thrown;
+    throw refusal(thrown.message, licenseOrigin(file, keys));
+  }
+}
+
 /** Undefined if the license file or its keys are unknown, since the setting that names them is invalid. */
 function licenseOf(config: Config, now: Date): LicenseStatus | Fault | undefined {
   if (!config.isSound('license_file')) return undefined;
@@ -91,7 +104,7 @@ function licenseOf(config: Config, now: Date): LicenseStatus | Fault | undefined
   try {
     const keys = areKeysKnown ? trustedKeys(licenseKeysDir) : undefined;
     return concerning(config.subject(['license_file']), () => {
-      if (keys !== undefined) return readLicense(licenseFile, now, keys);
+      if (keys !== undefined) return acceptedLicense(licenseFile, now, keys);
       readDocument(licenseFile); // It can be read, but not verified.
       return undefined;
     });

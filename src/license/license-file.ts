@@ -36,8 +36,7 @@ export const loadLicense = (path: string, keys: TrustedKeys = loadTrustedKeys())
  * @throws Fault LICENSE_REJECTED when they cannot be read
  */
 export function readDocument(path: string): LicenseDocument {
-  if (path === '')
-    throw refusal('No license file is configured; set license_file to the path of a license');
+  if (path === '') throw refusal('No license file is configured');
   return parseDocument(readLicenseText(path), placeOf(path));
 }
 

@@ -10,7 +10,8 @@ const STATUSES = {
   2: 'wrong usage, or a file or key that cannot be used',
   3: 'license refused',
 };
-const REFERENCE = 'In the folder of the package, docs/license.md has the rest.';
+const REFERENCE = `In the folder of the package, docs/license.md has the rest: who issues licenses
+for good, and how to sign them with a key of your own.`;
 const around = { statuses: STATUSES, reference: REFERENCE };
 
 const KEYS = {

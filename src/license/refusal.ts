@@ -1,4 +1,6 @@
 // How a license is refused: one fault, one line.
 import { Fault } from '../errors.js';
 
-export const refusal = (sentence: string): Fault => new Fault('LICENSE_REJECTED', sentence);
+/** @param origin where another license comes from */
+export const refusal = (sentence: string, origin = ''): Fault =>
+  new Fault('LICENSE_REJECTED', origin === '' ? sentence : `${sentence}; ${origin}`);

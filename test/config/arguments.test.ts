@@ -78,7 +78,7 @@ describe('parseArguments', () => {
     }
   });
 
-  for (const [purpose, line] of EXAMPLES)
+  for (const [purpose, line] of EXAMPLES.filter(([, each]) => !each.startsWith('shm_license ')))
     it(`--help shows a command line that works: ${purpose}`, () => {
       const [program, ...argv] = line.split(' ');
       expect(program).to.equal('shm_exporter');

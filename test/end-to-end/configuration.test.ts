@@ -161,7 +161,7 @@ describe('the command line of shm_exporter', function () {
     const gone = stage.path('gone.json');
     const refusals = {
       [gone]: `License file ${gone} cannot be read: no such file or folder`,
-      '': 'No license file is configured; set license_file to the path of a license',
+      '': 'No license file is configured',
     };
     for (const [license_file, refusal] of Object.entries(refusals))
       for (const more of [['--check-config'], []]) {
@@ -169,7 +169,11 @@ describe('the command line of shm_exporter', function () {
         expect({ status, stdout }).to.deep.equal({ status: 3, stdout: '' });
         const place = /^shm_exporter: \S+:\d+:\d+: license_file \(--license-file\): /;
         expect(stderr).to.match(place);
-        expect(stderr.replace(place, '')).to.equal(`${refusal}\n`);
+        const out = license_file === '' ? 'license.json' : gone;
+        expect(stderr.replace(place, '')).to.equal(
+          `${refusal}; for evaluation: shm_license issue --licensee NAME --days 30 --out ${out}; ` +
+            'for good: docs/license.md of the package says who issues one\n',
+        );
       }
   });
 

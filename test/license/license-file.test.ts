@@ -99,9 +99,7 @@ describe('the license of a start', () => {
 
   describe('is refused when the file', () => {
     it('is not configured', () =>
-      expect(refusal(() => readLicense('', DURING))).to.equal(
-        'No license file is configured; set license_file to the path of a license',
-      ));
+      expect(refusal(() => readLicense('', DURING))).to.equal('No license file is configured'));
     it('does not exist', () =>
       expect(refusal(() => readLicense(inFolder('license.json'), DURING))).to.equal(
         `${place()} cannot be read: no such file or folder`,

@@ -1,0 +1,39 @@
+// Whom a refused start sends for a license.
+import { expect } from 'chai';
+import { copyFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { makeKeyPair } from '#app/license/signing-key.js';
+import { licenseOrigin } from '#app/license/license-origin.js';
+import { refusal } from '#app/license/refusal.js';
+import { KEY_FOLDER, loadTrustedKeys, trustedKeys } from '#app/license/trusted-keys.js';
+import { temporaryFolder } from './temporary-folder.js';
+
+describe('the origin of a license', () => {
+  const inFolder = temporaryFolder();
+  const forGood = 'for good: docs/license.md of the package says who issues one';
+  const issue = 'for evaluation: shm_license issue --licensee NAME --days 30 --out';
+
+  for (const [file, out] of [
+    ['/etc/shm_exporter/license.json', '/etc/shm_exporter/license.json'],
+    ['', 'license.json'],
+    ['my license.json', 'license.json'],
+    ['$(reboot)', 'license.json'],
+  ] as const)
+    it(`is a command that a shell takes as it stands, where the file is "${file}"`, () =>
+      expect(licenseOrigin(file, loadTrustedKeys())).to.equal(`${issue} ${out}; ${forGood}`));
+
+  it('is no evaluation where the installation has deleted its key', () => {
+    makeKeyPair(inFolder('own'), 'acme');
+    copyFileSync(join(KEY_FOLDER, 'evaluation.pub.pem'), inFolder('own/evaluation.pub.pem'));
+    makeKeyPair(inFolder('shipped'), 'vendor');
+    const keys = trustedKeys(inFolder('own'), inFolder('shipped'));
+    expect([...keys.keys()]).to.have.members(['acme', 'vendor']);
+    expect(licenseOrigin('l.json', keys)).to.equal(forGood);
+  });
+
+  it('follows the reason of a refusal in one line', () =>
+    expect(refusal('License file l.json is not JSON', forGood)).to.include({
+      code: 'LICENSE_REJECTED',
+      message: `License file l.json is not JSON; ${forGood}`,
+    }));
+});
