@@ -10,6 +10,7 @@ import { segmentNames, settledTraces } from './traces.js';
 const WAITING = [
   /^end-to-end.bridge/,
   /^end-to-end/,
+  /^pages/,
   /^specification/,
   /^deploy.*-live/,
   /\bcli\.test/,

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { eventually } from './processes.js';
 
-const COMMAND_MS = 100_000;
+const COMMAND_MS = 170_000;
 const END_MS = 10_000;
 
 /** A command that runs in the background. */

@@ -1,0 +1,30 @@
+// No page shows commands or programs that no test runs.
+import { expect } from 'chai';
+import { readFileSync, readdirSync } from 'node:fs';
+import { pageBlocks } from '../support/page-blocks.js';
+
+/** Pages of other folders, beside those of docs. */
+const OTHERS = [
+  'README.md',
+  'CONTRIBUTING.md',
+  'SECURITY.md',
+  'sdk/c/README.md',
+  'examples/python/README.md',
+];
+const TESTS = 'test/pages';
+
+describe('every page', () => {
+  const tests = readdirSync(TESTS).map((file) => readFileSync(`${TESTS}/${file}`, 'utf8'));
+  const pages = readdirSync('docs')
+    .filter((file) => file.endsWith('.md'))
+    .map((file) => `docs/${file}`);
+
+  for (const page of [...OTHERS, ...pages]) {
+    const { length } = pageBlocks(readFileSync(page, 'utf8')).filter(({ language }) => language);
+    if (length > 0)
+      it(`is tried: ${page}`, () =>
+        expect(
+          tests.some((text) => text.includes(`'${page}'`) && /reads\w*Page\(/.test(text)),
+        ).to.equal(true));
+  }
+});
