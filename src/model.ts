@@ -44,6 +44,8 @@ export interface ManagedObject extends SlotRef {
   readonly variables: Members<Variable>;
   /** What a root says of its identity; empty texts where it says nothing. */
   readonly identity: RootIdentity;
+  /** Labels that the format states for the metrics of this object; a catalogue's own go before them. */
+  readonly labels?: Readonly<Record<string, string>>;
   /** The slot with the time (Unix ns) that a root's values stand for, when it states one. */
   readonly asOf: SlotRef | undefined;
 }

@@ -15,10 +15,12 @@ export interface CatalogueClass {
   /** The paths of the objects; the first that matches wins. All capture the same labels. */
   readonly paths: readonly PathPattern[];
   readonly rows: readonly Row[];
+  /** Whether variables that no row reads are shown as their publisher describes them. */
+  readonly isDescribed: boolean;
 }
 
 const someWords = list(word, { min: 1 });
-const CLASS_KEYS = ['alias', 'class_ids', 'paths', 'metrics', 'src', 'note'];
+const CLASS_KEYS = ['alias', 'class_ids', 'paths', 'metrics', 'described', 'src', 'note'];
 
 /** Parses the class in `table`; each error in it becomes a problem. */
 export function parseClass(table: Table, parser: RowParser): CatalogueClass {
@@ -37,7 +39,8 @@ export function parseClass(table: Table, parser: RowParser): CatalogueClass {
         `${path.text} must capture the same labels as ${paths[0]?.text ?? ''}`,
       );
   const rows = table.tables('metrics').flatMap((inFile) => parser.parse(inFile) ?? []);
-  return { alias: table.read('alias', word) ?? '', classIds, paths, rows };
+  const isDescribed = table.flag('described') ?? false;
+  return { alias: table.read('alias', word) ?? '', classIds, paths, rows, isDescribed };
 }
 
 const labelSet = ({ labelNames }: PathPattern): string => labelNames.toSorted().join();

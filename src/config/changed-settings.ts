@@ -7,6 +7,7 @@ import type { Settings } from './settings.js';
 const RELOADED: ReadonlySet<string> = new Set<keyof Settings>([
   'app',
   'format',
+  'formatSettings',
   'instance',
   'variable',
   'classes',

@@ -1,5 +1,6 @@
 // A number by which configurations can be told apart.
 import { createHash } from 'node:crypto';
+import { jsonOf } from './json-of.js';
 import type { Config } from './resolve.js';
 
 /** As many bytes as a double holds exactly. */
@@ -9,6 +10,6 @@ const BYTES = 6;
 export function configHash({ settings, targets, scopes }: Config): number {
   const placeless = targets.map((target) => ({ ...target, path: undefined }));
   const shared = { ...settings, licenseFile: undefined, catalogueFiles: undefined };
-  const text = JSON.stringify([shared, placeless, scopes]);
+  const text = jsonOf([shared, placeless, scopes]);
   return createHash('sha256').update(text).digest().readUIntBE(0, BYTES);
 }

@@ -1,4 +1,6 @@
 // The whole configuration file: the settings, the targets (spec 2.2) and the scopes (spec 2.3).
+import { formatSettings } from './format-settings.js';
+import { jsonOf } from './json-of.js';
 import { application, line, name, words } from '../rules/formats.js';
 import { indexed, list, text } from '../rules/rule.js';
 import { SETTINGS } from './settings.js';
@@ -11,6 +13,12 @@ export const TARGET = {
   app: required('app', application, 'Application metric set of the target'),
   serverKey: required('server_key', name, 'Server key of the publisher'),
   format: optional('format', 'native', name, SETTINGS.format.meaning),
+  formatSettings: optional(
+    'format_settings',
+    {},
+    formatSettings,
+    'Settings that the format of the target has of its own',
+  ),
   instance: optional('instance', '', line, SETTINGS.instance.meaning),
   variable: optional('variable', '', line, SETTINGS.variable.meaning),
   classes: optional('classes', [], words, SETTINGS.classes.meaning),
@@ -48,7 +56,7 @@ export type ScopeConfig = ValuesOf<typeof SCOPE>;
 
 const targets = list(indexed(table('a [[targets]] table', TARGET)), {
   max: 1024,
-  different: { by: (target) => JSON.stringify({ ...target, index: 0 }) },
+  different: { by: (target) => jsonOf({ ...target, index: 0 }) },
 });
 const scopes = list(table('a [[metric_scopes]] table', SCOPE), {
   max: 256,

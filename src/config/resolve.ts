@@ -22,6 +22,8 @@ export interface TargetConfig {
   /** The server keys to search for the root, by preference. */
   readonly serverKeys: readonly string[];
   readonly format: string;
+  /** As the file has them; the format checks them. */
+  readonly formatSettings: Readonly<Record<string, unknown>>;
   readonly instance: string;
   readonly variable: string;
   readonly classes: readonly string[];
@@ -139,9 +141,9 @@ const withDebug = (settings: Settings): Settings => {
 };
 
 function singleTarget(settings: Settings): TargetConfig {
-  const { app, format, serverKeys, instance, variable } = settings;
+  const { app, format, formatSettings, serverKeys, instance, variable } = settings;
   const { classes, seedPathGroups, seedPaths, publisherTimeZone } = settings;
-  const identity = { app, format, serverKeys, instance, variable };
+  const identity = { app, format, formatSettings, serverKeys, instance, variable };
   const filters = { classes, seedPathGroups, seedPaths };
   return Object.freeze({ ...identity, ...filters, publisherTimeZone, path: Object.freeze([]) });
 }

@@ -35,7 +35,7 @@ export function settingsMarkdown(): string {
     fieldsMarkdown(SETTINGS),
     '## `[[targets]]`',
     'One table a target, at most 1024. With at least one, the exporter runs in multi-target mode: the',
-    'keys `app`, `instance`, `variable`, `classes`, `seed_path_groups`, `seed_paths`,',
+    'keys `app`, `format`, `format_settings`, `instance`, `variable`, `classes`, `seed_path_groups`, `seed_paths`,',
     '`publisher_time_zone` and `server_keys` of the top level then have no effect. Without any, these',
     'keys describe the single target.',
     '',

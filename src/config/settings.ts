@@ -11,6 +11,7 @@ import {
   urlPath,
   words,
 } from '../rules/formats.js';
+import { formatSettings } from './format-settings.js';
 import { LICENSE_KEYS_DIR } from '../rules/license-keys-dir.js';
 import { flag, integer, list, oneOf } from '../rules/rule.js';
 import { optional } from '../rules/table.js';
@@ -53,6 +54,12 @@ export const SETTINGS = {
     'native',
     name,
     'Format in which the metrics of the single target are published; native is the segment format of this project',
+  ),
+  formatSettings: optional(
+    'format_settings',
+    {},
+    formatSettings,
+    'Settings that the format of the single target has of its own',
   ),
   instance: optional(
     'instance',

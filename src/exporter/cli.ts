@@ -9,7 +9,6 @@ import { logWriter } from '../logs/log-writer.js';
 import { logger } from '../logs/log.js';
 import { sendDatagram } from '../native/os/libc.js';
 import { posixMemory } from '../native/os/posix.js';
-import { segmentWatches } from '../native/segment/segment-watch.js';
 import { checkStart } from './check-start.js';
 import { liveCheck } from './live/live-check.js';
 import type { Start } from './check-start.js';
@@ -17,6 +16,7 @@ import type { Planned } from './plan.js';
 import { Reloads } from './reloads.js';
 import { service } from './service.js';
 import { pipeWriter } from '../sinks/stdout/pipe-writer.js';
+import { formatWatches } from '../targets/formats.js';
 import { activatedSockets } from '../systemd/activation.js';
 import { ServiceManager } from '../systemd/service-manager.js';
 import { boundHeapGrowth } from './heap-growth.js';
@@ -129,7 +129,12 @@ function run(given: Arguments, isOnce: boolean): void {
 
 /** Compares the configuration with the existing segments. */
 function liveLines(planned: Planned): readonly string[] {
-  const watchOf = segmentWatches(posixMemory(), planned.config.settings);
+  const formats = formatWatches({ memory: posixMemory(), ...planned.config.settings });
+  const watchOf: Parameters<typeof liveCheck>[1] = (serverKey, { format, formatSettings }) => {
+    const watches = formats.get(format);
+    if (watches === undefined) throw new Error(`There is no format ${format}`);
+    return watches(formatSettings)(serverKey);
+  };
   return liveCheck(planned, watchOf).map((line) => `${line}\n`);
 }
 

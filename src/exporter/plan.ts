@@ -8,8 +8,10 @@ import { quoted } from '../document/key-path.js';
 import { hint } from '../document/nearest.js';
 import { readText } from '../document/text-file.js';
 import type { Fault } from '../errors.js';
+import type { Report } from '../rules/rule.js';
 import type { TargetDefinition } from '../targets/definition.js';
-import { FORMAT_NAMES } from '../targets/formats.js';
+import { FORMATS } from '../targets/formats.js';
+import type { FormatSettings } from '../targets/formats.js';
 
 export interface PlannedTarget {
   /** Undefined for an application without a catalogue. */
@@ -50,7 +52,7 @@ function planned(config: Config, problems: ConfigProblems): Plan {
   const areAllKnown = areWhole && faults.length === 0 && config.isSound('catalogue_files');
 
   const plan = config.targets.map((target) => {
-    checkFormat(target, config, problems);
+    const formatSettings = formatSettingsOf(target, config, problems);
     const catalogue = catalogues.get(target.app);
     const guess = catalogue ? '' : hint(target.app, catalogues.keys());
     // The default that replaces an invalid application says nothing about the classes.
@@ -61,22 +63,39 @@ function planned(config: Config, problems: ConfigProblems): Plan {
       problems.of(config.documentOf(path)).add(path, `${sentence}${guess}`);
     });
     const warnings = guess === '' ? [] : [nearMiss(config, target, guess)];
-    return { catalogue, definition: definitionOf(target, config, catalogue), warnings };
+    return {
+      catalogue,
+      definition: definitionOf({ ...target, formatSettings }, config, catalogue),
+      warnings,
+    };
   });
   for (const fault of faults) problems.note(fault);
   return plan;
 }
 
-function checkFormat(
-  { format, path }: TargetConfig,
+/** The settings of the target's format; none where these or the format are not valid. */
+function formatSettingsOf(
+  { format, formatSettings, path }: TargetConfig,
   config: Config,
   problems: ConfigProblems,
-): void {
-  if (FORMAT_NAMES.includes(format)) return;
-  const allowed = FORMAT_NAMES.join(' or ');
-  const at = [...path, 'format'];
-  const sentence = `found ${quoted(format)}${hint(format, FORMAT_NAMES)}, allowed: ${allowed}`;
-  problems.of(config.documentOf(at)).add(at, sentence);
+): FormatSettings {
+  const report: Report = (at, sentence, mark) => {
+    problems.of(config.documentOf(at)).add(at, sentence, mark);
+  };
+  const known = FORMATS.get(format);
+  if (known === undefined) {
+    const names = [...FORMATS.keys()];
+    const allowed = names.join(' or ');
+    const sentence = `found ${quoted(format)}${hint(format, names)}, allowed: ${allowed}`;
+    report([...path, 'format'], sentence);
+    return {};
+  }
+  const at = [...path, 'format_settings'];
+  if (Object.keys(known.settings).length > 0)
+    return known.rule.read(formatSettings, at, report) ?? {};
+  if (Object.keys(formatSettings).length > 0)
+    report(at, `the format ${format} has no settings of its own`, 'key');
+  return {};
 }
 
 function definitionOf(
@@ -84,10 +103,12 @@ function definitionOf(
   { settings }: Config,
   catalogue: Catalogue | undefined,
 ): TargetDefinition {
-  const { app, format, serverKeys, instance, variable, publisherTimeZone } = target;
+  const { app, format, formatSettings, serverKeys, instance, variable } = target;
+  const { publisherTimeZone } = target;
   const { classes, seedPathGroups, seedPaths } = target;
   return {
-    ...{ app, format, serverKeys, instance, variable, classes, seedPathGroups, seedPaths },
+    ...{ app, format, formatSettings, serverKeys, instance, variable },
+    ...{ classes, seedPathGroups, seedPaths },
     publisherTimeZone,
     limits: {
       objects: settings.targetMaxObjects,

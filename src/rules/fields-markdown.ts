@@ -38,7 +38,9 @@ export const markdownTable = (
 /** Escapes the characters that have a meaning in Markdown. */
 export const plain = (text: string): string => text.replace(/[\\*_|<>[\]]/g, '\\$&');
 
+/** A default as TOML; that of a table is empty. */
 const asToml = (value: unknown): string => {
   if (Array.isArray(value)) return `[${value.map(asToml).join(', ')}]`;
+  if (typeof value === 'object' && value !== null) return '{}';
   return typeof value === 'number' ? String(value) : shown(value);
 };

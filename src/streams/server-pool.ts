@@ -57,6 +57,11 @@ export class ServerPool {
     this.#scheduler = parts.scheduler ?? asyncScheduler;
   }
 
+  /** Whether no key is followed. */
+  get isIdle(): boolean {
+    return this.#followed.size === 0;
+  }
+
   /**
    * What the segment of a server key shows, whenever that changes. Replays the last sighting.
    * @param isUrgent whether each change matters at once; while it does not to anybody, the segment is

@@ -1,12 +1,15 @@
 // What a target is, as plain data: enough to run it in any thread.
 import type { CatalogueText } from '../catalogue/catalogue.js';
 import type { FilterSettings } from '../catalogue/match/filters.js';
+import type { FormatSettings } from './formats.js';
 import type { TargetLimits } from '../exposition/target-limits.js';
 
 export interface TargetDefinition extends FilterSettings {
   readonly app: string;
-  /** One of `FORMAT_NAMES`. */
+  /** One of `FORMATS`. */
   readonly format: string;
+  /** Those of that format, checked. */
+  readonly formatSettings: FormatSettings;
   readonly serverKeys: readonly string[];
   /** Root-selection hint; empty for none. */
   readonly instance: string;

@@ -1,6 +1,10 @@
-// The formats that a target can have: one line each, and a folder with what watches it.
+// The formats that a target can have: one row each, and a folder with what watches it.
 import type { SharedMemory } from '../native/os/shared-memory.js';
 import { segmentWatches } from '../native/segment/segment-watch.js';
+import type { Rule } from '../rules/rule.js';
+import { table } from '../rules/table.js';
+import type { Fields, ValuesOf } from '../rules/table.js';
+import type { FormatWatches } from '../streams/server-pools.js';
 import type { Watches } from '../streams/watch.js';
 
 /** Settings of the pool that a format may need to find its server keys. Plain data. */
@@ -21,12 +25,34 @@ export interface FormatParts extends PoolSettings {
   readonly nowNs?: (() => bigint) | undefined;
 }
 
-const FORMATS: Readonly<Record<string, (parts: FormatParts) => Watches>> = {
-  native: ({ memory, ...pool }) => segmentWatches(memory, pool),
-};
+/** The settings of one target's format, checked. Plain data: they go to threads. */
+export type FormatSettings = Readonly<Record<string, unknown>>;
 
-export const FORMAT_NAMES: readonly string[] = Object.keys(FORMATS);
+/** A row: what `format_settings` of a target may hold, and what watches its server keys. */
+export interface TargetFormat {
+  readonly settings: Fields;
+  readonly rule: Rule<FormatSettings>;
+  readonly watches: (parts: FormatParts, settings: FormatSettings) => Watches;
+}
 
-/** What watches the server keys of each format, by its name. */
-export const formatWatches = (parts: FormatParts): ReadonlyMap<string, Watches> =>
-  new Map(Object.entries(FORMATS).map(([name, watches]) => [name, watches(parts)]));
+/** @param watches gets the values of these settings, named as their rows are */
+export const targetFormat = <F extends Fields>(
+  settings: F,
+  watches: (parts: FormatParts, settings: ValuesOf<F>) => Watches,
+): TargetFormat => ({
+  settings,
+  rule: table('a table', settings),
+  // Whoever makes a definition has checked them with the rule above.
+  watches: (parts, values) => watches(parts, values as ValuesOf<F>),
+});
+
+/** The formats by name. */
+export const FORMATS: ReadonlyMap<string, TargetFormat> = new Map([
+  ['native', targetFormat({}, ({ memory, ...pool }) => segmentWatches(memory, pool))],
+]);
+
+/** What watches the server keys of each format, by its name and settings. */
+export const formatWatches = (parts: FormatParts): FormatWatches =>
+  new Map(
+    [...FORMATS].map(([name, { watches }]) => [name, (settings) => watches(parts, settings)]),
+  );

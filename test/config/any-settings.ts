@@ -14,6 +14,7 @@ export const settings: fc.Arbitrary<Settings> = fc.record({
   segmentMaxItems: fc.integer({ min: 1, max: 2 ** 21 }),
   app: fc.stringMatching(/^[A-Za-z][A-Za-z0-9_]{0,63}$/),
   format: name,
+  formatSettings: fc.constant({}),
   instance: line,
   variable: line,
   classes: words,

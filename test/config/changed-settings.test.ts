@@ -20,6 +20,7 @@ const OTHER: Readonly<Record<string, readonly [value: string, isReloaded: boolea
   segment_max_items: ['1', false],
   app: ['"adh"', true],
   format: ['"toy"', true],
+  format_settings: ['{ a = 1 }', true],
   instance: ['"1"', true],
   variable: ['"v"', true],
   classes: ['["c"]', true],

@@ -17,7 +17,9 @@ interface Line {
 }
 
 /** What no key of any table takes, by how it stands in TOML; an item of a list is named itself. */
-const BROKEN = ['1979-05-27', '{ a = 1 }', 'inf', '[[]]', '-1.5', '"\\u0000"'];
+const BROKEN = ['1979-05-27', 'inf', '[[]]', '-1.5', '"\\u0000"'];
+/** What no key takes but the one for settings of a format. */
+const TABLE = '{ a = 1 }';
 
 const toml = (value: unknown): string => JSON.stringify(value).replaceAll('\u007f', '\\u007f');
 
@@ -26,7 +28,8 @@ const line = (path: string, key: string, value: unknown, isRequired: boolean) =>
   const mended = `${key} = ${toml(value)}`;
   const whole: Line = { text: mended, mended };
   const missing: Line = { text: '', mended, ...(isRequired && { broken: `${path}${key}` }) };
-  const broken = fc.constantFrom(...BROKEN).map((raw): Line => {
+  const wrong = key === 'format_settings' ? BROKEN : [...BROKEN, TABLE];
+  const broken = fc.constantFrom(...wrong).map((raw): Line => {
     const item = raw.startsWith('[') && Array.isArray(value) ? '[0]' : '';
     return { text: `${key} = ${raw}`, mended, broken: `${path}${key}${item}` };
   });
@@ -81,6 +84,7 @@ const files: fc.Arbitrary<readonly Line[]> = fc
       app: 'ads',
       serverKey: `${index}`,
       format: 'native',
+      formatSettings: {},
       instance: '',
       variable: 'v',
       classes: ['c'],

@@ -79,6 +79,7 @@ describe('loadConfig', () => {
       {
         app: 'adh',
         format: 'native',
+        formatSettings: {},
         serverKeys: ['1', '2'],
         instance: '1',
         variable: 'v',

@@ -11,6 +11,7 @@ const PLAIN = {
   app: 'ads',
   serverKey: '82',
   format: 'native',
+  formatSettings: {},
   instance: '',
   variable: '',
   classes: [],
@@ -72,8 +73,8 @@ describe('legacy target file', () => {
     [
       'target app=ads server_key=82 __proto__=x constructor=y',
       [
-        't.txt:1:30: targets[0].__proto__: unknown key, allowed: app, server_key, format, instance, variable, classes, seed_path_groups, seed_paths, publisher_time_zone',
-        't.txt:1:42: targets[0].constructor: unknown key, allowed: app, server_key, format, instance, variable, classes, seed_path_groups, seed_paths, publisher_time_zone',
+        't.txt:1:30: targets[0].__proto__: unknown key, allowed: app, server_key, format, format_settings, instance, variable, classes, seed_path_groups, seed_paths, publisher_time_zone',
+        't.txt:1:42: targets[0].constructor: unknown key, allowed: app, server_key, format, format_settings, instance, variable, classes, seed_path_groups, seed_paths, publisher_time_zone',
       ],
     ],
     [

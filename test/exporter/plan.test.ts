@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { loadConfig } from '#app/config/resolve.js';
 import { planTargets } from '#app/exporter/plan.js';
-import { FORMAT_NAMES } from '#app/targets/formats.js';
+import { FORMATS } from '#app/targets/formats.js';
 import { faultMessage } from '../support/fault-message.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
@@ -61,9 +61,16 @@ describe('planTargets', () => {
     expect(refusal('[[targets]]\napp = "ads"\nserver_key = "1"\nformat = "nativ"\n')).to.deep.equal(
       [
         'c.toml:4:10: targets[0].format: found "nativ" (did you mean "native"?), allowed: ' +
-          FORMAT_NAMES.join(' or '),
+          [...FORMATS.keys()].join(' or '),
       ],
     ));
+
+  it('refuses settings of a format that has none, at their place', () =>
+    expect(
+      refusal('[[targets]]\napp = "ads"\nserver_key = "1"\nformat_settings = { users = ["a"] }\n'),
+    ).to.deep.equal([
+      'c.toml:4:1: targets[0].format_settings: the format native has no settings of its own',
+    ]));
 
   it('places faults of the legacy target file in that file, at their items', () =>
     expect(

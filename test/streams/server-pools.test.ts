@@ -16,8 +16,11 @@ describe('serverPools', () => {
   const fresh = () =>
     serverPools(
       new Map([
-        ['segment', watching(1)],
-        ['toy', watching(2)],
+        ['segment', () => watching(1)],
+        [
+          'toy',
+          (settings: Readonly<Record<string, unknown>>) => watching(Number(settings['first'] ?? 2)),
+        ],
       ]),
       {},
     );
@@ -35,6 +38,25 @@ describe('serverPools', () => {
       return seen.map(({ tick }) => tick);
     });
     expect(ticks).to.deep.equal([[1], [2]]);
+  });
+
+  it('has one pool for all targets whose format has the same settings, and others for others', () => {
+    const pools = fresh();
+    const ticks = [{ first: 5 }, { first: 6 }, {}].map((settings) => {
+      const pool = pools('toy', settings);
+      const { seen, subscription } = follow(pool.sighting$('82'));
+      expect(pools('toy', { ...settings })).to.equal(pool);
+      subscription.unsubscribe();
+      return seen.map(({ tick }) => tick);
+    });
+    expect(ticks).to.deep.equal([[5], [6], [2]]);
+  });
+
+  it('keeps no pool of settings that nobody has any more', () => {
+    const pools = fresh();
+    const former = pools('toy', { first: 5 });
+    pools('toy', { first: 6 });
+    expect(pools('toy', { first: 5 })).not.to.equal(former);
   });
 
   it('names a format that it does not know', () =>

@@ -5,6 +5,7 @@ import type { TargetDefinition } from '#app/targets/definition.js';
 export const definitionOf = (given: Partial<TargetDefinition> = {}): TargetDefinition => ({
   app: 'demo',
   format: 'native',
+  formatSettings: {},
   serverKeys: ['82'],
   instance: '',
   variable: '',

@@ -29,6 +29,7 @@ export interface ObjectOptions {
   /** A slot of the test's choice, taken whether it is free or not. */
   readonly slot?: number;
   readonly asOf?: SlotRef;
+  readonly labels?: Readonly<Record<string, string>>;
 }
 
 export interface VariableOptions {
@@ -66,7 +67,7 @@ export class FakeSource implements Source {
   #top = 0;
 
   addObject(name: string, className: string, options: ObjectOptions = {}): FakeObject {
-    const { parent, state = 'normal', isSynced = true, asOf } = options;
+    const { parent, state = 'normal', isSynced = true, asOf, labels } = options;
     const place = this.#place(options.slot);
     const object: FakeObject = {
       ...place,
@@ -78,6 +79,7 @@ export class FakeSource implements Source {
       variables: new Set<Variable>(),
       identity: NO_IDENTITY,
       asOf,
+      ...(labels && { labels }),
     };
     (parent?.children ?? this.roots).add(object);
     this.setState(object, state);

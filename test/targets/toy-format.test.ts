@@ -77,8 +77,8 @@ describe('a target of a second format', () => {
     const scheduler = new VirtualClock();
     const nowMs = () => scheduler.now();
     const formats = new Map([
-      ['native', native],
-      ['toy', toy],
+      ['native', () => native],
+      ['toy', () => toy],
     ]);
     const thread = { pools: serverPools(formats, { scheduler }), shelf: new CatalogueShelf() };
     const queue = new RefreshQueue(nowMs, (next) => void scheduler.schedule(next));
@@ -119,5 +119,7 @@ describe('a target of a second format', () => {
   });
 
   it('must be one that is listed', () =>
-    expect(() => serverPools(new Map([['toy', toy]]), {})('native')).to.throw('no format native'));
+    expect(() => serverPools(new Map([['toy', () => toy]]), {})('native')).to.throw(
+      'no format native',
+    ));
 });

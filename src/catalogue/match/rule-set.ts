@@ -13,6 +13,8 @@ export interface RowUse {
 export interface RuleSet {
   /** The alias of the class that the rows belong to. */
   readonly alias: string;
+  /** Whether variables that no row reads are shown as their publisher describes them. */
+  readonly isDescribed: boolean;
   /** In the order of the file. */
   readonly rows: readonly Row[];
   /** The rows that show the state of the object itself. */
@@ -23,7 +25,7 @@ export interface RuleSet {
 
 const NONE: readonly RowUse[] = [];
 
-export function compileRuleSet(alias: string, rows: readonly Row[]): RuleSet {
+export function compileRuleSet(alias: string, rows: readonly Row[], isDescribed = false): RuleSet {
   const byName = new Map<string, RowUse[]>();
   const patterned: RowUse[] = [];
   for (const row of rows)
@@ -39,7 +41,7 @@ export function compileRuleSet(alias: string, rows: readonly Row[]): RuleSet {
     return [...exact, ...patterned.flatMap((use) => capturedUse(use, variable))];
   };
   const stateRows = rows.filter(({ ofState }) => ofState !== undefined);
-  return { alias, rows, stateRows, usesOf };
+  return { alias, isDescribed, rows, stateRows, usesOf };
 }
 
 function capturedUse(use: RowUse, variable: string): readonly RowUse[] {

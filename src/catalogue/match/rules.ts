@@ -92,14 +92,18 @@ function placesOf(owner: CatalogueClass): (readonly [readonly string[], Place])[
     const key = JSON.stringify([row.at, row.classId]);
     rowsAt.set(key, [...(rowsAt.get(key) ?? []), row]);
   }
+  // A class that shows what its publisher describes does so without any row.
+  const own = JSON.stringify(['', undefined]);
+  if (owner.isDescribed && !rowsAt.has(own)) rowsAt.set(own, []);
   return [...rowsAt.values()].map((rows) => {
     const { at = '', classId } = rows[0] ?? {};
+    const isDescribed = owner.isDescribed && classId === undefined;
     const place = {
       patterns: owner.paths.map((path) => childPattern(path, at)),
       at,
       depth: segmentsOf(at).length,
       parentIds: classId === undefined ? undefined : owner.classIds,
-      set: compileRuleSet(owner.alias, rows),
+      set: compileRuleSet(owner.alias, rows, isDescribed),
     };
     return [classId === undefined ? owner.classIds : [classId], place] as const;
   });

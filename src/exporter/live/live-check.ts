@@ -6,6 +6,7 @@ import { compileScope } from '../../exposition/page/scope.js';
 import { choose } from '../../streams/choose-root.js';
 import type { ChosenRoot } from '../../streams/choose-root.js';
 import type { Sighting, Watch } from '../../streams/watch.js';
+import type { TargetDefinition } from '../../targets/definition.js';
 import { INTERNAL_FACTS } from '../../targets/internal-metrics.js';
 import type { Planned, PlannedTarget } from '../plan.js';
 import { census } from './census.js';
@@ -23,22 +24,25 @@ import { wholeLook } from './whole-look.js';
  */
 export function liveCheck(
   { config, plan }: Planned,
-  watchOf: (serverKey: string) => Watch,
+  watchOf: (serverKey: string, definition: TargetDefinition) => Watch,
 ): readonly string[] {
   const watches = new Map<string, { readonly watch: Watch; readonly seen: Sighting }>();
-  const see = (serverKey: string): Sighting => {
-    const known = watches.get(serverKey);
+  const see = (serverKey: string, definition: TargetDefinition): Sighting => {
+    const { format, formatSettings } = definition;
+    const key = JSON.stringify([format, formatSettings, serverKey]);
+    const known = watches.get(key);
     if (known !== undefined) return known.seen;
-    const watch = watchOf(serverKey);
+    const watch = watchOf(serverKey, definition);
     const seen = wholeLook(watch);
-    watches.set(serverKey, { watch, seen });
+    watches.set(key, { watch, seen });
     return seen;
   };
   try {
     return config.targets.flatMap((target, index) => {
       const planned = plan[index];
       if (planned === undefined) return [];
-      const lines = targetLines(target, planned, target.serverKeys.map(see), config);
+      const seen = target.serverKeys.map((key) => see(key, planned.definition));
+      const lines = targetLines(target, planned, seen, config);
       return [`${nameOf(target)}:`, ...lines.map((line) => `  ${line}`)];
     });
   } finally {

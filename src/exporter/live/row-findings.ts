@@ -5,6 +5,7 @@ import type { Rules } from '../../catalogue/match/rules.js';
 import type { Reading, Row } from '../../catalogue/row.js';
 import { quoted } from '../../document/key-path.js';
 import { hint } from '../../document/nearest.js';
+import { SelfDescribed } from '../../exposition/rows/self-described.js';
 import type { FamilyFacts, Variable } from '../../model.js';
 import type { CountedObject } from './census.js';
 import { Candidates, firstOf, listed } from './listed.js';
@@ -24,7 +25,7 @@ interface Seen {
 
 /** Compares the rows with the tracked objects; classes without an object are left out. */
 export function rowFindings(
-  { source: { file } }: Catalogue,
+  { app, source: { file } }: Catalogue,
   rules: Rules,
   objects: readonly CountedObject[],
 ): RowFindings {
@@ -32,6 +33,7 @@ export function rowFindings(
   const families = new Set<FamilyFacts>();
   const unread = new Map<string, Set<string>>();
   const unfit = new Set<string>();
+  const described = new SelfDescribed(app);
 
   const take = (variable: Variable, sets: readonly RuleSet[]): void => {
     const { name, type } = variable;
@@ -47,6 +49,10 @@ export function rowFindings(
       }
     }
     const [first] = sets;
+    if (!isRead && sets.some(({ isDescribed }) => isDescribed)) {
+      families.add(described.rowFor(variable).family);
+      return;
+    }
     if (!isRead && first !== undefined) addTo(unread, first.alias, name);
   };
 

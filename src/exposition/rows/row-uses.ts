@@ -14,6 +14,7 @@ import { Namesakes } from './namesakes.js';
 import { isVariable } from '../read/pending-items.js';
 import type { Probe } from '../read/probe.js';
 import { SelfDescribed } from './self-described.js';
+import { withStated } from './stated-labels.js';
 import { joinLabels, labelsText } from '../text/labels.js';
 
 /** A row as it applies to one variable or object, with the text of its labels. */
@@ -75,12 +76,15 @@ export class RowUses {
     const found = this.#rules?.rulesFor(place) ?? [];
     const rules = found.map(({ set, labels }) => ({
       set,
-      labels: new ObjectLabels(this.#kernel, labelsText(labels)),
+      labels: new ObjectLabels(
+        this.#kernel,
+        labelsText(withStated(labels, object.labels, set.rows)),
+      ),
     }));
     const states = rules.flatMap(({ set, labels }) =>
       set.stateRows.map((row) => ({ row, labels: labels.with(this.#staticLabels(row)) })),
     );
-    const label = this.#rules === undefined ? this.#pathLabel(place.seedPath) : undefined;
+    const label = this.#rules === undefined ? this.#pathLabel(place.seedPath, object) : undefined;
     const below = this.#rules?.rulesBelow(place) ?? [];
     const variables = new NamedSlots();
     this.#bound.set(object.id, { rules, below, states, label, variables, earlier: undefined });
@@ -156,7 +160,14 @@ export class RowUses {
         uses ??= [];
         uses.push({ row, labels: labels.with(own) });
       }
-    return uses ?? NO_USES;
+    return uses ?? this.#asDescribed(bound, variable);
+  }
+
+  /** A variable that no row reads, of a class that shows what its publisher describes. */
+  #asDescribed({ rules }: Bound, variable: Variable): readonly Use[] {
+    const described = rules.find(({ set }) => set.isDescribed);
+    if (described === undefined) return NO_USES;
+    return [{ row: this.#described.rowFor(variable), labels: described.labels.with('') }];
   }
 
   /** Why no row reads the variables of an object; empty where some may. */
@@ -182,13 +193,19 @@ export class RowUses {
       const row = this.#described.rowFor(variable);
       return [{ row, reading: row.reads[0], labels: () => label.textWith('') }];
     }
-    return bound.rules.flatMap(({ set, labels }) =>
+    const readers = bound.rules.flatMap(({ set, labels }) =>
       set.usesOf(variable.name).map(({ row, reading, captured }) => ({
         row,
         reading,
         labels: () => labels.textWith(joinLabels(labelsText(captured), this.#staticLabels(row))),
       })),
     );
+    if (readers.length > 0) return readers;
+    return this.#asDescribed(bound, variable).map(({ row, labels }) => ({
+      row,
+      reading: row.reads[0],
+      labels: () => labels.text,
+    }));
   }
 
   /** Names of the metrics of these rows: a search asks for those of very many variables. */
@@ -199,7 +216,8 @@ export class RowUses {
     const names: string[] = [];
     for (const { set } of bound.rules)
       for (const { row } of set.usesOf(variable.name)) names.push(row.family.name);
-    return names;
+    if (names.length > 0) return names;
+    return this.#asDescribed(bound, variable).map(({ row }) => row.family.name);
   }
 
   /** The rows that show the state of an object. */
@@ -233,17 +251,19 @@ export class RowUses {
   /** This variable owns its name from now on. */
   #enter(bound: Bound, variable: Variable): void {
     bound.variables.set(variable.name, variable.slot);
-    if (bound.rules.length > 0) this.fit.addVariable(variable, readersOf(bound, variable));
+    const readers = readersOf(bound, variable);
+    if (isCounted(bound, readers)) this.fit.addVariable(variable, readers);
   }
 
   #leave(bound: Bound, variable: Variable): void {
     bound.variables.delete(variable.name);
-    if (bound.rules.length > 0) this.fit.removeVariable(variable, readersOf(bound, variable));
+    const readers = readersOf(bound, variable);
+    if (isCounted(bound, readers)) this.fit.removeVariable(variable, readers);
   }
 
-  #pathLabel(seedPath: string): ObjectLabels {
+  #pathLabel(seedPath: string, { labels }: ManagedObject): ObjectLabels {
     const object = seedPath === '' ? '@root' : seedPath;
-    return new ObjectLabels(this.#kernel, labelsText({ object }));
+    return new ObjectLabels(this.#kernel, labelsText(withStated({ object }, labels)));
   }
 
   /** The text of the labels that every series of a row carries. */
@@ -274,3 +294,7 @@ function readersOf({ rules }: Bound, { name }: Variable): readonly RowUse[] {
   if (first === undefined || others.length > 0) return rules.flatMap(({ set }) => set.usesOf(name));
   return first.set.usesOf(name);
 }
+
+/** Whether a catalogue could have a row for a variable and has none, or has some. */
+const isCounted = ({ rules }: Bound, readers: readonly RowUse[]): boolean =>
+  readers.length > 0 || (rules.length > 0 && !rules.some(({ set }) => set.isDescribed));

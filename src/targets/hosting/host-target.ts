@@ -62,7 +62,7 @@ export function hostTarget(
 ): HostedTarget {
   const { app, instance, serverKeys, variable, catalogue: text } = definition;
   const { queue, scheduler = asyncScheduler, budget = newBudget } = place;
-  const pool = place.pools(definition.format);
+  const pool = place.pools(definition.format, definition.formatSettings);
   const open$ = new BehaviorSubject<Command | undefined>(undefined);
   const reporter = new Reporter(definition, { pool, queue });
   let isStandby = startsAsStandby;

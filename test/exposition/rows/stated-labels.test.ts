@@ -1,0 +1,84 @@
+// Labels that a format states for its objects, and classes that show what their publisher describes.
+import { expect } from 'chai';
+import { parseCatalogue } from '#app/catalogue/catalogue.js';
+import { FakeSource } from '../../support/fake-source.js';
+import { watched } from '../watched.js';
+
+const CATALOGUE = parseCatalogue(
+  `app = "shop"
+[[classes]]
+alias = "till"
+class_ids = ["Till"]
+paths = ["{till}"]
+metrics = [
+  { name = "shop_till_sales_total", type = "counter", help = "Sales.", var = "sales" },
+  { name = "shop_till_clerk_info", type = "info", help = "Clerk.", labels_from = { clerk = "name" } },
+]
+[[classes]]
+alias = "own"
+class_ids = ["Own"]
+paths = ["{till}.own"]
+described = true
+metrics = []
+`,
+  'shop.toml',
+);
+
+/** A till whose format states its floor, with an object of variables that only it knows. */
+function shop() {
+  const source = new FakeSource();
+  const root = source.addObject('h.1.shop', 'Shop');
+  const labels = { floor: '2 "b"', till: 'other', clerk: 'none' };
+  const till = source.addObject('h.1.shop.t1', 'Till', { parent: root, labels });
+  source.addVariable(till, 'sales', { type: 'u64', value: 7n });
+  source.addVariable(till, 'name', { type: 'string', value: 'Ann' });
+  source.addVariable(till, 'unread', { type: 'u64', value: 8n });
+  const own = source.addObject('h.1.shop.t1.own', 'Own', { parent: till, labels });
+  const queue = source.addVariable(own, 'queue', { type: 'i64', kind: 'gauge', value: -3 });
+  return { source, root, own, queue };
+}
+
+const linesOf = (text: string) =>
+  text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+
+describe('labels that a format states', () => {
+  it('stand behind those of the path, which go before stated ones, as do those of a row', () => {
+    const { source, root } = shop();
+    const { text } = watched(source, root, { app: 'shop', catalogue: CATALOGUE });
+    expect(linesOf(text())).to.include.members([
+      'shop_till_sales_total{till="t1",floor="2 \\"b\\""} 7',
+      'shop_till_clerk_info{till="t1",floor="2 \\"b\\"",clerk="Ann"} 1',
+    ]);
+  });
+
+  it('are shown without a catalogue as well', () => {
+    const { source, root } = shop();
+    const { text } = watched(source, root, { app: 'shop' });
+    expect(text()).to.contain('{object="t1",floor="2 \\"b\\"",till="other",clerk="none"} 7');
+  });
+});
+
+describe('a class that shows what its publisher describes', () => {
+  it('has series without rows, with the labels of its objects', () => {
+    const { source, root } = shop();
+    const { text } = watched(source, root, { app: 'shop', catalogue: CATALOGUE });
+    const line = linesOf(text()).find((each) => each.startsWith('shop_own_queue'));
+    expect(line).to.equal('shop_own_queue{till="t1",floor="2 \\"b\\"",clerk="none"} -3');
+  });
+
+  it('loses them with their variables', () => {
+    const { source, root, queue } = shop();
+    const { view, text } = watched(source, root, { app: 'shop', catalogue: CATALOGUE });
+    text();
+    source.remove(queue);
+    view.absorb(source.sync().changes);
+    expect(text()).not.to.contain('shop_own_queue');
+  });
+
+  it('counts none of its variables as one without a row', () => {
+    const { source, root } = shop();
+    const { view, text } = watched(source, root, { app: 'shop', catalogue: CATALOGUE });
+    text();
+    expect(view.fit.variablesWithoutRow).to.equal(1);
+  });
+});
