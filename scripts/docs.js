@@ -11,6 +11,7 @@ import { bridgeMarkdown } from '../dist/bridge/settings/configuration-doc.js';
 import { metricsMarkdown } from '../dist/catalogue/metrics-markdown.js';
 import { settingsMarkdown } from '../dist/config/settings-doc.js';
 import { dashboardTexts } from '../dist/dashboards/dashboard-files.js';
+import { FORMATS } from '../dist/targets/formats.js';
 
 /** The tests that show each row of the specification; they are loaded for it, not run. */
 async function tests() {
@@ -33,7 +34,7 @@ const dashboards = [...dashboardTexts()].map(([file, text]) => [
 ]);
 const generated = {
   'docs/bridge-configuration.md': bridgeMarkdown,
-  'docs/configuration.md': settingsMarkdown,
+  'docs/configuration.md': () => settingsMarkdown(FORMATS),
   'docs/metrics.md': metricsMarkdown,
   'docs/specification.md': async () => specificationMarkdown(SECTIONS, await tests()),
 };

@@ -5,7 +5,7 @@ import { parseCatalogue, readCatalogue } from './catalogue.js';
 import type { Catalogue, CatalogueText } from './catalogue.js';
 
 /** The applications whose catalogue ships with the package. */
-export const BUILT_IN_APPS = ['ads', 'adh', 'ats'] as const;
+export const BUILT_IN_APPS = ['ads', 'adh', 'ats', 'jvm'] as const;
 
 type Refuse = (fault: Fault) => void;
 const throwIt: Refuse = (fault) => {

@@ -15,7 +15,7 @@ const table = (head: readonly string[], rows: readonly (readonly string[])[]): s
 export function metricsMarkdown(): string {
   const catalogues = [...loadCatalogues().values()];
   const head = [
-    '<!-- Generated from src/catalogue/ads.toml, adh.toml and ats.toml: change those, not this. -->',
+    '<!-- Generated from src/catalogue/ads.toml, adh.toml, ats.toml and jvm.toml: change those, not this. -->',
     '# Application metrics',
     'A target may list the class aliases below in `classes`, and the groups in `seed_path_groups`; ' +
       '`seed_paths` takes paths. [catalogue.md](catalogue.md) explains paths and labels, ' +
@@ -27,17 +27,29 @@ export function metricsMarkdown(): string {
 const application = (catalogue: Catalogue): readonly string[] => [
   `## ${catalogue.app}`,
   ...catalogue.classes.flatMap(classSection),
-  `### Filter groups of ${catalogue.app}`,
-  table(
-    ['Group', 'Seed paths'],
-    [...catalogue.seedPathGroups].map(([name, paths]) => [code(name), codes(paths)]),
-  ),
+  ...groupSection(catalogue),
 ];
+
+const groupSection = ({ app, seedPathGroups }: Catalogue): readonly string[] =>
+  seedPathGroups.size === 0
+    ? []
+    : [
+        `### Filter groups of ${app}`,
+        table(
+          ['Group', 'Seed paths'],
+          [...seedPathGroups].map(([name, paths]) => [code(name), codes(paths)]),
+        ),
+      ];
 
 const classSection = (owner: CatalogueClass): readonly string[] => [
   `### Class ${code(owner.alias)}`,
   `Objects of ${codes(owner.classIds)} at ${codes(owner.paths.map(({ text }) => text))}.`,
-  table(['Metric', 'Type', 'Labels', 'Meaning'], metricRows(owner)),
+  ...(owner.isDescribed
+    ? ['Variables without a row are shown as their publisher describes them.']
+    : []),
+  ...(owner.rows.length === 0
+    ? []
+    : [table(['Metric', 'Type', 'Labels', 'Meaning'], metricRows(owner))]),
 ];
 
 function metricRows({ paths, rows }: CatalogueClass): readonly (readonly string[])[] {

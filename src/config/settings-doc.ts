@@ -2,10 +2,16 @@
 import { SCOPE, TARGET } from './file-rule.js';
 import { PROGRAM } from './arguments.js';
 import { SETTINGS } from './settings.js';
+import type { Fields } from '../rules/table.js';
 import { fieldsMarkdown, optionsMarkdown } from '../rules/fields-markdown.js';
 
-/** The whole reference page of the configuration, as Markdown. */
-export function settingsMarkdown(): string {
+/**
+ * The whole reference page of the configuration, as Markdown.
+ * @param formats those that a target may have, by name
+ */
+export function settingsMarkdown(
+  formats: Iterable<readonly [name: string, format: { readonly settings: Fields }]> = [],
+): string {
   return [
     '<!-- Generated from src/config/settings.ts; change that table, not this page. -->',
     '# Configuration',
@@ -40,6 +46,15 @@ export function settingsMarkdown(): string {
     'keys describe the single target.',
     '',
     fieldsMarkdown(TARGET),
+    '## Settings of formats',
+    'A target gives the settings that its format has of its own in `format_settings`, a table; `native` has none.',
+    '[formats.md](formats.md) explains them.',
+    '',
+    ...[...formats].flatMap(([name, { settings }]) =>
+      Object.keys(settings).length === 0
+        ? []
+        : [`### \`format = "${name}"\``, fieldsMarkdown(settings)],
+    ),
     '## `[[metric_scopes]]`',
     'One table a scope, at most 256.',
     '',

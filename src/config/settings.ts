@@ -47,13 +47,13 @@ export const SETTINGS = {
     'app',
     'ads',
     application,
-    'Application metric set of the single target: ads, adh, ats or one of catalogue_files',
+    'Application metric set of the single target: ads, adh, ats, jvm or one of catalogue_files',
   ),
   format: optional(
     'format',
     'native',
     name,
-    'Format in which the metrics of the single target are published; native is the segment format of this project',
+    'Format in which the metrics of the single target are published: native is the segment format of this project, hsperfdata the counter files of JVMs',
   ),
   formatSettings: optional(
     'format_settings',

@@ -45,10 +45,13 @@ export function appDashboard(catalogue: Catalogue, layout: AppLayout): Dashboard
 }
 
 /** One for each metric of the class, by its first row. */
-const shownFamilies = (owner: CatalogueClass, { many }: AppLayout): readonly ShownFamily[] =>
+const shownFamilies = (
+  owner: CatalogueClass,
+  { many, stated = [] }: AppLayout,
+): readonly ShownFamily[] =>
   owner.rows
     .filter((row, at) => owner.rows.findIndex(({ family }) => family === row.family) === at)
-    .map((row) => ({ owner, row, isMany: many.includes(owner.alias) }));
+    .map((row) => ({ owner, row, isMany: many.includes(owner.alias), stated }));
 
 const classSection = (title: string, owner: CatalogueClass, layout: AppLayout): Section => ({
   title: `${title} (class ${owner.alias})`,
@@ -82,7 +85,12 @@ function health(app: string, families: ReadonlyMap<string, ShownFamily>): readon
     selector: target,
     by: ['instance', 'app', 'server_key', 'hint', 'twin'],
   })} ${chosen}`;
-  const process = (name: string): Drawing => familyPanel(find(families, `${app}_process_${name}`));
+  /** What the process says of itself, where the catalogue has it. */
+  const process = (name: string, size: Partial<Drawing>): readonly Drawing[] => {
+    const shown = families.get(`${app}_process_${name}`);
+    return shown === undefined ? [] : [{ ...familyPanel(shown), ...size }];
+  };
+  const level = `${app}_process_health_level`;
   return [
     stat(
       'none',
@@ -104,12 +112,16 @@ function health(app: string, families: ReadonlyMap<string, ShownFamily>): readon
       },
       { mappings: stateMappings(PUBLISHER_STATES) },
     ),
-    { ...process('start_time_seconds'), title: 'Started', size: { w: 4, h: 4 } },
-    stat('short', {
-      title: 'Health level',
-      description: 'Load or health level that the process reports about itself.',
-      queries: [{ expr: `${app}_process_health_level{${SELECTOR}}`, legend: '{{root}}' }],
-    }),
+    ...process('start_time_seconds', { title: 'Started', size: { w: 4, h: 4 } }),
+    ...(families.has(level)
+      ? [
+          stat('short', {
+            title: 'Health level',
+            description: 'Load or health level that the process reports about itself.',
+            queries: [{ expr: `${level}{${SELECTOR}}`, legend: '{{root}}' }],
+          }),
+        ]
+      : []),
     labelTable(['alertstate', 'job', 'runbook_url'], {
       title: 'Alerts that fire',
       description:
@@ -130,7 +142,7 @@ function health(app: string, families: ReadonlyMap<string, ShownFamily>): readon
       w: 8,
       h: 5,
     }),
-    { ...process('object_state'), title: 'State over time', size: { w: 8, h: 5 } },
-    { ...process('info'), title: 'Version', size: { w: 8, h: 5 } },
+    ...process('object_state', { title: 'State over time', size: { w: 8, h: 5 } }),
+    ...process('info', { title: 'Version', size: { w: 8, h: 5 } }),
   ];
 }

@@ -5,10 +5,12 @@ export interface AppLayout {
   readonly name: string;
   /** The sections that are open, with metrics of the catalogue: what to look at first, first. */
   readonly first: Readonly<Record<string, readonly string[]>>;
-  /** The classes in the order of their closed sections, with their titles; one for each class. */
+  /** The classes in the order of their closed sections, with their titles; one for each class with metrics. */
   readonly classes: Readonly<Record<string, string>>;
   /** Classes with so many objects that only the highest values are drawn. */
   readonly many: readonly string[];
+  /** Labels that the format of the application states for its objects, beside those of the catalogue. */
+  readonly stated?: readonly string[];
 }
 
 export const APP_LAYOUTS: Readonly<Record<string, AppLayout>> = {
@@ -190,5 +192,30 @@ export const APP_LAYOUTS: Readonly<Record<string, AppLayout>> = {
       shm_server: 'Managed objects',
     },
     many: ['client', 'model'],
+  },
+  jvm: {
+    name: 'JVMs',
+    first: {
+      'Garbage collection': [
+        'jvm_gc_collection_seconds',
+        'jvm_memory_pool_collection_used_bytes',
+        'jvm_safepoint_seconds_total',
+      ],
+      'JVMs and threads': ['jvm_processes', 'jvm_processes_left_out', 'jvm_threads_current'],
+      'Code and locks': [
+        'jvm_compilation_time_seconds_total',
+        'jvm_classes_loaded_total',
+        'jvm_monitor_contended_attempts_total',
+      ],
+    },
+    classes: {
+      host: 'Host',
+      jvm: 'JVMs',
+      gc: 'Collectors',
+      pool: 'Memory pools',
+      generation: 'Generations',
+    },
+    many: ['jvm', 'gc', 'pool', 'generation'],
+    stated: ['main_class'],
   },
 };

@@ -14,6 +14,8 @@ export interface ShownFamily {
   readonly row: Row;
   /** True where there may be so many series that only the ten highest are shown. */
   readonly isMany: boolean;
+  /** Labels that the format states for its objects. */
+  readonly stated: readonly string[];
 }
 
 /** Chosen at the top of the dashboard. */
@@ -23,10 +25,10 @@ const QUANTILES = [0.5, 0.95, 0.99];
 const MANY = 10;
 const YES_OR_NO = flagMappings(['no', 'text'], ['yes', 'blue']);
 
-export function familyPanel({ owner, row, isMany }: ShownFamily): Drawing {
+export function familyPanel({ owner, row, isMany, stated }: ShownFamily): Drawing {
   const { name, type, unit, help } = row.family;
   const pathLabels = owner.paths[0]?.labelNames ?? [];
-  const labels = ['root', ...pathLabels, ...ownLabelsOf(row)];
+  const labels = ['root', ...pathLabels, ...ownLabelsOf(row), ...stated];
   const legend = labels.map((label) => `{{${label}}}`).join(' ');
   const few = (expr: string): string => (isMany ? `topk(${MANY}, ${expr})` : expr);
   const facts = (...queries: readonly (readonly [expr: string, legend: string])[]) => ({

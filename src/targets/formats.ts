@@ -1,4 +1,6 @@
 // The formats that a target can have: one row each, and a folder with what watches it.
+import { jvmWatches } from '../hsperfdata/jvm-watch.js';
+import { HSPERFDATA_SETTINGS } from '../hsperfdata/settings.js';
 import type { SharedMemory } from '../native/os/shared-memory.js';
 import { segmentWatches } from '../native/segment/segment-watch.js';
 import type { Rule } from '../rules/rule.js';
@@ -49,6 +51,7 @@ export const targetFormat = <F extends Fields>(
 /** The formats by name. */
 export const FORMATS: ReadonlyMap<string, TargetFormat> = new Map([
   ['native', targetFormat({}, ({ memory, ...pool }) => segmentWatches(memory, pool))],
+  ['hsperfdata', targetFormat(HSPERFDATA_SETTINGS, (parts, own) => jvmWatches(own, parts))],
 ]);
 
 /** What watches the server keys of each format, by its name and settings. */

@@ -29,7 +29,7 @@ describe(EXAMPLE, () => {
   it('loads with every # taken off, and the defaults stay', () => {
     const { settings, targets, scopes } = uncommented();
     expect(settings).to.deep.equal(load().settings);
-    expect(targets.map(({ app }) => app)).to.deep.equal(['ads', 'adh', 'ats']);
+    expect(targets.map(({ app }) => app)).to.deep.equal(['ads', 'adh', 'ats', 'jvm']);
     expect(scopes.map(({ name }) => name)).to.deep.equal(['overview', 'sources', 'latency']);
   });
 

@@ -72,6 +72,20 @@ describe('planTargets', () => {
       'c.toml:4:1: targets[0].format_settings: the format native has no settings of its own',
     ]));
 
+  it('refuses settings that a format does not know, and values that they do not take, each at its place', () =>
+    expect(
+      refusal(
+        '[[targets]]\napp = "jvm"\nserver_key = "jvm"\nformat = "hsperfdat"\n' +
+          '[[targets]]\napp = "jvm"\nserver_key = "jvm2"\nformat = "hsperfdata"\n' +
+          'format_settings = { user = ["a"], directories = ["tmp"], containers = 1 }\n',
+      ),
+    ).to.deep.equal([
+      'c.toml:4:10: targets[0].format: found "hsperfdat" (did you mean "hsperfdata"?), allowed: native or hsperfdata',
+      'c.toml:9:21: targets[1].format_settings.user: unknown key (did you mean "users"?)',
+      'c.toml:9:50: targets[1].format_settings.directories[0]: found "tmp", allowed: an absolute path whose last part may hold *',
+      'c.toml:9:71: targets[1].format_settings.containers: found 1, allowed: true or false',
+    ]));
+
   it('places faults of the legacy target file in that file, at their items', () =>
     expect(
       refusal('debug = true', '# x\ntarget app=ads server_key=1 classes=server,servr\n'),

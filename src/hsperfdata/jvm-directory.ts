@@ -1,0 +1,39 @@
+// One directory of counter files: the files of one user.
+import { Listing, namesIn } from './listing.js';
+import type { Clocks } from './listing.js';
+import { inDirectory, pathOf } from './safe-directory.js';
+import type { DirectoryPlace } from './safe-directory.js';
+
+/** A file that may hold the counters of a JVM. */
+export interface FoundFile {
+  readonly place: DirectoryPlace;
+  readonly name: string;
+  /** The number of the process here; inside of a container it has another one. */
+  readonly pid: number;
+}
+
+const PID = /^[1-9]\d{0,9}$/;
+const PREFIX = /^hsperfdata_/;
+
+/** The user whose JVMs have a directory of this name. */
+export const userOf = (directory: string): string => directory.replace(PREFIX, '');
+
+export class JvmDirectory {
+  readonly #listing: Listing<readonly FoundFile[]>;
+
+  constructor(place: DirectoryPlace, clocks: Clocks) {
+    const read = () =>
+      inDirectory(place, ({ path }) => namesIn(path))
+        .filter((name) => PID.test(name))
+        .map((name) => ({ place, name, pid: Number(name) }));
+    this.#listing = new Listing(pathOf(place), read, clocks);
+  }
+
+  /**
+   * The files that are there now; none if the directory is not.
+   * @throws Error or Fault NATIVE_FAILED if it cannot be read, or must not be believed
+   */
+  files(): readonly FoundFile[] {
+    return this.#listing.now() ?? [];
+  }
+}

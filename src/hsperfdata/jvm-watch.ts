@@ -1,0 +1,132 @@
+// Watches all JVMs of a host: one tree under whatever server key, as long as the exporter runs.
+import { getuid } from 'node:process';
+import { hostname } from 'node:os';
+import { Budget, SLICE_MS } from '../budget.js';
+import type { Declaration, Variable } from '../model.js';
+import type { Sighting, Watch, Watches } from '../streams/watch.js';
+import { ContainerFiles } from './container-files.js';
+import { DirectoryWatch } from './directory-watch.js';
+import { HostFiles } from './host-files.js';
+import { Jvms } from './jvms.js';
+import { JvmSource } from './jvm-source.js';
+import { CLOCKS } from './listing.js';
+import type { Clocks } from './listing.js';
+import type { HsperfdataSettings } from './settings.js';
+import { fitsAny } from './wildcard.js';
+
+export interface JvmWatchOptions {
+  /** Users whose files are believed, beside root and that of this process; with none, all are. */
+  readonly trustedOwners?: readonly number[] | undefined;
+  /** The most objects and variables of all JVMs together. */
+  readonly segmentMaxItems?: number | undefined;
+  readonly clocks?: Clocks;
+}
+
+const MAX_ITEMS = 1 << 21;
+/** What one look may take: some files, or a part of the processes of the host. */
+const STEPS = 4096;
+const LEAST_STEPS = 256;
+const NO_DROPS = { objects: 0, variables: 0 };
+/** The instance of the root: a host has one set of JVMs. */
+const INSTANCE = '1';
+const APPLICATION = 'jvm';
+
+export const jvmWatches =
+  (settings: HsperfdataSettings, options: JvmWatchOptions = {}): Watches =>
+  (serverKey) =>
+    new JvmWatch(serverKey, settings, options);
+
+/** What a root says of its JVMs. */
+const gauge = (name: string): Declaration => ({
+  ...{ name, type: 'i64', kind: 'gauge', unit: '', help: '' },
+  schema: [],
+});
+
+export class JvmWatch implements Watch {
+  readonly #serverKey: string;
+  readonly #source: JvmSource;
+  readonly #hostFiles: HostFiles;
+  readonly #containers: ContainerFiles | undefined;
+  readonly #jvms: Jvms;
+  readonly #shown: Variable;
+  readonly #leftOut: Variable;
+  readonly #directories = new DirectoryWatch(() => {
+    this.#noted();
+  });
+  readonly #waiting = new Set<() => void>();
+  #tick = 0;
+
+  constructor(serverKey: string, settings: HsperfdataSettings, options: JvmWatchOptions) {
+    const { trustedOwners = [], segmentMaxItems = MAX_ITEMS, clocks = CLOCKS } = options;
+    const { directories, containers, users, mainClasses } = settings;
+    const source = (this.#source = new JvmSource(segmentMaxItems));
+    this.#serverKey = serverKey;
+    this.#hostFiles = new HostFiles(directories, users, clocks);
+    this.#containers = containers ? new ContainerFiles(users, clocks.nowMs) : undefined;
+    const owner = { refresh: () => undefined };
+    const name = [hostname(), INSTANCE, APPLICATION].join('.');
+    const root = source.addObject(owner, { name, className: 'Host' });
+    this.#shown = source.addVariable(owner, root, gauge('shown'));
+    this.#leftOut = source.addVariable(owner, root, gauge('leftOut'));
+    const trusted = new Set([0, getuid?.() ?? 0, ...trustedOwners]);
+    this.#jvms = new Jvms({
+      ...{ source, root, nowMs: clocks.nowMs },
+      isWanted: (mainClass) => fitsAny(mainClass, mainClasses),
+      isTrusted: (uid) => trustedOwners.length === 0 || trusted.has(uid),
+    });
+  }
+
+  look(): Sighting {
+    const budget = new Budget({ steps: STEPS, ms: SLICE_MS, leastSteps: LEAST_STEPS });
+    const found = this.#hostFiles.find();
+    const inContainers = this.#containers?.find(budget) ?? [];
+    const isOpening = this.#jvms.follow([...found.files, ...inContainers], budget);
+    this.#directories.follow(this.#hostFiles.paths);
+    const refusals = [...found.refusals, ...this.#jvms.refusals];
+    this.#set(this.#shown, this.#jvms.count);
+    this.#set(this.#leftOut, refusals.length);
+    const { changes, hasMore } = this.#source.sync();
+    return {
+      serverKey: this.#serverKey,
+      publisher: { state: 'live', reason: reasonOf(this.#jvms.count, refusals) },
+      source: this.#source,
+      changes,
+      hasMore: hasMore || isOpening,
+      tick: this.#tick,
+      drops: NO_DROPS,
+    };
+  }
+
+  wait(tick: number, moved: () => void): () => void {
+    if (tick !== this.#tick) {
+      moved();
+      return () => undefined;
+    }
+    this.#waiting.add(moved);
+    return () => this.#waiting.delete(moved);
+  }
+
+  close(): void {
+    this.#directories.close();
+    this.#jvms.close();
+  }
+
+  #noted(): void {
+    this.#tick++;
+    const waiting = [...this.#waiting];
+    this.#waiting.clear();
+    for (const moved of waiting) moved();
+  }
+
+  #set({ slot }: Variable, value: number): void {
+    this.#source.slots.set(slot, BigInt(value));
+    this.#source.slots.setSynced(slot, true);
+  }
+}
+
+function reasonOf(count: number, refusals: readonly string[]): string {
+  const shown = `${count} ${count === 1 ? 'JVM is' : 'JVMs are'} shown`;
+  const [first] = refusals;
+  if (first === undefined) return shown;
+  return `${shown}, ${refusals.length} left out: ${first}`;
+}

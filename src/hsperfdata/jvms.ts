@@ -1,0 +1,193 @@
+// The JVMs that are shown: opens the files that come, and lets go of those that end.
+import type { Budget } from '../budget.js';
+import { Fault, messageOf } from '../errors.js';
+import { CounterFile } from './counter-file.js';
+import { Jvm } from './jvm.js';
+import type { FoundFile } from './jvm-directory.js';
+import { startTicksOf, whyNotWriter } from './writer.js';
+import type { JvmObject, JvmSource } from './jvm-source.js';
+import { mainClassOf } from './main-class.js';
+import { PerfData } from './perf-data.js';
+import { inDirectory, pathOf } from './safe-directory.js';
+
+/** The most files that are open at once. */
+const MAX_FILES = 1024;
+/** Steps of opening a file, and of asking whether its process runs. */
+const OPEN_STEPS = 64;
+const ASK_STEPS = 2;
+/** How long a file waits for its next look: one that a JVM is making, and any other that is of no use. */
+const UNFINISHED_MS = 200;
+const USELESS_MS = 5000;
+/** Whether processes run is asked this often. */
+const ASK_EVERY_MS = 500;
+/** A JVM writes the name of its main class soon after its first counters; some have none. */
+const NAMELESS_MS = 1000;
+
+/** A file whose counters are read; not shown if its main class is not wanted. */
+interface Followed {
+  readonly pid: number;
+  readonly startTicks: number;
+  readonly file: CounterFile;
+  readonly jvm: Jvm | undefined;
+  askedAtMs: number;
+}
+
+/** A file that is of no use now. */
+interface Waiting {
+  readonly firstMs: number;
+  readonly untilMs: number;
+  /** Empty for one that a JVM is making, that is there twice, or whose JVM ended. */
+  readonly refusal: string;
+}
+
+export interface JvmsParts {
+  readonly source: JvmSource;
+  readonly root: JvmObject;
+  readonly isWanted: (mainClass: string) => boolean;
+  readonly isTrusted: (uid: number) => boolean;
+  readonly nowMs: () => number;
+}
+
+export class Jvms {
+  readonly #parts: JvmsParts;
+  readonly #scratch = { buffer: Buffer.from(new ArrayBuffer(65_536)) };
+  readonly #followed = new Map<string, Followed>();
+  readonly #waiting = new Map<string, Waiting>();
+
+  constructor(parts: JvmsParts) {
+    this.#parts = parts;
+  }
+
+  /** How many are shown. */
+  get count(): number {
+    let count = 0;
+    for (const { jvm } of this.#followed.values()) if (jvm !== undefined) count++;
+    return count;
+  }
+
+  /** Why files were left out, one sentence each. */
+  get refusals(): readonly string[] {
+    return [...this.#waiting.values()].flatMap(({ refusal }) => refusal || []);
+  }
+
+  /** Follows these files and no others, as far as the budget allows; returns whether more are to be opened. */
+  follow(files: readonly FoundFile[], budget: Budget): boolean {
+    const wanted = new Map(files.map((found) => [keyOf(found), found]));
+    for (const [key, followed] of this.#followed)
+      if (!wanted.has(key) || this.#hasEnded(followed, budget)) this.#end(key);
+    for (const key of this.#waiting.keys()) if (!wanted.has(key)) this.#waiting.delete(key);
+    for (const [key, found] of wanted) {
+      if (this.#followed.has(key) || !this.#isDue(key)) continue;
+      if (budget.isSpent) return true;
+      budget.spend(OPEN_STEPS);
+      this.#begin(key, found);
+    }
+    return false;
+  }
+
+  close(): void {
+    for (const key of [...this.#followed.keys()]) this.#end(key);
+  }
+
+  #isDue(key: string): boolean {
+    return (this.#waiting.get(key)?.untilMs ?? -Infinity) <= this.#parts.nowMs();
+  }
+
+  #hasEnded(followed: Followed, budget: Budget): boolean {
+    const { pid, startTicks, file, jvm } = followed;
+    jvm?.grow();
+    if (jvm?.isLost === true) return true;
+    const nowMs = this.#parts.nowMs();
+    if (nowMs - followed.askedAtMs < ASK_EVERY_MS) return false;
+    followed.askedAtMs = nowMs;
+    budget.spend(ASK_STEPS);
+    return file.isUnlinked || startTicksOf(pid) !== startTicks;
+  }
+
+  #begin(key: string, found: FoundFile): void {
+    const before = this.#waiting.get(key);
+    const nowMs = this.#parts.nowMs();
+    const firstMs = before?.firstMs ?? nowMs;
+    const wait = (ms: number, refusal = ''): void => {
+      this.#waiting.set(key, { firstMs, untilMs: nowMs + ms, refusal });
+    };
+    try {
+      const followed = this.#opened(found, nowMs - firstMs >= NAMELESS_MS);
+      if (followed === undefined) {
+        wait(nowMs - firstMs < USELESS_MS ? UNFINISHED_MS : USELESS_MS);
+        return;
+      }
+      this.#waiting.delete(key);
+      this.#followed.set(key, followed);
+    } catch (error) {
+      if (isGone(error)) wait(UNFINISHED_MS);
+      else wait(USELESS_MS, `${pathOf(found.place)}/${found.name} ${reasonOf(error)}`);
+    }
+  }
+
+  /**
+   * Opens a file and shows its JVM; undefined if there is none to show yet, or any more.
+   * @throws Fault or Error for a file that is of no use
+   */
+  #opened(found: FoundFile, mayBeNameless: boolean): Followed | undefined {
+    const { pid } = found;
+    const startTicks = startTicksOf(pid);
+    if (startTicks === undefined) return undefined;
+    const { source, root, isWanted, isTrusted, nowMs } = this.#parts;
+    if (this.#followed.size >= MAX_FILES) throw refused(`is one more than ${MAX_FILES} files`);
+    const file = inDirectory(
+      found.place,
+      ({ path, uid }) => new CounterFile(`${path}/${found.name}`, uid),
+    );
+    let isKept = false;
+    try {
+      const { identity } = file;
+      if (!isTrusted(identity.uid))
+        throw refused(`belongs to user ${identity.uid}, who is not trusted`);
+      if (this.#isOpen(identity.key)) return undefined;
+      const data = PerfData.of(file, this.#scratch);
+      if (data === undefined || (data.command === undefined && !mayBeNameless)) return undefined;
+      const { beganUnixMs } = data;
+      const why = whyNotWriter({ pid, startTicks, beganUnixMs, ...identity });
+      if (why !== undefined) return undefined;
+      const isShown = isWanted(mainClassOf(data.command ?? ''));
+      if (isShown && !source.hasRoom(data.entries.size))
+        throw refused('is one too many: segment_max_items are shown already');
+      const jvm = isShown ? new Jvm(source, root, pid, data) : undefined;
+      isKept = true;
+      return { pid, startTicks, file, jvm, askedAtMs: nowMs() };
+    } finally {
+      if (!isKept) file.close();
+    }
+  }
+
+  /** Whether the same file is read under another name. */
+  #isOpen(identity: string): boolean {
+    for (const { file } of this.#followed.values()) if (file.identity.key === identity) return true;
+    return false;
+  }
+
+  #end(key: string): void {
+    const followed = this.#followed.get(key);
+    if (followed === undefined) return;
+    this.#followed.delete(key);
+    followed.jvm?.leave();
+    followed.file.close();
+  }
+}
+
+const keyOf = ({ place, name }: FoundFile): string => `${pathOf(place)}/${name}`;
+
+const refused = (what: string): Fault => new Fault('NATIVE_FAILED', what);
+
+const isGone = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ESRCH');
+
+/** What follows the path of a file. */
+function reasonOf(error: unknown): string {
+  if (error instanceof Fault) return error.message;
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  if (code === 'EACCES' || code === 'EPERM') return 'may not be read by this user';
+  if (code === 'ELOOP') return 'is a link';
+  return `cannot be read: ${messageOf(error)}`;
+}

@@ -1,0 +1,69 @@
+// The names in a directory, read again when it changed, and now and then.
+import { lstatSync, opendirSync } from 'node:fs';
+import { performance } from 'node:perf_hooks';
+
+/** The most names that are read of a directory. */
+const MAX_NAMES = 65_536;
+/** A directory that changed so lately may change again without another time of change. */
+const RECENT_MS = 50;
+/** One that does not say that it changed is read again after so many milliseconds. */
+const RESCAN_MS = 10_000;
+
+/** Milliseconds of a clock that does not step, and of one that tells the time. */
+export interface Clocks {
+  readonly nowMs: () => number;
+  readonly unixMs: () => number;
+}
+
+export const CLOCKS: Clocks = {
+  nowMs: () => performance.now(),
+  unixMs: () => performance.timeOrigin + performance.now(),
+};
+
+export class Listing<T> {
+  readonly path: string;
+  readonly #read: () => T;
+  readonly #clocks: Clocks;
+  #last: T | undefined;
+  #stamp = '';
+  #readAtMs = -Infinity;
+
+  /** @param read reads what the directory holds */
+  constructor(path: string, read: () => T, clocks: Clocks) {
+    this.path = path;
+    this.#read = read;
+    this.#clocks = clocks;
+  }
+
+  /** What it holds; undefined if it is not there. @throws whatever `read` throws */
+  now(): T | undefined {
+    const stat = lstatSync(this.path, { bigint: true, throwIfNoEntry: false });
+    if (stat === undefined) return undefined;
+    const nowMs = this.#clocks.nowMs();
+    const isRecent =
+      Math.abs(this.#clocks.unixMs() - Number(stat.mtimeNs / 1_000_000n)) < RECENT_MS;
+    const stamp = `${stat.dev} ${stat.ino} ${stat.mtimeNs} ${stat.ctimeNs}`;
+    const isOld = nowMs - this.#readAtMs >= RESCAN_MS;
+    if (this.#last !== undefined && stamp === this.#stamp && !isOld) return this.#last;
+    this.#last = undefined;
+    this.#last = this.#read();
+    this.#readAtMs = nowMs;
+    this.#stamp = isRecent ? '' : stamp;
+    return this.#last;
+  }
+}
+
+/** The names in a directory, a bounded number of them. @throws Error if it cannot be read */
+export function namesIn(path: string): string[] {
+  const directory = opendirSync(path);
+  const names: string[] = [];
+  try {
+    for (let each = directory.readSync(); each !== null; each = directory.readSync()) {
+      if (names.length === MAX_NAMES) break;
+      names.push(each.name);
+    }
+  } finally {
+    directory.closeSync();
+  }
+  return names;
+}

@@ -1,0 +1,39 @@
+// The settings of a target whose format is hsperfdata.
+import { words } from '../rules/formats.js';
+import { flag, list, text } from '../rules/rule.js';
+import { optional } from '../rules/table.js';
+import type { ValuesOf } from '../rules/table.js';
+
+const directory = text(
+  /^(?=.{2,1024}$)\/(?:[^*\p{Cc}/]+\/)*[^\p{Cc}/]+$/u,
+  'an absolute path whose last part may hold *',
+);
+
+export const HSPERFDATA_SETTINGS = {
+  directories: optional(
+    'directories',
+    ['/tmp/hsperfdata_*'],
+    list(directory, { min: 1, max: 64, different: { by: String } }),
+    'Directories in which JVMs keep their counters, one for each user',
+  ),
+  containers: optional(
+    'containers',
+    false,
+    flag,
+    'Whether JVMs in containers are shown as well, found through /proc; the exporter needs the rights to look into their processes',
+  ),
+  users: optional(
+    'users',
+    [],
+    words,
+    'Users whose JVMs are shown, by the name behind hsperfdata_; * stands for any text; empty shows those of all',
+  ),
+  mainClasses: optional(
+    'main_classes',
+    [],
+    words,
+    'Main classes, or files of jars, of the JVMs that are shown; * stands for any text; empty shows all',
+  ),
+};
+
+export type HsperfdataSettings = ValuesOf<typeof HSPERFDATA_SETTINGS>;

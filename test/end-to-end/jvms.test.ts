@@ -1,0 +1,77 @@
+// JVMs of the host as metrics: found, scraped, and gone again, in either mode.
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { perfFile, someCounters } from '../hsperfdata/perf-file.js';
+import { inBothModes } from '../support/modes.js';
+import { theatre } from '../support/processes.js';
+import { applicationPart, pageWith, readyPage, scrape } from './page.js';
+
+inBothModes('an exporter of JVMs', function (mode) {
+  this.slow(10_000);
+  const stage = theatre();
+
+  /** An exporter whose JVMs are in a folder of the test. */
+  function exporterOf(name: string, settings = ''): Promise<string> {
+    mkdirSync(stage.path(name), { recursive: true });
+    const directories = JSON.stringify([stage.path(`${name}/hsperfdata_*`)]);
+    const config = stage.config(
+      { worker_execution_mode: mode },
+      `[[targets]]\napp = "jvm"\nserver_key = "jvm"\nformat = "hsperfdata"\nformat_settings = { directories = ${directories}${settings} }\n`,
+    );
+    return stage.start('exporter', ['--config', config]).url();
+  }
+
+  /** A file of a JVM, with a process that stands for it. */
+  function jvm(name: string, mainClass?: string): { readonly pid: number; readonly path: string } {
+    const { pid } = stage.command(['sleep', '600']);
+    const directory = stage.path(`${name}/hsperfdata_shop`);
+    mkdirSync(directory, { recursive: true, mode: 0o755 });
+    const path = join(directory, String(pid));
+    writeFileSync(path, perfFile(someCounters(mainClass)).bytes, { mode: 0o600 });
+    return { pid, path };
+  }
+
+  it('is ready without any, and has each as long as it is there', async () => {
+    const url = await exporterOf('come');
+    expect(await readyPage(url)).to.match(/^jvm_processes 0$/m);
+    const { pid, path } = jvm('come');
+    const labels = `{pid="${pid}",main_class="org.shop.Till"}`;
+    await pageWith(url, (series) => series.get('jvm_processes{}') === '1', 'it is there');
+    const page = await scrape(url);
+    const lines = page.body.split('\n').filter((line) => line.includes(`pid="${pid}"`));
+    expect(lines).to.include.members([
+      `jvm_threads_current${labels} 12`,
+      `jvm_threads_started_total${labels} 1099511627776`,
+      `jvm_safepoint_seconds_total${labels} 0.313775303`,
+      `jvm_info{pid="${pid}",main_class="org.shop.Till",runtime="Test VM"} 1`,
+      `jvm_gc_collection_seconds_sum{pid="${pid}",gc="Test collections",main_class="org.shop.Till"} 1.500000001`,
+      `jvm_gc_collection_seconds_count{pid="${pid}",gc="Test collections",main_class="org.shop.Till"} 7`,
+      `jvm_memory_pool_collection_used_bytes{pid="${pid}",pool="young eden",main_class="org.shop.Till"} 4096`,
+      `jvm_memory_pool_collection_used_bytes{pid="${pid}",pool="metaspace",main_class="org.shop.Till"} 8192`,
+    ]);
+    expect(lines.find((line) => line.startsWith('jvm_application_'))).to.match(/sales.* -5$/);
+    expect(page.body)
+      .to.match(/^jvm_processes 1$/m)
+      .and.not.to.contain('hunter2');
+    rmSync(path);
+    await pageWith(url, (series) => series.get('jvm_processes{}') === '0', 'it is gone');
+  });
+
+  it('passes the linter of Prometheus', async function () {
+    jvm('lint');
+    const page = await readyPage(await exporterOf('lint'));
+    const lint = spawnSync('promtool', ['check', 'metrics'], { input: applicationPart(page) });
+    if (lint.error !== undefined) this.skip();
+    expect(lint.stdout.toString() + lint.stderr.toString()).to.equal('');
+  });
+
+  it('shows the JVMs that its settings choose', async () => {
+    jvm('choose', 'org.shop.Till');
+    const { pid } = jvm('choose', '/opt/stock/stock.jar');
+    const page = await readyPage(await exporterOf('choose', ', main_classes = ["*.jar"]'));
+    expect(page).to.contain(`jvm_threads_current{pid="${pid}",main_class="stock.jar"} 12`);
+    expect(page).to.match(/^jvm_processes 1$/m);
+  });
+});

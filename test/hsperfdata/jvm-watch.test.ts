@@ -1,0 +1,335 @@
+// All JVMs of a host as one tree: which are found, when they come and go, and what is shown of each.
+import { linkSync, mkdirSync, chmodSync, symlinkSync, renameSync, truncateSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import type { JvmWatch } from '#app/hsperfdata/jvm-watch.js';
+import { perfFile, someCounters } from './perf-file.js';
+import { SetClocks, objectsBelow, perfFolder, valuesOf, wholeSight } from './perf-folder.js';
+
+/** Made anew for each test: a process that is younger than the begin of its JVM is none. */
+let file = perfFile(someCounters());
+
+/** The numbers of the JVMs that are shown. */
+function pidsOf(watch: JvmWatch): string[] {
+  const { source } = wholeSight(watch);
+  const [root] = source?.roots ?? [];
+  return [...(root?.children ?? [])].map(({ labels }) => labels?.['pid'] ?? '').sort();
+}
+
+describe('a watch of JVMs', () => {
+  const folder = perfFolder();
+  beforeEach(() => (file = perfFile(someCounters())));
+  const clocks = new SetClocks();
+  const pass = (ms: number) => (clocks.ms += ms);
+  const watching = (settings: Parameters<typeof folder.watch>[0] = {}, options = {}) =>
+    folder.watch(settings, { clocks, ...options });
+
+  describe('what it shows', () => {
+    it('has each counter of a JVM in its place, under the name that the JVM gives it', () => {
+      const pid = folder.process();
+      folder.write(pid, file.bytes);
+      const values = valuesOf(wholeSight(watching()));
+      expect(Object.fromEntries(values)).to.deep.equal({
+        ' shown': 1n,
+        ' leftOut': 0n,
+        [`${pid} sun.rt.createVmBeginTime`]: values.get(`${pid} sun.rt.createVmBeginTime`),
+        [`${pid} sun.os.hrt.frequency`]: 1_000_000_000n,
+        [`${pid} java.property.java.vm.name`]: 'Test VM',
+        [`${pid} sun.perfdata.overflow`]: 0n,
+        [`${pid} java.threads.live`]: 12n,
+        [`${pid} java.threads.started`]: 2n ** 40n,
+        [`${pid} sun.rt.safepointTime`]: 313_775_303n,
+        [`${pid}.gc.Test collections invocations`]: 7n,
+        [`${pid}.gc.Test collections time`]: 1_500_000_001n,
+        [`${pid}.pool.young eden used`]: 4096n,
+        [`${pid}.pool.metaspace used`]: 8192n,
+        [`${pid}.application org.shop.sales`]: -5n,
+      });
+    });
+
+    it('labels every object of a JVM with its number and main class, and no more of its command', () => {
+      const pid = folder.process();
+      folder.write(pid, file.bytes);
+      const { source } = wholeSight(watching());
+      const [root] = source?.roots ?? [];
+      const objects = root === undefined ? [] : [...objectsBelow(root)].slice(1);
+      expect(objects.length).to.be.greaterThan(4);
+      for (const { labels } of objects)
+        expect(labels).to.deep.equal({ pid: String(pid), main_class: 'org.shop.Till' });
+    });
+
+    it('never holds command lines, properties or arguments', () => {
+      folder.write(folder.process(), file.bytes);
+      const seen = wholeSight(watching());
+      const names = [...valuesOf(seen).keys()].join('\n');
+      expect(names).not.to.match(/vmArgs|javaCommand/);
+      expect(JSON.stringify([...valuesOf(seen).values()].map(String))).not.to.contain('hunter2');
+    });
+
+    it('reads a file of the other byte order alike', () => {
+      const [one, other] = [folder.process(), folder.process()];
+      folder.write(one, file.bytes);
+      folder.write(other, perfFile(someCounters(), { isBigEndian: true }).bytes);
+      const values = valuesOf(wholeSight(watching()));
+      for (const name of ['java.threads.started', 'sun.rt.safepointTime', 'sun.os.hrt.frequency'])
+        expect(values.get(`${other} ${name}`), name).to.equal(values.get(`${one} ${name}`));
+      expect(values.get(`${other}.application org.shop.sales`)).to.equal(-5n);
+    });
+
+    const clocksOfJvms = [
+      [1_000_000_000n, 313_775_303n],
+      [1_000_000n, 313_775_303_000n],
+      [1n, 313_775_303_000_000_000n],
+    ] as const;
+    for (const [frequency, nanoseconds] of clocksOfJvms)
+      it(`makes exact nanoseconds of ticks of ${frequency} a second`, () => {
+        const pid = folder.process();
+        const counters = someCounters().map((counter) =>
+          counter.name === 'sun.os.hrt.frequency' ? { ...counter, value: frequency } : counter,
+        );
+        folder.write(pid, perfFile(counters).bytes);
+        const values = valuesOf(wholeSight(watching()));
+        expect(values.get(`${pid} sun.rt.safepointTime`)).to.equal(nanoseconds);
+      });
+
+    it('shows no ticks of a clock without a frequency', () => {
+      const pid = folder.process();
+      const counters = someCounters().filter(({ name }) => name !== 'sun.os.hrt.frequency');
+      folder.write(pid, perfFile(counters).bytes);
+      const values = valuesOf(wholeSight(watching()));
+      expect(values.has(`${pid} sun.rt.safepointTime`)).to.equal(false);
+      expect(values.get(`${pid} java.threads.live`)).to.equal(12n);
+    });
+
+    it('has new values at each copy, numbers and texts', () => {
+      const pid = folder.process();
+      const path = folder.write(pid, file.bytes);
+      const seen = wholeSight(watching());
+      const number = Buffer.alloc(8);
+      number.writeBigInt64LE(99n);
+      folder.poke(path, file.valueAt.get('java.threads.live') ?? 0, number);
+      folder.poke(path, file.valueAt.get('java.property.java.vm.name') ?? 0, Buffer.from('Neu\0'));
+      const values = valuesOf(seen);
+      expect(values.get(`${pid} java.threads.live`)).to.equal(99n);
+      expect(values.get(`${pid} java.property.java.vm.name`)).to.equal('Neu');
+    });
+
+    it('takes in counters that the JVM adds later, once they are whole', () => {
+      const pid = folder.process();
+      const path = folder.write(pid, perfFile(someCounters(), { unfilled: 1 }).bytes);
+      const watch = watching();
+      const seen = wholeSight(watch);
+      expect(valuesOf(seen).get(`${pid} java.threads.live`)).to.equal(12n);
+      const more = [...someCounters(), { name: 'org.shop.queue', value: 3n }];
+      folder.poke(path, 0, perfFile(more, { modified: 2n }).bytes);
+      valuesOf(seen);
+      const values = valuesOf(wholeSight(watch));
+      expect(values.get(`${pid}.application org.shop.queue`)).to.equal(3n);
+      expect(values.get(`${pid}.application org.shop.sales`)).to.equal(-5n);
+    });
+  });
+
+  describe('when JVMs come and go', () => {
+    it('finds a directory and a file that come later, and is live without any', () => {
+      const watch = watching();
+      expect(wholeSight(watch).publisher).to.deep.equal({
+        state: 'live',
+        reason: '0 JVMs are shown',
+      });
+      const pid = folder.process();
+      folder.write(pid, file.bytes);
+      expect(pidsOf(watch)).to.deep.equal([String(pid)]);
+    });
+
+    it('calls back when a file comes to a directory that it knows', async () => {
+      folder.make();
+      const watch = watching();
+      const { tick } = wholeSight(watch);
+      const pid = folder.process();
+      await new Promise<void>((resolve) => {
+        watch.wait(tick, resolve);
+        folder.write(pid, file.bytes);
+      });
+      expect(pidsOf(watch)).to.deep.equal([String(pid)]);
+    });
+
+    it('loses a JVM with its file', () => {
+      const [one, other] = [folder.process(), folder.process()];
+      for (const pid of [one, other]) folder.write(pid, file.bytes);
+      const watch = watching();
+      expect(pidsOf(watch)).to.have.length(2);
+      folder.remove(one);
+      expect(pidsOf(watch)).to.deep.equal([String(other)]);
+    });
+
+    it('loses a JVM that was killed, whose file stays', async () => {
+      const pid = folder.process();
+      folder.write(pid, file.bytes);
+      const watch = watching();
+      expect(pidsOf(watch)).to.deep.equal([String(pid)]);
+      await folder.kill(pid);
+      pass(500);
+      expect(pidsOf(watch)).to.deep.equal([]);
+    });
+
+    it('does not show a file that a JVM left behind, whose number another process has by now', () => {
+      const pid = folder.process();
+      const begin = { name: 'sun.rt.createVmBeginTime', value: BigInt(Date.now() - 3_600_000) };
+      folder.write(pid, perfFile([begin, ...someCounters().slice(1)]).bytes);
+      expect(pidsOf(watching())).to.deep.equal([]);
+    });
+
+    it('tells a JVM from a former one of the same number: its counters begin anew', () => {
+      const pid = folder.process();
+      const path = folder.write(pid, file.bytes);
+      const watch = watching();
+      const before = wholeSight(watch);
+      const [root] = before.source?.roots ?? [];
+      const [former] = root?.children ?? [];
+      folder.write(pid, perfFile(someCounters('org.shop.Other')).bytes);
+      expect(path).to.contain(String(pid));
+      valuesOf(before);
+      wholeSight(watch);
+      const [present] = root?.children ?? [];
+      expect(present?.id).to.be.greaterThan(former?.id ?? Infinity);
+      expect(present?.labels?.['main_class']).to.equal('org.shop.Other');
+    });
+
+    it('shows no value once the bytes of a file are those of another JVM', () => {
+      const pid = folder.process();
+      const path = folder.write(pid, file.bytes);
+      const seen = wholeSight(watching());
+      const renamed = file.bytes
+        .toString('latin1')
+        .replace('java.threads.live', 'java.threads.nine');
+      folder.poke(path, 0, Buffer.from(renamed, 'latin1'));
+      expect(valuesOf(seen).get(`${pid} java.threads.live`)).to.equal(undefined);
+    });
+
+    it('shows no value of a file that is cut, and none of a JVM that has not finished its file', () => {
+      const [one, other] = [folder.process(), folder.process()];
+      const path = folder.write(one, file.bytes);
+      folder.write(other, perfFile(someCounters(), { isAccessible: false }).bytes);
+      const watch = watching();
+      const seen = wholeSight(watch);
+      expect(pidsOf(watch)).to.deep.equal([String(one)]);
+      truncateSync(path, 100);
+      expect(valuesOf(seen).get(`${one} java.threads.live`)).to.equal(undefined);
+      folder.write(other, file.bytes);
+      pass(200);
+      expect(pidsOf(watch)).to.deep.equal([String(other)]);
+    });
+
+    it('gives the slots of a JVM that ended to the next, with other incarnations', () => {
+      const watch = watching();
+      const values = new Map<string, bigint | string | undefined>();
+      for (let round = 0; round < 20; round++) {
+        const pid = folder.process();
+        folder.write(pid, file.bytes);
+        for (const [name, value] of valuesOf(wholeSight(watch))) values.set(name, value);
+        expect(values.get(`${pid} java.threads.live`)).to.equal(12n);
+        folder.remove(pid);
+      }
+      const all = Buffer.alloc(65_536 * 8);
+      expect(wholeSight(watch).source?.readSlots(0, 65_536, all)).to.be.at.most(1024);
+    });
+  });
+
+  describe('what it leaves out', () => {
+    const shownOf = (settings: Parameters<typeof folder.watch>[0], options = {}) =>
+      pidsOf(watching(settings, options));
+
+    it('shows the JVMs of chosen users and main classes only', () => {
+      const [one, other, third] = [folder.process(), folder.process(), folder.process()];
+      folder.write(one, file.bytes, 'kafka');
+      folder.write(other, file.bytes, 'shop');
+      folder.write(third, perfFile(someCounters('/opt/shop/till.jar')).bytes, 'shop');
+      expect(shownOf({ users: ['ka*'] })).to.deep.equal([String(one)]);
+      expect(shownOf({ mainClasses: ['*.jar'] })).to.deep.equal([String(third)]);
+      expect(shownOf({ users: ['shop'], mainClasses: ['org.*'] })).to.deep.equal([String(other)]);
+      expect(shownOf({ mainClasses: ['Till'] })).to.deep.equal([]);
+    });
+
+    const damages: readonly (readonly [what: string, make: (path: string) => void, why: RegExp])[] =
+      [
+        [
+          'a file that others may write',
+          (path) => {
+            chmodSync(path, 0o622);
+          },
+          /may be written by others/,
+        ],
+        [
+          'a file with a second name',
+          (path) => {
+            linkSync(path, `${path}x`);
+          },
+          /has 2 names/,
+        ],
+        [
+          'a file of the wrong kind',
+          (path) => {
+            truncateSync(path, 0);
+            folderWrite(path, 'no perf data here, but text of some length');
+          },
+          /does not begin with/,
+        ],
+        [
+          'a link',
+          (path) => {
+            renameSync(path, `${path}x`);
+            symlinkSync(`${path}x`, path);
+          },
+          /is a link/,
+        ],
+        [
+          'a folder',
+          (path) => {
+            renameSync(path, `${path}x`);
+            mkdirSync(path);
+          },
+          /is no regular file/,
+        ],
+      ];
+    const folderWrite = (path: string, text: string): void => {
+      folder.poke(path, 0, Buffer.from(text));
+    };
+    for (const [what, make, why] of damages)
+      it(`${what} is not believed, and the reason names it`, () => {
+        const pid = folder.process();
+        make(folder.write(pid, file.bytes));
+        const watch = watching();
+        const { publisher } = wholeSight(watch);
+        expect(publisher.reason).to.match(why).and.to.contain(`hsperfdata_shop/${pid} `);
+        expect(pidsOf(watch)).to.deep.equal([]);
+      });
+
+    it('a directory that others may write is not believed, nor one behind a link', () => {
+      const pid = folder.process();
+      folder.write(pid, file.bytes);
+      chmodSync(folder.directory(), 0o777);
+      expect(wholeSight(watching()).publisher.reason).to.match(
+        /^0 JVMs are shown, 1 left out: directory .*hsperfdata_shop may be written by others$/,
+      );
+      chmodSync(folder.directory(), 0o755);
+      renameSync(folder.directory(), join(folder.directory(), '..', 'elsewhere'));
+      symlinkSync('elsewhere', folder.directory());
+      expect(shownOf({})).to.deep.equal([]);
+    });
+
+    it('a file of another version is not read', () => {
+      folder.write(folder.process(), perfFile(someCounters(), { major: 3 }).bytes);
+      expect(wholeSight(watching()).publisher.reason).to.contain(
+        'version 3 of the format, known: 2',
+      );
+    });
+
+    it('a JVM that would be too much is left out whole', () => {
+      const [one, other] = [folder.process(), folder.process()];
+      for (const pid of [one, other]) folder.write(pid, file.bytes);
+      const watch = watching({}, { segmentMaxItems: 30 });
+      expect(pidsOf(watch)).to.have.length(1);
+      expect(wholeSight(watch).publisher.reason).to.contain('segment_max_items');
+    });
+  });
+});

@@ -1,0 +1,139 @@
+// A folder of counter files as JVMs make them, with processes that stand for JVMs.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chmodSync,
+  mkdirSync,
+  openSync,
+  closeSync,
+  writeSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import type { ChildProcess } from 'node:child_process';
+import type { ManagedObject, Source, Variable } from '#app/model.js';
+import { JvmWatch } from '#app/hsperfdata/jvm-watch.js';
+import type { JvmWatchOptions } from '#app/hsperfdata/jvm-watch.js';
+import type { HsperfdataSettings } from '#app/hsperfdata/settings.js';
+import type { Sighting } from '#app/streams/watch.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
+
+/** Clocks that a test sets, so that nothing waits for the time to pass. */
+export class SetClocks {
+  ms = 1000;
+  readonly nowMs = (): number => this.ms;
+  readonly unixMs = (): number => Date.now();
+}
+
+/** Removed with all its processes after each test. */
+export function perfFolder() {
+  const folder = temporaryFolder();
+  const running = new Set<ChildProcess>();
+  const watches = new Set<JvmWatch>();
+  afterEach(async () => {
+    for (const watch of watches) watch.close();
+    watches.clear();
+    await Promise.all([...running].map((child) => ended(child)));
+    running.clear();
+  });
+  const directory = (user = 'shop'): string => join(folder.path('.'), `hsperfdata_${user}`);
+  return {
+    directory,
+    /** A process that runs until the test ends. */
+    process: (): number => {
+      const child = spawn('sleep', ['600'], { stdio: 'ignore' });
+      running.add(child);
+      return child.pid ?? 0;
+    },
+    /** Kills a process and waits until it is gone. */
+    kill: async (pid: number): Promise<void> => {
+      const child = [...running].find((each) => each.pid === pid);
+      if (child !== undefined) await ended(child);
+    },
+    make: (user = 'shop', mode = 0o755): string => {
+      mkdirSync(directory(user), { recursive: true });
+      chmodSync(directory(user), mode);
+      return directory(user);
+    },
+    /** Writes a file whole; the former one of that name keeps its inode. */
+    write(pid: number, bytes: Uint8Array, user = 'shop'): string {
+      const path = join(this.make(user), String(pid));
+      writeFileSync(path, bytes, { mode: 0o600 });
+      return path;
+    },
+    /** Changes bytes of a file in place, as a JVM does. */
+    poke(path: string, at: number, bytes: Uint8Array): void {
+      const fd = openSync(path, 'r+');
+      writeSync(fd, bytes, 0, bytes.length, at);
+      closeSync(fd);
+    },
+    remove: (pid: number, user = 'shop'): void => {
+      rmSync(join(directory(user), String(pid)));
+    },
+    watch(settings: Partial<HsperfdataSettings> = {}, options: JvmWatchOptions = {}): JvmWatch {
+      const directories = [join(folder.path('.'), 'hsperfdata_*')];
+      const all = { directories, containers: false, users: [], mainClasses: [], ...settings };
+      const watch = new JvmWatch('jvm', all, options);
+      watches.add(watch);
+      return watch;
+    },
+  };
+}
+
+async function ended(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exit = once(child, 'exit');
+  child.kill('SIGKILL');
+  await exit;
+}
+
+/** Looks until all is taken in. */
+export function wholeSight(watch: JvmWatch): Sighting {
+  let seen = watch.look();
+  while (seen.hasMore) seen = watch.look();
+  return seen;
+}
+
+/**
+ * The values of a tree by the path of the object below the root and the name, from one copy: numbers as
+ * signed ones of 64 bits, undefined for what has no value.
+ */
+export function valuesOf({
+  source,
+}: Pick<Sighting, 'source'>): Map<string, bigint | string | undefined> {
+  const values = new Map<string, bigint | string | undefined>();
+  if (source === undefined) return values;
+  const valueOf = copied(source);
+  for (const root of source.roots)
+    for (const object of objectsBelow(root))
+      for (const variable of object.variables)
+        values.set(
+          `${object.name.slice(root.name.length + 1)} ${variable.name}`,
+          valueOf(variable),
+        );
+  return values;
+}
+
+export function* objectsBelow(object: ManagedObject): Generator<ManagedObject> {
+  yield object;
+  for (const child of object.children) yield* objectsBelow(child);
+}
+
+/** What most sources of a test have. */
+const SLOTS = 32_768;
+
+/** Copies all values, then all words; returns what a variable has in these. */
+function copied(source: Source): (variable: Variable) => bigint | string | undefined {
+  const slots = Buffer.alloc(SLOTS * 8);
+  const words = Buffer.alloc(SLOTS * 4);
+  source.readSlots(0, SLOTS, slots);
+  source.readWords(0, SLOTS, words);
+  return (variable) => {
+    const { slot, incarnation, type } = variable;
+    if (words.readUInt32LE(slot * 4) !== ((incarnation << 1) | 1) >>> 0) return undefined;
+    if (type !== 'string') return slots.readBigInt64LE(slot * 8);
+    const frame = source.readFrame(variable);
+    return frame?.type === 'string' ? frame.text : undefined;
+  };
+}

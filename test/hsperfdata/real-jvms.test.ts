@@ -1,0 +1,157 @@
+// Real JVMs with each collector: what is shown is what the JVM itself says, over a socket.
+import { execFile, spawn, spawnSync } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { existsSync } from 'node:fs';
+import { promisify } from 'node:util';
+import { expect } from 'chai';
+import { placeOf } from '#app/hsperfdata/counter-place.js';
+import { JvmWatch } from '#app/hsperfdata/jvm-watch.js';
+import { eventually } from '../support/eventually.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
+import { valuesOf, wholeSight } from './perf-folder.js';
+import { TILL_CLASS } from './till-class.js';
+
+const isInstalled = (program: string): boolean =>
+  spawnSync(program, ['-h'], { stdio: 'ignore' }).error === undefined;
+const COLLECTORS = ['Serial', 'Parallel', 'G1', 'Z', 'Shenandoah'];
+const FLAGS = ['--add-exports', 'java.base/jdk.internal.perf=ALL-UNNAMED', '-Xmx64m'];
+const SETTINGS = {
+  directories: ['/tmp/hsperfdata_*'],
+  containers: false,
+  users: [],
+  mainClasses: ['Till'],
+};
+
+/** A JVM says these in ticks of its clock, which are nanoseconds. */
+type Printed = ReadonlyMap<string, bigint>;
+
+describe('a real JVM', function () {
+  this.timeout(120_000);
+  const folder = temporaryFolder();
+  const running = new Set<ChildProcess>();
+  const watches = new Set<JvmWatch>();
+  afterEach(async () => {
+    for (const watch of watches) watch.close();
+    watches.clear();
+    for (const child of running) {
+      const exit = once(child, 'exit');
+      if (child.exitCode === null && child.signalCode === null && child.kill('SIGKILL')) await exit;
+    }
+    running.clear();
+  });
+
+  /** Starts a JVM, and waits until it has collected its garbage; its number. */
+  async function start(...flags: string[]): Promise<number> {
+    folder.write('Till.class', TILL_CLASS);
+    const line = [...FLAGS, ...flags, '-cp', folder.path(), 'Till', '--password=hunter2'];
+    const child = spawn('java', line, { stdio: ['pipe', 'pipe', 'ignore'] });
+    running.add(child);
+    const [said] = (await once(createInterface({ input: child.stdout }), 'line')) as string[];
+    expect(said).to.equal('ready');
+    return child.pid ?? 0;
+  }
+
+  function watching(): JvmWatch {
+    const watch = new JvmWatch('jvm', SETTINGS, {});
+    watches.add(watch);
+    return watch;
+  }
+
+  const run = promisify(execFile);
+  /** The numbers that a JVM says itself. */
+  async function printed(pid: number): Promise<Printed> {
+    const { stdout } = await run('jcmd', [String(pid), 'PerfCounter.print']);
+    // What jcmd makes of the header, but for the one part of it that is shown.
+    const lines = stdout.matchAll(/^(?!sun\.perfdata\.(?!overflow))([\w.$]+)=(-?\d+)$/gm);
+    return new Map([...lines].map(([, name = '', value = '']) => [name, BigInt(value)]));
+  }
+
+  /** The numbers of a JVM in the tree, by the names that it gives them itself. */
+  function shown(watch: JvmWatch, pid: number, names: Iterable<string>): Printed {
+    const values = valuesOf(wholeSight(watch));
+    const objects = new Map([...values.keys()].map((key) => [key, values.get(key)]));
+    const found = new Map<string, bigint>();
+    for (const name of names) {
+      const { part, variable } = placeOf(name);
+      const candidates = [...objects].filter(([key]) =>
+        part === undefined
+          ? key === `${pid} ${variable}`
+          : key.startsWith(`${pid}.`) && key.endsWith(` ${variable}`),
+      );
+      // Several collectors and pools have variables of the same name: compared as a whole below.
+      const [first, ...others] = candidates;
+      if (others.length === 0 && typeof first?.[1] === 'bigint') found.set(name, first[1]);
+    }
+    return found;
+  }
+
+  /** All numbers of a JVM in the tree, in order. */
+  const numbersOf = (watch: JvmWatch, pid: number): bigint[] =>
+    [...valuesOf(wholeSight(watch))]
+      .filter(([key]) => key.startsWith(`${pid} `) || key.startsWith(`${pid}.`))
+      .flatMap(([, value]) => (typeof value === 'bigint' ? [value] : []));
+
+  for (const collector of COLLECTORS)
+    it(`with ${collector} has each number as jcmd prints it`, async function () {
+      if (!isInstalled('java') || !isInstalled('jcmd')) this.skip();
+      const flag = `-XX:+Use${collector}GC`;
+      const probe = spawnSync('java', [flag, '-version'], { stdio: 'ignore' });
+      if (probe.status !== 0) this.skip();
+      const pid = await start(flag);
+      const watch = watching();
+      await printed(pid);
+      const before = await printed(pid);
+      process.kill(pid, 'SIGSTOP');
+      const names = [...before.keys()];
+      const ours = shown(watch, pid, names);
+      const all = numbersOf(watch, pid);
+      process.kill(pid, 'SIGCONT');
+      const after = await printed(pid);
+      expect(before.size).to.be.greaterThan(90);
+      expect(all.length, 'how many numbers there are').to.equal(before.size);
+      for (const [name, value] of ours) {
+        const [low = 0n, high = 0n] = [before.get(name), after.get(name)].sort((a, b) =>
+          (a ?? 0n) < (b ?? 0n) ? -1 : 1,
+        );
+        expect(value >= low && value <= high, `${name}: ${low} ${value} ${high}`).to.equal(true);
+      }
+      // What stood still is there as often as it was printed.
+      const still = names.filter((name) => before.get(name) === after.get(name));
+      expect(still.length).to.be.greaterThan(before.size * 0.8);
+      for (const value of new Set(still.map((name) => before.get(name) ?? 0n))) {
+        const often = still.filter((name) => before.get(name) === value).length;
+        expect(all.filter((each) => each === value).length, String(value)).to.be.at.least(often);
+      }
+    });
+
+  it('has its own counters, and neither its arguments nor its properties', async function () {
+    if (!isInstalled('java')) this.skip();
+    const pid = await start('-Dsecret.token=hunter2');
+    const values = valuesOf(wholeSight(watching()));
+    expect(values.get(`${pid}.application org.shop.sales`)).to.equal(42n);
+    const texts = [...values.values()].filter((value) => typeof value === 'string').join('\n');
+    expect(texts).to.contain('VM').and.not.to.contain('hunter2');
+  });
+
+  it('comes and goes, also by SIGKILL, and keeps its file while it is looked at', async function () {
+    if (!isInstalled('java')) this.skip();
+    const watch = watching();
+    wholeSight(watch);
+    const pids = [await start('-XX:+UseSerialGC'), await start('-XX:+UseSerialGC')];
+    const has = (pid: number): boolean =>
+      [...valuesOf(wholeSight(watch)).keys()].some((key) => key.startsWith(`${pid} `));
+    await eventually('both are seen', () => pids.every(has), 2000);
+    for (const pid of pids) expect(existsSync(pathOf(pid)), 'its file').to.equal(true);
+    const [killed = 0, ended = 0] = pids;
+    const gone = [...running].map((child) => once(child, 'exit'));
+    process.kill(killed, 'SIGKILL');
+    process.kill(ended, 'SIGTERM');
+    await Promise.all(gone);
+    await eventually('both are gone', () => !pids.some(has), 2000);
+  });
+
+  const pathOf = (pid: number): string =>
+    `/tmp/hsperfdata_${spawnSync('id', ['-un']).stdout.toString().trim()}/${pid}`;
+});
