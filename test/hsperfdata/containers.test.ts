@@ -1,0 +1,74 @@
+// JVMs in containers, found through the processes that run there.
+import { spawn, spawnSync } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { expect } from 'chai';
+import { eventually } from '../support/eventually.js';
+import { perfFile, someCounters } from './perf-file.js';
+import { perfFolder, valuesOf, wholeSight } from './perf-folder.js';
+
+const NAMESPACES = ['--mount', '--pid', '--fork'];
+/** Makes the counter file of process 1 of a namespace, with a /tmp of its own, and becomes that process. */
+const INSIDE = [
+  'mount -t tmpfs none /tmp',
+  'mkdir -m 755 /tmp/hsperfdata_box',
+  'umask 077',
+  'cat > /tmp/hsperfdata_box/1',
+  'exec sleep 600',
+].join(' && ');
+
+describe('JVMs in containers', function () {
+  this.timeout(30_000);
+  const folder = perfFolder();
+  const running = new Set<ChildProcess>();
+  afterEach(async () => {
+    for (const child of running) {
+      const exit = once(child, 'exit');
+      for (const pid of childrenOf(child)) process.kill(pid, 'SIGKILL');
+      await exit;
+    }
+    running.clear();
+  });
+
+  const childrenOf = ({ pid = 0 }: ChildProcess): number[] =>
+    readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
+      .split(' ')
+      .flatMap((each) => Number(each) || []);
+
+  /** The host's number of a process that has the number 1 in a namespace, with a counter file there. */
+  async function container(mainClass: string): Promise<number> {
+    const child = spawn('unshare', [...NAMESPACES, 'sh', '-c', INSIDE], {
+      stdio: ['pipe', 'ignore', 'ignore'],
+    });
+    running.add(child);
+    child.stdin.end(perfFile(someCounters(mainClass)).bytes);
+    const isAsleep = (): boolean =>
+      childrenOf(child).some((pid) => readFileSync(`/proc/${pid}/comm`, 'utf8') === 'sleep\n');
+    await eventually('the container has its file', isAsleep);
+    return childrenOf(child)[0] ?? 0;
+  }
+
+  const canUnshare = (): boolean => spawnSync('unshare', [...NAMESPACES, 'true']).status === 0;
+
+  it('are shown with the numbers that they have on the host, if that is asked for', async function () {
+    if (!canUnshare()) this.skip();
+    const pids = [await container('org.shop.Till'), await container('org.shop.Stock')];
+    const all = folder.watch({ containers: true });
+    const has = (watch: typeof all, pid: number): boolean =>
+      valuesOf(wholeSight(watch)).get(`${pid} java.threads.live`) === 12n;
+    await eventually('both are seen', () => pids.every((pid) => has(all, pid)));
+    const none = folder.watch({ containers: false });
+    expect(pids.some((pid) => has(none, pid))).to.equal(false);
+  });
+
+  it('are shown for chosen users only', async function () {
+    if (!canUnshare()) this.skip();
+    const pid = await container('org.shop.Till');
+    const watch = folder.watch({ containers: true, users: ['b*'] });
+    const other = folder.watch({ containers: true, users: ['shop'] });
+    const keysOf = (each: typeof watch): string => [...valuesOf(wholeSight(each)).keys()].join();
+    await eventually('it is seen', () => keysOf(watch).includes(`${pid} `));
+    expect(keysOf(other)).not.to.contain(`${pid} `);
+  });
+});
