@@ -1,14 +1,14 @@
 import { readsPage } from '../support/page-reader.js';
-import { otherKeys, otherPorts } from './page-words.js';
+import { otherExporter, otherKeys } from './page-words.js';
 
 readsPage('README.md', {
   needs: ['curl'],
   words: async () => {
-    const ports = await otherPorts('9464');
+    const exporter = await otherExporter();
     return {
       // The folder of the sources is installed and built here.
-      'npm ci && npm run demo': `npm run demo -- --port ${ports['9464'] ?? ''}`,
-      ...ports,
+      'npm ci && npm run demo': `npm run demo -- --port ${exporter['9464'] ?? ''}`,
+      ...exporter,
       '--server-key 82': `--server-key ${otherKeys('82')['82'] ?? ''}`,
     };
   },
