@@ -51,6 +51,7 @@ function bind(contextId) {
   const makeView = ({ source, root }) =>
     (view = new TargetView({
       ...{ app, kernel, source, root, catalogue: undefined, filters, variable: '', timeZone: '' },
+      pathLabels: () => ({}),
       onClash: () => undefined,
     }));
   const subscription = hostingPipeline({

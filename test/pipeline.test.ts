@@ -72,6 +72,7 @@ describe('hostingPipeline', () => {
             catalogue: undefined,
             filters,
             variable: '',
+            pathLabels: () => ({}),
             timeZone: '',
             onClash: () => undefined,
           }),

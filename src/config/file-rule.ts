@@ -24,6 +24,7 @@ export const TARGET = {
   classes: optional('classes', [], words, SETTINGS.classes.meaning),
   seedPathGroups: optional('seed_path_groups', [], words, SETTINGS.seedPathGroups.meaning),
   seedPaths: optional('seed_paths', [], words, SETTINGS.seedPaths.meaning),
+  pathLabels: optional('path_labels', [], words, SETTINGS.pathLabels.meaning),
   publisherTimeZone: optional(
     'publisher_time_zone',
     '',

@@ -29,6 +29,7 @@ export interface TargetConfig {
   readonly classes: readonly string[];
   readonly seedPathGroups: readonly string[];
   readonly seedPaths: readonly string[];
+  readonly pathLabels: readonly string[];
   readonly publisherTimeZone: string;
   /** The path of its keys: empty in single-target mode, else `['targets', index]`. */
   readonly path: Path;
@@ -142,10 +143,11 @@ const withDebug = (settings: Settings): Settings => {
 
 function singleTarget(settings: Settings): TargetConfig {
   const { app, format, formatSettings, serverKeys, instance, variable } = settings;
-  const { classes, seedPathGroups, seedPaths, publisherTimeZone } = settings;
+  const { classes, seedPathGroups, seedPaths, pathLabels, publisherTimeZone } = settings;
   const identity = { app, format, formatSettings, serverKeys, instance, variable };
   const filters = { classes, seedPathGroups, seedPaths };
-  return Object.freeze({ ...identity, ...filters, publisherTimeZone, path: Object.freeze([]) });
+  const shown = { pathLabels, publisherTimeZone };
+  return Object.freeze({ ...identity, ...filters, ...shown, path: Object.freeze([]) });
 }
 
 function multiTarget({ serverKey, index, ...target }: TargetTable): TargetConfig {

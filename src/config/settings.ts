@@ -86,6 +86,12 @@ export const SETTINGS = {
     words,
     'Seed paths to track, with everything below them; @root stands for the variables of the root itself',
   ),
+  pathLabels: optional(
+    'path_labels',
+    [],
+    words,
+    'Labels of metrics without a catalogue, from the paths of their objects: patterns of seed paths such as "floor.{floor}.{till}", of which the first that fits counts; empty adds none',
+  ),
   publisherTimeZone: optional(
     'publisher_time_zone',
     '',

@@ -2,6 +2,7 @@
 import { loadCatalogues } from '../catalogue/builtin.js';
 import type { Catalogue, CatalogueText } from '../catalogue/catalogue.js';
 import { compileFilters } from '../catalogue/match/filters.js';
+import { compilePathLabels } from '../catalogue/match/path-labels.js';
 import { ConfigProblems } from '../config/config-problems.js';
 import type { Config, TargetConfig } from '../config/resolve.js';
 import { quoted } from '../document/key-path.js';
@@ -57,6 +58,10 @@ function planned(config: Config, problems: ConfigProblems): Plan {
     const guess = catalogue ? '' : hint(target.app, catalogues.keys());
     // The default that replaces an invalid application says nothing about the classes.
     const isMeant = target.path.length > 0 || config.isSound('app');
+    compilePathLabels(target.pathLabels, (inside, sentence) => {
+      const path = [...target.path, ...inside];
+      problems.of(config.documentOf(path)).add(path, sentence);
+    });
     compileFilters(catalogue, target, (inside, sentence) => {
       if (!isMeant || (catalogue === undefined && !areAllKnown)) return;
       const path = [...target.path, ...inside];
@@ -104,12 +109,11 @@ function definitionOf(
   catalogue: Catalogue | undefined,
 ): TargetDefinition {
   const { app, format, formatSettings, serverKeys, instance, variable } = target;
-  const { publisherTimeZone } = target;
-  const { classes, seedPathGroups, seedPaths } = target;
+  const { classes, seedPathGroups, seedPaths, pathLabels, publisherTimeZone } = target;
   return {
     ...{ app, format, formatSettings, serverKeys, instance, variable },
     ...{ classes, seedPathGroups, seedPaths },
-    publisherTimeZone,
+    ...{ pathLabels, publisherTimeZone },
     limits: {
       objects: settings.targetMaxObjects,
       variables: settings.targetMaxVariables,

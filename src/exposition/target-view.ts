@@ -3,6 +3,7 @@ import { Budget } from '../budget.js';
 import type { Catalogue } from '../catalogue/catalogue.js';
 import { FilterFit } from '../catalogue/match/filter-fit.js';
 import type { Filters } from '../catalogue/match/filters.js';
+import type { PathLabels } from '../catalogue/match/path-labels.js';
 import { placeUnder } from '../catalogue/match/placed-object.js';
 import { WideMap } from '../collections/wide-map.js';
 import type {
@@ -41,6 +42,8 @@ export interface ViewParts {
   readonly root: ManagedObject;
   readonly catalogue: Catalogue | undefined;
   readonly filters: Filters;
+  /** Further labels of series without a row. */
+  readonly pathLabels: PathLabels;
   /** Path of a variable to highlight; empty for none. */
   readonly variable: string;
   /** The time zone of times written as text: an IANA name, or '' for that of the process. */
@@ -87,7 +90,7 @@ export class TargetView implements ProbeListener {
   #isClosed = false;
 
   constructor(parts: ViewParts) {
-    const { app, kernel, source, root, catalogue, filters, variable, timeZone } = parts;
+    const { app, kernel, source, root, catalogue, filters, variable, pathLabels, timeZone } = parts;
     this.#parts = parts;
     this.#probe = new Probe(kernel, source, this);
     this.#text = new ExpositionText(kernel);
@@ -101,6 +104,7 @@ export class TargetView implements ProbeListener {
       register: this.#register,
       catalogue,
       rules: filters.rules,
+      pathLabels,
       timeZone,
     });
     this.#highlight = variable === '' ? undefined : new Highlight(source, root, variable);

@@ -20,6 +20,7 @@ export const settings: fc.Arbitrary<Settings> = fc.record({
   classes: words,
   seedPathGroups: words,
   seedPaths: words,
+  pathLabels: words,
   publisherTimeZone: fc.constantFrom('', 'UTC', 'Europe/London'),
   serverKeys: fc.uniqueArray(name, { minLength: 1, maxLength: 5 }),
   metricsIntervalSeconds: fc.integer({ min: 1, max: 2_147_483 }),

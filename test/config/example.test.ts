@@ -29,7 +29,7 @@ describe(EXAMPLE, () => {
   it('loads with every # taken off, and the defaults stay', () => {
     const { settings, targets, scopes } = uncommented();
     expect(settings).to.deep.equal(load().settings);
-    expect(targets.map(({ app }) => app)).to.deep.equal(['ads', 'adh', 'ats', 'jvm']);
+    expect(targets.map(({ app }) => app)).to.deep.equal(['ads', 'adh', 'ats', 'jvm', 'shop']);
     expect(scopes.map(({ name }) => name)).to.deep.equal(['overview', 'sources', 'latency']);
   });
 
@@ -44,6 +44,7 @@ describe(EXAMPLE, () => {
       'classes',
       'seedPathGroups',
       'seedPaths',
+      'pathLabels',
       'publisherTimeZone',
     ] as const;
     for (const key of keys)

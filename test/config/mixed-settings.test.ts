@@ -90,6 +90,7 @@ const files: fc.Arbitrary<readonly Line[]> = fc
       classes: ['c'],
       seedPathGroups: [],
       seedPaths: ['p', 'q'],
+      pathLabels: ['{l}'],
       publisherTimeZone: 'UTC',
     })),
     tables('metric_scopes', SCOPE, (index) => ({ name: `s${index}`, metrics: ['ads_*'] })),

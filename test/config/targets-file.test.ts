@@ -17,6 +17,7 @@ const PLAIN = {
   classes: [],
   seedPathGroups: [],
   seedPaths: [],
+  pathLabels: [],
   publisherTimeZone: '',
 };
 
@@ -35,6 +36,10 @@ describe('legacy target file', () => {
     [
       'target app=ads server_key=82 classes=a,b seed_paths="@root, x y" seed_path_groups=g',
       [{ ...PLAIN, classes: ['a', 'b'], seedPaths: ['@root', 'x y'], seedPathGroups: ['g'] }],
+    ],
+    [
+      'target app=ads server_key=82 path_labels=floor.{floor}.{till},{area}',
+      [{ ...PLAIN, pathLabels: ['floor.{floor}.{till}', '{area}'] }],
     ],
     [
       'target app=ads server_key=82 publisher_time_zone=Asia/Tokyo',
@@ -73,8 +78,8 @@ describe('legacy target file', () => {
     [
       'target app=ads server_key=82 __proto__=x constructor=y',
       [
-        't.txt:1:30: targets[0].__proto__: unknown key, allowed: app, server_key, format, format_settings, instance, variable, classes, seed_path_groups, seed_paths, publisher_time_zone',
-        't.txt:1:42: targets[0].constructor: unknown key, allowed: app, server_key, format, format_settings, instance, variable, classes, seed_path_groups, seed_paths, publisher_time_zone',
+        't.txt:1:30: targets[0].__proto__: unknown key, allowed: app, server_key, format, format_settings, instance, variable, classes, seed_path_groups, seed_paths, path_labels, publisher_time_zone',
+        't.txt:1:42: targets[0].constructor: unknown key, allowed: app, server_key, format, format_settings, instance, variable, classes, seed_path_groups, seed_paths, path_labels, publisher_time_zone',
       ],
     ],
     [

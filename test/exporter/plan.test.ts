@@ -57,6 +57,16 @@ describe('planTargets', () => {
       'c.toml:10:3: targets[1].seed_path_groups[0]: found "helth" (did you mean "health"?), allowed for the application adh: health, …',
     ]));
 
+  it('refuses labels of paths that no pattern can give, at their place', () => {
+    const head = '[[targets]]\napp = "mine"\nserver_key = "1"\n';
+    expect(refusal(`${head}path_labels = ["{a}", "b"]\n`)).to.deep.equal([
+      'c.toml:4:23: targets[0].path_labels[1]: "b" names no label, allowed: names split by dots, at least one of them a {label}',
+    ]);
+    expect(refusal('path_labels = ["{object}"]\n')).to.deep.equal([
+      'c.toml:1:16: path_labels[0]: "object" is a label that series have anyway, as are object and value',
+    ]);
+  });
+
   it('refuses a format that is not listed, with the nearest that is', () =>
     expect(refusal('[[targets]]\napp = "ads"\nserver_key = "1"\nformat = "nativ"\n')).to.deep.equal(
       [

@@ -3,6 +3,7 @@ import type { Budget } from '#app/budget.js';
 import { parseCatalogue } from '#app/catalogue/catalogue.js';
 import type { Catalogue } from '#app/catalogue/catalogue.js';
 import { compileFilters } from '#app/catalogue/match/filters.js';
+import { compilePathLabels } from '#app/catalogue/match/path-labels.js';
 import type { FilterSettings } from '#app/catalogue/match/filters.js';
 import { Kernel } from '#app/exposition/kernel/kernel.js';
 import { DEFAULT_LIMITS } from '#app/exposition/target-limits.js';
@@ -21,6 +22,7 @@ export interface WatchOptions {
   readonly kernel?: Kernel;
   readonly variable?: string;
   readonly timeZone?: string;
+  readonly pathLabels?: readonly string[];
   readonly slice?: () => Budget;
   readonly limits?: Partial<TargetLimits>;
 }
@@ -48,7 +50,7 @@ floors = ["floor"]`,
 
 export function watched(source: FakeSource, root: ManagedObject, options: WatchOptions = {}) {
   const { app = 'shop', catalogue, filters, kernel = new Kernel() } = options;
-  const { variable = '', timeZone = '', slice, limits } = options;
+  const { variable = '', timeZone = '', pathLabels = [], slice, limits } = options;
   const clashes: string[] = [];
   const omitted: string[] = [];
   const view = new TargetView({
@@ -60,6 +62,7 @@ export function watched(source: FakeSource, root: ManagedObject, options: WatchO
     filters: compileFilters(catalogue, { ...NO_FILTERS, ...filters }),
     variable,
     timeZone,
+    pathLabels: compilePathLabels(pathLabels),
     onClash: (series) => clashes.push(series),
     limits: { ...DEFAULT_LIMITS, ...limits },
     onOmitted: (limit, name) => omitted.push(`${limit}: ${name}`),

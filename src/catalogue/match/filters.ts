@@ -1,9 +1,9 @@
 // Which objects a target follows: its classes, seed path groups and seed paths combined.
-import { keyPath, quoted } from '../../document/key-path.js';
-import type { Path } from '../../document/key-path.js';
+import { quoted } from '../../document/key-path.js';
 import { hint } from '../../document/nearest.js';
-import { Fault } from '../../errors.js';
 import type { Catalogue } from '../catalogue.js';
+import { attempt, refuse } from './filter-report.js';
+import type { FilterReport } from './filter-report.js';
 import type { PlacedObject } from './placed-object.js';
 import { compileRules } from './rules.js';
 import type { Rules } from './rules.js';
@@ -33,13 +33,6 @@ export interface Filters {
 
 /** A setting that filters; seed paths are those of groups as well. */
 export type FilterName = 'classes' | 'seed_paths';
-
-/** Called with one problem of the value at `path` inside the target, such as `['classes', 0]`. */
-export type FilterReport = (path: Path, sentence: string) => void;
-
-const refuse: FilterReport = (path, sentence) => {
-  throw new Fault('CONFIG_INVALID', `${keyPath(path)}: ${sentence}`);
-};
 
 /**
  * Compiles the filters of a target. Without any, every object under the root is tracked, whether a
@@ -136,17 +129,6 @@ function compilePrefixes(
       prefixes: attempt(() => compileSeedPrefix(text), ['seed_paths', index], report),
     });
   return entries;
-}
-
-/** The result of `compile`; a Fault is reported at `path` instead. */
-function attempt<T>(compile: () => T, path: Path, report: FilterReport): readonly T[] {
-  try {
-    return [compile()];
-  } catch (thrown) {
-    if (!(thrown instanceof Fault)) throw thrown;
-    report(path, thrown.message);
-    return [];
-  }
 }
 
 /** Explains a name that is not `known`. Prepared once for a list, since a list may be long. */

@@ -17,6 +17,8 @@ export interface PathPattern {
   match(seedPath: string): Labels | undefined;
   /** The same for a path that is split already. */
   matchSegments(found: readonly string[]): Labels | undefined;
+  /** The labels of the path segments that pattern and path both have; undefined when one of these does not match. */
+  along(found: readonly string[]): Labels | undefined;
 }
 
 /**
@@ -31,9 +33,11 @@ export function compilePathPattern(text: string): PathPattern {
   const labelNames = segments.flatMap(({ label }) => label ?? []);
   if (new Set(labelNames).size < labelNames.length)
     throw new Fault('CONFIG_INVALID', `${JSON.stringify(text)} gives the same label twice`);
-  const matchSegments = (found: readonly string[]) => capture(segments, found);
+  const along = (found: readonly string[]) => capture(segments, found);
+  const matchSegments = (found: readonly string[]) =>
+    found.length === segments.length ? along(found) : undefined;
   const match = (seedPath: string) => matchSegments(segmentsOf(seedPath));
-  return { text, segments, labelNames, match, matchSegments };
+  return { text, segments, labelNames, match, matchSegments, along };
 }
 
 /** The pattern of the object that hangs at the literal path `at` below what `pattern` matches. */
@@ -51,11 +55,11 @@ export const patternsOverlap = (one: PathPattern, other: PathPattern): boolean =
   });
 
 function capture(segments: readonly Segment[], found: readonly string[]): Labels | undefined {
-  if (found.length !== segments.length) return undefined;
   const labels: Record<string, string> = {};
-  for (const [index, text] of found.entries()) {
-    const segment = segments[index];
-    if (segment?.matches(text) !== true) return undefined;
+  for (const [index, segment] of segments.entries()) {
+    const text = found[index];
+    if (text === undefined) break;
+    if (!segment.matches(text)) return undefined;
     if (segment.label !== undefined) labels[segment.label] = text;
   }
   return labels;

@@ -1,5 +1,6 @@
 // Turns the tracked objects and variables of one target into series, by catalogue rows.
 import type { Catalogue } from '../../catalogue/catalogue.js';
+import type { PathLabels } from '../../catalogue/match/path-labels.js';
 import type { Rules } from '../../catalogue/match/rules.js';
 import { OBJECT_STATES } from '../../model.js';
 import type { ManagedObject, Source, Variable } from '../../model.js';
@@ -28,6 +29,8 @@ export interface BuilderParts {
   /** Both undefined for an application without a catalogue. */
   readonly catalogue: Catalogue | undefined;
   readonly rules: Rules | undefined;
+  /** Further labels of series without a row. */
+  readonly pathLabels: PathLabels;
   /** The time zone of times written as text: an IANA name, or '' for that of the process. */
   readonly timeZone: string;
 }
@@ -43,9 +46,9 @@ export class MetricBuilder {
   readonly #lines: RowLines;
   readonly #stage: (use: Use, variable: Variable, isLeaving: boolean) => RowStage;
 
-  constructor({ app, root, catalogue, rules, timeZone, ...below }: BuilderParts) {
+  constructor({ catalogue, timeZone, ...below }: BuilderParts) {
     const { kernel, source, probe, register } = below;
-    const uses = new RowUses(app, root, below.kernel, probe, rules);
+    const uses = new RowUses(below);
     const frames = new Frames(source, probe);
     const observations = new Observations(kernel, probe);
     const scales = new HeldScales(kernel.scales);

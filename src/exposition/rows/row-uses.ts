@@ -1,4 +1,5 @@
 // Which rows read which variables of the bound objects, and with what labels.
+import type { PathLabels } from '../../catalogue/match/path-labels.js';
 import { placeUnder } from '../../catalogue/match/placed-object.js';
 import type { Reading, Row } from '../../catalogue/row.js';
 import type { RowUse, RuleSet } from '../../catalogue/match/rule-set.js';
@@ -39,12 +40,23 @@ interface Bound {
   /** The rows for objects below it. */
   readonly below: readonly RuleSet[];
   readonly states: readonly Use[];
-  /** The label of series without a catalogue: its seed path, or `@root`. */
+  /** The labels of series without a catalogue: its seed path, or `@root`, and those of `path_labels`. */
   readonly label: ObjectLabels | undefined;
   /** The slot of the variable of each name; of several, the latest. */
   readonly variables: NamedSlots;
   /** The earlier ones, for the few names that several variables have. */
   earlier: Map<string, Namesakes> | undefined;
+}
+
+export interface UsesParts {
+  readonly app: string;
+  readonly root: ManagedObject;
+  readonly kernel: Kernel;
+  readonly probe: Probe;
+  /** Undefined for an application without a catalogue. */
+  readonly rules: Rules | undefined;
+  /** Further labels of series without a row. */
+  readonly pathLabels: PathLabels;
 }
 
 const NO_USES: readonly Use[] = [];
@@ -60,13 +72,14 @@ export class RowUses {
   readonly #labelsOf = new WeakMap<Row, string>();
   readonly #kernel: Kernel;
   readonly #probe: Probe;
+  readonly #pathLabels: PathLabels;
 
-  /** @param rules undefined for an application without a catalogue */
-  constructor(app: string, root: ManagedObject, kernel: Kernel, probe: Probe, rules?: Rules) {
+  constructor({ app, root, kernel, probe, rules, pathLabels }: UsesParts) {
     this.#kernel = kernel;
     this.#probe = probe;
     this.#root = root;
     this.#rules = rules;
+    this.#pathLabels = pathLabels;
     this.#described = new SelfDescribed(app);
   }
 
@@ -263,7 +276,8 @@ export class RowUses {
 
   #pathLabel(seedPath: string, { labels }: ManagedObject): ObjectLabels {
     const object = seedPath === '' ? '@root' : seedPath;
-    return new ObjectLabels(this.#kernel, labelsText(withStated({ object }, labels)));
+    const path = { object, ...this.#pathLabels(seedPath) };
+    return new ObjectLabels(this.#kernel, labelsText(withStated(path, labels)));
   }
 
   /** The text of the labels that every series of a row carries. */

@@ -14,6 +14,7 @@ import type { SchedulerLike } from 'rxjs';
 import { Budget, SLICE_MS } from '../../budget.js';
 import type { BudgetLimits } from '../../budget.js';
 import { compileFilters } from '../../catalogue/match/filters.js';
+import { compilePathLabels } from '../../catalogue/match/path-labels.js';
 import type { Kernel } from '../../exposition/kernel/kernel.js';
 import type { OnOmitted } from '../../exposition/target-limits.js';
 import { TargetView, VIEW_STEPS } from '../../exposition/target-view.js';
@@ -70,6 +71,7 @@ export function hostTarget(
   const report$ = defer(() => {
     const catalogue = text && place.shelf.get(text);
     const filters = compileFilters(catalogue, definition);
+    const pathLabels = compilePathLabels(definition.pathLabels);
     const onClash = (series: string) => {
       reporter.clash(series);
     };
@@ -80,7 +82,7 @@ export function hostTarget(
     const onOmitted: OnOmitted = (limit, name) => {
       reporter.omitted(limit, name);
     };
-    const what = { app, kernel, catalogue, variable, timeZone, filters, limits };
+    const what = { app, kernel, catalogue, variable, timeZone, filters, pathLabels, limits };
     const parts = { ...what, onClash, onOmitted, slice };
     const step$ = hostingPipeline({
       ...{ app, hint: instance, former, serverKeys, pool, queue, open$, scheduler },

@@ -11,7 +11,7 @@ const [, section = ''] = readFileSync('docs/catalogue.md', 'utf8').split(
   '\n## Without a catalogue\n',
 );
 const plain = (cell: string): string => cell.trim().replaceAll('`', '');
-const rows = [...section.matchAll(/^\| `.*$/gm)].map(([row]) =>
+const rows = [...(section.split('\n`path_labels`')[0] ?? '').matchAll(/^\| `.*$/gm)].map(([row]) =>
   row.split('|').slice(1, -1).map(plain),
 );
 
@@ -51,6 +51,22 @@ describe('the table of metrics without a catalogue in docs/catalogue.md', () => 
       const hasUnit = unit !== '' && family.endsWith(`_${unit}`);
       expect(page(OPEN_METRICS).includes(`# UNIT ${family} ${unit}\n`)).to.equal(hasUnit);
     });
+
+  it('and the table of labels from paths: each object has those', () => {
+    const [, list = ''] = /^path_labels = (\[.*\])$/m.exec(section) ?? [];
+    const objects = [...section.matchAll(/^\| `([^`]+)` \| `(object=[^`]+)` \|$/gm)];
+    expect(objects.length).to.be.at.least(4);
+    const source = new FakeSource();
+    const root = source.addObject('h.1.shop', 'Shop');
+    for (const [, path = ''] of objects) {
+      const object = source.addObject(`h.1.shop.${path}`, 'Thing', { parent: root });
+      source.addVariable(object, 'count', { type: 'u64', value: 1 });
+    }
+    const pathLabels = JSON.parse(list) as string[];
+    expect(watched(source, root, { pathLabels }).lines()).to.have.members(
+      objects.map(([, , labels = '']) => `shop_thing_count{${labels}} 1`),
+    );
+  });
 
   it('lists the base units', () => {
     const [, units = ''] = /^Base units are (.*)\. If/m.exec(section) ?? [];

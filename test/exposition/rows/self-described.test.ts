@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { metricNamePart } from '#app/catalogue/names.js';
 import { FakeSource } from '../../support/fake-source.js';
 import type { VariableOptions } from '../../support/fake-source.js';
-import { watched } from '../watched.js';
+import { shopCatalogue, watched } from '../watched.js';
 
 /** A pump station with a variable of each type, and the names that real trees have. */
 function pumps() {
@@ -106,6 +106,29 @@ describe('an application without a catalogue', () => {
     source.addVariable(root, 'v', { type: 'u64', help: `${'x'.repeat(512)}yz`, value: 1 });
     const [help] = watched(source, root, { app: 'pumps' }).text().split('\n');
     expect(help).to.equal(`# HELP pumps_shop_v ${'x'.repeat(512)}`);
+  });
+
+  it('path segments become labels where a pattern names them', () => {
+    const { source, root } = pumps();
+    const pathLabels = ['cellar.{room}', '{area}.{pump}'];
+    const { lines } = watched(source, root, { app: 'pumps', pathLabels });
+    expect(lines()).to.include.members([
+      'pumps_pump_station_managed_objs{object="@root"} -3',
+      'pumps_pump_type_a_is_on{object="hall.7.",area="hall",pump="7"} 1',
+      'pumps_pump_type_a_serial_number_info{object="hall.7.",area="hall",pump="7",value="A \\"1\\""} 1',
+      'pumps_pump_type_a_head_bucket{object="hall.7.",area="hall",pump="7",le="1"} 1',
+    ]);
+  });
+
+  it('rows of a catalogue have their own labels only', () => {
+    const { source, root } = pumps();
+    const catalogue = shopCatalogue(
+      '{ name = "shop_objs", type = "gauge", help = "Objects.", var = "# managed objs" }',
+    );
+    const at = { catalogue, pathLabels: ['{area}'] };
+    const shop = source.addObject('h.1.pumps.floor', 'Shop', { parent: root });
+    source.addVariable(shop, '# managed objs', { type: 'u64', value: 1 });
+    expect(watched(source, shop, at).lines()).to.deep.equal(['shop_objs 1']);
   });
 
   it('promtool has nothing to say against it', function () {

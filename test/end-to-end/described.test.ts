@@ -1,0 +1,74 @@
+// What a publisher describes becomes metrics: from the segment to the page, as settings of the target say.
+import { writeFileSync } from 'node:fs';
+import { expect } from 'chai';
+import { inBothModes } from '../support/modes.js';
+import { eventually, theatre } from '../support/processes.js';
+import { readyPage, scrape, seriesOf } from './page.js';
+
+const TILL = 'h.1.shop.floor.2.7';
+const SHOP = {
+  server_key: '1',
+  objects: [
+    {
+      id: 'h.1.shop',
+      class: 'Shop',
+      variables: { sales: { type: 'u64', kind: 'counter', value: 7 } },
+    },
+    {
+      id: TILL,
+      parent: 'h.1.shop',
+      class: 'Till',
+      variables: { received: { type: 'u64', kind: 'counter', unit: 'bytes', value: 1500 } },
+    },
+  ],
+};
+
+/** The series of the application, without internal ones. */
+const shopOf = (page: string): Readonly<Record<string, string>> =>
+  Object.fromEntries([...seriesOf(page)].filter(([key]) => key.startsWith('shop_')));
+
+inBothModes('an application without a catalogue', function (worker_execution_mode) {
+  this.slow(3000);
+  const stage = theatre();
+  const single = { app: 'shop', server_keys: ['1'], worker_execution_mode };
+  before(() => {
+    stage.play(SHOP);
+  });
+
+  it('has names without doubled words and with units, which OpenMetrics names', async () => {
+    const url = await stage.exporter(single).url();
+    expect(shopOf(await readyPage(url))).to.deep.equal({
+      'shop_sales_total{"object":"@root"}': '7',
+      'shop_till_received_bytes_total{"object":"floor.2.7"}': '1500',
+    });
+    const headers = { accept: 'application/openmetrics-text; version=1.0.0' };
+    const page = await (await fetch(url, { headers })).text();
+    expect(page).to.contain('\n# UNIT shop_till_received_bytes bytes\n');
+  });
+
+  it('gets labels from paths by a reload that costs no scrape', async () => {
+    const path = stage.config(single);
+    const exporter = stage.start('exporter', ['--config', path]);
+    const url = await exporter.url();
+    await readyPage(url);
+    const labels = { path_labels: ['floor.{floor}.{till}'] };
+    writeFileSync(path, stage.settings({ ...single, ...labels }));
+    exporter.signal('SIGHUP');
+    const page = await eventually('the labels are there', async () => {
+      const { status, body } = await scrape(url);
+      expect(status).to.equal(200);
+      return body.includes('floor=') ? body : undefined;
+    });
+    expect(shopOf(page)).to.deep.equal({
+      'shop_sales_total{"object":"@root"}': '7',
+      'shop_till_received_bytes_total{"floor":"2","object":"floor.2.7","till":"7"}': '1500',
+    });
+  });
+
+  it('does not start with a pattern that gives no label', () => {
+    const config = stage.config({ ...single, path_labels: ['floor'] });
+    const { status, stderr } = stage.run('exporter', '--config', config);
+    expect(status).to.equal(2);
+    expect(stderr).to.contain('path_labels[0]: "floor" names no label, allowed: ');
+  });
+});
