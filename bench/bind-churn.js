@@ -51,7 +51,7 @@ function bind(contextId) {
   const makeView = ({ source, root }) =>
     (view = new TargetView({
       ...{ app, kernel, source, root, catalogue: undefined, filters, variable: '', timeZone: '' },
-      pathLabels: () => ({}),
+      ...{ showsUncatalogued: false, pathLabels: () => ({}) },
       onClash: () => undefined,
     }));
   const subscription = hostingPipeline({

@@ -72,6 +72,7 @@ describe('hostingPipeline', () => {
             catalogue: undefined,
             filters,
             variable: '',
+            showsUncatalogued: false,
             pathLabels: () => ({}),
             timeZone: '',
             onClash: () => undefined,

@@ -13,6 +13,7 @@ const RELOADED: ReadonlySet<string> = new Set<keyof Settings>([
   'classes',
   'seedPathGroups',
   'seedPaths',
+  'showUncatalogued',
   'pathLabels',
   'publisherTimeZone',
   'serverKeys',

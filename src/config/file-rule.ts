@@ -2,7 +2,7 @@
 import { formatSettings } from './format-settings.js';
 import { jsonOf } from './json-of.js';
 import { application, line, name, words } from '../rules/formats.js';
-import { indexed, list, text } from '../rules/rule.js';
+import { flag, indexed, list, text } from '../rules/rule.js';
 import { SETTINGS } from './settings.js';
 import { optional, required, table } from '../rules/table.js';
 import type { ValuesOf } from '../rules/table.js';
@@ -24,6 +24,7 @@ export const TARGET = {
   classes: optional('classes', [], words, SETTINGS.classes.meaning),
   seedPathGroups: optional('seed_path_groups', [], words, SETTINGS.seedPathGroups.meaning),
   seedPaths: optional('seed_paths', [], words, SETTINGS.seedPaths.meaning),
+  showUncatalogued: optional('show_uncatalogued', false, flag, SETTINGS.showUncatalogued.meaning),
   pathLabels: optional('path_labels', [], words, SETTINGS.pathLabels.meaning),
   publisherTimeZone: optional(
     'publisher_time_zone',

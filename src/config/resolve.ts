@@ -29,6 +29,7 @@ export interface TargetConfig {
   readonly classes: readonly string[];
   readonly seedPathGroups: readonly string[];
   readonly seedPaths: readonly string[];
+  readonly showUncatalogued: boolean;
   readonly pathLabels: readonly string[];
   readonly publisherTimeZone: string;
   /** The path of its keys: empty in single-target mode, else `['targets', index]`. */
@@ -143,10 +144,11 @@ const withDebug = (settings: Settings): Settings => {
 
 function singleTarget(settings: Settings): TargetConfig {
   const { app, format, formatSettings, serverKeys, instance, variable } = settings;
-  const { classes, seedPathGroups, seedPaths, pathLabels, publisherTimeZone } = settings;
+  const { classes, seedPathGroups, seedPaths } = settings;
+  const { showUncatalogued, pathLabels, publisherTimeZone } = settings;
   const identity = { app, format, formatSettings, serverKeys, instance, variable };
   const filters = { classes, seedPathGroups, seedPaths };
-  const shown = { pathLabels, publisherTimeZone };
+  const shown = { showUncatalogued, pathLabels, publisherTimeZone };
   return Object.freeze({ ...identity, ...filters, ...shown, path: Object.freeze([]) });
 }
 

@@ -86,11 +86,17 @@ export const SETTINGS = {
     words,
     'Seed paths to track, with everything below them; @root stands for the variables of the root itself',
   ),
+  showUncatalogued: optional(
+    'show_uncatalogued',
+    false,
+    flag,
+    'Shows variables that no row of the catalogue reads as well, as metrics that their publisher describes; their texts may be personal data',
+  ),
   pathLabels: optional(
     'path_labels',
     [],
     words,
-    'Labels of metrics without a catalogue, from the paths of their objects: patterns of seed paths such as "floor.{floor}.{till}", of which the first that fits counts; empty adds none',
+    'Labels of metrics without a catalogue row, from the paths of their objects: patterns of seed paths such as "floor.{floor}.{till}", of which the first that fits counts; empty adds none',
   ),
   publisherTimeZone: optional(
     'publisher_time_zone',

@@ -17,6 +17,13 @@ const LISTS = new Set(
     .map(({ key }) => key),
 );
 
+/** The keys whose values are true or false. */
+const FLAGS = new Set(
+  Object.values(TARGET)
+    .filter(({ rule }) => rule.type === 'boolean')
+    .map(({ key }) => key),
+);
+
 /** Takes the problems of a document. */
 export type ProblemsOf = (document: Document) => Problems;
 
@@ -78,10 +85,15 @@ function targetOf([first, ...pairs]: readonly Word[], index: number, note: Note)
     note([index, key], keyAt, valueAt);
     const items = LISTS.has(key) ? itemsOf(value) : [];
     items.forEach((_item, at) => note([index, key, at], valueAt, valueAt));
-    target.set(key, LISTS.has(key) ? items : value);
+    const single = FLAGS.has(key) ? flagOf(value) : value;
+    target.set(key, LISTS.has(key) ? items : single);
   }
   return Object.fromEntries(target);
 }
+
+/** What is neither true nor false stays a text, which the rule of the key refuses. */
+const flagOf = (value: string) =>
+  value === 'true' || value === 'false' ? value === 'true' : value;
 
 const itemsOf = (value: string) =>
   value === '' ? [] : value.split(',').map((item) => item.trim());

@@ -6,7 +6,7 @@ import { isLocalAddress, listenAddresses } from './listen-addresses.js';
 import type { Plan } from './plan.js';
 
 /**
- * One sentence, or none.
+ * A sentence for each kind of personal data.
  * @param web undefined where there is no web configuration
  */
 export function exposureWarnings(
@@ -20,12 +20,24 @@ export function exposureWarnings(
   const open = listenAddresses(settings, []).find(
     (address) => 'host' in address && !isLocalAddress(address),
   );
+  if (open === undefined) return [];
   const personal = [...new Set(plan.flatMap(personalOf))];
-  if (open === undefined || personal.length === 0) return [];
+  const uncatalogued = plan.filter(
+    ({ catalogue, definition }) => catalogue !== undefined && definition.showsUncatalogued,
+  );
+  const apps = [...new Set(uncatalogued.map(({ definition }) => definition.app))];
+  const served =
+    `served to every machine that can connect; listen on 127.0.0.1 only, as ${nameOf(['metrics_listen_addresses'])} can say, ` +
+    `ask for passwords by ${nameOf(['web_config_file'])}`;
   return [
-    `${personal.join(', ')}: personal data, served to every machine that can connect; ` +
-      `listen on 127.0.0.1 only, as ${nameOf(['metrics_listen_addresses'])} can say, ask for passwords by ` +
-      `${nameOf(['web_config_file'])}, or leave its class out by classes`,
+    ...(personal.length === 0
+      ? []
+      : [`${personal.join(', ')}: personal data, ${served}, or leave its class out by classes`]),
+    ...(apps.length === 0
+      ? []
+      : [
+          `texts of ${apps.join(', ')} that no row reads (show_uncatalogued): perhaps personal data, ${served}`,
+        ]),
   ];
 }
 

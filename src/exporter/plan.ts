@@ -67,7 +67,10 @@ function planned(config: Config, problems: ConfigProblems): Plan {
       const path = [...target.path, ...inside];
       problems.of(config.documentOf(path)).add(path, `${sentence}${guess}`);
     });
-    const warnings = guess === '' ? [] : [nearMiss(config, target, guess)];
+    const warnings = [
+      ...(guess === '' ? [] : [nearMiss(config, target, guess)]),
+      ...(catalogue === undefined ? [] : idleLabels(config, target)),
+    ];
     return {
       catalogue,
       definition: definitionOf({ ...target, formatSettings }, config, catalogue),
@@ -113,7 +116,7 @@ function definitionOf(
   return {
     ...{ app, format, formatSettings, serverKeys, instance, variable },
     ...{ classes, seedPathGroups, seedPaths },
-    ...{ pathLabels, publisherTimeZone },
+    ...{ showsUncatalogued: target.showUncatalogued, pathLabels, publisherTimeZone },
     limits: {
       objects: settings.targetMaxObjects,
       variables: settings.targetMaxVariables,
@@ -143,4 +146,16 @@ function readTexts(config: Config, problems: ConfigProblems) {
 function nearMiss(config: Config, { app, path }: TargetConfig, guess: string): string {
   const subject = config.subject([...path, 'app']);
   return `${subject}: ${app} has no catalogue${guess}, so its metrics are what its publisher describes`;
+}
+
+/** The rows of a catalogue have labels of their own. */
+function idleLabels(
+  config: Config,
+  { app, pathLabels, showUncatalogued, path }: TargetConfig,
+): readonly string[] {
+  if (pathLabels.length === 0 || showUncatalogued) return [];
+  const subject = config.subject([...path, 'path_labels']);
+  return [
+    `${subject}: has no effect while show_uncatalogued is false, since ${app} has a catalogue`,
+  ];
 }

@@ -13,14 +13,14 @@ export interface Selectable {
 
 /** The metrics of the target's classes. */
 export function selectableOf({ catalogue, definition }: PlannedTarget): Selectable {
-  const { app, classes } = definition;
+  const { app, classes, showsUncatalogued } = definition;
   const chosen = catalogue?.classes.filter(
     ({ alias }) => classes.length === 0 || classes.includes(alias),
   );
   const families = (chosen ?? []).flatMap(({ rows }) => rows.map(({ family }) => family));
   return {
     families: [...new Set(families)],
-    prefix: catalogue === undefined ? metricPrefix(app) : undefined,
+    prefix: catalogue === undefined || showsUncatalogued ? metricPrefix(app) : undefined,
   };
 }
 

@@ -4,6 +4,7 @@ import type { Catalogue } from '../catalogue/catalogue.js';
 import { FilterFit } from '../catalogue/match/filter-fit.js';
 import type { Filters } from '../catalogue/match/filters.js';
 import type { PathLabels } from '../catalogue/match/path-labels.js';
+import { uncataloguedIn } from '../catalogue/match/uncatalogued.js';
 import { placeUnder } from '../catalogue/match/placed-object.js';
 import { WideMap } from '../collections/wide-map.js';
 import type {
@@ -42,6 +43,8 @@ export interface ViewParts {
   readonly root: ManagedObject;
   readonly catalogue: Catalogue | undefined;
   readonly filters: Filters;
+  /** Whether variables that no row of the catalogue reads are shown as well. */
+  readonly showsUncatalogued: boolean;
   /** Further labels of series without a row. */
   readonly pathLabels: PathLabels;
   /** Path of a variable to highlight; empty for none. */
@@ -104,6 +107,7 @@ export class TargetView implements ProbeListener {
       register: this.#register,
       catalogue,
       rules: filters.rules,
+      uncatalogued: parts.showsUncatalogued ? uncataloguedIn(catalogue, filters) : undefined,
       pathLabels,
       timeZone,
     });

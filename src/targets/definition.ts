@@ -15,6 +15,8 @@ export interface TargetDefinition extends FilterSettings {
   readonly instance: string;
   /** Path of a variable to highlight; empty for none. */
   readonly variable: string;
+  /** Whether variables that no row of the catalogue reads are shown as well. */
+  readonly showsUncatalogued: boolean;
   /** Patterns of paths, for labels of series without a row. */
   readonly pathLabels: readonly string[];
   /** Of the texts of points in time: an IANA name, or '' for the exporter's own. */

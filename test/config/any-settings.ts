@@ -20,6 +20,7 @@ export const settings: fc.Arbitrary<Settings> = fc.record({
   classes: words,
   seedPathGroups: words,
   seedPaths: words,
+  showUncatalogued: fc.boolean(),
   pathLabels: words,
   publisherTimeZone: fc.constantFrom('', 'UTC', 'Europe/London'),
   serverKeys: fc.uniqueArray(name, { minLength: 1, maxLength: 5 }),

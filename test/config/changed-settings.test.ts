@@ -26,6 +26,7 @@ const OTHER: Readonly<Record<string, readonly [value: string, isReloaded: boolea
   classes: ['["c"]', true],
   seed_path_groups: ['["g"]', true],
   seed_paths: ['["p"]', true],
+  show_uncatalogued: ['true', true],
   path_labels: ['["{l}"]', true],
   publisher_time_zone: ['"Asia/Tokyo"', true],
   server_keys: ['["1"]', true],

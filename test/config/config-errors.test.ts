@@ -9,7 +9,7 @@ import { faultMessage } from '../support/fault-message.js';
 const NAME = 'a string of 1 to 64 letters, digits, "_", "-" and ".", not starting with "."';
 const ITEM = 'a string of 1 to 1024 characters in one line';
 const TARGET_KEYS =
-  'app, server_key, format, format_settings, instance, variable, classes, seed_path_groups, seed_paths, path_labels, publisher_time_zone';
+  'app, server_key, format, format_settings, instance, variable, classes, seed_path_groups, seed_paths, show_uncatalogued, path_labels, publisher_time_zone';
 
 const ALL_KEYS = [
   ...Object.values(SETTINGS).map(({ key }) => key),

@@ -29,7 +29,14 @@ describe(EXAMPLE, () => {
   it('loads with every # taken off, and the defaults stay', () => {
     const { settings, targets, scopes } = uncommented();
     expect(settings).to.deep.equal(load().settings);
-    expect(targets.map(({ app }) => app)).to.deep.equal(['ads', 'adh', 'ats', 'jvm', 'shop']);
+    expect(targets.map(({ app }) => app)).to.deep.equal([
+      'ads',
+      'adh',
+      'ats',
+      'jvm',
+      'shop',
+      'ads',
+    ]);
     expect(scopes.map(({ name }) => name)).to.deep.equal(['overview', 'sources', 'latency']);
   });
 
@@ -52,6 +59,7 @@ describe(EXAMPLE, () => {
         config.targets.some((target) => target[key].length > 0),
         key,
       ).to.be.true;
+    expect(config.targets.some(({ showUncatalogued }) => showUncatalogued)).to.be.true;
   });
 
   it('has nothing to warn of but the keys of a single target beside [[targets]]', () => {

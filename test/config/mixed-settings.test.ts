@@ -90,6 +90,7 @@ const files: fc.Arbitrary<readonly Line[]> = fc
       classes: ['c'],
       seedPathGroups: [],
       seedPaths: ['p', 'q'],
+      showUncatalogued: true,
       pathLabels: ['{l}'],
       publisherTimeZone: 'UTC',
     })),

@@ -71,7 +71,7 @@ describe('loadConfig', () => {
     const config = load(
       ...toml(
         'app = "adh"\ninstance = "1"\nvariable = "v"\nserver_keys = ["1", "2"]\n' +
-          'classes = ["c"]\nseed_path_groups = ["g"]\nseed_paths = ["p"]\npath_labels = ["{l}"]\npublisher_time_zone = "Asia/Tokyo"',
+          'classes = ["c"]\nseed_path_groups = ["g"]\nseed_paths = ["p"]\nshow_uncatalogued = true\npath_labels = ["{l}"]\npublisher_time_zone = "Asia/Tokyo"',
       ),
     );
     expect(config.mode).to.equal('single');
@@ -86,6 +86,7 @@ describe('loadConfig', () => {
         classes: ['c'],
         seedPathGroups: ['g'],
         seedPaths: ['p'],
+        showUncatalogued: true,
         pathLabels: ['{l}'],
         publisherTimeZone: 'Asia/Tokyo',
         path: [],

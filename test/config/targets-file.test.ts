@@ -17,6 +17,7 @@ const PLAIN = {
   classes: [],
   seedPathGroups: [],
   seedPaths: [],
+  showUncatalogued: false,
   pathLabels: [],
   publisherTimeZone: '',
 };
@@ -37,6 +38,8 @@ describe('legacy target file', () => {
       'target app=ads server_key=82 classes=a,b seed_paths="@root, x y" seed_path_groups=g',
       [{ ...PLAIN, classes: ['a', 'b'], seedPaths: ['@root', 'x y'], seedPathGroups: ['g'] }],
     ],
+    ['target app=ads server_key=82 show_uncatalogued=true', [{ ...PLAIN, showUncatalogued: true }]],
+    ['target app=ads server_key=82 show_uncatalogued=false', [PLAIN]],
     [
       'target app=ads server_key=82 path_labels=floor.{floor}.{till},{area}',
       [{ ...PLAIN, pathLabels: ['floor.{floor}.{till}', '{area}'] }],
@@ -78,8 +81,8 @@ describe('legacy target file', () => {
     [
       'target app=ads server_key=82 __proto__=x constructor=y',
       [
-        't.txt:1:30: targets[0].__proto__: unknown key, allowed: app, server_key, format, format_settings, instance, variable, classes, seed_path_groups, seed_paths, path_labels, publisher_time_zone',
-        't.txt:1:42: targets[0].constructor: unknown key, allowed: app, server_key, format, format_settings, instance, variable, classes, seed_path_groups, seed_paths, path_labels, publisher_time_zone',
+        't.txt:1:30: targets[0].__proto__: unknown key, allowed: app, server_key, format, format_settings, instance, variable, classes, seed_path_groups, seed_paths, show_uncatalogued, path_labels, publisher_time_zone',
+        't.txt:1:42: targets[0].constructor: unknown key, allowed: app, server_key, format, format_settings, instance, variable, classes, seed_path_groups, seed_paths, show_uncatalogued, path_labels, publisher_time_zone',
       ],
     ],
     [
@@ -87,6 +90,10 @@ describe('legacy target file', () => {
       [
         't.txt:1:38: targets[0].classes[1]: found "", allowed: a string of 1 to 1024 characters in one line',
       ],
+    ],
+    [
+      'target app=ads server_key=82 show_uncatalogued=yes',
+      ['t.txt:1:48: targets[0].show_uncatalogued: found "yes", allowed: true or false'],
     ],
     [
       'target app=ads server_key=82 publisher_time_zone=Asia/Tokio',

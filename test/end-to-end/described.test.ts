@@ -1,8 +1,10 @@
 // What a publisher describes becomes metrics: from the segment to the page, as settings of the target say.
 import { writeFileSync } from 'node:fs';
 import { expect } from 'chai';
+import { targets } from '../specification/shop.js';
 import { inBothModes } from '../support/modes.js';
 import { eventually, theatre } from '../support/processes.js';
+import { textOf } from '../support/text-of-html.js';
 import { readyPage, scrape, seriesOf } from './page.js';
 
 const TILL = 'h.1.shop.floor.2.7';
@@ -22,6 +24,14 @@ const SHOP = {
     },
   ],
 };
+
+const CATALOGUE = `app = "shop"
+[[classes]]
+alias = "shop"
+class_ids = ["Shop"]
+paths = ["@root"]
+metrics = [{ name = "shop_sales_total", type = "counter", help = "Sales.", var = "sales" }]
+`;
 
 /** The series of the application, without internal ones. */
 const shopOf = (page: string): Readonly<Record<string, string>> =>
@@ -70,5 +80,64 @@ inBothModes('an application without a catalogue', function (worker_execution_mod
     const { status, stderr } = stage.run('exporter', '--config', config);
     expect(status).to.equal(2);
     expect(stderr).to.contain('path_labels[0]: "floor" names no label, allowed: ');
+  });
+});
+
+inBothModes('a variable that no row of the catalogue reads', function (worker_execution_mode) {
+  this.slow(3000);
+  const stage = theatre();
+  let settings: Readonly<Record<string, unknown>> = {};
+  before(() => {
+    const catalogue_files = [stage.write('shop.toml', CATALOGUE)];
+    settings = { catalogue_files, worker_execution_mode };
+    stage.play(SHOP);
+    stage.play({ ...SHOP, server_key: '2' });
+  });
+  const ROW = 'shop_sales_total{}';
+  const OTHER = 'shop_till_received_bytes_total{"object":"floor.2.7"}';
+
+  it('becomes a metric of the target that asks for it, and /tree says which', async () => {
+    const tables = targets(
+      { app: 'shop', server_key: '1', show_uncatalogued: true },
+      { app: 'shop', server_key: '2' },
+    );
+    const config = stage.config({ ...settings, metrics_http_enabled: true }, tables);
+    const url = await stage.start('exporter', ['--config', config]).url();
+    expect(shopOf(await readyPage(`${url}?server_key=1`))).to.deep.equal({
+      [ROW]: '7',
+      [OTHER]: '1500',
+    });
+    expect(shopOf(await readyPage(`${url}?server_key=2`))).to.deep.equal({ [ROW]: '7' });
+    const tree = async (key: string) =>
+      textOf((await scrape(new URL(`/tree?server_key=${key}`, url).href)).body);
+    expect(await tree('1')).to.contain('shop_till_received_bytes_total');
+    expect(await tree('2')).to.contain('no row is for its class');
+  });
+
+  it('comes and goes by reloads that cost no scrape', async () => {
+    const single = { ...settings, app: 'shop', server_keys: ['1'] };
+    const path = stage.config(single);
+    const exporter = stage.start('exporter', ['--config', path]);
+    const url = await exporter.url();
+    expect(shopOf(await readyPage(url))).to.deep.equal({ [ROW]: '7' });
+    for (const show_uncatalogued of [true, false]) {
+      writeFileSync(path, stage.settings({ ...single, show_uncatalogued }));
+      exporter.signal('SIGHUP');
+      const page = await eventually(`show_uncatalogued = ${show_uncatalogued}`, async () => {
+        const { status, body } = await scrape(url);
+        expect(status).to.equal(200);
+        return body.includes('shop_till_') === show_uncatalogued ? body : undefined;
+      });
+      const other = show_uncatalogued ? { [OTHER]: '1500' } : {};
+      expect(shopOf(page)).to.deep.equal({ [ROW]: '7', ...other });
+    }
+    expect(exporter.stderr).not.to.contain('show_uncatalogued takes effect');
+  });
+
+  it('is asked for in the legacy target file as well', async () => {
+    const line = 'target app=shop server_key=1 show_uncatalogued=true\n';
+    const legacy = stage.write('targets.txt', line);
+    const url = await stage.exporter(settings, '--targets-config', legacy).url();
+    expect(Object.keys(shopOf(await readyPage(url)))).to.have.members([ROW, OTHER]);
   });
 });

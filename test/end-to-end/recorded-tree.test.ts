@@ -71,6 +71,24 @@ inBothModes('the tree of a real ADH 3.8', function (worker_execution_mode) {
       expect(lines(found)).to.deep.equal(lines(wanted));
     });
 
+    it('with show_uncatalogued has every value of every variable, and those of rows as without', async () => {
+      const settings = { app: 'adh', server_keys: ['80'], worker_execution_mode };
+      const exporter = stage.exporter({ ...settings, show_uncatalogued: true });
+      const page = await readyPage(await exporter.url());
+      const found = seriesOf(applicationPart(page));
+      const wanted = expectedSeries('adh', recorded(), ROOT);
+      for (const [key, value] of wanted)
+        if (value !== UNOBSERVED) expect(found.get(key), key).to.equal(value);
+      const ofRows = [...found.keys()].filter((key) => !key.includes('"object":'));
+      expect(ofRows.sort()).to.deep.equal([...wanted.keys()].sort());
+      const own = seriesOf(page);
+      expect(own.get('shm_exporter_target_series_clashes_total{}')).to.equal('0');
+      const without = Number(own.get('shm_exporter_target_variables_without_row{}'));
+      expect(found.size - ofRows.length)
+        .to.be.at.least(without)
+        .and.above(1000);
+    });
+
     it('passes promtool but for the eight names that the specification gives', function () {
       if (!isInstalled('promtool')) this.skip();
       expect(promtoolLines(page).sort()).to.deep.equal(LINTED);

@@ -14,6 +14,7 @@ describe('exposureWarnings', () => {
       ...target,
       app: all.app,
       classes: all.classes,
+      showUncatalogued: all.showUncatalogued,
     }));
     return exposureWarnings({ ...config, settings: all }, planTargets({ ...config, targets }), web);
   };
@@ -35,6 +36,17 @@ describe('exposureWarnings', () => {
           text.includes('metrics_listen_addresses (--web.listen-address)') &&
           text.includes('web_config_file (--web.config.file)'),
       ));
+
+  it('name the applications whose texts without a row are shown as well', () => {
+    const [first, second, ...rest] = warnings({ showUncatalogued: true });
+    expect(first).to.contain('ads_mount_info: personal data');
+    expect(second).to.match(
+      /^texts of ads that no row reads \(show_uncatalogued\): perhaps personal/,
+    );
+    expect(rest).to.deep.equal([]);
+    expect(warnings({ showUncatalogued: true, metricsBindAddress: '127.0.0.1' })).to.deep.equal([]);
+    expect(warnings({ showUncatalogued: true, app: 'shop' })).to.deep.equal([]);
+  });
 
   const loud: readonly (readonly [what: string, settings: Partial<Settings>, web?: WebConfig])[] = [
     ['an address of the network', { metricsBindAddress: '192.0.2.1' }],

@@ -57,6 +57,18 @@ describe('planTargets', () => {
       'c.toml:10:3: targets[1].seed_path_groups[0]: found "helth" (did you mean "health"?), allowed for the application adh: health, …',
     ]));
 
+  it('warns of labels of paths that no metric would have', () => {
+    const shown = 'show_uncatalogued = true\n';
+    const warnings = (more: string) =>
+      planTargets(load(`app = "adh"\npath_labels = ["{a}"]\n${more}`)).flatMap(
+        (each) => each.warnings,
+      );
+    expect(warnings('').map((each) => folder.bare(each))).to.deep.equal([
+      'c.toml:2:15: path_labels: has no effect while show_uncatalogued is false, since adh has a catalogue',
+    ]);
+    expect(warnings(shown)).to.deep.equal([]);
+  });
+
   it('refuses labels of paths that no pattern can give, at their place', () => {
     const head = '[[targets]]\napp = "mine"\nserver_key = "1"\n';
     expect(refusal(`${head}path_labels = ["{a}", "b"]\n`)).to.deep.equal([

@@ -30,12 +30,15 @@ describe('ScopeRegistry', () => {
       .map(({ app }) => `[[targets]]\napp = "${app}"\nserver_key = "1"\n`)
       .join('');
     const few = '[[targets]]\napp = "ads"\nserver_key = "2"\nclasses = ["process"]\n';
-    const config = loadConfig({ configFile: folder.write('c.toml', toml + few), overrides: {} });
+    const more = '[[targets]]\napp = "ads"\nserver_key = "3"\nshow_uncatalogued = true\n';
+    const file = folder.write('c.toml', toml + few + more);
+    const config = loadConfig({ configFile: file, overrides: {} });
     const all = {
       internal: ['shm_exporter_*'],
       any: ['*_num_clients'],
       ads: ['ads_process_*'],
       mine: ['mine_load', 'x'],
+      uncatalogued: ['ads_no_such_row'],
       none: ['nothing'],
     };
     registry.update(scopes(all), planTargets(config));
@@ -43,6 +46,7 @@ describe('ScopeRegistry', () => {
       registry.namesFor({ app, serverKeys: [key], instance: '' });
     expect(names('ads')).to.deep.equal(['internal', 'any', 'ads']);
     expect(names('ads', '2'), 'its classes alone').to.deep.equal(['internal', 'ads']);
+    expect(names('ads', '3')).to.deep.equal(['internal', 'any', 'ads', 'uncatalogued']);
     expect(names('adh')).to.deep.equal(['internal', 'any']);
     expect(names('mine')).to.deep.equal(['internal', 'mine']);
     expect(names('other'), 'no target').to.deep.equal([]);

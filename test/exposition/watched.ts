@@ -22,6 +22,7 @@ export interface WatchOptions {
   readonly kernel?: Kernel;
   readonly variable?: string;
   readonly timeZone?: string;
+  readonly showsUncatalogued?: boolean;
   readonly pathLabels?: readonly string[];
   readonly slice?: () => Budget;
   readonly limits?: Partial<TargetLimits>;
@@ -50,7 +51,8 @@ floors = ["floor"]`,
 
 export function watched(source: FakeSource, root: ManagedObject, options: WatchOptions = {}) {
   const { app = 'shop', catalogue, filters, kernel = new Kernel() } = options;
-  const { variable = '', timeZone = '', pathLabels = [], slice, limits } = options;
+  const { variable = '', timeZone = '', showsUncatalogued = false, pathLabels = [] } = options;
+  const { slice, limits } = options;
   const clashes: string[] = [];
   const omitted: string[] = [];
   const view = new TargetView({
@@ -62,6 +64,7 @@ export function watched(source: FakeSource, root: ManagedObject, options: WatchO
     filters: compileFilters(catalogue, { ...NO_FILTERS, ...filters }),
     variable,
     timeZone,
+    showsUncatalogued,
     pathLabels: compilePathLabels(pathLabels),
     onClash: (series) => clashes.push(series),
     limits: { ...DEFAULT_LIMITS, ...limits },

@@ -12,6 +12,7 @@ export const definitionOf = (given: Partial<TargetDefinition> = {}): TargetDefin
   classes: [],
   seedPathGroups: [],
   seedPaths: [],
+  showsUncatalogued: false,
   pathLabels: [],
   publisherTimeZone: '',
   limits: DEFAULT_LIMITS,

@@ -104,6 +104,7 @@ describe('TargetRegistry', () => {
 
   const identities: readonly (readonly [string, Partial<TargetDefinition>, boolean])[] = [
     ['filters', { seedPaths: ['@root'] }, true],
+    ['what is shown without a row', { showsUncatalogued: true }, true],
     ['the labels of paths', { pathLabels: ['{area}'] }, true],
     ['the spacing', { spacingMs: 7 }, true],
     ['the variable', { variable: 'x' }, true],

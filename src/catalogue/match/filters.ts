@@ -29,6 +29,8 @@ export interface Filters {
   readonly entries: readonly Condition[];
   /** The rows of the chosen classes, for the metric builder; undefined without a catalogue. */
   readonly rules: Rules | undefined;
+  /** The rows of all classes, chosen or not; the same as `rules` if all are chosen. */
+  readonly catalogued: () => Rules | undefined;
 }
 
 /** A setting that filters; seed paths are those of groups as well. */
@@ -66,6 +68,10 @@ export function compileFilters(
     },
     entries: [...classEntries, ...prefixEntries],
     rules,
+    catalogued: () => {
+      if (catalogue === undefined || settings.classes.length === 0) return rules;
+      return compileRules(catalogue, inPrefix);
+    },
   };
 }
 

@@ -1,7 +1,11 @@
 // Compares a configuration with the existing segments: what each target would show now.
+import type { Catalogue } from '../../catalogue/catalogue.js';
 import { compileFilters } from '../../catalogue/match/filters.js';
+import type { Filters } from '../../catalogue/match/filters.js';
+import { uncataloguedIn } from '../../catalogue/match/uncatalogued.js';
 import type { Config, TargetConfig } from '../../config/resolve.js';
 import { keyPath, quoted } from '../../document/key-path.js';
+import type { FamilyFacts } from '../../model.js';
 import { compileScope } from '../../exposition/page/scope.js';
 import { choose } from '../../streams/choose-root.js';
 import type { ChosenRoot } from '../../streams/choose-root.js';
@@ -10,6 +14,7 @@ import type { TargetDefinition } from '../../targets/definition.js';
 import { INTERNAL_FACTS } from '../../targets/internal-metrics.js';
 import type { Planned, PlannedTarget } from '../plan.js';
 import { census } from './census.js';
+import type { CountedObject } from './census.js';
 import { describedFamilies } from './described-families.js';
 import { filterFindings } from './filter-findings.js';
 import type { Finding } from './filter-findings.js';
@@ -72,13 +77,10 @@ function rootLines(
   config: Config,
 ): readonly string[] {
   const { objects, isWhole } = census(root);
-  const { tracks, rules } = compileFilters(catalogue, target);
-  const tracked = objects.filter(tracks);
+  const filters = compileFilters(catalogue, target);
+  const tracked = objects.filter(filters.tracks);
   const variables = tracked.reduce((sum, object) => sum + object.variables.size, 0);
-  const { lines, families } =
-    catalogue === undefined || rules === undefined
-      ? { lines: [], families: describedFamilies(target.app, tracked) }
-      : rowFindings(catalogue, rules, tracked);
+  const { lines, families } = metricsOf(target, catalogue, filters, tracked);
   const metrics = [...INTERNAL_FACTS, ...families];
   const idleScopes = config.scopes.filter((each) => {
     const scope = compileScope(each);
@@ -104,6 +106,22 @@ function rootLines(
     ...(isWhole ? [] : ['the tree is larger than what is checked: the rest is left out']),
     ...findings.map((finding) => `warning: ${finding}`),
   ];
+}
+
+/** What a target makes of the tracked objects, and what it could make and does not. */
+function metricsOf(
+  { app, showUncatalogued }: TargetConfig,
+  catalogue: Catalogue | undefined,
+  filters: Filters,
+  tracked: readonly CountedObject[],
+): { readonly lines: readonly string[]; readonly families: ReadonlySet<FamilyFacts> } {
+  const { rules } = filters;
+  if (catalogue === undefined || rules === undefined)
+    return { lines: [], families: describedFamilies(app, tracked) };
+  const { lines, without, families } = rowFindings(catalogue, rules, tracked);
+  if (!showUncatalogued) return { lines: [...lines, ...without], families };
+  const others = describedFamilies(app, tracked, uncataloguedIn(catalogue, filters));
+  return { lines, families: new Set([...families, ...others]) };
 }
 
 /** A finding with its key path, and its position if a file holds it. */

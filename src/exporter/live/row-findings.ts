@@ -12,6 +12,8 @@ import { Candidates, firstOf, listed } from './listed.js';
 
 export interface RowFindings {
   readonly lines: readonly string[];
+  /** Of variables that no row reads. */
+  readonly without: readonly string[];
   /** The metrics that have series now, as far as their values are synced. */
   readonly families: ReadonlySet<FamilyFacts>;
 }
@@ -73,8 +75,8 @@ export function rowFindings(
     lines: [
       ...firstOf(idle, 'rows that find no variable'),
       ...firstOf([...unfit], 'variables that a row cannot show'),
-      ...firstOf(without, 'classes with variables that have no row'),
     ],
+    without: firstOf(without, 'classes with variables that have no row'),
     families,
   };
 }

@@ -58,7 +58,7 @@ export class Fates {
     if (uses.isHidden(item)) return 'a later variable of this object has its name';
     const ofObject = uses.whyUnread(item.object);
     if (ofObject !== '') return ofObject;
-    return this.isRead(item) ? '' : 'no row reads it';
+    return this.isRead(item) ? '' : uses.whyNoRow(item);
   }
 
   #readersOf(item: Tracked): readonly ReadBy[] {

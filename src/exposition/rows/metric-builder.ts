@@ -2,6 +2,7 @@
 import type { Catalogue } from '../../catalogue/catalogue.js';
 import type { PathLabels } from '../../catalogue/match/path-labels.js';
 import type { Rules } from '../../catalogue/match/rules.js';
+import type { Uncatalogued } from '../../catalogue/match/uncatalogued.js';
 import { OBJECT_STATES } from '../../model.js';
 import type { ManagedObject, Source, Variable } from '../../model.js';
 import type { Kernel } from '../kernel/kernel.js';
@@ -29,6 +30,8 @@ export interface BuilderParts {
   /** Both undefined for an application without a catalogue. */
   readonly catalogue: Catalogue | undefined;
   readonly rules: Rules | undefined;
+  /** Set if variables without a row of the catalogue are shown as well. */
+  readonly uncatalogued: Uncatalogued | undefined;
   /** Further labels of series without a row. */
   readonly pathLabels: PathLabels;
   /** The time zone of times written as text: an IANA name, or '' for that of the process. */

@@ -15,7 +15,7 @@ export class RowLines {
   readonly #rankOf = new Map<string, number>();
   readonly #firstSubOf = new Map<Row, number>();
 
-  /** @param catalogue defines the order of families and rows; undefined for none */
+  /** @param catalogue defines the order of families and rows, those without a row last; undefined for none */
   constructor(register: SeriesRegister, catalogue: Catalogue | undefined) {
     this.#register = register;
     const { classes = [], families = new Map() } = catalogue ?? {};
@@ -31,7 +31,7 @@ export class RowLines {
    */
   set({ row, labels }: Use, owner: number, series: readonly Series[], room: number): void {
     const { family } = row;
-    const rank = this.#rankOf.get(family.name) ?? 0;
+    const rank = this.#rankOf.get(family.name) ?? this.#rankOf.size;
     const first = this.#firstSubOf.get(row) ?? 0;
     const fitting = this.#fitting(series);
     fitting.forEach((each, index) => {

@@ -1,13 +1,17 @@
 // Which rows read which variables of the bound objects, and with what labels.
 import type { PathLabels } from '../../catalogue/match/path-labels.js';
 import { placeUnder } from '../../catalogue/match/placed-object.js';
+import type { PlacedObject } from '../../catalogue/match/placed-object.js';
 import type { Reading, Row } from '../../catalogue/row.js';
 import type { RowUse, RuleSet } from '../../catalogue/match/rule-set.js';
 import type { Rules } from '../../catalogue/match/rules.js';
+import type { Uncatalogued } from '../../catalogue/match/uncatalogued.js';
 import { WideMap } from '../../collections/wide-map.js';
 import type { ManagedObject, Variable } from '../../model.js';
 import type { Kernel } from '../kernel/kernel.js';
 import { CatalogueFit } from './catalogue-fit.js';
+import { DescribedObject } from './described-object.js';
+import type { Describing } from './described-object.js';
 import { ObjectLabels } from './label-text.js';
 import type { LabelText } from './label-text.js';
 import { NamedSlots } from './named-slots.js';
@@ -40,8 +44,8 @@ interface Bound {
   /** The rows for objects below it. */
   readonly below: readonly RuleSet[];
   readonly states: readonly Use[];
-  /** The labels of series without a catalogue: its seed path, or `@root`, and those of `path_labels`. */
-  readonly label: ObjectLabels | undefined;
+  /** Shows variables that no row reads; undefined if the target leaves them out. */
+  readonly described: DescribedObject | undefined;
   /** The slot of the variable of each name; of several, the latest. */
   readonly variables: NamedSlots;
   /** The earlier ones, for the few names that several variables have. */
@@ -55,8 +59,18 @@ export interface UsesParts {
   readonly probe: Probe;
   /** Undefined for an application without a catalogue. */
   readonly rules: Rules | undefined;
+  /** Set if variables without a row of the catalogue are shown as well. */
+  readonly uncatalogued: Uncatalogued | undefined;
   /** Further labels of series without a row. */
   readonly pathLabels: PathLabels;
+}
+
+/** A variable as its publisher describes it. */
+interface AsDescribed {
+  readonly row: Row;
+  /** For lines; `text` is the same for people. */
+  readonly labels: () => LabelText;
+  readonly text: () => string;
 }
 
 const NO_USES: readonly Use[] = [];
@@ -66,21 +80,22 @@ export class RowUses {
   readonly fit = new CatalogueFit();
   readonly #root: ManagedObject;
   readonly #rules: Rules | undefined;
-  readonly #described: SelfDescribed;
+  readonly #uncatalogued: Uncatalogued | undefined;
+  readonly #describing: Describing;
   /** By the object's id. */
   readonly #bound = new WideMap<Bound>();
   readonly #labelsOf = new WeakMap<Row, string>();
   readonly #kernel: Kernel;
   readonly #probe: Probe;
-  readonly #pathLabels: PathLabels;
 
-  constructor({ app, root, kernel, probe, rules, pathLabels }: UsesParts) {
+  constructor({ app, root, kernel, probe, rules, uncatalogued, pathLabels }: UsesParts) {
     this.#kernel = kernel;
     this.#probe = probe;
     this.#root = root;
     this.#rules = rules;
-    this.#pathLabels = pathLabels;
-    this.#described = new SelfDescribed(app);
+    this.#uncatalogued = uncatalogued;
+    const rows = new SelfDescribed(app, uncatalogued?.taken);
+    this.#describing = { rows, kernel, pathLabels };
   }
 
   /** Finds the rows of an object; returns those that show its state. */
@@ -97,10 +112,10 @@ export class RowUses {
     const states = rules.flatMap(({ set, labels }) =>
       set.stateRows.map((row) => ({ row, labels: labels.with(this.#staticLabels(row)) })),
     );
-    const label = this.#rules === undefined ? this.#pathLabel(place.seedPath, object) : undefined;
+    const described = this.#described(place, object);
     const below = this.#rules?.rulesBelow(place) ?? [];
     const variables = new NamedSlots();
-    this.#bound.set(object.id, { rules, below, states, label, variables, earlier: undefined });
+    this.#bound.set(object.id, { rules, below, states, described, variables, earlier: undefined });
     for (const set of setsOf({ rules, below })) this.fit.addObject(set);
     return states;
   }
@@ -164,8 +179,6 @@ export class RowUses {
   of(variable: Variable): readonly Use[] {
     const bound = this.#bound.get(variable.object.id);
     if (bound === undefined || !this.#owns(bound, variable)) return NO_USES;
-    if (bound.label !== undefined)
-      return [{ row: this.#described.rowFor(variable), labels: bound.label.with('') }];
     let uses: Use[] | undefined;
     for (const { set, labels } of bound.rules)
       for (const { row, captured } of set.usesOf(variable.name)) {
@@ -173,22 +186,24 @@ export class RowUses {
         uses ??= [];
         uses.push({ row, labels: labels.with(own) });
       }
-    return uses ?? this.#asDescribed(bound, variable);
-  }
-
-  /** A variable that no row reads, of a class that shows what its publisher describes. */
-  #asDescribed({ rules }: Bound, variable: Variable): readonly Use[] {
-    const described = rules.find(({ set }) => set.isDescribed);
-    if (described === undefined) return NO_USES;
-    return [{ row: this.#described.rowFor(variable), labels: described.labels.with('') }];
+    if (uses !== undefined) return uses;
+    const described = this.#asDescribed(bound, variable);
+    return described === undefined ? NO_USES : [{ row: described.row, labels: described.labels() }];
   }
 
   /** Why no row reads the variables of an object; empty where some may. */
   whyUnread(object: ManagedObject): string {
     const bound = this.#bound.get(object.id);
-    if (bound === undefined || bound.rules.length > 0 || bound.label !== undefined) return '';
+    if (bound === undefined || bound.rules.length > 0 || bound.described !== undefined) return '';
     if (this.#rules?.hasClass(object.className) !== true) return 'no row is for its class';
     return 'the rows for its class are for objects at other places';
+  }
+
+  /** Why no row reads a variable of an object whose variables rows may read. */
+  whyNoRow({ object }: Variable): string {
+    return this.#bound.get(object.id)?.described === undefined
+      ? 'no row reads it'
+      : 'only rows of other classes than those of the target read it';
   }
 
   /** Whether a later variable of its object has its name. */
@@ -201,11 +216,6 @@ export class RowUses {
   readersOf(variable: Variable): readonly ReadBy[] {
     const bound = this.#bound.get(variable.object.id);
     if (bound === undefined) return [];
-    const { label } = bound;
-    if (label !== undefined) {
-      const row = this.#described.rowFor(variable);
-      return [{ row, reading: row.reads[0], labels: () => label.textWith('') }];
-    }
     const readers = bound.rules.flatMap(({ set, labels }) =>
       set.usesOf(variable.name).map(({ row, reading, captured }) => ({
         row,
@@ -214,23 +224,21 @@ export class RowUses {
       })),
     );
     if (readers.length > 0) return readers;
-    return this.#asDescribed(bound, variable).map(({ row, labels }) => ({
-      row,
-      reading: row.reads[0],
-      labels: () => labels.text,
-    }));
+    const described = this.#asDescribed(bound, variable);
+    if (described === undefined) return readers;
+    return [{ row: described.row, reading: described.row.reads[0], labels: described.text }];
   }
 
   /** Names of the metrics of these rows: a search asks for those of very many variables. */
   metricNamesOf(variable: Variable): readonly string[] {
     const bound = this.#bound.get(variable.object.id);
     if (bound === undefined) return [];
-    if (bound.label !== undefined) return [this.#described.rowFor(variable).family.name];
     const names: string[] = [];
     for (const { set } of bound.rules)
       for (const { row } of set.usesOf(variable.name)) names.push(row.family.name);
     if (names.length > 0) return names;
-    return this.#asDescribed(bound, variable).map(({ row }) => row.family.name);
+    const described = this.#asDescribed(bound, variable);
+    return described === undefined ? names : [described.row.family.name];
   }
 
   /** The rows that show the state of an object. */
@@ -274,10 +282,24 @@ export class RowUses {
     if (isCounted(bound, readers)) this.fit.removeVariable(variable, readers);
   }
 
-  #pathLabel(seedPath: string, { labels }: ManagedObject): ObjectLabels {
-    const object = seedPath === '' ? '@root' : seedPath;
-    const path = { object, ...this.#pathLabels(seedPath) };
-    return new ObjectLabels(this.#kernel, labelsText(withStated(path, labels)));
+  /** How a variable is shown that no row reads; undefined if it is left out. */
+  #asDescribed({ rules, described }: Bound, variable: Variable): AsDescribed | undefined {
+    const own = rules.find(({ set }) => set.isDescribed)?.labels;
+    if (own !== undefined) {
+      const row = this.#describing.rows.rowFor(variable);
+      return { row, labels: () => own.with(''), text: () => own.textWith('') };
+    }
+    const row = described?.rowFor(variable);
+    if (described === undefined || row === undefined) return undefined;
+    return { row, labels: () => described.labels, text: () => described.text };
+  }
+
+  #described(place: PlacedObject, { labels }: ManagedObject): DescribedObject | undefined {
+    const all = this.#uncatalogued?.rules;
+    if (this.#rules !== undefined && all === undefined) return undefined;
+    const found = all === undefined || all === this.#rules ? [] : all.rulesFor(place);
+    const leftOut = found.map(({ set }) => set);
+    return new DescribedObject(this.#describing, place.seedPath, { leftOut, stated: labels });
   }
 
   /** The text of the labels that every series of a row carries. */
@@ -291,9 +313,9 @@ export class RowUses {
   }
 }
 
-function close({ rules, label }: Bound): void {
+function close({ rules, described }: Bound): void {
   for (const { labels } of rules) labels.close();
-  label?.close();
+  described?.close();
 }
 
 /** The rows that apply while the object exists. */

@@ -1,10 +1,11 @@
-// Rows for an application without a catalogue, from what its publisher declares.
+// Rows for variables that no catalogue row reads, from what their publisher declares.
 import { UNCHANGED } from '../../catalogue/conversion.js';
 import { distributionRow } from '../../catalogue/kinds/distribution.js';
 import { infoRow } from '../../catalogue/kinds/info.js';
 import { scalarRow } from '../../catalogue/kinds/scalar.js';
 import { describedName } from '../../catalogue/described-name.js';
-import { metricNamePart } from '../../catalogue/names.js';
+import type { Described } from '../../catalogue/described-name.js';
+import { metricNamePart, namesTaken } from '../../catalogue/names.js';
 import type { Row } from '../../catalogue/row.js';
 import type { FamilyFacts, MetricType, Variable } from '../../model.js';
 
@@ -19,15 +20,22 @@ const MAX_HELP = 512;
 
 const BASE = { labels: {}, at: '', classId: undefined, isPersonal: false, where: '' };
 
+/** The word that tells a metric from one of the catalogue that has its name. */
+const MARK = ' uncatalogued';
+const NONE: ReadonlySet<string> = new Set();
+
 /** Makes one row per variable; variables of one class and name share their family. */
 export class SelfDescribed {
   readonly #app: string;
+  readonly #taken: ReadonlySet<string>;
   readonly #families = new Map<string, FamilyFacts>();
   /** A cache of rows: thousands of objects share a class. */
   readonly #rows = new Map<string, Row>();
 
-  constructor(app: string) {
+  /** @param taken names of metrics and series that a catalogue owns */
+  constructor(app: string, taken = NONE) {
     this.#app = app;
+    this.#taken = taken;
   }
 
   rowFor(variable: Variable): Row {
@@ -60,7 +68,7 @@ export class SelfDescribed {
   #family(variable: Variable, type: MetricType): FamilyFacts {
     const { className } = variable.object;
     const { name: own, unit } = variable;
-    const name = describedName({ app: this.#app, className, variable: own, unit, type });
+    const name = this.#nameOf({ app: this.#app, className, variable: own, unit, type });
     const known = this.#families.get(name);
     if (known?.type === type) return known;
     const help =
@@ -70,5 +78,15 @@ export class SelfDescribed {
     const family = { name, type, unit, help };
     if (known === undefined && this.#families.size < MAX_KNOWN) this.#families.set(name, family);
     return family;
+  }
+
+  /** The name does not depend on what else is published, only on the catalogue. */
+  #nameOf(facts: Described): string {
+    const { type, unit } = facts;
+    const name = describedName(facts);
+    const isTaken = namesTaken({ name, type, unit, help: '' }).some((each) =>
+      this.#taken.has(each),
+    );
+    return isTaken ? this.#nameOf({ ...facts, variable: facts.variable + MARK }) : name;
   }
 }

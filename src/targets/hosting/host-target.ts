@@ -78,11 +78,21 @@ export function hostTarget(
     const timeZone = definition.publisherTimeZone;
     const kernel = place.kernel();
     const slice = () => new Budget(BIND);
-    const { limits } = definition;
+    const { limits, showsUncatalogued } = definition;
     const onOmitted: OnOmitted = (limit, name) => {
       reporter.omitted(limit, name);
     };
-    const what = { app, kernel, catalogue, variable, timeZone, filters, pathLabels, limits };
+    const what = {
+      app,
+      kernel,
+      catalogue,
+      variable,
+      timeZone,
+      filters,
+      showsUncatalogued,
+      pathLabels,
+      limits,
+    };
     const parts = { ...what, onClash, onOmitted, slice };
     const step$ = hostingPipeline({
       ...{ app, hint: instance, former, serverKeys, pool, queue, open$, scheduler },

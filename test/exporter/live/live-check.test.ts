@@ -59,6 +59,23 @@ describe('liveCheck', () => {
     }
   }
 
+  it('counts what show_uncatalogued adds, and no longer lists it as missing', () => {
+    open(segments.publish('1'));
+    const without = (lines: readonly string[]) =>
+      lines.filter((line) => line.includes('variables without a row'));
+    expect(without(check(target()))).to.have.lengthOf(1);
+    const lines = check(
+      target('show_uncatalogued = true\n') +
+        '[[metric_scopes]]\nname = "spare"\nmetrics = ["shop_till_spare"]\n' +
+        '[[metric_scopes]]\nname = "none"\nmetrics = ["shop_till_sale"]\n',
+    );
+    expect(without(lines)).to.deep.equal([]);
+    expect(lines[3]).to.equal('  tracks 3 of 3 objects, 10 variables, 4 metrics');
+    expect(lines.filter((line) => line.includes('metric scope'))).to.deep.equal([
+      '  warning: metric scope "none" selects nothing of this target',
+    ]);
+  });
+
   it('tells what a server key shows, and the root that would be taken', () => {
     open(segments.publish('1'));
     const [name, ...lines] = check(target());

@@ -154,6 +154,51 @@ describe('a look at a tree', () => {
     });
   });
 
+  describe('with show_uncatalogued', () => {
+    const catalogue = shopCatalogue(
+      row('a', 'var = "v"') + row('b', 'var = "nothing"'),
+      row('c', 'var = "v"'),
+    );
+    const one: VariableOptions = { type: 'i64', value: 1n };
+    const shown = (more: WatchOptions = {}) =>
+      shop(
+        { v: one, b: one, name: { type: 'string', value: 'Jane' } },
+        {
+          ...{ catalogue, showsUncatalogued: true },
+          ...more,
+        },
+      );
+
+    it('says which metric each variable without a row becomes, under the name that it really has', () => {
+      const { part } = shown();
+      const answer = part({ showsUnreadTexts: false });
+      expect([0, 1, 2].map((index) => fateOf(answer, index))).to.deep.equal([
+        'shop_a{} 1',
+        'shop_b_uncatalogued{object="@root"} 1',
+        'shop_name_info{object="@root"} 1',
+      ]);
+      expect(variablesOf(answer)[2]?.value).to.include({ kind: 'text', text: 'Jane' });
+      expect(objectsOf(answer)[0]?.why).to.equal('');
+    });
+
+    it('finds them by the names of their metrics', () => {
+      const { part } = shown();
+      const found = part({ words: ['b_uncatalogued'], field: 'metric' });
+      expect(variablesOf(found).map(({ name }) => name)).to.deep.equal(['b']);
+    });
+
+    it('says that a row of another class reads a variable', () => {
+      const rows = row('a', 'var = "v"');
+      const other = shopCatalogue(rows).classes.map((each) => ({ ...each, alias: 'other' }));
+      const base = shopCatalogue(row('b', 'var = "w"'));
+      const both = { ...base, classes: [...base.classes, ...other] };
+      const { part } = shown({ catalogue: both, filters: { classes: ['shop'] } });
+      expect(fateOf(part())).to.equal(
+        'only rows of other classes than those of the target read it',
+      );
+    });
+  });
+
   describe('says why there is no row for an object', () => {
     const catalogue = () => shopCatalogue('', row('a', 'var = "v"'));
     const objectAt = (path: string, className: string, options: WatchOptions = {}) => {

@@ -1,0 +1,209 @@
+// show_uncatalogued: variables that no row of the catalogue reads become metrics beside those of the rows.
+import { expect } from 'chai';
+import { OPEN_METRICS } from '#app/exposition/page/open-metrics.js';
+import { FakeSource } from '../../support/fake-source.js';
+import type { FakeObject, VariableOptions } from '../../support/fake-source.js';
+import { readOpenMetrics } from '../../support/open-metrics-checker.js';
+import { shopCatalogue, watched } from '../watched.js';
+import type { WatchOptions } from '../watched.js';
+
+const row = (name: string, type: string, rest: string): string =>
+  `{ name = "shop_${name}", type = "${type}", help = "Of a row.", ${rest} },`;
+const counter = (value: number, more: Partial<VariableOptions> = {}): VariableOptions => ({
+  ...{ type: 'u64', kind: 'counter', value, help: 'Of the publisher.' },
+  ...more,
+});
+const gauge = (value: number): VariableOptions => ({ ...counter(value), kind: 'gauge' });
+
+/** A shop with a till; the catalogue reads `open` of the one and `sales` of the other. */
+function shop(options: WatchOptions = {}, rootRows = row('open', 'gauge', 'var = "open"')) {
+  const source = new FakeSource();
+  const root = source.addObject('h.1.shop', 'Shop');
+  const till = source.addObject('h.1.shop.floor.2.7', 'Till', { parent: root });
+  source.addVariable(root, 'open', gauge(1));
+  source.addVariable(till, 'sales', counter(5));
+  const catalogue = shopCatalogue(rootRows, row('till_sales_total', 'counter', 'var = "sales"'));
+  const view = watched(source, root, { catalogue, showsUncatalogued: true, ...options });
+  return { source, root, till, ...view };
+}
+
+const OPEN = 'shop_open 1';
+const SALES = 'shop_till_sales_total{floor="2",till="7"} 5';
+
+describe('show_uncatalogued', () => {
+  it('adds variables of objects with rows, and of objects without any, after the metrics of rows', () => {
+    const { source, root, till, lines } = shop();
+    source.addVariable(till, 'received', counter(1500, { unit: 'bytes' }));
+    const lamp = source.addObject('h.1.shop.lamp', 'Lamp', { parent: root });
+    source.addVariable(lamp, 'isOn', { type: 'bool', value: true });
+    source.addVariable(lamp, 'colour', { type: 'string', value: 'red' });
+    expect(lines()).to.deep.equal([
+      OPEN,
+      SALES,
+      'shop_lamp_colour_info{object="lamp",value="red"} 1',
+      'shop_lamp_is_on{object="lamp"} 1',
+      'shop_till_received_bytes_total{object="floor.2.7"} 1500',
+    ]);
+  });
+
+  it('changes nothing unless it is set', () => {
+    const { source, till, lines } = shop({ showsUncatalogued: false });
+    source.addVariable(till, 'received', counter(1500));
+    expect(lines()).to.deep.equal([OPEN, SALES]);
+  });
+
+  it('gives the labels of path_labels to what it adds', () => {
+    const { source, till, lines } = shop({ pathLabels: ['floor.{level}'] });
+    source.addVariable(till, 'coins', gauge(3));
+    expect(lines()).to.deep.equal([OPEN, SALES, 'shop_till_coins{object="floor.2.7",level="2"} 3']);
+  });
+
+  it('takes in variables that come and lets go of those that leave', () => {
+    const { source, till, lines } = shop();
+    lines();
+    const coins = source.addVariable(till, 'coins', gauge(3));
+    expect(lines()).to.include('shop_till_coins{object="floor.2.7"} 3');
+    source.remove(coins);
+    expect(lines()).to.deep.equal([OPEN, SALES]);
+    source.remove(till);
+    expect(lines()).to.deep.equal([OPEN]);
+  });
+
+  it('still counts these variables as without a row', () => {
+    const { source, till, lines, view } = shop();
+    source.addVariable(till, 'coins', gauge(3));
+    lines();
+    expect(view.fit.variablesWithoutRow).to.equal(1);
+  });
+
+  describe('under a name that the catalogue owns', () => {
+    const owned: readonly (readonly [string, string, string, VariableOptions, string])[] = [
+      [
+        'of the same type',
+        row('coins', 'gauge', 'var = "open"'),
+        'coins',
+        gauge(3),
+        'shop_coins_uncatalogued',
+      ],
+      [
+        'of another type',
+        row('coins_total', 'counter', 'var = "open"'),
+        'coins',
+        counter(3),
+        'shop_coins_uncatalogued_total',
+      ],
+      [
+        'that only OpenMetrics uses',
+        row('coins_total', 'counter', 'var = "open"'),
+        'coins',
+        gauge(3),
+        'shop_coins_uncatalogued',
+      ],
+      [
+        'of a series',
+        row('wait', 'histogram', 'var = "open", observe = true, buckets = [1]'),
+        'wait sum',
+        gauge(3),
+        'shop_wait_sum_uncatalogued',
+      ],
+      [
+        'twice',
+        row('coins', 'gauge', 'var = "open"') +
+          row('coins_uncatalogued', 'gauge', 'var = "nothing"'),
+        'coins',
+        gauge(3),
+        'shop_coins_uncatalogued_uncatalogued',
+      ],
+    ];
+    for (const [what, rows, name, options, metric] of owned)
+      it(`${what}, it is called ${metric}`, () => {
+        const { source, root, lines, page, clashes } = shop({}, rows);
+        source.addVariable(root, name, options);
+        expect(lines()).to.include(`${metric}{object="@root"} 3`);
+        expect(clashes).to.deep.equal([]);
+        expect(() => readOpenMetrics(page(OPEN_METRICS))).not.to.throw();
+      });
+
+    it('the metric of the row keeps type and help, whichever value comes first', () => {
+      const source = new FakeSource();
+      const root = source.addObject('h.1.shop', 'Shop');
+      source.addVariable(root, 'coins', gauge(3));
+      const catalogue = shopCatalogue(row('coins', 'unknown', 'var = "open"'));
+      const { text } = watched(source, root, { catalogue, showsUncatalogued: true });
+      expect(text()).to.contain('# TYPE shop_coins_uncatalogued gauge\n');
+      source.addVariable(root, 'open', { type: 'u64', value: 1 });
+      expect(text()).to.contain('# HELP shop_coins Of a row.\n# TYPE shop_coins untyped\n');
+    });
+
+    it('of a class that the target leaves out, it is not called so either', () => {
+      const filters = { classes: ['till'] };
+      const { source, till, lines } = shop({ filters }, row('till_coins', 'gauge', 'var = "x"'));
+      source.addVariable(till, 'coins', gauge(3));
+      expect(lines()).to.include('shop_till_coins_uncatalogued{object="floor.2.7"} 3');
+    });
+  });
+
+  it('of two variables with one name and two types the first stays, and the other waits for its end', () => {
+    const { source, root, till, lines, clashes, text } = shop();
+    const coins = source.addVariable(till, 'coins', gauge(3));
+    lines();
+    const other = source.addObject('h.1.shop.floor.2.8', 'Till', { parent: root });
+    source.addVariable(other, 'coins', { ...gauge(4), kind: 'unknown', help: 'Of another.' });
+    expect(lines()).not.to.include('shop_till_coins{object="floor.2.8"} 4');
+    expect(clashes).to.deep.equal(['shop_till_coins{object="floor.2.8"}']);
+    expect(text()).to.contain(
+      '# HELP shop_till_coins Of the publisher.\n# TYPE shop_till_coins gauge\n',
+    );
+    source.remove(coins);
+    expect(lines()).to.include('shop_till_coins{object="floor.2.8"} 4');
+  });
+
+  describe('obeys the filters', () => {
+    const REGISTER = `{ name = "shop_register_open", type = "gauge", help = "Of a row.", var = "open" }`;
+    /** Two classes read the tills. */
+    function tills(filters: WatchOptions['filters']) {
+      const source = new FakeSource();
+      const root: FakeObject = source.addObject('h.1.shop', 'Shop');
+      source.addVariable(root, 'time', gauge(8));
+      const till = source.addObject('h.1.shop.floor.2.7', 'Till', { parent: root });
+      for (const name of ['sales', 'open', 'coins']) source.addVariable(till, name, gauge(1));
+      const base = shopCatalogue('', row('till_sales', 'gauge', 'var = "sales"'));
+      const more = shopCatalogue('', REGISTER);
+      const classes = [
+        ...base.classes,
+        ...more.classes
+          .filter(({ alias }) => alias === 'till')
+          .map((each) => ({ ...each, alias: 'register' })),
+      ];
+      const families = new Map([...base.families, ...more.families]);
+      const catalogue = { ...base, classes, families };
+      const options = { catalogue, showsUncatalogued: true, ...(filters && { filters }) };
+      return watched(source, root, options).lines();
+    }
+    const AT = 'floor="2",till="7"';
+    const coins = 'shop_till_coins{object="floor.2.7"} 1';
+
+    it('none: every variable is shown', () =>
+      expect(tills(undefined)).to.have.members([
+        `shop_till_sales{${AT}} 1`,
+        `shop_register_open{${AT}} 1`,
+        coins,
+        'shop_time{object="@root"} 8',
+      ]));
+
+    it('classes: only of its objects, and nothing that a row of another class reads', () =>
+      expect(tills({ classes: ['till'] })).to.have.members([`shop_till_sales{${AT}} 1`, coins]));
+
+    it('seed_paths: only below them', () =>
+      expect(tills({ seedPaths: ['@root'] })).to.deep.equal(['shop_time{object="@root"} 8']));
+  });
+
+  it('obeys the limits of the target, and counts what is left out', () => {
+    const { source, till, lines, omitted } = shop({ limits: { series: 3 } });
+    lines();
+    source.addVariable(till, 'coins', gauge(3));
+    source.addVariable(till, 'notes', gauge(4));
+    expect(lines()).to.deep.equal([OPEN, SALES, 'shop_till_coins{object="floor.2.7"} 3']);
+    expect(omitted).to.deep.equal(['series: shop_till_notes{object="floor.2.7"}']);
+  });
+});
