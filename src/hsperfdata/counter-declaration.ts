@@ -4,10 +4,10 @@ import { UNIT, VARIABILITY } from './layout.js';
 import type { PerfEntry } from './perf-entries.js';
 
 /** Counters whose entries state a unit that is not theirs. */
-const UNITS: Readonly<Record<string, number>> = {
-  'sun.cls.defineAppClasses': UNIT.events,
-  'sun.ci.threads': UNIT.none,
-};
+const UNITS: ReadonlyMap<string, number> = new Map([
+  ['sun.cls.defineAppClasses', UNIT.events],
+  ['sun.ci.threads', UNIT.none],
+]);
 
 /** Units of the values as they are shown: ticks become nanoseconds. */
 const UNIT_TEXTS: Readonly<Record<number, string>> = {
@@ -17,7 +17,7 @@ const UNIT_TEXTS: Readonly<Record<number, string>> = {
 };
 
 /** The unit of a counter, one of `UNIT` or another number. */
-export const unitOf = ({ name, unit }: PerfEntry): number => UNITS[name] ?? unit;
+export const unitOf = ({ name, unit }: PerfEntry): number => UNITS.get(name) ?? unit;
 
 /** A variable of this name; a number has the type that is given. */
 export function declarationOf(

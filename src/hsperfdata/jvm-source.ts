@@ -78,8 +78,23 @@ export class JvmSource implements Source {
   /** Adds a variable whose value its owner has still to set. */
   addVariable(owner: Owner, object: JvmObject, declaration: Declaration): Variable {
     const slot = this.slots.take(owner);
-    const place = { slot, incarnation: this.slots.incarnation(slot) };
-    const variable = { ...declaration, ...place, id: ++this.#lastId, object, declaration };
+    const incarnation = this.slots.incarnation(slot);
+    const id = ++this.#lastId;
+    const { name, type, kind, unit, help, schema } = declaration;
+    // Property by property: objects that are built by spreading take ten times as long.
+    const variable: Variable = {
+      id,
+      object,
+      slot,
+      incarnation,
+      declaration,
+      name,
+      type,
+      kind,
+      unit,
+      help,
+      schema,
+    };
     object.variables.add(variable);
     this.#items++;
     this.#changes.push({ kind: 'variable-added', variable });

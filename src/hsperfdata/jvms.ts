@@ -13,7 +13,7 @@ import { inDirectory, pathOf } from './safe-directory.js';
 /** The most files that are open at once. */
 const MAX_FILES = 1024;
 /** Steps of opening a file, and of asking whether its process runs. */
-const OPEN_STEPS = 64;
+const OPEN_STEPS = 128;
 const ASK_STEPS = 2;
 /** How long a file waits for its next look: one that a JVM is making, and any other that is of no use. */
 const UNFINISHED_MS = 200;

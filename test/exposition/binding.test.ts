@@ -105,7 +105,9 @@ class Grove {
     const value = this.#values.get(variable);
     if (value === undefined) return [];
     const { className, name: id } = variable.object;
-    const name = `shop_${className.toLowerCase()}_${variable.name}`;
+    // A class with the name of the application is not said twice.
+    const words = className === 'Shop' ? [] : [className.toLowerCase()];
+    const name = ['shop', ...words, variable.name].join('_');
     const label = `object="${id === ROOT ? '@root' : id.slice(ROOT.length + 1)}"`;
     if (typeof value === 'bigint') return [`${name}{${label}} ${value}`];
     return [`${name}_info{${label},value="${value}"} 1`];

@@ -220,6 +220,19 @@ describe('a watch of JVMs', () => {
       expect(pidsOf(watch)).to.deep.equal([String(other)]);
     });
 
+    it('has seen and lost each of fifty JVMs, however they end', async () => {
+      const watch = watching();
+      for (let number = 0; number < 50; number++) {
+        const pid = folder.process();
+        folder.write(pid, file.bytes);
+        expect(pidsOf(watch), 'as soon as its file is there').to.deep.equal([String(pid)]);
+        if (number % 2 === 0) folder.remove(pid);
+        await folder.kill(pid);
+        pass(500);
+        expect(pidsOf(watch), 'as soon as its end is looked for').to.deep.equal([]);
+      }
+    });
+
     it('gives the slots of a JVM that ended to the next, with other incarnations', () => {
       const watch = watching();
       const values = new Map<string, bigint | string | undefined>();
