@@ -89,7 +89,8 @@ export class Handover {
         switchMap(({ hosting }) =>
           timer(MAX_LEAVING_MS, this.#scheduler).pipe(
             map(() => {
-              if (hosting === this.#serving) this.#switch(NO_OBSERVATIONS);
+              if (hosting === this.#serving && this.#phase !== 'serving')
+                this.#switch(NO_OBSERVATIONS);
             }),
           ),
         ),
@@ -157,7 +158,8 @@ export class Handover {
   #hearServing(serving: Hosting, report: Report | Failed): void {
     switch (report.kind) {
       case 'left':
-        this.#switch(report.observations);
+        if (this.#standby?.failure === '') this.#switch(report.observations);
+        else this.#stay(report.observations);
         return;
       case 'failed':
         this.#failed(report);
@@ -233,6 +235,14 @@ export class Handover {
     this.#phase = 'serving';
     if (next.failure !== '') this.#turnAway(next.failure);
     else if (this.#refresh !== undefined) next.send(this.#refresh);
+    this.#reconcile();
+  }
+
+  /** The standby failed while this one left: it serves as before. */
+  #stay(observations: Observations): void {
+    this.#serving.send({ kind: 'take-over', observations });
+    this.#phase = 'serving';
+    if (this.#refresh !== undefined) this.#serving.send(this.#refresh);
     this.#reconcile();
   }
 

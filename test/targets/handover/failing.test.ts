@@ -201,6 +201,35 @@ describe('a target in a partition that fails', () => {
     expect(target.ask()).to.deep.include({ kind: 'ready' });
   });
 
+  it('goes on where it is when the new partition fails while it leaves', () => {
+    const { target, publisher, lag, partition, move } = serve({
+      catalogue: observing(),
+      spacingMs: 1,
+    });
+    const queue = new StepQueue(target.clock);
+    const home = follow(target.target.change({ partition: target.partition(1, queue) }));
+    while (!home.subscription.closed) queue.step();
+    queue.stepAll();
+    // After this the partition has no turn until the next step, so that the target leaves late.
+    target.ask();
+    const bad = partition(2);
+    const moving = move(bad);
+    target.clock.advance(1);
+    const { seen } = follow(target.target.demand());
+    bad.trouble = 'gone';
+    bad.fail('gone');
+    queue.free();
+    target.clock.advance(1);
+    expect(seen.map(({ kind }) => kind)).to.deep.equal(['ready']);
+    expect(target.target.status().partition).to.equal(1);
+    expect(moving.subscription.closed).to.equal(true);
+    lag.set(5);
+    publisher.notify();
+    target.clock.advance(MAX_LEAVING_MS);
+    expect(target.series()).to.include('demo_lag_count 1');
+    expect(target.target.status().partition).to.equal(1);
+  });
+
   it('takes a new definition even so, once the partition is back', () => {
     const { target, x, partition, moved } = serve({ spacingMs: 0 });
     const home = moved(partition(1));
