@@ -1,8 +1,11 @@
 // Random courses of targets and publishers in virtual time, each page compared with a model in plain memory.
 import { runCourse } from './model/course.js';
+import { MEETINGS } from './model/meetings.js';
 import type { Given, Outcome } from './trial.js';
 
 const COURSES_A_MINUTE = 200;
+/** So many courses meet all that there is to meet. */
+const MANY = 2000;
 /** How much of a story is shown where a course went wrong. */
 const LAST = 12;
 
@@ -15,12 +18,14 @@ export async function runModel({ random, minutes, only, log }: Given): Promise<O
         )
       : [Number(only)];
   const wrong: string[] = [];
+  const met = new Set<string>();
   const sum = { steps: 0, pages: 0, values: 0 };
   for (const seed of seeds) {
     const course = runCourse(seed);
     sum.steps += course.steps;
     sum.pages += course.pages;
     sum.values += course.values;
+    for (const each of course.met) met.add(each);
     const [first] = course.wrong;
     if (first !== undefined) {
       const at = course.story.indexOf(`WRONG ${first}`);
@@ -31,9 +36,11 @@ export async function runModel({ random, minutes, only, log }: Given): Promise<O
     // The program has its turn between courses.
     await new Promise(setImmediate);
   }
+  const missed = MEETINGS.filter((each) => !met.has(each));
+  if (seeds.length >= MANY) wrong.push(...missed.map((each) => `never met: ${each}`));
   return {
     tried: sum.steps,
     wrong,
-    figures: `${seeds.length} courses, ${sum.pages} pages with ${sum.values} values`,
+    figures: `${seeds.length} courses, ${sum.pages} pages with ${sum.values} values; ${met.size} of ${MEETINGS.length} meetings`,
   };
 }

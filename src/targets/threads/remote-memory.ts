@@ -5,9 +5,12 @@ import type { ReadableFile } from '../../native/os/readable-file.js';
 import type { Ownership, SegmentFile, SharedMemory } from '../../native/os/shared-memory.js';
 import type { FileMessage, FileReply } from './messages.js';
 
+/** Opens the file of a segment for reading; undefined if there is none. */
+export type OpenFile = (name: string) => Omit<ReadableFile, 'fd'> | undefined;
+
 /** An open segment, as it is spoken of with the main thread. */
 class RemoteFile implements SegmentFile {
-  readonly #file: ReadableFile;
+  readonly #file: Omit<ReadableFile, 'fd'>;
   readonly #number: number;
   readonly #send: (message: FileMessage) => void;
   readonly #waits = new Map<number, () => void>();
@@ -15,7 +18,11 @@ class RemoteFile implements SegmentFile {
   #answer: ((isLocked: boolean) => void) | undefined;
   #refusal = '';
 
-  constructor(file: ReadableFile, number: number, send: (message: FileMessage) => void) {
+  constructor(
+    file: Omit<ReadableFile, 'fd'>,
+    number: number,
+    send: (message: FileMessage) => void,
+  ) {
     this.#file = file;
     this.#number = number;
     this.#send = send;
@@ -81,15 +88,17 @@ class RemoteFile implements SegmentFile {
 
 export class RemoteMemory implements SharedMemory {
   readonly #send: (message: FileMessage) => void;
+  readonly #open: OpenFile;
   readonly #files = new Map<number, RemoteFile>();
   #lastNumber = 0;
 
-  constructor(send: (message: FileMessage) => void) {
+  constructor(send: (message: FileMessage) => void, open: OpenFile = openReadable) {
     this.#send = send;
+    this.#open = open;
   }
 
   open(name: string): SegmentFile | undefined {
-    const file = openReadable(name);
+    const file = this.#open(name);
     if (file === undefined) return undefined;
     const number = ++this.#lastNumber;
     const remote = new RemoteFile(file, number, (message) => {

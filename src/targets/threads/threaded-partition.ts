@@ -22,8 +22,17 @@ interface Remote {
   readonly fail: (reason: string) => void;
 }
 
+/** What is used of a worker. */
+export interface ThreadWorker {
+  on(event: 'message', hear: (message: FromThread) => void): unknown;
+  on(event: 'error', hear: (error: unknown) => void): unknown;
+  on(event: 'exit', hear: (code: number) => void): unknown;
+  postMessage(message: ToThread): void;
+  terminate(): unknown;
+}
+
 interface Thread {
-  readonly worker: Worker;
+  readonly worker: ThreadWorker;
   readonly desk: FileDesk;
   readonly memory: ThreadMemory;
   readonly remotes: Map<number, Remote>;
@@ -37,7 +46,7 @@ export class ThreadedPartition implements Partition {
   readonly number: number;
   readonly #setup: ThreadSetup;
   readonly #memory: SharedMemory;
-  readonly #startWorker: (setup: ThreadSetup) => Worker;
+  readonly #startWorker: (setup: ThreadSetup) => ThreadWorker;
   readonly #scheduler: SchedulerLike;
   #thread: Thread | undefined;
   #lastTarget = 0;
@@ -47,7 +56,7 @@ export class ThreadedPartition implements Partition {
   constructor(
     setup: ThreadSetup,
     memory: SharedMemory,
-    startWorker = startThread,
+    startWorker: (setup: ThreadSetup) => ThreadWorker = startThread,
     scheduler: SchedulerLike = asyncScheduler,
   ) {
     this.number = setup.number;
@@ -184,7 +193,7 @@ function hear({ worker, memory, remotes }: Thread, message: ReportMessage): void
   const remote = remotes.get(message.target);
   if (remote !== undefined) remote.hear(message);
   else if (lent !== undefined)
-    worker.postMessage({ kind: 'given-back', snapshot: lent.id, times: 1 } satisfies ToThread);
+    worker.postMessage({ kind: 'given-back', snapshot: lent.id, times: 1 });
 }
 
 /** Passes a report on, with the lent text as a snapshot of this thread. */

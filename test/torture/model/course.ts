@@ -2,7 +2,9 @@
 import { randomBytes } from 'node:crypto';
 import { pid } from 'node:process';
 import { Random } from '#app/simulator/random.js';
+import { MODES } from '../../support/modes.js';
 import { Judge } from './judge.js';
+import { Meetings } from './meetings.js';
 import { PageModel } from './page-model.js';
 import { Player } from './player.js';
 import { Publications } from './publications.js';
@@ -13,6 +15,11 @@ import { Stage } from './stage.js';
 const STEPS = 150;
 /** Of so many reads of values one is interrupted, where trees are torn. */
 const READS_AN_INTERRUPTION = 3;
+/**
+ * A publisher that dies is served until its lock is checked, half a second after the last time. A
+ * thread asks for that and goes on, so that it knows only at the next look.
+ */
+const SILENT_MS = { logical: 600, threaded: 1300 };
 const END_MS = 10_000;
 
 export interface CourseResult {
@@ -20,6 +27,8 @@ export interface CourseResult {
   readonly pages: number;
   readonly values: number;
   readonly wrong: readonly string[];
+  /** See `MEETINGS`. */
+  readonly met: ReadonlySet<string>;
   /** What happened, in order. */
   readonly story: readonly string[];
 }
@@ -27,9 +36,10 @@ export interface CourseResult {
 /** @param seed the same gives the same course */
 export function runCourse(seed: number): CourseResult {
   const random = new Random(seed);
+  const mode = MODES[random.below(2)] ?? 'logical';
   const isTorn = random.below(2) === 0;
   const isDivided = isTorn && random.below(2) === 0;
-  const story: string[] = [`${isTorn ? 'torn' : 'whole'}${isDivided ? ', divided' : ''}`];
+  const story: string[] = [`${mode}, ${isTorn ? 'torn' : 'whole'}${isDivided ? ', divided' : ''}`];
   const wrong: string[] = [];
   const say = (what: string): void => void story.push(what);
   const fail = (what: string): void => {
@@ -40,13 +50,14 @@ export function runCourse(seed: number): CourseResult {
     fail(error instanceof Error ? (error.stack ?? error.message) : String(error));
   };
   const clock = new SeededClock(random);
-  const model = new PageModel(() => clock.now());
+  const model = new PageModel(() => clock.now(), SILENT_MS[mode]);
   const contextId = `test${pid}${randomBytes(3).toString('hex')}`;
   const publications = new Publications(contextId, random, clock, model);
-  const log = new RefreshLog(model, fail);
+  const meetings = new Meetings();
+  const log = new RefreshLog(model, meetings, fail);
   const judge = new Judge(model, log, isTorn, fail);
-  const stage = new Stage({ clock, random, publications, log, isDivided, say, fail: thrown });
-  const parts = { random, clock, model, publications, stage, judge, say, wrong: fail };
+  const stage = new Stage({ clock, random, publications, log, isDivided, mode, say, fail: thrown });
+  const parts = { random, clock, model, meetings, publications, stage, judge, say, wrong: fail };
   const player = new Player(parts);
   if (isTorn)
     publications.beforeValues = () => {
@@ -63,5 +74,5 @@ export function runCourse(seed: number): CourseResult {
     publications.end();
   }
   const { pages, values } = judge;
-  return { steps: STEPS, pages, values, wrong, story };
+  return { steps: STEPS, pages, values, wrong, story, met: meetings.met };
 }

@@ -101,8 +101,12 @@ export class Judge {
     const faults = definition.serverKeys.map((key) => {
       const trees = this.#model.during(key, sent, reported);
       const moments = trees.map((tree) => shownOf(tree, definition.seedPaths));
-      const wasHad = (name: string, value: string) => this.#model.everHad(key, name, value);
-      return this.#isTorn ? tornFaults(page, moments, wasHad) : wholeFaults(page, moments);
+      if (!this.#isTorn) return wholeFaults(page, moments);
+      return tornFaults(page, moments, (name, value) =>
+        FRAMED.test(name)
+          ? this.#model.everHad(key, name, value)
+          : this.#model.formerValue(key, name, sent) === value,
+      );
     });
     if (faults.every((each) => each.length > 0))
       this.#wrong(
@@ -123,21 +127,22 @@ function wholeFaults(page: Shown, moments: readonly Shown[]): string[] {
 
 /**
  * Series with a value that they did not have at any of these moments, and series that are missing
- * though they were always there. Texts and histograms that change keep their last value, if they
- * cannot be copied whole.
+ * though they were always there. Of those that changed meanwhile, texts and histograms that cannot be
+ * copied whole keep their last value, and others that were unset before and set again may show the
+ * one from before: the word beside them is the same as ever.
+ * @param wasFormer whether it is such a value
  */
 function tornFaults(
   page: Shown,
   moments: readonly Shown[],
-  wasHad: (name: string, value: string) => boolean = () => false,
+  wasFormer: (name: string, value: string) => boolean = () => false,
 ): string[] {
   const [first] = moments;
   if (first === undefined) return ['a page without a root'];
   const faults: string[] = [];
   for (const [name, value] of page) {
     const known = new Set(moments.map((moment) => moment.get(name)));
-    const keeps = known.size > 1 && FRAMED.test(name) && wasHad(name, value);
-    if (known.has(value) || keeps) continue;
+    if (known.has(value) || (known.size > 1 && wasFormer(name, value))) continue;
     const expected = [...known].map((each) => each ?? 'missing').join(' or ');
     faults.push(`${name} is ${value}, not ${expected}`);
   }

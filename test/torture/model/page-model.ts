@@ -33,18 +33,18 @@ interface Showing extends Stamp {
 /** Series by their names. */
 export type Shown = ReadonlyMap<string, string>;
 
-/** A publisher that ended without notice is served for so long: the lock is checked twice a second. */
-const SILENT_MS = 600;
-
 export class PageModel {
   readonly #nowMs: () => number;
+  readonly #silentMs: number;
   readonly #showings = new Map<string, Showing[]>();
   /** All values that series ever had. */
   readonly #values = new Set<string>();
   #order = 0;
 
-  constructor(nowMs: () => number) {
+  /** @param silentMs how long a publisher is served that ended without notice */
+  constructor(nowMs: () => number, silentMs: number) {
     this.#nowMs = nowMs;
+    this.#silentMs = silentMs;
   }
 
   stamp(): Stamp {
@@ -65,6 +65,16 @@ export class PageModel {
     return this.#values.has(`${key} ${name} ${value}`);
   }
 
+  /** The last value that a variable had when a moment came, though it may have been unset since. */
+  formerValue(key: string, name: string, at: Stamp): string | undefined {
+    for (const { order, tree } of [...this.#of(key)].reverse()) {
+      if (order > at.order) continue;
+      const series = tree?.series.find((each) => each.name === name);
+      if (series === undefined || series.value !== undefined) return series?.value;
+    }
+    return undefined;
+  }
+
   now(key: string): ModelTree | undefined {
     return this.#of(key).at(-1)?.tree;
   }
@@ -73,7 +83,8 @@ export class PageModel {
   wasLost(key: string, since: Stamp): boolean {
     return this.#of(key).some(
       ({ order, atMs, tree, isSilent }) =>
-        (tree === undefined || isSilent) && (order > since.order || atMs >= since.atMs - SILENT_MS),
+        (tree === undefined || isSilent) &&
+        (order > since.order || atMs >= since.atMs - this.#silentMs),
     );
   }
 
@@ -83,7 +94,7 @@ export class PageModel {
     const first = showings.findLastIndex(({ order }) => order <= from.order);
     const served = showings.filter(({ order }, index) => {
       const end = showings[index + 1];
-      const lingers = end?.isSilent === true && end.atMs + SILENT_MS >= from.atMs;
+      const lingers = end?.isSilent === true && end.atMs + this.#silentMs >= from.atMs;
       return order <= to.order && (index >= first || lingers);
     });
     return served.map(({ tree }) => tree).filter((tree) => tree !== undefined);

@@ -6,6 +6,7 @@ import type { TargetDefinition } from '#app/targets/definition.js';
 import type { ServedTarget } from '#app/targets/served-target.js';
 import { definitionOf } from '../../support/definition-of.js';
 import type { Asked, Judge } from './judge.js';
+import type { Meetings, MomentKind } from './meetings.js';
 import { isWhole } from './page-model.js';
 import type { PageModel } from './page-model.js';
 import type { Publications } from './publications.js';
@@ -20,6 +21,8 @@ const FILTERS = [[], [], ['@root'], ['a'], ['a', 'b'], ['@root', 'b.a', 'c']] as
 const SPACINGS = [0, 1, 20, 250] as const;
 /** After so long without an event all is taken in, and no spacing holds a render up. */
 const QUIET_MS = 4000;
+/** A partition whose thread died is tried again after 5 s. */
+const REVIVED_MS = 6000;
 const ANSWER_MS = 2000;
 
 export interface PlayerParts {
@@ -27,6 +30,7 @@ export interface PlayerParts {
   readonly clock: SeededClock;
   readonly model: PageModel;
   readonly publications: Publications;
+  readonly meetings: Meetings;
   readonly stage: Stage;
   readonly judge: Judge;
   readonly say: (what: string) => void;
@@ -38,13 +42,15 @@ const EVENTS = {
   change: 30,
   changes: 4,
   notify: 8,
-  demand: 20,
+  demand: 16,
+  demands: 4,
   move: 6,
   reload: 3,
   publish: 2,
   close: 1,
   kill: 1,
-  root: 1,
+  root: 3,
+  die: 2,
   settle: 1,
 } as const;
 type EventName = keyof typeof EVENTS;
@@ -58,6 +64,8 @@ export class Player {
   /** Demands that are not answered yet. */
   #asking = 0;
   #isQuiet = false;
+  /** Whether a thread has died since it was quiet. */
+  #hasDied = false;
 
   constructor(parts: PlayerParts) {
     this.#parts = parts;
@@ -91,49 +99,68 @@ export class Player {
     // First values matter most: their items are known, and their cells hold what was there before.
     const kind = this.#parts.random.below(2) === 0 ? 'first value' : publications.randomChange();
     const done = publications.change(key, kind);
-    if (done !== undefined) this.#say(`during a copy, ${key}: ${kind} ${done}`);
+    this.#did(key, kind, done, ' during a copy');
   }
 
   readonly #events: Readonly<Record<EventName, () => void>> = {
     change: () => {
       const key = this.#key();
       const kind = this.#parts.publications.randomChange();
-      this.#did(`${key}: ${kind}`, this.#parts.publications.change(key, kind));
+      this.#did(key, kind, this.#parts.publications.change(key, kind));
     },
     changes: () => {
       for (let left = this.#parts.random.below(12); left >= 0; left--) this.#events.change();
     },
     notify: () => {
       const key = this.#key();
-      this.#did(`${key}: notify`, this.#parts.publications.notify(key));
+      this.#did(key, 'notify', this.#parts.publications.notify(key));
     },
     publish: () => {
       const key = this.#key();
-      this.#did(`${key}: publish`, this.#parts.publications.publish(key));
+      this.#did(key, 'publish', this.#parts.publications.publish(key));
     },
     close: () => {
       const key = this.#key();
-      this.#did(`${key}: close`, this.#parts.publications.close(key));
+      this.#did(key, 'close', this.#parts.publications.close(key));
     },
     kill: () => {
       const key = this.#key();
-      this.#did(`${key}: kill`, this.#parts.publications.kill(key));
+      this.#did(key, 'kill', this.#parts.publications.kill(key));
     },
     root: () => {
       const key = this.#key();
-      this.#did(`${key}: the root`, this.#parts.publications.toggleRoot(key));
+      const done = this.#parts.publications.toggleRoot(key);
+      if (done !== undefined) this.#did(key, `root ${done}`, '');
+    },
+    die: () => {
+      this.#die(this.#parts.random.below(PARTITIONS));
     },
     demand: () => {
       const target = this.#target();
       if (target !== undefined) this.#demand(target);
+    },
+    demands: () => {
+      const { random, clock } = this.#parts;
+      const target = this.#target();
+      for (let left = random.below(6); left >= 0 && target !== undefined; left--) {
+        this.#demand(target);
+        if (random.below(3) > 0) clock.step(clock.now() + 1);
+        else if (random.below(3) === 0) this.#events.move();
+      }
     },
     move: () => {
       const target = this.#target();
       const to = this.#parts.random.below(PARTITIONS);
       if (target === undefined) return;
       this.#say(`${tagOf(target)}: moves to ${to}`);
+      const tag = tagOf(target);
+      this.#parts.meetings.happens('move', (each) => each === tag);
+      const end = this.#parts.meetings.begin('move', tag);
       this.#change((done) => {
-        this.#parts.stage.move(target, to, done);
+        this.#parts.stage.move(target, to, () => {
+          end();
+          done();
+        });
       });
     },
     reload: () => {
@@ -159,8 +186,11 @@ export class Player {
     return targets[this.#parts.random.below(targets.length)];
   }
 
-  #did(what: string, done: string | undefined): void {
-    if (done !== undefined) this.#say(`${what} ${done}`);
+  /** Something was done to a publisher, unless there was none. */
+  #did(key: string, kind: MomentKind, done: string | undefined, when = ''): void {
+    if (done === undefined) return;
+    this.#say(`${key}: ${kind} ${done}${when}`);
+    this.#parts.meetings.happens(kind, (tag) => tag.split('+').includes(key));
   }
 
   #say(what: string): void {
@@ -173,7 +203,7 @@ export class Player {
   }
 
   #reload(): void {
-    const { random, stage, judge } = this.#parts;
+    const { random, stage, judge, meetings } = this.#parts;
     const former = new Set(this.#definitions.map(tagOf));
     this.#definitions = KEY_SETS.filter(() => random.below(8) > 0).map((serverKeys) => {
       const seedPaths = FILTERS[random.below(FILTERS.length)] ?? [];
@@ -189,8 +219,13 @@ export class Player {
       this.#spacings.set(tag, Math.max(this.#spacings.get(tag) ?? 0, definition.spacingMs));
       this.#say(`${tag}: [${definition.seedPaths.join()}] every ${definition.spacingMs} ms`);
     }
+    meetings.happens('reload', () => true);
+    const ends = present.map((tag) => meetings.begin('reload', tag));
     this.#change((done) => {
-      stage.update(this.#definitions, done);
+      stage.update(this.#definitions, () => {
+        for (const end of ends) end();
+        done();
+      });
     });
   }
 
@@ -198,14 +233,17 @@ export class Player {
     readonly asked: Asked;
     readonly answer: () => Exposition | undefined;
   } {
-    const { model, judge, wrong } = this.#parts;
+    const { model, judge, meetings, wrong } = this.#parts;
     const tag = tagOf(target);
     const asked = { target, tag, at: model.stamp(), spacingMs: () => this.#spacings.get(tag) ?? 0 };
     let answer: Exposition | undefined;
     this.#say(`${tag}: demand`);
     this.#asking++;
+    meetings.happens('demand', (each) => each === tag);
+    const end = meetings.begin('demand', tag);
     const take = (exposition: Exposition): void => {
       this.#asking--;
+      end();
       if (answer !== undefined) wrong(`${tag}: a second answer`);
       answer = exposition;
       this.#say(`${tag}: ${exposition.kind}`);
@@ -218,22 +256,38 @@ export class Player {
     return { asked, answer: () => answer };
   }
 
+  /** A thread dies: what it hosts is not ready for a while. */
+  #die(number: number): void {
+    const { stage, judge, meetings } = this.#parts;
+    const targets = stage.targets.filter((target) => target.status().partition === number);
+    const tags = targets.map(tagOf);
+    for (const tag of tags) judge.forget(tag);
+    if (!stage.hasThread(number)) return;
+    meetings.happens('die', (tag) => tags.includes(tag));
+    stage.die(number);
+    this.#hasDied = true;
+    this.#say(`the thread of partition ${number} dies`);
+  }
+
   /** Lets all get quiet, and compares pages with what there is then. */
   #settle(): void {
     const { random, clock, publications, stage, judge, wrong } = this.#parts;
-    if (random.below(3) > 0)
+    // A standby copies values when its publisher tells that they changed, and seldom otherwise.
+    const isTold = random.below(3) > 0;
+    if (isTold)
       for (const key of KEYS) {
         publications.complete(key);
         publications.notify(key);
       }
     this.#say('quiet');
     this.#isQuiet = true;
-    clock.pass(QUIET_MS);
+    clock.pass(QUIET_MS + (this.#hasDied ? REVIVED_MS : 0));
+    this.#hasDied = false;
     if (this.#asking > 0) wrong(`${this.#asking} demands without an answer`);
     const demands = stage.targets.map((target) => this.#demand(target));
     clock.pass(ANSWER_MS);
     for (const { asked, answer } of demands) judge.settled(asked, answer());
-    if (this.#isWhole) this.#checkPlaces();
+    if (isTold && this.#isWhole) this.#checkPlaces();
     this.#isQuiet = false;
   }
 

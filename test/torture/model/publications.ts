@@ -25,6 +25,10 @@ interface Named {
   isAlive: boolean;
 }
 
+interface OpenSegment extends SegmentFile {
+  readonly isOpen: boolean;
+}
+
 export class Publications implements SharedMemory {
   /** Runs before values are read: the place to change them at that very moment. */
   beforeValues: () => void = () => undefined;
@@ -54,15 +58,14 @@ export class Publications implements SharedMemory {
     return this.isLive(key) && this.#named.get(key)?.publication.hasRoot === true;
   }
 
-  open(name: string): SegmentFile | undefined {
+  open(name: string): OpenSegment | undefined {
     const key = [...this.#named.keys()].find(
       (each) => segmentName(CONTEXT_ID, POOL_NAME, each) === name,
     );
     const named = key === undefined ? undefined : this.#named.get(key);
     const file = named && openReadable(named.file);
-    return key === undefined || named === undefined || file === undefined
-      ? undefined
-      : this.#segment(key, named, file);
+    if (key === undefined || named === undefined || file === undefined) return undefined;
+    return this.#segment(key, named, file);
   }
 
   /** A new publisher with a tree takes the key; one that has it is dead from then on. */
@@ -108,7 +111,7 @@ export class Publications implements SharedMemory {
   }
 
   /** The root goes, or comes again. */
-  toggleRoot(key: string): string | undefined {
+  toggleRoot(key: string): 'goes' | 'comes' | undefined {
     const publication = this.#live(key)?.publication;
     if (publication === undefined) return undefined;
     const { hasRoot } = publication;
@@ -163,9 +166,12 @@ export class Publications implements SharedMemory {
     key: string,
     named: Named,
     file: NonNullable<ReturnType<typeof openReadable>>,
-  ): SegmentFile {
+  ): OpenSegment {
     this.openFiles++;
     return {
+      get isOpen() {
+        return file.isOpen;
+      },
       identity: file.identity,
       ownership: file.ownership,
       read: (into, length, position) => {

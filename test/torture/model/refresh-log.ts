@@ -4,6 +4,7 @@ import type { Command } from '#app/streams/command.js';
 import type { Report } from '#app/streams/report.js';
 import type { TargetDefinition } from '#app/targets/definition.js';
 import type { Partition } from '#app/targets/hosting/partition.js';
+import type { Meetings, SpanKind } from './meetings.js';
 import type { PageModel, Stamp } from './page-model.js';
 
 /** One refresh of a target. */
@@ -19,6 +20,12 @@ export interface NotedRefresh {
 interface Running {
   readonly tag: string;
   open: NotedRefresh | undefined;
+  /** Whether it reported so last. */
+  isReady: boolean;
+  /** Whether it was told to leave. */
+  isLeaving: boolean;
+  /** What ends the spans that are under way. */
+  readonly spans: Map<SpanKind, () => void>;
 }
 
 /** What tells a target from others: its server keys. */
@@ -27,12 +34,14 @@ export const tagOf = ({ serverKeys }: Pick<TargetDefinition, 'serverKeys'>): str
 
 export class RefreshLog {
   readonly #model: PageModel;
+  readonly #meetings: Meetings;
   readonly #wrong: (what: string) => void;
   readonly #running = new Set<Running>();
   readonly #reported = new Map<string, NotedRefresh[]>();
 
-  constructor(model: PageModel, wrong: (what: string) => void) {
+  constructor(model: PageModel, meetings: Meetings, wrong: (what: string) => void) {
     this.#model = model;
+    this.#meetings = meetings;
     this.#wrong = wrong;
   }
 
@@ -50,15 +59,22 @@ export class RefreshLog {
     return {
       number: partition.number,
       host: (definition, options) => {
-        const running: Running = { tag: tagOf(definition), open: undefined };
+        const running: Running = {
+          ...{ tag: tagOf(definition), spans: new Map(), open: undefined },
+          ...{ isReady: false, isLeaving: false },
+        };
         const hosted = partition.host(definition, options);
         const report$ = defer(() => {
           this.#running.add(running);
+          this.#begin(running, 'start');
           return hosted.report$.pipe(
             tap((report) => {
               this.#hear(running, report);
             }),
-            finalize(() => this.#running.delete(running)),
+            finalize(() => {
+              this.#running.delete(running);
+              for (const end of running.spans.values()) end();
+            }),
           );
         });
         return {
@@ -78,8 +94,13 @@ export class RefreshLog {
 
   #send(running: Running, definition: TargetDefinition, command: Command): void {
     const { tag } = running;
-    if (command.kind === 'take-over') return;
+    if (command.kind === 'take-over') {
+      this.#checkLeft(running);
+      return;
+    }
     if (this.isOpen(tag)) this.#wrong(`${tag}: ${command.kind} is sent while a refresh is open`);
+    this.#begin(running, command.kind);
+    running.isLeaving = command.kind === 'leave';
     if (command.kind === 'leave') return;
     const { mayRender } = command;
     const sent = this.#model.stamp();
@@ -87,7 +108,11 @@ export class RefreshLog {
   }
 
   #hear(running: Running, report: Report): void {
+    if ('facts' in report) running.isReady = report.facts.isReady;
+    if (running.isReady) running.spans.get('start')?.();
+    if (report.kind === 'left') running.spans.get('leave')?.();
     if (report.kind !== 'refreshed') return;
+    running.spans.get('refresh')?.();
     const { tag, open } = running;
     running.open = undefined;
     if (open === undefined) {
@@ -97,6 +122,19 @@ export class RefreshLog {
     open.reported = this.#model.stamp();
     open.hasRendered = report.hasRendered;
     this.#reported.set(tag, [...(this.#reported.get(tag) ?? []), open]);
+  }
+
+  /** Who served before is not ready, or was told to leave. */
+  #checkLeft(next: Running): void {
+    const { tag } = next;
+    for (const each of this.#running)
+      if (each.tag === tag && each !== next && each.isReady && !each.isLeaving)
+        this.#wrong(`${tag}: a successor takes over from one that was not told to leave`);
+  }
+
+  #begin({ tag, spans }: Running, kind: SpanKind): void {
+    spans.get(kind)?.();
+    spans.set(kind, this.#meetings.begin(kind, tag));
   }
 
   #opens(tag: string): Running[] {

@@ -2,7 +2,6 @@
 import { Subscription } from 'rxjs';
 import { Budget } from '#app/budget.js';
 import type { BudgetLimits } from '#app/budget.js';
-import { Kernel } from '#app/exposition/kernel/kernel.js';
 import type { Random } from '#app/simulator/random.js';
 import { VIEW_STEPS } from '#app/exposition/target-view.js';
 import { RefreshQueue } from '#app/streams/refresh-queue.js';
@@ -14,15 +13,23 @@ import { LogicalPartition } from '#app/targets/hosting/logical-partition.js';
 import type { Partition } from '#app/targets/hosting/partition.js';
 import type { ServedTarget } from '#app/targets/served-target.js';
 import { TargetRegistry } from '#app/targets/target-registry.js';
+import type { ThreadSetup } from '#app/targets/threads/messages.js';
+import { ThreadedPartition } from '#app/targets/threads/threaded-partition.js';
+import type { Mode } from '../../support/modes.js';
 import { CONTEXT_ID, POOL_NAME } from './publications.js';
 import type { Publications } from './publications.js';
 import type { RefreshLog } from './refresh-log.js';
 import type { SeededClock } from './seeded-clock.js';
+import { StagedThread } from './staged-thread.js';
 
 export const PARTITIONS = 3;
 /** Steps of work that a turn binds where work is divided. */
 const FEW_STEPS = 6;
 const BIND_STEPS = VIEW_STEPS;
+
+/** The most milliseconds between two turns of a partition, and that a message takes. */
+const FAST_MS = 2;
+const SLOW_MS = 15;
 
 export interface StageParts {
   readonly clock: SeededClock;
@@ -31,6 +38,7 @@ export interface StageParts {
   readonly log: RefreshLog;
   /** Whether what can be divided is done in many turns. */
   readonly isDivided: boolean;
+  readonly mode: Mode;
   readonly say: (what: string) => void;
   readonly fail: (error: unknown) => void;
 }
@@ -40,12 +48,13 @@ export class Stage {
   readonly #partitions: readonly Partition[];
   readonly #registry: TargetRegistry;
   readonly #subscription: Subscription;
-  readonly #kernels: Kernel[] = [];
+  /** Those that live, by the numbers of their partitions. */
+  readonly #threads = new Map<number, StagedThread>();
 
   constructor(parts: StageParts) {
     this.#parts = parts;
     const { clock, log, say, fail } = parts;
-    const make = this.#logical();
+    const make = parts.mode === 'logical' ? this.#logical() : this.#threaded();
     this.#partitions = Array.from({ length: PARTITIONS }, (_, number) => log.noting(make(number)));
     this.#registry = new TargetRegistry({
       assignment: 'hash',
@@ -88,9 +97,16 @@ export class Stage {
     );
   }
 
-  /** Bytes of the kernels that are not given back; ask after the end. */
-  get usedBytes(): number {
-    return this.#kernels.reduce((sum, { arena }) => sum + arena.used, 0);
+  /** Whether a partition has a thread of its own, which lives. */
+  hasThread(number: number): boolean {
+    return this.#threads.has(number);
+  }
+
+  /** The thread of a partition dies. */
+  die(number: number): void {
+    const thread = this.#threads.get(number);
+    this.#threads.delete(number);
+    thread?.die(new Error('it dies'));
   }
 
   end(): void {
@@ -102,30 +118,49 @@ export class Stage {
   #logical(): (number: number) => Partition {
     const { clock, publications } = this.#parts;
     const nowMs = () => clock.now();
-    const nowNs = () => BigInt(Math.round(clock.now() * 1e6)) + 1n;
-    const pool = { contextId: CONTEXT_ID, poolName: POOL_NAME, nowNs };
+    const pool = { contextId: CONTEXT_ID, poolName: POOL_NAME, nowNs: this.#nowNs };
     const formats = formatWatches({ memory: publications, ...pool });
     const pools = serverPools(formats, { nowMs, scheduler: clock });
     const shelf = new CatalogueShelf();
     const thread = { pools, shelf, nowMs, scheduler: clock, budget: this.#budget };
-    return (number) => new LogicalPartition(number, thread, this.#queue(), this.#kernel);
+    return (number) => new LogicalPartition(number, thread, this.#queue());
   }
 
+  /** Each partition has its own thread, which is made again when it has died. */
+  #threaded(): (number: number) => Partition {
+    const { clock, random, publications: memory } = this.#parts;
+    const open = (name: string) => memory.open(name);
+    return (number) => {
+      const start = (setup: ThreadSetup): StagedThread => {
+        const parts = {
+          setup,
+          open,
+          nowNs: this.#nowNs,
+          budget: this.#budget,
+          queue: this.#queue(),
+        };
+        const thread = new StagedThread(clock, random.below(4) === 0 ? SLOW_MS : FAST_MS, parts);
+        this.#threads.set(number, thread);
+        return thread;
+      };
+      const setup = { number, contextId: CONTEXT_ID, poolName: POOL_NAME };
+      return new ThreadedPartition(setup, memory, start, clock);
+    };
+  }
+
+  /** Some partitions are slow. */
   #queue(): RefreshQueue {
-    const { clock } = this.#parts;
+    const { clock, random } = this.#parts;
+    const mostMs = random.below(3) === 0 ? SLOW_MS : FAST_MS;
     return new RefreshQueue(
       () => clock.now(),
       (next) => {
-        clock.soon(next);
+        clock.soon(next, mostMs);
       },
     );
   }
 
-  readonly #kernel = (): Kernel => {
-    const kernel = new Kernel();
-    this.#kernels.push(kernel);
-    return kernel;
-  };
+  readonly #nowNs = (): bigint => BigInt(Math.round(this.#parts.clock.now() * 1e6)) + 1n;
 
   /** A refresh may take all steps that it needs in any case: its page is to show what there is. */
   readonly #budget = (limits: BudgetLimits): Budget => {

@@ -1,0 +1,135 @@
+// A partition behind its messages: it runs targets as those of the main thread say.
+import {
+  EMPTY,
+  Subject,
+  catchError,
+  defaultIfEmpty,
+  defer,
+  finalize,
+  map,
+  merge,
+  mergeMap,
+  of,
+  takeUntil,
+} from 'rxjs';
+import type { Observable, SchedulerLike } from 'rxjs';
+import { messageOf } from '../../errors.js';
+import { serverPools } from '../../streams/server-pools.js';
+import type { Report } from '../../streams/report.js';
+import { formatWatches } from '../formats.js';
+import { CatalogueShelf } from '../hosting/catalogue-shelf.js';
+import type { Workplace } from '../hosting/host-target.js';
+import { LogicalPartition } from '../hosting/logical-partition.js';
+import type { HostedTarget } from '../hosting/partition.js';
+import type { FileMessage, FromThread, SentReport, ThreadSetup, ToThread } from './messages.js';
+import { RemoteMemory } from './remote-memory.js';
+import type { OpenFile } from './remote-memory.js';
+import { SnapshotLender } from './snapshot-lender.js';
+
+export interface ThreadParts extends Pick<Workplace, 'nowMs' | 'budget'> {
+  readonly setup: ThreadSetup;
+  readonly scheduler: SchedulerLike;
+  /** Opens a file for reading; by default one of shared memory. */
+  readonly open?: OpenFile | undefined;
+  /** Nanoseconds of the clock of heartbeats; by default the system's. */
+  readonly nowNs?: (() => bigint) | undefined;
+  /** The queue of the partition; by default one by the clock of the process. */
+  readonly queue?: Workplace['queue'] | undefined;
+}
+
+interface Running {
+  readonly hosted: HostedTarget;
+  readonly end$: Subject<void>;
+}
+
+export class PartitionThread {
+  readonly #fileMessage$ = new Subject<FileMessage>();
+  readonly #memory: RemoteMemory;
+  readonly #partition: LogicalPartition;
+  readonly #lender = new SnapshotLender();
+  readonly #running = new Map<number, Running>();
+  /** What ends the looks that are not over. */
+  readonly #looks = new Map<number, Subject<void>>();
+
+  constructor({ setup, open, nowNs, queue, ...place }: ThreadParts) {
+    this.#memory = new RemoteMemory((message) => {
+      this.#fileMessage$.next(message);
+    }, open);
+    const formats = formatWatches({ memory: this.#memory, nowNs, ...setup });
+    const pools = serverPools(formats, place);
+    const thread = { ...place, pools, shelf: new CatalogueShelf() };
+    this.#partition = new LogicalPartition(setup.number, thread, queue);
+  }
+
+  /** Hears the messages of the main thread while it is subscribed to; emits those to it. */
+  run(message$: Observable<ToThread>): Observable<FromThread> {
+    return merge(this.#fileMessage$, message$.pipe(mergeMap((message) => this.#hear(message))));
+  }
+
+  #hear(message: ToThread): Observable<FromThread> {
+    switch (message.kind) {
+      case 'start':
+        return this.#start(message);
+      case 'look':
+        return this.#look(message);
+      case 'command':
+        this.#running.get(message.target)?.hosted.send(message.command);
+        break;
+      case 'stop':
+        this.#running.get(message.target)?.end$.next();
+        break;
+      case 'end-look':
+        this.#looks.get(message.look)?.next();
+        break;
+      case 'given-back':
+        this.#lender.giveBack(message.snapshot, message.times);
+        break;
+      default:
+        this.#memory.hear(message);
+    }
+    return EMPTY;
+  }
+
+  #start({
+    target,
+    definition,
+    options,
+  }: Extract<ToThread, { kind: 'start' }>): Observable<FromThread> {
+    const hosted = this.#partition.host(definition, options);
+    const end$ = new Subject<void>();
+    this.#running.set(target, { hosted, end$ });
+    return hosted.report$.pipe(
+      map((report): FromThread => ({ kind: 'report', target, report: this.#sent(target, report) })),
+      catchError((error: unknown) =>
+        of<FromThread>({ kind: 'failed', target, reason: messageOf(error) }),
+      ),
+      takeUntil(end$),
+      finalize(() => {
+        this.#running.delete(target);
+        this.#lender.forget(target);
+      }),
+    );
+  }
+
+  /** Answers once: with nothing if the target does not run here, or the look fails. */
+  #look({ target, look, question }: Extract<ToThread, { kind: 'look' }>): Observable<FromThread> {
+    return defer(() => {
+      const end$ = new Subject<void>();
+      this.#looks.set(look, end$);
+      const answer$ = this.#running.get(target)?.hosted.look(question) ?? EMPTY;
+      return answer$.pipe(
+        catchError(() => EMPTY),
+        defaultIfEmpty(undefined),
+        map((answer): FromThread => ({ kind: 'looked', look, answer })),
+        takeUntil(end$),
+        finalize(() => this.#looks.delete(look)),
+      );
+    });
+  }
+
+  #sent(target: number, report: Report): SentReport {
+    if (report.kind !== 'refreshed') return report;
+    const { snapshot } = report;
+    return { ...report, snapshot: snapshot && this.#lender.lend(target, snapshot) };
+  }
+}
