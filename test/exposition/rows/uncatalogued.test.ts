@@ -1,5 +1,6 @@
 // show_uncatalogued: variables that no row of the catalogue reads become metrics beside those of the rows.
 import { expect } from 'chai';
+import { parseCatalogue } from '#app/catalogue/catalogue.js';
 import { OPEN_METRICS } from '#app/exposition/page/open-metrics.js';
 import { FakeSource } from '../../support/fake-source.js';
 import type { FakeObject, VariableOptions } from '../../support/fake-source.js';
@@ -50,6 +51,17 @@ describe('show_uncatalogued', () => {
     const { source, till, lines } = shop({ showsUncatalogued: false });
     source.addVariable(till, 'received', counter(1500));
     expect(lines()).to.deep.equal([OPEN, SALES]);
+  });
+
+  it('leaves a class as it is that is described by itself', () => {
+    const till = `alias = "till"
+class_ids = ["Till"]
+paths = ["floor.{floor}.{till}"]
+described = true
+metrics = []`;
+    const catalogue = parseCatalogue(`app = "shop"\n[[classes]]\n${till}`, 'shop.toml');
+    const { lines } = shop({ catalogue, pathLabels: ['floor.{level}'] });
+    expect(lines()).to.deep.equal(['shop_open{object="@root"} 1', SALES]);
   });
 
   it('gives the labels of path_labels to what it adds', () => {
