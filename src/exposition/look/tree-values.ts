@@ -1,16 +1,12 @@
 // The values of a tree for people, read from the source at the moment of the look.
-import { Budget } from '../../budget.js';
-import { OBJECT_STATES } from '../../model.js';
 import type { Frame, ManagedObject, Source, TreeValue, Variable } from '../../model.js';
-import { exactOf, isFramed } from '../read/slot-value.js';
 import { numberText } from '../text/number-text.js';
+import { ItemValues } from './item-values.js';
 import type { SlotCopies } from './slot-copies.js';
 
 /** The most characters of a text, and the most buckets or quantiles. */
 const MAX_TEXT = 160;
 const MAX_PARTS = 8;
-/** Further copies of frames that were changing. */
-const MAX_REPEATS = 10_000;
 
 export interface ReadValue {
   readonly value: TreeValue;
@@ -20,37 +16,28 @@ export interface ReadValue {
 }
 
 export class TreeValues {
-  readonly #source: Pick<Source, 'readFrame'>;
-  readonly #slots: SlotCopies;
-  /** Twice what the copies of an honest publisher's frames take. */
-  readonly #frames: Budget;
+  readonly #values: ItemValues;
 
   constructor(source: Pick<Source, 'readFrame' | 'frameBytes'>, slots: SlotCopies) {
-    this.#source = source;
-    this.#slots = slots;
-    this.#frames = new Budget({ bytes: 4 * source.frameBytes, steps: MAX_REPEATS });
+    this.#values = new ItemValues(source, slots);
   }
 
   /** Bytes of frames that were copied. */
   get bytes(): number {
-    return this.#frames.bytes;
+    return this.#values.bytes;
   }
 
   ofObject(object: ManagedObject): ReadValue {
-    const bits = this.#slots.bits(object);
-    if (bits === undefined) return NOT_SYNCED;
-    return plain(OBJECT_STATES[Number(bits)] ?? `state ${bits}, which has no name`);
+    const state = this.#values.ofObject(object);
+    return state === undefined ? NOT_SYNCED : plain(state);
   }
 
   ofVariable(variable: Variable): ReadValue {
-    const framed = isFramed(variable);
-    // A frame first: a word that is read later says whose it was.
-    const frame = framed ? this.#source.readFrame(variable, this.#frames) : undefined;
-    const bits = this.#slots.bits(variable);
-    if (bits === undefined) return NOT_SYNCED;
-    if (framed) return frame === undefined ? NO_COPY : ofFrame(frame, variable.schema);
-    if (variable.type === 'bool') return plain(String(bits !== 0n));
-    return plain(numberText(exactOf(bits, variable)));
+    const value = this.#values.ofVariable(variable);
+    if (value.kind === 'unsynced') return NOT_SYNCED;
+    if (value.kind === 'no-copy') return NO_COPY;
+    if (value.kind === 'frame') return ofFrame(value.frame, variable.schema);
+    return plain(variable.type === 'bool' ? String(value.number !== 0n) : numberText(value.number));
   }
 }
 

@@ -1,7 +1,8 @@
 // What a person gets who asked for a page that there is not.
 import { markup } from './html.js';
 import type { PageParts } from './page.js';
-import { breakable, sentence } from './shown-text.js';
+import { breakable } from './breakable.js';
+import { sentence } from '../../../shown/shown-text.js';
 
 export const problemPage = (text: string): PageParts => ({
   title: 'shm_exporter',

@@ -1,9 +1,9 @@
 // What the status page says of the process: license, configuration, uptime, version.
-import { ageText, agoText, timeText } from './ages.js';
+import { ageText, agoText, timeText } from '../../../shown/ages.js';
 import { markup } from './html.js';
 import type { Html } from './html.js';
 import type { ConfigurationFacts, LicenseFacts, ServiceFacts } from './service-facts.js';
-import { sentence } from './shown-text.js';
+import { sentence } from '../../../shown/shown-text.js';
 
 /** Digits of a commit that people compare. */
 const SHORT_REVISION = 12;

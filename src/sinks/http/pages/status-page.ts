@@ -1,6 +1,6 @@
 // The page at `/`: how all targets are, those with trouble first.
 import type { Scope, Target } from '../../../model.js';
-import { countText, grouped } from './ages.js';
+import { countText, grouped } from '../../../shown/ages.js';
 import { conditionOf, urgencyOf } from './condition.js';
 import type { Condition } from './condition.js';
 import { markup } from './html.js';

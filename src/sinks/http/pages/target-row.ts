@@ -1,11 +1,12 @@
 // One target of the status page: a row of its table.
 import type { Scope, SyncProgress, Target, TargetStatus } from '../../../model.js';
-import { ageText, agoText, countText, grouped, timeText } from './ages.js';
+import { ageText, agoText, countText, grouped, timeText } from '../../../shown/ages.js';
 import type { Condition } from './condition.js';
 import { markup } from './html.js';
 import type { Html, Part } from './html.js';
 import { NEWEST_BY } from './newest-by.js';
-import { breakable, nameText, sentence } from './shown-text.js';
+import { breakable } from './breakable.js';
+import { nameText, sentence } from '../../../shown/shown-text.js';
 import { address } from './target-links.js';
 
 export interface RowFacts {

@@ -1,12 +1,13 @@
 // The page at `/tree`: every object and variable of one target, and what becomes of it.
 import type { Scope, Target, TreeAnswer, TreePart } from '../../../model.js';
-import { agoText, countText, grouped, timeText } from './ages.js';
+import { agoText, countText, grouped, timeText } from '../../../shown/ages.js';
 import { conditionOf } from './condition.js';
 import type { Condition } from './condition.js';
 import { markup } from './html.js';
 import type { Html } from './html.js';
 import type { PageParts } from './page.js';
-import { breakable, nameText, sentence } from './shown-text.js';
+import { breakable } from './breakable.js';
+import { nameText, sentence } from '../../../shown/shown-text.js';
 import { NEWEST_BY } from './newest-by.js';
 import { address } from './target-links.js';
 import { treeForm } from './tree-form.js';

@@ -64,7 +64,3 @@ export const writeParameters = ({
   from: trail.length === 1 && trail[0] === 0 ? '' : trail.slice(-MAX_TRAIL).join('.'),
   live: isLive ? '1' : '',
 });
-
-/** The words of a search. */
-export const wordsOf = (q: string): readonly string[] =>
-  q.toLowerCase().split(/\s+/).filter(Boolean);

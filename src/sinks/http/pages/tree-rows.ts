@@ -7,10 +7,11 @@ import type {
   TreeValue,
   TreeVariable,
 } from '../../../model.js';
-import { countText, grouped } from './ages.js';
+import { countText, grouped } from '../../../shown/ages.js';
 import { markup } from './html.js';
 import type { Html } from './html.js';
-import { breakable, nameText, quotedText, sentence } from './shown-text.js';
+import { breakable } from './breakable.js';
+import { nameText, quotedText, sentence } from '../../../shown/shown-text.js';
 
 export interface TreeRowFacts {
   readonly root: string;

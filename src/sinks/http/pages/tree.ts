@@ -8,7 +8,8 @@ import { route } from '../route.js';
 import { pageReply } from './page.js';
 import { problemPage } from './problem-page.js';
 import { treePage } from './tree-page.js';
-import { readParameters, wordsOf } from './tree-parameters.js';
+import { searchWords } from '../../../shown/search-words.js';
+import { readParameters } from './tree-parameters.js';
 
 export interface TreeOptions {
   /** Base scrape path, and that of trees. */
@@ -49,7 +50,7 @@ export function treeResponder(options: TreeOptions): TreeResponder {
     if ('problem' in given) return problem(400, given.problem);
     const { object, field, choice, trail, q } = given;
     const question: TreeQuestion = {
-      ...{ object, field, choice, from: trail.at(-1) ?? 0, words: wordsOf(q) },
+      ...{ object, field, choice, from: trail.at(-1) ?? 0, words: searchWords(q) },
       showsUnreadTexts: options.showsUnreadTexts(),
       ...{ maxRows: MAX_ROWS, maxCharacters: MAX_CHARACTERS, maxMs: LOOK_MS },
     };

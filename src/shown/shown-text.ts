@@ -1,6 +1,4 @@
 // Texts of a publisher as people may see them: nothing in them hides, turns or imitates what is around.
-import { markup } from './html.js';
-import type { Html } from './html.js';
 
 /**
  * Characters that act on a reader's screen or cannot be seen: control and format characters, those that
@@ -19,22 +17,6 @@ export const quotedText = (text: string): string => sentence(JSON.stringify(text
 
 /** A name as it is if it is plain, else in quotes. */
 export const nameText = (name: string): string => (PLAIN.test(name) ? name : quotedText(name));
-
-/**
- * Words that break after the dots of an id and nowhere else; a dot within a number is none.
- * @param text safe to show
- */
-export const breakable = (text: string): readonly Html[] =>
-  text.split(/(?<=\s)(?=\S)/).map((word) => {
-    const pieces = word.split(/(?<=\.)(?<!\d\.(?=\d))(?=[^\s.])/);
-    return markup`${pieces.map((piece, i) => markup`${i === 0 ? undefined : WBR}${whole(piece)}`)}`;
-  });
-
-const WBR = markup`<wbr>`;
-
-/** A browser breaks a word at some signs too, as at a hyphen. */
-const whole = (piece: string): Html | string =>
-  /[^\w.,:;()\s]/.test(piece) ? markup`<span class="whole">${piece}</span>` : piece;
 
 const codeUnits = (unsafe: string): string =>
   Array.from({ length: unsafe.length }, (_, i) => codeUnit(unsafe.charCodeAt(i))).join('');

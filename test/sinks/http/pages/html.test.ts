@@ -1,0 +1,56 @@
+// Texts of publishers in HTML: escaped, and broken only where they may be.
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { sentence } from '#app/shown/shown-text.js';
+import { breakable } from '#app/sinks/http/pages/breakable.js';
+import { markup } from '#app/sinks/http/pages/html.js';
+import { hostileText } from '../../../support/hostile-text.js';
+
+describe('markup', () => {
+  it('escapes what is no markup, and takes what is', () =>
+    expect(
+      markup`<p title="${'"a"'}">${'<b>'} ${markup`<b>${'&'}</b>`} ${1}${undefined}</p>`.text,
+    ).to.equal('<p title="&#34;a&#34;">&#60;b&#62; <b>&#38;</b> 1</p>'));
+
+  it('joins lists', () =>
+    expect(markup`${['<', markup`<i>`, ['>']]}`.text).to.equal('&#60;<i>&#62;'));
+
+  it('leaves no character of a value that could end a text or an attribute', () =>
+    fc.assert(
+      fc.property(hostileText, (text) => {
+        const { text: made } = markup`${text}`;
+        expect(made).not.to.match(/[<>"'`]/);
+        expect(made.replace(/&#\d+;/g, '')).not.to.contain('&');
+        expect(made.replace(/&#(\d+);/g, (_, code) => String.fromCharCode(Number(code)))).to.equal(
+          text,
+        );
+      }),
+    ));
+});
+
+describe('a text that can be broken', () => {
+  const broken = (text: string) => markup`${breakable(text)}`.text;
+  for (const [text, wanted] of [
+    ['host.1.ads.userDatabase', 'host.<wbr>1.<wbr>ads.<wbr>userDatabase'],
+    ['object host.ads is gone', 'object host.<wbr>ads is gone'],
+    ['no root. None fits', 'no root. None fits'],
+    ['for 1.5 s', 'for 1.5 s'],
+    ['x'.repeat(99), 'x'.repeat(99)],
+    ['a...', 'a...'],
+    ['live-thing.x', '<span class="whole">live-thing.</span><wbr>x'],
+    ['a/b c', '<span class="whole">a/b </span>c'],
+    ['<'.repeat(3), '<span class="whole">&#60;&#60;&#60;</span>'],
+  ] as const)
+    it(`${text} breaks after the dots of an id only`, () => expect(broken(text)).to.equal(wanted));
+
+  it('break nowhere else, and stay what they are', () =>
+    fc.assert(
+      fc.property(hostileText, (text) => {
+        const shown = sentence(text);
+        const plain = broken(shown)
+          .replaceAll(/<wbr>|<span class="whole">|<\/span>/g, '')
+          .replace(/&#(\d+);/g, (_, code) => String.fromCharCode(Number(code)));
+        expect(plain).to.equal(shown);
+      }),
+    ));
+});

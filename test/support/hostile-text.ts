@@ -1,0 +1,7 @@
+// Texts as a malicious publisher would choose them.
+import fc from 'fast-check';
+
+export const hostileText = fc.oneof(
+  fc.string({ unit: 'binary' }),
+  fc.string({ unit: fc.constantFrom(...Array.from('<>&"\'`=/ .\u202e\u200b\u0000\n'), 'script') }),
+);
