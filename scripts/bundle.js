@@ -8,6 +8,7 @@ const BIN = 'dist/bin';
 const PROGRAMS = {
   shm_exporter: 'dist/exporter/main.js',
   shm_bridge: 'dist/bridge/cli.js',
+  shm_dump: 'dist/dump/cli.js',
   shm_license: 'dist/license/cli.js',
   shm_simulator: 'dist/simulator/cli.js',
 };

@@ -1,5 +1,6 @@
 // The programs that a release installs, as their --help describes them.
 import { PROGRAM as BRIDGE } from '../../dist/bridge/settings/options.js';
+import { PROGRAM as DUMP } from '../../dist/dump/options.js';
 import { PROGRAM as EXPORTER } from '../../dist/config/arguments.js';
 import { COMMANDS, PROGRAM as LICENSE } from '../../dist/license/options.js';
 import { builtInOptions } from '../../dist/rules/built-in-options.js';
@@ -11,6 +12,7 @@ export const PROGRAMS = [
   { program: BRIDGE, commands: {} },
   { program: LICENSE, commands: COMMANDS },
   { program: SIMULATOR, commands: {} },
+  { program: DUMP, commands: {} },
 ];
 
 export const NAMES = PROGRAMS.map(({ program }) => program.name);

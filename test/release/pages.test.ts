@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PROGRAM as BRIDGE } from '#app/bridge/settings/options.js';
 import { PROGRAM as EXPORTER } from '#app/config/arguments.js';
+import { PROGRAM as DUMP } from '#app/dump/options.js';
 import { COMMANDS, PROGRAM as LICENSE } from '#app/license/options.js';
 import { nameOf } from '#app/rules/command-option.js';
 import type { CommandOptions } from '#app/rules/command-option.js';
@@ -13,7 +14,7 @@ import type { Program } from '#app/rules/program.js';
 import { PROGRAM as SIMULATOR } from '#app/simulator/options.js';
 import { isInstalled } from '../support/processes.js';
 
-const PROGRAMS: readonly Program<CommandOptions>[] = [EXPORTER, BRIDGE, LICENSE, SIMULATOR];
+const PROGRAMS: readonly Program<CommandOptions>[] = [EXPORTER, BRIDGE, LICENSE, SIMULATOR, DUMP];
 
 /** Whether --help leaves options to --help-all. */
 const isLong = ({ options }: Program<CommandOptions>): boolean =>

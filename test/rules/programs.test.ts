@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { PROGRAM as BRIDGE } from '#app/bridge/settings/options.js';
 import { PROGRAM as EXPORTER } from '#app/config/arguments.js';
 import { PROGRAM as DEMO } from '#app/demo/options.js';
+import { PROGRAM as DUMP } from '#app/dump/options.js';
 import { packageVersion } from '#app/document/package-version.js';
 import { COMMANDS, PROGRAM as LICENSE } from '#app/license/options.js';
 import { nameOf } from '#app/rules/command-option.js';
@@ -18,6 +19,7 @@ const PROGRAMS: readonly Program<CommandOptions>[] = [
   SIMULATOR,
   LICENSE,
   ...Object.values(COMMANDS),
+  DUMP,
   DEMO,
 ];
 
@@ -25,6 +27,7 @@ const SCRIPTS = {
   shm_exporter: 'bin/shm_exporter.js',
   shm_bridge: 'bin/shm_bridge.js',
   shm_simulator: 'bin/shm_simulator.js',
+  shm_dump: 'bin/shm_dump.js',
   shm_license: 'bin/shm_license.js',
   demo: 'demo/cli.js',
 };

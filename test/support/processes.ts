@@ -14,6 +14,7 @@ const HOUR_MS = 3_600_000;
 
 const PROGRAMS = {
   bridge: 'dist/bin/shm_bridge.js',
+  dump: 'dist/bin/shm_dump.js',
   exporter: 'dist/bin/shm_exporter.js',
   simulator: 'dist/bin/shm_simulator.js',
   license: 'dist/bin/shm_license.js',

@@ -14,6 +14,7 @@ import { isVariable } from '../read/pending-items.js';
 import type { Tracked } from '../read/tracked-slots.js';
 import type { Fates } from './fates.js';
 import type { Membership } from './membership.js';
+import { objectsBelow } from './objects-below.js';
 import { PASSED, PartWalk } from './part-walk.js';
 import { Search } from './search.js';
 import { SlotCopies } from './slot-copies.js';
@@ -221,22 +222,6 @@ function fate(item: Tracked, { value, isSynced }: ReadValue, fates: Fates, whyNo
     .metricsOf(item)
     .map((each) => ({ ...each, labels: each.labels.slice(0, MAX_LABELS) }));
   return { value, isSynced, metrics, why: fates.whyUnread(item) };
-}
-
-/** An object and those below it, in the order of the tree. */
-function* objectsBelow(top: ManagedObject): Generator<ManagedObject, void> {
-  yield top;
-  const levels = [top.children[Symbol.iterator]()];
-  for (let level = levels.at(-1); level !== undefined; level = levels.at(-1)) {
-    const next = level.next();
-    if (next.done === true) {
-      levels.pop();
-      continue;
-    }
-    yield next.value;
-    const { children } = next.value;
-    if (children.size > 0) levels.push(children[Symbol.iterator]());
-  }
 }
 
 /** From the root on. */

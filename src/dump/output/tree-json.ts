@@ -1,0 +1,108 @@
+// What a segment holds, as JSON lines. docs/shm_dump.md has their shape.
+import type { Frame, ManagedObject, Variable } from '../../model.js';
+import type { ItemValue } from '../../exposition/look/item-values.js';
+import { numberText } from '../../exposition/text/number-text.js';
+import { sentence } from '../../shown/shown-text.js';
+import type { SegmentFacts } from '../segment/seen-segment.js';
+import { treeItems } from '../tree/tree-items.js';
+import type { Choice } from '../tree/tree-items.js';
+import type { TreeReading } from '../tree/tree-reading.js';
+
+/** A line about the segment, one for each object and variable, and one that says how many there were. */
+export function* treeJson(
+  facts: SegmentFacts,
+  reading: TreeReading,
+  choice: Choice,
+  nowMs: number,
+): Generator<string> {
+  yield lineOf(segmentFields(facts, nowMs));
+  const counts = { object: 0, variable: 0, unsynced: 0 };
+  for (const item of treeItems(reading, choice)) {
+    const fields =
+      item.kind === 'object'
+        ? objectFields(item.object, reading)
+        : variableFields(item.variable, reading);
+    counts[item.kind]++;
+    if (!fields.synced) counts.unsynced++;
+    yield lineOf(fields);
+  }
+  const { object: objects, variable: variables, unsynced } = counts;
+  yield lineOf({ kind: 'end', objects, variables, unsynced });
+}
+
+/** Escapes also what JSON allows and a terminal would obey: it stands within strings only. */
+const lineOf = (fields: object): string => sentence(JSON.stringify(fields));
+
+function segmentFields(facts: SegmentFacts, nowMs: number): object {
+  const { name, generation, publisher, process: owner, heartbeatAge, drops } = facts;
+  return {
+    kind: 'segment',
+    segment: name,
+    generation,
+    read_unix_ms: nowMs,
+    publisher: {
+      state: publisher.state,
+      reason: publisher.reason,
+      pid: owner.pid,
+      started_unix_ms: owner.startedUnixMs,
+      heartbeat_age_seconds: heartbeatAge ?? null,
+    },
+    dropped: drops,
+  };
+}
+
+function objectFields(object: ManagedObject, reading: TreeReading) {
+  const { name, className, parent, identity } = object;
+  const state = reading.values.ofObject(object);
+  return {
+    kind: 'object',
+    id: name,
+    class: className,
+    parent: parent?.name ?? null,
+    synced: state !== undefined,
+    state: state ?? null,
+    ...(parent === undefined && { ...identity, as_of_unix_ms: reading.asOfMs(object) ?? null }),
+  };
+}
+
+function variableFields(variable: Variable, reading: TreeReading) {
+  const { name, object, type, kind, unit, help } = variable;
+  const value = reading.values.ofVariable(variable);
+  return {
+    kind: 'variable',
+    object: object.name,
+    name,
+    type,
+    declared: kind,
+    unit,
+    help,
+    synced: value.kind !== 'unsynced',
+    value: jsonValue(value, variable),
+  };
+}
+
+function jsonValue(value: ItemValue, { type, schema }: Variable): unknown {
+  if (value.kind === 'number') return type === 'bool' ? value.number !== 0n : json(value.number);
+  return value.kind === 'frame' ? jsonFrame(value.frame, schema) : null;
+}
+
+function jsonFrame(frame: Frame, schema: readonly number[]): unknown {
+  if (frame.type === 'string') return frame.text;
+  const { type, sum } = frame;
+  if (type === 'histogram')
+    return { sum: json(sum), bounds: schema.map(json), counts: [...frame.counts].map(json) };
+  const { count, values } = frame;
+  return {
+    count: json(count),
+    sum: json(sum),
+    quantiles: schema.map(json),
+    values: [...values].map(json),
+  };
+}
+
+/** A number where every reader of JSON keeps it exact, else a text. */
+function json(number: bigint | number): number | string {
+  const isExact =
+    typeof number === 'number' ? Number.isFinite(number) : Number.isSafeInteger(Number(number));
+  return isExact ? Number(number) : numberText(number);
+}

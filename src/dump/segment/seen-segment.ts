@@ -1,0 +1,122 @@
+// One segment, open for reading, whatever became of its publisher.
+import { hrtime } from 'node:process';
+import { Fault, messageOf } from '../../errors.js';
+import type { PublisherProcess, Source, Verdict } from '../../model.js';
+import type { SegmentFile, SharedMemory } from '../../native/os/shared-memory.js';
+import { LIMITS } from '../../native/segment/layout.js';
+import { judge } from '../../native/segment/liveness.js';
+import { checkSize, readHeader, readWords } from '../../native/segment/segment-header.js';
+import type { SegmentHeader } from '../../native/segment/segment-header.js';
+import { SegmentSource } from '../../native/segment/segment-source.js';
+import { absence } from './segment-names.js';
+
+/** How long a structure may change faster than it can be read. */
+const PATIENCE_NS = 10_000_000_000n;
+/** Until the next try. */
+const PAUSE_MS = 20;
+
+/** What a segment says beside its tree. */
+export interface SegmentFacts {
+  readonly name: string;
+  /** In hexadecimal digits. */
+  readonly generation: string;
+  readonly publisher: Verdict;
+  readonly process: PublisherProcess;
+  /** Seconds since the last heartbeat; undefined where it has none. */
+  readonly heartbeatAge: number | undefined;
+  /** What the publisher had no room for. */
+  readonly drops: { readonly objects: number; readonly variables: number };
+}
+
+export class SeenSegment {
+  readonly #name: string;
+  readonly #file: SegmentFile;
+  readonly #header: SegmentHeader;
+  readonly #source: SegmentSource;
+  readonly #now: () => bigint;
+
+  /** @throws Fault, with the name, if there is none, or none that can be read */
+  constructor(memory: SharedMemory, name: string, now: () => bigint = () => hrtime.bigint()) {
+    this.#name = name;
+    this.#now = now;
+    const file = memory.open(name);
+    if (file === undefined) throw absence(name);
+    this.#file = file;
+    this.#header = this.#naming(() => headerOf(file));
+    this.#source = new SegmentSource(file, this.#header, LIMITS.records);
+  }
+
+  /**
+   * The tree as it is now.
+   * @throws Fault SEGMENT_CORRUPT, or SEGMENT_RESTLESS if it never stands still
+   */
+  tree(): Source {
+    const end = this.#now() + PATIENCE_NS;
+    this.#naming(() => {
+      checkSize(this.#file, this.#header);
+      while (this.#readOn(end));
+    });
+    return this.#source;
+  }
+
+  facts(): SegmentFacts {
+    const words = this.#naming(() => readWords(this.#file, this.#header));
+    const { heartbeatPeriodNs, pid, startedRealtimeNs } = this.#header;
+    const { state, heartbeatNs, objectsDropped, variablesDropped } = words;
+    let isLocked = false;
+    this.#file.askLock((answer) => {
+      isLocked = answer;
+    });
+    const nowNs = this.#now();
+    const nameHolder = this.#file.nameHolder();
+    const evidence = { state, nameHolder, isLocked, heartbeatNs, heartbeatPeriodNs, nowNs };
+    const heartbeatAge = Number(nowNs - heartbeatNs) / 1e9;
+    return {
+      name: this.#name,
+      generation: this.#source.generation,
+      publisher: judge(evidence).publisher,
+      process: { pid: Number(pid), startedUnixMs: Number(startedRealtimeNs / 1_000_000n) },
+      heartbeatAge: heartbeatPeriodNs === 0n ? undefined : heartbeatAge,
+      drops: { objects: objectsDropped, variables: variablesDropped },
+    };
+  }
+
+  close(): void {
+    this.#file.close();
+  }
+
+  /** Takes in the next changes; false once there are none. */
+  #readOn(endNs: bigint): boolean {
+    try {
+      const { hasMore, isTidying } = this.#source.sync();
+      if (hasMore && this.#now() > endNs)
+        throw new Fault('SEGMENT_RESTLESS', 'its structure grows faster than it can be read');
+      return hasMore || isTidying === true;
+    } catch (error) {
+      const isRestless = error instanceof Fault && error.code === 'SEGMENT_RESTLESS';
+      if (!isRestless || this.#now() > endNs) throw error;
+      // Nothing else waits for this process.
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE_MS);
+      return true;
+    }
+  }
+
+  /** What `read` gives; its faults say which segment they are about. */
+  #naming<T>(read: () => T): T {
+    try {
+      return read();
+    } catch (error) {
+      if (!(error instanceof Fault)) throw error;
+      throw new Fault(error.code, `${this.#name}: ${messageOf(error)}`, { cause: error });
+    }
+  }
+}
+
+function headerOf(file: SegmentFile): SegmentHeader {
+  try {
+    return readHeader(file);
+  } catch (error) {
+    file.close();
+    throw error;
+  }
+}

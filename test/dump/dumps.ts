@@ -1,0 +1,52 @@
+// A shop that is published, and what shm_dump prints of it.
+import { theatre } from '../support/processes.js';
+import type { Theatre } from '../support/processes.js';
+
+/** A scenario with every kind of value, and names that are no pleasure. */
+export const SHOP = {
+  server_key: '7',
+  objects: [
+    {
+      id: 'h.1.shop',
+      class: 'Shop',
+      variables: { version: { type: 'string', value: '1.0' } },
+    },
+    {
+      id: 'h.1.shop.floor.a',
+      parent: 'h.1.shop',
+      class: 'Floor',
+      state: 'dead',
+      variables: {
+        sold: { type: 'u64', kind: 'counter', unit: 'pieces', help: 'Sales.', value: 42 },
+        large: { type: 'u64', value: '18446744073709551615' },
+        low: { type: 'i64', value: -3 },
+        warm: { type: 'f64', kind: 'gauge', value: 21.5 },
+        open: { type: 'bool', value: true },
+        late: { type: 'u64' },
+        wait: { type: 'histogram', value: { bounds: [0.1, 1], counts: [3, 0, 1], sum: 2.5 } },
+        size: { type: 'summary', value: { quantiles: { 0.5: 2 }, count: 9, sum: 18 } },
+      },
+    },
+    {
+      id: 'h.1.shop.floor.b',
+      parent: 'h.1.shop',
+      class: 'Floor',
+      variables: {
+        'turn \u202e\u001b[31m': { type: 'string', value: 'a\u001b]0;x\u0007\u009b2Jb\u2066' },
+        long: { type: 'string', value: 'x'.repeat(300) },
+      },
+    },
+  ],
+};
+
+export interface Dump {
+  readonly stage: Theatre;
+  /** Runs it with the context of the suite, and with these arguments. */
+  readonly dump: (...args: readonly string[]) => ReturnType<Theatre['run']>;
+}
+
+/** Call inside `describe`. */
+export function dumps(): Dump {
+  const stage = theatre();
+  return { stage, dump: (...args) => stage.run('dump', '--context-id', stage.contextId, ...args) };
+}

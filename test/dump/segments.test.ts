@@ -1,0 +1,143 @@
+// What shm_dump says of a segment that is not as it should be, or not there at all.
+import { expect } from 'chai';
+import { spawnSync } from 'node:child_process';
+import { chmodSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { HEADER } from '#app/native/segment/layout.js';
+import { PROJECT } from '../support/processes.js';
+import { SHOP, dumps } from './dumps.js';
+
+describe('shm_dump of a segment', function () {
+  this.slow(5000);
+  const { stage, dump } = dumps();
+  const fileOf = (key: string) => `/dev/shm/${stage.contextId}.pool.${key}`;
+  const refused = (key: string, sentence: RegExp | string) => {
+    const { status, stdout, stderr } = dump('--server-key', key);
+    expect({ status, stdout }).to.deep.equal({ status: 4, stdout: '' });
+    expect(stderr).to.match(/^shm_dump: [^\n]*\n$/);
+    if (typeof sentence === 'string') expect(stderr).to.include(sentence);
+    else expect(stderr).to.match(sentence);
+  };
+
+  it('that is not there names the nearest, and those that are', () => {
+    stage.play({ ...SHOP, server_key: 'shop_1' });
+    const name = `${stage.contextId}.pool.shop_`;
+    refused('shop_2', `no segment ${name}2 in /dev/shm, did you mean ${name}1? (there are: `);
+    refused('elsewhere', `${name}1`);
+  });
+
+  it('whose publisher was killed shows the last values, and says so', async () => {
+    const simulator = await stage.player({ ...SHOP, server_key: 'dead' });
+    await simulator.stop('SIGKILL');
+    const { status, stdout, stderr } = dump('--server-key', 'dead');
+    expect({ status, stderr }).to.deep.equal({ status: 0, stderr: '' });
+    expect(stdout).to.include(
+      '\npublisher  dead: publisher died without closing; these are its last values\n',
+    );
+    expect(stdout).to.match(/\n {4}sold +u64 counter pieces {2}42\n/);
+    const [line = ''] = dump('--server-key', 'dead', '--json').stdout.split('\n');
+    expect(line).to.include('"publisher":{"state":"dead","reason":"publisher died without');
+  });
+
+  const damages: readonly (readonly [
+    what: string,
+    damage: (file: string, bytes: Buffer) => void,
+    sentence: string,
+  ])[] = [
+    [
+      'of another format',
+      (file) => writeFileSync(file, Buffer.alloc(8192)),
+      ': Segment is of another format: its magic is 0000000000000000, not 53484d4558500d0a',
+    ],
+    [
+      'with a damaged header',
+      (file, bytes) => {
+        bytes.writeUInt32LE(7, HEADER.pid);
+        writeFileSync(file, bytes);
+      },
+      ": Segment is corrupt: the header's CRC is",
+    ],
+    ['that was cut', (file) => truncateSync(file, 100), ': Segment is corrupt: the header has 100'],
+    [
+      'whose directory is damaged',
+      (file, bytes) => {
+        bytes.fill(255, 4096, 8192);
+        writeFileSync(file, bytes);
+      },
+      ': Segment is corrupt: ',
+    ],
+  ];
+  for (const [what, damage, sentence] of damages)
+    it(`${what} is named, with what is wrong`, () => {
+      const published = stage.play({ ...SHOP, server_key: 'damaged' });
+      const copy = fileOf('copy');
+      try {
+        const bytes = readFileSync(fileOf('damaged'));
+        writeFileSync(copy, bytes);
+        damage(copy, bytes);
+        refused('copy', `${stage.contextId}.pool.copy${sentence}`);
+      } finally {
+        rmSync(copy);
+        published.close();
+      }
+    });
+
+  it('that may not be read says so', () => {
+    stage.play({ ...SHOP, server_key: 'secret' });
+    chmodSync(fileOf('secret'), 0);
+    const nobody = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+    const { status, stderr } = spawnSync(
+      process.execPath,
+      [
+        join(PROJECT, 'dist/bin/shm_dump.js'),
+        '--context-id',
+        stage.contextId,
+        '--server-key',
+        'secret',
+      ],
+      { encoding: 'utf8', ...nobody },
+    );
+    expect({ status, stderr }).to.deep.equal({
+      status: 4,
+      stderr: `shm_dump: Segment ${fileOf('secret')} exists, but this process may not read it (EACCES)\n`,
+    });
+  });
+
+  it('leaves it as it was, and needs no right to write', async () => {
+    const simulator = await stage.player({ ...SHOP, server_key: 'quiet' });
+    // What has no heartbeat changes by itself no more.
+    await simulator.stop('SIGKILL');
+    const before = readFileSync(fileOf('quiet'));
+    chmodSync(fileOf('quiet'), 0o444);
+    expect(dump('--server-key', 'quiet').status).to.equal(0);
+    expect(readFileSync(fileOf('quiet')).equals(before)).to.equal(true);
+  });
+});
+
+describe('shm_dump of a large tree', function () {
+  this.slow(20_000);
+  const { stage } = dumps();
+  before(() =>
+    stage.simulator('--app', 'big', '--server-key', 'big', '--objects', '5000', '--rate', '0'),
+  );
+  /** What a shell prints that runs it with this after it; it fails where any part of a pipe fails. */
+  const shell = (rest: string) => {
+    const words = `--context-id ${stage.contextId} --server-key big`;
+    const line = `"$0" dist/bin/shm_dump.js ${words} ${rest}`;
+    return spawnSync('bash', ['-o', 'pipefail', '-c', line, process.execPath], {
+      ...{ encoding: 'utf8', cwd: PROJECT, maxBuffer: 1 << 28 },
+    });
+  };
+
+  it('ends quietly when its reader has enough', () => {
+    const { status, stdout, stderr } = shell('| head -2 | wc -l');
+    expect({ status, stdout, stderr }).to.deep.equal({ status: 0, stdout: '2\n', stderr: '' });
+  });
+
+  it('has a line for everything, however slowly it is read', () => {
+    const lines = shell('--json | (sleep 0.5; cat)').stdout.trim().split('\n');
+    const { objects, variables } = JSON.parse(lines.at(-1) ?? '') as Record<string, number>;
+    expect(objects).to.be.at.least(4900);
+    expect(lines).to.have.lengthOf((objects ?? 0) + (variables ?? 0) + 2);
+  });
+});
