@@ -1,48 +1,107 @@
 #!/usr/bin/env node
 // shm_dump: arguments in, what a segment holds out.
+import { EMPTY, asyncScheduler, concat, defer, fromEvent, map, repeat } from 'rxjs';
+import type { Observable } from 'rxjs';
 import { packageVersion } from '../document/package-version.js';
 import { Fault, messageOf } from '../errors.js';
+import type { Document } from '../model.js';
 import { posixMemory } from '../native/os/posix.js';
 import { segmentName } from '../native/segment/layout.js';
 import { readCommandLine } from '../rules/command-line.js';
 import { searchWords } from '../shown/search-words.js';
 import { pipeWriter } from '../sinks/stdout/pipe-writer.js';
 import { ReaderGone } from '../sinks/stdout/stdout.js';
-import { PROGRAM } from './options.js';
+import { PROGRAM, WATCH_SECONDS } from './options.js';
 import type { Options } from './options.js';
 import { pieces } from './output/pieces.js';
 import { treeJson } from './output/tree-json.js';
 import { treeText } from './output/tree-text.js';
-import { SeenSegment } from './segment/seen-segment.js';
-import { TreeReading } from './tree/tree-reading.js';
+import { FollowedSegment } from './segment/followed-segment.js';
+import { chosenObjects } from './tree/chosen-objects.js';
+import type { Choice } from './tree/tree-items.js';
+import { LiveView } from './watch/live-view.js';
+import { moments } from './watch/moments.js';
+import { Screen } from './watch/screen.js';
+
+const { stdin, stdout } = process;
 
 function fail(error: unknown): void {
   // The reader has all it wants.
-  if (error instanceof ReaderGone) return;
-  process.exitCode = error instanceof Fault ? error.exit : 1;
+  if (error instanceof ReaderGone) process.exit(0);
   process.stderr.write(`shm_dump: ${messageOf(error)}\n`);
+  process.exit(error instanceof Fault ? error.exit : 1);
 }
 
-function dump({ serverKey, contextId, poolName, object, search, json }: Options): void {
-  const segment = new SeenSegment(posixMemory(), segmentName(contextId, poolName, serverKey));
-  const reading = new TreeReading(segment.tree());
-  const choice = { object, words: searchWords(search) };
-  const lines = (json ? treeJson : treeText)(segment.facts(), reading, choice, Date.now());
-  const document = {
-    pieces: pieces(lines, () => {
-      reading.renew();
-    }),
-    release: () => {
-      segment.close();
-    },
+/** The whole dump as it is when its pieces are taken. */
+function documentOf(segment: FollowedSegment, choice: Choice, isJson: boolean): Document {
+  const { facts, reading } = segment.look();
+  const lines = (isJson ? treeJson : treeText)(facts, reading, choice, Date.now());
+  const taken = () => {
+    reading.renew();
   };
-  pipeWriter(process.stdout.fd)(document).subscribe({ error: fail });
+  return { pieces: pieces(lines, taken), release: () => undefined };
 }
+
+/** Prints a dump, or one after the other. */
+function print(segment: FollowedSegment, choice: Choice, { json, watch }: Options): void {
+  const write = pipeWriter(stdout.fd);
+  const dump$ = defer(() => write(documentOf(segment, choice, json)));
+  const blank: Document = { pieces: [Buffer.from('\n')], release: () => undefined };
+  const again$: Observable<unknown> = json
+    ? dump$
+    : concat(
+        dump$,
+        defer(() => write(blank)),
+      );
+  const all$ = watch === undefined ? dump$ : again$.pipe(repeat({ delay: periodOf(watch) }));
+  all$.subscribe({ error: fail });
+}
+
+/** Shows the tree on a terminal until a key or a signal. */
+function show(segment: FollowedSegment, choice: Choice, { watch }: Options): void {
+  const screen = new Screen((text) => stdout.write(text));
+  process.once('exit', () => {
+    screen.leave();
+    if (stdin.isTTY) stdin.setRawMode(false);
+  });
+  const view = new LiveView(segment, choice, stdin.isTTY);
+  if (stdin.isTTY) stdin.setRawMode(true);
+  const typed$ = stdin.isTTY ? fromEvent(stdin, 'data').pipe(map(String)) : EMPTY;
+  const resized$ = fromEvent(stdout, 'resize');
+  const periodMs = periodOf(watch);
+  moments({ periodMs, typed$, resized$, scheduler: asyncScheduler }).subscribe({
+    next: (moment) => {
+      if (moment !== 'again') view.move(moment);
+      // A terminal without a size states none of both.
+      const size = { columns: stdout.columns || 80, rows: stdout.rows || 24 };
+      screen.draw(view.lines(size, Date.now()), size);
+    },
+    error: fail,
+    complete: () => process.exit(0),
+  });
+}
+
+const periodOf = (watch: Options['watch']): number =>
+  (typeof watch === 'number' ? watch : WATCH_SECONDS) * 1000;
 
 function main(): void {
   const line = readCommandLine(PROGRAM, process.argv.slice(2), packageVersion());
-  if (line.kind === 'text') process.stdout.write(line.text);
-  else dump(line.options);
+  if (line.kind === 'text') {
+    stdout.write(line.text);
+    return;
+  }
+  const { options } = line;
+  const { serverKey, contextId, poolName, object, search, json, watch } = options;
+  const name = segmentName(contextId, poolName, serverKey);
+  const segment = new FollowedSegment(posixMemory(), name);
+  const choice = { object, words: searchWords(search) };
+  // A word that is wrong is said before anything is shown.
+  chosenObjects(segment.look().reading.source.roots, object);
+  if (watch !== undefined)
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+      process.once(signal, () => process.exit(0));
+  if (watch !== undefined && !json && stdout.isTTY) show(segment, choice, options);
+  else print(segment, choice, options);
 }
 
 try {

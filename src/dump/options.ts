@@ -2,16 +2,21 @@
 import {
   defaultOption,
   flagOption,
+  openOption,
   optionalOption,
   requiredOption,
 } from '../rules/command-option.js';
 import type { Given } from '../rules/command-option.js';
 import { line, name, word } from '../rules/formats.js';
+import { between } from '../rules/rule.js';
 
 const SEGMENT = { group: 'Segment:' };
 const PART = { group: 'Part of the tree:' };
 const OUTPUT = { group: 'Output:' };
 const OTHER = { group: 'Other:' };
+
+/** Between two views. */
+export const WATCH_SECONDS = 2;
 
 export const OPTIONS = {
   serverKey: requiredOption('--server-key <key>', name, 'Server key of the publisher', SEGMENT),
@@ -43,6 +48,12 @@ export const OPTIONS = {
     { ...PART, shownDefault: '' },
   ),
   json: flagOption('--json', 'Print JSON lines, with whole values', OUTPUT),
+  watch: openOption(
+    '--watch [seconds]',
+    between(0.1, 3600),
+    `Show it again and again, every ${WATCH_SECONDS} seconds or as said: on a terminal as a live view, else one after the other`,
+    OUTPUT,
+  ),
 };
 
 export type Options = Given<typeof OPTIONS>;
@@ -56,9 +67,10 @@ its value. It only reads, and needs no license.`,
   examples: [
     ['Show what is published under server key 82', 'shm_dump --server-key 82'],
     ['Show the objects and variables that have a word', 'shm_dump --server-key 82 --search bytes'],
+    ['Watch an object and what is below it', 'shm_dump --server-key 82 --watch --object sink'],
   ] as const,
   statuses: {
-    0: 'shown, also if the publisher is gone',
+    0: 'shown, also if the publisher is gone; or ended by a signal',
     1: 'unexpected failure',
     2: 'wrong usage, or no such object',
     4: 'segment is not there or cannot be read',

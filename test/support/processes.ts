@@ -95,7 +95,12 @@ export class Running {
 
   /** Writes a line to its stdin. */
   type(line: string): void {
-    this.#child.stdin?.write(`${line}\n`);
+    this.send(`${line}\n`);
+  }
+
+  /** Writes to its stdin. */
+  send(text: string): void {
+    this.#child.stdin?.write(text);
   }
 
   /** Closes its stdin. */

@@ -8,7 +8,6 @@ import { judge } from '../../native/segment/liveness.js';
 import { checkSize, readHeader, readWords } from '../../native/segment/segment-header.js';
 import type { SegmentHeader } from '../../native/segment/segment-header.js';
 import { SegmentSource } from '../../native/segment/segment-source.js';
-import { absence } from './segment-names.js';
 
 /** How long a structure may change faster than it can be read. */
 const PATIENCE_NS = 10_000_000_000n;
@@ -35,12 +34,18 @@ export class SeenSegment {
   readonly #source: SegmentSource;
   readonly #now: () => bigint;
 
-  /** @throws Fault, with the name, if there is none, or none that can be read */
-  constructor(memory: SharedMemory, name: string, now: () => bigint = () => hrtime.bigint()) {
+  /**
+   * The segment of that name; undefined if there is none.
+   * @throws Fault, with the name, if it cannot be read
+   */
+  static open(memory: SharedMemory, name: string): SeenSegment | undefined {
+    const file = memory.open(name);
+    return file && new SeenSegment(file, name);
+  }
+
+  private constructor(file: SegmentFile, name: string, now = () => hrtime.bigint()) {
     this.#name = name;
     this.#now = now;
-    const file = memory.open(name);
-    if (file === undefined) throw absence(name);
     this.#file = file;
     this.#header = this.#naming(() => headerOf(file));
     this.#source = new SegmentSource(file, this.#header, LIMITS.records);

@@ -1,0 +1,157 @@
+// shm_dump --watch: a live view on a terminal, and one dump after the other elsewhere.
+import { expect } from 'chai';
+import { eventually } from '../support/processes.js';
+import { Terminal } from '../support/terminal.js';
+import type { Screen } from '../support/terminal.js';
+import { SHOP, dumps } from './dumps.js';
+
+describe('shm_dump --watch', function () {
+  this.slow(10_000);
+  const { stage } = dumps();
+  let keys = 0;
+  /** A shop under a server key of its own. */
+  const shop = () => {
+    const key = `watched${++keys}`;
+    const published = stage.play({ ...SHOP, server_key: key });
+    const words = ['--context-id', stage.contextId, '--server-key', key, '--watch', '0.1'];
+    return { published, words };
+  };
+  const command = (words: readonly string[]) =>
+    `"${process.execPath}" dist/bin/shm_dump.js ${words.join(' ')}`;
+  const sold = ({ lines }: Pick<Screen, 'lines'>) => lines.find((line) => line.includes(' sold '));
+  const hasTree = (screen: Screen) => sold(screen) !== undefined;
+
+  it('shows a change with its age, and draws without clearing the screen', async () => {
+    const { published, words } = shop();
+    const terminal = new Terminal(stage, command(words));
+    const first = await terminal.shows('the tree', hasTree);
+    expect(sold(first)).to.equal('    sold                    u64 counter pieces  42');
+    expect(first.lines.at(-1)).to.match(/^nothing below; up, down, .* q ends$/);
+    expect(first).to.include({ isAlternate: true, hasCursor: false });
+    published.go({ set: { 'h.1.shop.floor.a': { sold: 43 } } });
+    await terminal.shows('that the change stands out', ({ bright }) =>
+      [...bright].some((line) => / sold +u64 counter pieces {2}43 +0 s$/.test(line)),
+    );
+    const last = await terminal.shows(
+      'that it stands out no more',
+      (screen) => screen.bright.size === 0 && / 43 +\d+ s$/.test(sold(screen) ?? ''),
+    );
+    expect(last.cleared).to.equal(0);
+    expect(last.lines.find((line) => line.includes(' long '))).to.match(/ "x+…$/);
+    terminal.type('q');
+    await terminal.running.ended;
+  });
+
+  it('moves by keys through what does not fit the screen', async () => {
+    const { words } = shop();
+    const terminal = new Terminal(stage, command(words), { rows: 12 });
+    const top = ({ lines }: Screen) => lines[5];
+    await terminal.shows('the root', (screen) => top(screen) === 'h.1.shop  Shop  normal');
+    terminal.type('\u001b[B');
+    await terminal.shows(
+      'the second line',
+      (screen) => top(screen)?.trim().startsWith('version') === true,
+    );
+    terminal.type('\u001b[6~\u001b[6~\u001b[6~');
+    const end = await terminal.shows(
+      'the end',
+      ({ lines }) => lines.at(-1)?.includes('nothing below') === true,
+    );
+    expect(end.lines.at(-2)).to.match(/^ {4}long /);
+    expect(end.lines.at(-1)).to.match(/^8 above, /);
+    terminal.type('\u001b[H');
+    await terminal.shows('the root', (screen) => top(screen) === 'h.1.shop  Shop  normal');
+    terminal.type('\u0003');
+    await terminal.running.ended;
+  });
+
+  const endings: readonly (readonly [
+    what: string,
+    line: (command: string) => string,
+    end: (terminal: Terminal) => void,
+  ])[] = [
+    ['the key q', (line) => line, (terminal) => terminal.type('q')],
+    ['Ctrl-C', (line) => line, (terminal) => terminal.type('\u0003')],
+    // A shell lets what it does not wait for read nothing: there are no keys then.
+    ...(['SIGINT', 'SIGTERM'] as const).map((signal) => {
+      const line = (each: string) => `${each} & echo pid=$!; wait $!`;
+      const end = ({ sent }: Terminal) => process.kill(Number(/pid=(\d+)/.exec(sent)?.[1]), signal);
+      return [signal, line, end] as const;
+    }),
+  ];
+  for (const [what, line, end] of endings)
+    it(`leaves the terminal as it was after ${what}`, async () => {
+      const terminal = new Terminal(stage, line(command(shop().words)));
+      await terminal.shows('the tree', hasTree);
+      end(terminal);
+      await terminal.running.ended;
+      expect(terminal.sent).to.include('status=0\r\n');
+      const { isAlternate, hasCursor } = terminal.screen;
+      expect({ isAlternate, hasCursor }).to.deep.equal({ isAlternate: false, hasCursor: true });
+      const [before, after] = terminal.settings;
+      expect(before).to.be.a('string');
+      expect(after).to.equal(before);
+    });
+
+  it('goes on with the last values of a publisher that dies, and then with the next one', async () => {
+    const key = 'mortal';
+    const simulator = await stage.player({ ...SHOP, server_key: key });
+    const words = ['--context-id', stage.contextId, '--server-key', key, '--watch', '0.1'];
+    const terminal = new Terminal(stage, command(words));
+    await terminal.shows('that it is live', ({ lines }) => lines[1]?.includes(' live: ') === true);
+    await simulator.stop('SIGKILL');
+    const dead = await terminal.shows(
+      'that it is dead',
+      ({ lines }) => lines[1]?.includes(' dead: ') === true,
+    );
+    expect(sold(dead)).to.match(/ 42$/);
+    const next = stage.play({ ...SHOP, server_key: key });
+    next.go({ set: { 'h.1.shop.floor.a': { sold: 7 } } });
+    await terminal.shows(
+      'the next one',
+      (screen) =>
+        screen.lines[1]?.includes(' live: ') === true && / 7( +\d+ s)?$/.test(sold(screen) ?? ''),
+    );
+    terminal.type('q');
+    await terminal.running.ended;
+  });
+
+  it('says that the chosen object is gone, and shows it when it comes again', async () => {
+    const { published, words } = shop();
+    const terminal = new Terminal(stage, command([...words, '--object', 'floor.a']));
+    await terminal.shows('the object', hasTree);
+    published.go({ remove: ['h.1.shop.floor.a'] });
+    await terminal.shows(
+      'that it is gone',
+      ({ lines }) =>
+        lines[5] === '--object: there is no object "floor.a" (did you mean "floor.b"?)',
+    );
+    const [, object] = SHOP.objects;
+    published.go({ add: [object] });
+    await terminal.shows('the object', hasTree);
+    terminal.type('q');
+    await terminal.running.ended;
+  });
+
+  it('prints one dump after the other where there is no terminal, until a signal', async () => {
+    const { words } = shop();
+    const running = stage.start('dump', words);
+    const count = (text: string) => text.split('\n3 objects, 11 variables,').length - 1;
+    await eventually('three dumps', () => (count(running.stdout) >= 3 ? true : undefined));
+    expect(await running.stop('SIGINT')).to.deep.equal({ status: 0, signal: null });
+    expect(running.stdout).not.to.include('\u001b');
+    expect(running.stdout).to.match(/not synced\n\nsegment /);
+  });
+
+  it('prints JSON lines again and again, until their reader has enough', async () => {
+    const line = `exec 3>&1; (${command([...shop().words, '--json'])}; echo $? >&3) | head -40`;
+    const running = stage.command(['sh', '-c', line]);
+    expect(await running.ended).to.deep.equal({ status: 0, signal: null });
+    const [status, ...lines] = running.stdout.trim().split('\n').sort();
+    expect(status).to.equal('0');
+    expect(running.stderr).to.equal('');
+    expect(lines).to.have.lengthOf(40);
+    const kinds = lines.map((line) => (JSON.parse(line) as { kind: string }).kind);
+    expect(kinds.filter((kind) => kind === 'segment')).to.have.lengthOf.at.least(2);
+  });
+});

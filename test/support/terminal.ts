@@ -1,0 +1,93 @@
+// A terminal that a program runs on, as util-linux's `script` makes one, and what its screen shows.
+import type { Running, Theatre } from './processes.js';
+import { eventually } from './processes.js';
+
+const ROWS = 24;
+const COLUMNS = 80;
+/** A sequence that terminals obey, or one character. */
+// eslint-disable-next-line no-control-regex
+const TOKEN = /\u001b\[(\?)?([0-9;]*)([A-Za-z])|[^]/gu;
+
+export class Terminal {
+  readonly running: Running;
+  readonly #rows: number;
+
+  /** @param line of a shell; it runs the program */
+  constructor(stage: Theatre, line: string, { rows = ROWS } = {}) {
+    this.#rows = rows;
+    // What the terminal was set to before and after is said on lines of their own.
+    const script = `stty cols ${COLUMNS} rows ${rows}; stty -g; ${line}; echo status=$?; stty -g`;
+    const words = ['script', '-qec', `sh -c '${script}'`, '/dev/null'];
+    this.running = stage.command(words, { stdin: 'pipe' });
+  }
+
+  type(keys: string): void {
+    this.running.send(keys);
+  }
+
+  /** All that was sent to it. */
+  get sent(): string {
+    return this.running.stdout;
+  }
+
+  /** The settings of the terminal, each time that they were asked for. */
+  get settings(): readonly string[] {
+    return [...this.sent.matchAll(/^[0-9a-f:]{40,}(?=\r$)/gm)].map(([text]) => text);
+  }
+
+  get screen(): Screen {
+    return screenOf(this.sent, this.#rows);
+  }
+
+  /** Waits for a screen that fits. */
+  shows(what: string, fits: (screen: Screen) => boolean): Promise<Screen> {
+    return eventually(what, () => {
+      const { screen } = this;
+      return fits(screen) ? screen : undefined;
+    });
+  }
+}
+
+export interface Screen {
+  readonly lines: readonly string[];
+  /** Lines that stand out. */
+  readonly bright: ReadonlySet<string>;
+  /** Whether a program has a screen of its own. */
+  readonly isAlternate: boolean;
+  readonly hasCursor: boolean;
+  /** How often everything was cleared, as a flicker. */
+  readonly cleared: number;
+}
+
+/** The screen after these bytes; it knows the sequences that the program sends, and no others. */
+export function screenOf(sent: string, rows: number): Screen {
+  const grid = Array.from({ length: rows }, () => ' '.repeat(COLUMNS));
+  const bright = new Set<string>();
+  const modes = new Map([['25', true]]);
+  let [row, column, cleared] = [0, 0, 0];
+  const put = (character: string) => {
+    const line = grid[row] ?? '';
+    const at = Math.min(column, COLUMNS - 1);
+    grid[row] = line.slice(0, at) + character + line.slice(at + 1);
+    column++;
+  };
+  for (const [token, priv, argument = '', command] of sent.matchAll(TOKEN)) {
+    if (token === '\r') column = 0;
+    else if (token === '\n') row = Math.min(row + 1, rows - 1);
+    else if (command === undefined) put(token);
+    else if (priv !== undefined) modes.set(argument, command === 'h');
+    else if (command === 'H') [row, column] = [0, 0];
+    else if (command === 'J') grid.fill(' '.repeat(COLUMNS), row);
+    else if (command !== 'm') throw new Error(`An unknown sequence: ${JSON.stringify(token)}`);
+    if (command === 'J' && row === 0) cleared++;
+    if (command === 'm' && argument === '0') bright.add((grid[row] ?? '').trimEnd());
+    if (command === 'H') bright.clear();
+  }
+  return {
+    lines: grid.map((line) => line.trimEnd()),
+    bright,
+    isAlternate: modes.get('1049') === true,
+    hasCursor: modes.get('25') === true,
+    cleared,
+  };
+}
