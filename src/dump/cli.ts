@@ -14,6 +14,7 @@ import { ReaderGone } from '../sinks/stdout/stdout.js';
 import { PROGRAM, WATCH_SECONDS } from './options.js';
 import type { Options } from './options.js';
 import { pieces } from './output/pieces.js';
+import { treeCatalogue } from './output/tree-catalogue.js';
 import { treeJson } from './output/tree-json.js';
 import { treeText } from './output/tree-text.js';
 import { FollowedSegment } from './segment/followed-segment.js';
@@ -33,19 +34,23 @@ function fail(error: unknown): void {
 }
 
 /** The whole dump as it is when its pieces are taken. */
-function documentOf(segment: FollowedSegment, choice: Choice, isJson: boolean): Document {
+function documentOf(segment: FollowedSegment, choice: Choice, options: Options): Document {
   const { facts, reading } = segment.look();
-  const lines = (isJson ? treeJson : treeText)(facts, reading, choice, Date.now());
+  const form = options.catalogue ? treeCatalogue : options.json ? treeJson : treeText;
   const taken = () => {
     reading.renew();
   };
-  return { pieces: pieces(lines, taken), release: () => undefined };
+  return {
+    pieces: pieces(form(facts, reading, choice, Date.now()), taken),
+    release: () => undefined,
+  };
 }
 
 /** Prints a dump, or one after the other. */
-function print(segment: FollowedSegment, choice: Choice, { json, watch }: Options): void {
+function print(segment: FollowedSegment, choice: Choice, options: Options): void {
+  const { json, watch } = options;
   const write = pipeWriter(stdout.fd);
-  const dump$ = defer(() => write(documentOf(segment, choice, json)));
+  const dump$ = defer(() => write(documentOf(segment, choice, options)));
   const blank: Document = { pieces: [Buffer.from('\n')], release: () => undefined };
   const again$: Observable<unknown> = json
     ? dump$

@@ -54,6 +54,10 @@ export const OPTIONS = {
     `Show it again and again, every ${WATCH_SECONDS} seconds or as said: on a terminal as a live view, else one after the other`,
     OUTPUT,
   ),
+  catalogue: flagOption('--catalogue', 'Print a draft of a catalogue file for what is there', {
+    ...OUTPUT,
+    conflicts: ['--json', '--watch'],
+  }),
 };
 
 export type Options = Given<typeof OPTIONS>;
@@ -68,6 +72,7 @@ its value. It only reads, and needs no license.`,
     ['Show what is published under server key 82', 'shm_dump --server-key 82'],
     ['Show the objects and variables that have a word', 'shm_dump --server-key 82 --search bytes'],
     ['Watch an object and what is below it', 'shm_dump --server-key 82 --watch --object sink'],
+    ['Draft a catalogue', 'shm_dump --server-key 82 --catalogue > shop.toml'],
   ] as const,
   statuses: {
     0: 'shown, also if the publisher is gone; or ended by a signal',

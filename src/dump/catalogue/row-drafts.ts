@@ -1,0 +1,131 @@
+// Drafts the rows of one class of a catalogue.
+import { namesTaken } from '../../catalogue/names.js';
+import type { FamilyFacts } from '../../model.js';
+import { freeLabel } from './free-label.js';
+import { draftedName, metricDraft, nameOfTime } from './metric-draft.js';
+import type { DraftedClass } from './metric-draft.js';
+import type { SeenClass, SeenVariable } from './survey.js';
+import type { TomlValue } from './toml-text.js';
+import { variableFamilies } from './variable-families.js';
+import type { VariableFamily } from './variable-families.js';
+
+/** A row as keys with their values, and what was guessed of it. */
+export interface RowDraft {
+  readonly keys: Readonly<Record<string, TomlValue>>;
+  readonly guesses: readonly string[];
+}
+
+/** Names of texts that say something about people. */
+const PERSONAL = /user|login|mail|person|customer|owner|host|address/i;
+
+type Named = Omit<FamilyFacts, 'help'>;
+
+/** The most characters of a help text, and the most texts of an info. */
+const MAX_HELP = 400;
+const MAX_TEXTS = 32;
+
+export class RowDrafts {
+  readonly #seen: SeenClass;
+  readonly #drafted: DraftedClass;
+  readonly #labels: readonly string[];
+  readonly #taken: Set<string>;
+
+  /**
+   * @param labels that the path of the class gives
+   * @param taken what the metrics of the catalogue so far are called; those of this class are added
+   */
+  constructor(
+    seen: SeenClass,
+    drafted: DraftedClass,
+    labels: readonly string[],
+    taken: Set<string>,
+  ) {
+    this.#seen = seen;
+    this.#drafted = drafted;
+    this.#labels = labels;
+    this.#taken = taken;
+  }
+
+  *rows(): Generator<RowDraft> {
+    const variables = [...this.#seen.variables.values()];
+    const texts = variables.filter(({ type, isTime }) => type === 'string' && !isTime);
+    if (texts.length > 0) yield this.#info(texts.slice(0, MAX_TEXTS));
+    for (const variable of variables) if (variable.isTime) yield this.#time(variable);
+    const others = variables.filter(({ type }) => type !== 'string');
+    for (const family of variableFamilies(others, this.#labels)) yield this.#measured(family);
+    if (this.#seen.segments.length === 0) yield this.#state();
+  }
+
+  #info(texts: readonly SeenVariable[]): RowDraft {
+    const labels: Record<string, string> = {};
+    for (const { name } of texts)
+      labels[freeLabel([name], [...this.#labels, ...Object.keys(labels)])] = name;
+    const { name, type } = this.#free((number) => this.#plain('', 'info', number));
+    const help = `Texts of ${this.#seen.className}; always 1.`;
+    const isPersonal = texts.some((text) => PERSONAL.test(text.name));
+    return {
+      keys: { name, type, help, labels_from: labels, ...(isPersonal && { personal: true }) },
+      guesses: [
+        'texts that rarely change',
+        ...(isPersonal ? ['personal, by their names'] : []),
+        'the help',
+      ],
+    };
+  }
+
+  #time(variable: SeenVariable): RowDraft {
+    const { name, type, unit } = this.#free((number) => ({
+      type: 'gauge' as const,
+      unit: 'seconds',
+      name: nameOfTime(variable.name, this.#drafted, number),
+    }));
+    const [help, guess] = this.#helpOf(variable);
+    return {
+      keys: { name, type, unit, help, var: variable.name, conv: 'timestamp' },
+      guesses: ['a point in time, by its value', ...guess],
+    };
+  }
+
+  #measured({ variable, pattern, label }: VariableFamily): RowDraft {
+    const draft = this.#free((number) => metricDraft(variable, this.#drafted, number));
+    const { name, type, unit, scale, guesses } = draft;
+    const [help, guess] = this.#helpOf(variable);
+    return {
+      keys: {
+        ...{ name, type },
+        ...(unit !== '' && { unit }),
+        ...{ help, var: pattern },
+        ...(scale !== 1 && { scale }),
+      },
+      guesses: [...guesses, ...(label === undefined ? [] : [`label ${label}`]), ...guess],
+    };
+  }
+
+  #state(): RowDraft {
+    const { name, type } = this.#free((n) => this.#plain('object_state', 'stateset', n));
+    const help = `Management state of ${this.#seen.className}, one series a state.`;
+    return { keys: { name, type, help, var: '@state' }, guesses: [] };
+  }
+
+  #plain(words: string, type: 'info' | 'stateset', number: number): Named {
+    const variable = number === 1 ? words : `${words}_${number}`;
+    return { name: draftedName(this.#drafted, variable, type), type, unit: '' };
+  }
+
+  /** The first of these whose names are not taken; it takes them. */
+  #free<T extends Named>(make: (number: number) => T): T {
+    for (let number = 1; ; number++) {
+      const made = make(number);
+      const names = namesTaken({ ...made, help: '' });
+      if (names.some((name) => this.#taken.has(name))) continue;
+      for (const name of names) this.#taken.add(name);
+      return made;
+    }
+  }
+
+  #helpOf({ name, help }: SeenVariable): readonly [help: string, guesses: readonly string[]] {
+    const said = help.trim().slice(0, MAX_HELP);
+    if (said !== '') return [said, []];
+    return [`Variable ${name} of ${this.#seen.className}.`, ['the help']];
+  }
+}

@@ -1,0 +1,108 @@
+// shm_dump --catalogue: a file that the exporter takes, and whose page Prometheus takes.
+import { expect } from 'chai';
+import { writeFileSync } from 'node:fs';
+import { isInstalled } from '../support/processes.js';
+import { applicationPart, promtoolLines, readyPage, samplesOf } from '../end-to-end/page.js';
+import { dumps } from './dumps.js';
+
+const ODD_SHOP = {
+  server_key: 'odd',
+  objects: [
+    {
+      id: 'h.1.shop',
+      class: 'Shop',
+      variables: {
+        opened: { type: 'string', value: 'Mon Jan  5 08:00:00 2026' },
+        login: { type: 'string', value: 'jane' },
+        'turn \u202e"': { type: 'string', value: 'x' },
+      },
+    },
+    ...['till1', 'till2'].map((till, i) => ({
+      id: `h.1.shop.floor.${till}`,
+      parent: 'h.1.shop',
+      class: 'Till',
+      variables: {
+        bytesSent: { type: 'u64', value: 5 + i },
+        sentBytes: { type: 'u64', value: 7 },
+        'sales.80': { type: 'u64', kind: 'counter', value: 3 },
+        'sales.81': { type: 'u64', kind: 'counter', value: 4 },
+        waitMs: { type: 'f64', kind: 'gauge', value: 250 },
+        percentUsed: { type: 'u64', value: 40 },
+        wait: {
+          type: 'histogram',
+          unit: 'ms',
+          help: 'Says "how long".',
+          value: { bounds: [100], counts: [1, 1], sum: 300 },
+        },
+        'a {b}': { type: 'u64', value: 1 },
+      },
+    })),
+  ],
+};
+
+describe('shm_dump --catalogue', function () {
+  this.slow(15_000);
+  const { stage, dump } = dumps();
+
+  /** Drafts a catalogue, has the exporter check it, and scrapes with it. */
+  async function pageOf(app: string, key: string): Promise<string> {
+    const { status, stdout, stderr } = dump('--server-key', key, '--catalogue');
+    expect({ status, stderr }).to.deep.equal({ status: 0, stderr: '' });
+    const file = stage.path(`${key}.toml`);
+    writeFileSync(file, stdout);
+    const settings = { app, server_keys: [key], catalogue_files: [file] };
+    const checked = stage.run('exporter', '--check-config', '--config', stage.config(settings));
+    expect(checked.stderr).to.equal('');
+    expect(checked.stdout).to.include('configuration is valid\n');
+    const exporter = stage.exporter(settings);
+    const page = applicationPart(await readyPage(await exporter.url()));
+    await exporter.stop();
+    return page;
+  }
+
+  for (const app of ['ads', 'shop'])
+    it(`drafts one for ${app}, whose page is clean`, async function () {
+      if (!isInstalled('promtool')) this.skip();
+      stage.simulate('--app', app, '--server-key', app, '--objects', '60', '--rate', '0');
+      const page = await pageOf(app, app);
+      expect(samplesOf(page).length).to.be.above(100);
+      expect(promtoolLines(page)).to.deep.equal([]);
+    });
+
+  it('converts units, makes labels of what differs, and tells apart what has one name', async () => {
+    stage.play(ODD_SHOP);
+    const page = await pageOf('shop', 'odd');
+    const series = page.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+    const ofTill1 = series.filter((line) => line.includes('till="till1"'));
+    expect(ofTill1.map((line) => line.replace('till="till1"', 'T'))).to.have.members([
+      'shop_till_sent_bytes_total{T} 5',
+      'shop_till_sent_2_bytes_total{T} 7',
+      'shop_till_sales_total{T,number="80"} 3',
+      'shop_till_sales_total{T,number="81"} 4',
+      'shop_till_wait_seconds{T} 0.25',
+      'shop_till_used_ratio{T} 0.4',
+      'shop_till_wait_2_seconds_bucket{T,le="0.1"} 1',
+      'shop_till_wait_2_seconds_bucket{T,le="+Inf"} 2',
+      'shop_till_wait_2_seconds_sum{T} 0.3',
+      'shop_till_wait_2_seconds_count{T} 2',
+    ]);
+    expect(page).to.match(/^shop_opened_seconds 17676000?00$/m);
+    expect(page).to.match(/^shop_info\{login="jane",turn="x"\} 1$/m);
+    if (isInstalled('promtool')) expect(promtoolLines(page)).to.deep.equal([]);
+  });
+
+  it('marks each guess, and says what it leaves out', () => {
+    const { stdout } = dump('--server-key', 'odd', '--catalogue');
+    const lines = stdout.split('\n');
+    const before = (text: string) => lines[lines.findIndex((line) => line.includes(text)) - 1];
+    expect(before('var = "bytesSent"')).to.equal(
+      '  # guessed: a counter, by its name; bytes, by its name; the help',
+    );
+    expect(before('paths = ["floor')).to.equal('# guessed: label till for "till1", "till2"');
+    expect(before('type = "info"')).to.equal(
+      '  # guessed: texts that rarely change; personal, by their names; the help',
+    );
+    expect(before('var = "wait"')).to.equal('  # guessed: seconds, converted from ms, as declared');
+    expect(stdout).to.match(/\n# Left out: 2 objects and variables, /);
+  });
+});

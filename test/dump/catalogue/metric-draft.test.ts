@@ -1,0 +1,113 @@
+// The metric that a variable is drafted as, by what it declares and by its name.
+import { expect } from 'chai';
+import { metricDraft } from '#app/dump/catalogue/metric-draft.js';
+import type { Declared } from '#app/dump/catalogue/metric-draft.js';
+
+type Row = readonly [
+  name: string,
+  declared: Partial<Omit<Declared, 'name'>>,
+  metric: string,
+  facts: string,
+  guesses?: readonly string[],
+];
+
+const asCounter = 'a counter, by its name';
+const asGauge = 'a gauge, by its name';
+
+const ROWS: readonly Row[] = [
+  // What is declared is no guess.
+  ['sold', { kind: 'counter' }, 'sold_total', 'counter'],
+  ['soldTotal', { kind: 'counter' }, 'sold_total', 'counter'],
+  ['totalSold', { kind: 'counter' }, 'sold_total', 'counter'],
+  ['total', { kind: 'gauge' }, 'all', 'gauge'],
+  ['sold', { kind: 'counter', unit: 'pieces' }, 'sold_pieces_total', 'counter pieces'],
+  ['soldPieces', { kind: 'counter', unit: 'pieces' }, 'sold_pieces_total', 'counter pieces'],
+  ['room', { kind: 'gauge', unit: 'bytes' }, 'room_bytes', 'gauge bytes'],
+  ['open', { type: 'bool' }, 'open', 'gauge'],
+  ['wait', { type: 'histogram', unit: 'seconds' }, 'wait_seconds', 'histogram seconds'],
+  ['waitCount', { type: 'summary' }, 'wait_number', 'summary'],
+  // Units are converted to base units.
+  [
+    'wait',
+    { type: 'histogram', unit: 'ms' },
+    'wait_seconds',
+    'histogram seconds * 0.001',
+    ['seconds, converted from ms, as declared'],
+  ],
+  [
+    'waitMs',
+    { type: 'f64', kind: 'gauge' },
+    'wait_seconds',
+    'gauge seconds * 0.001',
+    ['seconds, converted from ms, by its name'],
+  ],
+  [
+    'full',
+    { kind: 'gauge', unit: '%' },
+    'full_ratio',
+    'gauge ratio * 0.01',
+    ['ratio, converted from %, as declared'],
+  ],
+  [
+    'percentFull',
+    { kind: 'gauge' },
+    'full_ratio',
+    'gauge ratio * 0.01',
+    ['ratio, converted from percent, by its name'],
+  ],
+  [
+    'memoryKB',
+    { kind: 'gauge' },
+    'memory_bytes',
+    'gauge bytes * 1024',
+    ['bytes, converted from kb, by its name'],
+  ],
+  ['bytesSent', { kind: 'counter' }, 'sent_bytes_total', 'counter bytes', ['bytes, by its name']],
+  [
+    'uptime_hours',
+    { kind: 'gauge' },
+    'uptime_seconds',
+    'gauge seconds * 3600',
+    ['seconds, converted from hours, by its name'],
+  ],
+  // What is not declared is guessed by the name.
+  ['clientDisconnects', {}, 'client_disconnects_total', 'counter', [asCounter]],
+  ['messages', {}, 'messages_total', 'counter', [asCounter]],
+  ['queuedMessages', {}, 'queued_messages', 'gauge', [asGauge]],
+  ['maxConnections', {}, 'max_connections', 'gauge', [asGauge]],
+  ['poolSizeUsed', {}, 'pool_size_used', 'gauge', [asGauge]],
+  ['bytesReceived', {}, 'received_bytes_total', 'counter bytes', [asCounter, 'bytes, by its name']],
+  ['temperature', { type: 'f64' }, 'temperature', 'gauge', [asGauge]],
+  ['totalSales', { type: 'f64' }, 'sales_total', 'counter', [asCounter]],
+  ['whatever', {}, 'whatever', 'gauge', [asGauge]],
+  // Words that a linter takes for something else, and characters that a name cannot have.
+  ['# managed objs', {}, 'managed_objs', 'gauge', [asGauge]],
+  ['count', { kind: 'gauge' }, 'number', 'gauge'],
+  ['gaugeLevel', { kind: 'gauge' }, 'level', 'gauge'],
+  ['bits', { kind: 'gauge' }, 'bit', 'gauge'],
+  ['info', { kind: 'gauge' }, 'information', 'gauge'],
+  ['日本', { kind: 'gauge' }, '', 'gauge'],
+];
+
+describe('the metric that is drafted for', () => {
+  for (const [name, declared, metric, facts, guesses = []] of ROWS)
+    it(`${name} ${JSON.stringify(declared)} is ${metric}, ${facts}`, () => {
+      const whole: Declared = { name, type: 'u64', kind: 'unknown', unit: '', ...declared };
+      const draft = metricDraft(whole, { app: 'shop', alias: 'till' });
+      const { type, unit, scale } = draft;
+      const said = [type, unit, scale === 1 ? '' : `* ${scale}`].filter(Boolean).join(' ');
+      expect(draft.name).to.equal(metric === '' ? 'shop_till' : `shop_till_${metric}`);
+      expect({ said, guesses: draft.guesses }).to.deep.equal({ said: facts, guesses });
+    });
+
+  it('a second of one name has a number before its unit', () => {
+    const sent: Declared = { name: 'bytesSent', type: 'u64', kind: 'counter', unit: '' };
+    const { name } = metricDraft(sent, { app: 'shop', alias: 'till' }, 2);
+    expect(name).to.equal('shop_till_sent_2_bytes_total');
+  });
+
+  it('an application of any case begins as its catalogue demands', () => {
+    const open: Declared = { name: 'open', type: 'bool', kind: 'gauge', unit: '' };
+    expect(metricDraft(open, { app: 'MyShop', alias: 'till' }).name).to.equal('MyShop_till_open');
+  });
+});
