@@ -11,7 +11,7 @@ const SHM = '/dev/shm';
 const REWORDED = ['examples', 'deploy'];
 /** The same, and what npx changes: it links the programs of the folder's own package. */
 const COPIED = [...REWORDED, 'dist', 'package.json'];
-const PROGRAMS = ['shm_bridge', 'shm_exporter', 'shm_license', 'shm_simulator'];
+const PROGRAMS = ['shm_bridge', 'shm_dump', 'shm_exporter', 'shm_license', 'shm_simulator'];
 
 /** What would replace the packages of the sources: a page's folder has only a link to them. */
 export const REPLACES_PACKAGES = /\bnpm (?:ci|i|install|uninstall|prune|update)\b/;
