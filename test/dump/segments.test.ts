@@ -5,6 +5,7 @@ import { chmodSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import { HEADER } from '#app/native/segment/layout.js';
 import { PROJECT } from '../support/processes.js';
+import { freshSegments } from '../support/segments.js';
 import { SHOP, dumps } from './dumps.js';
 
 describe('shm_dump of a segment', function () {
@@ -139,5 +140,49 @@ describe('shm_dump of a large tree', function () {
     const { objects, variables } = JSON.parse(lines.at(-1) ?? '') as Record<string, number>;
     expect(objects).to.be.at.least(4900);
     expect(lines).to.have.lengthOf((objects ?? 0) + (variables ?? 0) + 2);
+  });
+});
+
+describe('shm_dump of a publisher', function () {
+  this.slow(5000);
+  const segments = freshSegments();
+  const dump = (...args: readonly string[]) =>
+    spawnSync(
+      process.execPath,
+      ['dist/bin/shm_dump.js', '--context-id', segments.contextId, '--server-key', '1', ...args],
+      { encoding: 'utf8', cwd: PROJECT },
+    );
+
+  it('that states the moment of its values shows it', () => {
+    const publisher = segments.publish('1');
+    const root = publisher.addRoot('h.1.shop', 'Shop', {
+      identity: { host: 'h', instance: '1', application: 'shop' },
+    });
+    publisher.setAsOf(root, BigInt(Date.UTC(2026, 0, 5, 8)) * 1_000_000n);
+    expect(dump().stdout).to.match(
+      /\nh\.1\.shop {2}Shop {2}normal {2}values of 2026-01-05 08:00:00Z \(.* ago\)\n/,
+    );
+    const [, line = ''] = dump('--json').stdout.split('\n');
+    expect(JSON.parse(line)).to.deep.include({
+      ...{ host: 'h', instance: '1', application: 'shop' },
+      as_of_unix_ms: Date.UTC(2026, 0, 5, 8),
+    });
+  });
+
+  it('that had no room for everything says so', () => {
+    const publisher = segments.publish('1');
+    const root = publisher.addRoot('h.1.shop', 'Shop');
+    for (let i = 0; i < 100; i++) publisher.addVariable(root, `v${i}`, 'u64');
+    expect(dump().stdout).to.match(/\nno room {4}for 0 objects and \d+ variables\n/);
+  });
+
+  it('without anything to name drafts no catalogue, and says why', () => {
+    segments.publish('1').addRoot('h.1.shop', 'Shop');
+    const { status, stdout, stderr } = dump('--catalogue', '--search', 'till');
+    expect({ status, stdout, stderr }).to.deep.equal({
+      status: 2,
+      stdout: '',
+      stderr: 'shm_dump: --catalogue: there is no object to draft it for\n',
+    });
   });
 });

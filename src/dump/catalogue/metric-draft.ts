@@ -32,14 +32,7 @@ export function metricDraft(declared: Declared, drafted: DraftedClass, number = 
   const rest = nameWords(said.filter((word) => word !== unitWord).join('_'));
   // The ending of a counter says it.
   const words = type === 'counter' ? rest.filter((word) => word !== 'total') : withFreeEnding(rest);
-  const named = (...more: readonly string[]) => {
-    const own = [...more, ...words, ...(number > 1 ? [number] : []), ...wordsOf(unit)];
-    return draftedName(drafted, own.join('_'), type);
-  };
-  // Words that class and unit share occur once: the unit may be gone.
-  const short = named();
-  const hasUnit = unit === '' || short.replace(/_total$/, '').endsWith(`_${unit}`);
-  const name = hasUnit ? short : named('value');
+  const name = nameWithUnit(drafted, { words, number, unit, type });
   return { name, type, unit, scale, guesses: [typeGuess, unitGuess].filter(Boolean) };
 }
 
@@ -55,9 +48,22 @@ export function draftedName(
 }
 
 /** The name of a metric with a point in time. */
-export function nameOfTime(variable: string, drafted: DraftedClass, number = 1): string {
-  const words = [...nameWords(variable), ...(number > 1 ? [number] : []), 'seconds'];
-  return draftedName(drafted, words.join('_'), 'gauge');
+export const nameOfTime = (variable: string, drafted: DraftedClass, number = 1): string =>
+  nameWithUnit(drafted, { words: nameWords(variable), number, unit: 'seconds', type: 'gauge' });
+
+interface NameParts {
+  readonly words: readonly string[];
+  readonly number: number;
+  readonly unit: string;
+  readonly type: MetricType;
+}
+
+function nameWithUnit(drafted: DraftedClass, { words, number, unit, type }: NameParts): string {
+  const own = [...words, ...(number > 1 ? [number] : []), ...wordsOf(unit)];
+  const name = draftedName(drafted, own.join('_'), type);
+  // Words that class and unit share occur once: the unit may be gone.
+  if (unit === '' || name.replace(/_total$/, '').endsWith(`_${unit}`)) return name;
+  return draftedName(drafted, ['value', ...own].join('_'), type);
 }
 
 const wordsOf = (text: string): readonly string[] =>

@@ -1,4 +1,5 @@
 // What a segment holds, as a draft of a catalogue file.
+import { Fault } from '../../errors.js';
 import { identityOf } from '../../streams/root-identity.js';
 import { catalogueDraft } from '../catalogue/catalogue-draft.js';
 import { Survey } from '../catalogue/survey.js';
@@ -7,7 +8,10 @@ import { treeItems } from '../tree/tree-items.js';
 import type { Choice } from '../tree/tree-items.js';
 import type { TreeReading } from '../tree/tree-reading.js';
 
-/** The lines of a catalogue for the first root of what was chosen. */
+/**
+ * The lines of a catalogue for the first root of what was chosen.
+ * @throws Fault USAGE if nothing was
+ */
 export function* treeCatalogue(
   { name: segment }: SegmentFacts,
   reading: TreeReading,
@@ -23,5 +27,7 @@ export function* treeCatalogue(
     }
     survey?.take(item);
   }
-  if (survey !== undefined) yield* catalogueDraft(survey, origin);
+  if (survey === undefined)
+    throw new Fault('USAGE', '--catalogue: there is no object to draft it for');
+  yield* catalogueDraft(survey, origin);
 }
