@@ -146,6 +146,12 @@ export const SETTINGS = {
     integer(1024, 2 ** 29),
     'Most bytes of names and labels that one target shows; further series are left out as above',
   ),
+  targetMaxMemoryBytes: optional(
+    'target_max_memory_bytes',
+    2 ** 31,
+    integer(2 ** 20, 2 ** 32),
+    'Most bytes of memory that one target takes, estimated: 1280 for an object, 256 for a variable and for a series, 2 for a byte of names and labels; what comes after is left out as above',
+  ),
   targetWorkers: optional(
     'target_workers',
     0,

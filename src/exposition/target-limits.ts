@@ -6,6 +6,8 @@ export interface TargetLimits {
   readonly series: number;
   /** Bytes of all names and labels. */
   readonly textBytes: number;
+  /** Bytes of memory, as `memoryOf` estimates them. */
+  readonly memoryBytes: number;
 }
 
 export const DEFAULT_LIMITS: TargetLimits = {
@@ -13,20 +15,73 @@ export const DEFAULT_LIMITS: TargetLimits = {
   variables: 2_000_000,
   series: 2_000_000,
   textBytes: 2 ** 29,
+  memoryBytes: 2 ** 31,
 };
 
-/** Called with each object, variable or series that a limit leaves out. */
-export type OnOmitted = (limit: keyof TargetLimits, name: string) => void;
+/** What a target has at the moment. */
+export type TargetSize = Omit<TargetLimits, 'memoryBytes'>;
 
-/** Lets items in up to a limit. */
+/**
+ * Bytes of memory that each takes, in the tree of its segment and in the target. Measured as the growth
+ * of the process, with trees of 100,000 to 400,000 variables: docs/performance.md, "Memory of a target".
+ */
+const BYTES_OF = { objects: 1280, variables: 256, series: 256, textBytes: 2 };
+
+/** Bytes of memory that a target of this size takes: an estimate, right to about a third. */
+export const memoryOf = ({ objects, variables, series, textBytes }: TargetSize): number =>
+  objects * BYTES_OF.objects +
+  variables * BYTES_OF.variables +
+  series * BYTES_OF.series +
+  textBytes * BYTES_OF.textBytes;
+
+/** Called with each object, variable or series that a limit leaves out, such as `object h.1.shop.a`. */
+export type OnOmitted = (limit: keyof TargetLimits, what: string) => void;
+
+/** The settings that the limits come from. */
+const SETTINGS: Readonly<Record<keyof TargetLimits, string>> = {
+  objects: 'target_max_objects',
+  variables: 'target_max_variables',
+  series: 'target_max_series',
+  textBytes: 'target_max_text_bytes',
+  memoryBytes: 'target_max_memory_bytes',
+};
+
+/** A limit as its setting and value, such as `target_max_series is 1000`. */
+export const limitText = (limits: TargetLimits, limit: keyof TargetLimits): string =>
+  `${SETTINGS[limit]} is ${limits[limit]}`;
+
+/** How much more a target may have. */
+export class TargetRoom {
+  readonly #size: () => TargetSize;
+  readonly limits: TargetLimits;
+
+  /** @param size of the target at the moment */
+  constructor(size: () => TargetSize, limits = DEFAULT_LIMITS) {
+    this.#size = size;
+    this.limits = limits;
+  }
+
+  /** The limit that leaves no room for one more, with so many bytes of text; undefined if there is room. */
+  reached(
+    kind: 'objects' | 'variables' | 'series',
+    textBytes = 0,
+  ): keyof TargetLimits | undefined {
+    const size = this.#size();
+    if (size[kind] >= this.limits[kind]) return kind;
+    if (size.textBytes + textBytes > this.limits.textBytes) return 'textBytes';
+    return memoryOf(size) >= this.limits.memoryBytes ? 'memoryBytes' : undefined;
+  }
+}
+
+/** Lets items in while there is room. */
 export class ItemGate {
-  readonly #limits: TargetLimits;
+  readonly #room: TargetRoom;
   readonly #onOmitted: OnOmitted;
   #objects = 0;
   #variables = 0;
 
-  constructor(limits = DEFAULT_LIMITS, onOmitted: OnOmitted = () => undefined) {
-    this.#limits = limits;
+  constructor(room: TargetRoom, onOmitted: OnOmitted = () => undefined) {
+    this.#room = room;
     this.#onOmitted = onOmitted;
   }
 
@@ -38,22 +93,22 @@ export class ItemGate {
     return this.#variables;
   }
 
-  /** Whether there is room for an object beside so many. */
-  hasRoomForObject(count: number, { name }: { readonly name: string }): boolean {
-    if (count < this.#limits.objects) return true;
+  admitsObject({ name }: { readonly name: string }): boolean {
+    const limit = this.#room.reached('objects');
+    if (limit === undefined) return true;
     this.#objects++;
-    this.#onOmitted('objects', name);
+    this.#onOmitted(limit, `object ${name}`);
     return false;
   }
 
-  /** Whether there is room for a variable beside so many. */
-  hasRoomForVariable(
-    count: number,
-    { name, object }: { readonly name: string; readonly object: { readonly name: string } },
-  ): boolean {
-    if (count < this.#limits.variables) return true;
+  admitsVariable(variable: {
+    readonly name: string;
+    readonly object: { readonly name: string };
+  }): boolean {
+    const limit = this.#room.reached('variables');
+    if (limit === undefined) return true;
     this.#variables++;
-    this.#onOmitted('variables', `${name} of ${object.name}`);
+    this.#onOmitted(limit, `variable ${variable.name} of ${variable.object.name}`);
     return false;
   }
 }

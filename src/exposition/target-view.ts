@@ -33,8 +33,8 @@ import type { ProbeListener } from './read/probe.js';
 import type { Tracked } from './read/tracked-slots.js';
 import { SyncCounts } from './read/sync-counts.js';
 import { SeriesRegister } from './rows/series-register.js';
-import { DEFAULT_LIMITS, ItemGate } from './target-limits.js';
-import type { OnOmitted, TargetLimits } from './target-limits.js';
+import { ItemGate, TargetRoom, memoryOf } from './target-limits.js';
+import type { OnOmitted, TargetLimits, TargetSize } from './target-limits.js';
 
 export interface ViewParts {
   readonly app: string;
@@ -78,6 +78,7 @@ export class TargetView implements ProbeListener {
   readonly #register: SeriesRegister;
   readonly #builder: MetricBuilder;
   readonly #filterFit: FilterFit;
+  readonly #room: TargetRoom;
   readonly #gate: ItemGate;
   readonly #highlight: Highlight | undefined;
   /** Tracked objects, by id. */
@@ -97,7 +98,8 @@ export class TargetView implements ProbeListener {
     this.#parts = parts;
     this.#probe = new Probe(kernel, source, this);
     this.#text = new ExpositionText(kernel);
-    this.#register = new SeriesRegister(this.#text, parts.onClash, parts.limits, parts.onOmitted);
+    this.#room = new TargetRoom(() => this.#size, parts.limits);
+    this.#register = new SeriesRegister(this.#text, parts.onClash, this.#room, parts.onOmitted);
     this.#builder = new MetricBuilder({
       app,
       root,
@@ -113,7 +115,7 @@ export class TargetView implements ProbeListener {
     });
     this.#highlight = variable === '' ? undefined : new Highlight(source, root, variable);
     this.#filterFit = new FilterFit(filters);
-    this.#gate = new ItemGate(parts.limits, parts.onOmitted);
+    this.#gate = new ItemGate(this.#room, parts.onOmitted);
     this.#pending = new PendingItems(root);
     if (root.asOf !== undefined) this.#probe.address(root.asOf.slot);
   }
@@ -136,6 +138,10 @@ export class TargetView implements ProbeListener {
   }
   get omittedVariables(): number {
     return this.#gate.omittedVariables;
+  }
+  /** Bytes of memory that the target takes, estimated. */
+  get memoryBytes(): number {
+    return memoryOf(this.#size);
   }
   /** Entries of the filters that have matched no object so far. */
   get filtersUnmatched(): number {
@@ -254,9 +260,9 @@ export class TargetView implements ProbeListener {
 
   /** A look at the tree, in small steps: it changes nothing, and goes on while the view changes. */
   looking(question: TreeQuestion): Generator<void, TreeAnswer> {
-    const { root, source, filters, limits = DEFAULT_LIMITS } = this.#parts;
+    const { root, source, filters } = this.#parts;
     const membership = new Membership({
-      ...{ root, filters, limits, tracked: this.#tracked, probe: this.#probe },
+      ...{ root, filters, room: this.#room, tracked: this.#tracked, probe: this.#probe },
       isBound: () => this.#isBound,
     });
     const look = new TreeLook(
@@ -346,6 +352,15 @@ export class TargetView implements ProbeListener {
   changed(item: Tracked): void {
     if (isVariable(item)) this.#builder.variableChanged(item);
     else this.#builder.objectChanged(item);
+  }
+
+  get #size(): TargetSize {
+    return {
+      objects: this.#tracked.size,
+      variables: this.#counts.variables,
+      series: this.#text.lines,
+      textBytes: this.#text.textBytes,
+    };
   }
 
   get #isBound(): boolean {
@@ -460,7 +475,7 @@ export class TargetView implements ProbeListener {
     if (!filters.tracks(placed)) return;
     this.#filterFit.take(placed);
     if (!this.#vacate(object)) return;
-    if (!this.#gate.hasRoomForObject(this.#tracked.size, object)) return;
+    if (!this.#gate.admitsObject(object)) return;
     this.#tracked.set(object.id, object);
     this.#counts.await(object);
     this.#probe.track(object);
@@ -471,7 +486,7 @@ export class TargetView implements ProbeListener {
     this.#highlight?.addVariable(variable);
     if (!this.#tracked.has(variable.object.id) || this.#probe.isTracked(variable)) return;
     if (!this.#vacate(variable)) return;
-    if (!this.#gate.hasRoomForVariable(this.#counts.now.variables.total, variable)) return;
+    if (!this.#gate.admitsVariable(variable)) return;
     this.#counts.await(variable);
     this.#probe.track(variable);
     this.#builder.addVariable(variable);

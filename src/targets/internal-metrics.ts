@@ -151,6 +151,12 @@ const ROWS: readonly Row[] = [
     ({ view }) => view?.series,
   ],
   [
+    'shm_exporter_target_memory_bytes',
+    'gauge',
+    'Memory that the target takes, estimated from its objects, variables, series and their labels.',
+    ({ view }) => view?.memoryBytes,
+  ],
+  [
     'shm_exporter_target_series_clashes_total',
     'counter',
     'Series left out because another had their name and labels.',

@@ -34,14 +34,14 @@ describe('the limits of a target', () => {
   it('leave out objects beyond the limit with everything below them, and are ready without', () => {
     const { shown, omitted, view } = scene({ objects: 3 });
     expect(shown()).to.deep.equal(['u a', 'u a.below', 'v a', 'v a.below']);
-    expect(omitted).to.deep.equal(['objects: h.1.shop.b', 'objects: h.1.shop.c']);
+    expect(omitted).to.deep.equal(['objects: object h.1.shop.b', 'objects: object h.1.shop.c']);
     expect([view.omittedObjects, view.omittedVariables, view.isSynced]).to.deep.equal([2, 0, true]);
   });
 
   it('leave out variables beyond the limit, and are ready without', () => {
     const { shown, omitted, view } = scene({ variables: 7 });
     expect(shown()).to.have.length(7);
-    expect(omitted).to.deep.equal(['variables: v of h.1.shop.c']);
+    expect(omitted).to.deep.equal(['variables: variable v of h.1.shop.c']);
     expect([view.omittedVariables, view.isSynced]).to.deep.equal([1, true]);
   });
 
@@ -49,11 +49,24 @@ describe('the limits of a target', () => {
     const few = scene({ series: 6 });
     expect(few.shown()).to.have.length(6);
     expect([few.view.omitted, few.omitted.length]).to.deep.equal([2, 2]);
-    expect(few.omitted[0]).to.match(/^series: shop_[uv]\{object="[^"]+"\}$/);
+    expect(few.omitted[0]).to.match(/^series: series shop_[uv]\{object="[^"]+"\}$/);
     const short = scene({ textBytes: 100 });
     expect(short.shown().length).to.be.within(1, 7);
-    expect(short.omitted[0]).to.match(/^textBytes: shop_[uv]\{object="[^"]+"\}$/);
+    expect(short.omitted[0]).to.match(/^textBytes: series shop_[uv]\{object="[^"]+"\}$/);
     expect(short.view.omitted).to.equal(8 - short.shown().length);
+  });
+
+  it('leave out what comes after the memory limit, by the sizes of configuration.md', () => {
+    // The root and an object with two variables: 2 * 1280 + 2 * 256; the next object has no room.
+    const { shown, omitted, view } = scene({ memoryBytes: 2 * 1280 + 2 * 256 });
+    shown();
+    expect(omitted.filter((what) => what.startsWith('memoryBytes: object'))).to.deep.equal([
+      'memoryBytes: object h.1.shop.b',
+      'memoryBytes: object h.1.shop.c',
+    ]);
+    expect(view.memoryBytes).to.be.within(2 * 1280, 4 * 1280);
+    expect(view.isSynced).to.equal(true);
+    expect([view.omitted > 0, view.omittedObjects > 0]).to.deep.equal([true, true]);
   });
 
   it('have room again when something goes', () => {

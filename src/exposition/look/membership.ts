@@ -4,7 +4,8 @@ import { placeUnder } from '../../catalogue/match/placed-object.js';
 import type { WideMap } from '../../collections/wide-map.js';
 import type { ManagedObject, Variable } from '../../model.js';
 import type { Probe } from '../read/probe.js';
-import type { TargetLimits } from '../target-limits.js';
+import { limitText } from '../target-limits.js';
+import type { TargetRoom } from '../target-limits.js';
 
 export interface MembershipParts {
   readonly root: ManagedObject;
@@ -12,7 +13,7 @@ export interface MembershipParts {
   /** Tracked objects, by id. */
   readonly tracked: Pick<WideMap<ManagedObject>, 'has'>;
   readonly probe: Probe;
-  readonly limits: TargetLimits;
+  readonly room: TargetRoom;
   /** Whether all that was seen of the tree is taken in. */
   readonly isBound: () => boolean;
 }
@@ -26,22 +27,24 @@ export class Membership {
 
   /** Why it is not tracked; empty if it is. */
   whyNotObject(object: ManagedObject): string {
-    const { root, filters, tracked, limits } = this.#parts;
+    const { root, filters, tracked } = this.#parts;
     if (tracked.has(object.id)) return '';
     const filter = filters.leftOutBy(placeUnder(root, object));
     if (filter !== undefined) return `not read: ${filter} leaves it out`;
-    return this.#late(`target_max_objects is ${limits.objects}`);
+    return this.#late('objects');
   }
 
   whyNotVariable(variable: Variable): string {
-    const { probe, limits } = this.#parts;
-    if (probe.isTracked(variable)) return '';
+    if (this.#parts.probe.isTracked(variable)) return '';
     const ofObject = this.whyNotObject(variable.object);
     if (ofObject !== '') return ofObject;
-    return this.#late(`target_max_variables is ${limits.variables}`);
+    return this.#late('variables');
   }
 
-  #late(limit: string): string {
-    return this.#parts.isBound() ? `left out: ${limit}` : 'not taken in yet';
+  #late(kind: 'objects' | 'variables'): string {
+    const { room, isBound } = this.#parts;
+    // What left it out may have room again.
+    const limit = room.reached(kind) ?? kind;
+    return isBound() ? `left out: ${limitText(room.limits, limit)}` : 'not taken in yet';
   }
 }

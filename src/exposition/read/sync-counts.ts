@@ -13,6 +13,11 @@ export class SyncCounts {
     return { objects: { ...this.#objects }, variables: { ...this.#variables } };
   }
 
+  /** Variables that are waited for or were. */
+  get variables(): number {
+    return this.#variables.total;
+  }
+
   get areAllSynced(): boolean {
     return [this.#objects, this.#variables].every(({ synced, total }) => synced === total);
   }

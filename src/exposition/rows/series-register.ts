@@ -3,8 +3,8 @@ import { Hashes } from '../../collections/hashes.js';
 import type { FamilyFacts } from '../../model.js';
 import { labelsOf, seriesHash } from '../kernel/line-table.js';
 import type { Line, LineKey } from '../kernel/line-table.js';
-import { DEFAULT_LIMITS } from '../target-limits.js';
-import type { OnOmitted, TargetLimits } from '../target-limits.js';
+import { limitText } from '../target-limits.js';
+import type { OnOmitted, TargetRoom } from '../target-limits.js';
 import { effortOf } from '../text/exposition-text.js';
 import type { ExpositionText } from '../text/exposition-text.js';
 import { WaitingSeries } from './waiting-series.js';
@@ -24,18 +24,18 @@ export class SeriesRegister {
   #omitted = 0;
   #refused = 0;
   readonly #onClash: (series: string) => void;
-  readonly #limits: TargetLimits;
+  readonly #room: TargetRoom;
   readonly #onOmitted: OnOmitted;
 
   constructor(
     text: ExpositionText,
     onClash: (series: string) => void,
-    limits = DEFAULT_LIMITS,
+    room: TargetRoom,
     onOmitted: OnOmitted = () => undefined,
   ) {
     this.#text = text;
     this.#onClash = onClash;
-    this.#limits = limits;
+    this.#room = room;
     this.#onOmitted = onOmitted;
   }
 
@@ -67,10 +67,8 @@ export class SeriesRegister {
     const family = this.#text.facts(name);
     if (family !== undefined && family.type !== type)
       return `the metric is a ${family.type} elsewhere`;
-    if (this.#text.lines >= this.#limits.series)
-      return `target_max_series is ${this.#limits.series}`;
-    if (this.#text.textBytes >= this.#limits.textBytes)
-      return `target_max_text_bytes is ${this.#limits.textBytes}`;
+    const limit = this.#room.reached('series', 1);
+    if (limit !== undefined) return limitText(this.#room.limits, limit);
     if (family === undefined && this.#text.families >= MAX_FAMILIES)
       return `a target shows ${MAX_FAMILIES} metrics at most`;
     return '';
@@ -119,10 +117,9 @@ export class SeriesRegister {
   /** Bounds what a publisher can make a target show, and reserves the exporter's own names. */
   #hasRoomFor(name: string, line: Line): boolean {
     if (name.startsWith(OWN_PREFIX)) return false;
-    const { series, textBytes } = this.#limits;
-    const isFull = this.#text.lines >= series;
-    if (isFull || this.#text.textBytes + labelsOf(line).length > textBytes) {
-      this.#onOmitted(isFull ? 'series' : 'textBytes', seriesOf(name, line));
+    const limit = this.#room.reached('series', labelsOf(line).length);
+    if (limit !== undefined) {
+      this.#onOmitted(limit, `series ${seriesOf(name, line)}`);
       return false;
     }
     return this.#text.families < MAX_FAMILIES || this.#text.facts(name) !== undefined;

@@ -79,8 +79,8 @@ export function hostTarget(
     const kernel = place.kernel();
     const slice = () => new Budget(BIND);
     const { limits, showsUncatalogued } = definition;
-    const onOmitted: OnOmitted = (limit, name) => {
-      reporter.omitted(limit, name);
+    const onOmitted: OnOmitted = (limit, omitted) => {
+      reporter.omitted(limit, omitted);
     };
     const what = {
       app,

@@ -1,5 +1,6 @@
 // What is known of a target in its partition, and the reports that are made of it.
 import type { HighlightedValue } from '../../exposition/read/highlight.js';
+import { limitText } from '../../exposition/target-limits.js';
 import type { TargetLimits } from '../../exposition/target-limits.js';
 import type { TargetView } from '../../exposition/target-view.js';
 import { numberText } from '../../exposition/text/number-text.js';
@@ -24,14 +25,6 @@ const NO_PROGRESS: Omit<SyncProgress, 'reason'> = {
 const MAX_NAMED_CLASHES = 100;
 /** Events that wait for the next step. */
 const MAX_WAITING_EVENTS = 1000;
-
-/** What each limit leaves out, and the setting that it comes from. */
-const LIMITED: Readonly<Record<keyof TargetLimits, readonly [what: string, key: string]>> = {
-  objects: ['object', 'target_max_objects'],
-  variables: ['variable', 'target_max_variables'],
-  series: ['series', 'target_max_series'],
-  textBytes: ['series', 'target_max_text_bytes'],
-};
 
 type RefreshStep = Extract<Step, { readonly kind: 'refreshed' }>;
 
@@ -104,12 +97,11 @@ export class Reporter {
   }
 
   /** A limit left something out; the first of each limit is named. */
-  omitted(limit: keyof TargetLimits, name: string): void {
+  omitted(limit: keyof TargetLimits, what: string): void {
     if (this.#exceeded.has(limit)) return;
     this.#exceeded.add(limit);
-    const most = this.#definition.limits[limit];
-    const [what, key] = LIMITED[limit];
-    this.#say('warning', `left out ${what} ${name}: ${key} is ${most}; further ones are counted`);
+    const why = limitText(this.#definition.limits, limit);
+    this.#say('warning', `left out ${what}: ${why}; further ones are counted`);
   }
 
   /** The server keys were looked at for a command. */
@@ -241,10 +233,10 @@ export class Reporter {
 
   #viewFacts(serverKey: string): ViewFacts | undefined {
     if (this.#view === undefined) return undefined;
-    const { asOfNs, series, fit } = this.#view;
+    const { asOfNs, series, memoryBytes, fit } = this.#view;
     const { objects, variables } = this.#pool.drops(serverKey);
     return {
-      ...{ series, asOfNs, droppedObjects: objects, droppedVariables: variables },
+      ...{ series, memoryBytes, asOfNs, droppedObjects: objects, droppedVariables: variables },
       rowsWithoutVariable: fit.rowsWithoutVariable,
       variablesWithoutRow: fit.variablesWithoutRow,
       filtersUnmatched: this.#view.filtersUnmatched,

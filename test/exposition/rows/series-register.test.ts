@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import type { FamilyFacts, MetricType } from '#app/model.js';
 import { ExpositionText } from '#app/exposition/text/exposition-text.js';
 import { Kernel } from '#app/exposition/kernel/kernel.js';
+import { TargetRoom } from '#app/exposition/target-limits.js';
 import { SeriesRegister } from '#app/exposition/rows/series-register.js';
 import { fixedLine } from '../../support/lines.js';
 import { finished } from '../../support/finished.js';
@@ -17,7 +18,11 @@ const facts = (name: string, type: MetricType = 'gauge'): FamilyFacts => ({
 
 function registerOf(text = new ExpositionText(new Kernel())) {
   const clashes: string[] = [];
-  const register = new SeriesRegister(text, (series) => clashes.push(series));
+  const room = new TargetRoom(() => {
+    const { lines: series, textBytes } = text;
+    return { objects: 0, variables: 0, series, textBytes };
+  });
+  const register = new SeriesRegister(text, (series) => clashes.push(series), room);
   const put = (
     owner: number,
     series: string,
