@@ -33,6 +33,7 @@ import type { Command, Refresh } from './streams/command.js';
 import { latchReady } from './streams/latch-ready.js';
 import { inTurn } from './streams/refresh-queue.js';
 import type { RefreshQueue } from './streams/refresh-queue.js';
+import type { Pace } from './streams/pace.js';
 import { isCommand, mergedChanges, precedes, refreshView } from './streams/refresh-view.js';
 import type { Change, Refreshed, TargetInput } from './streams/refresh-view.js';
 import { render } from './streams/render.js';
@@ -60,6 +61,8 @@ export interface HostingParts extends DesiredRoot {
   readonly makeView: (chosen: ChosenRoot) => TargetView;
   /** A refresh took that many milliseconds, what follows it in the pipe included. */
   readonly refreshed: (tookMs: number) => void;
+  /** How much of each second the target may take; without limit by default. */
+  readonly pace?: Pace | undefined;
   /** What one turn of a render may take; without limit by default. */
   readonly slice?: (() => Budget) | undefined;
   readonly scheduler?: SchedulerLike | undefined;
@@ -151,7 +154,7 @@ function whileDown(error: unknown, parts: HostingParts): Observable<Step> {
 }
 
 function withRoot(choice: ChosenRoot, parts: HostingParts): Observable<Step> {
-  const { pool, queue, open$, look, refreshed, slice, scheduler } = parts;
+  const { pool, queue, open$, look, refreshed, pace, slice, scheduler } = parts;
   return defer(() => {
     const view = parts.makeView(choice);
     const structure = { sightings: 0, hasNews: () => choice.source.hasNews() };
@@ -170,7 +173,7 @@ function withRoot(choice: ChosenRoot, parts: HostingParts): Observable<Step> {
       if (isCommand(input)) look(input);
     };
     const slices = new Slices(slice);
-    const rules = { merged: mergedChanges, prepare, precedes, rest: slices };
+    const rules = { merged: mergedChanges, prepare, precedes, rest: slices, pace };
     return merge<TargetInput[]>(bind$, change$, command$).pipe(
       inTurn(queue, refreshed, rules), //           one refresh at a time in each partition
       refreshView(view, slices, { isStandby: parts.isStandby(), structure }), // structure in, values copied

@@ -124,6 +124,7 @@ function definitionOf(
       textBytes: settings.targetMaxTextBytes,
       memoryBytes: settings.targetMaxMemoryBytes,
     },
+    maxBusyMs: settings.targetMaxBusyMs,
     catalogue: catalogue?.source,
     spacingMs: settings.renderMinIntervalMs,
     isDebug: settings.debug,

@@ -5,6 +5,7 @@ import type { MonoTypeOperatorFunction } from 'rxjs';
 import { SampleWindow } from '../exposition/sample-window.js';
 import type { Durations } from '../exposition/sample-window.js';
 import { turns } from './fair-turns.js';
+import type { Pace } from './pace.js';
 
 export class RefreshQueue {
   readonly #waits = new SampleWindow();
@@ -44,18 +45,33 @@ export class RefreshQueue {
    * Emits once, in turn; the turn lasts until the emission returns. If it leaves a rest, that is done
    * in further turns, behind those that wait, and this completes after it.
    * @param took called with the milliseconds that all of it lasted
-   * @param askedMs when the wait began, by `nowMs`
    */
-  turn(took: (ms: number) => void, askedMs = this.nowMs, rest?: Rest): Observable<void> {
+  turn(
+    took: (ms: number) => void,
+    { askedMs = this.nowMs, rest, pace }: TurnParts = {},
+  ): Observable<void> {
     return new Observable((subscriber) => {
+      const soon = (work: () => void): void => {
+        const add = (): void => {
+          this.#add(() => {
+            slice(work);
+          });
+        };
+        if (pace === undefined) add();
+        else subscriber.add(pace.whenFree(add));
+      };
       let tookMs = 0;
       const slice = (work: () => void): void => {
         if (subscriber.closed) return;
         const startedMs = this.#now();
         work();
-        tookMs += this.#now() - startedMs;
+        const sliceMs = this.#now() - startedMs;
+        tookMs += sliceMs;
+        pace?.spend(sliceMs);
         if (rest?.isOpen === true) {
-          this.#queue.push(() => slice(() => rest.goOn()));
+          soon(() => {
+            rest.goOn();
+          });
           return;
         }
         took(tookMs);
@@ -65,9 +81,13 @@ export class RefreshQueue {
         this.#waits.add(this.#now() - askedMs);
         subscriber.next();
       };
-      this.#queue.push(() => slice(first));
-      if (!this.#isBusy) this.#work();
+      soon(first);
     });
+  }
+
+  #add(job: () => void): void {
+    this.#queue.push(job);
+    if (!this.#isBusy) this.#work();
   }
 
   /** Runs the next refresh, and yields to the event loop before the one after it. */
@@ -93,6 +113,14 @@ export interface Rest {
   goOn(): void;
 }
 
+/** How a turn is taken. */
+interface TurnParts {
+  /** When the wait began, by `nowMs` of the queue. */
+  readonly askedMs?: number;
+  readonly rest?: Rest | undefined;
+  readonly pace?: Pace | undefined;
+}
+
 /** How the events of one source wait. Without `merged`, those of a fast source pile up. */
 export interface TurnRules<T> {
   /** Merges an event that waits with a later one, or returns undefined to keep both. */
@@ -103,6 +131,8 @@ export interface TurnRules<T> {
   readonly precedes?: (waiting: T, event: T) => boolean;
   /** What the stages behind leave of an event: the next one is passed on after it. */
   readonly rest?: Rest;
+  /** How much of each second the events may take; without limit by default. */
+  readonly pace?: Pace | undefined;
 }
 
 interface Ticket<T> {
@@ -116,7 +146,7 @@ interface Ticket<T> {
 export function inTurn<T>(
   queue: RefreshQueue,
   took: (ms: number) => void,
-  { merged, prepare, precedes, rest }: TurnRules<T> = {},
+  { merged, prepare, precedes, rest, pace }: TurnRules<T> = {},
 ): MonoTypeOperatorFunction<T> {
   return (event$) =>
     defer(() => {
@@ -149,7 +179,9 @@ export function inTurn<T>(
         concatMap((ticket) =>
           ticket.isUsed
             ? EMPTY
-            : queue.turn(took, ticket.askedMs, rest).pipe(mergeMap(() => eventsOf(ticket))),
+            : queue
+                .turn(took, { askedMs: ticket.askedMs, rest, pace })
+                .pipe(mergeMap(() => eventsOf(ticket))),
         ),
       );
     });

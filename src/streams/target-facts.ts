@@ -29,6 +29,8 @@ export interface Counted {
   readonly omittedObjects: number;
   readonly omittedVariables: number;
   readonly staleFrames: number;
+  /** Milliseconds for which the target's work waited, since it had taken its share of the second. */
+  readonly pausedMs: number;
 }
 
 export const NOTHING_COUNTED: Counted = {
@@ -38,6 +40,7 @@ export const NOTHING_COUNTED: Counted = {
   omittedObjects: 0,
   omittedVariables: 0,
   staleFrames: 0,
+  pausedMs: 0,
 };
 
 export interface TargetFacts {

@@ -15,6 +15,7 @@ export class TargetCounts {
   #omittedObjects = 0;
   #omittedVariables = 0;
   #staleFrames = 0;
+  #pausedMs = 0;
 
   get cacheHits(): number {
     return this.#cacheHits;
@@ -43,6 +44,9 @@ export class TargetCounts {
   get staleFrames(): number {
     return this.#staleFrames;
   }
+  get pausedMs(): number {
+    return this.#pausedMs;
+  }
   get refreshes(): Durations {
     return this.#refreshes.durations;
   }
@@ -58,12 +62,13 @@ export class TargetCounts {
     this.#omittedObjects += counted.omittedObjects;
     this.#omittedVariables += counted.omittedVariables;
     this.#staleFrames += counted.staleFrames;
+    this.#pausedMs += counted.pausedMs;
   }
 
   /** A standby finds again what was left out of the target before. */
   addStandby(counted: Counted): void {
-    const { refreshesMs, staleFrames } = counted;
-    this.add({ ...NOTHING_COUNTED, refreshesMs, staleFrames });
+    const { refreshesMs, staleFrames, pausedMs } = counted;
+    this.add({ ...NOTHING_COUNTED, refreshesMs, staleFrames, pausedMs });
   }
 
   /** @param scopeHit whether a scoped scrape found its selection; undefined without a scope */

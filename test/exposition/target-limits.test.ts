@@ -61,6 +61,7 @@ describe('the limits of a target', () => {
     const { shown, omitted, view } = scene({ memoryBytes: 2 * 1280 + 2 * 256 });
     shown();
     expect(omitted.filter((what) => what.startsWith('memoryBytes: object'))).to.deep.equal([
+      'memoryBytes: object h.1.shop.a.below',
       'memoryBytes: object h.1.shop.b',
       'memoryBytes: object h.1.shop.c',
     ]);

@@ -24,6 +24,7 @@ import type { Step } from '../../pipeline.js';
 import type { ChosenRoot } from '../../streams/choose-root.js';
 import type { Command } from '../../streams/command.js';
 import { lookInTurns } from '../../streams/look-in-turns.js';
+import { Pace } from '../../streams/pace.js';
 import type { RefreshQueue } from '../../streams/refresh-queue.js';
 import type { ServerPools } from '../../streams/server-pools.js';
 import type { TargetDefinition } from '../definition.js';
@@ -77,6 +78,8 @@ export function hostTarget(
     };
     const timeZone = definition.publisherTimeZone;
     const kernel = place.kernel();
+    const pace = paceOf(definition, queue, scheduler);
+    reporter.paced(pace);
     const slice = () => new Budget(BIND);
     const { limits, showsUncatalogued } = definition;
     const onOmitted: OnOmitted = (limit, omitted) => {
@@ -96,7 +99,7 @@ export function hostTarget(
     const parts = { ...what, onClash, onOmitted, slice };
     const step$ = hostingPipeline({
       ...{ app, hint: instance, former, serverKeys, pool, queue, open$, scheduler },
-      slice: () => budget({ ms: RENDER_MS }),
+      ...{ pace, slice: () => budget({ ms: RENDER_MS }) },
       isStandby: () => isStandby,
       isEager: definition.spacingMs === 0 || definition.isDebug,
       look: ({ kind }) => {
@@ -143,6 +146,15 @@ export function hostTarget(
 }
 
 const newBudget = (limits: BudgetLimits): Budget => new Budget(limits);
+
+/** Undefined where there is no limit. */
+const paceOf = (
+  { maxBusyMs }: TargetDefinition,
+  queue: RefreshQueue,
+  scheduler: SchedulerLike,
+): Pace | undefined =>
+  maxBusyMs < 1000 ? new Pace(maxBusyMs, () => queue.nowMs, scheduler) : undefined;
+
 const withoutTree = (reason: string): TreeAnswer => ({ kind: 'no-tree', reason });
 
 /** Whether a step is the end of the open command. */

@@ -9,6 +9,7 @@ import type { Step } from '../../pipeline.js';
 import { shortened } from '../../streams/choose-root.js';
 import type { RootChoice } from '../../streams/choose-root.js';
 import { NO_OBSERVATIONS } from '../../streams/command.js';
+import type { Pace } from '../../streams/pace.js';
 import type { RefreshQueue } from '../../streams/refresh-queue.js';
 import type { Report } from '../../streams/report.js';
 import type { ServerPool } from '../../streams/server-pool.js';
@@ -82,6 +83,11 @@ export class Reporter {
   /** What is known now, and what was counted since the last report. */
   facts(): Report {
     return { kind: 'facts', ...this.#news() };
+  }
+
+  /** Its work waits by this pace, if by any. */
+  paced(pace: Pace | undefined): void {
+    this.#tally.paced(pace);
   }
 
   /** A refresh is over. */

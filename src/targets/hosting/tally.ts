@@ -1,9 +1,10 @@
 // Counts what happens to a target in its partition, from one report to the next.
 import { NOTHING_COUNTED } from '../../streams/target-facts.js';
 import type { Counted } from '../../streams/target-facts.js';
+import type { Pace } from '../../streams/pace.js';
 
 /** What a view counts. */
-type Counts = Omit<Counted, 'refreshesMs'>;
+type Counts = Omit<Counted, 'refreshesMs' | 'pausedMs'>;
 
 const NONE: Counts = NOTHING_COUNTED;
 
@@ -14,6 +15,13 @@ export class Tally {
   #reported = NONE;
   /** What views before it counted and was not reported. */
   #left = NONE;
+  #pace: Pick<Pace, 'pausedMs'> | undefined;
+  #reportedPausedMs = 0;
+
+  /** Its work waits by this pace. */
+  paced(pace: Pick<Pace, 'pausedMs'> | undefined): void {
+    this.#pace = pace;
+  }
 
   refreshed(tookMs: number): void {
     this.#refreshesMs.push(tookMs);
@@ -33,7 +41,9 @@ export class Tally {
     this.#reported = combined(this.#view, NONE);
     this.#left = NONE;
     this.#refreshesMs = [];
-    return { refreshesMs, ...counted };
+    const pausedMs = (this.#pace?.pausedMs ?? 0) - this.#reportedPausedMs;
+    this.#reportedPausedMs += pausedMs;
+    return { refreshesMs, pausedMs, ...counted };
   }
 
   /** What the view counted since it was reported. */
