@@ -144,6 +144,8 @@ const withoutRoot = (
     startWith<Step>({ kind: 'root', choice, view: undefined }),
   );
 
+/** A refresh waits this long until the objects of its segment are read. */
+const MAX_READING_MS = 1000;
 /** A target that failed is started anew after this time; its demands are told why meanwhile. */
 export const RESTART_MS = 5000;
 function whileDown(error: unknown, parts: HostingParts): Observable<Step> {
@@ -160,11 +162,14 @@ function withRoot(choice: ChosenRoot, parts: HostingParts): Observable<Step> {
     const structure = { sightings: 0, hasNews: () => choice.source.hasNews() };
     const bind$ = bindings((wake) => view.whenMore(wake));
     let isReady = false;
+    /** Whether the segment has objects that were not read yet, and stands still enough to be read whole. */
+    let isPartial = false;
     // A demand looks at the segment itself, so between demands a ready target mostly need not.
     const isUrgent = () => !isReady || parts.isEager || view.hasObserved;
     const change$ = pool.sighting$(choice.serverKey, isUrgent).pipe(
       map((sighting): Change => {
         if (sighting.changes.length > 0 || sighting.hasMore) structure.sightings++;
+        isPartial = sighting.hasMore && sighting.isRestless !== true;
         return { kind: 'change', sighting, number: structure.sightings };
       }),
     );
@@ -172,8 +177,11 @@ function withRoot(choice: ChosenRoot, parts: HostingParts): Observable<Step> {
     const prepare = (input: TargetInput): void => {
       if (isCommand(input)) look(input);
     };
+    // The page of a ready target would lack what was added since its objects began to be read.
+    const isEarly = ({ kind }: TargetInput, waitedMs: number): boolean =>
+      kind === 'refresh' && isReady && isPartial && waitedMs < MAX_READING_MS;
     const slices = new Slices(slice);
-    const rules = { merged: mergedChanges, prepare, precedes, rest: slices, pace };
+    const rules = { merged: mergedChanges, prepare, precedes, isEarly, rest: slices, pace };
     return merge<TargetInput[]>(bind$, change$, command$).pipe(
       inTurn(queue, refreshed, rules), //           one refresh at a time in each partition
       refreshView(view, slices, { isStandby: parts.isStandby(), structure }), // structure in, values copied

@@ -150,6 +150,31 @@ describe('hostingPipeline', () => {
     subscription.unsubscribe();
   });
 
+  it('answers a ready target with all objects, though its directory is read in many looks', () => {
+    const publisher = publishers.make('82', {
+      capacity: { records: 60_000, slots: 60_000, stringBytes: 1 << 22 },
+    });
+    const root = publisher.addRoot('H.1.demo', 'Root');
+    publisher.place();
+    let objects = 0;
+    const { seen, refresh, clock, subscription } = run(new Kernel(), (view) => {
+      const rendering = view.rendering.bind(view);
+      view.rendering = () => {
+        objects = view.counts.objects.synced;
+        return rendering();
+      };
+      return view;
+    });
+    refresh();
+    expect(objects).to.equal(1);
+    for (let i = 0; i < 10_000; i++) publisher.addObject(root, `H.1.demo.${i}`, 'Late');
+    refresh();
+    const renders = () => seen.filter((step) => step === 'refresh ready renders a text').length;
+    for (let turns = 0; renders() < 2 && turns < 100; turns++) clock.advance(0);
+    expect(objects).to.equal(10_001);
+    subscription.unsubscribe();
+  });
+
   it('answers each command once', () => {
     publishers.withRoot('82', 'H.1.demo');
     const { refresh, subscription } = run();

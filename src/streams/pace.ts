@@ -1,5 +1,5 @@
 // How much of each second the work for one target may take. What is beyond waits.
-import { timer } from 'rxjs';
+import { asyncScheduler } from 'rxjs';
 import type { SchedulerLike, Subscription } from 'rxjs';
 
 const SECOND_MS = 1000;
@@ -7,14 +7,14 @@ const SECOND_MS = 1000;
 export class Pace {
   readonly #msPerSecond: number;
   readonly #nowMs: () => number;
-  readonly #scheduler: SchedulerLike | undefined;
+  readonly #scheduler: SchedulerLike;
   /** What may be spent at once: at most the share of a second. Below 0 it is owed, no more than that. */
   #spareMs: number;
   #atMs: number;
   #pausedMs = 0;
 
   /** @param nowMs milliseconds of a clock that does not step */
-  constructor(msPerSecond: number, nowMs: () => number, scheduler?: SchedulerLike) {
+  constructor(msPerSecond: number, nowMs: () => number, scheduler: SchedulerLike = asyncScheduler) {
     this.#msPerSecond = this.#spareMs = msPerSecond;
     this.#nowMs = nowMs;
     this.#scheduler = scheduler;
@@ -43,7 +43,7 @@ export class Pace {
     }
     const waitMs = Math.ceil((owedMs * SECOND_MS) / this.#msPerSecond);
     this.#pausedMs += waitMs;
-    return timer(waitMs, this.#scheduler).subscribe(work);
+    return this.#scheduler.schedule(work, waitMs);
   }
 
   #refill(): void {

@@ -1,6 +1,6 @@
 // The queue of a partition: refreshes that are done one at a time. Spec 1.10.
 import { performance } from 'node:perf_hooks';
-import { EMPTY, Observable, concatMap, defer, filter, map, mergeMap } from 'rxjs';
+import { EMPTY, Observable, concatMap, defer, filter, map, mergeMap, of, repeat } from 'rxjs';
 import type { MonoTypeOperatorFunction } from 'rxjs';
 import { SampleWindow } from '../exposition/sample-window.js';
 import type { Durations } from '../exposition/sample-window.js';
@@ -129,6 +129,12 @@ export interface TurnRules<T> {
   readonly prepare?: (event: T) => void;
   /** Whether a waiting event is passed on in the turn of another, before that one. */
   readonly precedes?: (waiting: T, event: T) => boolean;
+  /**
+   * Whether an event whose turn it is has to wait for another one, as what it needs is not all there.
+   * What precedes it is passed on all the same.
+   * @param waitedMs since the event arrived
+   */
+  readonly isEarly?: (event: T, waitedMs: number) => boolean;
   /** What the stages behind leave of an event: the next one is passed on after it. */
   readonly rest?: Rest;
   /** How much of each second the events may take; without limit by default. */
@@ -146,8 +152,9 @@ interface Ticket<T> {
 export function inTurn<T>(
   queue: RefreshQueue,
   took: (ms: number) => void,
-  { merged, prepare, precedes, rest, pace }: TurnRules<T> = {},
+  rules: TurnRules<T> = {},
 ): MonoTypeOperatorFunction<T> {
+  const { merged, prepare, precedes, rest, pace } = rules;
   return (event$) =>
     defer(() => {
       let waiting: Ticket<T>[] = [];
@@ -168,21 +175,21 @@ export function inTurn<T>(
         return ticket.event;
       };
       const eventsOf = (ticket: Ticket<T>): readonly T[] => {
-        const event = use(ticket);
+        const { event, askedMs } = ticket;
         prepare?.(event);
         const before = waiting.filter((each) => precedes?.(each.event, event) === true);
-        return [...before.map(use), event];
+        const isEarly = rules.isEarly?.(event, queue.nowMs - askedMs) === true;
+        return [...before, ...(isEarly ? [] : [ticket])].map(use);
       };
+      const turn = (ticket: Ticket<T>): Observable<T> =>
+        queue
+          .turn(took, { askedMs: ticket.askedMs, rest, pace })
+          .pipe(mergeMap(() => eventsOf(ticket)));
+      const again = (ticket: Ticket<T>) => ({ delay: () => (ticket.isUsed ? EMPTY : of(true)) });
       return event$.pipe(
         map(admit),
         filter((ticket) => ticket !== undefined),
-        concatMap((ticket) =>
-          ticket.isUsed
-            ? EMPTY
-            : queue
-                .turn(took, { askedMs: ticket.askedMs, rest, pace })
-                .pipe(mergeMap(() => eventsOf(ticket))),
-        ),
+        concatMap((ticket) => (ticket.isUsed ? EMPTY : turn(ticket).pipe(repeat(again(ticket))))),
       );
     });
 }

@@ -109,6 +109,26 @@ describe('inTurn', () => {
   );
 
   it(
+    'gives what is early another turn, behind those that wait, and passes on what precedes it',
+    marbles(({ hot, time, expectObservable }) => {
+      const pause = time('    --|           ');
+      const early$ = hot('    -Rab----------');
+      const other$ = hot('    -x-y-z--------');
+      // Early for its first two turns; what came meanwhile is passed on in the third.
+      const early = '         ---a---(bR)---';
+      const other = '         -----x---y-z--';
+      const queue = queueIn(pause);
+      let turns = 0;
+      const isEarly = (event: string) => event === 'R' && ++turns < 3;
+      const precedes = (waiting: string, event: string) =>
+        event === 'R' && waiting === 'ab'[turns - 1];
+
+      expectObservable(early$.pipe(inTurn(queue, unheard, { isEarly, precedes }))).toBe(early);
+      expectObservable(other$.pipe(inTurn(queue, unheard))).toBe(other);
+    }),
+  );
+
+  it(
     'measures how long an event waits from its arrival on',
     marbles(({ hot, time, flush }) => {
       const pause = time('    ----|    ');
