@@ -62,10 +62,7 @@ export class TargetRoom {
   }
 
   /** The limit that leaves no room for one more, with so many bytes of text; undefined if there is room. */
-  reached(
-    kind: 'objects' | 'variables' | 'series',
-    textBytes = 0,
-  ): keyof TargetLimits | undefined {
+  reached(kind: 'objects' | 'variables' | 'series', textBytes = 0): keyof TargetLimits | undefined {
     const size = this.#size();
     if (size[kind] >= this.limits[kind]) return kind;
     if (size.textBytes + textBytes > this.limits.textBytes) return 'textBytes';

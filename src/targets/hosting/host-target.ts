@@ -80,7 +80,7 @@ export function hostTarget(
     const kernel = place.kernel();
     const pace = paceOf(definition, queue, scheduler);
     reporter.paced(pace);
-    const slice = () => new Budget(BIND);
+    const slice = () => budget(BIND);
     const { limits, showsUncatalogued } = definition;
     const onOmitted: OnOmitted = (limit, omitted) => {
       reporter.omitted(limit, omitted);
