@@ -216,6 +216,6 @@ metrics = []`;
     source.addVariable(till, 'coins', gauge(3));
     source.addVariable(till, 'notes', gauge(4));
     expect(lines()).to.deep.equal([OPEN, SALES, 'shop_till_coins{object="floor.2.7"} 3']);
-    expect(omitted).to.deep.equal(['series: shop_till_notes{object="floor.2.7"}']);
+    expect(omitted).to.deep.equal(['series: series shop_till_notes{object="floor.2.7"}']);
   });
 });
