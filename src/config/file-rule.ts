@@ -5,7 +5,7 @@ import { application, line, name, words } from '../rules/formats.js';
 import { flag, indexed, list, text } from '../rules/rule.js';
 import { SETTINGS } from './settings.js';
 import { optional, required, table } from '../rules/table.js';
-import type { ValuesOf } from '../rules/table.js';
+import type { Elsewhere, ValuesOf } from '../rules/table.js';
 import { timeZone } from '../rules/time-zone.js';
 
 /** The keys of a `[[targets]]` table. */
@@ -56,11 +56,18 @@ export const SCOPE = {
 export type TargetTable = ValuesOf<typeof TARGET> & { readonly index: number };
 export type ScopeConfig = ValuesOf<typeof SCOPE>;
 
-const targets = list(indexed(table('a [[targets]] table', TARGET)), {
-  max: 1024,
-  different: { by: (target) => jsonOf({ ...target, index: 0 }) },
-});
-const scopes = list(table('a [[metric_scopes]] table', SCOPE), {
+const topLevel = new Set(Object.values(SETTINGS).map(({ key }) => key));
+
+/** In TOML, a setting that follows a table is a key of that table. */
+const misplaced: Elsewhere = (key) =>
+  topLevel.has(key) ? ' in a table, but one of the top level: put it above the first table' : '';
+
+const targetsOf = (elsewhere?: Elsewhere) =>
+  list(indexed(table('a [[targets]] table', TARGET, elsewhere)), {
+    max: 1024,
+    different: { by: (target) => jsonOf({ ...target, index: 0 }) },
+  });
+const scopes = list(table('a [[metric_scopes]] table', SCOPE, misplaced), {
   max: 256,
   different: { by: (scope) => scope.name, at: 'name' },
 });
@@ -68,11 +75,11 @@ const scopes = list(table('a [[metric_scopes]] table', SCOPE), {
 /** A configuration file in TOML. */
 export const CONFIG_FILE = table('a table', {
   ...SETTINGS,
-  targets: optional('targets', [], targets, 'The targets of multi-target mode'),
+  targets: optional('targets', [], targetsOf(misplaced), 'The targets of multi-target mode'),
   metricScopes: optional('metric_scopes', [], scopes, 'Named subsets of the metrics'),
 });
 
 /** A legacy target file (spec 2.4). */
 export const TARGETS_FILE = table('a table', {
-  targets: required('targets', targets, 'The targets, one per line'),
+  targets: required('targets', targetsOf(), 'The targets, one per line'),
 });

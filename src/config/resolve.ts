@@ -2,6 +2,7 @@
 import { dirname, isAbsolute, join } from 'node:path';
 import type { Arguments, Overrides } from './arguments.js';
 import { ConfigProblems } from './config-problems.js';
+import { readConfigurationFile } from './configuration-file.js';
 import { checked } from '../rules/checked.js';
 import type { Document } from '../document/document.js';
 import { CONFIG_FILE, TARGETS_FILE } from './file-rule.js';
@@ -12,7 +13,6 @@ import { isOverridden } from './overridden.js';
 import { settingName } from './setting-name.js';
 import type { Settings } from './settings.js';
 import { readTargetsFile } from './targets-file.js';
-import { readToml } from '../document/toml-file.js';
 import { warningsOf } from './warnings.js';
 import type { Listing } from './warnings.js';
 
@@ -74,7 +74,7 @@ export function loadConfig(given: Arguments, problems?: ConfigProblems): Config 
 function resolved(given: Arguments, problems: ConfigProblems): Config {
   const { configFile, targetsFile, overrides } = given;
   const inConfig =
-    configFile === undefined ? NO_FILE : problems.attempt(() => readToml(configFile));
+    configFile === undefined ? NO_FILE : problems.attempt(() => readConfigurationFile(configFile));
   const toml = inConfig ?? NO_FILE;
   const values = problems.of(toml).read(toml, CONFIG_FILE) ?? DEFAULTS;
   const { targets: inToml, metricScopes: scopes, ...inFile } = values;

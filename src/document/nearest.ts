@@ -1,9 +1,21 @@
 // The known word that a misspelled one most likely means.
 
-/** The nearest of `known` within two edits (one for words of up to four letters), if any. */
+/** A word of fewer letters ends too many others. */
+const LEAST_ENDING = 3;
+
+/**
+ * The nearest of `known` within two edits (one for words of up to four letters), if any. A word that is
+ * the end of one known word only, as `--port` is of `--metrics-port`, is nearer than two edits.
+ */
 export function nearest(word: string, known: Iterable<string>): string | undefined {
+  const words = [...known];
+  const best = nearestWithin(1, word, words) ?? endingWith(word, words);
+  return best ?? (word.length > 4 ? nearestWithin(2, word, words) : undefined);
+}
+
+function nearestWithin(most: number, word: string, known: readonly string[]): string | undefined {
   let best: string | undefined;
-  let least = word.length > 4 ? 3 : 2;
+  let least = most + 1;
   for (const candidate of known) {
     if (Math.abs(candidate.length - word.length) >= least) continue;
     const edits = distance(word.toLowerCase(), candidate.toLowerCase());
@@ -12,6 +24,16 @@ export function nearest(word: string, known: Iterable<string>): string | undefin
     best = candidate;
   }
   return best;
+}
+
+/** The only known word that ends with this one, after a character such as `-`, `_`, `.` or `/`. */
+function endingWith(word: string, known: readonly string[]): string | undefined {
+  const end = word.replace(/^-+/, '').toLowerCase();
+  if (end.length < LEAST_ENDING) return undefined;
+  const isEnd = (candidate: string) =>
+    candidate.toLowerCase().endsWith(end) && /[^a-z0-9]/i.test(candidate.at(-end.length - 1) ?? '');
+  const [only, ...others] = new Set(known.filter(isEnd));
+  return others.length === 0 ? only : undefined;
 }
 
 /** ` (did you mean "x"?)` when a known word is near, else nothing. */

@@ -42,8 +42,16 @@ export const anyTable: Rule<Readonly<Record<string, unknown>>> = rule('table', '
   isTable(raw) ? raw : undefined,
 );
 
+/** What to say of a key that a table does not know, where another table does; else nothing. */
+export type Elsewhere = (key: string) => string;
+const NOWHERE: Elsewhere = () => '';
+
 /** Tables of exactly these fields. */
-export function table<F extends Fields>(name: string, fields: F): Rule<ValuesOf<F>> {
+export function table<F extends Fields>(
+  name: string,
+  fields: F,
+  elsewhere = NOWHERE,
+): Rule<ValuesOf<F>> {
   const known = Object.values(fields).map(({ key }) => key);
 
   const read = (raw: unknown, path: Path, report: Report) => {
@@ -51,7 +59,7 @@ export function table<F extends Fields>(name: string, fields: F): Rule<ValuesOf<
       report(path, `found ${shown(raw)}, allowed: ${name}`);
       return undefined;
     }
-    reportUnknownKeys(raw, known, path, report);
+    reportUnknownKeys(raw, known, path, report, elsewhere);
     const values = Object.entries(fields).map(
       // The default replaces an invalid value, so that the rest can be checked as well.
       ([as, field]) => [as, readField(raw, field, path, report) ?? field.fallback] as const,
@@ -78,15 +86,16 @@ export function reportMissing(path: Path, allowed: string, report: Report): void
   report(path, `found nothing, needed: ${allowed}`, 'key');
 }
 
-/** Reports the keys of a table that are not among those known, each with the nearest one. */
+/** Reports the keys of a table that are not among those known, each with the nearest one or its own place. */
 export function reportUnknownKeys(
   raw: Readonly<Record<string, unknown>>,
   known: readonly string[],
   path: Path,
   report: Report,
+  elsewhere = NOWHERE,
 ): void {
   for (const key of Object.keys(raw).filter((each) => !known.includes(each))) {
-    const guess = hint(key, known);
+    const guess = hint(key, known) || elsewhere(key);
     const rest = guess === '' ? `, allowed: ${known.join(', ')}` : guess;
     report([...path, key], `unknown key${rest}`, 'key');
   }

@@ -100,6 +100,7 @@ describe('parseArguments', () => {
     [['--server-kye', '1'], 'unknown option "--server-kye" (did you mean "--server-key"?)'],
     [['--verson'], 'unknown option "--verson" (did you mean "--version"?)'],
     [['--metrics-prt=1'], 'unknown option "--metrics-prt=1" (did you mean "--metrics-port"?)'],
+    [['--port', '9'], 'unknown option "--port" (did you mean "--metrics-port"?)'],
     [['--colour'], 'unknown option "--colour"; see --help'],
     [['-h'], 'unknown option "-h"; see --help'],
     [["--it's\n'x'"], "unknown option \"--it's\\n'x'\"; see --help"],

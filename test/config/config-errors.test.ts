@@ -41,6 +41,24 @@ describe('configuration errors', () => {
       [`c.toml:4:1: targets[0].zzz: unknown key, allowed: ${TARGET_KEYS}`],
     ],
     [
+      'a setting below the first table, which takes it, with where it belongs',
+      `${TARGET}http_reload_enabled = true\n[[metric_scopes]]\nname = "a"\nmetrics = ["b"]\ndebug = true`,
+      [
+        'c.toml:4:1: targets[0].http_reload_enabled: unknown key in a table, but one of the top level: put it above the first table',
+        'c.toml:8:1: metric_scopes[0].debug: unknown key in a table, but one of the top level: put it above the first table',
+      ],
+    ],
+    [
+      'a setting that its table has by another name, with that',
+      `${TARGET}server_keys = ["82"]`,
+      ['c.toml:4:1: targets[0].server_keys: unknown key (did you mean "server_key"?)'],
+    ],
+    [
+      'the end of a key, with the whole key',
+      'port = 9464',
+      ['c.toml:1:1: port: unknown key (did you mean "metrics_port"?)'],
+    ],
+    [
       'an unknown table, once',
       '[target]\na = 1\nb.c = 2',
       ['c.toml:1:1: target: unknown key (did you mean "targets"?)'],

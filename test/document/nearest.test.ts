@@ -2,7 +2,8 @@ import { expect } from 'chai';
 import { hint, nearest } from '#app/document/nearest.js';
 
 describe('nearest', () => {
-  const known = ['server', 'service', 'source_server', 'var', 'at'];
+  const options = ['--root', '--metrics-port', '--web.listen-address', '--a-file', '--b-file'];
+  const known = ['server', 'service', 'source_server', 'var', 'at', 'this-is', ...options];
   const rows = [
     ['servr', 'server'],
     ['Server', 'server'],
@@ -14,6 +15,11 @@ describe('nearest', () => {
     ['x', undefined],
     ['sources', undefined],
     ['', undefined],
+    ['--port', '--metrics-port'],
+    ['listen-address', '--web.listen-address'],
+    ['file', undefined],
+    ['ort', undefined],
+    ['is', undefined],
   ] as const;
   for (const [word, wanted] of rows)
     it(`${word || '(nothing)'} stands for ${wanted ?? 'nothing known'}`, () =>

@@ -108,6 +108,18 @@ describe('checkStart', () => {
     ]);
   });
 
+  it('tells a catalogue in place of the configuration apart, and says nothing more of it', () => {
+    const text = 'app = "shop"\nrot = 1\n[[classes]]\nalias = "till"\nclass_ids = ["Till"]\n';
+    expect(refusals({ configFile: folder.write('shop.toml', text) })).to.deep.equal([
+      {
+        code: 'CONFIG_INVALID',
+        lines: [
+          'shop.toml:3:1: found [[classes]] tables, so this looks like a catalogue; name it in catalogue_files of a configuration',
+        ],
+      },
+    ]);
+  });
+
   it('says nothing of what hangs on a value that is wrong', () => {
     const wrong = 'license_file = 1\napp = 2\nclasses = ["anything"]\n';
     expect(refusals({ configFile: folder.write('c.toml', wrong) })).to.deep.equal([
