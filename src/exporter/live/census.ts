@@ -9,6 +9,8 @@ const MAX_VARIABLES = 1_000_000;
 export interface CountedObject extends PlacedObject {
   /** The variable of each name; of several, the latest. */
   readonly variables: ReadonlyMap<string, Variable>;
+  /** Whether no object is below it. */
+  readonly isLeaf: boolean;
 }
 
 export interface Census {
@@ -25,7 +27,11 @@ export function census(root: ManagedObject): Census {
     variables += object.variables.size;
     if (objects.length >= MAX_OBJECTS || variables > MAX_VARIABLES)
       return { objects, isWhole: false };
-    objects.push({ ...placeUnder(root, object), variables: byName(object) });
+    objects.push({
+      ...placeUnder(root, object),
+      variables: byName(object),
+      isLeaf: object.children.size === 0,
+    });
     waiting.push(...object.children);
   }
   return { objects, isWhole: true };

@@ -8,6 +8,7 @@ import { segmentsOf } from '../../catalogue/match/segment.js';
 import { quoted } from '../../document/key-path.js';
 import type { Path } from '../../document/key-path.js';
 import { hint } from '../../document/nearest.js';
+import { idleClass } from './idle-class.js';
 import { Candidates } from './listed.js';
 
 /** A sentence about the value at a path inside the target, such as `['classes', 0]`. */
@@ -31,7 +32,7 @@ export function filterFindings(
   };
   const groups = catalogue?.seedPathGroups;
   return [
-    ...idleIn('classes', classes, idleClass(catalogue, objects)),
+    ...idleIn('classes', classes, idleChoice(catalogue, objects)),
     ...idleIn('seed_path_groups', seedPathGroups, (name) =>
       isIdle(groups?.get(name) ?? []) ? `no object is in the group ${quoted(name)}` : undefined,
     ),
@@ -55,7 +56,7 @@ const idleIn = (
   });
 
 /** The sentence about a class that no object matches. */
-function idleClass(catalogue: Catalogue | undefined, objects: readonly PlacedObject[]) {
+function idleChoice(catalogue: Catalogue | undefined, objects: readonly PlacedObject[]) {
   const published = new Set(objects.map(({ className }) => className));
   return (alias: string): string | undefined => {
     if (catalogue === undefined)
@@ -65,9 +66,7 @@ function idleClass(catalogue: Catalogue | undefined, objects: readonly PlacedObj
     const chosen = catalogue.classes.filter((each) => each.alias === alias);
     const rules = compileRules({ classes: chosen });
     if (objects.some((object) => rules.reads(object))) return undefined;
-    const ids = chosen.flatMap(({ classIds }) => classIds).join(' or ');
-    const paths = chosen.flatMap((each) => each.paths.map(({ text }) => text)).join(' or ');
-    return `no object fits ${quoted(alias)}, which stands for class ${ids} at ${paths}`;
+    return chosen.map(idleClass).join('; ');
   };
 }
 

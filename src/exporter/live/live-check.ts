@@ -15,6 +15,7 @@ import { INTERNAL_FACTS } from '../../targets/internal-metrics.js';
 import type { Planned, PlannedTarget } from '../plan.js';
 import { census } from './census.js';
 import type { CountedObject } from './census.js';
+import { classFindings } from './class-findings.js';
 import { describedFamilies } from './described-families.js';
 import { filterFindings } from './filter-findings.js';
 import type { Finding } from './filter-findings.js';
@@ -80,7 +81,7 @@ function rootLines(
   const filters = compileFilters(catalogue, target);
   const tracked = objects.filter(filters.tracks);
   const variables = tracked.reduce((sum, object) => sum + object.variables.size, 0);
-  const { lines, families } = metricsOf(target, catalogue, filters, tracked);
+  const { lines, families } = metricsOf(target, catalogue, filters, objects);
   const metrics = [...INTERNAL_FACTS, ...families];
   const idleScopes = config.scopes.filter((each) => {
     const scope = compileScope(each);
@@ -108,20 +109,22 @@ function rootLines(
   ];
 }
 
-/** What a target makes of the tracked objects, and what it could make and does not. */
+/** What a target makes of the objects that it tracks, and what it could make and does not. */
 function metricsOf(
   { app, showUncatalogued }: TargetConfig,
   catalogue: Catalogue | undefined,
   filters: Filters,
-  tracked: readonly CountedObject[],
+  objects: readonly CountedObject[],
 ): { readonly lines: readonly string[]; readonly families: ReadonlySet<FamilyFacts> } {
   const { rules } = filters;
+  const tracked = objects.filter(filters.tracks);
   if (catalogue === undefined || rules === undefined)
     return { lines: [], families: describedFamilies(app, tracked) };
   const { lines, without, families } = rowFindings(catalogue, rules, tracked);
-  if (!showUncatalogued) return { lines: [...lines, ...without], families };
+  const { idle, strays } = classFindings(catalogue, filters, objects);
+  if (!showUncatalogued) return { lines: [...idle, ...strays, ...lines, ...without], families };
   const others = describedFamilies(app, tracked, uncataloguedIn(catalogue, filters));
-  return { lines, families: new Set([...families, ...others]) };
+  return { lines: [...idle, ...lines], families: new Set([...families, ...others]) };
 }
 
 /** A finding with its key path, and its position if a file holds it. */

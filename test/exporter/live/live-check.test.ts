@@ -32,8 +32,8 @@ describe('liveCheck', () => {
   const folder = temporaryFolder();
   const segments = freshSegments();
 
-  function check(toml: string): string[] {
-    folder.write('shop.toml', SHOP);
+  function check(toml: string, shop = SHOP): string[] {
+    folder.write('shop.toml', shop);
     const head = `context_id = "${segments.contextId}"\ncatalogue_files = ["shop.toml"]\n`;
     const config = loadConfig({ configFile: folder.write('c.toml', head + toml), overrides: {} });
     const lines = liveCheck({ config, plan: planTargets(config), warnings: [] }, (key) =>
@@ -100,6 +100,54 @@ describe('liveCheck', () => {
         'class "till": variables without a row: bills, spare',
       ].map((line) => `  warning: ${line}`),
     );
+  });
+
+  it('tells classes that no object fits, and where the objects are that no row is for', () => {
+    open(segments.publish('1'));
+    const found = (id: string, path: string) =>
+      check(target(), SHOP.replace('"Till"', `"${id}"`).replace('floor.{till}', path)).slice(3);
+    const lines = (id: string, path: string) => [
+      '  tracks 3 of 3 objects, 10 variables, 0 metrics',
+      `  warning: shop.toml: no object fits "till", which stands for class ${id} at ${path}`,
+      '  warning: shop.toml: no object fits "shelf", which stands for class Shelf at store.{shelf}',
+      '  warning: no row is for 2 objects with 10 variables: "Till" at "floor.t2"',
+    ];
+    for (const [id, path] of [
+      ['Tills', 'floor.{till}'],
+      ['Till', 'floors.{till}'],
+      ['Till', 'h.1.shop.floor.{till}'],
+    ] as const)
+      expect(found(id, path)).to.deep.equal(lines(id, path));
+  });
+
+  it('names three classes without rows, those with the most variables, and not what is shown', () => {
+    const publisher = segments.publish('1');
+    const root = publisher.addRoot('h.1.shop', 'Root');
+    for (const [size, className] of ['Lamp', 'Door', 'Desk', 'Sign'].entries()) {
+      const object = publisher.addObject(root, `h.1.shop.${className}`, className);
+      for (let number = 0; number < size; number++)
+        publisher.addVariable(object, `v${number}`, 'u64');
+    }
+    const line =
+      '  warning: no row is for 4 objects with 6 variables: "Sign" at "Sign", "Desk" at "Desk", "Door" at "Door" and 1 more classes';
+    expect(check(target())).to.include(line);
+    const shown = check(target('show_uncatalogued = true\n'));
+    expect(shown.filter((each) => each.includes('no row'))).to.deep.equal([]);
+    expect(shown.filter((each) => each.includes('no object fits'))).to.have.lengthOf(2);
+  });
+
+  it('says nothing of classes while only a root or objects with rows are there', () => {
+    const publisher = segments.publish('1');
+    const root = publisher.addRoot('h.1.shop', 'Root');
+    expect(check(target())).to.have.lengthOf(4);
+    const floor = publisher.addObject(root, 'h.1.shop.floor', 'Floor');
+    publisher.addObject(floor, 'h.1.shop.floor.t1', 'Till');
+    expect(check(target()).filter((line) => line.includes('fits'))).to.deep.equal([]);
+    publisher.addObject(root, 'h.1.shop.stores', 'Shelf');
+    expect(check(target()).slice(4, 6)).to.deep.equal([
+      '  warning: shop.toml: no object fits "shelf", which stands for class Shelf at store.{shelf}',
+      '  warning: no row is for 1 objects with 0 variables: "Shelf" at "stores"',
+    ]);
   });
 
   it('tells filters, a variable and scopes that match nothing, each at its place', () => {
