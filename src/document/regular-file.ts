@@ -14,8 +14,11 @@ export interface Reading {
   readonly maxBytes: number;
   /** Throws for a regular file that must not be read. */
   readonly inspect?: (stats: Stats) => void;
-  /** The fault for a clause such as `is a folder`; `place` is the file, or a position in it. */
-  readonly refusal?: (place: string, clause: string) => Fault;
+  /**
+   * The fault for a clause such as `is a folder`; `place` is the file, or a position in it; `cause` is
+   * the system's error, if there is one.
+   */
+  readonly refusal?: (place: string, clause: string, cause?: unknown) => Fault;
 }
 
 export const configFault = (place: string, clause: string): Fault =>
@@ -34,7 +37,7 @@ export function readRegularFile(file: string, reading: Reading): Buffer {
     throw refusal(file, `is larger than ${sizeText(maxBytes)}, which is the limit`);
   } catch (cause) {
     if (cause instanceof Fault) throw cause;
-    throw refusal(file, `cannot be read: ${systemReason(cause)}`);
+    throw refusal(file, `cannot be read: ${systemReason(cause)}`, cause);
   }
 }
 

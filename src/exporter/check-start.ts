@@ -86,13 +86,13 @@ export const warningsOf = ({ config, plan, warnings }: Planned): readonly string
   ...warnings,
 ];
 
-/** @throws Fault LICENSE_REJECTED with the reason, and where another license comes from */
+/** @throws Fault LICENSE_REJECTED with the reason, and what helps */
 function acceptedLicense(file: string, now: Date, keys: TrustedKeys): LicenseStatus {
   try {
     return readLicense(file, now, keys);
   } catch (thrown) {
     if (!(thrown instanceof Fault)) throw thrown;
-    throw refusal(thrown.message, licenseOrigin(file, keys));
+    throw refusal(thrown.message, licenseOrigin(file, keys, thrown.cause));
   }
 }
 

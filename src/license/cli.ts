@@ -24,7 +24,8 @@ function issue({ licensee, out, key, ...term }: Given<typeof ISSUE.options>): vo
   const text = issueLicense(key === undefined ? terms : { ...terms, keyFile: key });
   writeLicense(out, text);
   const { license_id, expires_at } = parseDocument(text, out);
-  print(`${out}: license ${license_id} for ${licensee}, expires at ${expires_at}`);
+  const note = Date.parse(expires_at) <= now.getTime() ? ' (has expired)' : '';
+  print(`${out}: license ${license_id} for ${licensee}, expires at ${expires_at}${note}`);
 }
 
 function show({ keysDir }: Given<typeof SHOW.options>, path: string): void {

@@ -45,5 +45,5 @@ const placeOf = (path: string): string => `License file ${path}`;
 const readLicenseText = (path: string): string =>
   readText(path, {
     maxBytes: MAX_FILE_BYTES,
-    refusal: (place, clause) => refusal(`${placeOf(place)} ${clause}`),
+    refusal: (place, clause, cause) => refusal(`${placeOf(place)} ${clause}`, '', cause),
   });

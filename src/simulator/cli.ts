@@ -5,6 +5,7 @@ import { createInterface } from 'node:readline';
 import { merge, timer } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { loadCatalogues } from '../catalogue/builtin.js';
+import { hint } from '../document/nearest.js';
 import { packageVersion } from '../document/package-version.js';
 import { Fault, messageOf } from '../errors.js';
 import { heartbeat } from '../native/publisher/heartbeat.js';
@@ -33,8 +34,12 @@ const complain = (text: string): void => void process.stderr.write(`${text}\n`);
 const end = () => process.exit(0);
 
 const planOf = ({ app, objects }: Options): readonly PlannedInstance[] => {
-  const catalogue = loadCatalogues().get(app);
-  return catalogue === undefined ? planPlainTree(objects) : planTree(catalogue, objects);
+  const catalogues = loadCatalogues();
+  const catalogue = catalogues.get(app);
+  if (catalogue !== undefined) return planTree(catalogue, objects);
+  const guess = hint(app, catalogues.keys());
+  complain(`warning: no tree of ${app} is built in${guess}; a general one is published`);
+  return planPlainTree(objects);
 };
 
 /** Publishes the initial tree, and then its changes. */

@@ -290,7 +290,7 @@ describe('the command line of shm_exporter', function () {
     expect(await exporter.ended).to.deep.equal({ status: 4, signal: null });
     expect(exporter.stderr).to.match(
       new RegExp(
-        `^\\S+ error metrics_port \\(--metrics-port\\) and metrics_bind_address: Cannot listen on 127\\.0\\.0\\.1:${port}: .*EADDRINUSE.*$`,
+        `^\\S+ error metrics_port \\(--metrics-port\\) and metrics_bind_address: Cannot listen on 127\\.0\\.0\\.1:${port}: .*EADDRINUSE.*; "ss -ltnp 'sport = :${port}'" shows who has it$`,
         'm',
       ),
     );

@@ -65,9 +65,14 @@ describe('shm_license', function () {
     expect(run('show', file()).stdout).to.match(new RegExp(`\nstanding {4}grace: ${warning}\n$`));
   });
 
-  it('refuses after the grace period with status 3, and still shows', () => {
-    expect(issue('--issued-at', hoursAgo(100), '--expires-at', hoursAgo(37)).status).to.equal(0);
+  it('says that it issued an expired one, refuses that with status 3, and still shows it', () => {
+    const issued = issue('--issued-at', hoursAgo(100), '--expires-at', hoursAgo(37));
     const { license_id, expires_at } = fields();
+    expect(issued).to.deep.equal({
+      status: 0,
+      stdout: `${file()}: license ${license_id} for Exchange West, expires at ${expires_at} (has expired)\n`,
+      stderr: '',
+    });
     const verified = run('verify', file());
     expect(verified).to.include({ status: 3, stdout: '' });
     expect(verified.stderr).to.equal(

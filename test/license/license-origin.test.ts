@@ -2,7 +2,9 @@
 import { expect } from 'chai';
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Fault } from '#app/errors.js';
 import { makeKeyPair } from '#app/license/signing-key.js';
+import { loadLicense } from '#app/license/license-file.js';
 import { licenseOrigin } from '#app/license/license-origin.js';
 import { refusal } from '#app/license/refusal.js';
 import { KEY_FOLDER, loadTrustedKeys, trustedKeys } from '#app/license/trusted-keys.js';
@@ -29,6 +31,15 @@ describe('the origin of a license', () => {
     const keys = trustedKeys(inFolder('own'), inFolder('shipped'));
     expect([...keys.keys()]).to.have.members(['acme', 'vendor']);
     expect(licenseOrigin('l.json', keys)).to.equal(forGood);
+  });
+
+  it('is nobody where the license is there, and only the permission to read it is missing', () => {
+    const denied = Object.assign(new Error('EACCES'), { code: 'EACCES' });
+    expect(licenseOrigin('l.json', loadTrustedKeys(), denied)).to.equal(
+      'give it to the user that runs the exporter, with the folders above it: docs/license.md of the package',
+    );
+    const missing = () => loadLicense(inFolder('none.json'));
+    expect(missing).to.throw(Fault).with.nested.property('cause.code', 'ENOENT');
   });
 
   it('follows the reason of a refusal in one line', () =>

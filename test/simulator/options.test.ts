@@ -19,6 +19,17 @@ describe('shm_simulator', function () {
     expect(await simulator.stop()).to.deep.equal({ status: 0, signal: null });
   });
 
+  it('warns of an application without a tree of its own, and not of one with a scenario', async () => {
+    const misspelled = await stage.simulator('--app', 'adz', '--server-key', '2');
+    expect(misspelled.stderr).to.equal(
+      'warning: no tree of adz is built in (did you mean "ads"?); a general one is published\nready\n',
+    );
+    const known = await stage.simulator('--app', 'adh', '--server-key', '3');
+    expect(known.stderr).to.equal('ready\n');
+    const played = await stage.player({ objects: [] }, '--app', 'adz', '--server-key', '4');
+    expect(played.stderr).to.equal('ready\n');
+  });
+
   it('refuses one object more', () => {
     const { status, stderr } = stage.run('simulator', '--server-key', '1', '--objects', '100001');
     expect({ status, stderr }).to.deep.equal({

@@ -5,11 +5,11 @@ import { createServer as createTlsServer } from 'node:https';
 import { createServer as createForwarder } from 'node:net';
 import type { Server as NetServer, Socket } from 'node:net';
 import { Observable } from 'rxjs';
-import { Fault } from '../../errors.js';
 import { limitConnections } from './connection-limit.js';
 import type { Guard, GuardTls } from './guard.js';
-import { boundAuthority, listenAt, shownAddress } from './listen-address.js';
+import { boundAuthority, listenAt } from './listen-address.js';
 import type { ListenAddress } from './listen-address.js';
+import { listenFault } from './listen-fault.js';
 
 export interface Exchange {
   readonly kind: 'exchange';
@@ -80,8 +80,7 @@ export function listen(options: ListenerOptions): Observable<Exchange | Listenin
     listeners.forEach((each, index) => {
       const address = addresses[index] ?? { host: undefined, port: 0 };
       each.on('error', (error: Error) => {
-        const what = `Cannot listen on ${shownAddress(address)}: ${error.message}`;
-        subscriber.error(new Fault('LISTENER_FAILED', what, { cause: error }));
+        subscriber.error(listenFault(address, error));
       });
       listenAt(each, address, () => {
         const origin = `${scheme}://${boundAuthority(address, each.address())}`;

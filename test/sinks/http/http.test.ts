@@ -521,7 +521,8 @@ describe('the HTTP responder', () => {
       expect(failure).to.have.property('code', 'LISTENER_FAILED');
       expect(failure)
         .to.have.property('message')
-        .that.contains(`Cannot listen on 127.0.0.1:${port}: `);
+        .that.matches(new RegExp(`^Cannot listen on 127\\.0\\.0\\.1:${port}: .*EADDRINUSE`))
+        .and.contains(`; "ss -ltnp 'sport = :${port}'" shows who has it`);
       other.close();
     });
 
