@@ -78,7 +78,7 @@ export const OPTIONS = {
     ...RARE,
     ...overrides(SETTINGS.metricsSystemdSocket),
   }),
-  once: flagOption('--once', 'Print one snapshot and exit', {
+  once: flagOption('--once', 'Print one snapshot within an interval; exit', {
     ...OUTPUT,
     conflicts: ['--enable-metrics-http'],
   }),

@@ -53,7 +53,7 @@ export const SETTINGS = {
     'format',
     'native',
     name,
-    'Format in which the metrics of the single target are published: native is the segment format of this project, hsperfdata the counter files of JVMs',
+    'Format in which the metrics are published: native is the segment format of this project, hsperfdata the counter files of JVMs',
   ),
   formatSettings: optional(
     'format_settings',

@@ -1,12 +1,12 @@
 import { readsPage } from '../support/page-reader.js';
-import { otherExporter, otherKeys } from './page-words.js';
+import { otherKeys, otherPorts } from './page-words.js';
 
 readsPage('docs/install.md', {
   words: async () => ({
     // The folder of the sources is installed and built here.
     'npm ci': 'npm --version',
     ...otherKeys('82'),
-    ...(await otherExporter()),
+    ...(await otherPorts('9464')),
   }),
   stays: { '$ npx shm_exporter': /metrics at/ },
   unrun: {

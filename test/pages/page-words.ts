@@ -13,10 +13,3 @@ export async function otherPorts(...ports: readonly string[]): Promise<Record<st
 export function otherKeys(...keys: readonly string[]): Record<string, string> {
   return Object.fromEntries(keys.map((key) => [key, `${key}_page_${process.pid}_${++count}`]));
 }
-
-/** A free port for an exporter that a page starts without one. */
-export async function otherExporter(): Promise<Record<string, string>> {
-  const port = String(await freePort());
-  const option = '--enable-metrics-http';
-  return { 9464: port, [option]: `${option} --metrics-port ${port}` };
-}

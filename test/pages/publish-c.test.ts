@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { readsPage } from '../support/page-reader.js';
 import { PROJECT } from '../support/processes.js';
-import { otherExporter, otherKeys } from './page-words.js';
+import { otherKeys, otherPorts } from './page-words.js';
 
 readsPage('sdk/c/README.md', {
   needs: ['curl', 'pkg-config'],
@@ -9,7 +9,7 @@ readsPage('sdk/c/README.md', {
   words: async () => ({
     '/opt/shm_exporter/sdk/c': join(PROJECT, 'sdk/c'),
     ...otherKeys('shop-1', 'kinds-1'),
-    ...(await otherExporter()),
+    ...(await otherPorts('9464')),
   }),
   stays: {
     '$ ./': /publishing/,

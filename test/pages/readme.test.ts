@@ -1,14 +1,14 @@
 import { readsPage } from '../support/page-reader.js';
-import { otherExporter, otherKeys } from './page-words.js';
+import { otherKeys, otherPorts } from './page-words.js';
 
 readsPage('README.md', {
   needs: ['curl'],
   words: async () => {
-    const exporter = await otherExporter();
+    const ports = await otherPorts('9464');
     return {
       // The folder of the sources is installed and built here.
-      'npm ci && npm run demo': `npm run demo -- --port ${exporter['9464'] ?? ''}`,
-      ...exporter,
+      'npm ci && npm run demo': `npm run demo -- --port ${ports['9464'] ?? ''}`,
+      ...ports,
       '--server-key 82': `--server-key ${otherKeys('82')['82'] ?? ''}`,
     };
   },

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { join } from 'node:path';
 import { readsPage } from '../support/page-reader.js';
 import { PROJECT, theatre } from '../support/processes.js';
-import { otherExporter, otherKeys } from './page-words.js';
+import { otherKeys, otherPorts } from './page-words.js';
 
 export const TYPESCRIPT_PAGE = 'docs/publish-typescript.md';
 
@@ -24,7 +24,7 @@ export function readsTypeScriptPage(install: string): void {
         link('node_modules/typescript/bin/tsc', 'node_modules/.bin'),
       ].join(' && '),
       ...otherKeys('shop-1', 'kinds-1'),
-      ...(await otherExporter()),
+      ...(await otherPorts('9464')),
     }),
     stays: {
       '$ node ': /publishing/,
