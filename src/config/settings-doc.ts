@@ -38,7 +38,7 @@ export function settingsMarkdown(
     'catalogue that no object fits. Missing objects may appear later, so none of this changes the exit status.',
     '',
     'A reload checks the configuration in the same way; an invalid one is reported and',
-    'ignored.',
+    'ignored. It checks the license only if `license_file` or `license_keys_dir` changed.',
     '',
     '## Top-level keys',
     fieldsMarkdown(SETTINGS),

@@ -3,6 +3,7 @@ import type { Arguments } from '../config/arguments.js';
 import { ConfigProblems } from '../config/config-problems.js';
 import { loadConfig } from '../config/resolve.js';
 import type { Config } from '../config/resolve.js';
+import type { Settings } from '../config/settings.js';
 import { readText } from '../document/text-file.js';
 import { Fault } from '../errors.js';
 import { readDocument, readLicense } from '../license/license-file.js';
@@ -54,14 +55,21 @@ export function checkStart(given: Arguments, now: Date): Start {
 }
 
 /**
- * Checks the configuration alone, as a reload does.
- * @throws Fault CONFIG_INVALID with every problem
+ * Checks the configuration, and at `now` the license if the settings name another than those of the
+ * start did. The license in use is not checked: that it expires must not hinder a reload.
+ * @throws Fault with every problem, of the code of the first
  */
-export function checkReload(given: Arguments): Planned {
+export function checkReload(given: Arguments, started: Settings, now: Date): Planned {
   const problems = new ConfigProblems();
   const planned = plannedOf(given, problems);
-  problems.throwIfAny();
-  return planned;
+  const { config } = planned;
+  const { licenseFile, licenseKeysDir } = config.settings;
+  const isOther = licenseFile !== started.licenseFile || licenseKeysDir !== started.licenseKeysDir;
+  const license = isOther ? licenseOf(config, now) : undefined;
+  const faults = [problems.fault, license].filter((each) => each instanceof Fault);
+  const [first] = faults;
+  if (first === undefined) return planned;
+  throw new Fault(first.code, faults.map(({ message }) => message).join('\n'));
 }
 
 function plannedOf(given: Arguments, problems: ConfigProblems): Planned {

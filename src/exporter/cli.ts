@@ -89,7 +89,7 @@ function run(given: Arguments, isOnce: boolean): void {
     monotonicUs: () => process.hrtime.bigint() / 1000n,
     warn,
   });
-  const reloads = new Reloads(given, log, manager);
+  const reloads = new Reloads(given, settings, log, manager);
   const running = new Subscription();
   const stop = (signal: NodeJS.Signals): void => {
     log({ level: 'info', message: `${signal}: ending` });

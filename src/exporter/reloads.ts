@@ -2,8 +2,11 @@
 import { Subject } from 'rxjs';
 import type { Observable } from 'rxjs';
 import type { Arguments } from '../config/arguments.js';
+import { changedSettings } from '../config/changed-settings.js';
+import type { Settings } from '../config/settings.js';
 import { Fault, messageOf } from '../errors.js';
 import type { TargetEvent } from '../model.js';
+import type { ReloadAnswer } from '../sinks/http/reload-answer.js';
 import type { ServiceManager } from '../systemd/service-manager.js';
 import { checkReload, warningsOf } from './check-start.js';
 import type { Planned } from './plan.js';
@@ -14,16 +17,20 @@ export type Reload =
 
 export class Reloads {
   readonly #given: Arguments;
+  readonly #started: Settings;
   readonly #log: (event: TargetEvent) => void;
   readonly #manager: Pick<ServiceManager, 'reloading'>;
   readonly #reload$ = new Subject<Reload>();
 
+  /** @param started the settings of the start, some of which stay in use until the next */
   constructor(
     given: Arguments,
+    started: Settings,
     log: (event: TargetEvent) => void,
     manager: Pick<ServiceManager, 'reloading'>,
   ) {
     this.#given = given;
+    this.#started = started;
     this.#log = log;
     this.#manager = manager;
   }
@@ -32,27 +39,29 @@ export class Reloads {
     return this.#reload$;
   }
 
-  /** Returns every reason why the configuration was refused; none when it is in use. */
-  run(): readonly string[] {
+  /** Returns every reason why the configuration was refused, or what of it is not in use yet. */
+  run(): ReloadAnswer {
     return this.#manager.reloading(() => this.#run());
   }
 
-  #run(): readonly string[] {
+  #run(): ReloadAnswer {
     const warn = (message: string): void => {
       this.#log({ level: 'warning', message });
     };
     try {
-      const planned = checkReload(this.#given);
-      warningsOf(planned).forEach(warn);
+      const planned = checkReload(this.#given, this.#started, new Date());
+      const changed = changedSettings(this.#started, planned.config.settings);
+      const later = changed.map((key) => `${key} changed: it takes effect at the next start`);
+      [...warningsOf(planned), ...later].forEach(warn);
       this.#reload$.next({ kind: 'accepted', planned });
-      return [];
+      return { kind: 'taken', later };
     } catch (error) {
       if (!(error instanceof Fault)) throw error;
       const reasons = messageOf(error).split('\n');
       warn('configuration not reloaded, the present one stays in use:');
       reasons.forEach(warn);
       this.#reload$.next({ kind: 'refused' });
-      return reasons;
+      return { kind: 'refused', reasons };
     }
   }
 }

@@ -14,7 +14,6 @@ import {
   tap,
 } from 'rxjs';
 import type { Observable } from 'rxjs';
-import { changedSettings } from '../config/changed-settings.js';
 import { configHash } from '../config/config-hash.js';
 import { loadLicense } from '../license/license-file.js';
 import type { LicenseStatus } from '../license/license-status.js';
@@ -34,6 +33,7 @@ import type { Build } from './service-metrics.js';
 import { sinkLog } from './sink-log.js';
 import { statusLine } from './status-line.js';
 import { SINKS, chosenSink } from './sinks.js';
+import type { ReloadAnswer } from '../sinks/http/reload-answer.js';
 import { SelfMetrics } from '../sinks/self-metrics.js';
 import type { DocumentWriter } from '../sinks/stdout/stdout.js';
 import type { ServiceManager } from '../systemd/service-manager.js';
@@ -43,8 +43,8 @@ import { TargetRegistry } from '../targets/target-registry.js';
 /** What the service needs from the process that it runs in. */
 export interface Surroundings {
   readonly build: Build;
-  /** Reads the configuration again; returns why it was refused, if it was. */
-  readonly reload: () => readonly string[];
+  /** Reads the configuration again. */
+  readonly reload: () => ReloadAnswer;
   readonly memory: (waiter: FutexWaiter) => SharedMemory;
   /** Unix time in milliseconds. */
   readonly unixMs: () => number;
@@ -115,8 +115,6 @@ export function service(
           return EMPTY;
         }
         const next = reload.planned;
-        for (const key of changedSettings(settings, next.config.settings))
-          log({ level: 'warning', message: `${key} changed: it takes effect at the next start` });
         const { plan, config: given } = next;
         const counts = `${plan.length} targets, ${given.scopes.length} scopes`;
         log({ level: 'info', message: `configuration reloaded: ${counts}` });

@@ -14,6 +14,7 @@ import { NO_GUARD } from '../sinks/http/guard.js';
 import type { Guard } from '../sinks/http/guard.js';
 import { httpSink } from '../sinks/http/http.js';
 import type { HttpOptions } from '../sinks/http/http.js';
+import type { ReloadAnswer } from '../sinks/http/reload-answer.js';
 import type { ServiceFacts } from '../sinks/http/pages/service-facts.js';
 import type { SelfMetrics } from '../sinks/self-metrics.js';
 import type { Sink, SinkEvent } from '../sinks/sink.js';
@@ -46,8 +47,8 @@ export interface SinkParts {
   readonly isOnce: boolean;
   /** Descriptors of sockets that systemd opened. */
   readonly sockets: readonly number[];
-  /** Reads the configuration again; returns why it was refused, if it was. */
-  readonly reload: () => readonly string[];
+  /** Reads the configuration again. */
+  readonly reload: () => ReloadAnswer;
   readonly log: (event: TargetEvent) => void;
 }
 

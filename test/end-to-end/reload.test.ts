@@ -150,6 +150,16 @@ describe('SIGHUP', function () {
     const taken = await post();
     expect([taken.status, await taken.text()]).to.deep.equal([200, 'configuration reloaded\n']);
     await readyPage(`${url}?server_key=2`);
+    writeFileSync(path, stage.settings({ ...settings, target_workers: 3 }) + targets({ key: '2' }));
+    expect(await (await post()).text()).to.equal(
+      'configuration reloaded\ntarget_workers changed: it takes effect at the next start\n',
+    );
+    const none = { ...settings, license_file: '/nonexistent/license.json' };
+    writeFileSync(path, stage.settings(none) + targets({ key: '1' }));
+    const unlicensed = await post();
+    expect(unlicensed.status).to.equal(500);
+    expect(await unlicensed.text()).to.match(/license_file .*cannot be read/);
+    expect((await scrape(`${url}?server_key=2`)).status).to.equal(200);
     writeFileSync(path, 'debg = true\n');
     const refused = await post();
     expect(refused.status).to.equal(500);

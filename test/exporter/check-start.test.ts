@@ -1,6 +1,7 @@
 // Everything that a start would be refused for is found in one go, in whatever file it is.
 import { expect } from 'chai';
 import type { Arguments } from '#app/config/arguments.js';
+import { loadConfig } from '#app/config/resolve.js';
 import { checkReload, checkStart } from '#app/exporter/check-start.js';
 import { issueLicense } from '#app/license/issue-license.js';
 import { makeKeyPair } from '#app/license/signing-key.js';
@@ -139,11 +140,29 @@ describe('checkStart', () => {
     expect(start.warnings).to.have.lengthOf(1);
   });
 
-  it('a reload is refused for the configuration only, all of it', () => {
+  const started = () => loadConfig(given({})).settings;
+
+  it('refuses a reload with everything that is wrong, and not for the license in use', () => {
     const configFile = folder.write('c.toml', 'debug = 1\nclasses = ["servr"]');
-    const message = faultMessage('CONFIG_INVALID', () => checkReload(given({ configFile })));
+    const message = faultMessage('CONFIG_INVALID', () =>
+      checkReload(given({ configFile }), started(), NOW),
+    );
     expect(message.split('\n')).to.have.lengthOf(2);
     folder.write('c.toml', 'classes = ["server"]');
-    expect(checkReload(given({ configFile })).plan).to.have.lengthOf(1);
+    expect(checkReload(given({ configFile }), started(), NOW).plan).to.have.lengthOf(1);
+  });
+
+  it('refuses a reload with another license that a start would refuse', () => {
+    license(NOW.getTime() - 3 * DAY_MS);
+    const configFile = folder.write('c.toml', 'license_file = "license.json"\n');
+    const reload = () => checkReload(given({ configFile }), started(), NOW);
+    expect(folder.bare(faultMessage('LICENSE_REJECTED', reload))).to.match(
+      /^c\.toml:1:16: license_file \(--license-file\): License file license\.json: license \S+ expired at /,
+    );
+    folder.write('c.toml', 'license_file = "license.json"\ndebug = 1\n');
+    expect(faultMessage('CONFIG_INVALID', reload)).to.match(/debug.*\n.*license_file/);
+    license(NOW.getTime() + DAY_MS);
+    folder.write('c.toml', 'license_file = "license.json"\n');
+    expect(reload().plan).to.have.lengthOf(1);
   });
 });

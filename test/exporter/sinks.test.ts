@@ -46,7 +46,7 @@ describe('chosenSink', () => {
         },
       sockets: [],
       isOnce: false,
-      reload: () => [],
+      reload: () => ({ kind: 'taken', later: [] }),
       log: () => undefined,
     });
   };

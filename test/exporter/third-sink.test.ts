@@ -61,7 +61,7 @@ describe('a third sink', () => {
         send: () => 0,
         warn: () => undefined,
       }),
-      reload: () => [],
+      reload: () => ({ kind: 'taken' as const, later: [] }),
       memory: posixMemory,
       unixMs: () => 0,
       stdout: () => () => EMPTY,

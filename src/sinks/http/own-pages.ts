@@ -7,6 +7,7 @@ import type { Scope, Target } from '../../model.js';
 import { authorityOf, discoveryDocument } from './discovery.js';
 import { plainPage, textReply } from './reply.js';
 import type { Reply } from './reply.js';
+import type { ReloadAnswer } from './reload-answer.js';
 import type { SelfMetrics } from '../self-metrics.js';
 import { pageReply } from './pages/page.js';
 import type { ServiceFacts } from './pages/service-facts.js';
@@ -28,8 +29,8 @@ export interface OwnPagesOptions {
   readonly scope: (name: string) => Scope | undefined;
   /** Names of the scopes that apply to a target at the moment. */
   readonly scopeNames: (target: Target) => readonly string[];
-  /** Reads the configuration again; returns why it was refused, if it was. Undefined where clients may not ask for it. */
-  readonly reload: (() => readonly string[]) | undefined;
+  /** Reads the configuration again. Undefined where clients may not ask for it. */
+  readonly reload: (() => ReloadAnswer) | undefined;
 }
 
 export type OwnPage = (
@@ -69,13 +70,13 @@ export const OWN_PAGES: ReadonlyMap<string, OwnPage> = new Map<string, OwnPage>(
 /** The page that is answered to POST alone. */
 export const RELOAD_PATH = '/-/reload';
 
-/** 200 when the configuration is in use, else 500 with every reason. */
-export function reloaded(reload: () => readonly string[]): Observable<Reply> {
-  const reasons = reload();
+/** 200 when the configuration is in use, with what of it is not yet; else 500 with every reason. */
+export function reloaded(reload: () => ReloadAnswer): Observable<Reply> {
+  const answer = reload();
   return of(
-    reasons.length === 0
-      ? textReply(200, 'configuration reloaded')
-      : textReply(500, ['configuration not reloaded:', ...reasons].join('\n')),
+    answer.kind === 'taken'
+      ? textReply(200, ['configuration reloaded', ...answer.later].join('\n'))
+      : textReply(500, ['configuration not reloaded:', ...answer.reasons].join('\n')),
   );
 }
 

@@ -3,6 +3,8 @@ import { expect } from 'chai';
 import { FakeTarget } from '../../support/fake-target.js';
 import { freshServing } from '../../support/serving-http.js';
 
+const TAKEN = { kind: 'taken', later: [] } as const;
+
 describe('/-/reload', () => {
   const serve = freshServing();
   const post = { method: 'POST' };
@@ -20,7 +22,7 @@ describe('/-/reload', () => {
     let reloads = 0;
     const reload = () => {
       reloads++;
-      return [];
+      return TAKEN;
     };
     const http = await serve([new FakeTarget()], { reload });
     const { status, text } = await http.ask('/-/reload', { ...post });
@@ -28,8 +30,17 @@ describe('/-/reload', () => {
     expect(reloads).to.equal(1);
   });
 
+  it('lists what takes effect at the next start only', async () => {
+    const later = ['metrics_port changed: it takes effect at the next start', 'b'];
+    const http = await serve([new FakeTarget()], { reload: () => ({ kind: 'taken', later }) });
+    const { status, text } = await http.ask('/-/reload', post);
+    expect([status, text]).to.deep.equal([200, `configuration reloaded\n${later.join('\n')}\n`]);
+  });
+
   it('answers 500 with every reason why the configuration was refused', async () => {
-    const http = await serve([new FakeTarget()], { reload: () => ['c.toml:1:1: a', 'b'] });
+    const http = await serve([new FakeTarget()], {
+      reload: () => ({ kind: 'refused', reasons: ['c.toml:1:1: a', 'b'] }),
+    });
     const { status, text } = await http.ask('/-/reload', post);
     expect(status).to.equal(500);
     expect(text).to.equal('configuration not reloaded:\nc.toml:1:1: a\nb\n');
@@ -39,7 +50,7 @@ describe('/-/reload', () => {
     let reloads = 0;
     const reload = () => {
       reloads++;
-      return [];
+      return TAKEN;
     };
     const http = await serve([new FakeTarget()], { reload });
     const { status, headers } = await http.ask('/-/reload');
