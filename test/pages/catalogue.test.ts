@@ -1,5 +1,19 @@
+import { expect } from 'chai';
+import { theatre } from '../support/processes.js';
 import { readsPage } from '../support/page-reader.js';
+
+const stage = theatre();
+/** A table of targets is one that the exporter takes, without a warning. */
+const isTaken = (tables: string): void => {
+  const config = stage.config({}, tables);
+  const { stdout, stderr } = stage.run('exporter', '--config', config, '--check-config');
+  expect([stdout, stderr]).to.deep.equal(['configuration is valid\n', '']);
+};
 
 readsPage('docs/catalogue.md', {
   given: { 'shm_license issue --licensee T --days 1 --out license.json': /expires/ },
+  checks: {
+    '[[targets]]\napp = "shop"\nserver_key = "shop"\npath_labels': isTaken,
+    '[[targets]]\napp = "ads"': isTaken,
+  },
 });
