@@ -76,7 +76,7 @@ describe('shm_bridge', function () {
   it('explains itself on stdout', () => {
     const { stdout, ...rest } = run('--help');
     expect(rest).to.deep.equal({ status: 0, stderr: '' });
-    expect(stdout).to.match(/^Usage: shm_bridge \[options\]\n/);
+    expect(stdout).to.match(/^Usage: shm_bridge --config <path> \[options\]\n/);
   });
 
   it('is a program of the package', () => {

@@ -163,7 +163,11 @@ describe('npm run demo', function () {
       process.kill(victim, 'SIGKILL');
       const back = 'the exporter: target adh on 456 is ready again\n';
       await eventually('it is back', () => (demo.stderr.includes(back) ? true : undefined), 20_000);
-      expect(demo.stderr.split('\n').sort()).to.deep.equal(
+      // On a busy machine a target may take so long that the exporter says so.
+      const lines = demo.stderr
+        .split('\n')
+        .filter((line) => !/ target adh on 456 (has not|goes on)/.test(line));
+      expect(lines.sort()).to.deep.equal(
         [
           '',
           'demo: the simulated adh ended by SIGKILL; it starts again in 5 seconds',

@@ -33,7 +33,9 @@ describe(PAGE, () => {
 
   it('names the version that there is, and files of this folder', () => {
     const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
-    const versions = [...page.matchAll(/\b\d+\.\d+\.\d+\b/g)].map(([found]) => found);
+    const versions = [...page.matchAll(/(?<![\d.])\d+\.\d+\.\d+(?![\d.]*\d)/g)].map(
+      ([found]) => found,
+    );
     expect(new Set(versions)).to.deep.equal(new Set([version]));
     for (const [, file = ''] of page.matchAll(/-f (deploy\/\S+)/g))
       expect(existsSync(file), file).to.equal(true);
