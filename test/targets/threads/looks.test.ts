@@ -1,7 +1,6 @@
 // Looks at trees that cross threads: each has one answer, and ends with whoever asked.
 import { expect } from 'chai';
 import { EventEmitter } from 'node:events';
-import type { Worker } from 'node:worker_threads';
 import { EMPTY, catchError } from 'rxjs';
 import type { TreeAnswer } from '#app/model.js';
 import { posixMemory } from '#app/native/os/posix.js';
@@ -32,7 +31,7 @@ describe('looks at trees in a thread', () => {
     const partition = new ThreadedPartition(
       { number: 0, contextId: 'none', poolName: 'pool' },
       posixMemory(),
-      () => puppet as unknown as Worker,
+      () => puppet,
     );
     const hosted = partition.host(definitionOf(), { isStandby: false });
     const run = () => follow(hosted.report$.pipe(catchError(() => EMPTY)));

@@ -1,7 +1,6 @@
 // What a thread lent to a target that has ended by the time it arrives: answers and stops cross.
 import { expect } from 'chai';
 import { EventEmitter } from 'node:events';
-import type { Worker } from 'node:worker_threads';
 import { map } from 'rxjs';
 import { posixMemory } from '#app/native/os/posix.js';
 import { NOTHING_COUNTED, unknownFacts } from '#app/streams/target-facts.js';
@@ -46,7 +45,7 @@ describe('text that a thread lent to a target that has ended', () => {
     const partition = new ThreadedPartition(
       { number: 0, contextId: 'none', poolName: 'pool' },
       posixMemory(),
-      () => puppet as unknown as Worker,
+      () => puppet,
     );
     const host = () => {
       const hosted = partition.host(definitionOf(), { isStandby: false });
