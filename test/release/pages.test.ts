@@ -1,9 +1,7 @@
 // Manual pages and completions say what the programs take, as --help does.
 import { expect } from 'chai';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFileSync, readdirSync } from 'node:fs';
 import { PROGRAM as BRIDGE } from '#app/bridge/settings/options.js';
 import { PROGRAM as EXPORTER } from '#app/config/arguments.js';
 import { PROGRAM as DUMP } from '#app/dump/options.js';
@@ -13,6 +11,7 @@ import type { CommandOptions } from '#app/rules/command-option.js';
 import type { Program } from '#app/rules/program.js';
 import { PROGRAM as SIMULATOR } from '#app/simulator/options.js';
 import { isInstalled } from '../support/processes.js';
+import { suiteFolder } from '../support/suite-folder.js';
 
 const PROGRAMS: readonly Program<CommandOptions>[] = [EXPORTER, BRIDGE, LICENSE, SIMULATOR, DUMP];
 
@@ -22,24 +21,23 @@ const isLong = ({ options }: Program<CommandOptions>): boolean =>
 
 describe('the pages of a release', function () {
   this.slow(2000);
-  const folder = mkdtempSync(join(tmpdir(), 'shm-pages-'));
-  const read = (place: string) => readFileSync(join(folder, 'share', place), 'utf8');
+  const folder = suiteFolder('shm-pages-');
+  const read = (place: string) => readFileSync(folder('share', place), 'utf8');
   const check = (program: string, ...args: readonly string[]) =>
     spawnSync(program, args, { encoding: 'utf8' });
 
   before(() => {
     const { status, stderr } = spawnSync(
       process.execPath,
-      ['scripts/release/cli.js', '--only', 'pages', '--out', folder],
+      ['scripts/release/cli.js', '--only', 'pages', '--out', folder()],
       { encoding: 'utf8', env: { ...process.env, SOURCE_DATE_EPOCH: '1800000000' } },
     );
     expect(status, stderr).to.equal(0);
   });
-  after(() => rmSync(folder, { recursive: true }));
 
   it('are those of every program of the package', () => {
     const { bin } = JSON.parse(readFileSync('package.json', 'utf8')) as { bin: object };
-    const pages = readdirSync(join(folder, 'share/man/man1'));
+    const pages = readdirSync(folder('share/man/man1'));
     expect(pages).to.have.members(Object.keys(bin).map((name) => `${name}.1`));
     expect(PROGRAMS.map(({ name }) => name)).to.have.members(Object.keys(bin));
   });
@@ -71,10 +69,10 @@ describe('the pages of a release', function () {
     it(`${name}: are read without a word by their readers`, () => {
       const quiet = { status: 0, stdout: '', stderr: '' };
       const checks = {
-        bash: ['-n', join(folder, 'share/bash-completion/completions', name)],
-        zsh: ['-n', join(folder, 'share/zsh/vendor-completions', `_${name}`)],
-        fish: ['-n', join(folder, 'share/fish/vendor_completions.d', `${name}.fish`)],
-        groff: ['-man', '-ww', '-z', join(folder, 'share/man/man1', `${name}.1`)],
+        bash: ['-n', folder('share/bash-completion/completions', name)],
+        zsh: ['-n', folder('share/zsh/vendor-completions', `_${name}`)],
+        fish: ['-n', folder('share/fish/vendor_completions.d', `${name}.fish`)],
+        groff: ['-man', '-ww', '-z', folder('share/man/man1', `${name}.1`)],
       };
       for (const [reader, args] of Object.entries(checks))
         if (isInstalled(reader)) expect(check(reader, ...args), reader).to.include(quiet);
@@ -85,7 +83,7 @@ describe('the pages of a release', function () {
   function offered(...words: readonly string[]): string[] {
     const script =
       'source "$0"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); "_$1"; printf "%s\\n" "${COMPREPLY[@]}"';
-    const file = join(folder, 'share/bash-completion/completions', words[0] ?? '');
+    const file = folder('share/bash-completion/completions', words[0] ?? '');
     const { stdout, stderr } = check('bash', '-c', script, file, ...words);
     expect(stderr).to.equal('');
     return stdout.trim().split('\n');

@@ -13,7 +13,7 @@ export class SyncCounts {
     return { objects: { ...this.#objects }, variables: { ...this.#variables } };
   }
 
-  /** Variables that are waited for or were. */
+  /** How many variables count, synced or not. */
   get variables(): number {
     return this.#variables.total;
   }

