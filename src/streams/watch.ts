@@ -26,11 +26,19 @@ export interface Sighting {
 /** Starts to watch a server key; called once for each key that is followed. */
 export type Watches = (serverKey: string) => Watch;
 
+/** A name that is watched, and those that exist. */
+export interface Existing {
+  readonly name: string;
+  readonly names: readonly string[];
+}
+
 /** Looks at one server key, whatever the format behind it. */
 export interface Watch {
   /** One bounded look; never throws. */
   look(): Sighting;
   /** Calls `moved` once when the tick moves, if the format can tell; returns a function that ends the wait. */
   wait(tick: number, moved: () => void): () => void;
+  /** What could be watched, where the format can tell: for somebody whose server key shows nothing. */
+  existing?(): Existing;
   close(): void;
 }

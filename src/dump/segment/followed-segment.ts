@@ -1,16 +1,25 @@
 // The segment of a name, and the next one that gets this name, for somebody who watches.
 import { Fault } from '../../errors.js';
+import { SHM_FOLDER } from '../../native/os/readable-file.js';
 import type { SharedMemory } from '../../native/os/shared-memory.js';
+import { segmentNames } from '../../native/segment/segment-names.js';
+import { existingText } from '../../shown/existing-names.js';
 import { TreeReading } from '../tree/tree-reading.js';
 import { SeenSegment } from './seen-segment.js';
 import type { SegmentFacts } from './seen-segment.js';
-import { absence } from './segment-names.js';
 
 /** What a segment holds at one moment. */
 export interface Glance {
   readonly facts: SegmentFacts;
   readonly reading: TreeReading;
 }
+
+/** Why there is nothing to show under this name, and what there is. */
+const absence = (name: string): Fault =>
+  new Fault(
+    'NATIVE_FAILED',
+    `no segment ${name} in ${SHM_FOLDER}${existingText(name, segmentNames())}`,
+  );
 
 export class FollowedSegment {
   readonly #memory: SharedMemory;

@@ -10,6 +10,7 @@ import { compileScope } from '../../exposition/page/scope.js';
 import { choose } from '../../streams/choose-root.js';
 import type { ChosenRoot } from '../../streams/choose-root.js';
 import type { Sighting, Watch } from '../../streams/watch.js';
+import { existingText } from '../../shown/existing-names.js';
 import type { TargetDefinition } from '../../targets/definition.js';
 import { INTERNAL_FACTS } from '../../targets/internal-metrics.js';
 import type { Planned, PlannedTarget } from '../plan.js';
@@ -24,6 +25,12 @@ import { rowFindings } from './row-findings.js';
 import { variableFinding } from './variable-finding.js';
 import { wholeLook } from './whole-look.js';
 
+/** A server key, and what it shows. */
+interface Watched {
+  readonly watch: Watch;
+  readonly seen: Sighting;
+}
+
 /**
  * Lines about each target: what its server keys show, which root it would take, and which of its
  * configuration and catalogue matches nothing in the tree. Reads each server key once.
@@ -32,23 +39,23 @@ export function liveCheck(
   { config, plan }: Planned,
   watchOf: (serverKey: string, definition: TargetDefinition) => Watch,
 ): readonly string[] {
-  const watches = new Map<string, { readonly watch: Watch; readonly seen: Sighting }>();
-  const see = (serverKey: string, definition: TargetDefinition): Sighting => {
+  const watches = new Map<string, Watched>();
+  const see = (serverKey: string, definition: TargetDefinition): Watched => {
     const { format, formatSettings } = definition;
     const key = JSON.stringify([format, formatSettings, serverKey]);
     const known = watches.get(key);
-    if (known !== undefined) return known.seen;
+    if (known !== undefined) return known;
     const watch = watchOf(serverKey, definition);
-    const seen = wholeLook(watch);
-    watches.set(key, { watch, seen });
-    return seen;
+    const watched = { watch, seen: wholeLook(watch) };
+    watches.set(key, watched);
+    return watched;
   };
   try {
     return config.targets.flatMap((target, index) => {
       const planned = plan[index];
       if (planned === undefined) return [];
-      const seen = target.serverKeys.map((key) => see(key, planned.definition));
-      const lines = targetLines(target, planned, seen, config);
+      const watched = target.serverKeys.map((key) => see(key, planned.definition));
+      const lines = targetLines(target, planned, watched, config);
       return [`${nameOf(target)}:`, ...lines.map((line) => `  ${line}`)];
     });
   } finally {
@@ -59,16 +66,22 @@ export function liveCheck(
 function targetLines(
   target: TargetConfig,
   planned: PlannedTarget,
-  seen: readonly Sighting[],
+  watched: readonly Watched[],
   config: Config,
 ): readonly string[] {
-  const keys = seen.map(
-    ({ serverKey, publisher }) =>
-      `server key ${serverKey}: ${publisher.state}: ${publisher.reason}`,
-  );
+  const keys = watched.map(keyLine);
+  const seen = watched.map((each) => each.seen);
   const choice = choose(seen, { app: target.app, hint: target.instance });
   if (choice.kind === 'none') return [...keys, `no root: waiting on ${choice.reason}`];
   return [...keys, ...rootLines(choice, target, planned, config)];
+}
+
+/** The state of a server key; where nothing is there, also what is. */
+function keyLine({ watch, seen: { serverKey, publisher, source } }: Watched): string {
+  const line = `server key ${serverKey}: ${publisher.state}: ${publisher.reason}`;
+  const existing = source === undefined ? watch.existing?.() : undefined;
+  if (existing === undefined || existing.names.includes(existing.name)) return line;
+  return `${line}${existingText(existing.name, existing.names)}`;
 }
 
 function rootLines(

@@ -3,12 +3,13 @@ import { getuid, hrtime } from 'node:process';
 import { Budget, SLICE_MS } from '../../budget.js';
 import { Fault, messageOf } from '../../errors.js';
 import type { PublisherProcess, StructureChanges, Verdict } from '../../model.js';
-import type { Sighting, Watch } from '../../streams/watch.js';
+import type { Existing, Sighting, Watch } from '../../streams/watch.js';
 import { MUTABLE, MUTABLE_OFFSET, segmentName } from './layout.js';
 import { judge } from './liveness.js';
 import { checkSize, readHeader, readWords } from './segment-header.js';
 import type { SegmentHeader, SegmentWords } from './segment-header.js';
 import { SYNC_STEPS, SegmentSource } from './segment-source.js';
+import { segmentNames } from './segment-names.js';
 import type { NameHolder, SegmentFile, SharedMemory } from '../os/shared-memory.js';
 
 const NO_DROPS = { objects: 0, variables: 0 };
@@ -140,6 +141,10 @@ export class SegmentWatch implements Watch {
   wait(tick: number, moved: () => void): () => void {
     const { file } = this.#opened ?? {};
     return file?.wait(MUTABLE_OFFSET + MUTABLE.tick, tick, moved) ?? (() => undefined);
+  }
+
+  existing(): Existing {
+    return { name: this.#name, names: segmentNames() };
   }
 
   close(): void {

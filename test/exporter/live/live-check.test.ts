@@ -210,13 +210,20 @@ describe('liveCheck', () => {
     open(segments.publish('1'));
     segments.publish('2').addRoot('h.2.shop', 'Root');
     const lines = check('app = "shop"\nserver_keys = ["1", "2", "3"]\n');
-    expect(lines.slice(0, 5)).to.deep.equal([
+    expect([...lines.slice(0, 3), lines[4]]).to.deep.equal([
       'target shop on 1, 2, 3:',
       '  server key 1: live: publisher is live',
       '  server key 2: live: publisher is live',
-      '  server key 3: absent: no segment test.pool.3 in shared memory',
       '  root h.1.shop of server key 1; not taken: h.2.shop',
     ]);
+  });
+
+  it('names the segments that exist beside a server key that has none', () => {
+    open(segments.publish('shop-1'));
+    const line = check('app = "shop"\nserver_keys = ["shop-2"]\n')[1];
+    expect(line).to.match(
+      /^ {2}server key shop-2: absent: no segment test\.pool\.shop-2 in shared memory, did you mean test\.pool\.shop-1\? \(there are: .*test\.pool\.shop-1/,
+    );
   });
 
   it('prints a bounded number of lines, and takes in a directory of many slices', () => {

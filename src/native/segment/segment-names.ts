@@ -1,0 +1,27 @@
+// The segments that exist in shared memory, for somebody who looks for one that does not.
+import { closeSync, constants, openSync, readSync, readdirSync } from 'node:fs';
+import { SHM_FOLDER } from '../os/readable-file.js';
+import { MAGIC } from './layout.js';
+
+/** Names of other programs' files do not have this form mostly: context id, pool name, server key. */
+const FORM = /^[^.][^.]*\..*\../;
+
+/** Names of segments, whoever publishes them; without those that may not be read. */
+export const segmentNames = (): readonly string[] =>
+  readdirSync(SHM_FOLDER)
+    .filter((name) => FORM.test(name) && isSegment(`${SHM_FOLDER}/${name}`))
+    .sort();
+
+function isSegment(path: string): boolean {
+  try {
+    const fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    const bytes = Buffer.alloc(MAGIC.length);
+    try {
+      return readSync(fd, bytes) === MAGIC.length && bytes.equals(MAGIC);
+    } finally {
+      closeSync(fd);
+    }
+  } catch {
+    return false;
+  }
+}
