@@ -10,6 +10,12 @@ export const TICKS = 10_000_000;
 export const ROTATION = 10;
 /** The first publishers are larger, so that partitions are not evenly loaded. */
 const objectsOf = (key) => (key <= 5 ? 400 : 40);
+/** The tree in which an object goes and another one comes at a tick: the trees take turns. */
+const churnedAt = (tick) => (tick - 1) % APPS.length;
+/** The number of the newest object of a tree once a tick is over; the first objects have 1 and up. */
+export const newestAt = (app, key, tick) =>
+  objectsOf(key) +
+  Math.floor((Math.max(0, tick) + APPS.length - 1 - APPS.indexOf(app)) / APPS.length);
 
 class Tree {
   #publisher;
@@ -78,7 +84,7 @@ function run(contextId, count) {
   const timer = setInterval(() => {
     tick++;
     for (const { publisher, trees } of all) {
-      trees[Math.floor(Math.random() * trees.length)].churn(tick);
+      trees[churnedAt(tick)].churn(tick);
       for (const tree of trees) tree.tick(tick);
       publisher.notify();
     }

@@ -12,7 +12,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { startExporter } from './exporter.js';
 import { fetchPage } from './page.js';
-import { APPS, ROTATION, TICKS } from './soak-publishers.js';
+import { APPS, ROTATION, TICKS, newestAt } from './soak-publishers.js';
 
 const option = (value) => ({ type: 'string', default: value });
 const { values } = parseArgs({
@@ -69,8 +69,10 @@ function faults(text, { app, key, clock: before }, published, isScoped) {
   if (!(clock >= before)) found.push(`the clock went from ${before} to ${clock}`);
   if (clock < published - maxLag) found.push(`clock ${clock}, published was ${published}`);
   let items = 0;
+  let newest = 0;
   for (const [, item, value] of text.matchAll(/_item_value\{object="item(\d+)"\} (\d+)/g)) {
     items++;
+    newest = Math.max(newest, Number(item));
     const tick = value % TICKS;
     if (Math.floor(value / TICKS) !== Number(item)) found.push(`item ${item} has value ${value}`);
     if (tick > clock + maxLag || tick < clock - ROTATION - maxLag)
@@ -78,8 +80,12 @@ function faults(text, { app, key, clock: before }, published, isScoped) {
   }
   for (const [, own] of text.matchAll(/_item_key\{object="item\d+"\} (\d+)/g))
     if (own !== key) found.push(`an item of key ${own} on the page of ${key}`);
-  if (Math.abs(items - at('count')) > maxLag / 3)
-    found.push(`${items} items, published are ${at('count')}`);
+  const least = newestAt(app, key, published - maxLag);
+  if (newest < least) found.push(`the newest item is ${newest}, published was ${least}`);
+  // The page may lack what came after the request, and show what went; one may go before the other comes.
+  const since = newestAt(app, key, clock + 1) - least;
+  if (Math.abs(items - at('count')) > since)
+    found.push(`${items} items, published are ${at('count')}, ${since} of them since the request`);
   if (isScoped === text.includes('_item_key')) found.push('the scope is not kept');
   if (!isScoped && !text.includes(`shm_exporter_target_info{app="${app}",server_key="${key}"`))
     found.push('the page is of another target');
