@@ -3,8 +3,8 @@ import { readFileSync, readlinkSync } from 'node:fs';
 import type { Budget } from '../budget.js';
 import type { FoundFile } from './jvm-directory.js';
 import { userOf } from './jvm-directory.js';
-import { namesIn } from './listing.js';
-import { inDirectory } from './safe-directory.js';
+import { namesIn } from '../foreign/listing.js';
+import { inDirectory } from '../foreign/safe-directory.js';
 import { fitsAny } from './wildcard.js';
 
 /** From one walk through all processes to the next. */

@@ -3,8 +3,8 @@ import { basename, dirname } from 'node:path';
 import { messageOf } from '../errors.js';
 import { JvmDirectory, userOf } from './jvm-directory.js';
 import type { FoundFile } from './jvm-directory.js';
-import { Listing, namesIn } from './listing.js';
-import type { Clocks } from './listing.js';
+import { Listing, namesIn } from '../foreign/listing.js';
+import type { Clocks } from '../foreign/listing.js';
 import { fitsAny } from './wildcard.js';
 
 /** The most directories that one setting may name. */

@@ -1,8 +1,8 @@
 // One directory of counter files: the files of one user.
-import { Listing, namesIn } from './listing.js';
-import type { Clocks } from './listing.js';
-import { inDirectory, pathOf } from './safe-directory.js';
-import type { DirectoryPlace } from './safe-directory.js';
+import { Listing, namesIn } from '../foreign/listing.js';
+import type { Clocks } from '../foreign/listing.js';
+import { inDirectory, pathOf } from '../foreign/safe-directory.js';
+import type { DirectoryPlace } from '../foreign/safe-directory.js';
 
 /** A file that may hold the counters of a JVM. */
 export interface FoundFile {

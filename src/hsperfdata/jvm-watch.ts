@@ -1,16 +1,16 @@
 // Watches all JVMs of a host: one tree under whatever server key, as long as the exporter runs.
-import { getuid } from 'node:process';
 import { hostname } from 'node:os';
 import { Budget, SLICE_MS } from '../budget.js';
 import type { Declaration, Variable } from '../model.js';
 import type { Sighting, Watch, Watches } from '../streams/watch.js';
 import { ContainerFiles } from './container-files.js';
-import { DirectoryWatch } from './directory-watch.js';
+import { DirectoryWatch } from '../foreign/directory-watch.js';
 import { HostFiles } from './host-files.js';
 import { Jvms } from './jvms.js';
-import { JvmSource } from './jvm-source.js';
-import { CLOCKS } from './listing.js';
-import type { Clocks } from './listing.js';
+import { GatheredSource } from '../foreign/gathered-source.js';
+import { CLOCKS } from '../foreign/listing.js';
+import type { Clocks } from '../foreign/listing.js';
+import { trusting } from '../foreign/trusted-owners.js';
 import type { HsperfdataSettings } from './settings.js';
 import { fitsAny } from './wildcard.js';
 
@@ -44,7 +44,7 @@ const gauge = (name: string): Declaration => ({
 
 export class JvmWatch implements Watch {
   readonly #serverKey: string;
-  readonly #source: JvmSource;
+  readonly #source: GatheredSource;
   readonly #hostFiles: HostFiles;
   readonly #containers: ContainerFiles | undefined;
   readonly #jvms: Jvms;
@@ -57,9 +57,9 @@ export class JvmWatch implements Watch {
   #tick = 0;
 
   constructor(serverKey: string, settings: HsperfdataSettings, options: JvmWatchOptions) {
-    const { trustedOwners = [], segmentMaxItems = MAX_ITEMS, clocks = CLOCKS } = options;
+    const { trustedOwners, segmentMaxItems = MAX_ITEMS, clocks = CLOCKS } = options;
     const { directories, containers, users, mainClasses } = settings;
-    const source = (this.#source = new JvmSource(segmentMaxItems));
+    const source = (this.#source = new GatheredSource(segmentMaxItems));
     this.#serverKey = serverKey;
     this.#hostFiles = new HostFiles(directories, users, clocks);
     this.#containers = containers ? new ContainerFiles(users, clocks.nowMs) : undefined;
@@ -68,11 +68,10 @@ export class JvmWatch implements Watch {
     const root = source.addObject(owner, { name, className: 'Host' });
     this.#shown = source.addVariable(owner, root, gauge('shown'));
     this.#leftOut = source.addVariable(owner, root, gauge('leftOut'));
-    const trusted = new Set([0, getuid?.() ?? 0, ...trustedOwners]);
     this.#jvms = new Jvms({
       ...{ source, root, nowMs: clocks.nowMs },
       isWanted: (mainClass) => fitsAny(mainClass, mainClasses),
-      isTrusted: (uid) => trustedOwners.length === 0 || trusted.has(uid),
+      isTrusted: trusting(trustedOwners),
     });
   }
 

@@ -3,12 +3,12 @@ import type { Declaration, Variable } from '../model.js';
 import { declarationOf, unitOf } from './counter-declaration.js';
 import { isShownText, placeOf } from './counter-place.js';
 import type { Part } from './counter-place.js';
-import type { JvmObject, JvmSource } from './jvm-source.js';
+import type { GatheredObject, GatheredSource } from '../foreign/gathered-source.js';
 import { UNIT } from './layout.js';
 import { mainClassOf } from './main-class.js';
 import type { PerfData } from './perf-data.js';
 import type { PerfEntry } from './perf-entries.js';
-import type { Owner } from './slots.js';
+import type { Owner } from '../foreign/slots.js';
 import { tickScale } from './tick-scale.js';
 import type { TickScale } from './tick-scale.js';
 
@@ -39,11 +39,11 @@ const FOLDERS: Readonly<Record<Part['className'], string>> = {
 export class Jvm implements Owner {
   readonly mainClass: string;
   readonly data: PerfData;
-  readonly #source: JvmSource;
-  readonly #object: JvmObject;
+  readonly #source: GatheredSource;
+  readonly #object: GatheredObject;
   readonly #labels: Readonly<Record<string, string>>;
   readonly #scale: TickScale | undefined;
-  readonly #parts = new Map<string, JvmObject>();
+  readonly #parts = new Map<string, GatheredObject>();
   readonly #longs: Shown[] = [];
   readonly #ticks: Shown[] = [];
   readonly #texts: Shown[] = [];
@@ -51,7 +51,7 @@ export class Jvm implements Owner {
   #isLost = false;
 
   /** Adds a JVM below the root, with a number that no other one there has. */
-  constructor(source: JvmSource, root: JvmObject, pid: number, data: PerfData) {
+  constructor(source: GatheredSource, root: GatheredObject, pid: number, data: PerfData) {
     this.data = data;
     this.mainClass = mainClassOf(data.command ?? '');
     this.#source = source;
@@ -121,7 +121,7 @@ export class Jvm implements Owner {
     else (isTicks ? this.#ticks : this.#longs).push(shown);
   }
 
-  #partOf(part: Part, bytes: Buffer): JvmObject {
+  #partOf(part: Part, bytes: Buffer): GatheredObject {
     const known = this.#parts.get(part.key);
     if (known !== undefined) return known;
     const { name: parent, children } = this.#object;

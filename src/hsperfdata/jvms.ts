@@ -1,14 +1,16 @@
 // The JVMs that are shown: opens the files that come, and lets go of those that end.
 import type { Budget } from '../budget.js';
-import { Fault, messageOf } from '../errors.js';
+import { Fault } from '../errors.js';
 import { CounterFile } from './counter-file.js';
 import { Jvm } from './jvm.js';
 import type { FoundFile } from './jvm-directory.js';
-import { startTicksOf, whyNotWriter } from './writer.js';
-import type { JvmObject, JvmSource } from './jvm-source.js';
+import { startTicksOf } from '../foreign/process-start.js';
+import { isGone, whyUnreadable } from '../foreign/unreadable.js';
+import { whyNotWriter } from './writer.js';
+import type { GatheredObject, GatheredSource } from '../foreign/gathered-source.js';
 import { mainClassOf } from './main-class.js';
 import { PerfData } from './perf-data.js';
-import { inDirectory, pathOf } from './safe-directory.js';
+import { inDirectory, pathOf } from '../foreign/safe-directory.js';
 
 /** The most files that are open at once. */
 const MAX_FILES = 1024;
@@ -41,8 +43,8 @@ interface Waiting {
 }
 
 export interface JvmsParts {
-  readonly source: JvmSource;
-  readonly root: JvmObject;
+  readonly source: GatheredSource;
+  readonly root: GatheredObject;
   readonly isWanted: (mainClass: string) => boolean;
   readonly isTrusted: (uid: number) => boolean;
   readonly nowMs: () => number;
@@ -121,7 +123,7 @@ export class Jvms {
       this.#followed.set(key, followed);
     } catch (error) {
       if (isGone(error)) wait(UNFINISHED_MS);
-      else wait(USELESS_MS, `${pathOf(found.place)}/${found.name} ${reasonOf(error)}`);
+      else wait(USELESS_MS, `${pathOf(found.place)}/${found.name} ${whyUnreadable(error)}`);
     }
   }
 
@@ -179,15 +181,3 @@ export class Jvms {
 const keyOf = ({ place, name }: FoundFile): string => `${pathOf(place)}/${name}`;
 
 const refused = (what: string): Fault => new Fault('NATIVE_FAILED', what);
-
-const isGone = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ESRCH');
-
-/** What follows the path of a file. */
-function reasonOf(error: unknown): string {
-  if (error instanceof Fault) return error.message;
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  if (code === 'EACCES' || code === 'EPERM') return 'may not be read by this user';
-  if (code === 'ELOOP') return 'is a link';
-  return `cannot be read: ${messageOf(error)}`;
-}

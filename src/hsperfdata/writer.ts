@@ -1,25 +1,10 @@
-// The process of a JVM: whether it runs, and whether it is the one that wrote a counter file.
-import { closeSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
+// Whether a process is the JVM that wrote a counter file.
+import { closeSync, openSync, readSync, statSync } from 'node:fs';
+import { startedUnixMs } from '../foreign/process-start.js';
 
-/** Clock ticks of /proc a second: the same on every Linux. */
-const TICKS_A_SECOND = 100;
 /** A JVM notes its begin soon after its process starts; beyond this, another one may have its number. */
 const MOST_EARLY_MS = 10_000;
 const MAPS_BYTES = 2 ** 22;
-
-/** When a process started, in clock ticks since the system did; undefined if there is none that runs. */
-export function startTicksOf(pid: number, proc = '/proc'): number | undefined {
-  let stat: string;
-  try {
-    stat = readFileSync(`${proc}/${pid}/stat`, 'latin1');
-  } catch {
-    return undefined;
-  }
-  // The name of the program comes first and may hold anything; the state follows.
-  const [state, ...fields] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  if (state === 'Z' || state === 'X') return undefined;
-  return Number(fields[18]);
-}
 
 export interface Writer {
   readonly pid: number;
@@ -40,19 +25,10 @@ export function whyNotWriter(writer: Writer, proc = '/proc'): string | undefined
   const owner = ownerOf(`${proc}/${pid}`);
   // Root owns the folder of a process that may not be looked into.
   if (owner !== uid && owner !== 0) return `process ${pid} is of another user`;
-  const startedUnixMs = bootUnixMs(proc) + (startTicks * 1000) / TICKS_A_SECOND;
-  if (beganUnixMs === undefined || !(startedUnixMs > beganUnixMs + MOST_EARLY_MS)) return undefined;
+  const latestMs = (beganUnixMs ?? NaN) + MOST_EARLY_MS;
+  if (!(startedUnixMs(startTicks, proc) > latestMs)) return undefined;
   // The clock may have been set meanwhile, so this alone proves nothing.
   return hasMapped(`${proc}/${pid}/maps`, inode) ? undefined : `process ${pid} started later`;
-}
-
-/** When the system started, by its clock as it is now; NaN if it does not say. */
-function bootUnixMs(proc: string): number {
-  try {
-    return Number(/^btime (\d+)$/m.exec(readFileSync(`${proc}/stat`, 'latin1'))?.[1]) * 1000;
-  } catch {
-    return NaN;
-  }
 }
 
 function ownerOf(path: string): number | undefined {

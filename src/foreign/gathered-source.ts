@@ -1,4 +1,4 @@
-// The JVMs of a host as one tree: a root, an object for each JVM, and one for each of its collectors and pools.
+// A source of values that nobody announces: owners gather them when they are copied.
 import type { Budget } from '../budget.js';
 import type {
   Declaration,
@@ -12,7 +12,7 @@ import type {
 import { Slots } from './slots.js';
 import type { Owner } from './slots.js';
 
-export interface JvmObject extends ManagedObject {
+export interface GatheredObject extends ManagedObject {
   readonly children: Set<ManagedObject>;
   readonly variables: Set<Variable>;
 }
@@ -30,19 +30,23 @@ const NO_IDENTITY = { host: '', instance: '', application: '' };
 
 let sources = 0;
 
-export class JvmSource implements Source {
-  readonly generation = `jvms-${++sources}`;
+export class GatheredSource implements Source {
+  readonly generation = `gathered-${++sources}`;
   readonly roots = new Set<ManagedObject>();
-  readonly slots = new Slots();
+  readonly slots: Slots;
   readonly #texts = new Map<number, string>();
   readonly #maxItems: number;
   #changes: StructureChange[] = [];
   #lastId = 0;
   #items = 0;
 
-  /** @param maxItems the most objects and variables that it holds */
-  constructor(maxItems: number) {
+  /**
+   * @param maxItems the most objects and variables that it holds
+   * @param slots an owner's slots come in blocks of a size that fits most owners
+   */
+  constructor(maxItems: number, slots = new Slots()) {
     this.#maxItems = maxItems;
+    this.slots = slots;
   }
 
   /** Whether so many more objects and variables may be added. */
@@ -55,10 +59,10 @@ export class JvmSource implements Source {
   }
 
   /** Adds an object in its normal state; a root without a parent. */
-  addObject(owner: Owner, facts: ObjectFacts, parent?: JvmObject): JvmObject {
+  addObject(owner: Owner, facts: ObjectFacts, parent?: GatheredObject): GatheredObject {
     const slot = this.slots.take(owner);
     const { name, className, labels } = facts;
-    const object: JvmObject = {
+    const object: GatheredObject = {
       id: ++this.#lastId,
       ...{ slot, incarnation: this.slots.incarnation(slot) },
       ...{ name, className, parent, labels: labels ?? {} },
@@ -76,7 +80,7 @@ export class JvmSource implements Source {
   }
 
   /** Adds a variable whose value its owner has still to set. */
-  addVariable(owner: Owner, object: JvmObject, declaration: Declaration): Variable {
+  addVariable(owner: Owner, object: GatheredObject, declaration: Declaration): Variable {
     const slot = this.slots.take(owner);
     const incarnation = this.slots.incarnation(slot);
     const id = ++this.#lastId;
@@ -102,8 +106,8 @@ export class JvmSource implements Source {
   }
 
   /** Removes an object with all below it, which has the same owner, and all values of that. */
-  remove(owner: Owner, object: JvmObject): void {
-    (object.parent as JvmObject | undefined)?.children.delete(object);
+  remove(owner: Owner, object: GatheredObject): void {
+    (object.parent as GatheredObject | undefined)?.children.delete(object);
     this.#changes.push({ kind: 'object-removed', object });
     this.#forget(object);
     this.slots.release(owner);

@@ -1,10 +1,9 @@
-// Opens a directory of counter files without following a link that somebody may have put in its way.
+// Opens a directory of another program's files without following a link that somebody may have put in its way.
 import { closeSync, constants, fstatSync, openSync } from 'node:fs';
 import { Fault } from '../errors.js';
+import { OTHERS_WRITE } from './checked-file.js';
 
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = constants;
-/** Writable by the group or by others. */
-const OTHERS_WRITE = 0o022;
 
 /** A directory: a path that can be relied on, and the names below it, none of which may be a link. */
 export interface DirectoryPlace {

@@ -1,20 +1,28 @@
-// Values and words of all counters, in blocks of slots that belong to one JVM each.
+// Values and words of all variables of a source, in blocks of slots that belong to one owner each.
 
-/** Slots of a block: enough for a JVM with one collector, and a whole part of a page of copies. */
+/** Slots of a block, if nothing else is said: a whole part of a page of copies. */
 const BLOCK = 256;
 
-/** Copies its present values into the slots that it has. */
+/** Copies its present values into the slots that it has; never throws. */
 export interface Owner {
   refresh(): void;
 }
 
 export class Slots {
-  #values = new BigInt64Array(BLOCK);
-  #words = new Uint32Array(BLOCK);
+  readonly #block: number;
+  #values: BigInt64Array;
+  #words: Uint32Array;
   /** By the number of the block; undefined for a free one. */
   readonly #owners: (Owner | undefined)[] = [];
   /** Slots of each owner's last block that are free, the next one last. */
   readonly #free = new Map<Owner, number[]>();
+
+  /** @param block slots of a block: about as many as most owners need */
+  constructor(block = BLOCK) {
+    this.#block = block;
+    this.#values = new BigInt64Array(block);
+    this.#words = new Uint32Array(block);
+  }
 
   /** A free slot in a block of this owner. */
   take(owner: Owner): number {
@@ -52,7 +60,7 @@ export class Slots {
     this.#free.delete(owner);
     this.#owners.forEach((each, block) => {
       if (each !== owner) return;
-      for (let slot = block * BLOCK; slot < (block + 1) * BLOCK; slot++)
+      for (let slot = block * this.#block; slot < (block + 1) * this.#block; slot++)
         this.#words[slot] = (this.incarnation(slot) + 1) << 1;
       this.#owners[block] = undefined;
     });
@@ -61,7 +69,10 @@ export class Slots {
   /** Copies values, after their owners made them new. */
   readValues(first: number, count: number, into: Uint8Array): number {
     const end = Math.min(first + count, this.#values.length);
-    const owners = this.#owners.slice(Math.floor(first / BLOCK), Math.ceil(end / BLOCK));
+    const owners = this.#owners.slice(
+      Math.floor(first / this.#block),
+      Math.ceil(end / this.#block),
+    );
     for (const owner of new Set(owners)) owner?.refresh();
     return copy(this.#values, first, end, into);
   }
@@ -75,8 +86,8 @@ export class Slots {
     const vacant = this.#owners.indexOf(undefined);
     const block = vacant < 0 ? this.#owners.length : vacant;
     this.#owners[block] = owner;
-    if ((block + 1) * BLOCK > this.#values.length) this.#grow();
-    return Array.from({ length: BLOCK }, (_, index) => (block + 1) * BLOCK - 1 - index);
+    if ((block + 1) * this.#block > this.#values.length) this.#grow();
+    return Array.from({ length: this.#block }, (_, index) => (block + 1) * this.#block - 1 - index);
   }
 
   #grow(): void {
