@@ -302,6 +302,12 @@ export interface TargetStatus {
   readonly partition: number;
 }
 
+/** What a target reads: the name of the format, and what of its values is proven. */
+export interface ReadFormat {
+  readonly name: string;
+  readonly certainty: string;
+}
+
 /** A root that was chosen, and the server key that shows it. */
 export interface FoundRoot {
   readonly serverKey: string;
@@ -426,6 +432,7 @@ export interface Target {
   readonly serverKeys: readonly string[];
   /** The hint that its root is chosen by, a full root id or an instance number; empty for none. */
   readonly instance: string;
+  readonly reads: ReadFormat;
   /** The chosen root, else the one that was chosen last; undefined before the first. */
   readonly lastRoot: FoundRoot | undefined;
   status(): TargetStatus;

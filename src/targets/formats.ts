@@ -30,8 +30,10 @@ export interface FormatParts extends PoolSettings {
 /** The settings of one target's format, checked. Plain data: they go to threads. */
 export type FormatSettings = Readonly<Record<string, unknown>>;
 
-/** A row: what `format_settings` of a target may hold, and what watches its server keys. */
+/** A row: what of its values is proven, what `format_settings` of a target may hold, and what watches its server keys. */
 export interface TargetFormat {
+  /** What is proven, and what is best effort, in a few words for operators. */
+  readonly certainty: string;
   readonly settings: Fields;
   readonly rule: Rule<FormatSettings>;
   readonly watches: (parts: FormatParts, settings: FormatSettings) => Watches;
@@ -39,9 +41,11 @@ export interface TargetFormat {
 
 /** @param watches gets the values of these settings, named as their rows are */
 export const targetFormat = <F extends Fields>(
+  certainty: string,
   settings: F,
   watches: (parts: FormatParts, settings: ValuesOf<F>) => Watches,
 ): TargetFormat => ({
+  certainty,
   settings,
   rule: table('a table', settings),
   // Whoever makes a definition has checked them with the rule above.
@@ -50,8 +54,16 @@ export const targetFormat = <F extends Fields>(
 
 /** The formats by name. */
 export const FORMATS: ReadonlyMap<string, TargetFormat> = new Map([
-  ['native', targetFormat({}, ({ memory, ...pool }) => segmentWatches(memory, pool))],
-  ['hsperfdata', targetFormat(HSPERFDATA_SETTINGS, (parts, own) => jvmWatches(own, parts))],
+  [
+    'native',
+    targetFormat('every value proven', {}, ({ memory, ...pool }) => segmentWatches(memory, pool)),
+  ],
+  [
+    'hsperfdata',
+    targetFormat('numbers proven, texts best effort', HSPERFDATA_SETTINGS, (parts, own) =>
+      jvmWatches(own, parts),
+    ),
+  ],
 ]);
 
 /** What watches the server keys of each format, by its name and settings. */

@@ -7,6 +7,7 @@ import type {
   Forms,
   FoundRoot,
   InternalMetric,
+  ReadFormat,
   Scope,
   Target,
   TargetEvent,
@@ -21,6 +22,7 @@ import type { Arrival, Demand } from '../streams/coalesce.js';
 import type { Refresh } from '../streams/command.js';
 import type { RefreshReport } from '../streams/report.js';
 import { aboutTarget } from './about-target.js';
+import { FORMATS } from './formats.js';
 import { Handover } from './handover/handover.js';
 import type { Place } from './handover/hosting.js';
 import { internalFamilies, internalMetrics } from './internal-metrics.js';
@@ -80,6 +82,10 @@ export class ServedTarget implements Target {
   }
   get instance(): string {
     return this.place.definition.instance;
+  }
+  get reads(): ReadFormat {
+    const { format: name } = this.place.definition;
+    return { name, certainty: FORMATS.get(name)?.certainty ?? '' };
   }
   get lastRoot(): FoundRoot | undefined {
     return this.#lastRoot;

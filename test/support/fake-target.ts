@@ -9,6 +9,7 @@ import type {
   FamilyFacts,
   FoundRoot,
   InternalMetric,
+  ReadFormat,
   Scope,
   SyncProgress,
   Target,
@@ -29,6 +30,7 @@ export class FakeTarget implements Target {
   readonly app: string;
   readonly serverKeys: readonly string[];
   instance = '';
+  reads: ReadFormat = { name: 'native', certainty: 'every value proven' };
   lastRoot: FoundRoot | undefined;
   #root = '';
   isReady = true;

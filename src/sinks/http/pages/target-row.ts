@@ -1,5 +1,5 @@
 // One target of the status page: a row of its table.
-import type { Scope, SyncProgress, Target, TargetStatus } from '../../../model.js';
+import type { ReadFormat, Scope, SyncProgress, Target, TargetStatus } from '../../../model.js';
 import { ageText, agoText, countText, grouped, timeText } from '../../../shown/ages.js';
 import type { Condition } from './condition.js';
 import { markup } from './html.js';
@@ -90,7 +90,7 @@ function newestCell({ target, status, nowMs }: RowFacts): Html {
   return markup`<span class="whole">${agoText(unixMs, nowMs)}</span><span class="sub">${NEWEST_BY[by]}</span>`;
 }
 
-function publisherCell({ status, nowMs }: RowFacts): Html {
+function publisherCell({ target: { reads }, status, nowMs }: RowFacts): Html {
   const { state, heartbeatAgeSeconds: beat } = status.publisher;
   const { process: owner } = status;
   const pid =
@@ -101,8 +101,12 @@ function publisherCell({ status, nowMs }: RowFacts): Html {
         datetime="${iso(owner.startedUnixMs)}"
         title="${timeText(owner.startedUnixMs)}">${agoText(owner.startedUnixMs, nowMs)}</time></span>`;
   const heart = beat === undefined ? 'no heartbeat' : `heartbeat ${ageText(beat)} ago`;
-  return markup`${state}${pid}${owner && markup`<span class="sub whole">${heart}</span>`}`;
+  return markup`${state}${pid}${owner && markup`<span class="sub whole">${heart}</span>`}${certainty(reads)}`;
 }
+
+/** What of the values is proven, where that is less than in our own segments. */
+const certainty = ({ name, certainty: text }: ReadFormat): Html | undefined =>
+  name === 'native' ? undefined : markup`<span class="sub">format ${name}: ${text}</span>`;
 
 const iso = (unixMs: number): string => {
   const time = new Date(unixMs);

@@ -100,6 +100,13 @@ describe('the status page', () => {
       expect(page).to.match(/<progress max="4" value="1" aria-label="[^"]+">/);
     });
 
+    it('what of its values is proven, where that is not every one', () => {
+      const target = ready();
+      expect(rows(html([target]))[0]).not.to.contain('proven');
+      target.reads = { name: 'other', certainty: 'numbers proven, texts best effort' };
+      expect(rows(html([target]))[0]).to.contain('format other: numbers proven, texts best effort');
+    });
+
     it('its series, its tree, and no tree where trees are off', () => {
       const target = ready();
       target.metrics = [
