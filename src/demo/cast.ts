@@ -2,19 +2,16 @@
 import { issueLicense } from '../license/issue-license.js';
 import type { Belongings } from './belongings.js';
 import type { Children, Ended } from './children.js';
-import {
-  BRIDGED,
-  BRIDGE_APP,
-  TARGETS,
-  bridgeConfiguration,
-  configuration,
-} from './configuration.js';
+import { BRIDGED, EXPORTED, TARGETS, bridgeConfiguration, configuration } from './configuration.js';
 import type { DemoTarget } from './configuration.js';
 import { ExporterNews } from './exporter-news.js';
 import type { DemoOptions } from './options.js';
+import { recordedJvm } from './recorded-jvm.js';
 
 const DAY_MS = 86_400_000;
 export const EXPORTER = 'the exporter';
+/** Where JVMs keep their counters, one directory for each user. */
+const HOST_JVMS = '/tmp/hsperfdata_*';
 /** Enough changes for two scrapes to differ. */
 const LIFE = ['--objects', '200', '--rate', '2', '--change-fraction', '0.5'];
 
@@ -22,6 +19,8 @@ export interface CastParts {
   readonly options: DemoOptions;
   readonly children: Children;
   readonly belongings: Belongings;
+  /** That of this process. */
+  readonly pid: number;
   readonly unixMs: () => number;
   /** Called with log lines worth reading. */
   readonly log: (line: string) => void;
@@ -122,11 +121,7 @@ function startBridge(
 }
 
 function startExporter({ children, onEnd, ...parts }: CastParts): void {
-  const waiting = new Set<string>([
-    ...TARGETS.map(nameOf),
-    nameOf(BRIDGED),
-    nameOf({ ...BRIDGED, app: BRIDGE_APP }),
-  ]);
+  const waiting = new Set(EXPORTED.map(nameOf));
   const news = new ExporterNews();
   children.start({
     program: 'bin/shm_exporter.js',
@@ -145,14 +140,16 @@ function startExporter({ children, onEnd, ...parts }: CastParts): void {
 }
 
 /** The exporter's name of a target. */
-const nameOf = ({ app, serverKey }: DemoTarget): string => `${app} on ${serverKey}`;
+const nameOf = ({ app, serverKey }: Pick<DemoTarget, 'app' | 'serverKey'>): string =>
+  `${app} on ${serverKey}`;
 
 /** Writes the license and the configuration; returns the path of the latter. */
 function writeConfiguration({
   options,
   belongings,
+  pid,
   unixMs,
-}: Pick<CastParts, 'options' | 'belongings' | 'unixMs'>): string {
+}: Pick<CastParts, 'options' | 'belongings' | 'pid' | 'unixMs'>): string {
   const now = unixMs();
   const license = issueLicense({
     licensee: 'demo',
@@ -162,5 +159,7 @@ function writeConfiguration({
   });
   const { contextId } = belongings;
   const licenseFile = belongings.write('license.json', license);
-  return belongings.write('demo.toml', configuration({ contextId, licenseFile, ...options }));
+  const jvmDirectories = [HOST_JVMS, recordedJvm(belongings.folder, pid, now)];
+  const places = { contextId, licenseFile, jvmDirectories, ...options };
+  return belongings.write('demo.toml', configuration(places));
 }

@@ -78,6 +78,7 @@ function run(options: DemoOptions): void {
     options,
     children,
     belongings,
+    pid: process.pid,
     unixMs: () => Date.now(),
     log: (line) => {
       if (!isEnding) complain(line);

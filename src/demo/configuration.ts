@@ -26,17 +26,22 @@ export const BRIDGED = {
 } as const satisfies DemoTarget;
 export const BRIDGE_APP = 'shm_bridge';
 
+/** The JVMs of the host. */
+export const JVMS = { app: 'jvm', serverKey: 'jvm' } as const;
+
 interface NamedTarget {
   readonly app: string;
   readonly serverKey: string;
   readonly variable?: string;
 }
-/** All targets of the exporter, in the order of its pages. */
-const EXPORTED: readonly NamedTarget[] = [
+/** The exporter's targets of our own format, in the order of its pages. */
+const NATIVE: readonly NamedTarget[] = [
   ...TARGETS,
   BRIDGED,
   { app: BRIDGE_APP, serverKey: BRIDGED.serverKey },
 ];
+/** All targets of the exporter. */
+export const EXPORTED: readonly NamedTarget[] = [...NATIVE, JVMS];
 
 /** Patterns by the name of the scope; each scope has a page for every target. */
 export const SCOPES = {
@@ -57,6 +62,8 @@ export const INTERVAL_SECONDS = 3;
 export interface DemoPlaces {
   readonly contextId: string;
   readonly licenseFile: string;
+  /** Directories of counter files of JVMs. */
+  readonly jvmDirectories: readonly string[];
   readonly isStdout: boolean;
   readonly port: number;
 }
@@ -79,7 +86,8 @@ export function bridgeConfiguration(contextId: string, url: string): string {
 }
 
 /** The text of the exporter's TOML file. */
-export function configuration({ contextId, licenseFile, isStdout, port }: DemoPlaces): string {
+export function configuration(places: DemoPlaces): string {
+  const { contextId, licenseFile, jvmDirectories, isStdout, port } = places;
   const lines = [
     ...table({
       context_id: contextId,
@@ -89,11 +97,15 @@ export function configuration({ contextId, licenseFile, isStdout, port }: DemoPl
       metrics_port: port,
       metrics_interval_seconds: INTERVAL_SECONDS,
     }),
-    ...EXPORTED.flatMap(({ app, serverKey, variable }) => [
+    ...NATIVE.flatMap(({ app, serverKey, variable }) => [
       '',
       '[[targets]]',
       ...table({ app, server_key: serverKey, ...(variable !== undefined && { variable }) }),
     ]),
+    '',
+    '[[targets]]',
+    ...table({ app: JVMS.app, server_key: JVMS.serverKey, format: 'hsperfdata' }),
+    `format_settings = { directories = ${JSON.stringify(jvmDirectories)} }`,
     ...Object.entries(SCOPES).flatMap(([name, metrics]) => [
       '',
       '[[metric_scopes]]',

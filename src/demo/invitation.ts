@@ -1,5 +1,5 @@
 // Prints addresses to try once everything is ready.
-import { BRIDGED, BRIDGE_APP, TARGETS } from './configuration.js';
+import { BRIDGED, BRIDGE_APP, JVMS, TARGETS } from './configuration.js';
 
 const [{ serverKey: ADS, variable }, { serverKey: ADH }, { app, root, serverKey: ATS }] = TARGETS;
 
@@ -15,6 +15,10 @@ export function invitation(port: number): readonly string[] {
       'of another ads, which shows its objects over HTTP only: shm_bridge publishes them',
     ],
     [`curl '${base}/metrics?server_key=${BRIDGED.serverKey}&app=${BRIDGE_APP}'`, 'of that bridge'],
+    [
+      `curl '${base}/metrics?server_key=${JVMS.serverKey}'`,
+      'of the JVMs of this host, and of one that was recorded',
+    ],
     [`curl '${base}/metrics/overview?server_key=${ADS}'`, 'a scope: what to look at first'],
     [`curl '${base}/metrics/clients?server_key=${ATS}'`, 'a scope: clients, which come and go'],
     [`curl '${base}/metrics/latency?server_key=${ADH}'`, 'a scope: histograms and summaries'],
@@ -29,7 +33,7 @@ export function invitation(port: number): readonly string[] {
   ];
   return [
     '',
-    'The exporter serves four simulated servers, whose clients come and go; one of them through a bridge. Try:',
+    'The exporter serves four simulated servers, whose clients come and go, one of them through a bridge, and JVMs. Try:',
     '',
     ...tries.flatMap(([command, what]) => [`  # ${what}`, `  ${command}`]),
     '',

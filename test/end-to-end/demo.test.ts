@@ -3,7 +3,7 @@ import { readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadCatalogues } from '#app/catalogue/builtin.js';
-import { BRIDGED, BRIDGE_APP, SCOPES, TARGETS } from '#app/demo/configuration.js';
+import { BRIDGED, BRIDGE_APP, JVMS, SCOPES, TARGETS } from '#app/demo/configuration.js';
 import { freePort } from '../support/free-port.js';
 import { eventually, theatre } from '../support/processes.js';
 import type { Running } from '../support/processes.js';
@@ -96,7 +96,7 @@ describe('npm run demo', function () {
         href.replaceAll('&#38;', '&'),
       );
       expect(links.filter((link) => link.startsWith('/metrics/clients'))).to.have.lengthOf(4);
-      expect(links.filter((link) => link.startsWith('/tree'))).to.have.lengthOf(5);
+      expect(links.filter((link) => link.startsWith('/tree'))).to.have.lengthOf(6);
       for (const link of links) expect((await fetch(base + link)).status, link).to.equal(200);
     });
 
@@ -136,6 +136,15 @@ describe('npm run demo', function () {
         `${base}/metrics?server_key=${serverKey}&app=${BRIDGE_APP}`,
       );
       expect(own).to.match(/^shm_bridge_component_up\{object="@root"\} 1$/m);
+    });
+
+    it('with the JVMs of the host, and one that was recorded', async () => {
+      const { body } = await scrape(`${base}/metrics?server_key=${JVMS.serverKey}`);
+      const labels = `pid="${demo.pid}",main_class="shop\\.Till"`;
+      const pattern = new RegExp(`^jvm_start_time_seconds\\{${labels}\\} (.+)$`, 'm');
+      const [, began] = pattern.exec(body) ?? [];
+      expect(Number(began), body).to.be.closeTo(Date.now() / 1000, 120);
+      expect(body).to.match(/^jvm_processes [1-9]/m);
     });
 
     it('with a highlighted variable', async () => {
