@@ -5,6 +5,15 @@ import type { RootIdentity, SlotRef, ValueType, VariableKind } from './published
 
 export * from './published.js';
 
+/** How a format names the metric of a variable, where no catalogue does. */
+export interface StatedMetric {
+  /** A valid name. */
+  readonly name: string;
+  readonly help: string;
+  /** Labels that go before those of the object; no others than these are put on it. */
+  readonly labels: Readonly<Record<string, string>>;
+}
+
 /** What a publisher says of a variable beside its value; many variables share one. */
 export interface Declaration {
   readonly name: string;
@@ -14,6 +23,8 @@ export interface Declaration {
   readonly help: string;
   /** Upper bucket bounds of a histogram (without +Inf) or the quantiles of a summary. */
   readonly schema: readonly number[];
+  /** The metric that the format makes of it; otherwise its name is made of those of class and variable. */
+  readonly metric?: StatedMetric;
 }
 
 /**

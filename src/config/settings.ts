@@ -53,7 +53,7 @@ export const SETTINGS = {
     'format',
     'native',
     name,
-    'Format in which the metrics are published: native is the segment format of this project, hsperfdata the counter files of JVMs',
+    'Format in which the metrics are published: native is the segment format of this project, hsperfdata the counter files of JVMs, varnish the shared memory of Varnish',
   ),
   formatSettings: optional(
     'format_settings',

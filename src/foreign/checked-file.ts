@@ -38,6 +38,12 @@ export class CheckedFile {
     return fstatSync(this.#fd).nlink === 0;
   }
 
+  /** Differs after a write, a cut, and the loss of its name. */
+  get stamp(): string {
+    const { size, mtimeNs, ctimeNs, nlink } = fstatSync(this.#fd, { bigint: true });
+    return `${size} ${mtimeNs} ${ctimeNs} ${nlink}`;
+  }
+
   get size(): number {
     return fstatSync(this.#fd).size;
   }

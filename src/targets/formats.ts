@@ -8,6 +8,8 @@ import { table } from '../rules/table.js';
 import type { Fields, ValuesOf } from '../rules/table.js';
 import type { FormatWatches } from '../streams/server-pools.js';
 import type { Watches } from '../streams/watch.js';
+import { VARNISH_SETTINGS } from '../varnish/settings.js';
+import { varnishWatches } from '../varnish/varnish-watch.js';
 
 /** Settings of the pool that a format may need to find its server keys. Plain data. */
 export interface PoolSettings {
@@ -62,6 +64,12 @@ export const FORMATS: ReadonlyMap<string, TargetFormat> = new Map([
     'hsperfdata',
     targetFormat('numbers proven, texts best effort', HSPERFDATA_SETTINGS, (parts, own) =>
       jvmWatches(own, parts),
+    ),
+  ],
+  [
+    'varnish',
+    targetFormat('every value proven', VARNISH_SETTINGS, (parts, own) =>
+      varnishWatches(own, parts),
     ),
   ],
 ]);

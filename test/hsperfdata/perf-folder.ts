@@ -16,7 +16,7 @@ import type { ManagedObject, Source, Variable } from '#app/model.js';
 import { JvmWatch } from '#app/hsperfdata/jvm-watch.js';
 import type { JvmWatchOptions } from '#app/hsperfdata/jvm-watch.js';
 import type { HsperfdataSettings } from '#app/hsperfdata/settings.js';
-import type { Sighting } from '#app/streams/watch.js';
+import type { Sighting, Watch } from '#app/streams/watch.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
 /** Clocks that a test sets, so that nothing waits for the time to pass. */
@@ -89,7 +89,7 @@ async function ended(child: ChildProcess): Promise<void> {
 }
 
 /** Looks until all is taken in. */
-export function wholeSight(watch: JvmWatch): Sighting {
+export function wholeSight(watch: Pick<Watch, 'look'>): Sighting {
   let seen = watch.look();
   while (seen.hasMore) seen = watch.look();
   return seen;

@@ -6,6 +6,7 @@ import type {
   ObjectState,
   RootIdentity,
   SlotRef,
+  StatedMetric,
   Source,
   StructureChange,
   StructureChanges,
@@ -40,6 +41,7 @@ export interface VariableOptions {
   readonly unit?: string;
   readonly help?: string;
   readonly schema?: readonly number[];
+  readonly metric?: StatedMetric;
   readonly slot?: number;
 }
 
@@ -90,9 +92,10 @@ export class FakeSource implements Source {
 
   addVariable(object: FakeObject, name: string, options: VariableOptions): Variable {
     const { type, value, kind = 'unknown', unit = '', help = '', schema = [] } = options;
+    const { metric } = options;
     const place = this.#place(options.slot);
     const id = ++this.#lastId;
-    const declaration = { name, type, kind, unit, help, schema };
+    const declaration = { name, type, kind, unit, help, schema, ...(metric && { metric }) };
     const variable: Variable = { ...place, ...declaration, id, object, declaration };
     object.variables.add(variable);
     this.setSynced(variable, value !== undefined);

@@ -16,7 +16,7 @@ export function describedFamilies(
     const sets = uncatalogued?.rules.rulesFor(object).map(({ set }) => set) ?? [];
     for (const variable of object.variables.values())
       if (sets.every((set) => !set.isDescribed && set.usesOf(variable.name).length === 0))
-        families.add(described.rowFor(variable).family);
+        families.add(described.rowFor(variable, described.statedFor(variable)).family);
   }
   return families;
 }

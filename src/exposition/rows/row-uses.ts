@@ -11,7 +11,7 @@ import type { ManagedObject, Variable } from '../../model.js';
 import type { Kernel } from '../kernel/kernel.js';
 import { CatalogueFit } from './catalogue-fit.js';
 import { DescribedObject } from './described-object.js';
-import type { Describing } from './described-object.js';
+import type { AsDescribed, Describing } from './described-object.js';
 import { ObjectLabels } from './label-text.js';
 import type { LabelText } from './label-text.js';
 import { NamedSlots } from './named-slots.js';
@@ -63,14 +63,6 @@ export interface UsesParts {
   readonly uncatalogued: Uncatalogued | undefined;
   /** Further labels of series without a row. */
   readonly pathLabels: PathLabels;
-}
-
-/** A variable as its publisher describes it. */
-interface AsDescribed {
-  readonly row: Row;
-  /** For lines; `text` is the same for people. */
-  readonly labels: () => LabelText;
-  readonly text: () => string;
 }
 
 const NO_USES: readonly Use[] = [];
@@ -289,9 +281,7 @@ export class RowUses {
       const row = this.#describing.rows.rowFor(variable);
       return { row, labels: () => own.with(''), text: () => own.textWith('') };
     }
-    const row = described?.rowFor(variable);
-    if (described === undefined || row === undefined) return undefined;
-    return { row, labels: () => described.labels, text: () => described.text };
+    return described?.shown(variable);
   }
 
   #described(place: PlacedObject, { labels }: ManagedObject): DescribedObject | undefined {

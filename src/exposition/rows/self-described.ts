@@ -7,7 +7,14 @@ import { describedName } from '../../catalogue/described-name.js';
 import type { Described } from '../../catalogue/described-name.js';
 import { metricNamePart, namesTaken } from '../../catalogue/names.js';
 import type { Row } from '../../catalogue/row.js';
-import type { FamilyFacts, MetricType, Variable } from '../../model.js';
+import type {
+  FamilyFacts,
+  MetricType,
+  StatedMetric,
+  ValueType,
+  Variable,
+  VariableKind,
+} from '../../model.js';
 
 /** The prefix of all metrics of an application without a catalogue. */
 export const metricPrefix = (app: string): string => `${metricNamePart(app)}_`;
@@ -38,43 +45,46 @@ export class SelfDescribed {
     this.#taken = taken;
   }
 
-  rowFor(variable: Variable): Row {
+  /** The metric that the format of a variable states, unless a catalogue owns its name. */
+  statedFor({ declaration: { metric, type, unit, kind } }: Variable): StatedMetric | undefined {
+    if (metric === undefined || this.#taken.size === 0) return metric;
+    const facts = { ...metric, unit, type: metricTypeOf(type, kind) };
+    return namesTaken(facts).some((each) => this.#taken.has(each)) ? undefined : metric;
+  }
+
+  /** @param stated names its metric; otherwise class and variable do */
+  rowFor(variable: Variable, stated?: StatedMetric): Row {
     const { type, kind, unit, name, object } = variable;
     const { className } = object;
-    const key = `${type} ${kind} ${unit.length} ${unit} ${className.length} ${className} ${name}`;
+    const own = `${type} ${kind} ${unit.length} ${unit} ${className.length} ${className} ${name}`;
+    const key = stated === undefined ? own : `${stated.name} ${own}`;
     const known = this.#rows.get(key);
     if (known !== undefined) return known;
-    const row = this.#makeRow(variable);
+    const row = this.#makeRow(variable, stated);
     if (this.#rows.size < MAX_KNOWN) this.#rows.set(key, row);
     return row;
   }
 
-  #makeRow(variable: Variable): Row {
-    const { type, name } = variable;
+  #makeRow(variable: Variable, stated: StatedMetric | undefined): Row {
+    const { type, kind, name } = variable;
+    const family = this.#family(variable, metricTypeOf(type, kind), stated);
     const conversion = UNCHANGED;
-    if (type === 'string') {
-      const family = this.#family(variable, 'info');
-      return infoRow({ ...BASE, family }, [['value', name]]);
-    }
-    if (type === 'histogram' || type === 'summary') {
-      const family = this.#family(variable, type);
+    if (type === 'string') return infoRow({ ...BASE, family }, [['value', name]]);
+    if (type === 'histogram' || type === 'summary')
       return distributionRow({ ...BASE, family }, name, conversion);
-    }
-    const kind = variable.kind === 'unknown' && type === 'bool' ? 'gauge' : variable.kind;
-    const family = this.#family(variable, kind);
     return scalarRow({ ...BASE, family }, { variable: name, conversion, wrap32: false });
   }
 
-  #family(variable: Variable, type: MetricType): FamilyFacts {
+  #family(variable: Variable, type: MetricType, stated: StatedMetric | undefined): FamilyFacts {
     const { className } = variable.object;
     const { name: own, unit } = variable;
-    const name = this.#nameOf({ app: this.#app, className, variable: own, unit, type });
+    const described = { app: this.#app, className, variable: own, unit, type };
+    const name = stated?.name ?? this.#nameOf(described);
     const known = this.#families.get(name);
     if (known?.type === type) return known;
+    const said = stated?.help ?? variable.help;
     const help =
-      variable.help === ''
-        ? `Variable ${own} of objects of class ${className}.`
-        : variable.help.slice(0, MAX_HELP);
+      said === '' ? `Variable ${own} of objects of class ${className}.` : said.slice(0, MAX_HELP);
     const family = { name, type, unit, help };
     if (known === undefined && this.#families.size < MAX_KNOWN) this.#families.set(name, family);
     return family;
@@ -89,4 +99,10 @@ export class SelfDescribed {
     );
     return isTaken ? this.#nameOf({ ...facts, variable: facts.variable + MARK }) : name;
   }
+}
+
+function metricTypeOf(type: ValueType, kind: VariableKind): MetricType {
+  if (type === 'string') return 'info';
+  if (type === 'histogram' || type === 'summary') return type;
+  return kind === 'unknown' && type === 'bool' ? 'gauge' : kind;
 }

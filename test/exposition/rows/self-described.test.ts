@@ -120,6 +120,64 @@ describe('an application without a catalogue', () => {
     ]);
   });
 
+  describe('whose format states the metric of a variable', () => {
+    const metric = (type: string) => ({ name: 'pumps_flows', help: 'Flows.', labels: { type } });
+
+    function twoFlows() {
+      const source = new FakeSource();
+      const root = source.addObject('h.1.pumps', 'Hall');
+      const labels = { hall: '7' };
+      const hall = source.addObject('h.1.pumps.hall', 'Hall', { parent: root, labels });
+      for (const type of ['in', 'out'])
+        source.addVariable(hall, `flow_${type}`, {
+          ...{ type: 'u64', kind: 'gauge', value: type.length },
+          metric: metric(type),
+        });
+      source.addVariable(hall, 'other', { type: 'u64', kind: 'gauge', value: 4 });
+      return { source, root, hall };
+    }
+
+    it('has that name and help, and the labels that the format states, without the path', () => {
+      const { source, root } = twoFlows();
+      const { text } = watched(source, root, { app: 'pumps' });
+      expect(text().split('\n')).to.deep.equal([
+        '# HELP pumps_flows Flows.',
+        '# TYPE pumps_flows gauge',
+        'pumps_flows{hall="7",type="in"} 2',
+        'pumps_flows{hall="7",type="out"} 3',
+        '# HELP pumps_hall_other Variable other of objects of class Hall.',
+        '# TYPE pumps_hall_other gauge',
+        'pumps_hall_other{object="hall",hall="7"} 4',
+        '',
+      ]);
+    });
+
+    it('has labels from its path where a pattern names them', () => {
+      const { source, root } = twoFlows();
+      const { lines } = watched(source, root, { app: 'pumps', pathLabels: ['{area}'] });
+      expect(lines()).to.include('pumps_flows{area="hall",hall="7",type="in"} 2');
+    });
+
+    it('has its own name where a metric of the catalogue has that name', () => {
+      const { source, root, hall } = twoFlows();
+      const catalogue = shopCatalogue(
+        '{ name = "shop_objs", type = "gauge", help = "Objects.", var = "# managed objs" }',
+      );
+      const taken = { name: 'shop_objs', help: 'x', labels: {} };
+      source.addVariable(hall, 'mine', {
+        type: 'u64',
+        kind: 'gauge',
+        value: 1,
+        metric: taken,
+      });
+      const { lines } = watched(source, root, { catalogue, showsUncatalogued: true });
+      expect(lines()).to.include.members([
+        'pumps_flows{hall="7",type="in"} 2',
+        'shop_hall_mine{object="hall",hall="7"} 1',
+      ]);
+    });
+  });
+
   it('rows of a catalogue have their own labels only', () => {
     const { source, root } = pumps();
     const catalogue = shopCatalogue(

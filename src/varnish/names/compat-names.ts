@@ -1,0 +1,90 @@
+// The names of prometheus_varnish_exporter 1.6, so that its dashboards and alerts go on.
+import { metricNamePart } from '../../catalogue/names.js';
+import { backendLabels } from './compat-backend.js';
+import type { Naming, NamedPoint, Point } from './naming.js';
+
+/** The word in the name by the first part of an ident; all others have that of MAIN. */
+const GROUPS: Readonly<Record<string, string>> = {
+  main: 'main',
+  mgt: 'mgt',
+  vbe: 'backend',
+  lck: 'lck',
+  sma: 'sma',
+  smf: 'smf',
+  mempool: 'mempool',
+};
+const RENAMED: ReadonlyMap<string, string> = new Map([
+  ['lck_colls', 'lock_collisions'],
+  ['lck_creat', 'lock_created'],
+  ['lck_destroy', 'lock_destroyed'],
+  ['lck_locks', 'lock_operations'],
+]);
+/** Metrics whose last words become a label, and the metric with the sum of all. */
+const GATHERED = [
+  { prefix: 'main_fetch', total: 'main_s_fetch', name: 'main_fetch', help: 'Number of fetches' },
+  { prefix: 'main_sess', total: 'main_s_sess', name: 'main_sessions', help: 'Number of sessions' },
+  {
+    ...{ prefix: 'main_n_wrk', total: 'main_n_wrk', name: 'main_worker_threads' },
+    help: 'Number of worker threads',
+  },
+];
+const NONE = {};
+
+/** An ident in small letters: the word for its group, and the part that tells it from others there. */
+function partsOf(ident: string): { readonly group: string | undefined; readonly id: string } {
+  const small = ident.toLowerCase();
+  const dot = small.indexOf('.');
+  const first = dot < 0 ? small : small.slice(0, dot);
+  const group = Object.hasOwn(GROUPS, first) ? GROUPS[first] : undefined;
+  // Of an unknown group the whole ident is the label, and stands in the name as well.
+  const id = group === undefined ? small : small.slice(dot + 1);
+  return { group, id: dot < 0 ? '' : id };
+}
+
+function compatName({ ident, field }: Point): NamedPoint {
+  const { group, id } = partsOf(ident);
+  const own = field.name.toLowerCase();
+  const plain =
+    group === undefined ? `main_${metricNamePart(`${ident}.${own}`)}` : `${group}_${own}`;
+  const name = RENAMED.get(plain) ?? plain;
+  const kind = field.kind === 'counter' ? 'counter' : 'gauge';
+  const labels = id === '' ? NONE : labelsOf(group, name, id);
+  const metric = gathered(name, labels) ?? { name: `varnish_${name}`, help: field.help, labels };
+  return { kind, metric };
+}
+
+function labelsOf(group: string | undefined, name: string, id: string): Record<string, string> {
+  if (group === 'backend') return backendLabels(id);
+  if (name.startsWith('lock_')) return { target: id };
+  return group === 'sma' || group === 'smf' ? { type: id } : { id };
+}
+
+function gathered(name: string, labels: Readonly<Record<string, string>>) {
+  for (const { prefix, total, name: shown, help } of GATHERED) {
+    if (name === total) return { name: `varnish_${shown}_total`, help, labels };
+    const type = name.slice(prefix.length + 1);
+    if (name.startsWith(`${prefix}_`) && type !== '')
+      return { name: `varnish_${shown}`, help, labels: { ...labels, type } };
+  }
+  return undefined;
+}
+
+export const COMPAT_NAMES: Naming = {
+  keyOf: (ident) => {
+    const { group, id } = partsOf(ident);
+    if (group !== 'backend' || id === '') return `${group ?? ''} ${id === '' ? ident : id}`;
+    const { backend = '', server = '' } = backendLabels(id);
+    return `backend ${backend} ${server}`;
+  },
+  named: compatName,
+  own: {
+    up: { name: 'varnish_up', help: 'Was the last scrape of varnish successful.', labels: NONE },
+    managerStart: undefined,
+    childStart: undefined,
+    backendUp: (ident) => ({
+      name: 'varnish_backend_up',
+      help: 'Backend up as per the latest health probe',
+      labels: backendLabels(partsOf(ident).id),
+    }),
+  },
+};

@@ -1,0 +1,94 @@
+// What Varnish says of the values of a class of segments, as JSON in a segment of its own.
+import { Fault } from '../errors.js';
+import { isTable } from '../rules/table.js';
+import { LIMITS, VALUE_BYTES } from './layout.js';
+
+/** A value of a segment. */
+export interface Field {
+  readonly name: string;
+  readonly kind: 'counter' | 'gauge' | 'bitmap';
+  readonly unit: '' | 'bytes' | 'seconds';
+  readonly help: string;
+  /** Its byte in the body of a segment. */
+  readonly at: number;
+}
+
+export interface Schema {
+  /** The class, such as `vbe`. */
+  readonly name: string;
+  readonly fields: readonly Field[];
+  /** The bytes of a body that has all values. */
+  readonly bodyBytes: number;
+}
+
+const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
+const KINDS: Readonly<Record<string, Field['kind']>> = {
+  counter: 'counter',
+  gauge: 'gauge',
+  bitmap: 'bitmap',
+};
+const UNITS: Readonly<Record<string, Field['unit']>> = {
+  integer: '',
+  bitmap: '',
+  bytes: 'bytes',
+  duration: 'seconds',
+};
+const MAX_HELP = 512;
+
+/**
+ * Reads a schema.
+ * @throws Fault SEGMENT_CORRUPT or SEGMENT_INCOMPATIBLE with what follows the name of the schema
+ */
+export function readSchema(json: string): Schema {
+  const raw = parsed(json);
+  if (!isTable(raw)) throw corrupt('is no table');
+  const { version, name, elem } = raw;
+  if (version !== '1')
+    throw new Fault('SEGMENT_INCOMPATIBLE', 'has another version than 1 of the format');
+  if (typeof name !== 'string' || !NAME.test(name)) throw corrupt('has no name');
+  if (!isTable(elem)) throw corrupt('has no table of values');
+  const entries = Object.entries(elem);
+  if (entries.length === 0 || entries.length > LIMITS.fields)
+    throw corrupt(`describes ${entries.length} values`);
+  const fields = entries.map(([key, value]) => fieldOf(key, value));
+  if (new Set(fields.map(({ at }) => at)).size < fields.length)
+    throw corrupt('has two values at one place');
+  const bodyBytes = Math.max(...fields.map(({ at }) => at)) + VALUE_BYTES;
+  return { name, fields, bodyBytes };
+}
+
+function fieldOf(key: string, raw: unknown): Field {
+  if (!NAME.test(key)) throw corrupt('has a value without a name');
+  if (!isTable(raw) || raw['name'] !== key) throw corrupt(`describes ${key} under another name`);
+  const { type, ctype, format, oneliner, index: at } = raw;
+  if (ctype !== 'uint64_t') throw corrupt(`has no whole number at ${key}`);
+  const kind = lookUp(KINDS, type);
+  if (kind === undefined)
+    throw corrupt(`has another type than counter, gauge and bitmap at ${key}`);
+  const unit = lookUp(UNITS, format);
+  if (unit === undefined)
+    throw corrupt(`has another format than integer, bytes, bitmap and duration at ${key}`);
+  if (typeof oneliner !== 'string') throw corrupt(`does not say what ${key} is`);
+  if (!isPlace(at)) throw corrupt(`has ${key} at no multiple of ${VALUE_BYTES} in a segment`);
+  return { name: key, kind, unit, help: oneliner.slice(0, MAX_HELP), at };
+}
+
+const isPlace = (at: unknown): at is number =>
+  typeof at === 'number' &&
+  Number.isInteger(at) &&
+  at >= 0 &&
+  at % VALUE_BYTES === 0 &&
+  at <= LIMITS.bodyBytes - VALUE_BYTES;
+
+const lookUp = <T>(table: Readonly<Record<string, T>>, key: unknown): T | undefined =>
+  typeof key === 'string' && Object.hasOwn(table, key) ? table[key] : undefined;
+
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    throw corrupt('is no JSON');
+  }
+}
+
+const corrupt = (what: string): Fault => new Fault('SEGMENT_CORRUPT', what);

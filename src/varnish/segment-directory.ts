@@ -1,0 +1,178 @@
+// A directory in which one process of Varnish keeps its segments: its index, files and schemas.
+import { Fault } from '../errors.js';
+import { CheckedFile } from '../foreign/checked-file.js';
+import { inDirectory, pathOf } from '../foreign/safe-directory.js';
+import type { DirectoryPlace } from '../foreign/safe-directory.js';
+import { IndexFile } from './index-file.js';
+import { HEADER, LIMITS, READY } from './layout.js';
+import { readSchema } from './schema.js';
+import type { Schema } from './schema.js';
+import { headerOf } from './segment-header.js';
+import type { SegmentHeader } from './segment-header.js';
+import type { IndexEntry, IndexWriter, SegmentIndex } from './segment-index.js';
+
+const INDEX = '_.index';
+
+export class SegmentDirectory {
+  readonly #place: DirectoryPlace;
+  readonly #isTrusted: (uid: number) => boolean;
+  readonly #files = new Map<string, CheckedFile>();
+  /** By the entry; a fault for one that cannot be used. */
+  readonly #schemas = new Map<IndexEntry, Schema | Fault>();
+  readonly #header = Buffer.from(new ArrayBuffer(HEADER.bytes));
+  #indexFile: IndexFile;
+
+  /**
+   * Opens a directory and reads its index.
+   * @throws Fault or Error for one that cannot be read or must not be believed
+   */
+  constructor(place: DirectoryPlace, isTrusted: (uid: number) => boolean) {
+    this.#place = place;
+    this.#isTrusted = isTrusted;
+    this.#indexFile = this.#opened();
+  }
+
+  get path(): string {
+    return pathOf(this.#place);
+  }
+
+  get index(): SegmentIndex {
+    return this.#indexFile.index;
+  }
+
+  /** Undefined until the process has written its first line. */
+  get writer(): IndexWriter | undefined {
+    return this.index.writer;
+  }
+
+  /**
+   * Takes in what the index says now; false if another process has the directory, or none.
+   * @throws Fault SEGMENT_CORRUPT for an index that no Varnish writes
+   */
+  update(): boolean {
+    this.#indexFile.update();
+    return !this.#indexFile.isReplaced || this.#follow();
+  }
+
+  /** Whether a segment is still where the index said, as far as that can be known: never throws. */
+  has(entry: IndexEntry): boolean {
+    try {
+      return this.update() && this.index.same(entry) === entry;
+    } catch {
+      return false;
+    }
+  }
+
+  /** The header of a segment; undefined for one that its file does not hold. @throws Fault or Error */
+  headerAt(entry: IndexEntry): SegmentHeader | undefined {
+    return this.read(entry, this.#header) ? headerOf(this.#header) : undefined;
+  }
+
+  /** Copies the beginning of a segment; false if its file ends before. @throws Fault or Error */
+  read(entry: IndexEntry, into: Uint8Array): boolean {
+    if (entry.offset % 8 !== 0 || entry.length < into.length)
+      throw new Fault('SEGMENT_CORRUPT', `has a segment of ${entry.length} bytes`);
+    return this.#file(entry.file).read(into, entry.offset) === into.length;
+  }
+
+  /**
+   * The schema of an id; undefined while there is none.
+   * @throws Fault for one that cannot be used, with a sentence
+   */
+  schema(id: bigint): Schema | undefined {
+    const ident = id.toString(16);
+    for (const entry of this.index.entries) {
+      if (entry.className !== 'StatDoc' || entry.ident !== ident) continue;
+      const known = this.#schemas.get(entry) ?? this.#readSchema(entry, id);
+      if (known instanceof Fault) throw known;
+      if (known !== undefined) return known;
+    }
+    return undefined;
+  }
+
+  /** Closes files that no segment is in any more. */
+  tidy(): void {
+    const entries = new Set(this.index.entries);
+    const files = new Set([...entries].map(({ file }) => file));
+    for (const entry of this.#schemas.keys()) if (!entries.has(entry)) this.#schemas.delete(entry);
+    for (const [name, file] of this.#files)
+      if (!files.has(name)) {
+        file.close();
+        this.#files.delete(name);
+      }
+  }
+
+  close(): void {
+    this.#indexFile.close();
+    for (const file of this.#files.values()) file.close();
+    this.#files.clear();
+  }
+
+  #opened(known?: SegmentIndex): IndexFile {
+    const file = inDirectory(this.#place, ({ path, uid }) => {
+      if (!this.#isTrusted(uid))
+        throw new Fault('NATIVE_FAILED', `belongs to user ${uid}, who is not trusted`);
+      return new IndexFile(`${path}/${INDEX}`, uid, known);
+    });
+    try {
+      file.update();
+      return file;
+    } catch (error) {
+      file.close();
+      throw error;
+    }
+  }
+
+  /** Goes on with the index that took the place of the former, if the same process wrote it. */
+  #follow(): boolean {
+    const before = this.writer;
+    const next = this.#opened(this.index);
+    const { writer } = next.index;
+    if (writer === undefined || writer.pid !== before?.pid || writer.birth !== before.birth) {
+      next.close();
+      return false;
+    }
+    this.#indexFile.close();
+    this.#indexFile = next;
+    return true;
+  }
+
+  #file(name: string): CheckedFile {
+    const known = this.#files.get(name);
+    if (known !== undefined) return known;
+    if (this.#files.size >= LIMITS.files)
+      throw new Fault('NATIVE_FAILED', `is in one more than ${LIMITS.files} files`);
+    const file = inDirectory(
+      this.#place,
+      ({ path, uid }) => new CheckedFile(`${path}/${name}`, uid, LIMITS.fileBytes),
+    );
+    this.#files.set(name, file);
+    return file;
+  }
+
+  #readSchema(entry: IndexEntry, id: bigint): Schema | Fault | undefined {
+    const header = this.headerAt(entry);
+    if (header === undefined || header.ready === READY.building) return undefined;
+    let schema: Schema | Fault;
+    try {
+      schema = readSchema(this.#json(entry, header, id));
+    } catch (error) {
+      if (!(error instanceof Fault)) throw error;
+      schema = new Fault(error.code, `has a schema that ${error.message}`);
+    }
+    if (this.#schemas.size < LIMITS.schemas) this.#schemas.set(entry, schema);
+    return schema;
+  }
+
+  #json(entry: IndexEntry, { bodyOffset, schemaId }: SegmentHeader, id: bigint): string {
+    const refuse = (what: string) => new Fault('SEGMENT_CORRUPT', what);
+    if (schemaId !== id) throw refuse('has another id in its file than in the index');
+    if (entry.length > LIMITS.schemaBytes) throw refuse(`has ${entry.length} bytes`);
+    if (bodyOffset < HEADER.bytes || bodyOffset >= entry.length)
+      throw refuse(`begins at byte ${bodyOffset}`);
+    const bytes = Buffer.alloc(entry.length);
+    if (!this.read(entry, bytes)) throw refuse('is cut');
+    const end = bytes.indexOf(0, bodyOffset);
+    return bytes.toString('utf8', bodyOffset, end < 0 ? bytes.length : end);
+  }
+}

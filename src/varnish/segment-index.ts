@@ -1,0 +1,120 @@
+// What an index of segments says, taken in as it grows: which segments a process of Varnish has.
+import { Fault } from '../errors.js';
+import { LIMITS } from './layout.js';
+
+/** A segment in a file, as a line of the index has it. */
+export interface IndexEntry {
+  readonly file: string;
+  readonly offset: number;
+  readonly length: number;
+  readonly className: 'Stat' | 'StatDoc';
+  /** What its values belong to, such as `VBE.boot.origin`; of a schema its id in hexadecimal digits. */
+  readonly ident: string;
+}
+
+/** The process that writes an index. */
+export interface IndexWriter {
+  readonly pid: number;
+  /** When it began to write, in Unix seconds. */
+  readonly birth: number;
+}
+
+const FIRST_LINE = /^# (?<pid>[1-9]\d{0,9}) (?<birth>\d{1,12})$/;
+/** Class and ident of a line may be empty: it then declares a file that holds several segments. */
+const LINE =
+  /^(?<sign>[+-]) (?<file>_\.[A-Za-z0-9_.-]{1,128}) (?<offset>\d{1,15}) (?<length>\d{1,15}) (?<className>\S*) (?<ident>.*)$/;
+const LINE_FEED = 10;
+
+export class SegmentIndex {
+  readonly #entries = new Map<string, IndexEntry>();
+  #writer: IndexWriter | undefined;
+  #rest: Buffer = Buffer.alloc(0);
+  #lines = 0;
+  #leftOut = 0;
+
+  /** Undefined until its first line is whole. */
+  get writer(): IndexWriter | undefined {
+    return this.#writer;
+  }
+
+  /** Segments of values and schemas, in the order in which they came. */
+  get entries(): Iterable<IndexEntry> {
+    return this.#entries.values();
+  }
+
+  /** Segments that came after as many as are followed. */
+  get leftOut(): number {
+    return this.#leftOut;
+  }
+
+  /** The present entry of the same line; an object for as long as the segment is there. */
+  same(entry: IndexEntry): IndexEntry | undefined {
+    return this.#entries.get(keyOf(entry));
+  }
+
+  /**
+   * Takes in the bytes that follow the former ones; what comes behind the last line feed waits for more.
+   * @param known has entries of the same process whose objects are used again for the same lines
+   * @throws Fault SEGMENT_CORRUPT at a line that no Varnish writes
+   */
+  add(bytes: Uint8Array, known?: SegmentIndex): void {
+    const all = Buffer.concat([this.#rest, bytes]);
+    let start = 0;
+    for (let end = all.indexOf(LINE_FEED); end >= 0; end = all.indexOf(LINE_FEED, start)) {
+      if (end - start > LIMITS.lineBytes) throw this.#corrupt();
+      this.#lines++;
+      this.#take(all.toString('latin1', start, end), known);
+      start = end + 1;
+    }
+    this.#rest = all.subarray(start);
+    if (this.#rest.length > LIMITS.lineBytes) throw this.#corrupt();
+  }
+
+  #take(line: string, known: SegmentIndex | undefined): void {
+    if (this.#lines === 1) {
+      const { pid, birth } = FIRST_LINE.exec(line)?.groups ?? {};
+      if (pid === undefined) throw this.#corrupt();
+      this.#writer = { pid: Number(pid), birth: Number(birth) };
+      return;
+    }
+    const {
+      sign,
+      file = '',
+      offset,
+      length,
+      className,
+      ident = '',
+    } = LINE.exec(line)?.groups ?? {};
+    if (sign === undefined) throw this.#corrupt();
+    if (className !== 'Stat' && className !== 'StatDoc') return;
+    const entry = {
+      file,
+      offset: Number(offset),
+      length: Number(length),
+      className,
+      ident,
+    } as const;
+    if (sign === '+') this.#add(known?.same(entry) ?? entry);
+    else this.#remove(entry);
+  }
+
+  #add(entry: IndexEntry): void {
+    if (this.#entries.size < LIMITS.segments + LIMITS.schemas)
+      this.#entries.set(keyOf(entry), entry);
+    else this.#leftOut++;
+  }
+
+  #remove(entry: IndexEntry): void {
+    if (!this.#entries.delete(keyOf(entry)) && this.#leftOut > 0) this.#leftOut--;
+  }
+
+  #corrupt(): Fault {
+    return new Fault(
+      'SEGMENT_CORRUPT',
+      `line ${Math.max(1, this.#lines)} of the index is none of Varnish`,
+    );
+  }
+}
+
+const keyOf = ({ file, offset, length, className, ident }: IndexEntry): string =>
+  `${file} ${offset} ${length} ${className} ${ident}`;

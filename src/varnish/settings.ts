@@ -1,0 +1,26 @@
+// The settings of a target whose format is varnish.
+import { oneOf, text } from '../rules/rule.js';
+import { optional } from '../rules/table.js';
+import type { ValuesOf } from '../rules/table.js';
+
+const directory = text(
+  /^(?=.{2,1024}$)(?:\/(?!\.{1,2}(?:\/|$))[^\p{Cc}/]+)+$/u,
+  'an absolute path without . and .. as parts',
+);
+
+export const VARNISH_SETTINGS = {
+  directory: optional(
+    'directory',
+    '/var/lib/varnish',
+    directory,
+    'Directory in which instances of Varnish have their work directories, each named by a server key',
+  ),
+  names: optional(
+    'names',
+    'compat',
+    oneOf('compat', 'clean'),
+    'Names of the metrics: `compat` has those of prometheus_varnish_exporter, `clean` those that Prometheus recommends',
+  ),
+};
+
+export type VarnishSettings = ValuesOf<typeof VARNISH_SETTINGS>;

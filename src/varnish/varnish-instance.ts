@@ -1,0 +1,213 @@
+// An instance of Varnish as a tree: a root, and an object for each segment of manager and child.
+import type { Budget } from '../budget.js';
+import { GatheredSource } from '../foreign/gathered-source.js';
+import type { GatheredObject } from '../foreign/gathered-source.js';
+import type { DirectoryPlace } from '../foreign/safe-directory.js';
+import { Slots } from '../foreign/slots.js';
+import { isGone, whyUnreadable } from '../foreign/unreadable.js';
+import { READY } from './layout.js';
+import type { Naming } from './names/naming.js';
+import { SegmentDirectory } from './segment-directory.js';
+import type { SegmentHeader } from './segment-header.js';
+import { SegmentHeaders } from './segment-headers.js';
+import type { IndexEntry } from './segment-index.js';
+import { SegmentValues } from './segment-values.js';
+import { StartTime } from './start-time.js';
+import { StatSegment } from './stat-segment.js';
+
+/** Slots of a block: about as many as a lock, a pool or a backend needs. */
+const BLOCK = 32;
+/** Steps of showing a segment, beside one for each value. */
+const OPEN_STEPS = 64;
+
+export interface InstanceParts {
+  /** The id of the root. */
+  readonly name: string;
+  /** The directory of the manager; whoever opened it closes it. */
+  readonly manager: SegmentDirectory;
+  readonly childPlace: DirectoryPlace;
+  readonly naming: Naming;
+  readonly isTrusted: (uid: number) => boolean;
+  /** The most objects and variables. */
+  readonly maxItems: number;
+}
+
+/** A segment that is visible. */
+interface Found {
+  readonly directory: SegmentDirectory;
+  readonly entry: IndexEntry;
+  readonly header: SegmentHeader;
+}
+
+interface Shown extends Found {
+  readonly segment: StatSegment;
+}
+
+export class VarnishInstance {
+  readonly source: GatheredSource;
+  readonly #parts: InstanceParts;
+  readonly #root: GatheredObject;
+  readonly #headers = new SegmentHeaders();
+  /** By what tells the series of segments apart. */
+  readonly #shown = new Map<string, Shown>();
+  #child: SegmentDirectory | undefined;
+  #childStart: StartTime | undefined;
+  #refusals: string[] = [];
+
+  constructor(parts: InstanceParts) {
+    this.#parts = parts;
+    const { naming, manager } = parts;
+    const source = (this.source = new GatheredSource(parts.maxItems, new Slots(BLOCK)));
+    const owner = { refresh: () => undefined };
+    this.#root = source.addObject(owner, { name: parts.name, className: 'Varnish' });
+    const metric = naming.own.up;
+    const { help } = metric;
+    const facts = { name: 'up', type: 'u64', kind: 'gauge', unit: '', help, schema: [] } as const;
+    const { slot } = source.addVariable(owner, this.#root, { ...facts, metric });
+    source.slots.set(slot, 1n);
+    source.slots.setSynced(slot, true);
+    this.#started('manager', manager);
+  }
+
+  /** How many segments are shown. */
+  get count(): number {
+    return this.#shown.size;
+  }
+
+  /** Why segments were left out, one sentence each. */
+  get refusals(): readonly string[] {
+    return this.#refusals;
+  }
+
+  /** Takes in which segments there are, as far as the budget allows; returns whether there are more. */
+  look(budget: Budget): boolean {
+    this.#refusals = [];
+    this.#followChild();
+    const visible = this.#visible();
+    let hasChanged = false;
+    for (const [key, shown] of this.#shown) {
+      shown.segment.grow();
+      if (isSame(shown, visible.get(key)) && !shown.segment.isLost) continue;
+      shown.segment.leave();
+      this.#shown.delete(key);
+      hasChanged = true;
+    }
+    for (const [key, found] of visible) {
+      if (this.#shown.has(key)) continue;
+      if (budget.isSpent) return true;
+      hasChanged = this.#show(key, found, budget) || hasChanged;
+    }
+    if (hasChanged) for (const directory of this.#directories()) directory.tidy();
+    return false;
+  }
+
+  close(): void {
+    this.#child?.close();
+  }
+
+  /** Opens the directory of the child that runs now; there is none while it starts. */
+  #followChild(): void {
+    try {
+      if (this.#child?.update() === true) return;
+    } catch (error) {
+      this.#refuse(this.#child?.path ?? '', error);
+    }
+    this.#leaveChild();
+    const { childPlace, isTrusted, naming } = this.#parts;
+    try {
+      this.#child = new SegmentDirectory(childPlace, isTrusted);
+      if (naming.own.childStart !== undefined)
+        this.#childStart = this.#started('child', this.#child);
+    } catch (error) {
+      if (!isGone(error)) this.#refuse([childPlace.base, ...childPlace.below].join('/'), error);
+    }
+  }
+
+  #leaveChild(): void {
+    for (const [key, { directory, segment }] of this.#shown)
+      if (directory === this.#child) {
+        segment.leave();
+        this.#shown.delete(key);
+      }
+    this.#childStart?.leave();
+    this.#childStart = undefined;
+    this.#child?.close();
+    this.#child = undefined;
+  }
+
+  #started(process: 'manager' | 'child', { writer }: SegmentDirectory): StartTime | undefined {
+    const { managerStart, childStart } = this.#parts.naming.own;
+    const metric = process === 'manager' ? managerStart : childStart;
+    if (metric === undefined || writer === undefined) return undefined;
+    return new StartTime(this.source, this.#root, { name: process, metric }, writer.birth);
+  }
+
+  /** The visible segments; of several with the same series, as after a reload, the one that came last. */
+  #visible(): ReadonlyMap<string, Found> {
+    const visible = new Map<string, Found>();
+    this.#headers.begin();
+    for (const directory of this.#directories()) {
+      const { entries, leftOut } = directory.index;
+      if (leftOut > 0) this.#refusals.push(`${directory.path} has ${leftOut} segments too many`);
+      for (const entry of entries) {
+        if (entry.className !== 'Stat') continue;
+        const header = this.#headerOf(directory, entry);
+        if (header?.ready !== READY.visible) continue;
+        visible.set(this.#parts.naming.keyOf(entry.ident), { directory, entry, header });
+      }
+    }
+    return visible;
+  }
+
+  #headerOf(directory: SegmentDirectory, entry: IndexEntry): SegmentHeader | undefined {
+    try {
+      return this.#headers.of(directory, entry);
+    } catch (error) {
+      // A file that is gone was removed just now: the index will say so.
+      if (!isGone(error)) this.#refuse(entry.ident, error);
+      return undefined;
+    }
+  }
+
+  /** Shows a segment, if it can be shown. */
+  #show(key: string, { directory, entry, header }: Found, budget: Budget): boolean {
+    const { source } = this;
+    const { naming } = this.#parts;
+    const { ident } = entry;
+    try {
+      const schema = directory.schema(header.schemaId);
+      if (schema === undefined) return false;
+      budget.spend(OPEN_STEPS + schema.fields.length);
+      if (!source.hasRoom(1 + schema.fields.length)) {
+        this.#refusals.push(`${ident} is one too many: segment_max_items are shown already`);
+        return false;
+      }
+      const values = new SegmentValues(directory, entry, header, schema);
+      if (!values.copy()) return false;
+      const segment = new StatSegment({
+        ...{ source, naming, ident, schema, values },
+        root: this.#root,
+      });
+      this.#shown.set(key, { directory, entry, header, segment });
+      return true;
+    } catch (error) {
+      this.#refuse(ident, error);
+      return false;
+    }
+  }
+
+  #directories(): readonly SegmentDirectory[] {
+    const { manager } = this.#parts;
+    return this.#child === undefined ? [manager] : [manager, this.#child];
+  }
+
+  #refuse(what: string, error: unknown): void {
+    this.#refusals.push(`${what} ${whyUnreadable(error)}`);
+  }
+}
+
+const isSame = (shown: Found, found: Found | undefined): boolean =>
+  shown.entry === found?.entry &&
+  shown.directory === found.directory &&
+  shown.header.schemaId === found.header.schemaId &&
+  shown.header.bodyOffset === found.header.bodyOffset;

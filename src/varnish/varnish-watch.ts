@@ -1,0 +1,214 @@
+// Watches one instance of Varnish: follows its starts and ends, and judges whether it runs.
+import { existsSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { Budget, SLICE_MS } from '../budget.js';
+import { Fault } from '../errors.js';
+import { CLOCKS, namesIn } from '../foreign/listing.js';
+import type { Clocks } from '../foreign/listing.js';
+import { inDirectory } from '../foreign/safe-directory.js';
+import { trusting } from '../foreign/trusted-owners.js';
+import { isForbidden, isGone, whyUnreadable } from '../foreign/unreadable.js';
+import type { Verdict } from '../model.js';
+import type { Existing, Sighting, Watch, Watches } from '../streams/watch.js';
+import { uptimeOf } from './heartbeat.js';
+import { VarnishManager } from './varnish-manager.js';
+import { CLEAN_NAMES } from './names/clean-names.js';
+import { COMPAT_NAMES } from './names/compat-names.js';
+import { SegmentDirectory } from './segment-directory.js';
+import type { VarnishSettings } from './settings.js';
+import { VarnishInstance } from './varnish-instance.js';
+import { folderOf } from './work-directory.js';
+
+export interface VarnishWatchOptions {
+  /** Users whose files are believed, beside root and that of this process; with none, all are. */
+  readonly trustedOwners?: readonly number[] | undefined;
+  /** The most objects and variables. */
+  readonly segmentMaxItems?: number | undefined;
+  readonly clocks?: Clocks;
+  readonly proc?: string;
+}
+
+const MAX_ITEMS = 1 << 21;
+/** What one look may take: some hundred segments. */
+const STEPS = 32_768;
+const LEAST_STEPS = 4096;
+const NO_DROPS = { objects: 0, variables: 0 };
+const MANAGER = '_.vsm_mgt';
+const CHILD = '_.vsm_child';
+
+/** A manager that left its directory, running or not. */
+interface Opened {
+  readonly directory: SegmentDirectory;
+  readonly manager: VarnishManager;
+  readonly process: NonNullable<Sighting['process']>;
+  /** Undefined while it does not run. */
+  instance: VarnishInstance | undefined;
+}
+
+export const varnishWatches =
+  (settings: VarnishSettings, options: VarnishWatchOptions = {}): Watches =>
+  (serverKey) =>
+    new VarnishWatch(serverKey, settings, options);
+
+export class VarnishWatch implements Watch {
+  readonly #serverKey: string;
+  readonly #settings: VarnishSettings;
+  readonly #options: VarnishWatchOptions;
+  readonly #isTrusted: (uid: number) => boolean;
+  readonly #nowMs: () => number;
+  #opened: Opened | undefined;
+
+  constructor(serverKey: string, settings: VarnishSettings, options: VarnishWatchOptions) {
+    this.#serverKey = serverKey;
+    this.#settings = settings;
+    this.#options = options;
+    this.#isTrusted = trusting(options.trustedOwners);
+    this.#nowMs = (options.clocks ?? CLOCKS).nowMs;
+  }
+
+  look(): Sighting {
+    try {
+      return this.#look();
+    } catch (error) {
+      this.close();
+      return this.#nothing(this.#failure(error));
+    }
+  }
+
+  /** Varnish wakes nobody: its values are read at demands. */
+  wait(): () => void {
+    return () => undefined;
+  }
+
+  existing(): Existing {
+    const { directory } = this.#settings;
+    try {
+      return { name: this.#folder, names: namesIn(directory) };
+    } catch {
+      return { name: this.#folder, names: [] };
+    }
+  }
+
+  close(): void {
+    this.#opened?.instance?.close();
+    this.#opened?.directory.close();
+    this.#opened = undefined;
+  }
+
+  #look(): Sighting {
+    if (this.#opened?.directory.update() === false) this.close();
+    const opened = (this.#opened ??= this.#open());
+    if (opened === undefined)
+      return this.#nothing({ state: 'building', reason: `${this.#path} has no whole index yet` });
+    const { manager, directory, process } = opened;
+    const publisher = manager.judge(() => uptimeOf(directory));
+    if (publisher.state !== 'live') {
+      opened.instance?.close();
+      opened.instance = undefined;
+      return { ...this.#nothing(publisher), process };
+    }
+    return { ...this.#sight(opened), process };
+  }
+
+  /** What an instance that runs shows. */
+  #sight(opened: Opened): Sighting {
+    const instance = (opened.instance ??= this.#newInstance(opened.directory));
+    const budget = new Budget({ steps: STEPS, ms: SLICE_MS, leastSteps: LEAST_STEPS });
+    const isOpening = instance.look(budget);
+    const { changes, hasMore } = instance.source.sync();
+    return {
+      serverKey: this.#serverKey,
+      publisher: { state: 'live', reason: reasonOf(instance) },
+      source: instance.source,
+      changes,
+      hasMore: hasMore || isOpening,
+      tick: 0,
+      drops: NO_DROPS,
+    };
+  }
+
+  /** The manager that has the work directory now; undefined while its index is being made. */
+  #open(): Opened | undefined {
+    const { directory: base } = this.#settings;
+    const folder = this.#folder;
+    // Who may write the work directory matters as little as who may write /tmp: it is the owner who counts.
+    inDirectory(
+      { base, below: [folder] },
+      ({ uid }) => {
+        if (!this.#isTrusted(uid)) throw new Fault('NATIVE_FAILED', untrusted(uid));
+      },
+      true,
+    );
+    const place = { base, below: [folder, MANAGER] };
+    const directory = new SegmentDirectory(place, this.#isTrusted);
+    const { writer } = directory;
+    if (writer === undefined) {
+      directory.close();
+      return undefined;
+    }
+    const manager = new VarnishManager(writer, this.#nowMs, this.#options.proc);
+    const process = { pid: writer.pid, startedUnixMs: writer.birth * 1000 };
+    return { directory, manager, process, instance: undefined };
+  }
+
+  #newInstance(manager: SegmentDirectory): VarnishInstance {
+    const { directory: base, names } = this.#settings;
+    return new VarnishInstance({
+      name: [hostname(), this.#serverKey.replaceAll('.', '_'), 'varnish'].join('.'),
+      manager,
+      childPlace: { base, below: [this.#folder, CHILD] },
+      naming: names === 'clean' ? CLEAN_NAMES : COMPAT_NAMES,
+      isTrusted: this.#isTrusted,
+      maxItems: this.#options.segmentMaxItems ?? MAX_ITEMS,
+    });
+  }
+
+  get #folder(): string {
+    return folderOf(this.#serverKey, this.#settings.directory);
+  }
+
+  get #path(): string {
+    return `${this.#settings.directory}/${this.#folder}`;
+  }
+
+  #failure(error: unknown): Verdict {
+    const path = this.#path;
+    if (isGone(error)) return { state: 'absent', reason: whyAbsent(path) };
+    if (isForbidden(error)) {
+      const reason = `${path} may not be read by this user: it needs the group of ${path}/${MANAGER}, mostly varnish`;
+      return { state: 'absent', reason };
+    }
+    const reason = `${path}: ${whyUnreadable(error)}`;
+    return { state: stateOf(error), reason };
+  }
+
+  #nothing(publisher: Verdict): Sighting {
+    return {
+      serverKey: this.#serverKey,
+      publisher,
+      source: undefined,
+      changes: [],
+      hasMore: false,
+      tick: 0,
+      drops: NO_DROPS,
+    };
+  }
+}
+
+const untrusted = (uid: number): string => `belongs to user ${uid}, who is not trusted`;
+
+function stateOf(error: unknown): Verdict['state'] {
+  if (!(error instanceof Fault)) return 'absent';
+  if (error.code === 'SEGMENT_INCOMPATIBLE') return 'incompatible';
+  return error.code === 'SEGMENT_CORRUPT' ? 'corrupt' : 'absent';
+}
+
+/** An orderly end removes the directories of the processes, and leaves that of the instance. */
+const whyAbsent = (path: string): string =>
+  existsSync(path) ? `no varnishd runs in ${path}` : `there is no directory ${path}`;
+
+function reasonOf({ count, refusals }: VarnishInstance): string {
+  const shown = `${count} ${count === 1 ? 'segment is' : 'segments are'} shown`;
+  const [first] = refusals;
+  return first === undefined ? shown : `${shown}, ${refusals.length} left out: ${first}`;
+}

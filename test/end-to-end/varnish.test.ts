@@ -1,0 +1,134 @@
+// A real Varnish as metrics: the names of the known exporter, and what becomes of the page when it ends.
+import { expect } from 'chai';
+import { freePort } from '../support/free-port.js';
+import { inBothModes } from '../support/modes.js';
+import { eventually, isInstalled, theatre } from '../support/processes.js';
+import { hasVarnish, varnishServer } from '../varnish/varnish-server.js';
+import {
+  applicationPart,
+  pageWith,
+  promtoolLines,
+  readyPage,
+  samplesOf,
+  scrape,
+  seriesKey,
+  unready,
+} from './page.js';
+
+const KNOWN = 'prometheus-varnish-exporter';
+const START_MS = 120_000;
+
+inBothModes('an exporter of Varnish', function (mode) {
+  this.timeout(240_000);
+  this.slow(30_000);
+  const stage = theatre();
+  const server = varnishServer();
+  before(async function () {
+    if (!hasVarnish() || !isInstalled(KNOWN)) this.skip();
+    await server.start();
+  });
+
+  async function exporterOf(names: string): Promise<string> {
+    const settings = `{ directory = ${JSON.stringify(server.directory)}, names = "${names}" }`;
+    const config = stage.config(
+      // Each scrape shows what there is then.
+      { worker_execution_mode: mode, render_min_interval_ms: 1 },
+      `[[targets]]\napp = "varnish"\nserver_key = "shop"\nformat = "varnish"\nformat_settings = ${settings}\n`,
+    );
+    return stage.start('exporter', ['--config', config]).url();
+  }
+
+  /** The values on a page by their series, as numbers. */
+  const valuesOn = (page: string): Map<string, number> =>
+    new Map(
+      samplesOf(page)
+        .filter(({ name }) => name.startsWith('varnish_'))
+        .map(({ name, labels, value }) => [seriesKey(name, labels), Number(value)]),
+    );
+
+  /** What one has and the other has not, or otherwise. */
+  function differences<T>(a: ReadonlyMap<string, T>, b: ReadonlyMap<string, T>): string[] {
+    const keys = new Set([...a.keys(), ...b.keys()]);
+    const differing = [...keys].filter((key) => a.get(key) !== b.get(key));
+    return differing.map((key) => `${key}: ${String(a.get(key))}, ${String(b.get(key))}`);
+  }
+
+  /** Names of metrics with their types. */
+  const typesOn = (page: string): Map<string, string> =>
+    new Map(
+      [...page.matchAll(/^# TYPE (varnish_\S+) (\S+)$/gm)].map(([, name = '', type = '']) => [
+        name,
+        type,
+      ]),
+    );
+
+  it('has the series, types and values of the known exporter, but for its lies', async () => {
+    server.reload('reload_1');
+    await fetch(`${server.url}/good`);
+    const url = await exporterOf('compat');
+    await readyPage(url);
+    const port = await freePort();
+    stage.command([KNOWN, '-n', server.path, '-web.listen-address', `127.0.0.1:${port}`]);
+    const known = `http://127.0.0.1:${port}/metrics`;
+    await eventually('it answers', () => scrape(known).catch(() => undefined), START_MS);
+    const [theirs, ours] = await server.still(async () => {
+      const page = (await scrape(known)).body;
+      // The first scrape may see a segment come, the second shows it.
+      await scrape(url);
+      return [page, (await scrape(url)).body];
+    });
+    const expected = valuesOn(theirs);
+    expect(expected.size).to.be.greaterThan(300);
+    for (const key of [...expected.keys()]) {
+      // Not in shared memory: the exporter asks another program.
+      if (key.startsWith('varnish_version')) expected.delete(key);
+      // It says that a backend without a probe is down, and one whose probes all failed.
+      if (/^varnish_backend_up.*"backend":"(plain|bad)"/.test(key)) {
+        expect(expected.get(key), key).to.equal(0);
+        if (!valuesOn(ours).has(key)) expected.delete(key);
+      }
+    }
+    expect(differences(valuesOn(ours), expected)).to.deep.equal([]);
+    expect(
+      [...valuesOn(ours).keys()].some(
+        (key) => key.includes('"backend":"plain"') && key.startsWith('varnish_backend_up'),
+      ),
+    ).to.equal(false);
+    const types = typesOn(theirs);
+    types.delete('varnish_version');
+    expect(differences(typesOn(ours), types)).to.deep.equal([]);
+  });
+
+  it('passes the linter of Prometheus with the clean names', async function () {
+    if (!isInstalled('promtool')) this.skip();
+    const page = applicationPart(await readyPage(await exporterOf('clean')));
+    expect(page).to.match(/^varnish_backend_up\{vcl="\w+",backend="good"\} 1$/m);
+    expect(promtoolLines(page)).to.deep.equal([]);
+  });
+
+  it('lacks nothing but the endings of counters, for the linter, with the known names', async function () {
+    if (!isInstalled('promtool')) this.skip();
+    const page = applicationPart(await readyPage(await exporterOf('compat')));
+    const others = promtoolLines(page).filter(
+      (line) => !/counter metrics should have "_total" suffix$|abbreviated units$/.test(line),
+    );
+    expect(others).to.deep.equal([]);
+  });
+
+  it('shows the tree with the same metrics', async () => {
+    const url = await exporterOf('compat');
+    await readyPage(url);
+    const tree = await scrape(url.replace(/\/metrics.*$/, '/tree?q=client_req'));
+    expect(tree.body).to.contain('varnish_main_client_req');
+  });
+
+  it('answers 503 with the reason when Varnish was killed, and serves it again after a start', async () => {
+    const url = await exporterOf('compat');
+    await readyPage(url);
+    await server.kill();
+    const reply = await unready(url, /varnishd ended without tidying up/);
+    expect(reply.body).not.to.contain('varnish_main');
+    await server.start();
+    await pageWith(url, (series) => series.get('varnish_up{}') === '1', 'it is back');
+  });
+});

@@ -1,0 +1,95 @@
+// A folder of made-up instances of Varnish, with processes that stand for their managers.
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { VarnishWatch } from '#app/varnish/varnish-watch.js';
+import type { VarnishWatchOptions } from '#app/varnish/varnish-watch.js';
+import type { VarnishSettings } from '#app/varnish/settings.js';
+import { SetClocks } from '../hsperfdata/perf-folder.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
+import { BuiltDirectory, schemaJson } from './built-instance.js';
+import type { BuiltPlace } from './built-instance.js';
+
+/** Ids of schemas are addresses in the writer. */
+export const IDS = { mgt: 0x5611_2233_0010n, main: 0x5611_2233_0020n, vbe: 0x5611_2233_0030n };
+const BOOT_S = 1_700_000_000;
+export const BIRTH = BOOT_S + 1000;
+
+export const MGT = schemaJson('mgt', [
+  { name: 'uptime', format: 'duration' },
+  { name: 'child_panic' },
+]);
+export const MAIN = schemaJson('main', [
+  { name: 'uptime', format: 'duration' },
+  { name: 'client_req' },
+  { name: 'n_object', type: 'gauge' },
+  { name: 's_req_hdrbytes', format: 'bytes' },
+]);
+export const VBE = schemaJson('vbe', [
+  { name: 'happy', type: 'bitmap', format: 'bitmap' },
+  { name: 'req' },
+]);
+
+export interface BuiltInstance {
+  readonly path: string;
+  readonly manager: BuiltDirectory;
+  readonly child: BuiltDirectory;
+  readonly mgt: BuiltPlace;
+  readonly main: BuiltPlace;
+}
+
+export function instanceFolder() {
+  const folder = temporaryFolder();
+  const clocks = new SetClocks();
+  const watches = new Set<VarnishWatch>();
+  afterEach(() => {
+    for (const watch of watches) watch.close();
+    watches.clear();
+  });
+  const path = (name: string): string => folder.path(`all/${name}`);
+  const proc = (pid: number): string => folder.path(`proc/${pid}`);
+  return {
+    path,
+    clocks,
+    /** A process of this number, as /proc shows it: its start in seconds since the system's. */
+    process(pid: number, startS = 900, name = 'varnishd'): void {
+      mkdirSync(proc(pid), { recursive: true });
+      writeFileSync(folder.path('proc/stat'), `cpu 1 2\nbtime ${BOOT_S}\n`);
+      const fields = Array.from({ length: 18 }, (_, index) => index).join(' ');
+      writeFileSync(`${proc(pid)}/stat`, `${pid} (${name}) S ${fields} ${startS * 100} 0\n`);
+      writeFileSync(`${proc(pid)}/comm`, `${name}\n`);
+    },
+    kill(pid: number): void {
+      rmSync(proc(pid), { recursive: true });
+    },
+    /** An instance whose manager and child have made their counters. */
+    instance(name = 'shop', pid = 4711): BuiltInstance {
+      rmSync(path(name), { recursive: true, force: true });
+      mkdirSync(path(name), { recursive: true });
+      const writer = { pid, birth: BIRTH };
+      const manager = new BuiltDirectory(`${path(name)}/_.vsm_mgt`, writer);
+      manager.schema(IDS.mgt, MGT);
+      const mgt = manager.values('MGT', IDS.mgt, [10n, 0n]);
+      return { path: path(name), manager, mgt, ...this.child(name, pid + 1) };
+    },
+    /** The directory of a child, made anew. */
+    child(name = 'shop', pid = 4712): Pick<BuiltInstance, 'child' | 'main'> {
+      const own = `${path(name)}/_.vsm_child`;
+      rmSync(own, { recursive: true, force: true });
+      const child = new BuiltDirectory(own, { pid, birth: BIRTH + 1 });
+      child.schema(IDS.main, MAIN);
+      const main = child.values('MAIN', IDS.main, [9n, 1000n, 7n, 123_456n]);
+      child.schema(IDS.vbe, VBE);
+      return { child, main };
+    },
+    watch(
+      settings: Partial<VarnishSettings> = {},
+      options: VarnishWatchOptions = {},
+      serverKey = 'shop',
+    ): VarnishWatch {
+      const all = { directory: folder.path('all'), names: 'compat', ...settings } as const;
+      const own = { clocks, proc: folder.path('proc'), ...options };
+      const watch = new VarnishWatch(serverKey, all, own);
+      watches.add(watch);
+      return watch;
+    },
+  };
+}

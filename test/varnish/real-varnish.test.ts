@@ -1,0 +1,109 @@
+// A real varnishd: what is shown is what Varnish's own program prints.
+import { expect } from 'chai';
+import { VarnishWatch } from '#app/varnish/varnish-watch.js';
+import { valuesOf, wholeSight } from '../hsperfdata/perf-folder.js';
+import { eventually } from '../support/processes.js';
+import { hasVarnish, varnishServer } from './varnish-server.js';
+
+describe('a real Varnish', function () {
+  this.timeout(180_000);
+  this.slow(20_000);
+  const server = varnishServer();
+  let made: VarnishWatch | undefined;
+  const watch = (): VarnishWatch =>
+    (made ??= new VarnishWatch('shop', { directory: server.directory, names: 'clean' }, {}));
+  before(async function () {
+    if (!hasVarnish()) this.skip();
+    await server.start();
+  });
+  after(() => made?.close());
+
+  /** The values of the segments in the tree, by the names that Varnish gives them. */
+  function shown(): Map<string, bigint> {
+    const found = new Map<string, bigint>();
+    for (const [key, value] of valuesOf(wholeSight(watch()))) {
+      const [ident = '', field = ''] = key.split(' ');
+      const isOwn = field === 'up' || field === 'started';
+      if (!isOwn && typeof value === 'bigint')
+        found.set(`${ident}.${field}`, BigInt.asUintN(64, value));
+    }
+    return found;
+  }
+
+  /** Compares all values while the processes stand still. */
+  async function expectSame(): Promise<void> {
+    const [printed, own] = await server.still(() => [server.printed(), shown()]);
+    expect(printed.size).to.be.greaterThan(300);
+    expect(Object.fromEntries([...own].toSorted())).to.deep.equal(
+      Object.fromEntries([...printed].toSorted()),
+    );
+  }
+
+  const has = (...idents: readonly string[]): Promise<true> =>
+    eventually(`has ${idents.join(', ')}`, () =>
+      idents.every((ident) => shown().has(`${ident}.req`)) ? true : undefined,
+    );
+
+  it('has every value as varnishstat prints it', async () => {
+    for (const path of ['/', '/', '/good', '/bad']) await fetch(server.url + path);
+    await expectSame();
+  });
+
+  it('has every value after VCL programs were loaded, got cold and were discarded', async () => {
+    server.reload('reload_1');
+    await has('VBE.reload_1.good');
+    await expectSame();
+    server.reload('reload_2');
+    server.tell('vcl.state', 'reload_1', 'cold');
+    await eventually(
+      'the cold one is gone',
+      () => !shown().has('VBE.reload_1.good.req') || undefined,
+    );
+    await expectSame();
+    server.tell('vcl.state', 'reload_1', 'warm');
+    await has('VBE.reload_1.good', 'VBE.reload_2.good');
+    await expectSame();
+    server.tell('vcl.discard', 'reload_1');
+    await eventually(
+      'the discarded ones are gone',
+      () => !shown().has('VBE.reload_1.good.req') || undefined,
+    );
+    await expectSame();
+  });
+
+  it('has every value after very many programs came and went, under the right names', async () => {
+    for (let index = 0; index < 12; index++) {
+      server.reload(`many_${index}`);
+      if (index > 0) server.tell('vcl.discard', `many_${index - 1}`);
+      shown();
+    }
+    await has('VBE.many_11.good');
+    await expectSame();
+  });
+
+  it('has the values of a child that was killed and started again', async () => {
+    const { source } = wholeSight(watch());
+    const before = server.childPid ?? 0;
+    process.kill(before, 'SIGKILL');
+    await eventually('another child runs', () => {
+      const pid = server.childPid;
+      return pid !== undefined && pid !== before ? pid : undefined;
+    });
+    await has('VBE.many_11.good');
+    await expectSame();
+    expect(shown().get('MGT.child_died')).to.equal(1n);
+    expect(wholeSight(watch()).source).to.equal(source);
+  });
+
+  it('is dead when both processes were killed, and another one after a start', async () => {
+    const before = wholeSight(watch()).source?.generation;
+    await server.kill();
+    const { publisher, source } = wholeSight(watch());
+    expect(publisher.state).to.equal('dead');
+    expect(source).to.equal(undefined);
+    await server.start();
+    await has('VBE.boot.good');
+    expect(wholeSight(watch()).source?.generation).to.be.a('string').and.not.equal(before);
+    await expectSame();
+  });
+});

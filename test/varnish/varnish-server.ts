@@ -1,0 +1,158 @@
+// A real varnishd in a folder of a suite, with a backend that the test answers for.
+import { spawn, spawnSync } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { freePort } from '../support/free-port.js';
+import { eventually, isInstalled } from '../support/processes.js';
+
+export const hasVarnish = (): boolean => isInstalled('varnishd') && isInstalled('varnishstat');
+
+/** How long a VCL program takes to be compiled on a busy machine. */
+const START_MS = 60_000;
+
+/** One instance at a time, named `shop`. */
+class VarnishServer {
+  #directory: string | undefined;
+  readonly #backend: Server = createServer((_request, response) => response.end('ok'));
+  #manager: ChildProcess | undefined;
+  #admin = '';
+  /** Where it serves clients. */
+  url = '';
+
+  /** What holds the work directories; made when it is first used. */
+  get directory(): string {
+    if (this.#directory === undefined) {
+      this.#directory = mkdtempSync(join(tmpdir(), 'shm-varnish-'));
+      // Varnish works as another user.
+      chmodSync(this.#directory, 0o755);
+    }
+    return this.#directory;
+  }
+
+  get path(): string {
+    return join(this.directory, 'shop');
+  }
+
+  async start(): Promise<void> {
+    if (!this.#backend.listening) await once(this.#backend.listen(0, '127.0.0.1'), 'listening');
+    const { port } = this.#backend.address() as AddressInfo;
+    const vcl = join(this.directory, 'shop.vcl');
+    writeFileSync(vcl, vclOf(port));
+    const [clients, admin] = [await freePort(), await freePort()];
+    this.#admin = `127.0.0.1:${admin}`;
+    this.url = `http://127.0.0.1:${clients}`;
+    const words = ['-F', '-n', this.path, '-a', `127.0.0.1:${clients}`, '-T', this.#admin];
+    const more = ['-S', 'none', '-f', vcl, '-s', 'default,16m'];
+    this.#manager = spawn('varnishd', [...words, ...more], { stdio: 'ignore' });
+    await eventually('varnishd has a child', () => this.childPid, START_MS);
+    await eventually('varnishd answers', () => this.#answers(), START_MS);
+  }
+
+  get managerPid(): number {
+    return this.#manager?.pid ?? 0;
+  }
+
+  /** The process that serves clients; undefined while there is none. */
+  get childPid(): number | undefined {
+    const index = join(this.path, '_.vsm_child/_.index');
+    if (!existsSync(index)) return undefined;
+    const pid = Number(/^# (\d+) /.exec(readFileSync(index, 'latin1'))?.[1]);
+    return pid > 0 && existsSync(`/proc/${pid}`) ? pid : undefined;
+  }
+
+  /** Gives a command to the manager. */
+  tell(...words: readonly string[]): void {
+    const { status, stderr } = spawnSync('varnishadm', ['-T', this.#admin, ...words], {
+      encoding: 'utf8',
+    });
+    if (status !== 0) throw new Error(`varnishadm ${words.join(' ')}: ${stderr}`);
+  }
+
+  /** Loads the VCL program again under another name, and uses it. */
+  reload(name: string): void {
+    this.tell('vcl.load', name, join(this.directory, 'shop.vcl'));
+    this.tell('vcl.use', name);
+  }
+
+  /** What Varnish's own program says, while manager and child stand still. */
+  printed(): ReadonlyMap<string, bigint> {
+    const { stdout } = spawnSync('varnishstat', ['-n', this.path, '-1', '-j'], {
+      encoding: 'utf8',
+    });
+    // Numbers of 64 bits do not fit in those of JSON.
+    const lines = stdout.matchAll(/^ {4}"([^"]+)": \{[^}]*?"value": (\d+)/gm);
+    return new Map([...lines].map(([, name = '', value = '']) => [name, BigInt(value)]));
+  }
+
+  /** Stops both processes while something is read. */
+  async still<T>(read: () => T | Promise<T>): Promise<T> {
+    const pids = [this.managerPid, this.childPid ?? 0].filter((pid) => pid > 0);
+    for (const pid of pids) process.kill(pid, 'SIGSTOP');
+    try {
+      return await read();
+    } finally {
+      for (const pid of pids) process.kill(pid, 'SIGCONT');
+    }
+  }
+
+  /** Kills both processes; nothing tidies up. */
+  async kill(): Promise<void> {
+    const child = this.childPid;
+    const exit = this.#manager && once(this.#manager, 'exit');
+    this.#manager?.kill('SIGKILL');
+    if (child !== undefined) process.kill(child, 'SIGKILL');
+    await exit;
+    this.#manager = undefined;
+    if (child !== undefined)
+      await eventually('the child is gone', () => (isRunning(child) ? undefined : true));
+  }
+
+  async close(): Promise<void> {
+    if (this.#manager !== undefined) await this.kill();
+    this.#backend.closeAllConnections();
+    this.#backend.close();
+    if (this.#directory !== undefined) rmSync(this.#directory, { recursive: true, force: true });
+  }
+
+  async #answers(): Promise<true | undefined> {
+    try {
+      return (await fetch(this.url)).ok ? true : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+}
+
+/** A server for the suite that calls it, ended after it with its folder. */
+export function varnishServer(): VarnishServer {
+  const server = new VarnishServer();
+  after(() => server.close());
+  return server;
+}
+
+/** A killed process whose parent has not asked for it yet is a zombie. */
+function isRunning(pid: number): boolean {
+  try {
+    return !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, 'latin1'));
+  } catch {
+    return false;
+  }
+}
+
+/** One backend without a probe, one whose probes are good, and one whose probes are not. */
+const vclOf = (port: number): string => `vcl 4.1;
+probe often { .url = "/"; .interval = 0.2s; .window = 8; .threshold = 2; .initial = 1; }
+backend plain { .host = "127.0.0.1"; .port = "${port}"; }
+backend good { .host = "127.0.0.1"; .port = "${port}"; .probe = often; }
+backend bad { .host = "127.0.0.1"; .port = "9"; .probe = often; }
+sub vcl_recv {
+  if (req.url == "/good") { set req.backend_hint = good; }
+  if (req.url == "/bad") { set req.backend_hint = bad; }
+}
+`;
