@@ -2,7 +2,7 @@
 import { performance } from 'node:perf_hooks';
 
 /** Milliseconds of work after which others have their turn, where work can be divided. */
-export const SLICE_MS = 2;
+export const SLICE_MS = 1;
 
 export interface BudgetLimits {
   /** Items that are walked over, put or removed. */

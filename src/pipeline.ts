@@ -181,7 +181,15 @@ function withRoot(choice: ChosenRoot, parts: HostingParts): Observable<Step> {
     const isEarly = ({ kind }: TargetInput, waitedMs: number): boolean =>
       kind === 'refresh' && isReady && isPartial && waitedMs < MAX_READING_MS;
     const slices = new Slices(slice);
-    const rules = { merged: mergedChanges, prepare, precedes, isEarly, rest: slices, pace };
+    const work = { rest: slices, pace };
+    const rules = {
+      merged: mergedChanges,
+      prepare,
+      precedes,
+      isUrgent: isCommand,
+      isEarly,
+      ...work,
+    };
     return merge<TargetInput[]>(bind$, change$, command$).pipe(
       inTurn(queue, refreshed, rules), //           one refresh at a time in each partition
       refreshView(view, slices, { isStandby: parts.isStandby(), structure }), // structure in, values copied

@@ -11,10 +11,13 @@ export class RefreshQueue {
   readonly #waits = new SampleWindow();
   readonly #now: () => number;
   readonly #yield: (next: () => void) => void;
+  /** Somebody waits for these. */
+  readonly #urgent: (() => void)[] = [];
   readonly #queue: (() => void)[] = [];
   readonly #startedMs: number;
   #busyMs = 0;
   #isBusy = false;
+  #wasUrgent = false;
 
   constructor(
     now: () => number = () => performance.now(),
@@ -48,14 +51,15 @@ export class RefreshQueue {
    */
   turn(
     took: (ms: number) => void,
-    { askedMs = this.nowMs, rest, pace }: TurnParts = {},
+    { askedMs = this.nowMs, isUrgent = false, rest, pace }: TurnParts = {},
   ): Observable<void> {
     return new Observable((subscriber) => {
-      const soon = (work: () => void): void => {
+      const soon = (work: () => void, queue = this.#queue): void => {
         const add = (): void => {
-          this.#add(() => {
+          queue.push(() => {
             slice(work);
           });
+          if (!this.#isBusy) this.#work();
         };
         if (pace === undefined) add();
         else subscriber.add(pace.whenFree(add));
@@ -81,18 +85,20 @@ export class RefreshQueue {
         this.#waits.add(this.#now() - askedMs);
         subscriber.next();
       };
-      soon(first);
+      soon(first, isUrgent ? this.#urgent : this.#queue);
     });
   }
 
-  #add(job: () => void): void {
-    this.#queue.push(job);
-    if (!this.#isBusy) this.#work();
+  /** Those that somebody waits for and all else take turns, so that neither waits for ever. */
+  #next(): (() => void) | undefined {
+    const isUrgent = this.#urgent.length > 0 && !(this.#wasUrgent && this.#queue.length > 0);
+    this.#wasUrgent = isUrgent;
+    return (isUrgent ? this.#urgent : this.#queue).shift();
   }
 
   /** Runs the next refresh, and yields to the event loop before the one after it. */
   #work(): void {
-    const job = this.#queue.shift();
+    const job = this.#next();
     this.#isBusy = job !== undefined;
     if (job === undefined) return;
     const startedMs = this.#now();
@@ -117,6 +123,8 @@ export interface Rest {
 interface TurnParts {
   /** When the wait began, by `nowMs` of the queue. */
   readonly askedMs?: number;
+  /** Whether its first part goes before all that nobody waits for; its rest does not. */
+  readonly isUrgent?: boolean | undefined;
   readonly rest?: Rest | undefined;
   readonly pace?: Pace | undefined;
 }
@@ -137,6 +145,8 @@ export interface TurnRules<T> {
   readonly isEarly?: (event: T, waitedMs: number) => boolean;
   /** What the stages behind leave of an event: the next one is passed on after it. */
   readonly rest?: Rest;
+  /** Whether somebody waits for an event: it goes before events of other sources, and before what they left. */
+  readonly isUrgent?: (event: T) => boolean;
   /** How much of each second the events may take; without limit by default. */
   readonly pace?: Pace | undefined;
 }
@@ -183,7 +193,12 @@ export function inTurn<T>(
       };
       const turn = (ticket: Ticket<T>): Observable<T> =>
         queue
-          .turn(took, { askedMs: ticket.askedMs, rest, pace })
+          .turn(took, {
+            askedMs: ticket.askedMs,
+            isUrgent: rules.isUrgent?.(ticket.event),
+            rest,
+            pace,
+          })
           .pipe(mergeMap(() => eventsOf(ticket)));
       const again = (ticket: Ticket<T>) => ({ delay: () => (ticket.isUsed ? EMPTY : of(true)) });
       return event$.pipe(

@@ -71,8 +71,9 @@ export interface Structure {
 }
 
 /**
- * Takes in one input after the other, each in as many turns as it needs. A refresh always copies the values. A change copies them only where that is needed: until the
- * first full sync, and for observed variables at a wake-up of the publisher.
+ * Takes in one input after the other, each in as many turns as it needs. A refresh always copies the
+ * values. A change copies them only where that is needed: until the first full sync, and for
+ * observed variables at a wake-up of the publisher.
  */
 export function refreshView(
   view: Refreshes,
@@ -93,6 +94,7 @@ export function refreshView(
           const { sighting } = input;
           ({ number } = input);
           view.absorb(sighting.changes);
+          yield;
           hasMoved = tick !== undefined && tick !== sighting.tick;
           tick = sighting.tick;
           hasMore = sighting.hasMore;
@@ -106,7 +108,9 @@ export function refreshView(
         }
         if (input.kind === 'leave') isObserving = false;
         // While a tree is still growing, only what is new in it is copied.
-        const isGrowing = (input.kind === 'bind' && view.bindMore()) || hasMore;
+        const isBinding = input.kind === 'bind' && view.bindMore();
+        if (isBinding) yield;
+        const isGrowing = isBinding || hasMore;
         const observes = hasMoved && isObserving && view.hasObserved;
         const copies = input.kind === 'refresh' || (!wasSynced && !isGrowing) || observes;
         if (!copies && isGrowing) view.refreshFresh();

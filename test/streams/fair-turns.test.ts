@@ -42,11 +42,11 @@ describe('fair turns', () => {
     expect(turn()).to.equal(undefined);
   });
 
-  it('end after two milliseconds of work: the rest waits for the next one, before what came later', () => {
+  it('end after a millisecond of work: the rest waits for the next one, before what came later', () => {
     const { turns, work, turn } = byHand();
-    turns.soon(work('a', 1));
+    turns.soon(work('a', 0.5));
     turns.soon(() => {
-      work('b', 1)();
+      work('b', 0.5)();
       turns.soon(work('late'));
     });
     turns.soon(work('c', 30));

@@ -109,6 +109,28 @@ describe('inTurn', () => {
   );
 
   it(
+    'does what somebody waits for before all else that waits, by turns, so that nothing waits for ever',
+    marbles(({ hot, time, expectObservable }) => {
+      const pause = time('    --|         ');
+      const one$ = hot('      -a----------');
+      const two$ = hot('      -b----------');
+      const three$ = hot('    -c----------');
+      const asked$ = hot('    --uvw-------');
+      const one = '           -a----------';
+      const asked = '         ---u---v---w';
+      const two = '           -----b------';
+      const three = '         ---------c--';
+      const queue = queueIn(pause);
+
+      expectObservable(one$.pipe(inTurn(queue, unheard))).toBe(one);
+      expectObservable(two$.pipe(inTurn(queue, unheard))).toBe(two);
+      expectObservable(three$.pipe(inTurn(queue, unheard))).toBe(three);
+      const isUrgent = () => true;
+      expectObservable(asked$.pipe(inTurn(queue, unheard, { isUrgent }))).toBe(asked);
+    }),
+  );
+
+  it(
     'gives what is early another turn, behind those that wait, and passes on what precedes it',
     marbles(({ hot, time, expectObservable }) => {
       const pause = time('    --|           ');

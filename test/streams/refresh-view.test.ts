@@ -273,7 +273,9 @@ describe('refreshView', () => {
       slices.goOn();
       turns.push(`${view.notes} ${seen.join()} ${slices.isOpen}`);
     }
-    expect(turns).to.deep.equal(['r  true', 'r  true', 'ra1r refresh true']);
+    expect(turns).to.deep.equal(['r  true', 'r  true', 'ra1 refresh true']);
+    slices.goOn();
+    expect(view.notes).to.equal('ra1r');
     slices.goOn();
     slices.goOn();
     expect(seen).to.deep.equal(['refresh', 'change']);

@@ -66,7 +66,7 @@ export const segmentWatches =
   (serverKey: string): SegmentWatch =>
     new SegmentWatch(memory, segmentName(contextId, poolName, serverKey), serverKey, {
       stalledForNs: BigInt(stalledAfterSeconds) * 1_000_000_000n,
-      slice: () => new Budget({ steps: SYNC_STEPS, ms: SLICE_MS, leastSteps: SYNC_STEPS / 2 }),
+      slice: () => new Budget({ steps: SYNC_STEPS, ms: SLICE_MS, leastSteps: SYNC_STEPS / 16 }),
       maxItems,
       ...(nowNs && { now: nowNs }),
       ...(trustedOwners.length > 0 && { trusted: [0, getuid?.() ?? 0, ...trustedOwners] }),

@@ -49,7 +49,7 @@ export interface Workplace {
 /** What one turn of a render may take: about as long as 100,000 series with few changes. */
 const RENDER_MS = 2 * SLICE_MS;
 /** What a view may do at once of what came and went, and some of it in any case. */
-const BIND = { steps: VIEW_STEPS, ms: SLICE_MS, leastSteps: VIEW_STEPS / 4 };
+const BIND = { steps: VIEW_STEPS, ms: SLICE_MS, leastSteps: VIEW_STEPS / 32 };
 /** What one turn of a look at the tree may take. */
 const LOOK = { ms: SLICE_MS };
 /** Facts are reported this often without a demand, so that none of them goes stale. */
