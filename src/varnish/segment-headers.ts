@@ -4,7 +4,7 @@ import type { SegmentHeader } from './segment-header.js';
 import type { IndexEntry } from './segment-index.js';
 
 /** Headers that are read again in one look; of more segments, the others have their turn in the next. */
-const READS_A_LOOK = 1024;
+const READS_A_LOOK = 512;
 
 export class SegmentHeaders {
   readonly #known = new WeakMap<IndexEntry, SegmentHeader>();

@@ -48,7 +48,9 @@ export class VarnishInstance {
   readonly #parts: InstanceParts;
   readonly #root: GatheredObject;
   readonly #headers = new SegmentHeaders();
-  /** By what tells the series of segments apart. */
+  /** What tells the series of a segment from those of others. */
+  readonly #keys = new WeakMap<IndexEntry, string>();
+  /** By these keys. */
   readonly #shown = new Map<string, Shown>();
   #child: SegmentDirectory | undefined;
   #childStart: StartTime | undefined;
@@ -153,10 +155,16 @@ export class VarnishInstance {
         if (entry.className !== 'Stat') continue;
         const header = this.#headerOf(directory, entry);
         if (header?.ready !== READY.visible) continue;
-        visible.set(this.#parts.naming.keyOf(entry.ident), { directory, entry, header });
+        visible.set(this.#keyOf(entry), { directory, entry, header });
       }
     }
     return visible;
+  }
+
+  #keyOf(entry: IndexEntry): string {
+    const key = this.#keys.get(entry) ?? this.#parts.naming.keyOf(entry.ident);
+    this.#keys.set(entry, key);
+    return key;
   }
 
   #headerOf(directory: SegmentDirectory, entry: IndexEntry): SegmentHeader | undefined {

@@ -1,4 +1,5 @@
 // A real varnishd: what is shown is what Varnish's own program prints.
+import { spawnSync } from 'node:child_process';
 import { expect } from 'chai';
 import { VarnishWatch } from '#app/varnish/varnish-watch.js';
 import { valuesOf, wholeSight } from '../hsperfdata/perf-folder.js';
@@ -105,5 +106,19 @@ describe('a real Varnish', function () {
     await has('VBE.boot.good');
     expect(wholeSight(watch()).source?.generation).to.be.a('string').and.not.equal(before);
     await expectSame();
+  });
+
+  it('is known by its beat in another PID namespace, and dead when that is gone', async function () {
+    if (spawnSync('unshare', ['--pid', '--fork', 'true']).status !== 0) this.skip();
+    await server.kill();
+    await server.start(['unshare', '--pid', '--fork']);
+    await has('VBE.boot.good');
+    expect(wholeSight(watch()).publisher.state).to.equal('live');
+    await server.kill();
+    const { publisher } = await eventually('it is dead', () => {
+      const seen = wholeSight(watch());
+      return seen.publisher.state === 'dead' ? seen : undefined;
+    });
+    expect(publisher.reason).to.contain('its uptime stands still');
   });
 });

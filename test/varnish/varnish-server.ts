@@ -2,7 +2,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -39,7 +39,8 @@ class VarnishServer {
     return join(this.directory, 'shop');
   }
 
-  async start(): Promise<void> {
+  /** @param under a program that starts Varnish, with its arguments */
+  async start(under: readonly string[] = []): Promise<void> {
     if (!this.#backend.listening) await once(this.#backend.listen(0, '127.0.0.1'), 'listening');
     const { port } = this.#backend.address() as AddressInfo;
     const vcl = join(this.directory, 'shop.vcl');
@@ -49,8 +50,8 @@ class VarnishServer {
     this.url = `http://127.0.0.1:${clients}`;
     const words = ['-F', '-n', this.path, '-a', `127.0.0.1:${clients}`, '-T', this.#admin];
     const more = ['-S', 'none', '-f', vcl, '-s', 'default,16m'];
-    this.#manager = spawn('varnishd', [...words, ...more], { stdio: 'ignore' });
-    await eventually('varnishd has a child', () => this.childPid, START_MS);
+    const [program = '', ...args] = [...under, 'varnishd', ...words, ...more];
+    this.#manager = spawn(program, args, { stdio: 'ignore' });
     await eventually('varnishd answers', () => this.#answers(), START_MS);
   }
 
@@ -58,12 +59,15 @@ class VarnishServer {
     return this.#manager?.pid ?? 0;
   }
 
-  /** The process that serves clients; undefined while there is none. */
+  /** The process that serves clients; undefined while there is none, and where it has its number elsewhere. */
   get childPid(): number | undefined {
     const index = join(this.path, '_.vsm_child/_.index');
-    if (!existsSync(index)) return undefined;
-    const pid = Number(/^# (\d+) /.exec(readFileSync(index, 'latin1'))?.[1]);
-    return pid > 0 && existsSync(`/proc/${pid}`) ? pid : undefined;
+    try {
+      const pid = /^# (\d+) /.exec(readFileSync(index, 'latin1'))?.[1] ?? '';
+      return childrenOf(this.managerPid).includes(pid) ? Number(pid) : undefined;
+    } catch {
+      return undefined;
+    }
   }
 
   /** Gives a command to the manager. */
@@ -101,20 +105,20 @@ class VarnishServer {
     }
   }
 
-  /** Kills both processes; nothing tidies up. */
+  /** Kills both processes, or what started them and the first of them; nothing tidies up. */
   async kill(): Promise<void> {
-    const child = this.childPid;
-    const exit = this.#manager && once(this.#manager, 'exit');
-    this.#manager?.kill('SIGKILL');
-    if (child !== undefined) process.kill(child, 'SIGKILL');
+    if (this.#manager === undefined) return;
+    const children = childrenOf(this.managerPid);
+    const exit = once(this.#manager, 'exit');
+    this.#manager.kill('SIGKILL');
+    for (const pid of children) process.kill(Number(pid), 'SIGKILL');
     await exit;
     this.#manager = undefined;
-    if (child !== undefined)
-      await eventually('the child is gone', () => (isRunning(child) ? undefined : true));
+    await eventually('its processes are gone', () => (children.some(isRunning) ? undefined : true));
   }
 
   async close(): Promise<void> {
-    if (this.#manager !== undefined) await this.kill();
+    await this.kill();
     this.#backend.closeAllConnections();
     this.#backend.close();
     if (this.#directory !== undefined) rmSync(this.#directory, { recursive: true, force: true });
@@ -136,8 +140,11 @@ export function varnishServer(): VarnishServer {
   return server;
 }
 
+const childrenOf = (pid: number): readonly string[] =>
+  readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean);
+
 /** A killed process whose parent has not asked for it yet is a zombie. */
-function isRunning(pid: number): boolean {
+function isRunning(pid: string): boolean {
   try {
     return !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, 'latin1'));
   } catch {

@@ -1,0 +1,101 @@
+// What Varnish says of its values: what is read of it, and what is refused.
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { Fault } from '#app/errors.js';
+import { readSchema } from '#app/varnish/schema.js';
+import { schemaJson } from './built-instance.js';
+import type { BuiltField } from './built-instance.js';
+
+const FIELDS: readonly BuiltField[] = [
+  { name: 'happy', type: 'bitmap', format: 'bitmap' },
+  { name: 'req' },
+  { name: 'hdrbytes', format: 'bytes', index: 32 },
+  { name: 'uptime', type: 'gauge', format: 'duration', index: 16 },
+];
+
+describe('a schema of Varnish', () => {
+  it('has each value with its kind, unit, help and place', () => {
+    expect(readSchema(schemaJson('vbe', FIELDS))).to.deep.equal({
+      name: 'vbe',
+      fields: [
+        { name: 'happy', kind: 'bitmap', unit: '', help: 'Help of happy', at: 0 },
+        { name: 'req', kind: 'counter', unit: '', help: 'Help of req', at: 8 },
+        { name: 'hdrbytes', kind: 'counter', unit: 'bytes', help: 'Help of hdrbytes', at: 32 },
+        { name: 'uptime', kind: 'gauge', unit: 'seconds', help: 'Help of uptime', at: 16 },
+      ],
+      bodyBytes: 40,
+    });
+  });
+
+  const withField = (more: object): string =>
+    schemaJson('vbe', [{ name: 'a' }, { name: 'b', ...more }]);
+  const refused: readonly (readonly [string, string])[] = [
+    ['{"version":', 'is no JSON'],
+    ['[]', 'is no table'],
+    [
+      schemaJson('vbe', FIELDS).replace('"version":"1"', '"version":"2"'),
+      'has another version than 1 of the format',
+    ],
+    [schemaJson('', FIELDS), 'has no name'],
+    [schemaJson('a b', FIELDS), 'has no name'],
+    ['{"version":"1","name":"vbe","elem":[]}', 'has no table of values'],
+    [schemaJson('vbe', []), 'describes 0 values'],
+    [withField({ ctype: 'double' }), 'has no whole number at b'],
+    [withField({ type: 'histogram' }), 'has another type than counter, gauge and bitmap at b'],
+    [withField({ type: 'constructor' }), 'has another type than counter, gauge and bitmap at b'],
+    [
+      withField({ format: 'text' }),
+      'has another format than integer, bytes, bitmap and duration at b',
+    ],
+    [withField({ oneliner: 1 }), 'does not say what b is'],
+    [withField({ index: 0 }), 'has two values at one place'],
+    [withField({ index: 12 }), 'has b at no multiple of 8 in a segment'],
+    [withField({ index: -8 }), 'has b at no multiple of 8 in a segment'],
+    [withField({ index: 2 ** 40 }), 'has b at no multiple of 8 in a segment'],
+    [withField({ index: '8' }), 'has b at no multiple of 8 in a segment'],
+    [withField({}).replace('"name":"b"', '"name":"c"'), 'describes b under another name'],
+    [withField({}).replaceAll('"b"', '"b c"'), 'has a value without a name'],
+  ];
+  for (const [json, why] of refused)
+    it(`that ${why} is refused: ${json.slice(0, 60)}`, () => {
+      expect(() => readSchema(json)).to.throw(Fault, new RegExp(`^${why}$`));
+    });
+
+  it('is read with places inside of a segment or refused, whatever it holds', () => {
+    const json = schemaJson('vbe', FIELDS);
+    const edits = fc.array(
+      fc.record({ at: fc.nat(json.length), cut: fc.nat(12), text: fc.string({ maxLength: 12 }) }),
+      { minLength: 1, maxLength: 3 },
+    );
+    fc.assert(
+      fc.property(edits, (changes) => {
+        let text = json;
+        for (const { at, cut, text: more } of changes)
+          text = text.slice(0, at) + more + text.slice(at + cut);
+        try {
+          const { fields, bodyBytes } = readSchema(text);
+          for (const { at } of fields)
+            expect(at % 8 === 0 && at >= 0 && at < bodyBytes).to.equal(true);
+        } catch (error) {
+          expect(error).to.be.instanceOf(Fault);
+        }
+      }),
+      { numRuns: 3000 },
+    );
+  });
+
+  it('is refused in any other JSON', () => {
+    fc.assert(
+      fc.property(fc.json(), (json) => {
+        expect(() => readSchema(json)).to.throw(Fault);
+      }),
+    );
+  });
+
+  it('is read with as many values as it may have, and refused with one more', () => {
+    const fields = (count: number) =>
+      Array.from({ length: count }, (_, at) => ({ name: `f${at}` }));
+    expect(readSchema(schemaJson('many', fields(4096))).fields).to.have.lengthOf(4096);
+    expect(() => readSchema(schemaJson('many', fields(4097)))).to.throw('describes 4097 values');
+  });
+});

@@ -1,0 +1,122 @@
+// The index of a directory of segments: what it says however its text arrives, and what is refused.
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { Fault } from '#app/errors.js';
+import { SegmentIndex } from '#app/varnish/segment-index.js';
+
+const FIRST = '# 4711 1795443263\n';
+const identsOf = (index: SegmentIndex): string[] => [...index.entries].map(({ ident }) => ident);
+
+function indexOf(text: string): SegmentIndex {
+  const index = new SegmentIndex();
+  index.add(Buffer.from(text, 'latin1'));
+  return index;
+}
+
+/** Lines that come and go, of few segments, so that each comes and goes often. */
+const lines = fc.array(
+  fc.record({
+    isAdded: fc.boolean(),
+    file: fc.constantFrom('_.Stat.00ff', '_.VSC_cluster.0a', '_.Log.01'),
+    offset: fc.constantFrom(0, 16, 200),
+    className: fc.constantFrom('Stat', 'StatDoc', 'Log', ''),
+    ident: fc.constantFrom('MAIN', 'VBE.boot.a', 'VBE.boot.b(1.2.3.4,,80)', '', 'with blank'),
+  }),
+  { maxLength: 40 },
+);
+
+describe('an index of segments', () => {
+  it('says the same however its text is divided', () => {
+    fc.assert(
+      fc.property(lines, fc.array(fc.nat(60), { maxLength: 30 }), (changes, lengths) => {
+        const texts = changes.map(
+          ({ isAdded, file, offset, className, ident }) =>
+            `${isAdded ? '+' : '-'} ${file} ${offset} 64 ${className} ${ident}\n`,
+        );
+        const model = new Set<string>();
+        changes.forEach(({ isAdded, className }, at) => {
+          const line = texts[at]?.slice(2) ?? '';
+          if (!className.startsWith('Stat')) return;
+          if (isAdded) model.add(line);
+          else model.delete(line);
+        });
+        const bytes = Buffer.from(FIRST + texts.join(''), 'latin1');
+        const index = new SegmentIndex();
+        let from = 0;
+        for (const length of lengths) {
+          index.add(bytes.subarray(from, from + length));
+          from = Math.min(bytes.length, from + length);
+        }
+        index.add(bytes.subarray(from));
+        const said = [...index.entries].map(
+          ({ file, offset, length, className, ident }) =>
+            `${file} ${offset} ${length} ${className} ${ident}\n`,
+        );
+        expect(said.sort()).to.deep.equal([...model].sort());
+        expect(index.writer).to.deep.equal({ pid: 4711, birth: 1_795_443_263 });
+      }),
+    );
+  });
+
+  it('is read or refused, whatever it holds, and never longer than its text takes', () => {
+    const text = `${FIRST}+ _.Stat.00ff 0 64 Stat MAIN\n- _.Stat.00ff 0 64 Stat MAIN\n`;
+    const damaged = fc.array(fc.record({ at: fc.nat(text.length - 1), byte: fc.nat(255) }));
+    fc.assert(
+      fc.property(damaged, fc.uint8Array(), (damages, more) => {
+        const bytes = Buffer.from(text, 'latin1');
+        for (const { at, byte } of damages) bytes[at] = byte;
+        try {
+          new SegmentIndex().add(Buffer.concat([bytes, more]));
+        } catch (error) {
+          expect(error).to.be.instanceOf(Fault);
+        }
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('knows its writer as soon as its first line is whole', () => {
+    expect(indexOf('# 4711 17954').writer).to.equal(undefined);
+    expect(indexOf('# 4711 17954\n').writer).to.deep.equal({ pid: 4711, birth: 17_954 });
+  });
+
+  it('keeps the order in which segments came', () => {
+    const index = indexOf(
+      `${FIRST}+ _.Stat.1 0 64 Stat B\n+ _.Stat.2 0 64 Stat A\n- _.Stat.1 0 64 Stat B\n+ _.Stat.1 0 64 Stat B\n`,
+    );
+    expect(identsOf(index)).to.deep.equal(['A', 'B']);
+  });
+
+  it('has the same entries as another of the same process, where their lines are the same', () => {
+    const before = indexOf(`${FIRST}+ _.Stat.1 0 64 Stat A\n+ _.Stat.2 0 64 Stat B\n`);
+    const after = new SegmentIndex();
+    after.add(Buffer.from(`${FIRST}+ _.Stat.2 0 64 Stat B\n+ _.Stat.3 0 64 Stat C\n`), before);
+    const [b, c] = after.entries;
+    expect(b).to.equal([...before.entries][1]);
+    expect(c && before.same(c)).to.equal(undefined);
+  });
+
+  const refused: readonly (readonly [string, string])[] = [
+    ['a first line that names no process', '# 0 1795443263\n'],
+    ['a first line of another kind', '+ _.Stat.1 0 64 Stat A\n'],
+    ['a path in place of a file', `${FIRST}+ ../_.Stat.1 0 64 Stat A\n`],
+    ['a file of another name', `${FIRST}+ /etc/passwd 0 64 Stat A\n`],
+    ['an offset below zero', `${FIRST}+ _.Stat.1 -8 64 Stat A\n`],
+    ['a length that is no number', `${FIRST}+ _.Stat.1 0 many Stat A\n`],
+    ['another sign', `${FIRST}* _.Stat.1 0 64 Stat A\n`],
+    ['a line without an end', FIRST + 'x'.repeat(2000)],
+  ];
+  for (const [what, text] of refused)
+    it(`is refused with ${what}`, () => {
+      expect(() => indexOf(text)).to.throw(Fault, /^line [12] of the index is none of Varnish$/);
+    });
+
+  it('has a bounded number of segments, and counts the others', () => {
+    const index = new SegmentIndex();
+    index.add(Buffer.from(FIRST));
+    for (let at = 0; at < 9000; at++) index.add(Buffer.from(`+ _.Stat.1 ${at} 64 Stat A\n`));
+    expect([identsOf(index).length, index.leftOut]).to.deep.equal([8448, 552]);
+    index.add(Buffer.from('- _.Stat.1 8999 64 Stat A\n'));
+    expect(index.leftOut).to.equal(551);
+  });
+});
