@@ -108,6 +108,17 @@ describe('planTargets', () => {
       'c.toml:9:71: targets[1].format_settings.containers: found 1, allowed: true or false',
     ]));
 
+  it('refuses names of metrics and directories of Varnish that there are not', () =>
+    expect(
+      refusal(
+        '[[targets]]\napp = "varnish"\nserver_key = "default"\nformat = "varnish"\n' +
+          'format_settings = { directory = "/var/../lib", names = "cleen" }\n',
+      ),
+    ).to.deep.equal([
+      'c.toml:5:33: targets[0].format_settings.directory: found "/var/../lib", allowed: an absolute path without . and .. as parts',
+      'c.toml:5:56: targets[0].format_settings.names: found "cleen" (did you mean "clean"?), allowed: "compat" or "clean"',
+    ]));
+
   it('places faults of the legacy target file in that file, at their items', () =>
     expect(
       refusal('debug = true', '# x\ntarget app=ads server_key=1 classes=server,servr\n'),

@@ -12,10 +12,11 @@ import {
   truncateSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { getuid } from 'node:process';
+import { getuid, seteuid } from 'node:process';
 import { expect } from 'chai';
 import type { Verdict } from '#app/model.js';
 import type { VarnishWatch } from '#app/varnish/varnish-watch.js';
+import { folderOf } from '#app/varnish/work-directory.js';
 import { valuesOf, wholeSight } from '../hsperfdata/perf-folder.js';
 import { bodyOf, schemaJson, segmentBytes, setReady, setValue } from './built-instance.js';
 import { IDS, VBE, instanceFolder } from './instance-folder.js';
@@ -309,8 +310,23 @@ describe('a watch of an instance of Varnish', () => {
       expect(verdict(folder.watch()).reason).to.contain('_.vsm_child may be written by others');
     });
 
-    // Only root can make a directory that belongs to somebody else.
-    if (UID === 0)
+    // Only root can read as somebody else, and make a directory that belongs to somebody else.
+    if (UID === 0) {
+      it('says which group may read, where this user may not', () => {
+        const { manager } = folder.instance();
+        chmodSync(manager.path, 0o700);
+        chmodSync(folder.path('..'), 0o755);
+        seteuid?.(65_534);
+        try {
+          expect(verdict(folder.watch())).to.deep.equal({
+            state: 'absent',
+            reason: `${folder.path('shop')} may not be read by this user: it needs the group of ${folder.path('shop')}/_.vsm_mgt, mostly varnish`,
+          });
+        } finally {
+          seteuid?.(0);
+        }
+      });
+
       it('believes trusted owners only, where the configuration names some', () => {
         const { child } = folder.instance();
         for (const path of [
@@ -326,6 +342,27 @@ describe('a watch of an instance of Varnish', () => {
           'belongs to user 4321, who is not trusted',
         );
       });
+    }
+  });
+
+  describe('which instance it is', () => {
+    beforeEach(() => {
+      folder.process(PID);
+    });
+
+    it('is the folder of the server key below the directory', () => {
+      expect(folderOf('shop', folder.path(''), 'host')).to.equal('shop');
+    });
+
+    it('is that of the host for the key default, or else varnishd', () => {
+      const folderNow = () => folderOf('default', folder.path(''), 'host');
+      expect(folderNow()).to.equal('host');
+      folder.instance('varnishd');
+      expect(folderNow()).to.equal('varnishd');
+      expect(verdict(folder.watch({}, {}, 'default')).state).to.equal('live');
+      folder.instance('host');
+      expect(folderNow()).to.equal('host');
+    });
   });
 
   describe('what it leaves out', () => {
