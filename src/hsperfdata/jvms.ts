@@ -25,10 +25,16 @@ const ASK_EVERY_MS = 500;
 /** A JVM writes the name of its main class soon after its first counters; some have none. */
 const NAMELESS_MS = 1000;
 
-/** A file whose counters are read; not shown if its main class is not wanted. */
-interface Followed {
-  readonly pid: number;
+/** What tells one JVM from all others: another process in the same file has begun at another moment. */
+interface Identity {
   readonly startTicks: number;
+  readonly inode: bigint;
+  readonly beganUnixMs: number | undefined;
+}
+
+/** A file whose counters are read; not shown if its main class is not wanted. */
+interface Followed extends Identity {
+  readonly pid: number;
   readonly file: CounterFile;
   readonly jvm: Jvm | undefined;
   askedAtMs: number;
@@ -55,6 +61,8 @@ export class Jvms {
   readonly #scratch = { buffer: Buffer.from(new ArrayBuffer(65_536)) };
   readonly #followed = new Map<string, Followed>();
   readonly #waiting = new Map<string, Waiting>();
+  /** Those that ended and left their files: whoever has their numbers now did not write these. */
+  readonly #ended = new Map<string, Identity>();
 
   constructor(parts: JvmsParts) {
     this.#parts = parts;
@@ -77,7 +85,8 @@ export class Jvms {
     const wanted = new Map(files.map((found) => [keyOf(found), found]));
     for (const [key, followed] of this.#followed)
       if (!wanted.has(key) || this.#hasEnded(followed, budget)) this.#end(key);
-    for (const key of this.#waiting.keys()) if (!wanted.has(key)) this.#waiting.delete(key);
+    for (const known of [this.#waiting, this.#ended])
+      for (const key of known.keys()) if (!wanted.has(key)) known.delete(key);
     for (const [key, found] of wanted) {
       if (this.#followed.has(key) || !this.#isDue(key)) continue;
       if (budget.isSpent) return true;
@@ -114,7 +123,7 @@ export class Jvms {
       this.#waiting.set(key, { firstMs, untilMs: nowMs + ms, refusal });
     };
     try {
-      const followed = this.#opened(found, nowMs - firstMs >= NAMELESS_MS);
+      const followed = this.#opened(key, found, nowMs - firstMs >= NAMELESS_MS);
       if (followed === undefined) {
         wait(nowMs - firstMs < USELESS_MS ? UNFINISHED_MS : USELESS_MS);
         return;
@@ -131,7 +140,7 @@ export class Jvms {
    * Opens a file and shows its JVM; undefined if there is none to show yet, or any more.
    * @throws Fault or Error for a file that is of no use
    */
-  #opened(found: FoundFile, mayBeNameless: boolean): Followed | undefined {
+  #opened(key: string, found: FoundFile, mayBeNameless: boolean): Followed | undefined {
     const { pid } = found;
     const startTicks = startTicksOf(pid);
     if (startTicks === undefined) return undefined;
@@ -150,6 +159,8 @@ export class Jvms {
       const data = PerfData.of(file, this.#scratch);
       if (data === undefined || (data.command === undefined && !mayBeNameless)) return undefined;
       const { beganUnixMs } = data;
+      const its: Identity = { startTicks, inode: identity.inode, beganUnixMs };
+      if (isLeftBy(this.#ended.get(key), its)) return undefined;
       const why = whyNotWriter({ pid, startTicks, beganUnixMs, ...identity });
       if (why !== undefined) return undefined;
       const isShown = isWanted(mainClassOf(data.command ?? ''));
@@ -157,7 +168,7 @@ export class Jvms {
         throw refused('is one too many: segment_max_items are shown already');
       const jvm = isShown ? new Jvm(source, root, pid, data) : undefined;
       isKept = true;
-      return { pid, startTicks, file, jvm, askedAtMs: nowMs() };
+      return { pid, ...its, file, jvm, askedAtMs: nowMs() };
     } finally {
       if (!isKept) file.close();
     }
@@ -173,10 +184,18 @@ export class Jvms {
     const followed = this.#followed.get(key);
     if (followed === undefined) return;
     this.#followed.delete(key);
+    const { startTicks, inode, beganUnixMs } = followed;
+    this.#ended.set(key, { startTicks, inode, beganUnixMs });
     followed.jvm?.leave();
     followed.file.close();
   }
 }
+
+/** Whether a file holds what a JVM left that ended, and the process of its number is another one. */
+const isLeftBy = (ended: Identity | undefined, now: Identity): boolean =>
+  ended?.inode === now.inode &&
+  ended.beganUnixMs === now.beganUnixMs &&
+  ended.startTicks !== now.startTicks;
 
 const keyOf = ({ place, name }: FoundFile): string => `${pathOf(place)}/${name}`;
 

@@ -1,8 +1,11 @@
 // All JVMs of a host as one tree: which are found, when they come and go, and what is shown of each.
 import { linkSync, mkdirSync, chmodSync, symlinkSync, renameSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
+import { getuid } from 'node:process';
+import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { JvmWatch } from '#app/hsperfdata/jvm-watch.js';
+import { processNumbered } from '../support/same-number.js';
 import { perfFile, someCounters } from './perf-file.js';
 import { SetClocks, objectsBelow, perfFolder, valuesOf, wholeSight } from './perf-folder.js';
 
@@ -177,6 +180,27 @@ describe('a watch of JVMs', () => {
       const begin = { name: 'sun.rt.createVmBeginTime', value: BigInt(Date.now() - 3_600_000) };
       folder.write(pid, perfFile([begin, ...someCounters().slice(1)]).bytes);
       expect(pidsOf(watching())).to.deep.equal([]);
+    });
+
+    it('does not show again what a JVM left behind when another process gets its number at once', async function () {
+      if (getuid?.() !== 0) this.skip();
+      const pid = folder.process();
+      folder.write(pid, file.bytes);
+      const watch = watching();
+      expect(pidsOf(watch)).to.deep.equal([String(pid)]);
+      // The system tells when a process started to a hundredth of a second.
+      await setTimeout(20);
+      await folder.kill(pid);
+      const other = processNumbered(pid);
+      try {
+        expect(other?.pid, 'the number').to.equal(pid);
+        for (let look = 0; look < 3; look++) {
+          pass(6000);
+          expect(pidsOf(watch)).to.deep.equal([]);
+        }
+      } finally {
+        other?.kill('SIGKILL');
+      }
     });
 
     it('tells a JVM from a former one of the same number: its counters begin anew', () => {

@@ -7,6 +7,7 @@ import { runBridgeFaults } from './bridge-faults.js';
 import { runDamage } from './damage.js';
 import { runAllHostile } from './hostile.js';
 import { runHttpAbuse } from './http-abuse.js';
+import { runJvmChurn } from './jvm-churn.js';
 import { runKills } from './kills.js';
 import { runModel } from './model-trial.js';
 import { runProcessFaults } from './process-faults.js';
@@ -22,6 +23,7 @@ const TRIALS: readonly Trial[] = [
   { name: 'faults of the process', run: runProcessFaults },
   { name: 'faults of components', run: runBridgeFaults },
   { name: 'courses', run: runModel },
+  { name: 'JVMs', run: runJvmChurn },
 ];
 const MAX_SHOWN = 20;
 

@@ -1,0 +1,202 @@
+// Real JVMs that start and end all the time: how soon each is seen, how soon it is gone, and whether it keeps its file.
+import { spawn, spawnSync } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { userInfo } from 'node:os';
+import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { TILL_CLASS } from '../hsperfdata/till-class.js';
+import { Theatre } from '../support/processes.js';
+import type { Running } from '../support/processes.js';
+import { processNumbered } from '../support/same-number.js';
+import { percentile, usageOf } from './trial.js';
+import type { Given, Outcome } from './trial.js';
+import { fetchPage } from './witness.js';
+
+/** JVMs that a run of a minute starts; they start at the pace of 50 a minute. */
+const JVMS_A_MINUTE = 5;
+const LEAST_JVMS = 5;
+const START_EVERY_MS = 1200;
+/** How long a JVM lives once it is seen. */
+const LIFE_MS = 2000;
+const SCRAPE_EVERY_MS = 50;
+/** A JVM must be seen so soon after its file, and gone so soon after its end. */
+const PROMISED_MS = 2000;
+const PATIENCE_MS = 20_000;
+/** Every so many JVMs are asked for their counters over a socket. */
+const ASK_EVERY = 10;
+const FLAGS = [
+  '-XX:+UseSerialGC',
+  '-Xmx16m',
+  '--add-exports',
+  'java.base/jdk.internal.perf=ALL-UNNAMED',
+];
+
+type End = 'orderly' | 'killed' | 'replaced';
+const ENDS: readonly End[] = ['orderly', 'killed', 'replaced'];
+
+interface Times {
+  readonly seenMs: number[];
+  readonly goneMs: number[];
+  /** How many had their number given to another process. */
+  replaced: number;
+}
+
+export async function runJvmChurn({ random, minutes, log }: Given): Promise<Outcome> {
+  if (spawnSync('java', ['-version']).error !== undefined)
+    return { tried: 0, wrong: [], figures: 'there is no java' };
+  const count = Math.max(LEAST_JVMS, Math.round(JVMS_A_MINUTE * minutes));
+  const theatre = new Theatre();
+  const wrong: string[] = [];
+  const times: Times = { seenMs: [], goneMs: [], replaced: 0 };
+  try {
+    writeFileSync(theatre.path('Till.class'), TILL_CLASS);
+    const exporter = theatre.start('exporter', ['--config', theatre.config({}, TARGET)]);
+    const pages = new Pages(`${await exporter.url()}?server_key=jvm`, exporter);
+    const before = usageOf(exporter.pid);
+    const lives: Promise<void>[] = [];
+    for (let number = 0; number < count; number++) {
+      const end = ENDS[random.below(ENDS.length)] ?? 'orderly';
+      lives.push(
+        lifeOf({ number, end, theatre, pages, times }).catch((error: unknown) => {
+          wrong.push(`JVM ${number}, ${end}: ${String(error)}`);
+        }),
+      );
+      if (number % 50 === 49) log(`${number + 1} of ${count} JVMs`);
+      await sleep(START_EVERY_MS);
+    }
+    await Promise.all(lives);
+    await pages.end();
+    const after = usageOf(exporter.pid);
+    if (after.files > before.files) wrong.push(`${before.files} descriptors, then ${after.files}`);
+    return { tried: count, wrong: [...wrong, ...pages.wrong], figures: figuresOf(times, after.mb) };
+  } finally {
+    await theatre.close();
+  }
+}
+
+const TARGET = `[[targets]]
+app = "jvm"
+server_key = "jvm"
+format = "hsperfdata"
+format_settings = { directories = ["/tmp/hsperfdata_*"], main_classes = ["Till"] }
+`;
+
+function figuresOf({ seenMs, goneMs, replaced }: Times, mb: number): string {
+  const text = (times: readonly number[]) =>
+    `${percentile(times, 0.5).toFixed(0)} ms, at most ${Math.max(...times).toFixed(0)} ms`;
+  return `seen ${text(seenMs)} after the file; gone ${text(goneMs)} after the end; ${replaced} numbers used again; ${mb.toFixed(0)} MB`;
+}
+
+interface Life {
+  readonly number: number;
+  readonly end: End;
+  readonly theatre: Theatre;
+  readonly pages: Pages;
+  readonly times: Times;
+}
+
+/** Starts a JVM, waits until it is seen, ends it, and waits until it is gone. */
+async function lifeOf({ number, end, theatre, pages, times }: Life): Promise<void> {
+  const line = [...FLAGS, '-cp', theatre.path(''), 'Till'];
+  const child = spawn('java', line, { stdio: ['pipe', 'pipe', 'ignore'] });
+  const ended = once(child, 'exit');
+  const { pid = 0 } = child;
+  const file = `/tmp/hsperfdata_${userInfo().username}/${pid}`;
+  let other: ChildProcess | undefined;
+  try {
+    const fileMs = await until('its file is there', () => existsSync(file));
+    const seen = pages.when(pid, true, fileMs);
+    await once(createInterface({ input: child.stdout }), 'line');
+    times.seenMs.push(await withinPromise('it is seen', seen, fileMs));
+    await sleep((LIFE_MS * (number % 7)) / 7);
+    if (!existsSync(file)) throw new Error('it lost its file');
+    if (number % ASK_EVERY === 0) askForCounters(pid);
+    if (end === 'orderly') child.stdin.end();
+    else child.kill('SIGKILL');
+    await ended;
+    const endMs = performance.now();
+    if (end === 'replaced') other = processNumbered(pid);
+    if (other !== undefined) times.replaced++;
+    times.goneMs.push(await withinPromise('it is gone', pages.when(pid, false, endMs), endMs));
+  } finally {
+    child.kill('SIGKILL');
+    other?.kill('SIGKILL');
+    await ended;
+    // A JVM that is killed leaves its file.
+    rmSync(file, { force: true });
+  }
+}
+
+/** @throws Error when it took too long */
+async function withinPromise(what: string, at: Promise<number>, sinceMs: number): Promise<number> {
+  const ms = (await at) - sinceMs;
+  if (ms > PROMISED_MS) throw new Error(`${what} after ${ms.toFixed(0)} ms`);
+  return ms;
+}
+
+/** The moment at which it holds. */
+async function until(what: string, holds: () => boolean): Promise<number> {
+  const began = performance.now();
+  while (!holds()) {
+    if (performance.now() - began > PATIENCE_MS) throw new Error(`in vain: ${what}`);
+    await sleep(5);
+  }
+  return performance.now();
+}
+
+/** A JVM that has given up its file has no counters for others. */
+function askForCounters(pid: number): void {
+  const { stdout } = spawnSync('jcmd', [String(pid), 'PerfCounter.print'], { encoding: 'utf8' });
+  if (!stdout.includes('sun.rt.createVmBeginTime='))
+    throw new Error(`jcmd sees no counters: ${stdout.slice(0, 100)}`);
+}
+
+/** Scrapes all the time, and tells when a JVM came and went. */
+class Pages {
+  readonly wrong: string[] = [];
+  readonly #waiting = new Set<(pids: ReadonlySet<number>, beganMs: number) => void>();
+  readonly #all: Promise<void>;
+  #isOver = false;
+
+  constructor(url: string, exporter: Running) {
+    this.#all = this.#scrape(url, exporter);
+  }
+
+  /** The moment of the first page, asked for after `sinceMs`, that has a JVM or has not. */
+  when(pid: number, isThere: boolean, sinceMs: number): Promise<number> {
+    return new Promise((resolve, reject) => {
+      const look = (pids: ReadonlySet<number>, beganMs: number): void => {
+        const isRight = beganMs >= sinceMs && pids.has(pid) === isThere;
+        if (!isRight && beganMs < sinceMs + PATIENCE_MS) return;
+        this.#waiting.delete(look);
+        if (isRight) resolve(performance.now());
+        else reject(new Error(isThere ? 'it was never seen' : 'it was never gone'));
+      };
+      this.#waiting.add(look);
+    });
+  }
+
+  end(): Promise<void> {
+    this.#isOver = true;
+    return this.#all;
+  }
+
+  async #scrape(url: string, exporter: Running): Promise<void> {
+    while (!this.#isOver && !exporter.isOver) {
+      const beganMs = performance.now();
+      try {
+        const { status, body } = await fetchPage(url);
+        if (status !== 200) this.wrong.push(`status ${status}: ${body.trim().slice(0, 200)}`);
+        const pids = new Set<number>();
+        for (const [, pid] of body.matchAll(/^jvm_threads_current\{pid="(\d+)"/gm))
+          pids.add(Number(pid));
+        for (const look of [...this.#waiting]) look(pids, beganMs);
+      } catch (error) {
+        this.wrong.push(String(error));
+      }
+      await sleep(SCRAPE_EVERY_MS);
+    }
+  }
+}
