@@ -33,6 +33,8 @@ const MAX_ITEMS = 1 << 21;
 const STEPS = 32_768;
 const LEAST_STEPS = 4096;
 const NO_DROPS = { objects: 0, variables: 0 };
+/** Folders that are looked into for somebody whose server key shows nothing. */
+const MAX_NAMES = 1024;
 const MANAGER = '_.vsm_mgt';
 const CHILD = '_.vsm_child';
 
@@ -80,10 +82,13 @@ export class VarnishWatch implements Watch {
     return () => undefined;
   }
 
+  /** The instances that run, or were killed. */
   existing(): Existing {
     const { directory } = this.#settings;
+    const hasManager = (name: string) => existsSync(`${directory}/${name}/${MANAGER}`);
     try {
-      return { name: this.#folder, names: namesIn(directory) };
+      const names = namesIn(directory).slice(0, MAX_NAMES).filter(hasManager);
+      return { name: this.#folder, names };
     } catch {
       return { name: this.#folder, names: [] };
     }

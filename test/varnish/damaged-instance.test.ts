@@ -70,7 +70,7 @@ const damage: fc.Arbitrary<Damage> = fc.oneof(
 );
 
 describe('a damaged instance of Varnish', function () {
-  this.timeout(600_000);
+  this.timeout(60_000 + 20 * Number(process.env['VARNISH_RUNS'] ?? 0));
   this.slow(10_000);
   const folder = instanceFolder();
   const runs = Number(process.env['VARNISH_RUNS'] ?? 1500);
