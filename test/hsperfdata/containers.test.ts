@@ -6,7 +6,8 @@ import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { eventually } from '../support/eventually.js';
 import { perfFile, someCounters } from './perf-file.js';
-import { perfFolder, valuesOf, wholeSight } from './perf-folder.js';
+import { perfFolder } from './perf-folder.js';
+import { valuesOf, wholeSight } from '../support/gathered-values.js';
 
 const NAMESPACES = ['--mount', '--pid', '--fork'];
 /** Makes the counter file of process 1 of a namespace, with a /tmp of its own, and becomes that process. */

@@ -7,7 +7,8 @@ import { expect } from 'chai';
 import type { JvmWatch } from '#app/hsperfdata/jvm-watch.js';
 import { processNumbered } from '../support/same-number.js';
 import { perfFile, someCounters } from './perf-file.js';
-import { SetClocks, objectsBelow, perfFolder, valuesOf, wholeSight } from './perf-folder.js';
+import { perfFolder } from './perf-folder.js';
+import { SetClocks, objectsBelow, valuesOf, wholeSight } from '../support/gathered-values.js';
 
 /** Made anew for each test: a process that is younger than the begin of its JVM is none. */
 let file = perfFile(someCounters());

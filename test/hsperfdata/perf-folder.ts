@@ -12,19 +12,10 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import type { ChildProcess } from 'node:child_process';
-import type { ManagedObject, Source, Variable } from '#app/model.js';
 import { JvmWatch } from '#app/hsperfdata/jvm-watch.js';
 import type { JvmWatchOptions } from '#app/hsperfdata/jvm-watch.js';
 import type { HsperfdataSettings } from '#app/hsperfdata/settings.js';
-import type { Sighting, Watch } from '#app/streams/watch.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
-
-/** Clocks that a test sets, so that nothing waits for the time to pass. */
-export class SetClocks {
-  ms = 1000;
-  readonly nowMs = (): number => this.ms;
-  readonly unixMs = (): number => Date.now();
-}
 
 /** Removed with all its processes after each test. */
 export function perfFolder() {
@@ -86,54 +77,4 @@ async function ended(child: ChildProcess): Promise<void> {
   const exit = once(child, 'exit');
   child.kill('SIGKILL');
   await exit;
-}
-
-/** Looks until all is taken in. */
-export function wholeSight(watch: Pick<Watch, 'look'>): Sighting {
-  let seen = watch.look();
-  while (seen.hasMore) seen = watch.look();
-  return seen;
-}
-
-/**
- * The values of a tree by the path of the object below the root and the name, from one copy: numbers as
- * signed ones of 64 bits, undefined for what has no value.
- */
-export function valuesOf({
-  source,
-}: Pick<Sighting, 'source'>): Map<string, bigint | string | undefined> {
-  const values = new Map<string, bigint | string | undefined>();
-  if (source === undefined) return values;
-  const valueOf = copied(source);
-  for (const root of source.roots)
-    for (const object of objectsBelow(root))
-      for (const variable of object.variables)
-        values.set(
-          `${object.name.slice(root.name.length + 1)} ${variable.name}`,
-          valueOf(variable),
-        );
-  return values;
-}
-
-export function* objectsBelow(object: ManagedObject): Generator<ManagedObject> {
-  yield object;
-  for (const child of object.children) yield* objectsBelow(child);
-}
-
-/** What most sources of a test have. */
-const SLOTS = 32_768;
-
-/** Copies all values, then all words; returns what a variable has in these. */
-function copied(source: Source): (variable: Variable) => bigint | string | undefined {
-  const slots = Buffer.alloc(SLOTS * 8);
-  const words = Buffer.alloc(SLOTS * 4);
-  source.readSlots(0, SLOTS, slots);
-  source.readWords(0, SLOTS, words);
-  return (variable) => {
-    const { slot, incarnation, type } = variable;
-    if (words.readUInt32LE(slot * 4) !== ((incarnation << 1) | 1) >>> 0) return undefined;
-    if (type !== 'string') return slots.readBigInt64LE(slot * 8);
-    const frame = source.readFrame(variable);
-    return frame?.type === 'string' ? frame.text : undefined;
-  };
 }

@@ -10,7 +10,7 @@ import { placeOf } from '#app/hsperfdata/counter-place.js';
 import { JvmWatch } from '#app/hsperfdata/jvm-watch.js';
 import { eventually } from '../support/eventually.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
-import { valuesOf, wholeSight } from './perf-folder.js';
+import { valuesOf, wholeSight } from '../support/gathered-values.js';
 import { TILL_CLASS } from './till-class.js';
 
 const isInstalled = (program: string): boolean =>

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { VarnishWatch } from '#app/varnish/varnish-watch.js';
-import { valuesOf, wholeSight } from '../hsperfdata/perf-folder.js';
+import { valuesOf, wholeSight } from '../support/gathered-values.js';
 import { bodyOf, poke, schemaJson, segmentBytes } from './built-instance.js';
 import type { BuiltDirectory } from './built-instance.js';
 import { instanceFolder } from './instance-folder.js';

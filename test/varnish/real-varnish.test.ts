@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { expect } from 'chai';
 import { VarnishWatch } from '#app/varnish/varnish-watch.js';
-import { valuesOf, wholeSight } from '../hsperfdata/perf-folder.js';
+import { valuesOf, wholeSight } from '../support/gathered-values.js';
 import { eventually } from '../support/processes.js';
 import { hasVarnish, varnishServer } from './varnish-server.js';
 

@@ -49,7 +49,7 @@ class VarnishServer {
     this.#admin = `127.0.0.1:${admin}`;
     this.url = `http://127.0.0.1:${clients}`;
     const words = ['-F', '-n', this.path, '-a', `127.0.0.1:${clients}`, '-T', this.#admin];
-    const more = ['-S', 'none', '-f', vcl, '-s', 'default,16m'];
+    const more = ['-p', 'thread_pool_min=10', '-S', 'none', '-f', vcl, '-s', 'default,16m'];
     const [program = '', ...args] = [...under, 'varnishd', ...words, ...more];
     this.#manager = spawn(program, args, { stdio: 'ignore' });
     await eventually('varnishd answers', () => this.#answers(), START_MS);

@@ -17,7 +17,7 @@ import { expect } from 'chai';
 import type { Verdict } from '#app/model.js';
 import type { VarnishWatch } from '#app/varnish/varnish-watch.js';
 import { folderOf } from '#app/varnish/work-directory.js';
-import { valuesOf, wholeSight } from '../hsperfdata/perf-folder.js';
+import { valuesOf, wholeSight } from '../support/gathered-values.js';
 import { bodyOf, schemaJson, segmentBytes, setReady, setValue } from './built-instance.js';
 import { IDS, VBE, instanceFolder } from './instance-folder.js';
 

@@ -1,0 +1,77 @@
+// Files of other programs: which are believed, and how a change of one is seen.
+import { appendFileSync, chmodSync, linkSync, mkdirSync, rmSync, symlinkSync } from 'node:fs';
+import { getuid } from 'node:process';
+import { expect } from 'chai';
+import { Fault } from '#app/errors.js';
+import { CheckedFile } from '#app/foreign/checked-file.js';
+import { inDirectory } from '#app/foreign/safe-directory.js';
+import { whyUnreadable } from '#app/foreign/unreadable.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
+
+const UID = getuid?.() ?? 0;
+
+describe('a file of another program', () => {
+  const folder = temporaryFolder();
+  const open = (name: string, uid = UID): CheckedFile =>
+    new CheckedFile(folder.path(name), uid, 100);
+
+  /** Why a file cannot be read, as operators are told. */
+  function refusal(name: string, uid = UID): string {
+    try {
+      open(name, uid).close();
+      return '';
+    } catch (error) {
+      return whyUnreadable(error);
+    }
+  }
+
+  it('is read from any position, as far as it goes', () => {
+    folder.write('a', 'counters');
+    const file = open('a');
+    const bytes = Buffer.alloc(6);
+    expect(file.read(bytes, 5)).to.equal(3);
+    expect(bytes.toString('latin1', 0, 3)).to.equal('ers');
+    expect(file.size).to.equal(8);
+    file.close();
+  });
+
+  it('has another stamp after a write and after it lost its name', () => {
+    const path = folder.write('a', 'x');
+    const file = open('a');
+    const stamps = new Set([file.stamp]);
+    appendFileSync(path, 'y');
+    stamps.add(file.stamp);
+    rmSync(path);
+    stamps.add(file.stamp);
+    expect(stamps.size).to.equal(3);
+    expect(file.isUnlinked).to.equal(true);
+    file.close();
+  });
+
+  it('is refused if it is no regular file, has two names, is a link, too large, or of others', () => {
+    mkdirSync(folder.path('folder'));
+    expect(refusal('folder')).to.equal('is no regular file');
+    linkSync(folder.write('a', ''), folder.path('b'));
+    expect(refusal('a')).to.equal('has 2 names');
+    symlinkSync('a', folder.path('link'));
+    expect(refusal('link')).to.equal('is a link');
+    folder.write('large', 'x'.repeat(101));
+    expect(refusal('large')).to.equal('has 101 bytes');
+    chmodSync(folder.write('shared', ''), 0o620);
+    expect(refusal('shared')).to.equal('may be written by others');
+    folder.write('own', '');
+    expect(refusal('own', UID + 1)).to.equal(`belongs to user ${UID}, its directory to ${UID + 1}`);
+    expect(refusal('own')).to.equal('');
+  });
+
+  it('is in a directory that no link leads to, and that nobody else may write', () => {
+    mkdirSync(folder.path('real'), { mode: 0o755 });
+    symlinkSync('real', folder.path('link'));
+    const reach = (name: string) =>
+      inDirectory({ base: folder.path(), below: [name] }, ({ uid }) => uid);
+    expect(reach('real')).to.equal(UID);
+    expect(() => reach('link')).to.throw();
+    chmodSync(folder.path('real'), 0o770);
+    expect(() => reach('real')).to.throw(Fault, /may be written by others$/);
+  });
+});
