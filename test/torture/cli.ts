@@ -13,6 +13,7 @@ import { runModel } from './model-trial.js';
 import { runProcessFaults } from './process-faults.js';
 import { runStepFaults } from './step-faults.js';
 import type { Trial } from './trial.js';
+import { runVarnishDamage } from './varnish-damage.js';
 
 const TRIALS: readonly Trial[] = [
   { name: 'damaged segments', run: runDamage },
@@ -24,6 +25,7 @@ const TRIALS: readonly Trial[] = [
   { name: 'faults of components', run: runBridgeFaults },
   { name: 'courses', run: runModel },
   { name: 'JVMs', run: runJvmChurn },
+  { name: 'memory of Varnish', run: runVarnishDamage },
 ];
 const MAX_SHOWN = 20;
 

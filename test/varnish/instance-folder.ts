@@ -1,5 +1,5 @@
 // A folder of made-up instances of Varnish, with processes that stand for their managers.
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
 import { VarnishWatch } from '#app/varnish/varnish-watch.js';
 import type { VarnishWatchOptions } from '#app/varnish/varnish-watch.js';
 import type { VarnishSettings } from '#app/varnish/settings.js';
@@ -7,10 +7,10 @@ import { SetClocks } from '../support/gathered-values.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { BuiltDirectory, schemaJson } from './built-instance.js';
 import type { BuiltPlace } from './built-instance.js';
+import { BOOT_S, makeProcess } from './made-up-process.js';
 
 /** Ids of schemas are addresses in the writer. */
 export const IDS = { mgt: 0x5611_2233_0010n, main: 0x5611_2233_0020n, vbe: 0x5611_2233_0030n };
-const BOOT_S = 1_700_000_000;
 export const BIRTH = BOOT_S + 1000;
 
 export const MGT = schemaJson('mgt', [
@@ -51,11 +51,7 @@ export function instanceFolder() {
     clocks,
     /** A process of this number, as /proc shows it: its start in seconds since the system's. */
     process(pid: number, startS = 900, name = 'varnishd'): void {
-      mkdirSync(proc(pid), { recursive: true });
-      writeFileSync(folder.path('proc/stat'), `cpu 1 2\nbtime ${BOOT_S}\n`);
-      const fields = Array.from({ length: 18 }, (_, index) => index).join(' ');
-      writeFileSync(`${proc(pid)}/stat`, `${pid} (${name}) S ${fields} ${startS * 100} 0\n`);
-      writeFileSync(`${proc(pid)}/comm`, `${name}\n`);
+      makeProcess(folder.path('proc'), pid, startS, name);
     },
     kill(pid: number): void {
       rmSync(proc(pid), { recursive: true });

@@ -1,0 +1,189 @@
+// An instance of Varnish whose every value says whose it is, to be damaged in any way and read.
+import {
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import type { Sighting } from '#app/streams/watch.js';
+import { VarnishWatch } from '#app/varnish/varnish-watch.js';
+import { valuesOf } from '../support/gathered-values.js';
+import { BuiltDirectory, bodyOf, poke, schemaJson, segmentBytes } from './built-instance.js';
+import { BOOT_S, makeProcess } from './made-up-process.js';
+
+const PID = 4711;
+const BIRTH = BOOT_S + 1000;
+/** Idents that no few changed bytes turn into each other, by their class. */
+const IDENTS = {
+  lck: ['LCK.operations', 'LCK.backend_tcp', 'LCK.vcapace'],
+  vbe: ['VBE.boot.origin', 'VBE.reload_17.checkout', 'VBE.summer.media'],
+};
+const FIELDS = {
+  lck: ['creat', 'destroy', 'locks'],
+  vbe: ['happiness', 'requests', 'unhealthy', 'helddown'],
+};
+const SCHEMAS = { lck: 0x5611_0f0f_1230n, vbe: 0x7ff0_a5a5_cde0n };
+
+/** The value of this name: no other has it, and no header of a segment looks like it. */
+function valueOf(name: string): bigint {
+  let hash = 14_695_981_039_346_656_037n;
+  for (const byte of Buffer.from(name))
+    hash = ((hash ^ BigInt(byte)) * 1_099_511_628_211n) & 0xffff_ffff_ffff_ffffn;
+  return hash >> 1n;
+}
+
+const bodyFor = (ident: string, fields: readonly string[]) =>
+  bodyOf(fields.map((field) => valueOf(`${ident} ${field}`)));
+
+/** A file, and where bytes of it are that are no values. */
+export interface DamagedFile {
+  readonly path: string;
+  readonly bytes: Buffer;
+  readonly places: readonly number[];
+}
+
+/** Where is taken modulo what there is. */
+export type Damage =
+  | { readonly kind: 'byte'; readonly file: number; readonly at: number; readonly byte: number }
+  | { readonly kind: 'number'; readonly file: number; readonly at: number; readonly value: bigint }
+  | { readonly kind: 'cut'; readonly file: number; readonly at: number }
+  | { readonly kind: 'lines'; readonly file: number; readonly at: number; readonly to: number };
+
+/** Numbers that readers get wrong. */
+export const NUMBERS: readonly bigint[] = [
+  ...[0n, 1n, 2n, 7n, 8n, 16n, 23n, 32n, 64n, 2n ** 16n, 2n ** 31n - 1n, 2n ** 32n, 2n ** 63n],
+  2n ** 64n - 1n,
+];
+
+const KNOWN: ReadonlyMap<string, bigint> = new Map(
+  (['lck', 'vbe'] as const).flatMap((name) =>
+    IDENTS[name].flatMap((ident) =>
+      FIELDS[name].map((field) => [`${ident} ${field}`, valueOf(`${ident} ${field}`)]),
+    ),
+  ),
+);
+
+export class DamagedVarnish {
+  readonly files: readonly DamagedFile[];
+  readonly #folder: string;
+
+  /** @param folder an empty one, for the instance and a process that stands for its manager */
+  constructor(folder: string) {
+    this.#folder = folder;
+    mkdirSync(join(folder, 'all/shop'), { recursive: true });
+    makeProcess(join(folder, 'proc'), PID, 900, 'varnishd');
+    this.files = built(join(folder, 'all/shop'));
+  }
+
+  /** How many values it has while it is whole. */
+  get size(): number {
+    return KNOWN.size;
+  }
+
+  /** Whoever calls it closes it. */
+  watch(): VarnishWatch {
+    const settings = { directory: join(this.#folder, 'all'), names: 'clean' } as const;
+    return new VarnishWatch('shop', settings, { proc: join(this.#folder, 'proc') });
+  }
+
+  /** Damages its files; those that were damaged before stay so. */
+  damage(damages: readonly Damage[]): void {
+    // A cut that comes last leaves no hole that reads as zeros.
+    const ordered = damages.toSorted((a, b) => Number(a.kind === 'cut') - Number(b.kind === 'cut'));
+    for (const each of ordered) {
+      const file = this.files[each.file % this.files.length];
+      if (file !== undefined) apply(file, each);
+    }
+  }
+
+  restore(): void {
+    for (const { path, bytes } of this.files) writeFileSync(path, bytes);
+  }
+
+  /** How many values are right in a copy made now, and what is wrong with the others. */
+  judge(seen: Pick<Sighting, 'source'>): {
+    readonly right: number;
+    readonly wrong: readonly string[];
+  } {
+    const wrong: string[] = [];
+    let right = 0;
+    for (const [name, value] of valuesOf(seen)) {
+      const expected = KNOWN.get(name);
+      if (expected === undefined || value === undefined) continue;
+      if (value === expected) right++;
+      else wrong.push(`${name} is ${value} in place of ${expected}`);
+    }
+    return { right, wrong };
+  }
+}
+
+/** Segments of two classes, each with a file of its own or in one of several. */
+function built(path: string): readonly DamagedFile[] {
+  const manager = new BuiltDirectory(join(path, '_.vsm_mgt'), { pid: PID, birth: BIRTH });
+  const child = new BuiltDirectory(join(path, '_.vsm_child'), { pid: PID + 1, birth: BIRTH });
+  child.schema(
+    SCHEMAS.lck,
+    schemaJson(
+      'lck',
+      FIELDS.lck.map((name) => ({ name })),
+    ),
+  );
+  for (const ident of IDENTS.lck)
+    child.segment('Stat', ident, segmentBytes(1, SCHEMAS.lck, bodyFor(ident, FIELDS.lck)));
+  child.schema(
+    SCHEMAS.vbe,
+    schemaJson(
+      'vbe',
+      FIELDS.vbe.map((name) => ({ name })),
+    ),
+  );
+  const cluster = child.cluster(512);
+  IDENTS.vbe.forEach((ident, index) =>
+    child.within(
+      cluster,
+      16 + 72 * index,
+      ident,
+      segmentBytes(1, SCHEMAS.vbe, bodyFor(ident, FIELDS.vbe)),
+    ),
+  );
+  return [manager, child].flatMap(filesIn);
+}
+
+function filesIn({ path }: BuiltDirectory): DamagedFile[] {
+  const range = (from: number, to: number) =>
+    Array.from({ length: to - from }, (_, at) => from + at);
+  return readdirSync(path).map((name) => {
+    const bytes = readFileSync(join(path, name));
+    if (name.includes('cluster'))
+      return {
+        path: join(path, name),
+        bytes,
+        places: [16, 88, 160].flatMap((at) => range(at, at + 24)),
+      };
+    const isValues = name.startsWith('_.Stat.');
+    return { path: join(path, name), bytes, places: range(0, isValues ? 24 : bytes.length) };
+  });
+}
+
+/** Alters one file. */
+function apply({ path, bytes, places }: DamagedFile, each: Damage): void {
+  const at = places[each.at % places.length] ?? 0;
+  if (each.kind === 'byte') poke(path, at, Buffer.of(each.byte));
+  if (each.kind === 'cut')
+    truncateSync(path, Math.min(statSync(path).size, each.at % (bytes.length + 1)));
+  if (each.kind === 'number') {
+    const eight = Buffer.alloc(8);
+    eight.writeBigUInt64LE(each.value);
+    // A number of the header stands at a multiple of 8.
+    poke(path, at - (at % 8), eight.subarray(0, Math.min(8, bytes.length - at + (at % 8))));
+  }
+  if (each.kind === 'lines' && path.endsWith('index')) {
+    const lines = readFileSync(path, 'latin1').split('\n');
+    const [line = ''] = lines.splice(each.at % lines.length, 1);
+    lines.splice(each.to % (lines.length + 1), 0, line, ...(each.at % 3 === 0 ? [line] : []));
+    writeFileSync(path, lines.join('\n'), 'latin1');
+  }
+}
