@@ -19,6 +19,8 @@ export class SegmentDirectory {
   readonly #files = new Map<string, CheckedFile>();
   /** By the entry; a fault for one that cannot be used. */
   readonly #schemas = new Map<IndexEntry, Schema | Fault>();
+  /** Entries of schemas by the digits of their ids. */
+  #descriptions: ReadonlyMap<string, IndexEntry> = new Map();
   readonly #header = Buffer.from(new ArrayBuffer(HEADER.bytes));
   #indexFile: IndexFile;
 
@@ -30,6 +32,7 @@ export class SegmentDirectory {
     this.#place = place;
     this.#isTrusted = isTrusted;
     this.#indexFile = this.#opened();
+    this.#tidy();
   }
 
   get path(): string {
@@ -50,8 +53,11 @@ export class SegmentDirectory {
    * @throws Fault SEGMENT_CORRUPT for an index that no Varnish writes
    */
   update(): boolean {
-    this.#indexFile.update();
-    return !this.#indexFile.isReplaced || this.#follow();
+    const hasNews = this.#indexFile.update();
+    const isReplaced = this.#indexFile.isReplaced;
+    if (isReplaced && !this.#follow()) return false;
+    if (hasNews || isReplaced) this.#tidy();
+    return true;
   }
 
   /** Whether a segment is still where the index said, as far as that can be known: never throws. */
@@ -80,26 +86,11 @@ export class SegmentDirectory {
    * @throws Fault for one that cannot be used, with a sentence
    */
   schema(id: bigint): Schema | undefined {
-    const ident = id.toString(16);
-    for (const entry of this.index.entries) {
-      if (entry.className !== 'StatDoc' || entry.ident !== ident) continue;
-      const known = this.#schemas.get(entry) ?? this.#readSchema(entry, id);
-      if (known instanceof Fault) throw known;
-      if (known !== undefined) return known;
-    }
-    return undefined;
-  }
-
-  /** Closes files that no segment is in any more. */
-  tidy(): void {
-    const entries = new Set(this.index.entries);
-    const files = new Set([...entries].map(({ file }) => file));
-    for (const entry of this.#schemas.keys()) if (!entries.has(entry)) this.#schemas.delete(entry);
-    for (const [name, file] of this.#files)
-      if (!files.has(name)) {
-        file.close();
-        this.#files.delete(name);
-      }
+    const entry = this.#descriptions.get(id.toString(16));
+    if (entry === undefined) return undefined;
+    const known = this.#schemas.get(entry) ?? this.#readSchema(entry, id);
+    if (known instanceof Fault) throw known;
+    return known;
   }
 
   close(): void {
@@ -135,6 +126,20 @@ export class SegmentDirectory {
     this.#indexFile.close();
     this.#indexFile = next;
     return true;
+  }
+
+  /** Notes which schemas there are, and closes files that no segment is in any more. */
+  #tidy(): void {
+    const entries = new Set(this.index.entries);
+    const files = new Set([...entries].map(({ file }) => file));
+    const schemas = [...entries].filter(({ className }) => className === 'StatDoc');
+    this.#descriptions = new Map(schemas.map((entry) => [entry.ident, entry]));
+    for (const entry of this.#schemas.keys()) if (!entries.has(entry)) this.#schemas.delete(entry);
+    for (const [name, file] of this.#files)
+      if (!files.has(name)) {
+        file.close();
+        this.#files.delete(name);
+      }
   }
 
   #file(name: string): CheckedFile {

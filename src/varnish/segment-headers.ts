@@ -6,8 +6,13 @@ import type { IndexEntry } from './segment-index.js';
 /** Headers that are read again in one look; of more segments, the others have their turn in the next. */
 const READS_A_LOOK = 512;
 
+/** A header, or why it could not be read. */
+type Known =
+  | { readonly header: SegmentHeader | undefined; readonly error?: undefined }
+  | { readonly error: Error };
+
 export class SegmentHeaders {
-  readonly #known = new WeakMap<IndexEntry, SegmentHeader>();
+  readonly #known = new WeakMap<IndexEntry, Known>();
   #from = 0;
   #position = 0;
 
@@ -17,15 +22,24 @@ export class SegmentHeaders {
     this.#position = 0;
   }
 
-  /** As it is, or was lately; undefined for a segment that its file does not hold. @throws Fault or Error */
+  /** As it is, or was lately; undefined for a segment that its file does not hold. @throws Error */
   of(directory: SegmentDirectory, entry: IndexEntry): SegmentHeader | undefined {
     const at = this.#position++;
     const isDue = at >= this.#from && at < this.#from + READS_A_LOOK;
-    const known = this.#known.get(entry);
-    if (known !== undefined && !isDue) return known;
-    const header = directory.headerAt(entry);
-    if (header === undefined) this.#known.delete(entry);
-    else this.#known.set(entry, header);
-    return header;
+    let known = this.#known.get(entry);
+    if (known === undefined || isDue) {
+      known = read(directory, entry);
+      this.#known.set(entry, known);
+    }
+    if (known.error !== undefined) throw known.error;
+    return known.header;
+  }
+}
+
+function read(directory: SegmentDirectory, entry: IndexEntry): Known {
+  try {
+    return { header: directory.headerAt(entry) };
+  } catch (error) {
+    return { error: error instanceof Error ? error : new Error(String(error)) };
   }
 }

@@ -86,20 +86,17 @@ export class VarnishInstance {
     this.#refusals = [];
     this.#followChild();
     const visible = this.#visible();
-    let hasChanged = false;
     for (const [key, shown] of this.#shown) {
       shown.segment.grow();
       if (isSame(shown, visible.get(key)) && !shown.segment.isLost) continue;
       shown.segment.leave();
       this.#shown.delete(key);
-      hasChanged = true;
     }
     for (const [key, found] of visible) {
       if (this.#shown.has(key)) continue;
       if (budget.isSpent) return true;
-      hasChanged = this.#show(key, found, budget) || hasChanged;
+      this.#show(key, found, budget);
     }
-    if (hasChanged) for (const directory of this.#directories()) directory.tidy();
     return false;
   }
 
@@ -178,29 +175,28 @@ export class VarnishInstance {
   }
 
   /** Shows a segment, if it can be shown. */
-  #show(key: string, { directory, entry, header }: Found, budget: Budget): boolean {
+  #show(key: string, { directory, entry, header }: Found, budget: Budget): void {
     const { source } = this;
     const { naming } = this.#parts;
     const { ident } = entry;
     try {
       const schema = directory.schema(header.schemaId);
-      if (schema === undefined) return false;
-      budget.spend(OPEN_STEPS + schema.fields.length);
+      if (schema === undefined) return;
       if (!source.hasRoom(1 + schema.fields.length)) {
         this.#refusals.push(`${ident} is one too many: segment_max_items are shown already`);
-        return false;
+        return;
       }
       const values = new SegmentValues(directory, entry, header, schema);
-      if (!values.copy()) return false;
+      if (!values.copy()) return;
       const segment = new StatSegment({
         ...{ source, naming, ident, schema, values },
         root: this.#root,
       });
       this.#shown.set(key, { directory, entry, header, segment });
-      return true;
+      // What cannot be shown is known to be so, and must not keep others waiting.
+      budget.spend(OPEN_STEPS + schema.fields.length);
     } catch (error) {
       this.#refuse(ident, error);
-      return false;
     }
   }
 

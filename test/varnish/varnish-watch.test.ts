@@ -388,6 +388,17 @@ describe('a watch of an instance of Varnish', () => {
       );
     });
 
+    it('shows what comes behind very many segments that it refuses', () => {
+      const { child } = folder.instance();
+      for (let index = 0; index < 600; index++) child.values(`BAD.b${index}`, IDS.main, [1n]);
+      child.values('VBE.boot.a', IDS.vbe, [0n, 5n]);
+      const watch = folder.watch();
+      expect(values(watch).get('VBE.boot.a req')).to.equal(5n);
+      expect(verdict(watch).reason).to.contain(
+        '3 segments are shown, 600 left out: BAD.b0 has no room',
+      );
+    });
+
     it('shows as many objects and variables as it may', () => {
       const { child } = folder.instance();
       child.schema(0x99n, schemaJson('lck', [{ name: 'locks' }]));
