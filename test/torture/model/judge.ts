@@ -100,8 +100,11 @@ export class Judge {
   #compare(tag: string, page: Shown, { definition, sent }: NotedRefresh, reported: Stamp): void {
     const faults = definition.serverKeys.map((key) => {
       const trees = this.#model.during(key, sent, reported);
-      const moments = trees.map((tree) => shownOf(tree, definition.seedPaths));
+      const rooted = trees.filter((tree) => tree !== undefined);
+      const moments = rooted.map((tree) => shownOf(tree, definition.seedPaths));
       if (!this.#isTorn) return wholeFaults(page, moments);
+      // What goes with its root during a copy may be missing already.
+      if (rooted.length > 0 && rooted.length < trees.length) moments.push(new Map());
       return tornFaults(page, moments, (name, value) =>
         FRAMED.test(name)
           ? this.#model.everHad(key, name, value)

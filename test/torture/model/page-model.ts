@@ -88,8 +88,11 @@ export class PageModel {
     );
   }
 
-  /** The trees that a page of a key may show that was made between two moments. */
-  during(key: string, from: Stamp, to: Stamp): ModelTree[] {
+  /**
+   * The trees that a page of a key may show that was made between two moments; undefined for a time
+   * without a root.
+   */
+  during(key: string, from: Stamp, to: Stamp): (ModelTree | undefined)[] {
     const showings = this.#of(key);
     const first = showings.findLastIndex(({ order }) => order <= from.order);
     const served = showings.filter(({ order }, index) => {
@@ -97,7 +100,7 @@ export class PageModel {
       const lingers = end?.isSilent === true && end.atMs + this.#silentMs >= from.atMs;
       return order <= to.order && (index >= first || lingers);
     });
-    return served.map(({ tree }) => tree).filter((tree) => tree !== undefined);
+    return served.map(({ tree }) => tree);
   }
 
   #of(key: string): Showing[] {
