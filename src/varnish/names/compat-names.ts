@@ -78,12 +78,16 @@ export const COMPAT_NAMES: Naming = {
   },
   named: compatName,
   own: {
-    up: { name: 'varnish_up', help: 'Was the last scrape of varnish successful.', labels: NONE },
+    up: {
+      name: 'varnish_up',
+      help: 'Whether Varnish runs; always 1, since there is no page without it.',
+      labels: NONE,
+    },
     managerStart: undefined,
     childStart: undefined,
     backendUp: (ident) => ({
       name: 'varnish_backend_up',
-      help: 'Backend up as per the latest health probe',
+      help: 'Whether the last health probe of the backend was good.',
       labels: backendLabels(partsOf(ident).id),
     }),
   },
