@@ -34,6 +34,7 @@ describe(EXAMPLE, () => {
       'adh',
       'ats',
       'jvm',
+      'varnish',
       'shop',
       'ads',
     ]);
