@@ -7,6 +7,7 @@ import { TEXT } from '#app/exposition/page/text-format.js';
 import type { Page } from '#app/model.js';
 import type { PublishedObject } from '#app/native/publisher/publisher-options.js';
 import { pageCompressor } from '#app/sinks/http/compressed-page.js';
+import { eventually } from '../support/eventually.js';
 import { Publishers } from '../support/segment-of.js';
 import { Served } from '../support/served.js';
 
@@ -142,7 +143,7 @@ describe('a page of a snapshot', () => {
     expect(kernel.arena.used).to.equal(used);
   });
 
-  it('of a target that left takes no memory once it is released', () => {
+  it('of a target that left takes no memory once it is released', async () => {
     const before = kernel.arena.used;
     publish('82');
     const served = serve('82');
@@ -150,6 +151,7 @@ describe('a page of a snapshot', () => {
     served.leave();
     expect(kernel.arena.used).to.be.greaterThan(before);
     page.release();
-    expect(kernel.arena.used).to.equal(before);
+    // A target is closed in turns, and on a busy machine they are many.
+    await eventually('its memory is free', () => kernel.arena.used === before);
   });
 });
