@@ -15,7 +15,6 @@ import { loadBridgeConfig } from './settings/configuration.js';
 import type { BridgeConfig } from './settings/configuration.js';
 import { sendDatagram } from '../native/os/libc.js';
 import { ServiceManager } from '../systemd/service-manager.js';
-import { boundHeapGrowth } from '../memory/heap-growth.js';
 import { once } from './once.js';
 
 const AROUND = {
@@ -89,10 +88,8 @@ function main(): void {
   const keys = { environment: process.env, userId: process.geteuid?.() };
   const { file, component } = invocation;
   const config = withComponent(loadBridgeConfig(file, keys, hostname()), component);
-  if (invocation.kind === 'run') {
-    boundHeapGrowth();
-    run({ ...config, ...invocation.log });
-  } else if (invocation.kind === 'once') pollOnce(config);
+  if (invocation.kind === 'run') run({ ...config, ...invocation.log });
+  else if (invocation.kind === 'once') pollOnce(config);
   else {
     for (const warning of config.warnings) process.stdout.write(`warning: ${warning}\n`);
     process.stdout.write('configuration is valid\n');

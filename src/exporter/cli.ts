@@ -16,10 +16,10 @@ import type { Planned } from './plan.js';
 import { Reloads } from './reloads.js';
 import { service } from './service.js';
 import { pipeWriter } from '../sinks/stdout/pipe-writer.js';
-import { boundHeapGrowth } from '../memory/heap-growth.js';
 import { formatWatches } from '../targets/formats.js';
 import { activatedSockets } from '../systemd/activation.js';
 import { ServiceManager } from '../systemd/service-manager.js';
+import { boundHeapGrowth } from './heap-growth.js';
 
 type Accepted = Extract<Start, { kind: 'accepted' }>;
 
