@@ -15,6 +15,8 @@ export const hasVarnish = (): boolean => isInstalled('varnishd') && isInstalled(
 
 /** How long a VCL program takes to be compiled on a busy machine. */
 const START_MS = 60_000;
+/** Tests beside this one take ports, too. */
+const ATTEMPTS = 5;
 
 /** One instance at a time, named `shop`. */
 class VarnishServer {
@@ -45,14 +47,32 @@ class VarnishServer {
     const { port } = this.#backend.address() as AddressInfo;
     const vcl = join(this.directory, 'shop.vcl');
     writeFileSync(vcl, vclOf(port));
+    let said = '';
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      said = await this.#attempt(under, vcl);
+      if (said === '') return;
+    }
+    throw new Error(`varnishd ends at once: ${said}`);
+  }
+
+  /** Starts it on ports that were free; what it says if another program has taken one by then, else ''. */
+  async #attempt(under: readonly string[], vcl: string): Promise<string> {
     const [clients, admin] = [await freePort(), await freePort()];
     this.#admin = `127.0.0.1:${admin}`;
     this.url = `http://127.0.0.1:${clients}`;
     const words = ['-F', '-n', this.path, '-a', `127.0.0.1:${clients}`, '-T', this.#admin];
     const more = ['-p', 'thread_pool_min=10', '-S', 'none', '-f', vcl, '-s', 'default,16m'];
     const [program = '', ...args] = [...under, 'varnishd', ...words, ...more];
-    this.#manager = spawn(program, args, { stdio: 'ignore' });
-    await eventually('varnishd answers', () => this.#answers(), START_MS);
+    const manager = spawn(program, args, { stdio: ['ignore', 'ignore', 'pipe'] });
+    this.#manager = manager;
+    let said = '';
+    manager.stderr.setEncoding('utf8').on('data', (text: string) => (said += text));
+    const hasEnded = (): boolean => manager.exitCode !== null || manager.signalCode !== null;
+    const answers = () => (hasEnded() ? true : this.#answers());
+    await eventually('varnishd answers', answers, START_MS);
+    if (!hasEnded()) return '';
+    this.#manager = undefined;
+    return said || 'nothing';
   }
 
   get managerPid(): number {
@@ -140,8 +160,14 @@ export function varnishServer(): VarnishServer {
   return server;
 }
 
-const childrenOf = (pid: number): readonly string[] =>
-  readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean);
+function childrenOf(pid: number): readonly string[] {
+  try {
+    const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8');
+    return text.trim().split(' ').filter(Boolean);
+  } catch {
+    return [];
+  }
+}
 
 /** A killed process whose parent has not asked for it yet is a zombie. */
 function isRunning(pid: string): boolean {
