@@ -1,7 +1,7 @@
 // Runs the tests, several files at a time, and fails when they leave anything behind.
 // Usage: npm test [-- [mocha's options] [files of dist-test]]; FORBID_PENDING=1 lets nothing be skipped.
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { segmentNames, settledTraces } from './traces.js';
@@ -52,6 +52,8 @@ const words = [
 
 // Where this run keeps its temporary files, and what its processes are known by.
 const folder = mkdtempSync(join(tmpdir(), 'shm-tests-'));
+// Some real programs work as users of their own.
+chmodSync(folder, 0o755);
 const before = segmentNames();
 const env = { ...process.env, TMPDIR: folder };
 const mocha = spawn(process.execPath, words, { stdio: 'inherit', env });
