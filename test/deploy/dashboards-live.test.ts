@@ -162,7 +162,7 @@ describe('dashboards and rules on a running exporter', function () {
       value: readonly [number, string];
     }[];
     expect(others).to.be.empty;
-    expect(one?.value[1]).to.equal('5');
+    expect(one?.value[1]).to.equal('6');
     expect(await found('shm_exporter_target_info{job="shm"}')).to.be.empty;
   });
 

@@ -1,6 +1,6 @@
 // One snapshot for scripts, and the file that the textfile collector of node_exporter reads.
 import { expect } from 'chai';
-import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { eventually, isInstalled, theatre } from '../support/processes.js';
 import { LINTED, promtoolLines, samplesOf, scrape, seriesKey, seriesOf } from './page.js';
 
@@ -108,6 +108,8 @@ server_key = "83"
 
     it('says what it cannot write, and goes on', async () => {
       const folder = stage.path('later');
+      // It is there if this is tried again.
+      rmSync(folder, { recursive: true, force: true });
       const exporter = start('--textfile', folder);
       await exporter.line(
         /cannot write \S+later\/shm_exporter\.prom: .*ENOENT.*: skipping snapshots/,
