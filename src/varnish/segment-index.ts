@@ -27,6 +27,8 @@ const LINE_FEED = 10;
 
 export class SegmentIndex {
   readonly #entries = new Map<string, IndexEntry>();
+  /** The lines of the entries by their places: one segment is in a place at a time. */
+  readonly #places = new Map<string, string>();
   #writer: IndexWriter | undefined;
   #rest: Buffer = Buffer.alloc(0);
   #lines = 0;
@@ -99,13 +101,20 @@ export class SegmentIndex {
   }
 
   #add(entry: IndexEntry): void {
-    if (this.#entries.size < LIMITS.segments + LIMITS.schemas)
-      this.#entries.set(keyOf(entry), entry);
-    else this.#leftOut++;
+    if (this.#entries.size >= LIMITS.segments + LIMITS.schemas) {
+      this.#leftOut++;
+      return;
+    }
+    const key = keyOf(entry);
+    const there = this.#places.get(placeOf(entry));
+    if (there !== undefined && there !== key) throw this.#corrupt();
+    this.#places.set(placeOf(entry), key);
+    this.#entries.set(key, entry);
   }
 
   #remove(entry: IndexEntry): void {
-    if (!this.#entries.delete(keyOf(entry)) && this.#leftOut > 0) this.#leftOut--;
+    if (this.#entries.delete(keyOf(entry))) this.#places.delete(placeOf(entry));
+    else if (this.#leftOut > 0) this.#leftOut--;
   }
 
   #corrupt(): Fault {
@@ -115,6 +124,8 @@ export class SegmentIndex {
     );
   }
 }
+
+const placeOf = ({ file, offset }: IndexEntry): string => `${file} ${offset}`;
 
 const keyOf = ({ file, offset, length, className, ident }: IndexEntry): string =>
   `${file} ${offset} ${length} ${className} ${ident}`;

@@ -29,17 +29,19 @@ describe('an index of segments', () => {
   it('says the same however its text is divided', () => {
     fc.assert(
       fc.property(lines, fc.array(fc.nat(60), { maxLength: 30 }), (changes, lengths) => {
-        const texts = changes.map(
-          ({ isAdded, file, offset, className, ident }) =>
-            `${isAdded ? '+' : '-'} ${file} ${offset} 64 ${className} ${ident}\n`,
-        );
+        const texts: string[] = [];
         const model = new Set<string>();
-        changes.forEach(({ isAdded, className }, at) => {
-          const line = texts[at]?.slice(2) ?? '';
-          if (!className.startsWith('Stat')) return;
-          if (isAdded) model.add(line);
+        for (const { isAdded, file, offset, className, ident } of changes) {
+          const place = `${file} ${offset} 64 `;
+          const line = `${place}${className} ${ident}\n`;
+          const isSegment = className.startsWith('Stat');
+          // No two segments are in one place.
+          const isTaken = [...model].some((each) => each !== line && each.startsWith(place));
+          if (isAdded && isSegment && isTaken) continue;
+          texts.push(`${isAdded ? '+' : '-'} ${line}`);
+          if (isAdded && isSegment) model.add(line);
           else model.delete(line);
-        });
+        }
         const bytes = Buffer.from(FIRST + texts.join(''), 'latin1');
         const index = new SegmentIndex();
         let from = 0;
@@ -110,6 +112,13 @@ describe('an index of segments', () => {
     it(`is refused with ${what}`, () => {
       expect(() => indexOf(text)).to.throw(Fault, /^line [12] of the index is none of Varnish$/);
     });
+
+  it('is refused with two segments in one place, and takes another one once the former has gone', () => {
+    const line = (sign: string, ident: string) => `${sign} _.Stat.1 16 64 Stat ${ident}\n`;
+    const first = FIRST + line('+', 'A') + line('+', 'A');
+    expect(() => indexOf(first + line('+', 'B'))).to.throw(Fault, /^line 4 of the index is none/);
+    expect(identsOf(indexOf(first + line('-', 'A') + line('+', 'B')))).to.deep.equal(['B']);
+  });
 
   it('has a bounded number of segments, and counts the others', () => {
     const index = new SegmentIndex();
