@@ -2,6 +2,7 @@
 import { hostname } from 'node:os';
 import { Budget, SLICE_MS } from '../budget.js';
 import type { Declaration, Variable } from '../model.js';
+import { NO_DROPS } from '../streams/watch.js';
 import type { Sighting, Watch, Watches } from '../streams/watch.js';
 import { ContainerFiles } from './container-files.js';
 import { DirectoryWatch } from '../foreign/directory-watch.js';
@@ -26,7 +27,6 @@ const MAX_ITEMS = 1 << 21;
 /** What one look may take: some files, or a part of the processes of the host. */
 const STEPS = 4096;
 const LEAST_STEPS = 256;
-const NO_DROPS = { objects: 0, variables: 0 };
 /** The instance of the root: a host has one set of JVMs. */
 const INSTANCE = '1';
 const APPLICATION = 'jvm';

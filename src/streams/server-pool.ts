@@ -14,6 +14,7 @@ import type { SchedulerLike, TeardownLogic } from 'rxjs';
 import type { Verdict } from '../model.js';
 import { keepLooking } from './keep-looking.js';
 import { MOVING_MS, Movement, isSameSighting, isSameStructure } from './movement.js';
+import { NO_DROPS } from './watch.js';
 import type { Sighting, Watch, Watches } from './watch.js';
 
 export interface PoolParts {
@@ -27,7 +28,6 @@ const NOT_LOOKED_FOR: Verdict = {
   state: 'absent',
   reason: 'its segment has not been looked for yet',
 };
-const NO_DROPS: Sighting['drops'] = { objects: 0, variables: 0 };
 
 /** Keys that are looked at in the same moments; each further group has its moments that much later. */
 const KEYS_A_GROUP = 32;

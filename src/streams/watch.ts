@@ -42,3 +42,17 @@ export interface Watch {
   existing?(): Existing;
   close(): void;
 }
+
+/** Of a publisher that had room for all. */
+export const NO_DROPS: Sighting['drops'] = { objects: 0, variables: 0 };
+
+/** A look that shows no source. */
+export const nothingSeen = (serverKey: string, publisher: Verdict): Sighting => ({
+  serverKey,
+  publisher,
+  source: undefined,
+  changes: [],
+  hasMore: false,
+  tick: 0,
+  drops: NO_DROPS,
+});

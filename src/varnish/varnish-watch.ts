@@ -9,6 +9,7 @@ import { inDirectory } from '../foreign/safe-directory.js';
 import { trusting } from '../foreign/trusted-owners.js';
 import { isForbidden, isGone, whyUnreadable } from '../foreign/unreadable.js';
 import type { Verdict } from '../model.js';
+import { NO_DROPS, nothingSeen } from '../streams/watch.js';
 import type { Existing, Sighting, Watch, Watches } from '../streams/watch.js';
 import { uptimeOf } from './heartbeat.js';
 import { VarnishManager } from './varnish-manager.js';
@@ -32,7 +33,6 @@ const MAX_ITEMS = 1 << 21;
 /** What one look may take: some hundred segments. */
 const STEPS = 32_768;
 const LEAST_STEPS = 4096;
-const NO_DROPS = { objects: 0, variables: 0 };
 /** Folders that are looked into for somebody whose server key shows nothing. */
 const MAX_NAMES = 1024;
 const MANAGER = '_.vsm_mgt';
@@ -188,15 +188,7 @@ export class VarnishWatch implements Watch {
   }
 
   #nothing(publisher: Verdict): Sighting {
-    return {
-      serverKey: this.#serverKey,
-      publisher,
-      source: undefined,
-      changes: [],
-      hasMore: false,
-      tick: 0,
-      drops: NO_DROPS,
-    };
+    return nothingSeen(this.#serverKey, publisher);
   }
 }
 

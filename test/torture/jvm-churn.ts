@@ -7,7 +7,7 @@ import { userInfo } from 'node:os';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TILL_CLASS } from '../hsperfdata/till-class.js';
-import { Theatre } from '../support/processes.js';
+import { Theatre, eventually, isInstalled } from '../support/processes.js';
 import type { Running } from '../support/processes.js';
 import { processNumbered } from '../support/same-number.js';
 import { percentile, usageOf } from './trial.js';
@@ -44,8 +44,7 @@ interface Times {
 }
 
 export async function runJvmChurn({ random, minutes, log }: Given): Promise<Outcome> {
-  if (spawnSync('java', ['-version']).error !== undefined)
-    return { tried: 0, wrong: [], figures: 'there is no java' };
+  if (!isInstalled('java')) return { tried: 0, wrong: [], figures: 'there is no java' };
   const count = Math.max(LEAST_JVMS, Math.round(JVMS_A_MINUTE * minutes));
   const theatre = new Theatre();
   const wrong: string[] = [];
@@ -106,7 +105,8 @@ async function lifeOf({ number, end, theatre, pages, times }: Life): Promise<voi
   const file = `/tmp/hsperfdata_${userInfo().username}/${pid}`;
   let other: ChildProcess | undefined;
   try {
-    const fileMs = await until('its file is there', () => existsSync(file));
+    await eventually('its file is there', () => existsSync(file) || undefined, PATIENCE_MS);
+    const fileMs = performance.now();
     const seen = pages.when(pid, true, fileMs);
     await once(createInterface({ input: child.stdout }), 'line');
     times.seenMs.push(await withinPromise('it is seen', seen, fileMs));
@@ -134,16 +134,6 @@ async function withinPromise(what: string, at: Promise<number>, sinceMs: number)
   const ms = (await at) - sinceMs;
   if (ms > PROMISED_MS) throw new Error(`${what} after ${ms.toFixed(0)} ms`);
   return ms;
-}
-
-/** The moment at which it holds. */
-async function until(what: string, holds: () => boolean): Promise<number> {
-  const began = performance.now();
-  while (!holds()) {
-    if (performance.now() - began > PATIENCE_MS) throw new Error(`in vain: ${what}`);
-    await sleep(5);
-  }
-  return performance.now();
 }
 
 /** A JVM that has given up its file has no counters for others. */

@@ -3,6 +3,7 @@ import { getuid, hrtime } from 'node:process';
 import { Budget, SLICE_MS } from '../../budget.js';
 import { Fault, messageOf } from '../../errors.js';
 import type { PublisherProcess, StructureChanges, Verdict } from '../../model.js';
+import { nothingSeen } from '../../streams/watch.js';
 import type { Existing, Sighting, Watch } from '../../streams/watch.js';
 import { MUTABLE, MUTABLE_OFFSET, segmentName } from './layout.js';
 import { judge } from './liveness.js';
@@ -12,7 +13,6 @@ import { SYNC_STEPS, SegmentSource } from './segment-source.js';
 import { segmentNames } from './segment-names.js';
 import type { NameHolder, SegmentFile, SharedMemory } from '../os/shared-memory.js';
 
-const NO_DROPS = { objects: 0, variables: 0 };
 /** The lock and the name are checked at most this often: both are system calls, one through ffi. */
 const ASK_EVERY_NS = 500_000_000n;
 /** A segment that failed is reopened at most this often. */
@@ -230,15 +230,7 @@ export class SegmentWatch implements Watch {
   }
 
   #nothing(publisher: Verdict): Sighting {
-    return {
-      serverKey: this.#serverKey,
-      publisher,
-      source: undefined,
-      changes: [],
-      hasMore: false,
-      tick: 0,
-      drops: NO_DROPS,
-    };
+    return nothingSeen(this.#serverKey, publisher);
   }
 }
 
