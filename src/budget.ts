@@ -1,5 +1,6 @@
 // What work may cost before others have their turn. Every walk over a publisher's data takes its steps from one.
 import { performance } from 'node:perf_hooks';
+import { runDelayMs } from './run-delay.js';
 
 /** Milliseconds of work after which others have their turn, where work can be divided. */
 export const SLICE_MS = 1;
@@ -9,7 +10,7 @@ export interface BudgetLimits {
   readonly steps?: number;
   /** Bytes that are copied. */
   readonly bytes?: number;
-  /** Milliseconds from the first moment on. */
+  /** Milliseconds of work from the first moment on; those in which others had the processor do not count. */
   readonly ms?: number;
   /** Steps that may always be taken, however long other processes keep the processor. */
   readonly leastSteps?: number;
@@ -19,18 +20,27 @@ export interface BudgetLimits {
 export class Budget {
   readonly #limits: Required<BudgetLimits>;
   readonly #nowMs: () => number;
+  readonly #delayMs: () => number;
   readonly #startMs: number;
+  readonly #delayedMs: number;
   #steps = 0;
   #bytes = 0;
 
-  /** Without a limit it is never spent. */
+  /**
+   * Without a limit it is never spent.
+   * @param nowMs milliseconds of a clock that does not step
+   * @param delayMs how many of them others had the processor; by default of this thread, if the clock is
+   */
   constructor(
     { steps = Infinity, bytes = Infinity, ms = Infinity, leastSteps = 0 }: BudgetLimits = {},
-    nowMs: () => number = () => performance.now(),
+    nowMs?: () => number,
+    delayMs: () => number = nowMs === undefined ? runDelayMs : () => 0,
   ) {
     this.#limits = { steps, bytes, ms, leastSteps };
-    this.#nowMs = nowMs;
-    this.#startMs = ms === Infinity ? 0 : nowMs();
+    this.#nowMs = nowMs ?? (() => performance.now());
+    this.#delayMs = delayMs;
+    this.#startMs = ms === Infinity ? 0 : this.#nowMs();
+    this.#delayedMs = ms === Infinity ? 0 : delayMs();
   }
 
   spend(steps: number, bytes = 0): void {
@@ -57,9 +67,13 @@ export class Budget {
     return (
       this.#steps >= steps * share ||
       this.#bytes >= bytes * share ||
-      (ms !== Infinity &&
-        this.#steps >= leastSteps * share &&
-        this.#nowMs() - this.#startMs >= ms * share)
+      (ms !== Infinity && this.#steps >= leastSteps * share && this.#hasWorkedFor(ms * share))
     );
+  }
+
+  /** What others took is asked for only where it matters: it is a call of the system. */
+  #hasWorkedFor(ms: number): boolean {
+    const sinceMs = this.#nowMs() - this.#startMs;
+    return sinceMs >= ms && sinceMs - (this.#delayMs() - this.#delayedMs) >= ms;
   }
 }

@@ -43,6 +43,21 @@ describe('a budget', () => {
     expect(seen).to.deep.equal([false, false, true]);
   });
 
+  it('is not spent by the time in which others had the processor, however long that is', () => {
+    let nowMs = 100;
+    let delayMs = 7;
+    const budget = new Budget(
+      { ms: 2 },
+      () => nowMs,
+      () => delayMs,
+    );
+    nowMs += 1 + 12;
+    delayMs += 12;
+    expect([budget.isHalfSpent, budget.isSpent]).to.deep.equal([true, false]);
+    nowMs += 1;
+    expect(budget.isSpent).to.equal(true);
+  });
+
   it('of nothing is spent from the start', () => {
     for (const limits of [{ steps: 0 }, { bytes: 0 }, { ms: 0 }])
       expect(new Budget(limits).isSpent, JSON.stringify(limits)).to.equal(true);

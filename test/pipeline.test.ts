@@ -200,7 +200,7 @@ describe('hostingPipeline', () => {
       return view;
     });
     refresh();
-    queue.turn(() => undefined).subscribe(); // another target's
+    queue.turn(() => undefined, { isUrgent: true }).subscribe(); // another target's
     open$.next({ kind: 'refresh', mayRender: true });
     publisher.addObject(root, 'H.1.demo.late', 'Late');
     clock.advance(0);

@@ -21,6 +21,7 @@ import type { Sink, SinkEvent } from '../sinks/sink.js';
 import { NotWritten, stdoutSink } from '../sinks/stdout/stdout.js';
 import type { DocumentWriter, Documents } from '../sinks/stdout/stdout.js';
 import { fileWriter, removedAtEnd } from '../sinks/textfile/file-writer.js';
+import { turns } from '../streams/fair-turns.js';
 import { compareInThread } from '../web-config/threads/compare-in-thread.js';
 import { WatchedWebConfig } from '../web-config/watched-web-config.js';
 import { concerning } from './concerning.js';
@@ -103,6 +104,9 @@ function httpOptions({
     maxHeaderBytes: settings.httpMaxHeaderBytes,
     maxConnections: settings.httpMaxConnections,
     maxScrapes: settings.httpMaxScrapes,
+    connected: () => {
+      turns.giveWay();
+    },
     path: settings.metricsPath,
     formats: [TEXT, OPEN_METRICS],
     scope: (name) => scopes.get(name),

@@ -7,11 +7,20 @@ interface Job {
   work: (() => void) | undefined;
 }
 
-/** Work goes on for `SLICE_MS` before sockets and timers have their turn, whichever target it is for. */
+/** So many milliseconds may urgent work keep all else waiting. */
+const MOST_WAIT_MS = 10;
+
+/**
+ * Work goes on for `SLICE_MS` before sockets and timers have their turn, whichever target it is for.
+ * What somebody waits for has turns before all else, unless that has waited for `MOST_WAIT_MS`.
+ */
 export class FairTurns {
   readonly #nowMs: () => number;
   readonly #yieldTo: (next: () => void) => void;
-  #waiting: Job[] = [];
+  readonly #urgent = new Jobs();
+  readonly #others = new Jobs();
+  /** When the others had their last turn, or began to wait for one. */
+  #waitingSinceMs = 0;
   #isArmed = false;
 
   /**
@@ -27,17 +36,23 @@ export class FairTurns {
   }
 
   /** Does the work in one of the next turns, never at once; returns what calls it off. */
-  soon(work: () => void): () => void {
+  soon(work: () => void, isUrgent = false): () => void {
     const job: Job = { work };
-    this.#waiting.push(job);
+    if (!isUrgent && !this.#others.areWaiting) this.#waitingSinceMs = this.#nowMs();
+    (isUrgent ? this.#urgent : this.#others).add(job);
     this.#arm();
     return () => {
       job.work = undefined;
     };
   }
 
+  /** Somebody is about to ask for something: sockets have their turn before the work of others goes on. */
+  giveWay(): void {
+    this.soon(() => undefined, true);
+  }
+
   #arm(): void {
-    if (this.#isArmed || this.#waiting.length === 0) return;
+    if (this.#isArmed || !(this.#urgent.areWaiting || this.#others.areWaiting)) return;
     this.#isArmed = true;
     this.#yieldTo(() => {
       this.#isArmed = false;
@@ -45,14 +60,38 @@ export class FairTurns {
     });
   }
 
-  /** What the work adds waits for the next turn. */
   #turn(): void {
+    const nowMs = this.#nowMs();
+    const isOverdue = this.#others.areWaiting && nowMs - this.#waitingSinceMs >= MOST_WAIT_MS;
+    const isOver = (): boolean => this.#nowMs() >= nowMs + SLICE_MS;
+    const isUrgent = this.#urgent.areWaiting && !isOverdue;
+    try {
+      (isUrgent ? this.#urgent : this.#others).work(isOver);
+    } finally {
+      if (!isUrgent) this.#waitingSinceMs = this.#nowMs();
+      this.#arm();
+    }
+  }
+}
+
+class Jobs {
+  #waiting: Job[] = [];
+
+  get areWaiting(): boolean {
+    return this.#waiting.length > 0;
+  }
+
+  add(job: Job): void {
+    this.#waiting.push(job);
+  }
+
+  /** Does at least one of those that wait now. What they add waits for another turn. */
+  work(isOver: () => boolean): void {
     const jobs = this.#waiting;
     this.#waiting = [];
-    const endMs = this.#nowMs() + SLICE_MS;
     let done = 0;
     try {
-      while (done < jobs.length && (done === 0 || this.#nowMs() < endMs)) {
+      while (done < jobs.length && (done === 0 || !isOver())) {
         const job = jobs[done++];
         const work = job?.work;
         if (job === undefined || work === undefined) continue;
@@ -61,7 +100,6 @@ export class FairTurns {
       }
     } finally {
       this.#waiting = jobs.slice(done).concat(this.#waiting);
-      this.#arm();
     }
   }
 }

@@ -7,25 +7,42 @@ import type { Durations } from '../exposition/sample-window.js';
 import { turns } from './fair-turns.js';
 import type { Pace } from './pace.js';
 
+/**
+ * So many slices of what somebody waits for go before all else: enough for a small target, even if garbage
+ * is collected in some of them.
+ */
+const MOST_URGENT_SLICES = 4;
+
 export class RefreshQueue {
   readonly #waits = new SampleWindow();
   readonly #now: () => number;
-  readonly #yield: (next: () => void) => void;
   /** Somebody waits for these. */
-  readonly #urgent: (() => void)[] = [];
-  readonly #queue: (() => void)[] = [];
+  readonly #urgent: Lane;
+  readonly #others: Lane;
   readonly #startedMs: number;
   #busyMs = 0;
-  #isBusy = false;
-  #wasUrgent = false;
+  #isWorking = false;
 
+  /**
+   * @param now milliseconds of a clock that does not step
+   * @param yieldTo calls back after others had their turn: soon, if somebody waits for what is next
+   */
   constructor(
     now: () => number = () => performance.now(),
-    yieldTo: (next: () => void) => void = (next) => void turns.soon(next),
+    yieldTo: (next: () => void, isUrgent: boolean) => void = (next, isUrgent) =>
+      void turns.soon(next, isUrgent),
   ) {
     this.#now = now;
-    this.#yield = yieldTo;
     this.#startedMs = now();
+    const lane = (isUrgent: boolean): Lane => ({
+      jobs: [],
+      isBusy: false,
+      yieldTo: (next) => {
+        yieldTo(next, isUrgent);
+      },
+    });
+    this.#urgent = lane(true);
+    this.#others = lane(false);
   }
 
   /** Milliseconds of the queue's clock. */
@@ -54,19 +71,22 @@ export class RefreshQueue {
     { askedMs = this.nowMs, isUrgent = false, rest, pace }: TurnParts = {},
   ): Observable<void> {
     return new Observable((subscriber) => {
-      const soon = (work: () => void, queue = this.#queue): void => {
+      const soon = (work: () => void): void => {
         const add = (): void => {
-          queue.push(() => {
+          this.#add(lane(), () => {
             slice(work);
           });
-          if (!this.#isBusy) this.#work();
         };
         if (pace === undefined) add();
         else subscriber.add(pace.whenFree(add));
       };
       let tookMs = 0;
+      let slices = 0;
+      const lane = (): Lane =>
+        isUrgent && slices < MOST_URGENT_SLICES ? this.#urgent : this.#others;
       const slice = (work: () => void): void => {
         if (subscriber.closed) return;
+        slices++;
         const startedMs = this.#now();
         work();
         const sliceMs = this.#now() - startedMs;
@@ -85,31 +105,50 @@ export class RefreshQueue {
         this.#waits.add(this.#now() - askedMs);
         subscriber.next();
       };
-      soon(first, isUrgent ? this.#urgent : this.#queue);
+      soon(first);
     });
   }
 
-  /** Those that somebody waits for and all else take turns, so that neither waits for ever. */
-  #next(): (() => void) | undefined {
-    const isUrgent = this.#urgent.length > 0 && !(this.#wasUrgent && this.#queue.length > 0);
-    this.#wasUrgent = isUrgent;
-    return (isUrgent ? this.#urgent : this.#queue).shift();
+  /** A lane that rests works at once, unless a refresh of the other one is being done. */
+  #add(lane: Lane, job: () => void): void {
+    lane.jobs.push(job);
+    if (lane.isBusy) return;
+    if (this.#isWorking) this.#yield(lane);
+    else this.#work(lane);
   }
 
-  /** Runs the next refresh, and yields to the event loop before the one after it. */
-  #work(): void {
-    const job = this.#next();
-    this.#isBusy = job !== undefined;
+  /** Others have their turn even if the lane is empty: what is asked for before that would hold them up. */
+  #yield(lane: Lane): void {
+    lane.isBusy = true;
+    lane.yieldTo(() => {
+      lane.isBusy = false;
+      this.#work(lane);
+    });
+  }
+
+  /** Does the next refresh of a lane. */
+  #work(lane: Lane): void {
+    const job = lane.jobs.shift();
     if (job === undefined) return;
+    lane.isBusy = true;
     const startedMs = this.#now();
+    this.#isWorking = true;
     try {
       job();
     } finally {
+      this.#isWorking = false;
       this.#busyMs += this.#now() - startedMs;
-      // Even with an empty queue: a refresh that is asked for before the loop has turned would hold it up.
-      this.#yield(() => this.#work());
+      this.#yield(lane);
     }
   }
+}
+
+/** Refreshes that wait for each other. */
+interface Lane {
+  readonly jobs: (() => void)[];
+  /** Whether one is being done, or others have their turn after it. */
+  isBusy: boolean;
+  readonly yieldTo: (next: () => void) => void;
 }
 
 /** Work that an event left for later, in slices. */
@@ -156,6 +195,8 @@ interface Ticket<T> {
   readonly askedMs: number;
   /** Whether its event was passed on in the turn of another. */
   isUsed: boolean;
+  /** Whether it had a turn and has to wait for another event: it does so behind those that wait. */
+  wasEarly: boolean;
 }
 
 /** Passes each event on in its turn, so that the stages behind it do one refresh at a time. */
@@ -175,7 +216,7 @@ export function inTurn<T>(
           each.event = both;
           return undefined;
         }
-        const ticket = { event, askedMs: queue.nowMs, isUsed: false };
+        const ticket = { event, askedMs: queue.nowMs, isUsed: false, wasEarly: false };
         waiting.push(ticket);
         return ticket;
       };
@@ -188,18 +229,14 @@ export function inTurn<T>(
         const { event, askedMs } = ticket;
         prepare?.(event);
         const before = waiting.filter((each) => precedes?.(each.event, event) === true);
-        const isEarly = rules.isEarly?.(event, queue.nowMs - askedMs) === true;
-        return [...before, ...(isEarly ? [] : [ticket])].map(use);
+        ticket.wasEarly = rules.isEarly?.(event, queue.nowMs - askedMs) === true;
+        return [...before, ...(ticket.wasEarly ? [] : [ticket])].map(use);
       };
       const turn = (ticket: Ticket<T>): Observable<T> =>
-        queue
-          .turn(took, {
-            askedMs: ticket.askedMs,
-            isUrgent: rules.isUrgent?.(ticket.event),
-            rest,
-            pace,
-          })
-          .pipe(mergeMap(() => eventsOf(ticket)));
+        defer(() => {
+          const isUrgent = !ticket.wasEarly && rules.isUrgent?.(ticket.event);
+          return queue.turn(took, { askedMs: ticket.askedMs, isUrgent, rest, pace });
+        }).pipe(mergeMap(() => eventsOf(ticket)));
       const again = (ticket: Ticket<T>) => ({ delay: () => (ticket.isUsed ? EMPTY : of(true)) });
       return event$.pipe(
         map(admit),

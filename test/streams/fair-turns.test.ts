@@ -67,6 +67,46 @@ describe('fair turns', () => {
     expect(turn()).to.deep.equal(['b']);
   });
 
+  it('go to what somebody waits for, until all else has waited for ten milliseconds', () => {
+    const { turns, work, turn } = byHand();
+    const ask = (name: string) => {
+      turns.soon(work(name, 4), true);
+    };
+    turns.soon(work('a', 1));
+    turns.soon(work('b', 1));
+    for (const name of ['u', 'v', 'w', 'x', 'y']) ask(name);
+    expect(turn()).to.deep.equal(['u']);
+    expect(turn()).to.deep.equal(['v']);
+    expect(turn()).to.deep.equal(['w']);
+    expect(turn()).to.deep.equal(['a']);
+    expect(turn()).to.deep.equal(['x']);
+    turns.soon(work('c'));
+    expect(turn()).to.deep.equal(['y']);
+    expect(turn()).to.deep.equal(['b']);
+    expect(turn()).to.deep.equal(['c']);
+    expect(turn()).to.equal(undefined);
+  });
+
+  it('give way to a client that has just come, for one turn', () => {
+    const { turns, work, turn } = byHand();
+    turns.soon(work('a'));
+    turns.giveWay();
+    expect(turn()).to.deep.equal([]);
+    expect(turn()).to.deep.equal(['a']);
+    expect(turn()).to.equal(undefined);
+  });
+
+  it('go on however many clients come', () => {
+    const { turns, work, log, turn } = byHand();
+    turns.soon(work('a'));
+    for (let come = 0; come < 10 && !log.includes('a'); come++) {
+      turns.giveWay();
+      turns.soon(work('asked', 3), true);
+      turn();
+    }
+    expect(log).to.contain('a');
+  });
+
   it('skip what was called off', () => {
     const { turns, work, turn } = byHand();
     const callOff = turns.soon(work('a'));

@@ -109,17 +109,17 @@ describe('inTurn', () => {
   );
 
   it(
-    'does what somebody waits for before all else that waits, by turns, so that nothing waits for ever',
+    'does what somebody waits for beside all else: at once, and then one after the other',
     marbles(({ hot, time, expectObservable }) => {
-      const pause = time('    --|         ');
+      const pause = time('    ---|        ');
       const one$ = hot('      -a----------');
       const two$ = hot('      -b----------');
       const three$ = hot('    -c----------');
       const asked$ = hot('    --uvw-------');
       const one = '           -a----------';
-      const asked = '         ---u---v---w';
-      const two = '           -----b------';
-      const three = '         ---------c--';
+      const asked = '         --u--v--w---';
+      const two = '           ----b-------';
+      const three = '         -------c----';
       const queue = queueIn(pause);
 
       expectObservable(one$.pipe(inTurn(queue, unheard))).toBe(one);
@@ -127,6 +127,56 @@ describe('inTurn', () => {
       expectObservable(three$.pipe(inTurn(queue, unheard))).toBe(three);
       const isUrgent = () => true;
       expectObservable(asked$.pipe(inTurn(queue, unheard, { isUrgent }))).toBe(asked);
+    }),
+  );
+
+  it(
+    'never begins one refresh in the middle of another, though somebody waits for it',
+    marbles(({ hot, time, expectObservable }) => {
+      const pause = time('    --|   ');
+      const one$ = hot('      -(ab)-');
+      const one = '           -a-b--';
+      const asked = '         ---u--';
+      const queue = queueIn(pause);
+      const asked$ = new Subject<string>();
+      const isUrgent = () => true;
+      const asking$ = one$.pipe(
+        inTurn(queue, unheard),
+        tap((event) => {
+          if (event === 'a') asked$.next('u');
+        }),
+      );
+      expectObservable(asked$.pipe(inTurn(queue, unheard, { isUrgent }))).toBe(asked);
+      expectObservable(asking$).toBe(one);
+    }),
+  );
+
+  it(
+    'gives four slices of what somebody waits for turns before all else, and no more',
+    marbles(({ hot, time, expectObservable }) => {
+      const pause = time('    --|                   ');
+      const asked$ = hot('    -(ab)-----------------');
+      const other$ = hot('    --------x-------------');
+      // The first event has seven slices: at 1, 3, 5 and 7, and with the others at 9, 13 and 15.
+      const asked = '         -a---------------b----';
+      const other = '         -----------x----------';
+      const queue = queueIn(pause);
+      const isUrgent = () => true;
+      let left = 0;
+      const rest = {
+        get isOpen() {
+          return left > 0;
+        },
+        goOn: () => {
+          left--;
+        },
+      };
+      const sliced$ = asked$.pipe(
+        inTurn(queue, unheard, { rest, isUrgent }),
+        tap((event) => (left = event === 'a' ? 6 : 0)),
+      );
+      expectObservable(sliced$).toBe(asked);
+      expectObservable(other$.pipe(inTurn(queue, unheard))).toBe(other);
     }),
   );
 
@@ -147,6 +197,23 @@ describe('inTurn', () => {
 
       expectObservable(early$.pipe(inTurn(queue, unheard, { isEarly, precedes }))).toBe(early);
       expectObservable(other$.pipe(inTurn(queue, unheard))).toBe(other);
+    }),
+  );
+
+  it(
+    'gives what is early its next turns with all else, though somebody waits for it',
+    marbles(({ hot, time, expectObservable }) => {
+      const pause = time('    --|       ');
+      const other$ = hot('    -xy-------');
+      const early$ = hot('    --R-------');
+      const early = '         -----R----';
+      const other = '         -x-y------';
+      const queue = queueIn(pause);
+      let turns = 0;
+      const isEarly = () => ++turns === 1;
+      const isUrgent = () => true;
+      expectObservable(other$.pipe(inTurn(queue, unheard))).toBe(other);
+      expectObservable(early$.pipe(inTurn(queue, unheard, { isEarly, isUrgent }))).toBe(early);
     }),
   );
 

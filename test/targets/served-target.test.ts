@@ -222,7 +222,7 @@ describe('ServedTarget', () => {
       const { publisher } = showing(1);
       const target = serve();
       target.ask();
-      const turn = follow(target.queue.turn(() => undefined)); // makes the next one queue
+      const turn = follow(target.queue.turn(() => undefined, { isUrgent: true })); // makes the next one queue
       const waiting = follow(target.target.demand());
       expect(waiting.seen).to.have.length(0);
       publisher.close();
@@ -236,7 +236,7 @@ describe('ServedTarget', () => {
       showing(1);
       const target = serve();
       target.ask();
-      follow(target.queue.turn(() => undefined));
+      follow(target.queue.turn(() => undefined, { isUrgent: true }));
       const waiting = follow(target.target.demand());
       target.leave();
       expect(waiting.seen.map(({ kind }) => kind)).to.deep.equal(['waiting']);

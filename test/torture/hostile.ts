@@ -139,7 +139,7 @@ async function runHostile(
     };
 
     await scrapeFor(ms / 8);
-    const before = await scrapeFor(ms / 4);
+    const before = await scrapeFor(ms);
     adversary.send({ do: 'place', url });
     const during = await scrapeFor(ms);
     if (endsInvalid) {

@@ -1,4 +1,5 @@
 // One look at a target's tree, in small steps: the rows of a part of it that fit a question.
+import { performance } from 'node:perf_hooks';
 import { Budget } from '../../budget.js';
 import type {
   ManagedObject,
@@ -80,7 +81,7 @@ export class TreeLook {
       const item = walk.next();
       if (item === undefined) return this.#part(above, undefined, false);
       if (item === PASSED) continue;
-      time ??= new Budget({ ms: this.#question.maxMs });
+      time ??= new Budget({ ms: this.#question.maxMs }, () => performance.now());
       if (this.#isFull) return this.#part(above, position, false);
       const depth = above.length + walk.depth;
       if (isVariable(item)) this.#takeVariable(item, depth);

@@ -35,6 +35,8 @@ export interface ListenerOptions {
   /** The most bytes of the head of a request. */
   readonly maxHeaderBytes: number;
   readonly maxConnections: number;
+  /** A client has come, and is about to ask for something. */
+  readonly connected: () => void;
 }
 
 /** How long a connection may idle between requests. */
@@ -49,7 +51,7 @@ const MAX_CHECK_MS = 1000;
  * Errors with Fault LISTENER_FAILED when one cannot be used.
  */
 export function listen(options: ListenerOptions): Observable<Exchange | Listening | Dropped> {
-  const { addresses, guard, headerMs, maxHeaderBytes, maxConnections } = options;
+  const { addresses, guard, headerMs, maxHeaderBytes, maxConnections, connected } = options;
   const scheme = guard.tls === undefined ? 'http' : 'https';
   return new Observable((subscriber) => {
     const server = serverOf(guard.tls, {
@@ -71,7 +73,10 @@ export function listen(options: ListenerOptions): Observable<Exchange | Listenin
     });
     // Every response that queues on a connection listens for its end.
     for (const event of ['connection', 'secureConnection'])
-      server.on(event, (socket: Socket) => socket.setMaxListeners(0));
+      server.on(event, (socket: Socket) => {
+        socket.setMaxListeners(0);
+        connected();
+      });
     limitConnections(server, maxConnections, () => {
       subscriber.next({ kind: 'dropped' });
     });

@@ -184,7 +184,7 @@ describe('a target in a partition that fails', () => {
     const { target, partition, move, moved } = serve();
     const home = moved(partition(1));
     target.ask();
-    follow(target.queue.turn(() => undefined));
+    follow(target.queue.turn(() => undefined, { isUrgent: true }));
     home.isDeaf = true;
     home.fail('now deaf');
     target.clock.advance(REVIVE_MS);

@@ -296,7 +296,7 @@ describe('a target that moves to another partition', () => {
       publisher.notify();
       target.clock.advance(1000);
       const { queue } = moveByHand(target);
-      follow(target.queue.turn(() => undefined)); // it leaves in its next turn
+      follow(target.queue.turn(() => undefined, { isUrgent: true })); // it leaves in its next turn
       queue.stepAll();
       set(15, 'lag');
       publisher.notify();
@@ -418,7 +418,7 @@ describe('a target that moves to another partition', () => {
     const target = serve();
     target.ask();
     const { queue, moving } = moveByHand(target);
-    follow(target.queue.turn(() => undefined)); // it leaves in its next turn
+    follow(target.queue.turn(() => undefined, { isUrgent: true })); // it leaves in its next turn
     queue.stepAll();
     const waiting = follow(target.target.demand());
     expect(waiting.seen).to.have.length(0);
@@ -435,7 +435,7 @@ describe('a target that moves to another partition', () => {
     const target = serve({ spacingMs: 0 });
     target.ask();
     const { queue } = moveByHand(target);
-    follow(target.queue.turn(() => undefined));
+    follow(target.queue.turn(() => undefined, { isUrgent: true }));
     const early = follow(target.target.demand()); // ordered before it leaves
     queue.stepAll();
     const late = [1, 2, 3].map(() => follow(target.target.demand()));
@@ -456,7 +456,7 @@ describe('a target that moves to another partition', () => {
     const target = serve();
     target.ask();
     const { queue } = moveByHand(target);
-    follow(target.queue.turn(() => undefined));
+    follow(target.queue.turn(() => undefined, { isUrgent: true }));
     queue.stepAll();
     const { seen, subscription } = follow(target.target.demand());
     subscription.unsubscribe();
@@ -524,7 +524,7 @@ describe('a target that moves to another partition', () => {
     const third = target.partition(2);
     target.ask();
     const { queue, moving } = moveByHand(target);
-    follow(target.queue.turn(() => undefined));
+    follow(target.queue.turn(() => undefined, { isUrgent: true }));
     queue.stepAll();
     const further = follow(target.target.change({ partition: third }));
     expect(target.target.place.partition).to.equal(third);
