@@ -161,7 +161,7 @@ function main(): void {
   if (invocation.kind === 'print') print(invocation.text);
   else if (invocation.kind === 'check') check(invocation.arguments, invocation.isLive);
   else {
-    boundHeapGrowth();
+    boundHeapGrowth(() => process.memoryUsage.rss());
     run(invocation.arguments, invocation.isOnce);
   }
 }
