@@ -40,8 +40,8 @@ function boundYoungSpace(): void {
 
 /**
  * Has V8 compact the heap while the process is at rest. Otherwise pages that have a few objects each,
- * of many that came and went, add up: a tenth more memory in an hour. While a process grows, compacting
- * would only take time: a fifth more until a million series are ready.
+ * of many that came and went, add up to a megabyte a minute (64 targets, bench/soak.js). While a process
+ * grows, compacting would only take time: a fifth more until a million series are ready.
  */
 function compactingAtRest(residentBytes: () => number): () => void {
   const isAtRest = restWatch();

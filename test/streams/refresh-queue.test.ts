@@ -13,6 +13,19 @@ const queueIn = (pauseMs: number): RefreshQueue =>
   );
 const unheard = (): void => undefined;
 
+/** So many slices that an event leaves for further turns. */
+class Slices {
+  left = 0;
+
+  get isOpen(): boolean {
+    return this.left > 0;
+  }
+
+  goOn(): void {
+    this.left--;
+  }
+}
+
 describe('inTurn', () => {
   it(
     'does one refresh at a time and lets others have their turn in between',
@@ -162,18 +175,10 @@ describe('inTurn', () => {
       const other = '         -----------x----------';
       const queue = queueIn(pause);
       const isUrgent = () => true;
-      let left = 0;
-      const rest = {
-        get isOpen() {
-          return left > 0;
-        },
-        goOn: () => {
-          left--;
-        },
-      };
+      const rest = new Slices();
       const sliced$ = asked$.pipe(
         inTurn(queue, unheard, { rest, isUrgent }),
-        tap((event) => (left = event === 'a' ? 6 : 0)),
+        tap((event) => (rest.left = event === 'a' ? 6 : 0)),
       );
       expectObservable(sliced$).toBe(asked);
       expectObservable(other$.pipe(inTurn(queue, unheard))).toBe(other);
@@ -265,18 +270,10 @@ describe('inTurn', () => {
       const one = '           -a---------b----|  ';
       const two = '           -----x---y------|  ';
       const queue = queueIn(pause);
-      let left = 0;
-      const rest = {
-        get isOpen() {
-          return left > 0;
-        },
-        goOn: () => {
-          left--;
-        },
-      };
+      const rest = new Slices();
       const counted$ = one$.pipe(
         inTurn(queue, unheard, { rest }),
-        tap(() => (left = 2)),
+        tap(() => (rest.left = 2)),
       );
       expectObservable(counted$).toBe(one);
       expectObservable(two$.pipe(inTurn(queue, unheard))).toBe(two);

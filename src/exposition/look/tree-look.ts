@@ -81,6 +81,7 @@ export class TreeLook {
       const item = walk.next();
       if (item === undefined) return this.#part(above, undefined, false);
       if (item === PASSED) continue;
+      // By the clock of whoever waits: what others took of it counts.
       time ??= new Budget({ ms: this.#question.maxMs }, () => performance.now());
       if (this.#isFull) return this.#part(above, position, false);
       const depth = above.length + walk.depth;
