@@ -8,8 +8,8 @@ import { readHeader } from '#app/native/segment/segment-header.js';
 import type { SegmentHeader } from '#app/native/segment/segment-header.js';
 import { SegmentSource } from '#app/native/segment/segment-source.js';
 import { DirectoryReader } from '#app/native/segment/directory-reader.js';
-import { RECORD_SIZE, segmentName } from '#app/native/segment/layout.js';
-import { parseRecord } from '#app/native/segment/record-parser.js';
+import { RECORD_WORDS, segmentName } from '#app/native/segment/layout.js';
+import { RecordParser } from '#app/native/segment/record-parser.js';
 import type { SegmentFile } from '#app/native/os/shared-memory.js';
 import { readScenario } from '#app/simulator/scenario.js';
 import { stageOf } from '#app/simulator/simulation.js';
@@ -167,13 +167,14 @@ const pagesOf = (slots: Iterable<number>): ReadonlySet<number> =>
 
 function textFramesOf(file: SegmentFile, header: SegmentHeader): ReadonlyMap<number, number> {
   const directory = new DirectoryReader(file, header);
+  const parser = new RecordParser(header, directory);
   const frames = new Map<number, number>();
   for (let slice = directory.next(); slice !== undefined; slice = directory.next())
-    for (let at = 0; at < slice.records.length; at += RECORD_SIZE) {
-      const index = slice.firstIndex + at / RECORD_SIZE;
-      const record = parseRecord(slice.records, at, index, header, directory);
-      if (record.kind !== 'variable' || record.facts.declaration.type !== 'string') continue;
-      frames.set(record.facts.id, record.facts.frame?.frameOffset ?? 0);
+    for (let at = 0; at < slice.words.length; at += RECORD_WORDS) {
+      const index = slice.firstIndex + at / RECORD_WORDS;
+      const record = parser.parse(slice.words, at, index);
+      if (record.kind !== 'variable' || record.declaration.type !== 'string') continue;
+      frames.set(record.id, record.frameOffset);
     }
   return frames;
 }

@@ -17,9 +17,15 @@ export interface DeclarationFields extends Pick<Declaration, 'type' | 'kind'> {
   readonly schema: number;
 }
 
+/** A declaration, and where its strings are. Those with one name follow each other. */
 interface Known {
-  readonly fields: DeclarationFields;
+  readonly unit: number;
+  readonly help: number;
+  readonly schema: number;
   readonly declaration: Declaration;
+  readonly next: Known | undefined;
+  /** Of those from here on. */
+  readonly count: number;
 }
 
 /** Further declarations with one name are made for each record. */
@@ -27,7 +33,7 @@ const MAX_NAMESAKES = 8;
 
 export class Declarations {
   readonly #strings: Strings;
-  readonly #known = new WideMap<Known[]>();
+  readonly #known = new WideMap<Known>();
 
   constructor(strings: Strings) {
     this.#strings = strings;
@@ -38,19 +44,24 @@ export class Declarations {
    * @throws Fault SEGMENT_CORRUPT for a string outside of its bounds
    */
   of(fields: DeclarationFields): Declaration | undefined {
-    const namesakes = this.#known.get(fields.name) ?? [];
-    for (const known of namesakes) if (isSame(known.fields, fields)) return known.declaration;
-    const declaration = this.#read(fields);
-    if (declaration === undefined || namesakes.length === MAX_NAMESAKES) return declaration;
-    this.#known.set(fields.name, [...namesakes, { fields, declaration }]);
+    const first = this.#known.get(fields.name);
+    for (let known = first; known !== undefined; known = known.next)
+      if (isSame(known, fields)) return known.declaration;
+    const declaration = this.#read(fields, first?.declaration.name);
+    const count = 1 + (first?.count ?? 0);
+    if (declaration === undefined || count > MAX_NAMESAKES) return declaration;
+    const { name, unit, help, schema } = fields;
+    this.#known.set(name, { unit, help, schema, declaration, next: first, count });
     return declaration;
   }
 
-  #read({ type, kind, ...at }: DeclarationFields): Declaration | undefined {
+  /** Names are kept here: with others, `text()` would keep them twice. */
+  #read(at: DeclarationFields, name: string | undefined): Declaration | undefined {
     const schema = this.#strings.schema(at.schema, LIMITS.schemaEntries * 8);
     if (schema === undefined) return undefined;
+    const { type, kind } = at;
     return {
-      name: this.#strings.text(at.name, LIMITS.nameBytes, true),
+      name: name ?? this.#strings.text(at.name, LIMITS.nameBytes, false),
       type,
       kind,
       unit: this.#strings.text(at.unit, MAX_UNIT_BYTES, true),
@@ -60,10 +71,9 @@ export class Declarations {
   }
 }
 
-const isSame = (a: DeclarationFields, b: DeclarationFields): boolean =>
-  a.name === b.name &&
-  a.unit === b.unit &&
-  a.help === b.help &&
-  a.schema === b.schema &&
-  a.type === b.type &&
-  a.kind === b.kind;
+const isSame = (known: Known, fields: DeclarationFields): boolean =>
+  known.unit === fields.unit &&
+  known.help === fields.help &&
+  known.schema === fields.schema &&
+  known.declaration.type === fields.type &&
+  known.declaration.kind === fields.kind;

@@ -2,7 +2,7 @@
 import { WideMap } from '../../collections/wide-map.js';
 import { Fault } from '../../errors.js';
 import { Declarations } from './declarations.js';
-import { MUTABLE, MUTABLE_OFFSET, RECORD_SIZE } from './layout.js';
+import { MUTABLE, MUTABLE_OFFSET, RECORD_SIZE, RECORD_WORDS } from './layout.js';
 import { corrupt, readStringBytes, readWords } from './segment-header.js';
 import type { SegmentHeader } from './segment-header.js';
 import type { SegmentFile } from '../os/shared-memory.js';
@@ -18,8 +18,8 @@ const NO_SCHEMA: readonly number[] = [];
 
 /** Records that were copied whole, with the strings that they refer to. */
 export interface RecordSlice {
-  /** 64 bytes per record; none while strings are still being copied. */
-  readonly records: Buffer;
+  /** 16 words per record; none while strings are still being copied. */
+  readonly words: Uint32Array;
   readonly firstIndex: number;
   /** True when these are the first records of a directory that took over. */
   readonly isFresh: boolean;
@@ -60,12 +60,12 @@ export class DirectoryReader {
       const side = before.epoch % 2;
       // They were stored before the records, whose number was read first.
       const hasStrings = this.#copyStrings(side, readStringBytes(this.#file, this.#header, side));
-      const records = this.#copyRecords(side, hasStrings ? count : 0);
+      const words = this.#copyRecords(side, hasStrings ? count : 0);
       if (this.#epochNow() !== before.epoch) continue;
       this.#epoch = before.epoch;
       const firstIndex = this.#next;
-      this.#next += records.length / RECORD_SIZE;
-      return { records, firstIndex, isFresh, isLast: this.#next === before.records };
+      this.#next += words.length / RECORD_WORDS;
+      return { words, firstIndex, isFresh, isLast: this.#next === before.records };
     }
     this.#epoch = -1;
     throw new Fault(
@@ -135,12 +135,12 @@ export class DirectoryReader {
     this.declarations = new Declarations(this);
   }
 
-  #copyRecords(side: number, count: number): Buffer {
-    const records = Buffer.allocUnsafe(count * RECORD_SIZE);
+  #copyRecords(side: number, count: number): Uint32Array {
+    const records = new Uint8Array(count * RECORD_SIZE);
     const at = (this.#header.directories[side] ?? 0) + this.#next * RECORD_SIZE;
     const read = this.#file.read(records, records.length, at);
     if (read < records.length) throw corrupt(`the file ends within the directory, at ${at + read}`);
-    return records;
+    return new Uint32Array(records.buffer);
   }
 
   /** Strings only grow, so only the new tail is copied: a part of it, and false if there is more. */

@@ -1,18 +1,16 @@
 // The variables of one object in columns: an object each would take five times the memory.
 import type { Declaration, ManagedObject, Members, SlotRef, Variable } from '../../model.js';
 
-/** Where the frame of a variable is, and its length, in 8-byte units. */
+/** Where the frame of a variable is, and its length, in 8-byte units; both 0 for a scalar. */
 export interface FramePlace {
   readonly frameOffset: number;
   readonly frameWords: number;
 }
 
 /** The contents of a variable's record. */
-export interface VariableFacts extends SlotRef {
+export interface VariableFacts extends SlotRef, FramePlace {
   readonly id: number;
   readonly declaration: Declaration;
-  /** Undefined for a scalar. */
-  readonly frame: FramePlace | undefined;
 }
 
 /** Id (two words), slot, incarnation, round. */
@@ -25,12 +23,16 @@ const ROUND = 4;
 const FIRST_CAPACITY = 3;
 const WORD = 2 ** 32;
 const NONE = new Uint32Array(0);
+/** Offset and length of a frame. */
+const FRAME_STRIDE = 2;
 
 /** In the order of their ids. Iterations go on while variables come and go. */
 export class ObjectVariables implements Members<Variable> {
   /** Set once, when it exists. */
   object!: ManagedObject;
   #rows = NONE;
+  /** For each row with a frame and all before it. */
+  #frames = NONE;
   /** Undefined for those that were removed. */
   readonly #declarations: (Declaration | undefined)[] = [];
   /** Rows in use, those of removed variables included. */
@@ -48,7 +50,8 @@ export class ObjectVariables implements Members<Variable> {
   }
 
   /** Adds a variable with a higher id than any before; returns it. */
-  add({ id, slot, incarnation, declaration }: VariableFacts, round: number): Variable {
+  add(facts: VariableFacts, round: number): Variable {
+    const { id, slot, incarnation, declaration } = facts;
     if ((this.#used + 1) * STRIDE > this.#rows.length) this.#makeRoom();
     const at = this.#used * STRIDE;
     this.#rows[at + ID] = id;
@@ -57,6 +60,7 @@ export class ObjectVariables implements Members<Variable> {
     this.#rows[at + INCARNATION] = incarnation;
     this.#rows[at + ROUND] = round;
     this.#declarations[this.#used] = declaration;
+    this.#placeFrame(facts);
     this.#used++;
     this.#size++;
     return new VariableView(this.object, id, slot, incarnation, declaration);
@@ -93,9 +97,12 @@ export class ObjectVariables implements Members<Variable> {
         yield this.#rows[row * STRIDE + ROUND] === round ? undefined : this.#id(row);
   }
 
-  *ids(): Generator<number, void> {
-    for (let row = 0; row < this.#used; row++)
-      if (this.#declarations[row] !== undefined) yield this.#id(row);
+  /** Where the frame of a variable is; undefined if there is no variable with that id. */
+  frame(id: number): FramePlace | undefined {
+    const row = this.#find(id);
+    if (row < 0) return undefined;
+    const frameOffset = this.#frames[row * FRAME_STRIDE] ?? 0;
+    return { frameOffset, frameWords: this.#frames[row * FRAME_STRIDE + 1] ?? 0 };
   }
 
   [Symbol.iterator](): Iterator<Variable> {
@@ -153,6 +160,19 @@ export class ObjectVariables implements Members<Variable> {
     return low;
   }
 
+  /** Notes where the frame of the last row is. */
+  #placeFrame({ frameOffset, frameWords }: FramePlace): void {
+    const at = this.#used * FRAME_STRIDE;
+    if (at >= this.#frames.length) {
+      if (frameWords === 0) return;
+      const former = this.#frames;
+      this.#frames = new Uint32Array((this.#rows.length / STRIDE) * FRAME_STRIDE);
+      this.#frames.set(former);
+    }
+    this.#frames[at] = frameOffset;
+    this.#frames[at + 1] = frameWords;
+  }
+
   /** Moves the variables together if half of them are gone, or else takes more memory. */
   #makeRoom(): void {
     const former = this.#rows;
@@ -167,6 +187,7 @@ export class ObjectVariables implements Members<Variable> {
       const declaration = this.#declarations[row];
       if (declaration === undefined) continue;
       this.#rows.copyWithin(to * STRIDE, row * STRIDE, (row + 1) * STRIDE);
+      this.#frames.copyWithin(to * FRAME_STRIDE, row * FRAME_STRIDE, (row + 1) * FRAME_STRIDE);
       this.#declarations[to++] = declaration;
     }
     this.#declarations.length = to;

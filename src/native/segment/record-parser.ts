@@ -1,121 +1,183 @@
-// Parses one directory record: checks it, and resolves what it adds or removes.
-import { crc32 } from 'node:zlib';
-import type { SlotRef } from '../../model.js';
+// Parses directory records: checks each, and resolves what it adds or removes.
+import type { Declaration, RootIdentity, SlotRef } from '../../model.js';
 import type { DirectoryReader } from './directory-reader.js';
 import {
   LIMITS,
   NO_SLOT,
   RECORD,
   RECORD_KIND,
-  RECORD_SIZE,
   VALUE_TYPES,
   VARIABLE_KINDS,
   frameWords,
 } from './layout.js';
+import { recordCrc } from './record-crc.js';
 import { corrupt } from './segment-header.js';
 import type { SegmentHeader } from './segment-header.js';
 import { NO_IDENTITY } from './tree.js';
 import type { VariableFacts } from './object-variables.js';
 import type { ObjectFacts } from './tree.js';
 
+export interface ObjectRecord extends ObjectFacts {
+  readonly kind: 'object';
+  /** 0 for a root. */
+  readonly parentId: number;
+}
+
+export interface VariableRecord extends VariableFacts {
+  readonly kind: 'variable';
+  readonly objectId: number;
+}
+
 export type DirectoryRecord =
-  | { readonly kind: 'object'; readonly parentId: number; readonly facts: ObjectFacts }
-  | {
-      readonly kind: 'variable';
-      readonly objectId: number;
-      readonly facts: VariableFacts;
-    }
-  | { readonly kind: 'tombstone'; readonly id: number };
+  ObjectRecord | VariableRecord | { readonly kind: 'tombstone'; readonly id: number };
 
-/** Parses the record at `at`, the `index`th of its directory. @throws Fault SEGMENT_CORRUPT */
-export function parseRecord(
-  bytes: Buffer,
-  at: number,
-  index: number,
-  header: SegmentHeader,
-  strings: DirectoryReader,
-): DirectoryRecord {
-  const fail = (what: string) => corrupt(`record ${index}: ${what}`);
-  const stated = bytes.readUInt32LE(at + RECORD.crc);
-  const actual = crc32(bytes.subarray(at + RECORD.index, at + RECORD_SIZE));
-  if (stated !== actual)
-    throw fail(`its CRC is ${stated.toString(16)}, its bytes give ${actual.toString(16)}`);
-  const own = bytes.readUInt32LE(at + RECORD.index);
-  if (own !== index) throw fail(`it says that it is record ${own}`);
-  const u32 = (field: number) => bytes.readUInt32LE(at + field);
-  const id64 = (field: number) => {
-    const value = bytes.readBigUInt64LE(at + field);
-    if (value > BigInt(Number.MAX_SAFE_INTEGER)) throw fail(`its id ${value} is beyond 2^53`);
-    return Number(value);
-  };
-  const slotRef = (slot: number, incarnation: number): SlotRef => {
-    if (slot >= header.slotCapacity)
-      throw fail(`its slot ${slot} is beyond ${header.slotCapacity}`);
-    return { slot, incarnation };
-  };
-  const text = (field: number, most: number, keep: boolean) => strings.text(u32(field), most, keep);
+/** With this or a higher second word, an id is beyond JavaScript's integers. */
+const MIN_UNSAFE_WORD = 2 ** 21;
+const BYTE = 0xff;
 
-  const recordKind = bytes[at + RECORD.recordKind];
-  if (recordKind === RECORD_KIND.tombstone) return { kind: 'tombstone', id: id64(RECORD.owner) };
-  const id = id64(RECORD.id);
-  const { slot, incarnation } = slotRef(u32(RECORD.slot), u32(RECORD.incarnation));
-  if (recordKind === RECORD_KIND.object) {
-    const parentId = id64(RECORD.owner);
-    const asOf = u32(RECORD.extra1);
-    const facts: ObjectFacts = {
+/** Makes nothing for a record but what it returns: a segment may have millions. */
+export class RecordParser {
+  readonly #header: SegmentHeader;
+  readonly #strings: DirectoryReader;
+  #words: Uint32Array = new Uint32Array(0);
+  /** The first word of the record that is parsed, and its place in the directory. */
+  #at = 0;
+  #index = 0;
+
+  constructor(header: SegmentHeader, strings: DirectoryReader) {
+    this.#header = header;
+    this.#strings = strings;
+  }
+
+  /**
+   * Parses the record at the word `at`, the `index`th of its directory.
+   * @throws Fault SEGMENT_CORRUPT
+   */
+  parse(words: Uint32Array, at: number, index: number): DirectoryRecord {
+    this.#words = words;
+    this.#at = at;
+    this.#index = index;
+    const [stated, actual] = [this.#u32(RECORD.crc), recordCrc(words, at)];
+    if (stated !== actual)
+      throw this.#fail(`its CRC is ${stated.toString(16)}, its bytes give ${actual.toString(16)}`);
+    const own = this.#u32(RECORD.index);
+    if (own !== index) throw this.#fail(`it says that it is record ${own}`);
+    const kind = this.#u32(RECORD.recordKind) & BYTE;
+    if (kind === RECORD_KIND.tombstone) return { kind: 'tombstone', id: this.#id(RECORD.owner) };
+    if (kind === RECORD_KIND.object) return this.#object();
+    if (kind === RECORD_KIND.variable) return this.#variable();
+    throw this.#fail(`its kind is ${kind}`);
+  }
+
+  #object(): ObjectRecord {
+    const parentId = this.#id(RECORD.owner);
+    const isRoot = parentId === 0;
+    return {
+      kind: 'object',
+      parentId,
+      id: this.#id(RECORD.id),
+      slot: this.#slot(RECORD.slot),
+      incarnation: this.#u32(RECORD.incarnation),
+      name: this.#text(RECORD.name, false),
+      className: this.#text(RECORD.text1, true),
+      identity: isRoot ? this.#identity() : NO_IDENTITY,
+      asOf: isRoot ? this.#asOf() : undefined,
+    };
+  }
+
+  #identity(): RootIdentity {
+    return {
+      host: this.#text(RECORD.text2, false),
+      instance: this.#text(RECORD.text3, false),
+      application: this.#text(RECORD.text4, false),
+    };
+  }
+
+  #asOf(): SlotRef | undefined {
+    if (this.#u32(RECORD.extra1) === NO_SLOT) return undefined;
+    return { slot: this.#slot(RECORD.extra1), incarnation: this.#u32(RECORD.extra2) };
+  }
+
+  #variable(): VariableRecord {
+    const [id, slot] = [this.#id(RECORD.id), this.#slot(RECORD.slot)];
+    const declaration = this.#declaration();
+    const isFramed =
+      declaration.type === 'string' ||
+      declaration.type === 'histogram' ||
+      declaration.type === 'summary';
+    return {
+      kind: 'variable',
+      objectId: this.#id(RECORD.owner),
       id,
       slot,
-      incarnation,
-      name: text(RECORD.name, LIMITS.nameBytes, false),
-      className: text(RECORD.text1, LIMITS.nameBytes, true),
-      identity:
-        parentId !== 0
-          ? NO_IDENTITY
-          : {
-              host: text(RECORD.text2, LIMITS.nameBytes, false),
-              instance: text(RECORD.text3, LIMITS.nameBytes, false),
-              application: text(RECORD.text4, LIMITS.nameBytes, false),
-            },
-      asOf: parentId !== 0 || asOf === NO_SLOT ? undefined : slotRef(asOf, u32(RECORD.extra2)),
+      incarnation: this.#u32(RECORD.incarnation),
+      declaration,
+      frameOffset: isFramed ? this.#u32(RECORD.text4) : 0,
+      frameWords: isFramed ? this.#frameWords(declaration.type, declaration.schema.length) : 0,
     };
-    return { kind: 'object', parentId, facts };
   }
-  if (recordKind !== RECORD_KIND.variable) throw fail(`its kind is ${recordKind ?? 'missing'}`);
 
-  const typeNumber = bytes[at + RECORD.type] ?? 0;
-  const type = VALUE_TYPES[typeNumber];
-  if (type === undefined) throw fail(`its value type is ${typeNumber}, 1 to 7 are known`);
-  const kindNumber = bytes[at + RECORD.kind] ?? 0;
-  const kind = VARIABLE_KINDS[kindNumber];
-  if (kind === undefined) throw fail(`its variable kind is ${kindNumber}, 0 to 2 are known`);
-  const declaration = strings.declarations.of({
-    name: u32(RECORD.name),
-    type,
-    kind,
-    unit: u32(RECORD.text1),
-    help: u32(RECORD.text2),
-    schema: u32(RECORD.text3),
-  });
-  if (declaration === undefined)
-    throw fail('its schema is not a list of ascending, finite numbers');
-  const { schema } = declaration;
-  if (type === 'summary' && schema.some((quantile) => quantile < 0 || quantile > 1))
-    throw fail('its quantiles are not from 0 to 1');
-  const isFramed = type === 'string' || type === 'histogram' || type === 'summary';
-  const frameOffset = isFramed ? u32(RECORD.text4) : 0;
-  const frameLength = isFramed ? u32(RECORD.extra1) : 0;
-  if (isFramed) {
-    const least = frameWords(type, type === 'string' ? 0 : schema.length);
-    const most = frameWords(type, type === 'string' ? LIMITS.textBytes : schema.length);
-    if (frameLength < least || frameLength > most)
-      throw fail(`its frame has ${frameLength} units, ${least} to ${most} are allowed`);
-    if ((frameOffset + frameLength) * 8 > header.frameCapacity)
-      throw fail(`its frame at ${frameOffset * 8} ends beyond ${header.frameCapacity}`);
+  #declaration(): Declaration {
+    const word = this.#u32(RECORD.recordKind);
+    const typeNumber = (word >>> 8) & BYTE;
+    const type = VALUE_TYPES[typeNumber];
+    if (type === undefined) throw this.#fail(`its value type is ${typeNumber}, 1 to 7 are known`);
+    const kindNumber = (word >>> 16) & BYTE;
+    const kind = VARIABLE_KINDS[kindNumber];
+    if (kind === undefined)
+      throw this.#fail(`its variable kind is ${kindNumber}, 0 to 2 are known`);
+    const declaration = this.#strings.declarations.of({
+      name: this.#u32(RECORD.name),
+      type,
+      kind,
+      unit: this.#u32(RECORD.text1),
+      help: this.#u32(RECORD.text2),
+      schema: this.#u32(RECORD.text3),
+    });
+    if (declaration === undefined)
+      throw this.#fail('its schema is not a list of ascending, finite numbers');
+    if (type === 'summary' && declaration.schema.some((quantile) => quantile < 0 || quantile > 1))
+      throw this.#fail('its quantiles are not from 0 to 1');
+    return declaration;
   }
-  const frame = isFramed ? { frameOffset, frameWords: frameLength } : undefined;
-  return {
-    kind: 'variable',
-    objectId: id64(RECORD.owner),
-    facts: { id, slot, incarnation, declaration, frame },
-  };
+
+  /** Checks the place of a frame, too. */
+  #frameWords(type: 'string' | 'histogram' | 'summary', entries: number): number {
+    const words = this.#u32(RECORD.extra1);
+    const least = frameWords(type, type === 'string' ? 0 : entries);
+    const most = frameWords(type, type === 'string' ? LIMITS.textBytes : entries);
+    if (words < least || words > most)
+      throw this.#fail(`its frame has ${words} units, ${least} to ${most} are allowed`);
+    const offset = this.#u32(RECORD.text4);
+    if ((offset + words) * 8 > this.#header.frameCapacity)
+      throw this.#fail(`its frame at ${offset * 8} ends beyond ${this.#header.frameCapacity}`);
+    return words;
+  }
+
+  #u32(field: number): number {
+    return this.#words[this.#at + field / 4] ?? 0;
+  }
+
+  /** Without a bigint: each would be garbage. */
+  #id(field: number): number {
+    const [low, high] = [this.#u32(field), this.#u32(field + 4)];
+    if (high >= MIN_UNSAFE_WORD)
+      throw this.#fail(`its id ${(BigInt(high) << 32n) | BigInt(low)} is beyond 2^53`);
+    return low + high * 2 ** 32;
+  }
+
+  #slot(field: number): number {
+    const slot = this.#u32(field);
+    if (slot >= this.#header.slotCapacity)
+      throw this.#fail(`its slot ${slot} is beyond ${this.#header.slotCapacity}`);
+    return slot;
+  }
+
+  #text(field: number, keep: boolean): string {
+    return this.#strings.text(this.#u32(field), LIMITS.nameBytes, keep);
+  }
+
+  #fail(what: string): Error {
+    return corrupt(`record ${this.#index}: ${what}`);
+  }
 }

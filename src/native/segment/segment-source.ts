@@ -4,8 +4,8 @@ import type { Frame, Source, StructureChange, StructureChanges, Variable } from 
 import { DirectoryReader } from './directory-reader.js';
 import type { RecordSlice } from './directory-reader.js';
 import { FrameReader } from './frame-reader.js';
-import { RECORD_SIZE } from './layout.js';
-import { parseRecord } from './record-parser.js';
+import { RECORD_WORDS } from './layout.js';
+import { RecordParser } from './record-parser.js';
 import type { DirectoryRecord } from './record-parser.js';
 import { corrupt } from './segment-header.js';
 import type { SegmentHeader } from './segment-header.js';
@@ -20,7 +20,7 @@ export const SYNC_STEPS = 8192;
 const RECORD_STEPS = 8;
 const REMOVAL_STEPS = 8;
 
-/** Records that were copied, and how many bytes of them are taken in. */
+/** Records that were copied, and how many words of them are taken in. */
 interface CopiedSlice extends RecordSlice {
   at: number;
 }
@@ -29,6 +29,7 @@ export class SegmentSource implements Source {
   readonly #file: SegmentFile;
   readonly #header: SegmentHeader;
   readonly #directory: DirectoryReader;
+  readonly #parser: RecordParser;
   readonly #frames: FrameReader;
   readonly #tree = new Tree();
   readonly #maxItems: number;
@@ -49,6 +50,7 @@ export class SegmentSource implements Source {
     this.#file = file;
     this.#header = header;
     this.#directory = new DirectoryReader(file, header);
+    this.#parser = new RecordParser(header, this.#directory);
     this.#frames = new FrameReader(file, header.frames);
   }
 
@@ -72,7 +74,7 @@ export class SegmentSource implements Source {
     const slice = (this.#copied ??= this.#nextSlice());
     if (slice === undefined) return { changes, hasMore: false };
     this.#takeIn(slice, changes, budget);
-    if (slice.at < slice.records.length) return { changes, hasMore: true };
+    if (slice.at < slice.words.length) return { changes, hasMore: true };
     this.#copied = undefined;
     if (!slice.isLast) return { changes, hasMore: true };
     if (this.#hasTakenOver) this.#sweep = this.#tree.sweep();
@@ -129,11 +131,10 @@ export class SegmentSource implements Source {
 
   /** Applies records of a slice, at least one, and adds what changed to `changes`. */
   #takeIn(slice: CopiedSlice, changes: StructureChange[], budget: Budget): void {
-    const { records, firstIndex } = slice;
-    while (slice.at < records.length) {
-      const index = firstIndex + slice.at / RECORD_SIZE;
-      const record = parseRecord(records, slice.at, index, this.#header, this.#directory);
-      slice.at += RECORD_SIZE;
+    const { words, firstIndex } = slice;
+    while (slice.at < words.length) {
+      const record = this.#parser.parse(words, slice.at, firstIndex + slice.at / RECORD_WORDS);
+      slice.at += RECORD_WORDS;
       const change = this.#apply(record);
       if (change !== undefined) changes.push(change);
       budget.spend(RECORD_STEPS);
@@ -162,7 +163,7 @@ export class SegmentSource implements Source {
 
   #apply(record: DirectoryRecord): StructureChange | undefined {
     if (record.kind === 'tombstone') return this.#tree.remove(record.id);
-    const { id } = record.facts;
+    const { id } = record;
     if (id <= this.#lastId) throw corrupt(`id ${id} comes after id ${this.#lastId}`);
     this.#lastId = id;
     // After a change of roles, the directory repeats known items.
@@ -176,11 +177,11 @@ export class SegmentSource implements Source {
       if (parentId !== 0 && parent === undefined)
         throw corrupt(`object ${id} hangs below object ${parentId}, which is not there`);
       if (isTooDeep(parent)) throw corrupt(`object ${id} is too deep below its root`);
-      return this.#tree.addObject(record.facts, parent);
+      return this.#tree.addObject(record, parent);
     }
     const object = this.#tree.object(record.objectId);
     if (object === undefined)
       throw corrupt(`variable ${id} belongs to object ${record.objectId}, which is not there`);
-    return this.#tree.addVariable(record.facts, object);
+    return this.#tree.addVariable(record, object);
   }
 }

@@ -19,11 +19,6 @@ export interface ObjectNode extends ManagedObject {
   isRemoved: boolean;
 }
 
-/** The place of a frame, by the id of its variable. */
-interface PlacedFrame extends FramePlace {
-  readonly id: number;
-}
-
 export const NO_IDENTITY: RootIdentity = { host: '', instance: '', application: '' };
 
 /** The contents of an object's record, strings resolved. */
@@ -43,7 +38,6 @@ export class Tree {
   readonly #owners = new IdRuns<ObjectNode>(
     (object, first, end) => this.#objects.has(object) && object.variables.hasBetween(first, end),
   );
-  readonly #frames = new ById<PlacedFrame>();
   /** One for each removed object whose subtree is not let go of yet. */
   readonly #leaving: Generator<void, void>[] = [];
   /** The object that was asked for last: mostly the next one, too. */
@@ -70,7 +64,7 @@ export class Tree {
 
   /** Where the frame of a variable is. */
   frame(id: number): FramePlace | undefined {
-    return this.#frames.get(id);
+    return this.#ownerOf(id)?.variables.frame(id);
   }
 
   /** Begins a new round: `sweep()` removes items that the round did not name. */
@@ -131,11 +125,10 @@ export class Tree {
 
   /** Adds a variable, whose id is higher than that of any other. */
   addVariable(facts: VariableFacts, object: ObjectNode): StructureChange {
-    const { id, frame } = facts;
+    const { id } = facts;
     this.#highestId = id;
     this.#owners.add(id, object);
     this.#variables++;
-    if (frame !== undefined) this.#frames.add({ id, ...frame });
     return { kind: 'variable-added', variable: object.variables.add(facts, this.#round) };
   }
 
@@ -148,7 +141,7 @@ export class Tree {
     if (object === undefined) {
       const variable = this.#ownerOf(id)?.variables.delete(id);
       if (variable === undefined) return undefined;
-      this.#forgetVariable(id);
+      this.#variables--;
       return { kind: 'variable-removed', variable };
     }
     object.isRemoved = true;
@@ -175,20 +168,12 @@ export class Tree {
       : object;
   }
 
-  /** Takes a subtree out of the indexes, an object or a variable a step. */
+  /** Takes a subtree out of the index, an object a step. */
   *#forget(object: ObjectNode): Generator<void, void> {
-    for (const id of object.variables.ids()) {
-      this.#forgetVariable(id);
-      yield;
-    }
+    this.#variables -= object.variables.size;
     for (const child of object.children) yield* this.#forget(child);
     this.#objects.delete(object.id);
     yield;
-  }
-
-  #forgetVariable(id: number): void {
-    this.#variables--;
-    this.#frames.delete(id);
   }
 }
 

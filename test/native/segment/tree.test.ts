@@ -14,6 +14,10 @@ const declaration = (name: string): Declaration => ({
   schema: [],
 });
 
+/** Some have a frame. */
+const frameOf = (id: number) =>
+  id % 3 === 0 ? { frameOffset: id % 977, frameWords: 5 } : { frameOffset: 0, frameWords: 0 };
+
 /** A tree, and what should be in it: the variables of each object, by id. */
 class Pair {
   readonly tree = new Tree();
@@ -37,7 +41,7 @@ class Pair {
     if (object === undefined) return;
     const id = (this.#lastId += 1 + gap * 2 ** 31);
     const facts = { id, slot: id % 1000, incarnation: 7, declaration: declaration(`v${id}`) };
-    const change = this.tree.addVariable({ ...facts, frame: undefined }, object);
+    const change = this.tree.addVariable({ ...facts, ...frameOf(id) }, object);
     if (change.kind === 'variable-added') variables?.push(change.variable);
   }
 
@@ -84,7 +88,10 @@ class Pair {
       const object = this.tree.object(id);
       expect([...(object?.variables ?? [])].map(plain)).to.deep.equal(own.map(plain));
       expect(object?.variables.size).to.equal(own.length);
-      for (const variable of own) expect(object?.variables.has(variable)).to.equal(true);
+      for (const variable of own) {
+        expect(object?.variables.has(variable)).to.equal(true);
+        expect(this.tree.frame(variable.id)).to.deep.equal(frameOf(variable.id));
+      }
     }
   }
 }
