@@ -15,6 +15,14 @@ const MANY = 0.25;
 /** What `rewrite` of the kernel needs for each value. */
 const REWRITE_ROOM = 32;
 
+/** How lines are wanted: as text, as parts of a stream, or both. */
+export interface Wanted {
+  /** For a call; undefined if no text is wanted. */
+  readonly room: Scratch | undefined;
+  /** Undefined if no parts are wanted. */
+  readonly deflater: Deflater | undefined;
+}
+
 export class Block {
   readonly #kernel: Kernel;
   readonly lines: LineTable;
@@ -52,6 +60,14 @@ export class Block {
     other.#reshaped();
   }
 
+  /** Whether what was made last has the current values. */
+  isFresh({ room, deflater }: Wanted): boolean {
+    return (
+      (room === undefined || this.#hasFreshText) &&
+      (deflater === undefined || this.#deflated.isFresh(deflater))
+    );
+  }
+
   /**
    * The text of the lines with their current values; the same piece while nothing changed. Changed
    * values are written into the last text, if nobody holds it.
@@ -62,7 +78,7 @@ export class Block {
     const { run } = this.#kernel;
     const { address, count, roomNeeded } = this.lines;
     const last = this.#isReshaped ? undefined : this.#text;
-    if (last !== undefined && !this.lines.isStale(STALE.text)) return last;
+    if (last !== undefined && this.#hasFreshText) return last;
     const changes = last === undefined ? count : this.lines.changes;
     const hasMany = changes > count * MANY;
     if (last?.isHeld === false) {
@@ -106,6 +122,10 @@ export class Block {
     this.#deflated.close();
     this.lines.close();
     this.dropText();
+  }
+
+  get #hasFreshText(): boolean {
+    return !this.#isReshaped && this.#text !== undefined && !this.lines.isStale(STALE.text);
   }
 
   /** Sorts the lines if some came or went; neither form of them is used again then. */

@@ -48,13 +48,18 @@ export class DeflatedLines {
     this.#isReshaped = true;
   }
 
+  /** Whether the last piece has the current values. */
+  isFresh({ code }: Deflater): boolean {
+    return !this.#isNewIn(code) && this.#last !== undefined && !this.#table.isStale(STALE.stream);
+  }
+
   /** The lines with their current values; the same piece while nothing changed. */
   render(deflater: Deflater): DeflatedPiece {
     const { run } = this.#kernel;
     const { address, roomNeeded } = this.#table;
-    const isNew = this.#isReshaped || this.#code !== deflater.code;
+    const isNew = this.#isNewIn(deflater.code);
     const last = this.#last;
-    if (last !== undefined && !isNew && !this.#table.isStale(STALE.stream)) return last;
+    if (last !== undefined && this.isFresh(deflater)) return last;
     this.#prepare(deflater);
     const to = deflater.roomFor(roomNeeded);
     const bits =
@@ -88,6 +93,10 @@ export class DeflatedLines {
     this.#last?.piece.release();
     this.#last = undefined;
     this.#giveRecords();
+  }
+
+  #isNewIn(code: DeflateCode): boolean {
+    return this.#isReshaped || this.#code !== code;
   }
 
   /** If lines came or went: makes their records, and finds the period that suits them best. */

@@ -1,8 +1,8 @@
 // All families of one target: lines come and go, and a snapshot holds their current text.
 import { Fault } from '../../errors.js';
 import type { FamilyFacts, FamilyText, Forms, Snapshot } from '../../model.js';
+import type { Wanted } from './block.js';
 import { Family } from './family.js';
-import { deflatedFamily, familyText } from './family-text.js';
 import { Deflater } from '../kernel/deflater.js';
 import type { Kernel } from '../kernel/kernel.js';
 import { labelsOf, seriesHash } from '../kernel/line-table.js';
@@ -21,6 +21,9 @@ const LINES_A_BLOCK = 256;
 
 const TEXT_ONLY: Forms = { text: true, deflated: false };
 
+/** As many families without a change take about as long as a block. */
+const FAMILIES_A_STEP = 16;
+
 interface Ranked {
   readonly rank: number;
   readonly family: Family;
@@ -30,8 +33,10 @@ export class ExpositionText {
   readonly #kernel: Kernel;
   readonly #linesABlock: number;
   readonly #families = new Map<string, Ranked>();
-  #order: readonly Ranked[] | undefined;
+  /** In the order of a page. */
+  readonly #order: Ranked[] = [];
   #lines = 0;
+  #blocks = 0;
   #textBytes = 0;
   #effort = 0;
   #deflater: Deflater | undefined;
@@ -81,7 +86,7 @@ export class ExpositionText {
     if (ranked === undefined) {
       ranked = { rank, family: new Family(this.#kernel, facts) };
       this.#families.set(facts.name, ranked);
-      this.#order = undefined;
+      this.#order.splice(this.#placeOf(ranked), 0, ranked);
     }
     const { family } = ranked;
     this.#effort += effortOf(line);
@@ -91,8 +96,9 @@ export class ExpositionText {
   }
 
   remove(name: string, key: LineKey): void {
-    const family = this.#families.get(name)?.family;
-    if (family === undefined) return;
+    const ranked = this.#families.get(name);
+    if (ranked === undefined) return;
+    const { family } = ranked;
     this.#effort++;
     this.#count(family, -1);
     family.remove(key);
@@ -101,7 +107,7 @@ export class ExpositionText {
     const steps = family.closing();
     while (steps.next().done !== true);
     this.#families.delete(name);
-    this.#order = undefined;
+    this.#order.splice(this.#placeOf(ranked), 1);
   }
 
   /** The `seriesHash` of a line that is shown. */
@@ -115,30 +121,23 @@ export class ExpositionText {
    * @param forms at least one of the two; parts of a stream are left out where they would be large
    */
   *rendering(forms: Forms = TEXT_ONLY): Generator<void, Snapshot> {
-    this.#order ??= [...this.#families.values()].sort(
-      (a, b) => a.rank - b.rank || (a.family.facts.name < b.family.facts.name ? -1 : 1),
-    );
     const deflater = forms.deflated && this.#hasLongBlocks ? this.#fittingDeflater() : undefined;
     const hasText = forms.text || deflater === undefined;
+    const wanted: Wanted = { room: hasText ? this.#room : undefined, deflater };
     const held: TextPiece[] = [];
     const families: FamilyText[] = [];
+    let bytes = 0;
     for (const { family } of this.#order) {
-      if (!hasText) family.dropText();
-      const texts = hasText ? yield* family.rendering(this.#room) : undefined;
-      const pieces = texts?.map((text) => text.view);
-      held.push(...(texts ?? []));
-      if (deflater === undefined) {
-        families.push(familyText(family.facts, pieces ?? []));
-        continue;
-      }
-      const deflated = yield* family.deflating(deflater);
-      held.push(...deflated.map(({ piece }) => piece));
-      const parts = deflated.map(({ piece, ...part }) => ({ data: piece.view, ...part }));
-      families.push(deflatedFamily(family.facts, parts, deflater.code, pieces));
+      const unchanged = family.unchanged(wanted);
+      const { text, pieces } = unchanged ?? (yield* family.showing(wanted));
+      for (const piece of pieces) held.push(piece);
+      families.push(text);
+      bytes += text.bytes;
+      if (families.length % FAMILIES_A_STEP === 0) yield;
     }
     return {
       families,
-      bytes: families.reduce((sum, family) => sum + family.bytes, 0),
+      bytes,
       series: this.#lines,
       forms: { ...forms, text: hasText },
       code: deflater?.code.lengths,
@@ -153,20 +152,32 @@ export class ExpositionText {
     this.#room.close();
     this.#deflater?.close();
     this.#deflater = undefined;
-    this.#order = undefined;
-    this.#lines = this.#textBytes = 0;
+    this.#order.length = 0;
+    this.#lines = this.#textBytes = this.#blocks = 0;
+  }
+
+  /** The place in the order of a family that is there, or comes. */
+  #placeOf(ranked: Ranked): number {
+    let low = 0;
+    let high = this.#order.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      const other = this.#order[middle];
+      if (other !== undefined && comesBefore(other, ranked)) low = middle + 1;
+      else high = middle;
+    }
+    return low;
   }
 
   #count(family: Family, sign: 1 | -1): void {
     this.#lines += sign * family.lines;
+    this.#blocks += sign * family.blocks;
     this.#textBytes += sign * family.textBytes;
   }
 
   /** Whether lines have others to refer to: the first of each block is written out. */
   get #hasLongBlocks(): boolean {
-    let blocks = 0;
-    for (const { family } of this.#families.values()) blocks += family.blocks;
-    return this.#lines >= this.#linesABlock * blocks;
+    return this.#lines >= this.#linesABlock * this.#blocks;
   }
 
   /** The deflater, with a code that fits the lines. */
@@ -180,6 +191,9 @@ export class ExpositionText {
     return deflater;
   }
 }
+
+const comesBefore = (a: Ranked, b: Ranked): boolean =>
+  a.rank < b.rank || (a.rank === b.rank && a.family.facts.name < b.family.facts.name);
 
 /** Makes the `hold` of a snapshot: its pieces have one holder for all who hold the snapshot. */
 function holdingAll(pieces: readonly TextPiece[]): () => () => void {

@@ -1,6 +1,8 @@
 // One metric family: its facts, and its lines in order, in blocks.
-import type { FamilyFacts } from '../../model.js';
+import type { FamilyFacts, FamilyText } from '../../model.js';
 import { Block } from './block.js';
+import type { Wanted } from './block.js';
+import type { DeflateCode } from '../deflate/deflate-code.js';
 import type { Deflater } from '../kernel/deflater.js';
 import type { Kernel } from '../kernel/kernel.js';
 import { MAX_LINES } from '../kernel/line-table.js';
@@ -8,7 +10,19 @@ import type { Line, LineKey } from '../kernel/line-table.js';
 import type { Scratch } from '../kernel/scratch.js';
 import { SharedText } from '../kernel/shared-text.js';
 import type { DeflatedPiece } from './deflated-lines.js';
+import { deflatedFamily, familyText } from './family-text.js';
 import type { TextPiece } from './text-piece.js';
+
+/** The lines as they were wanted last, and the pieces that they are in. */
+export interface Shown {
+  readonly text: FamilyText;
+  readonly pieces: readonly TextPiece[];
+}
+
+interface LastShown extends Shown {
+  readonly hasText: boolean;
+  readonly code: DeflateCode | undefined;
+}
 
 export class Family {
   readonly facts: FamilyFacts;
@@ -18,6 +32,8 @@ export class Family {
   readonly #names = new Map<string, SharedText>();
   #lines = 0;
   #textBytes = 0;
+  /** Undefined once there are other blocks. */
+  #last: LastShown | undefined;
 
   constructor(kernel: Kernel, facts: FamilyFacts) {
     this.#kernel = kernel;
@@ -74,29 +90,30 @@ export class Family {
     return index < 0 ? undefined : lines?.hash(index);
   }
 
-  /** The text of every block, one a step; call it when values or lines may have changed. */
-  *rendering(room: Scratch): Generator<void, TextPiece[]> {
-    const pieces: TextPiece[] = [];
-    for (const block of this.#blocks) {
-      pieces.push(block.render(room));
-      yield;
-    }
-    return pieces;
+  /** What was shown last, if the lines are wanted in the same way and have the same values. */
+  unchanged(wanted: Wanted): Shown | undefined {
+    const last = this.#last;
+    if (last?.hasText !== (wanted.room !== undefined)) return undefined;
+    if (last.code !== wanted.deflater?.code) return undefined;
+    for (const block of this.#blocks) if (!block.isFresh(wanted)) return undefined;
+    return last;
   }
 
-  /** Frees the text until the next `render`. */
-  dropText(): void {
-    for (const block of this.#blocks) block.dropText();
-  }
-
-  /** The same for a deflate stream. */
-  *deflating(deflater: Deflater): Generator<void, DeflatedPiece[]> {
-    const pieces: DeflatedPiece[] = [];
-    for (const block of this.#blocks) {
-      pieces.push(block.deflate(deflater));
-      yield;
+  /** The lines with their current values, a block a step. Text that is not wanted is freed. */
+  *showing({ room, deflater }: Wanted): Generator<void, Shown> {
+    if (room === undefined) this.#dropTexts();
+    const texts = room && (yield* this.#rendering(room));
+    const views = texts?.map(({ view }) => view);
+    const shown = { hasText: room !== undefined, code: deflater?.code };
+    if (deflater === undefined) {
+      const text = familyText(this.facts, views ?? []);
+      return (this.#last = { text, pieces: texts ?? [], ...shown });
     }
-    return pieces;
+    const deflated = yield* this.#deflating(deflater);
+    const parts = deflated.map(({ piece, ...part }) => ({ data: piece.view, ...part }));
+    const text = deflatedFamily(this.facts, parts, deflater.code, views);
+    const pieces = [...(texts ?? []), ...deflated.map(({ piece }) => piece)];
+    return (this.#last = { text, pieces, ...shown });
   }
 
   /**
@@ -122,7 +139,30 @@ export class Family {
     this.#blocks.length = 0;
     for (const name of this.#names.values()) name.close();
     this.#names.clear();
+    this.#last = undefined;
     this.#lines = this.#textBytes = 0;
+  }
+
+  *#rendering(room: Scratch): Generator<void, TextPiece[]> {
+    const pieces: TextPiece[] = [];
+    for (const block of this.#blocks) {
+      pieces.push(block.render(room));
+      yield;
+    }
+    return pieces;
+  }
+
+  *#deflating(deflater: Deflater): Generator<void, DeflatedPiece[]> {
+    const pieces: DeflatedPiece[] = [];
+    for (const block of this.#blocks) {
+      pieces.push(block.deflate(deflater));
+      yield;
+    }
+    return pieces;
+  }
+
+  #dropTexts(): void {
+    for (const block of this.#blocks) block.dropText();
   }
 
   /** The block that holds `key` or would: the first whose last line is not before it. */
@@ -140,6 +180,7 @@ export class Family {
   #newBlock(at: number): Block {
     const block = new Block(this.#kernel);
     this.#blocks.splice(at, 0, block);
+    this.#last = undefined;
     return block;
   }
 
@@ -166,6 +207,7 @@ export class Family {
   }
 
   #drop(at: number): void {
+    this.#last = undefined;
     this.#blocks.splice(at, 1)[0]?.close();
   }
 }

@@ -1,8 +1,9 @@
 // Makes snapshots of what the thread of a partition lends.
 import { codeOf } from '../../exposition/deflate/deflate-stream.js';
 import { deflatedFamily, familyText } from '../../exposition/text/family-text.js';
-import type { DeflatedPart, FamilyFacts, Snapshot } from '../../model.js';
+import type { DeflatedPart, FamilyFacts, FamilyText, Snapshot } from '../../model.js';
 import { BorrowedSnapshot } from './borrowed-snapshot.js';
+import { NEW_FAMILY } from './messages.js';
 import type { Lent, TextMap } from './messages.js';
 
 /** The memory of a thread, as far as it was shown: it only grows, whichever target tells of it. */
@@ -10,15 +11,19 @@ export interface ThreadMemory {
   buffer: SharedArrayBuffer;
 }
 
+interface Text {
+  readonly pieces: Uint8Array[];
+  readonly parts: DeflatedPart[];
+}
+
+const NONE = new Uint32Array(0);
+
 /** The snapshots of one target. */
 export class Borrower {
   readonly #memory: Readonly<ThreadMemory>;
   readonly #giveBack: (id: number, times: number) => void;
   #last: BorrowedSnapshot | undefined;
-  #facts: readonly FamilyFacts[] = [];
   #code: readonly number[] | undefined;
-  /** Views on the pieces of the last snapshot, by address: most of them are there again. */
-  #views = new Map<number, Buffer>();
 
   constructor(memory: Readonly<ThreadMemory>, giveBack: (id: number, times: number) => void) {
     this.#memory = memory;
@@ -38,39 +43,63 @@ export class Borrower {
     });
   }
 
-  #read(id: number, { facts, pieces, deflated, code, ...sizes }: TextMap): BorrowedSnapshot {
-    this.#facts = facts ?? this.#facts;
-    const views = new Map<number, Buffer>();
-    const texts: Buffer[][] = this.#facts.map(() => []);
-    for (let i = 0; i < pieces.length; i += 3) {
-      const [family = 0, at = 0, length = 0] = pieces.subarray(i, i + 3);
-      const known = this.#views.get(at);
-      const view = known?.length === length ? known : Buffer.from(this.#memory.buffer, at, length);
-      views.set(at, view);
-      texts[family]?.push(view);
-    }
-    this.#views = views;
+  #read(
+    id: number,
+    { places, facts, pieces, deflated, code, ...sizes }: TextMap,
+  ): BorrowedSnapshot {
     // The same lengths each time, so that what is made of them is found again.
     if (code !== undefined && String(code) !== String(this.#code)) this.#code = code;
     const own = code && this.#code;
-    const parts = deflated && this.#parts(deflated);
-    const families = this.#facts.map((each, index) => {
-      const text = sizes.forms.text ? (texts[index] ?? []) : undefined;
-      return own === undefined
-        ? familyText(each, text ?? [])
-        : deflatedFamily(each, parts?.[index] ?? [], codeOf(own), text);
-    });
+    const families = familiesAt(places, facts, this.#last?.families ?? []);
+    for (const [index, text] of this.#textsIn(pieces, deflated)) {
+      const family = families[index]?.facts;
+      if (family === undefined) continue;
+      families[index] =
+        own === undefined
+          ? familyText(family, text.pieces)
+          : deflatedFamily(
+              family,
+              text.parts,
+              codeOf(own),
+              sizes.forms.text ? text.pieces : undefined,
+            );
+    }
     return new BorrowedSnapshot({ id, families, ...sizes, code: own }, this.#giveBack);
   }
 
-  /** The parts of a deflate stream of each family. */
-  #parts(map: Uint32Array): DeflatedPart[][] {
-    const parts: DeflatedPart[][] = this.#facts.map(() => []);
-    for (let i = 0; i < map.length; i += 6) {
-      const [family = 0, at = 0, length = 0, bits = 0, crc = 0, bytes = 0] = map.subarray(i, i + 6);
-      const data = Buffer.from(this.#memory.buffer, at, length);
-      parts[family]?.push({ data, bits, crc, bytes });
+  /** The new text of families, by their indexes. */
+  #textsIn(pieces: Uint32Array, deflated: Uint32Array = NONE): ReadonlyMap<number, Text> {
+    const { buffer } = this.#memory;
+    const texts = new Map<number, Text>();
+    const textOf = (family: number): Text => {
+      const text = texts.get(family) ?? { pieces: [], parts: [] };
+      texts.set(family, text);
+      return text;
+    };
+    for (let i = 0; i < pieces.length; i += 3) {
+      const [family = 0, at, length] = pieces.subarray(i, i + 3);
+      textOf(family).pieces.push(Buffer.from(buffer, at, length));
     }
-    return parts;
+    for (let i = 0; i < deflated.length; i += 6) {
+      const [family = 0, at, length, bits = 0, crc = 0, bytes = 0] = deflated.subarray(i, i + 6);
+      textOf(family).parts.push({ data: Buffer.from(buffer, at, length), bits, crc, bytes });
+    }
+    return texts;
   }
+}
+
+/** The families of a snapshot with the text that they had before; new ones have none yet. */
+function familiesAt(
+  places: TextMap['places'],
+  facts: readonly FamilyFacts[],
+  before: readonly FamilyText[],
+): FamilyText[] {
+  if (places === undefined) return [...before];
+  const added = facts.map((each) => familyText(each, [])).values();
+  const families: FamilyText[] = [];
+  for (const place of places) {
+    const family = place === NEW_FAMILY ? added.next().value : before[place];
+    if (family !== undefined) families.push(family);
+  }
+  return families;
 }

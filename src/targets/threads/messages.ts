@@ -11,11 +11,19 @@ export interface ThreadSetup extends PoolSettings {
   readonly number: number;
 }
 
-/** Where the text of a snapshot lies in the memory of a thread. */
+/** The place of a family that was not in the snapshot before. */
+export const NEW_FAMILY = -1;
+
+/**
+ * Where the text of a snapshot lies in the memory of a thread. What is the same as in the one that
+ * its target lent before is left out: there may be thousands of families.
+ */
 export interface TextMap {
-  /** Undefined when they are those of the snapshot before it. */
-  readonly facts: readonly FamilyFacts[] | undefined;
-  /** For each piece: index of its family, address, length. */
+  /** For each family its place in that snapshot, or `NEW_FAMILY`; undefined for the same ones. */
+  readonly places: Int32Array<ArrayBuffer> | undefined;
+  /** Those of the new families, in order. */
+  readonly facts: readonly FamilyFacts[];
+  /** For each piece of a changed family: index of the family, address, length. */
   readonly pieces: Uint32Array<ArrayBuffer>;
   readonly forms: Forms;
   /** For each part of a deflate stream: the same, then its bits, inner CRC and bytes of text. */

@@ -1,6 +1,7 @@
 // Lends snapshots to another thread: holds each until it was given back as often as it was lent.
-import type { FamilyFacts, Snapshot } from '../../model.js';
-import type { Lent, TextMap } from './messages.js';
+import type { FamilyText, Snapshot } from '../../model.js';
+import type { Lent } from './messages.js';
+import { textMapOf } from './text-map.js';
 
 interface Loan {
   readonly release: () => void;
@@ -13,7 +14,10 @@ export class SnapshotLender {
   #lastId = 0;
   #memoryBytes = 0;
   /** What each target lent last. */
-  readonly #last = new Map<number, { readonly id: number; readonly facts: FamilyFacts[] }>();
+  readonly #last = new Map<
+    number,
+    { readonly id: number; readonly families: readonly FamilyText[] }
+  >();
 
   lend(target: number, snapshot: Snapshot): Lent {
     const id = this.#ids.get(snapshot) ?? ++this.#lastId;
@@ -23,11 +27,9 @@ export class SnapshotLender {
     else loan.times++;
     const last = this.#last.get(target);
     if (last?.id === id) return { id, text: undefined, memory: undefined };
-    const facts = snapshot.families.map((family) => family.facts);
-    this.#last.set(target, { id, facts });
-    const isSame =
-      facts.length === last?.facts.length && facts.every((each, i) => each === last.facts[i]);
-    const text = { ...mapOf(snapshot), facts: isSame ? undefined : facts };
+    const { families } = snapshot;
+    this.#last.set(target, { id, families });
+    const text = textMapOf(snapshot, last?.families ?? []);
     return { id, text, memory: this.#grownMemory(snapshot) };
   }
 
@@ -57,30 +59,4 @@ export class SnapshotLender {
     }
     return grown;
   }
-}
-
-function mapOf({ families, bytes, series, forms, code }: Snapshot): Omit<TextMap, 'facts'> {
-  // Text that is not ready is not made for this.
-  const texts = forms.text ? families : [];
-  const count = texts.reduce((sum, { pieces }) => sum + pieces.length, 0);
-  const pieces = new Uint32Array(count * 3);
-  let at = 0;
-  texts.forEach((family, index) => {
-    for (const { byteOffset, length } of family.pieces) {
-      pieces[at++] = index;
-      pieces[at++] = byteOffset;
-      pieces[at++] = length;
-    }
-  });
-  const deflated =
-    code &&
-    Uint32Array.from(
-      families.flatMap(({ deflated = [] }, index) =>
-        deflated.flatMap(({ data, ...part }) => [
-          ...[index, data.byteOffset, data.length],
-          ...[part.bits, part.crc, part.bytes],
-        ]),
-      ),
-    );
-  return { pieces, deflated, forms, code, bytes, series };
 }

@@ -1,12 +1,13 @@
 // A snapshot as a page: its pieces, its bytes, and who holds it.
 import { expect } from 'chai';
+import fc from 'fast-check';
 import { crc32, deflateRawSync, inflateRawSync } from 'node:zlib';
 import { DeflateCode, SYMBOLS } from '#app/exposition/deflate/deflate-code.js';
 import { deflatedText } from '#app/exposition/deflate/deflate-stream.js';
 import { OPEN_METRICS } from '#app/exposition/page/open-metrics.js';
 import { TEXT } from '#app/exposition/page/text-format.js';
 import { deflatedFamily, familyText } from '#app/exposition/text/family-text.js';
-import type { Page, ReadyExposition } from '#app/model.js';
+import type { FamilyText, Page, ReadyExposition } from '#app/model.js';
 import { internalFamilies } from '#app/targets/internal-metrics.js';
 import { FakeTarget } from '../../support/fake-target.js';
 
@@ -126,6 +127,56 @@ describe('a page of text 0.0.4', () => {
     expect(held.count).to.equal(2);
     expect(textOf(TEXT.page({ ...scoped, families: [], internal: own(2) }))).to.match(
       /^# HELP own .*\n.*\nown 2\n/,
+    );
+  });
+
+  it('puts together again only what is beside a change', () => {
+    const { exposition } = exposing(...Array.from({ length: 100 }, (_, i) => [`f${i} 1\n`]));
+    const before = TEXT.page(exposition).pieces;
+    const families = exposition.families.map((family, index) =>
+      index === 50 ? familyText(family.facts, [Buffer.from('f50 2\n')]) : family,
+    );
+    const after = TEXT.page({ ...exposition, families }).pieces;
+    expect(Buffer.concat(after).toString()).to.contain('\nf50 2\n');
+    const isSame = after.map((piece, index) => piece === before[index]).slice(0, -1);
+    expect(isSame.filter((each) => !each)).to.have.lengthOf(1);
+    expect(isSame.length).to.be.within(4, 50);
+  });
+
+  it('is what its families say, whichever came, went or changed since the last one', () => {
+    const all = Array.from({ length: 50 }, (_, index) => {
+      const type = index % 3 === 0 ? ('counter' as const) : ('gauge' as const);
+      const name = index % 4 === 0 ? `f${index}_total` : `f${index}`;
+      return { name, type, unit: '', help: `Help ${index}` };
+    });
+    const texts = new Map<string, FamilyText>();
+    const textOfFamily = (index: number, version: number): FamilyText => {
+      const facts = all[index] ?? { name: '', type: 'gauge', unit: '', help: '' };
+      const key = `${index} ${version}`;
+      const lines = Buffer.from(`${facts.name} ${'7'.repeat(version)}\n`);
+      const text = texts.get(key) ?? familyText(facts, [lines]);
+      texts.set(key, text);
+      return text;
+    };
+    const list = fc.uniqueArray(fc.tuple(fc.nat({ max: 49 }), fc.integer({ min: 1, max: 3 })), {
+      selector: ([index]) => index,
+    });
+    const { exposition } = exposing();
+    const { snapshot } = exposition;
+    fc.assert(
+      fc.property(fc.array(list, { maxLength: 20 }), (lists) => {
+        for (const each of lists) {
+          const chosen = each.toSorted(([a], [b]) => a - b);
+          const families = chosen.map(([index, version]) => textOfFamily(index, version));
+          for (const format of [TEXT, OPEN_METRICS]) {
+            const page = format.page({ ...exposition, families, snapshot });
+            const fresh = families.map(({ facts, pieces }) => familyText({ ...facts }, pieces));
+            const naive = format.page({ ...exposition, families: fresh, snapshot });
+            expect(textOf(page)).to.equal(textOf(naive));
+            expect(page.bytes).to.equal(textOf(page).length);
+          }
+        }
+      }),
     );
   });
 

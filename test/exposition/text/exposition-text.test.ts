@@ -240,6 +240,20 @@ describe('the text of all families', () => {
     pair.close();
   });
 
+  for (const [name, forms] of Object.entries(FORMS))
+    it(`families where nothing changed are the same ones, as ${name}`, () => {
+      const pair = new Pair();
+      for (let family = 0; family < 3; family++)
+        for (let owner = 0; owner < 400; owner++) pair.put(family, owner, 0, family);
+      const first = pair.render(false, forms).families;
+      expect(pair.render(false, forms).families).to.deep.equal(first);
+      pair.set(1, 1 - pair.values.number(1));
+      const second = pair.render(false, forms).families;
+      const isSame = second.map((family, i) => family === first[i]);
+      expect(isSame).to.deep.equal([true, false, true]);
+      pair.close();
+    });
+
   it('a family begins when its first line comes and ends when its last goes', () => {
     const pair = new Pair();
     const names = () => pair.render().families.map(({ facts }) => facts.name);

@@ -4,6 +4,7 @@ import { EventEmitter } from 'node:events';
 import { map } from 'rxjs';
 import { posixMemory } from '#app/native/os/posix.js';
 import { NOTHING_COUNTED, unknownFacts } from '#app/streams/target-facts.js';
+import { NEW_FAMILY } from '#app/targets/threads/messages.js';
 import type { FromThread, Lent, ToThread } from '#app/targets/threads/messages.js';
 import { ThreadedPartition } from '#app/targets/threads/threaded-partition.js';
 import { definitionOf } from '../../support/definition-of.js';
@@ -30,6 +31,7 @@ class Puppet extends EventEmitter {
 const lent = (id: number, at: number, length: number, memory?: SharedArrayBuffer): Lent => ({
   id,
   text: {
+    places: Int32Array.of(NEW_FAMILY),
     facts: [{ name: 'x', type: 'gauge', unit: '', help: '' }],
     pieces: Uint32Array.of(0, at, length),
     bytes: length,

@@ -1,0 +1,56 @@
+// Some families of a page, each below its header: put together once, while none of them changes.
+import type { FamilyFacts, FamilyText } from '../../model.js';
+import { Packer } from './packer.js';
+import { hasSameItems } from './same-items.js';
+
+export class PageSection {
+  readonly #families: readonly FamilyText[];
+  /** As the format can express them. */
+  readonly facts: readonly FamilyFacts[];
+  readonly #headers: readonly string[];
+  /** With the headers. */
+  readonly bytes: number;
+  #pieces: readonly Uint8Array[] | undefined;
+
+  /** @param headers those of the families, in their order */
+  private constructor(
+    families: readonly FamilyText[],
+    facts: readonly FamilyFacts[],
+    headers: readonly string[],
+  ) {
+    this.#families = families;
+    this.facts = facts;
+    this.#headers = headers;
+    this.bytes =
+      families.reduce((sum, { bytes }) => sum + bytes, 0) +
+      headers.reduce((sum, header) => sum + Buffer.byteLength(header), 0);
+  }
+
+  /** @param former a section that began with the same family: what is still right is used again */
+  static of(
+    families: readonly FamilyText[],
+    facts: readonly FamilyFacts[],
+    header: (facts: FamilyFacts) => string,
+    former: PageSection | undefined,
+  ): PageSection {
+    if (former === undefined || !hasSameItems(former.facts, facts))
+      return new PageSection(families, facts, facts.map(header));
+    return hasSameItems(former.#families, families)
+      ? former
+      : new PageSection(families, facts, former.#headers);
+  }
+
+  /** Made where they are wanted: a compressed page needs no text. */
+  get pieces(): readonly Uint8Array[] {
+    return (this.#pieces ??= this.#packed());
+  }
+
+  #packed(): readonly Uint8Array[] {
+    const packer = new Packer();
+    this.#families.forEach(({ pieces }, index) => {
+      packer.text(this.#headers[index] ?? '');
+      for (const piece of pieces) packer.piece(piece);
+    });
+    return packer.end();
+  }
+}
