@@ -47,9 +47,14 @@ class Tree {
     this.#clock.set(tick);
   }
 
-  /** One object goes, another one comes in its place. */
+  /**
+   * One object goes, another one comes in its place. The newest stays: a page between the two steps
+   * would not show it, nor the one that comes.
+   */
   churn(tick) {
-    const index = Math.floor(Math.random() * this.#items.length);
+    const newest = this.#items.findIndex(({ number }) => number === this.#last);
+    const others = this.#items.length - 1;
+    const index = (newest + 1 + Math.floor(Math.random() * others)) % this.#items.length;
     this.#publisher.removeObject(this.#items[index].object);
     this.#add(tick, index);
   }
