@@ -52,18 +52,18 @@ export const limitText = (limits: TargetLimits, limit: keyof TargetLimits): stri
 
 /** How much more a target may have. */
 export class TargetRoom {
-  readonly #size: () => TargetSize;
+  readonly #size: TargetSize;
   readonly limits: TargetLimits;
 
-  /** @param size of the target at the moment */
-  constructor(size: () => TargetSize, limits = DEFAULT_LIMITS) {
+  /** @param size of the target, as it is when it is looked at */
+  constructor(size: TargetSize, limits = DEFAULT_LIMITS) {
     this.#size = size;
     this.limits = limits;
   }
 
   /** The limit that leaves no room for one more, with so many bytes of text; undefined if there is room. */
   reached(kind: 'objects' | 'variables' | 'series', textBytes = 0): keyof TargetLimits | undefined {
-    const size = this.#size();
+    const size = this.#size;
     if (size[kind] >= this.limits[kind]) return kind;
     if (size.textBytes + textBytes > this.limits.textBytes) return 'textBytes';
     return memoryOf(size) >= this.limits.memoryBytes ? 'memoryBytes' : undefined;

@@ -78,6 +78,7 @@ export class TargetView implements ProbeListener {
   readonly #register: SeriesRegister;
   readonly #builder: MetricBuilder;
   readonly #filterFit: FilterFit;
+  readonly #size: TargetSize;
   readonly #room: TargetRoom;
   readonly #gate: ItemGate;
   readonly #highlight: Highlight | undefined;
@@ -92,13 +93,17 @@ export class TargetView implements ProbeListener {
   readonly #counts = new SyncCounts();
   #isDirty = true;
   #isClosed = false;
+  /** Do a piece of work, if there is any: made once, since a million items are a million calls. */
+  readonly #change = (): boolean => this.#letGo() || this.#takeIn();
+  readonly #anything = (): boolean => this.#letGo() || this.#goOn() || this.#takeIn();
 
   constructor(parts: ViewParts) {
     const { app, kernel, source, root, catalogue, filters, variable, pathLabels, timeZone } = parts;
     this.#parts = parts;
     this.#probe = new Probe(kernel, source, this);
     this.#text = new ExpositionText(kernel);
-    this.#room = new TargetRoom(() => this.#size, parts.limits);
+    this.#size = sizeOf(this.#tracked, this.#counts, this.#text);
+    this.#room = new TargetRoom(this.#size, parts.limits);
     this.#register = new SeriesRegister(this.#text, parts.onClash, this.#room, parts.onOmitted);
     this.#builder = new MetricBuilder({
       app,
@@ -354,15 +359,6 @@ export class TargetView implements ProbeListener {
     else this.#builder.objectChanged(item);
   }
 
-  get #size(): TargetSize {
-    return {
-      objects: this.#tracked.size,
-      variables: this.#counts.variables,
-      series: this.#text.lines,
-      textBytes: this.#text.textBytes,
-    };
-  }
-
   get #isBound(): boolean {
     return this.#pending.isEmpty;
   }
@@ -402,11 +398,8 @@ export class TargetView implements ProbeListener {
 
   /** Works until the budget is spent: half of it is for changes, so that neither they nor the tree wait. */
   #workOn(budget: Budget): void {
-    while (!budget.isHalfSpent && this.#spending(budget, () => this.#letGo() || this.#takeIn()));
-    while (
-      !budget.isSpent &&
-      this.#spending(budget, () => this.#letGo() || this.#goOn() || this.#takeIn())
-    );
+    while (!budget.isHalfSpent && this.#spending(budget, this.#change));
+    while (!budget.isSpent && this.#spending(budget, this.#anything));
   }
 
   #spending(budget: Budget, work: () => boolean): boolean {
@@ -556,3 +549,23 @@ export class TargetView implements ProbeListener {
     return '';
   }
 }
+
+/** What a target has whenever it is looked at: limits are asked for each series. */
+const sizeOf = (
+  tracked: WideMap<ManagedObject>,
+  counts: SyncCounts,
+  text: ExpositionText,
+): TargetSize => ({
+  get objects() {
+    return tracked.size;
+  },
+  get variables() {
+    return counts.variables;
+  },
+  get series() {
+    return text.lines;
+  },
+  get textBytes() {
+    return text.textBytes;
+  },
+});

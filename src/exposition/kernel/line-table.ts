@@ -60,9 +60,6 @@ export function seriesHash(family: string, { suffix, labels }: Line): number {
 export const labelsOf = ({ labels }: Line): string =>
   typeof labels === 'string' ? labels : labels.text;
 
-/** Where the parts of an entry are, and their sizes. */
-type Parts = readonly (readonly [at: number, bytes: number])[];
-
 export class LineTable {
   readonly #kernel: Kernel;
   /** Address of its header. */
@@ -182,7 +179,7 @@ export class LineTable {
     for (let i = index; i < this.#count; i++) {
       const from = this.#entry(i);
       const to = other.#enter(other.#count);
-      this.#copyEntry(this.#partsOf(from), other.#partsOf(to));
+      this.#copyEntry(from, other, to);
       const cell = this.#kernel.u32[(this.#entryOf(from) >>> 2) + ENTRY.cell] ?? 0;
       if (cell !== 0) this.#relink(cell, this.#lineOf(from), other.#lineOf(to));
       const bytes = this.#textBytesOf(from);
@@ -276,12 +273,16 @@ export class LineTable {
 
   #grow(): void {
     const { arena } = this.#kernel;
-    const [former, capacity, parts] = [this.#at, this.#capacity, this.#partsOf(0)];
+    const [former, capacity] = [this.#at, this.#capacity];
+    const [keys, entries, subs] = [this.#keyOf(0), this.#entryOf(0), this.#subOf(0)];
     this.#capacity = Math.min(MAX_LINES, capacity * 2);
     this.#at = arena.take(this.#capacity * LINE_BYTES);
-    this.#copyEntry(parts, this.#partsOf(0), capacity);
+    const { bytes } = this.#kernel;
+    bytes.copyWithin(this.#keyOf(0), keys, keys + capacity * KEY_BYTES);
+    bytes.copyWithin(this.#entryOf(0), entries, entries + capacity * ENTRY_BYTES);
+    bytes.copyWithin(this.#subOf(0), subs, subs + capacity * SUB_BYTES);
     const order = former + capacity * (LINE_BYTES - ORDER_BYTES);
-    this.#kernel.bytes.copyWithin(this.#orderAt, order, order + capacity * ORDER_BYTES);
+    bytes.copyWithin(this.#orderAt, order, order + capacity * ORDER_BYTES);
     arena.give(former, capacity * LINE_BYTES);
     this.#setUp();
   }
@@ -292,19 +293,13 @@ export class LineTable {
     this.#setHeader(HEADER.order, this.#orderAt);
   }
 
-  /** What belongs to an entry: where it is, and its size. */
-  #partsOf(entry: number): Parts {
-    return [
-      [this.#keyOf(entry), KEY_BYTES],
-      [this.#entryOf(entry), ENTRY_BYTES],
-      [this.#subOf(entry), SUB_BYTES],
-    ];
-  }
-
-  #copyEntry(from: Parts, to: Parts, entries = 1): void {
-    from.forEach(([at, bytes], index) => {
-      this.#kernel.bytes.copyWithin(to[index]?.[0] ?? 0, at, at + bytes * entries);
-    });
+  /** Copies what belongs to an entry to one of another table. */
+  #copyEntry(from: number, other: LineTable, to: number): void {
+    const { bytes } = this.#kernel;
+    const [keys, entries, subs] = [this.#keyOf(from), this.#entryOf(from), this.#subOf(from)];
+    bytes.copyWithin(other.#keyOf(to), keys, keys + KEY_BYTES);
+    bytes.copyWithin(other.#entryOf(to), entries, entries + ENTRY_BYTES);
+    bytes.copyWithin(other.#subOf(to), subs, subs + SUB_BYTES);
   }
 
   /** Keys come first, since they are made of 8 bytes. */

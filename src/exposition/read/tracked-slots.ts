@@ -1,4 +1,5 @@
 // Who owns each slot that a probe tracks, in columns by pages of slots.
+import { ColumnVariable } from '../../collections/column-variable.js';
 import type { Declaration, ManagedObject, Variable } from '../../model.js';
 
 /** What a probe tracks: an object (its state) or a variable (its value). */
@@ -91,10 +92,8 @@ export class TrackedSlots {
     const object = page?.objects[at];
     const declaration = page?.declarations[at];
     if (page === undefined || object === undefined || declaration === undefined) return object;
-    const { name, type, kind, unit, help, schema } = declaration;
     const id = page.ids[at] ?? 0;
-    const incarnation = page.incarnations[at] ?? 0;
-    return { id, slot, incarnation, object, declaration, name, type, kind, unit, help, schema };
+    return new ColumnVariable(object, id, slot, page.incarnations[at] ?? 0, declaration);
   }
 
   clear(): void {

@@ -48,6 +48,9 @@ export class MetricBuilder {
   readonly #scales: HeldScales;
   readonly #lines: RowLines;
   readonly #stage: (use: Use, variable: Variable, isLeaving: boolean) => RowStage;
+  readonly #hideFormer = (former: Variable): void => {
+    this.#hide(former);
+  };
 
   constructor({ catalogue, timeZone, ...below }: BuilderParts) {
     const { kernel, source, probe, register } = below;
@@ -104,10 +107,7 @@ export class MetricBuilder {
 
   /** Of two variables with one name the later wins. */
   addVariable(variable: Variable): void {
-    const other = this.#uses.current(variable.object, variable.name);
-    // A subtree is bound in slices, so the later one may be bound first.
-    if (other !== undefined && other.id < variable.id) this.#hide(other);
-    this.#uses.add(variable);
+    this.#uses.add(variable, this.#hideFormer);
   }
 
   removeVariable(variable: Variable): void {

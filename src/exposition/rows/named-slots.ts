@@ -19,8 +19,14 @@ export class NamedSlots {
       return;
     }
     const index = this.#names.indexOf(name);
-    if (index >= 0) {
-      this.#slots[index] = slot;
+    if (index >= 0) this.#slots[index] = slot;
+    else this.add(name, slot);
+  }
+
+  /** Adds a name that is not there. */
+  add(name: string, slot: number): void {
+    if (this.#map !== undefined) {
+      this.#map.set(name, slot);
       return;
     }
     this.#names.push(name);

@@ -34,10 +34,9 @@ export class RowLines {
     const rank = this.#rankOf.get(family.name) ?? this.#rankOf.size;
     const first = this.#firstSubOf.get(row) ?? 0;
     const fitting = this.#fitting(series);
-    fitting.forEach((each, index) => {
-      const line = lineOf(labels, each);
-      this.#register.put(family, rank, { owner, sub: first + index }, line);
-    });
+    let sub = first;
+    for (const each of fitting)
+      this.#register.put(family, rank, { owner, sub: sub++ }, lineOf(labels, each));
     for (let index = fitting.length; index < Math.min(room, MAX_LINES_A_ROW); index++)
       this.#register.remove(family.name, { owner, sub: first + index });
   }

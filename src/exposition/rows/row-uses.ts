@@ -134,21 +134,29 @@ export class RowUses {
     return this.#variableAt(object, this.#bound.get(object.id)?.variables.get(name));
   }
 
-  /** Adds a variable; of several with one name the latest wins. */
-  add(variable: Variable): void {
+  /**
+   * Adds a variable; of several with one name the latest wins.
+   * @param hide called with the one that it replaces, while that still owns the name
+   */
+  add(variable: Variable, hide: (former: Variable) => void): void {
     const bound = this.#bound.get(variable.object.id);
     if (bound === undefined) return;
-    const other = this.#variableAt(variable.object, bound.variables.get(variable.name));
+    const { name, object } = variable;
+    const slot = bound.variables.get(name);
+    const other = this.#variableAt(object, slot);
     if (other?.id === variable.id) return;
     if (other !== undefined) {
+      // A subtree is bound in slices, so the later one may be bound first.
+      const isEarlier = variable.id < other.id;
+      if (!isEarlier) hide(other);
       const earlier = (bound.earlier ??= new Map<string, Namesakes>());
-      const namesakes = earlier.get(variable.name) ?? new Namesakes();
-      earlier.set(variable.name, namesakes);
-      namesakes.add(other.id > variable.id ? variable : other);
-      if (other.id > variable.id) return;
+      const namesakes = earlier.get(name) ?? new Namesakes();
+      earlier.set(name, namesakes);
+      namesakes.add(isEarlier ? variable : other);
+      if (isEarlier) return;
       this.#leave(bound, other);
     }
-    this.#enter(bound, variable);
+    this.#enter(bound, variable, slot === undefined);
   }
 
   /** Removes a variable; returns the earlier one that owns its name from now on. */
@@ -175,8 +183,9 @@ export class RowUses {
     for (const { set, labels } of bound.rules)
       for (const { row, captured } of set.usesOf(variable.name)) {
         const own = joinLabels(labelsText(captured), this.#staticLabels(row));
-        uses ??= [];
-        uses.push({ row, labels: labels.with(own) });
+        const use = { row, labels: labels.with(own) };
+        if (uses === undefined) uses = [use];
+        else uses.push(use);
       }
     if (uses !== undefined) return uses;
     const described = this.#asDescribed(bound, variable);
@@ -262,8 +271,10 @@ export class RowUses {
   }
 
   /** This variable owns its name from now on. */
-  #enter(bound: Bound, variable: Variable): void {
-    bound.variables.set(variable.name, variable.slot);
+  #enter(bound: Bound, variable: Variable, isNewName = false): void {
+    const { name, slot } = variable;
+    if (isNewName) bound.variables.add(name, slot);
+    else bound.variables.set(name, slot);
     const readers = readersOf(bound, variable);
     if (isCounted(bound, readers)) this.fit.addVariable(variable, readers);
   }

@@ -169,6 +169,8 @@ export class Family {
   #blockFor(key: LineKey): number {
     let low = 0;
     let high = this.#blocks.length;
+    // Mostly lines arrive in their order.
+    if (high > 1 && (this.#blocks[high - 2]?.lines.compare(key) ?? 0) < 0) low = high - 1;
     while (low < high) {
       const middle = (low + high) >> 1;
       if ((this.#blocks[middle]?.lines.compare(key) ?? 0) < 0) low = middle + 1;

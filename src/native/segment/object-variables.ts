@@ -1,4 +1,5 @@
 // The variables of one object in columns: an object each would take five times the memory.
+import { ColumnVariable } from '../../collections/column-variable.js';
 import type { Declaration, ManagedObject, Members, SlotRef, Variable } from '../../model.js';
 
 /** Where the frame of a variable is, and its length, in 8-byte units; both 0 for a scalar. */
@@ -23,6 +24,7 @@ const ROUND = 4;
 const FIRST_CAPACITY = 3;
 const WORD = 2 ** 32;
 const NONE = new Uint32Array(0);
+const NO_DECLARATIONS: (Declaration | undefined)[] = [];
 /** Offset and length of a frame. */
 const FRAME_STRIDE = 2;
 
@@ -33,8 +35,8 @@ export class ObjectVariables implements Members<Variable> {
   #rows = NONE;
   /** For each row with a frame and all before it. */
   #frames = NONE;
-  /** Undefined for those that were removed. */
-  readonly #declarations: (Declaration | undefined)[] = [];
+  /** Undefined for those that were removed, and for rows without a variable. */
+  #declarations = NO_DECLARATIONS;
   /** Rows in use, those of removed variables included. */
   #used = 0;
   #size = 0;
@@ -63,7 +65,7 @@ export class ObjectVariables implements Members<Variable> {
     this.#placeFrame(facts);
     this.#used++;
     this.#size++;
-    return new VariableView(this.object, id, slot, incarnation, declaration);
+    return new ColumnVariable(this.object, id, slot, incarnation, declaration);
   }
 
   /** Removes a variable; undefined if there is none with that id. */
@@ -132,7 +134,7 @@ export class ObjectVariables implements Members<Variable> {
     const at = row * STRIDE;
     const slot = this.#rows[at + SLOT] ?? 0;
     const incarnation = this.#rows[at + INCARNATION] ?? 0;
-    return new VariableView(this.object, this.#id(row), slot, incarnation, declaration);
+    return new ColumnVariable(this.object, this.#id(row), slot, incarnation, declaration);
   }
 
   #id(row: number): number {
@@ -175,13 +177,21 @@ export class ObjectVariables implements Members<Variable> {
 
   /** Moves the variables together if half of them are gone, or else takes more memory. */
   #makeRoom(): void {
-    const former = this.#rows;
     const isSparse = this.#used > 0 && this.#size <= this.#used / 2;
-    if (!isSparse) {
-      this.#rows = new Uint32Array(Math.max(FIRST_CAPACITY * STRIDE, former.length * 2));
-      this.#rows.set(former);
-      return;
-    }
+    if (isSparse) this.#moveTogether();
+    else this.#grow(Math.max(FIRST_CAPACITY, this.#used * 2));
+  }
+
+  /** Takes no more than that: an array that grows by itself begins with room for 17. */
+  #grow(capacity: number): void {
+    const [rows, declarations] = [this.#rows, this.#declarations];
+    this.#rows = new Uint32Array(capacity * STRIDE);
+    this.#rows.set(rows);
+    this.#declarations = new Array<Declaration | undefined>(capacity).fill(undefined);
+    for (let row = 0; row < this.#used; row++) this.#declarations[row] = declarations[row];
+  }
+
+  #moveTogether(): void {
     let to = 0;
     for (let row = 0; row < this.#used; row++) {
       const declaration = this.#declarations[row];
@@ -190,50 +200,8 @@ export class ObjectVariables implements Members<Variable> {
       this.#frames.copyWithin(to * FRAME_STRIDE, row * FRAME_STRIDE, (row + 1) * FRAME_STRIDE);
       this.#declarations[to++] = declaration;
     }
-    this.#declarations.length = to;
+    this.#declarations.fill(undefined, to);
     this.#used = to;
     this.#moves++;
-  }
-}
-
-/** A variable as it is asked for. */
-class VariableView implements Variable {
-  readonly object: ManagedObject;
-  readonly id: number;
-  readonly slot: number;
-  readonly incarnation: number;
-  readonly declaration: Declaration;
-
-  constructor(
-    object: ManagedObject,
-    id: number,
-    slot: number,
-    incarnation: number,
-    declaration: Declaration,
-  ) {
-    this.object = object;
-    this.id = id;
-    this.slot = slot;
-    this.incarnation = incarnation;
-    this.declaration = declaration;
-  }
-
-  get name() {
-    return this.declaration.name;
-  }
-  get type() {
-    return this.declaration.type;
-  }
-  get kind() {
-    return this.declaration.kind;
-  }
-  get unit() {
-    return this.declaration.unit;
-  }
-  get help() {
-    return this.declaration.help;
-  }
-  get schema() {
-    return this.declaration.schema;
   }
 }

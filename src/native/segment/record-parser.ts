@@ -57,7 +57,8 @@ export class RecordParser {
     this.#words = words;
     this.#at = at;
     this.#index = index;
-    const [stated, actual] = [this.#u32(RECORD.crc), recordCrc(words, at)];
+    const stated = this.#u32(RECORD.crc);
+    const actual = recordCrc(words, at);
     if (stated !== actual)
       throw this.#fail(`its CRC is ${stated.toString(16)}, its bytes give ${actual.toString(16)}`);
     const own = this.#u32(RECORD.index);
@@ -99,7 +100,8 @@ export class RecordParser {
   }
 
   #variable(): VariableRecord {
-    const [id, slot] = [this.#id(RECORD.id), this.#slot(RECORD.slot)];
+    const id = this.#id(RECORD.id);
+    const slot = this.#slot(RECORD.slot);
     const declaration = this.#declaration();
     const isFramed =
       declaration.type === 'string' ||
@@ -160,7 +162,8 @@ export class RecordParser {
 
   /** Without a bigint: each would be garbage. */
   #id(field: number): number {
-    const [low, high] = [this.#u32(field), this.#u32(field + 4)];
+    const low = this.#u32(field);
+    const high = this.#u32(field + 4);
     if (high >= MIN_UNSAFE_WORD)
       throw this.#fail(`its id ${(BigInt(high) << 32n) | BigInt(low)} is beyond 2^53`);
     return low + high * 2 ** 32;

@@ -18,9 +18,14 @@ const facts = (name: string, type: MetricType = 'gauge'): FamilyFacts => ({
 
 function registerOf(text = new ExpositionText(new Kernel())) {
   const clashes: string[] = [];
-  const room = new TargetRoom(() => {
-    const { lines: series, textBytes } = text;
-    return { objects: 0, variables: 0, series, textBytes };
+  const room = new TargetRoom({
+    ...{ objects: 0, variables: 0 },
+    get series() {
+      return text.lines;
+    },
+    get textBytes() {
+      return text.textBytes;
+    },
   });
   const register = new SeriesRegister(text, (series) => clashes.push(series), room);
   const put = (

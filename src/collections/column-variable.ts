@@ -1,0 +1,44 @@
+// A variable put together from the columns that keep it, when it is asked for.
+import type { Declaration, ManagedObject, Variable } from '../model.js';
+
+/** Takes half the memory of an object with all that is declared of it. */
+export class ColumnVariable implements Variable {
+  readonly object: ManagedObject;
+  readonly id: number;
+  readonly slot: number;
+  readonly incarnation: number;
+  readonly declaration: Declaration;
+
+  constructor(
+    object: ManagedObject,
+    id: number,
+    slot: number,
+    incarnation: number,
+    declaration: Declaration,
+  ) {
+    this.object = object;
+    this.id = id;
+    this.slot = slot;
+    this.incarnation = incarnation;
+    this.declaration = declaration;
+  }
+
+  get name() {
+    return this.declaration.name;
+  }
+  get type() {
+    return this.declaration.type;
+  }
+  get kind() {
+    return this.declaration.kind;
+  }
+  get unit() {
+    return this.declaration.unit;
+  }
+  get help() {
+    return this.declaration.help;
+  }
+  get schema() {
+    return this.declaration.schema;
+  }
+}
