@@ -37,8 +37,9 @@ describe('a page of a snapshot', () => {
       });
     return { publisher, root, add, children: add(root, 0) };
   };
-  const serve = (serverKey: string, spacingMs = 0): Served => {
-    const served = new Served(publishers, { serverKeys: [serverKey], spacingMs }, { kernel });
+  const serve = (serverKey: string, spacingMs = 0, memory = kernel): Served => {
+    const definition = { serverKeys: [serverKey], spacingMs };
+    const served = new Served(publishers, definition, { kernel: memory });
     running.push(served);
     return served;
   };
@@ -144,14 +145,16 @@ describe('a page of a snapshot', () => {
   });
 
   it('of a target that left takes no memory once it is released', async () => {
-    const before = kernel.arena.used;
+    // Those of other tests may still be leaving theirs.
+    const own = new Kernel();
+    const before = own.arena.used;
     publish('82');
-    const served = serve('82');
+    const served = serve('82', 0, own);
     const page = pageOf(served);
     served.leave();
-    expect(kernel.arena.used).to.be.greaterThan(before);
+    expect(own.arena.used).to.be.greaterThan(before);
     page.release();
     // A target is closed in turns, and on a busy machine they are many.
-    await eventually('its memory is free', () => kernel.arena.used === before);
+    await eventually('its memory is free', () => own.arena.used === before);
   });
 });

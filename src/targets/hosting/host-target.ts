@@ -46,8 +46,6 @@ export interface Workplace {
   readonly budget?: ((limits: BudgetLimits) => Budget) | undefined;
 }
 
-/** What one turn of a render may take: about as long as 100,000 series with few changes. */
-const RENDER_MS = 2 * SLICE_MS;
 /** What a view may do at once of what came and went, and some of it in any case. */
 const BIND = { steps: VIEW_STEPS, ms: SLICE_MS, leastSteps: VIEW_STEPS / 32 };
 /** What one turn of a look at the tree may take. */
@@ -98,7 +96,7 @@ export function hostTarget(
     const parts = { ...what, onClash, onOmitted, slice };
     const step$ = hostingPipeline({
       ...{ app, hint: instance, former, serverKeys, pool, queue, open$, scheduler },
-      ...{ pace, slice: () => budget({ ms: RENDER_MS }) },
+      ...{ pace, slice: () => budget({ ms: SLICE_MS }) },
       isStandby: () => isStandby,
       isEager: definition.spacingMs === 0 || definition.isDebug,
       look: ({ kind }) => {
