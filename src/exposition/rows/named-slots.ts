@@ -3,9 +3,12 @@
 /** Up to so many, looking through a list takes about as long as a map. */
 const MAX_LISTED = 100;
 
+const NO_NAMES: string[] = [];
+const NO_SLOTS: number[] = [];
+
 export class NamedSlots {
-  #names: string[] = [];
-  #slots: number[] = [];
+  #names = NO_NAMES;
+  #slots = NO_SLOTS;
   #map: Map<string, number> | undefined;
 
   get(name: string): number | undefined {
@@ -29,12 +32,16 @@ export class NamedSlots {
       this.#map.set(name, slot);
       return;
     }
-    this.#names.push(name);
-    this.#slots.push(slot);
+    // Many objects have one variable, and a list that grows has room for 17.
+    if (this.#names.length === 0) [this.#names, this.#slots] = [[name], [slot]];
+    else {
+      this.#names.push(name);
+      this.#slots.push(slot);
+    }
     if (this.#names.length <= MAX_LISTED) return;
     this.#map = new Map(this.#names.map((each, i) => [each, this.#slots[i] ?? 0]));
-    this.#names = [];
-    this.#slots = [];
+    this.#names = NO_NAMES;
+    this.#slots = NO_SLOTS;
   }
 
   delete(name: string): void {
