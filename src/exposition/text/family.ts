@@ -19,6 +19,13 @@ export interface Shown {
   readonly pieces: readonly TextPiece[];
 }
 
+/** The block of a line, and its index there, or `-1 - index` of where it belongs. */
+interface Located {
+  readonly key: LineKey;
+  readonly at: number;
+  readonly index: number;
+}
+
 interface LastShown extends Shown {
   readonly hasText: boolean;
   readonly code: DeflateCode | undefined;
@@ -32,6 +39,8 @@ export class Family {
   readonly #names = new Map<string, SharedText>();
   #lines = 0;
   #textBytes = 0;
+  /** A line is mostly looked up before it is put. Undefined once lines move. */
+  #located: Located | undefined;
   /** Undefined once there are other blocks. */
   #last: LastShown | undefined;
 
@@ -55,10 +64,10 @@ export class Family {
 
   /** Adds a line with its `seriesHash`; one with the same key is replaced. */
   put(key: LineKey, line: Line, hash: number): void {
-    const at = this.#blockFor(key);
+    const { at, index } = this.#locate(key);
     const block = this.#blocks[at];
-    const index = block?.lines.find(key) ?? -1;
     const name = this.#name(line.suffix);
+    this.#located = undefined;
     if (block === undefined || index < 0) {
       this.#lines++;
       this.#textBytes += this.#insert(at, -1 - index, key, name, line, hash);
@@ -69,10 +78,10 @@ export class Family {
   }
 
   remove(key: LineKey): void {
-    const at = this.#blockFor(key);
+    const { at, index } = this.#locate(key);
     const block = this.#blocks[at];
-    const index = block?.lines.find(key) ?? -1;
     if (block === undefined || index < 0) return;
+    this.#located = undefined;
     this.#textBytes -= block.remove(index);
     this.#lines--;
     const next = this.#blocks[at + 1];
@@ -85,9 +94,8 @@ export class Family {
 
   /** The `seriesHash` of the line with that key. */
   hash(key: LineKey): number | undefined {
-    const lines = this.#blocks[this.#blockFor(key)]?.lines;
-    const index = lines?.find(key) ?? -1;
-    return index < 0 ? undefined : lines?.hash(index);
+    const { at, index } = this.#locate(key);
+    return index < 0 ? undefined : this.#blocks[at]?.lines.hash(index);
   }
 
   /** What was shown last, if the lines are wanted in the same way and have the same values. */
@@ -139,7 +147,7 @@ export class Family {
     this.#blocks.length = 0;
     for (const name of this.#names.values()) name.close();
     this.#names.clear();
-    this.#last = undefined;
+    this.#last = this.#located = undefined;
     this.#lines = this.#textBytes = 0;
   }
 
@@ -163,6 +171,12 @@ export class Family {
 
   #dropTexts(): void {
     for (const block of this.#blocks) block.dropText();
+  }
+
+  #locate(key: LineKey): Located {
+    if (this.#located?.key === key) return this.#located;
+    const at = this.#blockFor(key);
+    return (this.#located = { key, at, index: this.#blocks[at]?.lines.find(key) ?? -1 });
   }
 
   /** The block that holds `key` or would: the first whose last line is not before it. */
