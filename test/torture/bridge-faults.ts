@@ -7,7 +7,7 @@ import type { Given, Outcome } from './trial.js';
 
 /** Of the time of a run, in seconds a minute. */
 const SECONDS_A_MINUTE = 12;
-const LEAST_SECONDS = 30;
+const LEAST_SECONDS = 10;
 
 interface Tally {
   readonly scrapes: number;

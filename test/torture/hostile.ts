@@ -41,7 +41,9 @@ const peakMb = (pid: number): number =>
 /** Full size and time are for runs of this many minutes. */
 const FULL_MINUTES = 30;
 const FULL_MS = 8000;
-const LEAST_MS = 1000;
+const LEAST_MS = 300;
+/** So long must a fault last that makes a segment invalid, until that is seen. */
+const LEAST_INVALID_MS = 1000;
 /** No scrape of the honest target may take longer, and right values must be back by then. */
 const MAX_WAIT_MS = 1000;
 const MAX_BACK_MS = 2000;
@@ -51,13 +53,14 @@ const p99 = (times: readonly number[]): number => percentile(times, 0.99);
 /** Every case, in both modes. */
 export async function runAllHostile({ seed, minutes, only, log }: Given): Promise<Outcome> {
   const part = Math.min(1, minutes / FULL_MINUTES);
-  const ms = Math.max(LEAST_MS, FULL_MS * part);
   const wrong: string[] = [];
   let tried = 0;
   let worst = 0;
   for (const mode of ['logical', 'threaded'] as const)
     for (const each of HOSTILE.filter(({ name }) => `${mode}, ${name}`.includes(only))) {
       tried++;
+      const least = each.endsInvalid === true ? LEAST_INVALID_MS : LEAST_MS;
+      const ms = Math.max(least, FULL_MS * part);
       const result = await runHostile(each, { mode, seed, scale: Math.max(0.02, part), ms });
       const { worstMs, peakMb: peak, backMs } = result;
       worst = Math.max(worst, worstMs);
@@ -89,7 +92,7 @@ async function runHostile(
   const adversary = fork(new URL('adversary.js', import.meta.url), words);
   const wrong: string[] = [];
   try {
-    await once(adversary, 'message');
+    const isPrepared = once(adversary, 'message');
     const target = (app: string, key: string) =>
       `[[targets]]\napp = "${app}"\nserver_key = "${key}"\n`;
     const targets = [target('good', 'good'), ...keys.map((key) => target('evil', key))];
@@ -106,6 +109,7 @@ async function runHostile(
     const url = await exporter.url();
     const apartUrl = await apart.url();
     for (const each of [exporter, apart]) await each.line(/target good on good ready/);
+    await isPrepared;
 
     const scrape = async (at: string, times: number[]): Promise<void> => {
       const { round } = honest;
