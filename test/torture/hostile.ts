@@ -42,7 +42,7 @@ const peakMb = (pid: number): number =>
 const FULL_MINUTES = 30;
 const FULL_MS = 8000;
 const LEAST_MS = 300;
-/** So long must a fault last that makes a segment invalid, until that is seen. */
+/** The same for a fault that makes a segment invalid, which must be seen while it lasts. */
 const LEAST_INVALID_MS = 1000;
 /** No scrape of the honest target may take longer, and right values must be back by then. */
 const MAX_WAIT_MS = 1000;

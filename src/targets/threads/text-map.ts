@@ -7,11 +7,9 @@ import type { TextMap } from './messages.js';
 export function textMapOf(snapshot: Snapshot, before: readonly FamilyText[]): TextMap {
   const { families, bytes, series, forms, code } = snapshot;
   const places = placesIn(before, families);
-  const isNew = (_: FamilyText, index: number): boolean => places[index] === NEW_FAMILY;
-  const isSameList =
-    before.length === families.length && places.every((place, index) => place === index);
+  const placeOf = (index: number) => (places === undefined ? index : (places[index] ?? NEW_FAMILY));
   const changed = families.flatMap((family, index) =>
-    family === before[places[index] ?? NEW_FAMILY] ? [] : [{ family, index }],
+    family === before[placeOf(index)] ? [] : [{ family, index }],
   );
   // Text that is not ready is not made for this.
   const texts = forms.text ? changed : [];
@@ -25,27 +23,24 @@ export function textMapOf(snapshot: Snapshot, before: readonly FamilyText[]): Te
     ]),
   );
   return {
-    places: isSameList ? undefined : places,
-    facts: families.filter(isNew).map(({ facts }) => facts),
+    places,
+    facts: families.filter((_, index) => placeOf(index) === NEW_FAMILY).map(({ facts }) => facts),
     pieces: Uint32Array.from(pieces),
     deflated: code && Uint32Array.from(parts),
     ...{ forms, code, bytes, series },
   };
 }
 
-/** The place of each family among those before. */
+/** The place of each family among those before; undefined for the same ones. */
 function placesIn(
   before: readonly FamilyText[],
   families: readonly FamilyText[],
-): Int32Array<ArrayBuffer> {
-  const places = new Int32Array(families.length).fill(NEW_FAMILY);
+): TextMap['places'] {
+  const isSame =
+    before.length === families.length &&
+    families.every(({ facts }, index) => facts === before[index]?.facts);
+  if (isSame) return undefined;
   const known = new Map<FamilyFacts, number>();
-  const isAtItsPlace = ({ facts }: FamilyText, index: number): boolean =>
-    facts === before[index]?.facts;
-  const isSame = families.every(isAtItsPlace);
-  if (!isSame) before.forEach(({ facts }, index) => known.set(facts, index));
-  families.forEach(({ facts }, index) => {
-    places[index] = isSame ? index : (known.get(facts) ?? NEW_FAMILY);
-  });
-  return places;
+  before.forEach(({ facts }, index) => known.set(facts, index));
+  return Int32Array.from(families, ({ facts }) => known.get(facts) ?? NEW_FAMILY);
 }
