@@ -2,44 +2,91 @@
 import { performance } from 'node:perf_hooks';
 import { SLICE_MS } from '../budget.js';
 
+/** Whether somebody waits for work. */
+export type Urgency =
+  /** Somebody does, and it is mostly short: it goes before all else. */
+  | 'first'
+  /** Somebody does, but it may be long: it shares turns with what nobody waits for. */
+  | 'asked'
+  /** Nobody does: where others ask for something now and then, it rests between its turns. */
+  | 'unasked';
+
 interface Job {
   /** Undefined once it is done or called off. */
   work: (() => void) | undefined;
+  readonly isAsked: boolean;
 }
 
 /** So many milliseconds may urgent work keep all else waiting. */
 const MOST_WAIT_MS = 10;
+/** For so long after somebody asked for something, the next one is expected. */
+const ASKED_MS = 100;
+/** Then what nobody waits for rests so many times as long as its turn took the thread, but no longer than that. */
+const REST_SHARE = 2;
+const MOST_REST_MS = 20;
+
+/** What of an event loop this needs. */
+export interface EventLoop {
+  /** Milliseconds of a clock that does not step. */
+  readonly nowMs: () => number;
+  /** How many of them the thread worked so far: garbage is often collected between two turns. */
+  readonly workedMs: () => number;
+  /** Calls back after the event loop has turned. */
+  readonly yieldTo: (next: () => void) => void;
+  /** Calls back after so many milliseconds; returns what calls it off. */
+  readonly wait: (next: () => void, ms: number) => () => void;
+}
+
+const NODE: EventLoop = {
+  nowMs: () => performance.now(),
+  workedMs: () => performance.eventLoopUtilization().active,
+  yieldTo: setImmediate,
+  wait: (next, ms) => {
+    const timer = setTimeout(next, ms);
+    return () => {
+      clearTimeout(timer);
+    };
+  },
+};
 
 /**
- * Work goes on for `SLICE_MS` before sockets and timers have their turn, whichever target it is for.
+ * A piece of work lasts `SLICE_MS` at most; after half of that, sockets and timers have their turn before
+ * the next one begins, whichever target it is for.
  * What somebody waits for has turns before all else, unless that has waited for `MOST_WAIT_MS`.
+ * Where somebody asks often, what nobody waits for leaves the thread idle for most of the time: a request
+ * finds it so, and the kernel gives the processor at once to a thread that has not used up its share.
  */
 export class FairTurns {
-  readonly #nowMs: () => number;
-  readonly #yieldTo: (next: () => void) => void;
+  readonly #loop: EventLoop;
   readonly #urgent = new Jobs();
   readonly #others = new Jobs();
-  /** When the others had their last turn, or began to wait for one. */
+  /** When the others had their last turn and their rest, or began to wait for one. */
   #waitingSinceMs = 0;
+  /** When somebody asked for something, and until when the others rest if that was lately. */
+  #askedMs = -Infinity;
+  #restEndMs = 0;
+  /** Whether the others had a turn that the event loop has not ended yet, and how long the thread had worked before it. */
+  #isTurnOfOthers = false;
+  #workedMs = 0;
   #isArmed = false;
+  /** Calls off the turn after the rest. */
+  #endRest: (() => void) | undefined;
 
-  /**
-   * @param nowMs milliseconds of a clock that does not step
-   * @param yieldTo calls back after the event loop has turned
-   */
-  constructor(
-    nowMs: () => number = () => performance.now(),
-    yieldTo: (next: () => void) => void = setImmediate,
-  ) {
-    this.#nowMs = nowMs;
-    this.#yieldTo = yieldTo;
+  constructor(loop = NODE) {
+    this.#loop = loop;
   }
 
   /** Does the work in one of the next turns, never at once; returns what calls it off. */
-  soon(work: () => void, isUrgent = false): () => void {
-    const job: Job = { work };
-    if (!isUrgent && !this.#others.areWaiting) this.#waitingSinceMs = this.#nowMs();
-    (isUrgent ? this.#urgent : this.#others).add(job);
+  soon(work: () => void, urgency: Urgency = 'unasked'): () => void {
+    const job: Job = { work, isAsked: urgency === 'asked' };
+    const nowMs = this.#loop.nowMs();
+    if (urgency === 'first') {
+      this.#askedMs = nowMs;
+      this.#urgent.add(job);
+    } else {
+      if (!this.#others.areWaiting) this.#waitingSinceMs = Math.max(nowMs, this.#restEndMs);
+      this.#others.add(job);
+    }
     this.#arm();
     return () => {
       job.work = undefined;
@@ -48,29 +95,66 @@ export class FairTurns {
 
   /** Somebody is about to ask for something: sockets have their turn before the work of others goes on. */
   giveWay(): void {
-    this.soon(() => undefined, true);
+    this.soon(() => undefined, 'first');
+  }
+
+  get #areWaiting(): boolean {
+    return this.#urgent.areWaiting || this.#others.areWaiting;
   }
 
   #arm(): void {
-    if (this.#isArmed || !(this.#urgent.areWaiting || this.#others.areWaiting)) return;
+    if (this.#isArmed || !(this.#areWaiting || this.#isTurnOfOthers)) return;
+    const restMs = this.#restMs;
+    if (restMs > 0) {
+      this.#endRest ??= this.#loop.wait(() => {
+        this.#endRest = undefined;
+        this.#turn();
+      }, restMs);
+      return;
+    }
+    this.#endRest?.();
+    this.#endRest = undefined;
     this.#isArmed = true;
-    this.#yieldTo(() => {
+    this.#loop.yieldTo(() => {
       this.#isArmed = false;
       this.#turn();
     });
   }
 
+  /** For how long nothing is to be done. */
+  get #restMs(): number {
+    if (this.#urgent.areWaiting || this.#others.areAsked || this.#isTurnOfOthers) return 0;
+    const nowMs = this.#loop.nowMs();
+    return nowMs - this.#askedMs < ASKED_MS ? Math.max(this.#restEndMs - nowMs, 0) : 0;
+  }
+
   #turn(): void {
-    const nowMs = this.#nowMs();
-    const isOverdue = this.#others.areWaiting && nowMs - this.#waitingSinceMs >= MOST_WAIT_MS;
-    const isOver = (): boolean => this.#nowMs() >= nowMs + SLICE_MS;
-    const isUrgent = this.#urgent.areWaiting && !isOverdue;
+    const nowMs = this.#loop.nowMs();
+    if (this.#isTurnOfOthers) this.#endTurnOfOthers(nowMs);
     try {
-      (isUrgent ? this.#urgent : this.#others).work(isOver);
+      if (this.#areWaiting && this.#restMs === 0) this.#work(nowMs);
     } finally {
-      if (!isUrgent) this.#waitingSinceMs = this.#nowMs();
       this.#arm();
     }
+  }
+
+  #work(nowMs: number): void {
+    const isOverdue = this.#others.areWaiting && nowMs - this.#waitingSinceMs >= MOST_WAIT_MS;
+    const isUrgent = this.#urgent.areWaiting && !isOverdue;
+    if (!isUrgent) {
+      this.#isTurnOfOthers = true;
+      this.#workedMs = this.#loop.workedMs();
+    }
+    const hasTime = (): boolean => this.#loop.nowMs() < nowMs + SLICE_MS / 2;
+    (isUrgent ? this.#urgent : this.#others).work(hasTime);
+  }
+
+  /** The event loop has turned since their work: what they left behind is done too. */
+  #endTurnOfOthers(nowMs: number): void {
+    const workedMs = this.#loop.workedMs() - this.#workedMs;
+    this.#isTurnOfOthers = false;
+    this.#restEndMs = nowMs + Math.min(workedMs * REST_SHARE, MOST_REST_MS);
+    this.#waitingSinceMs = this.#others.areAsked ? nowMs : this.#restEndMs;
   }
 }
 
@@ -81,17 +165,22 @@ class Jobs {
     return this.#waiting.length > 0;
   }
 
+  /** Whether somebody waits for one of them. */
+  get areAsked(): boolean {
+    return this.#waiting.some(({ isAsked, work }) => isAsked && work !== undefined);
+  }
+
   add(job: Job): void {
     this.#waiting.push(job);
   }
 
   /** Does at least one of those that wait now. What they add waits for another turn. */
-  work(isOver: () => boolean): void {
+  work(hasTime: () => boolean): void {
     const jobs = this.#waiting;
     this.#waiting = [];
     let done = 0;
     try {
-      while (done < jobs.length && (done === 0 || !isOver())) {
+      while (done < jobs.length && (done === 0 || hasTime())) {
         const job = jobs[done++];
         const work = job?.work;
         if (job === undefined || work === undefined) continue;

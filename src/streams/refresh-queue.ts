@@ -5,6 +5,7 @@ import type { MonoTypeOperatorFunction } from 'rxjs';
 import { SampleWindow } from '../exposition/sample-window.js';
 import type { Durations } from '../exposition/sample-window.js';
 import { turns } from './fair-turns.js';
+import type { Urgency } from './fair-turns.js';
 import type { Pace } from './pace.js';
 
 /**
@@ -16,9 +17,10 @@ const MOST_URGENT_SLICES = 4;
 export class RefreshQueue {
   readonly #waits = new SampleWindow();
   readonly #now: () => number;
+  readonly #yieldTo: (next: () => void, urgency: Urgency) => void;
   /** Somebody waits for these. */
-  readonly #urgent: Lane;
-  readonly #others: Lane;
+  readonly #urgent: Lane = { jobs: [], isBusy: false };
+  readonly #others: Lane = { jobs: [], isBusy: false };
   readonly #startedMs: number;
   #busyMs = 0;
   #isWorking = false;
@@ -29,20 +31,12 @@ export class RefreshQueue {
    */
   constructor(
     now: () => number = () => performance.now(),
-    yieldTo: (next: () => void, isUrgent: boolean) => void = (next, isUrgent) =>
-      void turns.soon(next, isUrgent),
+    yieldTo: (next: () => void, urgency: Urgency) => void = (next, urgency) =>
+      void turns.soon(next, urgency),
   ) {
     this.#now = now;
+    this.#yieldTo = yieldTo;
     this.#startedMs = now();
-    const lane = (isUrgent: boolean): Lane => ({
-      jobs: [],
-      isBusy: false,
-      yieldTo: (next) => {
-        yieldTo(next, isUrgent);
-      },
-    });
-    this.#urgent = lane(true);
-    this.#others = lane(false);
   }
 
   /** Milliseconds of the queue's clock. */
@@ -73,9 +67,10 @@ export class RefreshQueue {
     return new Observable((subscriber) => {
       const soon = (work: () => void): void => {
         const add = (): void => {
-          this.#add(lane(), () => {
+          const job = () => {
             slice(work);
-          });
+          };
+          this.#add(lane(), { work: job, isAsked: isUrgent });
         };
         if (pace === undefined) add();
         else subscriber.add(pace.whenFree(add));
@@ -110,7 +105,7 @@ export class RefreshQueue {
   }
 
   /** A lane that rests works at once, unless a refresh of the other one is being done. */
-  #add(lane: Lane, job: () => void): void {
+  #add(lane: Lane, job: Job): void {
     lane.jobs.push(job);
     if (lane.isBusy) return;
     if (this.#isWorking) this.#yield(lane);
@@ -120,10 +115,15 @@ export class RefreshQueue {
   /** Others have their turn even if the lane is empty: what is asked for before that would hold them up. */
   #yield(lane: Lane): void {
     lane.isBusy = true;
-    lane.yieldTo(() => {
+    this.#yieldTo(() => {
       lane.isBusy = false;
       this.#work(lane);
-    });
+    }, this.#urgencyOf(lane));
+  }
+
+  #urgencyOf(lane: Lane): Urgency {
+    if (lane === this.#urgent) return 'first';
+    return lane.jobs.some(({ isAsked }) => isAsked) ? 'asked' : 'unasked';
   }
 
   /** Does the next refresh of a lane. */
@@ -134,7 +134,7 @@ export class RefreshQueue {
     const startedMs = this.#now();
     this.#isWorking = true;
     try {
-      job();
+      job.work();
     } finally {
       this.#isWorking = false;
       this.#busyMs += this.#now() - startedMs;
@@ -143,12 +143,17 @@ export class RefreshQueue {
   }
 }
 
+interface Job {
+  readonly work: () => void;
+  /** Whether somebody waits for it. */
+  readonly isAsked: boolean;
+}
+
 /** Refreshes that wait for each other. */
 interface Lane {
-  readonly jobs: (() => void)[];
+  readonly jobs: Job[];
   /** Whether one is being done, or others have their turn after it. */
   isBusy: boolean;
-  readonly yieldTo: (next: () => void) => void;
 }
 
 /** Work that an event left for later, in slices. */
