@@ -8,16 +8,12 @@ import type { Kernel } from '../kernel/kernel.js';
 import { labelsOf, seriesHash } from '../kernel/line-table.js';
 import type { Line, LineKey } from '../kernel/line-table.js';
 import { Scratch } from '../kernel/scratch.js';
+import { StreamChoice } from './stream-choice.js';
+import type { PageShape } from './stream-choice.js';
 import type { TextPiece } from './text-piece.js';
 
 /** Characters of a line that take as long as a whole short line. */
 const CHARACTERS_A_STEP = 128;
-
-/**
- * With fewer lines in a block, on average, zlib makes less of a text: the same labels stood in the
- * family before, and are within its window of 32 KiB.
- */
-const LINES_A_BLOCK = 256;
 
 const TEXT_ONLY: Forms = { text: true, deflated: false };
 
@@ -31,7 +27,7 @@ interface Ranked {
 
 export class ExpositionText {
   readonly #kernel: Kernel;
-  readonly #linesABlock: number;
+  readonly #choice: StreamChoice;
   readonly #families = new Map<string, Ranked>();
   /** In the order of a page. */
   readonly #order: Ranked[] = [];
@@ -43,10 +39,10 @@ export class ExpositionText {
   /** For what a render needs for a moment. */
   readonly #room: Scratch;
 
-  /** @param linesABlock with fewer lines in a block, on average, there are no parts of a stream */
-  constructor(kernel: Kernel, linesABlock = LINES_A_BLOCK) {
+  /** @param choice where there are parts of a stream */
+  constructor(kernel: Kernel, choice = new StreamChoice()) {
     this.#kernel = kernel;
-    this.#linesABlock = linesABlock;
+    this.#choice = choice;
     this.#room = new Scratch(kernel);
   }
 
@@ -121,8 +117,10 @@ export class ExpositionText {
    * @param forms at least one of the two; parts of a stream are left out where they would be large
    */
   *rendering(forms: Forms = TEXT_ONLY): Generator<void, Snapshot> {
-    const deflater = forms.deflated && this.#hasLongBlocks ? this.#fittingDeflater() : undefined;
-    const hasText = forms.text || deflater === undefined;
+    const choice = forms.deflated && this.#choice.of(this.#shape);
+    const isCompared = choice === undefined;
+    const deflater = isCompared || choice ? this.#fittingDeflater() : undefined;
+    const hasText = forms.text || isCompared || deflater === undefined;
     const wanted: Wanted = { room: hasText ? this.#room : undefined, deflater };
     const held: TextPiece[] = [];
     const families: FamilyText[] = [];
@@ -135,6 +133,7 @@ export class ExpositionText {
       bytes += text.bytes;
       if (families.length % FAMILIES_A_STEP === 0) yield;
     }
+    if (isCompared) yield* this.#choice.comparing(families);
     return {
       families,
       bytes,
@@ -175,9 +174,8 @@ export class ExpositionText {
     this.#textBytes += sign * family.textBytes;
   }
 
-  /** Whether lines have others to refer to: the first of each block is written out. */
-  get #hasLongBlocks(): boolean {
-    return this.#lines >= this.#linesABlock * this.#blocks;
+  get #shape(): PageShape {
+    return { lines: this.#lines, blocks: this.#blocks, textBytes: this.#textBytes };
   }
 
   /** The deflater, with a code that fits the lines. */

@@ -97,22 +97,68 @@ describe('a page of deflated lines', () => {
     expect(gzipOf(page).length / fastest).to.be.at.most(1.15);
   });
 
-  it('is left to zlib where most lines have none to refer to', () => {
-    const kernel = new Kernel();
-    const text = new ExpositionText(kernel);
-    for (let family = 0; family < 40; family++) {
+  const random = (i: number): string => (Math.imul(i + 1, 2654435761) >>> 0).toString(36);
+  /** The choice for that many families with the same labels in each. */
+  const isStream = (families: number, lines: number, labels: (i: number) => string): boolean => {
+    const text = new ExpositionText(new Kernel());
+    for (let family = 0; family < families; family++) {
       const facts = { name: `f${family}`, type: 'gauge', unit: '', help: '' } as const;
-      for (let owner = 0; owner < 255; owner++)
-        text.put(facts, 0, { owner, sub: 0 }, fixedLine(`o="${owner}"`, 1));
+      for (let owner = 0; owner < lines; owner++)
+        text.put(facts, 0, { owner, sub: 0 }, fixedLine(labels(owner), owner * family));
     }
     const wanted = { text: false, deflated: true };
-    const { code, forms, families } = finished(text.rendering(wanted));
-    expect({ code, forms }).to.deep.equal({ code: undefined, forms: BOTH });
-    expect(families[39]?.pieces[0]?.length).to.be.above(0);
-    const facts = { name: 'f0', type: 'gauge', unit: '', help: '' } as const;
-    for (let owner = 255; owner < 310; owner++)
-      text.put(facts, 0, { owner, sub: 0 }, fixedLine(`o="${owner}"`, 1));
-    expect(finished(text.rendering(wanted))).to.deep.include({ forms: wanted });
+    const compared = pageOf(finished(text.rendering(wanted)));
+    const { code, forms, families: shown } = finished(text.rendering(wanted));
+    const isZlib = code === undefined;
+    expect(forms).to.deep.equal({ text: isZlib, deflated: true });
+    expect(shown.at(-1)?.bytes).to.be.above(0);
+    if (!isZlib) {
+      const zlibBytes = deflateRawSync(Buffer.concat(compared.pieces), { level: 1 }).length;
+      expect(gzipOf(compared).length / zlibBytes).to.be.at.most(1.15);
+    }
+    return !isZlib;
+  };
+
+  for (const [what, ...[families, lines, labels, wanted]] of [
+    ['long families', 2, 1000, (i) => `host="host-${i}.example.net"`, true],
+    ['labels that count', 20, 150, (i) => `client="client-${i}",city="${i % 8}"`, true],
+    ['random labels, the same in each family', 20, 150, (i) => `id="${random(i)}"`, false],
+    [
+      'random labels beyond what zlib remembers',
+      9,
+      900,
+      (i) => `id="${random(i)}",host="one-of-them.example.net"`,
+      true,
+    ],
+    ['few lines to refer to', 40, 15, (i) => `client="client-${i}"`, false],
+  ] as const satisfies readonly (readonly [
+    string,
+    number,
+    number,
+    (i: number) => string,
+    boolean,
+  ])[])
+    it(`is ${wanted ? 'made of lines' : 'left to zlib'}, whichever is small enough: ${what}`, () => {
+      expect(isStream(families, lines, labels)).to.equal(wanted);
+    });
+
+  it('is compared with that of zlib again when lines came', () => {
+    const text = new ExpositionText(new Kernel());
+    const put = (from: number, to: number, labels: (i: number) => string) => {
+      for (let family = 0; family < 20; family++) {
+        const facts = { name: `f${family}`, type: 'gauge', unit: '', help: '' } as const;
+        for (let owner = from; owner < to; owner++)
+          text.put(facts, 0, { owner, sub: 0 }, fixedLine(labels(owner), 1));
+      }
+    };
+    const isNowStream = () => {
+      finished(text.rendering(BOTH));
+      return finished(text.rendering(BOTH)).code !== undefined;
+    };
+    put(0, 50, (i) => `id="${random(i)}"`);
+    expect(isNowStream()).to.equal(false);
+    put(50, 400, (i) => `client="client-${i}"`);
+    expect(isNowStream()).to.equal(true);
   });
 
   it('has a code that follows its text', () => {
