@@ -50,10 +50,16 @@ const SETTINGS: Readonly<Record<keyof TargetLimits, string>> = {
 export const limitText = (limits: TargetLimits, limit: keyof TargetLimits): string =>
   `${SETTINGS[limit]} is ${limits[limit]}`;
 
+/** Labels of fewer characters, with a name, surely take fewer bytes than that. */
+const SHORT_TEXT = 1024;
+const SHORT_TEXT_BYTES = 8192;
+
 /** How much more a target may have. */
 export class TargetRoom {
   readonly #size: TargetSize;
   readonly limits: TargetLimits;
+  /** So many more with short texts fit for certain: the size need not be looked at for each. */
+  #certain = 0;
 
   /** @param size of the target, as it is when it is looked at */
   constructor(size: TargetSize, limits = DEFAULT_LIMITS) {
@@ -63,10 +69,37 @@ export class TargetRoom {
 
   /** The limit that leaves no room for one more, with so many bytes of text; undefined if there is room. */
   reached(kind: 'objects' | 'variables' | 'series', textBytes = 0): keyof TargetLimits | undefined {
+    if (this.#certain > 0 && textBytes < SHORT_TEXT) {
+      this.#certain--;
+      return undefined;
+    }
+    const limit = this.#reachedNow(kind, textBytes);
+    if (limit === undefined) this.#certain = this.#fitting();
+    return limit;
+  }
+
+  #reachedNow(
+    kind: 'objects' | 'variables' | 'series',
+    textBytes: number,
+  ): keyof TargetLimits | undefined {
     const size = this.#size;
     if (size[kind] >= this.limits[kind]) return kind;
     if (size.textBytes + textBytes > this.limits.textBytes) return 'textBytes';
     return memoryOf(size) >= this.limits.memoryBytes ? 'memoryBytes' : undefined;
+  }
+
+  /** Half of the largest items that fit: the other half is for texts that grow. */
+  #fitting(): number {
+    const { objects, variables, series, textBytes, memoryBytes } = this.limits;
+    const size = this.#size;
+    const room = Math.min(
+      objects - size.objects,
+      variables - size.variables,
+      series - size.series,
+      (textBytes - size.textBytes) / SHORT_TEXT_BYTES,
+      (memoryBytes - memoryOf(size)) / (BYTES_OF.objects + BYTES_OF.textBytes * SHORT_TEXT_BYTES),
+    );
+    return Math.max(0, Math.floor(room / 2) - 1);
   }
 }
 

@@ -156,7 +156,8 @@ export class Probe {
     // Slots that changed again keep waiting: their values are older than their words.
     this.#fresh = this.#copyAgain(moved);
     this.#late = new Set(this.#fresh);
-    for (const slots of [moved, fresh, this.#fresh]) for (const slot of slots) this.#note(slot);
+    // Those that are new come in the order in which they were tracked, which is mostly that of lines.
+    for (const slots of [fresh, moved, this.#fresh]) for (const slot of slots) this.#note(slot);
     return steps > 0 || moved.length > 0 || fresh.length > 0;
   }
 
