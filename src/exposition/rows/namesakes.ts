@@ -11,6 +11,10 @@ export class Namesakes {
     return this.#there.size === 0;
   }
 
+  has({ id }: Variable): boolean {
+    return this.#there.has(id);
+  }
+
   add(variable: Variable): void {
     this.#there.add(variable.id);
     this.#sorted.splice(this.#placeOf(variable), 0, variable);

@@ -260,8 +260,8 @@ export class RowUses {
   }
 
   /** Whether no later variable of the object has its name. */
-  #owns({ variables }: Bound, variable: Variable): boolean {
-    return variables.get(variable.name) === variable.slot && this.#probe.isTracked(variable);
+  #owns({ earlier }: Bound, variable: Variable): boolean {
+    return this.#probe.isTracked(variable) && earlier?.get(variable.name)?.has(variable) !== true;
   }
 
   /** The variable of an object that is tracked at a slot. */

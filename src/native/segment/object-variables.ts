@@ -42,9 +42,19 @@ export class ObjectVariables implements Members<Variable> {
   #size = 0;
   /** How often rows moved. */
   #moves = 0;
+  readonly #likely: number;
+
+  /** @param likely how many there will be, for all that is known: the first of them take that memory */
+  constructor(likely = 0) {
+    this.#likely = likely;
+  }
 
   get size(): number {
     return this.#size;
+  }
+  /** Rows in use, those of removed variables included. */
+  get rows(): number {
+    return this.#used;
   }
 
   has({ id }: Variable): boolean {
@@ -179,7 +189,8 @@ export class ObjectVariables implements Members<Variable> {
   #makeRoom(): void {
     const isSparse = this.#used > 0 && this.#size <= this.#used / 2;
     if (isSparse) this.#moveTogether();
-    else this.#grow(Math.max(FIRST_CAPACITY, this.#used * 2));
+    else if (this.#used > 0) this.#grow(Math.max(FIRST_CAPACITY, this.#used * 2));
+    else this.#grow(this.#likely > 0 ? this.#likely : FIRST_CAPACITY);
   }
 
   /** Takes no more than that: an array that grows by itself begins with room for 17. */

@@ -42,6 +42,8 @@ export class Tree {
   readonly #leaving: Generator<void, void>[] = [];
   /** The object that was asked for last: mostly the next one, too. */
   #last: ObjectNode | undefined;
+  /** The object that was added last: others of its class have as many variables, mostly. */
+  #newest: ObjectNode | undefined;
   #variables = 0;
   #round = 0;
   #highestId = 0;
@@ -100,7 +102,9 @@ export class Tree {
   addObject(facts: ObjectFacts, parent: ObjectNode | undefined): StructureChange {
     // Property by property: V8 gives each object built by spreading a hidden class of its own.
     const { id, slot, incarnation, name, className, identity, asOf } = facts;
-    const variables = new ObjectVariables();
+    const newest = this.#newest;
+    const likely = newest?.className === className ? newest.variables.rows : 0;
+    const variables = new ObjectVariables(likely);
     const object: ObjectNode = {
       id,
       slot,
@@ -116,7 +120,7 @@ export class Tree {
       round: this.#round,
       isRemoved: false,
     };
-    variables.object = object;
+    variables.object = this.#newest = object;
     this.#highestId = id;
     this.#objects.add(object);
     (parent?.children ?? this.roots).add(object);
