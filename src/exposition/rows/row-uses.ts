@@ -76,6 +76,8 @@ export class RowUses {
   readonly #describing: Describing;
   /** By the object's id. */
   readonly #bound = new WideMap<Bound>();
+  /** The object that was bound last: others of its class have the same names, mostly. */
+  #newest: { readonly className: string; readonly variables: NamedSlots } | undefined;
   readonly #labelsOf = new WeakMap<Row, string>();
   readonly #kernel: Kernel;
   readonly #probe: Probe;
@@ -106,7 +108,11 @@ export class RowUses {
     );
     const described = this.#described(place, object);
     const below = this.#rules?.rulesBelow(place) ?? [];
-    const variables = new NamedSlots();
+    const newest = this.#newest;
+    const variables = new NamedSlots(
+      newest?.className === object.className ? newest.variables : undefined,
+    );
+    this.#newest = { className: object.className, variables };
     this.#bound.set(object.id, { rules, below, states, described, variables, earlier: undefined });
     for (const set of setsOf({ rules, below })) this.fit.addObject(set);
     return states;
@@ -156,7 +162,7 @@ export class RowUses {
       if (isEarlier) return;
       this.#leave(bound, other);
     }
-    this.#enter(bound, variable, slot === undefined);
+    this.#enter(bound, variable);
   }
 
   /** Removes a variable; returns the earlier one that owns its name from now on. */
@@ -271,10 +277,8 @@ export class RowUses {
   }
 
   /** This variable owns its name from now on. */
-  #enter(bound: Bound, variable: Variable, isNewName = false): void {
-    const { name, slot } = variable;
-    if (isNewName) bound.variables.add(name, slot);
-    else bound.variables.set(name, slot);
+  #enter(bound: Bound, variable: Variable): void {
+    bound.variables.set(variable.name, variable.slot);
     const readers = readersOf(bound, variable);
     if (isCounted(bound, readers)) this.fit.addVariable(variable, readers);
   }

@@ -10,6 +10,51 @@ describe('the slots of names', () => {
       fc.nat({ max: names - 1 }),
       fc.nat({ max: 2 ** 24 }),
     );
+  it('are those of each object, whether it has the names of the one before, others or another order', () =>
+    fc.assert(
+      fc.property(
+        fc.array(fc.array(step(30), { maxLength: 60 }), { maxLength: 6 }),
+        fc.boolean(),
+        (objects, isInTurns) => {
+          let like: NamedSlots | undefined;
+          const made = objects.map((steps) => {
+            const slots = (like = new NamedSlots(like));
+            return { slots, plain: new Map<string, number>(), steps };
+          });
+          const all = made.flatMap((each) =>
+            each.steps.map((what, turn) => ({ each, what, turn })),
+          );
+          // One object after the other, or all of them at once.
+          if (isInTurns) all.sort((a, b) => a.turn - b.turn);
+          for (const { each, what } of all) {
+            const [kind, index, slot] = what;
+            if (kind === 'delete') each.slots.delete(`v${index}`);
+            else each.slots.set(`v${index}`, slot);
+            if (kind === 'delete') each.plain.delete(`v${index}`);
+            else each.plain.set(`v${index}`, slot);
+          }
+          for (const { slots, plain } of made) {
+            for (let index = 0; index < 30; index++)
+              expect(slots.get(`v${index}`)).to.equal(plain.get(`v${index}`));
+            expect([...slots.values()].sort()).to.deep.equal([...plain.values()].sort());
+          }
+        },
+      ),
+      { numRuns: 300 },
+    ));
+
+  it('are those of many objects with the same names', () => {
+    let like: NamedSlots | undefined;
+    const made = Array.from({ length: 20 }, () => (like = new NamedSlots(like)));
+    made.forEach((slots, object) => {
+      for (let i = 0; i < 150; i++) slots.set(`v${i}`, object * 1000 + i);
+    });
+    made.forEach((slots, object) => {
+      for (let i = 0; i < 150; i++) expect(slots.get(`v${i}`)).to.equal(object * 1000 + i);
+      expect(slots.get('v150')).to.equal(undefined);
+    });
+  });
+
   for (const names of [5, 300])
     it(`are what was set and not deleted, for up to ${names} names`, () =>
       fc.assert(
@@ -21,8 +66,7 @@ describe('the slots of names', () => {
               slots.delete(name);
               plain.delete(name);
             } else {
-              if (plain.has(name)) slots.set(name, slot);
-              else slots.add(name, slot);
+              slots.set(name, slot);
               plain.set(name, slot);
             }
           }
