@@ -14,6 +14,8 @@ export interface BudgetLimits {
   readonly ms?: number;
   /** Steps that may always be taken, however long other processes keep the processor. */
   readonly leastSteps?: number;
+  /** Steps between two looks at the clock, where to look takes as long as a step; by default it is always looked at. */
+  readonly stepsALook?: number;
 }
 
 /** Spent as soon as one of its limits is reached. Whoever checks before each item overdraws it by one. */
@@ -25,6 +27,9 @@ export class Budget {
   readonly #delayedMs: number;
   #steps = 0;
   #bytes = 0;
+  /** The milliseconds of work at the last look, and when the next one is due. */
+  #workedMs = 0;
+  #nextLook = 0;
 
   /**
    * Without a limit it is never spent.
@@ -32,11 +37,17 @@ export class Budget {
    * @param delayMs how many of them others had the processor; by default of this thread, if the clock is
    */
   constructor(
-    { steps = Infinity, bytes = Infinity, ms = Infinity, leastSteps = 0 }: BudgetLimits = {},
+    {
+      steps = Infinity,
+      bytes = Infinity,
+      ms = Infinity,
+      leastSteps = 0,
+      stepsALook = 0,
+    }: BudgetLimits = {},
     nowMs?: () => number,
     delayMs: () => number = nowMs === undefined ? runDelayMs : () => 0,
   ) {
-    this.#limits = { steps, bytes, ms, leastSteps };
+    this.#limits = { steps, bytes, ms, leastSteps, stepsALook };
     this.#nowMs = nowMs ?? (() => performance.now());
     this.#delayMs = delayMs;
     this.#startMs = ms === Infinity ? 0 : this.#nowMs();
@@ -71,9 +82,17 @@ export class Budget {
     );
   }
 
-  /** What others took is asked for only where it matters: it is a call of the system. */
   #hasWorkedFor(ms: number): boolean {
+    if (this.#steps >= this.#nextLook) {
+      this.#workedMs = this.#look(ms);
+      this.#nextLook = this.#steps + this.#limits.stepsALook;
+    }
+    return this.#workedMs >= ms;
+  }
+
+  /** What others took is asked for only where it matters: it is a call of the system. */
+  #look(ms: number): number {
     const sinceMs = this.#nowMs() - this.#startMs;
-    return sinceMs >= ms && sinceMs - (this.#delayMs() - this.#delayedMs) >= ms;
+    return sinceMs < ms ? sinceMs : sinceMs - (this.#delayMs() - this.#delayedMs);
   }
 }

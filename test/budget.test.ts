@@ -33,6 +33,32 @@ describe('a budget', () => {
     expect([budget.isSpent, budget.isHalfSpent, budget.bytes]).to.deep.equal([false, false, 1e15]);
   });
 
+  it('looks at the clock once in so many steps, and always knows the others limits', () => {
+    let [nowMs, looks] = [0, 0];
+    const clock = () => {
+      looks++;
+      return nowMs;
+    };
+    const budget = new Budget({ steps: 100, ms: 10, stepsALook: 4 }, clock);
+    looks = 0;
+    const spentAt = (steps: number): boolean[] =>
+      Array.from({ length: steps }, () => {
+        budget.spend(1);
+        return budget.isSpent;
+      });
+    expect(spentAt(8)).to.deep.equal(new Array(8).fill(false));
+    expect(looks).to.equal(2);
+    nowMs = 6;
+    expect([budget.isHalfSpent, ...spentAt(4)]).to.deep.equal(new Array(5).fill(false));
+    expect(budget.isHalfSpent).to.equal(true);
+    nowMs = 10;
+    expect(spentAt(4)).to.include(true);
+    expect([budget.isSpent, budget.isHalfSpent]).to.deep.equal([true, true]);
+    const short = new Budget({ steps: 2, ms: 10, stepsALook: 4 }, clock);
+    short.spend(2);
+    expect(short.isSpent).to.equal(true);
+  });
+
   it('is not spent by time alone before a least number of steps', () => {
     const budget = new Budget({ steps: 9, ms: 0, leastSteps: 2 });
     const seen = [budget.isSpent];

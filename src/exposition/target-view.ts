@@ -68,7 +68,6 @@ export const VIEW_STEPS = 1024;
 const OBJECT_EFFORT = 4;
 const ITEM_EFFORT = 1;
 const FEW_ITEMS = 8;
-const FEW_STEPS = 16;
 /** The most queued changes: a caller that adds more must wait for them. */
 const MAX_PENDING = 1 << 18;
 
@@ -403,15 +402,10 @@ export class TargetView implements ProbeListener {
     while (!budget.isSpent && this.#spending(budget, this.#anything));
   }
 
-  /** Works on items until they took some steps: to look at the clock takes as long as a step. */
   #spending(budget: Budget, work: () => boolean): boolean {
     const before = this.#effort;
-    let [isDone, steps] = [true, 0];
-    while (isDone && steps < FEW_STEPS) {
-      isDone = work();
-      steps = this.#effort - before;
-    }
-    budget.spend(steps);
+    const isDone = work();
+    budget.spend(this.#effort - before);
     return isDone;
   }
 

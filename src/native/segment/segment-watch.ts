@@ -19,6 +19,8 @@ const ASK_EVERY_NS = 500_000_000n;
 const RETRY_EVERY_NS = 1_000_000_000n;
 /** Reading one that fails again and again takes at most this part of the time. */
 const RETRY_SHARE = 20n;
+/** Records that are read before others have their turn. */
+const SLICE = { steps: SYNC_STEPS, ms: SLICE_MS, leastSteps: SYNC_STEPS / 16, stepsALook: 32 };
 
 interface Opened {
   readonly file: SegmentFile;
@@ -66,7 +68,7 @@ export const segmentWatches =
   (serverKey: string): SegmentWatch =>
     new SegmentWatch(memory, segmentName(contextId, poolName, serverKey), serverKey, {
       stalledForNs: BigInt(stalledAfterSeconds) * 1_000_000_000n,
-      slice: () => new Budget({ steps: SYNC_STEPS, ms: SLICE_MS, leastSteps: SYNC_STEPS / 16 }),
+      slice: () => new Budget(SLICE),
       maxItems,
       ...(nowNs && { now: nowNs }),
       ...(trustedOwners.length > 0 && { trusted: [0, getuid?.() ?? 0, ...trustedOwners] }),
