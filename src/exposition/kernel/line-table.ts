@@ -66,19 +66,21 @@ export class LineTable {
   readonly address: number;
   #number: number;
   #at: number;
-  #capacity = FIRST_CAPACITY;
+  #capacity: number;
   #count = 0;
   /** Entries that removed lines left. */
   #free: number[] = [];
   /** Bytes of all names and labels. */
   #textBytes = 0;
 
-  constructor(kernel: Kernel) {
+  /** @param capacity lines that it has memory for from the beginning */
+  constructor(kernel: Kernel, capacity = FIRST_CAPACITY) {
     this.#kernel = kernel;
+    this.#capacity = capacity;
     this.address = kernel.arena.take(HEADER_BYTES);
     kernel.bytes.fill(0, this.address, this.address + HEADER_BYTES);
     this.#number = kernel.blocks.take(this.address);
-    this.#at = kernel.arena.take(FIRST_CAPACITY * LINE_BYTES);
+    this.#at = kernel.arena.take(capacity * LINE_BYTES);
     this.#setUp();
     this.#setCount(0);
   }

@@ -41,6 +41,9 @@ export class SlotPages {
   readonly #scratch: Scratch;
   readonly #extents: Extent[] = [];
   readonly #extentOfPage = new Map<number, Extent>();
+  /** The page that was asked for last, mostly the next one too, and its extent. */
+  #lastPage = -1;
+  #last: Extent | undefined;
   readonly #pieces: Piece[] = [];
   #bytesRead = 0;
 
@@ -63,7 +66,7 @@ export class SlotPages {
 
   /** The copied word of a slot; 0 where its page is not read. */
   word(slot: number): number {
-    const extent = this.#extentOfPage.get(Math.floor(slot / PAGE_SLOTS));
+    const extent = this.#extentOf(Math.floor(slot / PAGE_SLOTS));
     if (extent === undefined) return 0;
     const cell = extent.cells + (slot - extent.firstPage * PAGE_SLOTS) * CELL_BYTES;
     return this.#kernel.u32[(cell >>> 2) + WORD] ?? 0;
@@ -147,12 +150,20 @@ export class SlotPages {
     this.#pieces.length = 0;
     this.#extents.length = 0;
     this.#extentOfPage.clear();
+    this.#lastPage = -1;
+    this.#last = undefined;
     this.#scratch.close();
+  }
+
+  #extentOf(page: number): Extent | undefined {
+    if (page === this.#lastPage) return this.#last;
+    this.#lastPage = page;
+    return (this.#last = this.#extentOfPage.get(page));
   }
 
   #cover(slot: number): Extent {
     const page = Math.floor(slot / PAGE_SLOTS);
-    const known = this.#extentOfPage.get(page);
+    const known = this.#extentOf(page);
     if (known !== undefined) {
       const pages = page - known.firstPage;
       // Pages between them without tracked slots are not read.
@@ -183,6 +194,7 @@ export class SlotPages {
 
   #addExtent(extent: Extent): Extent {
     this.#extents.push(extent);
+    this.#lastPage = -1;
     for (let i = 0; i < extent.room; i++) this.#extentOfPage.set(extent.firstPage + i, extent);
     return extent;
   }

@@ -82,11 +82,11 @@ export class SeriesRegister {
   /** Adds a series, or replaces the line of the one with this key. */
   put(facts: FamilyFacts, rank: number, key: LineKey, line: Line): void {
     const { name } = facts;
-    const next = { facts, rank, key, line, hash: seriesHash(name, line) };
+    const hash = seriesHash(name, line);
     const former = this.#text.hash(name, key);
-    if (!this.#isFree(next, former)) {
+    if (!this.#isFree(facts, hash, former)) {
       if (former !== undefined) this.remove(name, key);
-      this.#wait(next);
+      this.#wait({ facts, rank, key, line, hash });
       return;
     }
     if (former === undefined) {
@@ -97,8 +97,8 @@ export class SeriesRegister {
         return;
       }
     }
-    this.#show(next);
-    if (former === undefined || former === next.hash) return;
+    this.#show(facts, rank, key, line, hash);
+    if (former === undefined || former === hash) return;
     this.#hashes.delete(former);
     this.#admit(name, former);
   }
@@ -126,12 +126,12 @@ export class SeriesRegister {
   }
 
   /** True if a series can be shown in place of the one with the hash `former`. */
-  #isFree({ facts, hash }: Waiting, former?: number): boolean {
+  #isFree(facts: FamilyFacts, hash: number, former?: number): boolean {
     if (hash !== former && this.#hashes.has(hash)) return false;
     return (this.#text.facts(facts.name)?.type ?? facts.type) === facts.type;
   }
 
-  #show({ facts, rank, key, line, hash }: Waiting): void {
+  #show(facts: FamilyFacts, rank: number, key: LineKey, line: Line, hash: number): void {
     this.#hashes.add(hash);
     this.#text.put(facts, rank, key, line, hash);
   }
@@ -151,9 +151,10 @@ export class SeriesRegister {
     const isGone = this.#text.facts(name) === undefined;
     const ofFamily = isGone ? this.#waiting.ofFamily(name) : [];
     for (const next of [...this.#waiting.withHash(hash), ...ofFamily]) {
-      if (!this.#isFree(next)) continue;
-      this.#waiting.delete(next.facts.name, next.key);
-      this.#show(next);
+      const { facts, rank, key, line } = next;
+      if (!this.#isFree(facts, next.hash)) continue;
+      this.#waiting.delete(facts.name, key);
+      this.#show(facts, rank, key, line, next.hash);
     }
   }
 }

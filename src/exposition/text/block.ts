@@ -31,9 +31,10 @@ export class Block {
   #isSorted = true;
   readonly #deflated: DeflatedLines;
 
-  constructor(kernel: Kernel) {
+  /** @param capacity lines that it has memory for from the beginning */
+  constructor(kernel: Kernel, capacity?: number) {
     this.#kernel = kernel;
-    this.lines = new LineTable(kernel);
+    this.lines = new LineTable(kernel, capacity);
     this.#deflated = new DeflatedLines(kernel, this.lines);
   }
 

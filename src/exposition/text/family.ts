@@ -193,8 +193,8 @@ export class Family {
     return low === this.#blocks.length && low > 0 ? low - 1 : low;
   }
 
-  #newBlock(at: number): Block {
-    const block = new Block(this.#kernel);
+  #newBlock(at: number, capacity?: number): Block {
+    const block = new Block(this.#kernel, capacity);
     this.#blocks.splice(at, 0, block);
     this.#last = undefined;
     return block;
@@ -207,7 +207,8 @@ export class Family {
   #insert(at: number, index: number, ...line: [LineKey, SharedText, Line, number]): number {
     const block = this.#blocks[at] ?? this.#newBlock(at);
     if (block.count < MAX_LINES) return block.insert(index, ...line);
-    const next = this.#newBlock(at + 1);
+    // Where one block was filled, so will the next be.
+    const next = this.#newBlock(at + 1, MAX_LINES);
     const middle = index === MAX_LINES ? MAX_LINES : MAX_LINES / 2;
     if (middle < MAX_LINES) block.moveTail(middle, next);
     return index < middle ? block.insert(index, ...line) : next.insert(index - middle, ...line);
