@@ -9,29 +9,38 @@ const PARTS = 251;
 export class WideMap<V> {
   #parts: Map<number, V>[] = [new Map<number, V>()];
   #size = 0;
+  /** The entry that was asked for last: mostly the next one, too. */
+  #lastKey: number | undefined;
+  #lastValue: V | undefined;
 
   get size(): number {
     return this.#size;
   }
 
   has(key: number): boolean {
-    return this.#partOf(key).has(key);
+    return this.get(key) !== undefined || this.#partOf(key).has(key);
   }
 
   get(key: number): V | undefined {
-    return this.#partOf(key).get(key);
+    if (key === this.#lastKey) return this.#lastValue;
+    const value = this.#partOf(key).get(key);
+    if (value === undefined) return undefined;
+    this.#lastKey = key;
+    return (this.#lastValue = value);
   }
 
   set(key: number, value: V): void {
     const part = this.#partOf(key);
     const before = part.size;
     part.set(key, value);
+    if (key === this.#lastKey) this.#lastValue = value;
     this.#size += part.size - before;
     if (this.#parts.length === 1 && this.#size > FEW) this.#divide();
   }
 
   delete(key: number): boolean {
     const isDeleted = this.#partOf(key).delete(key);
+    if (key === this.#lastKey) this.#forget();
     if (isDeleted) this.#size--;
     return isDeleted;
   }
@@ -47,6 +56,11 @@ export class WideMap<V> {
   clear(): void {
     this.#parts = [new Map<number, V>()];
     this.#size = 0;
+    this.#forget();
+  }
+
+  #forget(): void {
+    this.#lastKey = this.#lastValue = undefined;
   }
 
   #partOf(key: number): Map<number, V> {

@@ -29,6 +29,8 @@ export class ExpositionText {
   readonly #kernel: Kernel;
   readonly #choice: StreamChoice;
   readonly #families = new Map<string, Ranked>();
+  /** The family that was asked for last: for a line that is put, it is asked for several times. */
+  #last: Ranked | undefined;
   /** In the order of a page. */
   readonly #order: Ranked[] = [];
   #lines = 0;
@@ -67,7 +69,7 @@ export class ExpositionText {
 
   /** The family of that name as first added, or undefined. */
   facts(name: string): FamilyFacts | undefined {
-    return this.#families.get(name)?.family.facts;
+    return this.#ranked(name)?.family.facts;
   }
 
   /** Adds or replaces a line. Families are sorted by `rank`, then by name. */
@@ -78,7 +80,7 @@ export class ExpositionText {
     line: Line,
     hash = seriesHash(facts.name, line),
   ): void {
-    let ranked = this.#families.get(facts.name);
+    let ranked = this.#ranked(facts.name);
     if (ranked === undefined) {
       ranked = { rank, family: new Family(this.#kernel, facts) };
       this.#families.set(facts.name, ranked);
@@ -92,7 +94,7 @@ export class ExpositionText {
   }
 
   remove(name: string, key: LineKey): void {
-    const ranked = this.#families.get(name);
+    const ranked = this.#ranked(name);
     if (ranked === undefined) return;
     const { family } = ranked;
     this.#effort++;
@@ -103,12 +105,13 @@ export class ExpositionText {
     const steps = family.closing();
     while (steps.next().done !== true);
     this.#families.delete(name);
+    this.#last = undefined;
     this.#order.splice(this.#placeOf(ranked), 1);
   }
 
   /** The `seriesHash` of a line that is shown. */
   hash(name: string, key: LineKey): number | undefined {
-    return this.#families.get(name)?.family.hash(key);
+    return this.#ranked(name)?.family.hash(key);
   }
 
   /**
@@ -148,11 +151,19 @@ export class ExpositionText {
   *closing(): Generator<void, void> {
     for (const { family } of this.#families.values()) yield* family.closing();
     this.#families.clear();
+    this.#last = undefined;
     this.#room.close();
     this.#deflater?.close();
     this.#deflater = undefined;
     this.#order.length = 0;
     this.#lines = this.#textBytes = this.#blocks = 0;
+  }
+
+  #ranked(name: string): Ranked | undefined {
+    if (this.#last?.family.facts.name === name) return this.#last;
+    const ranked = this.#families.get(name);
+    if (ranked !== undefined) this.#last = ranked;
+    return ranked;
   }
 
   /** The place in the order of a family that is there, or comes. */
