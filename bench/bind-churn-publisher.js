@@ -2,7 +2,7 @@
 import { setInterval } from 'node:timers';
 import { Publisher } from '../dist/native/publisher/publisher.js';
 
-const [contextId, objects, kind] = process.argv.slice(2);
+const [contextId, objects, kind, variables = '1'] = process.argv.slice(2);
 const ROOT = 'bench-host.1.bench';
 const publisher = new Publisher({
   contextId,
@@ -16,7 +16,8 @@ const root = publisher.addRoot(ROOT, 'Bench');
 let last = 0;
 function add(parent, parentId = ROOT) {
   const object = publisher.addObject(parent, `${parentId}.client.${last++}`, 'Client');
-  publisher.addVariable(object, 'bytesSent', 'u64').set(last);
+  for (let i = 0; i < Number(variables); i++)
+    publisher.addVariable(object, `bytesSent${i}`, 'u64').set(last);
   return object;
 }
 

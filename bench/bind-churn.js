@@ -1,126 +1,62 @@
-// For how long is the event loop held while a large tree is bound, and objects come and go meanwhile?
-// Usage: bind-churn.js [objects]
+// For how long is the event loop of an exporter held while it binds a large tree, and objects come and
+// go meanwhile? Usage: bind-churn.js [objects [variables of each]]
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
-import { clearInterval, setInterval } from 'node:timers';
+import { clearTimeout, setTimeout } from 'node:timers';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { startExporter } from './exporter.js';
 
-const OBJECTS = Number(process.argv[2] ?? 200_000);
-const load = async (path) => import(new URL(`../dist/${path}`, import.meta.url));
+const OBJECTS = process.argv[2] ?? '200000';
+const VARIABLES = process.argv[3] ?? '1';
+/** Objects come and go on for so long after the target is ready. */
+const AFTER_MS = 3000;
+const watch = new URL('turn-watch.js', import.meta.url).pathname;
 
-const { compileFilters } = await load('catalogue/match/filters.js');
-const { Kernel } = await load('exposition/kernel/kernel.js');
-const { TargetView } = await load('exposition/target-view.js');
-const { posixMemory } = await load('native/os/posix.js');
-const { segmentWatches } = await load('native/segment/segment-watch.js');
-const { hostingPipeline } = await load('pipeline.js');
-const { RefreshQueue } = await load('streams/refresh-queue.js');
-const { ServerPool } = await load('streams/server-pool.js');
-const { BehaviorSubject } = await import('rxjs');
-
-/** Notes for how long the event loop was held at most, in ms of a clock and of processor time. */
-function longestTurn() {
-  const cpuMs = () => process.cpuUsage().user / 1000 + process.cpuUsage().system / 1000;
-  const longest = { ms: 0, cpuMs: 0 };
-  let last = { ms: performance.now(), cpuMs: cpuMs() };
-  const look = () => {
-    const now = { ms: performance.now(), cpuMs: cpuMs() };
-    for (const key of ['ms', 'cpuMs']) longest[key] = Math.max(longest[key], now[key] - last[key]);
-    last = now;
-  };
-  const timer = setInterval(look, 1);
-  return () => {
-    look();
-    clearInterval(timer);
-    return longest;
-  };
-}
-
-/** One target bound by the real pipeline; `progress` says how far it is. */
-function bind(contextId) {
-  const filters = compileFilters(undefined, { classes: [], seedPathGroups: [], seedPaths: [] });
-  const kernel = new Kernel();
-  const app = 'bench';
-  const pool = new ServerPool({
-    watch: segmentWatches(posixMemory(), { contextId, poolName: 'pool' }),
-  });
-  let view;
-  let isTurned;
-  const isReady = new Promise((resolve) => (isTurned = resolve));
-  const makeView = ({ source, root }) =>
-    (view = new TargetView({
-      ...{ app, kernel, source, root, catalogue: undefined, filters, variable: '', timeZone: '' },
-      ...{ showsUncatalogued: false, pathLabels: () => ({}) },
-      onClash: () => undefined,
-    }));
-  const subscription = hostingPipeline({
-    ...{ app, hint: '', serverKeys: ['1'], pool, queue: new RefreshQueue(), makeView },
-    open$: new BehaviorSubject(undefined),
-    isStandby: () => false,
-    refreshed: () => undefined,
-  }).subscribe({
-    next: (step) => step.isReady && isTurned(),
-    error: (error) => {
-      throw error;
-    },
-  });
-  return {
-    isReady,
-    progress: () => view?.counts ?? { objects: { total: 0 } },
-    stop: () => subscription.unsubscribe(),
-  };
-}
-
-async function publisherOf(contextId, kind) {
-  const script = new URL('bind-churn-publisher.js', import.meta.url);
-  const child = fork(script, [contextId, String(OBJECTS), kind]);
-  await once(child, 'message');
-  const close = async () => {
-    child.disconnect();
-    await once(child, 'exit');
-  };
-  return { tell: (what) => child.send(what), close };
-}
-
-/** Binds a tree once; `during` makes the publisher do something meanwhile. */
-async function measure(kind, during) {
+/** Binds a tree once; what the publisher is told makes it change meanwhile. */
+async function measure(kind, told, delayMs = 0) {
+  const folder = mkdtempSync(join(tmpdir(), 'shm-churn-'));
   const contextId = `churn${process.pid}${kind}`;
-  const publisher = await publisherOf(contextId, kind);
+  const script = new URL('bind-churn-publisher.js', import.meta.url);
+  const publisher = fork(script, [contextId, OBJECTS, kind, VARIABLES]);
+  let [exporter, tell] = [];
   try {
-    globalThis.gc?.();
-    await sleep(100);
-    const turn = longestTurn();
+    await once(publisher, 'message');
     const startedAt = performance.now();
-    const cpu = process.cpuUsage();
-    const target = bind(contextId);
-    await during(publisher, target);
-    await target.isReady;
-    const { user, system } = process.cpuUsage(cpu);
-    const longest = turn();
-    const row = {
-      'longest turn (ms)': longest.ms,
-      'in processor time (ms)': longest.cpuMs,
-      'ready after (s)': (performance.now() - startedAt) / 1000,
-      'processor time (s)': (user + system) / 1e6,
-      objects: target.progress().objects.total,
+    if (told !== undefined) tell = setTimeout(() => publisher.send(told), delayMs);
+    exporter = await startExporter(
+      folder,
+      [`context_id = "${contextId}"`, 'app = "bench"', 'server_keys = ["1"]'],
+      ...[1, undefined, ['--import', watch]],
+    );
+    const readyMs = performance.now() - startedAt;
+    await sleep(told === undefined ? 0 : AFTER_MS);
+    clearTimeout(tell);
+    exporter.child.removeAllListeners('exit');
+    await exporter.stop();
+    const turns = JSON.parse(/turns (\{.*\})/.exec(exporter.log)[1]);
+    return {
+      'longest turn (ms)': turns.longestMs,
+      'p99 (ms)': turns.p99Ms,
+      'ready after (s)': readyMs / 1000,
+      'processor time (s)': turns.cpuMs / 1000,
     };
-    target.stop();
-    return row;
   } finally {
-    await publisher.close();
+    exporter?.child.kill();
+    publisher.disconnect();
+    await once(publisher, 'exit');
+    rmSync(folder, { recursive: true, force: true });
   }
 }
 
 const rows = {
-  'at rest': await measure('wide', () => undefined),
-  '1,000 adds and removes a second': await measure('wide', (publisher) =>
-    publisher.tell({ churn: 1000 }),
-  ),
-  'half of it removed meanwhile': await measure('halved', async (publisher, target) => {
-    while (target.progress().objects.total < OBJECTS / 10) await sleep(1);
-    publisher.tell({ removeHalf: true });
-  }),
+  'at rest': await measure('wide'),
+  '1,000 adds and removes a second': await measure('wide', { churn: 1000 }),
+  // Late enough that a part of it is bound.
+  'half of it removed meanwhile': await measure('halved', { removeHalf: true }, 1500),
 };
 const rounded = (row) =>
   Object.fromEntries(Object.entries(row).map(([key, value]) => [key, Number(value.toFixed(1))]));

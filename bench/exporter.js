@@ -12,8 +12,9 @@ let count = 0;
  * Starts an exporter that serves HTTP on a free port; resolves when `targets` targets are ready.
  * @param lines of the configuration, beside those that every benchmark needs
  * @param dist the build that it is started from
+ * @param options of Node
  */
-export async function startExporter(folder, lines, targets = 1, dist = DIST) {
+export async function startExporter(folder, lines, targets = 1, dist = DIST, options = []) {
   const license = join(folder, 'license.json');
   const now = Date.now();
   const term = { issuedAt: new Date(now - 60_000), expiresAt: new Date(now + 86_400_000) };
@@ -30,7 +31,7 @@ export async function startExporter(folder, lines, targets = 1, dist = DIST) {
   const [program] = ['bin/shm_exporter.js', 'cli.js']
     .map((each) => join(dist, each))
     .filter(existsSync);
-  const child = spawn(process.execPath, [program, '--config', config], {
+  const child = spawn(process.execPath, [...options, program, '--config', config], {
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   const reload = (own) => {

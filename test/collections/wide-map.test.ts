@@ -18,10 +18,13 @@ describe('a wide map', () => {
         ranges.forEach(({ isSet, first, count, every }, round) => {
           for (let i = 0; i < count; i++) {
             const key = first + i * every;
+            if (wide.get(key) !== plain.get(key)) expect.fail(`${key} differs before`);
             if (isSet) {
               wide.set(key, round);
               plain.set(key, round);
             } else expect(wide.delete(key)).to.equal(plain.delete(key));
+            if (wide.has(key) !== plain.has(key) || wide.get(key) !== plain.get(key))
+              expect.fail(`${key} differs after`);
           }
         });
         const ascending = (a: number, b: number): number => a - b;
