@@ -33,6 +33,8 @@ if (!isFresh)
     '--importMemory',
     '--enable',
     'threads',
+    '--enable',
+    'simd',
     '--sharedMemory',
     '--initialMemory',
     '16',

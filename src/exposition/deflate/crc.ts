@@ -8,6 +8,12 @@ const DIGITS = 15;
 /** Digits of a number of bytes in base 16: in the kernel, and here. */
 const KERNEL_STAGES = 4;
 const STAGES = 8;
+const LINE_FEED = 0x0a;
+/** Characters of a value, and places where there is none. */
+const LONGEST_VALUE = 25;
+const NO_PLACES = 7;
+/** CRC for each place. */
+const PLACE = 16;
 
 /** The product of two polynomials modulo the one of the CRC. */
 function product(a: number, b: number): number {
@@ -56,7 +62,8 @@ let made: Uint32Array | undefined;
 export const crcTables = (): Uint32Array => (made ??= tables());
 
 function tables(): Uint32Array {
-  const all = new Uint32Array((1 + KERNEL_STAGES * DIGITS) * 1024);
+  const places = (1 + KERNEL_STAGES * DIGITS) * 1024 + NO_PLACES * PLACE;
+  const all = new Uint32Array(places + (1 + LONGEST_VALUE) * PLACE);
   // Four bytes at once: the word is shifted by four bytes, as a whole.
   fill(all.subarray(0, 1024), shiftOf(4));
   for (let shift = 0; shift < KERNEL_STAGES * DIGITS; shift++) {
@@ -64,6 +71,10 @@ function tables(): Uint32Array {
     const digit = 1 + (shift % DIGITS);
     fill(all.subarray((1 + shift) * 1024, (2 + shift) * 1024), shiftOf(digit * 16 ** stage));
   }
+  all[places] = all[LINE_FEED] ?? 0;
+  for (let behind = 1; behind <= LONGEST_VALUE; behind++)
+    for (const byte of Buffer.from('-.0123456789'))
+      all[places + behind * PLACE + (byte % PLACE)] = shiftedCrc(all[byte] ?? 0, behind);
   return all;
 }
 

@@ -11,6 +11,9 @@ import { CRC_TABLES_CELL, FREE_AT, WRITTEN_AT, writeTables } from './tables.js';
 export const OP = { u64: 1, i64: 2, f64: 3, bool: 4, wrapped: 5 } as const;
 export type OpKind = keyof typeof OP;
 
+/** So many bytes behind what it writes may the kernel overwrite, and behind what it reads, read. */
+export const OVERRUN = 16;
+
 /** A value of 8 bytes, the word beside it, and the first line that shows it. */
 export const CELL_BYTES = 16;
 
@@ -77,7 +80,9 @@ export class Kernel {
     this.#u32 = new Uint32Array(this.#memory.buffer);
     this.#u64 = new BigUint64Array(this.#memory.buffer);
     this.#f64 = new Float64Array(this.#memory.buffer);
-    this.arena = new Arena(FREE_AT, INITIAL_PAGES * WASM_PAGE, (bytes) => this.#grow(bytes));
+    // Text is read sixteen bytes at a time, so that many are behind all that is allocated.
+    const end = INITIAL_PAGES * WASM_PAGE - OVERRUN;
+    this.arena = new Arena(FREE_AT, end, (bytes) => this.#grow(bytes));
     this.scales = new Scales(this);
     this.blocks = new BlockNumbers(this);
     this.texts = new TextStore(this);

@@ -1,4 +1,5 @@
 // The lines of a block in the kernel's memory, as assembly/block.ts draws them.
+import { OVERRUN } from './kernel.js';
 import type { Kernel } from './kernel.js';
 import { hashOf } from './shared-text.js';
 import type { SharedText } from './shared-text.js';
@@ -98,7 +99,7 @@ export class LineTable {
   }
   /** The most bytes that the rendered text needs. */
   get roomNeeded(): number {
-    return this.#textBytes + this.#count * VALUE_ROOM;
+    return this.#textBytes + this.#count * VALUE_ROOM + OVERRUN;
   }
 
   /** Whether values changed since the text or the stream was written. */

@@ -8,14 +8,12 @@ export const CRC_TABLES_CELL = 24;
 export const WRITTEN_AT = 32;
 /** Holds the address of the table of blocks: the address of each block's header, by its number. */
 export const BLOCKS_CELL = 40;
-/** Address of the digit pairs "00" to "99". */
-export const PAIRS_AT = 64;
 /** Address of the powers of ten: 617 entries of 16 bytes. */
-export const POW10_AT = 1024;
-/** Where the kernel writes a value before it encodes it: 32 bytes. */
-const VALUE_AT = 10_944;
+export const POW10_AT = 64;
+/** Where the kernel writes a value before it encodes it: 48 bytes. */
+const VALUE_AT = 9936;
 /** The first free byte. */
-export const FREE_AT = VALUE_AT + 32;
+export const FREE_AT = VALUE_AT + 48;
 
 const LOWEST = -292;
 const HIGHEST = 324;
@@ -34,21 +32,17 @@ let made: Uint8Array | undefined;
 /** Writes the tables into fresh kernel memory. */
 export function writeTables(memory: ArrayBufferLike): void {
   made ??= tables();
-  new Uint8Array(memory).set(made, PAIRS_AT);
+  new Uint8Array(memory).set(made, POW10_AT);
 }
 
-/** The bytes from `PAIRS_AT` to `FREE_AT`. */
+/** The bytes from `POW10_AT` to `FREE_AT`. */
 function tables(): Uint8Array {
   const view = new DataView(new ArrayBuffer(FREE_AT));
-  for (let pair = 0; pair < 100; pair++) {
-    view.setUint8(PAIRS_AT + 2 * pair, 0x30 + Math.floor(pair / 10));
-    view.setUint8(PAIRS_AT + 2 * pair + 1, 0x30 + (pair % 10));
-  }
   for (let k = LOWEST; k <= HIGHEST; k++) {
     const entry = POW10_AT + 16 * (k - LOWEST);
     const g = power(k);
     view.setBigUint64(entry, g >> 64n, true);
     view.setBigUint64(entry + 8, g & 0xffffffffffffffffn, true);
   }
-  return new Uint8Array(view.buffer, PAIRS_AT);
+  return new Uint8Array(view.buffer, POW10_AT);
 }

@@ -12,7 +12,7 @@ import { TextPiece } from './text-piece.js';
 /** From this part of the lines on, writing all of them is faster than moving text between changes. */
 const MANY = 0.25;
 
-/** What `rewrite` of the kernel needs for each value. */
+/** What `rewrite` of the kernel needs for each value, and once more for what it overwrites. */
 const REWRITE_ROOM = 32;
 
 /** How lines are wanted: as text, as parts of a stream, or both. */
@@ -87,7 +87,7 @@ export class Block {
       const next = last.succeed();
       next.length = hasMany
         ? run.renderAll(address, next.address)
-        : run.rewrite(address, next.address, bytes, room.of(changes * REWRITE_ROOM));
+        : run.rewrite(address, next.address, bytes, room.of((changes + 1) * REWRITE_ROOM));
       return (this.#text = next);
     }
     const next = new TextPiece(this.#kernel, roomNeeded);

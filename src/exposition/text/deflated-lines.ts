@@ -9,7 +9,7 @@ import { TextPiece } from './text-piece.js';
 
 /** What the kernel keeps beside each entry, and of each 32 lines: assembly/deflate.ts. */
 const RECORD_BYTES = 20;
-const GROUP_BYTES = 8;
+const GROUP_BYTES = 12;
 const GROUP_LINES = 32;
 /** Where a block's header says where that is, in 4-byte units. */
 const HEADER = { records: 5, period: 6, groups: 7 } as const;

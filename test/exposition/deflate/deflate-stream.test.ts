@@ -1,7 +1,7 @@
 // Pages of lines as gzip, read by programs that other people wrote.
 import { expect } from 'chai';
 import { spawnSync } from 'node:child_process';
-import { deflateRawSync } from 'node:zlib';
+import { deflateRawSync, gunzipSync } from 'node:zlib';
 import { ExpositionText } from '#app/exposition/text/exposition-text.js';
 import { Kernel, OP } from '#app/exposition/kernel/kernel.js';
 import { TEXT } from '#app/exposition/page/text-format.js';
@@ -159,6 +159,25 @@ describe('a page of deflated lines', () => {
     expect(isNowStream()).to.equal(false);
     put(50, 400, (i) => `client="client-${i}"`);
     expect(isNowStream()).to.equal(true);
+  });
+
+  it('is the text also where its values have digits that its code was not made for', () => {
+    const kernel = new Kernel();
+    const text = new ExpositionText(kernel);
+    const cells = new Cells(kernel, ENTITIES);
+    const facts = { name: 'ups', type: 'gauge', unit: '', help: '' } as const;
+    for (let owner = 0; owner < ENTITIES; owner++) {
+      // Labels without digits, and always the same value.
+      const labels = `city="${'abc'.repeat(1 + (owner % 9))}",x="${'y'.repeat(owner % 7)}"`;
+      text.put(facts, 0, { owner, sub: 0 }, cellLine(labels, cells.of(owner), OP.f64));
+      cells.set(owner, 1);
+    }
+    finished(text.rendering(BOTH));
+    for (const value of [-9876543210.25, 2 / 3, 8, -Infinity, 1e-9, 77, NaN]) {
+      for (let i = 0; i < ENTITIES; i += 3) cells.set(i, value);
+      const page = pageOf(finished(text.rendering(BOTH)));
+      expect(gunzipSync(gzipOf(page)).equals(Buffer.concat(page.pieces))).to.equal(true);
+    }
   });
 
   it('has a code that follows its text', () => {

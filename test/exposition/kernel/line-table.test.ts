@@ -1,9 +1,13 @@
 // Lines in the kernel's memory: kept, moved, and never written beyond the room that is asked for.
 import { expect } from 'chai';
-import { Kernel, OP } from '#app/exposition/kernel/kernel.js';
+import fc from 'fast-check';
+import { Kernel, OP, OVERRUN } from '#app/exposition/kernel/kernel.js';
 import { LineTable, STALE } from '#app/exposition/kernel/line-table.js';
 import { SharedText } from '#app/exposition/kernel/shared-text.js';
 import { Cells, cellLine } from '../../support/lines.js';
+
+/** Bytes that are looked at behind the room of a text. */
+const CANARY = 64;
 
 function tableOf(kernel: Kernel) {
   const table = new LineTable(kernel);
@@ -12,6 +16,7 @@ function tableOf(kernel: Kernel) {
   const insert = (index: number, owner: number, labels: string, cell: number, op: number) =>
     table.insert(index, { owner, sub: 0 }, name, cellLine(labels, cells.of(cell), op), owner * 7);
   const text = () => {
+    table.sort();
     const to = kernel.arena.take(table.roomNeeded);
     const bytes = kernel.run.renderAll(table.address, to);
     return kernel.window(to, bytes).toString();
@@ -25,7 +30,25 @@ describe('a table of lines', () => {
     cells.set(0, -1.2345678901234567e-6);
     for (let i = 0; i < 100; i++) insert(i, i, '', 0, OP.f64);
     expect(text().slice(0, 33)).to.equal('shop_x -0.0000012345678901234567\n');
-    expect(table.roomNeeded).to.equal(text().length);
+    expect(table.roomNeeded - OVERRUN).to.equal(text().length);
+  });
+
+  it('overwrites no more than the room it needs', () => {
+    const kernel = new Kernel();
+    const { table, cells, insert } = tableOf(kernel);
+    fc.assert(
+      fc.property(fc.double(), fc.string({ maxLength: 40 }), (value, labels) => {
+        cells.set(0, value);
+        insert(table.count, table.count, labels, 0, OP.f64);
+        const room = table.roomNeeded;
+        const to = kernel.arena.take(room + CANARY);
+        kernel.bytes.fill(0x55, to, to + room + CANARY);
+        kernel.run.renderAll(table.address, to);
+        const behind = kernel.bytes.slice(to + room, to + room + CANARY);
+        kernel.arena.give(to, room + CANARY);
+        expect(new Set(behind)).to.deep.equal(new Set([0x55]));
+      }),
+    );
   });
 
   it('works beyond 2 GiB', () => {

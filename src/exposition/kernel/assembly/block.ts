@@ -51,12 +51,13 @@ export function countOf(block: usize): u32 {
 }
 
 /** The entry number of the line at an index. */
-export function numberAt(block: usize, index: u32): u32 {
+function numberAt(block: usize, index: u32): u32 {
   return <u32>load<u16>(<usize>load<u32>(block, 4) + ((<usize>index) << 1));
 }
 
+/** The entry of the line at an index, where the lines are sorted. */
 export function entryAt(block: usize, index: u32): usize {
-  return entriesOf(block) + <usize>numberAt(block, index) * ENTRY;
+  return entriesOf(block) + <usize>index * ENTRY;
 }
 
 export function nameOf(entry: usize): usize {
@@ -87,13 +88,6 @@ export function opOf(entry: usize): u32 {
 export function nextChanged(block: usize, changes: usize, index: u32): u32 {
   const bits = block + changes;
   const count = countOf(block);
-  if (load<u32>(block, 16) == 0) {
-    for (; index < count; index++) {
-      const entry = numberAt(block, index);
-      if ((load<u32>(bits + ((<usize>(entry >> 5)) << 2)) >> (entry & 31)) & 1) return index;
-    }
-    return count;
-  }
   while (index < count) {
     const rest = load<u32>(bits + ((<usize>(index >> 5)) << 2)) >> (index & 31);
     if (rest != 0) return min(count, index + ctz<u32>(rest));
@@ -103,8 +97,8 @@ export function nextChanged(block: usize, changes: usize, index: u32): u32 {
 }
 
 export function hasChanged(block: usize, changes: usize, index: u32): bool {
-  const entry = numberAt(block, index);
-  return ((load<u32>(block + changes + ((<usize>(entry >> 5)) << 2)) >> (entry & 31)) & 1) != 0;
+  const bits = block + changes;
+  return ((load<u32>(bits + ((<usize>(index >> 5)) << 2)) >> (index & 31)) & 1) != 0;
 }
 
 /** How many lines have values that changed since the text was written. */

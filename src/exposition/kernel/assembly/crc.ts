@@ -1,11 +1,18 @@
 // CRC-32 of parts of a text, without its initial and final inversion: so they can be joined.
 
-// The tables, 244 KiB at the address in TABLES_CELL; ../../deflate/crc.ts makes them. They come in
+// The tables, 246 KiB at the address in TABLES_CELL; ../../deflate/crc.ts makes them. They come in
 // fours, one for each byte of the CRC. The first four update a CRC by four bytes of text. The others
 // shift it over zero bytes: there are four for each digit of their number in base 16, up to 4 digits.
+// Behind them is one of 16 CRC for each place in a value: of the characters from `-` to `9` there, by
+// their lowest four bits, in a text of zero bytes. The first place is that of the line feed: its CRC. No
+// character (12) has 0 in all places, of which 7 are before the first.
 const TABLES_CELL: usize = 24;
 const SHIFTS: usize = 4096;
 const SHIFT: usize = 4096;
+const STAGE: usize = 15 * SHIFT;
+const PLACE: usize = 64;
+const PLACES: usize = SHIFTS + 4 * STAGE + 7 * PLACE;
+const NO_TEXT: u64 = 0x0c0c0c0c0c0c0c0c;
 /** The most bytes that the tables shift over at once. */
 const MAX_BYTES: u32 = 0xffff;
 
@@ -22,16 +29,47 @@ export function updated(crc: u32, from: usize, to: usize): u32 {
   return crc;
 }
 
+/** The CRC after a value of so many characters from `-` to `9`, and a line feed. */
+export function updatedByValue(crc: u32, value: usize, length: u32): u32 {
+  const places = <usize>load<u32>(TABLES_CELL) + PLACES;
+  crc = shifted(crc, length + 1);
+  crc ^= load<u32>(places);
+  const end = value + <usize>length;
+  for (let place = places + <usize>length * PLACE; value < end; value += 8, place -= 8 * PLACE) {
+    const rest = end - value;
+    const text = rest >= 8 ? load<u64>(value) : withoutTail(load<u64>(value), rest);
+    crc ^= ofPlace(place, text) ^ ofPlace(place - PLACE, text >> 8);
+    crc ^= ofPlace(place - 2 * PLACE, text >> 16) ^ ofPlace(place - 3 * PLACE, text >> 24);
+    crc ^= ofPlace(place - 4 * PLACE, text >> 32) ^ ofPlace(place - 5 * PLACE, text >> 40);
+    crc ^= ofPlace(place - 6 * PLACE, text >> 48) ^ ofPlace(place - 7 * PLACE, text >> 56);
+  }
+  return crc;
+}
+
+function ofPlace(place: usize, text: u64): u32 {
+  return load<u32>(place + ((<usize>(text & 15)) << 2));
+}
+
+/** Only the first 1 to 7 of eight characters; the others are none: their lowest four bits are 12. */
+export function withoutTail(text: u64, length: usize): u64 {
+  const bits = (<u64>length) << 3;
+  return (text & (((<u64>1) << bits) - 1)) | (NO_TEXT << bits);
+}
+
 /** The CRC after that many zero bytes. */
 export function shifted(crc: u32, bytes: u32): u32 {
   for (; bytes > MAX_BYTES; bytes -= MAX_BYTES) crc = shifted(crc, MAX_BYTES);
-  let stage = <usize>load<u32>(TABLES_CELL) + SHIFTS;
-  for (; bytes > 0 && crc != 0; bytes >>= 4) {
-    const digit = bytes & 15;
-    if (digit != 0) crc = ofWord(stage + <usize>(digit - 1) * SHIFT, crc);
-    stage += 15 * SHIFT;
-  }
-  return crc;
+  const stages = <usize>load<u32>(TABLES_CELL) + SHIFTS;
+  crc = ofDigit(stages, bytes & 15, crc);
+  crc = ofDigit(stages + STAGE, (bytes >> 4) & 15, crc);
+  if (bytes < 256) return crc;
+  crc = ofDigit(stages + 2 * STAGE, (bytes >> 8) & 15, crc);
+  return ofDigit(stages + 3 * STAGE, bytes >> 12, crc);
+}
+
+/** The CRC after as many zero bytes as a digit says. */
+function ofDigit(stage: usize, digit: u32, crc: u32): u32 {
+  return digit == 0 ? crc : ofWord(stage + <usize>(digit - 1) * SHIFT, crc);
 }
 
 /** Four tables, one a byte. */

@@ -4,17 +4,15 @@ import {
   STREAM_CHANGES,
   cellOf,
   countOf,
-  hasChanged,
   labelsLength,
   labelsOf,
   nameLength,
   nameOf,
-  numberAt,
   opOf,
   entryAt,
   streamWritten,
 } from './block';
-import { shifted, updated } from './crc';
+import { shifted, updated, updatedByValue, withoutTail } from './crc';
 import { writeValue } from './values';
 
 // The record of a line beside its entry, 20 bytes:
@@ -27,21 +25,28 @@ import { writeValue } from './values';
 //
 // `bytes` is the length of the line with its line feed, `bits` is what the line takes in the stream, the line feed before it included; 24 bits say how many
 // of them come before the value, or 0 where they are too many for that. Each 32 lines are a group, of
-// which CRC u32 and bytes u32 are kept.
+// which CRC, bytes and bits are kept, each u32.
 const RECORD: usize = 20;
 const TEXT_BITS: u64 = 0xffffff;
 const GROUP_BITS: u32 = 5;
+const GROUP_LINES: u32 = 32;
+const GROUP: usize = 12;
+/** Up to so many changes of a group, its CRC is corrected for each of them; else it is made anew. */
+const FEW: u32 = 6;
 
 // The code of a stream, at an address that ../../deflate/deflate-code.ts writes. An entry of the first three is
 // the bits of a symbol with their number in the highest byte; a length's include its extra bits.
 //
-//   0               1024           2060             2180        2240         2752        2760
-//   +---------------+--------------+----------------+-----------+------------+-----------+------+
-//   | literals u32  | lengths u32  | distance codes | base u16  | code of a  | bits u32, | head |
-//   | 0 … 255       | 0 … 258      | 0 … 29 u32     | 0 … 29    | distance u8| end u32   |      |
-//   +---------------+--------------+----------------+-----------+------------+-----------+------+
+//   0               1024           2060             2180        2240         2752        2760   3272        5320
+//   +---------------+--------------+----------------+-----------+------------+-----------+------+-----------+---------+
+//   | literals u32  | lengths u32  | distance codes | base u16  | code of a  | bits u32, | head | pairs u64 | whether |
+//   | 0 … 255       | 0 … 258      | 0 … 29 u32     | 0 … 29    | distance u8| end u32   |      | 0 … 255   | there   |
+//   +---------------+--------------+----------------+-----------+------------+-----------+------+-----------+---------+
 //
 // The head is what a block of the stream begins with, of so many bits; the end is the symbol that ends it.
+// A pair is two of the characters from `-` to `9`, by their lowest four bits, the first one's lowest:
+// the bits of both, with their number in the highest byte. Lowest bits of 12 are no character, and no bits.
+// Pairs are used if no two of them take more than 56 bits.
 const LENGTHS: usize = 1024;
 const DISTANCES: usize = 2060;
 const BASES: usize = 2180;
@@ -49,17 +54,25 @@ const CODES: usize = 2240;
 const HEAD_BITS: usize = 2752;
 const END: usize = 2756;
 const HEAD: usize = 2760;
+const PAIRS: usize = 3272;
+/** Whether no two pairs take more than 56 bits. */
+const HAS_PAIRS: usize = 5320;
+/** In each byte the bit that none of the characters of a pair has, and each other one of a value or its neighbour. */
+const UNPAIRED: u64 = 0x4040404040404040;
+const SIZE: u64 = 0xff00000000000000;
 
-/** A value is written here before it is encoded; 32 bytes. */
-const VALUE: usize = 10_944;
+/** A value is written here before it is encoded; 48 bytes. */
+const VALUE: usize = 9936;
 /** CRC and number of bytes of the lines that were written last. */
 const RESULT: usize = 32;
-const NONE: u32 = 0xffffffff;
 
 /** The longest period, and how many lines are tried to find the best. */
 const MAX_PERIOD: u32 = 64;
 const LINES_TRIED: u32 = 12;
 
+const LONGEST_CODE: u32 = 15;
+/** Up to so many bits are copied without a start of their own. */
+const SHORT_BITS: u64 = 448;
 const SHORTEST: u32 = 3;
 const LONGEST: u32 = 258;
 const FARTHEST: u32 = 32_768;
@@ -87,19 +100,52 @@ function literals(at: u64, code: usize, from: usize, to: usize): u64 {
     for (let byte = from; byte < to; byte++) count(load<u8>(byte));
     return at;
   }
-  let byte = from;
-  // Three at a time: their bits, at most 45, fit in one write.
-  for (; byte + 3 <= to; byte += 3) {
-    const a = load<u32>(code + ((<usize>load<u8>(byte)) << 2));
-    const b = load<u32>(code + ((<usize>load<u8>(byte, 1)) << 2));
-    const c = load<u32>(code + ((<usize>load<u8>(byte, 2)) << 2));
-    const ab = (a >> 24) + (b >> 24);
-    const bits = (a & 0xffffff) | ((<u64>(b & 0xffffff)) << (a >> 24));
-    at = put(at, bits | ((<u64>(c & 0xffffff)) << ab), ab + (c >> 24));
-  }
-  for (; byte < to; byte++) {
+  let bits: u64 = 0;
+  let used: u32 = 0;
+  for (let byte = from; byte < to; byte++) {
     const symbol = load<u32>(code + ((<usize>load<u8>(byte)) << 2));
-    at = put(at, symbol & 0xffffff, symbol >> 24);
+    bits |= (<u64>(symbol & 0xffffff)) << used;
+    used += symbol >> 24;
+    if (used <= 56 - LONGEST_CODE) continue;
+    at = put(at, bits, used);
+    bits = used = 0;
+  }
+  return put(at, bits, used);
+}
+
+/** Whether a value at VALUE has only characters of pairs. What is behind it is of a former one, or 0. */
+function isPaired(): bool {
+  const all = load<u64>(VALUE) | load<u64>(VALUE, 8) | load<u64>(VALUE, 16) | load<u64>(VALUE, 24);
+  return (all & UNPAIRED) == 0;
+}
+
+/** The bits of a pair, with their number in the highest byte. */
+function pairOf(code: usize, text: u64): u64 {
+  return load<u64>(code + PAIRS + ((<usize>((text & 15) | ((text >> 4) & 0xf0))) << 3));
+}
+
+/** The first bits, and the others behind them. Both together are at most 56. */
+function joined(first: u64, next: u64): u64 {
+  return (first + (next & SIZE)) | ((next & ~SIZE) << (first >> 56));
+}
+
+/**
+ * Writes the characters from `value` to `end`, which are all of pairs, and adds their CRC to that of the
+ * record: eight of them at a time, of which those behind the end have no bits.
+ */
+function pairs(at: u64, code: usize, value: usize, end: usize): u64 {
+  for (; value < end; value += 8) {
+    const rest = end - value;
+    const text = rest >= 8 ? load<u64>(value) : withoutTail(load<u64>(value), rest);
+    const first = joined(pairOf(code, text), pairOf(code, text >> 16));
+    const next = joined(pairOf(code, text >> 32), pairOf(code, text >> 48));
+    const size = (first >> 56) + (next >> 56);
+    if (size <= 56) {
+      at = put(at, (first & ~SIZE) | ((next & ~SIZE) << (first >> 56)), <u32>size);
+    } else {
+      at = put(at, first & ~SIZE, <u32>(first >> 56));
+      at = put(at, next & ~SIZE, <u32>(next >> 56));
+    }
   }
   return at;
 }
@@ -229,7 +275,7 @@ function recordsOf(block: usize): usize {
 }
 
 function recordAt(block: usize, index: u32): usize {
-  return recordsOf(block) + <usize>numberAt(block, index) * RECORD;
+  return recordsOf(block) + <usize>index * RECORD;
 }
 
 /**
@@ -264,22 +310,30 @@ function linesBack(index: u32, period: u32): u32 {
   return index >= period ? period : min<u32>(index, 1);
 }
 
-/** Writes the value of a line whose text takes the bits from `start` up to `at`. */
-function writeRest(start: u64, at: u64, code: usize, entry: usize, record: usize): u64 {
+/** Writes the text of a line's value to VALUE; returns its end. What is encoded first gives it time. */
+function writeLineValue(entry: usize): usize {
   const cell = cellOf(entry);
+  return cell == 0 ? VALUE : writeValue(load<u64>(cell), opOf(entry), VALUE);
+}
+
+/** Writes the value at VALUE of a line whose text takes the bits from `start` up to `at`. */
+function writeRest(start: u64, at: u64, code: usize, record: usize, end: usize): u64 {
   const textBits = at - start;
-  let end = VALUE;
-  if (cell != 0) {
-    end = writeValue(load<u64>(cell), opOf(entry), VALUE);
+  const bytes = <u32>(end - VALUE);
+  if (counts == 0 && load<u32>(code, HAS_PAIRS) != 0 && isPaired()) {
+    at = pairs(at, code, VALUE, end);
+    store<u32>(record, updatedByValue(load<u32>(record), VALUE, bytes), 4);
+  } else {
     at = literals(at, code, VALUE, end);
+    store<u8>(end, LINE_FEED);
+    store<u32>(record, updated(load<u32>(record), VALUE, end + 1), 4);
+    memory.fill(VALUE, 0, 32);
   }
-  store<u8>(end, LINE_FEED);
-  store<u32>(record, updated(load<u32>(record), VALUE, end + 1), 4);
   store<u32>(record, <u32>(at - start), 8);
   const known = textBits > TEXT_BITS ? 0 : <u32>textBits;
   const former = <u32>load<u8>(record, 12);
-  store<u32>(record, (<u32>(end - VALUE)) | (known << 8), 12);
-  store<u32>(record, load<u32>(record, 16) + <u32>(end - VALUE) - former, 16);
+  store<u32>(record, bytes | (known << 8), 12);
+  store<u32>(record, load<u32>(record, 16) + bytes - former, 16);
   return at;
 }
 
@@ -356,7 +410,9 @@ export function deflateAll(block: usize, code: usize, to: usize): u32 {
     const record = recordAt(block, i);
     const back = linesBack(i, period);
     former = formerOf(former, offset, block, i, period);
-    at = writeRest(at, writeText(at, code, block, i, back, offset - former), code, entry, record);
+    const value = writeLineValue(entry);
+    const text = writeText(at, code, block, i, back, offset - former);
+    at = writeRest(at, text, code, record, value);
     offset += load<u32>(record, 16);
   }
   if (count > 0) at = lineFeed(at, code);
@@ -389,59 +445,79 @@ export function deflateChanged(block: usize, code: usize, from: usize, to: usize
   const count = countOf(block);
   const period = load<u32>(block, 24);
   let at = start;
+  // What is not copied yet, and where the next line is.
   let span = ((<u64>from) << 3) + load<u32>(code, HEAD_BITS);
   let read = span;
-  let offset: u32 = 0;
-  let former: u32 = 0;
-  // The last line whose value has another length: lines that refer over it refer farther or less far.
-  let resized: i32 = i32.MIN_VALUE;
-  // The group whose sum is to be made anew.
-  let group: u32 = NONE;
-  for (let i: u32 = 0; i < count; i++) {
-    const record = recordAt(block, i);
-    const bits = load<u32>(record, 8);
-    const sizes = load<u32>(record, 12);
-    const back = linesBack(i, period);
-    const isMoved = resized >= <i32>(i - back);
-    const begin = offset;
-    former = formerOf(former, begin, block, i, period);
-    offset += load<u32>(record, 16);
-    if (!isMoved && !hasChanged(block, STREAM_CHANGES, i)) {
-      read += bits;
+  // Lines up to this one refer over a value that has another length: farther, or less far.
+  let movedEnd: u32 = 0;
+  for (let first: u32 = 0; first < count; first += GROUP_LINES) {
+    const group = groupAt(block, first >> GROUP_BITS);
+    const changed = load<u32>(block + STREAM_CHANGES + ((<usize>(first >> GROUP_BITS)) << 2));
+    if (changed == 0 && movedEnd <= first) {
+      read += load<u32>(group, 8);
       continue;
     }
-    if (group != i >> GROUP_BITS) {
-      if (group != NONE) sumGroup(block, group);
-      group = i >> GROUP_BITS;
+    const end = min(count, first + GROUP_LINES);
+    let isSummed = <u32>popcnt<u32>(changed) <= FEW;
+    for (let i = first; i < end; i++) {
+      const record = recordAt(block, i);
+      const bits = load<u32>(record, 8);
+      const isMoved = i < movedEnd;
+      if (!isMoved && ((changed >> (i - first)) & 1) == 0) {
+        read += bits;
+        continue;
+      }
+      const entry = entryAt(block, i);
+      const sizes = load<u32>(record, 12);
+      const crc = load<u32>(record, 4);
+      const textBits = sizes >> 8;
+      const value = writeLineValue(entry);
+      let start: u64;
+      if (!isMoved && textBits != 0) {
+        at = copyBits(at, span, read + textBits);
+        start = at - textBits;
+      } else {
+        start = copyBits(at, span, read);
+        const back = linesBack(i, period);
+        at = writeText(start, code, block, i, back, bytesBetween(block, i - back, i));
+      }
+      at = writeRest(start, at, code, record, value);
+      read += bits;
+      span = read;
+      if (((load<u32>(record, 12) ^ sizes) & 0xff) != 0) {
+        movedEnd = i + period + 1;
+        isSummed = false;
+      }
+      if (isSummed) {
+        const behind = bytesBetween(block, i + 1, end);
+        store<u32>(group, load<u32>(group) ^ shifted(crc ^ load<u32>(record, 4), behind));
+        store<u32>(group, load<u32>(group, 8) + load<u32>(record, 8) - bits, 8);
+      }
     }
-    const entry = entryAt(block, i);
-    const textBits = sizes >> 8;
-    if (!isMoved && textBits != 0) {
-      at = copyBits(at, span, read + textBits);
-      at = writeRest(at - textBits, at, code, entry, record);
-    } else {
-      at = copyBits(at, span, read);
-      at = writeRest(at, writeText(at, code, block, i, back, begin - former), code, entry, record);
-    }
-    const size = load<u32>(record, 12);
-    if (((size ^ sizes) & 0xff) != 0) {
-      resized = <i32>i;
-      offset += (size & 0xff) - (sizes & 0xff);
-    }
-    read += bits;
-    span = read;
+    if (!isSummed) sumGroup(block, first >> GROUP_BITS);
   }
   at = copyBits(at, span, read);
   if (count > 0) at = lineFeed(at, code);
-  if (group != NONE) sumGroup(block, group);
   sum(block);
   streamWritten(block);
   end(at, code);
   return <u32>(at - start);
 }
 
+/** The bytes of the lines from one index on up to another. */
+function bytesBetween(block: usize, index: u32, end: u32): u32 {
+  let bytes: u32 = 0;
+  for (let at = recordAt(block, index); index < end; index++, at += RECORD)
+    bytes += load<u32>(at, 16);
+  return bytes;
+}
+
 /** Copies the bits from one bit address on up to another. */
 function copyBits(at: u64, from: u64, end: u64): u64 {
+  if (end - from <= SHORT_BITS) {
+    for (; end - from > 56; from += 56) at = put(at, bitsAt(from, 56), 56);
+    return put(at, bitsAt(from, end - from), <u32>(end - from));
+  }
   // Up to the start of a byte first; from there on whole words are written.
   const first = min<u64>(end - from, (8 - (at & 7)) & 7);
   at = put(at, bitsAt(from, first), <u32>first);
@@ -465,20 +541,27 @@ function bitsAt(at: u64, size: u64): u64 {
   return (load<u64>(<usize>(at >> 3)) >> (at & 7)) & (((<u64>1) << size) - 1);
 }
 
-/** CRC and number of bytes of the lines of a group. */
+function groupAt(block: usize, group: u32): usize {
+  return <usize>load<u32>(block, 28) + <usize>group * GROUP;
+}
+
+/** CRC, bytes and bits of the lines of a group. */
 function sumGroup(block: usize, group: u32): void {
   let crc: u32 = 0;
   let bytes: u32 = 0;
+  let bits: u32 = 0;
   const end = min(countOf(block), (group + 1) << GROUP_BITS);
   for (let i = group << GROUP_BITS; i < end; i++) {
     const record = recordAt(block, i);
     const length = load<u32>(record, 16);
     crc = shifted(crc, length) ^ load<u32>(record, 4);
     bytes += length;
+    bits += load<u32>(record, 8);
   }
-  const at = <usize>load<u32>(block, 28) + ((<usize>group) << 3);
+  const at = groupAt(block, group);
   store<u32>(at, crc);
   store<u32>(at, bytes, 4);
+  store<u32>(at, bits, 8);
 }
 
 /** CRC and number of bytes of all lines, for whoever called. */
@@ -486,8 +569,8 @@ function sum(block: usize): void {
   let crc: u32 = 0;
   let bytes: u32 = 0;
   const count = countOf(block);
-  let at = <usize>load<u32>(block, 28);
-  for (let i: u32 = 0; i < count; i += 1 << GROUP_BITS, at += 8) {
+  let at = groupAt(block, 0);
+  for (let i: u32 = 0; i < count; i += GROUP_LINES, at += GROUP) {
     crc = shifted(crc, load<u32>(at, 4)) ^ load<u32>(at);
     bytes += load<u32>(at, 4);
   }

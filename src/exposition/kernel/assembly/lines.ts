@@ -13,6 +13,7 @@ import {
   opOf,
   textWritten,
 } from './block';
+import { copyText } from './copy';
 import { writeValue } from './values';
 
 /** Room for a value in `rewrite`, which is longer than any; its length is behind it. */
@@ -26,10 +27,10 @@ export function renderAll(block: usize, to: usize): u32 {
   for (let i: u32 = 0; i < count; i++) {
     const entry = entryAt(block, i);
     const name = nameLength(entry);
-    memory.copy(at, nameOf(entry), name);
+    copyText(at, nameOf(entry), name);
     at += name;
     const labels = labelsLength(entry);
-    memory.copy(at, labelsOf(entry), labels);
+    copyText(at, labelsOf(entry), labels);
     at += labels;
     store<u32>(entry, <u32>(at - to), 20);
     const cell = cellOf(entry);
