@@ -22,9 +22,12 @@ export interface BudgetLimits {
 export class Budget {
   readonly #limits: Required<BudgetLimits>;
   readonly #nowMs: () => number;
-  readonly #delayMs: () => number;
+  /** Undefined where the clock leaves out what others took. */
+  readonly #delayMs: (() => number) | undefined;
   readonly #startMs: number;
-  readonly #delayedMs: number;
+  /** The first look at what others took: how much that was, and how long this has worked until then. */
+  #firstLook:
+    { readonly atMs: number; readonly delayMs: number; readonly workedMs: number } | undefined;
   #steps = 0;
   #bytes = 0;
   /** The milliseconds of work at the last look, and when the next one is due. */
@@ -34,7 +37,8 @@ export class Budget {
   /**
    * Without a limit it is never spent.
    * @param nowMs milliseconds of a clock that does not step
-   * @param delayMs how many of them others had the processor; by default of this thread, if the clock is
+   * @param delayMs how many of them others had the processor, by default those of this thread; a clock
+   * of one's own has none by default
    */
   constructor(
     {
@@ -45,13 +49,12 @@ export class Budget {
       stepsALook = 0,
     }: BudgetLimits = {},
     nowMs?: () => number,
-    delayMs: () => number = nowMs === undefined ? runDelayMs : () => 0,
+    delayMs: (() => number) | undefined = nowMs === undefined ? runDelayMs : undefined,
   ) {
     this.#limits = { steps, bytes, ms, leastSteps, stepsALook };
     this.#nowMs = nowMs ?? (() => performance.now());
     this.#delayMs = delayMs;
     this.#startMs = ms === Infinity ? 0 : this.#nowMs();
-    this.#delayedMs = ms === Infinity ? 0 : delayMs();
   }
 
   spend(steps: number, bytes = 0): void {
@@ -90,9 +93,22 @@ export class Budget {
     return this.#workedMs >= ms;
   }
 
-  /** What others took is asked for only where it matters: it is a call of the system. */
+  /**
+   * What others took is a call of the system, so it is asked for only where it matters: not before half of
+   * the time is over. If all of it is, nobody knows what they took so far; then half of it counts as work.
+   */
   #look(ms: number): number {
-    const sinceMs = this.#nowMs() - this.#startMs;
-    return sinceMs < ms ? sinceMs : sinceMs - (this.#delayMs() - this.#delayedMs);
+    const nowMs = this.#nowMs();
+    const sinceMs = nowMs - this.#startMs;
+    const first = this.#firstLook;
+    const halfMs = this.#limits.ms / 2;
+    if (this.#delayMs === undefined || (first === undefined && sinceMs < halfMs)) return sinceMs;
+    if (first === undefined) {
+      const workedMs = sinceMs < this.#limits.ms ? sinceMs : halfMs;
+      this.#firstLook = { atMs: nowMs, delayMs: this.#delayMs(), workedMs };
+      return workedMs;
+    }
+    const workedMs = first.workedMs + (nowMs - first.atMs);
+    return workedMs < ms ? workedMs : workedMs - (this.#delayMs() - first.delayMs);
   }
 }

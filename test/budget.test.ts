@@ -84,6 +84,28 @@ describe('a budget', () => {
     expect(budget.isSpent).to.equal(true);
   });
 
+  it('asks what others took only once half of its time is over', () => {
+    let nowMs = 0;
+    let asked = 0;
+    const budget = new Budget(
+      { ms: 2 },
+      () => nowMs,
+      () => {
+        asked++;
+        return 0;
+      },
+    );
+    const seen: [boolean, number][] = [];
+    for (nowMs of [0.4, 0.9, 1, 1.9, 2]) seen.push([budget.isSpent, asked]);
+    expect(seen).to.deep.equal([
+      [false, 0],
+      [false, 0],
+      [false, 1],
+      [false, 1],
+      [true, 2],
+    ]);
+  });
+
   it('of nothing is spent from the start', () => {
     for (const limits of [{ steps: 0 }, { bytes: 0 }, { ms: 0 }])
       expect(new Budget(limits).isSpent, JSON.stringify(limits)).to.equal(true);

@@ -24,6 +24,8 @@ export interface WindowContent {
 
 export class SampleWindow {
   #samples: number[] = [];
+  /** The same in their order: percentiles are read more often than a window is new. */
+  #sorted: number[] = [];
   #next = 0;
   #count = 0;
   #sum = 0;
@@ -49,6 +51,7 @@ export class SampleWindow {
   /** Continues where another window ended. */
   set content({ samples, next, count, sum }: WindowContent) {
     this.#samples = [...samples];
+    this.#sorted = samples.toSorted((a, b) => a - b);
     [this.#next, this.#count, this.#sum] = [next, count, sum];
   }
 
@@ -58,6 +61,9 @@ export class SampleWindow {
   }
 
   add(sample: number): void {
+    const oldest = this.#samples[this.#next];
+    if (oldest !== undefined) this.#sorted.splice(this.#placeOf(oldest), 1);
+    this.#sorted.splice(this.#placeOf(sample), 0, sample);
     this.#samples[this.#next] = sample;
     this.#next = (this.#next + 1) % SIZE;
     this.#count++;
@@ -66,7 +72,19 @@ export class SampleWindow {
 
   /** The nearest-rank percentiles of the newest 512 samples, for `q` from 0 to 1; 0 before the first. */
   percentiles(...qs: readonly number[]): number[] {
-    const sorted = Float64Array.from(this.#samples).sort();
-    return qs.map((q) => sorted[Math.max(0, Math.ceil(q * sorted.length) - 1)] ?? 0);
+    const { length } = this.#sorted;
+    return qs.map((q) => this.#sorted[Math.max(0, Math.ceil(q * length) - 1)] ?? 0);
+  }
+
+  /** The index of the first that is not smaller. */
+  #placeOf(sample: number): number {
+    let low = 0;
+    let high = this.#sorted.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((this.#sorted[middle] ?? 0) < sample) low = middle + 1;
+      else high = middle;
+    }
+    return low;
   }
 }

@@ -7,6 +7,7 @@ import type { TargetFacts } from '../streams/target-facts.js';
 import type { Durations } from '../exposition/sample-window.js';
 import type { TargetCounts } from './target-counts.js';
 import { labelsText, seriesText } from '../exposition/text/labels.js';
+import type { Labels } from '../exposition/text/labels.js';
 
 /** What rebalancing did so far, for all targets. */
 export interface Rebalances {
@@ -258,12 +259,14 @@ export const INTERNAL_FACTS: readonly FamilyFacts[] = [...FACTS.values(), HIGHLI
 
 /** The internal metrics of a target; what is unknown is left out. */
 export function internalMetrics(moment: Moment): InternalMetric[] {
-  const metrics = ROWS.flatMap(([name, type, help, valueAt]): InternalMetric[] => {
+  const metrics: InternalMetric[] = [];
+  for (const [name, type, help, valueAt] of ROWS) {
     const value = valueAt(moment);
-    return value === undefined ? [] : [{ name, type, help, value }];
-  });
+    if (value !== undefined) metrics.push({ name, type, help, value });
+  }
   const { highlighted } = moment;
-  return highlighted === undefined ? metrics : [...metrics, highlightedMetric(highlighted)];
+  if (highlighted !== undefined) metrics.push(highlightedMetric(highlighted));
+  return metrics;
 }
 
 function pendingOf({ progress: { objects, variables } }: Moment): number {
@@ -284,17 +287,14 @@ export function internalFamilies(
   scope?: Scope,
 ): FamilyText[] {
   const { app, serverKey, root, partition } = status;
-  const labels = labelsText({ app, server_key: serverKey, root, partition: String(partition) });
-  const info = { facts: TARGET_INFO, line: `${seriesText(TARGET_INFO.name, labels)} 1\n` };
-  return metrics
-    .map((metric) => {
-      const { name, type, help, labels: own = {}, value } = metric;
-      return {
-        facts: FACTS.get(name) ?? { name, type, help, unit: '' },
-        line: `${seriesText(name, labelsText(own))} ${numberText(value)}\n`,
-      };
-    })
-    .concat(info)
-    .filter(({ facts }) => scope?.selects(facts) ?? true)
-    .map(({ facts, line }) => familyText(facts, [Buffer.from(line)]));
+  const families: FamilyText[] = [];
+  const add = (facts: FamilyFacts, labels: Labels | undefined, value: string): void => {
+    if (scope?.selects(facts) === false) return;
+    const series = labels === undefined ? facts.name : seriesText(facts.name, labelsText(labels));
+    families.push(familyText(facts, [Buffer.from(`${series} ${value}\n`)]));
+  };
+  for (const { name, type, help, labels, value } of metrics)
+    add(FACTS.get(name) ?? { name, type, help, unit: '' }, labels, numberText(value));
+  add(TARGET_INFO, { app, server_key: serverKey, root, partition: String(partition) }, '1');
+  return families;
 }

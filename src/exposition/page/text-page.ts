@@ -41,12 +41,19 @@ export function textFormat({ contentType, end, ...syntax }: Syntax): Format {
     ofCode.set(facts, part);
     return part;
   };
+  /** Those of families that each page has anew. */
+  const headers = new WeakMap<FamilyFacts, string>();
+  const headerOf = (facts: FamilyFacts): string => {
+    const text = headers.get(facts) ?? header(facts);
+    headers.set(facts, text);
+    return text;
+  };
   /** The internal metrics, which are new each time, and the last line. */
   const endingOf = ({ internal }: ReadyExposition): readonly Uint8Array[] => {
     const facts = agree(internal.map((family) => family.facts));
     const packer = new Packer();
     internal.forEach((family, index) => {
-      packer.text(header(facts[index] ?? family.facts));
+      packer.text(headerOf(facts[index] ?? family.facts));
       for (const piece of family.pieces) packer.piece(piece);
     });
     packer.text(end);

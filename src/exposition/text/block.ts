@@ -10,7 +10,7 @@ import type { DeflatedPiece } from './deflated-lines.js';
 import { TextPiece } from './text-piece.js';
 
 /** From this part of the lines on, writing all of them is faster than moving text between changes. */
-const MANY = 0.25;
+const MANY = 0.06;
 
 /** What `rewrite` of the kernel needs for each value, and once more for what it overwrites. */
 const REWRITE_ROOM = 32;
@@ -69,17 +69,31 @@ export class Block {
     );
   }
 
-  /**
-   * The text of the lines with their current values; the same piece while nothing changed. Changed
-   * values are written into the last text, if nobody holds it.
-   * @param room for a call
-   */
-  render(room: Scratch): TextPiece {
+  /** Gives the lines their current values in the forms that are wanted. */
+  render({ room, deflater }: Wanted): void {
     this.#sort();
+    if (room === undefined) this.#dropText();
+    else this.#write(room);
+    if (deflater !== undefined) this.#deflated.render(deflater);
+  }
+
+  /** What was rendered last, if it was wanted. */
+  get text(): TextPiece | undefined {
+    return this.#text;
+  }
+  get deflated(): DeflatedPiece | undefined {
+    return this.#deflated.last;
+  }
+
+  /**
+   * Writes the text of the lines; the same piece while nothing changed. Changed values are written into
+   * the last text, if nobody holds it.
+   */
+  #write(room: Scratch): void {
     const { run } = this.#kernel;
     const { address, count, roomNeeded } = this.lines;
     const last = this.#isReshaped ? undefined : this.#text;
-    if (last !== undefined && this.#hasFreshText) return last;
+    if (last !== undefined && this.#hasFreshText) return;
     const changes = last === undefined ? count : this.lines.changes;
     const hasMany = changes > count * MANY;
     if (last?.isHeld === false) {
@@ -88,7 +102,8 @@ export class Block {
       next.length = hasMany
         ? run.renderAll(address, next.address)
         : run.rewrite(address, next.address, bytes, room.of((changes + 1) * REWRITE_ROOM));
-      return (this.#text = next);
+      this.#text = next;
+      return;
     }
     const next = new TextPiece(this.#kernel, roomNeeded);
     next.length =
@@ -98,19 +113,12 @@ export class Block {
     this.#text?.release();
     this.#text = next;
     this.#isReshaped = false;
-    return next;
   }
 
   /** Frees the text until the next `render`. */
-  dropText(): void {
+  #dropText(): void {
     this.#text?.release();
     this.#text = undefined;
-  }
-
-  /** The same for a deflate stream, made without the text. */
-  deflate(deflater: Deflater): DeflatedPiece {
-    this.#sort();
-    return this.#deflated.render(deflater);
   }
 
   /** Adds the symbols that the lines would take in a stream to `counts`. */
@@ -122,7 +130,7 @@ export class Block {
   close(): void {
     this.#deflated.close();
     this.lines.close();
-    this.dropText();
+    this.#dropText();
   }
 
   get #hasFreshText(): boolean {

@@ -43,6 +43,11 @@ export class DeflatedLines {
     this.#table = table;
   }
 
+  /** What was made last. */
+  get last(): DeflatedPiece | undefined {
+    return this.#last;
+  }
+
   /** Lines came or went in the table. */
   reshaped(): void {
     this.#isReshaped = true;

@@ -129,8 +129,13 @@ export class ExpositionText {
     const families: FamilyText[] = [];
     let bytes = 0;
     for (const { family } of this.#order) {
-      const unchanged = family.unchanged(wanted);
-      const { text, pieces } = unchanged ?? (yield* family.showing(wanted));
+      let shown = family.unchanged(wanted);
+      for (let block = 0; shown === undefined && block < family.blocks; block++) {
+        family.render(block, wanted);
+        yield;
+      }
+      shown ??= family.shown(wanted);
+      const { text, pieces } = shown;
       for (const piece of pieces) held.push(piece);
       families.push(text);
       bytes += text.bytes;

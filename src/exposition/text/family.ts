@@ -7,9 +7,7 @@ import type { Deflater } from '../kernel/deflater.js';
 import type { Kernel } from '../kernel/kernel.js';
 import { MAX_LINES } from '../kernel/line-table.js';
 import type { Line, LineKey } from '../kernel/line-table.js';
-import type { Scratch } from '../kernel/scratch.js';
 import { SharedText } from '../kernel/shared-text.js';
-import type { DeflatedPiece } from './deflated-lines.js';
 import { deflatedFamily, familyText } from './family-text.js';
 import type { TextPiece } from './text-piece.js';
 
@@ -107,21 +105,34 @@ export class Family {
     return last;
   }
 
-  /** The lines with their current values, a block a step. Text that is not wanted is freed. */
-  *showing({ room, deflater }: Wanted): Generator<void, Shown> {
-    if (room === undefined) this.#dropTexts();
-    const texts = room && (yield* this.#rendering(room));
-    const views = texts?.map(({ view }) => view);
-    const shown = { hasText: room !== undefined, code: deflater?.code };
+  /** Gives a block's lines their current values; text that is not wanted is freed. */
+  render(block: number, wanted: Wanted): void {
+    this.#blocks[block]?.render(wanted);
+  }
+
+  /** The lines as they were rendered, all blocks of them. */
+  shown({ room, deflater }: Wanted): Shown {
+    const hasText = room !== undefined;
+    const texts = hasText ? this.#blocks.flatMap(({ text }) => text ?? []) : [];
+    const views = texts.map(({ view }) => view);
     if (deflater === undefined) {
-      const text = familyText(this.facts, views ?? []);
-      return (this.#last = { text, pieces: texts ?? [], ...shown });
+      const text = familyText(this.facts, views);
+      return this.#note({ text, pieces: texts, hasText, code: undefined });
     }
-    const deflated = yield* this.#deflating(deflater);
-    const parts = deflated.map(({ piece, ...part }) => ({ data: piece.view, ...part }));
-    const text = deflatedFamily(this.facts, parts, deflater.code, views);
-    const pieces = [...(texts ?? []), ...deflated.map(({ piece }) => piece)];
-    return (this.#last = { text, pieces, ...shown });
+    const { code } = deflater;
+    const deflated = this.#blocks.flatMap(({ deflated }) => deflated ?? []);
+    const parts = deflated.map(({ piece, bits, crc, bytes }) => ({
+      data: piece.view,
+      ...{ bits, crc, bytes },
+    }));
+    const text = deflatedFamily(this.facts, parts, code, hasText ? views : undefined);
+    const pieces = [...texts, ...deflated.map(({ piece }) => piece)];
+    return this.#note({ text, pieces, hasText, code });
+  }
+
+  #note(last: LastShown): Shown {
+    this.#last = last;
+    return last;
   }
 
   /**
@@ -149,28 +160,6 @@ export class Family {
     this.#names.clear();
     this.#last = this.#located = undefined;
     this.#lines = this.#textBytes = 0;
-  }
-
-  *#rendering(room: Scratch): Generator<void, TextPiece[]> {
-    const pieces: TextPiece[] = [];
-    for (const block of this.#blocks) {
-      pieces.push(block.render(room));
-      yield;
-    }
-    return pieces;
-  }
-
-  *#deflating(deflater: Deflater): Generator<void, DeflatedPiece[]> {
-    const pieces: DeflatedPiece[] = [];
-    for (const block of this.#blocks) {
-      pieces.push(block.deflate(deflater));
-      yield;
-    }
-    return pieces;
-  }
-
-  #dropTexts(): void {
-    for (const block of this.#blocks) block.dropText();
   }
 
   #locate(key: LineKey): Located {

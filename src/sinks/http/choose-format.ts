@@ -2,13 +2,17 @@
 import type { Format } from '../../model.js';
 import { parseAccept, parseAcceptEntry } from './accept-header.js';
 import type { AcceptEntry } from './accept-header.js';
+import { remembered } from './remembered.js';
 
 /** The first is for clients that prefer none, or accept none of them. */
 export type Formats = readonly [Format, ...Format[]];
 
+const entriesOf = remembered(parseAccept);
+const entryOf = remembered(parseAcceptEntry);
+
 /** The format with the highest quality; of equals the first. */
 export function chooseFormat(formats: Formats, accept = '*/*'): Format {
-  const entries = parseAccept(accept);
+  const entries = entriesOf(accept);
   let [best] = formats;
   let highest = 0;
   for (const format of formats) {
@@ -22,7 +26,7 @@ export function chooseFormat(formats: Formats, accept = '*/*'): Format {
 
 /** That of the entry that names the format most exactly; 0 where none does. */
 function qualityOf({ contentType }: Format, entries: readonly AcceptEntry[]): number {
-  const { name: type, version } = parseAcceptEntry(contentType);
+  const { name: type, version } = entryOf(contentType);
   const names = ['*/*', type.replace(/\/.*/, '/*'), type];
   let quality = 0;
   let closest = -1;

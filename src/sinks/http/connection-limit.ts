@@ -1,22 +1,26 @@
 // Limits the connections of a server; idle ones make room for new ones.
 import type { Server } from 'node:http';
+import { Server as TlsServer } from 'node:https';
 import type { Socket } from 'node:net';
+
+type Key = Socket | string;
 
 /**
  * Above `max`, closes the connection that has been idle for the longest time; that is the new one
  * if all others are being answered. A connection whose request is incomplete is idle.
  */
 export function limitConnections(server: Server, max: number, onDrop: () => void): void {
-  const open = new Map<string, Socket>();
+  const keyOf = server instanceof TlsServer ? tlsKeyOf : (socket: Socket): Key => socket;
+  const open = new Map<Key, Socket>();
   /** Keys of those that are idle, the longest idle first. */
-  const idle = new Set<string>();
-  const running = new Map<string, number>();
-  const forget = (key: string) => {
+  const idle = new Set<Key>();
+  const running = new Map<Key, number>();
+  const forget = (key: Key) => {
     open.delete(key);
     idle.delete(key);
     running.delete(key);
   };
-  const change = (key: string, by: number) => {
+  const change = (key: Key, by: number) => {
     if (!open.has(key)) return;
     const requests = (running.get(key) ?? 0) + by;
     running.set(key, requests);
@@ -51,7 +55,7 @@ let unnamed = 0;
 const names = new WeakMap<Socket, string>();
 
 /** What the socket of a connection shares with the one that TLS makes of it, and with no other. */
-function keyOf(socket: Socket): string {
+function tlsKeyOf(socket: Socket): string {
   const name = names.get(socket);
   if (name !== undefined) return name;
   const { localPort, remoteAddress, remotePort } = socket;

@@ -1,8 +1,11 @@
 // Whether a client gets gzip, by its Accept-Encoding header (RFC 9110, 12.5.3).
 import { parseAccept } from './accept-header.js';
+import { remembered } from './remembered.js';
 
 /** Whether it accepts gzip and prefers nothing else; a client that says nothing gets none. */
-export function prefersGzip(acceptEncoding = ''): boolean {
+export const prefersGzip = (acceptEncoding = ''): boolean => isBest(acceptEncoding);
+
+const isBest = remembered((acceptEncoding: string): boolean => {
   const codings = parseAccept(acceptEncoding);
   const qualityOf = (...names: readonly string[]): number => {
     const named = codings.filter(({ name }) => names.includes(name));
@@ -11,4 +14,4 @@ export function prefersGzip(acceptEncoding = ''): boolean {
   };
   const gzip = qualityOf('gzip', 'x-gzip');
   return gzip > 0 && gzip >= qualityOf('identity');
-}
+});

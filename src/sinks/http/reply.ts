@@ -77,15 +77,14 @@ export function send(
       return;
     }
     // Ended only when all is written: a closing server truncates responses that have ended.
-    const last = pieces.length - 1;
-    pieces.forEach((piece, index) => {
-      response.write(piece, (error) => {
-        // A destroyed connection reports its pending writes without an error.
-        if (error || socket.destroyed) return;
-        bytes += piece.length;
-        isWhole = index === last;
-        if (isWhole) response.end();
-      });
-    });
+    let written = 0;
+    const pieceWritten = (error?: Error | null): void => {
+      // A destroyed connection reports its pending writes without an error.
+      if (error || socket.destroyed) return;
+      bytes += pieces[written++]?.length ?? 0;
+      isWhole = written === pieces.length;
+      if (isWhole) response.end();
+    };
+    for (const piece of pieces) response.write(piece, pieceWritten);
   });
 }

@@ -1,0 +1,41 @@
+// The newest samples of a quantity, against a list that is sorted each time.
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { SampleWindow } from '#app/exposition/sample-window.js';
+
+const NEWEST = 512;
+const QS = [0, 0.5, 0.95, 0.99, 1];
+
+/** Nearest ranks of the newest samples. */
+function ranks(samples: readonly number[]): number[] {
+  const sorted = samples.slice(-NEWEST).toSorted((a, b) => a - b);
+  return QS.map((q) => sorted[Math.max(0, Math.ceil(q * sorted.length) - 1)] ?? 0);
+}
+
+describe('a window of samples', () => {
+  it('has the percentiles of the newest 512, and the mean of all', () =>
+    fc.assert(
+      fc.property(
+        fc.array(fc.oneof(fc.nat(5), fc.double({ min: 0, max: 1e6, noNaN: true })), {
+          maxLength: 1400,
+          size: 'max',
+        }),
+        fc.nat(1400),
+        (samples, moved) => {
+          let window = new SampleWindow();
+          samples.forEach((sample, index) => {
+            if (index === moved) {
+              const next = new SampleWindow();
+              next.content = window.content;
+              window = next;
+            }
+            window.add(sample);
+          });
+          expect(window.percentiles(...QS)).to.deep.equal(ranks(samples));
+          const sum = samples.reduce((all, each) => all + each, 0);
+          expect(window.mean).to.be.closeTo(sum / Math.max(1, samples.length), 1e-6 * (1 + sum));
+        },
+      ),
+      { numRuns: 60 },
+    ));
+});
