@@ -1,35 +1,66 @@
 // Compresses bytes in the threads of libuv's pool, into a part of a gzip member (RFC 1951, 1952).
-import { pipeline } from 'node:stream/promises';
 import type { Deflated } from '../../model.js';
 import { constants, crc32, createDeflateRaw, deflateRawSync } from 'node:zlib';
 
 /** Level 6 takes twice the time and saves another twentieth: docs/performance.md. */
 const LEVEL = constants.Z_BEST_SPEED;
-/** One task for the pool: large enough to be worth it, small enough to let other tasks in between. */
-const TASK_BYTES = 131_072;
-const OUTPUT_BYTES = 65_536;
+/**
+ * One task for the pool: small enough to let other tasks in between. To hand one over takes as long as
+ * to compress 32 KiB.
+ */
+const TASK_BYTES = 262_144;
+const OUTPUT_BYTES = 131_072;
 /** For a few kilobytes: with the memory of larger ones, most of the time went into taking that. */
 const END_OPTIONS = { level: LEVEL, windowBits: 12, memLevel: 4, chunkSize: 4096 };
 
-/** Compresses pieces without copying them; they must not change until it is done. */
-export async function deflate(pieces: readonly Uint8Array[]): Promise<Deflated> {
-  const result: Uint8Array[] = [];
-  let crc = 0;
-  let bytes = 0;
-  function* tasks(): Generator<Uint8Array> {
-    for (const piece of pieces)
-      for (let at = 0; at < piece.length; at += TASK_BYTES) {
-        const task = piece.subarray(at, at + TASK_BYTES);
-        crc = crc32(task, crc);
-        bytes += task.length;
-        yield task;
+/** Compresses pieces, of which large ones are not copied; they must not change until it is done. */
+export function deflate(pieces: readonly Uint8Array[]): Promise<Deflated> {
+  return new Promise((resolve, reject) => {
+    const options = { level: LEVEL, chunkSize: OUTPUT_BYTES, finishFlush: constants.Z_FULL_FLUSH };
+    const stream = createDeflateRaw(options);
+    const result: Uint8Array[] = [];
+    let crc = 0;
+    let bytes = 0;
+    const tasks = tasksOf(pieces);
+    // A pipeline took as long as the compression of a megabyte.
+    const next = (error?: Error | null): void => {
+      if (error) return;
+      const { done, value } = tasks.next();
+      if (done === true) {
+        stream.end();
+        return;
       }
-  }
-  const options = { level: LEVEL, chunkSize: OUTPUT_BYTES, finishFlush: constants.Z_FULL_FLUSH };
-  await pipeline(tasks(), createDeflateRaw(options), async (outputs: AsyncIterable<Buffer>) => {
-    for await (const output of outputs) result.push(output);
+      stream.write(value, next);
+      // While it is compressed in another thread.
+      crc = crc32(value, crc);
+      bytes += value.length;
+    };
+    stream.on('data', (output: Uint8Array) => result.push(output));
+    stream.on('error', reject);
+    stream.on('end', () => {
+      resolve({ pieces: result, crc, bytes });
+    });
+    next();
   });
-  return { pieces: result, crc, bytes };
+}
+
+/** Runs of small pieces as one task each, and large ones in parts. */
+function* tasksOf(pieces: readonly Uint8Array[]): Generator<Uint8Array, void> {
+  let run: Uint8Array[] = [];
+  let bytes = 0;
+  for (const piece of pieces) {
+    if (bytes > 0 && bytes + piece.length > TASK_BYTES) {
+      yield Buffer.concat(run);
+      [run, bytes] = [[], 0];
+    }
+    if (piece.length < TASK_BYTES) {
+      run.push(piece);
+      bytes += piece.length;
+    } else
+      for (let at = 0; at < piece.length; at += TASK_BYTES)
+        yield piece.subarray(at, at + TASK_BYTES);
+  }
+  if (bytes > 0) yield Buffer.concat(run);
 }
 
 /** Compresses the last few bytes synchronously, and adds CRC-32 and length of everything. */
