@@ -219,6 +219,8 @@ export interface Deflated {
   readonly bytes: number;
   /** Keeps the bytes until the returned function is called, if their memory may be used again. */
   readonly hold?: () => () => void;
+  /** Whether none of the bytes are those of the page that they were made of: it need not be held for them. */
+  readonly isApart?: boolean;
 }
 
 /**

@@ -33,6 +33,8 @@ interface KernelExports {
   countSymbols(block: number, code: number, to: number): void;
   deflateAll(block: number, code: number, to: number): number;
   deflateChanged(block: number, code: number, from: number, to: number): number;
+  countText(from: number, bytes: number, code: number, room: number, to: number): void;
+  deflateText(from: number, bytes: number, code: number, room: number, to: number): number;
   writeValue(bits: bigint, op: number, at: number): number;
 }
 
@@ -45,9 +47,9 @@ const compile = (): WebAssembly.Module =>
   (compiled ??= new WebAssembly.Module(readFileSync(new URL('kernel.wasm', import.meta.url))));
 
 /** Shared, because its buffers then survive growth and can be sent while a worker renders. */
-function reserve(): WebAssembly.Memory {
+function reserve(maximum: number): WebAssembly.Memory {
   try {
-    return new WebAssembly.Memory({ initial: INITIAL_PAGES, maximum: MAX_PAGES, shared: true });
+    return new WebAssembly.Memory({ initial: INITIAL_PAGES, maximum, shared: true });
   } catch (cause) {
     throw new Fault(
       'NATIVE_FAILED',
@@ -65,14 +67,19 @@ export class Kernel {
   readonly blocks: BlockNumbers;
   readonly texts: TextStore;
   readonly #memory: WebAssembly.Memory;
+  readonly #maxPages: number;
   #bytes: Uint8Array;
   #u32: Uint32Array;
   #u64: BigUint64Array;
   #f64: Float64Array;
 
-  /** @throws Fault NATIVE_FAILED when the system reserves no more address space */
-  constructor() {
-    this.#memory = reserve();
+  /**
+   * @param maxPages of 64 KiB
+   * @throws Fault NATIVE_FAILED when the system reserves no more address space
+   */
+  constructor(maxPages = MAX_PAGES) {
+    this.#maxPages = maxPages;
+    this.#memory = reserve(maxPages);
     writeTables(this.#memory.buffer);
     const instance = new WebAssembly.Instance(compile(), { env: { memory: this.#memory } });
     this.run = instance.exports as unknown as KernelExports;
@@ -126,9 +133,14 @@ export class Kernel {
     const have = this.#memory.buffer.byteLength / WASM_PAGE;
     // Doubling small memories and adding an eighth to large ones keeps growth rare and waste small.
     const wanted = Math.max(pages, Math.min(have, Math.max(INITIAL_PAGES, have >> 3)));
-    const step = Math.min(wanted, MAX_PAGES - have);
-    if (step < pages)
-      throw new Fault('NATIVE_FAILED', `The text of a partition needs more than 4 GiB of memory`);
+    const step = Math.min(wanted, this.#maxPages - have);
+    if (step < pages) {
+      const mib = (this.#maxPages * WASM_PAGE) / 2 ** 20;
+      throw new Fault(
+        'NATIVE_FAILED',
+        `The text of a partition needs more than ${mib} MiB of memory`,
+      );
+    }
     this.#memory.grow(step);
     this.#bytes = new Uint8Array(this.#memory.buffer);
     this.#u32 = new Uint32Array(this.#memory.buffer);

@@ -231,13 +231,7 @@ export class LineTable {
   #enter(index: number): number {
     if (this.#count === this.#capacity) this.#grow();
     const entry = this.#free.pop() ?? this.#count;
-    const { bytes } = this.#kernel;
-    const order = this.#orderAt;
-    bytes.copyWithin(
-      order + (index + 1) * ORDER_BYTES,
-      order + index * ORDER_BYTES,
-      order + this.#count * ORDER_BYTES,
-    );
+    if (index < this.#count) this.#moveOrder(index, index + 1);
     this.#place(index, entry);
     if (entry !== index || index !== this.#count) this.#setHeader(HEADER.isTrivial, 0);
     this.#setCount(this.#count + 1);
@@ -247,19 +241,21 @@ export class LineTable {
   /** Takes the line at an index out of the order and off its cell; returns its entry. */
   #take(index: number): number {
     const entry = this.#entry(index);
-    const { bytes, u32 } = this.#kernel;
+    const { u32 } = this.#kernel;
     const cell = u32[(this.#entryOf(entry) >>> 2) + ENTRY.cell] ?? 0;
     if (cell !== 0) this.#relink(cell, this.#lineOf(entry), 0);
-    const order = this.#orderAt;
-    bytes.copyWithin(
-      order + index * ORDER_BYTES,
-      order + (index + 1) * ORDER_BYTES,
-      order + this.#count * ORDER_BYTES,
-    );
+    this.#moveOrder(index + 1, index);
     if (index !== this.#count - 1) this.#setHeader(HEADER.isTrivial, 0);
     this.#free.push(entry);
     this.#setCount(this.#count - 1);
     return entry;
+  }
+
+  /** Moves the lines from one index on to another. */
+  #moveOrder(from: number, to: number): void {
+    const order = this.#orderAt;
+    const end = order + this.#count * ORDER_BYTES;
+    this.#kernel.bytes.copyWithin(order + to * ORDER_BYTES, order + from * ORDER_BYTES, end);
   }
 
   #setCount(count: number): void {

@@ -2,6 +2,8 @@
 import type { DeflateCode } from '../deflate/deflate-code.js';
 import type { Deflated, DeflatedPart, FamilyFacts, Format, ReadyExposition } from '../../model.js';
 import { codeOf, deflatedText, joined } from '../deflate/deflate-stream.js';
+import { TextDeflater } from '../kernel/text-deflater.js';
+import { PageFits } from './page-fits.js';
 import { PageBodies } from './page-bodies.js';
 import type { FamilySyntax } from './page-bodies.js';
 import { Packer } from './packer.js';
@@ -18,15 +20,22 @@ export function textFormat({ contentType, end, ...syntax }: Syntax): Format {
   const { header, agree = (all: readonly FamilyFacts[]) => all } = syntax;
   const bodies = new PageBodies(syntax);
   const streams = new StreamCache();
-  /** The families as a deflate stream: joined at the first demand for it. */
+  const textDeflater = new TextDeflater();
+  const fits = new PageFits();
+  /** The families as a deflate stream, made at the first demand for it; undefined if zlib is to make it. */
   const deflated = ({ families, snapshot }: ReadyExposition): Deflated | undefined => {
     const { code: lengths } = snapshot;
-    if (lengths === undefined) return undefined;
+    const body = bodies.of(families);
+    if (lengths === undefined)
+      return textDeflater.takes(body.bytes, families.length)
+        ? streams.get(families, (memoryFor) =>
+            textDeflater.deflate(body.pieces, fits.of(body.facts), memoryFor),
+          )
+        : undefined;
     return streams.get(families, (memoryFor) => {
       const code = codeOf(lengths);
-      const { facts } = bodies.of(families);
       const parts = families.flatMap((family, index) => [
-        deflatedHeader(facts[index] ?? family.facts, code),
+        deflatedHeader(body.facts[index] ?? family.facts, code),
         ...(family.deflated ?? []),
       ]);
       return joined(parts, code, memoryFor);

@@ -187,9 +187,8 @@ export class RowUses {
     if (bound === undefined || !this.#owns(bound, variable)) return NO_USES;
     let uses: Use[] | undefined;
     for (const { set, labels } of bound.rules)
-      for (const { row, captured } of set.usesOf(variable.name)) {
-        const own = joinLabels(labelsText(captured), this.#staticLabels(row));
-        const use = { row, labels: labels.with(own) };
+      for (const readBy of set.usesOf(variable.name)) {
+        const use = { row: readBy.row, labels: labels.with(this.#ownLabels(readBy)) };
         if (uses === undefined) uses = [use];
         else uses.push(use);
       }
@@ -224,10 +223,10 @@ export class RowUses {
     const bound = this.#bound.get(variable.object.id);
     if (bound === undefined) return [];
     const readers = bound.rules.flatMap(({ set, labels }) =>
-      set.usesOf(variable.name).map(({ row, reading, captured }) => ({
-        row,
-        reading,
-        labels: () => labels.textWith(joinLabels(labelsText(captured), this.#staticLabels(row))),
+      set.usesOf(variable.name).map((use) => ({
+        row: use.row,
+        reading: use.reading,
+        labels: () => labels.textWith(this.#ownLabels(use)),
       })),
     );
     if (readers.length > 0) return readers;
@@ -305,6 +304,12 @@ export class RowUses {
     const found = all === undefined || all === this.#rules ? [] : all.rulesFor(place);
     const leftOut = found.map(({ set }) => set);
     return new DescribedObject(this.#describing, place.seedPath, { leftOut, stated: labels });
+  }
+
+  /** The text of the labels that a row gives to a variable, beside those of its object. */
+  #ownLabels({ row, reading, captured }: RowUse): string {
+    const text = this.#staticLabels(row);
+    return reading.pattern === undefined ? text : joinLabels(labelsText(captured), text);
   }
 
   /** The text of the labels that every series of a row carries. */

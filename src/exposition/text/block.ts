@@ -69,7 +69,7 @@ export class Block {
     );
   }
 
-  /** Gives the lines their current values in the forms that are wanted. */
+  /** Gives the lines their current values in the forms that are wanted; text that is not wanted is freed. */
   render({ room, deflater }: Wanted): void {
     this.#sort();
     if (room === undefined) this.#dropText();

@@ -8,7 +8,7 @@ import type { Kernel } from '../kernel/kernel.js';
 import { labelsOf, seriesHash } from '../kernel/line-table.js';
 import type { Line, LineKey } from '../kernel/line-table.js';
 import { Scratch } from '../kernel/scratch.js';
-import { StreamChoice } from './stream-choice.js';
+import { compressesByLine } from './stream-choice.js';
 import type { PageShape } from './stream-choice.js';
 import type { TextPiece } from './text-piece.js';
 
@@ -17,7 +17,9 @@ const CHARACTERS_A_STEP = 128;
 
 const TEXT_ONLY: Forms = { text: true, deflated: false };
 
-/** As many families without a change take about as long as a block. */
+/** So much text takes a tenth of a millisecond at most; to look whether time is left takes a hundredth. */
+const BYTES_A_STEP = 262_144;
+/** As many families without a change take about as long. */
 const FAMILIES_A_STEP = 16;
 
 interface Ranked {
@@ -27,7 +29,7 @@ interface Ranked {
 
 export class ExpositionText {
   readonly #kernel: Kernel;
-  readonly #choice: StreamChoice;
+  readonly #compressesByLine: (shape: PageShape) => boolean;
   readonly #families = new Map<string, Ranked>();
   /** The family that was asked for last: for a line that is put, it is asked for several times. */
   #last: Ranked | undefined;
@@ -41,10 +43,10 @@ export class ExpositionText {
   /** For what a render needs for a moment. */
   readonly #room: Scratch;
 
-  /** @param choice where there are parts of a stream */
-  constructor(kernel: Kernel, choice = new StreamChoice()) {
+  /** @param byLine for which pages there are parts of a stream */
+  constructor(kernel: Kernel, byLine = compressesByLine) {
     this.#kernel = kernel;
-    this.#choice = choice;
+    this.#compressesByLine = byLine;
     this.#room = new Scratch(kernel);
   }
 
@@ -115,23 +117,25 @@ export class ExpositionText {
   }
 
   /**
-   * Renders changed lines, a block a step, and returns a snapshot of the current text. Its `hold`
+   * Renders changed lines, a few blocks a step, and returns a snapshot of the current text. Its `hold`
    * throws Fault NATIVE_FAILED if a later render or the end has freed the text already.
-   * @param forms at least one of the two; parts of a stream are left out where they would be large
+   * @param forms at least one of the two; the text stands in for parts of a stream where these would be large
    */
   *rendering(forms: Forms = TEXT_ONLY): Generator<void, Snapshot> {
-    const choice = forms.deflated && this.#choice.of(this.#shape);
-    const isCompared = choice === undefined;
-    const deflater = isCompared || choice ? this.#fittingDeflater() : undefined;
-    const hasText = forms.text || isCompared || deflater === undefined;
+    const isByLine = forms.deflated && this.#compressesByLine(this.#shape);
+    const deflater = isByLine ? this.#fittingDeflater() : undefined;
+    const hasText = forms.text || deflater === undefined;
     const wanted: Wanted = { room: hasText ? this.#room : undefined, deflater };
     const held: TextPiece[] = [];
     const families: FamilyText[] = [];
     let bytes = 0;
+    let sinceYield = 0;
     for (const { family } of this.#order) {
       let shown = family.unchanged(wanted);
       for (let block = 0; shown === undefined && block < family.blocks; block++) {
-        family.render(block, wanted);
+        sinceYield += family.render(block, wanted);
+        if (sinceYield < BYTES_A_STEP) continue;
+        sinceYield = 0;
         yield;
       }
       shown ??= family.shown(wanted);
@@ -141,7 +145,6 @@ export class ExpositionText {
       bytes += text.bytes;
       if (families.length % FAMILIES_A_STEP === 0) yield;
     }
-    if (isCompared) yield* this.#choice.comparing(families);
     return {
       families,
       bytes,

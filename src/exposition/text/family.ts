@@ -105,9 +105,11 @@ export class Family {
     return last;
   }
 
-  /** Gives a block's lines their current values; text that is not wanted is freed. */
-  render(block: number, wanted: Wanted): void {
-    this.#blocks[block]?.render(wanted);
+  /** Gives a block's lines their current values; returns about how many bytes they are. */
+  render(index: number, wanted: Wanted): number {
+    const block = this.#blocks[index];
+    block?.render(wanted);
+    return block?.lines.textBytes ?? 0;
   }
 
   /** The lines as they were rendered, all blocks of them. */

@@ -53,8 +53,8 @@ export function pageCompressor(
     return made$;
   };
   /**
-   * Ready parts are sent as they are, so the page stays until then; all else is compressed by zlib, in
-   * other threads.
+   * Ready parts are sent as they are, so a page whose bytes they are stays until then; all else is
+   * compressed by zlib, in other threads.
    */
   const startOf = (page: Page): Observable<Started> => {
     const ready = page.deflated;
@@ -63,6 +63,10 @@ export function pageCompressor(
         map((start) => ({ start, release: () => undefined })),
       );
     const end = ready.hold?.();
+    if (ready.isApart === true) {
+      page.release();
+      return of({ start: ready, release: () => end?.() });
+    }
     const release = () => {
       end?.();
       page.release();

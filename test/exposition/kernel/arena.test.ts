@@ -89,7 +89,7 @@ describe('memory that grows', () => {
 
   it('more than 4 GiB are refused, and what is there goes on', () => {
     const kernel = new Kernel();
-    expect(() => kernel.arena.take(2 ** 32)).to.throw('needs more than 4 GiB of memory');
+    expect(() => kernel.arena.take(2 ** 32)).to.throw('needs more than 4096 MiB of memory');
     expect(kernel.arena.used).to.equal(0);
     expect(kernel.arena.take(64)).to.be.greaterThan(0);
   });

@@ -7,7 +7,6 @@ import { crcTables } from '#app/exposition/deflate/crc.js';
 import { Kernel, OP } from '#app/exposition/kernel/kernel.js';
 import { labelsOf } from '#app/exposition/kernel/line-table.js';
 import { SharedText } from '#app/exposition/kernel/shared-text.js';
-import { StreamChoice } from '#app/exposition/text/stream-choice.js';
 import { floatText } from '#app/exposition/text/number-text.js';
 import { bitsOf } from '../../support/fake-source.js';
 import { Cells, cellLine, fixedLine } from '../../support/lines.js';
@@ -56,7 +55,7 @@ const FORMS = {
 
 /** An exposition text, and beside it what it should say. */
 /** A stream of any lines, however much larger it is than zlib makes it. */
-const ALWAYS = () => new StreamChoice({ fewestLines: 0, mostTimes: Infinity });
+const ALWAYS = () => true;
 
 class Pair {
   readonly kernel = new Kernel();
@@ -64,7 +63,7 @@ class Pair {
   /** Labels that many lines share. */
   readonly shared = new Map<string, SharedText>();
   readonly before = this.#usedAtStart();
-  readonly text = new ExpositionText(this.kernel, ALWAYS());
+  readonly text = new ExpositionText(this.kernel, ALWAYS);
   readonly naive = new Map<string, Map<string, NaiveLine>>();
   readonly held: { snapshot: Snapshot; text: string; release: () => void }[] = [];
 

@@ -4,4 +4,5 @@ export { changes, sort, touch } from './block';
 export { absorb, changedWatches, changedWords } from './scan';
 export { renderAll, renderChanged, rewrite } from './lines';
 export { bestPeriod, countSymbols, deflateAll, deflateChanged, prepareRecords } from './deflate';
+export { countText, deflateText } from './page-text';
 export { writeValue } from './values';

@@ -1,0 +1,41 @@
+// Bits of a deflate stream, lowest first, at bit addresses: byte addresses times 8. RFC 1951, 3.1.1.
+
+/** Up to so many bits are copied without a start of their own. */
+const SHORT_BITS: u64 = 448;
+
+/** Writes up to 56 bits at a bit address. */
+export function put(at: u64, bits: u64, count: u32): u64 {
+  const byte = <usize>(at >> 3);
+  const used = at & 7;
+  store<u64>(byte, ((<u64>load<u8>(byte)) & ((1 << used) - 1)) | (bits << used));
+  return at + count;
+}
+
+/** Copies the bits from one bit address on up to another. */
+export function copyBits(at: u64, from: u64, end: u64): u64 {
+  if (end - from <= SHORT_BITS) {
+    for (; end - from > 56; from += 56) at = put(at, bitsAt(from, 56), 56);
+    return put(at, bitsAt(from, end - from), <u32>(end - from));
+  }
+  // Up to the start of a byte first; from there on whole words are written.
+  const first = min<u64>(end - from, (8 - (at & 7)) & 7);
+  at = put(at, bitsAt(from, first), <u32>first);
+  from += first;
+  const shift = from & 7;
+  for (; end - from >= 64; from += 64, at += 64) {
+    const source = <usize>(from >> 3);
+    const low = load<u64>(source) >> shift;
+    store<u64>(<usize>(at >> 3), low | (((<u64>load<u8>(source, 8)) << 1) << (63 - shift)));
+  }
+  while (from < end) {
+    const size = min<u64>(48, end - from);
+    at = put(at, bitsAt(from, size), <u32>size);
+    from += size;
+  }
+  return at;
+}
+
+/** Up to 56 bits at a bit address. */
+function bitsAt(at: u64, size: u64): u64 {
+  return (load<u64>(<usize>(at >> 3)) >> (at & 7)) & (((<u64>1) << size) - 1);
+}

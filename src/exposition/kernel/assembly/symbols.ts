@@ -1,0 +1,172 @@
+// The symbols of a deflate stream in the code that is used, written or counted.
+import { copyBits, put } from './bits';
+import { withoutTail } from './crc';
+
+// The code of a stream, at an address that ../../deflate/deflate-code.ts writes. An entry of the first three is
+// the bits of a symbol with their number in the highest byte; a length's include its extra bits.
+//
+//   0               1024           2060             2180        2240         2752        2760   3272        5320
+//   +---------------+--------------+----------------+-----------+------------+-----------+------+-----------+---------+
+//   | literals u32  | lengths u32  | distance codes | base u16  | code of a  | bits u32, | head | pairs u64 | whether |
+//   | 0 … 255       | 0 … 258      | 0 … 29 u32     | 0 … 29    | distance u8| end u32   |      | 0 … 255   | there   |
+//   +---------------+--------------+----------------+-----------+------------+-----------+------+-----------+---------+
+//
+// The head is what a block of the stream begins with, of so many bits; the end is the symbol that ends it.
+// A pair is two of the characters from `-` to `9`, by their lowest four bits, the first one's lowest:
+// the bits of both, with their number in the highest byte. Lowest bits of 12 are no character, and no bits.
+// Pairs are used if no two of them take more than 56 bits.
+const LENGTHS: usize = 1024;
+const DISTANCES: usize = 2060;
+const BASES: usize = 2180;
+const CODES: usize = 2240;
+const HEAD_BITS: usize = 2752;
+const END: usize = 2756;
+const HEAD: usize = 2760;
+const PAIRS: usize = 3272;
+/** Whether no two pairs take more than 56 bits. */
+const HAS_PAIRS: usize = 5320;
+/** In each byte the bit that none of the characters of a pair has, and each other one of a value or its neighbour. */
+const UNPAIRED: u64 = 0x4040404040404040;
+const SIZE: u64 = 0xff00000000000000;
+
+const LONGEST_CODE: u32 = 15;
+const LONGEST: u32 = 258;
+const LINE_FEED: u32 = 0x0a;
+
+/** Where symbols are counted instead of written: 286 of literals and lengths, 30 of distances. */
+let counts: usize = 0;
+
+/** Symbols are counted at an address from now on, or written again: 0. */
+export function countAt(address: usize): void {
+  counts = address;
+}
+
+export function areCounted(): bool {
+  return counts != 0;
+}
+
+function count(symbol: u32): void {
+  const at = counts + ((<usize>symbol) << 2);
+  store<u32>(at, load<u32>(at) + 1);
+}
+
+export function literals(at: u64, code: usize, from: usize, to: usize): u64 {
+  if (counts != 0) {
+    for (let byte = from; byte < to; byte++) count(load<u8>(byte));
+    return at;
+  }
+  let bits: u64 = 0;
+  let used: u32 = 0;
+  for (let byte = from; byte < to; byte++) {
+    const symbol = load<u32>(code + ((<usize>load<u8>(byte)) << 2));
+    bits |= (<u64>(symbol & 0xffffff)) << used;
+    used += symbol >> 24;
+    if (used <= 56 - LONGEST_CODE) continue;
+    at = put(at, bits, used);
+    bits = used = 0;
+  }
+  return put(at, bits, used);
+}
+
+/** Whether values are written two characters at a time. */
+export function hasPairs(code: usize): bool {
+  return counts == 0 && load<u32>(code, HAS_PAIRS) != 0;
+}
+
+/** Whether eight characters are all of pairs, or from a value's neighbour that has only such. */
+export function isPaired(text: u64): bool {
+  return (text & UNPAIRED) == 0;
+}
+
+/** The bits of a pair, with their number in the highest byte. */
+function pairOf(code: usize, text: u64): u64 {
+  return load<u64>(code + PAIRS + ((<usize>((text & 15) | ((text >> 4) & 0xf0))) << 3));
+}
+
+/** The first bits, and the others behind them. Both together are at most 56. */
+function joined(first: u64, next: u64): u64 {
+  return (first + (next & SIZE)) | ((next & ~SIZE) << (first >> 56));
+}
+
+/**
+ * Writes the characters from `value` to `end`, which are all of pairs: eight of them at
+ * a time, of which those behind the end have no bits.
+ */
+export function pairs(at: u64, code: usize, value: usize, end: usize): u64 {
+  for (; value < end; value += 8) {
+    const rest = end - value;
+    const text = rest >= 8 ? load<u64>(value) : withoutTail(load<u64>(value), rest);
+    const first = joined(pairOf(code, text), pairOf(code, text >> 16));
+    const next = joined(pairOf(code, text >> 32), pairOf(code, text >> 48));
+    const size = (first >> 56) + (next >> 56);
+    if (size <= 56) {
+      at = put(at, (first & ~SIZE) | ((next & ~SIZE) << (first >> 56)), <u32>size);
+    } else {
+      at = put(at, first & ~SIZE, <u32>(first >> 56));
+      at = put(at, next & ~SIZE, <u32>(next >> 56));
+    }
+  }
+  return at;
+}
+
+export function lineFeed(at: u64, code: usize): u64 {
+  if (counts != 0) {
+    count(LINE_FEED);
+    return at;
+  }
+  const symbol = load<u32>(code, LINE_FEED << 2);
+  return put(at, symbol & 0xffffff, symbol >> 24);
+}
+
+/** A reference to `length` bytes, `distance` bytes before. */
+export function reference(at: u64, code: usize, length: u32, distance: u32): u64 {
+  const d = distance - 1;
+  const index: u32 = d < 256 ? d : 256 + (d >> 7);
+  const far = <u32>load<u8>(code + CODES + index);
+  const entry = load<u32>(code + DISTANCES + ((<usize>far) << 2));
+  const own = entry >> 24;
+  const size = own + (far < 4 ? 0 : (far >> 1) - 1);
+  const rest = distance - <u32>load<u16>(code + BASES + ((<usize>far) << 1));
+  const bits = <u64>((entry & 0xffffff) | (rest << own));
+  while (length > 0) {
+    // What is left must be long enough for another reference.
+    const part = length <= LONGEST ? length : length - LONGEST < 3 ? LONGEST - 3 : LONGEST;
+    length -= part;
+    if (counts != 0) {
+      count(lengthSymbol(part));
+      count(286 + far);
+      continue;
+    }
+    const symbol = load<u32>(code + LENGTHS + ((<usize>part) << 2));
+    at = put(at, (symbol & 0xffffff) | (bits << (symbol >> 24)), (symbol >> 24) + size);
+  }
+  return at;
+}
+
+/** The symbol of a length from 3 to 258. */
+function lengthSymbol(length: u32): u32 {
+  if (length == LONGEST) return 285;
+  const n = length - 3;
+  if (n < 8) return 257 + n;
+  const power = 31 - clz<u32>(n);
+  return 253 + (power << 2) + ((n >> (power - 2)) & 3);
+}
+
+/** The head of a block of the stream. */
+export function begin(code: usize, to: usize): u64 {
+  const head = (<u64>(code + HEAD)) << 3;
+  return copyBits((<u64>to) << 3, head, head + load<u32>(code, HEAD_BITS));
+}
+
+/** The end of a block, and an empty one that is stored: what follows begins at a byte. */
+export function end(at: u64, code: usize): void {
+  const symbol = load<u32>(code, END);
+  at = put(at, symbol & 0xffffff, symbol >> 24);
+  at = (put(at, 0, 3) + 7) & ~7;
+  store<u32>(<usize>(at >> 3), 0xffff0000);
+}
+
+/** The bits of the head. */
+export function headBits(code: usize): u32 {
+  return load<u32>(code, HEAD_BITS);
+}

@@ -1,0 +1,40 @@
+// The code of the streams of one text, renewed when it does not fit any more.
+import { DeflateCode, SYMBOLS } from '../deflate/deflate-code.js';
+
+/** What a stream of lines holds before anything is known of them: digits, mostly. */
+const GUESS = Array.from({ length: SYMBOLS }, (_, symbol) => (symbol < 0x80 ? 8 : 1));
+
+/** The code is checked after that many renders, and when the size of the text changes by that part. */
+const RENDERS_A_CHECK = 256;
+const GROWTH = 0.25;
+/** A code that takes so many times the bits of another gives way to it. */
+const CLEARLY_WORSE = 1.02;
+
+let guess: DeflateCode | undefined;
+
+export class CodeFit {
+  #code = (guess ??= DeflateCode.of(GUESS));
+  #rendersToCheck = 0;
+  /** The size when it was checked last. */
+  #sizeChecked = 0;
+
+  get code(): DeflateCode {
+    return this.#code;
+  }
+
+  /**
+   * Call it before a render of a text of that size, in lines or bytes: takes the best code for it, if it
+   * is clearly better than the present one.
+   * @param count adds the symbols of the text, or of some of it, to `counts`; called if they are needed
+   */
+  fit(size: number, count: (counts: number[]) => void): void {
+    const isGrown = Math.abs(size - this.#sizeChecked) > this.#sizeChecked * GROWTH;
+    if (--this.#rendersToCheck > 0 && !isGrown) return;
+    this.#rendersToCheck = RENDERS_A_CHECK;
+    this.#sizeChecked = size;
+    const counts = Array.from({ length: SYMBOLS }, () => 0);
+    count(counts);
+    const best = DeflateCode.of(counts);
+    if (this.#code.cost(counts) > best.cost(counts) * CLEARLY_WORSE) this.#code = best;
+  }
+}
