@@ -12,8 +12,10 @@ export const BLOCKS_CELL = 40;
 export const POW10_AT = 64;
 /** Where the kernel writes a value before it encodes it: 48 bytes. */
 const VALUE_AT = 9936;
+/** Where the kernel notes the references of a line, 16 bytes, and then the growth of 1024 lines. */
+const NOTES_AT = VALUE_AT + 48;
 /** The first free byte. */
-export const FREE_AT = VALUE_AT + 48;
+export const FREE_AT = NOTES_AT + 16 + 1024;
 
 const LOWEST = -292;
 const HIGHEST = 324;

@@ -8,7 +8,7 @@ import type { LineTable } from '../kernel/line-table.js';
 import { TextPiece } from './text-piece.js';
 
 /** What the kernel keeps beside each entry, and of each 32 lines: assembly/deflate.ts. */
-const RECORD_BYTES = 20;
+const RECORD_BYTES = 36;
 const GROUP_BYTES = 12;
 const GROUP_LINES = 32;
 /** Where a block's header says where that is, in 4-byte units. */

@@ -1,5 +1,6 @@
 // Pages of lines as gzip, read by programs that other people wrote.
 import { expect } from 'chai';
+import fc from 'fast-check';
 import { spawnSync } from 'node:child_process';
 import { deflateRawSync, gunzipSync } from 'node:zlib';
 import { ExpositionText } from '#app/exposition/text/exposition-text.js';
@@ -180,6 +181,41 @@ describe('a page of deflated lines', () => {
       for (let i = 0; i < ENTITIES; i += 3) cells.set(i, value);
       const page = pageOf(finished(text.rendering(BOTH)));
       expect(gunzipSync(gzipOf(page)).equals(Buffer.concat(page.pieces))).to.equal(true);
+    }
+  });
+
+  it('is the text also where values get longer and shorter, again and again', () => {
+    const cities = ['lon', 'nyc', 'fra', 'hkg', 'sgp', 'tok', 'par', 'zrh'];
+    const step = fc.record({
+      first: fc.nat(7),
+      every: fc.integer({ min: 1, max: 400 }),
+      digits: fc.integer({ min: 1, max: 17 }),
+    });
+    // Labels that come round, so that lines refer over several others; some are too long for one reference.
+    for (const [round, filler] of [
+      [8, ''],
+      [40, 'x'.repeat(150)],
+      [5, 'y'.repeat(700)],
+    ] as const) {
+      const kernel = new Kernel();
+      const text = new ExpositionText(kernel, () => true);
+      const cells = new Cells(kernel, ENTITIES);
+      const facts = { name: 'loads', type: 'gauge', unit: '', help: '' } as const;
+      for (let owner = 0; owner < ENTITIES; owner++) {
+        const city = cities[owner % 8] ?? '';
+        const labels = `host="${city}-${owner % round}${filler}",client="c${owner}",lot="${city}"`;
+        text.put(facts, 0, { owner, sub: 0 }, cellLine(labels, cells.of(owner), OP.f64));
+        cells.set(owner, owner);
+      }
+      fc.assert(
+        fc.property(fc.array(step, { maxLength: 6 }), (steps) => {
+          for (const { first, every, digits } of steps)
+            for (let i = first; i < ENTITIES; i += every) cells.set(i, 10 ** digits - i);
+          const page = pageOf(finished(text.rendering(BOTH)));
+          expect(gunzipSync(gzipOf(page)).equals(Buffer.concat(page.pieces))).to.equal(true);
+        }),
+        { numRuns: 60 },
+      );
     }
   });
 

@@ -14,10 +14,11 @@ import {
 } from './block';
 import { copyBits } from './bits';
 import { shifted, updated, updatedByValue } from './crc';
-import { textAfter } from './likeness';
+import { FARTHEST, NOTES, UNKNOWN, noteReferences, textAfter } from './likeness';
 import {
   areCounted,
   begin,
+  changeDistance,
   countAt,
   end,
   hasPairs,
@@ -29,18 +30,19 @@ import {
 } from './symbols';
 import { writeValue } from './values';
 
-// The record of a line beside its entry, 20 bytes:
+// The record of a line beside its entry, 36 bytes:
 //
-//   0         4        8       12             16      20
-//   +---------+--------+-------+--------------+-------+
-//   | text's  | line's | bits  | value's bytes| bytes |
-//   | crc u32 | crc u32| u32   | u8, text bits| u32   |
-//   +---------+--------+-------+--------------+-------+
+//   0         4        8       12             16      20           36
+//   +---------+--------+-------+--------------+-------+------------+
+//   | text's  | line's | bits  | value's bytes| bytes | references |
+//   | crc u32 | crc u32| u32   | u8, text bits| u32   | 4 of u32   |
+//   +---------+--------+-------+--------------+-------+------------+
 //
 // `bytes` is the length of the line with its line feed, `bits` is what the line takes in the stream, the line feed before it included; 24 bits say how many
-// of them come before the value, or 0 where they are too many for that. Each 32 lines are a group, of
-// which CRC, bytes and bits are kept, each u32.
-const RECORD: usize = 20;
+// of them come before the value, or 0 where they are too many for that. References are as ./likeness
+// notes them. Each 32 lines are a group, of which CRC, bytes and bits are kept, each u32.
+const RECORD: usize = 36;
+const REFERENCES: usize = 20;
 const TEXT_BITS: u64 = 0xffffff;
 const GROUP_BITS: u32 = 5;
 const GROUP_LINES: u32 = 32;
@@ -50,6 +52,9 @@ const FEW: u32 = 6;
 
 /** A value is written here before it is encoded; 48 bytes. */
 const VALUE: usize = 9936;
+/** How much longer the value of each line of a block is: i8. */
+const RESIZED: usize = 10_000;
+const MAX_LINES: u32 = 1024;
 /** CRC and number of bytes of the lines that were written last. */
 const RESULT: usize = 32;
 const LINE_FEED: u32 = 0x0a;
@@ -96,6 +101,40 @@ function writeText(at: u64, code: usize, block: usize, index: u32, lines: u32, b
     back += nameBytes - otherName;
   }
   return textAfter(at, code, before, name, labels, bytes, labelsOf(other), otherBytes, back);
+}
+
+/** The same, and notes its references in its record. */
+function writeNotedText(
+  at: u64,
+  code: usize,
+  block: usize,
+  index: u32,
+  lines: u32,
+  back: u32,
+): u64 {
+  noteReferences(at);
+  at = writeText(at, code, block, index, lines, back);
+  v128.store(recordAt(block, index) + REFERENCES, v128.load(NOTES));
+  return at;
+}
+
+/**
+ * Has the references of a line whose bits begin at `start` refer farther, or less far; false if its text
+ * must be written anew.
+ */
+function refersFarther(start: u64, code: usize, record: usize, by: i32): bool {
+  for (let at = record + REFERENCES; at < record + RECORD; at += 4) {
+    const noted = load<u32>(at);
+    if (noted == UNKNOWN) return false;
+    if (noted == 0) return true;
+    const former = noted >> 16;
+    const distance = former + by;
+    // Neither 0 nor more than are noted: such a distance has another symbol, or none.
+    if (distance - 1 >= <u32>FARTHEST) return false;
+    if (!changeDistance(start + (noted & 0xffff), code, former, distance)) return false;
+    store<u32>(at, (noted & 0xffff) | (distance << 16));
+  }
+  return true;
 }
 
 /** How many lines before it the line refers to: a period, or one where there are not so many. */
@@ -195,7 +234,7 @@ export function deflateAll(block: usize, code: usize, to: usize): u32 {
     const back = linesBack(i, period);
     former = formerOf(former, offset, block, i, period);
     const value = writeLineValue(entry);
-    const text = writeText(at, code, block, i, back, offset - former);
+    const text = writeNotedText(at, code, block, i, back, offset - former);
     at = writeRest(at, text, code, record, value);
     offset += load<u32>(record, 16);
   }
@@ -232,43 +271,48 @@ export function deflateChanged(block: usize, code: usize, from: usize, to: usize
   // What is not copied yet, and where the next line is.
   let span = ((<u64>from) << 3) + headBits(code);
   let read = span;
-  // Lines up to this one refer over a value that has another length: farther, or less far.
+  // Lines up to this one refer over a value that has another length, and the next line by so much farther.
   let movedEnd: u32 = 0;
+  let farther: i32 = 0;
+  memory.fill(RESIZED, 0, MAX_LINES);
   for (let first: u32 = 0; first < count; first += GROUP_LINES) {
     const group = groupAt(block, first >> GROUP_BITS);
     const changed = load<u32>(block + STREAM_CHANGES + ((<usize>(first >> GROUP_BITS)) << 2));
     if (changed == 0 && movedEnd <= first) {
       read += load<u32>(group, 8);
+      farther = 0;
       continue;
     }
     const end = min(count, first + GROUP_LINES);
     let isSummed = <u32>popcnt<u32>(changed) <= FEW;
-    for (let i = first; i < end; i++) {
+    for (let i = first; i < end; farther += resizedAt(i) - resizedAt(i - period), i++) {
       const record = recordAt(block, i);
       const bits = load<u32>(record, 8);
-      const isMoved = i < movedEnd;
-      if (!isMoved && ((changed >> (i - first)) & 1) == 0) {
+      const isChanged = ((changed >> (i - first)) & 1) != 0;
+      const back = linesBack(i, period);
+      const by = i >= period ? farther : resizedAt(i - 1);
+      if (!isChanged && by == 0) {
         read += bits;
         continue;
       }
       const entry = entryAt(block, i);
       const sizes = load<u32>(record, 12);
       const crc = load<u32>(record, 4);
-      const textBits = sizes >> 8;
-      const value = writeLineValue(entry);
-      let start: u64;
-      if (!isMoved && textBits != 0) {
-        at = copyBits(at, span, read + textBits);
-        start = at - textBits;
-      } else {
-        start = copyBits(at, span, read);
-        const back = linesBack(i, period);
-        at = writeText(start, code, block, i, back, bytesBetween(block, i - back, i));
-      }
-      at = writeRest(start, at, code, record, value);
+      const kept = isChanged ? sizes >> 8 : bits;
+      let value = isChanged ? writeLineValue(entry) : VALUE;
+      at = copyBits(at, span, read + kept);
       read += bits;
       span = read;
-      if (((load<u32>(record, 12) ^ sizes) & 0xff) != 0) {
+      const lineStart = at - kept;
+      const isKept = kept != 0 && (by == 0 || refersFarther(lineStart, code, record, by));
+      if (isKept && !isChanged) continue;
+      if (!isChanged) value = writeLineValue(entry);
+      if (!isKept)
+        at = writeNotedText(lineStart, code, block, i, back, bytesBetween(block, i - back, i));
+      at = writeRest(lineStart, at, code, record, value);
+      const resized = (load<u32>(record, 12) & 0xff) - (sizes & 0xff);
+      if (resized != 0) {
+        store<i8>(RESIZED + <usize>i, <i8>resized);
         movedEnd = i + period + 1;
         isSummed = false;
       }
@@ -286,6 +330,11 @@ export function deflateChanged(block: usize, code: usize, from: usize, to: usize
   streamWritten(block);
   end(at, code);
   return <u32>(at - start);
+}
+
+/** How many bytes longer the value of a line is now; 0 where there is no such line. */
+function resizedAt(index: u32): i32 {
+  return index < MAX_LINES ? <i32>load<i8>(RESIZED + <usize>index) : 0;
 }
 
 /** The bytes of the lines from one index on up to another. */

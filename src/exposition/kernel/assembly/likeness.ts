@@ -1,9 +1,37 @@
 // Texts that are much alike: what is in both is referred to, the rest is written.
-import { lineFeed, literals, reference } from './symbols';
+import { LONGEST, lineFeed, literals, reference } from './symbols';
 
 export const SHORTEST: u32 = 3;
 export const FARTHEST: u32 = 32_768;
 const QUOTE: u32 = 0x22;
+
+/**
+ * The references of the text that was written last, at most four: where the bits of each end, counted
+ * from those of the line, u16, and its distance u16. Where they do not fit, the first is UNKNOWN.
+ */
+export const NOTES: usize = 9984;
+export const UNKNOWN: u32 = 0xffffffff;
+const MOST_NOTED: u32 = 4;
+let noted: u32 = 0;
+let notedFrom: u64 = 0;
+
+/** References are noted from here on: the bits of a line begin. */
+export function noteReferences(at: u64): void {
+  noted = 0;
+  notedFrom = at;
+  v128.store(NOTES, i32x4.splat(0));
+}
+
+function note(at: u64, length: u32, distance: u32): void {
+  const end = at - notedFrom;
+  if (noted == MOST_NOTED || end > 0xffff || length > LONGEST) {
+    store<u32>(NOTES, UNKNOWN);
+    noted = MOST_NOTED;
+    return;
+  }
+  store<u32>(NOTES + ((<usize>noted) << 2), (<u32>end) | (distance << 16));
+  noted++;
+}
 
 /** How many bytes at `a` and `b` are equal, at most `limit`. */
 export function common(a: usize, b: usize, limit: u32): u32 {
@@ -62,6 +90,7 @@ export function textAfter(
     j += run;
     if (run + before >= SHORTEST && distance <= FARTHEST) {
       at = reference(at, code, run + before, distance);
+      note(at, run + before, distance);
       i = next;
     } else if (before != 0) {
       at = lineFeed(at, code);

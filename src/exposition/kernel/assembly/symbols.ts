@@ -30,7 +30,8 @@ const UNPAIRED: u64 = 0x4040404040404040;
 const SIZE: u64 = 0xff00000000000000;
 
 const LONGEST_CODE: u32 = 15;
-const LONGEST: u32 = 258;
+/** The most bytes of one part of a reference. */
+export const LONGEST: u32 = 258;
 const LINE_FEED: u32 = 0x0a;
 
 /** Where symbols are counted instead of written: 286 of literals and lengths, 30 of distances. */
@@ -120,12 +121,10 @@ export function lineFeed(at: u64, code: usize): u64 {
 
 /** A reference to `length` bytes, `distance` bytes before. */
 export function reference(at: u64, code: usize, length: u32, distance: u32): u64 {
-  const d = distance - 1;
-  const index: u32 = d < 256 ? d : 256 + (d >> 7);
-  const far = <u32>load<u8>(code + CODES + index);
+  const far = distanceSymbol(code, distance);
   const entry = load<u32>(code + DISTANCES + ((<usize>far) << 2));
   const own = entry >> 24;
-  const size = own + (far < 4 ? 0 : (far >> 1) - 1);
+  const size = own + extraBits(far);
   const rest = distance - <u32>load<u16>(code + BASES + ((<usize>far) << 1));
   const bits = <u64>((entry & 0xffffff) | (rest << own));
   while (length > 0) {
@@ -141,6 +140,33 @@ export function reference(at: u64, code: usize, length: u32, distance: u32): u64
     at = put(at, (symbol & 0xffffff) | (bits << (symbol >> 24)), (symbol >> 24) + size);
   }
   return at;
+}
+
+function distanceSymbol(code: usize, distance: u32): u32 {
+  const d = distance - 1;
+  const index: u32 = d < 256 ? d : 256 + (d >> 7);
+  return <u32>load<u8>(code + CODES + index);
+}
+
+function extraBits(far: u32): u32 {
+  return far < 4 ? 0 : (far >> 1) - 1;
+}
+
+/**
+ * Changes the distance of a reference of one part, whose bits end at a bit address; false if it has
+ * another symbol, so that all behind it moves.
+ */
+export function changeDistance(end: u64, code: usize, former: u32, distance: u32): bool {
+  const far = distanceSymbol(code, former);
+  if (distanceSymbol(code, distance) != far) return false;
+  const extra = <u64>extraBits(far);
+  const first = end - extra;
+  const byte = <usize>(first >> 3);
+  const shift = first & 7;
+  const mask = (((<u64>1) << extra) - 1) << shift;
+  const rest = <u64>(distance - <u32>load<u16>(code + BASES + ((<usize>far) << 1)));
+  store<u64>(byte, (load<u64>(byte) & ~mask) | (rest << shift));
+  return true;
 }
 
 /** The symbol of a length from 3 to 258. */
