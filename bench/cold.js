@@ -1,6 +1,7 @@
 // What a scrape costs that comes after a rest: on a fresh connection, with caches that other work has
-// swept, plainly and with gzip, beside a server that only sends the bytes. And what comes before any
-// scrape: the time until the exporter is ready, and its memory. Usage: cold.js [series…]
+// swept, plainly and with gzip, beside a server that only sends the bytes, and one that does the work and
+// nothing else (work.js). And what comes before any scrape: the time until the exporter is ready, and its
+// memory. Usage: cold.js [series…]
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -95,9 +96,12 @@ async function measure(series) {
     const page = join(folder, 'page');
     writeFileSync(page, body);
     const floor = await start('floor.js', [page]);
+    const work = await start('work.js', [String(series)]);
     const kinds = [
       { name: 'floor', port: floor.port, pid: floor.child.pid, encoding: 'identity' },
+      { name: 'work', port: work.port, pid: work.child.pid, encoding: 'identity' },
       { name: 'plain', port: ours.port, pid: ours.child.pid, encoding: 'identity' },
+      { name: 'workGzip', port: work.port, pid: work.child.pid, encoding: 'gzip' },
       { name: 'gzip', port: ours.port, pid: ours.child.pid, encoding: 'gzip' },
     ];
     const rows = SHARES.map(() => kinds.map(() => []));
@@ -105,8 +109,10 @@ async function measure(series) {
       // One kind after the other: a form is made only while it is asked for.
       for (const [which, kind] of kinds.entries())
         for (let round = -FIRST_ROUNDS; round < ROUNDS; round++) {
-          publisher.send({ change: share });
-          await once(publisher, 'message');
+          for (const source of [publisher, work.child]) {
+            source.send({ change: share });
+            await once(source, 'message');
+          }
           swept.fill(round);
           await sleep(REST_MS);
           const before = cpuMs(kind.pid);
@@ -141,14 +147,14 @@ function print({ series, readyMs, loadedMb, servedMb, scrapes }) {
       `${loadedMb.toFixed(0)} MB after the first scrape, ${servedMb.toFixed(0)} MB at the end`,
   );
   console.log(
-    'changed     floor ms (cpu)         plain ms (cpu)   x floor         gzip ms (cpu)   x floor      MB',
+    'changed     floor ms (cpu)       work ms (cpu)         plain ms (cpu)   x floor  work, gzip ms (cpu)         gzip ms (cpu)   x floor      MB',
   );
   const cell = ({ ms, cpuMs: cpu }) =>
     `${ms.toFixed(2).padStart(8)} (${cpu.toFixed(2)})`.padStart(20);
-  for (const { share, floor, plain, gzip } of scrapes)
+  for (const { share, floor, work, plain, workGzip, gzip } of scrapes)
     console.log(
-      `${`${share * 100} %`.padEnd(6)}${cell(floor)}   ${cell(plain)} ${(plain.ms / floor.ms).toFixed(2).padStart(8)}   ` +
-        `${cell(gzip)} ${(gzip.ms / floor.ms).toFixed(2).padStart(8)} ${(gzip.bytes / 1e6).toFixed(2).padStart(8)}`,
+      `${`${share * 100} %`.padEnd(6)}${cell(floor)}${cell(work)}   ${cell(plain)} ${(plain.ms / floor.ms).toFixed(2).padStart(8)}` +
+        ` ${cell(workGzip)}  ${cell(gzip)} ${(gzip.ms / floor.ms).toFixed(2).padStart(8)} ${(gzip.bytes / 1e6).toFixed(2).padStart(8)}`,
     );
 }
 
