@@ -38,9 +38,10 @@ import { writeValue } from './values';
 //   | crc u32 | crc u32| u32   | u8, text bits| u32   | 4 of u32   |
 //   +---------+--------+-------+--------------+-------+------------+
 //
-// `bytes` is the length of the line with its line feed, `bits` is what the line takes in the stream, the line feed before it included; 24 bits say how many
-// of them come before the value, or 0 where they are too many for that. References are as ./likeness
-// notes them. Each 32 lines are a group, of which CRC, bytes and bits are kept, each u32.
+// `bytes` is the length of the line with its line feed. `bits` is what the line takes in the stream, with
+// the line feed before it; 24 bits say how many of them come before the value, or 0 where they are too many
+// for that. References are as ./likeness notes them. Each 32 lines are a group, of which CRC, bytes and
+// bits are kept, each u32.
 const RECORD: usize = 36;
 const REFERENCES: usize = 20;
 const TEXT_BITS: u64 = 0xffffff;

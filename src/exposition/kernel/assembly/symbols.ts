@@ -25,7 +25,7 @@ const HEAD: usize = 2760;
 const PAIRS: usize = 3272;
 /** Whether no two pairs take more than 56 bits. */
 const HAS_PAIRS: usize = 5320;
-/** In each byte the bit that none of the characters of a pair has, and each other one of a value or its neighbour. */
+/** In each byte the bit that letters have, and no character of a pair. A `+` never comes without a letter. */
 const UNPAIRED: u64 = 0x4040404040404040;
 const SIZE: u64 = 0xff00000000000000;
 
@@ -74,7 +74,7 @@ export function hasPairs(code: usize): bool {
   return counts == 0 && load<u32>(code, HAS_PAIRS) != 0;
 }
 
-/** Whether eight characters are all of pairs, or from a value's neighbour that has only such. */
+/** Whether eight characters of a value, or none (0), are all of pairs. */
 export function isPaired(text: u64): bool {
   return (text & UNPAIRED) == 0;
 }
