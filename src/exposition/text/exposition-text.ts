@@ -17,7 +17,7 @@ const CHARACTERS_A_STEP = 128;
 
 const TEXT_ONLY: Forms = { text: true, deflated: false };
 
-/** So much text takes a tenth of a millisecond at most; to look whether time is left takes a hundredth. */
+/** So much text takes a tenth of a millisecond or two; to look whether time is left takes a hundredth. */
 const BYTES_A_STEP = 262_144;
 /** As many families without a change take about as long. */
 const FAMILIES_A_STEP = 16;

@@ -18,9 +18,8 @@ export interface PageShape {
 }
 
 /**
- * Whether lines compress themselves. That keeps what did not change, but a line of a short family would
- * refer to that of the family before, which has the same labels: the text of all of them takes half as
- * much then.
+ * Whether lines compress themselves. That keeps what did not change. But where families are short, a line
+ * can refer to one of the family before, which has the same labels: the page takes a third to a half less.
  */
 export function compressesByLine({ lines, blocks, textBytes }: PageShape): boolean {
   const bytes = textBytes + lines * VALUE_BYTES;
