@@ -9,9 +9,9 @@ import { streamRoom } from './deflater.js';
 import { Kernel, OVERRUN } from './kernel.js';
 import { Scratch } from './scratch.js';
 
-/** A megabyte takes a millisecond, and as long as two thousand headers: more would hold up others. */
+/** A megabyte takes a millisecond: more would hold up others. Headers are searched, which takes longer. */
 const MOST_BYTES = 2 ** 22;
-const BYTES_A_HEADER = 512;
+const BYTES_A_HEADER = 3072;
 
 /** Memory for the longest text, for the most that its stream may take, and as much again for growth. */
 const MAX_PAGES = 512;

@@ -12,10 +12,11 @@ const FAR: usize = 4096;
 const SHORT: u32 = 4;
 const SHORT_IF_FAR: u32 = 6;
 
-/** To search takes some eight nanoseconds a byte: of more bytes than these, the rest is not searched. */
-const MOST_SEARCHED: u32 = 1 << 19;
-/** Labels that begin alike in so many bytes are alike: they differ in a word here and there. */
-const LIKE: u32 = 8;
+/**
+ * To search takes eight to sixteen nanoseconds a byte. Of more bytes than these, the rest is not searched: lines
+ * are compared with those before them.
+ */
+const MOST_SEARCHED: usize = 1 << 18;
 /** The most characters of a value, and how many lines of the family before may be passed over. */
 const LONGEST_VALUE: u32 = 25;
 const MOST_SKIPPED: u32 = 4;
@@ -29,7 +30,7 @@ const BRACE: u32 = 0x7b;
 let textStart: usize = 0;
 /** What is not written yet begins here. */
 let open: usize = 0;
-let searched: u32 = 0;
+let searched: usize = 0;
 /** The line of the family before with which the next line is compared, and the end of that family. */
 let candidate: usize = 0;
 let candidatesEnd: usize = 0;
@@ -108,12 +109,11 @@ function sample(
     open = lineEnd;
     return literals(at, code, labels + <usize>run, lineEnd);
   }
-  if (!isAlike) return at;
+  if (!isAlike || searched + (lineEnd - open) <= MOST_SEARCHED) return at;
   const value = startOfValue(labels, lineEnd);
   const formerLabels = former + <usize>name;
   const formerBytes = <u32>(startOfValue(formerLabels, line - 1) - formerLabels);
   const bytes = <u32>(value - labels);
-  if (common(labels, formerLabels, min(bytes, formerBytes)) < LIKE) return at;
   at = anyText(at, code, open, line - 1, room);
   const back = <u32>(line - former);
   at = textAfter(at, code, name + 1, line, labels, bytes, formerLabels, formerBytes, back);
@@ -155,7 +155,7 @@ function isValue(from: usize, lineEnd: usize): bool {
 function anyText(at: u64, code: usize, from: usize, stop: usize, room: usize): u64 {
   let written = from;
   let byte = from;
-  searched += <u32>(stop - from);
+  searched += stop - from;
   if (searched > MOST_SEARCHED) return literals(at, code, from, stop);
   while (byte + 4 <= stop) {
     const near = seenAt(room, hashOf(load<u32>(byte)), byte);
