@@ -3,7 +3,7 @@
 // between it and the exporter is what these cost. Usage: fork it with the number of series.
 import { closeSync, openSync, readSync, unlinkSync, writeSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { Kernel, OP } from '../dist/exposition/kernel/kernel.js';
+import { CELL_BYTES, Kernel, OP } from '../dist/exposition/kernel/kernel.js';
 import { SharedText } from '../dist/exposition/kernel/shared-text.js';
 import { TEXT } from '../dist/exposition/page/text-format.js';
 import { ExpositionText } from '../dist/exposition/text/exposition-text.js';
@@ -13,7 +13,6 @@ import { FAMILIES, Values, entityLabels, kindOf, nameOf } from './workload.js';
 
 /** Values that one read copies. */
 const SPAN = 8192;
-const CELL_BYTES = 16;
 const GZIP = Buffer.from('1f8b08000000000004ff', 'hex');
 const NOTHING = Buffer.alloc(0);
 

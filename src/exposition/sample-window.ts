@@ -24,7 +24,7 @@ export interface WindowContent {
 
 export class SampleWindow {
   #samples: number[] = [];
-  /** The same in their order: percentiles are read more often than a window is new. */
+  /** The same in ascending order, for percentiles at each scrape. */
   #sorted: number[] = [];
   #next = 0;
   #count = 0;

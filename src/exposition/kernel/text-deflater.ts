@@ -10,7 +10,7 @@ import { Kernel, OVERRUN } from './kernel.js';
 import { Scratch } from './scratch.js';
 
 /** A megabyte takes a millisecond: more would hold up others. Headers are searched, which takes longer. */
-const MOST_BYTES = 2 ** 22;
+export const MOST_TEXT_BYTES = 2 ** 22;
 const BYTES_A_HEADER = 3072;
 
 /** Memory for the longest text, for the most that its stream may take, and as much again for growth. */
@@ -27,7 +27,7 @@ export class TextDeflater {
 
   /** Whether it compresses a text like that: zlib compresses longer ones, and needs less memory. */
   takes(bytes: number, families: number): boolean {
-    return bytes + families * BYTES_A_HEADER <= MOST_BYTES && this.#made() !== undefined;
+    return bytes + families * BYTES_A_HEADER <= MOST_TEXT_BYTES && this.#made() !== undefined;
   }
 
   /**

@@ -1,9 +1,8 @@
 // How a page is compressed: line by line at the render, or its text as a whole.
+import { MOST_TEXT_BYTES } from '../kernel/text-deflater.js';
 
 /** How far back a deflate stream refers: RFC 1951, 3.2.5. */
 const WINDOW_BYTES = 32_768;
-/** Larger texts are not compressed as a whole between two turns: see kernel/text-deflater.ts. */
-const MOST_TEXT_BYTES = 2 ** 22;
 /** That many lines in a block, on average, suffice there. */
 const MANY_LINES = 256;
 /** Bytes of a line beside its name and labels. */

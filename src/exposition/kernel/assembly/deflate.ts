@@ -130,7 +130,7 @@ function refersFarther(start: u64, code: usize, record: usize, by: i32): bool {
     if (noted == 0) return true;
     const former = noted >> 16;
     const distance = former + by;
-    // Neither 0 nor more than are noted: such a distance has another symbol, or none.
+    // A stream cannot refer to nothing, nor beyond its window.
     if (distance - 1 >= <u32>FARTHEST) return false;
     if (!changeDistance(start + (noted & 0xffff), code, former, distance)) return false;
     store<u32>(at, (noted & 0xffff) | (distance << 16));

@@ -1,5 +1,5 @@
 // Writes the text of a page as a deflate stream (RFC 1951). A line mostly has the name of the line before
-// it and the labels of a line in the family before; what else repeats is found by its first four bytes.
+// it and the labels of a line in the family before; what else repeats is found by its first four or eight bytes.
 import { FARTHEST, SHORTEST, common, textAfter } from './likeness';
 import { areCounted, begin, countAt, end, literals, reference } from './symbols';
 
@@ -13,8 +13,8 @@ const SHORT: u32 = 4;
 const SHORT_IF_FAR: u32 = 6;
 
 /**
- * To search takes eight to sixteen nanoseconds a byte. Of more bytes than these, the rest is not searched: lines
- * are compared with those before them.
+ * To search takes eight to sixteen nanoseconds a byte. Of more bytes than these, the rest is not
+ * searched: lines are compared with those before them.
  */
 const MOST_SEARCHED: usize = 1 << 18;
 /** The most characters of a value, and how many lines of the family before may be passed over. */
