@@ -1,17 +1,23 @@
-// Logs the events of a sink: where it is, and when it starts and stops skipping snapshots.
+// Logs the events of a sink: where it is, when it starts and stops skipping snapshots, and why.
 import type { TargetEvent } from '../model.js';
 import type { SinkEvent } from '../sinks/sink.js';
 
+/** How many reasons are told until snapshots are written again. */
+const MOST_REASONS = 8;
+
 export function sinkLog(log: (event: TargetEvent) => void): (event: SinkEvent) => void {
   let skipped = 0;
+  const told = new Set<string>();
   return (event) => {
     switch (event.kind) {
       case 'opened':
         log({ level: 'info', message: `metrics at ${event.where}` });
         break;
       case 'skipped':
-        if (skipped++ === 0)
-          log({ level: 'warning', message: `${event.reason}: skipping snapshots` });
+        skipped++;
+        if (told.has(event.reason) || told.size >= MOST_REASONS) break;
+        told.add(event.reason);
+        log({ level: 'warning', message: `${event.reason}: skipping snapshots` });
         break;
       case 'served':
         if (event.outcome === 'cut')
@@ -19,6 +25,7 @@ export function sinkLog(log: (event: TargetEvent) => void): (event: SinkEvent) =
         if (skipped === 0 || event.outcome !== 'delivered') break;
         log({ level: 'info', message: `serving again: skipped ${skipped} snapshots` });
         skipped = 0;
+        told.clear();
     }
   };
 }

@@ -136,6 +136,7 @@ function makeStdout({ settings, selfMetrics, stdout, isOnce }: SinkParts): Sink 
     intervalSeconds: settings.metricsIntervalSeconds,
     documents: DOCUMENTS[settings.stdoutFormat](selfMetrics),
     write: stdout(),
+    slow: 'the reader of stdout is too slow',
   });
   return (registry) => merge(of(opened), print(registry));
 }
@@ -153,11 +154,13 @@ const DOCUMENTS: Readonly<
 
 function makeTextfile({ settings, nameOf, selfMetrics, isOnce }: SinkParts): Sink {
   const path = join(settings.textfileDir, TEXTFILE);
+  const name = nameOf(['textfile_dir']);
   const print = stdoutSink({
     isOnce,
     intervalSeconds: settings.metricsIntervalSeconds,
     documents: DOCUMENTS.merged(selfMetrics),
-    write: namedWriter(fileWriter(path), nameOf(['textfile_dir'])),
+    write: namedWriter(fileWriter(path), name),
+    slow: `${name}: the last snapshot is not yet in ${path}`,
   });
   const opened: SinkEvent = { kind: 'opened', where: path };
   return (registry) => merge(of(opened), print(registry), isOnce ? EMPTY : removedAtEnd(path));

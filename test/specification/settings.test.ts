@@ -204,10 +204,9 @@ describe('the settings', function () {
     it('is the only address that is listened to', async () => {
       const serving = exporter({ metrics_bind_address: '127.0.0.2' });
       const { port, href } = new URL(await serving.url());
+      // Others may listen on that port of another address, so what it says there shows nothing.
       expect(listening(serving.pid)).to.deep.equal([`127.0.0.2:${port}`]);
       await readyPage(href);
-      const elsewhere = await scrape(`http://127.0.0.1:${port}/metrics`).catch(String);
-      expect(elsewhere).to.contain('ECONNREFUSED');
     });
   });
 

@@ -11,6 +11,8 @@ import { Published } from './published.js';
 export const PROJECT = fileURLToPath(new URL('../../', import.meta.url));
 const SHM = '/dev/shm';
 const HOUR_MS = 3_600_000;
+/** A demo kills what has not ended after 6 s. */
+const MOST_TO_END_MS = 8000;
 
 const PROGRAMS = {
   bridge: 'dist/bin/shm_bridge.js',
@@ -255,9 +257,13 @@ export class Theatre {
     for (const each of this.#running) each.signal('SIGKILL');
   }
 
+  /** Lets what still runs end in order, so that it takes its files along; then kills it. */
   async close(): Promise<void> {
-    this.kill();
-    await Promise.allSettled(this.#running.map(({ ended }) => ended));
+    for (const each of this.#running) each.signal('SIGTERM');
+    const ended = Promise.allSettled(this.#running.map(({ ended }) => ended));
+    const late = setTimeout(() => this.kill(), MOST_TO_END_MS);
+    await ended;
+    clearTimeout(late);
     this.sweep();
     open.delete(this);
   }

@@ -68,13 +68,13 @@ export interface StdoutOptions {
   readonly isOnce: boolean;
   readonly documents: Documents;
   readonly write: DocumentWriter;
+  /** Why a tick is skipped: what holds up the documents of the last one. */
+  readonly slow: string;
   readonly scheduler?: SchedulerLike;
 }
 
 /** How often it is looked whether all targets are ready. */
 const LOOK_MS = 50;
-
-const SKIPPED: SinkEvent = { kind: 'skipped', reason: 'the reader of stdout is too slow' };
 
 const skippedTicks = (value: number): InternalMetric => ({
   name: 'shm_exporter_stdout_skipped_ticks_total',
@@ -89,7 +89,7 @@ const skippedTicks = (value: number): InternalMetric => ({
  * NOT_READY after it printed once, if a target was not ready.
  */
 export function stdoutSink(options: StdoutOptions): Sink {
-  const { intervalSeconds, isOnce, documents, write, scheduler = asyncScheduler } = options;
+  const { intervalSeconds, isOnce, documents, write, slow, scheduler = asyncScheduler } = options;
   return (registry) =>
     defer(() => {
       let isPrinting = false;
@@ -134,7 +134,7 @@ export function stdoutSink(options: StdoutOptions): Sink {
       };
       const skip = () => {
         skipped++;
-        return of(SKIPPED);
+        return of<SinkEvent>({ kind: 'skipped', reason: slow });
       };
       const periodMs = intervalSeconds * 1000;
       const print$ = isOnce

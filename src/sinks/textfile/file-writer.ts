@@ -4,7 +4,9 @@ import { createWriteStream } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { getSystemErrorMap } from 'node:util';
 import { Observable } from 'rxjs';
+import { messageOf } from '../../errors.js';
 import { NotWritten } from '../stdout/stdout.js';
 import type { DocumentWriter } from '../stdout/stdout.js';
 
@@ -55,8 +57,15 @@ async function replaced(
     return bytes;
   } catch (error) {
     await rm(draft, { force: true }).catch(() => undefined);
-    throw new NotWritten(`cannot write ${path}: ${String(error)}`);
+    throw new NotWritten(`cannot write ${path}: ${reasonOf(error)}`);
   }
+}
+
+/** What a system error is, without the draft that it names: another one each time. */
+function reasonOf(error: unknown): string {
+  const number = (error as NodeJS.ErrnoException).errno ?? 0;
+  const [code, words] = getSystemErrorMap().get(number) ?? [];
+  return code === undefined ? messageOf(error) : `${code}: ${words}`;
 }
 
 /** Removes the file when the subscription ends: nobody would take its values for present ones. */

@@ -26,14 +26,15 @@ const document: EachDocument = ({ status }, time, [skipped]) => {
   const text = Buffer.from(`${status.app}@${time.getTime()} skipped ${skipped?.value}`);
   return { pieces: [text], release: () => undefined };
 };
+const SLOW = 'the reader is too slow';
 const events = {
   s: { kind: 'served', bytes: 7, outcome: 'delivered' },
-  k: { kind: 'skipped', reason: 'the reader of stdout is too slow' },
+  k: { kind: 'skipped', reason: SLOW },
 };
 /** Ticks every 5 ms of virtual time. */
 const printing = (write: DocumentWriter, targets: readonly FakeTarget[] = [new FakeTarget()]) =>
   stdoutSink({
-    ...{ intervalSeconds: 0.005, isOnce: false, write },
+    ...{ intervalSeconds: 0.005, isOnce: false, write, slow: SLOW },
     documents: { kind: 'each', document },
   })({ targets });
 
@@ -148,7 +149,7 @@ describe('stdoutSink', () => {
 describe('stdoutSink, once', () => {
   const once = (targets: readonly FakeTarget[], intervalSeconds: number) =>
     stdoutSink({
-      ...{ intervalSeconds, isOnce: true, write: () => of(7) },
+      ...{ intervalSeconds, isOnce: true, write: () => of(7), slow: SLOW },
       documents: { kind: 'each', document },
     })({ targets });
   const nothing = { synced: 0, total: 1 };
@@ -203,7 +204,7 @@ describe('stdoutSink with one document of all targets', () => {
   type Merge = Extract<Documents, { readonly kind: 'merged' }>['merge'];
   const printed = (targets: readonly FakeTarget[], merge: Merge, write: DocumentWriter) =>
     stdoutSink({
-      ...{ intervalSeconds: 10, isOnce: true, write },
+      ...{ intervalSeconds: 10, isOnce: true, write, slow: SLOW },
       documents: { kind: 'merged', merge },
     })({ targets });
   const apps: Merge = (all) =>
