@@ -56,26 +56,65 @@ const outside = {
   },
 };
 
+/** Packages that few use: each is a file of its own, which is read when one of these functions is called. */
+const SELDOM = { yaml: ['isMap', 'isScalar', 'isSeq', 'parseDocument'] };
+
+const seldom = {
+  name: 'seldom',
+  setup: ({ onLoad, onResolve }) => {
+    for (const [name, functions] of Object.entries(SELDOM)) {
+      const file = `./${name}.cjs`;
+      onResolve({ filter: new RegExp(`^${name}$`) }, ({ kind }) =>
+        kind === 'entry-point' ? undefined : { path: name, namespace: 'seldom' },
+      );
+      onResolve({ filter: new RegExp(`^\\./${name}\\.cjs$`) }, () => ({
+        path: file,
+        external: true,
+      }));
+      onLoad({ filter: new RegExp(`^${name}$`), namespace: 'seldom' }, () => ({
+        contents: functions
+          .map(
+            (each) => `export const ${each} = (...given) => require('${file}').${each}(...given);`,
+          )
+          .join('\n'),
+      }));
+    }
+  },
+};
+
 /** Packages that are CommonJS ask for parts of Node by `require`. */
 const REQUIRE =
   "import { createRequire as requireFor } from 'node:module'; const require = requireFor(import.meta.url);";
 
 export async function bundle() {
   rmSync(BIN, { recursive: true, force: true });
-  await build({
-    entryPoints: { ...PROGRAMS, ...THREADS },
+  const common = {
     outdir: BIN,
     bundle: true,
-    splitting: true,
     platform: 'node',
     target: 'node20',
-    format: 'esm',
     sourcemap: true,
     logLevel: 'warning',
+    // V8 keeps the text of a program: a third of it is white space and comments. Names stay, and lines
+    // are short, so that a stack can be read.
+    minifyWhitespace: true,
+    lineLimit: 120,
+  };
+  await build({
+    ...common,
+    entryPoints: { ...PROGRAMS, ...THREADS },
+    splitting: true,
+    format: 'esm',
     // The same code as the one that Node would take, but in modules, so that what is unused goes.
     alias: { rxjs: './node_modules/rxjs/dist/esm/index.js' },
     banner: { js: REQUIRE },
-    plugins: [keepPlaces, outside],
+    plugins: [keepPlaces, outside, seldom],
+  });
+  await build({
+    ...common,
+    entryPoints: Object.keys(SELDOM),
+    format: 'cjs',
+    outExtension: { '.js': '.cjs' },
   });
   for (const name of Object.keys(PROGRAMS)) chmodSync(`${BIN}/${name}.js`, 0o755);
 }

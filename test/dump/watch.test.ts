@@ -10,10 +10,10 @@ describe('shm_dump --watch', function () {
   const { stage } = dumps();
   let keys = 0;
   /** A shop under a server key of its own. */
-  const shop = () => {
+  const shop = (seconds = '0.1') => {
     const key = `watched${++keys}`;
     const published = stage.play({ ...SHOP, server_key: key });
-    const words = ['--context-id', stage.contextId, '--server-key', key, '--watch', '0.1'];
+    const words = ['--context-id', stage.contextId, '--server-key', key, '--watch', seconds];
     return { published, words };
   };
   const command = (words: readonly string[]) =>
@@ -22,7 +22,8 @@ describe('shm_dump --watch', function () {
   const hasTree = (screen: Screen) => sold(screen) !== undefined;
 
   it('shows a change with its age, and draws without clearing the screen', async () => {
-    const { published, words } = shop();
+    // A change stands out until it is drawn again: long enough to be seen here.
+    const { published, words } = shop('1');
     const terminal = new Terminal(stage, command(words));
     const first = await terminal.shows('the tree', hasTree);
     expect(sold(first)).to.equal('    sold                    u64 counter pieces  42');
