@@ -17,8 +17,11 @@ export interface Series {
   readonly value: number | LiveValue;
 }
 
-/** All series of a row, or `unchanged`: it keeps its series, and each render reads their values. */
-export type Shown = readonly Series[] | 'unchanged';
+/**
+ * All series of a row, or the value of the only one, which has no labels of its own; or `unchanged`: it
+ * keeps its series, and each render reads their values.
+ */
+export type Shown = readonly Series[] | LiveValue | 'unchanged';
 
 /** The bounds of a histogram or the quantiles of a summary, in the unit of the metric. */
 export type Shape =

@@ -25,18 +25,21 @@ export class Hashes {
     return places.length > 0 && places[placeOf(places, hash)] === hash;
   }
 
-  add(hash: number): void {
+  /** False if it was there already. */
+  add(hash: number): boolean {
     if (hash === EMPTY) {
+      const isNew = !this.#hasZero;
       this.#hasZero = true;
-      return;
+      return isNew;
     }
     const part = this.#partOf(hash);
     // At most three of four places are taken.
     if ((part.count + 1) * 4 > part.places.length * 3) grow(part);
     const at = placeOf(part.places, hash);
-    if (part.places[at] === hash) return;
+    if (part.places[at] === hash) return false;
     part.places[at] = hash;
     part.count++;
+    return true;
   }
 
   delete(hash: number): void {

@@ -41,8 +41,7 @@ export function scalarRow(facts: RowFacts, { wrap32, ...read }: Scalar): Row {
     isDerived: false,
     linesOf: () => 1,
     series(stage) {
-      const value = stage.live(stage.variable, conversion, wrap32);
-      return value === undefined ? [] : [{ value }];
+      return stage.live(stage.variable, conversion, wrap32) ?? [];
     },
   };
 }

@@ -25,18 +25,39 @@ export interface RuleSet {
 
 const NONE: readonly RowUse[] = [];
 
+/** A name, and the one that was asked for after it last: objects of a class have the same variables in one order. */
+interface Asked {
+  readonly name: string;
+  readonly uses: RowUse[];
+  next: Asked | undefined;
+}
+
 export function compileRuleSet(alias: string, rows: readonly Row[], isDescribed = false): RuleSet {
-  const byName = new Map<string, RowUse[]>();
+  const byName = new Map<string, Asked>();
   const patterned: RowUse[] = [];
   for (const row of rows)
     for (const reading of row.reads) {
       const use = { row, reading, captured: {} };
       if (reading.pattern !== undefined) patterned.push(use);
-      else byName.set(reading.variable, [...(byName.get(reading.variable) ?? []), use]);
+      else {
+        const asked = byName.get(reading.variable);
+        if (asked !== undefined) asked.uses.push(use);
+        else byName.set(reading.variable, { name: reading.variable, uses: [use], next: undefined });
+      }
     }
 
+  let last: Asked | undefined;
+  const exactUsesOf = (variable: string): readonly RowUse[] => {
+    if (last?.name === variable) return last.uses;
+    const likely = last?.next;
+    const asked = likely?.name === variable ? likely : byName.get(variable);
+    if (asked === undefined) return NONE;
+    if (last !== undefined) last.next = asked;
+    last = asked;
+    return asked.uses;
+  };
   const usesOf = (variable: string): readonly RowUse[] => {
-    const exact = byName.get(variable) ?? NONE;
+    const exact = exactUsesOf(variable);
     if (patterned.length === 0) return exact;
     return [...exact, ...patterned.flatMap((use) => capturedUse(use, variable))];
   };

@@ -3,6 +3,7 @@ import type { Catalogue } from '../../catalogue/catalogue.js';
 import type { PathLabels } from '../../catalogue/match/path-labels.js';
 import type { Rules } from '../../catalogue/match/rules.js';
 import type { Uncatalogued } from '../../catalogue/match/uncatalogued.js';
+import type { Row } from '../../catalogue/row.js';
 import { OBJECT_STATES } from '../../model.js';
 import type { ManagedObject, Source, Variable } from '../../model.js';
 import type { Kernel } from '../kernel/kernel.js';
@@ -13,11 +14,11 @@ import { Fates } from '../look/fates.js';
 import type { CatalogueFit } from './catalogue-fit.js';
 import { Frames } from './frames.js';
 import { HeldScales } from './held-scales.js';
+import type { LabelText } from './label-text.js';
 import { Observations } from './observations.js';
 import { RowLines } from './row-lines.js';
 import { RowStage } from './row-stage.js';
 import { RowUses } from './row-uses.js';
-import type { Use } from './row-uses.js';
 import type { SeriesRegister } from './series-register.js';
 
 export interface BuilderParts {
@@ -47,9 +48,21 @@ export class MetricBuilder {
   readonly #frames: Frames;
   readonly #scales: HeldScales;
   readonly #lines: RowLines;
-  readonly #stage: (use: Use, variable: Variable, isLeaving: boolean) => RowStage;
+  readonly #stage: RowStage;
   readonly #hideFormer = (former: Variable): void => {
     this.#hide(former);
+  };
+  // For the rows of a variable: made once, since there may be a million of them.
+  readonly #show = (row: Row, labels: LabelText, variable: Variable): void => {
+    this.#play(row, labels, variable, false);
+  };
+  readonly #showDerived = (row: Row, labels: LabelText, variable: Variable): void => {
+    if (row.isDerived) this.#play(row, labels, variable, false);
+  };
+  /** Removes the series that need the variable; a row of several variables keeps its other series. */
+  readonly #hideLines = (row: Row, labels: LabelText, variable: Variable): void => {
+    if (isShared(row)) this.#play(row, labels, variable, true);
+    else this.#lines.set(row, labels, variable.id, [], row.linesOf(variable));
   };
 
   constructor({ catalogue, timeZone, ...below }: BuilderParts) {
@@ -60,7 +73,7 @@ export class MetricBuilder {
     const scales = new HeldScales(kernel.scales);
     const times = new PointInTime(timeZone);
     const parts = { kernel, probe, uses, frames, observations, scales, register, times };
-    this.#stage = (use, variable, isLeaving) => new RowStage(parts, use, variable, isLeaving);
+    this.#stage = new RowStage(parts);
     this.observations = observations;
     this.#probe = probe;
     this.#uses = uses;
@@ -119,15 +132,13 @@ export class MetricBuilder {
   objectSynced(object: ManagedObject): void {
     const number = Number(this.#probe.bits(object) ?? -1n);
     const state = OBJECT_STATES[number] ?? '';
-    for (const use of this.#uses.statesOf(object)) {
-      const { row } = use;
-      this.#lines.set(use, object.id, row.ofState?.(state) ?? [], row.linesOf());
-    }
+    for (const { row, labels } of this.#uses.statesOf(object))
+      this.#lines.set(row, labels, object.id, row.ofState?.(state) ?? [], row.linesOf());
   }
 
   objectUnsynced(object: ManagedObject): void {
-    for (const use of this.#uses.statesOf(object))
-      this.#lines.set(use, object.id, [], use.row.linesOf());
+    for (const { row, labels } of this.#uses.statesOf(object))
+      this.#lines.set(row, labels, object.id, [], row.linesOf());
   }
 
   objectChanged(object: ManagedObject): void {
@@ -135,12 +146,11 @@ export class MetricBuilder {
   }
 
   variableSynced(variable: Variable): void {
-    const uses = this.#uses.of(variable);
-    if (uses.some(isDerived)) {
+    if (this.#uses.areDerived(variable)) {
       this.#probe.watch(variable);
       if (isFramed(variable) && !this.#frames.take(variable)) return;
     }
-    for (const use of uses) this.#show(use, variable);
+    this.#uses.each(variable, this.#show);
   }
 
   variableUnsynced(variable: Variable): void {
@@ -151,7 +161,7 @@ export class MetricBuilder {
   variableChanged(variable: Variable): void {
     if (!this.#probe.isSynced(variable)) return;
     if (isFramed(variable) && !this.#frames.takeAgain(variable)) return;
-    for (const use of this.#uses.of(variable)) if (isDerived(use)) this.#show(use, variable);
+    this.#uses.each(variable, this.#showDerived);
   }
 
   *closing(): Generator<void, void> {
@@ -161,28 +171,19 @@ export class MetricBuilder {
     this.#scales.close();
   }
 
-  #show(use: Use, variable: Variable, isLeaving = false): void {
-    const { row } = use;
-    const shown = row.series(this.#stage(use, variable, isLeaving));
-    if (shown === 'unchanged') return;
-    const owner = isShared(use) ? variable.object.id : variable.id;
-    this.#lines.set(use, owner, shown, row.linesOf(variable));
+  #play(row: Row, labels: LabelText, variable: Variable, isLeaving: boolean): void {
+    const shown = this.#stage.play(row, labels, variable, isLeaving);
+    const owner = isShared(row) ? variable.object.id : variable.id;
+    this.#lines.set(row, labels, owner, shown, row.linesOf(variable));
   }
 
-  /**
-   * Removes the series that need the variable; a row of several variables keeps its other series.
-   */
   #hide(variable: Variable): void {
-    for (const use of this.#uses.of(variable))
-      if (isShared(use)) this.#show(use, variable, true);
-      else this.#lines.set(use, variable.id, [], use.row.linesOf(variable));
+    this.#uses.each(variable, this.#hideLines);
     this.#probe.unwatch(variable);
     this.#frames.forget(variable);
     this.observations.forget(variable);
   }
 }
 
-const isDerived = ({ row }: Use): boolean => row.isDerived;
-
 /** True if the row's series come from several variables of one object. */
-const isShared = ({ row }: Use): boolean => row.reads.length > 1;
+const isShared = ({ reads }: Row): boolean => reads.length > 1;

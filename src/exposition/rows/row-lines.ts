@@ -2,12 +2,11 @@
 import type { Catalogue } from '../../catalogue/catalogue.js';
 import { MAX_LINES_A_ROW } from '../../catalogue/row.js';
 import type { Row } from '../../catalogue/row.js';
-import type { Series } from '../../catalogue/stage.js';
+import type { LiveValue, Series, Shown } from '../../catalogue/stage.js';
 import type { Line } from '../kernel/line-table.js';
 import { joinLabels, labelsPart, labelsText } from '../text/labels.js';
 import { floatText } from '../text/number-text.js';
 import type { LabelText } from './label-text.js';
-import type { Use } from './row-uses.js';
 import type { SeriesRegister } from './series-register.js';
 
 export class RowLines {
@@ -29,16 +28,19 @@ export class RowLines {
    * Replaces the series of a row and owner, an object or a variable.
    * @param room the most series that it had before
    */
-  set({ row, labels }: Use, owner: number, series: readonly Series[], room: number): void {
+  set(row: Row, labels: LabelText, owner: number, shown: Shown, room: number): void {
+    if (shown === 'unchanged') return;
     const { family } = row;
     const rank = this.#rankOf.get(family.name) ?? this.#rankOf.size;
     const first = this.#firstSubOf.get(row) ?? 0;
-    const fitting = this.#fitting(series);
     let sub = first;
-    for (const each of fitting)
-      this.#register.put(family, rank, { owner, sub: sub++ }, lineOf(labels, each));
-    for (let index = fitting.length; index < Math.min(room, MAX_LINES_A_ROW); index++)
-      this.#register.remove(family.name, { owner, sub: first + index });
+    if (isOne(shown))
+      this.#register.put(family, rank, { owner, sub: sub++ }, liveLine(labels, shown));
+    else
+      for (const each of this.#fitting(shown))
+        this.#register.put(family, rank, { owner, sub: sub++ }, lineOf(labels, each));
+    for (const end = first + Math.min(room, MAX_LINES_A_ROW); sub < end; sub++)
+      this.#register.remove(family.name, { owner, sub });
   }
 
   /** How many series of a row and owner are shown, and how many wait for others with their names and labels. */
@@ -64,6 +66,16 @@ export class RowLines {
     return [];
   }
 }
+
+const isOne = (shown: readonly Series[] | LiveValue): shown is LiveValue => 'address' in shown;
+
+const liveLine = ({ shared }: LabelText, { address, op }: LiveValue): Line => ({
+  suffix: '',
+  labels: shared,
+  fixed: '',
+  cell: address,
+  op,
+});
 
 function lineOf(labels: LabelText, { suffix = '', labels: own, value }: Series): Line {
   const all =

@@ -1,7 +1,8 @@
-// The stage of one row and variable: the values of a target, as its rows see them.
+// The stage of a target: its values, as a row sees them that is shown for one of its variables.
 import { UNCHANGED } from '../../catalogue/conversion.js';
 import type { Conversion } from '../../catalogue/conversion.js';
 import type { LiveValue, Shape, Shown, Stage } from '../../catalogue/stage.js';
+import type { Row } from '../../catalogue/row.js';
 import type { Variable } from '../../model.js';
 import type { Kernel } from '../kernel/kernel.js';
 import type { PointInTime } from '../read/point-in-time.js';
@@ -12,10 +13,11 @@ import { Distribution } from './distribution.js';
 import type { Frames } from './frames.js';
 import type { HeldScales } from './held-scales.js';
 import type { Observations } from './observations.js';
-import type { RowUses, Use } from './row-uses.js';
+import type { LabelText } from './label-text.js';
+import type { RowUses } from './row-uses.js';
 import type { SeriesRegister } from './series-register.js';
 
-/** What the stages of one target share. */
+/** What the stage of a target takes values from. */
 export interface StageParts {
   readonly kernel: Kernel;
   readonly probe: Probe;
@@ -27,18 +29,30 @@ export interface StageParts {
   readonly times: PointInTime;
 }
 
+/** One for all rows of a target, shown one after the other: a million would be garbage. */
 export class RowStage implements Stage {
   readonly #parts: StageParts;
-  readonly #use: Use;
-  readonly variable: Variable;
+  /** What `play` is about. */
+  variable!: Variable;
+  #row!: Row;
+  #labels!: LabelText;
   /** True while its variable is losing its value. */
-  readonly #isLeaving: boolean;
+  #isLeaving = false;
 
-  constructor(parts: StageParts, use: Use, variable: Variable, isLeaving = false) {
+  constructor(parts: StageParts) {
     this.#parts = parts;
-    this.#use = use;
+  }
+
+  /**
+   * What a row shows of a variable.
+   * @param isLeaving true while the variable is losing its value
+   */
+  play(row: Row, labels: LabelText, variable: Variable, isLeaving: boolean): Shown {
     this.variable = variable;
+    this.#row = row;
+    this.#labels = labels;
     this.#isLeaving = isLeaving;
+    return row.series(this);
   }
 
   named(name: string): Variable | undefined {
@@ -74,7 +88,7 @@ export class RowStage implements Stage {
 
   distribution(shapeOf: () => Shape, conversion: Conversion): Shown {
     const { kernel, frames } = this.#parts;
-    const { row } = this.#use;
+    const row = this.#row;
     const frame = frames.of(this.variable);
     if (frame === undefined) return [];
     const shown = frames.shown(this.variable, row);
@@ -88,8 +102,7 @@ export class RowStage implements Stage {
 
   observed(shape: Shape, conversion: Conversion): Shown {
     if (isFramed(this.variable)) return [];
-    const { row, labels } = this.#use;
-    const series = seriesText(row.family.name, labels.text);
+    const series = seriesText(this.#row.family.name, this.#labels.text);
     return this.#parts.observations.show(this.variable, shape, conversion, series);
   }
 }

@@ -181,20 +181,34 @@ export class RowUses {
     return next;
   }
 
-  /** The rows that read a variable; none if a later variable owns its name. */
-  of(variable: Variable): readonly Use[] {
+  /**
+   * Calls back with each row that reads a variable; with none if a later variable owns its name. Makes no
+   * list of them: a million variables are asked for.
+   */
+  each(
+    variable: Variable,
+    callback: (row: Row, labels: LabelText, variable: Variable) => void,
+  ): void {
     const bound = this.#bound.get(variable.object.id);
-    if (bound === undefined || !this.#owns(bound, variable)) return NO_USES;
-    let uses: Use[] | undefined;
+    if (bound === undefined || !this.#owns(bound, variable)) return;
+    let isRead = false;
     for (const { set, labels } of bound.rules)
-      for (const readBy of set.usesOf(variable.name)) {
-        const use = { row: readBy.row, labels: labels.with(this.#ownLabels(readBy)) };
-        if (uses === undefined) uses = [use];
-        else uses.push(use);
+      for (const use of set.usesOf(variable.name)) {
+        isRead = true;
+        callback(use.row, labels.with(this.#ownLabels(use)), variable);
       }
-    if (uses !== undefined) return uses;
+    if (isRead) return;
     const described = this.#asDescribed(bound, variable);
-    return described === undefined ? NO_USES : [{ row: described.row, labels: described.labels() }];
+    if (described !== undefined) callback(described.row, described.labels(), variable);
+  }
+
+  /** Whether any of these rows is rebuilt when a value changes. */
+  areDerived(variable: Variable): boolean {
+    const bound = this.#bound.get(variable.object.id);
+    if (bound === undefined || !this.#owns(bound, variable)) return false;
+    const readers = readersOf(bound, variable);
+    if (readers.length > 0) return readers.some(isDerived);
+    return this.#asDescribed(bound, variable)?.row.isDerived === true;
   }
 
   /** Why no row reads the variables of an object; empty where some may. */
@@ -333,6 +347,8 @@ const setsOf = ({ rules, below }: Pick<Bound, 'rules' | 'below'>): readonly Rule
   ...rules.map(({ set }) => set),
   ...below,
 ];
+
+const isDerived = ({ row }: RowUse): boolean => row.isDerived;
 
 function readersOf({ rules }: Bound, { name }: Variable): readonly RowUse[] {
   const [first, ...others] = rules;

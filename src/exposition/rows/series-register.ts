@@ -84,7 +84,7 @@ export class SeriesRegister {
     const { name } = facts;
     const hash = seriesHash(name, line);
     const former = this.#text.hash(name, key);
-    if (!this.#isFree(facts, hash, former)) {
+    if (!this.#take(facts, hash, former)) {
       if (former !== undefined) this.remove(name, key);
       this.#wait({ facts, rank, key, line, hash });
       return;
@@ -92,12 +92,13 @@ export class SeriesRegister {
     if (former === undefined) {
       this.#waiting.delete(name, key);
       if (!this.#hasRoomFor(name, line)) {
+        this.#hashes.delete(hash);
         this.#omitted++;
         this.#refused += effortOf(line);
         return;
       }
     }
-    this.#show(facts, rank, key, line, hash);
+    this.#text.put(facts, rank, key, line, hash);
     if (former === undefined || former === hash) return;
     this.#hashes.delete(former);
     this.#admit(name, former);
@@ -125,15 +126,13 @@ export class SeriesRegister {
     return this.#text.families < MAX_FAMILIES || this.#text.facts(name) !== undefined;
   }
 
-  /** True if a series can be shown in place of the one with the hash `former`. */
-  #isFree(facts: FamilyFacts, hash: number, former?: number): boolean {
-    if (hash !== former && this.#hashes.has(hash)) return false;
-    return (this.#text.facts(facts.name)?.type ?? facts.type) === facts.type;
-  }
-
-  #show(facts: FamilyFacts, rank: number, key: LineKey, line: Line, hash: number): void {
-    this.#hashes.add(hash);
-    this.#text.put(facts, rank, key, line, hash);
+  /**
+   * Takes name and labels for a series, in place of the one with the hash `former`; false if another has
+   * them, or its metric has another type.
+   */
+  #take({ name, type }: FamilyFacts, hash: number, former?: number): boolean {
+    if ((this.#text.facts(name)?.type ?? type) !== type) return false;
+    return hash === former || this.#hashes.add(hash);
   }
 
   /** Counts a clash, unless the series with this key is waiting already. */
@@ -152,9 +151,9 @@ export class SeriesRegister {
     const ofFamily = isGone ? this.#waiting.ofFamily(name) : [];
     for (const next of [...this.#waiting.withHash(hash), ...ofFamily]) {
       const { facts, rank, key, line } = next;
-      if (!this.#isFree(facts, next.hash)) continue;
+      if (!this.#take(facts, next.hash)) continue;
       this.#waiting.delete(facts.name, key);
-      this.#show(facts, rank, key, line, next.hash);
+      this.#text.put(facts, rank, key, line, next.hash);
     }
   }
 }

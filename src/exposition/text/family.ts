@@ -19,10 +19,13 @@ export interface Shown {
 
 /** The block of a line, and its index there, or `-1 - index` of where it belongs. */
 interface Located {
-  readonly key: LineKey;
-  readonly at: number;
-  readonly index: number;
+  owner: number;
+  sub: number;
+  at: number;
+  index: number;
 }
+/** No owner has that id. */
+const NOWHERE = -1;
 
 interface LastShown extends Shown {
   readonly hasText: boolean;
@@ -37,8 +40,8 @@ export class Family {
   readonly #names = new Map<string, SharedText>();
   #lines = 0;
   #textBytes = 0;
-  /** A line is mostly looked up before it is put. Undefined once lines move. */
-  #located: Located | undefined;
+  /** A line is mostly looked up before it is put. Of no line once lines move. */
+  readonly #located: Located = { owner: NOWHERE, sub: 0, at: 0, index: 0 };
   /** Undefined once there are other blocks. */
   #last: LastShown | undefined;
 
@@ -65,7 +68,7 @@ export class Family {
     const { at, index } = this.#locate(key);
     const block = this.#blocks[at];
     const name = this.#name(line.suffix);
-    this.#located = undefined;
+    this.#located.owner = NOWHERE;
     if (block === undefined || index < 0) {
       this.#lines++;
       this.#textBytes += this.#insert(at, -1 - index, key, name, line, hash);
@@ -79,7 +82,7 @@ export class Family {
     const { at, index } = this.#locate(key);
     const block = this.#blocks[at];
     if (block === undefined || index < 0) return;
-    this.#located = undefined;
+    this.#located.owner = NOWHERE;
     this.#textBytes -= block.remove(index);
     this.#lines--;
     const next = this.#blocks[at + 1];
@@ -160,14 +163,20 @@ export class Family {
     this.#blocks.length = 0;
     for (const name of this.#names.values()) name.close();
     this.#names.clear();
-    this.#last = this.#located = undefined;
+    this.#last = undefined;
+    this.#located.owner = NOWHERE;
     this.#lines = this.#textBytes = 0;
   }
 
-  #locate(key: LineKey): Located {
-    if (this.#located?.key === key) return this.#located;
-    const at = this.#blockFor(key);
-    return (this.#located = { key, at, index: this.#blocks[at]?.lines.find(key) ?? -1 });
+  /** Valid until the next call. */
+  #locate(key: LineKey): Readonly<Located> {
+    const located = this.#located;
+    if (located.owner === key.owner && located.sub === key.sub) return located;
+    located.owner = key.owner;
+    located.sub = key.sub;
+    located.at = this.#blockFor(key);
+    located.index = this.#blocks[located.at]?.lines.find(key) ?? -1;
+    return located;
   }
 
   /** The block that holds `key` or would: the first whose last line is not before it. */

@@ -117,10 +117,12 @@ export class ObjectVariables implements Members<Variable> {
     return { frameOffset, frameWords: this.#frames[row * FRAME_STRIDE + 1] ?? 0 };
   }
 
+  /** Each result is valid until the next. */
   [Symbol.iterator](): Iterator<Variable> {
     let moves = this.#moves;
     let last = 0;
     let next = 0;
+    let result: { done: false; value: Variable } | undefined;
     return {
       next: () => {
         if (moves !== this.#moves) {
@@ -131,7 +133,9 @@ export class ObjectVariables implements Members<Variable> {
           const value = this.#view(next++);
           if (value === undefined) continue;
           last = value.id;
-          return { done: false, value };
+          if (result === undefined) result = { done: false, value };
+          else result.value = value;
+          return result;
         }
         return { done: true, value: undefined };
       },

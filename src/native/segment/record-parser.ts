@@ -1,5 +1,6 @@
 // Parses directory records: checks each, and resolves what it adds or removes.
 import type { Declaration, RootIdentity, SlotRef } from '../../model.js';
+import type { DeclarationFields } from './declarations.js';
 import type { DirectoryReader } from './directory-reader.js';
 import {
   LIMITS,
@@ -31,14 +32,39 @@ export interface VariableRecord extends VariableFacts {
 export type DirectoryRecord =
   ObjectRecord | VariableRecord | { readonly kind: 'tombstone'; readonly id: number };
 
+type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
+
 /** With this or a higher second word, an id is beyond JavaScript's integers. */
 const MIN_UNSAFE_WORD = 2 ** 21;
 const BYTE = 0xff;
 
-/** Makes nothing for a record but what it returns: a segment may have millions. */
+const NO_DECLARATION: Declaration = {
+  name: '',
+  type: 'u64',
+  kind: 'unknown',
+  unit: '',
+  help: '',
+  schema: [],
+};
+
+/** Makes nothing for the record of a variable: a segment may have millions. */
 export class RecordParser {
   readonly #header: SegmentHeader;
   readonly #strings: DirectoryReader;
+  readonly #fields: Mutable<DeclarationFields> = {
+    ...{ name: 0, unit: 0, help: 0, schema: 0 },
+    ...{ type: 'u64', kind: 'unknown' },
+  };
+  readonly #variableRecord: Mutable<VariableRecord> = {
+    kind: 'variable',
+    objectId: 0,
+    id: 0,
+    slot: 0,
+    incarnation: 0,
+    declaration: NO_DECLARATION,
+    frameOffset: 0,
+    frameWords: 0,
+  };
   #words: Uint32Array = new Uint32Array(0);
   /** The first word of the record that is parsed, and its place in the directory. */
   #at = 0;
@@ -50,7 +76,8 @@ export class RecordParser {
   }
 
   /**
-   * Parses the record at the word `at`, the `index`th of its directory.
+   * Parses the record at the word `at`, the `index`th of its directory; that of a variable is valid
+   * until the next one is parsed.
    * @throws Fault SEGMENT_CORRUPT
    */
   parse(words: Uint32Array, at: number, index: number): DirectoryRecord {
@@ -100,23 +127,22 @@ export class RecordParser {
   }
 
   #variable(): VariableRecord {
-    const id = this.#id(RECORD.id);
-    const slot = this.#slot(RECORD.slot);
+    const record = this.#variableRecord;
+    record.id = this.#id(RECORD.id);
+    record.slot = this.#slot(RECORD.slot);
     const declaration = this.#declaration();
     const isFramed =
       declaration.type === 'string' ||
       declaration.type === 'histogram' ||
       declaration.type === 'summary';
-    return {
-      kind: 'variable',
-      objectId: this.#id(RECORD.owner),
-      id,
-      slot,
-      incarnation: this.#u32(RECORD.incarnation),
-      declaration,
-      frameOffset: isFramed ? this.#u32(RECORD.text4) : 0,
-      frameWords: isFramed ? this.#frameWords(declaration.type, declaration.schema.length) : 0,
-    };
+    record.objectId = this.#id(RECORD.owner);
+    record.incarnation = this.#u32(RECORD.incarnation);
+    record.declaration = declaration;
+    record.frameOffset = isFramed ? this.#u32(RECORD.text4) : 0;
+    record.frameWords = isFramed
+      ? this.#frameWords(declaration.type, declaration.schema.length)
+      : 0;
+    return record;
   }
 
   #declaration(): Declaration {
@@ -128,14 +154,14 @@ export class RecordParser {
     const kind = VARIABLE_KINDS[kindNumber];
     if (kind === undefined)
       throw this.#fail(`its variable kind is ${kindNumber}, 0 to 2 are known`);
-    const declaration = this.#strings.declarations.of({
-      name: this.#u32(RECORD.name),
-      type,
-      kind,
-      unit: this.#u32(RECORD.text1),
-      help: this.#u32(RECORD.text2),
-      schema: this.#u32(RECORD.text3),
-    });
+    const fields = this.#fields;
+    fields.name = this.#u32(RECORD.name);
+    fields.type = type;
+    fields.kind = kind;
+    fields.unit = this.#u32(RECORD.text1);
+    fields.help = this.#u32(RECORD.text2);
+    fields.schema = this.#u32(RECORD.text3);
+    const declaration = this.#strings.declarations.of(fields);
     if (declaration === undefined)
       throw this.#fail('its schema is not a list of ascending, finite numbers');
     if (type === 'summary' && declaration.schema.some((quantile) => quantile < 0 || quantile > 1))
