@@ -40,18 +40,47 @@ const REFUSE = `
   process.stderr.write(program + ': the native modules cannot be loaded: ' + reason + '; docs/install.md says how to build them\\n');
   process.exit(4);`;
 
+/** The shared object of a package is loaded from the folder of that package, as the package does it. */
+const loading = (name) => `
+  const { createRequire } = require('node:module');
+  const { dirname } = require('node:path');
+  try {
+    const manifest = require.resolve('${name}/package.json');
+    module.exports = createRequire(manifest)('node-gyp-build')(dirname(manifest));
+  } catch (thrown) { ${REFUSE} }`;
+const OWN_LOADING = "require('node-gyp-build')(path.join(__dirname, '..'))";
+
 /**
- * Packages that load a shared object from their own folder stay outside. They are CommonJS: an import
- * would search their text for the names that they export, which takes longer than all else in them.
+ * ffi-napi and ref-napi with the packages that they need: to find and read their twenty files takes an
+ * eighth of a start. Both names of ref-napi stand for one copy of it, and none of them tells what it does.
  */
-const outside = {
-  name: 'outside',
-  setup: ({ onLoad, onResolve }) => {
-    onResolve({ filter: /^(ffi|ref)-napi$/ }, ({ path, kind }) =>
-      kind === 'require-call' ? { path, external: true } : { path, namespace: 'outside' },
+const foreignFunctions = {
+  name: 'foreign-functions',
+  setup: (builder) => {
+    const { onLoad, onResolve, resolve } = builder;
+    onResolve({ filter: /^ref-napi$/ }, ({ kind, resolveDir }) =>
+      resolve('@2060.io/ref-napi', { kind, resolveDir }),
     );
-    onLoad({ filter: /./, namespace: 'outside' }, ({ path }) => ({
-      contents: `try { module.exports = require('${path}'); } catch (thrown) { ${REFUSE} }`,
+    onLoad({ filter: /\/(ffi-napi\/lib\/bindings|ref-napi\/lib\/ref)\.js$/ }, ({ path }) => {
+      const name = path.includes('/ffi-napi/') ? 'ffi-napi' : '@2060.io/ref-napi';
+      const parts = readFileSync(path, 'utf8').split(OWN_LOADING);
+      if (parts.length !== 2) throw new Error(`${path} loads its shared object in another way`);
+      return { contents: parts.join(`require('shared-object:${name}')`), loader: 'js' };
+    });
+    onResolve({ filter: /^shared-object:/ }, ({ path }) => ({
+      path: path.replace('shared-object:', ''),
+      namespace: 'shared-object',
+    }));
+    onResolve({ filter: /\/package\.json$/, namespace: 'shared-object' }, ({ path }) => ({
+      path,
+      external: true,
+    }));
+    onLoad({ filter: /./, namespace: 'shared-object' }, ({ path }) => ({
+      contents: loading(path),
+    }));
+    onResolve({ filter: /^debug$/ }, ({ path }) => ({ path, namespace: 'silent' }));
+    onLoad({ filter: /./, namespace: 'silent' }, () => ({
+      contents: 'module.exports = () => () => undefined;',
     }));
   },
 };
@@ -108,7 +137,7 @@ export async function bundle() {
     // The same code as the one that Node would take, but in modules, so that what is unused goes.
     alias: { rxjs: './node_modules/rxjs/dist/esm/index.js' },
     banner: { js: REQUIRE },
-    plugins: [keepPlaces, outside, seldom],
+    plugins: [keepPlaces, foreignFunctions, seldom],
   });
   await build({
     ...common,

@@ -11,13 +11,11 @@ import { isShipped } from './shipped.js';
 
 const TEXTS = ['CHANGELOG.md', 'LICENSE', 'README.md', 'SECURITY.md'];
 const FOLDERS = ['deploy', 'docs', 'examples', 'sdk'];
-/** Of the packages, the bundled programs load these at run time, and of these what is no text or test. */
-const AT_RUN_TIME = new Set([
-  ...['@2060.io/ffi-napi', '@2060.io/ref-napi', 'debug', 'ms', 'node-gyp-build', 'ref-struct-di'],
-]);
-const LOADED =
-  /^\/(lib|src|prebuilds)(\/|$)|^\/(package\.json|index\.js|node-gyp-build\.js|license.*)$/i;
-const IN_C = /\.(cc|h)$/;
+/** Of the packages, the bundled programs load these at run time: the shared objects, and what finds them. */
+const AT_RUN_TIME = new Set(
+  ['ffi-napi', '@2060.io/ref-napi', 'node-gyp-build'].map((name) => `node_modules/${name}`),
+);
+const LOADED = /^\/prebuilds(\/|$)|^\/(package\.json|index\.js|node-gyp-build\.js|license.*)$/i;
 
 /** `parts` has the folders of the compiled packages and of the Node.js, and the packages. */
 export function writeTree(target, { staged, node, packages }, release) {
@@ -57,9 +55,9 @@ function copyPrograms(target) {
 }
 
 function copyRunTimePackages(target, staged, packages) {
-  for (const { folder } of packages.filter(({ name }) => AT_RUN_TIME.has(name))) {
+  for (const { folder } of packages.filter(({ folder }) => AT_RUN_TIME.has(folder))) {
     const from = join(staged, folder);
-    const isLoaded = (path) => LOADED.test(path.slice(from.length)) && !IN_C.test(path);
+    const isLoaded = (path) => LOADED.test(path.slice(from.length));
     cpSync(from, join(target, folder), {
       recursive: true,
       filter: (path) => path === from || isLoaded(path),
