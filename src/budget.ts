@@ -1,6 +1,7 @@
 // What work may cost before others have their turn. Every walk over a publisher's data takes its steps from one.
 import { performance } from 'node:perf_hooks';
-import { runDelayMs } from './run-delay.js';
+import { runDelay } from './run-delay.js';
+import type { DelayClock } from './run-delay.js';
 
 /** Milliseconds of work after which others have their turn, where work can be divided. */
 export const SLICE_MS = 1;
@@ -23,7 +24,7 @@ export class Budget {
   readonly #limits: Required<BudgetLimits>;
   readonly #nowMs: () => number;
   /** Undefined where the clock leaves out what others took. */
-  readonly #delayMs: (() => number) | undefined;
+  readonly #delay: DelayClock | undefined;
   readonly #startMs: number;
   /** The first look at what others took: how much that was, and how long this has worked until then. */
   #firstLook:
@@ -37,7 +38,7 @@ export class Budget {
   /**
    * Without a limit it is never spent.
    * @param nowMs milliseconds of a clock that does not step
-   * @param delayMs how many of them others had the processor, by default those of this thread; a clock
+   * @param delay how many of them others had the processor, by default those of this thread; a clock
    * of one's own has none by default
    */
   constructor(
@@ -49,11 +50,11 @@ export class Budget {
       stepsALook = 0,
     }: BudgetLimits = {},
     nowMs?: () => number,
-    delayMs: (() => number) | undefined = nowMs === undefined ? runDelayMs : undefined,
+    delay: DelayClock | undefined = nowMs === undefined ? runDelay : undefined,
   ) {
     this.#limits = { steps, bytes, ms, leastSteps, stepsALook };
     this.#nowMs = nowMs ?? (() => performance.now());
-    this.#delayMs = delayMs;
+    this.#delay = delay;
     this.#startMs = ms === Infinity ? 0 : this.#nowMs();
   }
 
@@ -94,21 +95,26 @@ export class Budget {
   }
 
   /**
-   * What others took is a call of the system, so it is asked for only where it matters: not before half of
-   * the time is over. If all of it is, nobody knows what they took so far; then half of it counts as work.
+   * What others took is a call of the system, so it is asked for only where it matters: once the time is
+   * over. They may have taken what they did since anybody asked, though part of it before this began: half
+   * of the time counts as work.
    */
   #look(ms: number): number {
     const nowMs = this.#nowMs();
     const sinceMs = nowMs - this.#startMs;
     const first = this.#firstLook;
-    const halfMs = this.#limits.ms / 2;
-    if (this.#delayMs === undefined || (first === undefined && sinceMs < halfMs)) return sinceMs;
+    const delay = this.#delay;
+    if (delay === undefined || (first === undefined && sinceMs < this.#limits.ms)) return sinceMs;
     if (first === undefined) {
-      const workedMs = sinceMs < this.#limits.ms ? sinceMs : halfMs;
-      this.#firstLook = { atMs: nowMs, delayMs: this.#delayMs(), workedMs };
+      const beforeMs = delay.lastMs;
+      const delayMs = delay.look();
+      const othersMs = Math.min(delayMs - beforeMs, sinceMs - this.#limits.ms / 2);
+      const workedMs = sinceMs - othersMs;
+      this.#firstLook = { atMs: nowMs, delayMs, workedMs };
       return workedMs;
     }
+    if (first.workedMs >= ms) return first.workedMs;
     const workedMs = first.workedMs + (nowMs - first.atMs);
-    return workedMs < ms ? workedMs : workedMs - (this.#delayMs() - first.delayMs);
+    return workedMs < ms ? workedMs : workedMs - (delay.look() - first.delayMs);
   }
 }

@@ -11,6 +11,20 @@ const NS_PER_MS = 1e6;
 let file: number | undefined;
 let isTold = true;
 
+/** Counts the time in which others had the processor. */
+export interface DelayClock {
+  /** Milliseconds so far. */
+  readonly look: () => number;
+  /** What the last look told, whoever looked: a look is a call of the system. */
+  readonly lastMs: number;
+}
+
+/** Of this thread. */
+export const runDelay = {
+  lastMs: 0,
+  look: (): number => (runDelay.lastMs = runDelayMs()),
+};
+
 /**
  * Milliseconds since this thread began in which it could have run and others did; always 0 where the
  * kernel does not tell. Source: the second field of /proc/PID/schedstat, in nanoseconds

@@ -2,6 +2,18 @@
 import { expect } from 'chai';
 import { Budget } from '#app/budget.js';
 
+/** A clock of what others took that is set by hand. */
+const clockOf = (nowMs: number) => {
+  const clock = {
+    ...{ nowMs, lastMs: nowMs, looks: 0 },
+    look: () => {
+      clock.looks++;
+      return (clock.lastMs = clock.nowMs);
+    },
+  };
+  return clock;
+};
+
 describe('a budget', () => {
   it('is spent as soon as one of its limits is reached', () => {
     let nowMs = 100;
@@ -71,38 +83,39 @@ describe('a budget', () => {
 
   it('is not spent by the time in which others had the processor, however long that is', () => {
     let nowMs = 100;
-    let delayMs = 7;
-    const budget = new Budget(
-      { ms: 2 },
-      () => nowMs,
-      () => delayMs,
-    );
+    const delay = clockOf(7);
+    const budget = new Budget({ ms: 2 }, () => nowMs, delay);
     nowMs += 1 + 12;
-    delayMs += 12;
+    delay.nowMs += 12;
     expect([budget.isHalfSpent, budget.isSpent]).to.deep.equal([true, false]);
-    nowMs += 1;
+    nowMs += 0.5 + 5;
+    delay.nowMs += 5;
+    expect(budget.isSpent).to.equal(false);
+    nowMs += 0.5;
     expect(budget.isSpent).to.equal(true);
   });
 
-  it('asks what others took only once half of its time is over', () => {
+  it('has worked for half of its time at least when it first asks, whatever others took before it began', () => {
+    let nowMs = 100;
+    const delay = clockOf(7);
+    delay.nowMs += 1000;
+    const budget = new Budget({ ms: 2 }, () => nowMs, delay);
+    const seen: boolean[] = [];
+    for (nowMs of [102, 102.9, 103]) seen.push(budget.isSpent);
+    expect(seen).to.deep.equal([false, false, true]);
+  });
+
+  it('asks what others took only once its time is over, and once where they took nothing', () => {
     let nowMs = 0;
-    let asked = 0;
-    const budget = new Budget(
-      { ms: 2 },
-      () => nowMs,
-      () => {
-        asked++;
-        return 0;
-      },
-    );
-    const seen: [boolean, number][] = [];
-    for (nowMs of [0.4, 0.9, 1, 1.9, 2]) seen.push([budget.isSpent, asked]);
+    const delay = clockOf(0);
+    const budget = new Budget({ ms: 2 }, () => nowMs, delay);
+    const seen: [boolean, boolean, number][] = [];
+    for (nowMs of [0.9, 1, 1.9, 2]) seen.push([budget.isHalfSpent, budget.isSpent, delay.looks]);
     expect(seen).to.deep.equal([
-      [false, 0],
-      [false, 0],
-      [false, 1],
-      [false, 1],
-      [true, 2],
+      [false, false, 0],
+      [true, false, 0],
+      [true, false, 0],
+      [true, true, 1],
     ]);
   });
 

@@ -3,6 +3,7 @@ import type { Variable } from '../../model.js';
 import { convert } from '../conversion.js';
 import type { Conversion } from '../conversion.js';
 import { conversionIn, plainVariable } from '../file/row-values.js';
+import { rowOf } from '../row.js';
 import type { Row, RowFacts } from '../row.js';
 import type { Shape } from '../stage.js';
 import type { RowKind } from './row-kind.js';
@@ -19,8 +20,7 @@ export const distribution: RowKind = {
 /** @param conversion for bounds, values of quantiles and sum */
 export function distributionRow(facts: RowFacts, variable: string, conversion: Conversion): Row {
   const type = facts.family.type === 'summary' ? 'summary' : 'histogram';
-  return {
-    ...facts,
+  return rowOf(facts, {
     reads: [{ variable, types: [type], conversion, unit: facts.family.unit }],
     ownLabels: [],
     isDerived: true,
@@ -30,7 +30,7 @@ export function distributionRow(facts: RowFacts, variable: string, conversion: C
       stage.variable.type === type
         ? stage.distribution(() => shapeOf(type, stage.variable, conversion), conversion)
         : [],
-  };
+  });
 }
 
 const shapeOf = (type: Shape['type'], { schema }: Variable, conversion: Conversion): Shape =>

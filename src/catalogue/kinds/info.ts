@@ -1,5 +1,6 @@
 // Always 1; the labels are the texts of variables.
 import { labelPairs } from '../file/row-values.js';
+import { rowOf } from '../row.js';
 import type { Row, RowFacts } from '../row.js';
 import type { Stage } from '../stage.js';
 import { TEXTS } from './row-kind.js';
@@ -20,21 +21,21 @@ export const info: RowKind = {
 /** A label and the name of the variable with its text. */
 type Pair = readonly [label: string, variable: string];
 
-export const infoRow = (facts: RowFacts, pairs: readonly Pair[]): Row => ({
-  ...facts,
-  reads: [...new Set(pairs.map(([, variable]) => variable))].map((variable) => ({
-    variable,
-    types: TEXTS,
-  })),
-  ownLabels: pairs.map(([label]) => label),
-  isDerived: true,
-  linesOf: () => 1,
-  series(stage) {
-    // A variable without a value leaves its label out; without any label there is no series.
-    const labels = Object.fromEntries(pairs.flatMap((each) => labelOf(each, stage)));
-    return Object.keys(labels).length === 0 ? [] : [{ labels, value: 1 }];
-  },
-});
+export const infoRow = (facts: RowFacts, pairs: readonly Pair[]): Row =>
+  rowOf(facts, {
+    reads: [...new Set(pairs.map(([, variable]) => variable))].map((variable) => ({
+      variable,
+      types: TEXTS,
+    })),
+    ownLabels: pairs.map(([label]) => label),
+    isDerived: true,
+    linesOf: () => 1,
+    series(stage) {
+      // A variable without a value leaves its label out; without any label there is no series.
+      const labels = Object.fromEntries(pairs.flatMap((each) => labelOf(each, stage)));
+      return Object.keys(labels).length === 0 ? [] : [{ labels, value: 1 }];
+    },
+  });
 
 function labelOf([label, name]: Pair, stage: Stage): readonly (readonly [string, string])[] {
   const variable = stage.named(name);

@@ -1,5 +1,6 @@
 // A number whose published values are the observations of a histogram.
 import { ascending, conversionIn, mustBe, plainVariable } from '../file/row-values.js';
+import { rowOf } from '../row.js';
 import { LEVELS } from './row-kind.js';
 import type { RowKind } from './row-kind.js';
 
@@ -14,14 +15,13 @@ export const observedHistogram: RowKind = {
     const variable = plainVariable(table, 'var');
     const conversion = conversionIn(table, 'scale');
     const bounds = ascending(table, 'buckets');
-    return {
-      ...facts,
+    return rowOf(facts, {
       reads: [{ variable, types: LEVELS, conversion, unit: facts.family.unit }],
       ownLabels: [],
       isDerived: false,
       // +Inf, sum and count
       linesOf: () => bounds.length + 3,
       series: (stage) => stage.observed({ type: 'histogram', bounds }, conversion),
-    };
+    });
   },
 };

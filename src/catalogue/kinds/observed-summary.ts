@@ -1,5 +1,6 @@
 // A number whose published values are the observations of a summary with quantiles.
 import { ascending, conversionIn, mustBe, plainVariable } from '../file/row-values.js';
+import { rowOf } from '../row.js';
 import { LEVELS } from './row-kind.js';
 import type { RowKind } from './row-kind.js';
 
@@ -14,14 +15,13 @@ export const observedSummary: RowKind = {
     const variable = plainVariable(table, 'var');
     const conversion = conversionIn(table, 'scale');
     const quantiles = ascending(table, 'quantiles', 0, 1);
-    return {
-      ...facts,
+    return rowOf(facts, {
       reads: [{ variable, types: LEVELS, conversion, unit: facts.family.unit }],
       ownLabels: [],
       isDerived: false,
       // sum and count
       linesOf: () => quantiles.length + 2,
       series: (stage) => stage.observed({ type: 'summary', quantiles }, conversion),
-    };
+    });
   },
 };

@@ -2,6 +2,7 @@
 import { UNCHANGED } from '../conversion.js';
 import { repeated } from '../../rules/rule.js';
 import { conversionIn, plainVariable, wraps } from '../file/row-values.js';
+import { rowOf } from '../row.js';
 import type { Reading } from '../row.js';
 import { TOTALS } from './row-kind.js';
 import type { RowKind } from './row-kind.js';
@@ -22,8 +23,7 @@ export const pair: RowKind = {
       { variable: sum, types: TOTALS, conversion, unit },
       { variable: count, types: TOTALS },
     ];
-    return {
-      ...facts,
+    return rowOf(facts, {
       reads,
       ownLabels: [],
       isDerived: false,
@@ -38,6 +38,6 @@ export const pair: RowKind = {
           { suffix: '_count', value: number },
         ];
       },
-    };
+    });
   },
 };

@@ -2,6 +2,7 @@
 import type { Conversion } from '../conversion.js';
 import { conversionIn, patternIn, variableIn, wraps } from '../file/row-values.js';
 import type { VariablePattern } from '../match/variable-pattern.js';
+import { rowOf } from '../row.js';
 import type { Row, RowFacts } from '../row.js';
 import { LEVELS, TOTALS } from './row-kind.js';
 import type { RowKind } from './row-kind.js';
@@ -31,17 +32,17 @@ interface Scalar {
   readonly wrap32: boolean;
 }
 
-export function scalarRow(facts: RowFacts, { wrap32, ...read }: Scalar): Row {
+export function scalarRow(facts: RowFacts, scalar: Scalar): Row {
   const { type, unit } = facts.family;
-  const { pattern, conversion } = read;
-  return {
-    ...facts,
-    reads: [{ ...read, types: type === 'counter' ? TOTALS : LEVELS, unit }],
+  const { variable, pattern, conversion, wrap32 } = scalar;
+  const types = type === 'counter' ? TOTALS : LEVELS;
+  return rowOf(facts, {
+    reads: [{ variable, pattern, conversion, types, unit }],
     ownLabels: pattern === undefined ? [] : [pattern.label],
     isDerived: false,
     linesOf: () => 1,
     series(stage) {
       return stage.live(stage.variable, conversion, wrap32) ?? [];
     },
-  };
+  });
 }

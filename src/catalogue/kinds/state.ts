@@ -1,5 +1,6 @@
 // The state of the object itself, one series for each state.
 import { OBJECT_STATES } from '../../model.js';
+import { rowOf } from '../row.js';
 import type { RowKind } from './row-kind.js';
 import { stateSeries, takenByStates } from './state-series.js';
 
@@ -12,8 +13,7 @@ export const state: RowKind = {
   suits: (table, type) => type === 'stateset' && table.text('var') === STATE,
   read(_table, facts) {
     const { name } = facts.family;
-    return {
-      ...facts,
+    return rowOf(facts, {
       reads: [],
       ownLabels: [],
       isDerived: true,
@@ -21,6 +21,6 @@ export const state: RowKind = {
       series: () => [],
       ofState: (present) => stateSeries(name, OBJECT_STATES, present),
       labelProblem: takenByStates(name),
-    };
+    });
   },
 };

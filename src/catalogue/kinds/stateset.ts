@@ -1,5 +1,6 @@
 // A variable that names one of several states, one series for each state.
 import { plainVariable, stateNames } from '../file/row-values.js';
+import { rowOf } from '../row.js';
 import { TEXTS } from './row-kind.js';
 import type { RowKind } from './row-kind.js';
 import { stateSeries, takenByStates } from './state-series.js';
@@ -11,8 +12,7 @@ export const stateset: RowKind = {
   read(table, facts) {
     const { name } = facts.family;
     const states = stateNames(table, 'states');
-    return {
-      ...facts,
+    return rowOf(facts, {
       reads: [{ variable: plainVariable(table, 'var'), types: TEXTS, texts: states }],
       ownLabels: [],
       isDerived: true,
@@ -22,6 +22,6 @@ export const stateset: RowKind = {
         return present === undefined ? [] : stateSeries(name, states, present);
       },
       labelProblem: takenByStates(name),
-    };
+    });
   },
 };

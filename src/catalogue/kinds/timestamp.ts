@@ -1,5 +1,6 @@
 // A point in time, mostly published as a text, as Unix seconds.
 import { mustBe, plainVariable } from '../file/row-values.js';
+import { rowOf } from '../row.js';
 import { TEXTS } from './row-kind.js';
 import type { RowKind } from './row-kind.js';
 
@@ -9,8 +10,7 @@ export const timestamp: RowKind = {
   suits: (table) => table.has('conv'),
   read(table, facts) {
     mustBe(table, 'conv', table.text('conv'), 'timestamp');
-    return {
-      ...facts,
+    return rowOf(facts, {
       reads: [{ variable: plainVariable(table, 'var'), types: TEXTS }],
       ownLabels: [],
       isDerived: true,
@@ -19,6 +19,6 @@ export const timestamp: RowKind = {
         const value = stage.seconds(stage.text(stage.variable) ?? '');
         return value === undefined ? [] : [{ value }];
       },
-    };
+    });
   },
 };

@@ -27,7 +27,8 @@ const NONE: readonly RowUse[] = [];
 
 /** A name, and the one that was asked for after it last: objects of a class have the same variables in one order. */
 interface Asked {
-  readonly name: string;
+  /** As it was asked for last: to compare a text with itself takes no time. */
+  name: string;
   readonly uses: RowUse[];
   next: Asked | undefined;
 }
@@ -52,6 +53,7 @@ export function compileRuleSet(alias: string, rows: readonly Row[], isDescribed 
     const likely = last?.next;
     const asked = likely?.name === variable ? likely : byName.get(variable);
     if (asked === undefined) return NONE;
+    asked.name = variable;
     if (last !== undefined) last.next = asked;
     last = asked;
     return asked.uses;
@@ -66,8 +68,9 @@ export function compileRuleSet(alias: string, rows: readonly Row[], isDescribed 
 }
 
 function capturedUse(use: RowUse, variable: string): readonly RowUse[] {
-  const { pattern } = use.reading;
+  const { row, reading } = use;
+  const { pattern } = reading;
   const value = pattern?.capture(variable);
   if (pattern === undefined || value === undefined) return NONE;
-  return [{ ...use, captured: { [pattern.label]: value } }];
+  return [{ row, reading, captured: { [pattern.label]: value } }];
 }
