@@ -126,7 +126,10 @@ export class SegmentSource implements Source {
       this.#tree.beginRound();
       this.#lastId = 0;
     }
-    return slice === undefined ? undefined : { ...slice, at: 0 };
+    if (slice === undefined) return undefined;
+    // Property by property, as in tree.ts: each record looks at it.
+    const { words, firstIndex, isFresh, isLast } = slice;
+    return { words, firstIndex, isFresh, isLast, at: 0 };
   }
 
   /** Applies records of a slice, at least one, and adds what changed to `changes`. */
