@@ -12,7 +12,10 @@ interface Part {
   count: number;
 }
 
-/** Holds integers from 0 to 2^53 - 1 that are spread evenly. */
+/**
+ * Holds integers from 0 to 2^53 - 1 that are spread evenly. Those with the same last 8 bits are in one
+ * part: where they are asked for one after the other, that part stays in the processor's caches.
+ */
 export class Hashes {
   readonly #parts = Array.from({ length: PARTS }, (): Part => {
     return { places: NONE, count: 0 };

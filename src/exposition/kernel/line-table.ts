@@ -2,7 +2,7 @@
 import { OVERRUN } from './kernel.js';
 import type { Kernel } from './kernel.js';
 import { hashOf } from './shared-text.js';
-import type { SharedText } from './shared-text.js';
+import type { SharedText, TextHash } from './shared-text.js';
 
 /** The most lines of a block: as many as an entry's number allows. */
 export const MAX_LINES = 1024;
@@ -48,13 +48,15 @@ export interface LineKey {
   readonly sub: number;
 }
 
-/** 52 bits that stand for the name of a family and suffix and labels of a line. */
-export function seriesHash(family: string, { suffix, labels }: Line): number {
-  const name = hashOf(suffix === '' ? family : family + suffix);
+/**
+ * 52 bits that stand for the name of a line, suffix included, and its labels. The last 8 are of the labels
+ * alone: `Hashes` keeps those of one object, which come one after the other, close together.
+ */
+export function seriesHash(name: TextHash, { labels }: Line): number {
   const own = typeof labels === 'string' ? hashOf(labels) : labels.hash;
   const a = Math.imul(name.a ^ own.b, 0x01000193) ^ own.a;
   const b = Math.imul(name.b ^ own.a, 0x5bd1e995) ^ own.b;
-  return (a >>> 0) * 0x100000 + ((b ^ (b >>> 15)) & 0xfffff);
+  return (a >>> 0) * 0x100000 + (((b ^ (b >>> 15)) & 0xfff00) | (own.a & 0xff));
 }
 
 /** Labels and blank. */

@@ -1,7 +1,7 @@
 // Puts series into the exposition text so that no two have the same name and labels.
 import { Hashes } from '../../collections/hashes.js';
 import type { FamilyFacts } from '../../model.js';
-import { labelsOf, seriesHash } from '../kernel/line-table.js';
+import { labelsOf } from '../kernel/line-table.js';
 import type { Line, LineKey } from '../kernel/line-table.js';
 import { limitText } from '../target-limits.js';
 import type { OnOmitted, TargetRoom } from '../target-limits.js';
@@ -82,7 +82,7 @@ export class SeriesRegister {
   /** Adds a series, or replaces the line of the one with this key. */
   put(facts: FamilyFacts, rank: number, key: LineKey, line: Line): void {
     const { name } = facts;
-    const hash = seriesHash(name, line);
+    const hash = this.#text.seriesHash(name, line);
     const former = this.#text.hash(name, key);
     if (!this.#take(facts, hash, former)) {
       if (former !== undefined) this.remove(name, key);

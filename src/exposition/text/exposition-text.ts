@@ -6,6 +6,7 @@ import { Family } from './family.js';
 import { Deflater } from '../kernel/deflater.js';
 import type { Kernel } from '../kernel/kernel.js';
 import { labelsOf, seriesHash } from '../kernel/line-table.js';
+import { hashOf } from '../kernel/shared-text.js';
 import type { Line, LineKey } from '../kernel/line-table.js';
 import { Scratch } from '../kernel/scratch.js';
 import { compressesByLine } from './stream-choice.js';
@@ -80,7 +81,7 @@ export class ExpositionText {
     rank: number,
     key: LineKey,
     line: Line,
-    hash = seriesHash(facts.name, line),
+    hash = this.seriesHash(facts.name, line),
   ): void {
     let ranked = this.#ranked(facts.name);
     if (ranked === undefined) {
@@ -109,6 +110,13 @@ export class ExpositionText {
     this.#families.delete(name);
     this.#last = undefined;
     this.#order.splice(this.#placeOf(ranked), 1);
+  }
+
+  /** What stands for name and labels of a line of a family. */
+  seriesHash(family: string, line: Line): number {
+    const { suffix } = line;
+    const name = this.#ranked(family)?.family.nameHash(suffix) ?? hashOf(family + suffix);
+    return seriesHash(name, line);
   }
 
   /** The `seriesHash` of a line that is shown. */

@@ -8,6 +8,7 @@ import type { Kernel } from '../kernel/kernel.js';
 import { MAX_LINES } from '../kernel/line-table.js';
 import type { Line, LineKey } from '../kernel/line-table.js';
 import { SharedText } from '../kernel/shared-text.js';
+import type { TextHash } from '../kernel/shared-text.js';
 import { deflatedFamily, familyText } from './family-text.js';
 import type { TextPiece } from './text-piece.js';
 
@@ -38,6 +39,7 @@ export class Family {
   readonly #blocks: Block[] = [];
   /** The names of its lines, by suffix. */
   readonly #names = new Map<string, SharedText>();
+  #lastName: { readonly suffix: string; readonly name: SharedText } | undefined;
   #lines = 0;
   #textBytes = 0;
   /** A line is mostly looked up before it is put. Of no line once lines move. */
@@ -91,6 +93,11 @@ export class Family {
       next.moveTail(0, block);
       this.#drop(at + 1);
     }
+  }
+
+  /** The hash of the name of its lines with that suffix. */
+  nameHash(suffix: string): TextHash {
+    return this.#name(suffix).hash;
   }
 
   /** The `seriesHash` of the line with that key. */
@@ -163,6 +170,7 @@ export class Family {
     this.#blocks.length = 0;
     for (const name of this.#names.values()) name.close();
     this.#names.clear();
+    this.#lastName = undefined;
     this.#last = undefined;
     this.#located.owner = NOWHERE;
     this.#lines = this.#textBytes = 0;
@@ -215,11 +223,14 @@ export class Family {
   }
 
   #name(suffix: string): SharedText {
+    const last = this.#lastName;
+    if (last?.suffix === suffix) return last.name;
     let name = this.#names.get(suffix);
     if (name === undefined) {
       name = new SharedText(this.#kernel.texts, this.facts.name + suffix);
       this.#names.set(suffix, name);
     }
+    this.#lastName = { suffix, name };
     return name;
   }
 
