@@ -9,19 +9,30 @@ import { floatText } from '../text/number-text.js';
 import type { LabelText } from './label-text.js';
 import type { SeriesRegister } from './series-register.js';
 
+/** Where the lines of a row are: by the rank of their family, and from a sub on among those of their owner. */
+interface Place {
+  readonly rank: number;
+  readonly first: number;
+}
+
 export class RowLines {
   readonly #register: SeriesRegister;
-  readonly #rankOf = new Map<string, number>();
-  readonly #firstSubOf = new Map<Row, number>();
+  readonly #places = new Map<Row, Place>();
+  /** That of rows that the catalogue does not have. */
+  readonly #last: Place;
 
   /** @param catalogue defines the order of families and rows, those without a row last; undefined for none */
   constructor(register: SeriesRegister, catalogue: Catalogue | undefined) {
     this.#register = register;
     const { classes = [], families = new Map() } = catalogue ?? {};
-    [...families.keys()].forEach((name: string, rank) => this.#rankOf.set(name, rank));
+    const ranks = new Map([...families.keys()].map((name: string, rank) => [name, rank]));
+    this.#last = { rank: ranks.size, first: 0 };
     classes
       .flatMap(({ rows }) => rows)
-      .forEach((row, index) => this.#firstSubOf.set(row, index * MAX_LINES_A_ROW));
+      .forEach((row, index) => {
+        const rank = ranks.get(row.family.name) ?? ranks.size;
+        this.#places.set(row, { rank, first: index * MAX_LINES_A_ROW });
+      });
   }
 
   /**
@@ -31,8 +42,7 @@ export class RowLines {
   set(row: Row, labels: LabelText, owner: number, shown: Shown, room: number): void {
     if (shown === 'unchanged') return;
     const { family } = row;
-    const rank = this.#rankOf.get(family.name) ?? this.#rankOf.size;
-    const first = this.#firstSubOf.get(row) ?? 0;
+    const { rank, first } = this.#placeOf(row);
     let sub = first;
     if (isOne(shown))
       this.#register.put(family, rank, { owner, sub: sub++ }, liveLine(labels, shown));
@@ -50,13 +60,17 @@ export class RowLines {
     room: number,
   ): { readonly shown: number; readonly waiting: number } {
     const { name } = row.family;
-    const first = this.#firstSubOf.get(row) ?? 0;
+    const { first } = this.#placeOf(row);
     const counts = { shown: 0, waiting: 0 };
     for (let index = 0; index < Math.min(room, MAX_LINES_A_ROW); index++) {
       const standing = this.#register.standing(name, { owner, sub: first + index });
       if (standing !== undefined) counts[standing]++;
     }
     return counts;
+  }
+
+  #placeOf(row: Row): Place {
+    return this.#places.get(row) ?? this.#last;
   }
 
   /** All or none: half a histogram is useless. */

@@ -76,6 +76,8 @@ export class RowUses {
   readonly #describing: Describing;
   /** By the object's id. */
   readonly #bound = new WideMap<Bound>();
+  /** The one that was asked for last: mostly the next one, too. */
+  #last: { readonly id: number; readonly bound: Bound } | undefined;
   /** The object that was bound last: others of its class have the same names, mostly. */
   #newest: { readonly className: string; readonly variables: NamedSlots } | undefined;
   readonly #labelsOf = new WeakMap<Row, string>();
@@ -113,13 +115,14 @@ export class RowUses {
       newest?.className === object.className ? newest.variables : undefined,
     );
     this.#newest = { className: object.className, variables };
+    this.#last = undefined;
     this.#bound.set(object.id, { rules, below, states, described, variables, earlier: undefined });
     for (const set of setsOf({ rules, below })) this.fit.addObject(set);
     return states;
   }
 
   unbind(object: ManagedObject): void {
-    const bound = this.#bound.get(object.id);
+    const bound = this.#boundOf(object);
     if (bound === undefined) return;
     for (const slot of [...bound.variables.values()]) {
       const variable = this.#variableAt(object, slot);
@@ -128,16 +131,17 @@ export class RowUses {
     for (const set of setsOf(bound)) this.fit.removeObject(set);
     close(bound);
     this.#bound.delete(object.id);
+    this.#last = undefined;
   }
 
   /** The rows that show the state of an object. */
   statesOf(object: ManagedObject): readonly Use[] {
-    return this.#bound.get(object.id)?.states ?? NO_USES;
+    return this.#boundOf(object)?.states ?? NO_USES;
   }
 
   /** The variable of a name; of several, the latest. */
   current(object: ManagedObject, name: string): Variable | undefined {
-    return this.#variableAt(object, this.#bound.get(object.id)?.variables.get(name));
+    return this.#variableAt(object, this.#boundOf(object)?.variables.get(name));
   }
 
   /**
@@ -145,7 +149,7 @@ export class RowUses {
    * @param hide called with the one that it replaces, while that still owns the name
    */
   add(variable: Variable, hide: (former: Variable) => void): void {
-    const bound = this.#bound.get(variable.object.id);
+    const bound = this.#boundOf(variable.object);
     if (bound === undefined) return;
     const { name, object } = variable;
     const slot = bound.variables.get(name);
@@ -167,7 +171,7 @@ export class RowUses {
 
   /** Removes a variable; returns the earlier one that owns its name from now on. */
   remove(variable: Variable): Variable | undefined {
-    const bound = this.#bound.get(variable.object.id);
+    const bound = this.#boundOf(variable.object);
     if (bound === undefined) return undefined;
     const { name } = variable;
     const namesakes = bound.earlier?.get(name);
@@ -189,7 +193,7 @@ export class RowUses {
     variable: Variable,
     callback: (row: Row, labels: LabelText, variable: Variable) => void,
   ): void {
-    const bound = this.#bound.get(variable.object.id);
+    const bound = this.#boundOf(variable.object);
     if (bound === undefined || !this.#owns(bound, variable)) return;
     let isRead = false;
     for (const { set, labels } of bound.rules)
@@ -204,7 +208,7 @@ export class RowUses {
 
   /** Whether any of these rows is rebuilt when a value changes. */
   areDerived(variable: Variable): boolean {
-    const bound = this.#bound.get(variable.object.id);
+    const bound = this.#boundOf(variable.object);
     if (bound === undefined || !this.#owns(bound, variable)) return false;
     const readers = readersOf(bound, variable);
     if (readers.length > 0) return readers.some(isDerived);
@@ -213,7 +217,7 @@ export class RowUses {
 
   /** Why no row reads the variables of an object; empty where some may. */
   whyUnread(object: ManagedObject): string {
-    const bound = this.#bound.get(object.id);
+    const bound = this.#boundOf(object);
     if (bound === undefined || bound.rules.length > 0 || bound.described !== undefined) return '';
     if (this.#rules?.hasClass(object.className) !== true) return 'no row is for its class';
     return 'the rows for its class are for objects at other places';
@@ -221,20 +225,20 @@ export class RowUses {
 
   /** Why no row reads a variable of an object whose variables rows may read. */
   whyNoRow({ object }: Variable): string {
-    return this.#bound.get(object.id)?.described === undefined
+    return this.#boundOf(object)?.described === undefined
       ? 'no row reads it'
       : 'only rows of other classes than those of the target read it';
   }
 
   /** Whether a later variable of its object has its name. */
   isHidden(variable: Variable): boolean {
-    const bound = this.#bound.get(variable.object.id);
+    const bound = this.#boundOf(variable.object);
     return bound !== undefined && !this.#owns(bound, variable);
   }
 
   /** The rows that read a variable, as `of` has them; nothing is made for a render. */
   readersOf(variable: Variable): readonly ReadBy[] {
-    const bound = this.#bound.get(variable.object.id);
+    const bound = this.#boundOf(variable.object);
     if (bound === undefined) return [];
     const readers = bound.rules.flatMap(({ set, labels }) =>
       set.usesOf(variable.name).map((use) => ({
@@ -251,7 +255,7 @@ export class RowUses {
 
   /** Names of the metrics of these rows: a search asks for those of very many variables. */
   metricNamesOf(variable: Variable): readonly string[] {
-    const bound = this.#bound.get(variable.object.id);
+    const bound = this.#boundOf(variable.object);
     if (bound === undefined) return [];
     const names: string[] = [];
     for (const { set } of bound.rules)
@@ -276,6 +280,14 @@ export class RowUses {
       yield;
     }
     this.#bound.clear();
+    this.#last = undefined;
+  }
+
+  #boundOf({ id }: ManagedObject): Bound | undefined {
+    if (this.#last?.id === id) return this.#last.bound;
+    const bound = this.#bound.get(id);
+    if (bound !== undefined) this.#last = { id, bound };
+    return bound;
   }
 
   /** Whether no later variable of the object has its name. */
