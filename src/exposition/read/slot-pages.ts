@@ -10,10 +10,12 @@ const PAGE_BYTES = PAGE_SLOTS * CELL_BYTES;
 /** The slots that one read copies: few enough to stay in the cache until they are compared. */
 const READ_PAGES = 16;
 const READ_SLOTS = READ_PAGES * PAGE_SLOTS;
+/** How much larger an extent is than the one that it continues, up to what one read copies. */
+const GROWTH = 4;
 /** Where a cell has its word, in 4-byte units. */
 const WORD = 2;
 
-/** Pages that are contiguous in the source and in memory, so that one copy reads them. */
+/** Pages that are contiguous in the source and in memory, so that one copy reads them: `READ_PAGES` at most. */
 interface Extent {
   readonly firstPage: number;
   /** Pages with memory, and how many of them, counted from the first, hold tracked slots. */
@@ -81,13 +83,7 @@ export class SlotPages {
 
   /** All pages that are read, in spans of one copy each. */
   get spans(): Span[] {
-    return this.#extents.flatMap(({ firstPage, used, cells }) =>
-      Array.from({ length: Math.ceil(used / READ_PAGES) }, (_, index) => {
-        const at = index * READ_PAGES;
-        const pages = Math.min(READ_PAGES, used - at);
-        return { firstPage: firstPage + at, pages, cells: cells + at * PAGE_BYTES };
-      }),
-    );
+    return this.#extents.map(({ firstPage, used, cells }) => ({ firstPage, pages: used, cells }));
   }
 
   /** The pages of these slots; contiguous pages are read together. */
@@ -171,9 +167,9 @@ export class SlotPages {
       known.used = Math.max(known.used, pages + 1);
       return known;
     }
-    // Slots are tracked mostly in order: an extent that continues another reserves twice as much.
+    // Slots are tracked mostly in order: an extent that continues another reserves more.
     const before = this.#extentOfPage.get(page - 1);
-    const wanted = before === undefined ? 1 : before.room * 2;
+    const wanted = before === undefined ? 1 : Math.min(before.room * GROWTH, READ_PAGES);
     let room = 1;
     while (room < wanted && !this.#extentOfPage.has(page + room)) room++;
     const cells = this.#takeZeros(room * PAGE_BYTES);
@@ -200,10 +196,10 @@ export class SlotPages {
   }
 
   #takeZeros(bytes: number): number {
-    const { arena } = this.#kernel;
-    const at = arena.take(bytes);
+    const at = this.#kernel.arena.takeZeros(bytes, (from, to) => {
+      this.#kernel.bytes.fill(0, from, to);
+    });
     this.#pieces.push({ at, bytes });
-    this.#kernel.bytes.fill(0, at, at + bytes);
     return at;
   }
 }

@@ -212,14 +212,23 @@ export class Family {
    * Inserts a line; a full block is split in half, or a new one begins if lines arrive in order, so
    * that blocks fill up.
    */
-  #insert(at: number, index: number, ...line: [LineKey, SharedText, Line, number]): number {
+  #insert(
+    at: number,
+    index: number,
+    key: LineKey,
+    name: SharedText,
+    line: Line,
+    hash: number,
+  ): number {
     const block = this.#blocks[at] ?? this.#newBlock(at);
-    if (block.count < MAX_LINES) return block.insert(index, ...line);
+    if (block.count < MAX_LINES) return block.insert(index, key, name, line, hash);
     // Where one block was filled, so will the next be.
     const next = this.#newBlock(at + 1, MAX_LINES);
     const middle = index === MAX_LINES ? MAX_LINES : MAX_LINES / 2;
     if (middle < MAX_LINES) block.moveTail(middle, next);
-    return index < middle ? block.insert(index, ...line) : next.insert(index - middle, ...line);
+    return index < middle
+      ? block.insert(index, key, name, line, hash)
+      : next.insert(index - middle, key, name, line, hash);
   }
 
   #name(suffix: string): SharedText {

@@ -47,6 +47,24 @@ describe('the arena', () => {
       }),
     ));
 
+  it('clears what was used before, and nothing else, where zeros are wanted', () =>
+    fc.assert(
+      fc.property(fc.array(fc.tuple(bytes, fc.boolean()), { maxLength: 40 }), (pieces) => {
+        const arena = arenaOf(1);
+        const used = pieces.map(([size, isGiven]) => {
+          const at = arena.take(size);
+          if (isGiven) arena.give(at, size);
+          return { at, size };
+        });
+        for (const [size] of pieces) {
+          const cleared: number[] = [];
+          const at = arena.takeZeros(size, (from, to) => cleared.push(from, to));
+          const wasUsed = used.some((piece) => piece.at === at);
+          expect(cleared).to.deep.equal(wasUsed ? [at, at + size] : []);
+        }
+      }),
+    ));
+
   it('pieces that were given back are used before new memory', () =>
     fc.assert(
       fc.property(fc.array(bytes, { minLength: 1, maxLength: 40 }), (sizes) => {
