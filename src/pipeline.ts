@@ -35,7 +35,7 @@ import { inTurn } from './streams/refresh-queue.js';
 import type { RefreshQueue } from './streams/refresh-queue.js';
 import type { Pace } from './streams/pace.js';
 import { isCommand, mergedChanges, precedes, refreshView } from './streams/refresh-view.js';
-import type { Change, Refreshed, TargetInput } from './streams/refresh-view.js';
+import type { Change, TargetInput } from './streams/refresh-view.js';
 import { render } from './streams/render.js';
 import type { Rendered } from './streams/render.js';
 import { Slices } from './streams/slices.js';
@@ -73,7 +73,13 @@ export type Step =
   | { readonly kind: 'root'; readonly choice: RootChoice; readonly view: TargetView | undefined }
   /** A command found no root to carry it out on. */
   | { readonly kind: 'rootless'; readonly input: Command }
-  | ({ readonly kind: 'refreshed'; readonly isReady: boolean } & Refreshed & Rendered);
+  | ({ readonly kind: 'refreshed' } & Rendered);
+
+/** Property by property, as in native/segment/tree.ts: it is read at each refresh. */
+function refreshedStep(refresh: Rendered): Step {
+  const { input, isDirty, isSynced, tick, isReady, hasRendered, snapshot } = refresh;
+  return { kind: 'refreshed', input, isDirty, isSynced, tick, isReady, hasRendered, snapshot };
+}
 
 /** From shared memory to rendered text. It runs in a partition, for as long as it is subscribed to. */
 export const hostingPipeline = (parts: HostingParts): Observable<Step> => {
@@ -198,7 +204,7 @@ function withRoot(choice: ChosenRoot, parts: HostingParts): Observable<Step> {
         isReady = each.isReady;
       }),
       render(view, slices), //                        a new text, where a refresh may make one
-      map((each): Step => ({ kind: 'refreshed', ...each })),
+      map(refreshedStep),
       startWith<Step>({ kind: 'root', choice, view }),
       finalize(() => {
         closeInTurns(view.closing(), slice, scheduler);

@@ -26,8 +26,8 @@ export type Arrival = Demand | Due | ServingReport;
 export interface Decision {
   readonly arrival: Arrival;
   /** The command to send now, if any. */
-  readonly refresh?: Refresh;
-  readonly deferred?: Deferred;
+  readonly refresh?: Refresh | undefined;
+  readonly deferred?: Deferred | undefined;
 }
 
 /**
@@ -41,7 +41,12 @@ export const coalesce =
   (arrival$) =>
     defer(() => {
       const state = new Coalescing(spacingMs, now);
-      return arrival$.pipe(map((arrival) => ({ arrival, ...state.take(arrival) })));
+      return arrival$.pipe(
+        map((arrival) => {
+          const { refresh, deferred } = state.take(arrival);
+          return { arrival, refresh, deferred };
+        }),
+      );
     });
 
 type Act = Omit<Decision, 'arrival'>;

@@ -1,15 +1,22 @@
 // The startup gate of a target. Spec 3.
 import { defer, map } from 'rxjs';
 import type { OperatorFunction } from 'rxjs';
+import type { Refreshed } from './refresh-view.js';
+
+export interface Gated extends Refreshed {
+  readonly isReady: boolean;
+}
 
 /** Turns ready at the first full sync and stays so: late objects never reopen the startup gate. */
-export function latchReady<E extends { readonly isSynced: boolean }>(): OperatorFunction<
-  E,
-  E & { readonly isReady: boolean }
-> {
+export function latchReady(): OperatorFunction<Refreshed, Gated> {
   return (event$) =>
     defer(() => {
       let isReady = false;
-      return event$.pipe(map((event) => ({ ...event, isReady: (isReady ||= event.isSynced) })));
+      return event$.pipe(
+        map(({ input, isDirty, isSynced, tick }) => {
+          isReady ||= isSynced;
+          return { input, isDirty, isSynced, tick, isReady };
+        }),
+      );
     });
 }

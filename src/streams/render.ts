@@ -3,13 +3,14 @@ import { defer, finalize, map, mergeMap, of } from 'rxjs';
 import type { Observable, OperatorFunction } from 'rxjs';
 import type { TargetView } from '../exposition/target-view.js';
 import type { Forms, Snapshot } from '../model.js';
-import type { Refreshed } from './refresh-view.js';
+import type { Gated } from './latch-ready.js';
 import type { Slices } from './slices.js';
 
 /** What a render needs of a target's view. */
 export type Renders = Pick<TargetView, 'rendering'>;
 
-export interface Rendered {
+/** A view after a refresh, and its text. */
+export interface Rendered extends Gated {
   readonly hasRendered: boolean;
   /** Whether the text would differ if it were rendered now. */
   readonly isDirty: boolean;
@@ -17,11 +18,9 @@ export interface Rendered {
   readonly snapshot: Snapshot | undefined;
 }
 
-type Ready = Refreshed & { readonly isReady: boolean };
-
 /** @param slices in which a large render takes several turns; the target takes in nothing meanwhile */
 export const render =
-  <E extends Ready>(view: Renders, slices: Slices): OperatorFunction<E, E & Rendered> =>
+  (view: Renders, slices: Slices): OperatorFunction<Gated, Rendered> =>
   (event$) =>
     defer(() => {
       let snapshot: Snapshot | undefined;
@@ -32,16 +31,19 @@ export const render =
         snapshot = undefined;
       };
       return event$.pipe(
-        mergeMap((event): Observable<E & Rendered> => {
-          const { input, isReady, isDirty } = event;
+        mergeMap((event): Observable<Rendered> => {
+          const { input, isReady, isSynced, tick } = event;
           const mayRender = input.kind === 'refresh' && input.mayRender && isReady;
           const forms = input.kind === 'refresh' ? input.forms : undefined;
-          const hasRendered = mayRender && isDirty;
+          const hasRendered = mayRender && event.isDirty;
           // The same text in another form is not a new one.
           const isLacking = snapshot !== undefined && lacks(snapshot.forms, forms);
-          const state = { hasRendered, isDirty: isDirty && !hasRendered };
-          if (!hasRendered && !(mayRender && isLacking))
-            return of({ ...event, ...state, snapshot });
+          const isDirty = event.isDirty && !hasRendered;
+          // Property by property, as in native/segment/tree.ts: others look at it at each refresh.
+          const rendered = (text: Snapshot | undefined): Rendered => {
+            return { input, isReady, isSynced, tick, hasRendered, isDirty, snapshot: text };
+          };
+          if (!hasRendered && !(mayRender && isLacking)) return of(rendered(snapshot));
           // Release the last text first, so that blocks reuse memory that is still in the cache.
           letGo();
           return slices
@@ -50,7 +52,7 @@ export const render =
               map((next) => {
                 release = next.hold();
                 snapshot = next;
-                return { ...event, ...state, snapshot };
+                return rendered(next);
               }),
             );
         }),

@@ -16,7 +16,8 @@ export interface Rebalances {
 }
 
 /** Everything that internal metrics speak of, at one moment. */
-export interface Moment extends TargetFacts {
+export interface Moment {
+  readonly facts: TargetFacts;
   readonly counts: Omit<TargetCounts, 'add' | 'addStandby' | 'scrape' | 'refreshes'>;
   /** How long the target's refreshes took. */
   readonly refreshes: Durations;
@@ -41,13 +42,13 @@ const ROWS: readonly Row[] = [
     `${inside}target_ready`,
     'gauge',
     '1 when the target serves scrapes, 0 when it answers 503.',
-    ({ isReady }) => Number(isReady),
+    ({ facts }) => Number(facts.isReady),
   ],
   [
     `${inside}target_initial_sync_complete`,
     'gauge',
     '1 after the tracked subtree finished its initial full sync.',
-    ({ isReady }) => Number(isReady),
+    ({ facts }) => Number(facts.isReady),
   ],
   [
     `${inside}target_pending_sync_items`,
@@ -83,31 +84,31 @@ const ROWS: readonly Row[] = [
     'shm_exporter_worker_busy_idle_ratio',
     'gauge',
     'Ratio of worker busy refresh time to idle queue-wait time.',
-    ({ queue }) => queue.busyIdleRatio,
+    ({ facts }) => facts.queue.busyIdleRatio,
   ],
   [
     'shm_exporter_worker_dequeue_latency_avg_ms',
     'gauge',
     'Average worker queue wait.',
-    ({ queue }) => queue.waits.mean,
+    ({ facts }) => facts.queue.waits.mean,
   ],
   [
     'shm_exporter_worker_dequeue_latency_p50_ms',
     'gauge',
     'Median sampled queue wait.',
-    ({ queue }) => queue.waits.p50,
+    ({ facts }) => facts.queue.waits.p50,
   ],
   [
     'shm_exporter_worker_dequeue_latency_p95_ms',
     'gauge',
     '95th percentile sampled queue wait.',
-    ({ queue }) => queue.waits.p95,
+    ({ facts }) => facts.queue.waits.p95,
   ],
   [
     'shm_exporter_worker_dequeue_latency_p99_ms',
     'gauge',
     '99th percentile sampled queue wait.',
-    ({ queue }) => queue.waits.p99,
+    ({ facts }) => facts.queue.waits.p99,
   ],
   [
     'shm_exporter_worker_rebalance_total',
@@ -155,13 +156,13 @@ const ROWS: readonly Row[] = [
     'shm_exporter_target_series',
     'gauge',
     'Application series that the target shows.',
-    ({ view }) => view?.series,
+    ({ facts }) => facts.view?.series,
   ],
   [
     'shm_exporter_target_memory_bytes',
     'gauge',
     'Memory that the target takes, estimated from its objects, variables, series and their labels.',
-    ({ view }) => view?.memoryBytes,
+    ({ facts }) => facts.view?.memoryBytes,
   ],
   [
     'shm_exporter_target_series_clashes_total',
@@ -197,43 +198,43 @@ const ROWS: readonly Row[] = [
     'shm_exporter_target_dropped_objects',
     'gauge',
     'Objects that the publisher had no room for in its segment.',
-    ({ view }) => view?.droppedObjects,
+    ({ facts }) => facts.view?.droppedObjects,
   ],
   [
     'shm_exporter_target_dropped_variables',
     'gauge',
     'Variables that the publisher had no room for in its segment.',
-    ({ view }) => view?.droppedVariables,
+    ({ facts }) => facts.view?.droppedVariables,
   ],
   [
     'shm_exporter_target_catalogue_rows_unmatched',
     'gauge',
     'Catalogue rows that read a variable which no object of their class has, where such objects are there.',
-    ({ view }) => view?.rowsWithoutVariable,
+    ({ facts }) => facts.view?.rowsWithoutVariable,
   ],
   [
     'shm_exporter_target_catalogue_rows_mistyped',
     'gauge',
     'Catalogue rows that read a variable of a type which they cannot show.',
-    ({ view }) => view?.rowsOfWrongType,
+    ({ facts }) => facts.view?.rowsOfWrongType,
   ],
   [
     'shm_exporter_target_variables_without_row',
     'gauge',
     'Variables that no catalogue row reads, in objects that some row is for.',
-    ({ view }) => view?.variablesWithoutRow,
+    ({ facts }) => facts.view?.variablesWithoutRow,
   ],
   [
     'shm_exporter_target_filters_unmatched',
     'gauge',
     'Entries of classes, seed_path_groups and seed_paths that have matched no object.',
-    ({ view }) => view?.filtersUnmatched,
+    ({ facts }) => facts.view?.filtersUnmatched,
   ],
   [
     'shm_exporter_target_heartbeat_age_seconds',
     'gauge',
     'Time since the last heartbeat of the publisher.',
-    ({ publisher }) => publisher.heartbeatAgeSeconds,
+    ({ facts }) => facts.publisher.heartbeatAgeSeconds,
   ],
   [
     'shm_exporter_target_as_of_age_seconds',
@@ -264,17 +265,19 @@ export function internalMetrics(moment: Moment): InternalMetric[] {
     const value = valueAt(moment);
     if (value !== undefined) metrics.push({ name, type, help, value });
   }
-  const { highlighted } = moment;
+  const { highlighted } = moment.facts;
   if (highlighted !== undefined) metrics.push(highlightedMetric(highlighted));
   return metrics;
 }
 
-function pendingOf({ progress: { objects, variables } }: Moment): number {
+function pendingOf({ facts }: Moment): number {
+  const { objects, variables } = facts.progress;
   return objects.total - objects.synced + variables.total - variables.synced;
 }
 
-function asOfAge({ view, unixMs }: Moment): number | undefined {
-  return view?.asOfNs === undefined ? undefined : unixMs / 1e3 - Number(view.asOfNs) / 1e9;
+function asOfAge({ facts, unixMs }: Moment): number | undefined {
+  const asOfNs = facts.view?.asOfNs;
+  return asOfNs === undefined ? undefined : unixMs / 1e3 - Number(asOfNs) / 1e9;
 }
 
 /**

@@ -154,7 +154,13 @@ export class ServedTarget implements Target {
     const { facts, partition } = this.#handover.serving;
     const { serverKey, root, isReady, progress, publisher, process } = facts;
     return {
-      ...{ app: this.app, serverKey, root, isReady, progress, publisher, process },
+      app: this.app,
+      serverKey,
+      root,
+      isReady,
+      progress,
+      publisher,
+      process,
       partition: partition.number,
     };
   }
@@ -176,7 +182,7 @@ export class ServedTarget implements Target {
     const { facts } = this.#handover.serving;
     const counts = this.#counts;
     const { refreshes } = counts;
-    return internalMetrics({ ...facts, counts, refreshes, rebalances, unixMs: unixMs() });
+    return internalMetrics({ facts, counts, refreshes, rebalances, unixMs: unixMs() });
   }
 
   /** All who wait are answered by this refresh. */
@@ -191,7 +197,7 @@ export class ServedTarget implements Target {
     const isWanted = (form: keyof Forms) =>
       this.#wanted[form] || nowMs - this.#lackedMs[form] < LACKED_FOR_MS;
     const forms = { text: isWanted('text'), deflated: isWanted('deflated') };
-    this.#handover.send({ ...refresh, forms });
+    this.#handover.send({ kind: 'refresh', mayRender: refresh.mayRender, forms });
   }
 
   #take(arrival: Arrival): readonly TargetEvent[] {

@@ -4,8 +4,9 @@ import { latchReady } from '#app/streams/latch-ready.js';
 import { marbles } from '../support/marbles.js';
 
 describe('latchReady', () => {
-  const part = { isSynced: false };
-  const full = { isSynced: true };
+  const bind = { kind: 'bind' } as const;
+  const part = { input: bind, isDirty: true, isSynced: false, tick: 3 };
+  const full = { ...part, isSynced: true };
   const gate = {
     n: { ...part, isReady: false },
     y: { ...full, isReady: true },

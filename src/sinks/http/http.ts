@@ -43,10 +43,11 @@ export function httpSink(options: HttpOptions): Sink {
         const { request } = exchange;
         const { kind, reply } = requested(request, registry.targets, pages);
         const headers = guard.headers();
-        const withHeaders = map((each: Reply) => ({
-          ...each,
-          headers: { ...headers, ...each.headers },
-        }));
+        const withHeaders = map((reply: Reply) => {
+          const { status, page, isCompressible, saved } = reply;
+          const all = { ...headers, ...reply.headers };
+          return { status, headers: all, page, isCompressible, saved };
+        });
         const answer$ = guard.refusal(request).pipe(
           mergeMap((stranger) =>
             admit(request.socket, kind, (crowded) => {

@@ -8,9 +8,9 @@ export interface Reply {
   readonly headers?: Readonly<Record<string, string>>;
   readonly page: Page;
   /** Whether it is worth compressing for clients that accept that. */
-  readonly isCompressible?: boolean;
+  readonly isCompressible?: boolean | undefined;
   /** Bytes that compressing saved; never negative. */
-  readonly saved?: number;
+  readonly saved?: number | undefined;
 }
 
 /** A response that is over. */

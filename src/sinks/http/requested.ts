@@ -45,7 +45,9 @@ export function requested(
   const { tree } = options;
   if (isTree && tree !== undefined) return { kind: 'page', reply: () => tree(targets, query) };
   const parameters = {
-    ...{ scope: inPath?.scope, query, accept: headers.accept },
+    scope: inPath?.scope,
+    query,
+    accept: headers.accept,
     prefersGzip: prefersGzip(headers['accept-encoding']),
   };
   return { kind: 'scrape', reply: () => scrape(parameters, targets, options) };

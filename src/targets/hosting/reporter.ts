@@ -6,12 +6,13 @@ import type { TargetView } from '../../exposition/target-view.js';
 import { numberText } from '../../exposition/text/number-text.js';
 import type { PublisherState, SyncProgress, TargetEvent } from '../../model.js';
 import type { Step } from '../../pipeline.js';
+import type { Rendered } from '../../streams/render.js';
 import { shortened } from '../../streams/choose-root.js';
 import type { RootChoice } from '../../streams/choose-root.js';
 import { NO_OBSERVATIONS } from '../../streams/command.js';
 import type { Pace } from '../../streams/pace.js';
 import type { RefreshQueue } from '../../streams/refresh-queue.js';
-import type { Report } from '../../streams/report.js';
+import type { RefreshReport, Report } from '../../streams/report.js';
 import type { ServerPool } from '../../streams/server-pool.js';
 import type { TargetFacts, ViewFacts } from '../../streams/target-facts.js';
 import type { Sighting } from '../../streams/watch.js';
@@ -26,8 +27,6 @@ const NO_PROGRESS: Omit<SyncProgress, 'reason'> = {
 const MAX_NAMED_CLASHES = 100;
 /** Events that wait for the next step. */
 const MAX_WAITING_EVENTS = 1000;
-
-type RefreshStep = Extract<Step, { readonly kind: 'refreshed' }>;
 
 export interface ReporterParts {
   readonly pool: ServerPool;
@@ -79,7 +78,7 @@ export class Reporter {
       case 'rootless':
         return [...this.#flush(), ...this.#rootless(step)];
       case 'refreshed': {
-        const isNews = this.#noteStep(step);
+        const isNews = this.#noteRefresh(step);
         return [...this.#flush(), ...(isNews ? [this.facts()] : []), ...this.#answer(step)];
       }
     }
@@ -87,7 +86,7 @@ export class Reporter {
 
   /** What is known now, and what was counted since the last report. */
   facts(): Report {
-    return { kind: 'facts', ...this.#news() };
+    return { kind: 'facts', facts: this.#facts(), counted: this.#tally.take() };
   }
 
   /** A refresh is over. */
@@ -140,12 +139,11 @@ export class Reporter {
   #rootless({ input }: Extract<Step, { readonly kind: 'rootless' }>): readonly Report[] {
     if (input.kind === 'leave') return [{ kind: 'left', observations: NO_OBSERVATIONS }];
     if (input.kind === 'take-over') return [];
-    const nothing = { hasRendered: false, isDirty: false, snapshot: undefined };
-    return [{ kind: 'refreshed', ...nothing, ...this.#news() }];
+    return [this.#refreshed(false, false, undefined)];
   }
 
   /** Notes what a refresh showed; true when readiness or the publisher changed. */
-  #noteStep({ input, isReady, tick }: RefreshStep): boolean {
+  #noteRefresh({ input, isReady, tick }: Rendered): boolean {
     this.#tick = tick;
     const isPublisherNew = input.kind === 'change' && this.#notePublisher(input.sighting);
     const isReadyNew = isReady && !this.#isReady;
@@ -158,12 +156,10 @@ export class Reporter {
     return isPublisherNew || isReadyNew;
   }
 
-  #answer({ input, ...step }: RefreshStep): readonly Report[] {
-    const { isReady, hasRendered, isDirty, tick } = step;
-    if (input.kind === 'refresh') {
-      const snapshot = isReady ? step.snapshot : undefined;
-      return [{ kind: 'refreshed', hasRendered, isDirty, snapshot, ...this.#news() }];
-    }
+  #answer(refresh: Rendered): readonly Report[] {
+    const { input, isReady, hasRendered, isDirty, snapshot, tick } = refresh;
+    if (input.kind === 'refresh')
+      return [this.#refreshed(hasRendered, isDirty, isReady ? snapshot : undefined)];
     if (input.kind === 'leave' && this.#view !== undefined) {
       const { generation, observations: observed } = this.#view;
       return [{ kind: 'left', observations: { generation, tick, observed } }];
@@ -197,24 +193,35 @@ export class Reporter {
     this.#say('debug', `${this.#definition.variable} is ${text ?? 'without a value'}`);
   }
 
-  #news() {
+  /** Property by property, as in native/segment/tree.ts: it is read at each scrape. */
+  #refreshed(
+    hasRendered: boolean,
+    isDirty: boolean,
+    snapshot: RefreshReport['snapshot'],
+  ): RefreshReport {
+    const [facts, counted] = [this.#facts(), this.#tally.take()];
+    return { kind: 'refreshed', hasRendered, isDirty, snapshot, facts, counted };
+  }
+
+  #facts(): TargetFacts {
     this.#hasNews = false;
     const { busyIdleRatio, waits } = this.#queue;
     const chosen = this.#choice?.kind === 'chosen' ? this.#choice : undefined;
     const serverKey = chosen?.serverKey ?? this.#definition.serverKeys[0] ?? '';
     const publisher =
       this.#choice?.kind === 'none' ? this.#choice.publisher : this.#pool.publisher(serverKey);
-    const facts: TargetFacts = {
-      ...{ serverKey, publisher, process: this.#processOf(serverKey) },
+    return {
+      serverKey,
       root: chosen?.root.name ?? '',
       isReady: this.#isReady,
+      publisher,
+      process: this.#processOf(serverKey),
       progress: this.#progress(),
       tick: this.#tick,
       view: this.#viewFacts(serverKey),
       highlighted: this.#view?.highlighted,
       queue: { busyIdleRatio, waits },
     };
-    return { facts, counted: this.#tally.take() };
   }
 
   /** Without a root, several keys may have a publisher. */
@@ -226,7 +233,10 @@ export class Reporter {
   #progress(): SyncProgress {
     if (this.#choice?.kind === 'none') return { ...NO_PROGRESS, reason: this.#choice.reason };
     // Once ready, late objects block nothing, so the missing ones are not looked for.
-    if (this.#isReady && this.#view !== undefined) return { ...this.#view.counts, reason: '' };
+    if (this.#isReady && this.#view !== undefined) {
+      const { objects, variables } = this.#view.counts;
+      return { objects, variables, reason: '' };
+    }
     const progress = this.#view?.progress ?? {
       ...NO_PROGRESS,
       reason: 'the first look at its segments',
@@ -242,7 +252,11 @@ export class Reporter {
     const { asOfNs, series, memoryBytes, fit } = this.#view;
     const { objects, variables } = this.#pool.drops(serverKey);
     return {
-      ...{ series, memoryBytes, asOfNs, droppedObjects: objects, droppedVariables: variables },
+      series,
+      memoryBytes,
+      asOfNs,
+      droppedObjects: objects,
+      droppedVariables: variables,
       rowsWithoutVariable: fit.rowsWithoutVariable,
       variablesWithoutRow: fit.variablesWithoutRow,
       filtersUnmatched: this.#view.filtersUnmatched,

@@ -43,7 +43,16 @@ export class Tally {
     this.#refreshesMs = [];
     const pausedMs = (this.#pace?.pausedMs ?? 0) - this.#reportedPausedMs;
     this.#reportedPausedMs += pausedMs;
-    return { refreshesMs, pausedMs, ...counted };
+    const { clashes, omitted, omittedObjects, omittedVariables, staleFrames } = counted;
+    return {
+      refreshesMs,
+      clashes,
+      omitted,
+      omittedObjects,
+      omittedVariables,
+      staleFrames,
+      pausedMs,
+    };
   }
 
   /** What the view counted since it was reported. */
