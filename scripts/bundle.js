@@ -1,6 +1,7 @@
 // Puts each program with its packages into a few files of dist/bin: a start then reads those instead
 // of some five hundred modules.
 import { readFileSync, rmSync, chmodSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { dirname, relative } from 'node:path';
 import { build } from 'esbuild';
 
@@ -40,12 +41,16 @@ const REFUSE = `
   process.stderr.write(program + ': the native modules cannot be loaded: ' + reason + '; docs/install.md says how to build them\\n');
   process.exit(4);`;
 
-/** The shared object of a package is loaded from the folder of that package, as the package does it. */
+/**
+ * The shared object of a package is loaded from the folder of that package, as the package does it:
+ * ffi-napi, or what that finds.
+ */
 const loading = (name) => `
   const { createRequire } = require('node:module');
   const { dirname } = require('node:path');
   try {
-    const manifest = require.resolve('${name}/package.json');
+    const ffi = require.resolve('ffi-napi/package.json');
+    const manifest = ${name === 'ffi-napi' ? 'ffi' : `createRequire(ffi).resolve('${name}/package.json')`};
     module.exports = createRequire(manifest)('node-gyp-build')(dirname(manifest));
   } catch (thrown) { ${REFUSE} }`;
 const OWN_LOADING = "require('node-gyp-build')(path.join(__dirname, '..'))";
@@ -58,11 +63,12 @@ const foreignFunctions = {
   name: 'foreign-functions',
   setup: (builder) => {
     const { onLoad, onResolve, resolve } = builder;
-    onResolve({ filter: /^ref-napi$/ }, ({ kind, resolveDir }) =>
-      resolve('@2060.io/ref-napi', { kind, resolveDir }),
+    const ofFfi = dirname(createRequire(import.meta.url).resolve('ffi-napi/package.json'));
+    onResolve({ filter: /^ref-napi$/ }, ({ kind }) =>
+      resolve('@2060.io/ref-napi', { kind, resolveDir: ofFfi }),
     );
     onLoad({ filter: /\/(ffi-napi\/lib\/bindings|ref-napi\/lib\/ref)\.js$/ }, ({ path }) => {
-      const name = path.includes('/ffi-napi/') ? 'ffi-napi' : '@2060.io/ref-napi';
+      const name = path.endsWith('/bindings.js') ? 'ffi-napi' : '@2060.io/ref-napi';
       const parts = readFileSync(path, 'utf8').split(OWN_LOADING);
       if (parts.length !== 2) throw new Error(`${path} loads its shared object in another way`);
       return { contents: parts.join(`require('shared-object:${name}')`), loader: 'js' };

@@ -26,6 +26,8 @@ export class Budget {
   /** Undefined where the clock leaves out what others took. */
   readonly #delay: DelayClock | undefined;
   readonly #startMs: number;
+  /** What others had taken when anybody looked last, before this began. */
+  readonly #othersBeforeMs: number;
   /** The first look at what others took: how much that was, and how long this has worked until then. */
   #firstLook:
     { readonly atMs: number; readonly delayMs: number; readonly workedMs: number } | undefined;
@@ -56,6 +58,7 @@ export class Budget {
     this.#nowMs = nowMs ?? (() => performance.now());
     this.#delay = delay;
     this.#startMs = ms === Infinity ? 0 : this.#nowMs();
+    this.#othersBeforeMs = delay?.lastMs ?? 0;
   }
 
   spend(steps: number, bytes = 0): void {
@@ -88,7 +91,7 @@ export class Budget {
 
   #hasWorkedFor(ms: number): boolean {
     if (this.#steps >= this.#nextLook) {
-      this.#workedMs = this.#look(ms);
+      this.#workedMs = this.#look();
       this.#nextLook = this.#steps + this.#limits.stepsALook;
     }
     return this.#workedMs >= ms;
@@ -99,16 +102,16 @@ export class Budget {
    * over. They may have taken what they did since anybody asked, though part of it before this began: half
    * of the time counts as work.
    */
-  #look(ms: number): number {
+  #look(): number {
+    const { ms } = this.#limits;
     const nowMs = this.#nowMs();
     const sinceMs = nowMs - this.#startMs;
     const first = this.#firstLook;
     const delay = this.#delay;
-    if (delay === undefined || (first === undefined && sinceMs < this.#limits.ms)) return sinceMs;
+    if (delay === undefined || (first === undefined && sinceMs < ms)) return sinceMs;
     if (first === undefined) {
-      const beforeMs = delay.lastMs;
       const delayMs = delay.look();
-      const othersMs = Math.min(delayMs - beforeMs, sinceMs - this.#limits.ms / 2);
+      const othersMs = Math.min(delayMs - this.#othersBeforeMs, sinceMs - ms / 2);
       const workedMs = sinceMs - othersMs;
       this.#firstLook = { atMs: nowMs, delayMs, workedMs };
       return workedMs;

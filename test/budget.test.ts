@@ -105,6 +105,31 @@ describe('a budget', () => {
     expect(seen).to.deep.equal([false, false, true]);
   });
 
+  it('knows what others took before another budget asked, within its time', () => {
+    let nowMs = 100;
+    const delay = clockOf(7);
+    const outer = new Budget({ ms: 2 }, () => nowMs, delay);
+    const inner = new Budget({ ms: 2 }, () => nowMs, delay);
+    nowMs += 51;
+    delay.nowMs += 50;
+    expect([inner.isSpent, outer.isSpent]).to.deep.equal([false, false]);
+    nowMs += 1;
+    expect([inner.isSpent, outer.isSpent]).to.deep.equal([true, true]);
+  });
+
+  it('is spent in time, though whether half is spent was asked just before', () => {
+    let nowMs = 0;
+    const delay = clockOf(0);
+    const budget = new Budget({ ms: 2, stepsALook: 4 }, () => nowMs, delay);
+    delay.nowMs = 1;
+    const seen: boolean[] = [];
+    for (nowMs of [2, 2.5, 3, 3.5]) {
+      for (let step = 0; step < 4; step++) budget.spend(1);
+      seen.push(budget.isHalfSpent, budget.isSpent);
+    }
+    expect(seen).to.deep.equal([true, false, true, false, true, true, true, true]);
+  });
+
   it('asks what others took only once its time is over, and once where they took nothing', () => {
     let nowMs = 0;
     const delay = clockOf(0);

@@ -54,7 +54,8 @@ export interface LineKey {
  */
 export function seriesHash(name: TextHash, { labels }: Line): number {
   const own = typeof labels === 'string' ? hashOf(labels) : labels.hash;
-  const a = Math.imul(name.a ^ own.b, 0x01000193) ^ own.a;
+  // Two names with one half in common are told apart for each labels anew.
+  const a = Math.imul(Math.imul(name.a ^ own.b, 0x01000193) ^ name.b ^ own.a, 0x85ebca6b);
   const b = Math.imul(name.b ^ own.a, 0x5bd1e995) ^ own.b;
   return (a >>> 0) * 0x100000 + (((b ^ (b >>> 15)) & 0xfff00) | (own.a & 0xff));
 }

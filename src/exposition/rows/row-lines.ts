@@ -17,21 +17,19 @@ interface Place {
 
 export class RowLines {
   readonly #register: SeriesRegister;
+  readonly #ranks: ReadonlyMap<string, number>;
+  /** Of the rows of the catalogue. */
   readonly #places = new Map<Row, Place>();
-  /** That of rows that the catalogue does not have. */
-  readonly #last: Place;
 
   /** @param catalogue defines the order of families and rows, those without a row last; undefined for none */
   constructor(register: SeriesRegister, catalogue: Catalogue | undefined) {
     this.#register = register;
     const { classes = [], families = new Map() } = catalogue ?? {};
-    const ranks = new Map([...families.keys()].map((name: string, rank) => [name, rank]));
-    this.#last = { rank: ranks.size, first: 0 };
+    this.#ranks = new Map([...families.keys()].map((name: string, rank) => [name, rank]));
     classes
       .flatMap(({ rows }) => rows)
       .forEach((row, index) => {
-        const rank = ranks.get(row.family.name) ?? ranks.size;
-        this.#places.set(row, { rank, first: index * MAX_LINES_A_ROW });
+        this.#places.set(row, { rank: this.#rankOf(row), first: index * MAX_LINES_A_ROW });
       });
   }
 
@@ -70,7 +68,11 @@ export class RowLines {
   }
 
   #placeOf(row: Row): Place {
-    return this.#places.get(row) ?? this.#last;
+    return this.#places.get(row) ?? { rank: this.#rankOf(row), first: 0 };
+  }
+
+  #rankOf({ family }: Row): number {
+    return this.#ranks.get(family.name) ?? this.#ranks.size;
   }
 
   /** All or none: half a histogram is useless. */

@@ -236,7 +236,7 @@ export class RowUses {
     return bound !== undefined && !this.#owns(bound, variable);
   }
 
-  /** The rows that read a variable, as `of` has them; nothing is made for a render. */
+  /** The rows that read a variable, as `each` has them; nothing is made for a render. */
   readersOf(variable: Variable): readonly ReadBy[] {
     const bound = this.#boundOf(variable.object);
     if (bound === undefined) return [];

@@ -8,6 +8,7 @@ import type { Described } from '../../catalogue/described-name.js';
 import { metricNamePart, namesTaken } from '../../catalogue/names.js';
 import type { Row } from '../../catalogue/row.js';
 import type {
+  Declaration,
   FamilyFacts,
   MetricType,
   StatedMetric,
@@ -31,6 +32,14 @@ const BASE = { labels: {}, at: '', classId: undefined, isPersonal: false, where:
 const MARK = ' uncatalogued';
 const NONE: ReadonlySet<string> = new Set();
 
+/** What a row depends on, and the row. */
+interface Asked {
+  readonly declaration: Declaration;
+  readonly className: string;
+  readonly stated: StatedMetric | undefined;
+  readonly row: Row;
+}
+
 /** Makes one row per variable; variables of one class and name share their family. */
 export class SelfDescribed {
   readonly #app: string;
@@ -38,6 +47,8 @@ export class SelfDescribed {
   readonly #families = new Map<string, FamilyFacts>();
   /** A cache of rows: thousands of objects share a class. */
   readonly #rows = new Map<string, Row>();
+  /** That of the variable that was asked for last: it is asked for several times. */
+  #last: Asked | undefined;
 
   /** @param taken names of metrics and series that a catalogue owns */
   constructor(app: string, taken = NONE) {
@@ -54,8 +65,18 @@ export class SelfDescribed {
 
   /** @param stated names its metric; otherwise class and variable do */
   rowFor(variable: Variable, stated?: StatedMetric): Row {
-    const { type, kind, unit, name, object } = variable;
+    const { declaration, object } = variable;
     const { className } = object;
+    const last = this.#last;
+    if (last?.declaration === declaration && last.className === className && last.stated === stated)
+      return last.row;
+    const row = this.#knownRow(variable, className, stated);
+    this.#last = { declaration, className, stated, row };
+    return row;
+  }
+
+  #knownRow(variable: Variable, className: string, stated: StatedMetric | undefined): Row {
+    const { type, kind, unit, name } = variable;
     const own = `${type} ${kind} ${unit.length} ${unit} ${className.length} ${className} ${name}`;
     const key = stated === undefined ? own : `${stated.name} ${own}`;
     const known = this.#rows.get(key);

@@ -2,8 +2,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { Kernel, OP, OVERRUN } from '#app/exposition/kernel/kernel.js';
-import { LineTable, STALE } from '#app/exposition/kernel/line-table.js';
-import { SharedText } from '#app/exposition/kernel/shared-text.js';
+import { LineTable, STALE, seriesHash } from '#app/exposition/kernel/line-table.js';
+import { SharedText, hashOf } from '#app/exposition/kernel/shared-text.js';
 import { Cells, cellLine } from '../../support/lines.js';
 
 /** Bytes that are looked at behind the room of a text. */
@@ -23,6 +23,36 @@ function tableOf(kernel: Kernel) {
   };
   return { table, cells, insert, text };
 }
+
+describe('the hash of a series', () => {
+  const hash = (name: { a: number; b: number }, labels: string) =>
+    seriesHash(name, { suffix: '', labels, fixed: '', cell: 0, op: 0 });
+
+  it('is another for each of many labels, though a half of the hash of two names is the same', () => {
+    const one = hashOf('shop_sales_total');
+    for (const other of [
+      { a: one.a, b: one.b ^ 1 },
+      { a: one.a ^ 1, b: one.b },
+    ]) {
+      const seen = new Set<number>();
+      for (let i = 0; i < 50_000; i++)
+        for (const name of [one, other]) seen.add(hash(name, `{till="${i}"} `));
+      expect(seen.size).to.equal(100_000);
+    }
+  });
+
+  it('has 8 bits at its end that the labels alone decide, spread evenly', () => {
+    const counts = new Array<number>(256).fill(0);
+    for (let i = 0; i < 25_600; i++) {
+      const labels = `{till="${i}"} `;
+      const last = hash(hashOf('shop_sales_total'), labels) % 256;
+      expect(hash(hashOf('shop_open'), labels) % 256).to.equal(last);
+      counts[last] = (counts[last] ?? 0) + 1;
+    }
+    expect(Math.min(...counts)).to.be.above(50);
+    expect(Math.max(...counts)).to.be.below(200);
+  });
+});
 
 describe('a table of lines', () => {
   it('has room for the longest text that a value may have', () => {

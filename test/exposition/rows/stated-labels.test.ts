@@ -59,6 +59,40 @@ describe('labels that a format states', () => {
 });
 
 describe('a class that shows what its publisher describes', () => {
+  it('shows it where the catalogue has a metric of that name', () => {
+    const source = new FakeSource();
+    const root = source.addObject('h.1.shop', 'Shop');
+    const till = source.addObject('h.1.shop.t1', 'Till', { parent: root });
+    source.addVariable(till, 'coins', { type: 'i64', kind: 'gauge', value: 7n });
+    const own = source.addObject('h.1.shop.t1.own', 'Own', { parent: till });
+    source.addVariable(own, 'queue', { type: 'i64', kind: 'gauge', value: 3n });
+    const catalogue = parseCatalogue(
+      `app = "shop"
+[[classes]]
+alias = "till"
+class_ids = ["Till"]
+paths = ["{till}"]
+described = true
+metrics = []
+[[classes]]
+alias = "own"
+class_ids = ["Own"]
+paths = ["{till}.own"]
+metrics = [
+  { name = "shop_till_coins", type = "gauge", help = "H.", var = "queue", static = { of = "own" } },
+  { name = "shop_queue", type = "gauge", help = "H.", var = "queue" },
+]
+`,
+      'shop.toml',
+    );
+    const { text } = watched(source, root, { app: 'shop', catalogue });
+    expect(linesOf(text())).to.deep.equal([
+      'shop_till_coins{till="t1"} 7',
+      'shop_till_coins{till="t1",of="own"} 3',
+      'shop_queue{till="t1"} 3',
+    ]);
+  });
+
   it('has series without rows, with the labels of its objects', () => {
     const { source, root } = shop();
     const { text } = watched(source, root, { app: 'shop', catalogue: CATALOGUE });
