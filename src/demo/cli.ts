@@ -17,7 +17,7 @@ import { Restarts } from './restarts.js';
 
 /** How long a process may take to end before it is killed. */
 const PATIENCE_MS = 6000;
-const READY_WITHIN_MS = 30_000;
+const READY_WITHIN_MS = 60_000;
 const PULSE_MS = 3000;
 const RESTART_MS = 5000;
 const MAX_RESTARTS_A_MINUTE = 5;

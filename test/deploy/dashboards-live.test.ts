@@ -35,7 +35,6 @@ function configuration(port: number): string {
 }
 
 describe('dashboards and rules on a running exporter', function () {
-  this.timeout(120_000);
   this.slow(60_000);
   // Before the stage is closed: the demo removes what it made only if it is asked to end.
   let demo: Running | undefined;

@@ -45,7 +45,6 @@ const LEAVES_TREE: readonly FaultName[] = FAULT_NAMES.filter(
 );
 
 describe('a component that goes wrong', function () {
-  this.timeout(120_000);
   this.slow(10_000);
   const stage = theatre();
   let twins: BridgeTwins;
@@ -141,7 +140,6 @@ describe('a component that goes wrong', function () {
 });
 
 describe('a component that is silent for long', function () {
-  this.timeout(60_000);
   this.slow(20_000);
   const stage = theatre();
   let twins: BridgeTwins;

@@ -47,7 +47,6 @@ class Shop {
 
 describe('pages for people, in Chromium', function () {
   this.slow(20_000);
-  this.timeout(120_000);
   const stage = theatre();
   const shops: Shop[] = [];
   let chromium: Chromium | undefined;

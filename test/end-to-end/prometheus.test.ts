@@ -35,7 +35,6 @@ const shop = (app: string, tills: number, first: number): ScenarioFile => ({
 });
 
 describe('Prometheus, over TLS and with passwords', function () {
-  this.timeout(90_000);
   this.slow(30_000);
   const stage = theatre();
   let prometheus = '';

@@ -412,5 +412,5 @@ describe('a tree that changes while it is bound', () => {
     view.absorb(source.sync().changes);
     const { objects, variables } = view.progress;
     expect(objects.total + variables.total).to.be.within(280_000 - 2 ** 18, 20_000);
-  }).timeout(60_000);
+  });
 });

@@ -20,7 +20,6 @@ const INSIDE = [
 ].join(' && ');
 
 describe('JVMs in containers', function () {
-  this.timeout(30_000);
   const folder = perfFolder();
   const running = new Set<ChildProcess>();
   afterEach(async () => {

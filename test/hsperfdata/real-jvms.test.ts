@@ -28,7 +28,6 @@ const SETTINGS = {
 type Printed = ReadonlyMap<string, bigint>;
 
 describe('a real JVM', function () {
-  this.timeout(120_000);
   const folder = temporaryFolder();
   const running = new Set<ChildProcess>();
   const watches = new Set<JvmWatch>();

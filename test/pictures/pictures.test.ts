@@ -14,7 +14,7 @@ import { Scene } from './scene.js';
 const widthOf = (png: Buffer): number => chunksOf(png).get('IHDR')?.[0]?.readUInt32BE(0) ?? 0;
 
 describe('the pictures of the documentation', function () {
-  this.slow(20_000).timeout(120_000);
+  this.slow(20_000);
 
   it('are those that the project takes', () =>
     expect(readdirSync(PICTURES_FOLDER)).to.have.members(

@@ -4,7 +4,6 @@ import { theatre } from '../support/processes.js';
 
 describe('shm_simulator', function () {
   this.slow(10_000);
-  this.timeout(60_000);
   const stage = theatre();
 
   it('publishes as many objects as --objects allows', async () => {

@@ -4,7 +4,7 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
-const PATIENCE_MS = 10_000;
+const PATIENCE_MS = 60_000;
 
 export class Children {
   readonly #running = new Set<ChildProcess>();

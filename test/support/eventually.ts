@@ -1,7 +1,7 @@
 // Waiting with a bound for what the kernel, a socket or another process does.
 import { setTimeout } from 'node:timers/promises';
 
-const LONGEST_MS = 5000;
+const LONGEST_MS = 60_000;
 
 /** Resolves once the condition holds; fails with `what` when it never does. */
 export async function eventually(

@@ -34,7 +34,7 @@ export interface Ended {
 export async function eventually<T>(
   what: string,
   probe: () => T | undefined | Promise<T | undefined>,
-  withinMs = 45_000,
+  withinMs = 120_000,
 ): Promise<T> {
   const end = performance.now() + withinMs;
   while (performance.now() < end) {
@@ -148,6 +148,7 @@ export class Theatre {
   #folder: string | undefined;
   readonly #running: Running[] = [];
   readonly #published: Published[] = [];
+  readonly #simulators = new Map<string, Running>();
   #license: string | undefined;
 
   path(name: string): string {
@@ -162,7 +163,7 @@ export class Theatre {
 
   run(program: Program, ...args: readonly string[]): SpawnSyncReturns<string> {
     const path = join(PROJECT, PROGRAMS[program]);
-    return spawnSync(process.execPath, [path, ...args], { encoding: 'utf8', timeout: 45_000 });
+    return spawnSync(process.execPath, [path, ...args], { encoding: 'utf8', timeout: 120_000 });
   }
 
   start(program: Program, args: readonly string[] = [], options: StartOptions = {}): Running {
@@ -193,9 +194,15 @@ export class Theatre {
     return published;
   }
 
-  /** The simulator itself: for what ends, and for what is too busy to be here. */
+  /**
+   * The simulator itself: for what ends, and for what is too busy to be here. One with the same words, of
+   * a test that is tried again, ends before.
+   */
   async simulator(...args: readonly string[]): Promise<Running> {
+    const words = args.join(' ');
+    await this.#simulators.get(words)?.stop();
     const simulator = this.start('simulator', ['--context-id', this.contextId, ...args]);
+    this.#simulators.set(words, simulator);
     await simulator.line(/^ready$/m);
     return simulator;
   }

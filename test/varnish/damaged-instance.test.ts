@@ -19,7 +19,6 @@ const damages = fc.array(damage, { minLength: 1, maxLength: 4 });
 const RUNS = 1500;
 
 describe('a damaged instance of Varnish', function () {
-  this.timeout(60_000);
   this.slow(10_000);
   const folder = temporaryFolder();
   let varnish: DamagedVarnish;

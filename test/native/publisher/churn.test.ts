@@ -85,7 +85,7 @@ describe('a publisher killed at any instruction (segment 3)', () => {
     for (let killed = 0; killed < KILLS; killed += AT_ONCE)
       for (const child of await Promise.all(Array.from({ length: AT_ONCE }, start)))
         await die(child);
-  }).timeout(30_000);
+  });
 });
 
 describe('one publisher a segment: a second one on the same key gets an error (segment 9)', () => {

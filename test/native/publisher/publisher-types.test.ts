@@ -27,7 +27,6 @@ publisher.addVariable(till, 'wrong', 'u64').observe(1);
 
 describe('the publisher package', function () {
   this.slow(10_000);
-  this.timeout(60_000);
   const folder = temporaryFolder();
 
   /** What the compiler says of a program that uses the package, without the types of Node. */

@@ -54,7 +54,7 @@ describe('the limits of the HTTP responder', () => {
       const target = new FakeTarget();
       target.text = HUGE;
       const selfMetrics = new SelfMetrics();
-      const http = await serve([target], { responseMs: 6000, maxScrapes: 2, selfMetrics });
+      const http = await serve([target], { responseMs: 12_000, maxScrapes: 2, selfMetrics });
       drip(http);
       drip(http);
       await eventually('both are being sent', () => target.held === 2);

@@ -283,7 +283,6 @@ describe('a partition whose thread ends', () => {
   afterEach(() => publishers.closeAll());
 
   it('is started anew; its targets wait with the reason, and take their roots again', async function () {
-    this.timeout(REVIVE_MS * 4);
     const publisher = publishers.make('82');
     publisher.addVariable(publisher.addRoot('H.1.demo', 'Root'), 'x', 'u64').set(1);
     publisher.place();
