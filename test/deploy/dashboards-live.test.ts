@@ -55,7 +55,7 @@ describe('dashboards and rules on a running exporter', function () {
     const file = stage.write('prometheus.yml', configuration(port));
     const own = await freePort();
     prometheus = `http://127.0.0.1:${own}`;
-    stage.command([
+    const server = stage.command([
       'prometheus',
       `--config.file=${file}`,
       `--storage.tsdb.path=${stage.path('prometheus')}`,
@@ -63,6 +63,7 @@ describe('dashboards and rules on a running exporter', function () {
       '--log.level=warn',
     ]);
     await eventually('Prometheus has scraped every target', async () => {
+      if (server.isOver) throw new Error(`Prometheus ended: ${server.stderr}`);
       const results = await found('up == 1').catch(() => []);
       return results.length === 6 ? true : undefined;
     });
