@@ -42,8 +42,8 @@ const REFUSE = `
   process.exit(4);`;
 
 /**
- * The shared object of a package is loaded from the folder of that package, as the package does it:
- * ffi-napi, or what that finds.
+ * The shared object of a package is loaded from the folder of that package, as the package does it.
+ * ref-napi is looked for from ffi-napi, which depends on it.
  */
 const loading = (name) => `
   const { createRequire } = require('node:module');
@@ -57,7 +57,7 @@ const OWN_LOADING = "require('node-gyp-build')(path.join(__dirname, '..'))";
 
 /**
  * ffi-napi and ref-napi with the packages that they need: to find and read their twenty files takes an
- * eighth of a start. Both names of ref-napi stand for one copy of it, and none of them tells what it does.
+ * eighth of a start. Both names of ref-napi stand for one copy of it. Messages for debugging are left out.
  */
 const foreignFunctions = {
   name: 'foreign-functions',

@@ -99,8 +99,8 @@ export class Budget {
 
   /**
    * What others took is a call of the system, so it is asked for only where it matters: once the time is
-   * over. They may have taken what they did since anybody asked, though part of it before this began: half
-   * of the time counts as work.
+   * over. What they took since anybody asked may be from before this began, so that at first no more than
+   * half of the time is left out for it.
    */
   #look(): number {
     const { ms } = this.#limits;

@@ -7,15 +7,14 @@ import { Scratch } from '../kernel/scratch.js';
 /** Slots per page: 4 KiB of values and 2 KiB of words in the source, 8 KiB of cells here. */
 const PAGE_SLOTS = 512;
 const PAGE_BYTES = PAGE_SLOTS * CELL_BYTES;
-/** The slots that one read copies: few enough to stay in the cache until they are compared. */
+/** What one read copies at most: few enough to stay in the cache until they are compared. */
 const READ_PAGES = 16;
-const READ_SLOTS = READ_PAGES * PAGE_SLOTS;
 /** How much larger an extent is than the one that it continues, up to what one read copies. */
 const GROWTH = 4;
 /** Where a cell has its word, in 4-byte units. */
 const WORD = 2;
 
-/** Pages that are contiguous in the source and in memory, so that one copy reads them: `READ_PAGES` at most. */
+/** Pages that are contiguous in the source and in memory, `READ_PAGES` at most, so that one copy reads them. */
 interface Extent {
   readonly firstPage: number;
   /** Pages with memory, and how many of them, counted from the first, hold tracked slots. */
@@ -110,35 +109,27 @@ export class SlotPages {
 
   /** Copies the values of these pages; returns how many differ from the last copy. */
   readValues({ firstPage, pages, cells }: Span): number {
-    let changed = 0;
-    const room = Math.min(pages * PAGE_SLOTS, READ_SLOTS);
-    const scratch = this.#scratch.of(room * 8);
-    const window = this.#kernel.window(scratch, room * 8);
-    for (let at = 0; at < pages * PAGE_SLOTS; at += room) {
-      const wanted = Math.min(room, pages * PAGE_SLOTS - at);
-      const read = this.#source.readSlots(firstPage * PAGE_SLOTS + at, wanted, window);
-      this.#bytesRead += read * 8;
-      // What the source no longer has keeps its last values.
-      changed += this.#kernel.run.absorb(cells + at * CELL_BYTES, scratch, read);
-    }
-    return changed;
+    const slots = pages * PAGE_SLOTS;
+    const scratch = this.#scratch.of(slots * 8);
+    const window = this.#kernel.window(scratch, slots * 8);
+    const read = this.#source.readSlots(firstPage * PAGE_SLOTS, slots, window);
+    this.#bytesRead += read * 8;
+    // What the source no longer has keeps its last values.
+    return this.#kernel.run.absorb(cells, scratch, read);
   }
 
   /** Copies the words of these pages, and adds the slots whose words differ to `changed`. */
   readWords({ firstPage, pages, cells }: Span, changed: number[]): void {
-    const room = Math.min(pages * PAGE_SLOTS, READ_SLOTS);
-    const scratch = this.#scratch.of(room * 8);
-    const window = this.#kernel.window(scratch, room * 4);
-    const out = scratch + room * 4;
-    for (let at = 0; at < pages * PAGE_SLOTS; at += room) {
-      const first = firstPage * PAGE_SLOTS + at;
-      const read = this.#source.readWords(first, Math.min(room, pages * PAGE_SLOTS - at), window);
-      this.#bytesRead += read * 4;
-      const cell = cells + at * CELL_BYTES;
-      const found = this.#kernel.run.changedWords(cell, scratch, read, out, read);
-      const { u32 } = this.#kernel;
-      for (let i = 0; i < found; i++) changed.push(first + (u32[(out >>> 2) + i] ?? 0));
-    }
+    const slots = pages * PAGE_SLOTS;
+    const scratch = this.#scratch.of(slots * 8);
+    const window = this.#kernel.window(scratch, slots * 4);
+    const out = scratch + slots * 4;
+    const first = firstPage * PAGE_SLOTS;
+    const read = this.#source.readWords(first, slots, window);
+    this.#bytesRead += read * 4;
+    const found = this.#kernel.run.changedWords(cells, scratch, read, out, read);
+    const { u32 } = this.#kernel;
+    for (let i = 0; i < found; i++) changed.push(first + (u32[(out >>> 2) + i] ?? 0));
   }
 
   close(): void {

@@ -146,7 +146,7 @@ export class MetricBuilder {
   }
 
   variableSynced(variable: Variable): void {
-    if (this.#uses.areDerived(variable)) {
+    if (this.#uses.hasDerived(variable)) {
       this.#probe.watch(variable);
       if (isFramed(variable) && !this.#frames.take(variable)) return;
     }

@@ -9,7 +9,7 @@ import { floatText } from '../text/number-text.js';
 import type { LabelText } from './label-text.js';
 import type { SeriesRegister } from './series-register.js';
 
-/** Where the lines of a row are: by the rank of their family, and from a sub on among those of their owner. */
+/** The rank of a row's family, and the sub of the row's first line. */
 interface Place {
   readonly rank: number;
   readonly first: number;

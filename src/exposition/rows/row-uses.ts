@@ -207,7 +207,7 @@ export class RowUses {
   }
 
   /** Whether any of these rows is rebuilt when a value changes. */
-  areDerived(variable: Variable): boolean {
+  hasDerived(variable: Variable): boolean {
     const bound = this.#boundOf(variable.object);
     if (bound === undefined || !this.#owns(bound, variable)) return false;
     const readers = readersOf(bound, variable);

@@ -36,14 +36,16 @@ export class Tally {
 
   /** What was counted since this was asked last. */
   take(): Counted {
-    const counted = combined(this.#left, this.#news);
+    const { clashes, omitted, omittedObjects, omittedVariables, staleFrames } = combined(
+      this.#left,
+      this.#news,
+    );
     const refreshesMs = this.#refreshesMs;
     this.#reported = combined(this.#view, NONE);
     this.#left = NONE;
     this.#refreshesMs = [];
     const pausedMs = (this.#pace?.pausedMs ?? 0) - this.#reportedPausedMs;
     this.#reportedPausedMs += pausedMs;
-    const { clashes, omitted, omittedObjects, omittedVariables, staleFrames } = counted;
     return {
       refreshesMs,
       clashes,
