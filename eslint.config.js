@@ -26,6 +26,10 @@ export default defineConfig(
     },
   },
   {
+    files: ['**/*.cjs'],
+    languageOptions: { globals: { __dirname: 'readonly' } },
+  },
+  {
     files: ['**/*.ts'],
     extends: [
       tseslint.configs.strictTypeChecked,

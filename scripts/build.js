@@ -53,3 +53,4 @@ const commit = revision();
 if (commit !== '' || !existsSync('dist/revision')) writeFileSync('dist/revision', `${commit}\n`);
 cpSync('src', 'dist', { recursive: true, filter: isData });
 await bundle();
+execFileSync(process.execPath, ['--hash-seed=1', 'scripts/keep-compiled.js', 'dist/bin']);

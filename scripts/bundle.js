@@ -1,18 +1,21 @@
-// Puts each program with its packages into a few files of dist/bin: a start then reads those instead
-// of some five hundred modules.
-import { readFileSync, rmSync, chmodSync } from 'node:fs';
+// Puts each program with its packages into a file of dist/bin: a start then reads that instead of some
+// five hundred modules.
+import { chmodSync, copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, relative } from 'node:path';
 import { build } from 'esbuild';
 
 const BIN = 'dist/bin';
-const PROGRAMS = {
-  shm_exporter: 'dist/exporter/main.js',
-  shm_bridge: 'dist/bridge/cli.js',
-  shm_dump: 'dist/dump/cli.js',
-  shm_license: 'dist/license/cli.js',
-  shm_simulator: 'dist/simulator/cli.js',
+/** The code of each program, which `start.js` runs. */
+export const CODE = {
+  exporter: 'dist/exporter/cli.js',
+  bridge: 'dist/bridge/cli.js',
+  dump: 'dist/dump/cli.js',
+  license: 'dist/license/cli.js',
+  simulator: 'dist/simulator/cli.js',
 };
+/** What is to happen before that. */
+const FIRST = { exporter: 'dist/exporter/main.js' };
 /** Started by the exporter, from beside it. */
 const THREADS = {
   thread: 'dist/targets/threads/thread.js',
@@ -117,9 +120,24 @@ const seldom = {
   },
 };
 
-/** Packages that are CommonJS ask for parts of Node by `require`. */
-const REQUIRE =
-  "import { createRequire as requireFor } from 'node:module'; const require = requireFor(import.meta.url);";
+/** Where the code is loaded from the modules, the bundled one is started. */
+const start = (name) => ({
+  name: 'start',
+  setup: ({ onLoad, onResolve }) => {
+    onResolve({ filter: /\/cli\.js$/ }, ({ path }) => ({ path, namespace: 'start' }));
+    onResolve({ filter: /./, namespace: 'start' }, ({ path }) => ({ path, external: true }));
+    onLoad({ filter: /./, namespace: 'start' }, () => ({ contents: startOf(name) }));
+  },
+});
+const startOf = (name) => `require('./start.js')('${name}');\n`;
+
+/** A file of code is a function, which `start.js` calls. */
+const FUNCTION = {
+  banner: "(function(require,__filename){'use strict';",
+  footer: '})',
+};
+/** The place of a module of the file. */
+const URL_OF = "const __url=require('node:url').pathToFileURL(__filename).href;";
 
 export async function bundle() {
   rmSync(BIN, { recursive: true, force: true });
@@ -128,28 +146,47 @@ export async function bundle() {
     bundle: true,
     platform: 'node',
     target: 'node20',
+    format: 'cjs',
     sourcemap: true,
+    sourcesContent: false,
     logLevel: 'warning',
     // V8 keeps the text of a program: a third of it is white space and comments. Names stay, and lines
     // are short, so that a stack can be read.
     minifyWhitespace: true,
     lineLimit: 120,
   };
-  await build({
+  const modules = {
     ...common,
-    entryPoints: { ...PROGRAMS, ...THREADS },
-    splitting: true,
-    format: 'esm',
+    define: { 'import.meta.url': '__url' },
     // The same code as the one that Node would take, but in modules, so that what is unused goes.
     alias: { rxjs: './node_modules/rxjs/dist/esm/index.js' },
-    banner: { js: REQUIRE },
     plugins: [keepPlaces, foreignFunctions, seldom],
-  });
+  };
+  const { banner, footer } = FUNCTION;
   await build({
-    ...common,
-    entryPoints: Object.keys(SELDOM),
-    format: 'cjs',
-    outExtension: { '.js': '.cjs' },
+    ...modules,
+    entryPoints: CODE,
+    banner: { js: banner + URL_OF },
+    footer: { js: footer },
   });
-  for (const name of Object.keys(PROGRAMS)) chmodSync(`${BIN}/${name}.js`, 0o755);
+  for (const name of Object.keys(CODE)) chmodSync(`${BIN}/${name}.js`, 0o644);
+  await build({ ...modules, entryPoints: THREADS, banner: { js: `'use strict';${URL_OF}` } });
+  await build({ ...common, entryPoints: Object.keys(SELDOM), outExtension: { '.js': '.cjs' } });
+  copyFileSync('scripts/start.cjs', `${BIN}/start.js`);
+  writeFileSync(`${BIN}/package.json`, '{"type":"commonjs"}\n');
+  for (const name of Object.keys(CODE)) await writeProgram(name, common);
+}
+
+async function writeProgram(name, common) {
+  const file = `${BIN}/shm_${name}.js`;
+  const first = FIRST[name];
+  if (first === undefined) writeFileSync(file, `#!/usr/bin/env node\n${startOf(name)}`);
+  else
+    await build({
+      ...common,
+      sourcemap: false,
+      entryPoints: { [`shm_${name}`]: first },
+      plugins: [start(name)],
+    });
+  chmodSync(file, 0o755);
 }

@@ -1,3 +1,3 @@
 #!/usr/bin/env node
-// shm_exporter from the few files that the build made of it, which load twice as fast as its modules.
+// shm_exporter from the file that the build made of it, which loads faster than its modules.
 await import(new URL('./bin/shm_exporter.js', import.meta.url).href);

@@ -2,6 +2,7 @@
 import { PerformanceObserver } from 'node:perf_hooks';
 import { setInterval } from 'node:timers';
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
+import { returnFreed } from '../native/os/libc.js';
 import { restWatch } from './at-rest.js';
 
 /** In bytes. A quarter of it makes collections more frequent than a start can bear. */
@@ -13,6 +14,9 @@ const ENOUGH_FOR_YOUNG_OBJECTS = 7_000_000;
  */
 const GARBAGE_PERCENT = 50;
 
+/** What malloc takes from the system by itself at first, in bytes. */
+const LARGE_PIECE = 131_072;
+
 /** How often it is looked whether the process still grows, in ms. */
 const LOOK_EVERY_MS = 10_000;
 
@@ -21,6 +25,8 @@ const LOOK_EVERY_MS = 10_000;
  * @param residentBytes of the process
  */
 export function boundHeapGrowth(residentBytes: () => number): void {
+  // To read a program takes pieces of two megabytes: after that, malloc would keep 4 MB more than is used.
+  returnFreed(LARGE_PIECE);
   setFlagsFromString(`--heap-growing-percent=${GARBAGE_PERCENT}`);
   new PerformanceObserver(boundYoungSpace).observe({ entryTypes: ['gc'] });
   setInterval(compactingAtRest(residentBytes), LOOK_EVERY_MS).unref();

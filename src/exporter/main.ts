@@ -6,4 +6,4 @@
 process.on('SIGHUP', () => undefined);
 // Node would open its debugger to every program of the host.
 process.on('SIGUSR1', () => undefined);
-await import('./cli.js');
+void import('./cli.js');

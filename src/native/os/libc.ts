@@ -40,6 +40,9 @@ const MSG_DONTWAIT_NOSIGNAL = 0x4040;
 const SYS_FUTEX_WAITV = 449;
 const SYS_FUTEX: Partial<Record<string, number>> = { x64: 202, arm64: 98 };
 
+const M_TRIM_THRESHOLD = -1;
+const M_MMAP_THRESHOLD = -3;
+
 /** A mapping of a file; `bytes` is live. Never touch it after `unmap()`. */
 export interface Mapping {
   readonly bytes: Buffer;
@@ -170,4 +173,18 @@ export function futexWaitAny(
       if (waiters.length + timespec.length > 0) done();
     },
   );
+}
+
+/**
+ * Has malloc return what has so many bytes to the system as soon as it is freed, and the end of an arena
+ * too. By itself it keeps what is as large as anything that was freed before, and twice as much at the
+ * end (mallopt(3), M_MMAP_THRESHOLD). False where the C library has no such function.
+ */
+export function returnFreed(leastBytes: number): boolean {
+  try {
+    const { mallopt } = ffi.Library(null, { mallopt: ['int', ['int', 'int']] });
+    return [M_MMAP_THRESHOLD, M_TRIM_THRESHOLD].every((name) => mallopt(name, leastBytes) === 1);
+  } catch {
+    return false;
+  }
 }
