@@ -6,6 +6,9 @@ import type { DelayClock } from './run-delay.js';
 /** Milliseconds of work after which others have their turn, where work can be divided. */
 export const SLICE_MS = 1;
 
+/** Whom others keep from a processor waits for longer than that, and so does a collection of garbage. */
+const MOMENT_MS = 0.5;
+
 export interface BudgetLimits {
   /** Items that are walked over, put or removed. */
   readonly steps?: number;
@@ -28,6 +31,9 @@ export class Budget {
   readonly #startMs: number;
   /** What others had taken when anybody looked last, before this began. */
   readonly #othersBeforeMs: number;
+  /** When the clock was looked at last, and how many milliseconds passed in jumps, more than a moment each. */
+  #lastMs: number;
+  #jumpedMs = 0;
   /** The first look at what others took: how much that was, and how long this has worked until then. */
   #firstLook:
     { readonly atMs: number; readonly delayMs: number; readonly workedMs: number } | undefined;
@@ -58,6 +64,7 @@ export class Budget {
     this.#nowMs = nowMs ?? (() => performance.now());
     this.#delay = delay;
     this.#startMs = ms === Infinity ? 0 : this.#nowMs();
+    this.#lastMs = this.#startMs;
     this.#othersBeforeMs = delay?.lastMs ?? 0;
   }
 
@@ -69,6 +76,11 @@ export class Budget {
   /** Those that were spent. */
   get bytes(): number {
     return this.#bytes;
+  }
+
+  /** Until they are spent; time may be over before. */
+  get stepsLeft(): number {
+    return this.#limits.steps - this.#steps;
   }
 
   get isSpent(): boolean {
@@ -99,19 +111,22 @@ export class Budget {
 
   /**
    * What others took is a call of the system, so it is asked for only where it matters: once the time is
-   * over. What they took since anybody asked may be from before this began, so that at first no more than
-   * half of the time is left out for it.
+   * over, if the clock jumped meanwhile. What they took since anybody asked may be from before this began,
+   * so that at first no more is left out for it than jumps, and half of the time.
    */
   #look(): number {
     const { ms } = this.#limits;
     const nowMs = this.#nowMs();
+    const passedMs = nowMs - this.#lastMs;
+    this.#lastMs = nowMs;
+    if (passedMs > MOMENT_MS) this.#jumpedMs += passedMs;
     const sinceMs = nowMs - this.#startMs;
     const first = this.#firstLook;
     const delay = this.#delay;
     if (delay === undefined || (first === undefined && sinceMs < ms)) return sinceMs;
     if (first === undefined) {
-      const delayMs = delay.look();
-      const othersMs = Math.min(delayMs - this.#othersBeforeMs, sinceMs - ms / 2);
+      const delayMs = this.#jumpedMs === 0 ? delay.lastMs : delay.look();
+      const othersMs = Math.min(delayMs - this.#othersBeforeMs, this.#jumpedMs, sinceMs - ms / 2);
       const workedMs = sinceMs - othersMs;
       this.#firstLook = { atMs: nowMs, delayMs, workedMs };
       return workedMs;

@@ -144,6 +144,31 @@ describe('a budget', () => {
     ]);
   });
 
+  it('does not ask what others took where the clock never jumped, and stays spent', () => {
+    let nowMs = 0;
+    const delay = clockOf(0);
+    const budget = new Budget({ ms: 2 }, () => nowMs, delay);
+    const seen: boolean[] = [];
+    for (nowMs of [0.5, 1, 1.5, 2]) seen.push(budget.isSpent);
+    expect(seen).to.deep.equal([false, false, false, true]);
+    expect(delay.looks).to.equal(0);
+    nowMs += 50;
+    delay.nowMs += 50;
+    expect(budget.isSpent).to.equal(true);
+  });
+
+  it('leaves out no more for what others took than the jumps of the clock', () => {
+    let nowMs = 0;
+    const delay = clockOf(0);
+    const budget = new Budget({ ms: 10 }, () => nowMs, delay);
+    delay.nowMs = 8;
+    for (; nowMs < 8; nowMs += 0.5) expect(budget.isSpent).to.equal(false);
+    nowMs += 3;
+    expect(budget.isSpent).to.equal(false);
+    nowMs += 2.5;
+    expect(budget.isSpent).to.equal(true);
+  });
+
   it('of nothing is spent from the start', () => {
     for (const limits of [{ steps: 0 }, { bytes: 0 }, { ms: 0 }])
       expect(new Budget(limits).isSpent, JSON.stringify(limits)).to.equal(true);

@@ -68,6 +68,8 @@ export const VIEW_STEPS = 1024;
 const OBJECT_EFFORT = 4;
 const ITEM_EFFORT = 1;
 const FEW_ITEMS = 8;
+/** Work after which it is looked whether something is to be removed, or time is over. */
+const FEW_STEPS = 16;
 /** The most queued changes: a caller that adds more must wait for them. */
 const MAX_PENDING = 1 << 18;
 
@@ -95,7 +97,8 @@ export class TargetView implements ProbeListener {
   #isClosed = false;
   /** Do a piece of work, if there is any: made once, since a million items are a million calls. */
   readonly #change = (): boolean => this.#letGo() || this.#takeIn();
-  readonly #anything = (): boolean => this.#letGo() || this.#goOn() || this.#takeIn();
+  readonly #anything = (budget: Budget): boolean =>
+    this.#letGo() || this.#goOn(budget) || this.#takeIn();
 
   constructor(parts: ViewParts) {
     const { app, kernel, source, root, catalogue, filters, variable, pathLabels, timeZone } = parts;
@@ -402,9 +405,9 @@ export class TargetView implements ProbeListener {
     while (!budget.isSpent && this.#spending(budget, this.#anything));
   }
 
-  #spending(budget: Budget, work: () => boolean): boolean {
+  #spending(budget: Budget, work: (budget: Budget) => boolean): boolean {
     const before = this.#effort;
-    const isDone = work();
+    const isDone = work(budget);
     budget.spend(this.#effort - before);
     return isDone;
   }
@@ -430,12 +433,22 @@ export class TargetView implements ProbeListener {
     return true;
   }
 
-  /** Shows the next item that got its value, or else binds the next item of the tree. */
-  #goOn(): boolean {
-    if (this.#counted(this.#probe.reportSynced())) return true;
-    const item = this.#pending.nextBound();
-    if (item !== undefined) this.#add(item);
-    return item !== undefined;
+  /** Shows the next items that got their values, then binds the next items of the tree: a few of both. */
+  #goOn(budget: Budget): boolean {
+    const begin = this.#effort;
+    const end = begin + Math.min(FEW_STEPS, budget.stepsLeft);
+    while (this.#mayGoOn(end) && this.#counted(this.#probe.reportSynced()));
+    while (this.#mayGoOn(end)) {
+      const item = this.#pending.nextBound();
+      if (item === undefined) break;
+      this.#add(item);
+    }
+    return this.#effort > begin;
+  }
+
+  /** A slot that has another owner now is one of the things that are to be removed first. */
+  #mayGoOn(end: number): boolean {
+    return this.#effort < end && !this.#pending.removesAny;
   }
 
   #counted(isDone: boolean): boolean {

@@ -65,9 +65,12 @@ export class FairTurns {
   /** When somebody asked for something, and until when the others rest if that was lately. */
   #askedMs = -Infinity;
   #restEndMs = 0;
-  /** Whether the others had a turn that the event loop has not ended yet, and how long the thread had worked before it. */
+  /**
+   * Whether the others had a turn that the event loop has not ended yet, and how long the thread had worked
+   * before it: undefined where nobody asked lately, so that they will not rest.
+   */
   #isTurnOfOthers = false;
-  #workedMs = 0;
+  #workedMs: number | undefined;
   #isArmed = false;
   /** Calls off the turn after the rest. */
   #endRest: (() => void) | undefined;
@@ -125,7 +128,12 @@ export class FairTurns {
   get #restMs(): number {
     if (this.#urgent.areWaiting || this.#others.areAsked || this.#isTurnOfOthers) return 0;
     const nowMs = this.#loop.nowMs();
-    return nowMs - this.#askedMs < ASKED_MS ? Math.max(this.#restEndMs - nowMs, 0) : 0;
+    return this.#wasAsked(nowMs) ? Math.max(this.#restEndMs - nowMs, 0) : 0;
+  }
+
+  /** Whether somebody asked for something lately. */
+  #wasAsked(nowMs: number): boolean {
+    return nowMs - this.#askedMs < ASKED_MS;
   }
 
   #turn(): void {
@@ -143,7 +151,7 @@ export class FairTurns {
     const isUrgent = this.#urgent.areWaiting && !isOverdue;
     if (!isUrgent) {
       this.#isTurnOfOthers = true;
-      this.#workedMs = this.#loop.workedMs();
+      this.#workedMs = this.#wasAsked(nowMs) ? this.#loop.workedMs() : undefined;
     }
     const hasTime = (): boolean => this.#loop.nowMs() < nowMs + SLICE_MS / 2;
     (isUrgent ? this.#urgent : this.#others).work(hasTime);
@@ -151,7 +159,7 @@ export class FairTurns {
 
   /** The event loop has turned since their work: what they left behind is done too. */
   #endTurnOfOthers(nowMs: number): void {
-    const workedMs = this.#loop.workedMs() - this.#workedMs;
+    const workedMs = this.#workedMs === undefined ? 0 : this.#loop.workedMs() - this.#workedMs;
     this.#isTurnOfOthers = false;
     this.#restEndMs = nowMs + Math.min(workedMs * REST_SHARE, MOST_REST_MS);
     this.#waitingSinceMs = this.#others.areAsked ? nowMs : this.#restEndMs;

@@ -22,6 +22,11 @@ export class PendingItems {
     return this.#added.size + this.#removed.size + (this.#leaving === undefined ? 0 : 1);
   }
 
+  /** Whether `nextRemoved` has one. */
+  get removesAny(): boolean {
+    return this.#removed.size > 0 || this.#leaving !== undefined;
+  }
+
   get isEmpty(): boolean {
     return this.size === 0 && this.#walk.isOver;
   }

@@ -4,7 +4,7 @@ import type { SlotRef, Source } from '../../model.js';
 import type { Kernel } from '../kernel/kernel.js';
 import { SlotPages, syncedWord } from './slot-pages.js';
 import type { Span } from './slot-pages.js';
-import { FLAG, TrackedSlots } from './tracked-slots.js';
+import { FLAG, NO_OWNER, TrackedSlots } from './tracked-slots.js';
 import type { Tracked } from './tracked-slots.js';
 import { Watches } from './watches.js';
 
@@ -180,48 +180,59 @@ export class Probe {
   }
 
   #note(slot: number): void {
-    if (this.#tracked.id(slot) === 0) return;
-    const isSynced = this.#tracked.has(slot, FLAG.synced);
+    const flags = this.#tracked.flags(slot);
+    if (flags === NO_OWNER) return;
+    const isSynced = (flags & FLAG.synced) !== 0;
     if (this.#isLive(slot) !== isSynced) this.#await(slot, isSynced);
     if (!this.#hasMovedOn(slot)) return;
     // Decided now, since a copy must not count for an item tracked at the slot later.
-    this.#tracked.mark(slot, FLAG.gone, true);
+    this.#tracked.setFlags(slot, this.#tracked.flags(slot) | FLAG.gone);
     this.#await(slot, true);
   }
 
   /** Queues a report, once. */
   #await(slot: number, isLost: boolean): void {
     const flag = isLost ? FLAG.awaitsLost : FLAG.awaitsGot;
-    if (this.#tracked.has(slot, flag)) return;
-    this.#tracked.mark(slot, flag, true);
+    const flags = this.#tracked.flags(slot);
+    if ((flags & flag) !== 0) return;
+    this.#tracked.setFlags(slot, flags | flag);
     (isLost ? this.#lost : this.#got).add(slot);
   }
 
   #reportNext(isLost: boolean): boolean {
     const slot = (isLost ? this.#lost : this.#got).next();
     if (slot === undefined) return false;
-    this.#tracked.mark(slot, isLost ? FLAG.awaitsLost : FLAG.awaitsGot, false);
     // Another item may own it now, or it changed back since.
+    const flags = this.#tracked.flags(slot);
+    if (flags !== NO_OWNER)
+      this.#report(slot, flags & ~(isLost ? FLAG.awaitsLost : FLAG.awaitsGot));
+    return true;
+  }
+
+  #report(slot: number, flags: number): void {
     const isSynced = this.#isLive(slot);
-    if (this.#tracked.id(slot) !== 0 && isSynced !== this.#tracked.has(slot, FLAG.synced)) {
-      this.#tracked.mark(slot, FLAG.synced, isSynced);
+    this.#tracked.setFlags(slot, isSynced ? flags | FLAG.synced : flags & ~FLAG.synced);
+    if (isSynced !== ((flags & FLAG.synced) !== 0)) {
       const item = this.#tracked.item(slot);
       if (item !== undefined && isSynced) this.#listener.synced(item);
       else if (item !== undefined) this.#listener.unsynced(item);
     }
-    if (this.#tracked.has(slot, FLAG.gone) && !this.#tracked.has(slot, FLAG.forgotten)) {
-      this.#tracked.mark(slot, FLAG.forgotten, true);
-      const item = this.#tracked.item(slot);
-      if (item !== undefined) this.#listener.gone(item);
-    }
-    return true;
+    if (this.#tracked.has(slot, FLAG.gone)) this.#reportGone(slot);
+  }
+
+  #reportGone(slot: number): void {
+    const flags = this.#tracked.flags(slot);
+    if ((flags & FLAG.forgotten) !== 0) return;
+    this.#tracked.setFlags(slot, flags | FLAG.forgotten);
+    const item = this.#tracked.item(slot);
+    if (item !== undefined) this.#listener.gone(item);
   }
 
   /** True if the copy of a slot is the value of the item that is tracked there. */
   #isLive(slot: number): boolean {
     return (
-      !this.#late.has(slot) &&
-      this.#pages.word(slot) === syncedWord(this.#tracked.incarnation(slot))
+      this.#pages.word(slot) === syncedWord(this.#tracked.incarnation(slot)) &&
+      (this.#late.size === 0 || !this.#late.has(slot))
     );
   }
 

@@ -18,6 +18,9 @@ export const FLAG = {
   awaitsLost: 16,
 } as const;
 
+/** Instead of flags: the slot has no owner. */
+export const NO_OWNER = -1;
+
 const PAGE_SLOTS = 512;
 
 interface Page {
@@ -74,15 +77,22 @@ export class TrackedSlots {
     return this.#pageOf(slot)?.incarnations[slot % PAGE_SLOTS] ?? 0;
   }
 
-  has(slot: number, flag: number): boolean {
-    return ((this.#pageOf(slot)?.flags[slot % PAGE_SLOTS] ?? 0) & flag) !== 0;
+  /** What is known of the owner of a slot, or `NO_OWNER`. */
+  flags(slot: number): number {
+    const page = this.#pageOf(slot);
+    const at = slot % PAGE_SLOTS;
+    return page === undefined || page.ids[at] === 0 ? NO_OWNER : (page.flags[at] ?? 0);
   }
 
-  mark(slot: number, flag: number, is: boolean): void {
+  /** Of a slot that has an owner. */
+  setFlags(slot: number, flags: number): void {
     const page = this.#pageOf(slot);
-    if (page === undefined) return;
-    const flags = page.flags[slot % PAGE_SLOTS] ?? 0;
-    page.flags[slot % PAGE_SLOTS] = is ? flags | flag : flags & ~flag;
+    if (page !== undefined) page.flags[slot % PAGE_SLOTS] = flags;
+  }
+
+  has(slot: number, flag: number): boolean {
+    const flags = this.flags(slot);
+    return flags !== NO_OWNER && (flags & flag) !== 0;
   }
 
   /** The owner of a slot. */

@@ -25,15 +25,42 @@ export interface ObjectFacts {
   readonly stated: Labels | undefined;
 }
 
-/** A variable as its publisher describes it. */
-export interface AsDescribed {
-  readonly row: Row;
-  /** For lines; `text` is the same for people. */
-  readonly labels: () => LabelText;
-  readonly text: () => string;
+/** Shows the variables of an object as their publisher describes them. */
+export interface Describes {
+  /** The row of a variable; undefined if it is left out. */
+  rowOf(variable: Variable): Row | undefined;
+  /** The labels of its lines; `textOf` is the same for people. */
+  labelsOf(variable: Variable): LabelText;
+  textOf(variable: Variable): string;
+  close(): void;
 }
 
-export class DescribedObject {
+/** An object of a class whose rows leave all other variables to their publisher. */
+export class DescribedByClass implements Describes {
+  readonly #rows: SelfDescribed;
+  readonly #labels: ObjectLabels;
+
+  /** @param labels of the class, whose owner closes them */
+  constructor({ rows }: Describing, labels: ObjectLabels) {
+    this.#rows = rows;
+    this.#labels = labels;
+  }
+
+  rowOf(variable: Variable): Row {
+    return this.#rows.rowFor(variable);
+  }
+  labelsOf(): LabelText {
+    return this.#labels.with('');
+  }
+  textOf(): string {
+    return this.#labels.textWith('');
+  }
+  close(): void {
+    // The labels are not its own.
+  }
+}
+
+export class DescribedObject implements Describes {
   readonly #target: Describing;
   readonly #seedPath: string;
   readonly #facts: ObjectFacts;
@@ -48,16 +75,21 @@ export class DescribedObject {
     this.#facts = facts;
   }
 
-  /** How a variable is shown that no row of the target reads; undefined if one of a class reads it that was left out. */
-  shown(variable: Variable): AsDescribed | undefined {
+  /** Undefined if a row of a class reads it that was left out. */
+  rowOf(variable: Variable): Row | undefined {
     if (this.#facts.leftOut.some((set) => set.usesOf(variable.name).length > 0)) return undefined;
     const { rows } = this.#target;
-    const stated = rows.statedFor(variable);
-    const row = rows.rowFor(variable, stated);
-    if (stated === undefined)
-      return { row, labels: () => this.#ownLabels(), text: () => this.#text };
-    const text = () => this.#textOf(stated);
-    return { row, labels: () => this.#statedLabels(text()), text };
+    return rows.rowFor(variable, rows.statedFor(variable));
+  }
+
+  labelsOf(variable: Variable): LabelText {
+    const stated = this.#target.rows.statedFor(variable);
+    return stated === undefined ? this.#ownLabels() : this.#statedLabels(this.#textWith(stated));
+  }
+
+  textOf(variable: Variable): string {
+    const stated = this.#target.rows.statedFor(variable);
+    return stated === undefined ? this.#text : this.#textWith(stated);
   }
 
   close(): void {
@@ -73,7 +105,7 @@ export class DescribedObject {
   }
 
   /** Without the seed path: the format says what tells its metrics apart. */
-  #textOf({ labels }: StatedMetric): string {
+  #textWith({ labels }: StatedMetric): string {
     const ofPath = this.#target.pathLabels(this.#seedPath);
     return labelsText({ ...ofPath, ...this.#facts.stated, ...labels });
   }

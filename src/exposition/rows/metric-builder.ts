@@ -56,6 +56,10 @@ export class MetricBuilder {
   readonly #show = (row: Row, labels: LabelText, variable: Variable): void => {
     this.#play(row, labels, variable, false);
   };
+  readonly #showNew = (row: Row, labels: LabelText, variable: Variable): void => {
+    if (row.isDerived) this.#probe.watch(variable);
+    this.#play(row, labels, variable, false);
+  };
   readonly #showDerived = (row: Row, labels: LabelText, variable: Variable): void => {
     if (row.isDerived) this.#play(row, labels, variable, false);
   };
@@ -146,9 +150,13 @@ export class MetricBuilder {
   }
 
   variableSynced(variable: Variable): void {
+    if (!isFramed(variable)) {
+      this.#uses.each(variable, this.#showNew);
+      return;
+    }
     if (this.#uses.hasDerived(variable)) {
       this.#probe.watch(variable);
-      if (isFramed(variable) && !this.#frames.take(variable)) return;
+      if (!this.#frames.take(variable)) return;
     }
     this.#uses.each(variable, this.#show);
   }

@@ -10,8 +10,8 @@ import { WideMap } from '../../collections/wide-map.js';
 import type { ManagedObject, Variable } from '../../model.js';
 import type { Kernel } from '../kernel/kernel.js';
 import { CatalogueFit } from './catalogue-fit.js';
-import { DescribedObject } from './described-object.js';
-import type { AsDescribed, Describing } from './described-object.js';
+import { DescribedByClass, DescribedObject } from './described-object.js';
+import type { Describes, Describing } from './described-object.js';
 import { ObjectLabels } from './label-text.js';
 import type { LabelText } from './label-text.js';
 import { NamedSlots } from './named-slots.js';
@@ -45,7 +45,7 @@ interface Bound {
   readonly below: readonly RuleSet[];
   readonly states: readonly Use[];
   /** Shows variables that no row reads; undefined if the target leaves them out. */
-  readonly described: DescribedObject | undefined;
+  readonly described: Describes | undefined;
   /** The slot of the variable of each name; of several, the latest. */
   readonly variables: NamedSlots;
   /** The earlier ones, for the few names that several variables have. */
@@ -66,6 +66,7 @@ export interface UsesParts {
 }
 
 const NO_USES: readonly Use[] = [];
+const NO_READERS: readonly RowUse[] = [];
 
 export class RowUses {
   /** How well the rules fit the bound objects and their variables. */
@@ -108,7 +109,11 @@ export class RowUses {
     const states = rules.flatMap(({ set, labels }) =>
       set.stateRows.map((row) => ({ row, labels: labels.with(this.#staticLabels(row)) })),
     );
-    const described = this.#described(place, object);
+    const own = rules.find(({ set }) => set.isDescribed)?.labels;
+    const described =
+      own === undefined
+        ? this.#described(place, object)
+        : new DescribedByClass(this.#describing, own);
     const below = this.#rules?.rulesBelow(place) ?? [];
     const newest = this.#newest;
     const variables = new NamedSlots(
@@ -202,8 +207,10 @@ export class RowUses {
         callback(use.row, labels.with(this.#ownLabels(use)), variable);
       }
     if (isRead) return;
-    const described = this.#asDescribed(bound, variable);
-    if (described !== undefined) callback(described.row, described.labels(), variable);
+    const { described } = bound;
+    const row = described?.rowOf(variable);
+    if (described !== undefined && row !== undefined)
+      callback(row, described.labelsOf(variable), variable);
   }
 
   /** Whether any of these rows is rebuilt when a value changes. */
@@ -212,7 +219,7 @@ export class RowUses {
     if (bound === undefined || !this.#owns(bound, variable)) return false;
     const readers = readersOf(bound, variable);
     if (readers.length > 0) return readers.some(isDerived);
-    return this.#asDescribed(bound, variable)?.row.isDerived === true;
+    return bound.described?.rowOf(variable)?.isDerived === true;
   }
 
   /** Why no row reads the variables of an object; empty where some may. */
@@ -248,9 +255,10 @@ export class RowUses {
       })),
     );
     if (readers.length > 0) return readers;
-    const described = this.#asDescribed(bound, variable);
-    if (described === undefined) return readers;
-    return [{ row: described.row, reading: described.row.reads[0], labels: described.text }];
+    const { described } = bound;
+    const row = described?.rowOf(variable);
+    if (described === undefined || row === undefined) return readers;
+    return [{ row, reading: row.reads[0], labels: () => described.textOf(variable) }];
   }
 
   /** Names of the metrics of these rows: a search asks for those of very many variables. */
@@ -261,8 +269,8 @@ export class RowUses {
     for (const { set } of bound.rules)
       for (const { row } of set.usesOf(variable.name)) names.push(row.family.name);
     if (names.length > 0) return names;
-    const described = this.#asDescribed(bound, variable);
-    return described === undefined ? names : [described.row.family.name];
+    const row = bound.described?.rowOf(variable);
+    return row === undefined ? names : [row.family.name];
   }
 
   /** The rows that show the state of an object. */
@@ -314,16 +322,6 @@ export class RowUses {
     if (isCounted(bound, readers)) this.fit.removeVariable(variable, readers);
   }
 
-  /** How a variable is shown that no row reads; undefined if it is left out. */
-  #asDescribed({ rules, described }: Bound, variable: Variable): AsDescribed | undefined {
-    const own = rules.find(({ set }) => set.isDescribed)?.labels;
-    if (own !== undefined) {
-      const row = this.#describing.rows.rowFor(variable);
-      return { row, labels: () => own.with(''), text: () => own.textWith('') };
-    }
-    return described?.shown(variable);
-  }
-
   #described(place: PlacedObject, { labels }: ManagedObject): DescribedObject | undefined {
     const all = this.#uncatalogued?.rules;
     if (this.#rules !== undefined && all === undefined) return undefined;
@@ -363,10 +361,10 @@ const setsOf = ({ rules, below }: Pick<Bound, 'rules' | 'below'>): readonly Rule
 const isDerived = ({ row }: RowUse): boolean => row.isDerived;
 
 function readersOf({ rules }: Bound, { name }: Variable): readonly RowUse[] {
-  const [first, ...others] = rules;
+  const [first] = rules;
+  if (first === undefined) return NO_READERS;
   // Mostly one class reads an object, and there may be a million variables.
-  if (first === undefined || others.length > 0) return rules.flatMap(({ set }) => set.usesOf(name));
-  return first.set.usesOf(name);
+  return rules.length === 1 ? first.set.usesOf(name) : rules.flatMap(({ set }) => set.usesOf(name));
 }
 
 /** Whether a catalogue could have a row for a variable and has none, or has some. */

@@ -23,6 +23,9 @@ export const metricPrefix = (app: string): string => `${metricNamePart(app)}_`;
 /** The most cached rows and families; further ones are rebuilt each time, which is only slower. */
 const MAX_KNOWN = 20_000;
 
+/** The most declarations whose row is kept: all are forgotten then, those of a former publisher too. */
+const MAX_ASKED = 4096;
+
 /** The most characters of a publisher's help that are shown. */
 const MAX_HELP = 512;
 
@@ -49,6 +52,8 @@ export class SelfDescribed {
   readonly #rows = new Map<string, Row>();
   /** That of the variable that was asked for last: it is asked for several times. */
   #last: Asked | undefined;
+  /** What was asked for last of each declaration: objects of a class have theirs in common. */
+  #asked = new Map<Declaration, Asked>();
 
   /** @param taken names of metrics and series that a catalogue owns */
   constructor(app: string, taken = NONE) {
@@ -67,11 +72,16 @@ export class SelfDescribed {
   rowFor(variable: Variable, stated?: StatedMetric): Row {
     const { declaration, object } = variable;
     const { className } = object;
-    const last = this.#last;
-    if (last?.declaration === declaration && last.className === className && last.stated === stated)
+    const last =
+      this.#last?.declaration === declaration ? this.#last : this.#asked.get(declaration);
+    if (last?.className === className && last.stated === stated) {
+      this.#last = last;
       return last.row;
+    }
     const row = this.#knownRow(variable, className, stated);
     this.#last = { declaration, className, stated, row };
+    if (this.#asked.size >= MAX_ASKED) this.#asked = new Map();
+    this.#asked.set(declaration, this.#last);
     return row;
   }
 

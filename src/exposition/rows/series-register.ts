@@ -7,6 +7,7 @@ import { limitText } from '../target-limits.js';
 import type { OnOmitted, TargetRoom } from '../target-limits.js';
 import { effortOf } from '../text/exposition-text.js';
 import type { ExpositionText } from '../text/exposition-text.js';
+import type { Family } from '../text/family.js';
 import { WaitingSeries } from './waiting-series.js';
 import type { Waiting } from './waiting-series.js';
 
@@ -64,7 +65,7 @@ export class SeriesRegister {
   refusalOf({ name, type }: FamilyFacts): string {
     if (name.startsWith(OWN_PREFIX))
       return `names of metrics beginning with ${OWN_PREFIX} are reserved`;
-    const family = this.#text.facts(name);
+    const family = this.#text.family(name)?.facts;
     if (family !== undefined && family.type !== type)
       return `the metric is a ${family.type} elsewhere`;
     const limit = this.#room.reached('series', 1);
@@ -82,16 +83,17 @@ export class SeriesRegister {
   /** Adds a series, or replaces the line of the one with this key. */
   put(facts: FamilyFacts, rank: number, key: LineKey, line: Line): void {
     const { name } = facts;
+    const family = this.#text.family(name);
     const hash = this.#text.seriesHash(name, line);
-    const former = this.#text.hash(name, key);
-    if (!this.#take(facts, hash, former)) {
+    const former = family?.hash(key);
+    if (!this.#take(facts, family, hash, former)) {
       if (former !== undefined) this.remove(name, key);
       this.#wait({ facts, rank, key, line, hash });
       return;
     }
     if (former === undefined) {
       this.#waiting.delete(name, key);
-      if (!this.#hasRoomFor(name, line)) {
+      if (!this.#hasRoomFor(name, family, line)) {
         this.#hashes.delete(hash);
         this.#omitted++;
         this.#refused += effortOf(line);
@@ -116,22 +118,23 @@ export class SeriesRegister {
   }
 
   /** Bounds what a publisher can make a target show, and reserves the exporter's own names. */
-  #hasRoomFor(name: string, line: Line): boolean {
-    if (name.startsWith(OWN_PREFIX)) return false;
+  #hasRoomFor(name: string, family: Family | undefined, line: Line): boolean {
+    if (family === undefined && name.startsWith(OWN_PREFIX)) return false;
     const limit = this.#room.reached('series', labelsOf(line).length);
     if (limit !== undefined) {
       this.#onOmitted(limit, `series ${seriesOf(name, line)}`);
       return false;
     }
-    return this.#text.families < MAX_FAMILIES || this.#text.facts(name) !== undefined;
+    return family !== undefined || this.#text.families < MAX_FAMILIES;
   }
 
   /**
    * Takes name and labels for a series, in place of the one with the hash `former`; false if another has
    * them, or its metric has another type.
+   * @param family of its name, if there is one
    */
-  #take({ name, type }: FamilyFacts, hash: number, former?: number): boolean {
-    if ((this.#text.facts(name)?.type ?? type) !== type) return false;
+  #take({ type }: FamilyFacts, family: Family | undefined, hash: number, former?: number): boolean {
+    if (family !== undefined && family.facts.type !== type) return false;
     return hash === former || this.#hashes.add(hash);
   }
 
@@ -147,11 +150,11 @@ export class SeriesRegister {
 
   /** Shows the series that waited for a name and labels, or for the type of a removed family. */
   #admit(name: string, hash: number): void {
-    const isGone = this.#text.facts(name) === undefined;
+    const isGone = this.#text.family(name) === undefined;
     const ofFamily = isGone ? this.#waiting.ofFamily(name) : [];
     for (const next of [...this.#waiting.withHash(hash), ...ofFamily]) {
       const { facts, rank, key, line } = next;
-      if (!this.#take(facts, next.hash)) continue;
+      if (!this.#take(facts, this.#text.family(facts.name), next.hash)) continue;
       this.#waiting.delete(facts.name, key);
       this.#text.put(facts, rank, key, line, next.hash);
     }

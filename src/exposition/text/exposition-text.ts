@@ -3,6 +3,7 @@ import { Fault } from '../../errors.js';
 import type { FamilyFacts, FamilyText, Forms, Snapshot } from '../../model.js';
 import type { Wanted } from './block.js';
 import { Family } from './family.js';
+import type { Totals } from './family.js';
 import { Deflater } from '../kernel/deflater.js';
 import type { Kernel } from '../kernel/kernel.js';
 import { labelsOf, seriesHash } from '../kernel/line-table.js';
@@ -36,9 +37,7 @@ export class ExpositionText {
   #last: Ranked | undefined;
   /** In the order of a page. */
   readonly #order: Ranked[] = [];
-  #lines = 0;
-  #blocks = 0;
-  #textBytes = 0;
+  readonly #totals: Totals = { lines: 0, blocks: 0, textBytes: 0 };
   #effort = 0;
   #deflater: Deflater | undefined;
   /** For what a render needs for a moment. */
@@ -53,12 +52,12 @@ export class ExpositionText {
 
   /** Number of lines, one per series. */
   get lines(): number {
-    return this.#lines;
+    return this.#totals.lines;
   }
 
   /** Bytes of all names and labels. */
   get textBytes(): number {
-    return this.#textBytes;
+    return this.#totals.textBytes;
   }
 
   /** Lines that were put or removed so far; long ones of their own count for more. */
@@ -70,9 +69,9 @@ export class ExpositionText {
     return this.#families.size;
   }
 
-  /** The family of that name as first added, or undefined. */
-  facts(name: string): FamilyFacts | undefined {
-    return this.#ranked(name)?.family.facts;
+  /** The family of that name, as first added; undefined without lines. */
+  family(name: string): Family | undefined {
+    return this.#ranked(name)?.family;
   }
 
   /** Adds or replaces a line. Families are sorted by `rank`, then by name. */
@@ -85,15 +84,12 @@ export class ExpositionText {
   ): void {
     let ranked = this.#ranked(facts.name);
     if (ranked === undefined) {
-      ranked = { rank, family: new Family(this.#kernel, facts) };
+      ranked = { rank, family: new Family(this.#kernel, facts, this.#totals) };
       this.#families.set(facts.name, ranked);
       this.#order.splice(this.#placeOf(ranked), 0, ranked);
     }
-    const { family } = ranked;
     this.#effort += effortOf(line);
-    this.#count(family, -1);
-    family.put(key, line, hash);
-    this.#count(family, 1);
+    ranked.family.put(key, line, hash);
   }
 
   remove(name: string, key: LineKey): void {
@@ -101,9 +97,7 @@ export class ExpositionText {
     if (ranked === undefined) return;
     const { family } = ranked;
     this.#effort++;
-    this.#count(family, -1);
     family.remove(key);
-    this.#count(family, 1);
     if (family.lines > 0) return;
     const steps = family.closing();
     while (steps.next().done !== true);
@@ -115,13 +109,13 @@ export class ExpositionText {
   /** What stands for name and labels of a line of a family. */
   seriesHash(family: string, line: Line): number {
     const { suffix } = line;
-    const name = this.#ranked(family)?.family.nameHash(suffix) ?? hashOf(family + suffix);
+    const name = this.family(family)?.nameHash(suffix) ?? hashOf(family + suffix);
     return seriesHash(name, line);
   }
 
   /** The `seriesHash` of a line that is shown. */
   hash(name: string, key: LineKey): number | undefined {
-    return this.#ranked(name)?.family.hash(key);
+    return this.family(name)?.hash(key);
   }
 
   /**
@@ -130,7 +124,7 @@ export class ExpositionText {
    * @param forms at least one of the two; the text stands in for parts of a stream where these would be large
    */
   *rendering(forms: Forms = TEXT_ONLY): Generator<void, Snapshot> {
-    const isByLine = forms.deflated && this.#compressesByLine(this.#shape);
+    const isByLine = forms.deflated && this.#compressesByLine(this.#totals);
     const deflater = isByLine ? this.#fittingDeflater() : undefined;
     const hasText = forms.text || deflater === undefined;
     const wanted: Wanted = { room: hasText ? this.#room : undefined, deflater };
@@ -156,7 +150,7 @@ export class ExpositionText {
     return {
       families,
       bytes,
-      series: this.#lines,
+      series: this.#totals.lines,
       forms: { ...forms, text: hasText },
       code: deflater?.code.lengths,
       hold: holdingAll(held),
@@ -172,7 +166,7 @@ export class ExpositionText {
     this.#deflater?.close();
     this.#deflater = undefined;
     this.#order.length = 0;
-    this.#lines = this.#textBytes = this.#blocks = 0;
+    Object.assign(this.#totals, { lines: 0, blocks: 0, textBytes: 0 });
   }
 
   #ranked(name: string): Ranked | undefined {
@@ -195,20 +189,10 @@ export class ExpositionText {
     return low;
   }
 
-  #count(family: Family, sign: 1 | -1): void {
-    this.#lines += sign * family.lines;
-    this.#blocks += sign * family.blocks;
-    this.#textBytes += sign * family.textBytes;
-  }
-
-  get #shape(): PageShape {
-    return { lines: this.#lines, blocks: this.#blocks, textBytes: this.#textBytes };
-  }
-
   /** The deflater, with a code that fits the lines. */
   #fittingDeflater(): Deflater {
     const deflater = (this.#deflater ??= new Deflater(this.#kernel));
-    deflater.fit(this.#lines, (counts, every) => {
+    deflater.fit(this.#totals.lines, (counts, every) => {
       let skipped = every - 1;
       for (const { family } of this.#families.values())
         skipped = family.countSymbols(deflater, counts, every, skipped);

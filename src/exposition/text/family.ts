@@ -28,6 +28,14 @@ interface Located {
 /** No owner has that id. */
 const NOWHERE = -1;
 
+/** What all families of a text have together. */
+export interface Totals {
+  lines: number;
+  blocks: number;
+  /** Bytes of all names and labels. */
+  textBytes: number;
+}
+
 interface LastShown extends Shown {
   readonly hasText: boolean;
   readonly code: DeflateCode | undefined;
@@ -41,24 +49,21 @@ export class Family {
   readonly #names = new Map<string, SharedText>();
   #lastName: { readonly suffix: string; readonly name: SharedText } | undefined;
   #lines = 0;
-  #textBytes = 0;
+  readonly #totals: Totals;
   /** A line is mostly looked up before it is put. Of no line once lines move. */
   readonly #located: Located = { owner: NOWHERE, sub: 0, at: 0, index: 0 };
   /** Undefined once there are other blocks. */
   #last: LastShown | undefined;
 
-  constructor(kernel: Kernel, facts: FamilyFacts) {
+  /** @param totals to which it adds what it has until it is closed */
+  constructor(kernel: Kernel, facts: FamilyFacts, totals: Totals) {
     this.#kernel = kernel;
     this.facts = facts;
+    this.#totals = totals;
   }
 
   get lines(): number {
     return this.#lines;
-  }
-
-  /** Bytes of all names and labels. */
-  get textBytes(): number {
-    return this.#textBytes;
   }
 
   get blocks(): number {
@@ -73,11 +78,12 @@ export class Family {
     this.#located.owner = NOWHERE;
     if (block === undefined || index < 0) {
       this.#lines++;
-      this.#textBytes += this.#insert(at, -1 - index, key, name, line, hash);
+      this.#totals.lines++;
+      this.#totals.textBytes += this.#insert(at, -1 - index, key, name, line, hash);
       return;
     }
-    this.#textBytes -= block.remove(index);
-    this.#textBytes += block.insert(index, key, name, line, hash);
+    this.#totals.textBytes -= block.remove(index);
+    this.#totals.textBytes += block.insert(index, key, name, line, hash);
   }
 
   remove(key: LineKey): void {
@@ -85,7 +91,8 @@ export class Family {
     const block = this.#blocks[at];
     if (block === undefined || index < 0) return;
     this.#located.owner = NOWHERE;
-    this.#textBytes -= block.remove(index);
+    this.#totals.textBytes -= block.remove(index);
+    this.#totals.lines--;
     this.#lines--;
     const next = this.#blocks[at + 1];
     if (block.count === 0) this.#drop(at);
@@ -173,7 +180,7 @@ export class Family {
     this.#lastName = undefined;
     this.#last = undefined;
     this.#located.owner = NOWHERE;
-    this.#lines = this.#textBytes = 0;
+    this.#lines = 0;
   }
 
   /** Valid until the next call. */
@@ -204,6 +211,7 @@ export class Family {
   #newBlock(at: number, capacity?: number): Block {
     const block = new Block(this.#kernel, capacity);
     this.#blocks.splice(at, 0, block);
+    this.#totals.blocks++;
     this.#last = undefined;
     return block;
   }
@@ -246,5 +254,6 @@ export class Family {
   #drop(at: number): void {
     this.#last = undefined;
     this.#blocks.splice(at, 1)[0]?.close();
+    this.#totals.blocks--;
   }
 }

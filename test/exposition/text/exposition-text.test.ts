@@ -268,8 +268,8 @@ describe('the text of all families', () => {
     pair.remove(1, 1, 0);
     pair.remove(1, 1, 0);
     expect(names()).to.deep.equal(['shop_z', 'shop_b']);
-    expect(pair.text.facts('shop_a')).to.equal(undefined);
-    expect(pair.text.facts('shop_b')?.help).to.equal('About shop_b.');
+    expect(pair.text.family('shop_a')).to.equal(undefined);
+    expect(pair.text.family('shop_b')?.facts.help).to.equal('About shop_b.');
     pair.close();
   });
 
