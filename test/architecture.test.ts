@@ -6,8 +6,8 @@ import { forbiddenImports, importCycle, importRules, importsOf } from './support
 /** Words that may stand in some files only, each with the remedy. */
 const WORDS: readonly { word: RegExp; only: RegExp; remedy: string }[] = [
   {
-    word: /from '(ffi|ref)-napi'/,
-    only: /^native\/os\/libc\.ts$/,
+    word: /from '(ffi|ref)-napi\b/,
+    only: /^native\/os\/(libc|frequent-call)\.ts$/,
     remedy: 'use native/os/libc.ts',
   },
   {

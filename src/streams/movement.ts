@@ -12,10 +12,7 @@ export class Movement {
   #last: Sighting | undefined;
   #movedAt = -Infinity;
 
-  /**
-   * @param now milliseconds of a clock that does not step; segments with one clock are looked at in
-   *   the same moments, so that the process wakes up once for all
-   */
+  /** @param now milliseconds of a clock that does not step; segments with one are looked at together */
   constructor(now: () => number) {
     this.#now = now;
   }
@@ -40,8 +37,11 @@ export class Movement {
   }
 }
 
-/** Milliseconds until the next multiple of a period; a period more if that is too soon. */
-function untilNext(period: number, now: number): number {
+/**
+ * Milliseconds until the next multiple of a period; a period more if that is too soon. What has a period and
+ * a clock in common is due in the same moments, so that the process wakes up once for all of it.
+ */
+export function untilNext(period: number, now: number): number {
   const wait = Math.ceil(period - (now % period));
   return wait < period / 4 ? wait + period : wait;
 }

@@ -1,12 +1,12 @@
-// The only file that knows ffi-napi and ref-napi: system calls that Node lacks.
+// System calls that Node lacks. Only this file and frequent-call.ts know ffi-napi and ref-napi.
 import ffi from 'ffi-napi';
 import { closeSync } from 'node:fs';
 import { arch } from 'node:os';
 import ref from 'ref-napi';
 import { Fault } from '../../errors.js';
+import { FrequentCall } from './frequent-call.js';
 
-// Each call costs microseconds and holds native memory until the next event loop iteration: rare
-// events only.
+// Each call takes 60 us and holds native memory until the event loop has turned: for rare events only.
 const libc = ffi.Library(null, {
   mmap: ['pointer', ['pointer', 'size_t', 'int', 'int', 'int', 'int64']],
   munmap: ['int', ['pointer', 'size_t']],
@@ -39,6 +39,8 @@ const MSG_DONTWAIT_NOSIGNAL = 0x4040;
 /** System call numbers; futex_waitv (Linux 5.16) has the same number everywhere. */
 const SYS_FUTEX_WAITV = 449;
 const SYS_FUTEX: Partial<Record<string, number>> = { x64: 202, arm64: 98 };
+/** No kernel has a call of that number. */
+const NO_SYSCALL = -1;
 
 const M_TRIM_THRESHOLD = -1;
 const M_MMAP_THRESHOLD = -3;
@@ -75,12 +77,31 @@ function wholeFileLock(type: number): Buffer {
   return lock;
 }
 
+/** The value of an argument, in a place of its own. */
+const int = (value: number): Buffer => ref.alloc('int', value);
+const long = (value: number): Buffer => ref.alloc('long', value);
+const pointer = (to: Buffer): Buffer => {
+  const place = Buffer.alloc(ref.sizeof.pointer);
+  ref.writePointer(place, 0, to);
+  return place;
+};
+
+/** Asked for at each look at a segment. */
+const asked = { fd: int(0), lock: wholeFileLock(F_RDLCK) };
+const askForLock = new FrequentCall('fcntl', [
+  ['int', asked.fd],
+  ['int', int(F_OFD_GETLK)],
+  ['pointer', pointer(asked.lock)],
+]);
+
 /** True if another descriptor holds a write lock on the open file. Does not take the lock. */
 export function isLocked(fd: number): boolean {
-  const lock = wholeFileLock(F_RDLCK);
-  if (libc.fcntl(fd, F_OFD_GETLK, lock) !== 0)
+  asked.fd.writeInt32LE(fd);
+  // The answer overwrites all of it.
+  asked.lock.fill(0).writeInt16LE(F_RDLCK);
+  if (askForLock.call() !== 0)
     throw new Fault('NATIVE_FAILED', `fcntl(F_OFD_GETLK) failed with errno ${ffi.errno()}`);
-  return lock.readInt16LE(0) !== F_UNLCK;
+  return asked.lock.readInt16LE(0) !== F_UNLCK;
 }
 
 /** Takes the write lock of an open file for as long as its descriptor lives; false if refused. */
@@ -119,10 +140,19 @@ function unixAddress(address: string): Buffer {
   return Buffer.concat([family, Buffer.from(name)]);
 }
 
+/** A publisher wakes its readers at each change. */
+const woken = pointer(ref.NULL);
+const wake = new FrequentCall('syscall', [
+  ['long', long(SYS_FUTEX[arch()] ?? NO_SYSCALL)],
+  ['pointer', woken],
+  ['long', long(FUTEX_WAKE)],
+  ['long', long(ALL_WAITERS)],
+]);
+
 /** Wakes all waiters on the 4-byte word at the start of `word`. */
 export function futexWake(word: Buffer): void {
-  const number = SYS_FUTEX[arch()];
-  if (number !== undefined) libc.syscall(number, word, FUTEX_WAKE, ALL_WAITERS, ref.NULL, 0, 0);
+  woken.writeBigUInt64LE(BigInt(ref.address(word)));
+  wake.call();
 }
 
 /** True if kernel and seccomp profile let this process wait on several words at once. */
@@ -177,13 +207,15 @@ export function futexWaitAny(
 
 /**
  * Has malloc return what has so many bytes to the system as soon as it is freed, and the end of an arena
- * too. By itself it keeps what is as large as anything that was freed before, and twice as much at the
- * end (mallopt(3), M_MMAP_THRESHOLD). False where the C library has no such function.
+ * once four times as much is free there. By itself it keeps what is as large as anything that was freed
+ * before, and twice as much at the end (mallopt(3), M_MMAP_THRESHOLD). False where the C library has no
+ * such function.
  */
 export function returnFreed(leastBytes: number): boolean {
   try {
     const { mallopt } = ffi.Library(null, { mallopt: ['int', ['int', 'int']] });
-    return [M_MMAP_THRESHOLD, M_TRIM_THRESHOLD].every((name) => mallopt(name, leastBytes) === 1);
+    const isSet = mallopt(M_MMAP_THRESHOLD, leastBytes) === 1;
+    return isSet && mallopt(M_TRIM_THRESHOLD, leastBytes * 4) === 1;
   } catch {
     return false;
   }

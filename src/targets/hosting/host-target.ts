@@ -4,11 +4,12 @@ import {
   asyncScheduler,
   defer,
   filter,
-  interval,
   map,
   merge,
   mergeMap,
   of,
+  repeat,
+  timer,
 } from 'rxjs';
 import type { SchedulerLike } from 'rxjs';
 import { Budget, SLICE_MS } from '../../budget.js';
@@ -24,6 +25,7 @@ import type { Step } from '../../pipeline.js';
 import type { ChosenRoot } from '../../streams/choose-root.js';
 import type { Command } from '../../streams/command.js';
 import { lookInTurns } from '../../streams/look-in-turns.js';
+import { untilNext } from '../../streams/movement.js';
 import { Pace } from '../../streams/pace.js';
 import type { RefreshQueue } from '../../streams/refresh-queue.js';
 import type { ServerPools } from '../../streams/server-pools.js';
@@ -117,8 +119,10 @@ export function hostTarget(
           return reporter.take(step);
         }),
       ),
-      interval(FACTS_EVERY_MS, scheduler).pipe(
-        filter((period) => reporter.hasNews || period % QUIET_PERIODS === 0),
+      // Of all targets at once, and mostly when their segments are looked at.
+      defer(() => timer(untilNext(FACTS_EVERY_MS, place.nowMs()), scheduler)).pipe(
+        repeat(),
+        filter((_, period) => reporter.hasNews || period % QUIET_PERIODS === 0),
         map(() => reporter.facts()),
       ),
     );
