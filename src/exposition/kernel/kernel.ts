@@ -20,6 +20,20 @@ export const CELL_BYTES = 16;
 /** Blocks are given by the address of their header, cells and texts by their own. */
 interface KernelExports {
   touch(cell: number): void;
+  insert(
+    block: number,
+    capacity: number,
+    index: number,
+    entry: number,
+    line: number,
+    owner: number,
+    sub: number,
+    hash: number,
+    name: number,
+    labels: number,
+    cell: number,
+    op: number,
+  ): number;
   sort(block: number, old: number, fresh: number, from: number, to: number, capacity: number): void;
   absorb(cells: number, incoming: number, count: number): number;
   changedWords(cells: number, incoming: number, count: number, out: number, most: number): number;

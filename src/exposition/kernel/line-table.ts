@@ -25,6 +25,9 @@ const HAS_NEXT = 0x80000000;
 const HEADER = { entries: 0, order: 1, count: 2, stale: 3, isTrivial: 4 } as const;
 const ENTRY = { name: 0, labels: 1, cell: 2, op: 3, next: 4, value: 6 } as const;
 
+/** No owner has that id. */
+const UNKNOWN = -1;
+
 /** The forms in which a change is not written yet. */
 export const STALE = { text: 1, stream: 2 } as const;
 
@@ -72,6 +75,9 @@ export class LineTable {
   #at: number;
   #capacity: number;
   #count = 0;
+  /** The key of the last line, with which nearly all are compared; `UNKNOWN` until it is read again. */
+  #lastOwner = UNKNOWN;
+  #lastSub = 0;
   /** Entries that removed lines left. */
   #free: number[] = [];
   /** Bytes of all names and labels. */
@@ -118,7 +124,7 @@ export class LineTable {
   /** Negative when all lines come before `key`, positive when all come after, else 0. */
   compare(key: LineKey): number {
     if (this.#count === 0) return 0;
-    if (this.#order(this.#count - 1, key) < 0) return -1;
+    if (this.#isAfterAll(key)) return -1;
     return this.#order(0, key) > 0 ? 1 : 0;
   }
 
@@ -127,7 +133,7 @@ export class LineTable {
     let low = 0;
     let high = this.#count;
     // Mostly lines arrive in their order.
-    if (high > 0 && this.#order(high - 1, key) < 0) return -1 - high;
+    if (high > 0 && this.#isAfterAll(key)) return -1 - high;
     while (low < high) {
       const middle = (low + high) >> 1;
       if (this.#order(middle, key) < 0) low = middle + 1;
@@ -143,27 +149,33 @@ export class LineTable {
 
   /** Returns the bytes of its name and labels. Fewer than `MAX_LINES` lines are there. */
   insert(index: number, key: LineKey, name: SharedText, line: Line, hash: number): number {
-    const { texts } = this.#kernel;
+    if (this.#count === this.#capacity) this.#grow();
+    const { run, texts } = this.#kernel;
     const { labels, fixed, cell, op } = line;
-    const nameAt = name.hold();
-    const labelsAt =
-      typeof labels === 'string' || fixed !== ''
-        ? texts.store(labelsOf(line) + fixed)
-        : labels.hold();
-    const entry = this.#enter(index);
-    const { u32, f64 } = this.#kernel;
-    const at = this.#entryOf(entry) >>> 2;
-    u32[at + ENTRY.name] = nameAt;
-    u32[at + ENTRY.labels] = labelsAt;
-    u32[at + ENTRY.cell] = cell;
-    u32[at + ENTRY.op] = op;
-    u32[at + ENTRY.value] = 0;
-    const keyAt = this.#keyOf(entry) >>> 3;
-    f64[keyAt] = key.owner;
-    f64[keyAt + 1] = hash;
-    u32[this.#subOf(entry) >>> 2] = key.sub;
-    if (cell !== 0) this.#link(entry, cell);
-    const bytes = texts.lengthOf(nameAt) + texts.lengthOf(labelsAt);
+    const nameAt = name.address;
+    const isOwn = typeof labels === 'string' || fixed !== '';
+    const labelsAt = isOwn ? texts.store(labelsOf(line) + fixed, 0) : labels.address;
+    const entry = this.#free.pop() ?? this.#count;
+    const { owner, sub } = key;
+    const bytes = run.insert(
+      this.address,
+      this.#capacity,
+      index,
+      entry,
+      this.#lineOf(entry),
+      owner,
+      sub,
+      hash,
+      nameAt,
+      labelsAt,
+      cell,
+      op,
+    );
+    if (index === this.#count) {
+      this.#lastOwner = owner;
+      this.#lastSub = sub;
+    }
+    this.#count++;
     this.#textBytes += bytes;
     return bytes;
   }
@@ -192,6 +204,7 @@ export class LineTable {
       this.#textBytes -= bytes;
       other.#textBytes += bytes;
     }
+    this.#lastOwner = other.#lastOwner = UNKNOWN;
     // The first of them is used first, so that lines that follow may be in order again.
     for (let i = this.#count; i-- > index;) this.#free.push(this.#entry(i));
     this.#setCount(index);
@@ -249,6 +262,7 @@ export class LineTable {
     if (cell !== 0) this.#relink(cell, this.#lineOf(entry), 0);
     this.#moveOrder(index + 1, index);
     if (index !== this.#count - 1) this.#setHeader(HEADER.isTrivial, 0);
+    else this.#lastOwner = UNKNOWN;
     this.#free.push(entry);
     this.#setCount(this.#count - 1);
     return entry;
@@ -342,6 +356,16 @@ export class LineTable {
     return texts.lengthOf(u32[at + ENTRY.name] ?? 0) + texts.lengthOf(u32[at + ENTRY.labels] ?? 0);
   }
 
+  #isAfterAll({ owner, sub }: LineKey): boolean {
+    if (this.#lastOwner === UNKNOWN) {
+      const { f64, u32 } = this.#kernel;
+      const entry = this.#entry(this.#count - 1);
+      this.#lastOwner = f64[this.#keyOf(entry) >>> 3] ?? 0;
+      this.#lastSub = u32[this.#subOf(entry) >>> 2] ?? 0;
+    }
+    return this.#lastOwner < owner || (this.#lastOwner === owner && this.#lastSub < sub);
+  }
+
   /** Below 0 if the line at an index comes before `key`, above 0 if after it. */
   #order(index: number, { owner, sub }: LineKey): number {
     const entry = this.#entry(index);
@@ -354,14 +378,6 @@ export class LineTable {
   /** How cells know a line. */
   #lineOf(entry: number): number {
     return this.#number * (1 << ENTRY_BITS) + entry;
-  }
-
-  /** The first line of its cell from now on. */
-  #link(entry: number, cell: number): void {
-    const { u32 } = this.#kernel;
-    const first = u32[(cell + CELL_LINE) >>> 2] ?? 0;
-    u32[(this.#entryOf(entry) >>> 2) + ENTRY.next] = first;
-    u32[(cell + CELL_LINE) >>> 2] = this.#lineOf(entry) + (first === 0 ? 0 : HAS_NEXT);
   }
 
   /** Puts a line in the place of another of its cell; 0 for none. */

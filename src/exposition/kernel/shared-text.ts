@@ -18,21 +18,15 @@ export class TextStore {
     this.#memory = memory;
   }
 
-  /** Stores a text with one holder; returns its address. */
-  store(text: string): number {
+  /** Stores a text with so many holders, who give it back; returns its address. */
+  store(text: string, holders = 1): number {
     const length = Buffer.byteLength(text);
     const at = this.#memory.arena.take(HEAD_BYTES + length);
     const { u32 } = this.#memory;
-    u32[at >>> 2] = 1;
+    u32[at >>> 2] = holders;
     u32[(at >>> 2) + 1] = length;
     this.#memory.window(at + HEAD_BYTES, length).write(text, 'utf8');
     return at;
-  }
-
-  /** Another holder, who gives it back. */
-  hold(at: number): void {
-    const { u32 } = this.#memory;
-    u32[at >>> 2] = (u32[at >>> 2] ?? 0) + 1;
   }
 
   /** Frees the text with its last holder. */
@@ -61,10 +55,9 @@ export class SharedText {
     this.text = text;
   }
 
-  /** Its address, held for the caller, who releases it. */
-  hold(): number {
+  /** Its address. Whoever keeps it counts as a holder, and releases it. */
+  get address(): number {
     if (this.#at === 0) this.#at = this.#texts.store(this.text);
-    this.#texts.hold(this.#at);
     return this.#at;
   }
 

@@ -144,6 +144,51 @@ export function touch(cell: usize): void {
 }
 
 /**
+ * Puts a line at an index of a block that has room for `capacity` lines, in an entry that is free, and
+ * holds its name and labels; returns their bytes. Its cells know it as `line`.
+ */
+export function insert(
+  block: usize,
+  capacity: u32,
+  index: u32,
+  entry: u32,
+  line: u32,
+  owner: f64,
+  sub: u32,
+  hash: f64,
+  name: usize,
+  labels: usize,
+  cell: usize,
+  op: u32,
+): u32 {
+  const entries = entriesOf(block);
+  const count = countOf(block);
+  const place = <usize>load<u32>(block, 4) + ((<usize>index) << 1);
+  if (index < count) memory.copy(place + 2, place, (<usize>(count - index)) << 1);
+  store<u16>(place, <u16>entry);
+  if (entry != index || index != count) store<u32>(block, 0, 16);
+  store<u32>(block, count + 1, 8);
+  const key = entries - <usize>(capacity - entry) * KEY;
+  store<f64>(key, owner);
+  store<f64>(key, hash, 8);
+  store<u32>(entries + <usize>capacity * ENTRY + ((<usize>entry) << 2), sub);
+  const at = entries + <usize>entry * ENTRY;
+  store<u32>(at, <u32>name);
+  store<u32>(at, <u32>labels, 4);
+  store<u32>(at, <u32>cell, 8);
+  store<u32>(at, op, 12);
+  store<u32>(at, 0, 24);
+  store<u32>(name, load<u32>(name) + 1);
+  store<u32>(labels, load<u32>(labels) + 1);
+  if (cell != 0) {
+    const first = load<u32>(cell, 12);
+    store<u32>(at, first, 16);
+    store<u32>(cell, first == 0 ? line : line | HAS_NEXT, 12);
+  }
+  return load<u32>(name, 4) + load<u32>(labels, 4);
+}
+
+/**
  * Copies the entries of a block in the order of its lines from one place to another, each with its key
  * (16 bytes, before all entries) and its sub (4 bytes, behind them). The block's number was `old`; its
  * cells know its lines by `fresh` from now on. The header is left to the caller.

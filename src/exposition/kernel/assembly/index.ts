@@ -1,6 +1,6 @@
 // The kernel: compares copied slots, and writes lines as text or as a part of a deflate stream.
 // AssemblyScript; no allocation, no static data. Tables and addresses come from kernel.ts.
-export { changes, sort, touch } from './block';
+export { changes, insert, sort, touch } from './block';
 export { absorb, changedWatches, changedWords } from './scan';
 export { renderAll, renderChanged, rewrite } from './lines';
 export { bestPeriod, countSymbols, deflateAll, deflateChanged, prepareRecords } from './deflate';
