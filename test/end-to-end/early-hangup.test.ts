@@ -3,9 +3,9 @@ import { expect } from 'chai';
 import { join } from 'node:path';
 import { PROJECT, theatre } from '../support/processes.js';
 
-/** Sends the signal as soon as somebody listens for it. */
+/** Sends the signal as soon as somebody listens for it: before the program is read. */
 const HANG_UP = `process.on('newListener', (name) => {
-  if (name === 'SIGHUP') setImmediate(() => {
+  if (name === 'SIGHUP') queueMicrotask(() => {
     process.kill(process.pid, 'SIGHUP');
     process.stderr.write('hung up;');
   });

@@ -42,6 +42,8 @@ export class ComponentServer {
    * @throws Fault LISTENER_FAILED if it cannot listen, USAGE if the certificate cannot be used
    */
   async listen(port: number): Promise<void> {
+    // A fault that it has already shuts what listens while it has no port.
+    await this.#settled.catch(() => undefined);
     this.#port = await this.#listener.open(port);
     if (this.#fault === 'refuse') await this.#listener.shut();
   }
