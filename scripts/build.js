@@ -53,4 +53,6 @@ const commit = revision();
 if (commit !== '' || !existsSync('dist/revision')) writeFileSync('dist/revision', `${commit}\n`);
 cpSync('src', 'dist', { recursive: true, filter: isData });
 await bundle();
-execFileSync(process.execPath, ['--hash-seed=1', 'scripts/keep-compiled.js', 'dist/bin']);
+execFileSync(process.execPath, ['--hash-seed=1', 'scripts/keep-compiled.js', 'dist/bin'], {
+  env: { ...process.env, NODE_OPTIONS: '' },
+});

@@ -169,12 +169,24 @@ export async function bundle() {
     banner: { js: banner + URL_OF },
     footer: { js: footer },
   });
-  for (const name of Object.keys(CODE)) chmodSync(`${BIN}/${name}.js`, 0o644);
+  for (const name of Object.keys(CODE)) {
+    chmodSync(`${BIN}/${name}.js`, 0o644);
+    refuseWide(`${BIN}/${name}.js`);
+  }
   await build({ ...modules, entryPoints: THREADS, banner: { js: `'use strict';${URL_OF}` } });
   await build({ ...common, entryPoints: Object.keys(SELDOM), outExtension: { '.js': '.cjs' } });
   copyFileSync('scripts/start.cjs', `${BIN}/start.js`);
   writeFileSync(`${BIN}/package.json`, '{"type":"commonjs"}\n');
   for (const name of Object.keys(CODE)) await writeProgram(name, common);
+}
+
+/** `start.js` reads a byte as a character: with one that takes two, V8 would keep the text in twice the memory. */
+function refuseWide(file) {
+  const lines = readFileSync(file, 'latin1').split('\n');
+  // What esbuild does not escape: regular expressions, and templates with a tag.
+  const wide = lines.find((line) => /[\u0080-\u00ff]/.test(line));
+  if (wide !== undefined)
+    throw new Error(`${file} has a character beyond ASCII, which its source must escape: ${wide}`);
 }
 
 async function writeProgram(name, common) {

@@ -7,7 +7,7 @@ const { Script } = require('node:vm');
 /** @param name of the program's file, without `.js` */
 module.exports = (name) => {
   const filename = join(__dirname, `${name}.js`);
-  // One byte a character: the build wrote nothing else.
+  // One byte a character: the build refuses others.
   const text = readFileSync(filename, 'latin1');
   new Script(text, { filename, cachedData: compiled(name) }).runInThisContext()(require, filename);
 };

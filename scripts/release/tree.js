@@ -58,7 +58,7 @@ function copyPrograms(target) {
 /** For the Node.js of the release: the build kept it for its own. */
 function keepCompiled(target, node) {
   const words = ['--hash-seed=1', 'scripts/keep-compiled.js', join(target, 'dist/bin')];
-  run(join(node, 'bin/node'), words);
+  run(join(node, 'bin/node'), words, { env: { ...process.env, NODE_OPTIONS: '' } });
 }
 
 function copyRunTimePackages(target, staged, packages) {

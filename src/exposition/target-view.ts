@@ -68,7 +68,7 @@ export const VIEW_STEPS = 1024;
 const OBJECT_EFFORT = 4;
 const ITEM_EFFORT = 1;
 const FEW_ITEMS = 8;
-/** Work after which it is looked whether something is to be removed, or time is over. */
+/** Work after which it is looked whether an item lost its value, or time is over. */
 const FEW_STEPS = 16;
 /** The most queued changes: a caller that adds more must wait for them. */
 const MAX_PENDING = 1 << 18;

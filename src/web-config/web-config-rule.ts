@@ -151,7 +151,7 @@ const hash: Rule<string> = {
 };
 
 /** Go's spelling of a time. */
-const DURATION = /^(?:0|(?:\d{1,9}(?:\.\d{1,9})?(?:ns|us|µs|ms|s|m|h))+)$/;
+const DURATION = /^(?:0|(?:\d{1,9}(?:\.\d{1,9})?(?:ns|us|\u00b5s|ms|s|m|h))+)$/;
 const UNIT_MS: Readonly<Record<string, number>> = {
   ...{ ns: 1e-6, us: 1e-3, µs: 1e-3, ms: 1 },
   ...{ s: 1000, m: 60_000, h: 3_600_000 },
@@ -163,7 +163,7 @@ const durationMs: Rule<number> = rule(
   (raw) => {
     const spelled = raw === 0n ? '0' : raw;
     if (typeof spelled !== 'string' || !DURATION.test(spelled)) return undefined;
-    const parts = [...spelled.matchAll(/([\d.]+)([a-zµ]+)/g)];
+    const parts = [...spelled.matchAll(/([\d.]+)([a-z\u00b5]+)/g)];
     return parts.reduce(
       (sum, [, count, unit = '']) => sum + Number(count) * (UNIT_MS[unit] ?? 0),
       0,

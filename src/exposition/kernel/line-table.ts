@@ -23,7 +23,7 @@ const HAS_NEXT = 0x80000000;
 
 /** What of a header and an entry is written here, in 4-byte units. */
 const HEADER = { entries: 0, order: 1, count: 2, stale: 3, isTrivial: 4 } as const;
-const ENTRY = { name: 0, labels: 1, cell: 2, op: 3, next: 4, value: 6 } as const;
+const ENTRY = { name: 0, labels: 1, cell: 2, next: 4 } as const;
 
 /** No owner has that id. */
 const UNKNOWN = -1;
@@ -196,7 +196,7 @@ export class LineTable {
   moveTail(index: number, other: LineTable): void {
     for (let i = index; i < this.#count; i++) {
       const from = this.#entry(i);
-      const to = other.#enter(other.#count);
+      const to = other.#append();
       this.#copyEntry(from, other, to);
       const cell = this.#kernel.u32[(this.#entryOf(from) >>> 2) + ENTRY.cell] ?? 0;
       if (cell !== 0) this.#relink(cell, this.#lineOf(from), other.#lineOf(to));
@@ -243,13 +243,12 @@ export class LineTable {
     this.#kernel.arena.give(this.address, HEADER_BYTES);
   }
 
-  /** Makes room for a line at an index; returns its entry. */
-  #enter(index: number): number {
+  /** Makes room for a line behind all others; returns its entry. */
+  #append(): number {
     if (this.#count === this.#capacity) this.#grow();
     const entry = this.#free.pop() ?? this.#count;
-    if (index < this.#count) this.#moveOrder(index, index + 1);
-    this.#place(index, entry);
-    if (entry !== index || index !== this.#count) this.#setHeader(HEADER.isTrivial, 0);
+    this.#place(this.#count, entry);
+    if (entry !== this.#count) this.#setHeader(HEADER.isTrivial, 0);
     this.#setCount(this.#count + 1);
     return entry;
   }

@@ -84,7 +84,7 @@ function valueText(value: TreeValue): Html {
   const { text, characters } = value;
   const more =
     characters > text.length
-      ? markup`… <span class="muted">(${grouped(characters)} characters)</span>`
+      ? markup`\u2026 <span class="muted">(${grouped(characters)} characters)</span>`
       : undefined;
   return markup`${breakable(quotedText(text))}${more}`;
 }
