@@ -134,6 +134,13 @@ export interface StartOptions {
   readonly stdin?: 'pipe' | 'ignore';
 }
 
+/** What a theatre has: so many processes and publishers, and these files. */
+interface Act {
+  readonly running: number;
+  readonly published: number;
+  readonly files: ReadonlySet<string>;
+}
+
 let count = 0;
 
 /** A context id, a temporary folder, a license, and the processes of one suite. */
@@ -148,7 +155,8 @@ export class Theatre {
   #folder: string | undefined;
   readonly #running: Running[] = [];
   readonly #published: Published[] = [];
-  readonly #simulators = new Map<string, Running>();
+  /** What was here before the last test began. */
+  #act: Act = { running: 0, published: 0, files: new Set() };
   #license: string | undefined;
 
   path(name: string): string {
@@ -194,15 +202,9 @@ export class Theatre {
     return published;
   }
 
-  /**
-   * The simulator itself: for what ends, and for what is too busy to be here. One with the same words, of
-   * a test that is tried again, ends before.
-   */
+  /** The simulator itself: for what ends, and for what is too busy to be here. */
   async simulator(...args: readonly string[]): Promise<Running> {
-    const words = args.join(' ');
-    await this.#simulators.get(words)?.stop();
     const simulator = this.start('simulator', ['--context-id', this.contextId, ...args]);
-    this.#simulators.set(words, simulator);
     await simulator.line(/^ready$/m);
     return simulator;
   }
@@ -259,18 +261,44 @@ export class Theatre {
     return readdirSync(SHM).filter((name) => name.replace(/^\./, '').startsWith(prefix));
   }
 
+  #files(): string[] {
+    return this.#folder === undefined ? [] : readdirSync(this.#folder);
+  }
+
+  /** Remembers what is here as a test begins. */
+  begin(): void {
+    const files = new Set(this.#files());
+    this.#act = { running: this.#running.length, published: this.#published.length, files };
+  }
+
+  /** Takes away what has come since the last test began: it is tried again. */
+  async beginAgain(): Promise<void> {
+    const { running, published, files } = this.#act;
+    await this.#end(this.#running.splice(running));
+    for (const each of this.#published.splice(published)) each.close();
+    for (const name of this.#files())
+      if (!files.has(name)) rmSync(this.path(name), { recursive: true });
+    this.#license = undefined;
+  }
+
   /** Ends what still runs at once. */
   kill(): void {
     for (const each of this.#running) each.signal('SIGKILL');
   }
 
-  /** Lets what still runs end in order, so that it takes its files along; then kills it. */
-  async close(): Promise<void> {
-    for (const each of this.#running) each.signal('SIGTERM');
-    const ended = Promise.allSettled(this.#running.map(({ ended }) => ended));
-    const late = setTimeout(() => this.kill(), MOST_TO_END_MS);
-    await ended;
+  /** Lets processes that still run end in order, so that they take their files along; then kills them. */
+  async #end(processes: readonly Running[]): Promise<void> {
+    const signalAll = (signal: NodeJS.Signals) => {
+      for (const each of processes) each.signal(signal);
+    };
+    signalAll('SIGTERM');
+    const late = setTimeout(signalAll, MOST_TO_END_MS, 'SIGKILL');
+    await Promise.allSettled(processes.map(({ ended }) => ended));
     clearTimeout(late);
+  }
+
+  async close(): Promise<void> {
+    await this.#end(this.#running);
     this.sweep();
     open.delete(this);
   }
@@ -294,9 +322,19 @@ process.once('exit', () => {
 // A run that is cut short ends here in order, too: mocha's workers know nothing of signals.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 
-/** A theatre for the suite that calls it; emptied after it, and when the test run is cut short. */
+/**
+ * A theatre for the suite that calls it; emptied after it, and when the test run is cut short. A test that
+ * is tried again finds it as the first try did.
+ */
 export function theatre(): Theatre {
   const made = new Theatre();
+  let last: string | undefined;
+  beforeEach(async function () {
+    const title = this.currentTest?.fullTitle();
+    if (title === last) await made.beginAgain();
+    else made.begin();
+    last = title;
+  });
   after(() => made.close());
   return made;
 }

@@ -1,0 +1,53 @@
+// An exporter, and each call of the kernel by which it touches a path.
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import type { Running, Theatre } from './processes.js';
+
+/** Calls that neither change nor lock anything, nor ask whether something is locked. */
+const HARMLESS =
+  /^(openat|read|pread64|fstat|newfstatat|statx|lstat|stat|getdents64|close|inotify_add_watch|fcntl|readlink)$/;
+
+export const hasTracer = (): boolean => spawnSync('strace', ['-V']).error === undefined;
+
+const childOf = (pid: number): number =>
+  Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim());
+
+export class TracedExporter {
+  readonly #running: Running;
+  readonly #folder: string;
+
+  constructor(stage: Theatre, config: string) {
+    this.#folder = stage.path('trace');
+    mkdirSync(this.#folder);
+    // A file for each thread: in one file, a call that another thread cuts short would have two lines.
+    const under = ['strace', '-ff', '-y', '-s', '0', '-o', join(this.#folder, 'thread')];
+    this.#running = stage.start('exporter', ['--config', config], { under });
+  }
+
+  url(): Promise<string> {
+    return this.#running.url();
+  }
+
+  /** Ends it; the calls that name a path. */
+  async callsTo(path: string): Promise<string[]> {
+    // The tracer ends with what it traces.
+    process.kill(childOf(this.#running.pid), 'SIGTERM');
+    await this.#running.ended;
+    return readdirSync(this.#folder)
+      .flatMap((name) => readFileSync(join(this.#folder, name), 'utf8').split('\n'))
+      .filter((line) => line.includes(path) && /^\w+\(/.test(line));
+  }
+}
+
+/** Fails where a call does more than open for reading, look and copy. */
+export function expectToReadOnly(calls: readonly string[]): void {
+  for (const call of calls) {
+    const [name = ''] = /^\w+/.exec(call) ?? [];
+    expect(name, call).to.match(HARMLESS);
+    if (name === 'openat') expect(call).to.contain('O_RDONLY').and.to.contain('O_NOFOLLOW');
+    if (name === 'fcntl') expect(call).not.to.match(/LK/);
+  }
+  expect(calls.some((call) => call.startsWith('pread64('))).to.equal(true);
+}
