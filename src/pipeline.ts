@@ -186,13 +186,16 @@ function withRoot(choice: ChosenRoot, parts: HostingParts): Observable<Step> {
     // The page of a ready target would lack what was added since its objects began to be read.
     const isEarly = ({ kind }: TargetInput, waitedMs: number): boolean =>
       kind === 'refresh' && isReady && isPartial && waitedMs < MAX_READING_MS;
+    // Who asks before the target is ready waits for what binds it, which must not give way to that.
+    const isUrgentInput = (input: TargetInput): boolean =>
+      isCommand(input) && (isReady || input.kind !== 'refresh');
     const slices = new Slices(slice);
     const work = { rest: slices, pace };
     const rules = {
       merged: mergedChanges,
       prepare,
       precedes,
-      isUrgent: isCommand,
+      isUrgent: isUrgentInput,
       isEarly,
       ...work,
     };

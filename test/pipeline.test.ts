@@ -1,6 +1,6 @@
 // One target from shared memory to reports, with real segments and a real view, in virtual time.
 import { expect } from 'chai';
-import { BehaviorSubject, Subject, asyncScheduler, map } from 'rxjs';
+import { BehaviorSubject, Subject, asyncScheduler, map, tap } from 'rxjs';
 import { compileFilters } from '#app/catalogue/match/filters.js';
 import { Kernel } from '#app/exposition/kernel/kernel.js';
 import { TargetView } from '#app/exposition/target-view.js';
@@ -207,6 +207,23 @@ describe('hostingPipeline', () => {
     expect(objects).to.equal(2);
     subscription.unsubscribe();
   });
+
+  for (const isReady of [true, false])
+    it(`${isReady ? 'answers who asks before' : 'asked before it is ready, it answers after'} the work of others`, () => {
+      publishers.withRoot('82', 'H.1.demo');
+      const { clock, open$, queue, seen, subscription } = run(new Kernel(), (view) => {
+        if (!isReady) Object.defineProperty(view, 'isSynced', { get: () => false });
+        return view;
+      });
+      const others: boolean[] = [];
+      const note = () => others.push(seen.some((step) => step.startsWith('refresh')));
+      for (let other = 0; other < 3; other++) follow(queue.turn(() => undefined).pipe(tap(note)));
+      open$.next({ kind: 'refresh', mayRender: true });
+      clock.advance(0);
+      expect(seen.at(-1)).to.equal(isReady ? 'refresh ready renders a text' : 'refresh');
+      expect(others).to.deep.equal([false, isReady, isReady]);
+      subscription.unsubscribe();
+    });
 
   it('answers commands while there is no root', () => {
     const { seen, refresh, subscription } = run();

@@ -96,9 +96,13 @@ export class FairTurns {
     };
   }
 
-  /** Somebody is about to ask for something: sockets have their turn before the work of others goes on. */
+  /**
+   * Somebody is about to ask for something: sockets have their turn before the work of others goes on. They
+   * do not rest for it: what is asked for may be that a target gets ready, for which they work.
+   */
   giveWay(): void {
-    this.soon(() => undefined, 'first');
+    this.#urgent.add({ work: () => undefined, isAsked: false });
+    this.#arm();
   }
 
   get #areWaiting(): boolean {

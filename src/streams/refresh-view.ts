@@ -35,7 +35,7 @@ export const isCommand = (input: TargetInput): input is Command =>
 /** A target's view after it took in an input. */
 export interface Refreshed {
   readonly input: TargetInput;
-  /** Whether the text would differ from the last render; only a refresh always knows. */
+  /** Whether the text would differ from the last render; known of a refresh after the first sync. */
   readonly isDirty: boolean;
   /** Whether all of the tree is synced. */
   readonly isSynced: boolean;
@@ -71,9 +71,10 @@ export interface Structure {
 }
 
 /**
- * Takes in one input after the other, each in as many turns as it needs. A refresh always copies the
- * values. A change copies them only where that is needed: until the first full sync, and for
- * observed variables at a wake-up of the publisher.
+ * Takes in one input after the other, each in as many turns as it needs. A refresh copies the values,
+ * unless the tree is still growing before the first full sync, where nothing can be served. A change
+ * copies them only where that is needed: until the first full sync, and for observed variables at a
+ * wake-up of the publisher.
  */
 export function refreshView(
   view: Refreshes,
@@ -85,6 +86,8 @@ export function refreshView(
       let tick: number | undefined;
       let number = 0;
       let hasMore = true;
+      /** Whether the last slice left objects to bind. */
+      let isUnbound = false;
       let wasSynced = false;
       let isObserving = !isStandby;
       const isWhole = wholeness(structure);
@@ -108,11 +111,13 @@ export function refreshView(
         }
         if (input.kind === 'leave') isObserving = false;
         // While a tree is still growing, only what is new in it is copied.
-        const isBinding = input.kind === 'bind' && view.bindMore();
-        if (isBinding) yield;
-        const isGrowing = isBinding || hasMore;
+        if (input.kind === 'bind') {
+          isUnbound = view.bindMore();
+          if (isUnbound) yield;
+        }
+        const isGrowing = isUnbound || hasMore;
         const observes = hasMoved && isObserving && view.hasObserved;
-        const copies = input.kind === 'refresh' || (!wasSynced && !isGrowing) || observes;
+        const copies = observes || (wasSynced ? input.kind === 'refresh' : !isGrowing);
         if (!copies && isGrowing) view.refreshFresh();
         const isChanged = copies && (yield* view.refreshing());
         const isDirty = observes ? view.observe() : isChanged;

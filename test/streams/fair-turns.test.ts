@@ -146,8 +146,8 @@ describe('fair turns', () => {
     const { turns, work, turn, restMs, rested } = byHand();
     turns.soon(work('a', 50));
     turns.soon(work('b'));
-    turns.giveWay();
-    expect(turn()).to.deep.equal([]);
+    turns.soon(work('asked'), 'first');
+    expect(turn()).to.deep.equal(['asked']);
     expect(turn()).to.deep.equal(['a']);
     expect(turn()).to.deep.equal([]);
     expect(restMs()).to.equal(20);
@@ -156,8 +156,8 @@ describe('fair turns', () => {
 
   it('follow each other where nobody asked for a tenth of a second', () => {
     const { turns, work, turn, idle } = byHand();
-    turns.giveWay();
-    expect(turn()).to.deep.equal([]);
+    turns.soon(work('asked'), 'first');
+    expect(turn()).to.deep.equal(['asked']);
     idle(99);
     turns.soon(work('a', 1));
     turns.soon(work('b', 1));
@@ -167,7 +167,7 @@ describe('fair turns', () => {
 
   it('go at once to what somebody asks for while all else rests, and neither rest gets longer', () => {
     const { turns, work, turn, idle, restMs, rested } = byHand();
-    turns.giveWay();
+    turns.soon(work('asked'), 'first');
     turn();
     for (const name of ['a', 'b', 'c']) turns.soon(work(name, 5));
     expect(turn()).to.deep.equal(['a']);
@@ -195,12 +195,14 @@ describe('fair turns', () => {
     expect(turn()).to.equal(undefined);
   });
 
-  it('give way to a client that has just come, for one turn', () => {
+  it('give way to a client that has just come, for one turn, and do not rest for it', () => {
     const { turns, work, turn } = byHand();
-    turns.soon(work('a'));
+    turns.soon(work('a', 1));
+    turns.soon(work('b', 1));
     turns.giveWay();
     expect(turn()).to.deep.equal([]);
     expect(turn()).to.deep.equal(['a']);
+    expect(turn()).to.deep.equal(['b']);
     expect(turn()).to.deep.equal([]);
     expect(turn()).to.equal(undefined);
   });

@@ -72,7 +72,19 @@ const inputs = {
 describe('refreshView', () => {
   /** What is asked of the view for each input, parted by blanks. */
   const table = [
-    { sentence: 'a refresh always copies the values', inputs: 'cdd', notes: 'a0r r r' },
+    { sentence: 'a refresh copies the values', inputs: 'cdd', notes: 'a0r r r' },
+    {
+      sentence:
+        'before the first sync, a refresh of a tree that grows copies only what is new in it',
+      inputs: 'mdgdcbd',
+      unsynced: true,
+      notes: 'a0f f bf f a0f br r',
+    },
+    {
+      sentence: 'after the first sync, a refresh of a tree that grows copies all values',
+      inputs: 'cgd',
+      notes: 'a0r bf r',
+    },
     {
       sentence: 'a change copies nothing once the first sync is over',
       inputs: 'cctn',
@@ -180,7 +192,6 @@ describe('refreshView', () => {
 
   const told = {
     s: { isDirty: true, isSynced: true },
-    u: { isDirty: true, isSynced: false },
     c: { isDirty: false, isSynced: true },
     q: { isDirty: false, isSynced: false },
   };
@@ -199,7 +210,7 @@ describe('refreshView', () => {
     'tells whether there is something new, and whether all is synced',
     marbles(({ hot, expectObservable, expectSubscriptions }) => {
       const input$ = hot('    -bdm-c-c-d-D-A-|', inputs);
-      const refreshed = '     -quq-s-c-s-s-c-|';
+      const refreshed = '     -qqq-s-c-s-s-c-|';
       const subscribed = '    ^--------------!';
 
       expectObservable(telling(input$)).toBe(refreshed, told);
@@ -262,24 +273,23 @@ describe('refreshView', () => {
     view.steps = 2;
     const slices = new Slices(() => new Budget({ steps: 0 }));
     const seen: string[] = [];
-    from([refresh, change({ changes: [added] })])
+    from([change(), refresh, change({ changes: [added] })])
       .pipe(refreshView(view, slices, FRESH))
       .subscribe({
         next: ({ input }) => seen.push(input.kind),
         error: (error: unknown) => seen.push(String(error)),
       });
-    const turns = [`${view.notes} ${seen.join()} ${slices.isOpen}`];
-    for (let turn = 0; turn < 2; turn++) {
+    const turns: string[] = [];
+    while (slices.isOpen) {
+      turns.push(`${view.notes} ${seen.join()}`);
       slices.goOn();
-      turns.push(`${view.notes} ${seen.join()} ${slices.isOpen}`);
     }
-    expect(turns).to.deep.equal(['r  true', 'r  true', 'ra1 refresh true']);
-    slices.goOn();
-    expect(view.notes).to.equal('ra1r');
-    slices.goOn();
-    slices.goOn();
-    expect(seen).to.deep.equal(['refresh', 'change']);
-    expect(slices.isOpen).to.equal(false);
+    expect(turns).to.deep.equal([
+      ...['a0 ', 'a0r ', 'a0r '],
+      ...['a0rr change', 'a0rr change'],
+      'a0rra1 change,refresh',
+    ]);
+    expect(seen).to.deep.equal(['change', 'refresh', 'change']);
   });
 
   it('asks nothing of the view once its consumer left', () => {
