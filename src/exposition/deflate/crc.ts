@@ -4,28 +4,31 @@
 const POLYNOMIAL = 0xedb88320;
 /** x to the power 0, reflected. */
 const ONE = 0x80000000;
-const DIGITS = 15;
-/** Digits of a number of bytes in base 16: in the kernel, and here. */
-const KERNEL_STAGES = 4;
-const STAGES = 8;
+/** A number of bytes has up to four digits, in base 16 in the kernel and in base 256 here; 0 shifts nothing. */
+const STAGES = 4;
+const KERNEL_DIGITS = 15;
+const DIGITS = 255;
 const LINE_FEED = 0x0a;
 /** Characters of a value, and places where there is none. */
 const LONGEST_VALUE = 25;
 const NO_PLACES = 7;
 /** CRC for each place. */
 const PLACE = 16;
+/** The tables of a word, one of 256 CRC for each byte, and those of a shift, one of 16 for each half of a byte. */
+const WORD_TABLES = 4 * 256;
+const SHIFT_TABLES = 8 * 16;
 
-/** The product of two polynomials modulo the one of the CRC. */
+/** The product of two polynomials modulo the one of the CRC; without branches, which nothing could predict. */
 function product(a: number, b: number): number {
   let result = 0;
-  for (let bit = ONE; bit !== 0; bit >>>= 1) {
-    if ((a & bit) !== 0) result ^= b;
-    b = (b & 1) !== 0 ? (b >>> 1) ^ POLYNOMIAL : b >>> 1;
+  for (let rest = a; rest !== 0; rest <<= 1) {
+    result ^= b & (rest >> 31);
+    b = (b >>> 1) ^ (POLYNOMIAL & -(b & 1));
   }
   return result >>> 0;
 }
 
-/** x to the power 8 · digit · 16^stage, for each stage and each digit from 1 on. */
+/** x to the power 8 · digit · 256^stage, for each stage and each digit from 1 on. */
 const powers: readonly number[] = (() => {
   const all: number[] = [];
   // x^8: seven shifts of x, which is the second highest bit.
@@ -42,8 +45,8 @@ const powers: readonly number[] = (() => {
 export function shiftedCrc(crc: number, bytes: number): number {
   let [shifted, rest] = [crc, bytes];
   for (let stage = 0; rest > 0 && stage < STAGES; stage++) {
-    const digit = rest % 16;
-    rest = (rest - digit) / 16;
+    const digit = rest % 256;
+    rest = (rest - digit) / 256;
     if (digit > 0) shifted = product(shifted, powers[stage * DIGITS + digit - 1] ?? 0);
   }
   return shifted;
@@ -62,14 +65,18 @@ let made: Uint32Array | undefined;
 export const crcTables = (): Uint32Array => (made ??= tables());
 
 function tables(): Uint32Array {
-  const places = (1 + KERNEL_STAGES * DIGITS) * 1024 + NO_PLACES * PLACE;
+  const shifts = kernelShifts();
+  const places = WORD_TABLES + shifts.length * SHIFT_TABLES + NO_PLACES * PLACE;
   const all = new Uint32Array(places + (1 + LONGEST_VALUE) * PLACE);
-  // Four bytes at once: the word is shifted by four bytes, as a whole.
-  fill(all.subarray(0, 1024), shiftOf(4));
-  for (let shift = 0; shift < KERNEL_STAGES * DIGITS; shift++) {
-    const stage = Math.floor(shift / DIGITS);
-    const digit = 1 + (shift % DIGITS);
-    fill(all.subarray((1 + shift) * 1024, (2 + shift) * 1024), shiftOf(digit * 16 ** stage));
+  // Four bytes at once: the word is shifted by four bytes, as a whole; the table of the highest byte is the first.
+  const ofWord = shiftOf(4);
+  for (let byte = 0; byte < 4; byte++)
+    fill(all, (3 - byte) * 256, ofWord.slice(byte * 8, byte * 8 + 8));
+  for (const [index, bytes] of shifts.entries()) {
+    const ofBits = shiftOf(bytes);
+    const at = WORD_TABLES + index * SHIFT_TABLES;
+    for (let half = 0; half < 8; half++)
+      fill(all, at + half * 16, ofBits.slice(half * 4, half * 4 + 4));
   }
   all[places] = all[LINE_FEED] ?? 0;
   for (let behind = 1; behind <= LONGEST_VALUE; behind++)
@@ -78,16 +85,23 @@ function tables(): Uint32Array {
   return all;
 }
 
+/** The numbers of bytes over which the kernel has tables to shift a CRC, in their order. */
+function kernelShifts(): readonly number[] {
+  const all: number[] = [];
+  for (let bytes = 1; bytes < 256; bytes++) all.push(bytes);
+  for (let stage = 0; stage < STAGES; stage++)
+    for (let digit = 1; digit <= KERNEL_DIGITS; digit++) all.push(digit * 16 ** stage);
+  return all;
+}
+
 /** What becomes of each bit of a CRC after that many zero bytes. */
 const shiftOf = (bytes: number): readonly number[] =>
   Array.from({ length: 32 }, (_, bit) => shiftedCrc(2 ** bit, bytes));
 
-/** Four tables of a linear function of 32 bits, the one for the highest byte first. */
-function fill(table: Uint32Array, ofBits: readonly number[]): void {
-  for (let byte = 0; byte < 4; byte++)
-    for (let value = 1; value < 256; value++) {
-      const lowest = 31 - Math.clz32(value & -value);
-      const rest = table[(3 - byte) * 256 + (value & (value - 1))] ?? 0;
-      table[(3 - byte) * 256 + value] = rest ^ (ofBits[byte * 8 + lowest] ?? 0);
-    }
+/** A table, at an index, of a linear function of a few bits, from what becomes of each of them. */
+function fill(table: Uint32Array, at: number, ofBits: readonly number[]): void {
+  for (let value = 1; value < 2 ** ofBits.length; value++) {
+    const lowest = 31 - Math.clz32(value & -value);
+    table[at + value] = (table[at + (value & (value - 1))] ?? 0) ^ (ofBits[lowest] ?? 0);
+  }
 }

@@ -96,6 +96,34 @@ export function nextChanged(block: usize, changes: usize, index: u32): u32 {
   return count;
 }
 
+/** Of 32 lines, as many as these are far from each other. */
+const SCATTERED: u32 = 8;
+/** What `fetch` read, so that it has to be read. */
+const FETCHED: usize = 8;
+
+/**
+ * Reads something of each changed line, its value, and `size` bytes that are kept of it from `kept` on, so that
+ * the memory answers all of these questions at once: what is written of a line depends on them, and takes so long
+ * that the next line's would be asked for late.
+ */
+export function fetch(block: usize, changes: usize, kept: usize, size: usize): void {
+  const bits = block + changes;
+  const count = countOf(block);
+  let all: u32 = 0;
+  for (let first: u32 = 0; first < count; first += 32) {
+    let rest = load<u32>(bits + ((<usize>(first >> 5)) << 2));
+    // Lines that follow each other are fetched by the processor itself.
+    if (<u32>popcnt<u32>(rest) > SCATTERED) continue;
+    for (; rest != 0; rest &= rest - 1) {
+      const index = first + ctz<u32>(rest);
+      const cell = cellOf(entryAt(block, index));
+      if (cell != 0) all ^= load<u32>(cell);
+      if (size != 0) all ^= load<u32>(kept + <usize>index * size);
+    }
+  }
+  store<u32>(FETCHED, all);
+}
+
 export function hasChanged(block: usize, changes: usize, index: u32): bool {
   const bits = block + changes;
   return ((load<u32>(bits + ((<usize>(index >> 5)) << 2)) >> (index & 31)) & 1) != 0;

@@ -1,17 +1,20 @@
 // CRC-32 of parts of a text, without its initial and final inversion: so they can be joined.
 
-// The tables, 246 KiB at the address in TABLES_CELL; ../../deflate/crc.ts makes them. They come in
-// fours, one for each byte of the CRC. The first four update a CRC by four bytes of text. The others
-// shift it over zero bytes: there are four for each digit of their number in base 16, up to 4 digits.
+// The tables, 164 KiB at the address in TABLES_CELL; ../../deflate/crc.ts makes them. The first four update a
+// CRC by four bytes of text: one of 256 for each byte of the CRC. The others shift it over zero bytes: for
+// each number of them up to 255, and for each digit of larger ones in base 16, up to 4 digits, there are eight of
+// 16, one for each half of a byte, the lowest first: twice as many as of whole bytes, but those of the lengths
+// that lines have stay in the fastest cache.
 // Behind them is one of 16 CRC for each place in a value: of the characters from `-` to `9` there, by
 // their lowest four bits, in a text of zero bytes. The first place is that of the line feed: its CRC. No
 // character (12) has 0 in all places, of which 7 are before the first.
 const TABLES_CELL: usize = 24;
-const SHIFTS: usize = 4096;
-const SHIFT: usize = 4096;
+const SHORT: usize = 4096;
+const SHIFT: usize = 512;
+const STAGES: usize = SHORT + 255 * SHIFT;
 const STAGE: usize = 15 * SHIFT;
 const PLACE: usize = 64;
-const PLACES: usize = SHIFTS + 4 * STAGE + 7 * PLACE;
+const PLACES: usize = STAGES + 4 * STAGE + 7 * PLACE;
 const NO_TEXT: u64 = 0x0c0c0c0c0c0c0c0c;
 /** The most bytes that the tables shift over at once. */
 const MAX_BYTES: u32 = 0xffff;
@@ -59,17 +62,29 @@ export function withoutTail(text: u64, length: usize): u64 {
 /** The CRC after that many zero bytes. */
 export function shifted(crc: u32, bytes: u32): u32 {
   for (; bytes > MAX_BYTES; bytes -= MAX_BYTES) crc = shifted(crc, MAX_BYTES);
-  const stages = <usize>load<u32>(TABLES_CELL) + SHIFTS;
+  const tables = <usize>load<u32>(TABLES_CELL);
+  if (bytes < 256) return ofDigit(tables + SHORT, bytes, crc);
+  const stages = tables + STAGES;
   crc = ofDigit(stages, bytes & 15, crc);
   crc = ofDigit(stages + STAGE, (bytes >> 4) & 15, crc);
-  if (bytes < 256) return crc;
   crc = ofDigit(stages + 2 * STAGE, (bytes >> 8) & 15, crc);
   return ofDigit(stages + 3 * STAGE, bytes >> 12, crc);
 }
 
 /** The CRC after as many zero bytes as a digit says. */
 function ofDigit(stage: usize, digit: u32, crc: u32): u32 {
-  return digit == 0 ? crc : ofWord(stage + <usize>(digit - 1) * SHIFT, crc);
+  if (digit == 0) return crc;
+  const tables = stage + <usize>(digit - 1) * SHIFT;
+  return (
+    load<u32>(tables + ((<usize>(crc & 15)) << 2)) ^
+    load<u32>(tables + ((<usize>((crc >> 4) & 15)) << 2), 64) ^
+    load<u32>(tables + ((<usize>((crc >> 8) & 15)) << 2), 128) ^
+    load<u32>(tables + ((<usize>((crc >> 12) & 15)) << 2), 192) ^
+    load<u32>(tables + ((<usize>((crc >> 16) & 15)) << 2), 256) ^
+    load<u32>(tables + ((<usize>((crc >> 20) & 15)) << 2), 320) ^
+    load<u32>(tables + ((<usize>((crc >> 24) & 15)) << 2), 384) ^
+    load<u32>(tables + ((<usize>(crc >> 28)) << 2), 448)
+  );
 }
 
 /** Four tables, one a byte. */

@@ -10,6 +10,7 @@ import {
   nameOf,
   opOf,
   entryAt,
+  fetch,
   streamWritten,
 } from './block';
 import { copyBits } from './bits';
@@ -265,6 +266,7 @@ function bytesAt(block: usize, index: u32): u32 {
  * number of bytes are in RESULT.
  */
 export function deflateChanged(block: usize, code: usize, from: usize, to: usize): u32 {
+  fetch(block, STREAM_CHANGES, recordsOf(block), RECORD);
   const start = begin(code, to);
   const count = countOf(block);
   const period = load<u32>(block, 24);

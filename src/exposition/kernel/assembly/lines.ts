@@ -4,6 +4,7 @@ import {
   cellOf,
   countOf,
   entryAt,
+  fetch,
   hasChanged,
   labelsLength,
   labelsOf,
@@ -52,6 +53,7 @@ export function renderChanged(block: usize, from: usize, bytes: u32, to: usize):
   let at = to;
   let span: u32 = 0;
   const count = countOf(block);
+  fetch(block, TEXT_CHANGES, 0, 0);
   let i = nextChanged(block, TEXT_CHANGES, 0);
   while (i < count) {
     const entry = entryAt(block, i);
@@ -78,6 +80,7 @@ export function renderChanged(block: usize, from: usize, bytes: u32, to: usize):
  */
 export function rewrite(block: usize, text: usize, bytes: u32, room: usize): u32 {
   const count = countOf(block);
+  fetch(block, TEXT_CHANGES, 0, 0);
   let at = room;
   let isLonger = false;
   let isShorter = false;
