@@ -22,7 +22,6 @@ interface KernelExports {
   touch(cell: number): void;
   insert(
     block: number,
-    capacity: number,
     index: number,
     entry: number,
     line: number,
@@ -34,7 +33,7 @@ interface KernelExports {
     cell: number,
     op: number,
   ): number;
-  sort(block: number, old: number, fresh: number, from: number, to: number, capacity: number): void;
+  sort(block: number, old: number, fresh: number, from: number, to: number): void;
   absorb(cells: number, incoming: number, count: number): number;
   changedWords(cells: number, incoming: number, count: number, out: number, most: number): number;
   changedWatches(table: number, count: number, out: number): number;

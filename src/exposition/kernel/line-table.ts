@@ -9,20 +9,24 @@ export const MAX_LINES = 1024;
 /** The most bytes of a line's value: 25 bytes (-0.0000012345678901234567) and the line feed. */
 export const VALUE_ROOM = 26;
 
-const HEADER_BYTES = 288;
-const ENTRY_BYTES = 28;
+const HEADER_BYTES = 296;
+const ENTRY_BYTES = 20;
 const CELL_LINE = 12;
 /** Beside each entry: the owner of the line's key and its hash, both f64; the key's sub u32. */
 const KEY_BYTES = 16;
 const SUB_BYTES = 4;
+/** Of each line, by its index: the offset of its value in the text, its entry, and the length of its value. */
+const OFFSET_BYTES = 4;
 const ORDER_BYTES = 2;
-const LINE_BYTES = KEY_BYTES + ENTRY_BYTES + SUB_BYTES + ORDER_BYTES;
+const LENGTH_BYTES = 1;
+const BEFORE_ORDER = KEY_BYTES + ENTRY_BYTES + SUB_BYTES + OFFSET_BYTES;
+const LINE_BYTES = BEFORE_ORDER + ORDER_BYTES + LENGTH_BYTES;
 const FIRST_CAPACITY = 4;
 const ENTRY_BITS = 10;
 const HAS_NEXT = 0x80000000;
 
 /** What of a header and an entry is written here, in 4-byte units. */
-const HEADER = { entries: 0, order: 1, count: 2, stale: 3, isTrivial: 4 } as const;
+const HEADER = { entries: 0, order: 1, count: 2, stale: 3, isTrivial: 4, capacity: 8 } as const;
 const ENTRY = { name: 0, labels: 1, cell: 2, next: 4 } as const;
 
 /** No owner has that id. */
@@ -159,7 +163,6 @@ export class LineTable {
     const { owner, sub } = key;
     const bytes = run.insert(
       this.address,
-      this.#capacity,
       index,
       entry,
       this.#lineOf(entry),
@@ -220,7 +223,7 @@ export class LineTable {
     if (this.#kernel.u32[(this.address >>> 2) + HEADER.isTrivial] === 1) return;
     this.#at = arena.take(this.#capacity * LINE_BYTES);
     this.#number = blocks.take(this.address);
-    run.sort(this.address, old, this.#number, former, this.#at, this.#capacity);
+    run.sort(this.address, old, this.#number, former, this.#at);
     for (let index = 0; index < this.#count; index++) this.#place(index, index);
     this.#free = [];
     this.#setHeader(HEADER.isTrivial, 1);
@@ -296,7 +299,8 @@ export class LineTable {
     bytes.copyWithin(this.#keyOf(0), keys, keys + capacity * KEY_BYTES);
     bytes.copyWithin(this.#entryOf(0), entries, entries + capacity * ENTRY_BYTES);
     bytes.copyWithin(this.#subOf(0), subs, subs + capacity * SUB_BYTES);
-    const order = former + capacity * (LINE_BYTES - ORDER_BYTES);
+    // Offsets and lengths are those of a text that is not used again.
+    const order = former + capacity * BEFORE_ORDER;
     bytes.copyWithin(this.#orderAt, order, order + capacity * ORDER_BYTES);
     arena.give(former, capacity * LINE_BYTES);
     this.#setUp();
@@ -306,6 +310,7 @@ export class LineTable {
   #setUp(): void {
     this.#setHeader(HEADER.entries, this.#entryOf(0));
     this.#setHeader(HEADER.order, this.#orderAt);
+    this.#setHeader(HEADER.capacity, this.#capacity);
   }
 
   /** Copies what belongs to an entry to one of another table. */
@@ -331,7 +336,7 @@ export class LineTable {
   }
 
   get #orderAt(): number {
-    return this.#at + this.#capacity * (LINE_BYTES - ORDER_BYTES);
+    return this.#at + this.#capacity * BEFORE_ORDER;
   }
 
   #place(index: number, entry: number): void {

@@ -1,31 +1,38 @@
 // A block of lines, as ../line-table.ts lays it out.
 
-// Its header, 288 bytes. An entry stays where it is while its line is in the block; `order` has the
+// Its header, 296 bytes. An entry stays where it is while its line is in the block; `order` has the
 // entries of the lines in their order, and is trivial if line i is entry i. A bit for each entry says
 // that its value changed since the text or the stream was written.
 //
-//   0         4       8       12      16        20        24       28       32         160        288
-//   +---------+-------+-------+-------+---------+---------+--------+--------+----------+----------+
-//   | entries | order | count | stale | trivial | records | period | groups | changes  | changes  |
-//   | at      | at    |       | forms | order   | at      |        | at     | of text  | of stream|
-//   +---------+-------+-------+-------+---------+---------+--------+--------+----------+----------+
-export const TEXT_CHANGES: usize = 32;
-export const STREAM_CHANGES: usize = 160;
+//   0         4       8       12      16        20        24       28       32         36 40         168        296
+//   +---------+-------+-------+-------+---------+---------+--------+--------+----------+--+----------+----------+
+//   | entries | order | count | stale | trivial | records | period | groups | capacity |  | changes  | changes  |
+//   | at      | at    |       | forms | order   | at      |        | at     | in lines |  | of text  | of stream|
+//   +---------+-------+-------+-------+---------+---------+--------+--------+----------+--+----------+----------+
+export const TEXT_CHANGES: usize = 40;
+export const STREAM_CHANGES: usize = 168;
 const TEXT_STALE: u32 = 1;
 const STREAM_STALE: u32 = 2;
 
-// An entry, 28 bytes:
+// All that is kept of the lines, each part for as many as there is room for:
 //
-//   0         4           8         12    16        20             24          28
-//   +---------+-----------+---------+-----+---------+--------------+-----------+
-//   | name at | labels at | cell at | op  | next    | value's      | value's   |
-//   | u32     | u32       | u32     | u32 | line u32| offset u32   | bytes u8  |
-//   +---------+-----------+---------+-----+---------+--------------+-----------+
+//   +------------+--------------+---------+---------------+----------+--------------+
+//   | keys of    | entries of   | subs    | values'       | order    | values'      |
+//   | 16 bytes   | 20 bytes     | u32     | offsets u32   | u16      | lengths u8   |
+//   +------------+--------------+---------+---------------+----------+--------------+
+//
+// Offset and length are those of the value in the text that was written last, by the line's index: side by side,
+// since where one value gets longer, all offsets behind it change. An entry:
+//
+//   0         4           8         12    16        20
+//   +---------+-----------+---------+-----+---------+
+//   | name at | labels at | cell at | op  | next    |
+//   | u32     | u32       | u32     | u32 | line u32|
+//   +---------+-----------+---------+-----+---------+
 //
 // A line is its name, its labels with a blank, the value of its cell and a line feed. Without a cell
-// the labels hold the rest of the line. Offset and length are those of the value in the text that was
-// written last.
-export const ENTRY: usize = 28;
+// the labels hold the rest of the line.
+export const ENTRY: usize = 20;
 
 // A text: the number of its holders u32, its length u32, its bytes.
 const BYTES: usize = 8;
@@ -48,6 +55,20 @@ export function entriesOf(block: usize): usize {
 
 export function countOf(block: usize): u32 {
   return load<u32>(block, 8);
+}
+
+function capacityOf(block: usize): usize {
+  return <usize>load<u32>(block, 32);
+}
+
+/** The offsets of all values in the text that was written last. */
+export function offsetsOf(block: usize): usize {
+  return <usize>load<u32>(block, 4) - (capacityOf(block) << 2);
+}
+
+/** Their lengths. */
+export function lengthsOf(block: usize): usize {
+  return <usize>load<u32>(block, 4) + (capacityOf(block) << 1);
 }
 
 /** The entry number of the line at an index. */
@@ -118,7 +139,7 @@ export function fetch(block: usize, changes: usize, kept: usize, size: usize): v
       const index = first + ctz<u32>(rest);
       const cell = cellOf(entryAt(block, index));
       if (cell != 0) all ^= load<u32>(cell);
-      if (size != 0) all ^= load<u32>(kept + <usize>index * size);
+      all ^= load<u32>(kept + <usize>index * size);
     }
   }
   store<u32>(FETCHED, all);
@@ -172,12 +193,11 @@ export function touch(cell: usize): void {
 }
 
 /**
- * Puts a line at an index of a block that has room for `capacity` lines, in an entry that is free, and
- * holds its name and labels; returns their bytes. Its cells know it as `line`.
+ * Puts a line at an index of a block that has room for it, in an entry that is free, and holds its name and
+ * labels; returns their bytes. Its cells know it as `line`.
  */
 export function insert(
   block: usize,
-  capacity: u32,
   index: u32,
   entry: u32,
   line: u32,
@@ -196,16 +216,16 @@ export function insert(
   store<u16>(place, <u16>entry);
   if (entry != index || index != count) store<u32>(block, 0, 16);
   store<u32>(block, count + 1, 8);
-  const key = entries - <usize>(capacity - entry) * KEY;
+  const capacity = capacityOf(block);
+  const key = entries - (capacity - <usize>entry) * KEY;
   store<f64>(key, owner);
   store<f64>(key, hash, 8);
-  store<u32>(entries + <usize>capacity * ENTRY + ((<usize>entry) << 2), sub);
+  store<u32>(entries + capacity * ENTRY + ((<usize>entry) << 2), sub);
   const at = entries + <usize>entry * ENTRY;
   store<u32>(at, <u32>name);
   store<u32>(at, <u32>labels, 4);
   store<u32>(at, <u32>cell, 8);
   store<u32>(at, op, 12);
-  store<u32>(at, 0, 24);
   store<u32>(name, load<u32>(name) + 1);
   store<u32>(labels, load<u32>(labels) + 1);
   if (cell != 0) {
@@ -218,19 +238,12 @@ export function insert(
 
 /**
  * Copies the entries of a block in the order of its lines from one place to another, each with its key
- * (16 bytes, before all entries) and its sub (4 bytes, behind them). The block's number was `old`; its
- * cells know its lines by `fresh` from now on. The header is left to the caller.
+ * and its sub. The block's number was `old`; its cells know its lines by `fresh` from now on. The header is
+ * left to the caller.
  */
-export function sort(
-  block: usize,
-  old: u32,
-  fresh: u32,
-  from: usize,
-  to: usize,
-  capacity: u32,
-): void {
-  const keys = <usize>capacity * KEY;
-  const subs = keys + <usize>capacity * ENTRY;
+export function sort(block: usize, old: u32, fresh: u32, from: usize, to: usize): void {
+  const keys = capacityOf(block) * KEY;
+  const subs = keys + capacityOf(block) * ENTRY;
   const count = countOf(block);
   for (let i: u32 = 0; i < count; i++) {
     const entry = numberAt(block, i);

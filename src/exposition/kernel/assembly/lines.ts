@@ -8,9 +8,11 @@ import {
   hasChanged,
   labelsLength,
   labelsOf,
+  lengthsOf,
   nameLength,
   nameOf,
   nextChanged,
+  offsetsOf,
   opOf,
   textWritten,
 } from './block';
@@ -25,6 +27,8 @@ const VALUE_BYTES: usize = 31;
 export function renderAll(block: usize, to: usize): u32 {
   let at = to;
   const count = countOf(block);
+  const offsets = offsetsOf(block);
+  const lengths = lengthsOf(block);
   for (let i: u32 = 0; i < count; i++) {
     const entry = entryAt(block, i);
     const name = nameLength(entry);
@@ -33,11 +37,11 @@ export function renderAll(block: usize, to: usize): u32 {
     const labels = labelsLength(entry);
     copyText(at, labelsOf(entry), labels);
     at += labels;
-    store<u32>(entry, <u32>(at - to), 20);
+    store<u32>(offsets + ((<usize>i) << 2), <u32>(at - to));
     const cell = cellOf(entry);
     if (cell == 0) continue;
     const end = writeValue(load<u64>(cell), opOf(entry), at);
-    store<u8>(entry, <u8>(end - at), 24);
+    store<u8>(lengths + <usize>i, <u8>(end - at));
     store<u8>(end, 0x0a);
     at = end + 1;
   }
@@ -53,17 +57,17 @@ export function renderChanged(block: usize, from: usize, bytes: u32, to: usize):
   let at = to;
   let span: u32 = 0;
   const count = countOf(block);
-  fetch(block, TEXT_CHANGES, 0, 0);
+  fetch(block, TEXT_CHANGES, offsetsOf(block), 4);
   let i = nextChanged(block, TEXT_CHANGES, 0);
   while (i < count) {
     const entry = entryAt(block, i);
-    const offset = load<u32>(entry, 20);
+    const offset = offsetAt(block, i);
     memory.copy(at, from + span, offset - span);
     at += offset - span;
-    span = offset + <u32>load<u8>(entry, 24);
-    store<u32>(entry, <u32>(at - to), 20);
+    span = offset + lengthAt(block, i);
+    setOffset(block, i, <u32>(at - to));
     const end = writeValue(load<u64>(cellOf(entry)), opOf(entry), at);
-    store<u8>(entry, <u8>(end - at), 24);
+    setLength(block, i, <u32>(end - at));
     at = end;
     const next = nextChanged(block, TEXT_CHANGES, i + 1);
     move(block, i + 1, next, <u32>(at - to) - span);
@@ -80,7 +84,7 @@ export function renderChanged(block: usize, from: usize, bytes: u32, to: usize):
  */
 export function rewrite(block: usize, text: usize, bytes: u32, room: usize): u32 {
   const count = countOf(block);
-  fetch(block, TEXT_CHANGES, 0, 0);
+  fetch(block, TEXT_CHANGES, offsetsOf(block), 4);
   let at = room;
   let isLonger = false;
   let isShorter = false;
@@ -92,7 +96,7 @@ export function rewrite(block: usize, text: usize, bytes: u32, room: usize): u32
   ) {
     const entry = entryAt(block, i);
     const length = <u32>(writeValue(load<u64>(cellOf(entry)), opOf(entry), at) - at);
-    shift += length - <u32>load<u8>(entry, 24);
+    shift += length - lengthAt(block, i);
     isLonger = isLonger || shift > 0;
     isShorter = isShorter || shift < 0;
     store<u8>(at, <u8>length, VALUE_BYTES);
@@ -121,9 +125,8 @@ function moveRight(
   while (at > room) {
     at -= VALUE_ROOM;
     i = formerChanged(block, i);
-    const entry = entryAt(block, i);
-    const length = <u32>load<u8>(entry, 24);
-    const start = load<u32>(entry, 20) + length;
+    const length = lengthAt(block, i);
+    const start = offsetAt(block, i) + length;
     if (shift > 0) memory.copy(text + start + shift, text + start, spanEnd - start);
     shift -= <u32>load<u8>(at, VALUE_BYTES) - length;
     spanEnd = start - length;
@@ -137,12 +140,11 @@ function moveLeft(block: usize, text: usize, bytes: u32, room: usize): void {
   let shift: i32 = 0;
   let i = nextChanged(block, TEXT_CHANGES, 0);
   while (i < count) {
-    const entry = entryAt(block, i);
-    const length = <u32>load<u8>(entry, 24);
-    const start = load<u32>(entry, 20) + length;
+    const length = lengthAt(block, i);
+    const start = offsetAt(block, i) + length;
     shift += <u32>load<u8>(at, VALUE_BYTES) - length;
     i = nextChanged(block, TEXT_CHANGES, i + 1);
-    const spanEnd = i < count ? load<u32>(entryAt(block, i), 20) : bytes;
+    const spanEnd = i < count ? offsetAt(block, i) : bytes;
     if (shift < 0) memory.copy(text + start + shift, text + start, spanEnd - start);
     at += VALUE_ROOM;
   }
@@ -155,13 +157,12 @@ function place(block: usize, text: usize, room: usize): void {
   let shift: i32 = 0;
   let i = nextChanged(block, TEXT_CHANGES, 0);
   while (i < count) {
-    const entry = entryAt(block, i);
     const length = <u32>load<u8>(at, VALUE_BYTES);
-    const offset = load<u32>(entry, 20) + shift;
+    const offset = offsetAt(block, i) + shift;
     copyShort(text + offset, at, length);
-    shift += length - <u32>load<u8>(entry, 24);
-    store<u32>(entry, offset, 20);
-    store<u8>(entry, <u8>length, 24);
+    shift += length - lengthAt(block, i);
+    setOffset(block, i, offset);
+    setLength(block, i, length);
     const next = nextChanged(block, TEXT_CHANGES, i + 1);
     move(block, i + 1, next, shift);
     i = next;
@@ -172,10 +173,28 @@ function place(block: usize, text: usize, room: usize): void {
 /** The values of these lines are farther behind by so many bytes. */
 function move(block: usize, index: u32, end: u32, bytes: i32): void {
   if (bytes == 0) return;
-  for (; index < end; index++) {
-    const entry = entryAt(block, index);
-    store<u32>(entry, load<u32>(entry, 20) + bytes, 20);
-  }
+  const by = i32x4.splat(bytes);
+  let at = offsetsOf(block) + ((<usize>index) << 2);
+  for (; index + 4 <= end; index += 4, at += 16) v128.store(at, i32x4.add(v128.load(at), by));
+  for (; index < end; index++, at += 4) store<u32>(at, load<u32>(at) + bytes);
+}
+
+/** The offset of a line's value in the text that was written last. */
+function offsetAt(block: usize, index: u32): u32 {
+  return load<u32>(offsetsOf(block) + ((<usize>index) << 2));
+}
+
+function setOffset(block: usize, index: u32, offset: u32): void {
+  store<u32>(offsetsOf(block) + ((<usize>index) << 2), offset);
+}
+
+/** The length of that value. */
+function lengthAt(block: usize, index: u32): u32 {
+  return <u32>load<u8>(lengthsOf(block) + <usize>index);
+}
+
+function setLength(block: usize, index: u32, length: u32): void {
+  store<u8>(lengthsOf(block) + <usize>index, <u8>length);
 }
 
 /** The index of the last line before `index` whose value changed; there is one. */
