@@ -280,24 +280,44 @@ function asOfAge({ facts, unixMs }: Moment): number | undefined {
   return asOfNs === undefined ? undefined : unixMs / 1e3 - Number(asOfNs) / 1e9;
 }
 
+/** Families of internal metrics without labels, by name, each with the value that it shows. */
+export type ShownMetrics = Map<
+  string,
+  { readonly value: number | bigint; readonly family: FamilyText }
+>;
+
 /**
  * The internal metrics of a target as text, all or those that a scope selects, with the info metric
  * that names the target.
+ * @param shown of the same target: what has its value still is used again, and what has not is put there
  */
 export function internalFamilies(
   metrics: readonly InternalMetric[],
   status: TargetStatus,
   scope?: Scope,
+  shown: ShownMetrics = new Map(),
 ): FamilyText[] {
   const { app, serverKey, root, partition } = status;
   const families: FamilyText[] = [];
-  const add = (facts: FamilyFacts, labels: Labels | undefined, value: string): void => {
-    if (scope?.selects(facts) === false) return;
-    const series = labels === undefined ? facts.name : seriesText(facts.name, labelsText(labels));
-    families.push(familyText(facts, [Buffer.from(`${series} ${value}\n`)]));
-  };
-  for (const { name, type, help, labels, value } of metrics)
-    add(FACTS.get(name) ?? { name, type, help, unit: '' }, labels, numberText(value));
-  add(TARGET_INFO, { app, server_key: serverKey, root, partition: String(partition) }, '1');
+  for (const metric of metrics) {
+    const { name, type, help, labels, value } = metric;
+    const facts = FACTS.get(name) ?? { name, type, help, unit: '' };
+    if (scope?.selects(facts) === false) continue;
+    if (labels !== undefined) families.push(familyOf(facts, labels, numberText(value)));
+    else families.push(shownFamily(facts, value, shown));
+  }
+  const labels = { app, server_key: serverKey, root, partition: String(partition) };
+  if (scope?.selects(TARGET_INFO) !== false) families.push(familyOf(TARGET_INFO, labels, '1'));
   return families;
 }
+
+function shownFamily(facts: FamilyFacts, value: number | bigint, shown: ShownMetrics): FamilyText {
+  const last = shown.get(facts.name);
+  if (last !== undefined && Object.is(last.value, value)) return last.family;
+  const family = familyOf(facts, {}, numberText(value));
+  shown.set(facts.name, { value, family });
+  return family;
+}
+
+const familyOf = (facts: FamilyFacts, labels: Labels, value: string): FamilyText =>
+  familyText(facts, [Buffer.from(`${seriesText(facts.name, labelsText(labels))} ${value}\n`)]);

@@ -26,7 +26,7 @@ import { FORMATS } from './formats.js';
 import { Handover } from './handover/handover.js';
 import type { Place } from './handover/hosting.js';
 import { internalFamilies, internalMetrics } from './internal-metrics.js';
-import type { Rebalances } from './internal-metrics.js';
+import type { Rebalances, ShownMetrics } from './internal-metrics.js';
 import { LastText } from './last-text.js';
 import { TargetCounts } from './target-counts.js';
 import { TargetHistory } from './target-history.js';
@@ -62,6 +62,7 @@ export class ServedTarget implements Target {
   readonly #asked = new Set<Waiter>();
   readonly #counts = new TargetCounts();
   readonly #text = new LastText();
+  readonly #shown: ShownMetrics = new Map();
   readonly #history: TargetHistory;
   #lastRoot: FoundRoot | undefined;
   /** The forms that the last demands wanted, and when each was last missing in an answer. */
@@ -245,7 +246,7 @@ export class ServedTarget implements Target {
       // A scrape is counted before its page is written. Of those who share a render one is a miss.
       this.#counts.scrape(hasRendered && index === 0, selection?.isHit);
       const families = selection?.families ?? snapshot.families;
-      const internal = internalFamilies(this.internal(), status, scope);
+      const internal = internalFamilies(this.internal(), status, scope, this.#shown);
       answer({ kind: 'ready', snapshot, families, internal, status });
     });
     if (!this.place.definition.isDebug || snapshot === undefined) return [];
