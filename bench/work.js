@@ -21,7 +21,7 @@ const values = new Values(series);
 const kernel = new Kernel();
 const text = new ExpositionText(kernel);
 const cells = kernel.arena.take(series * CELL_BYTES);
-const copied = kernel.arena.take(SPAN * 8);
+const copied = kernel.arena.take(SPAN * 16 + 4);
 kernel.bytes.fill(0, cells, cells + series * CELL_BYTES);
 
 const facts = Array.from({ length: FAMILIES }, (_, family) => ({
@@ -59,14 +59,15 @@ values.all.forEach((value, index) => set(index, value));
 store();
 
 function copy() {
-  const window = kernel.window(copied, SPAN * 8);
+  const [words, out] = [copied + SPAN * 8, copied + SPAN * 12];
+  const valueWindow = kernel.window(copied, SPAN * 8);
+  const wordWindow = kernel.window(words, SPAN * 4);
   for (let at = 0; at < series; at += SPAN) {
     const count = Math.min(SPAN, series - at);
     const cell = cells + at * CELL_BYTES;
-    readSync(file, window, 0, count * 8, at * 8);
-    kernel.run.absorb(cell, copied, count);
-    readSync(file, window, 0, count * 4, series * 8 + at * 4);
-    kernel.run.changedWords(cell, copied, count, copied + SPAN * 4, 1);
+    readSync(file, valueWindow, 0, count * 8, at * 8);
+    readSync(file, wordWindow, 0, count * 4, series * 8 + at * 4);
+    kernel.run.absorb(cell, copied, words, count, out);
   }
 }
 

@@ -34,8 +34,7 @@ interface KernelExports {
     op: number,
   ): number;
   sort(block: number, old: number, fresh: number, from: number, to: number): void;
-  absorb(cells: number, incoming: number, count: number): number;
-  changedWords(cells: number, incoming: number, count: number, out: number, most: number): number;
+  absorb(cells: number, values: number, words: number, count: number, out: number): number;
   changedWatches(table: number, count: number, out: number): number;
   changes(block: number): number;
   renderAll(block: number, to: number): number;

@@ -144,12 +144,11 @@ export class Probe {
   }
 
   *#copying(spans: readonly Span[]): Generator<void, boolean> {
-    let steps = 0;
+    let isChanged = false;
     const moved: number[] = [];
     this.#unread = 0;
     for (const span of spans) {
-      steps += this.#pages.readValues(span);
-      this.#pages.readWords(span, moved);
+      if (this.#pages.read(span, moved)) isChanged = true;
       yield;
     }
     const fresh = this.#fresh;
@@ -158,16 +157,13 @@ export class Probe {
     this.#late = new Set(this.#fresh);
     // Those that are new come in the order in which they were tracked, which is mostly that of lines.
     for (const slots of [fresh, moved, this.#fresh]) for (const slot of slots) this.#note(slot);
-    return steps > 0 || moved.length > 0 || fresh.length > 0;
+    return isChanged || fresh.length > 0;
   }
 
   /** Copies the values whose words changed again, since they may be older than those words. */
   #copyAgain(moved: readonly number[]): number[] {
     const late: number[] = [];
-    for (const span of this.#pages.spansOf(moved)) {
-      this.#pages.readValues(span);
-      this.#pages.readWords(span, late);
-    }
+    for (const span of this.#pages.spansOf(moved)) this.#pages.read(span, late);
     return late;
   }
 

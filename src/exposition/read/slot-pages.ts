@@ -11,6 +11,8 @@ const PAGE_BYTES = PAGE_SLOTS * CELL_BYTES;
 const READ_PAGES = 16;
 /** How much larger an extent is than the one that it continues, up to what one read copies. */
 const GROWTH = 4;
+/** Of a slot, its value, its word and, if that differs, its index. */
+const SCRATCH_BYTES = 8 + 4 + 4;
 /** Where a cell has its word, in 4-byte units. */
 const WORD = 2;
 
@@ -107,29 +109,26 @@ export class SlotPages {
     return spans;
   }
 
-  /** Copies the values of these pages; returns how many differ from the last copy. */
-  readValues({ firstPage, pages, cells }: Span): number {
+  /**
+   * Copies the values of these pages and then their words, and adds the slots whose words differ from the last
+   * copy to `moved`; true if any value or word does.
+   */
+  read({ firstPage, pages, cells }: Span, moved: number[]): boolean {
     const slots = pages * PAGE_SLOTS;
-    const scratch = this.#scratch.of(slots * 8);
-    const window = this.#kernel.window(scratch, slots * 8);
-    const read = this.#source.readSlots(firstPage * PAGE_SLOTS, slots, window);
-    this.#bytesRead += read * 8;
-    // What the source no longer has keeps its last values.
-    return this.#kernel.run.absorb(cells, scratch, read);
-  }
-
-  /** Copies the words of these pages, and adds the slots whose words differ to `changed`. */
-  readWords({ firstPage, pages, cells }: Span, changed: number[]): void {
-    const slots = pages * PAGE_SLOTS;
-    const scratch = this.#scratch.of(slots * 8);
-    const window = this.#kernel.window(scratch, slots * 4);
-    const out = scratch + slots * 4;
     const first = firstPage * PAGE_SLOTS;
-    const read = this.#source.readWords(first, slots, window);
-    this.#bytesRead += read * 4;
-    const found = this.#kernel.run.changedWords(cells, scratch, read, out, read);
-    const { u32 } = this.#kernel;
-    for (let i = 0; i < found; i++) changed.push(first + (u32[(out >>> 2) + i] ?? 0));
+    const values = this.#scratch.of(slots * SCRATCH_BYTES + 4);
+    const words = values + slots * 8;
+    const out = words + slots * 4;
+    const valuesRead = this.#source.readSlots(first, slots, this.#kernel.window(values, slots * 8));
+    const wordsRead = this.#source.readWords(first, slots, this.#kernel.window(words, slots * 4));
+    this.#bytesRead += valuesRead * 8 + wordsRead * 4;
+    // What the source no longer has keeps its last values.
+    const { run, u32 } = this.#kernel;
+    const changed = run.absorb(cells, values, words, Math.min(valuesRead, wordsRead), out);
+    const list = (out >>> 2) + 1;
+    const found = u32[list - 1] ?? 0;
+    for (let i = 0; i < found; i++) moved.push(first + (u32[list + i] ?? 0));
+    return changed > 0;
   }
 
   close(): void {

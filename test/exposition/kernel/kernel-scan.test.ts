@@ -37,38 +37,47 @@ const word = fc.oneof(fc.nat(3), fc.nat());
 const slot = fc.oneof(fc.bigInt(0n, 3n), fc.bigInt(0n, 2n ** 64n - 1n));
 
 describe('differences in copied values', () => {
-  it('absorb stores all in their cells, and counts those that differ', () =>
+  const cell = fc.tuple(slot, word);
+  type Cell = readonly [bits: bigint, word: number];
+  /** The line of no cell here; the word beside it is below. */
+  const bytesOf = ([bits, word]: Cell) => [bits, BigInt(word)];
+  const absorb = (to: number, incoming: readonly Cell[], count = incoming.length) => {
+    const values = u64(incoming.map(([bits]) => bits));
+    const words = u32([...incoming.map(([, word]) => word), 0]);
+    const out = u32(Array.from({ length: count + 2 }, () => 7));
+    const changed = run.absorb(to, values, words, count, out);
+    const [found = 0] = u32At(out, 1);
+    return { changed, moved: u32At(out + 4, found), behind: u32At(out + 4 + found * 4, 1) };
+  };
+
+  it('are stored in their cells, and counted; words that differ are listed', () =>
     fc.assert(
-      fc.property(pairsOf(slot, 200), ({ current, incoming }) => {
-        const to = cells(current, (bits) => [bits, 5n]);
-        const changed = run.absorb(to, u64(incoming), current.length);
-        expect(changed).to.equal(incoming.filter((bits, i) => bits !== current[i]).length);
-        expect(u64At(to, current.length * 2)).to.deep.equal(incoming.flatMap((bits) => [bits, 5n]));
+      fc.property(pairsOf(cell, 200), ({ current, incoming }) => {
+        const to = cells(current, bytesOf);
+        const differs = (part: 0 | 1) => (each: Cell, i: number) =>
+          each[part] !== current[i]?.[part];
+        expect(absorb(to, incoming)).to.deep.equal({
+          changed: incoming.filter((each, i) => differs(0)(each, i) || differs(1)(each, i)).length,
+          moved: incoming.flatMap((each, i) => (differs(1)(each, i) ? [i] : [])),
+          behind: [7],
+        });
+        expect(u64At(to, current.length * 2)).to.deep.equal(incoming.flatMap(bytesOf));
       }),
     ));
 
-  it('absorb leaves what is behind as it is', () => {
-    const to = cells([1n, 2n, 3n], (bits) => [bits, 0n]);
-    run.absorb(to, u64([4n, 5n, 6n]), 2);
-    expect(u64At(to, 6)).to.deep.equal([4n, 0n, 5n, 0n, 3n, 0n]);
-  });
-
-  it('changedWords lists and stores the first of the words that differ', () =>
-    fc.assert(
-      fc.property(pairsOf(word, 100), fc.nat(120), ({ current, incoming }, most) => {
-        const all = incoming.flatMap((each, i) => (each === current[i] ? [] : [i]));
-        const wanted = all.slice(0, most);
-        const to = cells(current, (each) => [9n, BigInt(each)]);
-        const out = u32(Array.from({ length: 101 }, () => 7));
-        const found = run.changedWords(to, u32(incoming), current.length, out, most);
-        expect(u32At(out, found)).to.deep.equal(wanted);
-        expect(u32At(out + found * 4, 1)).to.deep.equal([7]);
-        const stored = current.map((each, i) => (wanted.includes(i) ? (incoming[i] ?? 0) : each));
-        expect(u64At(to, current.length * 2)).to.deep.equal(
-          stored.flatMap((each) => [9n, BigInt(each)]),
-        );
-      }),
-    ));
+  for (const count of [1, 2, 3])
+    it(`leave what is behind ${count} cells as it is`, () => {
+      const fresh: readonly Cell[] = [4n, 5n, 6n, 7n].map((bits) => [bits, 9]);
+      const to = cells<Cell>(
+        [1n, 2n, 3n, 4n].map((bits) => [bits, 8]),
+        bytesOf,
+      );
+      absorb(to, fresh, count);
+      expect(u64At(to, 8)).to.deep.equal([
+        ...fresh.slice(0, count).flatMap(bytesOf),
+        ...[1n, 2n, 3n, 4n].slice(count).flatMap((bits) => [bits, 8n]),
+      ]);
+    });
 
   it('changedWatches lists the watches whose slot differs from what was seen last, once', () =>
     fc.assert(

@@ -1,7 +1,7 @@
 // The kernel: compares copied slots, and writes lines as text or as a part of a deflate stream.
 // AssemblyScript; no allocation, no static data. Tables and addresses come from kernel.ts.
 export { changes, insert, sort, touch } from './block';
-export { absorb, changedWatches, changedWords } from './scan';
+export { absorb, changedWatches } from './scan';
 export { renderAll, renderChanged, rewrite } from './lines';
 export { bestPeriod, countSymbols, deflateAll, deflateChanged, prepareRecords } from './deflate';
 export { countText, deflateText } from './page-text';

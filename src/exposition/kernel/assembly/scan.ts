@@ -1,38 +1,47 @@
 // Compares what was copied with what was copied before.
 import { CELL, touch } from './block';
 
-/** Stores the values that differ in their cells; returns how many. Lines that show them are noted. */
-export function absorb(cells: usize, incoming: usize, count: u32): u32 {
+/** What of a pair of words, each with the line of its cell above it, is compared. */
+const WORDS: v128 = i32x4(-1, 0, -1, 0);
+
+/**
+ * Stores the values and words that differ in their cells; returns how many cells these are. Lines that show
+ * the values are noted. At `out` are the number of words that differ, and their indexes, each u32.
+ */
+export function absorb(cells: usize, values: usize, words: usize, count: u32, out: usize): u32 {
   let changed: u32 = 0;
-  const end = incoming + ((<usize>count) << 3);
-  for (; incoming < end; incoming += 8, cells += CELL) {
-    const bits = load<u64>(incoming);
-    if (bits == load<u64>(cells)) continue;
-    store<u64>(cells, bits);
-    changed++;
-    touch(cells);
+  store<u32>(out, 0);
+  let i: u32 = 0;
+  for (let cell = cells; i + 2 <= count; i += 2, cell += 2 * CELL) {
+    const first = v128.load(cell);
+    const second = v128.load(cell, CELL);
+    const held = v128.shuffle<u64>(first, second, 0, 2);
+    const heldWords = v128.shuffle<u64>(first, second, 1, 3);
+    const ofValues = v128.xor(held, v128.load(values + ((<usize>i) << 3)));
+    const ofWords = v128.xor(heldWords, v128.load_ext<u32>(words + ((<usize>i) << 2)));
+    if (!v128.any_true(v128.or(ofValues, v128.and(ofWords, WORDS)))) continue;
+    changed +=
+      absorbOne(cells, values, words, i, out) + absorbOne(cells, values, words, i + 1, out);
   }
-  return changed;
+  return i == count ? changed : changed + absorbOne(cells, values, words, i, out);
 }
 
-/** Lists the indexes of words that differ from those of their cells, and stores them; at most `most`. */
-export function changedWords(
-  cells: usize,
-  incoming: usize,
-  count: u32,
-  out: usize,
-  most: u32,
-): u32 {
-  let found: u32 = 0;
-  for (let i: u32 = 0; i < count && found < most; i++) {
-    const word = load<u32>(incoming + ((<usize>i) << 2));
-    const cell = cells + <usize>i * CELL;
-    if (word == load<u32>(cell, 8)) continue;
-    store<u32>(cell, word, 8);
-    store<u32>(out + ((<usize>found) << 2), i);
-    found++;
+/** The same for one of them: 1 if it differs, else 0. */
+function absorbOne(cells: usize, values: usize, words: usize, index: u32, out: usize): u32 {
+  const cell = cells + <usize>index * CELL;
+  const bits = load<u64>(values + ((<usize>index) << 3));
+  const word = load<u32>(words + ((<usize>index) << 2));
+  const isSame = bits == load<u64>(cell);
+  if (!isSame) {
+    store<u64>(cell, bits);
+    touch(cell);
   }
-  return found;
+  if (word == load<u32>(cell, 8)) return isSame ? 0 : 1;
+  store<u32>(cell, word, 8);
+  const found = load<u32>(out) + 1;
+  store<u32>(out + ((<usize>found) << 2), index);
+  store<u32>(out, found);
+  return 1;
 }
 
 /** Watches of 16 bytes: address u32, spare, last bits u64. Lists the indexes that changed. */
