@@ -44,19 +44,12 @@ export function textFormat({ contentType, end, ...syntax }: Syntax): Format {
   /** Headers for a code, which seldom changes. */
   const deflatedHeaders = new WeakMap<DeflateCode, WeakMap<FamilyFacts, DeflatedPart>>();
   const deflatedHeader = (facts: FamilyFacts, code: DeflateCode): DeflatedPart => {
-    const ofCode = deflatedHeaders.get(code) ?? new WeakMap<FamilyFacts, DeflatedPart>();
-    deflatedHeaders.set(code, ofCode);
-    const part = ofCode.get(facts) ?? deflatedText(Buffer.from(header(facts)), code);
-    ofCode.set(facts, part);
-    return part;
+    const ofCode = madeOnce(deflatedHeaders, code, () => new WeakMap());
+    return madeOnce(ofCode, facts, () => deflatedText(Buffer.from(header(facts)), code));
   };
   /** Those of families that each page has anew. */
   const headers = new WeakMap<FamilyFacts, string>();
-  const headerOf = (facts: FamilyFacts): string => {
-    const text = headers.get(facts) ?? header(facts);
-    headers.set(facts, text);
-    return text;
-  };
+  const headerOf = (facts: FamilyFacts): string => madeOnce(headers, facts, header);
   /** The internal metrics, which are new each time, and the last line. */
   const endingOf = ({ internal }: ReadyExposition): readonly Uint8Array[] => {
     const facts = agree(internal.map((family) => family.facts));
@@ -91,4 +84,13 @@ export function textFormat({ contentType, end, ...syntax }: Syntax): Format {
       };
     },
   };
+}
+
+/** What is known of a key, or made now. */
+function madeOnce<K extends object, T>(known: WeakMap<K, T>, key: K, make: (key: K) => T): T {
+  const found = known.get(key);
+  if (found !== undefined) return found;
+  const made = make(key);
+  known.set(key, made);
+  return made;
 }

@@ -13,6 +13,10 @@ const OUTPUT_BYTES = 131_072;
 /** For a few kilobytes: with the memory of larger ones, most of the time went into taking that. */
 const END_OPTIONS = { level: LEVEL, windowBits: 12, memLevel: 4, chunkSize: 4096 };
 
+/** An end of that part of all is as good as nothing; a stored block has 16 bits for its length. */
+const SHORT_SHARE = 128;
+const MOST_STORED = 0xffff;
+
 /** Compresses pieces, of which large ones are not copied; they must not change until it is done. */
 export function deflate(pieces: readonly Uint8Array[]): Promise<Deflated> {
   return new Promise((resolve, reject) => {
@@ -63,10 +67,24 @@ function* tasksOf(pieces: readonly Uint8Array[]): Generator<Uint8Array, void> {
   if (bytes > 0) yield Buffer.concat(run);
 }
 
-/** Compresses the last few bytes synchronously, and adds CRC-32 and length of everything. */
-export function deflateEnd({ crc, bytes }: Deflated, end: Uint8Array): Uint8Array {
+/**
+ * Adds the last few bytes, and CRC-32 and length of everything. They are compressed synchronously, unless what is
+ * before them is so long that this would take more time than to send them as they are.
+ */
+export function deflateEnd({ pieces, crc, bytes }: Deflated, end: Uint8Array): Uint8Array {
   const trailer = Buffer.alloc(8);
   trailer.writeUInt32LE(crc32(end, crc), 0);
   trailer.writeUInt32LE((bytes + end.length) % 2 ** 32, 4);
-  return Buffer.concat([deflateRawSync(end, END_OPTIONS), trailer]);
+  const before = pieces.reduce((sum, { length }) => sum + length, 0);
+  const isShort = end.length * SHORT_SHARE <= before && end.length <= MOST_STORED;
+  const last = isShort ? [storedHead(end.length), end] : [deflateRawSync(end, END_OPTIONS)];
+  return Buffer.concat([...last, trailer]);
+}
+
+/** The head of a last block that is stored: RFC 1951, 3.2.4. It begins at a byte. */
+function storedHead(length: number): Uint8Array {
+  const head = Buffer.alloc(5, 1);
+  head.writeUInt16LE(length, 1);
+  head.writeUInt16LE(MOST_STORED - length, 3);
+  return head;
 }

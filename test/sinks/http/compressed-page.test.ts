@@ -104,6 +104,21 @@ describe('a compressed page', () => {
       }
     });
 
+  const long = Buffer.from(Uint32Array.from({ length: 5_000_000 }, (_, i) => i * i).buffer);
+  for (const [sentence, lasting, bytes, isStored] of [
+    ['is compressed to its end where it is short', text('a 1', 100), 600, false],
+    ['ends as it is where that is next to nothing', long, 600, true],
+    ['ends as it is as long as a stored block may be', long, 65_535, true],
+    ['is compressed to its end where that is longer', long, 65_536, false],
+  ] as const)
+    it(sentence, async () => {
+      const ending = Buffer.alloc(bytes, 'own 2\n');
+      const { page } = pageOf([lasting], ending);
+      const whole = await bytesOf(pageCompressor()(page));
+      expect(whole.subarray(-bytes - 8, -8).equals(ending)).to.equal(isStored);
+      expect(gunzipSync(whole).equals(Buffer.concat(page.pieces))).to.equal(true);
+    });
+
   it('compresses what lasts once: while it is compressed, and after that', async () => {
     const { compressed, made, finish } = counting();
     const lasting = [text('a 1', 100)];
