@@ -187,8 +187,13 @@ export class TargetView implements ProbeListener {
     return this.#counts.now;
   }
 
+  /** Whether everything is bound, and no change is queued. */
+  get hasAllBound(): boolean {
+    return !this.#hasMore;
+  }
+
   get isSynced(): boolean {
-    return !this.#hasMore && this.#counts.areAllSynced;
+    return this.hasAllBound && this.#counts.areAllSynced;
   }
 
   /** The highlighted variable as it is now, tracked or not; the same object while unchanged. */

@@ -53,6 +53,7 @@ export type Refreshes = Pick<
   | 'observe'
   | 'adopt'
   | 'hasObserved'
+  | 'hasAllBound'
   | 'isSynced'
 >;
 
@@ -86,8 +87,6 @@ export function refreshView(
       let tick: number | undefined;
       let number = 0;
       let hasMore = true;
-      /** Whether the last slice left objects to bind. */
-      let isUnbound = false;
       let wasSynced = false;
       let isObserving = !isStandby;
       const isWhole = wholeness(structure);
@@ -111,11 +110,9 @@ export function refreshView(
         }
         if (input.kind === 'leave') isObserving = false;
         // While a tree is still growing, only what is new in it is copied.
-        if (input.kind === 'bind') {
-          isUnbound = view.bindMore();
-          if (isUnbound) yield;
-        }
-        const isGrowing = isUnbound || hasMore;
+        if (input.kind === 'bind' && view.bindMore()) yield;
+        // What is not whole cannot be synced, so whoever turns ready has copied, and knows what is new.
+        const isGrowing = hasMore || !view.hasAllBound;
         const observes = hasMoved && isObserving && view.hasObserved;
         const copies = observes || (wasSynced ? input.kind === 'refresh' : !isGrowing);
         if (!copies && isGrowing) view.refreshFresh();

@@ -25,15 +25,19 @@ class NotingView implements Refreshes {
   /** Further steps of a refresh. */
   steps = 0;
   isSynced = true;
+  hasAllBound = true;
   hasObserved = false;
   /** What each slice says of further ones; the last one has been bound after these. */
   readonly slices: boolean[] = [];
   bindMore(): boolean {
     this.notes += 'b';
-    return this.slices.shift() ?? false;
+    this.hasAllBound = this.slices.shift() !== true;
+    return !this.hasAllBound;
   }
   absorb(changes: readonly StructureChange[]): void {
     this.notes += `a${changes.length}`;
+    // It binds what is left where that is little.
+    this.hasAllBound = true;
   }
   *refreshing(): Generator<void, boolean> {
     this.notes += 'r';
@@ -78,7 +82,7 @@ describe('refreshView', () => {
         'before the first sync, a refresh of a tree that grows copies only what is new in it',
       inputs: 'mdgdcbd',
       unsynced: true,
-      notes: 'a0f f bf f a0f br r',
+      notes: 'a0f f bf f a0r br r',
     },
     {
       sentence: 'after the first sync, a refresh of a tree that grows copies all values',

@@ -3,11 +3,21 @@ import type { FamilyFacts, FamilyText } from '../../model.js';
 import { Packer } from './packer.js';
 import { hasSameItems } from './same-items.js';
 
+interface HeaderTexts {
+  readonly texts: readonly string[];
+  readonly bytes: number;
+}
+
+const headersOf = (texts: readonly string[]): HeaderTexts => ({
+  texts,
+  bytes: texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0),
+});
+
 export class PageSection {
   readonly #families: readonly FamilyText[];
   /** As the format can express them. */
   readonly facts: readonly FamilyFacts[];
-  readonly #headers: readonly string[];
+  readonly #headers: HeaderTexts;
   /** With the headers. */
   readonly bytes: number;
   #pieces: readonly Uint8Array[] | undefined;
@@ -16,14 +26,12 @@ export class PageSection {
   private constructor(
     families: readonly FamilyText[],
     facts: readonly FamilyFacts[],
-    headers: readonly string[],
+    headers: HeaderTexts,
   ) {
     this.#families = families;
     this.facts = facts;
     this.#headers = headers;
-    this.bytes =
-      families.reduce((sum, { bytes }) => sum + bytes, 0) +
-      headers.reduce((sum, header) => sum + Buffer.byteLength(header), 0);
+    this.bytes = families.reduce((sum, { bytes }) => sum + bytes, headers.bytes);
   }
 
   /** @param former a section that began with the same family: what is still right is used again */
@@ -34,7 +42,7 @@ export class PageSection {
     former: PageSection | undefined,
   ): PageSection {
     if (former === undefined || !hasSameItems(former.facts, facts))
-      return new PageSection(families, facts, facts.map(header));
+      return new PageSection(families, facts, headersOf(facts.map(header)));
     return hasSameItems(former.#families, families)
       ? former
       : new PageSection(families, facts, former.#headers);
@@ -48,7 +56,7 @@ export class PageSection {
   #packed(): readonly Uint8Array[] {
     const packer = new Packer();
     this.#families.forEach(({ pieces }, index) => {
-      packer.text(this.#headers[index] ?? '');
+      packer.text(this.#headers.texts[index] ?? '');
       for (const piece of pieces) packer.piece(piece);
     });
     return packer.end();
