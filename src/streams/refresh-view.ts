@@ -111,11 +111,14 @@ export function refreshView(
         if (input.kind === 'leave') isObserving = false;
         // While a tree is still growing, only what is new in it is copied.
         if (input.kind === 'bind' && view.bindMore()) yield;
-        // What is not whole cannot be synced, so whoever turns ready has copied, and knows what is new.
         const isGrowing = hasMore || !view.hasAllBound;
         const observes = hasMoved && isObserving && view.hasObserved;
-        const copies = observes || (wasSynced ? input.kind === 'refresh' : !isGrowing);
-        if (!copies && isGrowing) view.refreshFresh();
+        let copies = observes || (wasSynced ? input.kind === 'refresh' : !isGrowing);
+        if (!copies && isGrowing) {
+          view.refreshFresh();
+          // It may have bound the last: a refresh that turns ready has copied, and so has something to render.
+          copies = input.kind === 'refresh' && !hasMore && view.hasAllBound;
+        }
         const isChanged = copies && (yield* view.refreshing());
         const isDirty = observes ? view.observe() : isChanged;
         const isSynced = view.isSynced && !hasMore && (wasSynced || isWhole(number));

@@ -1,6 +1,6 @@
 // When a target's values are copied, and what is told of it afterwards.
 import { expect } from 'chai';
-import { from, map, tap } from 'rxjs';
+import { Subject, from, map, tap } from 'rxjs';
 import type { Observable } from 'rxjs';
 import type { StructureChange } from '#app/model.js';
 import { mergedChanges, refreshView } from '#app/streams/refresh-view.js';
@@ -26,6 +26,8 @@ class NotingView implements Refreshes {
   steps = 0;
   isSynced = true;
   hasAllBound = true;
+  /** Whether `refreshFresh` binds what is left. */
+  bindsWhenFresh = false;
   hasObserved = false;
   /** What each slice says of further ones; the last one has been bound after these. */
   readonly slices: boolean[] = [];
@@ -46,6 +48,7 @@ class NotingView implements Refreshes {
   }
   refreshFresh(): void {
     this.notes += 'f';
+    this.hasAllBound ||= this.bindsWhenFresh;
   }
   observe(): boolean {
     this.notes += 'o';
@@ -271,6 +274,24 @@ describe('refreshView', () => {
       expectObservable(refreshed$).toBe('-#', told, new Error('unreadable'));
     }),
   );
+
+  it('copies the values in a refresh that bound the last of the tree: it may turn ready', () => {
+    const view = new NotingView();
+    view.isSynced = false;
+    const told: boolean[] = [];
+    const input$ = new Subject<TargetInput>();
+    const following = telling(input$, view).subscribe({
+      next: ({ isDirty }) => told.push(isDirty),
+      error: (error: unknown) => expect.fail(String(error)),
+    });
+    view.slices.push(true);
+    for (const key of ['c', 'g'] as const) input$.next(inputs[key]);
+    [view.bindsWhenFresh, view.isSynced] = [true, true];
+    input$.next(inputs.d);
+    following.unsubscribe();
+    expect(view.notes).to.equal('a0rbffr');
+    expect(told.at(-1)).to.equal(true);
+  });
 
   it('takes in the next input only after a refresh of several turns is over', () => {
     const view = new NotingView();
