@@ -134,11 +134,12 @@ export interface StartOptions {
   readonly stdin?: 'pipe' | 'ignore';
 }
 
-/** What a theatre has: so many processes and publishers, and these files. */
+/** What a theatre has: so many processes and publishers, and these files and segments. */
 interface Act {
   readonly running: number;
   readonly published: number;
   readonly files: ReadonlySet<string>;
+  readonly segments: ReadonlySet<string>;
 }
 
 let count = 0;
@@ -156,7 +157,7 @@ export class Theatre {
   readonly #running: Running[] = [];
   readonly #published: Published[] = [];
   /** What was here before the last test began. */
-  #act: Act = { running: 0, published: 0, files: new Set() };
+  #act: Act = { running: 0, published: 0, files: new Set(), segments: new Set() };
   #license: string | undefined;
 
   path(name: string): string {
@@ -267,17 +268,21 @@ export class Theatre {
 
   /** Remembers what is here as a test begins. */
   begin(): void {
-    const files = new Set(this.#files());
-    this.#act = { running: this.#running.length, published: this.#published.length, files };
+    const [running, published] = [this.#running.length, this.#published.length];
+    const [files, segments] = [new Set(this.#files()), new Set(this.segments())];
+    this.#act = { running, published, files, segments };
   }
 
   /** Takes away what has come since the last test began: it is tried again. */
   async beginAgain(): Promise<void> {
-    const { running, published, files } = this.#act;
-    await this.#end(this.#running.splice(running));
+    const { running, published, files, segments } = this.#act;
+    await this.#end(this.#running.slice(running));
+    this.#running.length = running;
     for (const each of this.#published.splice(published)) each.close();
     for (const name of this.#files())
-      if (!files.has(name)) rmSync(this.path(name), { recursive: true });
+      if (!files.has(name)) rmSync(this.path(name), { recursive: true, force: true });
+    for (const name of this.segments())
+      if (!segments.has(name)) rmSync(join(SHM, name), { force: true });
     this.#license = undefined;
   }
 

@@ -1,4 +1,4 @@
-// The constant tables of the kernel, at fixed addresses in its memory.
+// The constant tables of the kernel, at fixed addresses in its memory. What `fetch` of assembly/block.ts read is at 8.
 
 /** Holds the address of the scales of values: pairs of doubles, multiplier and divisor. */
 export const SCALES_CELL = 16;

@@ -47,10 +47,10 @@ export function textFormat({ contentType, end, ...syntax }: Syntax): Format {
     const ofCode = madeOnce(deflatedHeaders, code, () => new WeakMap());
     return madeOnce(ofCode, facts, () => deflatedText(Buffer.from(header(facts)), code));
   };
-  /** Those of families that each page has anew. */
+  /** Those of the internal metrics. */
   const headers = new WeakMap<FamilyFacts, string>();
   const headerOf = (facts: FamilyFacts): string => madeOnce(headers, facts, header);
-  /** The internal metrics, which are new each time, and the last line. */
+  /** The internal metrics, some of which are new each time, and the last line. */
   const endingOf = ({ internal }: ReadyExposition): readonly Uint8Array[] => {
     const facts = agree(internal.map((family) => family.facts));
     const packer = new Packer();

@@ -13,7 +13,7 @@ const OUTPUT_BYTES = 131_072;
 /** For a few kilobytes: with the memory of larger ones, most of the time went into taking that. */
 const END_OPTIONS = { level: LEVEL, windowBits: 12, memLevel: 4, chunkSize: 4096 };
 
-/** An end of that part of all is as good as nothing; a stored block has 16 bits for its length. */
+/** An end of that part of what is compressed before it is next to nothing; a stored block has 16 bits for its length. */
 const SHORT_SHARE = 128;
 const MOST_STORED = 0xffff;
 

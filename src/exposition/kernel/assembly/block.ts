@@ -117,13 +117,13 @@ export function nextChanged(block: usize, changes: usize, index: u32): u32 {
   return count;
 }
 
-/** Of 32 lines, as many as these are far from each other. */
+/** Up to so many changed lines of 32 are far from each other. */
 const SCATTERED: u32 = 8;
 /** What `fetch` read, so that it has to be read. */
 const FETCHED: usize = 8;
 
 /**
- * Reads something of each changed line, its value, and `size` bytes that are kept of it from `kept` on, so that
+ * Reads something of each changed line: of its entry, its value, and what is kept of it in `size` bytes from `kept` on, so that
  * the memory answers all of these questions at once: what is written of a line depends on them, and takes so long
  * that the next line's would be asked for late.
  */
