@@ -186,8 +186,8 @@ function withRoot(choice: ChosenRoot, parts: HostingParts): Observable<Step> {
     // The page of a ready target would lack what was added since its objects began to be read.
     const isEarly = ({ kind }: TargetInput, waitedMs: number): boolean =>
       kind === 'refresh' && isReady && isPartial && waitedMs < MAX_READING_MS;
-    // Who asks before the target is ready waits for what binds it, which must not give way to that.
-    const isUrgentInput = (input: TargetInput): boolean =>
+    // Before the target is ready, a refresh waits for its binding, which must not rest for it.
+    const goesFirst = (input: TargetInput): boolean =>
       isCommand(input) && (isReady || input.kind !== 'refresh');
     const slices = new Slices(slice);
     const work = { rest: slices, pace };
@@ -195,7 +195,7 @@ function withRoot(choice: ChosenRoot, parts: HostingParts): Observable<Step> {
       merged: mergedChanges,
       prepare,
       precedes,
-      isUrgent: isUrgentInput,
+      isUrgent: goesFirst,
       isEarly,
       ...work,
     };

@@ -187,13 +187,13 @@ export class TargetView implements ProbeListener {
     return this.#counts.now;
   }
 
-  /** Whether everything is bound, and no change is queued. */
-  get hasAllBound(): boolean {
-    return !this.#hasMore;
+  /** Whether something is left to bind, or to show of what was copied. */
+  get hasMore(): boolean {
+    return !this.#isBound || this.#probe.hasUnreported;
   }
 
   get isSynced(): boolean {
-    return this.hasAllBound && this.#counts.areAllSynced;
+    return !this.hasMore && this.#counts.areAllSynced;
   }
 
   /** The highlighted variable as it is now, tracked or not; the same object while unchanged. */
@@ -207,11 +207,11 @@ export class TargetView implements ProbeListener {
     const slice = this.#slice();
     this.#workOn(slice);
     // New items are shown in slices, too, unless they are few enough for the next copy.
-    if (!this.#hasMore && this.#probe.unread > FEW_ITEMS) {
+    if (!this.hasMore && this.#probe.unread > FEW_ITEMS) {
       if (this.#probe.readFresh()) this.#isDirty = true;
       this.#workOn(slice);
     }
-    this.#isDriven = this.#hasMore;
+    this.#isDriven = this.hasMore;
     if (this.#isDriven) this.#wake?.();
     return this.#isDriven;
   }
@@ -371,10 +371,6 @@ export class TargetView implements ProbeListener {
     return this.#pending.isEmpty;
   }
 
-  get #hasMore(): boolean {
-    return !this.#isBound || this.#probe.hasUnreported;
-  }
-
   #slice(): Budget {
     return this.#parts.slice?.() ?? new Budget({ steps: VIEW_STEPS });
   }
@@ -399,7 +395,7 @@ export class TargetView implements ProbeListener {
       return;
     }
     this.#workOn(this.#slice());
-    if (this.#isDriven || !this.#hasMore) return;
+    if (this.#isDriven || !this.hasMore) return;
     this.#isDriven = true;
     this.#wake?.();
   }

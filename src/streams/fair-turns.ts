@@ -97,8 +97,8 @@ export class FairTurns {
   }
 
   /**
-   * Somebody is about to ask for something: sockets have their turn before the work of others goes on. They
-   * do not rest for it: what is asked for may be that a target gets ready, for which they work.
+   * Somebody is about to ask for something: sockets have their turn before the work of others goes on. That
+   * work does not rest, since it may be what the question waits for.
    */
   giveWay(): void {
     this.#urgent.add({ work: () => undefined, isAsked: false });

@@ -53,7 +53,7 @@ export type Refreshes = Pick<
   | 'observe'
   | 'adopt'
   | 'hasObserved'
-  | 'hasAllBound'
+  | 'hasMore'
   | 'isSynced'
 >;
 
@@ -109,16 +109,13 @@ export function refreshView(
           isObserving = true;
         }
         if (input.kind === 'leave') isObserving = false;
-        // While a tree is still growing, only what is new in it is copied.
         if (input.kind === 'bind' && view.bindMore()) yield;
-        const isGrowing = hasMore || !view.hasAllBound;
+        const isGrowing = () => hasMore || view.hasMore;
         const observes = hasMoved && isObserving && view.hasObserved;
-        let copies = observes || (wasSynced ? input.kind === 'refresh' : !isGrowing);
-        if (!copies && isGrowing) {
-          view.refreshFresh();
-          // It may have bound the last: a refresh that turns ready has copied, and so has something to render.
-          copies = input.kind === 'refresh' && !hasMore && view.hasAllBound;
-        }
+        const isWanted = observes || (wasSynced && input.kind === 'refresh');
+        // While a tree is still growing, only what is new in it is copied. That may bind the last of it.
+        if (!isWanted && isGrowing()) view.refreshFresh();
+        const copies = isWanted || (!wasSynced && !isGrowing());
         const isChanged = copies && (yield* view.refreshing());
         const isDirty = observes ? view.observe() : isChanged;
         const isSynced = view.isSynced && !hasMore && (wasSynced || isWhole(number));

@@ -25,7 +25,7 @@ class NotingView implements Refreshes {
   /** Further steps of a refresh. */
   steps = 0;
   isSynced = true;
-  hasAllBound = true;
+  hasMore = false;
   /** Whether `refreshFresh` binds what is left. */
   bindsWhenFresh = false;
   hasObserved = false;
@@ -33,13 +33,13 @@ class NotingView implements Refreshes {
   readonly slices: boolean[] = [];
   bindMore(): boolean {
     this.notes += 'b';
-    this.hasAllBound = this.slices.shift() !== true;
-    return !this.hasAllBound;
+    this.hasMore = this.slices.shift() ?? false;
+    return this.hasMore;
   }
   absorb(changes: readonly StructureChange[]): void {
     this.notes += `a${changes.length}`;
     // It binds what is left where that is little.
-    this.hasAllBound = true;
+    this.hasMore = false;
   }
   *refreshing(): Generator<void, boolean> {
     this.notes += 'r';
@@ -48,7 +48,7 @@ class NotingView implements Refreshes {
   }
   refreshFresh(): void {
     this.notes += 'f';
-    this.hasAllBound ||= this.bindsWhenFresh;
+    this.hasMore &&= !this.bindsWhenFresh;
   }
   observe(): boolean {
     this.notes += 'o';
