@@ -4,6 +4,7 @@ import type { Deflated, DeflatedPart } from '../../model.js';
 import { finishedCrc, innerCrc, shiftedCrc } from './crc.js';
 import { DeflateCode, LONGEST_CODE } from './deflate-code.js';
 import { BitWriter, wordsFor } from './bit-writer.js';
+import { madeOnce } from '../made-once.js';
 
 /** An empty block, marked as the last: with fixed codes, only the end of the block. */
 const END_OF_STREAM = Buffer.from([3, 0]);
@@ -11,11 +12,8 @@ const END_OF_STREAM = Buffer.from([3, 0]);
 /** Codes by their lengths, which a snapshot shares with those after it. */
 const codes = new WeakMap<readonly number[], DeflateCode>();
 
-export function codeOf(lengths: readonly number[]): DeflateCode {
-  const code = codes.get(lengths) ?? new DeflateCode(lengths);
-  codes.set(lengths, code);
-  return code;
-}
+export const codeOf = (lengths: readonly number[]): DeflateCode =>
+  madeOnce(codes, lengths, () => new DeflateCode(lengths));
 
 /** Parts of fewer bytes share a block: one of their own has a head of some 90. */
 const SMALL = 4096;

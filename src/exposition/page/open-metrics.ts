@@ -1,6 +1,7 @@
 // OpenMetrics 1.0 text: the sample lines of text 0.0.4 with other headers and an end mark.
 import { namesTaken } from '../../catalogue/names.js';
 import type { FamilyFacts } from '../../model.js';
+import { madeOnce } from '../made-once.js';
 import { textFormat } from './text-page.js';
 
 /** Types whose family names lack the ending of their samples. */
@@ -28,11 +29,8 @@ export function openMetricsHeader({ name, type, unit, help }: FamilyFacts): stri
 
 /** The same family with type unknown, whose samples keep the whole name. */
 const untyped = new WeakMap<FamilyFacts, FamilyFacts>();
-function asUnknown(facts: FamilyFacts): FamilyFacts {
-  const known = untyped.get(facts) ?? { ...facts, type: 'unknown' };
-  untyped.set(facts, known);
-  return known;
-}
+const asUnknown = (facts: FamilyFacts): FamilyFacts =>
+  madeOnce(untyped, facts, () => ({ ...facts, type: 'unknown' }));
 
 /**
  * The families of a page as OpenMetrics can express them. The family name of a counter or info

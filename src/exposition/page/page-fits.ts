@@ -1,5 +1,6 @@
 // The codes of pages that are compressed as a whole: each has its own, for as long as its families are there.
 import { CodeFit } from '../kernel/code-fit.js';
+import { madeOnce } from '../made-once.js';
 import type { FamilyFacts } from '../../model.js';
 
 export class PageFits {
@@ -10,10 +11,7 @@ export class PageFits {
   of(facts: readonly FamilyFacts[]): CodeFit {
     const [first, last] = [facts[0], facts.at(-1)];
     if (first === undefined || last === undefined) return new CodeFit();
-    const fits = this.#fits.get(first) ?? new WeakMap<FamilyFacts, CodeFit>();
-    this.#fits.set(first, fits);
-    const fit = fits.get(last) ?? new CodeFit();
-    fits.set(last, fit);
-    return fit;
+    const fits = madeOnce(this.#fits, first, () => new WeakMap());
+    return madeOnce(fits, last, () => new CodeFit());
   }
 }

@@ -3,6 +3,7 @@ import type { FamilyFacts, FamilyText } from '../../model.js';
 import { Packer } from './packer.js';
 import { hasSameItems } from './same-items.js';
 
+/** The headers of some families, in their order, and how many bytes they are. */
 interface HeaderTexts {
   readonly texts: readonly string[];
   readonly bytes: number;

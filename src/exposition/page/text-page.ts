@@ -3,6 +3,7 @@ import type { DeflateCode } from '../deflate/deflate-code.js';
 import type { Deflated, DeflatedPart, FamilyFacts, Format, ReadyExposition } from '../../model.js';
 import { codeOf, deflatedText, joined } from '../deflate/deflate-stream.js';
 import { TextDeflater } from '../kernel/text-deflater.js';
+import { madeOnce } from '../made-once.js';
 import { PageFits } from './page-fits.js';
 import { PageBodies } from './page-bodies.js';
 import type { FamilySyntax } from './page-bodies.js';
@@ -47,7 +48,7 @@ export function textFormat({ contentType, end, ...syntax }: Syntax): Format {
     const ofCode = madeOnce(deflatedHeaders, code, () => new WeakMap());
     return madeOnce(ofCode, facts, () => deflatedText(Buffer.from(header(facts)), code));
   };
-  /** Those of the internal metrics. */
+  /** Headers of the internal metrics. */
   const headers = new WeakMap<FamilyFacts, string>();
   const headerOf = (facts: FamilyFacts): string => madeOnce(headers, facts, header);
   /** The internal metrics, some of which are new each time, and the last line. */
@@ -84,13 +85,4 @@ export function textFormat({ contentType, end, ...syntax }: Syntax): Format {
       };
     },
   };
-}
-
-/** What is known of a key, or made now. */
-function madeOnce<K extends object, T>(known: WeakMap<K, T>, key: K, make: (key: K) => T): T {
-  const found = known.get(key);
-  if (found !== undefined) return found;
-  const made = make(key);
-  known.set(key, made);
-  return made;
 }
