@@ -21,7 +21,7 @@ const values = new Values(series);
 const kernel = new Kernel();
 const text = new ExpositionText(kernel);
 const cells = kernel.arena.take(series * CELL_BYTES);
-const copied = kernel.arena.take(SPAN * 16 + 4);
+const copied = kernel.arena.take(SPAN * 16);
 kernel.bytes.fill(0, cells, cells + series * CELL_BYTES);
 
 const facts = Array.from({ length: FAMILIES }, (_, family) => ({

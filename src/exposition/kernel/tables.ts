@@ -1,5 +1,7 @@
-// The constant tables of the kernel, at fixed addresses in its memory. What `fetch` of assembly/block.ts read is at 8.
+// The constant tables of the kernel, at fixed addresses in its memory.
 
+/** How many words differed in the last `absorb`. The kernel itself uses the four bytes before: assembly/block.ts. */
+export const MOVED_AT = 12;
 /** Holds the address of the scales of values: pairs of doubles, multiplier and divisor. */
 export const SCALES_CELL = 16;
 /** Holds the address of the tables of assembly/crc.ts. */

@@ -3,6 +3,7 @@ import type { SlotRef, Source } from '../../model.js';
 import { CELL_BYTES } from '../kernel/kernel.js';
 import type { Kernel } from '../kernel/kernel.js';
 import { Scratch } from '../kernel/scratch.js';
+import { MOVED_AT } from '../kernel/tables.js';
 
 /** Slots per page: 4 KiB of values and 2 KiB of words in the source, 8 KiB of cells here. */
 const PAGE_SLOTS = 512;
@@ -116,7 +117,7 @@ export class SlotPages {
   read({ firstPage, pages, cells }: Span, moved: number[]): boolean {
     const slots = pages * PAGE_SLOTS;
     const first = firstPage * PAGE_SLOTS;
-    const values = this.#scratch.of(slots * SCRATCH_BYTES + 4);
+    const values = this.#scratch.of(slots * SCRATCH_BYTES);
     const words = values + slots * 8;
     const out = words + slots * 4;
     const valuesRead = this.#source.readSlots(first, slots, this.#kernel.window(values, slots * 8));
@@ -125,9 +126,8 @@ export class SlotPages {
     // What the source no longer has keeps its last values.
     const { run, u32 } = this.#kernel;
     const changed = run.absorb(cells, values, words, Math.min(valuesRead, wordsRead), out);
-    const list = (out >>> 2) + 1;
-    const found = u32[list - 1] ?? 0;
-    for (let i = 0; i < found; i++) moved.push(first + (u32[list + i] ?? 0));
+    const found = u32[MOVED_AT >>> 2] ?? 0;
+    for (let i = 0; i < found; i++) moved.push(first + (u32[(out >>> 2) + i] ?? 0));
     return changed > 0;
   }
 

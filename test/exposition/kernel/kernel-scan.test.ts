@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { expect } from 'chai';
 import { Kernel } from '#app/exposition/kernel/kernel.js';
+import { MOVED_AT } from '#app/exposition/kernel/tables.js';
 
 const kernel = new Kernel();
 const { run } = kernel;
@@ -44,10 +45,10 @@ describe('differences in copied values', () => {
   const absorb = (to: number, incoming: readonly Cell[], count = incoming.length) => {
     const values = u64(incoming.map(([bits]) => bits));
     const words = u32([...incoming.map(([, word]) => word), 0]);
-    const out = u32(Array.from({ length: count + 2 }, () => 7));
+    const out = u32(Array.from({ length: count + 1 }, () => 7));
     const changed = run.absorb(to, values, words, count, out);
-    const [found = 0] = u32At(out, 1);
-    return { changed, moved: u32At(out + 4, found), behind: u32At(out + 4 + found * 4, 1) };
+    const [found = 0] = u32At(MOVED_AT, 1);
+    return { changed, moved: u32At(out, found), behind: u32At(out + found * 4, 1) };
   };
 
   it('are stored in their cells, and counted; words that differ are listed', () =>

@@ -2,7 +2,7 @@
 
 // Its header, 296 bytes. An entry stays where it is while its line is in the block; `order` has the
 // entries of the lines in their order, and is trivial if line i is entry i. A bit for each entry says
-// that its value changed since the text or the stream was written.
+// that its value changed since the text or the stream was written. The 4 bytes at 36 are spare.
 //
 //   0         4       8       12      16        20        24       28       32         36 40         168        296
 //   +---------+-------+-------+-------+---------+---------+--------+--------+----------+--+----------+----------+
@@ -119,21 +119,21 @@ export function nextChanged(block: usize, changes: usize, index: u32): u32 {
 
 /** Up to so many changed lines of 32 are far from each other. */
 const SCATTERED: u32 = 8;
-/** What `fetch` read, so that it has to be read. */
-const FETCHED: usize = 8;
+/** What `prefetch` read is written there, so that it has to be read. */
+const PREFETCHED: usize = 8;
 
 /**
- * Reads something of each changed line: of its entry, its value, and what is kept of it in `size` bytes from `kept` on, so that
- * the memory answers all of these questions at once: what is written of a line depends on them, and takes so long
- * that the next line's would be asked for late.
+ * Reads something of each changed line: its entry, its value, and what is kept of it from `kept` on, `size`
+ * bytes a line. The memory is then asked for all of them at once. To write a line takes so long that the
+ * next one would be asked for only after it.
  */
-export function fetch(block: usize, changes: usize, kept: usize, size: usize): void {
+export function prefetch(block: usize, changes: usize, kept: usize, size: usize): void {
   const bits = block + changes;
   const count = countOf(block);
   let all: u32 = 0;
   for (let first: u32 = 0; first < count; first += 32) {
     let rest = load<u32>(bits + ((<usize>(first >> 5)) << 2));
-    // Lines that follow each other are fetched by the processor itself.
+    // The processor itself prefetches lines that follow each other.
     if (<u32>popcnt<u32>(rest) > SCATTERED) continue;
     for (; rest != 0; rest &= rest - 1) {
       const index = first + ctz<u32>(rest);
@@ -142,7 +142,7 @@ export function fetch(block: usize, changes: usize, kept: usize, size: usize): v
       all ^= load<u32>(kept + <usize>index * size);
     }
   }
-  store<u32>(FETCHED, all);
+  store<u32>(PREFETCHED, all);
 }
 
 export function hasChanged(block: usize, changes: usize, index: u32): bool {

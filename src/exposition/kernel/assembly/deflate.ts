@@ -9,8 +9,8 @@ import {
   nameLength,
   nameOf,
   opOf,
+  prefetch,
   entryAt,
-  fetch,
   streamWritten,
 } from './block';
 import { copyBits } from './bits';
@@ -266,7 +266,7 @@ function bytesAt(block: usize, index: u32): u32 {
  * number of bytes are in RESULT.
  */
 export function deflateChanged(block: usize, code: usize, from: usize, to: usize): u32 {
-  fetch(block, STREAM_CHANGES, recordsOf(block), RECORD);
+  prefetch(block, STREAM_CHANGES, recordsOf(block), RECORD);
   const start = begin(code, to);
   const count = countOf(block);
   const period = load<u32>(block, 24);

@@ -4,7 +4,6 @@ import {
   cellOf,
   countOf,
   entryAt,
-  fetch,
   hasChanged,
   labelsLength,
   labelsOf,
@@ -14,6 +13,7 @@ import {
   nextChanged,
   offsetsOf,
   opOf,
+  prefetch,
   textWritten,
 } from './block';
 import { copyText } from './copy';
@@ -57,7 +57,7 @@ export function renderChanged(block: usize, from: usize, bytes: u32, to: usize):
   let at = to;
   let span: u32 = 0;
   const count = countOf(block);
-  fetch(block, TEXT_CHANGES, offsetsOf(block), 4);
+  prefetch(block, TEXT_CHANGES, offsetsOf(block), 4);
   let i = nextChanged(block, TEXT_CHANGES, 0);
   while (i < count) {
     const entry = entryAt(block, i);
@@ -84,7 +84,7 @@ export function renderChanged(block: usize, from: usize, bytes: u32, to: usize):
  */
 export function rewrite(block: usize, text: usize, bytes: u32, room: usize): u32 {
   const count = countOf(block);
-  fetch(block, TEXT_CHANGES, offsetsOf(block), 4);
+  prefetch(block, TEXT_CHANGES, offsetsOf(block), 4);
   let at = room;
   let isLonger = false;
   let isShorter = false;

@@ -1,16 +1,19 @@
 // Compares what was copied with what was copied before.
 import { CELL, touch } from './block';
 
+/** How many words differed in the last `absorb`. */
+const MOVED: usize = 12;
+
 /** What of a pair of words, each with the line of its cell above it, is compared. */
 const WORDS: v128 = i32x4(-1, 0, -1, 0);
 
 /**
  * Stores the values and words that differ in their cells; returns how many cells these are. Lines that show
- * the values are noted. At `out` are the number of words that differ, and their indexes, each u32.
+ * the values are noted. The indexes of words that differ are at `out`, each u32; their number is in MOVED.
  */
 export function absorb(cells: usize, values: usize, words: usize, count: u32, out: usize): u32 {
   let changed: u32 = 0;
-  store<u32>(out, 0);
+  store<u32>(MOVED, 0);
   let i: u32 = 0;
   for (let cell = cells; i + 2 <= count; i += 2, cell += 2 * CELL) {
     const first = v128.load(cell);
@@ -38,9 +41,9 @@ function absorbOne(cells: usize, values: usize, words: usize, index: u32, out: u
   }
   if (word == load<u32>(cell, 8)) return isSame ? 0 : 1;
   store<u32>(cell, word, 8);
-  const found = load<u32>(out) + 1;
-  store<u32>(out + ((<usize>found) << 2), index);
-  store<u32>(out, found);
+  const moved = load<u32>(MOVED);
+  store<u32>(out + ((<usize>moved) << 2), index);
+  store<u32>(MOVED, moved + 1);
   return 1;
 }
 
