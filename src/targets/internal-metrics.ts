@@ -289,7 +289,7 @@ export type ShownMetrics = Map<
 /**
  * The internal metrics of a target as text, all or those that a scope selects, with the info metric
  * that names the target.
- * @param shown of the same target: what has its value still is used again, and what has not is put there
+ * @param shown those that the target showed last: what kept its value is used again, the rest is put there
  */
 export function internalFamilies(
   metrics: readonly InternalMetric[],
@@ -319,7 +319,7 @@ function shownFamily(facts: FamilyFacts, value: number | bigint, shown: ShownMet
   return family;
 }
 
-/** In memory of its own: a piece of Node's pool would keep all that is beside it. */
+/** In memory of its own, since it may be kept: a piece of Node's pool would keep the whole pool. */
 function familyOf(facts: FamilyFacts, labels: Labels, value: string): FamilyText {
   const line = `${seriesText(facts.name, labelsText(labels))} ${value}\n`;
   const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(line));

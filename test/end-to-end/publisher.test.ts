@@ -80,7 +80,7 @@ inBothModes('a publisher that comes and goes', function (worker_execution_mode) 
     const variables = Object.fromEntries(
       Array.from({ length: 500 }, (_, index) => [`v${index}`, { type: 'u64', value: index }]),
     );
-    // To bind so many takes more than twice what may be taken, on the fastest machine.
+    // So many cannot be bound in 50 ms.
     const tills = Array.from({ length: 80 }, (_, index) => {
       return { id: `h.1.shop.till${index}`, parent: 'h.1.shop', class: 'Till', variables };
     });

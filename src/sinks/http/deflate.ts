@@ -13,8 +13,9 @@ const OUTPUT_BYTES = 131_072;
 /** For a few kilobytes: with the memory of larger ones, most of the time went into taking that. */
 const END_OPTIONS = { level: LEVEL, windowBits: 12, memLevel: 4, chunkSize: 4096 };
 
-/** An end of that part of what is compressed before it is next to nothing; a stored block has 16 bits for its length. */
-const SHORT_SHARE = 128;
+/** What is before the end, compressed, is so many times as long: then it is not worth it to compress the end. */
+const STORED_SHARE = 128;
+/** A stored block has 16 bits for its length. */
 const MOST_STORED = 0xffff;
 
 /** Compresses pieces, of which large ones are not copied; they must not change until it is done. */
@@ -76,8 +77,8 @@ export function deflateEnd({ pieces, crc, bytes }: Deflated, end: Uint8Array): U
   trailer.writeUInt32LE(crc32(end, crc), 0);
   trailer.writeUInt32LE((bytes + end.length) % 2 ** 32, 4);
   const before = pieces.reduce((sum, { length }) => sum + length, 0);
-  const isShort = end.length * SHORT_SHARE <= before && end.length <= MOST_STORED;
-  const last = isShort ? [storedHead(end.length), end] : [deflateRawSync(end, END_OPTIONS)];
+  const isStored = end.length * STORED_SHARE <= before && end.length <= MOST_STORED;
+  const last = isStored ? [storedHead(end.length), end] : [deflateRawSync(end, END_OPTIONS)];
   return Buffer.concat([...last, trailer]);
 }
 
