@@ -1,10 +1,9 @@
 // Clients that break every rule of HTTP, or keep it to the letter where that hurts.
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Random } from '#app/simulator/random.js';
 import { Theatre } from '../support/processes.js';
-import { percentile, usageOf } from './trial.js';
+import { excessOfDescriptors, percentile, usageOf } from './trial.js';
 import type { Given, Outcome } from './trial.js';
 import { Honest, faultsOf, fetchPage } from './witness.js';
 
@@ -102,10 +101,8 @@ export async function runHttpAbuse({ random, minutes, log }: Given): Promise<Out
       if (tried % 10_000 === 9_900) log(`${tried + BATCH} of ${count} abuses`);
     }
     if (exporter.isOver) wrong.push(`the exporter ended:\n${exporter.stderr.slice(-1000)}`);
-    await sleep(1500);
+    else wrong.push(...(await excessOfDescriptors(exporter.pid, before.files, 2)));
     const after = exporter.isOver ? before : usageOf(exporter.pid);
-    if (after.files > before.files + 2)
-      wrong.push(`descriptors: ${before.files}, then ${after.files}`);
     if (after.mb > before.mb + MAX_GROWTH_MB)
       wrong.push(`memory: ${before.mb.toFixed(0)} MB, then ${after.mb.toFixed(0)} MB`);
     return {

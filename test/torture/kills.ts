@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { PROJECT, Theatre } from '../support/processes.js';
 import type { Running } from '../support/processes.js';
 import { checkPage } from './oracle-page.js';
-import { percentile, usageOf } from './trial.js';
+import { excessOfDescriptors, percentile, usageOf } from './trial.js';
 import type { Given, Outcome } from './trial.js';
 import { fetchPage } from './witness.js';
 
@@ -91,9 +91,9 @@ export async function runKills({ random, minutes, log }: Given): Promise<Outcome
       if (kill % 100 === 99) log(`${kill + 1} of ${kills} kills, ${values} values`);
     }
     if (exporter.isOver) wrong.push(`the exporter ended:\n${exporter.stderr.slice(-1000)}`);
+    else if (before !== undefined)
+      wrong.push(...(await excessOfDescriptors(exporter.pid, before.files, 2)));
     const after = exporter.isOver ? before : usageOf(exporter.pid);
-    if (before !== undefined && after !== undefined && after.files > before.files + 2)
-      wrong.push(`descriptors: ${before.files}, then ${after.files}`);
     const f = (times: readonly number[]) =>
       `${percentile(times, 0.5).toFixed(0)} ms, at most ${Math.max(...times).toFixed(0)} ms`;
     return {
