@@ -19,6 +19,7 @@ import { pipeWriter } from '../sinks/stdout/pipe-writer.js';
 import { formatWatches } from '../targets/formats.js';
 import { activatedSockets } from '../systemd/activation.js';
 import { ServiceManager } from '../systemd/service-manager.js';
+import { compileLate } from './compile-late.js';
 import { boundHeapGrowth } from './heap-growth.js';
 
 type Accepted = Extract<Start, { kind: 'accepted' }>;
@@ -161,6 +162,7 @@ function main(): void {
   if (invocation.kind === 'print') print(invocation.text);
   else if (invocation.kind === 'check') check(invocation.arguments, invocation.isLive);
   else {
+    compileLate();
     boundHeapGrowth(() => process.memoryUsage.rss());
     run(invocation.arguments, invocation.isOnce);
   }
