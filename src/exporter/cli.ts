@@ -162,7 +162,7 @@ function main(): void {
   if (invocation.kind === 'print') print(invocation.text);
   else if (invocation.kind === 'check') check(invocation.arguments, invocation.isLive);
   else {
-    compileLate();
+    compileLate(process.versions.v8);
     boundHeapGrowth(() => process.memoryUsage.rss());
     run(invocation.arguments, invocation.isOnce);
   }

@@ -16,7 +16,10 @@ const FLAGS: ReadonlyMap<number, readonly string[]> = new Map([
   [13, LATER],
 ]);
 
-/** From now on, for all threads of the process; versions of V8 that are not known stay as they are. */
-export function compileLate(): void {
-  for (const flag of FLAGS.get(parseInt(process.versions.v8)) ?? []) setFlagsFromString(flag);
+/**
+ * From now on, for all threads of the process.
+ * @param v8 its version; of one that is not known nothing is changed
+ */
+export function compileLate(v8: string): void {
+  for (const flag of FLAGS.get(parseInt(v8)) ?? []) setFlagsFromString(flag);
 }
