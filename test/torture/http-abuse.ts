@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import type { Random } from '#app/simulator/random.js';
 import { Theatre } from '../support/processes.js';
-import { excessOfDescriptors, percentile, usageOf } from './trial.js';
+import { atEnd, percentile, usageOf } from './trial.js';
 import type { Given, Outcome } from './trial.js';
 import { Honest, faultsOf, fetchPage } from './witness.js';
 
@@ -100,9 +100,8 @@ export async function runHttpAbuse({ random, minutes, log }: Given): Promise<Out
       if (tried <= count / 4) before = usageOf(exporter.pid);
       if (tried % 10_000 === 9_900) log(`${tried + BATCH} of ${count} abuses`);
     }
-    if (exporter.isOver) wrong.push(`the exporter ended:\n${exporter.stderr.slice(-1000)}`);
-    else wrong.push(...(await excessOfDescriptors(exporter.pid, before.files, 2)));
-    const after = exporter.isOver ? before : usageOf(exporter.pid);
+    const { wrong: faults, after } = await atEnd(exporter, before, 2);
+    wrong.push(...faults);
     if (after.mb > before.mb + MAX_GROWTH_MB)
       wrong.push(`memory: ${before.mb.toFixed(0)} MB, then ${after.mb.toFixed(0)} MB`);
     return {

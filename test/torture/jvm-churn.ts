@@ -10,7 +10,7 @@ import { TILL_CLASS } from '../hsperfdata/till-class.js';
 import { Theatre, eventually, isInstalled } from '../support/processes.js';
 import type { Running } from '../support/processes.js';
 import { processNumbered } from '../support/same-number.js';
-import { excessOfDescriptors, percentile, usageOf } from './trial.js';
+import { atEnd, percentile, usageOf } from './trial.js';
 import type { Given, Outcome } from './trial.js';
 import { fetchPage } from './witness.js';
 
@@ -53,29 +53,29 @@ export async function runJvmChurn({ random, minutes, log }: Given): Promise<Outc
     writeFileSync(theatre.path('Till.class'), TILL_CLASS);
     const exporter = theatre.start('exporter', ['--config', theatre.config({}, TARGET)]);
     const pages = new Pages(`${await exporter.url()}?server_key=jvm`, exporter);
-    let before = usageOf(exporter.pid);
-    const lives: Promise<void>[] = [];
-    for (let number = 0; number < count; number++) {
+    const begin = (number: number): Promise<void> => {
       const end = ENDS[random.below(ENDS.length)] ?? 'orderly';
-      lives.push(
-        lifeOf({ number, end, theatre, pages, times }).catch((error: unknown) => {
-          wrong.push(`JVM ${number}, ${end}: ${String(error)}`);
-        }),
-      );
-      // Some things are opened with the first look and stay.
-      if (number === 0) {
-        await lives[0];
-        before = usageOf(exporter.pid);
-      }
+      return lifeOf({ number, end, theatre, pages, times }).catch((error: unknown) => {
+        wrong.push(`JVM ${number}, ${end}: ${String(error)}`);
+      });
+    };
+    // Some things are opened with the first look and stay.
+    await begin(0);
+    const before = usageOf(exporter.pid);
+    const lives: Promise<void>[] = [];
+    for (let number = 1; number < count; number++) {
+      lives.push(begin(number));
       if (number % 50 === 49) log(`${number + 1} of ${count} JVMs`);
       await sleep(START_EVERY_MS);
     }
     await Promise.all(lives);
     await pages.end();
-    if (exporter.isOver) wrong.push(`the exporter ended:\n${exporter.stderr.slice(-1000)}`);
-    else wrong.push(...(await excessOfDescriptors(exporter.pid, before.files)));
-    const { mb } = exporter.isOver ? before : usageOf(exporter.pid);
-    return { tried: count, wrong: [...wrong, ...pages.wrong], figures: figuresOf(times, mb) };
+    const { wrong: faults, after } = await atEnd(exporter, before);
+    return {
+      tried: count,
+      wrong: [...wrong, ...faults, ...pages.wrong],
+      figures: figuresOf(times, after.mb),
+    };
   } finally {
     await theatre.close();
   }

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { PROJECT, Theatre } from '../support/processes.js';
 import type { Running } from '../support/processes.js';
 import { checkPage } from './oracle-page.js';
-import { excessOfDescriptors, percentile, usageOf } from './trial.js';
+import { atEnd, percentile, usageOf } from './trial.js';
 import type { Given, Outcome } from './trial.js';
 import { fetchPage } from './witness.js';
 
@@ -62,7 +62,7 @@ export async function runKills({ random, minutes, log }: Given): Promise<Outcome
     };
 
     const kills = Math.max(3, Math.round(KILLS_A_MINUTE * minutes));
-    let before: ReturnType<typeof usageOf> | undefined;
+    let before = usageOf(exporter.pid);
     for (let kill = 0; kill < kills && !exporter.isOver; kill++) {
       const objects = 1 + random.below(100);
       const publisher = await publish(objects);
@@ -90,16 +90,14 @@ export async function runKills({ random, minutes, log }: Given): Promise<Outcome
       if (kill === Math.floor(kills / 4)) before = usageOf(exporter.pid);
       if (kill % 100 === 99) log(`${kill + 1} of ${kills} kills, ${values} values`);
     }
-    if (exporter.isOver) wrong.push(`the exporter ended:\n${exporter.stderr.slice(-1000)}`);
-    else if (before !== undefined)
-      wrong.push(...(await excessOfDescriptors(exporter.pid, before.files, 2)));
-    const after = exporter.isOver ? before : usageOf(exporter.pid);
+    const { wrong: faults, after } = await atEnd(exporter, before, 2);
+    wrong.push(...faults);
     const f = (times: readonly number[]) =>
       `${percentile(times, 0.5).toFixed(0)} ms, at most ${Math.max(...times).toFixed(0)} ms`;
     return {
       tried: dead.length,
       wrong,
-      figures: `${values} values, ${lacking} frames not there yet; 503 after ${f(dead)}; 200 after ${f(back)}; ${before?.mb.toFixed(0)} to ${after?.mb.toFixed(0)} MB`,
+      figures: `${values} values, ${lacking} frames not there yet; 503 after ${f(dead)}; 200 after ${f(back)}; ${before.mb.toFixed(0)} to ${after.mb.toFixed(0)} MB`,
     };
   } finally {
     await theatre.close();

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { PROJECT, Theatre } from '../support/processes.js';
 import type { Running } from '../support/processes.js';
 import { checkPage } from './oracle-page.js';
-import { excessOfDescriptors, percentile, usageOf } from './trial.js';
+import { atEnd, percentile, usageOf } from './trial.js';
 import type { Given, Outcome } from './trial.js';
 import { fetchPage } from './witness.js';
 
@@ -83,8 +83,7 @@ export async function runStepFaults({ random, minutes, log }: Given): Promise<Ou
     const before = usageOf(exporter.pid);
     await Promise.all(lanes);
     const { wrong, dead, back, pages } = tally;
-    if (exporter.isOver) wrong.push(`the exporter ended:\n${exporter.stderr.slice(-1000)}`);
-    else wrong.push(...(await excessOfDescriptors(exporter.pid, before.files, 3 * LANES)));
+    wrong.push(...(await atEnd(exporter, before, 3 * LANES)).wrong);
     const f = (times: readonly number[]) =>
       `${percentile(times, 0.5).toFixed(0)} ms, at most ${Math.max(...times).toFixed(0)} ms`;
     return {

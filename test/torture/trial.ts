@@ -2,6 +2,7 @@
 import type { Random } from '#app/simulator/random.js';
 import { readFileSync, readdirSync, readlinkSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Running } from '../support/processes.js';
 
 /** A connection that ended is closed so soon. */
 const MAX_CLOSING_MS = 5000;
@@ -33,28 +34,42 @@ export interface Trial {
 }
 
 /** Resident memory in MB, and open descriptors. */
-export function usageOf(pid: number): { readonly mb: number; readonly files: number } {
+export interface Usage {
+  readonly mb: number;
+  readonly files: number;
+}
+
+export function usageOf(pid: number): Usage {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   const mb = Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024;
   return { mb, files: readdirSync(`/proc/${pid}/fd`).length };
 }
 
 /**
- * Waits until a process has no more descriptors open than it may: a connection that ends is open for a moment.
- * What is wrong when that never comes.
+ * How an exporter stands at the end of a trial: what is wrong if it ended by itself, or goes on having more
+ * descriptors open than before. A connection that ends is open for a moment, so that is waited for.
+ * @param slack so many more may be open
  */
-export async function excessOfDescriptors(
-  pid: number,
-  before: number,
+export async function atEnd(
+  exporter: Running,
+  before: Usage,
   slack = 0,
-): Promise<string[]> {
+): Promise<{ readonly wrong: readonly string[]; readonly after: Usage }> {
   const end = performance.now() + MAX_CLOSING_MS;
-  while (performance.now() < end) {
-    if (usageOf(pid).files <= before + slack) return [];
+  while (!exporter.isOver) {
+    const after = usageOf(exporter.pid);
+    if (after.files <= before.files + slack) return { wrong: [], after };
+    if (performance.now() >= end)
+      return { wrong: [`descriptors: ${before.files}, then ${openIn(exporter.pid)}`], after };
     await sleep(CLOSING_LOOK_MS);
   }
-  const open = readdirSync(`/proc/${pid}/fd`).map((fd) => targetOf(`/proc/${pid}/fd/${fd}`));
-  return [`descriptors: ${before}, then ${open.length}: ${open.join(' ')}`];
+  return { wrong: [`the exporter ended:\n${exporter.stderr.slice(-1000)}`], after: before };
+}
+
+/** How many descriptors a process has open, and of what. */
+function openIn(pid: number): string {
+  const all = readdirSync(`/proc/${pid}/fd`).map((fd) => targetOf(`/proc/${pid}/fd/${fd}`));
+  return `${all.length}: ${all.join(' ')}`;
 }
 
 function targetOf(link: string): string {
