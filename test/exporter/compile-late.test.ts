@@ -4,8 +4,8 @@ import { spawnSync } from 'node:child_process';
 
 const BRANCHES = Array.from({ length: 40 }, (_, i) => `if (n === ${i}) sum += n * ${i};`).join('');
 
-/** Too seldom for code that is compiled late; the V8 of Node 24 has a compiler that begins soon, and later a second one. */
-const SOME = parseInt(process.versions.v8) < 13 ? 4000 : 2000;
+/** Enough calls to be compiled by default, and too few to be compiled late: those of V8 13 are compiled twice, first sooner. */
+const SOME_CALLS = parseInt(process.versions.v8) < 13 ? 4000 : 2000;
 
 /** Calls a function of average length so often. */
 const calling = (times: number, before: string): string => `
@@ -24,13 +24,20 @@ function compiled(times: number, before = ''): { readonly marks: number; readonl
 
 describe('compileLate', () => {
   const module = JSON.stringify(import.meta.resolve('#app/exporter/compile-late.js'));
-  const late = `(await import(${module})).compileLate(process.versions.v8);`;
+  const lateFor = (v8: string) => `(await import(${module})).compileLate(${JSON.stringify(v8)});`;
+  const late = lateFor(process.versions.v8);
 
   it('leaves a function that is called some thousand times as it is', () => {
-    expect(compiled(SOME, late)).to.deep.equal({ marks: 0, errors: '' });
-    expect(compiled(SOME).marks, 'by itself').to.be.above(0);
+    expect(compiled(SOME_CALLS, late)).to.deep.equal({ marks: 0, errors: '' });
+    expect(compiled(SOME_CALLS).marks, 'by itself').to.be.above(0);
   });
 
   it('has what is called often compiled for speed', () =>
     expect(compiled(500_000, late).marks).to.be.above(0));
+
+  it('leaves a V8 that it does not know as it is, and says nothing', () => {
+    const { marks, errors } = compiled(SOME_CALLS, lateFor('99.1.2'));
+    expect(marks).to.be.above(0);
+    expect(errors).to.equal('');
+  });
 });
