@@ -19,6 +19,7 @@ const FIRST = { exporter: 'dist/exporter/main.js' };
 /** Started by the exporter, from beside it. */
 const THREADS = {
   thread: 'dist/targets/threads/thread.js',
+  'assistant-thread': 'dist/exposition/kernel/threads/assistant-thread.js',
   'password-thread': 'dist/web-config/threads/password-thread.js',
 };
 

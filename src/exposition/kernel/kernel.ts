@@ -1,11 +1,13 @@
-// The kernel's module and memory: what assembly/index.ts exports, typed, with an arena beside it.
+// The kernel's module and memory, with an arena beside it.
 import { readFileSync } from 'node:fs';
 import { Fault, messageOf } from '../../errors.js';
 import { Arena } from './arena.js';
 import { BlockNumbers } from './block-numbers.js';
+import type { KernelExports } from './kernel-exports.js';
 import { Scales } from './scales.js';
 import { TextStore } from './shared-text.js';
-import { CRC_TABLES_CELL, FREE_AT, WRITTEN_AT, writeTables } from './tables.js';
+import { CRC_TABLES_CELL, FREE_AT, OWN_AT, OWN_BYTES, ownPlaces, writeTables } from './tables.js';
+import type { Desk } from './threads/desk.js';
 
 /** How the kernel reads a value's 8 bytes; the result of `Scales.hold` is added to it. */
 export const OP = { u64: 1, i64: 2, f64: 3, bool: 4, wrapped: 5 } as const;
@@ -16,39 +18,6 @@ export const OVERRUN = 16;
 
 /** A value of 8 bytes, the word beside it, and the first line that shows it. */
 export const CELL_BYTES = 16;
-
-/** Blocks are given by the address of their header, cells and texts by their own. */
-interface KernelExports {
-  touch(cell: number): void;
-  insert(
-    block: number,
-    index: number,
-    entry: number,
-    line: number,
-    owner: number,
-    sub: number,
-    hash: number,
-    name: number,
-    labels: number,
-    cell: number,
-    op: number,
-  ): number;
-  sort(block: number, old: number, fresh: number, from: number, to: number): void;
-  absorb(cells: number, values: number, words: number, count: number, out: number): number;
-  changedWatches(table: number, count: number, out: number): number;
-  changes(block: number): number;
-  renderAll(block: number, to: number): number;
-  renderChanged(block: number, from: number, bytes: number, to: number): number;
-  rewrite(block: number, text: number, bytes: number, room: number): number;
-  prepareRecords(block: number): void;
-  bestPeriod(block: number, code: number, to: number): number;
-  countSymbols(block: number, code: number, to: number): void;
-  deflateAll(block: number, code: number, to: number): number;
-  deflateChanged(block: number, code: number, from: number, to: number): number;
-  countText(from: number, bytes: number, code: number, room: number, to: number): void;
-  deflateText(from: number, bytes: number, code: number, room: number, to: number): number;
-  writeValue(bits: bigint, op: number, at: number): number;
-}
 
 const WASM_PAGE = 65_536;
 const INITIAL_PAGES = 16;
@@ -71,6 +40,27 @@ function reserve(maximum: number): WebAssembly.Memory {
   }
 }
 
+/** What a second instance of a kernel is made of, in another thread. */
+export interface KernelParts {
+  readonly module: WebAssembly.Module;
+  readonly memory: WebAssembly.Memory;
+  readonly own: ReturnType<typeof ownPlaces>;
+}
+
+/** Another thread that does jobs of kernels. */
+export interface Assists {
+  /** Gets it for one render of a kernel, until `release`; undefined where it cannot be had. */
+  engage(kernel: Kernel): Desk | undefined;
+  /** The render is over, and all its jobs are done or lost. */
+  release(): void;
+}
+
+export interface KernelOptions {
+  /** Of 64 KiB. */
+  readonly maxPages?: number | undefined;
+  readonly assistant?: Assists | undefined;
+}
+
 /** One instance: its memory holds copied values, line tables and text of one partition. */
 export class Kernel {
   readonly run: KernelExports;
@@ -78,22 +68,29 @@ export class Kernel {
   readonly scales: Scales;
   readonly blocks: BlockNumbers;
   readonly texts: TextStore;
+  /** Writes blocks of large renders too, if there is one. */
+  readonly assistant: Assists | undefined;
+  /** Inner CRC and number of bytes of the lines that were deflated last. */
+  readonly written: Uint32Array;
   readonly #memory: WebAssembly.Memory;
   readonly #maxPages: number;
+  /** Where a second instance notes what it needs for a moment. */
+  #secondOwnAt = 0;
   #bytes: Uint8Array;
   #u32: Uint32Array;
   #u64: BigUint64Array;
   #f64: Float64Array;
 
-  /**
-   * @param maxPages of 64 KiB
-   * @throws Fault NATIVE_FAILED when the system reserves no more address space
-   */
-  constructor(maxPages = MAX_PAGES) {
+  /** @throws Fault NATIVE_FAILED when the system reserves no more address space */
+  constructor({ maxPages = MAX_PAGES, assistant }: KernelOptions = {}) {
     this.#maxPages = maxPages;
+    this.assistant = assistant;
     this.#memory = reserve(maxPages);
     writeTables(this.#memory.buffer);
-    const instance = new WebAssembly.Instance(compile(), { env: { memory: this.#memory } });
+    const own = ownPlaces(OWN_AT);
+    const imports = { env: { memory: this.#memory }, own };
+    const instance = new WebAssembly.Instance(compile(), imports);
+    this.written = new Uint32Array(this.#memory.buffer, own.RESULT, 2);
     this.run = instance.exports as unknown as KernelExports;
     this.#bytes = new Uint8Array(this.#memory.buffer);
     this.#u32 = new Uint32Array(this.#memory.buffer);
@@ -115,10 +112,13 @@ export class Kernel {
     this.#u32[CRC_TABLES_CELL >>> 2] = at;
   }
 
-  /** Inner CRC and number of bytes of the lines that were deflated last. */
-  get written(): { readonly crc: number; readonly bytes: number } {
-    const at = WRITTEN_AT >>> 2;
-    return { crc: this.#u32[at] ?? 0, bytes: this.#u32[at + 1] ?? 0 };
+  /** What a second instance in its memory is made of. There is one at a time. */
+  get secondParts(): KernelParts {
+    if (this.#secondOwnAt === 0) {
+      this.#secondOwnAt = this.arena.take(OWN_BYTES);
+      this.bytes.fill(0, this.#secondOwnAt, this.#secondOwnAt + OWN_BYTES);
+    }
+    return { module: compile(), memory: this.#memory, own: ownPlaces(this.#secondOwnAt) };
   }
 
   /** Views of the whole memory as it is now. Do not keep them across an allocation. */

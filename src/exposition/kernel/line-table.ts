@@ -120,9 +120,9 @@ export class LineTable {
     return ((this.#kernel.u32[(this.address >>> 2) + HEADER.stale] ?? 0) & form) !== 0;
   }
 
-  /** Values that changed since the text was written, about. */
-  get changes(): number {
-    return this.#kernel.run.changes(this.address);
+  /** Values that changed since a form was written, about. */
+  changes(form: number): number {
+    return this.#kernel.run.changes(this.address, form === STALE.stream);
   }
 
   /** Negative when all lines come before `key`, positive when all come after, else 0. */

@@ -1,23 +1,30 @@
 // The constant tables of the kernel, at fixed addresses in its memory.
 
-/** How many words differed in the last `absorb`. The kernel itself uses the four bytes before: assembly/block.ts. */
+/** How many words differed in the last `absorb`. */
 export const MOVED_AT = 12;
 /** Holds the address of the scales of values: pairs of doubles, multiplier and divisor. */
 export const SCALES_CELL = 16;
 /** Holds the address of the tables of assembly/crc.ts. */
 export const CRC_TABLES_CELL = 24;
-/** Inner CRC and number of bytes of the lines that were deflated last. */
-export const WRITTEN_AT = 32;
 /** Holds the address of the table of blocks: the address of each block's header, by its number. */
 export const BLOCKS_CELL = 40;
 /** Address of the powers of ten: 617 entries of 16 bytes. */
 export const POW10_AT = 64;
-/** Where the kernel writes a value before it encodes it: 48 bytes. */
-const VALUE_AT = 9936;
-/** Where the kernel notes the references of a line, 16 bytes, and then the growth of 1024 lines. */
-const NOTES_AT = VALUE_AT + 48;
+/** Where the first instance of the kernel notes what it needs for a moment. */
+export const OWN_AT = 9936;
+/** What an instance needs for that. */
+export const OWN_BYTES = 1104;
 /** The first free byte. */
-export const FREE_AT = NOTES_AT + 16 + 1024;
+export const FREE_AT = OWN_AT + OWN_BYTES;
+
+/** The places of an instance, which has `OWN_BYTES` of zeros at an address: see assembly/own.ts. */
+export const ownPlaces = (at: number) => ({
+  VALUE: at,
+  NOTES: at + 48,
+  RESIZED: at + 64,
+  RESULT: at + 1088,
+  PREFETCHED: at + 1096,
+});
 
 const LOWEST = -292;
 const HIGHEST = 324;

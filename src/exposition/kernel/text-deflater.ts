@@ -55,7 +55,7 @@ export class TextDeflater {
 
 /** Memory for a text and its stream. */
 class Room {
-  readonly #kernel = new Kernel(MAX_PAGES);
+  readonly #kernel = new Kernel({ maxPages: MAX_PAGES });
   readonly #table = new CodeTable(this.#kernel);
   readonly #text = new Scratch(this.#kernel);
   readonly #stream = new Scratch(this.#kernel);

@@ -10,7 +10,7 @@ declare namespace WebAssembly {
     grow(pages: number): number;
   }
   class Instance {
-    constructor(module: Module, imports: { env: { memory: Memory } });
+    constructor(module: Module, imports: { env: { memory: Memory }; own: Record<string, number> });
     readonly exports: Record<string, unknown>;
   }
 }

@@ -1,4 +1,5 @@
 // A run of series lines that is rendered, kept and sent as one piece.
+import type { BlockJob } from '../kernel/block-job.js';
 import type { Deflater } from '../kernel/deflater.js';
 import type { Kernel } from '../kernel/kernel.js';
 import { LineTable, STALE } from '../kernel/line-table.js';
@@ -12,21 +13,33 @@ import { TextPiece } from './text-piece.js';
 /** From this part of the lines on, writing all of them is faster than moving text between changes. */
 const MANY = 0.06;
 
+/** Copying what is between changes, a change of few, and a line where many changed. */
+const US_A_BYTE = 0.000_08;
+const US_A_CHANGE = 0.2;
+const US_A_LINE = 0.06;
+
 /** What `rewrite` of the kernel needs for each value, and once more for what it overwrites. */
 const REWRITE_ROOM = 32;
 
 /** How lines are wanted: as text, as parts of a stream, or both. */
 export interface Wanted {
-  /** For a call; undefined if no text is wanted. */
-  readonly room: Scratch | undefined;
+  readonly hasText: boolean;
   /** Undefined if no parts are wanted. */
   readonly deflater: Deflater | undefined;
+}
+
+/** Room for what does not outlive a job: for values, and for parts of a stream. */
+export interface JobRoom {
+  readonly values: Scratch;
+  readonly stream: Scratch;
 }
 
 export class Block {
   readonly #kernel: Kernel;
   readonly lines: LineTable;
   #text: TextPiece | undefined;
+  /** What the present job writes to. */
+  #next: TextPiece | undefined;
   #isReshaped = true;
   #isSorted = true;
   readonly #deflated: DeflatedLines;
@@ -61,20 +74,56 @@ export class Block {
     other.#reshaped();
   }
 
-  /** Whether what was made last has the current values. */
-  isFresh({ room, deflater }: Wanted): boolean {
+  /** Whether what was made last is all that is wanted, and has the current values. */
+  isFresh({ hasText, deflater }: Wanted): boolean {
     return (
-      (room === undefined || this.#hasFreshText) &&
+      (hasText ? this.#hasFreshText : this.#text === undefined) &&
       (deflater === undefined || this.#deflated.isFresh(deflater))
     );
   }
 
-  /** Gives the lines their current values in the forms that are wanted; text that is not wanted is freed. */
-  render({ room, deflater }: Wanted): void {
+  /** About how many microseconds it takes to write the lines as they are wanted. */
+  effortUs({ hasText, deflater }: Wanted): number {
+    const form = deflater === undefined ? STALE.text : STALE.stream;
+    const { count, textBytes } = this.lines;
+    const changes = this.#isReshaped ? count : this.lines.changes(form);
+    const forms = Number(hasText) + Number(deflater !== undefined);
+    const values = Math.min(changes * US_A_CHANGE, count * US_A_LINE);
+    return forms * (textBytes * US_A_BYTE + values);
+  }
+
+  /**
+   * Gives the lines their current values in the forms that are wanted, as far as that is left to the kernel:
+   * until the job is done and `finish` called, nothing else may be done with the block. Text that is not
+   * wanted is freed.
+   */
+  prepare({ hasText, deflater }: Wanted, room: JobRoom, job: BlockJob): void {
     this.#sort();
-    if (room === undefined) this.#dropText();
-    else this.#write(room);
-    if (deflater !== undefined) this.#deflated.render(deflater);
+    job.begin(this.lines.address);
+    if (hasText) this.#prepareText(room.values, job);
+    else this.#dropText();
+    if (deflater !== undefined) this.#deflated.prepare(deflater, room.stream, job);
+  }
+
+  /** Takes what the job has made. */
+  finish(job: BlockJob): void {
+    const next = this.#next;
+    this.#next = undefined;
+    if (next !== undefined) {
+      next.length = job.length;
+      if (next !== this.#text) this.#text?.release();
+      this.#text = next;
+      this.#isReshaped = false;
+    }
+    this.#deflated.finish(job);
+  }
+
+  /** The job was not done, or not all of it: everything is written anew by the next. */
+  abandon(): void {
+    if (this.#next !== this.#text) this.#next?.release();
+    this.#next = undefined;
+    this.#isReshaped = true;
+    this.#deflated.reshaped();
   }
 
   /** What was rendered last, if it was wanted. */
@@ -86,33 +135,22 @@ export class Block {
   }
 
   /**
-   * Writes the text of the lines; the same piece while nothing changed. Changed values are written into
+   * Has the text of the lines written; the same piece while nothing changed. Changed values are written into
    * the last text, if nobody holds it.
    */
-  #write(room: Scratch): void {
-    const { run } = this.#kernel;
-    const { address, count, roomNeeded } = this.lines;
+  #prepareText(room: Scratch, job: BlockJob): void {
     const last = this.#isReshaped ? undefined : this.#text;
     if (last !== undefined && this.#hasFreshText) return;
-    const changes = last === undefined ? count : this.lines.changes;
-    const hasMany = changes > count * MANY;
-    if (last?.isHeld === false) {
-      const bytes = last.length;
-      const next = last.succeed();
-      next.length = hasMany
-        ? run.renderAll(address, next.address)
-        : run.rewrite(address, next.address, bytes, room.of((changes + 1) * REWRITE_ROOM));
-      this.#text = next;
-      return;
-    }
-    const next = new TextPiece(this.#kernel, roomNeeded);
-    next.length =
-      last === undefined || hasMany
-        ? run.renderAll(address, next.address)
-        : run.renderChanged(address, last.address, last.length, next.address);
-    this.#text?.release();
-    this.#text = next;
-    this.#isReshaped = false;
+    const { count, roomNeeded } = this.lines;
+    const changes = last === undefined ? count : this.lines.changes(STALE.text);
+    const isInPlace = last?.isHeld === false;
+    const next = isInPlace ? last.succeed() : new TextPiece(this.#kernel, roomNeeded);
+    if (isInPlace) this.#text = next;
+    this.#next = next;
+    if (last === undefined || changes > count * MANY) job.renderAll(next.address);
+    else if (isInPlace)
+      job.rewrite(next.address, last.length, room.of((changes + 1) * REWRITE_ROOM));
+    else job.renderChanged(last.address, last.length, next.address);
   }
 
   /** Frees the text until the next `render`. */

@@ -1,10 +1,13 @@
 // The lines of a block as a part of a deflate stream, made without their text.
 import { SYMBOLS } from '../deflate/deflate-code.js';
 import type { DeflateCode } from '../deflate/deflate-code.js';
+import type { BlockJob } from '../kernel/block-job.js';
+import { streamRoom } from '../kernel/deflater.js';
 import type { Deflater } from '../kernel/deflater.js';
 import type { Kernel } from '../kernel/kernel.js';
 import { MAX_LINES, STALE } from '../kernel/line-table.js';
 import type { LineTable } from '../kernel/line-table.js';
+import type { Scratch } from '../kernel/scratch.js';
 import { TextPiece } from './text-piece.js';
 
 /** What the kernel keeps beside each entry, and of each 32 lines: assembly/deflate.ts. */
@@ -36,6 +39,8 @@ export class DeflatedLines {
   /** The number of lines when it was chosen how many lines before it a line refers to. */
   #countThen = 0;
   #last: DeflatedPiece | undefined;
+  /** Where the present job writes, and with which code. */
+  #next: { readonly to: number; readonly code: DeflateCode } | undefined;
   #code: DeflateCode | undefined;
 
   constructor(kernel: Kernel, table: LineTable) {
@@ -48,9 +53,10 @@ export class DeflatedLines {
     return this.#last;
   }
 
-  /** Lines came or went in the table. */
+  /** Lines came or went in the table, or a job was not done to its end. */
   reshaped(): void {
     this.#isReshaped = true;
+    this.#next = undefined;
   }
 
   /** Whether the last piece has the current values. */
@@ -58,33 +64,37 @@ export class DeflatedLines {
     return !this.#isNewIn(code) && this.#last !== undefined && !this.#table.isStale(STALE.stream);
   }
 
-  /** The lines with their current values; the same piece while nothing changed. */
-  render(deflater: Deflater): DeflatedPiece {
-    const { run } = this.#kernel;
-    const { address, roomNeeded } = this.#table;
-    const isNew = this.#isNewIn(deflater.code);
-    const last = this.#last;
-    if (last !== undefined && this.isFresh(deflater)) return last;
-    this.#prepare(deflater);
-    const to = deflater.roomFor(roomNeeded);
-    const bits =
-      last === undefined || isNew
-        ? run.deflateAll(address, deflater.table, to)
-        : run.deflateChanged(address, deflater.table, last.piece.address, to);
+  /** Has the lines written with their current values, to a room that stays until `finish`; the same piece while nothing changed. */
+  prepare(deflater: Deflater, room: Scratch, job: BlockJob): void {
+    if (this.isFresh(deflater)) return;
+    const { code, table } = deflater;
+    const last = this.#isNewIn(code) ? undefined : this.#last;
+    this.#prepareRecords(deflater);
+    const to = room.of(streamRoom(this.#table.roomNeeded));
+    if (last === undefined) job.deflateAll(table, to);
+    else job.deflateChanged(table, last.piece.address, to);
+    this.#next = { to, code };
+  }
+
+  /** Takes what the job has made. */
+  finish({ bits, crc, bytes }: BlockJob): void {
+    const next = this.#next;
+    if (next === undefined) return;
+    const { to, code } = next;
+    this.#next = undefined;
     // Words are read beyond the last bit.
-    const length = deflater.code.blockBytes(bits);
+    const length = code.blockBytes(bits);
     const piece = new TextPiece(this.#kernel, length + 16);
     this.#kernel.bytes.copyWithin(piece.address, to, to + length);
     piece.length = length;
-    last?.piece.release();
-    this.#code = deflater.code;
-    this.#last = { piece, bits, ...this.#kernel.written };
-    return this.#last;
+    this.#last?.piece.release();
+    this.#code = code;
+    this.#last = { piece, bits, crc, bytes };
   }
 
   /** Adds what symbols the lines take to `counts`. The next render writes all of them. */
   countSymbols(deflater: Deflater, counts: number[]): void {
-    this.#prepare(deflater);
+    this.#prepareRecords(deflater);
     const to = deflater.roomFor(SYMBOLS * 4);
     const at = to >>> 2;
     this.#kernel.u32.fill(0, at, at + SYMBOLS);
@@ -105,7 +115,7 @@ export class DeflatedLines {
   }
 
   /** If lines came or went: makes their records, and finds the period that suits them best. */
-  #prepare(deflater: Deflater): void {
+  #prepareRecords(deflater: Deflater): void {
     if (!this.#isReshaped) return;
     this.#isReshaped = false;
     const { run } = this.#kernel;

@@ -1,15 +1,15 @@
 // All families of one target: lines come and go, and a snapshot holds their current text.
 import { Fault } from '../../errors.js';
 import type { FamilyFacts, FamilyText, Forms, Snapshot } from '../../model.js';
-import type { Wanted } from './block.js';
+import type { Block, Wanted } from './block.js';
+import { BlockWriter } from './block-writer.js';
 import { Family } from './family.js';
-import type { Totals } from './family.js';
+import type { Shown, Totals } from './family.js';
 import { Deflater } from '../kernel/deflater.js';
 import type { Kernel } from '../kernel/kernel.js';
 import { labelsOf, seriesHash } from '../kernel/line-table.js';
 import { hashOf } from '../kernel/shared-text.js';
 import type { Line, LineKey } from '../kernel/line-table.js';
-import { Scratch } from '../kernel/scratch.js';
 import { compressesByLine } from './stream-choice.js';
 import type { PageShape } from './stream-choice.js';
 import type { TextPiece } from './text-piece.js';
@@ -19,9 +19,7 @@ const CHARACTERS_A_STEP = 128;
 
 const TEXT_ONLY: Forms = { text: true, deflated: false };
 
-/** So much text takes a tenth of a millisecond or two; to look whether time is left takes a hundredth. */
-const BYTES_A_STEP = 262_144;
-/** As many families without a change take about as long. */
+/** So many families without a change take a tenth of a millisecond or two. */
 const FAMILIES_A_STEP = 16;
 
 interface Ranked {
@@ -40,14 +38,16 @@ export class ExpositionText {
   readonly #totals: Totals = { lines: 0, blocks: 0, textBytes: 0 };
   #effort = 0;
   #deflater: Deflater | undefined;
-  /** For what a render needs for a moment. */
-  readonly #room: Scratch;
+  readonly #writer: BlockWriter;
 
-  /** @param byLine for which pages there are parts of a stream */
-  constructor(kernel: Kernel, byLine = compressesByLine) {
+  /**
+   * @param byLine for which pages there are parts of a stream
+   * @param writer writes its blocks
+   */
+  constructor(kernel: Kernel, byLine = compressesByLine, writer = new BlockWriter(kernel)) {
     this.#kernel = kernel;
     this.#compressesByLine = byLine;
-    this.#room = new Scratch(kernel);
+    this.#writer = writer;
   }
 
   /** Number of lines, one per series. */
@@ -127,21 +127,13 @@ export class ExpositionText {
     const isByLine = forms.deflated && this.#compressesByLine(this.#totals);
     const deflater = isByLine ? this.#fittingDeflater() : undefined;
     const hasText = forms.text || deflater === undefined;
-    const wanted: Wanted = { room: hasText ? this.#room : undefined, deflater };
+    const wanted: Wanted = { hasText, deflater };
+    const unchanged = yield* this.#writingChanged(wanted);
     const held: TextPiece[] = [];
     const families: FamilyText[] = [];
     let bytes = 0;
-    let sinceYield = 0;
-    for (const { family } of this.#order) {
-      let shown = family.unchanged(wanted);
-      for (let block = 0; shown === undefined && block < family.blocks; block++) {
-        sinceYield += family.render(block, wanted);
-        if (sinceYield < BYTES_A_STEP) continue;
-        sinceYield = 0;
-        yield;
-      }
-      shown ??= family.shown(wanted);
-      const { text, pieces } = shown;
+    for (const [index, { family }] of this.#order.entries()) {
+      const { text, pieces } = unchanged[index] ?? family.shown(wanted);
       for (const piece of pieces) held.push(piece);
       families.push(text);
       bytes += text.bytes;
@@ -157,12 +149,27 @@ export class ExpositionText {
     };
   }
 
+  /** Has the blocks written that changed; what the other families showed last, by their place. */
+  *#writingChanged(wanted: Wanted): Generator<void, (Shown | undefined)[]> {
+    const unchanged: (Shown | undefined)[] = [];
+    const blocks: Block[] = [];
+    for (const { family } of this.#order) {
+      const shown = family.unchanged(wanted);
+      unchanged.push(shown);
+      if (shown === undefined)
+        for (const block of family.blocks) if (!block.isFresh(wanted)) blocks.push(block);
+      if (unchanged.length % FAMILIES_A_STEP === 0) yield;
+    }
+    yield* this.#writer.writing(blocks, wanted);
+    return unchanged;
+  }
+
   /** Frees everything, a block a step. */
   *closing(): Generator<void, void> {
+    yield* this.#writer.closing();
     for (const { family } of this.#families.values()) yield* family.closing();
     this.#families.clear();
     this.#last = undefined;
-    this.#room.close();
     this.#deflater?.close();
     this.#deflater = undefined;
     this.#order.length = 0;

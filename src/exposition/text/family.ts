@@ -66,8 +66,8 @@ export class Family {
     return this.#lines;
   }
 
-  get blocks(): number {
-    return this.#blocks.length;
+  get blocks(): readonly Block[] {
+    return this.#blocks;
   }
 
   /** Adds a line with its `seriesHash`; one with the same key is replaced. */
@@ -116,22 +116,14 @@ export class Family {
   /** What was shown last, if the lines are wanted in the same way and have the same values. */
   unchanged(wanted: Wanted): Shown | undefined {
     const last = this.#last;
-    if (last?.hasText !== (wanted.room !== undefined)) return undefined;
+    if (last?.hasText !== wanted.hasText) return undefined;
     if (last.code !== wanted.deflater?.code) return undefined;
     for (const block of this.#blocks) if (!block.isFresh(wanted)) return undefined;
     return last;
   }
 
-  /** Gives a block's lines their current values; returns about how many bytes they are. */
-  render(index: number, wanted: Wanted): number {
-    const block = this.#blocks[index];
-    block?.render(wanted);
-    return block?.lines.textBytes ?? 0;
-  }
-
   /** The lines as they were rendered, all blocks of them. */
-  shown({ room, deflater }: Wanted): Shown {
-    const hasText = room !== undefined;
+  shown({ hasText, deflater }: Wanted): Shown {
     const texts = hasText ? this.#blocks.flatMap(({ text }) => text ?? []) : [];
     const views = texts.map(({ view }) => view);
     if (deflater === undefined) {

@@ -10,6 +10,15 @@ const RESULT_BYTES = 8;
 /** The type of an argument, and where its value is: whoever calls writes it there before. */
 export type Argument = readonly [type: 'int' | 'long' | 'pointer', place: Buffer];
 
+/** The value of an argument, in a place of its own. */
+export const int = (value: number): Buffer => ref.alloc('int', value);
+export const long = (value: number): Buffer => ref.alloc('long', value);
+export const pointer = (to: Buffer): Buffer => {
+  const place = Buffer.alloc(POINTER_BYTES);
+  ref.writePointer(place, 0, to);
+  return place;
+};
+
 /**
  * Its arguments have places of their own, so that nothing is made for a call: it takes 2 us. A function
  * of `ffi.Library` makes some eight buffers for each, which takes 60.

@@ -4,7 +4,7 @@ import { closeSync } from 'node:fs';
 import { arch } from 'node:os';
 import ref from 'ref-napi';
 import { Fault } from '../../errors.js';
-import { FrequentCall } from './frequent-call.js';
+import { FrequentCall, int, long, pointer } from './frequent-call.js';
 
 // Each call takes 60 us and holds native memory until the event loop has turned: for rare events only.
 const libc = ffi.Library(null, {
@@ -76,15 +76,6 @@ function wholeFileLock(type: number): Buffer {
   lock.writeInt16LE(type, 0);
   return lock;
 }
-
-/** The value of an argument, in a place of its own. */
-const int = (value: number): Buffer => ref.alloc('int', value);
-const long = (value: number): Buffer => ref.alloc('long', value);
-const pointer = (to: Buffer): Buffer => {
-  const place = Buffer.alloc(ref.sizeof.pointer);
-  ref.writePointer(place, 0, to);
-  return place;
-};
 
 /** Asked for at each look at a segment. */
 const asked = { fd: int(0), lock: wholeFileLock(F_RDLCK) };

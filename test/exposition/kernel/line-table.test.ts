@@ -99,9 +99,11 @@ describe('a table of lines', () => {
     const { table, cells, insert, text } = tableOf(new Kernel());
     for (let i = 0; i < 40; i++) insert(i, i, `i="${i}"`, i % 4, OP.u64);
     text();
-    expect(table.changes).to.equal(0);
+    expect(table.changes(STALE.text)).to.equal(0);
+    expect(table.changes(STALE.stream)).to.equal(0);
     cells.setBits(2, 1n);
-    expect(table.changes).to.equal(10);
+    expect(table.changes(STALE.text)).to.equal(10);
+    expect(table.changes(STALE.stream)).to.equal(10);
     for (let i = 0; i < 30; i++) table.remove(0);
     cells.setBits(3, 1n);
     expect(text().match(/ 1$/gm)).to.have.lengthOf(6);

@@ -8,12 +8,17 @@ import { Kernel, OP } from '#app/exposition/kernel/kernel.js';
 import { labelsOf } from '#app/exposition/kernel/line-table.js';
 import { SharedText } from '#app/exposition/kernel/shared-text.js';
 import { floatText } from '#app/exposition/text/number-text.js';
+import { Assistant } from '#app/exposition/kernel/threads/assistant.js';
+import { BlockWriter } from '#app/exposition/text/block-writer.js';
 import { bitsOf } from '../../support/fake-source.js';
+import { engaged } from '../../support/engaged.js';
 import { Cells, cellLine, fixedLine } from '../../support/lines.js';
 import { unpacked } from '../../support/unpacked.js';
 import { finished } from '../../support/finished.js';
 
 const VALUES = 50;
+/** Enough for all that a test makes; many kernels are alive at once. */
+const MAX_PAGES = 4096;
 const facts = (name: string, type: MetricType = 'gauge'): FamilyFacts => ({
   name,
   type,
@@ -58,19 +63,24 @@ const FORMS = {
 const ALWAYS = () => true;
 
 class Pair {
-  readonly kernel = new Kernel();
-  readonly values = new Cells(this.kernel, VALUES);
+  readonly kernel: Kernel;
+  readonly values: Cells;
   /** Labels that many lines share. */
   readonly shared = new Map<string, SharedText>();
-  readonly before = this.#usedAtStart();
-  readonly text = new ExpositionText(this.kernel, ALWAYS);
+  readonly before: number;
+  readonly text: ExpositionText;
   readonly naive = new Map<string, Map<string, NaiveLine>>();
   readonly held: { snapshot: Snapshot; text: string; release: () => void }[] = [];
 
-  /** The tables of the CRC stay with the kernel. */
-  #usedAtStart(): number {
+  /** @param assistant writes some of the blocks, if there is one, however few there are */
+  constructor(assistant?: Assistant) {
+    this.kernel = new Kernel({ assistant, maxPages: MAX_PAGES });
+    this.values = new Cells(this.kernel, VALUES);
+    // The tables of the CRC and what a second instance needs stay with the kernel.
     this.kernel.installCrcTables(crcTables());
-    return this.kernel.arena.used;
+    if (assistant !== undefined) expect(this.kernel.secondParts.memory).not.to.equal(undefined);
+    this.before = this.kernel.arena.used;
+    this.text = new ExpositionText(this.kernel, ALWAYS, new BlockWriter(this.kernel, 0));
   }
 
   set(index: number, value: number): void {
@@ -201,8 +211,8 @@ function perform(pair: Pair, each: Step): void {
   }
 }
 
-function play(steps: readonly Step[]): void {
-  const pair = new Pair();
+function play(steps: readonly Step[], assistant?: Assistant): void {
+  const pair = new Pair(assistant);
   for (const each of steps) perform(pair, each);
   pair.render(false, FORMS.both);
   pair.close();
@@ -210,7 +220,12 @@ function play(steps: readonly Step[]): void {
 
 describe('the text of all families', () => {
   it('is what a plain renderer gives, whatever comes, goes and changes', () =>
-    fc.assert(fc.property(fc.array(step, { maxLength: 80 }), play), { numRuns: 150 }));
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 80 }), (steps) => {
+        play(steps);
+      }),
+      { numRuns: 150 },
+    ));
 
   it('is so with thousands of lines, which split and merge blocks', () =>
     fc.assert(
@@ -219,6 +234,30 @@ describe('the text of all families', () => {
       }),
       { numRuns: 10 },
     ));
+
+  it('is so where another thread writes some of the blocks', async () => {
+    const assistant = new Assistant();
+    try {
+      await engaged(assistant, new Kernel());
+      assistant.release();
+      fc.assert(
+        fc.property(fc.array(largeStep, { minLength: 8, maxLength: 25 }), (steps) => {
+          play(
+            [
+              { kind: 'putMany', family: 0, from: 0, count: 2503, by: 7, value: 1 },
+              { kind: 'putMany', family: 1, from: 0, count: 2500, by: 1, value: 1 },
+              { kind: 'render', isHeld: true, forms: FORMS.both },
+              ...steps,
+            ],
+            assistant,
+          );
+        }),
+        { numRuns: 10 },
+      );
+    } finally {
+      assistant.close();
+    }
+  });
 
   it('4000 lines that come in order and go in any order', () => {
     const pair = new Pair();

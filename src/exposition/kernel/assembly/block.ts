@@ -1,5 +1,7 @@
 // A block of lines, as ../line-table.ts lays it out.
 
+import { PREFETCHED } from './own';
+
 // Its header, 296 bytes. An entry stays where it is while its line is in the block; `order` has the
 // entries of the lines in their order, and is trivial if line i is entry i. A bit for each entry says
 // that its value changed since the text or the stream was written. The 4 bytes at 36 are spare.
@@ -11,6 +13,7 @@
 //   +---------+-------+-------+-------+---------+---------+--------+--------+----------+--+----------+----------+
 export const TEXT_CHANGES: usize = 40;
 export const STREAM_CHANGES: usize = 168;
+const CHANGES_BYTES: usize = 128;
 const TEXT_STALE: u32 = 1;
 const STREAM_STALE: u32 = 2;
 
@@ -119,8 +122,6 @@ export function nextChanged(block: usize, changes: usize, index: u32): u32 {
 
 /** Up to so many changed lines of 32 are far from each other. */
 const SCATTERED: u32 = 8;
-/** What `prefetch` read is written there, so that it has to be read. */
-const PREFETCHED: usize = 8;
 
 /**
  * Reads something of each changed line: its entry, its value, and what is kept of it from `kept` on, `size`
@@ -150,23 +151,23 @@ export function hasChanged(block: usize, changes: usize, index: u32): bool {
   return ((load<u32>(bits + ((<usize>(index >> 5)) << 2)) >> (index & 31)) & 1) != 0;
 }
 
-/** How many lines have values that changed since the text was written. */
-export function changes(block: usize): u32 {
+/** How many lines have values that changed since the text was written, or the stream. */
+export function changes(block: usize, ofStream: bool): u32 {
+  const from = block + (ofStream ? STREAM_CHANGES : TEXT_CHANGES);
   let count: u32 = 0;
-  for (let at: usize = TEXT_CHANGES; at < STREAM_CHANGES; at += 8)
-    count += <u32>popcnt<u64>(load<u64>(block + at));
+  for (let at = from; at < from + CHANGES_BYTES; at += 8) count += <u32>popcnt<u64>(load<u64>(at));
   return count;
 }
 
 /** The text shows all values. */
 export function textWritten(block: usize): void {
-  memory.fill(block + TEXT_CHANGES, 0, 128);
+  memory.fill(block + TEXT_CHANGES, 0, CHANGES_BYTES);
   store<u32>(block, load<u32>(block, 12) & ~TEXT_STALE, 12);
 }
 
 /** The stream shows all values. */
 export function streamWritten(block: usize): void {
-  memory.fill(block + STREAM_CHANGES, 0, 128);
+  memory.fill(block + STREAM_CHANGES, 0, CHANGES_BYTES);
   store<u32>(block, load<u32>(block, 12) & ~STREAM_STALE, 12);
 }
 

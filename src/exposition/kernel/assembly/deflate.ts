@@ -15,7 +15,8 @@ import {
 } from './block';
 import { copyBits } from './bits';
 import { shifted, updated, updatedByValue } from './crc';
-import { FARTHEST, NOTES, UNKNOWN, noteReferences, textAfter } from './likeness';
+import { FARTHEST, UNKNOWN, noteReferences, textAfter } from './likeness';
+import { NOTES, RESIZED, RESULT, VALUE } from './own';
 import {
   areCounted,
   begin,
@@ -52,13 +53,7 @@ const GROUP: usize = 12;
 /** Up to so many changes of a group, its CRC is corrected for each of them; else it is made anew. */
 const FEW: u32 = 6;
 
-/** A value is written here before it is encoded; 48 bytes. */
-const VALUE: usize = 9936;
-/** How much longer the value of each line of a block is: i8. */
-const RESIZED: usize = 10_000;
 const MAX_LINES: u32 = 1024;
-/** CRC and number of bytes of the lines that were written last. */
-const RESULT: usize = 32;
 const LINE_FEED: u32 = 0x0a;
 
 /** The longest period, and how many lines are tried to find the best. */

@@ -1,15 +1,13 @@
 // Texts that are much alike: what is in both is referred to, the rest is written.
+import { NOTES } from './own';
 import { LONGEST, lineFeed, literals, reference } from './symbols';
 
 export const SHORTEST: u32 = 3;
 export const FARTHEST: u32 = 32_768;
 const QUOTE: u32 = 0x22;
 
-/**
- * The references of the text that was written last, at most four: where the bits of each end, counted
- * from those of the line, u16, and its distance u16. Where they do not fit, the first is UNKNOWN.
- */
-export const NOTES: usize = 9984;
+// At NOTES are the references of the text that was written last, at most four: where the bits of each end,
+// counted from those of the line, u16, and its distance u16. Where they do not fit, the first is UNKNOWN.
 export const UNKNOWN: u32 = 0xffffffff;
 const MOST_NOTED: u32 = 4;
 let noted: u32 = 0;

@@ -1,0 +1,34 @@
+// What assembly/index.ts exports, typed.
+
+/** Blocks are given by the address of their header, cells and texts by their own. */
+export interface KernelExports {
+  touch(cell: number): void;
+  insert(
+    block: number,
+    index: number,
+    entry: number,
+    line: number,
+    owner: number,
+    sub: number,
+    hash: number,
+    name: number,
+    labels: number,
+    cell: number,
+    op: number,
+  ): number;
+  sort(block: number, old: number, fresh: number, from: number, to: number): void;
+  absorb(cells: number, values: number, words: number, count: number, out: number): number;
+  changedWatches(table: number, count: number, out: number): number;
+  changes(block: number, ofStream: boolean): number;
+  renderAll(block: number, to: number): number;
+  renderChanged(block: number, from: number, bytes: number, to: number): number;
+  rewrite(block: number, text: number, bytes: number, room: number): number;
+  prepareRecords(block: number): void;
+  bestPeriod(block: number, code: number, to: number): number;
+  countSymbols(block: number, code: number, to: number): void;
+  deflateAll(block: number, code: number, to: number): number;
+  deflateChanged(block: number, code: number, from: number, to: number): number;
+  countText(from: number, bytes: number, code: number, room: number, to: number): void;
+  deflateText(from: number, bytes: number, code: number, room: number, to: number): number;
+  writeValue(bits: bigint, op: number, at: number): number;
+}

@@ -1,0 +1,166 @@
+// Has the kernel write the blocks of a render: one after the other, or two threads at once.
+import { BlockJob, JOB_WORDS } from '../kernel/block-job.js';
+import type { Kernel } from '../kernel/kernel.js';
+import { Scratch } from '../kernel/scratch.js';
+import { SLOTS, slotOf } from '../kernel/threads/desk.js';
+import type { Desk } from '../kernel/threads/desk.js';
+import type { Block, JobRoom, Wanted } from './block.js';
+
+/** So much text takes a tenth of a millisecond or two; to look whether time is left takes a hundredth. */
+const BYTES_A_STEP = 262_144;
+/** From so many microseconds of work on it pays to wake another thread. */
+const LARGE_US = 2000;
+/** How long a step waits for a block that the assistant has begun: mostly it takes less. */
+const WAIT_MS = 0.2;
+
+/** Blocks of a render whose jobs lie on a desk, the first of them with that number. */
+interface Shared {
+  readonly desk: Desk;
+  readonly first: number;
+  readonly blocks: readonly Block[];
+  posted: number;
+  collected: number;
+}
+
+export class BlockWriter {
+  readonly #kernel: Kernel;
+  readonly #largeUs: number;
+  readonly #rooms: readonly JobRoom[];
+  readonly #job = new BlockJob(new Int32Array(JOB_WORDS), 0);
+  #shared: Shared | undefined;
+  /** The job that this thread is at: it stays so where the kernel fails. */
+  #present: BlockJob | undefined;
+  /** Whether so much was written before. The first time is at the start, and need not be followed by another. */
+  #wasLarge = false;
+
+  /** @param largeUs for so many microseconds of work, an assistant is asked for */
+  constructor(kernel: Kernel, largeUs = LARGE_US) {
+    this.#kernel = kernel;
+    this.#largeUs = largeUs;
+    this.#rooms = Array.from({ length: SLOTS }, () => ({
+      values: new Scratch(kernel),
+      stream: new Scratch(kernel),
+    }));
+  }
+
+  /**
+   * Writes the blocks in the forms that are wanted, in small steps. Nothing else may be done with them before
+   * the last of these, or of `closing`.
+   */
+  *writing(blocks: readonly Block[], wanted: Wanted): Generator<void, void> {
+    const desk = this.#deskFor(blocks, wanted);
+    if (desk === undefined) yield* this.#alone(blocks, wanted);
+    else yield* this.#together(desk, blocks, wanted);
+  }
+
+  /** Frees everything, in small steps. What is not written yet is left. */
+  *closing(): Generator<void, void> {
+    yield* this.#abandoning();
+    for (const { values, stream } of this.#rooms) {
+      values.close();
+      stream.close();
+    }
+  }
+
+  #deskFor(blocks: readonly Block[], wanted: Wanted): Desk | undefined {
+    const { assistant } = this.#kernel;
+    if (assistant === undefined) return undefined;
+    let effortUs = 0;
+    for (const block of blocks) effortUs += block.effortUs(wanted);
+    if (effortUs <= this.#largeUs) return undefined;
+    const wasLarge = this.#wasLarge;
+    this.#wasLarge = true;
+    return wasLarge ? assistant.engage(this.#kernel) : undefined;
+  }
+
+  *#alone(blocks: readonly Block[], wanted: Wanted): Generator<void, void> {
+    let bytes = 0;
+    for (const block of blocks) {
+      block.prepare(wanted, this.#room(0), this.#job);
+      this.#carryOut(this.#job);
+      block.finish(this.#job);
+      bytes += block.lines.textBytes;
+      if (bytes < BYTES_A_STEP) continue;
+      bytes = 0;
+      yield;
+    }
+  }
+
+  /** Either thread takes the next block that none has taken; this one collects them in their order. */
+  *#together(desk: Desk, blocks: readonly Block[], wanted: Wanted): Generator<void, void> {
+    const shared: Shared = { desk, blocks, first: desk.posted, posted: 0, collected: 0 };
+    this.#shared = shared;
+    let bytes = 0;
+    while (shared.collected < blocks.length) {
+      this.#post(shared, wanted);
+      const job = desk.job(shared.first + shared.collected);
+      if (!job.isDone) {
+        const next = desk.take();
+        if (next !== undefined) this.#carryOut(next);
+        else if (desk.isLost) this.#makeGood(shared, wanted);
+        else if (!job.waitMs(WAIT_MS)) yield;
+        continue;
+      }
+      const block = blocks[shared.collected++];
+      block?.finish(job);
+      bytes += block?.lines.textBytes ?? 0;
+      if (bytes < BYTES_A_STEP) continue;
+      bytes = 0;
+      yield;
+    }
+    this.#end();
+  }
+
+  /** Posts jobs as long as there is room for them. */
+  #post(shared: Shared, wanted: Wanted): void {
+    const { desk, blocks, first } = shared;
+    const before = shared.posted;
+    while (shared.posted < blocks.length && shared.posted - shared.collected < SLOTS) {
+      const number = first + shared.posted;
+      blocks[shared.posted++]?.prepare(wanted, this.#room(number), desk.job(number));
+      desk.post();
+    }
+    if (shared.posted > before) desk.wake();
+  }
+
+  /** Writes the block that is to be collected next, which the assistant began and did not finish. */
+  #makeGood({ desk, blocks, first, collected }: Shared, wanted: Wanted): void {
+    const block = blocks[collected];
+    const job = desk.job(first + collected);
+    block?.abandon();
+    block?.prepare(wanted, this.#room(first + collected), job);
+    this.#carryOut(job);
+  }
+
+  /** Ends a render whose steps were not all taken. The assistant may be at work on one of its blocks. */
+  *#abandoning(): Generator<void, void> {
+    const shared = this.#shared;
+    if (shared === undefined) return;
+    const { desk, blocks, first } = shared;
+    const left = new Set(this.#present === undefined ? [] : [this.#present]);
+    for (let job = desk.take(); job !== undefined; job = desk.take()) left.add(job);
+    for (; shared.collected < shared.posted; shared.collected++) {
+      const job = desk.job(first + shared.collected);
+      while (!left.has(job) && !desk.isLost && !job.waitMs(WAIT_MS)) yield;
+      blocks[shared.collected]?.abandon();
+    }
+    this.#end();
+  }
+
+  #end(): void {
+    this.#shared = undefined;
+    this.#kernel.assistant?.release();
+  }
+
+  #carryOut(job: BlockJob): void {
+    this.#present = job;
+    job.carryOut(this.#kernel.run, this.#kernel.written);
+    this.#present = undefined;
+  }
+
+  #room(number: number): JobRoom {
+    const room = this.#rooms[slotOf(number)];
+    if (room === undefined) throw new RangeError(`No room ${number}`);
+    return room;
+  }
+}

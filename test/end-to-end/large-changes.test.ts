@@ -1,0 +1,80 @@
+// A target whose values all change: two threads write its lines, and every page has each of them.
+import { expect } from 'chai';
+import { readFileSync, readdirSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { request } from 'node:http';
+import { gunzipSync } from 'node:zlib';
+import { delay, theatre } from '../support/processes.js';
+
+const ITEMS = Array.from({ length: 500 }, (_, i) => `H.1.demo.item${i}`);
+const NAMES = Array.from({ length: 100 }, (_, i) => `value${i}`);
+const VALUES = [7, 1_000_000, 12_345];
+
+/** What a client that prefers this encoding gets. */
+const page = (url: string, encoding: string): Promise<string> =>
+  new Promise((resolve, reject) => {
+    const headers = { 'Accept-Encoding': encoding };
+    request(url, { headers, agent: false }, (response) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.on('end', () => {
+        const body = Buffer.concat(chunks);
+        const isPacked = response.headers['content-encoding'] === 'gzip';
+        expect(isPacked).to.equal(encoding === 'gzip');
+        resolve((isPacked ? gunzipSync(body) : body).toString());
+      });
+    })
+      .on('error', reject)
+      .end();
+  });
+
+/** The processors that the threads of a process may run on, by thread. */
+const processorsOf = (pid: number): Map<number, string> =>
+  new Map(
+    readdirSync(`/proc/${pid}/task`).map((thread) => [
+      Number(thread),
+      /^Cpus_allowed:\s*(\S+)/m.exec(
+        readFileSync(`/proc/${pid}/task/${thread}/status`, 'utf8'),
+      )?.[1] ?? '',
+    ]),
+  );
+
+describe('a target whose values all change', function () {
+  const stage = theatre();
+
+  it('is shown whole by two threads, which end in order', async () => {
+    const setTo = (value: number) => {
+      const values = Object.fromEntries(NAMES.map((name) => [name, value]));
+      return { after_ms: 60, set: Object.fromEntries(ITEMS.map((item) => [item, values])) };
+    };
+    const variables = Object.fromEntries(NAMES.map((name) => [name, { type: 'u64', value: 7 }]));
+    await stage.player({
+      context_id: stage.contextId,
+      pool_name: 'pool',
+      server_key: '81',
+      objects: [
+        { id: 'H.1.demo', class: 'Demo' },
+        ...ITEMS.map((id) => ({ id, class: 'Item', variables, parent: 'H.1.demo' })),
+      ],
+      steps: VALUES.map(setTo),
+      repeat: true,
+    });
+    const settings = { app: 'demo', server_keys: ['81'], render_min_interval_ms: 1 };
+    const exporter = stage.start('exporter', ['--config', stage.config(settings)]);
+    const url = await exporter.url();
+    await exporter.line(/ ready: /);
+    const seen = new Set<string>();
+    for (let round = 0; round < 24; round++) {
+      const encoding = round % 8 < 4 ? 'gzip' : 'identity';
+      const values = [...(await page(url, encoding)).matchAll(/^demo_\w*value\d+\{.*\} (\d+)$/gm)];
+      expect(values.length).to.equal(ITEMS.length * NAMES.length);
+      for (const [, value = ''] of values) seen.add(value);
+      await delay(40);
+    }
+    expect([...seen].toSorted()).to.deep.equal(VALUES.map(String).toSorted());
+    const processors = processorsOf(exporter.pid);
+    const others = new Set(processors.values());
+    if (availableParallelism() > 1) expect(others.size, 'one has a mask of its own').to.equal(2);
+    expect(await exporter.stop()).to.deep.equal({ status: 0, signal: null });
+  });
+});

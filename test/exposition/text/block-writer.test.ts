@@ -1,0 +1,238 @@
+// Blocks that two threads write, one of which the test is.
+import { expect } from 'chai';
+import { crcTables } from '#app/exposition/deflate/crc.js';
+import type { BlockJob } from '#app/exposition/kernel/block-job.js';
+import { Kernel, OP } from '#app/exposition/kernel/kernel.js';
+import type { Assists } from '#app/exposition/kernel/kernel.js';
+import { secondInstance } from '#app/exposition/kernel/second-instance.js';
+import { Desk, SLOTS } from '#app/exposition/kernel/threads/desk.js';
+import { BlockWriter } from '#app/exposition/text/block-writer.js';
+import { ExpositionText } from '#app/exposition/text/exposition-text.js';
+import type { Snapshot } from '#app/model.js';
+import { finished } from '../../support/finished.js';
+import { Cells, cellLine } from '../../support/lines.js';
+import { unpacked } from '../../support/unpacked.js';
+
+const LINES = 1024;
+const BLOCKS = 2 * SLOTS + 3;
+/** The word of a desk that has the number of the next job. */
+const NEXT = 1;
+const FACTS = { name: 'shop', type: 'gauge', unit: '', help: 'About it.' } as const;
+const FORMS = { text: true, deflated: true };
+
+/** A text whose assistant does what the test has it do. */
+class Shop implements Assists {
+  readonly desk = new Desk();
+  isThere = true;
+  engagements = 0;
+  isEngaged = false;
+  readonly kernel: Kernel;
+  readonly text: ExpositionText;
+  readonly #cells: Cells;
+  readonly #atStart: number;
+
+  constructor(largeUs = 0) {
+    this.kernel = new Kernel({ assistant: this });
+    this.kernel.installCrcTables(crcTables());
+    this.#cells = new Cells(this.kernel, LINES);
+    expect(this.kernel.secondParts.memory).not.to.equal(undefined);
+    this.#atStart = this.kernel.arena.used;
+    this.text = new ExpositionText(this.kernel, () => true, new BlockWriter(this.kernel, largeUs));
+    for (let owner = 0; owner < BLOCKS * LINES; owner++) {
+      const line = cellLine(`o="${owner}"`, this.#cells.of(owner % LINES), OP.f64);
+      this.text.put(FACTS, 0, { owner, sub: 0 }, line);
+    }
+  }
+
+  engage(): Desk | undefined {
+    if (!this.isThere) return undefined;
+    this.engagements++;
+    this.isEngaged = true;
+    return this.desk;
+  }
+
+  release(): void {
+    this.isEngaged = false;
+  }
+
+  set(index: number, value: number): void {
+    this.#cells.set(index, value);
+  }
+
+  get expected(): string {
+    const value = (owner: number) => this.#cells.number(owner % LINES);
+    return Array.from(
+      { length: BLOCKS * LINES },
+      (_, owner) => `shop{o="${owner}"} ${value(owner)}\n`,
+    ).join('');
+  }
+
+  check(snapshot: Snapshot): void {
+    const { expected } = this;
+    const pieces = snapshot.families.flatMap(({ pieces }) => pieces);
+    expect(Buffer.concat(pieces).toString() === expected, 'the text').to.equal(true);
+    expect(unpacked(snapshot) === expected, 'the stream').to.equal(true);
+  }
+
+  render(): void {
+    this.check(finished(this.text.rendering(FORMS)));
+  }
+
+  close(): void {
+    finished(this.text.closing());
+    expect(this.isEngaged).to.equal(false);
+    expect(this.kernel.arena.used).to.equal(this.#atStart);
+  }
+}
+
+/** What the other thread would do its jobs with. */
+function second(kernel: Kernel): (job: BlockJob | undefined) => void {
+  const { run, written } = secondInstance(kernel.secondParts);
+  return (job) => {
+    job?.carryOut(run, written);
+  };
+}
+
+describe('blocks of a large render', () => {
+  it('are written without an assistant the first time, and where little changed', () => {
+    const shop = new Shop(2000);
+    shop.render();
+    expect(shop.engagements, 'the first render').to.equal(0);
+    shop.set(5, 1.5);
+    shop.render();
+    expect(shop.engagements, 'little').to.equal(0);
+    for (let i = 0; i < LINES; i++) shop.set(i, i / 7);
+    shop.render();
+    expect(shop.engagements, 'much').to.equal(1);
+    shop.close();
+  });
+
+  it('are written where there is no assistant yet', () => {
+    const shop = new Shop();
+    shop.isThere = false;
+    for (let i = 0; i < 3; i++) {
+      shop.set(i, i + 0.5);
+      shop.render();
+    }
+    shop.close();
+  });
+
+  it('are written by two threads', () => {
+    const shop = new Shop();
+    const other = second(shop.kernel);
+    shop.render();
+    for (let round = 0; round < 4; round++) {
+      for (let i = 0; i < LINES; i += round + 1) shop.set(i, 10 ** round + i / 3);
+      const steps = shop.text.rendering(FORMS);
+      let done = 0;
+      for (;;) {
+        const { done: isOver, value } = steps.next();
+        if (isOver === true) {
+          shop.check(value);
+          break;
+        }
+        for (let job = shop.desk.take(); job !== undefined; job = shop.desk.take()) {
+          other(job);
+          done++;
+        }
+      }
+      expect(done, 'jobs of the other thread').to.be.greaterThan(5);
+    }
+    shop.close();
+  });
+
+  it('are waited for in small steps while the other thread is at one of them', () => {
+    const shop = new Shop();
+    const other = second(shop.kernel);
+    shop.render();
+    for (let i = 0; i < LINES; i++) shop.set(i, i / 3);
+    const steps = shop.text.rendering(FORMS);
+    let slow: BlockJob | undefined;
+    for (let step = 0; slow === undefined && step < 1000; step++) {
+      expect(steps.next().done).to.equal(false);
+      slow = shop.desk.take();
+    }
+    expect(slow).not.to.equal(undefined);
+    for (let step = 0; step < 500; step++) expect(steps.next().done).to.equal(false);
+    expect(shop.desk.take(), 'all else is done meanwhile').to.equal(undefined);
+    other(slow);
+    shop.check(finished(steps));
+    shop.close();
+  });
+
+  it('that the assistant began and does not finish are written anew', () => {
+    const shop = new Shop();
+    const other = second(shop.kernel);
+    shop.render();
+    for (let i = 0; i < LINES; i++) shop.set(i, i / 3);
+    const steps = shop.text.rendering(FORMS);
+    let begun: BlockJob | undefined;
+    while (begun === undefined) {
+      expect(steps.next().done).to.equal(false);
+      begun = shop.desk.take();
+    }
+    // Its thread ends when it has done the work, and before it says so.
+    other(begun);
+    shop.desk.isLost = true;
+    Atomics.store(shop.desk.words, doneOf(shop.desk, begun), 0);
+    shop.check(finished(steps));
+    shop.isThere = false;
+    for (let round = 0; round < 3; round++) {
+      shop.set(round, 1e9 + 0.5);
+      shop.render();
+    }
+    shop.close();
+  });
+
+  for (const taken of [0, 1])
+    it(`are given up when their target ends, with ${taken} of them in the other thread`, () => {
+      const shop = new Shop();
+      const other = second(shop.kernel);
+      shop.render();
+      for (let i = 0; i < LINES; i++) shop.set(i, i / 3);
+      const steps = shop.text.rendering(FORMS);
+      expect(steps.next().done).to.equal(false);
+      const jobs = Array.from({ length: taken }, () => shop.desk.take());
+      const closing = shop.text.closing();
+      for (let step = 0; taken > 0 && step < 50; step++)
+        expect(closing.next().done, 'as long as one is written').to.equal(false);
+      expect(shop.isEngaged).to.equal(true);
+      for (const job of jobs) other(job);
+      finished(closing);
+      shop.close();
+    });
+
+  it('are given up when the kernel fails', () => {
+    const shop = new Shop();
+    shop.render();
+    for (let i = 0; i < LINES; i++) shop.set(i, i / 3);
+    const steps = shop.text.rendering(FORMS);
+    expect(steps.next().done).to.equal(false);
+    const next = shop.desk.take();
+    next?.begin(0x7fff_0000);
+    next?.renderAll(0);
+    // It is the next one again, and about no block.
+    Atomics.sub(shop.desk.words, NEXT, 1);
+    expect(() => finished(steps)).to.throw();
+    shop.close();
+  });
+
+  it('are given up when their target ends after the other thread did', () => {
+    const shop = new Shop();
+    shop.render();
+    for (let i = 0; i < LINES; i++) shop.set(i, i / 3);
+    const steps = shop.text.rendering(FORMS);
+    expect(steps.next().done).to.equal(false);
+    expect(shop.desk.take()).not.to.equal(undefined);
+    shop.desk.isLost = true;
+    shop.close();
+  });
+});
+
+/** Where a job says that it is done. */
+function doneOf(desk: Desk, job: BlockJob): number {
+  const { words } = desk;
+  const slot = Array.from({ length: SLOTS }, (_, i) => i).find((i) => desk.job(i) === job) ?? 0;
+  const jobsAt = words.length - SLOTS * 16;
+  return jobsAt + slot * 16;
+}
