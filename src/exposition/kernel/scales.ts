@@ -34,6 +34,8 @@ export class Scales {
   #free: number[] = [];
   #at = 0;
   #capacity = 0;
+  /** Tables that became too small: all of them together are as large as the present one. */
+  #former: { readonly at: number; readonly bytes: number }[] = [];
 
   constructor(memory: Memory) {
     this.#memory = memory;
@@ -81,14 +83,17 @@ export class Scales {
     const { arena } = this.#memory;
     const at = arena.take(capacity * SCALE_BYTES);
     this.#memory.bytes.copyWithin(at, this.#at, this.#at + bytes);
-    if (bytes > 0) arena.give(this.#at, bytes);
+    // An instance in another thread may have read where it was, and read a scale only now.
+    if (bytes > 0) this.#former.push({ at: this.#at, bytes });
     this.#at = at;
     this.#capacity = capacity;
-    this.#memory.u32[SCALES_CELL / 4] = at;
+    Atomics.store(this.#memory.u32, SCALES_CELL / 4, at);
   }
 
   #clear(): void {
     this.#memory.arena.give(this.#at, this.#capacity * SCALE_BYTES);
+    for (const { at, bytes } of this.#former) this.#memory.arena.give(at, bytes);
+    this.#former = [];
     this.#byIndex = [];
     this.#free = [];
     this.#capacity = 0;

@@ -56,10 +56,7 @@ export class BlockWriter {
   /** Frees everything, in small steps. What is not written yet is left. */
   *closing(): Generator<void, void> {
     yield* this.#abandoning();
-    for (const { values, stream } of this.#rooms) {
-      values.close();
-      stream.close();
-    }
+    this.#closeRooms();
   }
 
   #deskFor(blocks: readonly Block[], wanted: Wanted): Desk | undefined {
@@ -94,16 +91,19 @@ export class BlockWriter {
     while (shared.collected < blocks.length) {
       this.#post(shared, wanted);
       const job = desk.job(shared.first + shared.collected);
-      if (!job.isDone) {
-        const next = desk.take();
-        if (next !== undefined) this.#carryOut(next);
-        else if (desk.isLost) this.#makeGood(shared, wanted);
-        else if (!job.waitMs(WAIT_MS)) yield;
+      if (job.isDone) {
+        blocks[shared.collected++]?.finish(job);
         continue;
       }
-      const block = blocks[shared.collected++];
-      block?.finish(job);
-      bytes += block?.lines.textBytes ?? 0;
+      const next = desk.take();
+      if (next !== undefined) this.#carryOut(next);
+      else if (desk.isLost) this.#makeGood(shared, wanted);
+      else {
+        if (!job.waitMs(WAIT_MS)) yield;
+        continue;
+      }
+      // What this thread did: blocks of one text are about as long as each other.
+      bytes += blocks[shared.collected]?.lines.textBytes ?? 0;
       if (bytes < BYTES_A_STEP) continue;
       bytes = 0;
       yield;
@@ -117,8 +117,10 @@ export class BlockWriter {
     const before = shared.posted;
     while (shared.posted < blocks.length && shared.posted - shared.collected < SLOTS) {
       const number = first + shared.posted;
-      blocks[shared.posted++]?.prepare(wanted, this.#room(number), desk.job(number));
+      // Where there is no memory for it, it is not posted.
+      blocks[shared.posted]?.prepare(wanted, this.#room(number), desk.job(number));
       desk.post();
+      shared.posted++;
     }
     if (shared.posted > before) desk.wake();
   }
@@ -147,9 +149,18 @@ export class BlockWriter {
     this.#end();
   }
 
+  /** Others may use the memory of the rooms, and the assistant. */
   #end(): void {
     this.#shared = undefined;
+    this.#closeRooms();
     this.#kernel.assistant?.release();
+  }
+
+  #closeRooms(): void {
+    for (const { values, stream } of this.#rooms) {
+      values.close();
+      stream.close();
+    }
   }
 
   #carryOut(job: BlockJob): void {

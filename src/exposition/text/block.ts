@@ -166,6 +166,8 @@ export class Block {
   }
 
   close(): void {
+    // A job may have failed.
+    this.abandon();
     this.#deflated.close();
     this.lines.close();
     this.#dropText();

@@ -134,9 +134,11 @@ export class DeflatedLines {
   #takeRecords(): void {
     const { capacity } = this.#table;
     if (capacity > this.#capacity) {
+      // First, since there may be no memory for it.
+      const records = this.#kernel.arena.take(roomOf(capacity));
       this.#giveRecords();
       this.#capacity = capacity;
-      this.#records = this.#kernel.arena.take(roomOf(capacity));
+      this.#records = records;
     }
     this.#header(HEADER.records, this.#records);
     this.#header(HEADER.groups, this.#records + this.#capacity * RECORD_BYTES);

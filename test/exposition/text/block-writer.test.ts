@@ -202,6 +202,34 @@ describe('blocks of a large render', () => {
       shop.close();
     });
 
+  for (const isAlone of [false, true])
+    it(`are given up when there is no memory left, ${isAlone ? 'in one thread' : 'in two'}`, () => {
+      let failures = 0;
+      for (let good = 0; good < 30; good++) {
+        const shop = new Shop();
+        const { arena } = shop.kernel;
+        shop.render();
+        const release = finished(shop.text.rendering(FORMS)).hold();
+        for (let i = 0; i < LINES; i++) shop.set(i, i / 3);
+        shop.isThere = !isAlone;
+        const take = arena.take.bind(arena);
+        let taken = 0;
+        arena.take = (bytes) => {
+          if (taken++ === good) throw new Error('no memory');
+          return take(bytes);
+        };
+        try {
+          finished(shop.text.rendering(FORMS));
+        } catch {
+          failures++;
+        }
+        arena.take = take;
+        release();
+        shop.close();
+      }
+      expect(failures).to.equal(30);
+    });
+
   it('are given up when the kernel fails', () => {
     const shop = new Shop();
     shop.render();

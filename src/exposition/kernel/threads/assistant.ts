@@ -52,10 +52,10 @@ export class Assistant implements Assists {
   engage(kernel: Kernel): Desk | undefined {
     if (this.#standing === 'absent') this.#start();
     if (this.#standing !== 'ready' || this.#isEngaged) return undefined;
-    this.#isEngaged = true;
-    this.#rest();
     this.#desk.kernel = this.#numberOf(kernel);
     this.#parts.keepApart(this.#thread);
+    this.#rest();
+    this.#isEngaged = true;
     return this.#desk;
   }
 
@@ -112,9 +112,10 @@ export class Assistant implements Assists {
   #numberOf(kernel: Kernel): number {
     const known = this.#numbers.get(kernel);
     if (known !== undefined) return known;
+    // First, since there may be no memory for them.
+    const parts: KernelParts = kernel.secondParts;
     const number = this.#count++;
     this.#numbers.set(kernel, number);
-    const parts: KernelParts = kernel.secondParts;
     this.#worker?.postMessage(parts);
     return number;
   }

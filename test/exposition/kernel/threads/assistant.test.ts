@@ -33,6 +33,24 @@ describe('an assistant', () => {
     expect(assistant.engage(new Kernel())).to.equal(desk);
   });
 
+  it('is not engaged by a kernel without memory for it', async () => {
+    assistant = new Assistant();
+    await engaged(assistant, kernel);
+    assistant.release();
+    const full = new Kernel();
+    const take = full.arena.take.bind(full.arena);
+    full.arena.take = () => {
+      throw new Error('no memory');
+    };
+    const its = assistant;
+    expect(() => its.engage(full)).to.throw('no memory');
+    full.arena.take = take;
+    const other = new Kernel();
+    expect(its.engage(other)?.kernel).to.equal(1);
+    its.release();
+    expect(its.engage(full)?.kernel).to.equal(2);
+  });
+
   it('is kept apart by the number that the system knows it by', async () => {
     const apart: number[] = [];
     assistant = new Assistant({ keepApart: (thread) => apart.push(thread) });
