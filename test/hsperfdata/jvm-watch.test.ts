@@ -1,4 +1,5 @@
 // All JVMs of a host as one tree: which are found, when they come and go, and what is shown of each.
+import type { ChildProcess } from 'node:child_process';
 import { linkSync, mkdirSync, chmodSync, symlinkSync, renameSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { getuid } from 'node:process';
@@ -185,16 +186,22 @@ describe('a watch of JVMs', () => {
 
     it('does not show again what a JVM left behind when another process gets its number at once', async function () {
       if (getuid?.() !== 0) this.skip();
-      const pid = folder.process();
-      folder.write(pid, file.bytes);
-      const watch = watching();
-      expect(pidsOf(watch)).to.deep.equal([String(pid)]);
-      // The system tells when a process started to a hundredth of a second.
-      await setTimeout(20);
-      await folder.kill(pid);
-      const other = processNumbered(pid);
+      let watch = watching();
+      let other: ChildProcess | undefined;
+      // Something else may have taken a number for longer.
+      for (let attempt = 0; other === undefined && attempt < 10; attempt++) {
+        const pid = folder.process();
+        folder.write(pid, file.bytes);
+        watch = watching();
+        expect(pidsOf(watch)).to.deep.equal([String(pid)]);
+        // The system tells when a process started to a hundredth of a second.
+        await setTimeout(20);
+        await folder.kill(pid);
+        other = processNumbered(pid);
+        if (other === undefined) folder.remove(pid);
+      }
       try {
-        expect(other?.pid, 'the number').to.equal(pid);
+        expect(other, 'one with the number').not.to.equal(undefined);
         for (let look = 0; look < 3; look++) {
           pass(6000);
           expect(pidsOf(watch)).to.deep.equal([]);
