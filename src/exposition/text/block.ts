@@ -153,7 +153,7 @@ export class Block {
     else job.renderChanged(last.address, last.length, next.address);
   }
 
-  /** Frees the text until the next `render`. */
+  /** Frees the text, until it is wanted again. */
   #dropText(): void {
     this.#text?.release();
     this.#text = undefined;

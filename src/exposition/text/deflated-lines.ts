@@ -64,7 +64,7 @@ export class DeflatedLines {
     return !this.#isNewIn(code) && this.#last !== undefined && !this.#table.isStale(STALE.stream);
   }
 
-  /** Has the lines written with their current values, to a room that stays until `finish`; the same piece while nothing changed. */
+  /** Has the lines written with their current values, unless nothing changed; the room stays until `finish`. */
   prepare(deflater: Deflater, room: Scratch, job: BlockJob): void {
     if (this.isFresh(deflater)) return;
     const { code, table } = deflater;

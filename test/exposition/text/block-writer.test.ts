@@ -1,6 +1,7 @@
 // Blocks that two threads write, one of which the test is.
 import { expect } from 'chai';
 import { crcTables } from '#app/exposition/deflate/crc.js';
+import { JOB_WORDS } from '#app/exposition/kernel/block-job.js';
 import type { BlockJob } from '#app/exposition/kernel/block-job.js';
 import { Kernel, OP } from '#app/exposition/kernel/kernel.js';
 import type { Assists } from '#app/exposition/kernel/kernel.js';
@@ -261,6 +262,5 @@ describe('blocks of a large render', () => {
 function doneOf(desk: Desk, job: BlockJob): number {
   const { words } = desk;
   const slot = Array.from({ length: SLOTS }, (_, i) => i).find((i) => desk.job(i) === job) ?? 0;
-  const jobsAt = words.length - SLOTS * 16;
-  return jobsAt + slot * 16;
+  return words.length - (SLOTS - slot) * JOB_WORDS;
 }

@@ -69,7 +69,7 @@ export class Desk {
     Atomics.notify(this.words, AT.wakes);
   }
 
-  /** Sleeps until it is woken after it was awake for the `wakes`-th time; returns how often it was. */
+  /** Sleeps for as long as it has been woken `wakes` times; returns how often it has been then. */
   sleep(wakes: number): number {
     for (let turn = 0; turn < TURNS_BEFORE_SLEEP; turn++) {
       const now = Atomics.load(this.words, AT.wakes);
