@@ -1,5 +1,5 @@
 // Pages as one gzip member each; the part of them that lasts is compressed once.
-import { ReplaySubject, defer, finalize, map, of, share, tap } from 'rxjs';
+import { ReplaySubject, defer, finalize, map, share, tap } from 'rxjs';
 import type { Observable } from 'rxjs';
 import type { Deflated, Page } from '../../model.js';
 import { deflate, deflateEnd } from './deflate.js';
@@ -14,19 +14,13 @@ const MAX_AT_ONCE = 2;
 /** RFC 1952: no name, no time, fastest method, no system in particular. */
 const HEADER = Buffer.from('1f8b08000000000004ff', 'hex');
 
-/** The compressed part of a page that lasts, and what is called when it is sent. */
-interface Started {
-  readonly start: Deflated;
-  readonly release: () => void;
-}
-
 /**
- * Makes a function that takes a page and emits it compressed. The page is released as soon as
- * nothing reads it any more, even if the subscriber has left.
+ * Makes a function that takes a page and compresses it: what is ready at once is returned, else it is emitted.
+ * The page is released as soon as nothing reads it any more, even if the subscriber has left.
  */
 export function pageCompressor(
   compress: (pieces: readonly Uint8Array[]) => Promise<Deflated> = deflate,
-): (page: Page) => Observable<Page> {
+): (page: Page) => Page | Observable<Page> {
   /** By the list that lasts, so that both are collected together. */
   const known = new WeakMap<readonly Uint8Array[], Observable<Deflated>>();
   const limited = limitConcurrency(MAX_AT_ONCE);
@@ -52,37 +46,27 @@ export function pageCompressor(
     known.set(lasting, made$);
     return made$;
   };
-  /**
-   * Ready parts are sent as they are, so a page whose bytes they are stays until then; all else is
-   * compressed by zlib, in other threads.
-   */
-  const startOf = (page: Page): Observable<Started> => {
-    const ready = page.deflated;
-    if (ready === undefined)
-      return deflated(page, page.lasting ?? page.pieces).pipe(
-        map((start) => ({ start, release: () => undefined })),
-      );
-    const end = ready.hold?.();
-    if (ready.isApart === true) {
-      page.release();
-      return of({ start: ready, release: () => end?.() });
-    }
-    const release = () => {
-      end?.();
-      page.release();
+  return (page) => {
+    const { contentType, ending = [], deflated: ready } = page;
+    const fresh = Buffer.concat(ending);
+    const whole = (start: Deflated, release: () => void): Page => {
+      const pieces = [HEADER, ...start.pieces, deflateEnd(start, fresh)];
+      const bytes = pieces.reduce((sum, piece) => sum + piece.length, 0);
+      return { contentType, pieces, bytes, release };
     };
-    return of({ start: ready, release });
+    if (ready !== undefined) return whole(ready, releaseOf(page, ready));
+    return deflated(page, page.lasting ?? page.pieces).pipe(
+      map((start) => whole(start, () => undefined)),
+    );
   };
-  return (page) =>
-    defer(() => {
-      const { contentType, ending = [] } = page;
-      const fresh = Buffer.concat(ending);
-      return startOf(page).pipe(
-        map(({ start, release }) => {
-          const compressed = [HEADER, ...start.pieces, deflateEnd(start, fresh)];
-          const bytes = compressed.reduce((sum, piece) => sum + piece.length, 0);
-          return { contentType, pieces: compressed, bytes, release };
-        }),
-      );
-    });
+}
+
+/** Ready parts are sent as they are, so a page whose bytes they are stays until then. */
+function releaseOf(page: Page, { hold, isApart = false }: Deflated): () => void {
+  const end = hold?.();
+  if (isApart) page.release();
+  return () => {
+    end?.();
+    if (!isApart) page.release();
+  };
 }

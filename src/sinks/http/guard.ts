@@ -1,7 +1,6 @@
 // Who may connect, and who may ask.
 import type { IncomingMessage } from 'node:http';
 import type { SecureContextOptions, TLSSocket } from 'node:tls';
-import { of } from 'rxjs';
 import type { Observable } from 'rxjs';
 import type { Reply } from './reply.js';
 
@@ -22,8 +21,8 @@ export interface Guard {
   readonly knowsClients: () => boolean;
   /** Of every answer. */
   readonly headers: () => Readonly<Record<string, string>>;
-  /** Emits once: the refusal of a request, or undefined. */
-  readonly refusal: (request: IncomingMessage) => Observable<Reply | undefined>;
+  /** Emits once: the refusal of a request, or undefined. Undefined itself where everybody may ask. */
+  readonly refusal: ((request: IncomingMessage) => Observable<Reply | undefined>) | undefined;
 }
 
 /** Lets everybody in. */
@@ -31,5 +30,5 @@ export const NO_GUARD: Guard = {
   tls: undefined,
   knowsClients: () => false,
   headers: () => ({}),
-  refusal: () => of(undefined),
+  refusal: undefined,
 };

@@ -1,5 +1,5 @@
 // The HTTP responder: serves scrapes and the exporter's own pages. Spec 4.
-import { EMPTY, defer, map, mergeMap, of, tap } from 'rxjs';
+import { EMPTY, defer, map, mergeMap, of } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { admission } from './admission.js';
 import { deadline } from './deadline.js';
@@ -43,28 +43,22 @@ export function httpSink(options: HttpOptions): Sink {
         const { request } = exchange;
         const { kind, reply } = requested(request, registry.targets, pages);
         const headers = guard.headers();
-        const withHeaders = map((reply: Reply) => {
-          const { status, page, isCompressible, saved } = reply;
-          const all = { ...headers, ...reply.headers };
-          return { status, headers: all, page, isCompressible, saved };
-        });
-        const answer$ = guard.refusal(request).pipe(
-          mergeMap((stranger) =>
-            admit(request.socket, kind, (crowded) => {
-              if (crowded !== undefined) return respond(exchange, of(tooMany(crowded)));
-              return respond(
-                exchange,
-                defer(stranger === undefined ? reply : () => of(stranger)).pipe(withHeaders),
-              );
-            }),
-          ),
-        );
+        const answered = (stranger?: Reply): Observable<Sent> =>
+          admit(request.socket, kind, (crowded) => {
+            if (crowded !== undefined) return respond(exchange, of(tooMany(crowded)), headers);
+            return respond(exchange, stranger === undefined ? defer(reply) : of(stranger), headers);
+          });
+        const answer$ = guard.refusal?.(request).pipe(mergeMap(answered)) ?? answered();
         return answer$.pipe(deadline(responseMs, request.socket));
+      };
+      const counted = (sent: Sent): SinkEvent => {
+        metrics.count(sent);
+        return served(sent);
       };
       return listen(options).pipe(
         mergeMap((event): Observable<SinkEvent> => {
           if (event.kind === 'listening') return of(opened(event, options));
-          if (event.kind === 'exchange') return answer(event).pipe(tap(metrics.count), map(served));
+          if (event.kind === 'exchange') return answer(event).pipe(map(counted));
           metrics.dropped();
           return EMPTY;
         }),

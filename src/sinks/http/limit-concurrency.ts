@@ -1,5 +1,5 @@
 // Bounds how many streams run at once.
-import { BehaviorSubject, finalize, first, mergeMap, tap } from 'rxjs';
+import { Subject, defer, finalize, first, mergeMap } from 'rxjs';
 import type { Observable } from 'rxjs';
 
 /**
@@ -7,20 +7,24 @@ import type { Observable } from 'rxjs';
  * at once; the others wait in the order in which they came.
  */
 export function limitConcurrency(max: number): <T>(source: Observable<T>) => Observable<T> {
-  const free$ = new BehaviorSubject(max);
-  return (source) =>
-    free$.pipe(
-      // Not the emitted value: a stream that heard of it before may have taken the place.
-      first(() => free$.value > 0),
-      tap(() => {
-        free$.next(free$.value - 1);
+  let free = max;
+  const freed$ = new Subject<void>();
+  const run = <T>(source: Observable<T>): Observable<T> => {
+    free--;
+    return source.pipe(
+      finalize(() => {
+        free++;
+        freed$.next();
       }),
-      mergeMap(() =>
-        source.pipe(
-          finalize(() => {
-            free$.next(free$.value + 1);
-          }),
-        ),
-      ),
     );
+  };
+  return (source) =>
+    defer(() => {
+      if (free > 0) return run(source);
+      // Of those that hear of a free place, the one before may have taken it.
+      return freed$.pipe(
+        first(() => free > 0),
+        mergeMap(() => run(source)),
+      );
+    });
 }

@@ -16,12 +16,14 @@ export interface Reply {
 /** A response that is over. */
 export interface Sent {
   readonly status: number;
-  /** Bytes of the body that were written to the connection. */
+  /** Bytes of the body, if all of it was written to the connection; else 0. */
   readonly bytes: number;
   readonly saved: number;
   /** Whether the connection ended before all of it was written. */
   readonly isCut: boolean;
 }
+
+const NOTHING = { bytes: 0, saved: 0 };
 
 /** A short text, with the line feed that terminals need. */
 export function textReply(
@@ -37,15 +39,18 @@ export function plainPage(text: string, contentType: string): Page {
   return { contentType, pieces: [body], bytes: body.length, release: () => undefined };
 }
 
-/** Emits once when the response is over, sent or not; ending the subscription does not cut it. */
+/**
+ * Emits once when the response is over, sent or not; ending the subscription does not cut it.
+ * @param common headers of every answer; those of the reply replace them
+ */
 export function send(
   { method, socket }: IncomingMessage,
   response: ServerResponse,
   { status, headers, page, saved = 0 }: Reply,
+  common: Readonly<Record<string, string>>,
 ): Observable<Sent> {
   return new Observable((subscriber) => {
     const pieces = method === 'HEAD' ? [] : page.pieces;
-    let bytes = 0;
     let isWhole = pieces.length === 0;
     let isOver = false;
     // A response that queues behind another on its connection does not report the connection's end;
@@ -56,8 +61,8 @@ export function send(
       response.off('close', over);
       socket.off('close', over);
       page.release();
-      const hasBody = isWhole && pieces.length > 0;
-      subscriber.next({ status, bytes, saved: hasBody ? saved : 0, isCut: !isWhole });
+      const sent = isWhole && pieces.length > 0 ? { bytes: page.bytes, saved } : NOTHING;
+      subscriber.next({ status, ...sent, isCut: !isWhole });
       subscriber.complete();
     };
     if (socket.destroyed) {
@@ -70,6 +75,7 @@ export function send(
       'Content-Type': page.contentType,
       'Content-Length': page.bytes,
       'Cache-Control': 'no-store',
+      ...common,
       ...headers,
     });
     if (pieces.length === 0) {
@@ -77,14 +83,14 @@ export function send(
       return;
     }
     // Ended only when all is written: a closing server truncates responses that have ended.
-    let written = 0;
-    const pieceWritten = (error?: Error | null): void => {
+    const allWritten = (error?: Error | null): void => {
       // A destroyed connection reports its pending writes without an error.
       if (error || socket.destroyed) return;
-      bytes += pieces[written++]?.length ?? 0;
-      isWhole = written === pieces.length;
-      if (isWhole) response.end();
+      isWhole = true;
+      response.end();
     };
-    for (const piece of pieces) response.write(piece, pieceWritten);
+    // Node writes them together, so one callback tells as much as one for each.
+    let left = pieces.length;
+    for (const piece of pieces) response.write(piece, --left === 0 ? allWritten : undefined);
   });
 }

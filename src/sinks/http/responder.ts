@@ -1,32 +1,46 @@
 // Turns a reply into a response that was sent, compressed where the client prefers that.
-import { catchError, fromEvent, mergeMap, of, share, take, takeUntil } from 'rxjs';
+import {
+  catchError,
+  fromEvent,
+  isObservable,
+  map,
+  mergeMap,
+  of,
+  share,
+  take,
+  takeUntil,
+} from 'rxjs';
 import type { Observable } from 'rxjs';
 import { replyCompressor } from './compressed-reply.js';
 import type { Exchange } from './http-server.js';
 import { send, textReply } from './reply.js';
 import type { Reply, Sent } from './reply.js';
 
+/** Headers of every answer. */
+type Headers = Readonly<Record<string, string>>;
+
 /** Makes a function that emits when the response is over, and nothing if the client left before it began. */
 export function responder(
   log: (message: string) => void,
-): (exchange: Exchange, reply$: Observable<Reply>) => Observable<Sent> {
+): (exchange: Exchange, reply$: Observable<Reply>, headers: Headers) => Observable<Sent> {
   const compressed = replyCompressor();
-  return ({ request, response }, reply$) => {
+  return ({ request, response }, reply$, headers) => {
     const { socket } = request;
     const failed = (error: unknown): Observable<Reply> => {
       log(`request ${request.url ?? ''} failed: ${String(error)}`);
       return of(textReply(500, 'internal error'));
     };
-    const sent = (reply: Reply): Observable<Sent> =>
-      compressed(reply, request.headers['accept-encoding']).pipe(
-        catchError(failed),
-        mergeMap((smaller) => send(request, response, smaller)),
-        // Like a response that is being sent, one that is being compressed is not cut.
-        share({ resetOnRefCountZero: false }),
-      );
+    const sent = (reply: Reply): Observable<Sent> => send(request, response, reply, headers);
+    // Like a response that is being sent, one that is being compressed is not cut.
+    const sentLater = (reply$: Observable<Reply>): Observable<Sent> =>
+      reply$.pipe(catchError(failed), mergeMap(sent), share({ resetOnRefCountZero: false }));
     // A client that went away gives its place to others at once.
     const gone$ = socket.destroyed ? of(true) : fromEvent(socket, 'close');
     const awaited$ = reply$.pipe(take(1), takeUntil(gone$));
-    return awaited$.pipe(catchError(failed), mergeMap(sent));
+    return awaited$.pipe(
+      map((reply) => compressed(reply, request.headers['accept-encoding'])),
+      catchError(failed),
+      mergeMap((reply) => (isObservable(reply) ? sentLater(reply) : sent(reply))),
+    );
   };
 }

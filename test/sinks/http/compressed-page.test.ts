@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { gunzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import * as fc from 'fast-check';
-import { lastValueFrom } from 'rxjs';
+import { isObservable, lastValueFrom, of } from 'rxjs';
 import type { Observable } from 'rxjs';
 import type { Page } from '#app/model.js';
 import { deflate } from '#app/sinks/http/deflate.js';
@@ -12,6 +12,10 @@ import { pageCompressor } from '#app/sinks/http/compressed-page.js';
 import { eventually } from '../../support/eventually.js';
 import { follow } from '../../support/follow.js';
 import { isInstalled } from '../../support/processes.js';
+
+/** What is ready at once, or comes. */
+const streamOf = (made: Page | Observable<Page>): Observable<Page> =>
+  isObservable(made) ? made : of(made);
 
 describe('a compressed page', () => {
   /** A page whose first pieces last, and whether it is held. */
@@ -30,10 +34,10 @@ describe('a compressed page', () => {
     return { page, state };
   };
   const text = (word: string, times: number) => Buffer.from(`${word}\n`.repeat(times));
-  const pageFrom = async (page$: Observable<Page>): Promise<Page> =>
-    lastValueFrom(page$, { defaultValue: plainPage('', '') });
-  const bytesOf = async (page$: Observable<Page>): Promise<Buffer> =>
-    Buffer.concat((await pageFrom(page$)).pieces);
+  const pageFrom = async (made: Page | Observable<Page>): Promise<Page> =>
+    lastValueFrom(streamOf(made), { defaultValue: plainPage('', '') });
+  const bytesOf = async (made: Page | Observable<Page>): Promise<Buffer> =>
+    Buffer.concat((await pageFrom(made)).pieces);
   /** Counts compressions; each ends when the test says so. */
   const counting = () => {
     const running: (() => void)[] = [];
@@ -125,7 +129,7 @@ describe('a compressed page', () => {
     const { compressed, made, finish } = counting();
     const lasting = [text('a 1', 100)];
     const pages = Array.from({ length: 50 }, (_, i) => pageOf(lasting, text(`own ${i}`, 3)));
-    const followed = pages.map(({ page }) => follow(compressed(page)));
+    const followed = pages.map(({ page }) => follow(streamOf(compressed(page))));
     await eventually('it begins', () => made.length > 0);
     expect(pages.map(({ state }) => state.isHeld)).to.deep.equal([
       true,
@@ -178,7 +182,7 @@ describe('a compressed page', () => {
     const { compressed, made, finish } = counting();
     const lasting = [text('a 1', 100)];
     const { page, state } = pageOf(lasting);
-    const { subscription } = follow(compressed(page));
+    const { subscription } = follow(streamOf(compressed(page)));
     await eventually('it begins', () => made.length === 1);
     subscription.unsubscribe();
     await new Promise((resolve) => setTimeout(resolve, 20));
@@ -192,7 +196,7 @@ describe('a compressed page', () => {
   it('waits for its turn while two others are compressed, so that the pool has threads left', async () => {
     const { compressed, made, finish } = counting();
     const pages = Array.from({ length: 5 }, (_, i) => pageOf([text(`a ${i}`, 100)]));
-    const followed = pages.map(({ page }) => follow(compressed(page)));
+    const followed = pages.map(({ page }) => follow(streamOf(compressed(page))));
     const held = () => pages.filter(({ state }) => state.isHeld).length;
     for (let done = 0; done < 5; done++) {
       await eventually('the next begin', () => made.length === Math.min(5, done + 2));
