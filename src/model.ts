@@ -185,12 +185,26 @@ export interface FamilyText {
   readonly facts: FamilyFacts;
   /** The sample lines, in order; header lines are the format's. Unpacked if they are deflated only. */
   readonly pieces: readonly Uint8Array[];
+  /** The same below their header, if that lies before them in the same memory. */
+  readonly headed?: HeadedText | undefined;
   /** The number of bytes of the sample lines. */
   readonly bytes: number;
   /** Decodes the pieces one by one, as the samples are taken. */
   readonly samples: () => Iterable<Sample>;
   /** The same lines for a deflate stream with the code of the snapshot, if that has one. */
   readonly deflated?: readonly DeflatedPart[] | undefined;
+}
+
+/** The header lines of a family. */
+export interface Header {
+  readonly text: string;
+  readonly bytes: number;
+}
+
+/** Text whose first piece begins with the header lines of text 0.0.4. */
+export interface HeadedText {
+  readonly header: Header;
+  readonly pieces: readonly Uint8Array[];
 }
 
 /** The forms of the lines of a snapshot; one that is not there takes longer to make. */

@@ -2,7 +2,7 @@
 import type { Exposition, FamilyFacts, FamilyText } from '../../model.js';
 import { labelsText, seriesText } from '../text/labels.js';
 import type { Labels } from '../text/labels.js';
-import { headerText } from './text-format.js';
+import { headerText } from '../text/header-text.js';
 
 /** What one target shows. */
 export interface Told {

@@ -20,7 +20,7 @@ export class Packer {
 
   piece(piece: Uint8Array): void {
     if (piece.length >= SMALL) {
-      this.#close();
+      if (this.#bytes > 0) this.#close();
       this.#pieces.push(piece);
       return;
     }
@@ -31,7 +31,7 @@ export class Packer {
 
   /** All that it was given, in order. */
   end(): readonly Uint8Array[] {
-    this.#close();
+    if (this.#bytes > 0) this.#close();
     return this.#pieces;
   }
 
@@ -43,7 +43,7 @@ export class Packer {
   }
 
   #close(): void {
-    if (this.#bytes > 0) this.#pieces.push(Buffer.from(room.subarray(0, this.#bytes)));
+    this.#pieces.push(Buffer.from(room.subarray(0, this.#bytes)));
     this.#bytes = 0;
   }
 }

@@ -1,24 +1,24 @@
 // Some families of a page, each below its header: put together once, while none of them changes.
-import type { FamilyFacts, FamilyText } from '../../model.js';
+import type { FamilyFacts, FamilyText, Header } from '../../model.js';
 import { Packer } from './packer.js';
 import { hasSameItems } from './same-items.js';
 
 /** The headers of some families, in their order, and how many bytes they are. */
-interface HeaderTexts {
-  readonly texts: readonly string[];
+interface Headers {
+  readonly all: readonly Header[];
   readonly bytes: number;
 }
 
-const headersOf = (texts: readonly string[]): HeaderTexts => ({
-  texts,
-  bytes: texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0),
-});
+function headersOf(texts: readonly string[]): Headers {
+  const all = texts.map((text) => ({ text, bytes: Buffer.byteLength(text) }));
+  return { all, bytes: all.reduce((sum, { bytes }) => sum + bytes, 0) };
+}
 
 export class PageSection {
   readonly #families: readonly FamilyText[];
   /** As the format can express them. */
   readonly facts: readonly FamilyFacts[];
-  readonly #headers: HeaderTexts;
+  readonly #headers: Headers;
   /** With the headers. */
   readonly bytes: number;
   #pieces: readonly Uint8Array[] | undefined;
@@ -27,12 +27,14 @@ export class PageSection {
   private constructor(
     families: readonly FamilyText[],
     facts: readonly FamilyFacts[],
-    headers: HeaderTexts,
+    headers: Headers,
   ) {
     this.#families = families;
     this.facts = facts;
     this.#headers = headers;
-    this.bytes = families.reduce((sum, { bytes }) => sum + bytes, headers.bytes);
+    let { bytes } = headers;
+    for (const family of families) bytes += family.bytes;
+    this.bytes = bytes;
   }
 
   /** @param former a section that began with the same family: what is still right is used again */
@@ -56,10 +58,13 @@ export class PageSection {
 
   #packed(): readonly Uint8Array[] {
     const packer = new Packer();
-    this.#families.forEach(({ pieces }, index) => {
-      packer.text(this.#headers.texts[index] ?? '');
-      for (const piece of pieces) packer.piece(piece);
-    });
+    let index = 0;
+    for (const family of this.#families) {
+      const text = this.#headers.all[index++]?.text ?? '';
+      const headed = family.headed?.header.text === text ? family.headed : undefined;
+      if (headed === undefined) packer.text(text);
+      for (const piece of headed?.pieces ?? family.pieces) packer.piece(piece);
+    }
     return packer.end();
   }
 }

@@ -1,3 +1,6 @@
 // Whether two lists hold the same items.
-export const hasSameItems = (some: readonly unknown[], others: readonly unknown[]): boolean =>
-  some.length === others.length && some.every((each, index) => each === others[index]);
+export function hasSameItems(some: readonly unknown[], others: readonly unknown[]): boolean {
+  if (some.length !== others.length) return false;
+  for (let i = 0; i < some.length; i++) if (some[i] !== others[i]) return false;
+  return true;
+}

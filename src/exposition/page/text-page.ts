@@ -1,13 +1,19 @@
 // Pages of the text formats, which share the rendered sample lines.
 import type { DeflateCode } from '../deflate/deflate-code.js';
-import type { Deflated, DeflatedPart, FamilyFacts, Format, ReadyExposition } from '../../model.js';
+import type {
+  Deflated,
+  DeflatedPart,
+  FamilyFacts,
+  FamilyText,
+  Format,
+  ReadyExposition,
+} from '../../model.js';
 import { codeOf, deflatedText, joined } from '../deflate/deflate-stream.js';
 import { TextDeflater } from '../kernel/text-deflater.js';
 import { madeOnce } from '../made-once.js';
 import { PageFits } from './page-fits.js';
 import { PageBodies } from './page-bodies.js';
 import type { FamilySyntax } from './page-bodies.js';
-import { Packer } from './packer.js';
 import { StreamCache } from './stream-cache.js';
 
 /** What a text format adds to the sample lines. */
@@ -15,6 +21,12 @@ export interface Syntax extends FamilySyntax {
   readonly contentType: string;
   /** The last line of a page, if any. */
   readonly end: string;
+}
+
+/** A family as text, as the format can express it. */
+interface Section {
+  readonly facts: FamilyFacts;
+  readonly text: string;
 }
 
 export function textFormat({ contentType, end, ...syntax }: Syntax): Format {
@@ -50,17 +62,24 @@ export function textFormat({ contentType, end, ...syntax }: Syntax): Format {
   };
   /** Headers of the internal metrics. */
   const headers = new WeakMap<FamilyFacts, string>();
-  const headerOf = (facts: FamilyFacts): string => madeOnce(headers, facts, header);
+  /** Internal metrics below their headers: most of them are the same at the next scrape. */
+  const sections = new WeakMap<FamilyText, Section>();
+  const sectionOf = (family: FamilyText, facts: FamilyFacts): string => {
+    const last = sections.get(family);
+    if (last?.facts === facts) return last.text;
+    const text = madeOnce(headers, facts, header) + linesOf(family);
+    sections.set(family, { facts, text });
+    return text;
+  };
   /** The internal metrics, some of which are new each time, and the last line. */
   const endingOf = ({ internal }: ReadyExposition): readonly Uint8Array[] => {
     const facts = agree(internal.map((family) => family.facts));
-    const packer = new Packer();
+    let text = '';
     internal.forEach((family, index) => {
-      packer.text(headerOf(facts[index] ?? family.facts));
-      for (const piece of family.pieces) packer.piece(piece);
+      text += sectionOf(family, facts[index] ?? family.facts);
     });
-    packer.text(end);
-    return packer.end();
+    text += end;
+    return text === '' ? [] : [Buffer.from(text)];
   };
   return {
     contentType,
@@ -86,3 +105,6 @@ export function textFormat({ contentType, end, ...syntax }: Syntax): Format {
     },
   };
 }
+
+const linesOf = ({ pieces }: FamilyText): string =>
+  pieces.map((piece) => Buffer.from(piece).toString()).join('');

@@ -46,9 +46,10 @@ export class BlockWriter {
   /**
    * Writes the blocks in the forms that are wanted, in small steps. Nothing else may be done with them before
    * the last of these, or of `closing`.
+   * @param mostUs what it takes at most, in microseconds
    */
-  *writing(blocks: readonly Block[], wanted: Wanted): Generator<void, void> {
-    const desk = this.#deskFor(blocks, wanted);
+  *writing(blocks: readonly Block[], wanted: Wanted, mostUs: number): Generator<void, void> {
+    const desk = mostUs > this.#largeUs ? this.#deskFor(blocks, wanted) : undefined;
     if (desk === undefined) yield* this.#alone(blocks, wanted);
     else yield* this.#together(desk, blocks, wanted);
   }
@@ -72,10 +73,11 @@ export class BlockWriter {
 
   *#alone(blocks: readonly Block[], wanted: Wanted): Generator<void, void> {
     let bytes = 0;
+    const [room, job] = [this.#room(0), this.#job];
     for (const block of blocks) {
-      block.prepare(wanted, this.#room(0), this.#job);
-      this.#carryOut(this.#job);
-      block.finish(this.#job);
+      block.prepare(wanted, room, job);
+      this.#carryOut(job);
+      block.finish(job);
       bytes += block.lines.textBytes;
       if (bytes < BYTES_A_STEP) continue;
       bytes = 0;

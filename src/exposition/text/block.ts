@@ -28,6 +28,13 @@ export interface Wanted {
   readonly deflater: Deflater | undefined;
 }
 
+const formsOf = ({ hasText, deflater }: Wanted): number =>
+  Number(hasText) + Number(deflater !== undefined);
+
+/** About how many microseconds it takes to write that many lines anew, as they are wanted. */
+export const effortUs = (lines: number, textBytes: number, wanted: Wanted): number =>
+  formsOf(wanted) * (textBytes * US_A_BYTE + lines * US_A_LINE);
+
 /** Room for what does not outlive a job: for values, and for parts of a stream. */
 export interface JobRoom {
   readonly values: Scratch;
@@ -40,6 +47,7 @@ export class Block {
   #text: TextPiece | undefined;
   /** What the present job writes to. */
   #next: TextPiece | undefined;
+  #before: (() => string) | undefined;
   #isReshaped = true;
   #isSorted = true;
   readonly #deflated: DeflatedLines;
@@ -53,6 +61,12 @@ export class Block {
 
   get count(): number {
     return this.lines.count;
+  }
+
+  /** From now on that lies right before the text. */
+  begin(before: () => string): void {
+    this.#before = before;
+    this.#isReshaped = true;
   }
 
   /** Returns the bytes of name and labels. */
@@ -82,14 +96,13 @@ export class Block {
     );
   }
 
-  /** About how many microseconds it takes to write the lines as they are wanted. */
-  effortUs({ hasText, deflater }: Wanted): number {
-    const form = deflater === undefined ? STALE.text : STALE.stream;
+  /** About how many microseconds it takes to write what changed in the lines, as they are wanted. */
+  effortUs(wanted: Wanted): number {
     const { count, textBytes } = this.lines;
+    const form = wanted.deflater === undefined ? STALE.text : STALE.stream;
     const changes = this.#isReshaped ? count : this.lines.changes(form);
-    const forms = Number(hasText) + Number(deflater !== undefined);
-    const values = Math.min(changes * US_A_CHANGE, count * US_A_LINE);
-    return forms * (textBytes * US_A_BYTE + values);
+    const asLines = Math.min((changes * US_A_CHANGE) / US_A_LINE, count);
+    return effortUs(asLines, textBytes, wanted);
   }
 
   /**
@@ -100,8 +113,9 @@ export class Block {
   prepare({ hasText, deflater }: Wanted, room: JobRoom, job: BlockJob): void {
     this.#sort();
     job.begin(this.lines.address);
-    if (hasText) this.#prepareText(room.values, job);
-    else this.#dropText();
+    if (!hasText) this.#dropText();
+    // If it is to be written, and not only as parts of a stream.
+    else if (deflater === undefined || !this.#hasFreshText) this.#prepareText(room.values, job);
     if (deflater !== undefined) this.#deflated.prepare(deflater, room.stream, job);
   }
 
@@ -135,16 +149,16 @@ export class Block {
   }
 
   /**
-   * Has the text of the lines written; the same piece while nothing changed. Changed values are written into
-   * the last text, if nobody holds it.
+   * Has the text of the lines written. Changed values are written into the last text, if nobody holds it.
    */
   #prepareText(room: Scratch, job: BlockJob): void {
     const last = this.#isReshaped ? undefined : this.#text;
-    if (last !== undefined && this.#hasFreshText) return;
-    const { count, roomNeeded } = this.lines;
+    const { count } = this.lines;
     const changes = last === undefined ? count : this.lines.changes(STALE.text);
     const isInPlace = last?.isHeld === false;
-    const next = isInPlace ? last.succeed() : new TextPiece(this.#kernel, roomNeeded);
+    const next = isInPlace
+      ? last.succeed()
+      : TextPiece.of(this.#kernel, this.lines.roomNeeded, this.#before?.());
     if (isInPlace) this.#text = next;
     this.#next = next;
     if (last === undefined || changes > count * MANY) job.renderAll(next.address);

@@ -77,14 +77,15 @@ export class DeflatedLines {
   }
 
   /** Takes what the job has made. */
-  finish({ bits, crc, bytes }: BlockJob): void {
+  finish(job: BlockJob): void {
     const next = this.#next;
     if (next === undefined) return;
     const { to, code } = next;
+    const { bits, crc, bytes } = job;
     this.#next = undefined;
     // Words are read beyond the last bit.
     const length = code.blockBytes(bits);
-    const piece = new TextPiece(this.#kernel, length + 16);
+    const piece = TextPiece.of(this.#kernel, length + 16);
     this.#kernel.bytes.copyWithin(piece.address, to, to + length);
     piece.length = length;
     this.#last?.piece.release();

@@ -1,6 +1,7 @@
 // All families of one target: lines come and go, and a snapshot holds their current text.
 import { Fault } from '../../errors.js';
 import type { FamilyFacts, FamilyText, Forms, Snapshot } from '../../model.js';
+import { effortUs } from './block.js';
 import type { Block, Wanted } from './block.js';
 import { BlockWriter } from './block-writer.js';
 import { Family } from './family.js';
@@ -154,13 +155,11 @@ export class ExpositionText {
     const unchanged: (Shown | undefined)[] = [];
     const blocks: Block[] = [];
     for (const { family } of this.#order) {
-      const shown = family.unchanged(wanted);
-      unchanged.push(shown);
-      if (shown === undefined)
-        for (const block of family.blocks) if (!block.isFresh(wanted)) blocks.push(block);
+      unchanged.push(family.unchanged(wanted, blocks));
       if (unchanged.length % FAMILIES_A_STEP === 0) yield;
     }
-    yield* this.#writer.writing(blocks, wanted);
+    const { lines, textBytes } = this.#totals;
+    yield* this.#writer.writing(blocks, wanted, effortUs(lines, textBytes, wanted));
     return unchanged;
   }
 

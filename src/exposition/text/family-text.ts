@@ -1,5 +1,5 @@
 // The rendered samples of one family: its bytes, and the parsed series.
-import type { DeflatedPart, FamilyFacts, FamilyText, Sample } from '../../model.js';
+import type { DeflatedPart, FamilyFacts, FamilyText, HeadedText, Sample } from '../../model.js';
 import type { DeflateCode } from '../deflate/deflate-code.js';
 import { inflated } from '../deflate/deflate-stream.js';
 import { decodeSeries } from './labels.js';
@@ -11,19 +11,19 @@ export const familyText = (facts: FamilyFacts, pieces: readonly Uint8Array[]): F
   samples: () => samplesIn(pieces),
 });
 
-/** A family with parts of a deflate stream; without `pieces`, they are unpacked where they are wanted. */
-export function deflatedFamily(
+/** A family whose lines lie below their header, and with parts of a deflate stream where these are there too. */
+export function headedFamily(
   facts: FamilyFacts,
-  deflated: readonly DeflatedPart[],
-  code: DeflateCode,
-  pieces?: readonly Uint8Array[],
+  headed: HeadedText,
+  deflated?: readonly DeflatedPart[],
 ): FamilyText {
-  let unpacked = pieces;
-  const text = () => (unpacked ??= [inflated(deflated, code)]);
+  let lines: readonly Uint8Array[] | undefined;
+  const text = () => (lines ??= withoutHeader(headed));
   return {
     facts,
+    headed,
     deflated,
-    bytes: bytesOf(deflated),
+    bytes: bytesOf(headed.pieces) - headed.header.bytes,
     get pieces() {
       return text();
     },
@@ -31,8 +31,33 @@ export function deflatedFamily(
   };
 }
 
-const bytesOf = (all: readonly (Uint8Array | DeflatedPart)[]): number =>
-  all.reduce((sum, each) => sum + ('bits' in each ? each.bytes : each.length), 0);
+/** A family with parts of a deflate stream alone, which are unpacked where the text is wanted. */
+export function deflatedFamily(
+  facts: FamilyFacts,
+  deflated: readonly DeflatedPart[],
+  code: DeflateCode,
+): FamilyText {
+  let unpacked: readonly Uint8Array[] | undefined;
+  const text = () => (unpacked ??= [inflated(deflated, code)]);
+  return {
+    facts,
+    deflated,
+    bytes: deflated.reduce((sum, { bytes }) => sum + bytes, 0),
+    get pieces() {
+      return text();
+    },
+    samples: () => samplesIn(text()),
+  };
+}
+
+function bytesOf(pieces: readonly Uint8Array[]): number {
+  let bytes = 0;
+  for (const { length } of pieces) bytes += length;
+  return bytes;
+}
+
+const withoutHeader = ({ header, pieces }: HeadedText): readonly Uint8Array[] =>
+  pieces.map((piece, index) => (index === 0 ? piece.subarray(header.bytes) : piece));
 
 /** A piece holds whole lines, and may be in the memory of another thread. */
 function* samplesIn(pieces: readonly Uint8Array[]): Generator<Sample> {

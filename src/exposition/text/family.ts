@@ -1,5 +1,5 @@
 // One metric family: its facts, and its lines in order, in blocks.
-import type { FamilyFacts, FamilyText } from '../../model.js';
+import type { DeflatedPart, FamilyFacts, FamilyText, Header } from '../../model.js';
 import { Block } from './block.js';
 import type { Wanted } from './block.js';
 import type { DeflateCode } from '../deflate/deflate-code.js';
@@ -9,7 +9,8 @@ import { MAX_LINES } from '../kernel/line-table.js';
 import type { Line, LineKey } from '../kernel/line-table.js';
 import { SharedText } from '../kernel/shared-text.js';
 import type { TextHash } from '../kernel/shared-text.js';
-import { deflatedFamily, familyText } from './family-text.js';
+import { deflatedFamily, headedFamily } from './family-text.js';
+import { headerOf } from './header-text.js';
 import type { TextPiece } from './text-piece.js';
 
 /** The lines as they were wanted last, and the pieces that they are in. */
@@ -54,6 +55,7 @@ export class Family {
   readonly #located: Located = { owner: NOWHERE, sub: 0, at: 0, index: 0 };
   /** Undefined once there are other blocks. */
   #last: LastShown | undefined;
+  #header: Header | undefined;
 
   /** @param totals to which it adds what it has until it is closed */
   constructor(kernel: Kernel, facts: FamilyFacts, totals: Totals) {
@@ -64,10 +66,6 @@ export class Family {
 
   get lines(): number {
     return this.#lines;
-  }
-
-  get blocks(): readonly Block[] {
-    return this.#blocks;
   }
 
   /** Adds a line with its `seriesHash`; one with the same key is replaced. */
@@ -113,37 +111,45 @@ export class Family {
     return index < 0 ? undefined : this.#blocks[at]?.lines.hash(index);
   }
 
-  /** What was shown last, if the lines are wanted in the same way and have the same values. */
-  unchanged(wanted: Wanted): Shown | undefined {
+  /**
+   * What was shown last, if the lines are wanted in the same way and have the same values.
+   * @param stale where blocks are put that are to be written
+   */
+  unchanged(wanted: Wanted, stale: Block[]): Shown | undefined {
+    const { length } = stale;
+    for (const block of this.#blocks) if (!block.isFresh(wanted)) stale.push(block);
     const last = this.#last;
-    if (last?.hasText !== wanted.hasText) return undefined;
-    if (last.code !== wanted.deflater?.code) return undefined;
-    for (const block of this.#blocks) if (!block.isFresh(wanted)) return undefined;
-    return last;
+    const isSame = last?.hasText === wanted.hasText && last.code === wanted.deflater?.code;
+    return isSame && stale.length === length ? last : undefined;
   }
 
   /** The lines as they were rendered, all blocks of them. */
   shown({ hasText, deflater }: Wanted): Shown {
-    const texts = hasText ? this.#blocks.flatMap(({ text }) => text ?? []) : [];
-    const views = texts.map(({ view }) => view);
-    if (deflater === undefined) {
-      const text = familyText(this.facts, views);
-      return this.#note({ text, pieces: texts, hasText, code: undefined });
+    const pieces: TextPiece[] = [];
+    const views: Uint8Array[] = [];
+    const parts: DeflatedPart[] = [];
+    for (const { text, deflated } of this.#blocks) {
+      if (hasText && text !== undefined) {
+        pieces.push(text);
+        views.push(text.view);
+      }
+      if (deflater === undefined || deflated === undefined) continue;
+      const { piece, bits, crc, bytes } = deflated;
+      pieces.push(piece);
+      parts.push({ data: piece.view, bits, crc, bytes });
     }
-    const { code } = deflater;
-    const deflated = this.#blocks.flatMap(({ deflated }) => deflated ?? []);
-    const parts = deflated.map(({ piece, bits, crc, bytes }) => ({
-      data: piece.view,
-      ...{ bits, crc, bytes },
-    }));
-    const text = deflatedFamily(this.facts, parts, code, hasText ? views : undefined);
-    const pieces = [...texts, ...deflated.map(({ piece }) => piece)];
-    return this.#note({ text, pieces, hasText, code });
+    const { facts } = this;
+    const text =
+      deflater === undefined || hasText
+        ? headedFamily(facts, { header: this.#ownHeader(), pieces: views }, deflater && parts)
+        : deflatedFamily(facts, parts, deflater.code);
+    this.#last = { text, pieces, hasText, code: deflater?.code };
+    return this.#last;
   }
 
-  #note(last: LastShown): Shown {
-    this.#last = last;
-    return last;
+  /** Lies before the text of the first block, so that a page has both in one piece. */
+  #ownHeader(): Header {
+    return (this.#header ??= headerOf(this.facts));
   }
 
   /**
@@ -203,6 +209,7 @@ export class Family {
   #newBlock(at: number, capacity?: number): Block {
     const block = new Block(this.#kernel, capacity);
     this.#blocks.splice(at, 0, block);
+    if (at === 0) this.#begin();
     this.#totals.blocks++;
     this.#last = undefined;
     return block;
@@ -243,9 +250,15 @@ export class Family {
     return name;
   }
 
+  /** There is another first block. */
+  #begin(): void {
+    this.#blocks[0]?.begin(() => this.#ownHeader().text);
+  }
+
   #drop(at: number): void {
     this.#last = undefined;
     this.#blocks.splice(at, 1)[0]?.close();
+    if (at === 0) this.#begin();
     this.#totals.blocks--;
   }
 }

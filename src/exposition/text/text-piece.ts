@@ -1,21 +1,40 @@
 // A piece of rendered text in the kernel's memory that lives as long as it has holders.
 import type { Kernel } from '../kernel/kernel.js';
 
+/** Memory of the arena. */
+interface Place {
+  readonly start: number;
+  readonly bytes: number;
+  /** How many of them are the text before. */
+  readonly lead: number;
+}
+
 export class TextPiece {
   readonly #kernel: Kernel;
-  readonly #capacity: number;
+  readonly #place: Place;
+  /** Where the text begins. */
   readonly address: number;
   #length = 0;
   #holders = 1;
   #view: Uint8Array | undefined;
 
   /** Starts with one holder, its creator. */
-  constructor(kernel: Kernel, capacity: number, address = kernel.arena.take(capacity)) {
+  private constructor(kernel: Kernel, place: Place) {
     this.#kernel = kernel;
-    this.#capacity = capacity;
-    this.address = address;
+    this.#place = place;
+    this.address = place.start + place.lead;
   }
 
+  /** @param before another text, which is shown with it */
+  static of(kernel: Kernel, capacity: number, before = ''): TextPiece {
+    const lead = Buffer.byteLength(before);
+    const bytes = lead + capacity;
+    const start = kernel.arena.take(bytes);
+    if (lead > 0) kernel.window(start, lead).write(before);
+    return new TextPiece(kernel, { start, bytes, lead });
+  }
+
+  /** Bytes of the text, without that before. */
   get length(): number {
     return this.#length;
   }
@@ -26,8 +45,10 @@ export class TextPiece {
     this.#view = undefined;
   }
 
+  /** The text and what is before it. */
   get view(): Uint8Array {
-    return (this.#view ??= this.#kernel.window(this.address, this.#length));
+    const { start, lead } = this.#place;
+    return (this.#view ??= this.#kernel.window(start, lead + this.#length));
   }
 
   /** True while others than its creator hold it. */
@@ -42,7 +63,7 @@ export class TextPiece {
 
   /** A piece for another text in the same memory; this one is gone. Only while nobody else holds it. */
   succeed(): TextPiece {
-    const next = new TextPiece(this.#kernel, this.#capacity, this.address);
+    const next = new TextPiece(this.#kernel, this.#place);
     this.#holders = 0;
     return next;
   }
@@ -52,6 +73,8 @@ export class TextPiece {
   }
 
   release(): void {
-    if (--this.#holders === 0) this.#kernel.arena.give(this.address, this.#capacity);
+    if (--this.#holders > 0) return;
+    const { start, bytes } = this.#place;
+    this.#kernel.arena.give(start, bytes);
   }
 }

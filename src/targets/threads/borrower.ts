@@ -1,7 +1,9 @@
 // Makes snapshots of what the thread of a partition lends.
 import { codeOf } from '../../exposition/deflate/deflate-stream.js';
-import { deflatedFamily, familyText } from '../../exposition/text/family-text.js';
-import type { DeflatedPart, FamilyFacts, FamilyText, Snapshot } from '../../model.js';
+import { madeOnce } from '../../exposition/made-once.js';
+import { deflatedFamily, familyText, headedFamily } from '../../exposition/text/family-text.js';
+import { headerOf } from '../../exposition/text/header-text.js';
+import type { DeflatedPart, FamilyFacts, FamilyText, Header, Snapshot } from '../../model.js';
 import { BorrowedSnapshot } from './borrowed-snapshot.js';
 import { NEW_FAMILY } from './messages.js';
 import type { Lent, TextMap } from './messages.js';
@@ -22,6 +24,7 @@ const NONE = new Uint32Array(0);
 export class Borrower {
   readonly #memory: Readonly<ThreadMemory>;
   readonly #giveBack: (id: number, times: number) => void;
+  readonly #headers = new WeakMap<FamilyFacts, Header>();
   #last: BorrowedSnapshot | undefined;
   #code: readonly number[] | undefined;
 
@@ -45,7 +48,7 @@ export class Borrower {
 
   #read(
     id: number,
-    { places, facts, pieces, deflated, code, ...sizes }: TextMap,
+    { places, facts, pieces, isHeaded, deflated, code, ...sizes }: TextMap,
   ): BorrowedSnapshot {
     // The same lengths each time, so that what is made of them is found again.
     if (code !== undefined && String(code) !== String(this.#code)) this.#code = code;
@@ -55,16 +58,22 @@ export class Borrower {
       const family = families[index]?.facts;
       if (family === undefined) continue;
       families[index] =
-        own === undefined
-          ? familyText(family, text.pieces)
-          : deflatedFamily(
-              family,
-              text.parts,
-              codeOf(own),
-              sizes.forms.text ? text.pieces : undefined,
-            );
+        own !== undefined && !sizes.forms.text
+          ? deflatedFamily(family, text.parts, codeOf(own))
+          : this.#rendered(family, text, isHeaded, own && text.parts);
     }
     return new BorrowedSnapshot({ id, families, ...sizes, code: own }, this.#giveBack);
+  }
+
+  #rendered(
+    facts: FamilyFacts,
+    { pieces }: Text,
+    isHeaded: boolean,
+    deflated: readonly DeflatedPart[] | undefined,
+  ): FamilyText {
+    if (!isHeaded) return { ...familyText(facts, pieces), deflated };
+    const header = madeOnce(this.#headers, facts, headerOf);
+    return headedFamily(facts, { header, pieces }, deflated);
   }
 
   /** The new text of families, by their indexes. */

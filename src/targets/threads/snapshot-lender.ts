@@ -51,7 +51,9 @@ export class SnapshotLender {
     let grown: SharedArrayBuffer | undefined;
     for (const family of families) {
       const parts = family.deflated?.map(({ data }) => data) ?? [];
-      for (const { buffer } of forms.text ? [...family.pieces, ...parts] : parts)
+      // Text that is not ready is not made for this.
+      const pieces = forms.text ? (family.headed ?? family).pieces : [];
+      for (const { buffer } of [...pieces, ...parts])
         if (buffer.byteLength > this.#memoryBytes && buffer instanceof SharedArrayBuffer) {
           this.#memoryBytes = buffer.byteLength;
           grown = buffer;

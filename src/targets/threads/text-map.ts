@@ -13,9 +13,11 @@ export function textMapOf(snapshot: Snapshot, before: readonly FamilyText[]): Te
   );
   // Text that is not ready is not made for this.
   const texts = forms.text ? changed : [];
-  const pieces = texts.flatMap(({ family, index }) =>
-    family.pieces.flatMap(({ byteOffset, length }) => [index, byteOffset, length]),
-  );
+  const isHeaded = texts.every(({ family }) => family.headed !== undefined);
+  const pieces = texts.flatMap(({ family, index }) => {
+    const { pieces: all } = isHeaded ? (family.headed ?? family) : family;
+    return all.flatMap(({ byteOffset, length }) => [index, byteOffset, length]);
+  });
   const parts = changed.flatMap(({ family: { deflated = [] }, index }) =>
     deflated.flatMap(({ data, ...part }) => [
       ...[index, data.byteOffset, data.length],
@@ -26,6 +28,7 @@ export function textMapOf(snapshot: Snapshot, before: readonly FamilyText[]): Te
     places,
     facts: families.filter((_, index) => placeOf(index) === NEW_FAMILY).map(({ facts }) => facts),
     pieces: Uint32Array.from(pieces),
+    isHeaded,
     deflated: code && Uint32Array.from(parts),
     ...{ forms, code, bytes, series },
   };

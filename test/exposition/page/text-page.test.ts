@@ -4,10 +4,11 @@ import fc from 'fast-check';
 import { crc32, deflateRawSync, inflateRawSync } from 'node:zlib';
 import { DeflateCode, SYMBOLS } from '#app/exposition/deflate/deflate-code.js';
 import { deflatedText } from '#app/exposition/deflate/deflate-stream.js';
-import { OPEN_METRICS } from '#app/exposition/page/open-metrics.js';
+import { OPEN_METRICS, openMetricsHeader } from '#app/exposition/page/open-metrics.js';
 import { TEXT } from '#app/exposition/page/text-format.js';
-import { deflatedFamily, familyText } from '#app/exposition/text/family-text.js';
-import type { FamilyText, Page, ReadyExposition } from '#app/model.js';
+import { deflatedFamily, familyText, headedFamily } from '#app/exposition/text/family-text.js';
+import { headerOf } from '#app/exposition/text/header-text.js';
+import type { FamilyFacts, FamilyText, Page, ReadyExposition } from '#app/model.js';
 import { internalFamilies } from '#app/targets/internal-metrics.js';
 import { FakeTarget } from '../../support/fake-target.js';
 
@@ -114,6 +115,33 @@ describe('a page of text 0.0.4', () => {
       OWN.length,
     ]);
     expect(pieces[1]).to.equal(exposition.snapshot.families[0]?.pieces[2]);
+  });
+
+  it('sends text below its header as it lies, where that is the one that the format writes', () => {
+    const { exposition } = exposing([]);
+    const text = 'y'.repeat(16_384);
+    const large = Buffer.from(text);
+    const lie = (facts: FamilyFacts): FamilyText => {
+      const header = headerOf(facts);
+      return headedFamily(facts, {
+        header,
+        pieces: [Buffer.from(`${header.text}${text}`), large],
+      });
+    };
+    const families = [
+      lie({ name: 'a_total', type: 'counter', unit: '', help: 'One\n€.' }),
+      lie({ name: 'b', type: 'gauge', unit: '', help: '' }),
+    ];
+    const page = TEXT.page({ ...exposition, families, internal: [] });
+    expect(page.pieces).to.deep.equal(families.flatMap(({ headed }) => headed?.pieces));
+    expect(page.pieces[0]).to.equal(families[0]?.headed?.pieces[0]);
+    expect(page.bytes).to.equal(textOf(page).length + 2);
+    const other = OPEN_METRICS.page({ ...exposition, families, internal: [] });
+    expect(textOf(other)).to.equal(
+      families.map(({ facts }) => `${openMetricsHeader(facts)}${text}${text}`).join('') + '# EOF\n',
+    );
+    expect(other.pieces[1]).to.deep.equal(large);
+    expect(families.map(({ bytes }) => bytes)).to.deep.equal([2 * large.length, 2 * large.length]);
   });
 
   it('of a scope is what it selects, and is packed once as well', () => {

@@ -9,6 +9,7 @@ import { labelsOf } from '#app/exposition/kernel/line-table.js';
 import { SharedText } from '#app/exposition/kernel/shared-text.js';
 import { floatText } from '#app/exposition/text/number-text.js';
 import { Assistant } from '#app/exposition/kernel/threads/assistant.js';
+import { headerText } from '#app/exposition/text/header-text.js';
 import { BlockWriter } from '#app/exposition/text/block-writer.js';
 import { bitsOf } from '../../support/fake-source.js';
 import { engaged } from '../../support/engaged.js';
@@ -137,6 +138,7 @@ class Pair {
       if (unpacked(snapshot) !== expected) expect(unpacked(snapshot)).to.equal(expected);
     }
     if (textOf(snapshot) !== expected) expect(textOf(snapshot)).to.equal(expected);
+    if (snapshot.forms.text) expectHeaders(snapshot);
     expect(snapshot.bytes).to.equal(Buffer.byteLength(expected));
     expect(snapshot.series).to.equal(expected.split('\n').length - 1);
     if (isHeld) this.held.push({ snapshot, text: expected, release: snapshot.hold() });
@@ -154,6 +156,16 @@ class Pair {
       release();
     }
     expect(this.kernel.arena.used).to.equal(this.before);
+  }
+}
+
+/** Each family has its lines once more, in pieces that begin with its header. */
+function expectHeaders({ families }: Snapshot): void {
+  for (const { facts, pieces, headed } of families) {
+    const lines = Buffer.concat(pieces).toString();
+    const whole = Buffer.concat(headed?.pieces ?? []).toString();
+    if (whole !== headerText(facts) + lines) expect(whole).to.equal(headerText(facts) + lines);
+    expect(headed?.header.bytes).to.equal(headerText(facts).length);
   }
 }
 
@@ -274,11 +286,11 @@ describe('the text of all families', () => {
   it('pieces of blocks where nothing changed are the same ones', () => {
     const pair = new Pair();
     for (let owner = 0; owner < 3000; owner++) pair.put(0, owner, 0, owner < 2000 ? 1 : 2);
-    const first = pair.render().families[0]?.pieces ?? [];
+    const first = pair.render().families[0]?.headed?.pieces ?? [];
     pair.set(2, 7);
-    const second = pair.render().families[0]?.pieces ?? [];
+    const second = pair.render().families[0]?.headed?.pieces ?? [];
     expect(second.map((piece, i) => piece === first[i])).to.deep.equal([true, false, false]);
-    expect(pair.render().families[0]?.pieces).to.deep.equal(second);
+    expect(pair.render().families[0]?.headed?.pieces).to.deep.equal(second);
     pair.close();
   });
 

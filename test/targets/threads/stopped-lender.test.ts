@@ -34,6 +34,7 @@ const lent = (id: number, at: number, length: number, memory?: SharedArrayBuffer
     places: Int32Array.of(NEW_FAMILY),
     facts: [{ name: 'x', type: 'gauge', unit: '', help: '' }],
     pieces: Uint32Array.of(0, at, length),
+    isHeaded: false,
     bytes: length,
     series: 1,
     forms: { text: true, deflated: false },
