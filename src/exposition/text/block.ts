@@ -99,8 +99,8 @@ export class Block {
   /** About how many microseconds it takes to write what changed in the lines, as they are wanted. */
   effortUs(wanted: Wanted): number {
     const { count, textBytes } = this.lines;
-    const form = wanted.deflater === undefined ? STALE.text : STALE.stream;
-    const changes = this.#isReshaped ? count : this.lines.changes(form);
+    const changes =
+      wanted.deflater === undefined ? this.#changes() : this.#deflated.changes(wanted.deflater);
     const asLines = Math.min((changes * US_A_CHANGE) / US_A_LINE, count);
     return effortUs(asLines, textBytes, wanted);
   }
@@ -165,6 +165,12 @@ export class Block {
     else if (isInPlace)
       job.rewrite(next.address, last.length, room.of((changes + 1) * REWRITE_ROOM));
     else job.renderChanged(last.address, last.length, next.address);
+  }
+
+  /** How many lines of the text have another value, about. */
+  #changes(): number {
+    const isThere = !this.#isReshaped && this.#text !== undefined;
+    return isThere ? this.lines.changes(STALE.text) : this.lines.count;
   }
 
   /** Frees the text, until it is wanted again. */

@@ -64,6 +64,12 @@ export class DeflatedLines {
     return !this.#isNewIn(code) && this.#last !== undefined && !this.#table.isStale(STALE.stream);
   }
 
+  /** How many lines have another value than in the last piece, about. */
+  changes({ code }: Deflater): number {
+    const isThere = !this.#isNewIn(code) && this.#last !== undefined;
+    return isThere ? this.#table.changes(STALE.stream) : this.#table.count;
+  }
+
   /** Has the lines written with their current values, unless nothing changed; the room stays until `finish`. */
   prepare(deflater: Deflater, room: Scratch, job: BlockJob): void {
     if (this.isFresh(deflater)) return;
