@@ -32,6 +32,7 @@ export class DeflateCode {
   readonly #distanceBits: readonly number[];
   #head: readonly Bits[] | undefined;
   #headBits: number | undefined;
+  #frameBits: number | undefined;
 
   /** @param lengths of 286 literals and lengths, then of 30 distances; none is 0 */
   constructor(lengths: CodeLengths) {
@@ -66,8 +67,8 @@ export class DeflateCode {
   }
   /** Bytes of a block that holds that many bits, with an empty one behind it that ends at a byte. */
   blockBytes(bits: number): number {
-    const [, end] = this.endOfBlock;
-    return Math.ceil((this.headBits + bits + end + 3) / 8) + 4;
+    this.#frameBits ??= this.headBits + this.endOfBlock[1] + 3;
+    return Math.ceil((this.#frameBits + bits) / 8) + 4;
   }
   get endOfBlock(): Bits {
     return this.literal(END_OF_BLOCK);

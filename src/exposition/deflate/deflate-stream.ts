@@ -67,17 +67,20 @@ export function joined(
   memoryFor: (words: number) => Uint32Array = (words) => new Uint32Array(words),
 ): Deflated {
   const runs = runsOf(parts);
-  const words = runs.map((run) => (run.length === 1 ? 0 : wordsOf(run, code)));
-  const memory = memoryFor(words.reduce((sum, each) => sum + each, 0));
+  let words = 0;
+  for (const run of runs) if (Array.isArray(run)) words += wordsOf(run, code);
+  const memory = memoryFor(words);
+  const pieces: Uint8Array[] = [];
   let used = 0;
-  const pieces = runs.map((run, index) => {
-    const [only] = run;
-    if (run.length === 1 && only !== undefined) return only.data;
-    const end = used + (words[index] ?? 0);
-    const piece = blockOf(run, code, memory.subarray(used, end));
+  for (const run of runs) {
+    if (!Array.isArray(run)) {
+      pieces.push(run.data);
+      continue;
+    }
+    const end = used + wordsOf(run, code);
+    pieces.push(blockOf(run, code, memory.subarray(used, end)));
     used = end;
-    return piece;
-  });
+  }
   let [crc, bytes] = [0, 0];
   for (const part of parts) {
     crc = shiftedCrc(crc, part.bytes) ^ part.crc;
@@ -86,15 +89,18 @@ export function joined(
   return { pieces, crc: finishedCrc(crc, bytes), bytes };
 }
 
-/** Each large part, and what is between two of them. */
-function runsOf(parts: readonly DeflatedPart[]): readonly (readonly DeflatedPart[])[] {
-  const runs: DeflatedPart[][] = [];
-  let small: DeflatedPart[] | undefined;
+/** Each large part, and what is between two of them: a part, or a run of several. */
+function runsOf(parts: readonly DeflatedPart[]): readonly (DeflatedPart | DeflatedPart[])[] {
+  const runs: (DeflatedPart | DeflatedPart[])[] = [];
+  let small: DeflatedPart | undefined;
+  let run: DeflatedPart[] | undefined;
   for (const part of parts) {
-    const isSmall = part.data.length < SMALL;
-    if (isSmall && small !== undefined) small.push(part);
-    else runs.push((small = [part]));
-    if (!isSmall) small = undefined;
+    if (part.data.length >= SMALL) {
+      small = run = undefined;
+      runs.push(part);
+    } else if (run !== undefined) run.push(part);
+    else if (small !== undefined) runs[runs.length - 1] = run = [small, part];
+    else runs.push((small = part));
   }
   return runs;
 }

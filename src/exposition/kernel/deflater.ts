@@ -1,6 +1,5 @@
 // What the streams of one target share in the kernel: the code, and room to write.
 import { CODE_BYTES } from '../deflate/deflate-code.js';
-import type { DeflateCode } from '../deflate/deflate-code.js';
 import { CodeFit } from './code-fit.js';
 import { CodeTable } from './code-table.js';
 import type { Kernel } from './kernel.js';
@@ -16,19 +15,16 @@ export class Deflater {
   readonly #room: Scratch;
   readonly #table: CodeTable;
   readonly #fit = new CodeFit();
+  /** The present code: a property of its own, since each block asks for it. */
+  code = this.#fit.code;
+  /** The address of its table. */
+  readonly table: number;
 
   constructor(kernel: Kernel) {
     this.#room = new Scratch(kernel);
     this.#table = new CodeTable(kernel);
-    this.#table.use(this.#fit.code);
-  }
-
-  get code(): DeflateCode {
-    return this.#fit.code;
-  }
-  /** The address of the code's table. */
-  get table(): number {
-    return this.#table.address;
+    this.table = this.#table.address;
+    this.#table.use(this.code);
   }
 
   /** Call it before a render of that many lines. All that was written with another code must be written anew. */
@@ -36,7 +32,8 @@ export class Deflater {
     this.#fit.fit(lines, (counts) => {
       count(counts, Math.ceil(lines / LINES_A_CHECK));
     });
-    this.#table.use(this.#fit.code);
+    this.code = this.#fit.code;
+    this.#table.use(this.code);
   }
 
   /** Room for the most bytes that lines of so much text can take, until the next call. */

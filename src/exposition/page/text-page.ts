@@ -47,19 +47,18 @@ export function textFormat({ contentType, end, ...syntax }: Syntax): Format {
         : undefined;
     return streams.get(families, (memoryFor) => {
       const code = codeOf(lengths);
-      const parts = families.flatMap((family, index) => [
-        deflatedHeader(body.facts[index] ?? family.facts, code),
-        ...(family.deflated ?? []),
-      ]);
+      const headers = madeOnce(deflatedHeaders, code, () => new WeakMap());
+      const parts: DeflatedPart[] = [];
+      families.forEach(({ facts, deflated = [] }, index) => {
+        const shown = body.facts[index] ?? facts;
+        parts.push(madeOnce(headers, shown, () => deflatedText(Buffer.from(header(shown)), code)));
+        for (const part of deflated) parts.push(part);
+      });
       return joined(parts, code, memoryFor);
     });
   };
   /** Headers for a code, which seldom changes. */
   const deflatedHeaders = new WeakMap<DeflateCode, WeakMap<FamilyFacts, DeflatedPart>>();
-  const deflatedHeader = (facts: FamilyFacts, code: DeflateCode): DeflatedPart => {
-    const ofCode = madeOnce(deflatedHeaders, code, () => new WeakMap());
-    return madeOnce(ofCode, facts, () => deflatedText(Buffer.from(header(facts)), code));
-  };
   /** Headers of the internal metrics. */
   const headers = new WeakMap<FamilyFacts, string>();
   /** Internal metrics below their headers: most of them are the same at the next scrape. */

@@ -111,12 +111,14 @@ export class Block {
    * wanted is freed.
    */
   prepare({ hasText, deflater }: Wanted, room: JobRoom, job: BlockJob): void {
-    this.#sort();
+    if (!this.#isSorted) this.#sort();
     job.begin(this.lines.address);
+    // Else one of the two may be fresh, or only text had to go.
+    const isOne = deflater === undefined || (!hasText && this.#text === undefined);
     if (!hasText) this.#dropText();
-    // If it is to be written, and not only as parts of a stream.
-    else if (deflater === undefined || !this.#hasFreshText) this.#prepareText(room.values, job);
-    if (deflater !== undefined) this.#deflated.prepare(deflater, room.stream, job);
+    else if (isOne || !this.#hasFreshText) this.#prepareText(room.values, job);
+    if (deflater !== undefined && (isOne || !this.#deflated.isFresh(deflater)))
+      this.#deflated.prepare(deflater, room.stream, job);
   }
 
   /** Takes what the job has made. */
@@ -181,7 +183,7 @@ export class Block {
 
   /** Adds the symbols that the lines would take in a stream to `counts`. */
   countSymbols(deflater: Deflater, counts: number[]): void {
-    this.#sort();
+    if (!this.#isSorted) this.#sort();
     this.#deflated.countSymbols(deflater, counts);
   }
 
@@ -197,9 +199,9 @@ export class Block {
     return !this.#isReshaped && this.#text !== undefined && !this.lines.isStale(STALE.text);
   }
 
-  /** Sorts the lines if some came or went; neither form of them is used again then. */
+  /** Some lines came or went; neither form of them is used again then. */
   #sort(): void {
-    if (!this.#isSorted) this.lines.sort();
+    this.lines.sort();
     this.#isSorted = true;
   }
 

@@ -70,12 +70,11 @@ export class DeflatedLines {
     return isThere ? this.#table.changes(STALE.stream) : this.#table.count;
   }
 
-  /** Has the lines written with their current values, unless nothing changed; the room stays until `finish`. */
+  /** Has the lines written with their current values; the room stays until `finish`. */
   prepare(deflater: Deflater, room: Scratch, job: BlockJob): void {
-    if (this.isFresh(deflater)) return;
     const { code, table } = deflater;
     const last = this.#isNewIn(code) ? undefined : this.#last;
-    this.#prepareRecords(deflater);
+    if (this.#isReshaped) this.#prepareRecords(deflater);
     const to = room.of(streamRoom(this.#table.roomNeeded));
     if (last === undefined) job.deflateAll(table, to);
     else job.deflateChanged(table, last.piece.address, to);
@@ -91,17 +90,25 @@ export class DeflatedLines {
     this.#next = undefined;
     // Words are read beyond the last bit.
     const length = code.blockBytes(bits);
-    const piece = TextPiece.of(this.#kernel, length + 16);
+    const piece = this.#pieceFor(length + 16);
     this.#kernel.bytes.copyWithin(piece.address, to, to + length);
     piece.length = length;
-    this.#last?.piece.release();
     this.#code = code;
     this.#last = { piece, bits, crc, bytes };
   }
 
+  /** A piece for the next bits: in the memory of the last ones, if these fit and nobody holds them. */
+  #pieceFor(bytes: number): TextPiece {
+    const last = this.#last?.piece;
+    if (last?.isHeld === false && last.capacity >= bytes) return last.succeed();
+    const piece = TextPiece.of(this.#kernel, bytes);
+    last?.release();
+    return piece;
+  }
+
   /** Adds what symbols the lines take to `counts`. The next render writes all of them. */
   countSymbols(deflater: Deflater, counts: number[]): void {
-    this.#prepareRecords(deflater);
+    if (this.#isReshaped) this.#prepareRecords(deflater);
     const to = deflater.roomFor(SYMBOLS * 4);
     const at = to >>> 2;
     this.#kernel.u32.fill(0, at, at + SYMBOLS);
@@ -121,9 +128,8 @@ export class DeflatedLines {
     return this.#isReshaped || this.#code !== code;
   }
 
-  /** If lines came or went: makes their records, and finds the period that suits them best. */
+  /** Lines came or went: makes their records, and finds the period that suits them best. */
   #prepareRecords(deflater: Deflater): void {
-    if (!this.#isReshaped) return;
     this.#isReshaped = false;
     const { run } = this.#kernel;
     const { address, count, roomNeeded } = this.#table;

@@ -1,4 +1,5 @@
 // A piece of rendered text in the kernel's memory that lives as long as it has holders.
+import { sizeClass } from '../kernel/arena.js';
 import type { Kernel } from '../kernel/kernel.js';
 
 /** Memory of the arena. */
@@ -28,10 +29,15 @@ export class TextPiece {
   /** @param before another text, which is shown with it */
   static of(kernel: Kernel, capacity: number, before = ''): TextPiece {
     const lead = Buffer.byteLength(before);
-    const bytes = lead + capacity;
+    const bytes = sizeClass(lead + capacity);
     const start = kernel.arena.take(bytes);
     if (lead > 0) kernel.window(start, lead).write(before);
     return new TextPiece(kernel, { start, bytes, lead });
+  }
+
+  /** Bytes that it has room for. */
+  get capacity(): number {
+    return this.#place.bytes - this.#place.lead;
   }
 
   /** Bytes of the text, without that before. */

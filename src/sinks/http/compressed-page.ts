@@ -2,7 +2,7 @@
 import { ReplaySubject, defer, finalize, map, share, tap } from 'rxjs';
 import type { Observable } from 'rxjs';
 import type { Deflated, Page } from '../../model.js';
-import { deflate, deflateEnd } from './deflate.js';
+import { bytesOf, deflate, deflateEnd } from './deflate.js';
 import { limitConcurrency } from './limit-concurrency.js';
 
 /**
@@ -51,8 +51,7 @@ export function pageCompressor(
     const fresh = Buffer.concat(ending);
     const whole = (start: Deflated, release: () => void): Page => {
       const pieces = [HEADER, ...start.pieces, deflateEnd(start, fresh)];
-      const bytes = pieces.reduce((sum, piece) => sum + piece.length, 0);
-      return { contentType, pieces, bytes, release };
+      return { contentType, pieces, bytes: bytesOf(pieces), release };
     };
     if (ready !== undefined) return whole(ready, releaseOf(page, ready));
     return deflated(page, page.lasting ?? page.pieces).pipe(

@@ -76,10 +76,15 @@ export function deflateEnd({ pieces, crc, bytes }: Deflated, end: Uint8Array): U
   const trailer = Buffer.alloc(8);
   trailer.writeUInt32LE(crc32(end, crc), 0);
   trailer.writeUInt32LE((bytes + end.length) % 2 ** 32, 4);
-  const before = pieces.reduce((sum, { length }) => sum + length, 0);
-  const isStored = end.length * STORED_SHARE <= before && end.length <= MOST_STORED;
+  const isStored = end.length * STORED_SHARE <= bytesOf(pieces) && end.length <= MOST_STORED;
   const last = isStored ? [storedHead(end.length), end] : [deflateRawSync(end, END_OPTIONS)];
   return Buffer.concat([...last, trailer]);
+}
+
+export function bytesOf(pieces: readonly Uint8Array[]): number {
+  let bytes = 0;
+  for (const { length } of pieces) bytes += length;
+  return bytes;
 }
 
 /** The head of a last block that is stored: RFC 1951, 3.2.4. It begins at a byte. */
