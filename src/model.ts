@@ -190,7 +190,7 @@ export interface FamilyText {
   /** The number of bytes of the sample lines. */
   readonly bytes: number;
   /** Decodes the pieces one by one, as the samples are taken. */
-  readonly samples: () => Iterable<Sample>;
+  samples(): Iterable<Sample>;
   /** The same lines for a deflate stream with the code of the snapshot, if that has one. */
   readonly deflated?: readonly DeflatedPart[] | undefined;
 }

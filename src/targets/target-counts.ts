@@ -55,8 +55,8 @@ export class TargetCounts {
     return this.#refreshes.sum;
   }
 
-  add({ refreshesMs, ...counted }: Counted): void {
-    for (const tookMs of refreshesMs) this.#refreshes.add(tookMs);
+  add(counted: Counted): void {
+    for (const tookMs of counted.refreshesMs) this.#refreshes.add(tookMs);
     this.#clashes += counted.clashes;
     this.#omitted += counted.omitted;
     this.#omittedObjects += counted.omittedObjects;

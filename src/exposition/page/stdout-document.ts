@@ -70,9 +70,9 @@ const PIECE_CHARACTERS = 131_072;
  */
 function* jsonPieces(families: readonly FamilyText[], start: string): Generator<Uint8Array> {
   let text = '';
-  for (const { facts, samples } of families) {
-    const type = JSON.stringify(facts.type);
-    for (const { name, labels, value } of samples()) {
+  for (const family of families) {
+    const type = JSON.stringify(family.facts.type);
+    for (const { name, labels, value } of family.samples()) {
       text += `${start},"name":${JSON.stringify(name)},"type":${type},"labels":${JSON.stringify(labels)},"value":${jsonValue(value)}}\n`;
       if (text.length < PIECE_CHARACTERS) continue;
       yield Buffer.from(text);

@@ -6,6 +6,7 @@ import type {
   FamilyFacts,
   FamilyText,
   Format,
+  Page,
   ReadyExposition,
 } from '../../model.js';
 import { codeOf, deflatedText, joined } from '../deflate/deflate-stream.js';
@@ -13,7 +14,7 @@ import { TextDeflater } from '../kernel/text-deflater.js';
 import { madeOnce } from '../made-once.js';
 import { PageFits } from './page-fits.js';
 import { PageBodies } from './page-bodies.js';
-import type { FamilySyntax } from './page-bodies.js';
+import type { FamilySyntax, PageBody } from './page-bodies.js';
 import { StreamCache } from './stream-cache.js';
 
 /** What a text format adds to the sample lines. */
@@ -82,27 +83,50 @@ export function textFormat({ contentType, end, ...syntax }: Syntax): Format {
   };
   return {
     contentType,
-    page: (exposition) => {
-      const body = bodies.of(exposition.families);
-      const ending = endingOf(exposition);
-      return {
+    page: (exposition) =>
+      new TextPage(
         contentType,
-        ending,
-        bytes: ending.reduce((sum, piece) => sum + piece.length, body.bytes),
-        // Made where they are wanted: a compressed page needs no text.
-        get lasting() {
-          return body.pieces;
-        },
-        get pieces() {
-          return [...body.pieces, ...ending];
-        },
-        get deflated() {
-          return deflated(exposition);
-        },
-        release: exposition.snapshot.hold(),
-      };
-    },
+        bodies.of(exposition.families),
+        endingOf(exposition),
+        () => deflated(exposition),
+        exposition.snapshot.hold(),
+      ),
   };
+}
+
+/** What it is made of is made where it is wanted: a compressed page needs no text. */
+class TextPage implements Page {
+  readonly contentType: string;
+  readonly ending: readonly Uint8Array[];
+  readonly bytes: number;
+  readonly release: () => void;
+  readonly #body: PageBody;
+  readonly #deflated: () => Deflated | undefined;
+
+  constructor(
+    contentType: string,
+    body: PageBody,
+    ending: readonly Uint8Array[],
+    deflated: () => Deflated | undefined,
+    release: () => void,
+  ) {
+    this.contentType = contentType;
+    this.ending = ending;
+    this.bytes = ending.reduce((sum, piece) => sum + piece.length, body.bytes);
+    this.release = release;
+    this.#body = body;
+    this.#deflated = deflated;
+  }
+
+  get lasting(): readonly Uint8Array[] {
+    return this.#body.pieces;
+  }
+  get pieces(): readonly Uint8Array[] {
+    return this.#body.pieces.concat(this.ending);
+  }
+  get deflated(): Deflated | undefined {
+    return this.#deflated();
+  }
 }
 
 const linesOf = ({ pieces }: FamilyText): string =>

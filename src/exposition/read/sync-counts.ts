@@ -2,6 +2,11 @@
 import type { ManagedObject, SyncProgress, Variable } from '../../model.js';
 import { isVariable } from './pending-items.js';
 
+interface Count {
+  synced: number;
+  total: number;
+}
+
 type Item = ManagedObject | Variable;
 
 export class SyncCounts {
@@ -10,7 +15,7 @@ export class SyncCounts {
 
   /** A copy of the numbers. */
   get now(): Omit<SyncProgress, 'reason'> {
-    return { objects: { ...this.#objects }, variables: { ...this.#variables } };
+    return { objects: copyOf(this.#objects), variables: copyOf(this.#variables) };
   }
 
   /** How many variables count, synced or not. */
@@ -19,7 +24,10 @@ export class SyncCounts {
   }
 
   get areAllSynced(): boolean {
-    return [this.#objects, this.#variables].every(({ synced, total }) => synced === total);
+    return (
+      this.#objects.synced === this.#objects.total &&
+      this.#variables.synced === this.#variables.total
+    );
   }
 
   /** An item is waited for from now on. */
@@ -42,7 +50,9 @@ export class SyncCounts {
     this.#of(item).synced--;
   }
 
-  #of(item: Item): { synced: number; total: number } {
+  #of(item: Item): Count {
     return isVariable(item) ? this.#variables : this.#objects;
   }
 }
+
+const copyOf = ({ synced, total }: Readonly<Count>): Count => ({ synced, total });

@@ -144,7 +144,7 @@ export class ExpositionText {
       families,
       bytes,
       series: this.#totals.lines,
-      forms: { ...forms, text: hasText },
+      forms: { text: hasText, deflated: forms.deflated },
       code: deflater?.code.lengths,
       hold: holdingAll(held),
     };

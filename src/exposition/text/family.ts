@@ -9,7 +9,7 @@ import { MAX_LINES } from '../kernel/line-table.js';
 import type { Line, LineKey } from '../kernel/line-table.js';
 import { SharedText } from '../kernel/shared-text.js';
 import type { TextHash } from '../kernel/shared-text.js';
-import { deflatedFamily, headedFamily } from './family-text.js';
+import { DeflatedFamily, HeadedFamily } from './family-text.js';
 import { headerOf } from './header-text.js';
 import type { TextPiece } from './text-piece.js';
 
@@ -141,8 +141,8 @@ export class Family {
     const { facts } = this;
     const text =
       deflater === undefined || hasText
-        ? headedFamily(facts, { header: this.#ownHeader(), pieces: views }, deflater && parts)
-        : deflatedFamily(facts, parts, deflater.code);
+        ? new HeadedFamily(facts, { header: this.#ownHeader(), pieces: views }, deflater && parts)
+        : new DeflatedFamily(facts, parts, deflater.code);
     this.#last = { text, pieces, hasText, code: deflater?.code };
     return this.#last;
   }

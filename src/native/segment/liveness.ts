@@ -52,18 +52,19 @@ function verdictOnFile({ state, nameHolder, isLocked }: Evidence): Verdict | und
 
 function judgeHeartbeat(evidence: Evidence, stalledForNs: bigint): Judgement {
   const { heartbeatPeriodNs, heartbeatNs, nowNs } = evidence;
-  const live = { state: 'live', reason: 'publisher is live' } as const;
-  if (heartbeatPeriodNs === 0n) return { publisher: live, isServed: true };
+  const [state, reason] = ['live', 'publisher is live'] as const;
+  if (heartbeatPeriodNs === 0n) return { publisher: { state, reason }, isServed: true };
   const ageNs = nowNs > heartbeatNs ? nowNs - heartbeatNs : 0n;
   const heartbeatAgeSeconds = Number(ageNs) / 1e9;
   const stated = heartbeatPeriodNs * MISSED_PERIODS;
   const patience = stated > LEAST_PATIENCE_NS ? stated : LEAST_PATIENCE_NS;
-  if (ageNs <= patience) return { publisher: { ...live, heartbeatAgeSeconds }, isServed: true };
+  if (ageNs <= patience)
+    return { publisher: { state, reason, heartbeatAgeSeconds }, isServed: true };
   const isServed = stalledForNs === 0n || ageNs <= patience + stalledForNs;
   // While it is not served, operators see its reason, which should not change with every read.
   const silence = isServed
     ? heartbeatAgeSeconds.toFixed(1)
     : `more than ${Number(patience + stalledForNs) / 1e9}`;
-  const reason = `publisher has not beaten for ${silence} s`;
-  return { publisher: { state: 'stalled', reason, heartbeatAgeSeconds }, isServed };
+  const silent = `publisher has not beaten for ${silence} s`;
+  return { publisher: { state: 'stalled', reason: silent, heartbeatAgeSeconds }, isServed };
 }

@@ -174,11 +174,13 @@ export class SegmentWatch implements Watch {
     const { process } = opened;
     if (!isServed) return { ...this.#unserved(publisher, tick), process };
     this.#ended = undefined;
+    // What is spread goes first: V8 copies that at once, and anything later one by one.
     return {
-      serverKey: this.#serverKey,
-      ...{ publisher, process },
-      source: opened.source,
       ...takeIn(opened, words, this.#slice?.()),
+      serverKey: this.#serverKey,
+      publisher,
+      process,
+      source: opened.source,
       tick,
       drops: { objects: words.objectsDropped, variables: words.variablesDropped },
     };

@@ -16,10 +16,10 @@ export function replyCompressor(): (
 ) => Reply | Observable<Reply> {
   const compressed = pageCompressor();
   return (reply, acceptEncoding) => {
-    const { page, headers, isCompressible = false } = reply;
+    const { status, page, headers, isCompressible = false } = reply;
     if (!isCompressible || page.bytes < MIN_BYTES || !prefersGzip(acceptEncoding)) return reply;
     const withPage = (smaller: Page): Reply => ({
-      ...reply,
+      status,
       headers: { ...headers, 'Content-Encoding': 'gzip' },
       page: smaller,
       saved: Math.max(0, page.bytes - smaller.bytes),

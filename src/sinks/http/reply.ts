@@ -23,8 +23,6 @@ export interface Sent {
   readonly isCut: boolean;
 }
 
-const NOTHING = { bytes: 0, saved: 0 };
-
 /** A short text, with the line feed that terminals need. */
 export function textReply(
   status: number,
@@ -61,8 +59,13 @@ export function send(
       response.off('close', over);
       socket.off('close', over);
       page.release();
-      const sent = isWhole && pieces.length > 0 ? { bytes: page.bytes, saved } : NOTHING;
-      subscriber.next({ status, ...sent, isCut: !isWhole });
+      const hasBody = isWhole && pieces.length > 0;
+      subscriber.next({
+        status,
+        bytes: hasBody ? page.bytes : 0,
+        saved: hasBody ? saved : 0,
+        isCut: !isWhole,
+      });
       subscriber.complete();
     };
     if (socket.destroyed) {

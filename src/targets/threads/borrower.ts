@@ -1,7 +1,7 @@
 // Makes snapshots of what the thread of a partition lends.
 import { codeOf } from '../../exposition/deflate/deflate-stream.js';
 import { madeOnce } from '../../exposition/made-once.js';
-import { deflatedFamily, familyText, headedFamily } from '../../exposition/text/family-text.js';
+import { DeflatedFamily, HeadedFamily, familyText } from '../../exposition/text/family-text.js';
 import { headerOf } from '../../exposition/text/header-text.js';
 import type { DeflatedPart, FamilyFacts, FamilyText, Header, Snapshot } from '../../model.js';
 import { BorrowedSnapshot } from './borrowed-snapshot.js';
@@ -59,7 +59,7 @@ export class Borrower {
       if (family === undefined) continue;
       families[index] =
         own !== undefined && !sizes.forms.text
-          ? deflatedFamily(family, text.parts, codeOf(own))
+          ? new DeflatedFamily(family, text.parts, codeOf(own))
           : this.#rendered(family, text, isHeaded, own && text.parts);
     }
     return new BorrowedSnapshot({ id, families, ...sizes, code: own }, this.#giveBack);
@@ -73,7 +73,7 @@ export class Borrower {
   ): FamilyText {
     if (!isHeaded) return { ...familyText(facts, pieces), deflated };
     const header = madeOnce(this.#headers, facts, headerOf);
-    return headedFamily(facts, { header, pieces }, deflated);
+    return new HeadedFamily(facts, { header, pieces }, deflated);
   }
 
   /** The new text of families, by their indexes. */

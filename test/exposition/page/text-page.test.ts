@@ -6,7 +6,7 @@ import { DeflateCode, SYMBOLS } from '#app/exposition/deflate/deflate-code.js';
 import { deflatedText } from '#app/exposition/deflate/deflate-stream.js';
 import { OPEN_METRICS, openMetricsHeader } from '#app/exposition/page/open-metrics.js';
 import { TEXT } from '#app/exposition/page/text-format.js';
-import { deflatedFamily, familyText, headedFamily } from '#app/exposition/text/family-text.js';
+import { DeflatedFamily, HeadedFamily, familyText } from '#app/exposition/text/family-text.js';
 import { headerOf } from '#app/exposition/text/header-text.js';
 import type { FamilyFacts, FamilyText, Page, ReadyExposition } from '#app/model.js';
 import { internalFamilies } from '#app/targets/internal-metrics.js';
@@ -69,12 +69,9 @@ describe('a page of text 0.0.4', () => {
     const code = DeflateCode.of(Array.from({ length: SYMBOLS }, () => 0));
     const parts = [deflatedText(Buffer.from(text), code)];
     const { exposition } = exposing();
-    const family = deflatedFamily(
-      { name: 'x', type: 'counter', unit: '', help: 'X.' },
-      parts,
-      code,
+    const families = ['x', 'y'].map(
+      (name) => new DeflatedFamily({ name, type: 'counter', unit: '', help: 'X.' }, parts, code),
     );
-    const families = [family, { ...family, facts: { ...family.facts, name: 'y' } }];
     const { snapshot } = exposition;
     for (const [format, header, end] of [
       [TEXT, '# HELP x X.\n# TYPE x counter\n', ''],
@@ -123,7 +120,7 @@ describe('a page of text 0.0.4', () => {
     const large = Buffer.from(text);
     const lie = (facts: FamilyFacts): FamilyText => {
       const header = headerOf(facts);
-      return headedFamily(facts, {
+      return new HeadedFamily(facts, {
         header,
         pieces: [Buffer.from(`${header.text}${text}`), large],
       });
