@@ -100,6 +100,10 @@ export class BlockJob {
       words[BYTES] = written[1] ?? 0;
     }
     Atomics.store(this.#signed, IS_DONE, 1);
+  }
+
+  /** Wakes the other thread, which may wait for it. */
+  tell(): void {
     Atomics.notify(this.#signed, IS_DONE);
   }
 

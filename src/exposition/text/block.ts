@@ -114,9 +114,10 @@ export class Block {
     if (!this.#isSorted) this.#sort();
     job.begin(this.lines.address);
     // Else one of the two may be fresh, or only text had to go.
-    const isOne = deflater === undefined || (!hasText && this.#text === undefined);
-    if (!hasText) this.#dropText();
-    else if (isOne || !this.#hasFreshText) this.#prepareText(room.values, job);
+    const hadText = this.#text !== undefined;
+    const isOne = deflater === undefined || !(hasText || hadText);
+    if (hasText && (isOne || !this.#hasFreshText)) this.#prepareText(room.values, job);
+    if (!hasText && hadText) this.#dropText();
     if (deflater !== undefined && (isOne || !this.#deflated.isFresh(deflater)))
       this.#deflated.prepare(deflater, room.stream, job);
   }

@@ -93,6 +93,7 @@ function second(kernel: Kernel): (job: BlockJob | undefined) => void {
   const { run, written } = secondInstance(kernel.secondParts);
   return (job) => {
     job?.carryOut(run, written);
+    job?.tell();
   };
 }
 

@@ -40,6 +40,7 @@ function work(port: MessagePort): never {
       // Only now: as long as a job is not done, no other kernel posts one.
       const { run, written } = instance(desk.kernel);
       job.carryOut(run, written);
+      job.tell();
     }
 }
 
