@@ -1,6 +1,6 @@
 // Limits how many requests are answered at once, in total and for each connection.
 import type { Socket } from 'node:net';
-import { Subject, defer, filter, finalize, map, merge, mergeMap, take, timer } from 'rxjs';
+import { Subject, defer, filter, map, merge, mergeMap, take, timer, using } from 'rxjs';
 import type { Observable, SchedulerLike } from 'rxjs';
 import { limitConcurrency } from './limit-concurrency.js';
 import type { Requested } from './requested.js';
@@ -32,15 +32,19 @@ export function admission(
   const over$ = new Subject<Kind>();
   const connections = new WeakMap<Socket, Connection>();
   const hasRoom = (kind: Kind): boolean => running[kind] < max[kind];
-  const run = <T>(kind: Kind, answer: Answer<T>): Observable<T> => {
-    running[kind]++;
-    return answer().pipe(
-      finalize(() => {
-        running[kind]--;
-        over$.next(kind);
-      }),
+  const run = <T>(kind: Kind, answer: Answer<T>): Observable<T> =>
+    using(
+      () => {
+        running[kind]++;
+        return {
+          unsubscribe: () => {
+            running[kind]--;
+            over$.next(kind);
+          },
+        };
+      },
+      () => answer(),
     );
-  };
   /** Emits once, whether there is room now: in the order in which they asked, or too late. */
   const room$ = (kind: Kind): Observable<boolean> =>
     merge(
@@ -66,12 +70,16 @@ export function admission(
       connections.set(socket, connection);
       if (connection.requests >= MAX_REQUESTS_PER_CONNECTION)
         return answer('too many requests at once on one connection');
-      connection.requests++;
-      return admitted(kind, answer).pipe(
-        connection.limited,
-        finalize(() => {
-          connection.requests--;
-        }),
+      return using(
+        () => {
+          connection.requests++;
+          return {
+            unsubscribe: () => {
+              connection.requests--;
+            },
+          };
+        },
+        () => admitted(kind, answer).pipe(connection.limited),
       );
     });
 }

@@ -1,6 +1,6 @@
 // Limits the time of one response, from its request to its last byte.
 import type { Socket } from 'node:net';
-import { defer, finalize } from 'rxjs';
+import { using } from 'rxjs';
 import type { MonoTypeOperatorFunction } from 'rxjs';
 
 /**
@@ -9,12 +9,15 @@ import type { MonoTypeOperatorFunction } from 'rxjs';
  */
 export function deadline<T>(ms: number, socket: Socket): MonoTypeOperatorFunction<T> {
   return (response$) =>
-    defer(() => {
-      const timer = setTimeout(() => socket.destroy(), ms);
-      return response$.pipe(
-        finalize(() => {
-          clearTimeout(timer);
-        }),
-      );
-    });
+    using(
+      () => {
+        const timer = setTimeout(() => socket.destroy(), ms);
+        return {
+          unsubscribe: () => {
+            clearTimeout(timer);
+          },
+        };
+      },
+      () => response$,
+    );
 }

@@ -1,5 +1,5 @@
 // Bounds how many streams run at once.
-import { Subject, defer, finalize, first, mergeMap } from 'rxjs';
+import { Subject, defer, first, mergeMap, using } from 'rxjs';
 import type { Observable } from 'rxjs';
 
 /**
@@ -9,15 +9,18 @@ import type { Observable } from 'rxjs';
 export function limitConcurrency(max: number): <T>(source: Observable<T>) => Observable<T> {
   let free = max;
   const freed$ = new Subject<void>();
-  const run = <T>(source: Observable<T>): Observable<T> => {
-    free--;
-    return source.pipe(
-      finalize(() => {
-        free++;
-        freed$.next();
-      }),
-    );
+  const leave = (): void => {
+    free++;
+    freed$.next();
   };
+  const run = <T>(source: Observable<T>): Observable<T> =>
+    using(
+      () => {
+        free--;
+        return { unsubscribe: leave };
+      },
+      () => source,
+    );
   return (source) =>
     defer(() => {
       if (free > 0) return run(source);
