@@ -185,6 +185,8 @@ export interface FamilyText {
   readonly facts: FamilyFacts;
   /** The sample lines, in order; header lines are the format's. Unpacked if they are deflated only. */
   readonly pieces: readonly Uint8Array[];
+  /** The same as a string, where they were made as one. */
+  readonly text?: string | undefined;
   /** The same below their header, if that lies before them in the same memory. */
   readonly headed?: HeadedText | undefined;
   /** The number of bytes of the sample lines. */

@@ -1,7 +1,7 @@
 // The metrics that every rendered target carries about itself. Spec 2.5.
 import type { FamilyFacts, FamilyText, InternalMetric, Scope, TargetStatus } from '../model.js';
 import { HIGHLIGHTED, highlightedMetric } from './highlighted-metric.js';
-import { familyText } from '../exposition/text/family-text.js';
+import { ShortFamily } from '../exposition/text/family-text.js';
 import { numberText } from '../exposition/text/number-text.js';
 import type { TargetFacts } from '../streams/target-facts.js';
 import type { Durations } from '../exposition/sample-window.js';
@@ -319,10 +319,5 @@ function shownFamily(facts: FamilyFacts, value: number | bigint, shown: ShownMet
   return family;
 }
 
-/** In memory of its own, since it may be kept: a piece of Node's pool would keep the whole pool. */
-function familyOf(facts: FamilyFacts, labels: Labels, value: string): FamilyText {
-  const line = `${seriesText(facts.name, labelsText(labels))} ${value}\n`;
-  const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(line));
-  bytes.write(line);
-  return familyText(facts, [bytes]);
-}
+const familyOf = (facts: FamilyFacts, labels: Labels, value: string): FamilyText =>
+  new ShortFamily(facts, `${seriesText(facts.name, labelsText(labels))} ${value}\n`);

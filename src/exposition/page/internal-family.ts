@@ -1,6 +1,6 @@
 // The text of one internal metric.
 import type { FamilyText, InternalMetric } from '../../model.js';
-import { familyText } from '../text/family-text.js';
+import { ShortFamily } from '../text/family-text.js';
 import { labelsText, seriesText } from '../text/labels.js';
 import { numberText } from '../text/number-text.js';
 
@@ -12,5 +12,5 @@ export function internalFamily({
   labels = {},
 }: InternalMetric): FamilyText {
   const line = `${seriesText(name, labelsText(labels))} ${numberText(value)}\n`;
-  return familyText({ name, type, help, unit: '' }, [Buffer.from(line)]);
+  return new ShortFamily({ name, type, help, unit: '' }, line);
 }

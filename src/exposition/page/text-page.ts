@@ -24,12 +24,6 @@ export interface Syntax extends FamilySyntax {
   readonly end: string;
 }
 
-/** A family as text, as the format can express it. */
-interface Section {
-  readonly facts: FamilyFacts;
-  readonly text: string;
-}
-
 export function textFormat({ contentType, end, ...syntax }: Syntax): Format {
   const { header, agree = (all: readonly FamilyFacts[]) => all } = syntax;
   const bodies = new PageBodies(syntax);
@@ -62,21 +56,13 @@ export function textFormat({ contentType, end, ...syntax }: Syntax): Format {
   const deflatedHeaders = new WeakMap<DeflateCode, WeakMap<FamilyFacts, DeflatedPart>>();
   /** Headers of the internal metrics. */
   const headers = new WeakMap<FamilyFacts, string>();
-  /** Internal metrics below their headers: most of them are the same at the next scrape. */
-  const sections = new WeakMap<FamilyText, Section>();
-  const sectionOf = (family: FamilyText, facts: FamilyFacts): string => {
-    const last = sections.get(family);
-    if (last?.facts === facts) return last.text;
-    const text = madeOnce(headers, facts, header) + linesOf(family);
-    sections.set(family, { facts, text });
-    return text;
-  };
   /** The internal metrics, some of which are new each time, and the last line. */
   const endingOf = ({ internal }: ReadyExposition): readonly Uint8Array[] => {
     const facts = agree(internal.map((family) => family.facts));
     let text = '';
     internal.forEach((family, index) => {
-      text += sectionOf(family, facts[index] ?? family.facts);
+      const shown = facts[index] ?? family.facts;
+      text += madeOnce(headers, shown, header) + (family.text ?? linesOf(family));
     });
     text += end;
     return text === '' ? [] : [Buffer.from(text)];

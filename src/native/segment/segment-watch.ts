@@ -174,13 +174,17 @@ export class SegmentWatch implements Watch {
     const { process } = opened;
     if (!isServed) return { ...this.#unserved(publisher, tick), process };
     this.#ended = undefined;
-    // What is spread goes first: V8 copies that at once, and anything later one by one.
+    const taken = takeIn(opened, words, this.#slice?.());
+    const { changes, hasMore, isTidying, isRestless } = taken;
     return {
-      ...takeIn(opened, words, this.#slice?.()),
       serverKey: this.#serverKey,
       publisher,
       process,
       source: opened.source,
+      changes,
+      hasMore,
+      isTidying,
+      isRestless,
       tick,
       drops: { objects: words.objectsDropped, variables: words.variablesDropped },
     };
