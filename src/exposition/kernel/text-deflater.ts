@@ -13,21 +13,35 @@ import { Scratch } from './scratch.js';
 export const MOST_TEXT_BYTES = 2 ** 22;
 const BYTES_A_HEADER = 3072;
 
-/** Memory for the longest text, for the most that its stream may take, and as much again for growth. */
-const MAX_PAGES = 512;
+/**
+ * Memory for the longest text and the most that its stream may take, and as much again: what was taken for
+ * shorter ones is not used for longer ones. Rooms are for powers of two, so that there are few.
+ */
+const MAX_PAGES = 1024;
+const LEAST_TEXT_BYTES = 65_536;
 /** What assembly/page-text.ts needs beside the text. */
 const HASH_BYTES = 32_768;
 
 type MemoryFor = (words: number) => Uint32Array;
 
 export class TextDeflater {
+  readonly #maxPages: number;
   /** Taken at the first text; undefined after that where the system has none. */
   #room: Room | undefined;
   #isMade = false;
 
-  /** Whether it compresses a text like that: zlib compresses longer ones, and needs less memory. */
+  /** @param maxPages of 64 KiB that it may take */
+  constructor(maxPages = MAX_PAGES) {
+    this.#maxPages = maxPages;
+  }
+
+  /**
+   * Whether it compresses a text like that: zlib compresses longer ones, and those for which there is no
+   * memory here.
+   */
   takes(bytes: number, families: number): boolean {
-    return bytes + families * BYTES_A_HEADER <= MOST_TEXT_BYTES && this.#made() !== undefined;
+    const isShort = bytes + families * BYTES_A_HEADER <= MOST_TEXT_BYTES;
+    return isShort && this.#made()?.reserve(bytes) === true;
   }
 
   /**
@@ -45,7 +59,7 @@ export class TextDeflater {
     if (this.#isMade) return this.#room;
     this.#isMade = true;
     try {
-      this.#room = new Room();
+      this.#room = new Room(new Kernel({ maxPages: this.#maxPages }));
     } catch {
       // No address space is left: a kernel reserves some.
     }
@@ -55,14 +69,41 @@ export class TextDeflater {
 
 /** Memory for a text and its stream. */
 class Room {
-  readonly #kernel = new Kernel({ maxPages: MAX_PAGES });
-  readonly #table = new CodeTable(this.#kernel);
-  readonly #text = new Scratch(this.#kernel);
-  readonly #stream = new Scratch(this.#kernel);
-  readonly #hashes = this.#kernel.arena.take(HASH_BYTES);
+  readonly #kernel: Kernel;
+  readonly #table: CodeTable;
+  readonly #text: Scratch;
+  readonly #stream: Scratch;
+  readonly #hashes: number;
+  /** Bytes of the longest text that there is memory for. */
+  #capacity = 0;
+
+  constructor(kernel: Kernel) {
+    this.#kernel = kernel;
+    this.#table = new CodeTable(kernel);
+    this.#text = new Scratch(kernel);
+    this.#stream = new Scratch(kernel);
+    this.#hashes = kernel.arena.take(HASH_BYTES);
+  }
+
+  /** Takes memory for a text; false where there is none. */
+  reserve(bytes: number): boolean {
+    if (bytes <= this.#capacity) return true;
+    let capacity = LEAST_TEXT_BYTES;
+    while (capacity < bytes) capacity *= 2;
+    this.#capacity = 0;
+    try {
+      this.#text.of(capacity + OVERRUN);
+      this.#stream.of(streamRoom(capacity));
+      this.#capacity = capacity;
+    } catch {
+      // The system has no more, or others have it.
+    }
+    return this.#capacity > 0;
+  }
 
   deflate(pieces: readonly Uint8Array[], fit: CodeFit, memoryFor: MemoryFor): Deflated {
     const bytes = pieces.reduce((sum, { length }) => sum + length, 0);
+    if (!this.reserve(bytes)) throw new RangeError('There is no memory for a text');
     const from = this.#text.of(bytes + OVERRUN);
     let crc = 0;
     let at = from;

@@ -47,13 +47,23 @@ export function pageCompressor(
     return made$;
   };
   return (page) => {
-    const { contentType, ending = [], deflated: ready } = page;
+    const { contentType, ending = [] } = page;
     const fresh = Buffer.concat(ending);
     const whole = (start: Deflated, release: () => void): Page => {
       const pieces = [HEADER, ...start.pieces, deflateEnd(start, fresh)];
       return { contentType, pieces, bytes: bytesOf(pieces), release };
     };
-    if (ready !== undefined) return whole(ready, releaseOf(page, ready));
+    let release = page.release;
+    try {
+      const ready = page.deflated;
+      if (ready !== undefined) {
+        release = releaseOf(page, ready);
+        return whole(ready, release);
+      }
+    } catch (error) {
+      release();
+      throw error;
+    }
     return deflated(page, page.lasting ?? page.pieces).pipe(
       map((start) => whole(start, () => undefined)),
     );

@@ -99,6 +99,29 @@ describe('a text that is compressed as a whole', () => {
       expect(deflater.takes(bytes, families), `${bytes}, ${families}`).to.equal(isTaken);
   });
 
+  it('is taken at every length, however slowly it grows', () => {
+    const growing = new TextDeflater();
+    const line = 'f{id="some labels that are long enough to be referred to"} 12345\n';
+    const longest = Buffer.from(line.repeat(2 ** 22 / line.length));
+    for (let bytes = 1000; bytes <= longest.length; bytes = Math.ceil(bytes * 1.04)) {
+      expect(growing.takes(bytes, 0), `${bytes}`).to.equal(true);
+      const { crc, pieces } = growing.deflate([longest.subarray(0, bytes)], fit, memory);
+      expect(crc).to.equal(crc32(longest.subarray(0, bytes)));
+      expect(inflateRawSync(Buffer.concat([...pieces, END_OF_STREAM])).length).to.equal(bytes);
+    }
+  });
+
+  it('is left to zlib where there is no memory for it, and shorter ones are not', () => {
+    const small = new TextDeflater(224);
+    const lengths = [100_000, 2 ** 22, 100_000, 1_000_000, 3_000_000, 200_000];
+    expect(lengths.map((bytes) => small.takes(bytes, 0))).to.deep.equal([
+      ...[true, false, true, true, false, true],
+    ]);
+    const text = Buffer.from('x 1\n'.repeat(50_000));
+    expect(small.deflate([text], fit, memory).crc).to.equal(crc32(text));
+    expect(() => small.deflate([Buffer.alloc(2 ** 22)], fit, memory)).to.throw('no memory');
+  });
+
   it('is the same once it is unpacked: 4 MiB in which nothing repeats', () => {
     const noise = Buffer.alloc(2 ** 22, (Math.random() * 1e9).toString(36));
     for (let i = 0; i < noise.length; i += 3) noise[i] = Math.floor(Math.random() * 256);

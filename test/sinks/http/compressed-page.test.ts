@@ -168,6 +168,17 @@ describe('a compressed page', () => {
     expect({ holders, ...state }).to.deep.equal({ holders: 0, isHeld: false });
   });
 
+  it('of which the ready parts fail is released', () => {
+    const { page, state } = pageOf([text('a 1', 100)]);
+    const failing = Object.defineProperty({ ...page }, 'deflated', {
+      get: () => {
+        throw new Error('no memory');
+      },
+    });
+    expect(() => pageCompressor()(failing)).to.throw('no memory');
+    expect(state.isHeld).to.equal(false);
+  });
+
   it('goes by the list, never by the pieces: their memory is used again', async () => {
     const compressed = pageCompressor();
     const piece = text('a 1', 100);
