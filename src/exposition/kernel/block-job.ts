@@ -13,7 +13,7 @@ const [LENGTH, BITS, CRC, BYTES] = [10, 11, 12, 13];
 /** What is to be done for a form. */
 const DO = { nothing: 0, writeAll: 1, copyUnchanged: 2, writeInPlace: 3 };
 
-/** It is used for each block of each render, so its methods call no others. */
+/** It is used for each block of each render: what is called for each calls as little as it can. */
 export class BlockJob {
   /** Addresses are of 32 bits. */
   readonly #words: Uint32Array;
@@ -77,7 +77,10 @@ export class BlockJob {
     words[STREAM_TO] = to;
   }
 
-  /** @param written inner CRC and number of bytes of the lines that were deflated last */
+  /**
+   * A thread that another one may wait for calls `tell` after it.
+   * @param written inner CRC and number of bytes of the lines that were deflated last
+   */
   carryOut(run: KernelExports, written: Uint32Array): void {
     const words = this.#words;
     const {

@@ -1,18 +1,18 @@
 // Some families of a page, each below its header: put together once, while none of them changes.
-import type { FamilyFacts, FamilyText, Header } from '../../model.js';
+import type { FamilyFacts, FamilyText } from '../../model.js';
 import { Packer } from './packer.js';
 import { hasSameItems } from './same-items.js';
 
 /** The headers of some families, in their order, and how many bytes they are. */
 interface Headers {
-  readonly all: readonly Header[];
+  readonly texts: readonly string[];
   readonly bytes: number;
 }
 
-function headersOf(texts: readonly string[]): Headers {
-  const all = texts.map((text) => ({ text, bytes: Buffer.byteLength(text) }));
-  return { all, bytes: all.reduce((sum, { bytes }) => sum + bytes, 0) };
-}
+const headersOf = (texts: readonly string[]): Headers => ({
+  texts,
+  bytes: texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0),
+});
 
 export class PageSection {
   readonly #families: readonly FamilyText[];
@@ -60,7 +60,7 @@ export class PageSection {
     const packer = new Packer();
     let index = 0;
     for (const family of this.#families) {
-      const text = this.#headers.all[index++]?.text ?? '';
+      const text = this.#headers.texts[index++] ?? '';
       const headed = family.headed?.header.text === text ? family.headed : undefined;
       if (headed === undefined) packer.text(text);
       for (const piece of headed?.pieces ?? family.pieces) packer.piece(piece);

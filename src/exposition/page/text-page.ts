@@ -42,11 +42,11 @@ export function textFormat({ contentType, end, ...syntax }: Syntax): Format {
         : undefined;
     return streams.get(families, (memoryFor) => {
       const code = codeOf(lengths);
-      const headers = madeOnce(deflatedHeaders, code, () => new WeakMap());
+      const ofCode = madeOnce(deflatedHeaders, code, () => new WeakMap());
       const parts: DeflatedPart[] = [];
       families.forEach(({ facts, deflated = [] }, index) => {
         const shown = body.facts[index] ?? facts;
-        parts.push(madeOnce(headers, shown, () => deflatedText(Buffer.from(header(shown)), code)));
+        parts.push(madeOnce(ofCode, shown, () => deflatedText(Buffer.from(header(shown)), code)));
         for (const part of deflated) parts.push(part);
       });
       return joined(parts, code, memoryFor);

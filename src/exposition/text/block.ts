@@ -28,12 +28,15 @@ export interface Wanted {
   readonly deflater: Deflater | undefined;
 }
 
-const formsOf = ({ hasText, deflater }: Wanted): number =>
-  Number(hasText) + Number(deflater !== undefined);
+/** About how many microseconds it takes to write lines in one form, of which so many changed. */
+const formUs = (changes: number, lines: number, textBytes: number): number =>
+  textBytes * US_A_BYTE + Math.min(changes * US_A_CHANGE, lines * US_A_LINE);
 
-/** About how many microseconds it takes to write that many lines anew, as they are wanted. */
-export const effortUs = (lines: number, textBytes: number, wanted: Wanted): number =>
-  formsOf(wanted) * (textBytes * US_A_BYTE + lines * US_A_LINE);
+/** About how many microseconds it takes at most to write so many lines, as they are wanted. */
+export const mostEffortUs = (
+  { lines, textBytes }: { readonly lines: number; readonly textBytes: number },
+  { hasText, deflater }: Wanted,
+): number => formUs(lines, lines, textBytes) * (Number(hasText) + Number(deflater !== undefined));
 
 /** Room for what does not outlive a job: for values, and for parts of a stream. */
 export interface JobRoom {
@@ -47,7 +50,7 @@ export class Block {
   #text: TextPiece | undefined;
   /** What the present job writes to. */
   #next: TextPiece | undefined;
-  #before: (() => string) | undefined;
+  #header: (() => string) | undefined;
   #isReshaped = true;
   #isSorted = true;
   readonly #deflated: DeflatedLines;
@@ -63,9 +66,9 @@ export class Block {
     return this.lines.count;
   }
 
-  /** From now on that lies right before the text. */
-  begin(before: () => string): void {
-    this.#before = before;
+  /** From now on a header lies right before the text. It is made when there is text. */
+  headWith(header: () => string): void {
+    this.#header = header;
     this.#isReshaped = true;
   }
 
@@ -97,29 +100,29 @@ export class Block {
   }
 
   /** About how many microseconds it takes to write what changed in the lines, as they are wanted. */
-  effortUs(wanted: Wanted): number {
+  effortUs({ hasText, deflater }: Wanted): number {
     const { count, textBytes } = this.lines;
-    const changes =
-      wanted.deflater === undefined ? this.#changes() : this.#deflated.changes(wanted.deflater);
-    const asLines = Math.min((changes * US_A_CHANGE) / US_A_LINE, count);
-    return effortUs(asLines, textBytes, wanted);
+    const textUs = hasText ? formUs(this.#changes(), count, textBytes) : 0;
+    if (deflater === undefined) return textUs;
+    return textUs + formUs(this.#deflated.changes(deflater), count, textBytes);
   }
 
   /**
-   * Gives the lines their current values in the forms that are wanted, as far as that is left to the kernel:
-   * until the job is done and `finish` called, nothing else may be done with the block. Text that is not
-   * wanted is freed.
+   * Gives the lines of a block that is not fresh their current values in the forms that are wanted, as far as
+   * that is left to the kernel: until the job is done and `finish` called, nothing else may be done with the
+   * block. Text that is not wanted is freed.
    */
   prepare({ hasText, deflater }: Wanted, room: JobRoom, job: BlockJob): void {
     if (!this.#isSorted) this.#sort();
     job.begin(this.lines.address);
-    // Else one of the two may be fresh, or only text had to go.
+    // The block is not fresh, so a form that is wanted alone is not, unless text had to go.
     const hadText = this.#text !== undefined;
-    const isOne = deflater === undefined || !(hasText || hadText);
-    if (hasText && (isOne || !this.#hasFreshText)) this.#prepareText(room.values, job);
+    const isTextStale = hasText && (deflater === undefined || !this.#hasFreshText);
+    if (isTextStale) this.#prepareText(room.values, job);
     if (!hasText && hadText) this.#dropText();
-    if (deflater !== undefined && (isOne || !this.#deflated.isFresh(deflater)))
-      this.#deflated.prepare(deflater, room.stream, job);
+    if (deflater === undefined) return;
+    const isStreamStale = !(hasText || hadText) || !this.#deflated.isFresh(deflater);
+    if (isStreamStale) this.#deflated.prepare(deflater, room.stream, job);
   }
 
   /** Takes what the job has made. */
@@ -161,7 +164,7 @@ export class Block {
     const isInPlace = last?.isHeld === false;
     const next = isInPlace
       ? last.succeed()
-      : TextPiece.of(this.#kernel, this.lines.roomNeeded, this.#before?.());
+      : TextPiece.of(this.#kernel, this.lines.roomNeeded, this.#header?.());
     if (isInPlace) this.#text = next;
     this.#next = next;
     if (last === undefined || changes > count * MANY) job.renderAll(next.address);

@@ -70,7 +70,7 @@ export class DeflatedLines {
     return isThere ? this.#table.changes(STALE.stream) : this.#table.count;
   }
 
-  /** Has the lines written with their current values; the room stays until `finish`. */
+  /** Has the lines written with their current values, which differ; the room stays until `finish`. */
   prepare(deflater: Deflater, room: Scratch, job: BlockJob): void {
     const { code, table } = deflater;
     const last = this.#isNewIn(code) ? undefined : this.#last;
@@ -97,10 +97,11 @@ export class DeflatedLines {
     this.#last = { piece, bits, crc, bytes };
   }
 
-  /** A piece for the next bits: in the memory of the last ones, if these fit and nobody holds them. */
+  /** A piece for the next bits: in the memory of the last ones, if that is about as large and nobody holds them. */
   #pieceFor(bytes: number): TextPiece {
     const last = this.#last?.piece;
-    if (last?.isHeld === false && last.capacity >= bytes) return last.succeed();
+    if (last?.isHeld === false && last.capacity >= bytes && last.capacity <= 2 * bytes)
+      return last.succeed();
     const piece = TextPiece.of(this.#kernel, bytes);
     last?.release();
     return piece;

@@ -1,7 +1,7 @@
 // All families of one target: lines come and go, and a snapshot holds their current text.
 import { Fault } from '../../errors.js';
 import type { FamilyFacts, FamilyText, Forms, Snapshot } from '../../model.js';
-import { effortUs } from './block.js';
+import { mostEffortUs } from './block.js';
 import type { Block, Wanted } from './block.js';
 import { BlockWriter } from './block-writer.js';
 import { Family } from './family.js';
@@ -120,7 +120,8 @@ export class ExpositionText {
   }
 
   /**
-   * Renders changed lines, a few blocks a step, and returns a snapshot of the current text. Its `hold`
+   * Renders changed lines, a few blocks a step, and returns a snapshot of the current text. All steps are
+   * taken, unless the text is closed. The snapshot's `hold`
    * throws Fault NATIVE_FAILED if a later render or the end has freed the text already.
    * @param forms at least one of the two; the text stands in for parts of a stream where these would be large
    */
@@ -155,11 +156,10 @@ export class ExpositionText {
     const unchanged: (Shown | undefined)[] = [];
     const blocks: Block[] = [];
     for (const { family } of this.#order) {
-      unchanged.push(family.unchanged(wanted, blocks));
+      unchanged.push(family.collectStale(wanted, blocks));
       if (unchanged.length % FAMILIES_A_STEP === 0) yield;
     }
-    const { lines, textBytes } = this.#totals;
-    yield* this.#writer.writing(blocks, wanted, effortUs(lines, textBytes, wanted));
+    yield* this.#writer.writing(blocks, wanted, mostEffortUs(this.#totals, wanted));
     return unchanged;
   }
 

@@ -112,10 +112,10 @@ export class Family {
   }
 
   /**
-   * What was shown last, if the lines are wanted in the same way and have the same values.
-   * @param stale where blocks are put that are to be written
+   * Adds the blocks that are to be written to `stale`; what was shown last, if the lines are wanted in the same
+   * way and have the same values.
    */
-  unchanged(wanted: Wanted, stale: Block[]): Shown | undefined {
+  collectStale(wanted: Wanted, stale: Block[]): Shown | undefined {
     const { length } = stale;
     for (const block of this.#blocks) if (!block.isFresh(wanted)) stale.push(block);
     const last = this.#last;
@@ -209,7 +209,7 @@ export class Family {
   #newBlock(at: number, capacity?: number): Block {
     const block = new Block(this.#kernel, capacity);
     this.#blocks.splice(at, 0, block);
-    if (at === 0) this.#begin();
+    if (at === 0) this.#headFirst();
     this.#totals.blocks++;
     this.#last = undefined;
     return block;
@@ -251,14 +251,14 @@ export class Family {
   }
 
   /** There is another first block. */
-  #begin(): void {
-    this.#blocks[0]?.begin(() => this.#ownHeader().text);
+  #headFirst(): void {
+    this.#blocks[0]?.headWith(() => this.#ownHeader().text);
   }
 
   #drop(at: number): void {
     this.#last = undefined;
     this.#blocks.splice(at, 1)[0]?.close();
-    if (at === 0) this.#begin();
+    if (at === 0) this.#headFirst();
     this.#totals.blocks--;
   }
 }

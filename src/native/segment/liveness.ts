@@ -20,6 +20,8 @@ export interface Judgement {
   readonly isServed: boolean;
 }
 
+const IS_LIVE = 'publisher is live';
+
 const MISSED_PERIODS = 5n;
 const LEAST_PATIENCE_NS = 3_000_000_000n;
 
@@ -52,19 +54,19 @@ function verdictOnFile({ state, nameHolder, isLocked }: Evidence): Verdict | und
 
 function judgeHeartbeat(evidence: Evidence, stalledForNs: bigint): Judgement {
   const { heartbeatPeriodNs, heartbeatNs, nowNs } = evidence;
-  const [state, reason] = ['live', 'publisher is live'] as const;
-  if (heartbeatPeriodNs === 0n) return { publisher: { state, reason }, isServed: true };
+  if (heartbeatPeriodNs === 0n)
+    return { publisher: { state: 'live', reason: IS_LIVE }, isServed: true };
   const ageNs = nowNs > heartbeatNs ? nowNs - heartbeatNs : 0n;
   const heartbeatAgeSeconds = Number(ageNs) / 1e9;
   const stated = heartbeatPeriodNs * MISSED_PERIODS;
   const patience = stated > LEAST_PATIENCE_NS ? stated : LEAST_PATIENCE_NS;
   if (ageNs <= patience)
-    return { publisher: { state, reason, heartbeatAgeSeconds }, isServed: true };
+    return { publisher: { state: 'live', reason: IS_LIVE, heartbeatAgeSeconds }, isServed: true };
   const isServed = stalledForNs === 0n || ageNs <= patience + stalledForNs;
   // While it is not served, operators see its reason, which should not change with every read.
   const silence = isServed
     ? heartbeatAgeSeconds.toFixed(1)
     : `more than ${Number(patience + stalledForNs) / 1e9}`;
-  const silent = `publisher has not beaten for ${silence} s`;
-  return { publisher: { state: 'stalled', reason: silent, heartbeatAgeSeconds }, isServed };
+  const reason = `publisher has not beaten for ${silence} s`;
+  return { publisher: { state: 'stalled', reason, heartbeatAgeSeconds }, isServed };
 }

@@ -48,7 +48,10 @@ export function httpSink(options: HttpOptions): Sink {
             if (crowded !== undefined) return respond(exchange, of(tooMany(crowded)), headers);
             return respond(exchange, stranger === undefined ? defer(reply) : of(stranger), headers);
           });
-        const answer$ = guard.refusal?.(request).pipe(mergeMap(answered)) ?? answered();
+        const answer$ =
+          guard.refusal === undefined
+            ? answered()
+            : guard.refusal(request).pipe(mergeMap((stranger) => answered(stranger)));
         return answer$.pipe(deadline(responseMs, request.socket));
       };
       const counted = (sent: Sent): SinkEvent => {

@@ -32,8 +32,8 @@ export function responder(
     };
     const sent = (reply: Reply): Observable<Sent> => send(request, response, reply, headers);
     // Like a response that is being sent, one that is being compressed is not cut.
-    const sentLater = (reply$: Observable<Reply>): Observable<Sent> =>
-      reply$.pipe(catchError(failed), mergeMap(sent), share({ resetOnRefCountZero: false }));
+    const sentLater = (compressed$: Observable<Reply>): Observable<Sent> =>
+      compressed$.pipe(catchError(failed), mergeMap(sent), share({ resetOnRefCountZero: false }));
     // A client that went away gives its place to others at once.
     const gone$ = socket.destroyed ? of(true) : fromEvent(socket, 'close');
     const awaited$ = reply$.pipe(take(1), takeUntil(gone$));

@@ -283,6 +283,18 @@ describe('the text of all families', () => {
     pair.close();
   });
 
+  it('memory of parts of a stream is given back when most of their lines are gone', () => {
+    const pair = new Pair();
+    for (let owner = 0; owner < 1000; owner++) pair.put(0, owner, 0, owner % VALUES);
+    const [family] = pair.render(false, FORMS.deflated).families;
+    const bytes = family?.deflated?.[0]?.data.length ?? 0;
+    for (let owner = 1; owner < 1000; owner++) pair.remove(0, owner, 0);
+    const before = pair.kernel.arena.used;
+    pair.render(false, FORMS.deflated);
+    expect(before - pair.kernel.arena.used).to.be.greaterThan(bytes / 2);
+    pair.close();
+  });
+
   it('pieces of blocks where nothing changed are the same ones', () => {
     const pair = new Pair();
     for (let owner = 0; owner < 3000; owner++) pair.put(0, owner, 0, owner < 2000 ? 1 : 2);
