@@ -48,7 +48,7 @@ export class Borrower {
 
   #read(
     id: number,
-    { places, facts, pieces, isHeaded, deflated, code, ...sizes }: TextMap,
+    { places, facts, pieces, deflated, code, ...sizes }: TextMap,
   ): BorrowedSnapshot {
     // The same lengths each time, so that what is made of them is found again.
     if (code !== undefined && String(code) !== String(this.#code)) this.#code = code;
@@ -60,20 +60,13 @@ export class Borrower {
       families[index] =
         own !== undefined && !sizes.forms.text
           ? new DeflatedFamily(family, text.parts, codeOf(own))
-          : this.#rendered(family, text, isHeaded, own && text.parts);
+          : new HeadedFamily(
+              family,
+              { header: madeOnce(this.#headers, family, headerOf), pieces: text.pieces },
+              own && text.parts,
+            );
     }
     return new BorrowedSnapshot({ id, families, ...sizes, code: own }, this.#giveBack);
-  }
-
-  #rendered(
-    facts: FamilyFacts,
-    { pieces }: Text,
-    isHeaded: boolean,
-    deflated: readonly DeflatedPart[] | undefined,
-  ): FamilyText {
-    if (!isHeaded) return { ...familyText(facts, pieces), deflated };
-    const header = madeOnce(this.#headers, facts, headerOf);
-    return new HeadedFamily(facts, { header, pieces }, deflated);
   }
 
   /** The new text of families, by their indexes. */

@@ -23,10 +23,8 @@ export interface TextMap {
   readonly places: Int32Array<ArrayBuffer> | undefined;
   /** Those of the new families, in order. */
   readonly facts: readonly FamilyFacts[];
-  /** For each piece of a changed family: index of the family, address, length. */
+  /** For each piece of a changed family, below its header: index of the family, address, length. */
   readonly pieces: Uint32Array<ArrayBuffer>;
-  /** Whether the first piece of each begins with its header. */
-  readonly isHeaded: boolean;
   readonly forms: Forms;
   /** For each part of a deflate stream: the same, then its bits, inner CRC and bytes of text. */
   readonly deflated?: Uint32Array<ArrayBuffer> | undefined;

@@ -1,7 +1,7 @@
 // Lends snapshots to another thread: holds each until it was given back as often as it was lent.
 import type { FamilyText, Snapshot } from '../../model.js';
 import type { Lent } from './messages.js';
-import { textMapOf } from './text-map.js';
+import { piecesOf, textMapOf } from './text-map.js';
 
 interface Loan {
   readonly release: () => void;
@@ -52,7 +52,7 @@ export class SnapshotLender {
     for (const family of families) {
       const parts = family.deflated?.map(({ data }) => data) ?? [];
       // Text that is not ready is not made for this.
-      const pieces = forms.text ? (family.headed ?? family).pieces : [];
+      const pieces = forms.text ? piecesOf(family) : [];
       for (const { buffer } of [...pieces, ...parts])
         if (buffer.byteLength > this.#memoryBytes && buffer instanceof SharedArrayBuffer) {
           this.#memoryBytes = buffer.byteLength;

@@ -13,11 +13,9 @@ export function textMapOf(snapshot: Snapshot, before: readonly FamilyText[]): Te
   );
   // Text that is not ready is not made for this.
   const texts = forms.text ? changed : [];
-  const isHeaded = texts.every(({ family }) => family.headed !== undefined);
-  const pieces = texts.flatMap(({ family, index }) => {
-    const { pieces: all } = isHeaded ? (family.headed ?? family) : family;
-    return all.flatMap(({ byteOffset, length }) => [index, byteOffset, length]);
-  });
+  const pieces = texts.flatMap(({ family, index }) =>
+    piecesOf(family).flatMap(({ byteOffset, length }) => [index, byteOffset, length]),
+  );
   const parts = changed.flatMap(({ family: { deflated = [] }, index }) =>
     deflated.flatMap(({ data, ...part }) => [
       ...[index, data.byteOffset, data.length],
@@ -28,10 +26,15 @@ export function textMapOf(snapshot: Snapshot, before: readonly FamilyText[]): Te
     places,
     facts: families.filter((_, index) => placeOf(index) === NEW_FAMILY).map(({ facts }) => facts),
     pieces: Uint32Array.from(pieces),
-    isHeaded,
     deflated: code && Uint32Array.from(parts),
     ...{ forms, code, bytes, series },
   };
+}
+
+/** Text is rendered below its header. */
+export function piecesOf({ headed, facts }: FamilyText): readonly Uint8Array[] {
+  if (headed === undefined) throw new RangeError(`${facts.name} was not rendered`);
+  return headed.pieces;
 }
 
 /** The place of each family among those before; undefined for the same ones. */

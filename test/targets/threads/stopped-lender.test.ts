@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { EventEmitter } from 'node:events';
 import { map } from 'rxjs';
+import { headerOf } from '#app/exposition/text/header-text.js';
 import { posixMemory } from '#app/native/os/posix.js';
 import { NOTHING_COUNTED, unknownFacts } from '#app/streams/target-facts.js';
 import { NEW_FAMILY } from '#app/targets/threads/messages.js';
@@ -27,14 +28,15 @@ class Puppet extends EventEmitter {
   }
 }
 
-/** A snapshot of one family and one piece. */
+const FACTS = { name: 'x', type: 'gauge', unit: '', help: '' } as const;
+
+/** A snapshot of one family and one piece, whose lines are that long. */
 const lent = (id: number, at: number, length: number, memory?: SharedArrayBuffer): Lent => ({
   id,
   text: {
     places: Int32Array.of(NEW_FAMILY),
-    facts: [{ name: 'x', type: 'gauge', unit: '', help: '' }],
-    pieces: Uint32Array.of(0, at, length),
-    isHeaded: false,
+    facts: [FACTS],
+    pieces: Uint32Array.of(0, at, headerOf(FACTS).bytes + length),
     bytes: length,
     series: 1,
     forms: { text: true, deflated: false },
@@ -82,9 +84,9 @@ describe('text that a thread lent to a target that has ended', () => {
     const { seen, subscription } = host();
     ended.subscription.unsubscribe();
     const memory = new SharedArrayBuffer(128);
-    Buffer.from(memory).write('hello', 100);
+    Buffer.from(memory).write(`${headerOf(FACTS).text}hello`, 50);
     puppet.answer(1, lent(7, 0, 5, memory));
-    puppet.answer(2, lent(8, 100, 5));
+    puppet.answer(2, lent(8, 50, 5));
     expect(seen).to.deep.equal([['hello']]);
     subscription.unsubscribe();
   });

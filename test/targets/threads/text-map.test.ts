@@ -1,14 +1,15 @@
 // Snapshots across threads: what is sent is what differs, and what arrives is what was lent.
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { familyText } from '#app/exposition/text/family-text.js';
+import { HeadedFamily } from '#app/exposition/text/family-text.js';
+import { headerOf } from '#app/exposition/text/header-text.js';
 import type { FamilyFacts, FamilyText, Snapshot } from '#app/model.js';
 import { Borrower } from '#app/targets/threads/borrower.js';
 import { SnapshotLender } from '#app/targets/threads/snapshot-lender.js';
 
 const TARGET = 1;
 const FAMILIES = 30;
-const BYTES_A_TEXT = 16;
+const BYTES_A_TEXT = 64;
 
 /** A thread's memory with one text for each family and version, and both sides of what is lent. */
 class Loan {
@@ -54,10 +55,10 @@ class Loan {
     const known = this.#texts.get(key);
     if (known !== undefined) return known;
     const bytes = Buffer.from(this.memory, key * BYTES_A_TEXT, BYTES_A_TEXT);
-    const view = bytes.subarray(0, bytes.write(`f${index} ${version}\n`));
-    const text = familyText(this.facts[index] ?? { name: '', type: 'gauge', unit: '', help: '' }, [
-      view,
-    ]);
+    const facts = this.facts[index] ?? { name: '', type: 'gauge', unit: '', help: '' };
+    const header = headerOf(facts);
+    const view = bytes.subarray(0, bytes.write(`${header.text}f${index} ${version}\n`));
+    const text = new HeadedFamily(facts, { header, pieces: [view] });
     this.#texts.set(key, text);
     return text;
   }
@@ -77,7 +78,11 @@ describe('a snapshot that a thread lends', () => {
         const loan = new Loan();
         for (const chosen of lists) {
           const snapshot = loan.snapshot(chosen);
-          expect(shown(loan.lend(snapshot).arrived)).to.deep.equal(shown(snapshot.families));
+          const { arrived } = loan.lend(snapshot);
+          expect(shown(arrived)).to.deep.equal(shown(snapshot.families));
+          expect(arrived.map(({ headed }) => headed)).to.deep.equal(
+            snapshot.families.map(({ headed }) => headed),
+          );
         }
         expect(loan.held, 'all of them are given back').to.equal(0);
       }),
