@@ -301,6 +301,8 @@ export interface Page {
   readonly ending?: readonly Uint8Array[];
   /** The pieces that last as a deflate stream, where that is ready. */
   readonly deflated?: Deflated | undefined;
+  /** The pieces after those, as more of the stream, where that is sooner made than by zlib. */
+  readonly deflatedEnding?: Deflated | undefined;
   readonly release: () => void;
 }
 

@@ -33,6 +33,7 @@ export class DeflateCode {
   #head: readonly Bits[] | undefined;
   #headBits: number | undefined;
   #frameBits: number | undefined;
+  #table: Uint8Array | undefined;
 
   /** @param lengths of 286 literals and lengths, then of 30 distances; none is 0 */
   constructor(lengths: CodeLengths) {
@@ -88,7 +89,11 @@ export class DeflateCode {
   }
 
   /** The table for the kernel. */
-  table(): Uint8Array {
+  get table(): Uint8Array {
+    return (this.#table ??= this.#makeTable());
+  }
+
+  #makeTable(): Uint8Array {
     const table = new DataView(new ArrayBuffer(CODE_BYTES));
     for (let byte = 0; byte < 256; byte++) setEntry(table, byte * 4, this.literal(byte));
     for (let length = 3; length <= 258; length++) {

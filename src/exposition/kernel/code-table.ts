@@ -18,7 +18,7 @@ export class CodeTable {
   use(code: DeflateCode): void {
     if (this.#code === code) return;
     this.#code = code;
-    this.#kernel.bytes.set(code.table(), this.address);
+    this.#kernel.bytes.set(code.table, this.address);
   }
 
   close(): void {

@@ -1,6 +1,7 @@
 // Compresses the text of a page by what is known of it: much sooner than zlib, and mostly to less.
 import { crc32 } from 'node:zlib';
 import type { Deflated } from '../../model.js';
+import { copyBytes } from '../copy-bytes.js';
 import { wordsFor } from '../deflate/bit-writer.js';
 import { SYMBOLS } from '../deflate/deflate-code.js';
 import type { CodeFit } from './code-fit.js';
@@ -105,10 +106,11 @@ class Room {
     const bytes = pieces.reduce((sum, { length }) => sum + length, 0);
     if (!this.reserve(bytes)) throw new RangeError('There is no memory for a text');
     const from = this.#text.of(bytes + OVERRUN);
+    const text = this.#kernel.window(from, bytes);
     let crc = 0;
-    let at = from;
+    let at = 0;
     for (const piece of pieces) {
-      this.#kernel.bytes.set(piece, at);
+      copyBytes(piece, text, at);
       at += piece.length;
       crc = crc32(piece, crc);
     }
@@ -122,8 +124,8 @@ class Room {
     const bits = this.#kernel.run.deflateText(from, bytes, this.#table.address, this.#hashes, to);
     const length = code.blockBytes(bits);
     const { buffer, byteOffset } = memoryFor(wordsFor(length * 8));
-    const data = new Uint8Array(buffer, byteOffset, length);
-    data.set(this.#kernel.bytes.subarray(to, to + length));
+    const data = Buffer.from(buffer, byteOffset, length);
+    copyBytes(this.#kernel.window(to, length), data, 0);
     return { pieces: [data], crc, bytes, isApart: true };
   }
 

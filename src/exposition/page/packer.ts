@@ -1,4 +1,5 @@
 // Puts the small pieces of a page together: small writes cost more than copying them.
+import { copyBytes } from '../copy-bytes.js';
 
 /** Larger pieces are not copied. */
 const SMALL = 16_384;
@@ -25,7 +26,7 @@ export class Packer {
       return;
     }
     this.#makeRoom(piece.length);
-    room.set(piece, this.#bytes);
+    copyBytes(piece, room, this.#bytes);
     this.#bytes += piece.length;
   }
 

@@ -67,17 +67,32 @@ export function textFormat({ contentType, end, ...syntax }: Syntax): Format {
     text += end;
     return text === '' ? [] : [Buffer.from(text)];
   };
+  const deflatedEnding = (
+    { internal }: ReadyExposition,
+    ending: readonly Uint8Array[],
+  ): Deflated | undefined => {
+    const bytes = ending.reduce((sum, { length }) => sum + length, 0);
+    if (!textDeflater.takes(bytes, internal.length)) return undefined;
+    const fit = fits.of(internal.map(({ facts }) => facts));
+    return textDeflater.deflate(ending, fit, (words) => new Uint32Array(words));
+  };
   return {
     contentType,
-    page: (exposition) =>
-      new TextPage(
-        contentType,
-        bodies.of(exposition.families),
-        endingOf(exposition),
-        () => deflated(exposition),
-        exposition.snapshot.hold(),
-      ),
+    page: (exposition) => {
+      const ending = endingOf(exposition);
+      return new TextPage(contentType, bodies.of(exposition.families), ending, {
+        deflated: () => deflated(exposition),
+        deflatedEnding: () => deflatedEnding(exposition, ending),
+        release: exposition.snapshot.hold(),
+      });
+    },
   };
+}
+
+/** How both parts of a page are made as a stream. */
+interface Making {
+  readonly deflated: () => Deflated | undefined;
+  readonly deflatedEnding: () => Deflated | undefined;
 }
 
 /** What it is made of is made where it is wanted: a compressed page needs no text. */
@@ -87,21 +102,20 @@ class TextPage implements Page {
   readonly bytes: number;
   readonly release: () => void;
   readonly #body: PageBody;
-  readonly #deflated: () => Deflated | undefined;
+  readonly #making: Making;
 
   constructor(
     contentType: string,
     body: PageBody,
     ending: readonly Uint8Array[],
-    deflated: () => Deflated | undefined,
-    release: () => void,
+    making: Making & Pick<Page, 'release'>,
   ) {
     this.contentType = contentType;
     this.ending = ending;
     this.bytes = ending.reduce((sum, piece) => sum + piece.length, body.bytes);
-    this.release = release;
+    this.release = making.release;
     this.#body = body;
-    this.#deflated = deflated;
+    this.#making = making;
   }
 
   get lasting(): readonly Uint8Array[] {
@@ -111,7 +125,10 @@ class TextPage implements Page {
     return this.#body.pieces.concat(this.ending);
   }
   get deflated(): Deflated | undefined {
-    return this.#deflated();
+    return this.#making.deflated();
+  }
+  get deflatedEnding(): Deflated | undefined {
+    return this.#making.deflatedEnding();
   }
 }
 

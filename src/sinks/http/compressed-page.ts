@@ -50,7 +50,7 @@ export function pageCompressor(
     const { contentType, ending = [] } = page;
     const fresh = Buffer.concat(ending);
     const whole = (start: Deflated, release: () => void): Page => {
-      const pieces = [HEADER, ...start.pieces, deflateEnd(start, fresh)];
+      const pieces = [HEADER, ...start.pieces, deflateEnd(start, fresh, () => page.deflatedEnding)];
       return { contentType, pieces, bytes: bytesOf(pieces), release };
     };
     let release = page.release;

@@ -68,18 +68,29 @@ function* tasksOf(pieces: readonly Uint8Array[]): Generator<Uint8Array, void> {
   if (bytes > 0) yield Buffer.concat(run);
 }
 
+/** An empty block, marked as the last: RFC 1951, 3.2.6. */
+const LAST_BLOCK = Buffer.from([3, 0]);
+
 /**
  * Adds the last few bytes, and CRC-32 and length of everything. They are compressed synchronously, unless what is
  * before them is so long that this would take more time than to send them as they are.
+ * @param ready makes them as more of the stream, where that is sooner done than by zlib
  */
-export function deflateEnd({ pieces, crc, bytes }: Deflated, end: Uint8Array): Uint8Array {
+export function deflateEnd(
+  { pieces, crc, bytes }: Deflated,
+  end: Uint8Array,
+  ready: () => Deflated | undefined = () => undefined,
+): Uint8Array {
   const trailer = Buffer.alloc(8);
   trailer.writeUInt32LE(crc32(end, crc), 0);
   trailer.writeUInt32LE((bytes + end.length) % 2 ** 32, 4);
   const isStored = end.length * STORED_SHARE <= bytesOf(pieces) && end.length <= MOST_STORED;
-  const last = isStored ? [storedHead(end.length), end] : [deflateRawSync(end, END_OPTIONS)];
+  const last = isStored ? [storedHead(end.length), end] : compressed(end, ready());
   return Buffer.concat([...last, trailer]);
 }
+
+const compressed = (end: Uint8Array, ready: Deflated | undefined): readonly Uint8Array[] =>
+  ready === undefined ? [deflateRawSync(end, END_OPTIONS)] : [...ready.pieces, LAST_BLOCK];
 
 export function bytesOf(pieces: readonly Uint8Array[]): number {
   let bytes = 0;

@@ -73,9 +73,10 @@ const pageOf = (snapshot: Snapshot): Page =>
     status: new FakeTarget().status(),
   });
 
-const gzipOf = ({ deflated, ending = [] }: Page): Buffer => {
+const gzipOf = ({ deflated, ending = [], deflatedEnding }: Page): Buffer => {
   if (deflated === undefined) throw new Error('There is no stream');
-  return Buffer.concat([HEADER, ...deflated.pieces, deflateEnd(deflated, Buffer.concat(ending))]);
+  const end = deflateEnd(deflated, Buffer.concat(ending), () => deflatedEnding);
+  return Buffer.concat([HEADER, ...deflated.pieces, end]);
 };
 
 describe('a page of deflated lines', () => {

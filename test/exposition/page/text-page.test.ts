@@ -93,6 +93,17 @@ describe('a page of text 0.0.4', () => {
     }
   });
 
+  it('has the internal metrics as more of the stream', () => {
+    const { exposition } = exposing(['f0 1\n']);
+    for (const format of [TEXT, OPEN_METRICS]) {
+      const { ending = [], deflatedEnding } = format.page(exposition);
+      const text = Buffer.concat(ending);
+      const stream = Buffer.concat([...(deflatedEnding?.pieces ?? []), deflateRawSync('')]);
+      expect(inflateRawSync(stream).equals(text)).to.equal(true);
+      expect(deflatedEnding).to.deep.include({ crc: crc32(text), bytes: text.length });
+    }
+  });
+
   it('holds its snapshot until it is released', () => {
     const { exposition, held } = exposing(['f0 1\n']);
     const pages = [TEXT.page(exposition), TEXT.page(exposition)];

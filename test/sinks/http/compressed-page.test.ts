@@ -168,6 +168,30 @@ describe('a compressed page', () => {
     expect({ holders, ...state }).to.deep.equal({ holders: 0, isHeld: false });
   });
 
+  it('ends with what was made of its ending, unless what is before that is long', async () => {
+    const short = text('a 1', 1000);
+    // Nothing repeats: it takes as much as it is.
+    const long = Buffer.from(Array.from({ length: 400_000 }, () => Math.random() * 256));
+    const ending = text('own', 3);
+    const deflatedEnding = await deflate([ending]);
+    for (const [start, times] of [
+      [short, 1],
+      [long, 0],
+    ] as const) {
+      let asked = 0;
+      const get = () => {
+        asked++;
+        return deflatedEnding;
+      };
+      const page = Object.defineProperty({ ...pageOf([start], ending).page }, 'deflatedEnding', {
+        get,
+      });
+      const zipped = await bytesOf(pageCompressor()(page));
+      expect(gunzipSync(zipped).equals(Buffer.concat([start, ending]))).to.equal(true);
+      expect(asked).to.equal(times);
+    }
+  });
+
   it('of which the ready parts fail is released', () => {
     const { page, state } = pageOf([text('a 1', 100)]);
     const failing = Object.defineProperty({ ...page }, 'deflated', {
