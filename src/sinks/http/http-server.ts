@@ -62,8 +62,8 @@ export function listen(options: ListenerOptions): Observable<Exchange | Listenin
       keepAliveTimeout: IDLE_MS,
     });
     server.on('request', (request, response) => {
-      // Bodies of requests are ignored, but an unread one would block the connection.
-      request.resume();
+      // Bodies of requests are ignored, but an unread one would block the connection. What scrapes has none.
+      if (hasBody(request)) request.resume();
       response.setTimeout(STUCK_MS, () => response.destroy());
       response.once('close', () => {
         // Connections that were busy when the listener closed become idle only now.
@@ -98,6 +98,10 @@ export function listen(options: ListenerOptions): Observable<Exchange | Listenin
     };
   });
 }
+
+/** RFC 9112, 6.3. */
+const hasBody = ({ headers }: IncomingMessage): boolean =>
+  headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
 
 const forwarder = (server: Server): NetServer =>
   createForwarder({ allowHalfOpen: true, noDelay: true }, (socket) => {

@@ -161,6 +161,20 @@ describe('the HTTP responder', () => {
       expect((await http.ask('/-/healthy')).status).to.equal(200);
     });
 
+    for (const [kind, header, body] of [
+      ['a length', 'Content-Length: 1000000', 'x'.repeat(1_000_000)],
+      ['chunks', 'Transfer-Encoding: chunked', '5\r\nhello\r\n0\r\n\r\n'],
+    ] as const)
+      it(`what follows a request with a body of ${kind}, which is ignored`, async () => {
+        const http = await serve([new FakeTarget()]);
+        const { text } = http.send(
+          `GET /metrics HTTP/1.1\r\nHost: x\r\n${header}\r\n\r\n${body}${GET('/-/healthy')}`,
+        );
+        await eventually('both answers', () => text().includes('healthy\n'));
+        expect(text().match(/HTTP\/1\.1 \d+/g)).to.deep.equal(['HTTP/1.1 200', 'HTTP/1.1 200']);
+        expect(text()).to.contain(PAGE);
+      });
+
     it('a request whose target is written as a proxy does', async () => {
       const http = await serve([new FakeTarget()]);
       const { text } = http.send(GET('http://x:1/metrics?server_key=82'));
