@@ -146,11 +146,6 @@ export function prefetch(block: usize, changes: usize, kept: usize, size: usize)
   store<u32>(PREFETCHED, all);
 }
 
-export function hasChanged(block: usize, changes: usize, index: u32): bool {
-  const bits = block + changes;
-  return ((load<u32>(bits + ((<usize>(index >> 5)) << 2)) >> (index & 31)) & 1) != 0;
-}
-
 /** How many lines have values that changed since the text was written, or the stream. */
 export function changes(block: usize, ofStream: bool): u32 {
   const from = block + (ofStream ? STREAM_CHANGES : TEXT_CHANGES);

@@ -4,7 +4,6 @@ import {
   cellOf,
   countOf,
   entryAt,
-  hasChanged,
   labelsLength,
   labelsOf,
   lengthsOf,
@@ -199,9 +198,13 @@ function setLength(block: usize, index: u32, length: u32): void {
 
 /** The index of the last line before `index` whose value changed; there is one. */
 function formerChanged(block: usize, index: u32): u32 {
-  do index--;
-  while (!hasChanged(block, TEXT_CHANGES, index));
-  return index;
+  let rest: u32;
+  do {
+    index--;
+    rest = load<u32>(block + TEXT_CHANGES + ((<usize>(index >> 5)) << 2)) << (31 - (index & 31));
+    if (rest == 0) index &= ~31;
+  } while (rest == 0);
+  return index - <u32>clz<u32>(rest);
 }
 
 /** Copies up to 32 bytes, exactly. */
