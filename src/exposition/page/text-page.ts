@@ -1,21 +1,16 @@
 // Pages of the text formats, which share the rendered sample lines.
-import type { DeflateCode } from '../deflate/deflate-code.js';
 import type {
   Deflated,
-  DeflatedPart,
   FamilyFacts,
   FamilyText,
   Format,
   Page,
   ReadyExposition,
 } from '../../model.js';
-import { codeOf, deflatedText, joined } from '../deflate/deflate-stream.js';
-import { TextDeflater } from '../kernel/text-deflater.js';
 import { madeOnce } from '../made-once.js';
-import { PageFits } from './page-fits.js';
 import { PageBodies } from './page-bodies.js';
 import type { FamilySyntax, PageBody } from './page-bodies.js';
-import { StreamCache } from './stream-cache.js';
+import { PageStreams } from './page-streams.js';
 
 /** What a text format adds to the sample lines. */
 export interface Syntax extends FamilySyntax {
@@ -27,33 +22,7 @@ export interface Syntax extends FamilySyntax {
 export function textFormat({ contentType, end, ...syntax }: Syntax): Format {
   const { header, agree = (all: readonly FamilyFacts[]) => all } = syntax;
   const bodies = new PageBodies(syntax);
-  const streams = new StreamCache();
-  const textDeflater = new TextDeflater();
-  const fits = new PageFits();
-  /** The families as a deflate stream, made at the first demand for it; undefined if zlib is to make it. */
-  const deflated = ({ families, snapshot }: ReadyExposition): Deflated | undefined => {
-    const { code: lengths } = snapshot;
-    const body = bodies.of(families);
-    if (lengths === undefined)
-      return textDeflater.takes(body.bytes, families.length)
-        ? streams.get(families, (memoryFor) =>
-            textDeflater.deflate(body.pieces, fits.of(body.facts), memoryFor),
-          )
-        : undefined;
-    return streams.get(families, (memoryFor) => {
-      const code = codeOf(lengths);
-      const ofCode = madeOnce(deflatedHeaders, code, () => new WeakMap());
-      const parts: DeflatedPart[] = [];
-      families.forEach(({ facts, deflated = [] }, index) => {
-        const shown = body.facts[index] ?? facts;
-        parts.push(madeOnce(ofCode, shown, () => deflatedText(Buffer.from(header(shown)), code)));
-        for (const part of deflated) parts.push(part);
-      });
-      return joined(parts, code, memoryFor);
-    });
-  };
-  /** Headers for a code, which seldom changes. */
-  const deflatedHeaders = new WeakMap<DeflateCode, WeakMap<FamilyFacts, DeflatedPart>>();
+  const streams = new PageStreams(header);
   /** Headers of the internal metrics. */
   const headers = new WeakMap<FamilyFacts, string>();
   /** The internal metrics, some of which are new each time, and the last line. */
@@ -67,32 +36,13 @@ export function textFormat({ contentType, end, ...syntax }: Syntax): Format {
     text += end;
     return text === '' ? [] : [Buffer.from(text)];
   };
-  const deflatedEnding = (
-    { internal }: ReadyExposition,
-    ending: readonly Uint8Array[],
-  ): Deflated | undefined => {
-    const bytes = ending.reduce((sum, { length }) => sum + length, 0);
-    if (!textDeflater.takes(bytes, internal.length)) return undefined;
-    const fit = fits.of(internal.map(({ facts }) => facts));
-    return textDeflater.deflate(ending, fit, (words) => new Uint32Array(words));
-  };
   return {
     contentType,
     page: (exposition) => {
-      const ending = endingOf(exposition);
-      return new TextPage(contentType, bodies.of(exposition.families), ending, {
-        deflated: () => deflated(exposition),
-        deflatedEnding: () => deflatedEnding(exposition, ending),
-        release: exposition.snapshot.hold(),
-      });
+      const body = bodies.of(exposition.families);
+      return new TextPage(contentType, exposition, body, endingOf(exposition), streams);
     },
   };
-}
-
-/** How both parts of a page are made as a stream. */
-interface Making {
-  readonly deflated: () => Deflated | undefined;
-  readonly deflatedEnding: () => Deflated | undefined;
 }
 
 /** What it is made of is made where it is wanted: a compressed page needs no text. */
@@ -101,21 +51,24 @@ class TextPage implements Page {
   readonly ending: readonly Uint8Array[];
   readonly bytes: number;
   readonly release: () => void;
+  readonly #exposition: ReadyExposition;
   readonly #body: PageBody;
-  readonly #making: Making;
+  readonly #streams: PageStreams;
 
   constructor(
     contentType: string,
+    exposition: ReadyExposition,
     body: PageBody,
     ending: readonly Uint8Array[],
-    making: Making & Pick<Page, 'release'>,
+    streams: PageStreams,
   ) {
     this.contentType = contentType;
     this.ending = ending;
     this.bytes = ending.reduce((sum, piece) => sum + piece.length, body.bytes);
-    this.release = making.release;
+    this.release = exposition.snapshot.hold();
+    this.#exposition = exposition;
     this.#body = body;
-    this.#making = making;
+    this.#streams = streams;
   }
 
   get lasting(): readonly Uint8Array[] {
@@ -125,10 +78,10 @@ class TextPage implements Page {
     return this.#body.pieces.concat(this.ending);
   }
   get deflated(): Deflated | undefined {
-    return this.#making.deflated();
+    return this.#streams.ofFamilies(this.#exposition, this.#body);
   }
   get deflatedEnding(): Deflated | undefined {
-    return this.#making.deflatedEnding();
+    return this.#streams.ofEnding(this.#exposition, this.ending);
   }
 }
 

@@ -1,0 +1,62 @@
+// The pages of one format as deflate streams: of parts that lines made of themselves, or of their text.
+import type { DeflateCode } from '../deflate/deflate-code.js';
+import { codeOf, deflatedText, joined } from '../deflate/deflate-stream.js';
+import { TextDeflater } from '../kernel/text-deflater.js';
+import { madeOnce } from '../made-once.js';
+import type { Deflated, DeflatedPart, FamilyFacts, ReadyExposition } from '../../model.js';
+import type { PageBody } from './page-bodies.js';
+import { PageFits } from './page-fits.js';
+import { StreamCache } from './stream-cache.js';
+
+export class PageStreams {
+  readonly #header: (facts: FamilyFacts) => string;
+  /** Headers for a code, which seldom changes. */
+  readonly #headers = new WeakMap<DeflateCode, WeakMap<FamilyFacts, DeflatedPart>>();
+  readonly #streams = new StreamCache();
+  readonly #deflater = new TextDeflater();
+  readonly #fits = new PageFits();
+
+  /** @param header the header lines of a family */
+  constructor(header: (facts: FamilyFacts) => string) {
+    this.#header = header;
+  }
+
+  /** The families of a page, the same stream for the same list; undefined if zlib is to make it. */
+  ofFamilies({ families, snapshot }: ReadyExposition, body: PageBody): Deflated | undefined {
+    const { code: lengths } = snapshot;
+    if (lengths !== undefined)
+      return this.#streams.get(families, (memoryFor) => {
+        const code = codeOf(lengths);
+        return joined(this.#parts(families, body, code), code, memoryFor);
+      });
+    if (!this.#deflater.takes(body.bytes, families.length)) return undefined;
+    return this.#streams.get(families, (memoryFor) =>
+      this.#deflater.deflate(body.pieces, this.#fits.of(body.facts), memoryFor),
+    );
+  }
+
+  /** What is behind the families; undefined if zlib is to make it. */
+  ofEnding({ internal }: ReadyExposition, ending: readonly Uint8Array[]): Deflated | undefined {
+    const bytes = ending.reduce((sum, { length }) => sum + length, 0);
+    if (!this.#deflater.takes(bytes, internal.length)) return undefined;
+    const fit = this.#fits.of(internal.map(({ facts }) => facts));
+    return this.#deflater.deflate(ending, fit, (words) => new Uint32Array(words));
+  }
+
+  /** Each family below its header. */
+  #parts(
+    families: ReadyExposition['families'],
+    body: PageBody,
+    code: DeflateCode,
+  ): readonly DeflatedPart[] {
+    const headers = madeOnce(this.#headers, code, () => new WeakMap());
+    const parts: DeflatedPart[] = [];
+    families.forEach(({ facts, deflated = [] }, index) => {
+      const shown = body.facts[index] ?? facts;
+      const header = () => deflatedText(Buffer.from(this.#header(shown)), code);
+      parts.push(madeOnce(headers, shown, header));
+      for (const part of deflated) parts.push(part);
+    });
+    return parts;
+  }
+}
