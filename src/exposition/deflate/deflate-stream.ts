@@ -92,15 +92,14 @@ export function joined(
 /** Each large part, and what is between two of them: a part, or a run of several. */
 function runsOf(parts: readonly DeflatedPart[]): readonly (DeflatedPart | DeflatedPart[])[] {
   const runs: (DeflatedPart | DeflatedPart[])[] = [];
-  let small: DeflatedPart | undefined;
-  let run: DeflatedPart[] | undefined;
+  let wasSmall = false;
   for (const part of parts) {
-    if (part.data.length >= SMALL) {
-      small = run = undefined;
-      runs.push(part);
-    } else if (run !== undefined) run.push(part);
-    else if (small !== undefined) runs[runs.length - 1] = run = [small, part];
-    else runs.push((small = part));
+    const last = runs[runs.length - 1];
+    const isSmall = part.data.length < SMALL;
+    if (!isSmall || !wasSmall || last === undefined) runs.push(part);
+    else if (Array.isArray(last)) last.push(part);
+    else runs[runs.length - 1] = [last, part];
+    wasSmall = isSmall;
   }
   return runs;
 }

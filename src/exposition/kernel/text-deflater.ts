@@ -1,7 +1,7 @@
 // Compresses the text of a page by what is known of it: much sooner than zlib, and mostly to less.
 import { crc32 } from 'node:zlib';
 import type { Deflated } from '../../model.js';
-import { copyBytes } from '../copy-bytes.js';
+import { bytesOf, copyBytes } from '../bytes.js';
 import { wordsFor } from '../deflate/bit-writer.js';
 import { SYMBOLS } from '../deflate/deflate-code.js';
 import type { CodeFit } from './code-fit.js';
@@ -97,13 +97,13 @@ class Room {
       this.#stream.of(streamRoom(capacity));
       this.#capacity = capacity;
     } catch {
-      // The system has no more, or others have it.
+      // Neither the kernel nor the system has it.
     }
     return this.#capacity > 0;
   }
 
   deflate(pieces: readonly Uint8Array[], fit: CodeFit, memoryFor: MemoryFor): Deflated {
-    const bytes = pieces.reduce((sum, { length }) => sum + length, 0);
+    const bytes = bytesOf(pieces);
     if (!this.reserve(bytes)) throw new RangeError('There is no memory for a text');
     const from = this.#text.of(bytes + OVERRUN);
     const text = this.#kernel.window(from, bytes);

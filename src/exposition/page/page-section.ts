@@ -4,12 +4,12 @@ import { Packer } from './packer.js';
 import { hasSameItems } from './same-items.js';
 
 /** The headers of some families, in their order, and how many bytes they are. */
-interface Headers {
+interface HeaderTexts {
   readonly texts: readonly string[];
   readonly bytes: number;
 }
 
-const headersOf = (texts: readonly string[]): Headers => ({
+const headersOf = (texts: readonly string[]): HeaderTexts => ({
   texts,
   bytes: texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0),
 });
@@ -18,7 +18,7 @@ export class PageSection {
   readonly #families: readonly FamilyText[];
   /** As the format can express them. */
   readonly facts: readonly FamilyFacts[];
-  readonly #headers: Headers;
+  readonly #headers: HeaderTexts;
   /** With the headers. */
   readonly bytes: number;
   #pieces: readonly Uint8Array[] | undefined;
@@ -27,7 +27,7 @@ export class PageSection {
   private constructor(
     families: readonly FamilyText[],
     facts: readonly FamilyFacts[],
-    headers: Headers,
+    headers: HeaderTexts,
   ) {
     this.#families = families;
     this.facts = facts;

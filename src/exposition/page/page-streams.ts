@@ -1,4 +1,5 @@
 // The pages of one format as deflate streams: of parts that lines made of themselves, or of their text.
+import { bytesOf } from '../bytes.js';
 import type { DeflateCode } from '../deflate/deflate-code.js';
 import { codeOf, deflatedText, joined } from '../deflate/deflate-stream.js';
 import { TextDeflater } from '../kernel/text-deflater.js';
@@ -37,8 +38,7 @@ export class PageStreams {
 
   /** What is behind the families; undefined if zlib is to make it. */
   ofEnding({ internal }: ReadyExposition, ending: readonly Uint8Array[]): Deflated | undefined {
-    const bytes = ending.reduce((sum, { length }) => sum + length, 0);
-    if (!this.#deflater.takes(bytes, internal.length)) return undefined;
+    if (!this.#deflater.takes(bytesOf(ending), internal.length)) return undefined;
     const fit = this.#fits.of(internal.map(({ facts }) => facts));
     return this.#deflater.deflate(ending, fit, (words) => new Uint32Array(words));
   }

@@ -7,6 +7,7 @@ import type {
   Page,
   ReadyExposition,
 } from '../../model.js';
+import { bytesOf } from '../bytes.js';
 import { madeOnce } from '../made-once.js';
 import { PageBodies } from './page-bodies.js';
 import type { FamilySyntax, PageBody } from './page-bodies.js';
@@ -64,7 +65,7 @@ class TextPage implements Page {
   ) {
     this.contentType = contentType;
     this.ending = ending;
-    this.bytes = ending.reduce((sum, piece) => sum + piece.length, body.bytes);
+    this.bytes = body.bytes + bytesOf(ending);
     this.release = exposition.snapshot.hold();
     this.#exposition = exposition;
     this.#body = body;

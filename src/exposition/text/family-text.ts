@@ -1,5 +1,6 @@
 // The rendered samples of one family: its bytes, and the parsed series.
 import type { DeflatedPart, FamilyFacts, FamilyText, HeadedText, Sample } from '../../model.js';
+import { bytesOf } from '../bytes.js';
 import type { DeflateCode } from '../deflate/deflate-code.js';
 import { inflated } from '../deflate/deflate-stream.js';
 import { decodeSeries } from './labels.js';
@@ -11,12 +12,11 @@ export const familyText = (facts: FamilyFacts, pieces: readonly Uint8Array[]): F
   samples: () => samplesIn(pieces),
 });
 
-/** A family of a few lines, whose bytes are made where they are wanted. */
+/** A family of a few lines, whose bytes are made where they are wanted, and not kept. */
 export class ShortFamily implements FamilyText {
   readonly facts: FamilyFacts;
   readonly text: string;
   readonly bytes: number;
-  #pieces: readonly Uint8Array[] | undefined;
 
   constructor(facts: FamilyFacts, text: string) {
     this.facts = facts;
@@ -25,7 +25,7 @@ export class ShortFamily implements FamilyText {
   }
 
   get pieces(): readonly Uint8Array[] {
-    return (this.#pieces ??= [Buffer.from(this.text)]);
+    return [Buffer.from(this.text)];
   }
 
   samples(): Iterable<Sample> {
@@ -84,12 +84,6 @@ export class DeflatedFamily implements FamilyText {
   samples(): Iterable<Sample> {
     return samplesIn(this.pieces);
   }
-}
-
-function bytesOf(pieces: readonly Uint8Array[]): number {
-  let bytes = 0;
-  for (const { length } of pieces) bytes += length;
-  return bytes;
 }
 
 const withoutHeader = ({ header, pieces }: HeadedText): readonly Uint8Array[] =>
