@@ -1,6 +1,17 @@
 // Limits how many requests are answered at once, in total and for each connection.
 import type { Socket } from 'node:net';
-import { Subject, defer, filter, map, merge, mergeMap, take, timer, using } from 'rxjs';
+import {
+  Subject,
+  Subscription,
+  defer,
+  filter,
+  map,
+  merge,
+  mergeMap,
+  take,
+  timer,
+  using,
+} from 'rxjs';
 import type { Observable, SchedulerLike } from 'rxjs';
 import { limitConcurrency } from './limit-concurrency.js';
 import type { Requested } from './requested.js';
@@ -36,12 +47,10 @@ export function admission(
     using(
       () => {
         running[kind]++;
-        return {
-          unsubscribe: () => {
-            running[kind]--;
-            over$.next(kind);
-          },
-        };
+        return new Subscription(() => {
+          running[kind]--;
+          over$.next(kind);
+        });
       },
       () => answer(),
     );
@@ -73,11 +82,9 @@ export function admission(
       return using(
         () => {
           connection.requests++;
-          return {
-            unsubscribe: () => {
-              connection.requests--;
-            },
-          };
+          return new Subscription(() => {
+            connection.requests--;
+          });
         },
         () => admitted(kind, answer).pipe(connection.limited),
       );

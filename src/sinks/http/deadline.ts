@@ -1,6 +1,6 @@
 // Limits the time of one response, from its request to its last byte.
 import type { Socket } from 'node:net';
-import { using } from 'rxjs';
+import { Subscription, using } from 'rxjs';
 import type { MonoTypeOperatorFunction } from 'rxjs';
 
 /**
@@ -12,11 +12,9 @@ export function deadline<T>(ms: number, socket: Socket): MonoTypeOperatorFunctio
     using(
       () => {
         const timer = setTimeout(() => socket.destroy(), ms);
-        return {
-          unsubscribe: () => {
-            clearTimeout(timer);
-          },
-        };
+        return new Subscription(() => {
+          clearTimeout(timer);
+        });
       },
       () => response$,
     );

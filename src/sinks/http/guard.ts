@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { SecureContextOptions, TLSSocket } from 'node:tls';
 import type { Observable } from 'rxjs';
-import type { Reply } from './reply.js';
+import type { HeaderFields, Reply } from './reply.js';
 
 export interface GuardTls {
   /** Whether clients are asked for a certificate, and whether those without a valid one are ended. */
@@ -20,7 +20,7 @@ export interface Guard {
   /** Whether every client that is let in has shown who it is. */
   readonly knowsClients: () => boolean;
   /** Of every answer. */
-  readonly headers: () => Readonly<Record<string, string>>;
+  readonly headers: () => HeaderFields;
   /** Emits once: the refusal of a request, or undefined. Undefined itself where everybody may ask. */
   readonly refusal: ((request: IncomingMessage) => Observable<Reply | undefined>) | undefined;
 }

@@ -62,7 +62,7 @@ export function listen(options: ListenerOptions): Observable<Exchange | Listenin
       keepAliveTimeout: IDLE_MS,
     });
     server.on('request', (request, response) => {
-      // Bodies of requests are ignored, but an unread one would block the connection. What scrapes has none.
+      // Bodies of requests are ignored, but an unread one would block the connection. Scrapes have none.
       if (hasBody(request)) request.resume();
       response.setTimeout(STUCK_MS, () => response.destroy());
       response.once('close', () => {

@@ -1,5 +1,5 @@
 // Bounds how many streams run at once.
-import { Subject, defer, first, mergeMap, using } from 'rxjs';
+import { Subject, Subscription, defer, first, mergeMap, using } from 'rxjs';
 import type { Observable } from 'rxjs';
 
 /**
@@ -17,7 +17,7 @@ export function limitConcurrency(max: number): <T>(source: Observable<T>) => Obs
     using(
       () => {
         free--;
-        return { unsubscribe: leave };
+        return new Subscription(leave);
       },
       () => source,
     );

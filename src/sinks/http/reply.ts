@@ -3,9 +3,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Observable } from 'rxjs';
 import type { Page } from '../../model.js';
 
+export type HeaderFields = Readonly<Record<string, string>>;
+
 export interface Reply {
   readonly status: number;
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: HeaderFields;
   readonly page: Page;
   /** Whether it is worth compressing for clients that accept that. */
   readonly isCompressible?: boolean | undefined;
@@ -24,11 +26,7 @@ export interface Sent {
 }
 
 /** A short text, with the line feed that terminals need. */
-export function textReply(
-  status: number,
-  text: string,
-  headers: Readonly<Record<string, string>> = {},
-): Reply {
+export function textReply(status: number, text: string, headers: HeaderFields = {}): Reply {
   return { status, headers, page: plainPage(`${text}\n`, 'text/plain; charset=utf-8') };
 }
 
@@ -45,7 +43,7 @@ export function send(
   { method, socket }: IncomingMessage,
   response: ServerResponse,
   { status, headers, page, saved = 0 }: Reply,
-  common: Readonly<Record<string, string>>,
+  common: HeaderFields,
 ): Observable<Sent> {
   return new Observable((subscriber) => {
     const pieces = method === 'HEAD' ? [] : page.pieces;

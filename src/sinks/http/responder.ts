@@ -14,15 +14,15 @@ import type { Observable } from 'rxjs';
 import { replyCompressor } from './compressed-reply.js';
 import type { Exchange } from './http-server.js';
 import { send, textReply } from './reply.js';
-import type { Reply, Sent } from './reply.js';
+import type { HeaderFields, Reply, Sent } from './reply.js';
 
-/** Headers of every answer. */
-type Headers = Readonly<Record<string, string>>;
-
-/** Makes a function that emits when the response is over, and nothing if the client left before it began. */
+/**
+ * Makes a function that emits when the response is over, and nothing if the client left before it began. Its
+ * `headers` are those of every answer.
+ */
 export function responder(
   log: (message: string) => void,
-): (exchange: Exchange, reply$: Observable<Reply>, headers: Headers) => Observable<Sent> {
+): (exchange: Exchange, reply$: Observable<Reply>, headers: HeaderFields) => Observable<Sent> {
   const compressed = replyCompressor();
   return ({ request, response }, reply$, headers) => {
     const { socket } = request;
