@@ -4,7 +4,7 @@ import type { Arena } from './arena.js';
 import { BLOCKS_CELL } from './tables.js';
 
 /** As many as fit beside an entry's number in 31 bits. */
-const MAX_BLOCKS = 1 << 21;
+const MAX_BLOCKS = 1 << 20;
 const FIRST_CAPACITY = 64;
 
 /** The memory of the table. */

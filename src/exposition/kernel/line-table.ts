@@ -5,11 +5,11 @@ import { hashOf } from './shared-text.js';
 import type { SharedText, TextHash } from './shared-text.js';
 
 /** The most lines of a block: as many as an entry's number allows. */
-export const MAX_LINES = 1024;
+export const MAX_LINES = 2048;
 /** The most bytes of a line's value: 25 bytes (-0.0000012345678901234567) and the line feed. */
 export const VALUE_ROOM = 26;
 
-const HEADER_BYTES = 296;
+const HEADER_BYTES = 552;
 const ENTRY_BYTES = 20;
 const CELL_LINE = 12;
 /** Beside each entry: the owner of the line's key and its hash, both f64; the key's sub u32. */
@@ -22,7 +22,7 @@ const LENGTH_BYTES = 1;
 const BEFORE_ORDER = KEY_BYTES + ENTRY_BYTES + SUB_BYTES + OFFSET_BYTES;
 const LINE_BYTES = BEFORE_ORDER + ORDER_BYTES + LENGTH_BYTES;
 const FIRST_CAPACITY = 4;
-const ENTRY_BITS = 10;
+const ENTRY_BITS = 11;
 const HAS_NEXT = 0x80000000;
 
 /** What of a header and an entry is written here, in 4-byte units. */

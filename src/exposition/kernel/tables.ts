@@ -13,7 +13,7 @@ export const POW10_AT = 64;
 /** Where the first instance of the kernel notes what it needs for a moment. */
 export const OWN_AT = 9936;
 /** What an instance needs for that. */
-export const OWN_BYTES = 1104;
+export const OWN_BYTES = 2128;
 /** The first free byte. */
 export const FREE_AT = OWN_AT + OWN_BYTES;
 
@@ -22,8 +22,8 @@ export const ownPlaces = (at: number) => ({
   VALUE: at,
   NOTES: at + 48,
   RESIZED: at + 64,
-  RESULT: at + 1088,
-  PREFETCHED: at + 1096,
+  RESULT: at + 2112,
+  PREFETCHED: at + 2120,
 });
 
 const LOWEST = -292;

@@ -5,6 +5,7 @@ import { JOB_WORDS } from '#app/exposition/kernel/block-job.js';
 import type { BlockJob } from '#app/exposition/kernel/block-job.js';
 import { Kernel, OP } from '#app/exposition/kernel/kernel.js';
 import type { Assists } from '#app/exposition/kernel/kernel.js';
+import { MAX_LINES } from '#app/exposition/kernel/line-table.js';
 import { secondInstance } from '#app/exposition/kernel/second-instance.js';
 import { Desk, SLOTS } from '#app/exposition/kernel/threads/desk.js';
 import { BlockWriter } from '#app/exposition/text/block-writer.js';
@@ -14,7 +15,7 @@ import { finished } from '../../support/finished.js';
 import { Cells, cellLine } from '../../support/lines.js';
 import { unpacked } from '../../support/unpacked.js';
 
-const LINES = 1024;
+const LINES = MAX_LINES;
 const BLOCKS = 2 * SLOTS + 3;
 /** The word of a desk that has the number of the next job. */
 const NEXT = 1;

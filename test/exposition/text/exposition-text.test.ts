@@ -176,7 +176,7 @@ const family = fc.nat(FAMILIES.length - 1);
 const value = fc.option(fc.nat(VALUES - 1));
 const number = fc.oneof(fc.double(), fc.constantFrom(-1.2345678901234567e-6, 0, 1e300));
 const key = { family, owner: fc.nat(40), sub: fc.nat(2) };
-const run = { family, from: fc.nat(4000), count: fc.nat(2500), by: fc.constantFrom(1, -1, 7) };
+const run = { family, from: fc.nat(8000), count: fc.nat(5000), by: fc.constantFrom(1, -1, 7) };
 
 const step = fc.oneof(
   fc.record({ kind: fc.constant('put' as const), ...key, value }),
@@ -196,7 +196,7 @@ const largeStep = fc.oneof(
 
 /** The owners of a run: in order, backwards, or scattered. */
 const ownersOf = ({ from, count, by }: { from: number; count: number; by: number }) =>
-  Array.from({ length: count }, (_, i) => from + ((((i * by) % 2503) + 2503) % 2503));
+  Array.from({ length: count }, (_, i) => from + ((((i * by) % 5003) + 5003) % 5003));
 
 type Step = typeof largeStep extends fc.Arbitrary<infer T> ? T : never;
 
@@ -242,7 +242,7 @@ describe('the text of all families', () => {
   it('is so with thousands of lines, which split and merge blocks', () =>
     fc.assert(
       fc.property(fc.array(largeStep, { minLength: 8, maxLength: 25 }), (steps) => {
-        play([{ kind: 'putMany', family: 0, from: 0, count: 2503, by: 7, value: 1 }, ...steps]);
+        play([{ kind: 'putMany', family: 0, from: 0, count: 5003, by: 7, value: 1 }, ...steps]);
       }),
       { numRuns: 10 },
     ));
@@ -256,8 +256,8 @@ describe('the text of all families', () => {
         fc.property(fc.array(largeStep, { minLength: 8, maxLength: 25 }), (steps) => {
           play(
             [
-              { kind: 'putMany', family: 0, from: 0, count: 2503, by: 7, value: 1 },
-              { kind: 'putMany', family: 1, from: 0, count: 2500, by: 1, value: 1 },
+              { kind: 'putMany', family: 0, from: 0, count: 5003, by: 7, value: 1 },
+              { kind: 'putMany', family: 1, from: 0, count: 5000, by: 1, value: 1 },
               { kind: 'render', isHeld: true, forms: FORMS.both },
               ...steps,
             ],
@@ -271,13 +271,13 @@ describe('the text of all families', () => {
     }
   });
 
-  it('4000 lines that come in order and go in any order', () => {
+  it('8000 lines that come in order and go in any order', () => {
     const pair = new Pair();
-    for (let owner = 0; owner < 4000; owner++) pair.put(0, owner, 0, owner % VALUES);
+    for (let owner = 0; owner < 8000; owner++) pair.put(0, owner, 0, owner % VALUES);
     expect(pair.render().families[0]?.pieces).to.have.lengthOf(4);
-    for (let i = 0; i < 3900; i++) {
-      pair.remove(0, (i * 1009) % 4000, 0);
-      if (i % 500 === 0) pair.render();
+    for (let i = 0; i < 7800; i++) {
+      pair.remove(0, (i * 1009) % 8000, 0);
+      if (i % 1000 === 0) pair.render();
     }
     expect(pair.render().families[0]?.pieces.length).to.be.at.most(2);
     pair.close();
@@ -297,7 +297,7 @@ describe('the text of all families', () => {
 
   it('pieces of blocks where nothing changed are the same ones', () => {
     const pair = new Pair();
-    for (let owner = 0; owner < 3000; owner++) pair.put(0, owner, 0, owner < 2000 ? 1 : 2);
+    for (let owner = 0; owner < 6000; owner++) pair.put(0, owner, 0, owner < 4000 ? 1 : 2);
     const first = pair.render().families[0]?.headed?.pieces ?? [];
     pair.set(2, 7);
     const second = pair.render().families[0]?.headed?.pieces ?? [];

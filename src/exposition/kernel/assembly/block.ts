@@ -2,18 +2,18 @@
 
 import { PREFETCHED } from './own';
 
-// Its header, 296 bytes. An entry stays where it is while its line is in the block; `order` has the
+// Its header, 552 bytes. An entry stays where it is while its line is in the block; `order` has the
 // entries of the lines in their order, and is trivial if line i is entry i. A bit for each entry says
 // that its value changed since the text or the stream was written. The 4 bytes at 36 are spare.
 //
-//   0         4       8       12      16        20        24       28       32         36 40         168        296
+//   0         4       8       12      16        20        24       28       32         36 40         296        552
 //   +---------+-------+-------+-------+---------+---------+--------+--------+----------+--+----------+----------+
 //   | entries | order | count | stale | trivial | records | period | groups | capacity |  | changes  | changes  |
 //   | at      | at    |       | forms | order   | at      |        | at     | in lines |  | of text  | of stream|
 //   +---------+-------+-------+-------+---------+---------+--------+--------+----------+--+----------+----------+
 export const TEXT_CHANGES: usize = 40;
-export const STREAM_CHANGES: usize = 168;
-const CHANGES_BYTES: usize = 128;
+export const STREAM_CHANGES: usize = 296;
+const CHANGES_BYTES: usize = 256;
 const TEXT_STALE: u32 = 1;
 const STREAM_STALE: u32 = 2;
 
@@ -47,9 +47,9 @@ const BYTES: usize = 8;
 export const CELL: usize = 16;
 const KEY: usize = 16;
 const BLOCKS_CELL: usize = 40;
-const ENTRY_BITS: u32 = 10;
-const ENTRY_MASK: u32 = 1023;
-const BLOCK_MASK: u32 = 0x1fffff;
+const ENTRY_BITS: u32 = 11;
+const ENTRY_MASK: u32 = 2047;
+const BLOCK_MASK: u32 = 0xfffff;
 const HAS_NEXT: u32 = 0x80000000;
 
 export function entriesOf(block: usize): usize {

@@ -53,7 +53,7 @@ const GROUP: usize = 12;
 /** Up to so many changes of a group, its CRC is corrected for each of them; else it is made anew. */
 const FEW: u32 = 6;
 
-const MAX_LINES: u32 = 1024;
+const MAX_LINES: u32 = 2048;
 const LINE_FEED: u32 = 0x0a;
 
 /** The longest period, and how many lines are tried to find the best. */
