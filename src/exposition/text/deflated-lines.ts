@@ -39,9 +39,10 @@ export class DeflatedLines {
   /** The number of lines when it was chosen how many lines before it a line refers to. */
   #countThen = 0;
   #last: DeflatedPiece | undefined;
+  /** That of the last piece, as long as its lines are these. */
+  #code: DeflateCode | undefined;
   /** Where the present job writes, and with which code. */
   #next: { readonly to: number; readonly code: DeflateCode } | undefined;
-  #code: DeflateCode | undefined;
 
   constructor(kernel: Kernel, table: LineTable) {
     this.#kernel = kernel;
@@ -56,24 +57,24 @@ export class DeflatedLines {
   /** Lines came or went in the table, or a job was not done to its end. */
   reshaped(): void {
     this.#isReshaped = true;
+    this.#code = undefined;
     this.#next = undefined;
   }
 
   /** Whether the last piece has the current values. */
   isFresh({ code }: Deflater): boolean {
-    return !this.#isNewIn(code) && this.#last !== undefined && !this.#table.isStale(STALE.stream);
+    return this.#code === code && !this.#table.isStale(STALE.stream);
   }
 
   /** How many lines have another value than in the last piece, about. */
   changes({ code }: Deflater): number {
-    const isThere = !this.#isNewIn(code) && this.#last !== undefined;
-    return isThere ? this.#table.changes(STALE.stream) : this.#table.count;
+    return this.#code === code ? this.#table.changes(STALE.stream) : this.#table.count;
   }
 
   /** Has the lines written with their current values, which differ; the room stays until `finish`. */
   prepare(deflater: Deflater, room: Scratch, job: BlockJob): void {
     const { code, table } = deflater;
-    const last = this.#isNewIn(code) ? undefined : this.#last;
+    const last = this.#code === code ? this.#last : undefined;
     if (this.#isReshaped) this.#prepareRecords(deflater);
     const to = room.of(streamRoom(this.#table.roomNeeded));
     if (last === undefined) job.deflateAll(table, to);
@@ -122,11 +123,8 @@ export class DeflatedLines {
   close(): void {
     this.#last?.piece.release();
     this.#last = undefined;
+    this.#code = undefined;
     this.#giveRecords();
-  }
-
-  #isNewIn(code: DeflateCode): boolean {
-    return this.#isReshaped || this.#code !== code;
   }
 
   /** Lines came or went: makes their records, and finds the period that suits them best. */

@@ -215,8 +215,9 @@ function holdingAll(pieces: readonly TextPiece[]): () => () => void {
   let holders = 0;
   return () => {
     if (holders === 0) {
-      if (pieces.some(({ isGone }) => isGone))
-        throw new Fault('NATIVE_FAILED', 'The text is gone: hold it before the next render');
+      for (const { isGone } of pieces)
+        if (isGone)
+          throw new Fault('NATIVE_FAILED', 'The text is gone: hold it before the next render');
       for (const piece of pieces) piece.hold();
     }
     holders++;

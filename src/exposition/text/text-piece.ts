@@ -15,6 +15,8 @@ export class TextPiece {
   readonly #place: Place;
   /** Where the text begins. */
   readonly address: number;
+  /** Bytes that it has room for. */
+  readonly capacity: number;
   #length = 0;
   #holders = 1;
   #view: Uint8Array | undefined;
@@ -24,6 +26,7 @@ export class TextPiece {
     this.#kernel = kernel;
     this.#place = place;
     this.address = place.start + place.lead;
+    this.capacity = place.bytes - place.lead;
   }
 
   /** @param before another text, which is shown with it */
@@ -33,11 +36,6 @@ export class TextPiece {
     const start = kernel.arena.take(bytes);
     if (lead > 0) kernel.window(start, lead).write(before);
     return new TextPiece(kernel, { start, bytes, lead });
-  }
-
-  /** Bytes that it has room for. */
-  get capacity(): number {
-    return this.#place.bytes - this.#place.lead;
   }
 
   /** Bytes of the text, without that before. */
