@@ -1,7 +1,8 @@
 // What a scrape costs that comes after a rest: on a fresh connection, with caches that other work has
 // swept, plainly and with gzip, beside a server that only sends the bytes, and one that does the work and
 // nothing else (work.js). And what comes before any scrape: the time until the exporter is ready, and its
-// memory. Usage: cold.js [series…]
+// memory. Usage: cold.js [series…]. BENCH_SCRAPES_BEFORE is a number of scrapes before those that count, half of
+// them with gzip: V8 compiles a function for speed after it has run for long.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -18,6 +19,9 @@ const SIZES = process.argv.slice(2).map(Number);
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 15);
 /** Rounds before those that count: code is compiled, and each form is there. */
 const FIRST_ROUNDS = 3;
+const SCRAPES_BEFORE = Number(process.env.BENCH_SCRAPES_BEFORE ?? 0);
+/** So many scrapes see the same values. */
+const SCRAPES_A_CHANGE = 4;
 const SHARES = [0, 0.01, 0.1, 1];
 const REST_MS = 30;
 /** More than the caches of a processor hold. */
@@ -104,6 +108,14 @@ async function measure(series) {
       { name: 'workGzip', port: work.port, pid: work.child.pid, encoding: 'gzip' },
       { name: 'gzip', port: ours.port, pid: ours.child.pid, encoding: 'gzip' },
     ];
+    for (let i = 0; i < SCRAPES_BEFORE; i++) {
+      if (i % SCRAPES_A_CHANGE === 0) {
+        publisher.send({ change: 0.01 });
+        await once(publisher, 'message');
+      }
+      await coldScrape(ours.port, i % 2 === 0 ? 'identity' : 'gzip');
+      await coldScrape(floor.port, 'identity');
+    }
     const rows = SHARES.map(() => kinds.map(() => []));
     for (const [index, share] of SHARES.entries())
       // One kind after the other: a form is made only while it is asked for.
