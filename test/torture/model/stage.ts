@@ -3,7 +3,7 @@ import { Subscription } from 'rxjs';
 import { Budget } from '#app/budget.js';
 import type { BudgetLimits } from '#app/budget.js';
 import type { Random } from '#app/simulator/random.js';
-import { VIEW_STEPS } from '#app/exposition/target-view.js';
+import { VIEW_STEPS } from '#app/exposition/tree-work.js';
 import { RefreshQueue } from '#app/streams/refresh-queue.js';
 import { serverPools } from '#app/streams/server-pools.js';
 import type { TargetDefinition } from '#app/targets/definition.js';

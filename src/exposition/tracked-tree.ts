@@ -1,0 +1,286 @@
+// What a target tracks below its root: objects and variables come and go, get values and lose them, and have lines.
+import { FilterFit } from '../catalogue/match/filter-fit.js';
+import { uncataloguedIn } from '../catalogue/match/uncatalogued.js';
+import { placeUnder } from '../catalogue/match/placed-object.js';
+import { WideMap } from '../collections/wide-map.js';
+import type { ManagedObject, SyncProgress, Variable } from '../model.js';
+import { Membership } from './look/membership.js';
+import { Highlight } from './read/highlight.js';
+import type { HighlightedValue } from './read/highlight.js';
+import { isVariable } from './read/pending-items.js';
+import { Probe } from './read/probe.js';
+import type { ProbeListener } from './read/probe.js';
+import { SyncCounts } from './read/sync-counts.js';
+import type { Tracked } from './read/tracked-slots.js';
+import { MetricBuilder } from './rows/metric-builder.js';
+import { SeriesRegister } from './rows/series-register.js';
+import { ItemGate, TargetRoom, memoryOf } from './target-limits.js';
+import type { TargetSize } from './target-limits.js';
+import type { ExpositionText } from './text/exposition-text.js';
+import type { ViewParts } from './view-parts.js';
+
+/** The work of tracking an object, whose rows must be found, and of a variable, without lines. */
+const OBJECT_EFFORT = 4;
+const VARIABLE_EFFORT = 1;
+
+/** Numbers of what was left out since the start. */
+export interface OmittedItems {
+  readonly omittedObjects: number;
+  readonly omittedVariables: number;
+}
+
+export class TrackedTree implements ProbeListener {
+  readonly probe: Probe;
+  readonly builder: MetricBuilder;
+  readonly register: SeriesRegister;
+  readonly #parts: ViewParts;
+  readonly #evicted: (object: ManagedObject) => void;
+  /** Tracked objects, by id. */
+  readonly #objects = new WideMap<ManagedObject>();
+  readonly #counts = new SyncCounts();
+  readonly #size: TargetSize;
+  readonly #room: TargetRoom;
+  readonly #gate: ItemGate;
+  readonly #filterFit: FilterFit;
+  readonly #highlight: Highlight | undefined;
+  #steps = 0;
+  #isDirty = true;
+
+  /**
+   * @param text that its lines are put into
+   * @param evicted called with an object whose slot another one has: it is to be removed, and what is below it
+   */
+  constructor(parts: ViewParts, text: ExpositionText, evicted: (object: ManagedObject) => void) {
+    const { app, kernel, source, root, catalogue, filters, variable, pathLabels, timeZone } = parts;
+    this.#parts = parts;
+    this.#evicted = evicted;
+    this.probe = new Probe(kernel, source, this);
+    this.#size = sizeOf(this.#objects, this.#counts, text);
+    this.#room = new TargetRoom(this.#size, parts.limits);
+    this.register = new SeriesRegister(text, parts.onClash, this.#room, parts.onOmitted);
+    this.builder = new MetricBuilder({
+      ...{ app, root, kernel, source, catalogue, pathLabels, timeZone },
+      ...{ probe: this.probe, register: this.register, rules: filters.rules },
+      uncatalogued: parts.showsUncatalogued ? uncataloguedIn(catalogue, filters) : undefined,
+    });
+    this.#highlight = variable === '' ? undefined : new Highlight(source, root, variable);
+    this.#filterFit = new FilterFit(filters);
+    this.#gate = new ItemGate(this.#room, parts.onOmitted);
+    if (root.asOf !== undefined) this.probe.address(root.asOf.slot);
+  }
+
+  /** Whether the text is not the one that was rendered last. */
+  get isDirty(): boolean {
+    return this.#isDirty;
+  }
+  touch(): void {
+    this.#isDirty = true;
+  }
+  /** The text is rendered now. */
+  rendered(): void {
+    this.#isDirty = false;
+  }
+
+  /** Work done so far: of tracking items, and of their lines. */
+  get effort(): number {
+    return this.#steps + this.register.effort + this.builder.effort;
+  }
+
+  get omitted(): OmittedItems {
+    return this.#gate;
+  }
+  /** Bytes of memory that the target takes, estimated. */
+  get memoryBytes(): number {
+    return memoryOf(this.#size);
+  }
+  /** Entries of the filters that have matched no object so far. */
+  get filtersUnmatched(): number {
+    return this.#filterFit.unmatched;
+  }
+  /** The highlighted variable as it is now, tracked or not; the same object while unchanged. */
+  get highlighted(): HighlightedValue | undefined {
+    return this.#highlight?.read();
+  }
+
+  /** How many items are tracked, and how many of them have a value. */
+  get counts(): Omit<SyncProgress, 'reason'> {
+    return this.#counts.now;
+  }
+  get areAllSynced(): boolean {
+    return this.#counts.areAllSynced;
+  }
+
+  /** The first item without a value that is waited for; empty if there is none. */
+  get firstUnsynced(): string {
+    for (const object of this.#objects.values()) {
+      if (this.#isAwaited(object)) return `object ${object.name}`;
+      for (const variable of object.variables)
+        if (this.probe.isTracked(variable) && this.#isAwaited(variable))
+          return `variable ${variable.name} of ${object.name}`;
+    }
+    return '';
+  }
+
+  /**
+   * Why items are not tracked.
+   * @param isBound whether all that was seen of the tree is taken in
+   */
+  membership(isBound: () => boolean): Membership {
+    const { root, filters } = this.#parts;
+    const { probe } = this;
+    return new Membership({
+      ...{ root, filters, room: this.#room, tracked: this.#objects, probe, isBound },
+    });
+  }
+
+  /** Tracks an item that is in the tree, if the filters take it and there is room. */
+  add(item: Tracked): void {
+    this.#steps += isVariable(item) ? VARIABLE_EFFORT : OBJECT_EFFORT;
+    if (isVariable(item)) this.#addVariable(item);
+    else this.#addObject(item);
+  }
+
+  /** What is below an object goes before it. */
+  remove(item: Tracked): void {
+    if (isVariable(item)) this.#removeVariable(item);
+    else this.#removeObject(item);
+  }
+
+  /** Copies only slots that are tracked since the last copy. */
+  readFresh(): void {
+    if (this.probe.readFresh()) this.touch();
+  }
+
+  synced(item: Tracked): void {
+    this.touch();
+    this.#counts.got(item);
+    if (isVariable(item)) this.builder.variableSynced(item);
+    else this.builder.objectSynced(item);
+  }
+
+  unsynced(item: Tracked): void {
+    this.touch();
+    this.#counts.lost(item);
+    if (isVariable(item)) this.builder.variableUnsynced(item);
+    else this.builder.objectUnsynced(item);
+  }
+
+  /**
+   * Stops waiting for an item that was removed, though its publisher could not record the removal.
+   * It stays tracked without a value, until its removal arrives after all.
+   */
+  gone(item: Tracked): void {
+    // A removed root is waited for: without it there is nothing to show.
+    if (item !== this.#parts.root) this.#counts.forget(item);
+  }
+
+  changed(item: Tracked): void {
+    if (isVariable(item)) this.builder.variableChanged(item);
+    else this.builder.objectChanged(item);
+  }
+
+  /** Frees everything but the text, in small steps. */
+  *closing(): Generator<void, void> {
+    yield* this.builder.closing();
+    this.probe.close();
+    this.#objects.clear();
+  }
+
+  #addObject(object: ManagedObject): void {
+    this.#highlight?.addObject(object);
+    const { root, filters } = this.#parts;
+    if (this.#objects.has(object.id)) return;
+    const placed = placeUnder(root, object);
+    if (!filters.tracks(placed)) return;
+    this.#filterFit.take(placed);
+    if (!this.#vacate(object)) return;
+    if (!this.#gate.admitsObject(object)) return;
+    this.#objects.set(object.id, object);
+    this.#counts.await(object);
+    this.probe.track(object);
+    this.builder.addObject(object);
+  }
+
+  #addVariable(variable: Variable): void {
+    this.#highlight?.addVariable(variable);
+    if (!this.#objects.has(variable.object.id) || this.probe.isTracked(variable)) return;
+    if (!this.#vacate(variable)) return;
+    if (!this.#gate.admitsVariable(variable)) return;
+    this.#counts.await(variable);
+    this.probe.track(variable);
+    this.builder.addVariable(variable);
+  }
+
+  #removeObject(object: ManagedObject): void {
+    this.#highlight?.removeObject(object);
+    if (!this.#objects.delete(object.id)) return;
+    this.#discount(object);
+    this.builder.removeObject(object);
+    this.probe.untrack(object);
+  }
+
+  #removeVariable(variable: Variable): void {
+    this.#highlight?.removeVariable(variable);
+    if (!this.probe.isTracked(variable)) {
+      // It may still own its name, as the last variable of that name in its object.
+      if (this.#objects.has(variable.object.id)) this.builder.removeVariable(variable);
+      return;
+    }
+    this.#discount(variable);
+    this.builder.removeVariable(variable);
+    this.probe.untrack(variable);
+  }
+
+  /**
+   * Untracks the previous owner of the item's slot, in case its removal arrives later. False if a
+   * later item owns the slot: then this one is gone already.
+   */
+  #vacate({ id, slot }: Tracked): boolean {
+    const former = this.probe.trackedAt(slot);
+    if (former === undefined) return true;
+    if (former.id > id) return false;
+    if (isVariable(former)) this.#removeVariable(former);
+    else this.#evict(former);
+    return true;
+  }
+
+  /** Hides an object's own lines now, and has it removed with everything below it. */
+  #evict(object: ManagedObject): void {
+    if (this.probe.isSynced(object)) this.unsynced(object);
+    if (this.probe.isForgotten(object)) this.#counts.await(object);
+    this.probe.untrack(object);
+    this.#evicted(object);
+  }
+
+  #isAwaited(item: Tracked): boolean {
+    const { probe } = this;
+    return !probe.isSynced(item) && (item === this.#parts.root || !probe.isForgotten(item));
+  }
+
+  /** Takes an item that is not tracked any more out of the numbers. */
+  #discount(item: Tracked): void {
+    this.touch();
+    if (!this.probe.isForgotten(item)) this.#counts.forget(item);
+    if (this.probe.isSynced(item)) this.#counts.lost(item);
+  }
+}
+
+/** What a target has whenever it is looked at: limits are asked for each series. */
+const sizeOf = (
+  objects: WideMap<ManagedObject>,
+  counts: SyncCounts,
+  text: ExpositionText,
+): TargetSize => ({
+  get objects() {
+    return objects.size;
+  },
+  get variables() {
+    return counts.variables;
+  },
+  get series() {
+    return text.lines;
+  },
+  get textBytes() {
+    return text.textBytes;
+  },
+});

@@ -1,0 +1,192 @@
+// The work that a target has left with its tree, slice by slice: what comes, what goes, and the rest of the tree.
+import { Budget } from '../budget.js';
+import type { ManagedObject, Source, StructureChange } from '../model.js';
+import { PendingItems, isVariable } from './read/pending-items.js';
+import type { TrackedTree } from './tracked-tree.js';
+
+/**
+ * Work of one slice. A line that is put, looked up or removed is a step, or more if it is long.
+ */
+export const VIEW_STEPS = 1024;
+/** The work of any item, beside that of tracking it. */
+const ITEM_EFFORT = 1;
+const FEW_ITEMS = 8;
+/** Work after which it is looked whether an item lost its value, or time is over. */
+const FEW_STEPS = 16;
+/** The most queued changes: a caller that adds more must wait for them. */
+const MAX_PENDING = 1 << 18;
+
+export interface TreeWorkParts {
+  readonly root: ManagedObject;
+  readonly source: Source;
+  readonly tree: TrackedTree;
+  readonly pending: PendingItems;
+  /** The most work of one call if the rest can wait; by default `VIEW_STEPS`. */
+  readonly slice: (() => Budget) | undefined;
+}
+
+export class TreeWork {
+  readonly #parts: TreeWorkParts;
+  readonly #tree: TrackedTree;
+  readonly #pending: PendingItems;
+  /** Work done so far, without that of the tree. */
+  #steps = 0;
+  /** True while a call of `more` is to come, since not everything is bound. */
+  #isDriven = true;
+  #wake: (() => void) | undefined;
+  /** Do a piece of work, if there is any: made once, since a million items are a million calls. */
+  readonly #change = (): boolean => this.letGo() || this.#takeIn();
+  readonly #anything = (budget: Budget): boolean =>
+    this.letGo() || this.#goOn(budget) || this.#takeIn();
+
+  constructor(parts: TreeWorkParts) {
+    this.#parts = parts;
+    this.#tree = parts.tree;
+    this.#pending = parts.pending;
+  }
+
+  /** Whether all that was seen of the tree is taken in. */
+  get isBound(): boolean {
+    return this.#pending.isEmpty;
+  }
+
+  /** Whether something is left to bind, or to show of what was copied. */
+  get hasMore(): boolean {
+    return !this.isBound || this.#tree.probe.hasUnreported;
+  }
+
+  /** Does the next slice; false once nothing is left. */
+  more(): boolean {
+    const slice = this.#slice();
+    this.#workOn(slice);
+    // New items are shown in slices, too, unless they are few enough for the next copy.
+    if (!this.hasMore && this.#tree.probe.unread > FEW_ITEMS) {
+      this.#tree.readFresh();
+      this.#workOn(slice);
+    }
+    this.#isDriven = this.hasMore;
+    if (this.#isDriven) this.#wake?.();
+    return this.#isDriven;
+  }
+
+  /**
+   * Calls back whenever `more` is to be called again, after the first time; returns a function that
+   * ends this. Without a listener, no work is left for later.
+   */
+  whenMore(wake: () => void): () => void {
+    this.#wake = wake;
+    return () => {
+      if (this.#wake === wake) this.#wake = undefined;
+    };
+  }
+
+  /** Queues changes and does a slice, or more where too many are queued. */
+  take(changes: readonly StructureChange[]): void {
+    for (const change of changes) this.#pending.take(change);
+    this.catchUp();
+    while (this.#pending.size > MAX_PENDING) this.#workOn(this.#slice());
+  }
+
+  /** Does the queued work: one slice if a caller handles the rest, else all of it. */
+  catchUp(): void {
+    if (!this.#isDriven && this.#wake === undefined) {
+      this.#workOn(new Budget());
+      return;
+    }
+    this.#workOn(this.#slice());
+    if (this.#isDriven || !this.hasMore) return;
+    this.#isDriven = true;
+    this.#wake?.();
+  }
+
+  /** Does the queued work, slice by slice, without the rest of the tree that existed from the start. */
+  *takingIn(): Generator<void, void> {
+    while (this.#pending.size > 0 || this.#tree.probe.hasUnreported) {
+      this.#workOn(this.#slice());
+      yield;
+    }
+  }
+
+  /**
+   * Takes the next item that was removed or lost its value out of the text; false if there is none.
+   */
+  letGo(): boolean {
+    const item = this.#pending.nextRemoved();
+    if (item === undefined) return this.#counted(this.#tree.probe.reportUnsynced());
+    this.#steps += ITEM_EFFORT;
+    this.#tree.remove(item);
+    return true;
+  }
+
+  /** Leaves everything undone. */
+  close(): void {
+    this.#wake = undefined;
+    this.#pending.clear();
+  }
+
+  #slice(): Budget {
+    return this.#parts.slice?.() ?? new Budget({ steps: VIEW_STEPS });
+  }
+
+  /** Work done so far. */
+  get #effort(): number {
+    return this.#steps + this.#tree.effort;
+  }
+
+  /** Works until the budget is spent: half of it is for changes, so that neither they nor the tree wait. */
+  #workOn(budget: Budget): void {
+    while (!budget.isHalfSpent && this.#spending(budget, this.#change));
+    while (!budget.isSpent && this.#spending(budget, this.#anything));
+  }
+
+  #spending(budget: Budget, work: (budget: Budget) => boolean): boolean {
+    const before = this.#effort;
+    const isDone = work(budget);
+    budget.spend(this.#effort - before);
+    return isDone;
+  }
+
+  /** Tracks the next added item, if it still exists. */
+  #takeIn(): boolean {
+    const item = this.#pending.nextAdded();
+    if (item === undefined) return false;
+    this.#steps += ITEM_EFFORT;
+    const isThere = isVariable(item) ? item.object.variables.has(item) : this.#isThere(item);
+    if (isThere) this.#tree.add(item);
+    return true;
+  }
+
+  /** Shows the next items that got their values, then binds the next items of the tree: a few of both. */
+  #goOn(budget: Budget): boolean {
+    const begin = this.#effort;
+    const end = begin + Math.min(FEW_STEPS, budget.stepsLeft);
+    while (this.#mayGoOn(end) && this.#counted(this.#tree.probe.reportSynced()));
+    while (this.#mayGoOn(end)) {
+      const item = this.#pending.nextBound();
+      if (item === undefined) break;
+      this.#tree.add(item);
+    }
+    return this.#effort > begin;
+  }
+
+  /** A slot that has another owner now is one of the things that are to be removed first. */
+  #mayGoOn(end: number): boolean {
+    return this.#effort < end && !this.#pending.removesAny;
+  }
+
+  #counted(isDone: boolean): boolean {
+    if (isDone) this.#steps += ITEM_EFFORT;
+    return isDone;
+  }
+
+  /** True if an object is below the root now: a removed one is in no set of children. */
+  #isThere(object: ManagedObject): boolean {
+    const { root, source } = this.#parts;
+    let at = object;
+    while (at !== root) {
+      if (at.parent?.children.has(at) !== true) return false;
+      at = at.parent;
+    }
+    return source.roots.has(root);
+  }
+}
