@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { parseScenario } from '#app/simulator/scenario.js';
 import { freshComponents, treeOf } from '../support/components.js';
 import { freePort } from '../support/free-port.js';
-import { PROJECT, eventually, theatre } from '../support/processes.js';
+import { PROJECT, answerOf, theatre } from '../support/processes.js';
 import type { Running } from '../support/processes.js';
 
 const SECRET = 's3cret-of-ads';
@@ -303,7 +303,7 @@ describe('shm_bridge', function () {
         const words = [process.execPath, join(PROJECT, 'dist/bin/shm_bridge.js')];
         const args = [...words, '--config', one, '--debug'];
         const bridge = stage.command(['bash', '-c', `exec "$@" 2> ${target}`, '-', ...args]);
-        await eventually('four polls', () => server.requests.length >= 4 || undefined);
+        await answerOf('four polls', () => server.requests.length >= 4 || undefined);
         expect(await bridge.stop()).to.deep.equal({ status: 0, signal: null });
         expect(stage.segments()).to.deep.equal([]);
       });

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { FAULT_NAMES } from '#app/simulator/component/faults.js';
 import type { FaultName } from '#app/simulator/component/faults.js';
 import { ODD_SCENARIO } from '../support/odd-scenario.js';
-import { eventually, theatre } from '../support/processes.js';
+import { answerOf, theatre } from '../support/processes.js';
 import { REASON_OF } from '../support/reason-of-fault.js';
 import { BRIDGED, BridgeTwins } from './bridge-twins.js';
 import { applicationPart, samplesOf } from './page.js';
@@ -61,7 +61,7 @@ describe('a component that goes wrong', function () {
       lost_after: 60,
       max_back_off_ms: 1000,
     });
-    page = await eventually('the first page', async () => {
+    page = await answerOf('the first page', async () => {
       const { status, body } = await bridged();
       return status === 200 ? applicationPart(body) : undefined;
     });
@@ -76,7 +76,7 @@ describe('a component that goes wrong', function () {
       const before = await ownOf(twins);
       twins.server.fault = fault;
       await twins.server.settled;
-      await eventually(`${reason} is counted`, async () => {
+      await answerOf(`${reason} is counted`, async () => {
         const own = await ownOf(twins);
         const grown = [...own.failures].filter(
           ([each, count]) => count > (before.failures.get(each) ?? 0),
@@ -90,7 +90,7 @@ describe('a component that goes wrong', function () {
       twins.server.fault = undefined;
       await twins.server.settled;
       const { polls } = await ownOf(twins);
-      const back = await eventually('it is up again', async () => {
+      const back = await answerOf('it is up again', async () => {
         const own = await ownOf(twins);
         return own.up === 1 ? own : undefined;
       });
@@ -102,14 +102,14 @@ describe('a component that goes wrong', function () {
   for (const fault of ['no_content', 'empty_array'] as const)
     it(`has nothing to show while the component says so (${fault}), and is back with it`, async () => {
       twins.server.fault = fault;
-      const { body } = await eventually('503', async () => {
+      const { body } = await answerOf('503', async () => {
         const reply = await bridged();
         return reply.status === 503 ? reply : undefined;
       });
       expect(body).to.match(/waiting on .*root/i);
       expect(await ownOf(twins)).to.include({ up: 0 });
       twins.server.fault = undefined;
-      const again = await eventually('200', async () => {
+      const again = await answerOf('200', async () => {
         const reply = await bridged();
         return reply.status === 200 ? reply : undefined;
       });
@@ -122,7 +122,7 @@ describe('a component that goes wrong', function () {
       /twin: a different process answers each poll: do two components share/,
     );
     twins.server.fault = undefined;
-    await eventually('its own page again', async () => {
+    await answerOf('its own page again', async () => {
       const { status, body } = await bridged();
       return status === 200 && applicationPart(body) === page ? true : undefined;
     });
@@ -151,7 +151,7 @@ describe('a component that is silent for long', function () {
       samplesOf(body).find(({ name }) => name === 'shm_exporter_target_as_of_age_seconds')?.value,
     );
   const bridged = (isRight: (reply: { status: number; body: string }) => boolean, what: string) =>
-    eventually(
+    answerOf(
       what,
       async () => {
         const reply = await twins.page('adh', BRIDGED);

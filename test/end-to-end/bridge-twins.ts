@@ -9,7 +9,7 @@ import type { ComponentOptions } from '#app/simulator/component/component-option
 import { ComponentServer } from '#app/simulator/component/component-server.js';
 import { ServedTree } from '#app/simulator/component/served-tree.js';
 import { Publisher } from '#app/native/publisher/publisher.js';
-import { PROJECT, eventually } from '../support/processes.js';
+import { PROJECT, answerOf } from '../support/processes.js';
 import type { Running, Theatre } from '../support/processes.js';
 import { applicationPart, scrape } from './page.js';
 
@@ -98,7 +98,7 @@ export class BridgeTwins {
   async same(what: string, before = '', seenAs = (text: string): string => text): Promise<string> {
     let last: readonly [string, string] = ['', ''];
     try {
-      return await eventually(what, async () => {
+      return await answerOf(what, async () => {
         // As often as the bridge does after its polls: a wake-up lets new values be observed.
         this.#publisher.notify();
         last = await this.texts();

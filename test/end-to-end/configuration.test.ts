@@ -6,7 +6,7 @@ import type { AddressInfo, Server } from 'node:net';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { freePort } from '../support/free-port.js';
-import { PROJECT, delay, eventually, theatre } from '../support/processes.js';
+import { PROJECT, delay, answerOf, theatre } from '../support/processes.js';
 import { readyPage, scrape } from './page.js';
 
 describe('the command line of shm_exporter', function () {
@@ -68,7 +68,7 @@ describe('the command line of shm_exporter', function () {
         ({ status }) => (status === 200 ? true : undefined),
         () => undefined,
       );
-    await eventually('it serves', isUp);
+    await answerOf('it serves', isUp);
     exporter.signal('SIGHUP');
     await delay(300);
     expect(await isUp()).to.equal(true);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { loadCatalogues } from '#app/catalogue/builtin.js';
 import { BRIDGED, BRIDGE_APP, JVMS, SCOPES, TARGETS } from '#app/demo/configuration.js';
 import { freePort } from '../support/free-port.js';
-import { eventually, theatre } from '../support/processes.js';
+import { answerOf, theatre } from '../support/processes.js';
 import type { Running } from '../support/processes.js';
 import { samplesOf, scrape } from './page.js';
 
@@ -22,7 +22,7 @@ const processesWith = (text: string): number[] =>
     .map(Number);
 
 const contextOf = (demo: Running): Promise<string> =>
-  eventually(
+  answerOf(
     'the demo says something',
     () => /files are in \S*\/(\S+)$/m.exec(demo.stdout + demo.stderr)?.[1],
   );
@@ -55,7 +55,7 @@ describe('npm run demo', function () {
     const port = await freePort();
     const demo = stage.start('demo', ['--port', String(port)]);
     const context = await contextOf(demo);
-    await eventually('it invites', () => (demo.stdout.includes('Ctrl-C') ? true : undefined));
+    await answerOf('it invites', () => (demo.stdout.includes('Ctrl-C') ? true : undefined));
     return { demo, port, context };
   }
 
@@ -107,7 +107,7 @@ describe('npm run demo', function () {
         expect(families).to.have.lengthOf.above(50);
         for (const family of families) expect(first.body).to.contain(`# TYPE ${family} `);
         const texts = new Set(first.own.map((sample) => JSON.stringify(sample)));
-        await eventually('a third of the series moves', async () => {
+        await answerOf('a third of the series moves', async () => {
           const moved = (await values()).own.filter((each) => !texts.has(JSON.stringify(each)));
           return moved.length > texts.size / 3 ? true : undefined;
         });
@@ -166,7 +166,7 @@ describe('npm run demo', function () {
       );
       process.kill(victim, 'SIGKILL');
       const back = 'the exporter: target adh on 456 is ready again\n';
-      await eventually('it is back', () => (demo.stderr.includes(back) ? true : undefined));
+      await answerOf('it is back', () => (demo.stderr.includes(back) ? true : undefined));
       // On a busy machine a target may take so long that the exporter says so.
       const lines = demo.stderr
         .split('\n')
@@ -196,7 +196,7 @@ describe('npm run demo', function () {
       process.kill(npm.pid, signal);
       try {
         const isGone = () => (tracesOf(context).length === 0 ? true : undefined);
-        await eventually('all of it is gone', isGone);
+        await answerOf('all of it is gone', isGone);
       } finally {
         for (const pid of processesWith(context)) process.kill(pid, 'SIGKILL');
       }
@@ -221,7 +221,7 @@ describe('npm run demo', function () {
     process.kill(demo.pid, 'SIGKILL');
     expect(await demo.ended).to.deep.equal({ status: null, signal: 'SIGKILL' });
     rmSync(join(tmpdir(), context), { recursive: true });
-    await eventually('it is gone', () => (tracesOf(context).length === 0 ? true : undefined));
+    await answerOf('it is gone', () => (tracesOf(context).length === 0 ? true : undefined));
   });
 
   for (const reader of ['head -n 1', 'timeout 4 cat'])
@@ -235,7 +235,7 @@ describe('npm run demo', function () {
       expect(await shell.ended).to.deep.equal({ status: 0, signal: null });
       const [, context = ''] = /in \S*\/(\S+)/.exec(readFileSync(file, 'utf8')) ?? [];
       expect(context).to.match(/^shm-demo-/);
-      await eventually('it is gone', () => (tracesOf(context).length === 0 ? true : undefined));
+      await answerOf('it is gone', () => (tracesOf(context).length === 0 ? true : undefined));
     });
 
   it('ends on SIGTERM before anything is ready', async () => {
@@ -250,7 +250,7 @@ describe('npm run demo', function () {
     const context = await contextOf(demo);
     // At the first ticks some are not ready yet.
     const all = [...TARGETS, BRIDGED].map(({ root }) => root).join(' ');
-    await eventually('a document each, in their order', () => {
+    await answerOf('a document each, in their order', () => {
       const heads = [...demo.stdout.matchAll(/^# snapshot .*root=(\S*) time=\S+/gm)];
       const roots = heads.map(([, root]) => root).join(' ');
       return roots.includes(all) ? true : undefined;

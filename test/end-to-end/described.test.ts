@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { targets } from '../specification/shop.js';
 import { inBothModes } from '../support/modes.js';
-import { eventually, theatre } from '../support/processes.js';
+import { answerOf, theatre } from '../support/processes.js';
 import { textOf } from '../support/text-of-html.js';
 import { readyPage, scrape, seriesOf } from './page.js';
 
@@ -64,7 +64,7 @@ inBothModes('an application without a catalogue', function (worker_execution_mod
     const labels = { path_labels: ['floor.{floor}.{till}'] };
     writeFileSync(path, stage.settings({ ...single, ...labels }));
     exporter.signal('SIGHUP');
-    const page = await eventually('the labels are there', async () => {
+    const page = await answerOf('the labels are there', async () => {
       const { status, body } = await scrape(url);
       expect(status).to.equal(200);
       return body.includes('floor=') ? body : undefined;
@@ -123,7 +123,7 @@ inBothModes('a variable that no row of the catalogue reads', function (worker_ex
     for (const show_uncatalogued of [true, false]) {
       writeFileSync(path, stage.settings({ ...single, show_uncatalogued }));
       exporter.signal('SIGHUP');
-      const page = await eventually(`show_uncatalogued = ${show_uncatalogued}`, async () => {
+      const page = await answerOf(`show_uncatalogued = ${show_uncatalogued}`, async () => {
         const { status, body } = await scrape(url);
         expect(status).to.equal(200);
         return body.includes('shop_till_') === show_uncatalogued ? body : undefined;

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
-import { PROJECT, eventually, theatre } from '../support/processes.js';
+import { PROJECT, answerOf, theatre } from '../support/processes.js';
 import { pageWith, scrape } from './page.js';
 
 /** Metrics that a page has, by name, whatever their labels. */
@@ -15,7 +15,7 @@ describe('a publisher in another language', function () {
   const exporterOf = (app: string, key: string) =>
     stage.exporter({ app, server_keys: [key] }).url();
   const closed = (url: string, key: string) =>
-    eventually('503 after a clean close', async () => {
+    answerOf('503 after a clean close', async () => {
       const { status, body } = await scrape(url);
       const reason = new RegExp(`server key ${key}: (publisher closed its segment|no segment)`);
       return status === 503 && reason.test(body) ? body : undefined;

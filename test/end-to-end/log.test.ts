@@ -1,7 +1,7 @@
 // The log of a running exporter, as the programs that collect logs get it.
 import { expect } from 'chai';
 import { freePort } from '../support/free-port.js';
-import { eventually, theatre } from '../support/processes.js';
+import { answerOf, theatre } from '../support/processes.js';
 import { readyPage, scrape } from './page.js';
 
 describe('the log', function () {
@@ -38,7 +38,7 @@ describe('the log', function () {
   it('has no line below --log-level', async () => {
     const port = await freePort();
     const exporter = start('--log-level', 'error', '--metrics-port', String(port));
-    await eventually('it serves', async () => {
+    await answerOf('it serves', async () => {
       const page = await scrape(`http://127.0.0.1:${port}/-/ready`).catch(() => undefined);
       return page?.status === 200 ? page : undefined;
     });

@@ -1,7 +1,7 @@
 // One snapshot for scripts, and the file that the textfile collector of node_exporter reads.
 import { expect } from 'chai';
 import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { eventually, isInstalled, theatre } from '../support/processes.js';
+import { answerOf, isInstalled, theatre } from '../support/processes.js';
 import { LINTED, promtoolLines, samplesOf, scrape, seriesKey, seriesOf } from './page.js';
 
 describe('one snapshot, and documents of all targets', function () {
@@ -133,7 +133,7 @@ server_key = "83"
       ]);
       const [, port = ''] = await collector.line(/127\.0\.0\.1:(\d+)/);
       const url = `http://127.0.0.1:${port}/metrics`;
-      const page = await eventually('both targets', async () => {
+      const page = await answerOf('both targets', async () => {
         const { body } = await scrape(url);
         const ready = byApp(body, 'shm_exporter_internal_target_ready');
         return ready.get('ads') === '1' && ready.get('adh') === '1' ? body : undefined;
@@ -160,7 +160,7 @@ server_key = "83"
       expect(names(page)).to.deep.equal(names(file));
 
       await exporter.stop();
-      await eventually('no series of a target', async () =>
+      await answerOf('no series of a target', async () =>
         byApp((await scrape(url)).body, 'shm_exporter_internal_target_ready').size === 0
           ? true
           : undefined,
@@ -173,7 +173,7 @@ server_key = "83"
       mkdirSync(folder);
       writeFileSync(`${folder}/other.prom`, 'other 1\n');
       const exporter = start('--textfile', folder);
-      await eventually('a file', () => readdirSync(folder)[1]);
+      await answerOf('a file', () => readdirSync(folder)[1]);
       await exporter.stop();
       expect(readdirSync(folder)).to.deep.equal(['other.prom']);
     });

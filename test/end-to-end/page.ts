@@ -2,7 +2,7 @@
 import { get } from 'node:http';
 import type { IncomingHttpHeaders } from 'node:http';
 import { spawnSync } from 'node:child_process';
-import { eventually } from '../support/processes.js';
+import { answerOf } from '../support/processes.js';
 
 export interface Reply {
   readonly status: number;
@@ -24,7 +24,7 @@ export const scrape = (url: string): Promise<Reply> =>
 
 /** The first page with status 200. */
 export const readyPage = (url: string, withinMs?: number): Promise<string> =>
-  eventually(
+  answerOf(
     `${url} answers 200`,
     async () => {
       const { status, body } = await scrape(url);
@@ -35,7 +35,7 @@ export const readyPage = (url: string, withinMs?: number): Promise<string> =>
 
 /** The first 503 with that text. */
 export const unready = (url: string, text: RegExp): Promise<Reply> =>
-  eventually(`503 with ${text.source}`, async () => {
+  answerOf(`503 with ${text.source}`, async () => {
     const reply = await scrape(url);
     return reply.status === 503 && text.test(reply.body) ? reply : undefined;
   });
@@ -46,7 +46,7 @@ export const pageWith = (
   isRight: (series: ReadonlyMap<string, string>) => boolean,
   what: string,
 ): Promise<ReadonlyMap<string, string>> =>
-  eventually(what, async () => {
+  answerOf(what, async () => {
     const { status, body } = await scrape(url);
     if (status !== 200) return undefined;
     const series = seriesOf(body);

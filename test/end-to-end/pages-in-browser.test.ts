@@ -5,7 +5,7 @@ import type { BrowserContextOptions } from 'playwright-core';
 import { Publisher } from '#app/native/publisher/publisher.js';
 import { Chromium, hasChromium } from '../support/browser.js';
 import type { WatchedPage } from '../support/browser.js';
-import { eventually, theatre } from '../support/processes.js';
+import { answerOf, theatre } from '../support/processes.js';
 import type { Running } from '../support/processes.js';
 import { readyPage } from './page.js';
 
@@ -104,7 +104,7 @@ describe('pages for people, in Chromium', function () {
     await page.locator('#target-0 a', { hasText: 'tree' }).focus();
     await page.evaluate('window.scrollTo(0, 200)');
     shops[0]?.open();
-    await eventually('the page says so', async () =>
+    await answerOf('the page says so', async () =>
       (await stateOf(watched, 'target-1')) === 'ready' ? true : undefined,
     );
     expect(await page.locator('#summary').textContent()).to.equal('2 of 4 targets not ready');
@@ -125,7 +125,7 @@ describe('pages for people, in Chromium', function () {
   it('stop while nobody looks, and go on at once', async () => {
     const watched = await open('/');
     const asked = () => watched.requests.filter((each) => each === `${origin}/`).length;
-    await eventually('it updates itself', () => (asked() >= 2 ? true : undefined));
+    await answerOf('it updates itself', () => (asked() >= 2 ? true : undefined));
     const look = (isHidden: boolean) =>
       watched.page.evaluate(
         `Object.defineProperty(document, 'hidden', { value: ${isHidden}, configurable: true });
@@ -137,7 +137,7 @@ describe('pages for people, in Chromium', function () {
     expect(asked()).to.be.at.most(before + 1);
     const hidden = asked();
     await look(false);
-    await eventually('it goes on', () => (asked() > hidden ? true : undefined));
+    await answerOf('it goes on', () => (asked() > hidden ? true : undefined));
     await watched.page.context().close();
   });
 
@@ -183,7 +183,7 @@ describe('pages for people, in Chromium', function () {
       const text = () => page.locator('tbody').textContent();
       expect(await text()).to.contain('(not synced)');
       shops[1]?.open();
-      await eventually('the value is there', async () =>
+      await answerOf('the value is there', async () =>
         (await text())?.includes('true') === true ? true : undefined,
       );
       expect(watched.complaints).to.deep.equal([]);
@@ -238,7 +238,7 @@ describe('pages for people, in Chromium', function () {
       const watched = await open('/');
       await exporter?.stop('SIGTERM');
       const note = watched.page.locator('#offline');
-      await eventually('it says so', async () => ((await note.isVisible()) ? true : undefined));
+      await answerOf('it says so', async () => ((await note.isVisible()) ? true : undefined));
       expect(await note.textContent()).to.match(
         /^No answer from the exporter since .*\. What is shown is of then\.$/,
       );

@@ -5,7 +5,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { tlsPath } from '../support/component-certificates.js';
 import { freePort } from '../support/free-port.js';
-import { PROJECT, eventually, isInstalled, theatre } from '../support/processes.js';
+import { PROJECT, answerOf, isInstalled, theatre } from '../support/processes.js';
 import { UNOBSERVED, expectedSeries } from './oracle.js';
 import type { ScenarioFile } from './oracle.js';
 import { seriesKey } from './page.js';
@@ -102,7 +102,7 @@ ${discoveries.join('')}`,
       `--storage.tsdb.path=${stage.path('tsdb')}`,
       `--web.listen-address=127.0.0.1:${port}`,
     ]);
-    await eventually('all targets are up', async () => {
+    await answerOf('all targets are up', async () => {
       const up = await query('up').catch(() => []);
       return up.length === 3 && up.every(({ value }) => value[1] === '1') ? true : undefined;
     });

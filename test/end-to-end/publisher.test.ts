@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { Publisher } from '#app/native/publisher/publisher.js';
 import { inBothModes } from '../support/modes.js';
-import { eventually, theatre } from '../support/processes.js';
+import { answerOf, theatre } from '../support/processes.js';
 import { targets } from '../specification/shop.js';
 import { pageWith, readyPage, samplesOf, scrape, seriesOf } from './page.js';
 
@@ -34,7 +34,7 @@ inBothModes('a publisher that comes and goes', function (worker_execution_mode) 
   const another = (key: string, settings: Readonly<Record<string, unknown>> = {}) =>
     stage.exporter({ app: 'shop', server_keys: [key], worker_execution_mode, ...settings }).url();
   const unready = (url: string, reason: RegExp) =>
-    eventually(`503, waiting on ${reason.source}`, async () => {
+    answerOf(`503, waiting on ${reason.source}`, async () => {
       const { status, body } = await scrape(url);
       return status === 503 && reason.test(body) ? body : undefined;
     });
@@ -64,7 +64,7 @@ inBothModes('a publisher that comes and goes', function (worker_execution_mode) 
     });
     const url = await exporter.url();
     // The publisher may still be adding them when the target gets ready.
-    const text = await eventually('all three are left out', async () => {
+    const text = await answerOf('all three are left out', async () => {
       const { body } = await scrape(url);
       const omitted = /^shm_exporter_target_(objects|variables|series)_omitted_total [1-9]/gm;
       return body.match(omitted)?.length === 3 ? body : undefined;
@@ -201,7 +201,7 @@ inBothModes('a publisher that comes and goes', function (worker_execution_mode) 
     for (const first of [100, 200]) {
       const publisher = await stage.player(churning(first));
       const seen = new Set<number>();
-      await eventually(`all tills from ${first} on`, async () => {
+      await answerOf(`all tills from ${first} on`, async () => {
         const { status, body } = await scrape(url);
         if (status !== 200) return undefined;
         for (const { name, labels, value } of samplesOf(body)) {
@@ -261,7 +261,7 @@ inBothModes('a publisher that comes and goes', function (worker_execution_mode) 
     stage.play({ ...shop('8', 0, [set(81), set(82)]), repeat: true });
     const url = exporter('8');
     const seen: string[] = [];
-    await eventually('81, 82 and 81 again', async () => {
+    await answerOf('81, 82 and 81 again', async () => {
       const value = await sales(url);
       if (value !== undefined && value !== seen.at(-1)) seen.push(value);
       return seen.join().includes('81,82,81') ? true : undefined;

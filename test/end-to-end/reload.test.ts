@@ -1,7 +1,7 @@
 // SIGHUP: targets, scopes and filters change while the process serves.
 import { expect } from 'chai';
 import { rmSync, writeFileSync } from 'node:fs';
-import { delay, eventually, theatre } from '../support/processes.js';
+import { delay, answerOf, theatre } from '../support/processes.js';
 import { applicationPart, pageWith, readyPage, scrape, seriesKey, seriesOf } from './page.js';
 import type { Reply } from './page.js';
 
@@ -51,7 +51,7 @@ describe('SIGHUP', function () {
     const hangUp = async (answer: RegExp): Promise<string> => {
       const from = said;
       exporter.signal('SIGHUP');
-      const text = await eventually(`stderr has ${answer.source}`, () => {
+      const text = await answerOf(`stderr has ${answer.source}`, () => {
         const news = exporter.stderr.slice(from);
         return answer.test(news) ? news : undefined;
       });

@@ -1,7 +1,7 @@
 // JSON lines through a shipper of log lines, as Debian has it.
 import { expect } from 'chai';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { eventually, isInstalled, theatre } from '../support/processes.js';
+import { answerOf, isInstalled, theatre } from '../support/processes.js';
 
 describe('JSON lines and rsyslog', function () {
   this.slow(10_000);
@@ -31,12 +31,12 @@ ruleset(name="ship") { action(type="omfile" file="${output}" template="line") }
     const exporter = stage.start('exporter', ['--config', config], { stdoutTo: input });
     const read = (path: string) => readFileSync(path, 'utf8');
     const snapshots = /"name":"shm_exporter_stdout_skipped_ticks_total"/g;
-    await eventually('three snapshots', () => read(input).match(snapshots)?.[2]);
+    await answerOf('three snapshots', () => read(input).match(snapshots)?.[2]);
     expect(await exporter.stop()).to.deep.equal({ status: 0, signal: null });
 
     const printed = read(input);
     expect(printed.length).to.be.above(10_000);
-    const shipped = await eventually('the last line', () => {
+    const shipped = await answerOf('the last line', () => {
       const text = read(output);
       return text.length >= printed.length ? text : undefined;
     });

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { delay, eventually, isInstalled, theatre } from '../support/processes.js';
+import { delay, answerOf, isInstalled, theatre } from '../support/processes.js';
 import type { Running } from '../support/processes.js';
 import { LINTED, promtoolLines, samplesOf, seriesOf } from './page.js';
 
@@ -53,7 +53,7 @@ describe('stdout mode through a pipe', function () {
 
     before(async () => {
       ({ exporter, reader } = piped());
-      await eventually('three documents', () => reader.stdout.match(/# EOF\n/g)?.[2]);
+      await answerOf('three documents', () => reader.stdout.match(/# EOF\n/g)?.[2]);
       const ended = await exporter.stop();
       expect(ended).to.deep.equal({ status: 0, signal: null });
       expect(await reader.ended).to.deep.equal({ status: 0, signal: null });
@@ -103,7 +103,7 @@ describe('stdout mode through a pipe', function () {
   it('prints one JSON object a series with stdout_format = "json"', async () => {
     const { exporter, reader } = piped({ stdout_format: 'json' });
     const last = /"shm_exporter_target_heartbeat_age_seconds"/g;
-    await eventually('two documents', () => reader.stdout.match(last)?.[1]);
+    await answerOf('two documents', () => reader.stdout.match(last)?.[1]);
     await exporter.stop();
     await reader.ended;
     const rows = reader.stdout
@@ -131,7 +131,7 @@ describe('stdout mode through a pipe', function () {
 
   it('prints one comment line with the reason for a target that is not ready', async () => {
     const { exporter, reader } = piped({ server_keys: ['nobody'] });
-    await eventually('a line', () => /\n/.exec(reader.stdout)?.[0]);
+    await answerOf('a line', () => /\n/.exec(reader.stdout)?.[0]);
     await exporter.stop();
     await reader.ended;
     for (const line of reader.stdout.trimEnd().split('\n'))
@@ -148,7 +148,7 @@ describe('stdout mode through a pipe', function () {
     );
     const { exporter, reader } = piped({ app: 'adh', server_keys: ['83'] });
     const documents = () => reader.stdout.match(/# EOF\n/g)?.length ?? 0;
-    await eventually('two documents', () => (documents() >= 2 ? true : undefined));
+    await answerOf('two documents', () => (documents() >= 2 ? true : undefined));
     reader.signal('SIGSTOP');
     await exporter.line(/the reader of stdout is too slow: skipping snapshots/);
     const before = residentBytes(exporter.pid);
@@ -160,10 +160,10 @@ describe('stdout mode through a pipe', function () {
     const [, skipped] = await exporter.line(/skipped (\d+) snapshots/);
     expect(Number(skipped)).to.be.at.least(2);
     const counted = () => /^shm_exporter_stdout_skipped_ticks_total [1-9]\d*$/m.exec(reader.stdout);
-    await eventually('documents show the skipped ticks', () => counted() ?? undefined);
+    await answerOf('documents show the skipped ticks', () => counted() ?? undefined);
     expect(reader.stdout).to.match(/^shm_exporter_stdout_skipped_ticks_total 0$/m);
     expect(exporter.stderr.match(/too slow/g), 'told once').to.have.lengthOf(1);
-    await eventually('documents again', () => (documents() >= seen + 3 ? true : undefined));
+    await answerOf('documents again', () => (documents() >= seen + 3 ? true : undefined));
     const times = [...reader.stdout.matchAll(/^# snapshot .* time=(\S+)$/gm)].map(([, time = '']) =>
       Date.parse(time),
     );
@@ -190,15 +190,15 @@ describe('stdout mode through a pipe', function () {
     const table = (key: string) => `[[targets]]\napp = "shop"\nserver_key = "${key}"\n`;
     const threaded = { worker_execution_mode: 'threaded', target_workers: 2 };
     const { exporter, reader } = piped(threaded, keys.map(table).join(''));
-    await eventually('two documents of each', () => reader.stdout.match(/# EOF\n/g)?.[3]);
+    await answerOf('two documents of each', () => reader.stdout.match(/# EOF\n/g)?.[3]);
     await reader.stop('SIGKILL');
-    await eventually('it ends', () => (exporter.isOver ? true : undefined), 3000);
+    await answerOf('it ends', () => (exporter.isOver ? true : undefined), 3000);
     expect(await exporter.ended).to.deep.equal({ status: 0, signal: null });
   });
 
   it('ends quietly with status 0 when its reader goes away', async () => {
     const { exporter, reader } = piped();
-    await eventually('a document', () => /# EOF\n/.exec(reader.stdout)?.[0]);
+    await answerOf('a document', () => /# EOF\n/.exec(reader.stdout)?.[0]);
     await reader.stop('SIGKILL');
     expect(await exporter.ended).to.deep.equal({ status: 0, signal: null });
     expect(exporter.stderr).not.to.match(/EPIPE|error|at .+:\d+:\d+/i);

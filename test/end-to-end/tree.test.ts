@@ -2,7 +2,7 @@
 import { hashSync } from 'bcryptjs';
 import { expect } from 'chai';
 import { inBothModes } from '../support/modes.js';
-import { eventually, theatre } from '../support/processes.js';
+import { answerOf, theatre } from '../support/processes.js';
 import { textOf } from '../support/text-of-html.js';
 import { readyPage, samplesOf, scrape } from './page.js';
 
@@ -62,7 +62,7 @@ server_key = "91"
     });
     origin = await exporter({}, TARGETS);
     await readyPage(`${origin}/metrics?server_key=82`);
-    await eventually('all trees are there', async () =>
+    await answerOf('all trees are there', async () =>
       (await scrape(`${origin}/tree?server_key=91`)).status === 200 ? true : undefined,
     );
   });
@@ -156,7 +156,7 @@ server_key = "91"
     it('shows no text without a row to other machines, and does not find it for them', async () => {
       const url = await exporter({ metrics_bind_address: '0.0.0.0' }, TARGETS);
       await readyPage(`${url}/metrics?server_key=82`);
-      const row = await eventually('there is a tree', async () => {
+      const row = await answerOf('there is a tree', async () => {
         const answer = await textRow(url);
         return answer.status === 200 ? answer.row : undefined;
       });
@@ -174,7 +174,7 @@ server_key = "91"
       const authorization = `Basic ${Buffer.from('alice:s:cret').toString('base64')}`;
       for (const path of ['/', '/tree?server_key=91', '/tree'])
         expect((await fetch(url + path)).status, path).to.equal(401);
-      const row = await eventually('there is a tree', async () => {
+      const row = await answerOf('there is a tree', async () => {
         const answer = await textRow(url, { authorization });
         return answer.status === 200 ? answer.row : undefined;
       });

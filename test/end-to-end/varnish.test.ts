@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { freePort } from '../support/free-port.js';
 import { inBothModes } from '../support/modes.js';
-import { eventually, isInstalled, theatre } from '../support/processes.js';
+import { answerOf, isInstalled, theatre } from '../support/processes.js';
 import { hasVarnish, varnishServer } from '../varnish/varnish-server.js';
 import {
   applicationPart,
@@ -76,7 +76,7 @@ inBothModes('an exporter of Varnish', function (mode) {
     const port = await freePort();
     stage.command([KNOWN, '-n', server.path, '-web.listen-address', `127.0.0.1:${port}`]);
     const known = `http://127.0.0.1:${port}/metrics`;
-    await eventually('it answers', () => scrape(known).catch(() => undefined), START_MS);
+    await answerOf('it answers', () => scrape(known).catch(() => undefined), START_MS);
     const [theirs, ours] = await server.still(async () => {
       const page = (await scrape(known)).body;
       // The first scrape may see a segment come, the second shows it.
@@ -132,7 +132,7 @@ inBothModes('an exporter of Varnish', function (mode) {
     const url = await exporterOf('compat');
     await readyPage(url);
     await server.kill();
-    const reply = await eventually('503 with the reason', () => deadReply(url), 2000);
+    const reply = await answerOf('503 with the reason', () => deadReply(url), 2000);
     expect(reply.body).not.to.contain('varnish_main');
     await server.start();
     await pageWith(url, (series) => series.get('varnish_up{}') === '1', 'it is back');

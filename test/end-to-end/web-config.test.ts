@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { hashSync } from 'bcryptjs';
 import { tlsPath } from '../support/component-certificates.js';
-import { eventually, theatre } from '../support/processes.js';
+import { answerOf, theatre } from '../support/processes.js';
 import { scrape } from './page.js';
 
 interface Answer {
@@ -91,11 +91,11 @@ describe('web_config_file', function () {
     const { exporter, url } = await start(SERVER + USERS);
     expect((await ask(url, { headers: alice })).subject).to.equal('localhost');
     serverIs('other');
-    await eventually('the new certificate', async () =>
+    await answerOf('the new certificate', async () =>
       (await ask(url, { headers: alice })).subject === 'other.example' ? true : undefined,
     );
     writeFileSync(stage.path('server.key'), 'broken');
-    await eventually('the warning', async () => {
+    await answerOf('the warning', async () => {
       const { status, subject } = await ask(url, { headers: alice });
       expect([status, subject]).to.deep.equal([200, 'other.example']);
       return (
@@ -105,7 +105,7 @@ describe('web_config_file', function () {
     serverIs('other');
     stage.write('web.yml', `${SERVER}basic_auth_users:\n  bob: ${hashSync('b', 4)}\n`);
     const bob = { Authorization: `Basic ${Buffer.from('bob:b').toString('base64')}` };
-    await eventually('bob is let in', async () =>
+    await answerOf('bob is let in', async () =>
       (await ask(url, { headers: bob })).status === 200 ? true : undefined,
     );
     expect((await ask(url, { headers: alice })).status).to.equal(401);
@@ -189,7 +189,7 @@ describe('web_config_file', function () {
     expect(headers['retry-after']).to.equal('1');
     expect(body).to.match(/^too many requests: rate_limit/);
     stage.write('web.yml', '');
-    await eventually('no limit', async () => ((await statuses(1))[0] === 200 ? true : undefined));
+    await answerOf('no limit', async () => ((await statuses(1))[0] === 200 ? true : undefined));
     expect(await statuses(5)).to.deep.equal([200, 200, 200, 200, 200]);
     await exporter.stop();
   });

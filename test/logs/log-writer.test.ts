@@ -5,7 +5,7 @@ import { connect, createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { logWriter } from '#app/logs/log-writer.js';
-import { eventually } from '../support/processes.js';
+import { answerOf } from '../support/processes.js';
 
 const LINE = `${'x'.repeat(999)}\n`;
 /** Far more than the system takes for a reader, and than may wait here. */
@@ -27,9 +27,9 @@ describe('logWriter', () => {
 
     let text = '';
     reader.setEncoding('utf8').on('data', (piece: string) => (text += piece));
-    await eventually('all that waited', () => stream.writableLength === 0 || undefined);
+    await answerOf('all that waited', () => stream.writableLength === 0 || undefined);
     write('again\n');
-    await eventually('the line after them', () => text.endsWith('again\n') || undefined);
+    await answerOf('the line after them', () => text.endsWith('again\n') || undefined);
     expect(text.length).to.be.below((MANY * LINE.length) / 2);
     expect(text.slice(0, -'again\n'.length).replaceAll(LINE, '')).to.equal('');
     stream.destroy();

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { readyPage, scrape } from '../end-to-end/page.js';
 import { inBothModes } from '../support/modes.js';
-import { PROJECT, delay, eventually, theatre } from '../support/processes.js';
+import { PROJECT, delay, answerOf, theatre } from '../support/processes.js';
 import type { Running } from '../support/processes.js';
 import { internal, targetOf, targets } from './shop.js';
 import { shows } from './shows.js';
@@ -73,7 +73,7 @@ inBothModes('rebalancing', function (worker_execution_mode) {
     await Promise.all(KEYS.map((key) => readyPage(`${url}?server_key=${key}`)));
     // At once: on a busy machine the first pass is not far.
     await note(url);
-    await eventually('a move', async () => {
+    await answerOf('a move', async () => {
       await note(url);
       await delay(30);
       return now().some((facts) => facts?.partition !== '0') ? true : undefined;

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { samplesOf, scrape, seriesOf } from '../end-to-end/page.js';
 import { inBothModes } from '../support/modes.js';
-import { delay, eventually, theatre } from '../support/processes.js';
+import { delay, answerOf, theatre } from '../support/processes.js';
 import { Publishers } from '../support/segment-of.js';
 import { aside, internal, scopes } from './shop.js';
 import { shows } from './shows.js';
@@ -103,7 +103,7 @@ inBothModes('a script of updates and scrapes', function (worker_execution_mode) 
     const exporter = stage.start('exporter', ['--config', config, '--debug']);
     const url = await exporter.url();
     // Without a scrape: the first one is part of the script.
-    await eventually('readiness', async () =>
+    await answerOf('readiness', async () =>
       [...(await aside(url))].find(
         ([key, value]) => key.startsWith('shm_exporter_internal_target_ready') && value === '1',
       ),
@@ -115,7 +115,7 @@ inBothModes('a script of updates and scrapes', function (worker_execution_mode) 
       else {
         const before = noticed();
         publisher.notify();
-        await eventually('the update is noticed', () => (noticed() > before ? true : undefined));
+        await answerOf('the update is noticed', () => (noticed() > before ? true : undefined));
       }
     };
     let counts = CACHES.flatMap(() => [0, 0]);

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { readyPage, scrape, unready } from '../end-to-end/page.js';
 import { freePort } from '../support/free-port.js';
-import { eventually, theatre } from '../support/processes.js';
+import { answerOf, theatre } from '../support/processes.js';
 import type { Running } from '../support/processes.js';
 import { listening } from './listening.js';
 import { application, shop, shopSeries, targetOf, targets } from './shop.js';
@@ -245,7 +245,7 @@ describe('the settings', function () {
 
   shows('2.1 metrics_interval_seconds', () => {
     it('is the time between two snapshots on stdout', async () => {
-      const times = await eventually('two snapshots', () => {
+      const times = await answerOf('two snapshots', () => {
         const all = [...slowly.stdout.matchAll(/^# snapshot .* time=(\S+)$/gm)];
         return all.length < 2 ? undefined : all.map(([, time = '']) => Date.parse(time));
       });
@@ -255,7 +255,7 @@ describe('the settings', function () {
 
   shows('8 metrics_interval_seconds', () => {
     it('is 10 by default: the first snapshot comes after that time', async () => {
-      const line = await eventually(
+      const line = await answerOf(
         'a snapshot',
         () => /^# snapshot .*\n/.exec(printing.stdout)?.[0],
       );

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { readyPage, scrape, unready } from '../end-to-end/page.js';
-import { eventually, theatre } from '../support/processes.js';
+import { answerOf, theatre } from '../support/processes.js';
 import type { Running } from '../support/processes.js';
 import { listening } from './listening.js';
 import { aside, application, internal, shop, shopSeries, targetOf, targets } from './shop.js';
@@ -80,7 +80,7 @@ describe('a start', function () {
 
   shows('1.3.4', () => {
     it('either serves and prints nothing, or prints and listens nowhere', async () => {
-      await eventually('a snapshot', () => /# EOF\n/.exec(printing.stdout)?.[0]);
+      await answerOf('a snapshot', () => /# EOF\n/.exec(printing.stdout)?.[0]);
       expect(listening(printing.pid)).to.deep.equal([]);
       expect(listening(several.pid)).to.have.lengthOf(1);
       expect(several.stdout).to.equal('');
@@ -108,7 +108,7 @@ describe('a start', function () {
       expect((await scrape(`${await several.url()}?server_key=1`)).status).to.equal(200));
 
     it('else prints a snapshot every metrics_interval_seconds', async () => {
-      const times = await eventually('three snapshots', () => {
+      const times = await answerOf('three snapshots', () => {
         const all = [...printing.stdout.matchAll(/^# snapshot .* time=(\S+)$/gm)];
         return all.length < 3 ? undefined : all.map(([, time = '']) => Date.parse(time));
       });

@@ -6,7 +6,7 @@ import { commandsOf, pageBlocks } from './page-blocks.js';
 import type { PageBlock, PageCommand } from './page-blocks.js';
 import { PageFolder, REPLACES_PACKAGES, reworded } from './page-folder.js';
 import { PageOutput } from './page-output.js';
-import { eventually, isInstalled } from './processes.js';
+import { answerOf, isInstalled } from './processes.js';
 import type { ShellSession } from './shell-session.js';
 
 type ByBeginning<T> = Readonly<Record<string, T>>;
@@ -163,7 +163,7 @@ class PageReader {
   ): Promise<void> {
     const started = session.start(reworded(command, this.#words));
     const isThere = () => output.isIn(started.output()) && until.test(started.output());
-    await eventually(command, () => (isThere() ? true : undefined)).catch(() => {
+    await answerOf(command, () => (isThere() ? true : undefined)).catch(() => {
       if (output.isShown) output.check(started.output());
       throw new Error(`${command} printed no ${until.source}:\n${started.output()}`);
     });

@@ -31,7 +31,7 @@ export interface Ended {
 }
 
 /** Asks again every few milliseconds until there is an answer; fails with `what` after a while. */
-export async function eventually<T>(
+export async function answerOf<T>(
   what: string,
   probe: () => T | undefined | Promise<T | undefined>,
   withinMs = 120_000,
@@ -86,7 +86,7 @@ export class Running {
         throw new Error(`It ended without ${pattern.source}:\n${this.#stderr}`);
       return found ?? undefined;
     };
-    return eventually(`stderr has ${pattern.source}`, match, withinMs);
+    return answerOf(`stderr has ${pattern.source}`, match, withinMs);
   }
 
   /** Where an exporter serves metrics. */

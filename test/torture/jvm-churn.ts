@@ -7,7 +7,7 @@ import { userInfo } from 'node:os';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TILL_CLASS } from '../hsperfdata/till-class.js';
-import { Theatre, eventually, isInstalled } from '../support/processes.js';
+import { Theatre, answerOf, isInstalled } from '../support/processes.js';
 import type { Running } from '../support/processes.js';
 import { processNumbered } from '../support/same-number.js';
 import { atEnd, percentile, usageOf } from './trial.js';
@@ -111,7 +111,7 @@ async function lifeOf({ number, end, theatre, pages, times }: Life): Promise<voi
   const file = `/tmp/hsperfdata_${userInfo().username}/${pid}`;
   let other: ChildProcess | undefined;
   try {
-    await eventually('its file is there', () => existsSync(file) || undefined, PATIENCE_MS);
+    await answerOf('its file is there', () => existsSync(file) || undefined, PATIENCE_MS);
     const fileMs = performance.now();
     const seen = pages.when(pid, true, fileMs);
     await once(createInterface({ input: child.stdout }), 'line');

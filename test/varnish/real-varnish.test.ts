@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { expect } from 'chai';
 import { VarnishWatch } from '#app/varnish/varnish-watch.js';
 import { valuesOf, wholeSight } from '../support/gathered-values.js';
-import { eventually } from '../support/processes.js';
+import { answerOf } from '../support/processes.js';
 import { hasVarnish, varnishServer } from './varnish-server.js';
 
 describe('a real Varnish', function () {
@@ -41,7 +41,7 @@ describe('a real Varnish', function () {
   }
 
   const has = (...idents: readonly string[]): Promise<true> =>
-    eventually(`has ${idents.join(', ')}`, () =>
+    answerOf(`has ${idents.join(', ')}`, () =>
       idents.every((ident) => shown().has(`${ident}.req`)) ? true : undefined,
     );
 
@@ -56,7 +56,7 @@ describe('a real Varnish', function () {
     await expectSame();
     server.reload('reload_2');
     server.tell('vcl.state', 'reload_1', 'cold');
-    await eventually(
+    await answerOf(
       'the cold one is gone',
       () => !shown().has('VBE.reload_1.good.req') || undefined,
     );
@@ -65,7 +65,7 @@ describe('a real Varnish', function () {
     await has('VBE.reload_1.good', 'VBE.reload_2.good');
     await expectSame();
     server.tell('vcl.discard', 'reload_1');
-    await eventually(
+    await answerOf(
       'the discarded ones are gone',
       () => !shown().has('VBE.reload_1.good.req') || undefined,
     );
@@ -86,7 +86,7 @@ describe('a real Varnish', function () {
     const { source } = wholeSight(watch());
     const before = server.childPid ?? 0;
     process.kill(before, 'SIGKILL');
-    await eventually('another child runs', () => {
+    await answerOf('another child runs', () => {
       const pid = server.childPid;
       return pid !== undefined && pid !== before ? pid : undefined;
     });
@@ -115,7 +115,7 @@ describe('a real Varnish', function () {
     await has('VBE.boot.good');
     expect(wholeSight(watch()).publisher.state).to.equal('live');
     await server.kill();
-    const { publisher } = await eventually('it is dead', () => {
+    const { publisher } = await answerOf('it is dead', () => {
       const seen = wholeSight(watch());
       return seen.publisher.state === 'dead' ? seen : undefined;
     });

@@ -9,7 +9,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../support/free-port.js';
-import { eventually, isInstalled } from '../support/processes.js';
+import { answerOf, isInstalled } from '../support/processes.js';
 
 export const hasVarnish = (): boolean => isInstalled('varnishd') && isInstalled('varnishstat');
 
@@ -69,7 +69,7 @@ class VarnishServer {
     manager.stderr.setEncoding('utf8').on('data', (text: string) => (said += text));
     const hasEnded = (): boolean => manager.exitCode !== null || manager.signalCode !== null;
     const answers = () => (hasEnded() ? true : this.#answers());
-    await eventually('varnishd answers', answers, START_MS);
+    await answerOf('varnishd answers', answers, START_MS);
     if (!hasEnded()) return '';
     this.#manager = undefined;
     return said || 'nothing';
@@ -134,7 +134,7 @@ class VarnishServer {
     for (const pid of children) process.kill(Number(pid), 'SIGKILL');
     await exit;
     this.#manager = undefined;
-    await eventually('its processes are gone', () => (children.some(isRunning) ? undefined : true));
+    await answerOf('its processes are gone', () => (children.some(isRunning) ? undefined : true));
   }
 
   async close(): Promise<void> {

@@ -1,7 +1,7 @@
 // Compresses the text of a page by what is known of it: much sooner than zlib, and mostly to less.
 import { crc32 } from 'node:zlib';
 import type { Deflated } from '../../model.js';
-import { bytesOf, copyBytes } from '../bytes.js';
+import { bytesOf, copyBytes } from '../../bytes.js';
 import { wordsFor } from '../deflate/bit-writer.js';
 import { SYMBOLS } from '../deflate/deflate-code.js';
 import type { CodeFit } from './code-fit.js';

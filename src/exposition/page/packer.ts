@@ -1,5 +1,5 @@
 // Puts the small pieces of a page together: small writes cost more than copying them.
-import { copyBytes } from '../bytes.js';
+import { copyBytes } from '../../bytes.js';
 
 /** Larger pieces are not copied. */
 const SMALL = 16_384;

@@ -1,5 +1,5 @@
 // The pages of one format as deflate streams: of parts that lines made of themselves, or of their text.
-import { bytesOf } from '../bytes.js';
+import { bytesOf } from '../../bytes.js';
 import type { DeflateCode } from '../deflate/deflate-code.js';
 import { codeOf, deflatedText, joined } from '../deflate/deflate-stream.js';
 import { TextDeflater } from '../kernel/text-deflater.js';

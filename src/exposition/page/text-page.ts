@@ -7,7 +7,7 @@ import type {
   Page,
   ReadyExposition,
 } from '../../model.js';
-import { bytesOf } from '../bytes.js';
+import { bytesOf } from '../../bytes.js';
 import { madeOnce } from '../made-once.js';
 import { PageBodies } from './page-bodies.js';
 import type { FamilySyntax, PageBody } from './page-bodies.js';

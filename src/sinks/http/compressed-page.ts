@@ -1,8 +1,9 @@
 // Pages as one gzip member each; the part of them that lasts is compressed once.
 import { ReplaySubject, defer, finalize, map, share, tap } from 'rxjs';
 import type { Observable } from 'rxjs';
+import { bytesOf } from '../../bytes.js';
 import type { Deflated, Page } from '../../model.js';
-import { bytesOf, deflate, deflateEnd } from './deflate.js';
+import { deflate, deflateEnd } from './deflate.js';
 import { limitConcurrency } from './limit-concurrency.js';
 
 /**

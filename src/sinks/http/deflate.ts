@@ -1,4 +1,5 @@
 // Compresses bytes in the threads of libuv's pool, into a part of a gzip member (RFC 1951, 1952).
+import { bytesOf } from '../../bytes.js';
 import type { Deflated } from '../../model.js';
 import { constants, crc32, createDeflateRaw, deflateRawSync } from 'node:zlib';
 
@@ -91,12 +92,6 @@ export function deflateEnd(
 
 const compressed = (end: Uint8Array, ready: Deflated | undefined): readonly Uint8Array[] =>
   ready === undefined ? [deflateRawSync(end, END_OPTIONS)] : [...ready.pieces, LAST_BLOCK];
-
-export function bytesOf(pieces: readonly Uint8Array[]): number {
-  let bytes = 0;
-  for (const { length } of pieces) bytes += length;
-  return bytes;
-}
 
 /** The head of a last block that is stored: RFC 1951, 3.2.4. It begins at a byte. */
 function storedHead(length: number): Uint8Array {

@@ -4,7 +4,7 @@ import { lookup as systemLookup } from 'node:dns';
 import type { LookupAddress } from 'node:dns';
 import { NameLookup } from '#app/bridge/poll/name-lookup.js';
 import type { Resolve } from '#app/bridge/poll/name-lookup.js';
-import { delay, eventually } from '../../support/processes.js';
+import { delay, answerOf } from '../../support/processes.js';
 
 const AT: LookupAddress[] = [{ address: '127.0.0.7', family: 4 }];
 const ELSEWHERE: LookupAddress[] = [{ address: '127.0.0.8', family: 4 }];
@@ -43,7 +43,7 @@ describe('NameLookup', () => {
         resolve(addresses);
       });
     });
-    await eventually('both', () => seen.length === 2 || undefined);
+    await answerOf('both', () => seen.length === 2 || undefined);
     expect(seen).to.deep.equal([
       [null, wanted[0]?.address, wanted[0]?.family],
       [null, wanted],
@@ -75,11 +75,11 @@ describe('NameLookup', () => {
     ask('a');
     take('a')(null, AT);
     const late = ask('a');
-    await eventually('the former address', () => late[0]);
+    await answerOf('the former address', () => late[0]);
     take('a')(null, ELSEWHERE);
     expect(late).to.deep.equal(['127.0.0.7']);
     const next = ask('a');
-    await eventually('the later address', () => next[0]);
+    await answerOf('the later address', () => next[0]);
     expect(next).to.deep.equal(['127.0.0.8']);
   });
 

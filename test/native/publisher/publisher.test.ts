@@ -15,7 +15,7 @@ import { HEADER, MUTABLE, MUTABLE_OFFSET, PAGE } from '#app/native/segment/layou
 import { posixMemory } from '#app/native/os/posix.js';
 import { SegmentWatch } from '#app/native/segment/segment-watch.js';
 import { readTree } from '../../support/read-tree.js';
-import { eventually } from '../../support/processes.js';
+import { answerOf } from '../../support/processes.js';
 import { TINY, freshSegments } from '../../support/segments.js';
 
 describe('Publisher', () => {
@@ -200,7 +200,7 @@ describe('the reader opens read-only and never writes (segment 1)', () => {
     watch.close();
     expect(mappings()).to.deep.equal([]);
     const isClosed = () => flagsOf(segments.path('82')).length === before || undefined;
-    await eventually('the descriptor is closed', isClosed);
+    await answerOf('the descriptor is closed', isClosed);
     waiter.close();
   });
 

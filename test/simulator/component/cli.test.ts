@@ -7,7 +7,7 @@ import { readComponent } from '../../support/component-reader.js';
 import { freshComponents, treeOf } from '../../support/components.js';
 import { meaningOf } from '../../support/meaning.js';
 import { ODD_SCENARIO } from '../../support/odd-scenario.js';
-import { delay, eventually, isInstalled, theatre } from '../../support/processes.js';
+import { delay, answerOf, isInstalled, theatre } from '../../support/processes.js';
 import type { Running } from '../../support/processes.js';
 
 describe('shm_simulator --json-port', function () {
@@ -39,7 +39,7 @@ describe('shm_simulator --json-port', function () {
       const running = start(['--app', app, '--root', root, '--objects', '40', '--rate', '200']);
       const url = await urlOf(running);
       const first = await read(url);
-      const changed = await eventually('a value changes', async () => {
+      const changed = await answerOf('a value changes', async () => {
         const now = await read(url);
         return JSON.stringify(entries(now)) === JSON.stringify(entries(first)) ? undefined : now;
       });
@@ -137,7 +137,7 @@ describe('shm_simulator --json-port', function () {
       it(`answers the line ${JSON.stringify(line)} with the list of faults`, async () => {
         const known = lists().length;
         running.type(line);
-        const told = await eventually('a list', () => lists()[known]);
+        const told = await answerOf('a list', () => lists()[known]);
         for (const name of [...FAULT_NAMES, 'none']) expect(told).to.include(name);
         expect((await ask(`${url}/sharedmem`)).status).to.equal(200);
       });
@@ -162,7 +162,7 @@ describe('shm_simulator --json-port', function () {
     const terminal = ['script', '-qec', `bash -c '${job}'`, '/dev/null'];
     const running = stage.command(terminal, { stdin: 'pipe' });
     const match = (pattern: RegExp) =>
-      eventually(`it prints ${pattern.source}`, () => pattern.exec(running.stdout)?.[1]);
+      answerOf(`it prints ${pattern.source}`, () => pattern.exec(running.stdout)?.[1]);
     const pid = Number(await match(/pid (\d+)/));
     try {
       const url = await match(/serving (http:\S+)\s+ready/);

@@ -7,7 +7,7 @@ import { NEVER, lastValueFrom, merge } from 'rxjs';
 import type { Observable } from 'rxjs';
 import type { Document } from '#app/model.js';
 import { fileWriter, removedAtEnd } from '#app/sinks/textfile/file-writer.js';
-import { eventually } from '../../support/processes.js';
+import { answerOf } from '../../support/processes.js';
 
 /** The number of bytes. */
 const written = (write$: Observable<number>): Promise<number> =>
@@ -76,9 +76,9 @@ describe('fileWriter', () => {
       for (;;) yield Buffer.alloc(100_000, '#');
     };
     const writing = fileWriter(path)(documentOf(pieces())).subscribe();
-    await eventually('a draft', () => readdirSync(folder)[1]);
+    await answerOf('a draft', () => readdirSync(folder)[1]);
     writing.unsubscribe();
-    await eventually('an end', () => (released === 1 ? true : undefined));
+    await answerOf('an end', () => (released === 1 ? true : undefined));
     expect(readdirSync(folder)).to.deep.equal(['shm_exporter.prom']);
     expect(readFileSync(path, 'utf8')).to.equal('old');
   });
@@ -88,7 +88,7 @@ describe('fileWriter', () => {
     await written(write(textOf('a 1\n')));
     const running = merge(NEVER, write(textOf('a 2\n')), removedAtEnd(path)).subscribe();
     running.unsubscribe();
-    await eventually('no file', () => (readdirSync(folder).length === 0 ? true : undefined));
+    await answerOf('no file', () => (readdirSync(folder).length === 0 ? true : undefined));
     expect(released).to.equal(2);
   });
 });
