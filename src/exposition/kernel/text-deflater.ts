@@ -107,12 +107,10 @@ class Room {
     if (!this.reserve(bytes)) throw new RangeError('There is no memory for a text');
     const from = this.#text.of(bytes + OVERRUN);
     const text = this.#kernel.window(from, bytes);
-    let crc = 0;
     let at = 0;
     for (const piece of pieces) {
       copyBytes(piece, text, at);
       at += piece.length;
-      crc = crc32(piece, crc);
     }
     const to = this.#stream.of(streamRoom(bytes));
     this.#table.use(fit.code);
@@ -126,7 +124,7 @@ class Room {
     const { buffer, byteOffset } = memoryFor(wordsFor(length * 8));
     const data = Buffer.from(buffer, byteOffset, length);
     copyBytes(this.#kernel.window(to, length), data, 0);
-    return { pieces: [data], crc, bytes, isApart: true };
+    return { pieces: [data], crc: crc32(text), bytes, isApart: true };
   }
 
   /** Adds the symbols that the text takes to `counts`. */
