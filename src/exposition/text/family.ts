@@ -19,6 +19,9 @@ export interface Shown {
   readonly pieces: readonly TextPiece[];
 }
 
+/** A block with so many bytes of names and labels is full, too: to write one takes a millisecond at most. */
+const FULL_BYTES = 524_288;
+
 /** The block of a line, and its index there, or `-1 - index` of where it belongs. */
 interface Located {
   owner: number;
@@ -94,7 +97,7 @@ export class Family {
     this.#lines--;
     const next = this.#blocks[at + 1];
     if (block.count === 0) this.#drop(at);
-    else if (next !== undefined && block.count + next.count < MAX_LINES / 2) {
+    else if (next !== undefined && fitTogether(block, next)) {
       next.moveTail(0, block);
       this.#drop(at + 1);
     }
@@ -228,11 +231,12 @@ export class Family {
     hash: number,
   ): number {
     const block = this.#blocks[at] ?? this.#newBlock(at);
-    if (block.count < MAX_LINES) return block.insert(index, key, name, line, hash);
+    if (!isFull(block)) return block.insert(index, key, name, line, hash);
+    const { count } = block;
     // Where one block was filled, so will the next be.
-    const next = this.#newBlock(at + 1, MAX_LINES);
-    const middle = index === MAX_LINES ? MAX_LINES : MAX_LINES / 2;
-    if (middle < MAX_LINES) block.moveTail(middle, next);
+    const next = this.#newBlock(at + 1, block.lines.capacity);
+    const middle = index === count ? count : count >> 1;
+    if (middle < count) block.moveTail(middle, next);
     return index < middle
       ? block.insert(index, key, name, line, hash)
       : next.insert(index - middle, key, name, line, hash);
@@ -262,3 +266,10 @@ export class Family {
     this.#totals.blocks--;
   }
 }
+
+const isFull = ({ count, lines }: Block): boolean =>
+  count === MAX_LINES || (lines.textBytes >= FULL_BYTES && count > 1);
+
+/** Whether two blocks become one, with room for many lines more. */
+const fitTogether = (a: Block, b: Block): boolean =>
+  a.count + b.count < MAX_LINES / 2 && a.lines.textBytes + b.lines.textBytes < FULL_BYTES / 2;

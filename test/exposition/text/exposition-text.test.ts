@@ -73,8 +73,11 @@ class Pair {
   readonly naive = new Map<string, Map<string, NaiveLine>>();
   readonly held: { snapshot: Snapshot; text: string; release: () => void }[] = [];
 
+  readonly labels: typeof LABELS;
+
   /** @param assistant writes some of the blocks, if there is one, however few there are */
-  constructor(assistant?: Assistant) {
+  constructor(assistant?: Assistant, labels = LABELS) {
+    this.labels = labels;
     this.kernel = new Kernel({ assistant, maxPages: MAX_PAGES });
     this.values = new Cells(this.kernel, VALUES);
     // The tables of the CRC and what a second instance needs stay with the kernel.
@@ -90,7 +93,7 @@ class Pair {
 
   put(family: number, owner: number, sub: number, value: number | undefined): void {
     const [name, rank] = FAMILIES[family % FAMILIES.length] ?? ['x', 0];
-    const labels = LABELS[(owner + family) % LABELS.length]?.(owner, sub) ?? '';
+    const labels = this.labels[(owner + family) % this.labels.length]?.(owner, sub) ?? '';
     const suffix = SUFFIXES[(owner + sub) % SUFFIXES.length] ?? '';
     const text = `${name}${suffix}${labels} ${value === undefined ? `${sub}\n` : ''}`;
     const own = labels.slice(1, -1);
@@ -280,6 +283,32 @@ describe('the text of all families', () => {
       if (i % 1000 === 0) pair.render();
     }
     expect(pair.render().families[0]?.pieces.length).to.be.at.most(2);
+    pair.close();
+  });
+
+  it('a block has half a megabyte of names and labels at most, and one line more', () => {
+    const long = (owner: number) => `{owner="${owner}",long="${'abcdefghij'.repeat(owner % 400)}"}`;
+    const pair = new Pair(undefined, [long]);
+    const order = Array.from({ length: 1000 }, (_, i) => (i * 389) % 1000);
+    const blocks = () => pair.render(false, FORMS.both).families[0]?.pieces ?? [];
+    for (const owner of order) pair.put(0, owner, 0, owner % VALUES);
+    expect(blocks()).to.have.lengthOf.within(4, 8);
+    for (const { length } of blocks()) expect(length).to.be.at.most(524_288 + 1000 * 30);
+    for (const owner of order.slice(0, 900)) pair.remove(0, owner, 0);
+    expect(blocks()).to.have.lengthOf.within(1, 3);
+    for (const owner of order.slice(0, 900)) pair.put(0, owner, 0, owner % VALUES);
+    expect(blocks()).to.have.lengthOf.within(4, 8);
+    pair.close();
+  });
+
+  it('a line may be longer than a block should be', () => {
+    const pair = new Pair(undefined, [
+      (owner) => `{owner="${owner}",long="${'x'.repeat(600_000)}"}`,
+    ]);
+    for (const owner of [3, 1, 2, 0, 4]) pair.put(0, owner, 0, owner);
+    expect(pair.render(false, FORMS.both).families[0]?.pieces.length).to.be.within(2, 5);
+    for (const owner of [1, 4, 0]) pair.remove(0, owner, 0);
+    pair.render(false, FORMS.both);
     pair.close();
   });
 
