@@ -179,5 +179,5 @@ for (const series of SIZES.length > 0 ? SIZES : [10_000, 100_000, 1_000_000]) {
 agent.destroy();
 writeFileSync(
   new URL('cold.json', import.meta.url),
-  `${JSON.stringify({ node: process.version, results }, null, 2)}\n`,
+  `${JSON.stringify({ node: process.version, scrapesBefore: SCRAPES_BEFORE, results }, null, 2)}\n`,
 );

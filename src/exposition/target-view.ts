@@ -51,10 +51,10 @@ export class TargetView {
     return this.#tree.register.omitted + this.#tree.builder.omitted;
   }
   get omittedObjects(): number {
-    return this.#tree.omitted.omittedObjects;
+    return this.#tree.omittedObjects;
   }
   get omittedVariables(): number {
-    return this.#tree.omitted.omittedVariables;
+    return this.#tree.omittedVariables;
   }
   /** Bytes of memory that the target takes, estimated. */
   get memoryBytes(): number {

@@ -23,12 +23,6 @@ import type { ViewParts } from './view-parts.js';
 const OBJECT_EFFORT = 4;
 const VARIABLE_EFFORT = 1;
 
-/** Numbers of what was left out since the start. */
-export interface OmittedItems {
-  readonly omittedObjects: number;
-  readonly omittedVariables: number;
-}
-
 export class TrackedTree implements ProbeListener {
   readonly probe: Probe;
   readonly builder: MetricBuilder;
@@ -86,8 +80,12 @@ export class TrackedTree implements ProbeListener {
     return this.#steps + this.register.effort + this.builder.effort;
   }
 
-  get omitted(): OmittedItems {
-    return this.#gate;
+  /** What was left out since the start. */
+  get omittedObjects(): number {
+    return this.#gate.omittedObjects;
+  }
+  get omittedVariables(): number {
+    return this.#gate.omittedVariables;
   }
   /** Bytes of memory that the target takes, estimated. */
   get memoryBytes(): number {
