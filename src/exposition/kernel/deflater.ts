@@ -5,8 +5,8 @@ import { CodeTable } from './code-table.js';
 import type { Kernel } from './kernel.js';
 import { Scratch } from './scratch.js';
 
-/** Lines whose blocks are counted to check the code. */
-const LINES_A_CHECK = 16;
+/** Lines whose blocks are counted to check the code, in one go: more would hold up others. */
+const LINES_A_CHECK = 8;
 
 /** Adds the symbols of the block of each `every`-th line to `counts`. */
 export type CountSymbols = (counts: number[], every: number) => void;

@@ -1,15 +1,15 @@
 // The lines of a block in the kernel's memory, as assembly/block.ts draws them.
+import { ENTRY_BITS, MAX_LINES } from './block-shape.js';
 import { OVERRUN } from './kernel.js';
 import type { Kernel } from './kernel.js';
 import { hashOf } from './shared-text.js';
 import type { SharedText, TextHash } from './shared-text.js';
 
-/** The most lines of a block: as many as an entry's number allows. */
-export const MAX_LINES = 2048;
 /** The most bytes of a line's value: 25 bytes (-0.0000012345678901234567) and the line feed. */
 export const VALUE_ROOM = 26;
 
-const HEADER_BYTES = 552;
+/** 40 bytes, and a bit for each entry and form: assembly/block.ts. */
+const HEADER_BYTES = 40 + (2 * MAX_LINES) / 8;
 const ENTRY_BYTES = 20;
 const CELL_LINE = 12;
 /** Beside each entry: the owner of the line's key and its hash, both f64; the key's sub u32. */
@@ -22,7 +22,6 @@ const LENGTH_BYTES = 1;
 const BEFORE_ORDER = KEY_BYTES + ENTRY_BYTES + SUB_BYTES + OFFSET_BYTES;
 const LINE_BYTES = BEFORE_ORDER + ORDER_BYTES + LENGTH_BYTES;
 const FIRST_CAPACITY = 4;
-const ENTRY_BITS = 11;
 const HAS_NEXT = 0x80000000;
 
 /** What of a header and an entry is written here, in 4-byte units. */
@@ -221,9 +220,12 @@ export class LineTable {
     const { arena, blocks, run } = this.#kernel;
     const [former, old] = [this.#at, this.#number];
     if (this.#kernel.u32[(this.address >>> 2) + HEADER.isTrivial] === 1) return;
-    this.#at = arena.take(this.#capacity * LINE_BYTES);
-    this.#number = blocks.take(this.address);
-    run.sort(this.address, old, this.#number, former, this.#at);
+    // First both, since there may be no memory for one.
+    const at = arena.take(this.#capacity * LINE_BYTES);
+    const number = blocks.take(this.address);
+    this.#at = at;
+    this.#number = number;
+    run.sort(this.address, old, number, former, at);
     for (let index = 0; index < this.#count; index++) this.#place(index, index);
     this.#free = [];
     this.#setHeader(HEADER.isTrivial, 1);
@@ -293,8 +295,10 @@ export class LineTable {
     const { arena } = this.#kernel;
     const [former, capacity] = [this.#at, this.#capacity];
     const [keys, entries, subs] = [this.#keyOf(0), this.#entryOf(0), this.#subOf(0)];
-    this.#capacity = Math.min(MAX_LINES, capacity * 2);
-    this.#at = arena.take(this.#capacity * LINE_BYTES);
+    const grown = Math.min(MAX_LINES, capacity * 2);
+    // First, since there may be no memory for it.
+    this.#at = arena.take(grown * LINE_BYTES);
+    this.#capacity = grown;
     const { bytes } = this.#kernel;
     bytes.copyWithin(this.#keyOf(0), keys, keys + capacity * KEY_BYTES);
     bytes.copyWithin(this.#entryOf(0), entries, entries + capacity * ENTRY_BYTES);

@@ -1,4 +1,5 @@
 // The constant tables of the kernel, at fixed addresses in its memory.
+import { MAX_LINES } from './block-shape.js';
 
 /** How many words differed in the last `absorb`. */
 export const MOVED_AT = 12;
@@ -13,7 +14,7 @@ export const POW10_AT = 64;
 /** Where the first instance of the kernel notes what it needs for a moment. */
 export const OWN_AT = 9936;
 /** What an instance needs for that. */
-export const OWN_BYTES = 2128;
+export const OWN_BYTES = 80 + MAX_LINES;
 /** The first free byte. */
 export const FREE_AT = OWN_AT + OWN_BYTES;
 
@@ -22,8 +23,8 @@ export const ownPlaces = (at: number) => ({
   VALUE: at,
   NOTES: at + 48,
   RESIZED: at + 64,
-  RESULT: at + 2112,
-  PREFETCHED: at + 2120,
+  RESULT: at + 64 + MAX_LINES,
+  PREFETCHED: at + 72 + MAX_LINES,
 });
 
 const LOWEST = -292;

@@ -5,7 +5,7 @@ import type { BlockJob } from '../kernel/block-job.js';
 import { streamRoom } from '../kernel/deflater.js';
 import type { Deflater } from '../kernel/deflater.js';
 import type { Kernel } from '../kernel/kernel.js';
-import { MAX_LINES, STALE } from '../kernel/line-table.js';
+import { STALE } from '../kernel/line-table.js';
 import type { LineTable } from '../kernel/line-table.js';
 import type { Scratch } from '../kernel/scratch.js';
 import { TextPiece } from './text-piece.js';
@@ -39,7 +39,7 @@ export class DeflatedLines {
   /** The number of lines when it was chosen how many lines before it a line refers to. */
   #countThen = 0;
   #last: DeflatedPiece | undefined;
-  /** That of the last piece, as long as its lines are these. */
+  /** The code of the last piece; undefined where there is none, or other lines came or went. */
   #code: DeflateCode | undefined;
   /** Where the present job writes, and with which code. */
   #next: { readonly to: number; readonly code: DeflateCode } | undefined;
@@ -89,6 +89,8 @@ export class DeflatedLines {
     const { to, code } = next;
     const { bits, crc, bytes } = job;
     this.#next = undefined;
+    // There may be no memory for it.
+    this.#code = undefined;
     // Words are read beyond the last bit.
     const length = code.blockBytes(bits);
     const piece = this.#pieceFor(length + 16);
@@ -129,10 +131,10 @@ export class DeflatedLines {
 
   /** Lines came or went: makes their records, and finds the period that suits them best. */
   #prepareRecords(deflater: Deflater): void {
-    this.#isReshaped = false;
     const { run } = this.#kernel;
     const { address, count, roomNeeded } = this.#table;
     this.#takeRecords();
+    this.#isReshaped = false;
     run.prepareRecords(address);
     if (Math.abs(count - this.#countThen) <= count * GROWTH) return;
     this.#countThen = count;
@@ -167,4 +169,4 @@ export class DeflatedLines {
 }
 
 const roomOf = (lines: number): number =>
-  lines * RECORD_BYTES + (MAX_LINES / GROUP_LINES) * GROUP_BYTES;
+  lines * RECORD_BYTES + Math.ceil(lines / GROUP_LINES) * GROUP_BYTES;

@@ -5,7 +5,7 @@ import { JOB_WORDS } from '#app/exposition/kernel/block-job.js';
 import type { BlockJob } from '#app/exposition/kernel/block-job.js';
 import { Kernel, OP } from '#app/exposition/kernel/kernel.js';
 import type { Assists } from '#app/exposition/kernel/kernel.js';
-import { MAX_LINES } from '#app/exposition/kernel/line-table.js';
+import { MAX_LINES } from '#app/exposition/kernel/block-shape.js';
 import { secondInstance } from '#app/exposition/kernel/second-instance.js';
 import { Desk, SLOTS } from '#app/exposition/kernel/threads/desk.js';
 import { BlockWriter } from '#app/exposition/text/block-writer.js';

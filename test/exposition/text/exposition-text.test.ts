@@ -59,10 +59,10 @@ const FORMS = {
   both: { text: true, deflated: true },
 };
 
-/** An exposition text, and beside it what it should say. */
 /** A stream of any lines, however much larger it is than zlib makes it. */
 const ALWAYS = () => true;
 
+/** An exposition text, and beside it what it should say. */
 class Pair {
   readonly kernel: Kernel;
   readonly values: Cells;
@@ -277,7 +277,7 @@ describe('the text of all families', () => {
   it('8000 lines that come in order and go in any order', () => {
     const pair = new Pair();
     for (let owner = 0; owner < 8000; owner++) pair.put(0, owner, 0, owner % VALUES);
-    expect(pair.render().families[0]?.pieces).to.have.lengthOf(4);
+    expect(pair.render().families[0]?.pieces).to.have.lengthOf(5);
     for (let i = 0; i < 7800; i++) {
       pair.remove(0, (i * 1009) % 8000, 0);
       if (i % 1000 === 0) pair.render();
@@ -286,18 +286,31 @@ describe('the text of all families', () => {
     pair.close();
   });
 
-  it('a block has half a megabyte of names and labels at most, and one line more', () => {
+  it('a block has a quarter of a megabyte of names and labels at most, and one line more', () => {
     const long = (owner: number) => `{owner="${owner}",long="${'abcdefghij'.repeat(owner % 400)}"}`;
     const pair = new Pair(undefined, [long]);
     const order = Array.from({ length: 1000 }, (_, i) => (i * 389) % 1000);
     const blocks = () => pair.render(false, FORMS.both).families[0]?.pieces ?? [];
     for (const owner of order) pair.put(0, owner, 0, owner % VALUES);
-    expect(blocks()).to.have.lengthOf.within(4, 8);
-    for (const { length } of blocks()) expect(length).to.be.at.most(524_288 + 1000 * 30);
+    expect(blocks()).to.have.lengthOf.within(8, 16);
+    for (const { length } of blocks()) expect(length).to.be.at.most(262_144 + 1000 * 30);
     for (const owner of order.slice(0, 900)) pair.remove(0, owner, 0);
-    expect(blocks()).to.have.lengthOf.within(1, 3);
+    expect(blocks()).to.have.lengthOf.within(1, 5);
     for (const owner of order.slice(0, 900)) pair.put(0, owner, 0, owner % VALUES);
-    expect(blocks()).to.have.lengthOf.within(4, 8);
+    expect(blocks()).to.have.lengthOf.within(8, 16);
+    pair.close();
+  });
+
+  it('a block is full where the labels of its lines become longer, too', () => {
+    const labels = [(owner: number) => `{owner="${owner}"}`];
+    const pair = new Pair(undefined, labels);
+    for (let owner = 0; owner < 1000; owner++) pair.put(0, owner, 0, owner % VALUES);
+    expect(pair.render().families[0]?.pieces).to.have.lengthOf(1);
+    labels[0] = (owner) => `{owner="${owner}",long="${'abcdefghij'.repeat(100)}"}`;
+    for (let owner = 0; owner < 1000; owner++) pair.put(0, owner, 0, owner % VALUES);
+    const { pieces = [] } = pair.render(false, FORMS.both).families[0] ?? {};
+    expect(pieces).to.have.lengthOf.within(4, 8);
+    for (const { length } of pieces) expect(length).to.be.at.most(262_144 + 1000 * 30);
     pair.close();
   });
 
@@ -310,6 +323,31 @@ describe('the text of all families', () => {
     for (const owner of [1, 4, 0]) pair.remove(0, owner, 0);
     pair.render(false, FORMS.both);
     pair.close();
+  });
+
+  it('a block that finds no memory to grow gives back what it has, and no more', () => {
+    const kernel = new Kernel({ maxPages: 20 });
+    const cells = new Cells(kernel, 1);
+    const { arena } = kernel;
+    const before = arena.used;
+    const text = new ExpositionText(kernel);
+    const put = (owner: number) => {
+      const line = cellLine(`o="${owner}"`, cells.of(0), OP.f64);
+      text.put(facts('shop'), 0, { owner, sub: 0 }, line);
+    };
+    for (let owner = 0; owner < 512; owner++) put(owner);
+    const taken: number[] = [];
+    const takeAll = () => {
+      for (;;) taken.push(arena.take(4096));
+    };
+    expect(takeAll).to.throw('needs more than');
+    arena.give(taken.pop() ?? 0, 4096);
+    expect(() => {
+      for (let owner = 512; owner < 2048; owner++) put(owner);
+    }).to.throw('needs more than');
+    finished(text.closing());
+    for (const at of taken) arena.give(at, 4096);
+    expect(arena.used).to.equal(before);
   });
 
   it('memory of parts of a stream is given back when most of their lines are gone', () => {
@@ -330,7 +368,7 @@ describe('the text of all families', () => {
     const first = pair.render().families[0]?.headed?.pieces ?? [];
     pair.set(2, 7);
     const second = pair.render().families[0]?.headed?.pieces ?? [];
-    expect(second.map((piece, i) => piece === first[i])).to.deep.equal([true, false, false]);
+    expect(second.map((piece, i) => piece === first[i])).to.deep.equal([true, true, false, false]);
     expect(pair.render().families[0]?.headed?.pieces).to.deep.equal(second);
     pair.close();
   });

@@ -2,6 +2,11 @@
 
 import { PREFETCHED } from './own';
 
+/** As ../block-shape.ts says. */
+const ENTRY_BITS: u32 = 11;
+export const MAX_LINES: u32 = 1 << ENTRY_BITS;
+const CHANGES_BYTES: usize = MAX_LINES / 8;
+
 // Its header, 552 bytes. An entry stays where it is while its line is in the block; `order` has the
 // entries of the lines in their order, and is trivial if line i is entry i. A bit for each entry says
 // that its value changed since the text or the stream was written. The 4 bytes at 36 are spare.
@@ -12,8 +17,7 @@ import { PREFETCHED } from './own';
 //   | at      | at    |       | forms | order   | at      |        | at     | in lines |  | of text  | of stream|
 //   +---------+-------+-------+-------+---------+---------+--------+--------+----------+--+----------+----------+
 export const TEXT_CHANGES: usize = 40;
-export const STREAM_CHANGES: usize = 296;
-const CHANGES_BYTES: usize = 256;
+export const STREAM_CHANGES: usize = TEXT_CHANGES + CHANGES_BYTES;
 const TEXT_STALE: u32 = 1;
 const STREAM_STALE: u32 = 2;
 
@@ -47,9 +51,8 @@ const BYTES: usize = 8;
 export const CELL: usize = 16;
 const KEY: usize = 16;
 const BLOCKS_CELL: usize = 40;
-const ENTRY_BITS: u32 = 11;
-const ENTRY_MASK: u32 = 2047;
-const BLOCK_MASK: u32 = 0xfffff;
+const ENTRY_MASK: u32 = MAX_LINES - 1;
+const BLOCK_MASK: u32 = (1 << (31 - ENTRY_BITS)) - 1;
 const HAS_NEXT: u32 = 0x80000000;
 
 export function entriesOf(block: usize): usize {

@@ -1,6 +1,7 @@
 // Writes lines as a part of a deflate stream (RFC 1951), without making their text. Each line refers
 // to the line a period before it; only what differs is written as literals.
 import {
+  MAX_LINES,
   STREAM_CHANGES,
   cellOf,
   countOf,
@@ -53,12 +54,13 @@ const GROUP: usize = 12;
 /** Up to so many changes of a group, its CRC is corrected for each of them; else it is made anew. */
 const FEW: u32 = 6;
 
-const MAX_LINES: u32 = 2048;
 const LINE_FEED: u32 = 0x0a;
 
 /** The longest period, and how many lines are tried to find the best. */
 const MAX_PERIOD: u32 = 64;
 const LINES_TRIED: u32 = 12;
+/** Of long lines fewer periods are tried. */
+const MOST_BYTES_TRIED: u32 = 131_072;
 
 /** The constant part of a line, without a line feed at its end: a line without a value has one. */
 function lengthOf(entry: usize): u32 {
@@ -194,13 +196,15 @@ export function bestPeriod(block: usize, code: usize, to: usize): u32 {
   const count = countOf(block);
   const longest = min(MAX_PERIOD, count / 2);
   const step = max<u32>(1, (count - longest) / LINES_TRIED);
-  for (let period: u32 = 1; period <= longest; period++) {
+  let tried: u32 = 0;
+  for (let period: u32 = 1; period <= longest && tried < MOST_BYTES_TRIED; period++) {
     let bits: u64 = 0;
     for (let i = longest; i < count; i += step) {
       const start = (<u64>to) << 3;
       // About as far as it will be, and never less than the other line is long.
       const length = max(lengthOf(entryAt(block, i)), lengthOf(entryAt(block, i - period))) + 8;
       bits += writeText(start, code, block, i, period, period * length) - start;
+      tried += length;
     }
     if (bits >= fewest) continue;
     fewest = bits;

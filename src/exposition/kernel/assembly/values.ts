@@ -177,9 +177,9 @@ function writeShortest(bits: u64, at: usize): usize {
   const gHigh = load<u64>(entry);
   const gLow = load<u64>(entry, 8);
   const lower = roundToOdd(gHigh, gLow, (4 * c - (closer ? 1 : 2)) << h) + odd;
-  const exact = roundToOdd(gHigh, gLow, (4 * c) << h);
+  const middle = roundToOdd(gHigh, gLow, (4 * c) << h);
   const upper = roundToOdd(gHigh, gLow, (4 * c + 2) << h) - odd;
-  const s = exact >> 2;
+  const s = middle >> 2;
   // Which of four numbers it is changes from value to value, so it is chosen without branches.
   const tens = s / 10;
   const below = <u64>(lower <= 40 * tens);
@@ -188,7 +188,7 @@ function writeShortest(bits: u64, at: usize): usize {
   const under = <u64>(lower <= 4 * s);
   const over = <u64>(4 * s + 4 <= upper);
   const half = 4 * s + 2;
-  const isNearer = (<u64>(exact > half)) | ((<u64>(exact == half)) & s & 1);
+  const isNearer = (<u64>(middle > half)) | ((<u64>(middle == half)) & s & 1);
   const digits = s + chosen(under ^ over, over, isNearer);
   return writeStripped(chosen(isShorter, tens + above, digits), k + <i32>isShorter, at);
 }
@@ -204,7 +204,7 @@ function writeStripped(digits: u64, k: i32, at: usize): usize {
   return writeDecimal(digits, k, at);
 }
 
-/** The inverse of 5 gives the fifth of its multiples, the only numbers that are as small then; a rotation halves it. */
+/** Times the inverse of 5, and halved by a rotation, only multiples of ten stay as small as a tenth of a word. */
 function isMultipleOfTen(n: u64): bool {
   return rotr<u64>(n * 0xcccccccccccccccd, 1) <= u64.MAX_VALUE / 10;
 }
