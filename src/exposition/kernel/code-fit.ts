@@ -22,19 +22,24 @@ export class CodeFit {
     return this.#code;
   }
 
-  /**
-   * Call it before a render of a text of that size, in lines or bytes: takes the best code for it, if it
-   * is clearly better than the present one.
-   * @param count adds the symbols of the text, or of some of it, to `counts`; called if they are needed
-   */
-  fit(size: number, count: (counts: number[]) => void): void {
+  /** Whether it is to be checked before a render of a text of that size, in lines or bytes. Ask once a render. */
+  isDue(size: number): boolean {
     const isGrown = Math.abs(size - this.#sizeChecked) > this.#sizeChecked * GROWTH;
-    if (--this.#rendersToCheck > 0 && !isGrown) return;
+    if (--this.#rendersToCheck > 0 && !isGrown) return false;
     this.#rendersToCheck = RENDERS_A_CHECK;
     this.#sizeChecked = size;
-    const counts = Array.from({ length: SYMBOLS }, () => 0);
-    count(counts);
+    return true;
+  }
+
+  /**
+   * Takes the best code for the symbols of the text, if it is clearly better than the present one.
+   * @param counts of all of them, or of some: see `noSymbols`
+   */
+  fit(counts: readonly number[]): void {
     const best = DeflateCode.of(counts);
     if (this.#code.cost(counts) > best.cost(counts) * CLEARLY_WORSE) this.#code = best;
   }
 }
+
+/** Counts of symbols that did not occur. */
+export const noSymbols = (): number[] => Array.from({ length: SYMBOLS }, () => 0);

@@ -1,15 +1,15 @@
 // What the streams of one target share in the kernel: the code, and room to write.
 import { CODE_BYTES } from '../deflate/deflate-code.js';
-import { CodeFit } from './code-fit.js';
+import { CodeFit, noSymbols } from './code-fit.js';
 import { CodeTable } from './code-table.js';
 import type { Kernel } from './kernel.js';
 import { Scratch } from './scratch.js';
 
-/** Lines whose blocks are counted to check the code, in one go: more would hold up others. */
+/** Lines whose blocks are counted to check the code. */
 const LINES_A_CHECK = 8;
 
-/** Adds the symbols of the block of each `every`-th line to `counts`. */
-export type CountSymbols = (counts: number[], every: number) => void;
+/** Adds the symbols of the block of each `every`-th line to `counts`, a block a step. */
+export type CountingSymbols = (counts: number[], every: number) => Generator<void, void>;
 
 export class Deflater {
   readonly #room: Scratch;
@@ -27,11 +27,15 @@ export class Deflater {
     this.#table.use(this.code);
   }
 
-  /** Call it before a render of that many lines. All that was written with another code must be written anew. */
-  fit(lines: number, count: CountSymbols): void {
-    this.#fit.fit(lines, (counts) => {
-      count(counts, Math.ceil(lines / LINES_A_CHECK));
-    });
+  /**
+   * Takes a code that fits, in small steps, before a render of that many lines. All that was written with
+   * another code must be written anew.
+   */
+  *fitting(lines: number, counting: CountingSymbols): Generator<void, void> {
+    if (!this.#fit.isDue(lines)) return;
+    const counts = noSymbols();
+    yield* counting(counts, Math.ceil(lines / LINES_A_CHECK));
+    this.#fit.fit(counts);
     this.code = this.#fit.code;
     this.#table.use(this.code);
   }

@@ -114,9 +114,7 @@ class Room {
     }
     const to = this.#stream.of(streamRoom(bytes));
     this.#table.use(fit.code);
-    fit.fit(bytes, (counts) => {
-      this.#count(from, bytes, to, counts);
-    });
+    if (fit.isDue(bytes)) fit.fit(this.#counts(from, bytes, to));
     const { code } = fit;
     this.#table.use(code);
     const bits = this.#kernel.run.deflateText(from, bytes, this.#table.address, this.#hashes, to);
@@ -127,12 +125,11 @@ class Room {
     return { pieces: [data], crc: crc32(text), bytes, isApart: true };
   }
 
-  /** Adds the symbols that the text takes to `counts`. */
-  #count(from: number, bytes: number, to: number, counts: number[]): void {
+  /** The symbols that the text takes. */
+  #counts(from: number, bytes: number, to: number): readonly number[] {
     const at = to >>> 2;
     this.#kernel.u32.fill(0, at, at + SYMBOLS);
     this.#kernel.run.countText(from, bytes, this.#table.address, this.#hashes, to);
-    const { u32 } = this.#kernel;
-    for (let i = 0; i < SYMBOLS; i++) counts[i] = (counts[i] ?? 0) + (u32[at + i] ?? 0);
+    return Array.from(this.#kernel.u32.subarray(at, at + SYMBOLS));
   }
 }

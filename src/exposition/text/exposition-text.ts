@@ -127,7 +127,7 @@ export class ExpositionText {
    */
   *rendering(forms: Forms = TEXT_ONLY): Generator<void, Snapshot> {
     const isByLine = forms.deflated && this.#compressesByLine(this.#totals);
-    const deflater = isByLine ? this.#fittingDeflater() : undefined;
+    const deflater = isByLine ? yield* this.#fittingDeflater() : undefined;
     const hasText = forms.text || deflater === undefined;
     const wanted: Wanted = { hasText, deflater };
     const unchanged = yield* this.#writingChanged(wanted);
@@ -196,12 +196,13 @@ export class ExpositionText {
   }
 
   /** The deflater, with a code that fits the lines. */
-  #fittingDeflater(): Deflater {
+  *#fittingDeflater(): Generator<void, Deflater> {
     const deflater = (this.#deflater ??= new Deflater(this.#kernel));
-    deflater.fit(this.#totals.lines, (counts, every) => {
+    const families = this.#families.values();
+    yield* deflater.fitting(this.#totals.lines, function* (counts, every) {
       let skipped = every - 1;
-      for (const { family } of this.#families.values())
-        skipped = family.countSymbols(deflater, counts, every, skipped);
+      for (const { family } of families)
+        skipped = yield* family.countingSymbols(deflater, counts, every, skipped);
     });
     return deflater;
   }
