@@ -67,6 +67,7 @@ export class TrackedTree implements ProbeListener {
   get isDirty(): boolean {
     return this.#isDirty;
   }
+  /** The text differs from the one that was rendered last. */
   touch(): void {
     this.#isDirty = true;
   }

@@ -118,7 +118,7 @@ export class TreeWork {
     return true;
   }
 
-  /** Leaves everything undone. */
+  /** Drops all that is queued. */
   close(): void {
     this.#wake = undefined;
     this.#pending.clear();

@@ -59,7 +59,7 @@ const LINE_FEED: u32 = 0x0a;
 /** The longest period, and how many lines are tried to find the best. */
 const MAX_PERIOD: u32 = 64;
 const LINES_TRIED: u32 = 12;
-/** Of long lines fewer periods are tried. */
+/** No more periods are tried after so many bytes: of long lines, fewer. */
 const MOST_BYTES_TRIED: u32 = 131_072;
 
 /** The constant part of a line, without a line feed at its end: a line without a value has one. */

@@ -61,7 +61,7 @@ function writeInteger(n: u64, at: usize): usize {
   return writeEight(<u32>(n - high * 100_000_000), at);
 }
 
-/** A number of 32 bits: to divide those takes a third of the time. */
+/** A number of 32 bits, which is divided sooner. */
 function writeWord(n: u32, at: usize): usize {
   if (n < 100_000_000) return writeSmall(n, at);
   const high = n / 100_000_000;
@@ -204,12 +204,12 @@ function writeStripped(digits: u64, k: i32, at: usize): usize {
   return writeDecimal(digits, k, at);
 }
 
-/** Times the inverse of 5, and halved by a rotation, only multiples of ten stay as small as a tenth of a word. */
+/** Only multiples of ten are that small once they are multiplied by the inverse of 5 and rotated by a bit. */
 function isMultipleOfTen(n: u64): bool {
   return rotr<u64>(n * 0xcccccccccccccccd, 1) <= u64.MAX_VALUE / 10;
 }
 
-/** Writes digits times 10^k the way JavaScript does. */
+/** Writes digits, of which the last is not 0, times 10^k the way JavaScript does. */
 function writeDecimal(digits: u64, k: i32, at: usize): usize {
   const count = <i32>digitCount(digits);
   const point = k + count; // position of the decimal point, counted from the first digit
