@@ -24,7 +24,7 @@ export const ownPlaces = (at: number) => ({
   NOTES: at + 48,
   RESIZED: at + 64,
   RESULT: at + 64 + MAX_LINES,
-  PREFETCHED: at + 72 + MAX_LINES,
+  PREFETCHED: at + 76 + MAX_LINES,
 });
 
 const LOWEST = -292;

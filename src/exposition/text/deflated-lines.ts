@@ -10,12 +10,12 @@ import type { LineTable } from '../kernel/line-table.js';
 import type { Scratch } from '../kernel/scratch.js';
 import { TextPiece } from './text-piece.js';
 
-/** What the kernel keeps beside each entry, and of each 32 lines: assembly/deflate.ts. */
-const RECORD_BYTES = 36;
-const GROUP_BYTES = 12;
+/** What the kernel keeps of each line, and of each 32 lines: assembly/deflate.ts. */
+const RECORD_BYTES = 24;
+const SUM_BYTES = 12;
 const GROUP_LINES = 32;
 /** Where a block's header says where that is, in 4-byte units. */
-const HEADER = { records: 5, period: 6, groups: 7 } as const;
+const HEADER = { records: 5, period: 6, groups: 7, sums: 9 } as const;
 
 /** The period is chosen again when the number of lines has changed by that part. */
 const GROWTH = 0.25;
@@ -155,7 +155,9 @@ export class DeflatedLines {
       this.#records = records;
     }
     this.#header(HEADER.records, this.#records);
-    this.#header(HEADER.groups, this.#records + this.#capacity * RECORD_BYTES);
+    const sums = this.#records + this.#capacity * RECORD_BYTES;
+    this.#header(HEADER.sums, sums);
+    this.#header(HEADER.groups, sums + this.#capacity * SUM_BYTES);
   }
 
   #giveRecords(): void {
@@ -169,4 +171,4 @@ export class DeflatedLines {
 }
 
 const roomOf = (lines: number): number =>
-  lines * RECORD_BYTES + Math.ceil(lines / GROUP_LINES) * GROUP_BYTES;
+  lines * (RECORD_BYTES + SUM_BYTES) + Math.ceil(lines / GROUP_LINES) * SUM_BYTES;

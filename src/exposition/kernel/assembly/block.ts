@@ -9,13 +9,13 @@ const CHANGES_BYTES: usize = MAX_LINES / 8;
 
 // Its header, 552 bytes. An entry stays where it is while its line is in the block; `order` has the
 // entries of the lines in their order, and is trivial if line i is entry i. A bit for each entry says
-// that its value changed since the text or the stream was written. The 4 bytes at 36 are spare.
+// that its value changed since the text or the stream was written.
 //
-//   0         4       8       12      16        20        24       28       32         36 40         296        552
-//   +---------+-------+-------+-------+---------+---------+--------+--------+----------+--+----------+----------+
-//   | entries | order | count | stale | trivial | records | period | groups | capacity |  | changes  | changes  |
-//   | at      | at    |       | forms | order   | at      |        | at     | in lines |  | of text  | of stream|
-//   +---------+-------+-------+-------+---------+---------+--------+--------+----------+--+----------+----------+
+//   0         4       8       12      16        20        24       28       32         36     40         296        552
+//   +---------+-------+-------+-------+---------+---------+--------+--------+----------+------+----------+----------+
+//   | entries | order | count | stale | trivial | records | period | groups | capacity | sums | changes  | changes  |
+//   | at      | at    |       | forms | order   | at      |        | at     | in lines | at   | of text  | of stream|
+//   +---------+-------+-------+-------+---------+---------+--------+--------+----------+------+----------+----------+
 export const TEXT_CHANGES: usize = 40;
 export const STREAM_CHANGES: usize = TEXT_CHANGES + CHANGES_BYTES;
 const TEXT_STALE: u32 = 1;

@@ -17,7 +17,7 @@ import {
 import { copyBits } from './bits';
 import { shifted, updated, updatedByValue } from './crc';
 import { FARTHEST, UNKNOWN, noteReferences, textAfter } from './likeness';
-import { NOTES, RESIZED, RESULT, VALUE } from './own';
+import { NOTES, PREFETCHED, RESIZED, RESULT, VALUE } from './own';
 import {
   areCounted,
   begin,
@@ -33,24 +33,25 @@ import {
 } from './symbols';
 import { writeValue } from './values';
 
-// The record of a line beside its entry, 36 bytes:
+// What is kept of each line: its record, 24 bytes, and its sum, 12 bytes. The sums are side by side, since those
+// of the lines around a changed one are read as well.
 //
-//   0         4        8       12             16      20           36
-//   +---------+--------+-------+--------------+-------+------------+
-//   | text's  | line's | bits  | value's bytes| bytes | references |
-//   | crc u32 | crc u32| u32   | u8, text bits| u32   | 4 of u32   |
-//   +---------+--------+-------+--------------+-------+------------+
+//   0         4              8            24        0        4       8      12
+//   +---------+--------------+------------+         +--------+-------+------+
+//   | text's  | value's bytes| references |         | line's | bytes | bits |
+//   | crc u32 | u8, text bits| 4 of u32   |         | crc u32| u32   | u32  |
+//   +---------+--------------+------------+         +--------+-------+------+
 //
 // `bytes` is the length of the line with its line feed. `bits` is what the line takes in the stream, with
-// the line feed before it; 24 bits say how many of them come before the value, or 0 where they are too many
-// for that. References are as ./likeness notes them. Each 32 lines are a group, of which CRC, bytes and
-// bits are kept, each u32.
-const RECORD: usize = 36;
-const REFERENCES: usize = 20;
+// the line feed before it; 24 bits of the record say how many of them come before the value, or 0 where they are
+// too many for that. References are as ./likeness notes them. Each 32 lines are a group, which has a sum as well.
+const RECORD: usize = 24;
+const REFERENCES: usize = 8;
+const SUM: usize = 12;
+const CACHE_LINE: usize = 64;
 const TEXT_BITS: u64 = 0xffffff;
 const GROUP_BITS: u32 = 5;
 const GROUP_LINES: u32 = 32;
-const GROUP: usize = 12;
 /** Up to so many changes of a group, its CRC is corrected for each of them; else it is made anew. */
 const FEW: u32 = 6;
 
@@ -73,6 +74,11 @@ function recordsOf(block: usize): usize {
 
 function recordAt(block: usize, index: u32): usize {
   return recordsOf(block) + <usize>index * RECORD;
+}
+
+/** The sum of a line. */
+function sumAt(block: usize, index: u32): usize {
+  return <usize>load<u32>(block, 36) + <usize>index * SUM;
 }
 
 /**
@@ -153,23 +159,23 @@ function valueCharacters(): u64 {
 }
 
 /** Writes the value at VALUE of a line whose text takes the bits from `start` up to `at`. */
-function writeRest(start: u64, at: u64, code: usize, record: usize, end: usize): u64 {
+function writeRest(start: u64, at: u64, code: usize, record: usize, sum: usize, end: usize): u64 {
   const textBits = at - start;
   const bytes = <u32>(end - VALUE);
   if (hasPairs(code) && isPaired(valueCharacters())) {
     at = pairs(at, code, VALUE, end);
-    store<u32>(record, updatedByValue(load<u32>(record), VALUE, bytes), 4);
+    store<u32>(sum, updatedByValue(load<u32>(record), VALUE, bytes));
   } else {
     at = literals(at, code, VALUE, end);
     store<u8>(end, LINE_FEED);
-    store<u32>(record, updated(load<u32>(record), VALUE, end + 1), 4);
+    store<u32>(sum, updated(load<u32>(record), VALUE, end + 1));
     memory.fill(VALUE, 0, 32);
   }
-  store<u32>(record, <u32>(at - start), 8);
   const known = textBits > TEXT_BITS ? 0 : <u32>textBits;
-  const former = <u32>load<u8>(record, 12);
-  store<u32>(record, bytes | (known << 8), 12);
-  store<u32>(record, load<u32>(record, 16) + bytes - former, 16);
+  const former = <u32>load<u8>(record, 4);
+  store<u32>(record, bytes | (known << 8), 4);
+  store<u32>(sum, load<u32>(sum, 4) + bytes - former, 4);
+  store<u32>(sum, <u32>(at - start), 8);
   return at;
 }
 
@@ -184,8 +190,8 @@ export function prepareRecords(block: usize): void {
     const length = lengthOf(entry);
     const record = recordAt(block, i);
     store<u32>(record, updated(named, labels, labels + length - nameLength(entry)));
-    store<u32>(record, 0, 12);
-    store<u32>(record, length + 1, 16);
+    store<u32>(record, 0, 4);
+    store<u32>(sumAt(block, i), length + 1, 4);
   }
 }
 
@@ -236,13 +242,14 @@ export function deflateAll(block: usize, code: usize, to: usize): u32 {
     former = formerOf(former, offset, block, i, period);
     const value = writeLineValue(entry);
     const text = writeNotedText(at, code, block, i, back, offset - former);
-    at = writeRest(at, text, code, record, value);
-    offset += load<u32>(record, 16);
+    const sum = sumAt(block, i);
+    at = writeRest(at, text, code, record, sum, value);
+    offset += load<u32>(sum, 4);
   }
   if (count > 0) at = lineFeed(at, code);
   if (!areCounted()) {
     for (let group: u32 = 0; group << GROUP_BITS < count; group++) sumGroup(block, group);
-    sum(block);
+    sumAll(block);
     streamWritten(block);
     end(at, code);
   }
@@ -257,7 +264,7 @@ function formerOf(former: u32, offset: u32, block: usize, i: u32, period: u32): 
 }
 
 function bytesAt(block: usize, index: u32): u32 {
-  return load<u32>(recordAt(block, index), 16);
+  return load<u32>(sumAt(block, index), 4);
 }
 
 /**
@@ -266,6 +273,7 @@ function bytesAt(block: usize, index: u32): u32 {
  */
 export function deflateChanged(block: usize, code: usize, from: usize, to: usize): u32 {
   prefetch(block, STREAM_CHANGES, recordsOf(block), RECORD);
+  prefetchSums(block);
   const start = begin(code, to);
   const count = countOf(block);
   const period = load<u32>(block, 24);
@@ -288,8 +296,8 @@ export function deflateChanged(block: usize, code: usize, from: usize, to: usize
     const end = min(count, first + GROUP_LINES);
     let isSummed = <u32>popcnt<u32>(changed) <= FEW;
     for (let i = first; i < end; farther += resizedAt(i) - resizedAt(i - period), i++) {
-      const record = recordAt(block, i);
-      const bits = load<u32>(record, 8);
+      const sum = sumAt(block, i);
+      const bits = load<u32>(sum, 8);
       const isChanged = ((changed >> (i - first)) & 1) != 0;
       const back = linesBack(i, period);
       const by = i >= period ? farther : resizedAt(i - 1);
@@ -298,8 +306,9 @@ export function deflateChanged(block: usize, code: usize, from: usize, to: usize
         continue;
       }
       const entry = entryAt(block, i);
-      const sizes = load<u32>(record, 12);
-      const crc = load<u32>(record, 4);
+      const record = recordAt(block, i);
+      const sizes = load<u32>(record, 4);
+      const crc = load<u32>(sum);
       const kept = isChanged ? sizes >> 8 : bits;
       let value = isChanged ? writeLineValue(entry) : VALUE;
       at = copyBits(at, span, read + kept);
@@ -311,8 +320,8 @@ export function deflateChanged(block: usize, code: usize, from: usize, to: usize
       if (!isChanged) value = writeLineValue(entry);
       if (!isKept)
         at = writeNotedText(lineStart, code, block, i, back, bytesBetween(block, i - back, i));
-      at = writeRest(lineStart, at, code, record, value);
-      const resized = (load<u32>(record, 12) & 0xff) - (sizes & 0xff);
+      at = writeRest(lineStart, at, code, record, sum, value);
+      const resized = (load<u32>(record, 4) & 0xff) - (sizes & 0xff);
       if (resized != 0) {
         store<i8>(RESIZED + <usize>i, <i8>resized);
         movedEnd = i + period + 1;
@@ -320,18 +329,31 @@ export function deflateChanged(block: usize, code: usize, from: usize, to: usize
       }
       if (isSummed) {
         const behind = bytesBetween(block, i + 1, end);
-        store<u32>(group, load<u32>(group) ^ shifted(crc ^ load<u32>(record, 4), behind));
-        store<u32>(group, load<u32>(group, 8) + load<u32>(record, 8) - bits, 8);
+        store<u32>(group, load<u32>(group) ^ shifted(crc ^ load<u32>(sum), behind));
+        store<u32>(group, load<u32>(group, 8) + load<u32>(sum, 8) - bits, 8);
       }
     }
     if (!isSummed) sumGroup(block, first >> GROUP_BITS);
   }
   at = copyBits(at, span, read);
   if (count > 0) at = lineFeed(at, code);
-  sum(block);
+  sumAll(block);
   streamWritten(block);
   end(at, code);
   return <u32>(at - start);
+}
+
+/** Reads something of the sums of each group that has a changed line, as `prefetch` does of the line. */
+function prefetchSums(block: usize): void {
+  const groups = (countOf(block) + GROUP_LINES - 1) >> GROUP_BITS;
+  let all: u32 = 0;
+  for (let group: u32 = 0; group < groups; group++) {
+    if (load<u32>(block + STREAM_CHANGES + ((<usize>group) << 2)) == 0) continue;
+    const end = sumAt(block, (group + 1) << GROUP_BITS);
+    for (let at = sumAt(block, group << GROUP_BITS); at < end; at += CACHE_LINE)
+      all ^= load<u32>(at);
+  }
+  store<u32>(PREFETCHED, all);
 }
 
 /** How many bytes longer the value of a line is now; 0 where there is no such line. */
@@ -342,44 +364,39 @@ function resizedAt(index: u32): i32 {
 /** The bytes of the lines from one index on up to another. */
 function bytesBetween(block: usize, index: u32, end: u32): u32 {
   let bytes: u32 = 0;
-  for (let at = recordAt(block, index); index < end; index++, at += RECORD)
-    bytes += load<u32>(at, 16);
+  for (let at = sumAt(block, index); index < end; index++, at += SUM) bytes += load<u32>(at, 4);
   return bytes;
 }
 
 function groupAt(block: usize, group: u32): usize {
-  return <usize>load<u32>(block, 28) + <usize>group * GROUP;
+  return <usize>load<u32>(block, 28) + <usize>group * SUM;
 }
 
-/** CRC, bytes and bits of the lines of a group. */
+/** Sums up the lines of a group. */
 function sumGroup(block: usize, group: u32): void {
+  const first = group << GROUP_BITS;
+  const lines = min(countOf(block) - first, GROUP_LINES);
+  addUp(sumAt(block, first), lines, groupAt(block, group));
+}
+
+/** Sums up all lines, for whoever called: CRC and number of bytes are in RESULT. */
+function sumAll(block: usize): void {
+  addUp(groupAt(block, 0), (countOf(block) + GROUP_LINES - 1) >> GROUP_BITS, RESULT);
+}
+
+/** The sum of so many sums, one behind the other. */
+function addUp(from: usize, count: u32, to: usize): void {
   let crc: u32 = 0;
   let bytes: u32 = 0;
   let bits: u32 = 0;
-  const end = min(countOf(block), (group + 1) << GROUP_BITS);
-  for (let i = group << GROUP_BITS; i < end; i++) {
-    const record = recordAt(block, i);
-    const length = load<u32>(record, 16);
-    crc = shifted(crc, length) ^ load<u32>(record, 4);
+  const end = from + <usize>count * SUM;
+  for (let at = from; at < end; at += SUM) {
+    const length = load<u32>(at, 4);
+    crc = shifted(crc, length) ^ load<u32>(at);
     bytes += length;
-    bits += load<u32>(record, 8);
+    bits += load<u32>(at, 8);
   }
-  const at = groupAt(block, group);
-  store<u32>(at, crc);
-  store<u32>(at, bytes, 4);
-  store<u32>(at, bits, 8);
-}
-
-/** CRC and number of bytes of all lines, for whoever called. */
-function sum(block: usize): void {
-  let crc: u32 = 0;
-  let bytes: u32 = 0;
-  const count = countOf(block);
-  let at = groupAt(block, 0);
-  for (let i: u32 = 0; i < count; i += GROUP_LINES, at += GROUP) {
-    crc = shifted(crc, load<u32>(at, 4)) ^ load<u32>(at);
-    bytes += load<u32>(at, 4);
-  }
-  store<u32>(RESULT, crc);
-  store<u32>(RESULT, bytes, 4);
+  store<u32>(to, crc);
+  store<u32>(to, bytes, 4);
+  store<u32>(to, bits, 8);
 }

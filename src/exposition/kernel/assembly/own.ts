@@ -10,7 +10,7 @@ export declare const NOTES: usize;
 /** How much longer the value of each line of a block is: i8. */
 export declare const RESIZED: usize;
 
-/** CRC and number of bytes of the lines that were deflated last, u32 each. */
+/** The sum of the lines that were deflated last: CRC, bytes and bits, u32 each. */
 export declare const RESULT: usize;
 
 /** What `prefetch` read is written there, so that it has to be read. */
