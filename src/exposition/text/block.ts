@@ -11,7 +11,7 @@ import type { DeflatedPiece } from './deflated-lines.js';
 import { TextPiece } from './text-piece.js';
 
 /** From this part of the lines on, writing all of them is faster than moving text between changes. */
-const MANY = 0.06;
+const MANY = 0.25;
 
 /** Copying what is between changes, a change of few, and a line where many changed. */
 const US_A_BYTE = 0.000_08;
