@@ -4,6 +4,7 @@ import { chmodSync, copyFileSync, readFileSync, rmSync, writeFileSync } from 'no
 import { createRequire } from 'node:module';
 import { dirname, relative } from 'node:path';
 import { build } from 'esbuild';
+import { withPlainNames } from './plain-names.js';
 
 const BIN = 'dist/bin';
 /** The code of each program, which `start.js` runs. */
@@ -24,13 +25,15 @@ const THREADS = {
 };
 
 /** Data files stay where they are: a module finds them from its own place, as it did before. */
-const keepPlaces = {
-  name: 'keep-places',
+const ownModules = {
+  name: 'own-modules',
   setup: ({ onLoad }) =>
     onLoad({ filter: /\/dist\/.*\.js$/ }, ({ path }) => {
-      if (dirname(path).endsWith('/threads')) return undefined;
+      if (path.includes('/node_modules/')) return undefined;
+      const text = withPlainNames(path, readFileSync(path, 'utf8'));
+      if (dirname(path).endsWith('/threads')) return { contents: text, loader: 'js' };
       const place = JSON.stringify(relative(BIN, path));
-      const contents = readFileSync(path, 'utf8').replaceAll(
+      const contents = text.replaceAll(
         'import.meta.url',
         `new URL(${place}, import.meta.url).href`,
       );
@@ -154,6 +157,7 @@ export async function bundle() {
     // V8 keeps the text of a program: a third of it is white space and comments. Names stay, and lines
     // are short, so that a stack can be read.
     minifyWhitespace: true,
+    minifySyntax: true,
     lineLimit: 120,
   };
   const modules = {
@@ -161,7 +165,7 @@ export async function bundle() {
     define: { 'import.meta.url': '__url' },
     // The same code as the one that Node would take, but in modules, so that what is unused goes.
     alias: { rxjs: './node_modules/rxjs/dist/esm/index.js' },
-    plugins: [keepPlaces, foreignFunctions, seldom],
+    plugins: [ownModules, foreignFunctions, seldom],
   };
   const { banner, footer } = FUNCTION;
   await build({

@@ -134,8 +134,9 @@ export class ExpositionText {
     const held: TextPiece[] = [];
     const families: FamilyText[] = [];
     let bytes = 0;
-    for (const [index, { family }] of this.#order.entries()) {
-      const { text, pieces } = unchanged[index] ?? family.shown(wanted);
+    let place = 0;
+    for (const { family } of this.#order) {
+      const { text, pieces } = unchanged[place++] ?? family.shown(wanted);
       for (const piece of pieces) held.push(piece);
       families.push(text);
       bytes += text.bytes;
