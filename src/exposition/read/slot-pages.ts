@@ -9,15 +9,16 @@ import { MOVED_AT } from '../kernel/tables.js';
 const PAGE_SLOTS = 512;
 const PAGE_BYTES = PAGE_SLOTS * CELL_BYTES;
 /** What one read copies at most: few enough to stay in the cache until they are compared. */
-const READ_PAGES = 16;
-/** How much larger an extent is than the one that it continues, up to what one read copies. */
+const READ_PAGES = 64;
+/** How many pages an extent has at most, and how much larger it is than the one that it continues. */
+const EXTENT_PAGES = 16;
 const GROWTH = 4;
 /** Of a slot, its value, its word and, if that differs, its index. */
 const SCRATCH_BYTES = 8 + 4 + 4;
 /** Where a cell has its word, in 4-byte units. */
 const WORD = 2;
 
-/** Pages that are contiguous in the source and in memory, `READ_PAGES` at most, so that one copy reads them. */
+/** Pages that are contiguous in the source and in memory. */
 interface Extent {
   readonly firstPage: number;
   /** Pages with memory, and how many of them, counted from the first, hold tracked slots. */
@@ -26,11 +27,17 @@ interface Extent {
   readonly cells: number;
 }
 
-/** Pages of one extent that one copy reads. */
+/** Pages that are contiguous in memory. */
+interface Run {
+  pages: number;
+  readonly cells: number;
+}
+
+/** Pages that are contiguous in the source, so that one copy reads them: runs of them, in their order. */
 export interface Span {
   readonly firstPage: number;
   pages: number;
-  readonly cells: number;
+  readonly runs: Run[];
 }
 
 /** Kernel memory, freed at the end. */
@@ -85,7 +92,9 @@ export class SlotPages {
 
   /** All pages that are read, in spans of one copy each. */
   get spans(): Span[] {
-    return this.#extents.map(({ firstPage, used, cells }) => ({ firstPage, pages: used, cells }));
+    const spans: Span[] = [];
+    for (const { firstPage, used, cells } of this.#extents) extend(spans, firstPage, used, cells);
+    return spans;
   }
 
   /** The pages of these slots; contiguous pages are read together. */
@@ -98,14 +107,9 @@ export class SlotPages {
       if (page !== newest) pages.add((newest = page));
     }
     const spans: Span[] = [];
-    let former: Extent | undefined;
     for (const page of [...pages].sort((a, b) => a - b)) {
-      const extent = this.#cover(page * PAGE_SLOTS);
-      const last = spans.at(-1);
-      if (last !== undefined && extent === former && last.firstPage + last.pages === page)
-        last.pages++;
-      else spans.push(spanAt(extent, page));
-      former = extent;
+      const { firstPage, cells } = this.#cover(page * PAGE_SLOTS);
+      extend(spans, page, 1, cells + (page - firstPage) * PAGE_BYTES);
     }
     return spans;
   }
@@ -114,7 +118,7 @@ export class SlotPages {
    * Copies the values of these pages and then their words, and adds the slots whose words differ from the last
    * copy to `moved`; true if any value or word does.
    */
-  read({ firstPage, pages, cells }: Span, moved: number[]): boolean {
+  read({ firstPage, pages, runs }: Span, moved: number[]): boolean {
     const slots = pages * PAGE_SLOTS;
     const first = firstPage * PAGE_SLOTS;
     const values = this.#scratch.of(slots * SCRATCH_BYTES);
@@ -124,10 +128,18 @@ export class SlotPages {
     const wordsRead = this.#source.readWords(first, slots, this.#kernel.window(words, slots * 4));
     this.#bytesRead += valuesRead * 8 + wordsRead * 4;
     // What the source no longer has keeps its last values.
+    let left = Math.min(valuesRead, wordsRead);
+    let at = 0;
+    let changed = 0;
     const { run, u32 } = this.#kernel;
-    const changed = run.absorb(cells, values, words, Math.min(valuesRead, wordsRead), out);
-    const found = u32[MOVED_AT >>> 2] ?? 0;
-    for (let i = 0; i < found; i++) moved.push(first + (u32[(out >>> 2) + i] ?? 0));
+    for (const { pages: some, cells } of runs) {
+      const count = Math.min(some * PAGE_SLOTS, left);
+      changed += run.absorb(cells, values + at * 8, words + at * 4, count, out);
+      const found = u32[MOVED_AT >>> 2] ?? 0;
+      for (let i = 0; i < found; i++) moved.push(first + at + (u32[(out >>> 2) + i] ?? 0));
+      at += count;
+      left -= count;
+    }
     return changed > 0;
   }
 
@@ -159,7 +171,7 @@ export class SlotPages {
     }
     // Slots are tracked mostly in order: an extent that continues another reserves more.
     const before = this.#extentOfPage.get(page - 1);
-    const wanted = before === undefined ? 1 : Math.min(before.room * GROWTH, READ_PAGES);
+    const wanted = before === undefined ? 1 : Math.min(before.room * GROWTH, EXTENT_PAGES);
     let room = 1;
     while (room < wanted && !this.#extentOfPage.has(page + room)) room++;
     const cells = this.#takeZeros(room * PAGE_BYTES);
@@ -194,11 +206,19 @@ export class SlotPages {
   }
 }
 
-const spanAt = ({ firstPage, cells }: Extent, page: number): Span => ({
-  firstPage: page,
-  pages: 1,
-  cells: cells + (page - firstPage) * PAGE_BYTES,
-});
+/** Adds pages to the last span where they go on in the source, and to its last run where they do so in memory. */
+function extend(spans: Span[], firstPage: number, pages: number, cells: number): void {
+  const last = spans.at(-1);
+  const goesOn = last !== undefined && last.firstPage + last.pages === firstPage;
+  if (!goesOn || last.pages + pages > READ_PAGES) {
+    spans.push({ firstPage, pages, runs: [{ pages, cells }] });
+    return;
+  }
+  last.pages += pages;
+  const run = last.runs.at(-1);
+  if (run !== undefined && run.cells + run.pages * PAGE_BYTES === cells) run.pages += pages;
+  else last.runs.push({ pages, cells });
+}
 
 /** The word of a slot whose variable or object has a value. */
 export const syncedWord = (incarnation: number): number => ((incarnation << 1) | 1) >>> 0;
