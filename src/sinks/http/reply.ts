@@ -90,8 +90,11 @@ export function send(
       isWhole = true;
       response.end();
     };
-    // Node writes them together, so one callback tells as much as one for each.
+    // Written together and at once, so one callback tells as much as one for each. By itself, Node would write
+    // them once all is done that this is a part of.
+    response.cork();
     let left = pieces.length;
     for (const piece of pieces) response.write(piece, --left === 0 ? allWritten : undefined);
+    response.uncork();
   });
 }

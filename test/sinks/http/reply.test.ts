@@ -1,0 +1,29 @@
+// Sending one reply over a real connection.
+import { expect } from 'chai';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { plainPage, send } from '#app/sinks/http/reply.js';
+
+describe('a reply', () => {
+  it('is handed to the system at once, before all else that is to be done', async () => {
+    let waiting: number | undefined;
+    const page = { ...plainPage('', 'text/plain'), bytes: 2000 };
+    const pieces = [Buffer.alloc(1200, 'a'), Buffer.alloc(800, 'b')];
+    const server = createServer((request, response) => {
+      const sent$ = send(request, response, { status: 200, page: { ...page, pieces } }, {});
+      sent$.subscribe();
+      waiting = request.socket.writableLength;
+    }).listen(0, '127.0.0.1');
+    try {
+      await once(server, 'listening');
+      const { port } = server.address() as AddressInfo;
+      const response = await fetch(`http://127.0.0.1:${port}/`);
+      expect(await response.text()).to.equal(Buffer.concat(pieces).toString());
+      expect(waiting).to.equal(0);
+    } finally {
+      server.close();
+      server.closeAllConnections();
+    }
+  });
+});
