@@ -101,6 +101,7 @@ export class FairTurns {
    * work does not rest, since it may be what the question waits for.
    */
   giveWay(): void {
+    if (!this.#others.areWaiting) return;
     this.#urgent.add({ work: () => undefined, isAsked: false });
     this.#arm();
   }

@@ -207,6 +207,12 @@ describe('fair turns', () => {
     expect(turn()).to.equal(undefined);
   });
 
+  it('need no turn for a client where nothing waits', () => {
+    const { turns, turn } = byHand();
+    turns.giveWay();
+    expect(turn()).to.equal(undefined);
+  });
+
   it('go on however many clients come', () => {
     const { turns, work, log, turn } = byHand();
     turns.soon(work('a'));
