@@ -15,6 +15,19 @@ export function keepLooking<T>(
 ): Observable<T> {
   return new Observable((subscriber) => {
     let waiting = new Subscription();
+    /** The look that follows by itself. */
+    let due: { readonly atMs: number; readonly action: Subscription } | undefined;
+    const follow = (): void => {
+      due = undefined;
+      next();
+    };
+    /** One that is due at that moment already stays: to call it off and to schedule another takes longer. */
+    const followIn = (ms: number): void => {
+      const atMs = scheduler.now() + ms;
+      if (due !== undefined && Math.abs(due.atMs - atMs) < 1) return;
+      due?.action.unsubscribe();
+      due = { atMs, action: scheduler.schedule(follow, ms) };
+    };
     const next = (): void => {
       waiting.unsubscribe();
       try {
@@ -25,7 +38,7 @@ export function keepLooking<T>(
         const again = (): void => {
           if (!wait.closed) next();
         };
-        wait.add(scheduler.schedule(next, waitMs(seen)));
+        followIn(waitMs(seen));
         wait.add(sooner(seen, again));
       } catch (error) {
         subscriber.error(error);
@@ -34,6 +47,7 @@ export function keepLooking<T>(
     next();
     return () => {
       waiting.unsubscribe();
+      due?.action.unsubscribe();
     };
   });
 }

@@ -1,6 +1,7 @@
 // Looking again and again: after a wait, or sooner when called for.
 import { expect } from 'chai';
-import { asyncScheduler } from 'rxjs';
+import { asyncScheduler, finalize } from 'rxjs';
+import type { SchedulerLike, Subscription } from 'rxjs';
 import { keepLooking } from '#app/streams/keep-looking.js';
 import { marbles } from '../support/marbles.js';
 
@@ -47,6 +48,38 @@ describe('keepLooking', () => {
       );
       expectObservable(seen$, leaves).toBe(looks);
       expectSubscriptions(call$.subscriptions).toBe(subscribed);
+    }),
+  );
+
+  it(
+    'keeps the next look where a call does not change when it is due',
+    marbles(({ hot, expectObservable }) => {
+      const call$ = hot(' --x--x--------');
+      const due = [6, 13];
+      const leaves = '   ^-------------!';
+      const looks = '    1-2--34------5-';
+      const scheduled: number[] = [];
+      const schedule = asyncScheduler.schedule.bind(asyncScheduler) as (
+        ...given: unknown[]
+      ) => Subscription;
+      const counted: SchedulerLike = {
+        now: () => asyncScheduler.now(),
+        schedule: (...given: unknown[]) => {
+          scheduled.push(asyncScheduler.now() + Number(given[1]));
+          return schedule(...given);
+        },
+      };
+      const seen$ = keepLooking(
+        counting(),
+        () => (due.find((at) => at > asyncScheduler.now()) ?? 100) - asyncScheduler.now(),
+        (_, next) =>
+          call$.subscribe({ next, error: (error: unknown) => expect.fail(String(error)) }),
+        counted,
+      );
+      expectObservable(
+        seen$.pipe(finalize(() => expect(scheduled).to.deep.equal([6, 13, 100]))),
+        leaves,
+      ).toBe(looks);
     }),
   );
 
