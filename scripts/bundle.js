@@ -2,10 +2,11 @@
 // five hundred modules.
 import { chmodSync, copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, relative } from 'node:path';
+import { dirname, relative, resolve, sep } from 'node:path';
 import { build } from 'esbuild';
 import { withPlainNames } from './plain-names.js';
 
+const DIST = resolve('dist') + sep;
 const BIN = 'dist/bin';
 /** The code of each program, which `start.js` runs. */
 export const CODE = {
@@ -29,7 +30,7 @@ const ownModules = {
   name: 'own-modules',
   setup: ({ onLoad }) =>
     onLoad({ filter: /\/dist\/.*\.js$/ }, ({ path }) => {
-      if (path.includes('/node_modules/')) return undefined;
+      if (!path.startsWith(DIST)) return undefined;
       const text = withPlainNames(path, readFileSync(path, 'utf8'));
       if (dirname(path).endsWith('/threads')) return { contents: text, loader: 'js' };
       const place = JSON.stringify(relative(BIN, path));

@@ -6,15 +6,17 @@ import ts from 'typescript';
 export function withPlainNames(path, text) {
   const file = ts.createSourceFile(path, text, ts.ScriptTarget.ES2023, true, ts.ScriptKind.JS);
   const renamed = [];
+  const taken = new Set();
   const visit = (node) => {
     if (ts.isPrivateIdentifier(node)) renamed.push({ node, name: plainName(node) });
+    if (ts.isIdentifier(node)) taken.add(node.text);
     ts.forEachChild(node, visit);
   };
   visit(file);
   let plain = '';
   let at = 0;
   for (const { node, name } of renamed) {
-    if (new RegExp(`\\b${name}\\b`).test(text)) throw new Error(`${path} has ${name} already`);
+    if (taken.has(name)) throw new Error(`${path} has ${name} already`);
     plain += text.slice(at, node.getStart(file)) + name;
     at = node.end;
   }
@@ -25,8 +27,9 @@ function plainName(node) {
   const name = `_${node.text.slice(1)}`;
   if (ts.isBinaryExpression(node.parent)) throw new Error(`${node.text} in an object is not asked`);
   const declaring = ts.findAncestor(node, (each) => ts.isClassLike(each) && declares(each, node));
-  const isDerived = declaring.heritageClauses !== undefined;
-  return isDerived ? `${name}_${declaring.name.text}` : name;
+  if (declaring.heritageClauses === undefined) return name;
+  if (declaring.name === undefined) throw new Error(`A class with ${node.text} has no name`);
+  return `${name}_${declaring.name.text}`;
 }
 
 const declares = ({ members }, { text }) => members.some(({ name }) => name?.text === text);

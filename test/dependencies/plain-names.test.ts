@@ -45,6 +45,9 @@ describe('scripts/plain-names.js', () => {
   it('refuses a name that is taken', () =>
     expect(built(`${TEXT} const _made = 1;`).why).to.equal('module.js has _made already'));
 
+  it('refuses a class that extends another and has no name', () =>
+    expect(built('const A = class extends Object { #a = 1; };').why).to.contain('has no name'));
+
   it('refuses to ask an object for a private name', () =>
     expect(built('class A { #a; static is(it) { return #a in it; } }').why).to.contain('#a'));
 });

@@ -4,7 +4,8 @@ import { expect } from 'chai';
 import type { FamilyFacts, Forms, MetricType, Snapshot } from '#app/model.js';
 import { ExpositionText } from '#app/exposition/text/exposition-text.js';
 import { crcTables } from '#app/exposition/deflate/crc.js';
-import { Kernel, OP } from '#app/exposition/kernel/kernel.js';
+import { sizeClass } from '#app/exposition/kernel/arena.js';
+import { Kernel, OP, OVERRUN } from '#app/exposition/kernel/kernel.js';
 import { labelsOf } from '#app/exposition/kernel/line-table.js';
 import { SharedText } from '#app/exposition/kernel/shared-text.js';
 import { floatText } from '#app/exposition/text/number-text.js';
@@ -348,6 +349,39 @@ describe('the text of all families', () => {
     finished(text.closing());
     for (const at of taken) arena.give(at, 4096);
     expect(arena.used).to.equal(before);
+  });
+
+  it('nothing is read behind the memory, where what is kept of the lines of a block lies at its end', () => {
+    const PAGES = 16;
+    const END = PAGES * 65_536 - OVERRUN;
+    /** Of three lines, for which there is room for four. */
+    const RECORDS = 4 * 36 + 12;
+    const kernel = new Kernel({ maxPages: PAGES });
+    const { arena } = kernel;
+    const cells = new Cells(kernel, 2);
+    const rendered = (cell: number): ExpositionText => {
+      const text = new ExpositionText(kernel, () => true);
+      for (const owner of [0, 1, 2]) {
+        const line = cellLine(`o="${owner}"`, cells.of(cell), OP.f64);
+        text.put(facts('shop'), 0, { owner, sub: 0 }, line);
+      }
+      for (const value of [1, 2]) {
+        cells.set(cell, value);
+        finished(text.rendering(FORMS.deflated));
+      }
+      return text;
+    };
+    // A former text leaves pieces of all sizes that are needed; of the size of the records, none.
+    finished(rendered(0).closing());
+    const fresh = arena.take(50_000);
+    while (arena.take(RECORDS) < fresh);
+    const short = [arena.take(16)];
+    while ((short.at(-1) ?? 0) + 16 < END - sizeClass(RECORDS)) short.push(arena.take(16));
+    // Of names and labels.
+    for (const at of short.slice(0, 10)) arena.give(at, 16);
+    const text = rendered(1);
+    expect(() => arena.take(RECORDS), 'the records got the last bytes').to.throw('needs more than');
+    finished(text.closing());
   });
 
   it('memory of parts of a stream is given back when most of their lines are gone', () => {

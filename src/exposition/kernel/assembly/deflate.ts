@@ -349,7 +349,7 @@ function prefetchSums(block: usize): void {
   let all: u32 = 0;
   for (let group: u32 = 0; group < groups; group++) {
     if (load<u32>(block + STREAM_CHANGES + ((<usize>group) << 2)) == 0) continue;
-    const end = sumAt(block, (group + 1) << GROUP_BITS);
+    const end = sumAt(block, min(countOf(block), (group + 1) << GROUP_BITS));
     for (let at = sumAt(block, group << GROUP_BITS); at < end; at += CACHE_LINE)
       all ^= load<u32>(at);
   }
