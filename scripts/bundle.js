@@ -25,7 +25,10 @@ const THREADS = {
   'password-thread': 'dist/web-config/threads/password-thread.js',
 };
 
-/** Data files stay where they are: a module finds them from its own place, as it did before. */
+/**
+ * Private names become plain ones. Data files stay where they are: a module finds them from its own place, as it
+ * did before.
+ */
 const ownModules = {
   name: 'own-modules',
   setup: ({ onLoad }) =>
@@ -158,6 +161,7 @@ export async function bundle() {
     // V8 keeps the text of a program: a third of it is white space and comments. Names stay, and lines
     // are short, so that a stack can be read.
     minifyWhitespace: true,
+    // An array that is taken apart at once is none then: V8 would make an iterator of it.
     minifySyntax: true,
     lineLimit: 120,
   };

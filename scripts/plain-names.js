@@ -8,7 +8,7 @@ export function withPlainNames(path, text) {
   const renamed = [];
   const taken = new Set();
   const visit = (node) => {
-    if (ts.isPrivateIdentifier(node)) renamed.push({ node, name: plainName(node) });
+    if (ts.isPrivateIdentifier(node)) renamed.push({ node, name: plainName(path, node) });
     if (ts.isIdentifier(node)) taken.add(node.text);
     ts.forEachChild(node, visit);
   };
@@ -23,12 +23,14 @@ export function withPlainNames(path, text) {
   return plain + text.slice(at);
 }
 
-function plainName(node) {
+function plainName(path, node) {
   const name = `_${node.text.slice(1)}`;
-  if (ts.isBinaryExpression(node.parent)) throw new Error(`${node.text} in an object is not asked`);
+  if (ts.isBinaryExpression(node.parent))
+    throw new Error(`${path} asks for ${node.text} with "in", which no plain name can`);
   const declaring = ts.findAncestor(node, (each) => ts.isClassLike(each) && declares(each, node));
   if (declaring.heritageClauses === undefined) return name;
-  if (declaring.name === undefined) throw new Error(`A class with ${node.text} has no name`);
+  if (declaring.name === undefined)
+    throw new Error(`The class of ${node.text} in ${path} extends another and has no name`);
   return `${name}_${declaring.name.text}`;
 }
 

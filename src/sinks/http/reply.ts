@@ -90,8 +90,8 @@ export function send(
       isWhole = true;
       response.end();
     };
-    // Written together and at once, so one callback tells as much as one for each. By itself, Node would write
-    // them once all is done that this is a part of.
+    // Written together, so one callback tells as much as one for each; and at once: without a cork, Node waits
+    // until the synchronous work of this turn is over.
     response.cork();
     let left = pieces.length;
     for (const piece of pieces) response.write(piece, --left === 0 ? allWritten : undefined);

@@ -360,7 +360,7 @@ describe('the text of all families', () => {
     const { arena } = kernel;
     const cells = new Cells(kernel, 2);
     const rendered = (cell: number): ExpositionText => {
-      const text = new ExpositionText(kernel, () => true);
+      const text = new ExpositionText(kernel, ALWAYS);
       for (const owner of [0, 1, 2]) {
         const line = cellLine(`o="${owner}"`, cells.of(cell), OP.f64);
         text.put(facts('shop'), 0, { owner, sub: 0 }, line);
