@@ -8,6 +8,7 @@ import type {
   TreeAnswer,
   TreeQuestion,
 } from '../model.js';
+import { Effort } from './effort.js';
 import { TreeLook } from './look/tree-look.js';
 import type { HighlightedValue } from './read/highlight.js';
 import { PendingItems } from './read/pending-items.js';
@@ -28,13 +29,14 @@ export class TargetView {
   constructor(parts: ViewParts) {
     const { kernel, source, root, slice } = parts;
     this.#parts = parts;
-    this.#text = new ExpositionText(kernel);
+    const effort = new Effort();
+    this.#text = new ExpositionText(kernel, effort);
     const pending = new PendingItems(root);
-    const tree = new TrackedTree(parts, this.#text, (object) => {
+    const tree = new TrackedTree(parts, this.#text, effort, (object) => {
       pending.remove(object);
     });
     this.#tree = tree;
-    this.#work = new TreeWork({ root, source, tree, pending, slice });
+    this.#work = new TreeWork({ root, source, tree, pending, effort, slice });
   }
 
   get root(): ManagedObject {

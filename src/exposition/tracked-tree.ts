@@ -4,6 +4,7 @@ import { uncataloguedIn } from '../catalogue/match/uncatalogued.js';
 import { placeUnder } from '../catalogue/match/placed-object.js';
 import { WideMap } from '../collections/wide-map.js';
 import type { ManagedObject, SyncProgress, Variable } from '../model.js';
+import type { Effort } from './effort.js';
 import { Membership } from './look/membership.js';
 import { Highlight } from './read/highlight.js';
 import type { HighlightedValue } from './read/highlight.js';
@@ -37,24 +38,31 @@ export class TrackedTree implements ProbeListener {
   readonly #gate: ItemGate;
   readonly #filterFit: FilterFit;
   readonly #highlight: Highlight | undefined;
-  #steps = 0;
+  readonly #effort: Effort;
   #isDirty = true;
 
   /**
    * @param text that its lines are put into
+   * @param effort to which it adds: items that are tracked, and their lines
    * @param evicted called with an object whose slot another one has: it is to be removed, and what is below it
    */
-  constructor(parts: ViewParts, text: ExpositionText, evicted: (object: ManagedObject) => void) {
+  constructor(
+    parts: ViewParts,
+    text: ExpositionText,
+    effort: Effort,
+    evicted: (object: ManagedObject) => void,
+  ) {
+    this.#effort = effort;
     const { app, kernel, source, root, catalogue, filters, variable, pathLabels, timeZone } = parts;
     this.#parts = parts;
     this.#evicted = evicted;
     this.probe = new Probe(kernel, source, this);
     this.#size = sizeOf(this.#objects, this.#counts, text);
     this.#room = new TargetRoom(this.#size, parts.limits);
-    this.register = new SeriesRegister(text, parts.onClash, this.#room, parts.onOmitted);
+    this.register = new SeriesRegister(text, effort, parts.onClash, this.#room, parts.onOmitted);
     this.builder = new MetricBuilder({
       ...{ app, root, kernel, source, catalogue, pathLabels, timeZone },
-      ...{ probe: this.probe, register: this.register, rules: filters.rules },
+      ...{ effort, probe: this.probe, register: this.register, rules: filters.rules },
       uncatalogued: parts.showsUncatalogued ? uncataloguedIn(catalogue, filters) : undefined,
     });
     this.#highlight = variable === '' ? undefined : new Highlight(source, root, variable);
@@ -74,11 +82,6 @@ export class TrackedTree implements ProbeListener {
   /** The text is rendered now. */
   rendered(): void {
     this.#isDirty = false;
-  }
-
-  /** Work done so far: of tracking items, and of their lines. */
-  get effort(): number {
-    return this.#steps + this.register.effort + this.builder.effort;
   }
 
   /** What was left out since the start. */
@@ -134,7 +137,7 @@ export class TrackedTree implements ProbeListener {
 
   /** Tracks an item that is in the tree, if the filters take it and there is room. */
   add(item: Tracked): void {
-    this.#steps += isVariable(item) ? VARIABLE_EFFORT : OBJECT_EFFORT;
+    this.#effort.steps += isVariable(item) ? VARIABLE_EFFORT : OBJECT_EFFORT;
     if (isVariable(item)) this.#addVariable(item);
     else this.#addObject(item);
   }
@@ -196,8 +199,9 @@ export class TrackedTree implements ProbeListener {
     if (!this.#gate.admitsObject(object)) return;
     this.#objects.set(object.id, object);
     this.#counts.await(object);
-    this.probe.track(object);
+    const isSynced = this.probe.track(object);
     this.builder.addObject(object);
+    if (isSynced) this.synced(object);
   }
 
   #addVariable(variable: Variable): void {
@@ -206,8 +210,9 @@ export class TrackedTree implements ProbeListener {
     if (!this.#vacate(variable)) return;
     if (!this.#gate.admitsVariable(variable)) return;
     this.#counts.await(variable);
-    this.probe.track(variable);
+    const isSynced = this.probe.track(variable);
     this.builder.addVariable(variable);
+    if (isSynced) this.synced(variable);
   }
 
   #removeObject(object: ManagedObject): void {

@@ -1,6 +1,7 @@
 // The work that a target has left with its tree, slice by slice: what comes, what goes, and the rest of the tree.
 import { Budget } from '../budget.js';
 import type { ManagedObject, Source, StructureChange } from '../model.js';
+import type { Effort } from './effort.js';
 import { PendingItems, isVariable } from './read/pending-items.js';
 import type { TrackedTree } from './tracked-tree.js';
 
@@ -21,6 +22,8 @@ export interface TreeWorkParts {
   readonly source: Source;
   readonly tree: TrackedTree;
   readonly pending: PendingItems;
+  /** What the tree adds to, too. */
+  readonly effort: Effort;
   /** The most work of one call if the rest can wait; by default `VIEW_STEPS`. */
   readonly slice: (() => Budget) | undefined;
 }
@@ -29,8 +32,7 @@ export class TreeWork {
   readonly #parts: TreeWorkParts;
   readonly #tree: TrackedTree;
   readonly #pending: PendingItems;
-  /** Work done so far, without that of the tree. */
-  #steps = 0;
+  readonly #effort: Effort;
   /** True while a call of `more` is to come, since not everything is bound. */
   #isDriven = true;
   #wake: (() => void) | undefined;
@@ -43,6 +45,7 @@ export class TreeWork {
     this.#parts = parts;
     this.#tree = parts.tree;
     this.#pending = parts.pending;
+    this.#effort = parts.effort;
   }
 
   /** Whether all that was seen of the tree is taken in. */
@@ -113,7 +116,7 @@ export class TreeWork {
   letGo(): boolean {
     const item = this.#pending.nextRemoved();
     if (item === undefined) return this.#counted(this.#tree.probe.reportUnsynced());
-    this.#steps += ITEM_EFFORT;
+    this.#effort.steps += ITEM_EFFORT;
     this.#tree.remove(item);
     return true;
   }
@@ -128,11 +131,6 @@ export class TreeWork {
     return this.#parts.slice?.() ?? new Budget({ steps: VIEW_STEPS });
   }
 
-  /** Work done so far. */
-  get #effort(): number {
-    return this.#steps + this.#tree.effort;
-  }
-
   /** Works until the budget is spent: half of it is for changes, so that neither they nor the tree wait. */
   #workOn(budget: Budget): void {
     while (!budget.isHalfSpent && this.#spending(budget, this.#change));
@@ -140,9 +138,9 @@ export class TreeWork {
   }
 
   #spending(budget: Budget, work: (budget: Budget) => boolean): boolean {
-    const before = this.#effort;
+    const before = this.#effort.steps;
     const isDone = work(budget);
-    budget.spend(this.#effort - before);
+    budget.spend(this.#effort.steps - before);
     return isDone;
   }
 
@@ -150,7 +148,7 @@ export class TreeWork {
   #takeIn(): boolean {
     const item = this.#pending.nextAdded();
     if (item === undefined) return false;
-    this.#steps += ITEM_EFFORT;
+    this.#effort.steps += ITEM_EFFORT;
     const isThere = isVariable(item) ? item.object.variables.has(item) : this.#isThere(item);
     if (isThere) this.#tree.add(item);
     return true;
@@ -158,24 +156,23 @@ export class TreeWork {
 
   /** Shows the next items that got their values, then binds the next items of the tree: a few of both. */
   #goOn(budget: Budget): boolean {
-    const begin = this.#effort;
+    const effort = this.#effort;
+    const { probe } = this.#tree;
+    const begin = effort.steps;
     const end = begin + Math.min(FEW_STEPS, budget.stepsLeft);
-    while (this.#mayGoOn(end) && this.#counted(this.#tree.probe.reportSynced()));
-    while (this.#mayGoOn(end)) {
+    // A slot that has another owner now is one of the things that are to be removed first.
+    while (effort.steps < end && !this.#pending.removesAny && probe.reportSynced())
+      effort.steps += ITEM_EFFORT;
+    while (effort.steps < end && !this.#pending.removesAny) {
       const item = this.#pending.nextBound();
       if (item === undefined) break;
       this.#tree.add(item);
     }
-    return this.#effort > begin;
-  }
-
-  /** A slot that has another owner now is one of the things that are to be removed first. */
-  #mayGoOn(end: number): boolean {
-    return this.#effort < end && !this.#pending.removesAny;
+    return effort.steps > begin;
   }
 
   #counted(isDone: boolean): boolean {
-    if (isDone) this.#steps += ITEM_EFFORT;
+    if (isDone) this.#effort.steps += ITEM_EFFORT;
     return isDone;
   }
 

@@ -187,7 +187,7 @@ describe('a tree that changes while it is bound', () => {
           fc.property(
             someSteps,
             fc.nat(100),
-            fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 20 }),
+            fc.array(fc.integer({ min: 1, max: 16 }), { minLength: 1, maxLength: 20 }),
             (steps, start, slices) => {
               const grove = new Grove();
               steps.slice(0, start).forEach((step) => change(grove, step));

@@ -8,6 +8,9 @@ import { FLAG, NO_OWNER, TrackedSlots } from './tracked-slots.js';
 import type { Tracked } from './tracked-slots.js';
 import { Watches } from './watches.js';
 
+/** Slots of which it is noted in one step whether they have values. */
+const NOTES_A_STEP = 4096;
+
 export interface ProbeListener {
   /** The item has a value now; called by `reportSynced`. */
   synced(item: Tracked): void;
@@ -33,7 +36,7 @@ export class Probe {
   /**
    * Slots whose words changed while their values were copied: they are valid after the next copy.
    */
-  #late: ReadonlySet<number> = new Set();
+  readonly #late = new Set<number>();
   /** Slots whose items got or lost their values, not yet reported to the listener. */
   readonly #got = new Backlog<number>();
   readonly #lost = new Backlog<number>();
@@ -49,13 +52,20 @@ export class Probe {
     return this.#pages.bytesRead;
   }
 
-  /** Tracks an item; the next read reports its value to the listener. */
-  track(item: Tracked): void {
-    const { slot } = item;
-    this.#pages.address(slot);
-    this.#tracked.set(item);
+  /**
+   * Tracks an item. A page of which nothing was copied so far is copied at once.
+   * @returns whether the item has a value there, of which the listener hears nothing then; else the next read
+   * reports it
+   */
+  track(item: Tracked): boolean {
+    const { slot, incarnation } = item;
+    if (!this.#pages.isRead(slot)) this.#readFirst(slot);
+    const isSynced = this.#isLive(slot, incarnation);
+    this.#tracked.set(item, isSynced ? FLAG.synced : 0);
+    if (isSynced) return true;
     this.#fresh.push(slot);
     this.#unread++;
+    return false;
   }
 
   /** How many items were tracked since the last copy. */
@@ -144,27 +154,46 @@ export class Probe {
   }
 
   *#copying(spans: readonly Span[]): Generator<void, boolean> {
-    let isChanged = false;
-    const moved: number[] = [];
+    const fresh = this.#fresh;
     this.#unread = 0;
+    // Those that change again keep waiting: their values are older than their words.
+    this.#fresh = [];
+    this.#late.clear();
+    let isChanged = fresh.length > 0;
     for (const span of spans) {
+      const moved: number[] = [];
       if (this.#pages.read(span, moved)) isChanged = true;
+      this.#copyAgain(moved);
+      for (const slot of moved) this.#note(slot);
       yield;
     }
-    const fresh = this.#fresh;
-    // Slots that changed again keep waiting: their values are older than their words.
-    this.#fresh = this.#copyAgain(moved);
-    this.#late = new Set(this.#fresh);
-    // Those that are new come in the order in which they were tracked, which is mostly that of lines.
-    for (const slots of [fresh, moved, this.#fresh]) for (const slot of slots) this.#note(slot);
-    return isChanged || fresh.length > 0;
+    let noted = 0;
+    for (const slot of fresh) {
+      this.#note(slot);
+      if (++noted % NOTES_A_STEP === 0) yield;
+    }
+    return isChanged;
   }
 
-  /** Copies the values whose words changed again, since they may be older than those words. */
-  #copyAgain(moved: readonly number[]): number[] {
+  /** Copies a page of which nothing is tracked, so that nothing is to be noted of it. */
+  #readFirst(slot: number): void {
+    const moved: number[] = [];
+    this.#pages.readFirst(slot, moved);
+    this.#copyAgain(moved);
+  }
+
+  /**
+   * Copies the values whose words changed again, since they may be older than those words. Slots that change once
+   * more are noted at the next read.
+   */
+  #copyAgain(moved: readonly number[]): void {
+    if (moved.length === 0) return;
     const late: number[] = [];
     for (const span of this.#pages.spansOf(moved)) this.#pages.read(span, late);
-    return late;
+    for (const slot of late) {
+      this.#fresh.push(slot);
+      this.#late.add(slot);
+    }
   }
 
   close(): void {
@@ -179,7 +208,8 @@ export class Probe {
     const flags = this.#tracked.flags(slot);
     if (flags === NO_OWNER) return;
     const isSynced = (flags & FLAG.synced) !== 0;
-    if (this.#isLive(slot) !== isSynced) this.#await(slot, isSynced);
+    if (this.#isLive(slot, this.#tracked.incarnation(slot)) !== isSynced)
+      this.#await(slot, isSynced);
     if (!this.#hasMovedOn(slot)) return;
     // Decided now, since a copy must not count for an item tracked at the slot later.
     this.#tracked.setFlags(slot, this.#tracked.flags(slot) | FLAG.gone);
@@ -206,7 +236,7 @@ export class Probe {
   }
 
   #report(slot: number, flags: number): void {
-    const isSynced = this.#isLive(slot);
+    const isSynced = this.#isLive(slot, this.#tracked.incarnation(slot));
     this.#tracked.setFlags(slot, isSynced ? flags | FLAG.synced : flags & ~FLAG.synced);
     if (isSynced !== ((flags & FLAG.synced) !== 0)) {
       const item = this.#tracked.item(slot);
@@ -224,10 +254,10 @@ export class Probe {
     if (item !== undefined) this.#listener.gone(item);
   }
 
-  /** True if the copy of a slot is the value of the item that is tracked there. */
-  #isLive(slot: number): boolean {
+  /** True if the copy of a slot is the value of the item with that incarnation. */
+  #isLive(slot: number, incarnation: number): boolean {
     return (
-      this.#pages.word(slot) === syncedWord(this.#tracked.incarnation(slot)) &&
+      this.#pages.word(slot) === syncedWord(incarnation) &&
       (this.#late.size === 0 || !this.#late.has(slot))
     );
   }
@@ -243,7 +273,7 @@ export class Probe {
     const changed = this.#watches.changed();
     for (const item of changed) {
       if (!this.isTracked(item)) continue;
-      if (this.#isLive(item.slot)) this.#listener.changed(item);
+      if (this.#isLive(item.slot, item.incarnation)) this.#listener.changed(item);
       // A loss not yet reported: if the value is back by then, its change is still reported.
       else if (this.isSynced(item)) this.#watches.again(item);
       yield;

@@ -56,6 +56,9 @@ export class SlotPages {
   #lastPage = -1;
   #last: Extent | undefined;
   readonly #pieces: Piece[] = [];
+  /** Pages that `readFirst` copied, and the one that was asked for last. */
+  readonly #read = new Set<number>();
+  #lastRead = -1;
   #bytesRead = 0;
 
   constructor(kernel: Kernel, source: Source) {
@@ -73,6 +76,24 @@ export class SlotPages {
   address(slot: number): number {
     const extent = this.#cover(slot);
     return extent.cells + (slot - extent.firstPage * PAGE_SLOTS) * CELL_BYTES;
+  }
+
+  /** Whether the page of a slot was copied by `readFirst`. */
+  isRead(slot: number): boolean {
+    const page = Math.floor(slot / PAGE_SLOTS);
+    if (page === this.#lastRead) return true;
+    if (!this.#read.has(page)) return false;
+    this.#lastRead = page;
+    return true;
+  }
+
+  /** Copies the page of a slot, which is read from now on; see `read`. */
+  readFirst(slot: number, moved: number[]): void {
+    const page = Math.floor(slot / PAGE_SLOTS);
+    const { firstPage, cells } = this.#cover(slot);
+    const runs = [{ pages: 1, cells: cells + (page - firstPage) * PAGE_BYTES }];
+    this.read({ firstPage: page, pages: 1, runs }, moved);
+    this.#read.add(page);
   }
 
   /** The copied word of a slot; 0 where its page is not read. */
@@ -148,8 +169,9 @@ export class SlotPages {
     this.#pieces.length = 0;
     this.#extents.length = 0;
     this.#extentOfPage.clear();
-    this.#lastPage = -1;
+    this.#lastPage = this.#lastRead = -1;
     this.#last = undefined;
+    this.#read.clear();
     this.#scratch.close();
   }
 

@@ -42,15 +42,15 @@ export class TrackedSlots {
   /** The page that was asked for last: mostly the next one too. */
   #last: Page | undefined;
 
-  /** Makes an item the owner of its slot. */
-  set(item: Tracked): void {
+  /** Makes an item the owner of its slot; `flags` are what is known of it. */
+  set(item: Tracked, flags: number): void {
     const { slot, id, incarnation } = item;
     const page = this.#pageOf(slot) ?? this.#addPage(Math.floor(slot / PAGE_SLOTS));
     const at = slot % PAGE_SLOTS;
     if (page.ids[at] === 0) page.count++;
     page.ids[at] = id;
     page.incarnations[at] = incarnation;
-    page.flags[at] = 0;
+    page.flags[at] = flags;
     const isVariable = 'object' in item;
     page.objects[at] = isVariable ? item.object : item;
     page.declarations[at] = isVariable ? item.declaration : undefined;

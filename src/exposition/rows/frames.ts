@@ -3,6 +3,7 @@ import { Budget } from '../../budget.js';
 import type { Row } from '../../catalogue/row.js';
 import { WideMap } from '../../collections/wide-map.js';
 import type { Frame, Source, Variable } from '../../model.js';
+import type { Effort } from '../effort.js';
 import type { Probe } from '../read/probe.js';
 import type { Distribution } from './distribution.js';
 
@@ -24,11 +25,13 @@ export class Frames {
   #bytes = 0;
   #stale = 0;
   #omitted = 0;
-  #effort = 0;
+  readonly #effort: Effort;
   /** Of this refresh. */
   #budget = new Budget({ bytes: 0 });
 
-  constructor(source: Source, probe: Probe) {
+  /** @param effort to which new frames add that are copied */
+  constructor(source: Source, probe: Probe, effort: Effort) {
+    this.#effort = effort;
     this.#source = source;
     this.#probe = probe;
   }
@@ -43,11 +46,6 @@ export class Frames {
     return this.#omitted;
   }
 
-  /** The work of all `take`s so far; a line that is added counts as one. */
-  get effort(): number {
-    return this.#effort;
-  }
-
   /** A refresh begins. */
   refresh(): void {
     const bytes = Math.min(MAX_BYTES, COPIES * this.#source.frameBytes);
@@ -58,7 +56,7 @@ export class Frames {
   take(variable: Variable): boolean {
     const budget = new Budget();
     const isTaken = this.#copy(variable, budget);
-    this.#effort += budget.bytes / BYTES_A_STEP;
+    this.#effort.steps += budget.bytes / BYTES_A_STEP;
     return isTaken;
   }
 

@@ -6,6 +6,7 @@ import type { Uncatalogued } from '../../catalogue/match/uncatalogued.js';
 import type { Row } from '../../catalogue/row.js';
 import { OBJECT_STATES } from '../../model.js';
 import type { ManagedObject, Source, Variable } from '../../model.js';
+import type { Effort } from '../effort.js';
 import type { Kernel } from '../kernel/kernel.js';
 import { PointInTime } from '../read/point-in-time.js';
 import type { Probe } from '../read/probe.js';
@@ -28,6 +29,7 @@ export interface BuilderParts {
   readonly source: Source;
   readonly probe: Probe;
   readonly register: SeriesRegister;
+  readonly effort: Effort;
   /** Both undefined for an application without a catalogue. */
   readonly catalogue: Catalogue | undefined;
   readonly rules: Rules | undefined;
@@ -70,9 +72,9 @@ export class MetricBuilder {
   };
 
   constructor({ catalogue, timeZone, ...below }: BuilderParts) {
-    const { kernel, source, probe, register } = below;
+    const { kernel, source, probe, register, effort } = below;
     const uses = new RowUses(below);
-    const frames = new Frames(source, probe);
+    const frames = new Frames(source, probe, effort);
     const observations = new Observations(kernel, probe);
     const scales = new HeldScales(kernel.scales);
     const times = new PointInTime(timeZone);
@@ -95,11 +97,6 @@ export class MetricBuilder {
   /** Values that were left out: see `Frames.omitted`. */
   get omitted(): number {
     return this.#frames.omitted;
-  }
-
-  /** The work of copying new values so far; a line that is added counts as one. */
-  get effort(): number {
-    return this.#frames.effort;
   }
 
   /** How well the catalogue fits what is tracked. */

@@ -1,6 +1,7 @@
 // Puts series into the exposition text so that no two have the same name and labels.
 import { Hashes } from '../../collections/hashes.js';
 import type { FamilyFacts } from '../../model.js';
+import type { Effort } from '../effort.js';
 import { labelsOf } from '../kernel/line-table.js';
 import type { Line, LineKey } from '../kernel/line-table.js';
 import { limitText } from '../target-limits.js';
@@ -23,18 +24,21 @@ export class SeriesRegister {
   readonly #waiting = new WaitingSeries();
   #clashes = 0;
   #omitted = 0;
-  #refused = 0;
+  readonly #effort: Effort;
   readonly #onClash: (series: string) => void;
   readonly #room: TargetRoom;
   readonly #onOmitted: OnOmitted;
 
+  /** @param effort to which series add that are not shown, as lines of the text do */
   constructor(
     text: ExpositionText,
+    effort: Effort,
     onClash: (series: string) => void,
     room: TargetRoom,
     onOmitted: OnOmitted = () => undefined,
   ) {
     this.#text = text;
+    this.#effort = effort;
     this.#onClash = onClash;
     this.#room = room;
     this.#onOmitted = onOmitted;
@@ -48,11 +52,6 @@ export class SeriesRegister {
   /** Series that were left out because a target would have shown too much, since the start. */
   get omitted(): number {
     return this.#omitted;
-  }
-
-  /** Lines that were put or removed so far, shown or not; long ones of their own count for more. */
-  get effort(): number {
-    return this.#refused + this.#text.effort;
   }
 
   /** Whether a series is shown, or waits for another with its name and labels; undefined if neither. */
@@ -96,7 +95,7 @@ export class SeriesRegister {
       if (!this.#hasRoomFor(name, family, line)) {
         this.#hashes.delete(hash);
         this.#omitted++;
-        this.#refused += effortOf(line);
+        this.#effort.steps += effortOf(line);
         return;
       }
     }
@@ -140,7 +139,7 @@ export class SeriesRegister {
 
   /** Counts a clash, unless the series with this key is waiting already. */
   #wait(next: Waiting): void {
-    this.#refused += effortOf(next.line);
+    this.#effort.steps += effortOf(next.line);
     if (this.#waiting.at(next.facts.name, next.key)?.hash !== next.hash) {
       this.#clashes++;
       this.#onClash(seriesOf(next.facts.name, next.line));

@@ -1,6 +1,7 @@
 // All families of one target: lines come and go, and a snapshot holds their current text.
 import { Fault } from '../../errors.js';
 import type { FamilyFacts, FamilyText, Forms, Snapshot } from '../../model.js';
+import { Effort } from '../effort.js';
 import { mostEffortUs } from './block.js';
 import type { Block, Wanted } from './block.js';
 import { BlockWriter } from './block-writer.js';
@@ -37,15 +38,22 @@ export class ExpositionText {
   /** In the order of a page. */
   readonly #order: Ranked[] = [];
   readonly #totals: Totals = { lines: 0, blocks: 0, textBytes: 0 };
-  #effort = 0;
   #deflater: Deflater | undefined;
   readonly #writer: BlockWriter;
+  readonly #effort: Effort;
 
   /**
+   * @param effort to which lines add that are put or removed; long ones of their own count for more
    * @param byLine for which pages there are parts of a stream
    * @param writer writes its blocks
    */
-  constructor(kernel: Kernel, byLine = compressesByLine, writer = new BlockWriter(kernel)) {
+  constructor(
+    kernel: Kernel,
+    effort = new Effort(),
+    byLine = compressesByLine,
+    writer = new BlockWriter(kernel),
+  ) {
+    this.#effort = effort;
     this.#kernel = kernel;
     this.#compressesByLine = byLine;
     this.#writer = writer;
@@ -59,11 +67,6 @@ export class ExpositionText {
   /** Bytes of all names and labels. */
   get textBytes(): number {
     return this.#totals.textBytes;
-  }
-
-  /** Lines that were put or removed so far; long ones of their own count for more. */
-  get effort(): number {
-    return this.#effort;
   }
 
   get families(): number {
@@ -89,7 +92,7 @@ export class ExpositionText {
       this.#families.set(facts.name, ranked);
       this.#order.splice(this.#placeOf(ranked), 0, ranked);
     }
-    this.#effort += effortOf(line);
+    this.#effort.steps += effortOf(line);
     ranked.family.put(key, line, hash);
   }
 
@@ -97,7 +100,7 @@ export class ExpositionText {
     const ranked = this.#ranked(name);
     if (ranked === undefined) return;
     const { family } = ranked;
-    this.#effort++;
+    this.#effort.steps++;
     family.remove(key);
     if (family.lines > 0) return;
     const steps = family.closing();

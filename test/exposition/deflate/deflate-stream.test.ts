@@ -199,7 +199,7 @@ describe('a page of deflated lines', () => {
       [5, 'y'.repeat(700)],
     ] as const) {
       const kernel = new Kernel();
-      const text = new ExpositionText(kernel, () => true);
+      const text = new ExpositionText(kernel, undefined, () => true);
       const cells = new Cells(kernel, ENTITIES);
       const facts = { name: 'loads', type: 'gauge', unit: '', help: '' } as const;
       for (let owner = 0; owner < ENTITIES; owner++) {

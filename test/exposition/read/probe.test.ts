@@ -27,12 +27,15 @@ function probeOf(source: FakeSource, kernel = new Kernel()) {
     kernel,
     probe,
     react,
-    /** What is told after one read. */
+    /** What has a value already is told of at once. */
+    track: (item: Tracked): void => {
+      if (probe.track(item)) listen('synced')(item);
+    },
+    /** What was told since the last read, with what is told after this one. */
     read: (): string[] => {
-      told.length = 0;
       finished(probe.reading());
       while (probe.reportUnsynced() || probe.reportSynced());
-      return [...told];
+      return told.splice(0);
     },
     valueOf: (item: ManagedObject | Variable) => probe.bits(item),
   };
@@ -49,10 +52,10 @@ describe('the probe', () => {
     const sales = source.addVariable(root, 'sales', { type: 'u64', value: 7n });
     const kernel = new Kernel();
     kernel.arena.take(2 ** 31);
-    const { probe, read, valueOf } = probeOf(source, kernel);
-    probe.track(sales);
+    const { probe, track, read, valueOf } = probeOf(source, kernel);
+    track(sales);
     probe.watch(sales);
-    expect(read()).to.deep.equal(['changed sales', 'synced sales']);
+    expect(read()).to.deep.equal(['synced sales']);
     expect(valueOf(sales)).to.equal(7n);
     source.set(sales, 8n);
     expect(read()).to.deep.equal(['changed sales']);
@@ -62,9 +65,9 @@ describe('the probe', () => {
     const { source, root } = shop();
     const first = source.addVariable(root, 'first', { type: 'u64', value: 1n });
     const last = source.addVariable(root, 'last', { type: 'u64', value: 1n });
-    const { probe, react, read } = probeOf(source);
+    const { probe, react, track, read } = probeOf(source);
     for (const variable of [first, last]) {
-      probe.track(variable);
+      track(variable);
       probe.watch(variable);
     }
     read();
@@ -81,8 +84,8 @@ describe('the probe', () => {
     const far = source.addVariable(root, 'far', { type: 'u64', value: 2n, slot: 9 * 512 + 7 });
     const late = source.addVariable(root, 'late', { type: 'u64', slot: 9 * 512 + 8 });
     source.addVariable(root, 'other', { type: 'u64', value: 3n, slot: 512 + 8 });
-    const { probe, read, valueOf } = probeOf(source);
-    for (const variable of [near, far, late]) probe.track(variable);
+    const { track, read, valueOf } = probeOf(source);
+    for (const variable of [near, far, late]) track(variable);
     expect(read()).to.deep.equal(['synced near', 'synced far']);
     source.end = 9 * 512;
     source.set(near, 4n);
@@ -93,12 +96,14 @@ describe('the probe', () => {
   it('tells again at the next read, not at this one', () => {
     const { source, root } = shop();
     const text = source.addVariable(root, 'text', { type: 'string', value: 'a' });
-    const { probe, react, read } = probeOf(source);
+    const { probe, react, track, read } = probeOf(source);
     react.synced = (item) => {
       probe.watch(item);
       probe.again(item);
     };
-    probe.track(text);
+    source.setSynced(text, false);
+    track(text);
+    source.setSynced(text, true);
     expect(read()).to.deep.equal(['synced text']);
     expect(read()).to.deep.equal(['changed text']);
     expect(read()).to.deep.equal([]);
@@ -112,9 +117,9 @@ describe('the probe', () => {
     const texts = Array.from({ length: 1500 }, (_, i) =>
       source.addVariable(root, `t${i}`, { type: 'string', value: 'a' }),
     );
-    const { probe, read } = probeOf(source);
+    const { probe, track, read } = probeOf(source);
     for (const text of texts) {
-      probe.track(text);
+      track(text);
       probe.watch(text);
     }
     read();
@@ -134,12 +139,12 @@ describe('the probe', () => {
     const { source, root } = shop();
     const early = source.addVariable(root, 'early', { type: 'u64', value: 1n });
     const late = source.addVariable(root, 'late', { type: 'u64' });
-    const { probe, read } = probeOf(source);
-    probe.track(late);
+    const { probe, track, read } = probeOf(source);
+    track(late);
     expect(read()).to.deep.equal([]);
-    probe.track(early);
-    probe.track(root);
-    expect(probe.isSynced(early)).to.equal(false);
+    track(early);
+    expect(probe.isSynced(early)).to.equal(true);
+    track(root);
     expect(read()).to.deep.equal(['synced early', 'synced h.1.shop']);
     source.setSynced(late, true);
     expect(read()).to.deep.equal(['synced late']);
@@ -157,10 +162,10 @@ describe('the probe', () => {
       source.addVariable(root, 'sales', { type: 'u64', value: 1n }),
       source.addVariable(root, 'late', { type: 'u64' }),
     ];
-    const { probe, react, read } = probeOf(source);
+    const { react, track, read } = probeOf(source);
     const gone: string[] = [];
     react.gone = (item) => gone.push(item.name);
-    for (const variable of [sales, late]) probe.track(variable);
+    for (const variable of [sales, late]) track(variable);
     read();
     expect(gone, 'not yet synced is not gone').to.deep.equal([]);
     for (const { slot, incarnation } of [sales, late])
@@ -172,8 +177,8 @@ describe('the probe', () => {
   it('tells when an item has no value any more, and when it has one again', () => {
     const { source, root } = shop();
     const sales = source.addVariable(root, 'sales', { type: 'u64', value: 1n });
-    const { probe, read, valueOf } = probeOf(source);
-    probe.track(sales);
+    const { probe, track, read, valueOf } = probeOf(source);
+    track(sales);
     read();
     source.setSynced(sales, false);
     expect(read()).to.deep.equal(['unsynced sales']);
@@ -189,8 +194,8 @@ describe('the probe', () => {
   it('a slot that was given to another item is no value of the first', () => {
     const { source, root } = shop();
     const former = source.addVariable(root, 'former', { type: 'u64', value: 1n });
-    const { probe, read, valueOf } = probeOf(source);
-    probe.track(former);
+    const { probe, track, read, valueOf } = probeOf(source);
+    track(former);
     read();
     source.remove(former);
     const next = source.addVariable(root, 'next', { type: 'u64', value: 2n });
@@ -198,7 +203,7 @@ describe('the probe', () => {
     expect(read()).to.deep.equal(['unsynced former']);
     expect(probe.trackedAt(next.slot)).to.include({ id: former.id, name: 'former' });
     probe.untrack(former);
-    probe.track(next);
+    track(next);
     expect(read()).to.deep.equal(['synced next']);
     expect([valueOf(former), valueOf(next)]).to.deep.equal([undefined, 2n]);
   });
@@ -207,7 +212,7 @@ describe('the probe', () => {
     const { source, root } = shop();
     const slot = 5;
     let owner = source.addVariable(root, 'v0', { type: 'u64', value: 0n, slot });
-    const { probe, read, valueOf } = probeOf(source);
+    const { probe, track, read, valueOf } = probeOf(source);
     let reused = 0;
     const reuse = () => {
       source.afterCopy = () => undefined;
@@ -217,7 +222,7 @@ describe('the probe', () => {
     };
     for (let round = 0; round < 60; round++) {
       const [tracked, index] = [owner, reused];
-      probe.track(tracked);
+      track(tracked);
       // The publisher is faster than the reader in one round of three, and in between in another.
       if (round % 3 === 0) source.afterCopy = reuse;
       read();
@@ -231,21 +236,58 @@ describe('the probe', () => {
   it('reads the pages where something is tracked, and no others', () => {
     const { source, root } = shop();
     const at = (slot: number) => source.addVariable(root, `v${slot}`, { type: 'u64', slot });
-    const { probe, read } = probeOf(source);
+    const { probe, track, read } = probeOf(source);
     const PAGE = 512 * (8 + 4);
     read();
     expect(probe.bytesRead).to.equal(0);
-    for (const slot of [0, 511, 20_000]) probe.track(at(slot));
-    read(); // Words that are new make their pages be copied twice.
+    for (const variable of [0, 511, 20_000].map(at)) track(variable);
+    // Words that are new make their pages be copied twice: each when something is tracked there first.
     expect(probe.bytesRead).to.equal(4 * PAGE);
-    const pages = [
+    const pages: [number, number][] = [
       [0, 512],
       [19_968, 512],
     ];
-    expect(source.slotReads).to.deep.equal([...pages, ...pages]);
+    expect(source.slotReads).to.deep.equal(pages.flatMap((page) => [page, page]));
     read();
     expect(probe.bytesRead).to.equal(6 * PAGE);
     expect(source.slotReads.slice(4)).to.deep.equal(pages);
+  });
+
+  it('what is copied as it is tracked counts if its word stayed the same meanwhile', () => {
+    const { source, root } = shop();
+    const all = Array.from({ length: 4 }, (_, i) =>
+      source.addVariable(root, `v${i}`, { type: 'u64', value: 1n }),
+    );
+    const [still, former, busy, late] = all;
+    if (still === undefined || former === undefined || busy === undefined || late === undefined)
+      throw new Error('There are four');
+    for (const item of [busy, late]) source.setSynced(item, false);
+    const { probe, track, read, valueOf } = probeOf(source);
+    let copies = 0;
+    let next = former;
+    source.afterCopy = () => {
+      copies++;
+      // Between the first copy of the values and that of the words.
+      if (copies === 1) {
+        source.set(late, 2n);
+        source.setSynced(late, true);
+        source.remove(former);
+        next = source.addVariable(root, 'next', { type: 'u64', value: 3n, slot: former.slot });
+      }
+      // The same, at the second copy: the value may be older than its word.
+      if (copies !== 3) return;
+      source.set(busy, 4n);
+      source.setSynced(busy, true);
+    };
+    for (const item of all) track(item);
+    expect(copies).to.equal(4);
+    expect(all.map((item) => probe.isSynced(item))).to.deep.equal([true, false, false, true]);
+    expect([still, late].map(valueOf)).to.deep.equal([1n, 2n]);
+    expect(read()).to.deep.equal(['synced v0', 'synced v3', 'synced v2']);
+    expect(valueOf(busy)).to.equal(4n);
+    probe.untrack(former);
+    track(next);
+    expect([probe.isSynced(next), valueOf(next)]).to.deep.equal([true, 3n]);
   });
 
   it('reads no page between those where something is tracked, in whatever order they come', () => {
@@ -254,12 +296,12 @@ describe('the probe', () => {
       source.addVariable(root, `u${slot}`, { type: 'u64', value: 0n, slot });
     fc.assert(
       fc.property(fc.shuffledSubarray(Array.from({ length: 20 }, (_, page) => page)), (pages) => {
-        const { kernel, probe, read, valueOf } = probeOf(source);
+        const { kernel, probe, track, read, valueOf } = probeOf(source);
         const variables = [...root.variables].filter((_, page) => pages.includes(page));
         const at = (page: number) => variables.find(({ slot }) => slot === page * 512 + 1);
         for (const page of pages) {
           const variable = at(page);
-          if (variable !== undefined) probe.track(variable);
+          if (variable !== undefined) track(variable);
         }
         read();
         for (const [index, variable] of variables.entries()) source.set(variable, BigInt(index));
@@ -281,9 +323,9 @@ describe('the probe', () => {
 
   it('a value that was copied before its variable was synced does not count', () => {
     const { source, root } = shop();
-    const { probe, read, valueOf } = probeOf(source);
+    const { probe, track, read, valueOf } = probeOf(source);
     const late = source.addVariable(root, 'late', { type: 'u64' });
-    probe.track(late);
+    track(late);
     read();
     // The publisher stores and syncs between the copy of the slots and that of the words.
     source.afterCopy = () => {
@@ -299,9 +341,9 @@ describe('the probe', () => {
 
   it('what moves again while it is copied again waits for the next read', () => {
     const { source, root } = shop();
-    const { probe, read, valueOf } = probeOf(source);
+    const { probe, track, read, valueOf } = probeOf(source);
     const late = source.addVariable(root, 'late', { type: 'u64' });
-    probe.track(late);
+    track(late);
     read();
     let copies = 0;
     // Synced after the second copy of the slots, before the second copy of the words.
@@ -321,12 +363,12 @@ describe('the probe', () => {
 
   it('pages that follow on are read together, up to 64, wherever their copies are', () => {
     const { source, root } = shop();
-    const { kernel, probe, read, valueOf } = probeOf(source);
+    const { kernel, track, read, valueOf } = probeOf(source);
     const all = Array.from({ length: 40_000 }, (_, i) =>
       source.addVariable(root, `v${i}`, { type: 'u64', value: BigInt(i) }),
     );
     for (const [index, variable] of all.entries()) {
-      probe.track(variable);
+      track(variable);
       // What others take lies between the copies of these pages.
       if (index % 5000 === 0) kernel.arena.take(100_000);
     }
@@ -347,6 +389,25 @@ describe('the probe', () => {
     );
   });
 
+  it('copies again in the same step what lost its value, however much that is', () => {
+    const { source, root } = shop();
+    const { probe, track, read } = probeOf(source);
+    const all = Array.from({ length: 100_000 }, (_, i) =>
+      source.addVariable(root, `v${i}`, { type: 'u64', value: 1n }),
+    );
+    for (const variable of all) track(variable);
+    read();
+    for (const variable of all) source.setSynced(variable, false);
+    source.slotReads.length = 0;
+    const steps: number[] = [];
+    for (const reading = probe.reading(); reading.next().done !== true;)
+      steps.push(source.slotReads.splice(0).reduce((sum, [, count]) => sum + count, 0));
+    expect(steps.length).to.be.at.least(4);
+    expect(Math.max(...steps)).to.be.at.most(2 * 64 * 512);
+    while (probe.reportUnsynced());
+    expect(all.some((variable) => probe.isSynced(variable))).to.equal(false);
+  });
+
   it('tells of the watched items whose slots changed, and of no others', () =>
     fc.assert(
       fc.property(
@@ -359,8 +420,8 @@ describe('the probe', () => {
           const all = Array.from({ length: 150 }, (_, i) =>
             source.addVariable(root, `v${i}`, { type: 'u64', value: 0n }),
           );
-          const { probe, read } = probeOf(source);
-          for (const variable of all) probe.track(variable);
+          const { probe, track, read } = probeOf(source);
+          for (const variable of all) track(variable);
           read();
           const watched = new Set<string>();
           for (const [round, { toggle, change }] of steps.entries()) {
@@ -387,9 +448,8 @@ describe('the probe', () => {
   it('says whether anything differs from the last copy', () => {
     const { source, root } = shop();
     const sales = source.addVariable(root, 'sales', { type: 'u64', value: 1n });
-    const { probe } = probeOf(source);
-    probe.track(sales);
-    expect(finished(probe.reading())).to.equal(true);
+    const { probe, track } = probeOf(source);
+    track(sales);
     expect(finished(probe.reading())).to.equal(false);
     source.set(sales, 2n);
     expect(finished(probe.reading())).to.equal(true);
@@ -400,10 +460,10 @@ describe('the probe', () => {
 
   it('gives all its memory back', () => {
     const { source, root } = shop();
-    const { kernel, probe, read } = probeOf(source);
+    const { kernel, probe, track, read } = probeOf(source);
     for (let i = 0; i < 3000; i++) {
       const variable = source.addVariable(root, `v${i}`, { type: 'u64', value: 1n });
-      probe.track(variable);
+      track(variable);
       probe.watch(variable);
     }
     read();

@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import type { FamilyFacts, MetricType } from '#app/model.js';
 import { ExpositionText } from '#app/exposition/text/exposition-text.js';
 import { Kernel } from '#app/exposition/kernel/kernel.js';
+import { Effort } from '#app/exposition/effort.js';
 import { TargetRoom } from '#app/exposition/target-limits.js';
 import { SeriesRegister } from '#app/exposition/rows/series-register.js';
 import { fixedLine } from '../../support/lines.js';
@@ -27,7 +28,7 @@ function registerOf(text = new ExpositionText(new Kernel())) {
       return text.textBytes;
     },
   });
-  const register = new SeriesRegister(text, (series) => clashes.push(series), room);
+  const register = new SeriesRegister(text, new Effort(), (series) => clashes.push(series), room);
   const put = (
     owner: number,
     series: string,

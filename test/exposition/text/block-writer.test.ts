@@ -40,7 +40,12 @@ class Shop implements Assists {
     this.#cells = new Cells(this.kernel, LINES);
     expect(this.kernel.secondParts.memory).not.to.equal(undefined);
     this.#atStart = this.kernel.arena.used;
-    this.text = new ExpositionText(this.kernel, () => true, new BlockWriter(this.kernel, largeUs));
+    this.text = new ExpositionText(
+      this.kernel,
+      undefined,
+      () => true,
+      new BlockWriter(this.kernel, largeUs),
+    );
     for (let owner = 0; owner < BLOCKS * LINES; owner++) {
       const line = cellLine(`o="${owner}"`, this.#cells.of(owner % LINES), OP.f64);
       this.text.put(FACTS, 0, { owner, sub: 0 }, line);

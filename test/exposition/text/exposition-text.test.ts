@@ -85,7 +85,7 @@ class Pair {
     this.kernel.installCrcTables(crcTables());
     if (assistant !== undefined) expect(this.kernel.secondParts.memory).not.to.equal(undefined);
     this.before = this.kernel.arena.used;
-    this.text = new ExpositionText(this.kernel, ALWAYS, new BlockWriter(this.kernel, 0));
+    this.text = new ExpositionText(this.kernel, undefined, ALWAYS, new BlockWriter(this.kernel, 0));
   }
 
   set(index: number, value: number): void {
@@ -360,7 +360,7 @@ describe('the text of all families', () => {
     const { arena } = kernel;
     const cells = new Cells(kernel, 2);
     const rendered = (cell: number): ExpositionText => {
-      const text = new ExpositionText(kernel, ALWAYS);
+      const text = new ExpositionText(kernel, undefined, ALWAYS);
       for (const owner of [0, 1, 2]) {
         const line = cellLine(`o="${owner}"`, cells.of(cell), OP.f64);
         text.put(facts('shop'), 0, { owner, sub: 0 }, line);
