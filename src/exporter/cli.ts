@@ -19,7 +19,7 @@ import { pipeWriter } from '../sinks/stdout/pipe-writer.js';
 import { formatWatches } from '../targets/formats.js';
 import { activatedSockets } from '../systemd/activation.js';
 import { ServiceManager } from '../systemd/service-manager.js';
-import { compileLate } from './compile-late.js';
+import { LATE, compileLate } from './compile-late.js';
 import { boundHeapGrowth } from './heap-growth.js';
 
 type Accepted = Extract<Start, { kind: 'accepted' }>;
@@ -117,6 +117,9 @@ function run(given: Arguments, isOnce: boolean): void {
     isOnce,
     manager,
     log,
+    bound: () => {
+      compileLate(process.versions.v8, LATE.serving);
+    },
   };
   running.add(
     service(planned, license, around, reloads.reload$).subscribe({
@@ -162,7 +165,7 @@ function main(): void {
   if (invocation.kind === 'print') print(invocation.text);
   else if (invocation.kind === 'check') check(invocation.arguments, invocation.isLive);
   else {
-    compileLate(process.versions.v8);
+    compileLate(process.versions.v8, LATE.binding);
     boundHeapGrowth(() => process.memoryUsage.rss());
     run(invocation.arguments, invocation.isOnce);
   }

@@ -1,25 +1,37 @@
 // Has V8 compile for speed only what runs for long.
 import { setFlagsFromString } from 'node:v8';
 
-const BY_CALLS = ['--invocation-count-for-turbofan=22500', '--invocation-count-for-maglev=3000'];
+type Amounts = Readonly<Record<string, number>>;
+
+const BY_CALLS: Amounts = {
+  'invocation-count-for-turbofan': 3000,
+  'invocation-count-for-maglev': 400,
+};
 
 /**
- * How much a function runs before V8 compiles it for speed, by the major version of V8: 11 counts the bytes of
- * its code that ran, later ones its calls. These are seven to eight times the defaults (`node --v8-options`).
- * With the defaults, the hundreds of functions that a scrape calls for a moment each are compiled during
- * the first hundred scrapes, for a third of their processor time; and while a tree is bound, the compiler
- * takes a processor that the event loop needs. With fifteen times the default, a start takes an eighth longer.
+ * How much a function runs before V8 compiles it for speed, by the major version of V8, by default
+ * (`node --v8-options`): 11 counts the bytes of its code that ran, later ones its calls.
  */
-const FLAGS: ReadonlyMap<number, readonly string[]> = new Map([
-  [11, ['--interrupt-budget=500000']],
+const DEFAULTS: ReadonlyMap<number, Amounts> = new Map([
+  [11, { 'interrupt-budget': 67_584 }],
   [12, BY_CALLS],
   [13, BY_CALLS],
 ]);
 
 /**
+ * How much longer than by default V8 waits: docs/performance.md has what other numbers cost.
+ * While trees are bound, what is called a million times is to be fast soon. Later the hundreds of functions that a
+ * scrape calls for a moment each would be compiled during the first hundred scrapes, for a third of their
+ * processor time.
+ */
+export const LATE = { binding: 2, serving: 7.5 } as const;
+
+/**
  * From now on, for all threads of the process.
  * @param v8 its version; one that is not in the table keeps its defaults
+ * @param times how much longer than by default it waits
  */
-export function compileLate(v8: string): void {
-  for (const flag of FLAGS.get(parseInt(v8)) ?? []) setFlagsFromString(flag);
+export function compileLate(v8: string, times: number): void {
+  for (const [flag, amount] of Object.entries(DEFAULTS.get(parseInt(v8)) ?? {}))
+    setFlagsFromString(`--${flag}=${Math.round(amount * times)}`);
 }

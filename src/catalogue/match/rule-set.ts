@@ -1,4 +1,5 @@
 // The rows of one class for one kind of object, indexed by variable name.
+import { RoundMap } from '../../collections/round-map.js';
 import type { Labels } from './path-pattern.js';
 import type { Reading, Row } from '../row.js';
 
@@ -25,41 +26,22 @@ export interface RuleSet {
 
 const NONE: readonly RowUse[] = [];
 
-/** A name, and the one that was asked for after it last: objects of a class have the same variables in one order. */
-interface Asked {
-  /** As it was asked for last: to compare a text with itself takes no time. */
-  name: string;
-  readonly uses: RowUse[];
-  next: Asked | undefined;
-}
-
 export function compileRuleSet(alias: string, rows: readonly Row[], isDescribed = false): RuleSet {
-  const byName = new Map<string, Asked>();
+  const byName = new RoundMap<string, RowUse[]>();
   const patterned: RowUse[] = [];
   for (const row of rows)
     for (const reading of row.reads) {
       const use = { row, reading, captured: {} };
       if (reading.pattern !== undefined) patterned.push(use);
       else {
-        const asked = byName.get(reading.variable);
-        if (asked !== undefined) asked.uses.push(use);
-        else byName.set(reading.variable, { name: reading.variable, uses: [use], next: undefined });
+        const uses = byName.get(reading.variable);
+        if (uses !== undefined) uses.push(use);
+        else byName.set(reading.variable, [use]);
       }
     }
 
-  let last: Asked | undefined;
-  const exactUsesOf = (variable: string): readonly RowUse[] => {
-    if (last?.name === variable) return last.uses;
-    const likely = last?.next;
-    const asked = likely?.name === variable ? likely : byName.get(variable);
-    if (asked === undefined) return NONE;
-    asked.name = variable;
-    if (last !== undefined) last.next = asked;
-    last = asked;
-    return asked.uses;
-  };
   const usesOf = (variable: string): readonly RowUse[] => {
-    const exact = exactUsesOf(variable);
+    const exact = byName.get(variable) ?? NONE;
     if (patterned.length === 0) return exact;
     return [...exact, ...patterned.flatMap((use) => capturedUse(use, variable))];
   };

@@ -11,7 +11,7 @@ import type { Desk } from './threads/desk.js';
 
 /** How the kernel reads a value's 8 bytes; the result of `Scales.hold` is added to it. */
 export const OP = { u64: 1, i64: 2, f64: 3, bool: 4, wrapped: 5 } as const;
-export type OpKind = keyof typeof OP;
+export type Op = (typeof OP)[keyof typeof OP];
 
 /** So many bytes behind what it writes may the kernel overwrite, and behind what it reads, read. */
 export const OVERRUN = 16;

@@ -1,6 +1,7 @@
 // Decodes the bits of a variable's slot.
 import type { Variable } from '../../model.js';
-import type { OpKind } from '../kernel/kernel.js';
+import { OP } from '../kernel/kernel.js';
+import type { Op } from '../kernel/kernel.js';
 import { numberText } from '../text/number-text.js';
 
 /** True if the value is a frame, and the slot only counts its updates. */
@@ -8,9 +9,11 @@ export const isFramed = ({ type }: Variable): boolean =>
   type === 'string' || type === 'histogram' || type === 'summary';
 
 /** How the kernel renders the variable; undefined if it is not a number. */
-export function opKindOf({ type }: Variable, wrap32: boolean): OpKind | undefined {
-  if (type === 'i64') return wrap32 ? 'wrapped' : 'i64';
-  return type === 'u64' || type === 'f64' || type === 'bool' ? type : undefined;
+export function opOf({ type }: Variable, wrap32: boolean): Op | undefined {
+  if (type === 'u64') return OP.u64;
+  if (type === 'f64') return OP.f64;
+  if (type === 'i64') return wrap32 ? OP.wrapped : OP.i64;
+  return type === 'bool' ? OP.bool : undefined;
 }
 
 /** The value as a double. */

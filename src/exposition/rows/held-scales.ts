@@ -1,7 +1,7 @@
 // The scales that the rows of one target hold in the kernel's memory.
+import { UNCHANGED } from '../../catalogue/conversion.js';
 import type { Conversion } from '../../catalogue/conversion.js';
-import { OP } from '../kernel/kernel.js';
-import type { OpKind } from '../kernel/kernel.js';
+import type { Op } from '../kernel/kernel.js';
 import type { Scales } from '../kernel/scales.js';
 
 export class HeldScales {
@@ -14,9 +14,10 @@ export class HeldScales {
   }
 
   /** The op code of a value; undefined while the kernel has no room for its scale. */
-  op(kind: OpKind, conversion: Conversion): number | undefined {
+  op(op: Op, conversion: Conversion): number | undefined {
+    if (conversion === UNCHANGED) return op;
     const held = this.#held.get(conversion) ?? this.#hold(conversion);
-    return held === undefined ? undefined : (OP[kind] | held) >>> 0;
+    return held === undefined ? undefined : (op | held) >>> 0;
   }
 
   close(): void {

@@ -1,5 +1,7 @@
 // The slots of an object's variables by their names, which objects of a class have in common.
 
+import { RoundMap } from '../../collections/round-map.js';
+
 /** Up to so many, looking through a list takes about as long as a map. */
 const MAX_LISTED = 8;
 /** A list of one object alone does without the memory of a map for longer. */
@@ -13,7 +15,7 @@ class NameList {
   readonly names: string[];
   /** Whether several objects have, or had, names of it. */
   isShared = false;
-  #places: Map<string, number> | undefined;
+  #places: RoundMap<string, number> | undefined;
 
   constructor(names: string[] = []) {
     this.names = names;
@@ -23,7 +25,10 @@ class NameList {
   placeOf(name: string): number {
     const mostListed = this.isShared ? MAX_LISTED : MAX_LISTED_ALONE;
     if (this.names.length <= mostListed) return this.names.indexOf(name);
-    this.#places ??= new Map(this.names.map((each, place) => [each, place]));
+    if (this.#places === undefined) {
+      this.#places = new RoundMap();
+      for (const [place, each] of this.names.entries()) this.#places.set(each, place);
+    }
     return this.#places.get(name) ?? NONE;
   }
 

@@ -7,7 +7,7 @@ import type { Variable } from '../../model.js';
 import type { Kernel } from '../kernel/kernel.js';
 import type { PointInTime } from '../read/point-in-time.js';
 import type { Probe } from '../read/probe.js';
-import { decimalOf, isFramed, opKindOf } from '../read/slot-value.js';
+import { decimalOf, isFramed, opOf } from '../read/slot-value.js';
 import { seriesText } from '../text/labels.js';
 import { Distribution } from './distribution.js';
 import type { Frames } from './frames.js';
@@ -78,10 +78,10 @@ export class RowStage implements Stage {
   }
 
   live(variable: Variable, conversion = UNCHANGED, wrap32 = false): LiveValue | undefined {
-    const kind = opKindOf(variable, wrap32);
-    if (kind === undefined) return undefined;
+    const unscaled = opOf(variable, wrap32);
+    if (unscaled === undefined) return undefined;
     const { probe, scales, register } = this.#parts;
-    const op = scales.op(kind, conversion);
+    const op = scales.op(unscaled, conversion);
     if (op === undefined) register.omit(1);
     return op === undefined ? undefined : { address: probe.address(variable.slot), op };
   }

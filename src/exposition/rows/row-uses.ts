@@ -6,6 +6,7 @@ import type { Reading, Row } from '../../catalogue/row.js';
 import type { RowUse, RuleSet } from '../../catalogue/match/rule-set.js';
 import type { Rules } from '../../catalogue/match/rules.js';
 import type { Uncatalogued } from '../../catalogue/match/uncatalogued.js';
+import { RoundMap } from '../../collections/round-map.js';
 import { WideMap } from '../../collections/wide-map.js';
 import type { ManagedObject, Variable } from '../../model.js';
 import type { Kernel } from '../kernel/kernel.js';
@@ -81,7 +82,8 @@ export class RowUses {
   #last: { readonly id: number; readonly bound: Bound } | undefined;
   /** The object that was bound last: others of its class have the same names, mostly. */
   #newest: { readonly className: string; readonly variables: NamedSlots } | undefined;
-  readonly #labelsOf = new WeakMap<Row, string>();
+  /** Of rows of the catalogue. */
+  readonly #labelsOf = new RoundMap<Row, string>();
   readonly #kernel: Kernel;
   readonly #probe: Probe;
 

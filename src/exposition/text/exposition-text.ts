@@ -1,4 +1,5 @@
 // All families of one target: lines come and go, and a snapshot holds their current text.
+import { RoundMap } from '../../collections/round-map.js';
 import { Fault } from '../../errors.js';
 import type { FamilyFacts, FamilyText, Forms, Snapshot } from '../../model.js';
 import { Effort } from '../effort.js';
@@ -32,9 +33,7 @@ interface Ranked {
 export class ExpositionText {
   readonly #kernel: Kernel;
   readonly #compressesByLine: (shape: PageShape) => boolean;
-  readonly #families = new Map<string, Ranked>();
-  /** The family that was asked for last: for a line that is put, it is asked for several times. */
-  #last: Ranked | undefined;
+  readonly #families = new RoundMap<string, Ranked>();
   /** In the order of a page. */
   readonly #order: Ranked[] = [];
   readonly #totals: Totals = { lines: 0, blocks: 0, textBytes: 0 };
@@ -70,12 +69,12 @@ export class ExpositionText {
   }
 
   get families(): number {
-    return this.#families.size;
+    return this.#order.length;
   }
 
   /** The family of that name, as first added; undefined without lines. */
   family(name: string): Family | undefined {
-    return this.#ranked(name)?.family;
+    return this.#families.get(name)?.family;
   }
 
   /** Adds or replaces a line. Families are sorted by `rank`, then by name. */
@@ -86,7 +85,7 @@ export class ExpositionText {
     line: Line,
     hash = this.seriesHash(facts.name, line),
   ): void {
-    let ranked = this.#ranked(facts.name);
+    let ranked = this.#families.get(facts.name);
     if (ranked === undefined) {
       ranked = { rank, family: new Family(this.#kernel, facts, this.#totals) };
       this.#families.set(facts.name, ranked);
@@ -97,7 +96,7 @@ export class ExpositionText {
   }
 
   remove(name: string, key: LineKey): void {
-    const ranked = this.#ranked(name);
+    const ranked = this.#families.get(name);
     if (ranked === undefined) return;
     const { family } = ranked;
     this.#effort.steps++;
@@ -106,7 +105,6 @@ export class ExpositionText {
     const steps = family.closing();
     while (steps.next().done !== true);
     this.#families.delete(name);
-    this.#last = undefined;
     this.#order.splice(this.#placeOf(ranked), 1);
   }
 
@@ -170,20 +168,14 @@ export class ExpositionText {
   /** Frees everything, a block a step. */
   *closing(): Generator<void, void> {
     yield* this.#writer.closing();
-    for (const { family } of this.#families.values()) yield* family.closing();
-    this.#families.clear();
-    this.#last = undefined;
+    for (const { family } of this.#order) {
+      this.#families.delete(family.facts.name);
+      yield* family.closing();
+    }
     this.#deflater?.close();
     this.#deflater = undefined;
     this.#order.length = 0;
     Object.assign(this.#totals, { lines: 0, blocks: 0, textBytes: 0 });
-  }
-
-  #ranked(name: string): Ranked | undefined {
-    if (this.#last?.family.facts.name === name) return this.#last;
-    const ranked = this.#families.get(name);
-    if (ranked !== undefined) this.#last = ranked;
-    return ranked;
   }
 
   /** The place in the order of a family that is there, or comes. */
@@ -202,7 +194,7 @@ export class ExpositionText {
   /** The deflater, with a code that fits the lines. */
   *#fittingDeflater(): Generator<void, Deflater> {
     const deflater = (this.#deflater ??= new Deflater(this.#kernel));
-    const families = this.#families.values();
+    const families = this.#order;
     yield* deflater.fitting(this.#totals.lines, function* (counts, every) {
       let skipped = every - 1;
       for (const { family } of families)

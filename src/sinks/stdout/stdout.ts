@@ -6,17 +6,14 @@ import {
   concat,
   concatMap,
   defer,
-  filter,
   finalize,
   from,
   interval,
   map,
   mergeMap,
   of,
-  take,
   tap,
   throwError,
-  timer,
   toArray,
 } from 'rxjs';
 import type { Observable, SchedulerLike } from 'rxjs';
@@ -24,7 +21,8 @@ import { Fault } from '../../errors.js';
 import type { Document, Exposition, InternalMetric, Target } from '../../model.js';
 import { identitiesOf } from '../identity.js';
 import type { Labels } from '../identity.js';
-import type { Sink, SinkEvent, Targets } from '../sink.js';
+import type { Sink, SinkEvent } from '../sink.js';
+import { whenReady } from '../when-ready.js';
 
 /** Writes one document; emits its number of bytes when the reader has taken all of it. */
 export type DocumentWriter = (document: Document) => Observable<number>;
@@ -72,9 +70,6 @@ export interface StdoutOptions {
   readonly slow: string;
   readonly scheduler?: SchedulerLike;
 }
-
-/** How often it is looked whether all targets are ready. */
-const LOOK_MS = 50;
 
 const skippedTicks = (value: number): InternalMetric => ({
   name: 'shm_exporter_stdout_skipped_ticks_total',
@@ -150,17 +145,6 @@ export function stdoutSink(options: StdoutOptions): Sink {
         }),
       );
     });
-}
-
-/** Emits once: when all targets are ready, at the latest after `longestMs`. */
-function whenReady(registry: Targets, longestMs: number, scheduler: SchedulerLike) {
-  return timer(0, LOOK_MS, scheduler).pipe(
-    filter(
-      (looks) =>
-        looks * LOOK_MS >= longestMs || registry.targets.every((target) => target.status().isReady),
-    ),
-    take(1),
-  );
 }
 
 const notReady = (reasons: ReadonlySet<string>): Fault => {

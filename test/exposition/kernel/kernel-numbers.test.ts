@@ -2,10 +2,11 @@
 import { randomFillSync } from 'node:crypto';
 import { expect } from 'chai';
 import { Kernel, OP } from '#app/exposition/kernel/kernel.js';
-import type { OpKind } from '#app/exposition/kernel/kernel.js';
 import type { Scale } from '#app/exposition/kernel/scales.js';
 import { VALUE_ROOM } from '#app/exposition/kernel/line-table.js';
 import { floatText } from '#app/exposition/text/number-text.js';
+
+type OpKind = keyof typeof OP;
 
 const WHOLE: Scale = { multiply: 1, divide: 1 };
 const ANY_BITS = 60_000;
