@@ -14,6 +14,8 @@ export class IdRuns<T> {
   readonly #chunks: Chunk<T>[] = [];
   /** The chunk that is looked through next. */
   #next = 0;
+  /** The owner of the last run. */
+  #latest: T | undefined;
 
   /** @param isNeeded whether an owner still has an id from `first` on and below `end` */
   constructor(isNeeded: (owner: T, first: number, end: number) => boolean) {
@@ -22,8 +24,9 @@ export class IdRuns<T> {
 
   /** Adds an id higher than any before. */
   add(id: number, owner: T): void {
+    if (owner === this.#latest) return;
+    this.#latest = owner;
     let last = this.#chunks.at(-1);
-    if (last?.owners.at(-1) === owner) return;
     if (last === undefined || last.firsts.length === CHUNK) {
       last = { firsts: [], owners: [] };
       // Two for each new one: those that nobody needs are never more than the others, about.

@@ -206,8 +206,9 @@ export class TrackedTree implements ProbeListener {
 
   #addVariable(variable: Variable): void {
     this.#highlight?.addVariable(variable);
-    if (!this.#objects.has(variable.object.id) || this.probe.isTracked(variable)) return;
-    if (!this.#vacate(variable)) return;
+    if (!this.#objects.has(variable.object.id)) return;
+    const owner = this.probe.idAt(variable.slot);
+    if (owner === variable.id || (owner !== 0 && !this.#vacate(variable))) return;
     if (!this.#gate.admitsVariable(variable)) return;
     this.#counts.await(variable);
     const isSynced = this.probe.track(variable);

@@ -83,6 +83,11 @@ export class Probe {
     return this.#tracked.item(slot);
   }
 
+  /** The id of the item tracked at a slot now; 0 for none. */
+  idAt(slot: number): number {
+    return this.#tracked.id(slot);
+  }
+
   isTracked({ slot, id }: Tracked): boolean {
     return this.#tracked.id(slot) === id;
   }

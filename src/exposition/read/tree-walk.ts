@@ -19,6 +19,9 @@ export class TreeWalk {
   readonly #levels: Level[] = [];
   /** The object that was entered last and is not yet visited. */
   #entered: ManagedObject | undefined;
+  /** The object whose variables were asked about last, since the walk was anywhere else, and the answer. */
+  #asked: ManagedObject | undefined;
+  #visits = false;
 
   /** @param objectsFirst true to visit an object before everything below it, false for after */
   constructor(top: ManagedObject, objectsFirst: boolean) {
@@ -32,6 +35,7 @@ export class TreeWalk {
 
   /** The next object or variable; undefined at the end. */
   next(): ManagedObject | Variable | undefined {
+    this.#asked = undefined;
     for (let level = this.#levels.at(-1); level !== undefined; level = this.#levels.at(-1)) {
       const entered = this.#entered;
       this.#entered = undefined;
@@ -53,12 +57,20 @@ export class TreeWalk {
 
   /** True if an item that was just added will be visited, since what it hangs below is not over. */
   willVisit(item: ManagedObject | Variable): boolean {
+    if (!('object' in item)) return this.#willVisit(item, false);
+    const { object } = item;
+    if (object !== this.#asked) this.#visits = this.#willVisit(object, true);
+    this.#asked = object;
+    return this.#visits;
+  }
+
+  /** The same of an object, or of the variables that are added to it. */
+  #willVisit(item: ManagedObject, isVariable: boolean): boolean {
     if (this.isOver) return false;
-    const isVariable = 'object' in item;
-    const level = this.#levelOf(isVariable ? item.object : item.parent);
+    const level = this.#levelOf(isVariable ? item : item.parent);
     if (level !== undefined) return !isVariable || !level.hasAllVariables;
     // Not entered, or over: that depends on the ancestor whose parent the walk is in.
-    let below = isVariable ? item.object : item;
+    let below = item;
     for (let above = below.parent; above !== undefined; above = below.parent) {
       const open = this.#levelOf(above);
       if (open !== undefined) return below.id > open.lastChild;
@@ -78,6 +90,7 @@ export class TreeWalk {
   }
 
   #cut(levels: number): void {
+    this.#asked = undefined;
     this.#levels.length = levels;
     this.#entered = undefined;
   }

@@ -34,6 +34,20 @@ export type DirectoryRecord =
 
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 
+/** In words of a record. Of a variable's, each is a name: there may be millions, and to look one up takes as long as to read it. */
+const at4 = (field: number): number => field / 4;
+const CRC = at4(RECORD.crc);
+const INDEX = at4(RECORD.index);
+const KINDS = at4(RECORD.recordKind);
+const SLOT = at4(RECORD.slot);
+const ID = at4(RECORD.id);
+const OWNER = at4(RECORD.owner);
+const INCARNATION = at4(RECORD.incarnation);
+const NAME = at4(RECORD.name);
+const UNIT = at4(RECORD.text1);
+const HELP = at4(RECORD.text2);
+const SCHEMA = at4(RECORD.text3);
+
 /** With this or a higher second word, an id is beyond JavaScript's integers. */
 const MIN_UNSAFE_WORD = 2 ** 21;
 const BYTE = 0xff;
@@ -84,27 +98,29 @@ export class RecordParser {
     this.#words = words;
     this.#at = at;
     this.#index = index;
-    const stated = this.#u32(RECORD.crc);
+    const stated = words[at + CRC] ?? 0;
     const actual = recordCrc(words, at);
     if (stated !== actual)
       throw this.#fail(`its CRC is ${stated.toString(16)}, its bytes give ${actual.toString(16)}`);
-    const own = this.#u32(RECORD.index);
+    const own = words[at + INDEX] ?? 0;
     if (own !== index) throw this.#fail(`it says that it is record ${own}`);
-    const kind = this.#u32(RECORD.recordKind) & BYTE;
-    if (kind === RECORD_KIND.tombstone) return { kind: 'tombstone', id: this.#id(RECORD.owner) };
+    const kind = (words[at + KINDS] ?? 0) & BYTE;
+    if (kind === RECORD_KIND.variable) return this.#variable(words, at);
     if (kind === RECORD_KIND.object) return this.#object();
-    if (kind === RECORD_KIND.variable) return this.#variable();
+    if (kind === RECORD_KIND.tombstone)
+      return { kind: 'tombstone', id: this.#id(words, at + OWNER) };
     throw this.#fail(`its kind is ${kind}`);
   }
 
   #object(): ObjectRecord {
-    const parentId = this.#id(RECORD.owner);
+    const [words, at] = [this.#words, this.#at];
+    const parentId = this.#id(words, at + OWNER);
     const isRoot = parentId === 0;
     return {
       kind: 'object',
       parentId,
-      id: this.#id(RECORD.id),
-      slot: this.#slot(RECORD.slot),
+      id: this.#id(words, at + ID),
+      slot: this.#slot(words, at + SLOT),
       incarnation: this.#u32(RECORD.incarnation),
       name: this.#text(RECORD.name, false),
       className: this.#text(RECORD.text1, true),
@@ -123,30 +139,27 @@ export class RecordParser {
 
   #asOf(): SlotRef | undefined {
     if (this.#u32(RECORD.extra1) === NO_SLOT) return undefined;
-    return { slot: this.#slot(RECORD.extra1), incarnation: this.#u32(RECORD.extra2) };
+    const slot = this.#slot(this.#words, this.#at + at4(RECORD.extra1));
+    return { slot, incarnation: this.#u32(RECORD.extra2) };
   }
 
-  #variable(): VariableRecord {
+  #variable(words: Uint32Array, at: number): VariableRecord {
     const record = this.#variableRecord;
-    record.id = this.#id(RECORD.id);
-    record.slot = this.#slot(RECORD.slot);
-    const declaration = this.#declaration();
-    const isFramed =
-      declaration.type === 'string' ||
-      declaration.type === 'histogram' ||
-      declaration.type === 'summary';
-    record.objectId = this.#id(RECORD.owner);
-    record.incarnation = this.#u32(RECORD.incarnation);
+    record.id = this.#id(words, at + ID);
+    record.slot = this.#slot(words, at + SLOT);
+    const declaration = this.#declaration(words, at);
+    const { type } = declaration;
+    record.objectId = this.#id(words, at + OWNER);
+    record.incarnation = words[at + INCARNATION] ?? 0;
     record.declaration = declaration;
+    const isFramed = type === 'string' || type === 'histogram' || type === 'summary';
     record.frameOffset = isFramed ? this.#u32(RECORD.text4) : 0;
-    record.frameWords = isFramed
-      ? this.#frameWords(declaration.type, declaration.schema.length)
-      : 0;
+    record.frameWords = isFramed ? this.#frameWords(type, declaration.schema.length) : 0;
     return record;
   }
 
-  #declaration(): Declaration {
-    const word = this.#u32(RECORD.recordKind);
+  #declaration(words: Uint32Array, at: number): Declaration {
+    const word = words[at + KINDS] ?? 0;
     const typeNumber = (word >>> 8) & BYTE;
     const type = VALUE_TYPES[typeNumber];
     if (type === undefined) throw this.#fail(`its value type is ${typeNumber}, 1 to 7 are known`);
@@ -155,12 +168,12 @@ export class RecordParser {
     if (kind === undefined)
       throw this.#fail(`its variable kind is ${kindNumber}, 0 to 2 are known`);
     const fields = this.#fields;
-    fields.name = this.#u32(RECORD.name);
+    fields.name = words[at + NAME] ?? 0;
     fields.type = type;
     fields.kind = kind;
-    fields.unit = this.#u32(RECORD.text1);
-    fields.help = this.#u32(RECORD.text2);
-    fields.schema = this.#u32(RECORD.text3);
+    fields.unit = words[at + UNIT] ?? 0;
+    fields.help = words[at + HELP] ?? 0;
+    fields.schema = words[at + SCHEMA] ?? 0;
     const declaration = this.#strings.declarations.of(fields);
     if (declaration === undefined)
       throw this.#fail('its schema is not a list of ascending, finite numbers');
@@ -187,16 +200,16 @@ export class RecordParser {
   }
 
   /** Without a bigint: each would be garbage. */
-  #id(field: number): number {
-    const low = this.#u32(field);
-    const high = this.#u32(field + 4);
+  #id(words: Uint32Array, at: number): number {
+    const low = words[at] ?? 0;
+    const high = words[at + 1] ?? 0;
     if (high >= MIN_UNSAFE_WORD)
       throw this.#fail(`its id ${(BigInt(high) << 32n) | BigInt(low)} is beyond 2^53`);
     return low + high * 2 ** 32;
   }
 
-  #slot(field: number): number {
-    const slot = this.#u32(field);
+  #slot(words: Uint32Array, at: number): number {
+    const slot = words[at] ?? 0;
     if (slot >= this.#header.slotCapacity)
       throw this.#fail(`its slot ${slot} is beyond ${this.#header.slotCapacity}`);
     return slot;
