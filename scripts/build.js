@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { bundle } from './bundle.js';
+import { keepCatalogueValues } from './keep-values.js';
 import { prune } from './prune.js';
 import { revision } from './revision.js';
 
@@ -52,6 +53,7 @@ const isData = (path) =>
 const commit = revision();
 if (commit !== '' || !existsSync('dist/revision')) writeFileSync('dist/revision', `${commit}\n`);
 cpSync('src', 'dist', { recursive: true, filter: isData });
+await keepCatalogueValues('dist');
 await bundle();
 execFileSync(process.execPath, ['--hash-seed=1', 'scripts/keep-compiled.js', 'dist/bin'], {
   env: { ...process.env, NODE_OPTIONS: '' },

@@ -1,8 +1,11 @@
 // Loads the catalogues: those that ship with the package, then those of the user.
 import { readFileSync } from 'node:fs';
+import type { Document } from '../document/document.js';
+import { documentOf } from '../document/toml-file.js';
 import { Fault } from '../errors.js';
-import { parseCatalogue, readCatalogue } from './catalogue.js';
+import { madeOf, readCatalogue } from './catalogue.js';
 import type { Catalogue, CatalogueText } from './catalogue.js';
+import { valuesOf } from './kept-values.js';
 
 /** The applications whose catalogue ships with the package. */
 export const BUILT_IN_APPS = ['ads', 'adh', 'ats', 'jvm'] as const;
@@ -65,6 +68,30 @@ const entryOf = (app: string, catalogue: Catalogue | undefined) =>
   catalogue === undefined ? [] : [[app, catalogue] as const];
 
 function builtIn(app: string): Catalogue {
-  const text = readFileSync(new URL(`./${app}.toml`, import.meta.url), 'utf8');
-  return parseCatalogue(text, `${app}.toml`);
+  const file = `${app}.toml`;
+  return madeFrom({ file, text: readFileSync(new URL(file, import.meta.url), 'utf8') });
+}
+
+/**
+ * The catalogue of a text that was checked before, by this thread or another one.
+ * @throws Fault CONFIG_INVALID for one that was not
+ */
+export const catalogueOf = (source: CatalogueText): Catalogue => madeOf(source) ?? madeFrom(source);
+
+function madeFrom(source: CatalogueText): Catalogue {
+  const { catalogue, problems } = readCatalogue(source, undefined, keptDocument(source));
+  problems.throwIfAny();
+  return catalogue;
+}
+
+/** What the build kept of a built-in one; undefined for others. */
+function keptDocument({ file, text }: CatalogueText): Document | undefined {
+  const app = BUILT_IN_APPS.find((each) => file === `${each}.toml`);
+  if (app === undefined) return undefined;
+  try {
+    const values = valuesOf(readFileSync(new URL(`${app}.values`, import.meta.url)), text);
+    return values && documentOf(file, text, values);
+  } catch {
+    return undefined;
+  }
 }

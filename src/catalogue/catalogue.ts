@@ -42,15 +42,22 @@ export function parseCatalogue(text: string, file: string, kinds = ROW_KINDS): C
   return catalogue;
 }
 
+/** Those that this thread has made: between threads only their texts travel. */
+const made = new WeakMap<CatalogueText, Catalogue>();
+
+/** The one that this thread has made of this very text. */
+export const madeOf = (source: CatalogueText): Catalogue | undefined => made.get(source);
+
 /**
  * The valid part of a catalogue; each error in the rest becomes a problem.
+ * @param document what its text says
  * @throws Fault CONFIG_INVALID when the text is not TOML
  */
 export function readCatalogue(
   source: CatalogueText,
   kinds = ROW_KINDS,
+  { values, places } = parseToml(source.file, source.text),
 ): { readonly catalogue: Catalogue; readonly problems: Problems } {
-  const { values, places } = parseToml(source.file, source.text);
   const problems = new Problems(places);
   const file = new Table(values, [], problems);
   file.only(FILE_KEYS);
@@ -63,6 +70,7 @@ export function readCatalogue(
   checkRows(classes, parser.paths, problems);
   const seedPathGroups = parseGroups(file.table('seed_path_groups'));
   const catalogue = { app, classes, seedPathGroups, families: families.all, source };
+  made.set(source, catalogue);
   return { catalogue, problems };
 }
 

@@ -39,14 +39,19 @@ export function readToml(file: string): Document {
 
 /** The raw values of TOML text; `file` is its name in messages. */
 export function parseToml(file: string, text: string): Document {
-  const places = new Places(file, text, () => tomlMarks(text, DEEPEST_NESTING));
   try {
-    const values = parse(text, OPTIONS) as Document['values'];
-    return { values, places };
+    return documentOf(file, text, parse(text, OPTIONS) as Document['values']);
   } catch (cause) {
     if (!(cause instanceof Error)) throw cause;
+    const { places } = documentOf(file, text, {});
     const problem = syntaxProblem(text, cause);
     const message = `${places.at(problem.offset)}: ${problem.text}\n${places.excerpt(problem.offset)}`;
     throw new Fault('CONFIG_INVALID', message, { cause });
   }
 }
+
+/** The document of TOML text that these are the values of. */
+export const documentOf = (file: string, text: string, values: Document['values']): Document => ({
+  values,
+  places: new Places(file, text, () => tomlMarks(text, DEEPEST_NESTING)),
+});
