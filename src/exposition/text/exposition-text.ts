@@ -42,7 +42,7 @@ export class ExpositionText {
   readonly #effort: Effort;
 
   /**
-   * @param effort to which lines add that are put or removed; long ones of their own count for more
+   * @param effort to which lines add that are put, removed or moved; long ones of their own count for more
    * @param byLine for which pages there are parts of a stream
    * @param writer writes its blocks
    */
@@ -87,7 +87,7 @@ export class ExpositionText {
   ): void {
     let ranked = this.#families.get(facts.name);
     if (ranked === undefined) {
-      ranked = { rank, family: new Family(this.#kernel, facts, this.#totals) };
+      ranked = { rank, family: new Family(this.#kernel, facts, this.#totals, this.#effort) };
       this.#families.set(facts.name, ranked);
       this.#order.splice(this.#placeOf(ranked), 0, ranked);
     }

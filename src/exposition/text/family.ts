@@ -2,6 +2,7 @@
 import type { DeflatedPart, FamilyFacts, FamilyText, Header } from '../../model.js';
 import { Block } from './block.js';
 import type { Wanted } from './block.js';
+import type { Effort } from '../effort.js';
 import type { DeflateCode } from '../deflate/deflate-code.js';
 import type { Deflater } from '../kernel/deflater.js';
 import type { Kernel } from '../kernel/kernel.js';
@@ -21,6 +22,9 @@ export interface Shown {
 
 /** A block with so many bytes of names and labels is full, too: to write one takes 4 to 6 ms where nothing repeats. */
 const FULL_BYTES = 262_144;
+
+/** Moving so many lines to another block takes about as long as putting one. */
+const MOVED_A_STEP = 2;
 
 /** The block of a line, and its index there, or `-1 - index` of where it belongs. */
 interface Located {
@@ -54,17 +58,22 @@ export class Family {
   #lastName: { readonly suffix: string; readonly name: SharedText } | undefined;
   #lines = 0;
   readonly #totals: Totals;
+  readonly #effort: Effort;
   /** A line is mostly looked up before it is put. Of no line once lines move. */
   readonly #located: Located = { owner: NOWHERE, sub: 0, at: 0, index: 0 };
   /** Undefined once there are other blocks. */
   #last: LastShown | undefined;
   #header: Header | undefined;
 
-  /** @param totals to which it adds what it has until it is closed */
-  constructor(kernel: Kernel, facts: FamilyFacts, totals: Totals) {
+  /**
+   * @param totals to which it adds what it has until it is closed
+   * @param effort to which it adds lines that move to another block
+   */
+  constructor(kernel: Kernel, facts: FamilyFacts, totals: Totals, effort: Effort) {
     this.#kernel = kernel;
     this.facts = facts;
     this.#totals = totals;
+    this.#effort = effort;
   }
 
   get lines(): number {
@@ -98,7 +107,7 @@ export class Family {
     const next = this.#blocks[at + 1];
     if (block.count === 0) this.#drop(at);
     else if (next !== undefined && fitTogether(block, next)) {
-      next.moveTail(0, block);
+      this.#moveTail(next, 0, block);
       this.#drop(at + 1);
     }
   }
@@ -243,10 +252,16 @@ export class Family {
     // Where one block was filled, so will the next be.
     const next = this.#newBlock(at + 1, block.lines.capacity);
     const middle = index === count ? count : count >> 1;
-    if (middle < count) block.moveTail(middle, next);
+    if (middle < count) this.#moveTail(block, middle, next);
     return index < middle
       ? block.insert(index, key, name, line, hash)
       : next.insert(index - middle, key, name, line, hash);
+  }
+
+  /** Moves the lines of a block from an index on to the end of another one. */
+  #moveTail(from: Block, index: number, to: Block): void {
+    this.#effort.steps += (from.count - index) / MOVED_A_STEP;
+    from.moveTail(index, to);
   }
 
   #name(suffix: string): SharedText {

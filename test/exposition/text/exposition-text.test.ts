@@ -2,10 +2,12 @@
 import fc from 'fast-check';
 import { expect } from 'chai';
 import type { FamilyFacts, Forms, MetricType, Snapshot } from '#app/model.js';
+import { Effort } from '#app/exposition/effort.js';
 import { ExpositionText } from '#app/exposition/text/exposition-text.js';
 import { crcTables } from '#app/exposition/deflate/crc.js';
 import { sizeClass } from '#app/exposition/kernel/arena.js';
 import { Kernel, OP, OVERRUN } from '#app/exposition/kernel/kernel.js';
+import { MAX_LINES } from '#app/exposition/kernel/block-shape.js';
 import { labelsOf } from '#app/exposition/kernel/line-table.js';
 import { SharedText } from '#app/exposition/kernel/shared-text.js';
 import { floatText } from '#app/exposition/text/number-text.js';
@@ -394,6 +396,38 @@ describe('the text of all families', () => {
     pair.render(false, FORMS.deflated);
     expect(before - pair.kernel.arena.used).to.be.greaterThan(bytes / 2);
     pair.close();
+  });
+
+  it('lines that move to another block are work, as lines that are put and removed are', () => {
+    const effort = new Effort();
+    const text = new ExpositionText(new Kernel(), effort);
+    const LINES = 4 * MAX_LINES;
+    /** The most work of one line, and that of all. */
+    const done = (owners: number[], work: (owner: number) => void) => {
+      const steps = owners.map((owner) => {
+        const before = effort.steps;
+        work(owner);
+        return effort.steps - before;
+      });
+      return { most: Math.max(...steps), all: steps.reduce((sum, each) => sum + each, 0) };
+    };
+    const put = (owner: number) => {
+      text.put(facts('x'), 0, { owner, sub: 0 }, fixedLine(`o="${owner}"`, 1));
+    };
+    const owners = Array.from({ length: LINES }, (_, i) => i);
+    const even = owners.filter((owner) => owner % 2 === 0);
+    const odd = owners.filter((owner) => owner % 2 === 1);
+    const inOrder = done(even, put);
+    expect(inOrder.most).to.be.below(2);
+    // Each block is split in half, and fills up again.
+    const between = done(odd, put);
+    expect(between.most).to.be.within(MAX_LINES / 4, MAX_LINES);
+    expect(between.all - inOrder.all).to.be.at.least(2 * (MAX_LINES / 4));
+    const most = owners.filter((owner) => owner % 8 !== 0).toReversed();
+    const gone = done(most, (owner) => {
+      text.remove('x', { owner, sub: 0 });
+    });
+    expect(gone.most).to.be.within(MAX_LINES / 16, MAX_LINES);
   });
 
   it('pieces of blocks where nothing changed are the same ones', () => {
