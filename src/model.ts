@@ -111,7 +111,7 @@ export interface Source {
   sync(): StructureChanges;
   /** Whether something was added or removed since the last `sync()`, or nobody can tell. */
   hasNews(): boolean;
-  /** Copies up to `count` slots of 8 bytes; returns how many it has. */
+  /** Copies up to `count` slots of 8 bytes; returns how many it has. Adds and removes nothing: the tree is being walked. */
   readSlots(first: number, count: number, into: Uint8Array): number;
   /** Copies up to `count` words of 4 bytes, `incarnation << 1 | synced` of each slot, and returns how many it has. */
   readWords(first: number, count: number, into: Uint8Array): number;

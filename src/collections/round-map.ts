@@ -47,6 +47,9 @@ export class RoundMap<K, V> {
     const entry = this.#entries.get(key);
     if (entry === undefined) return false;
     entry.key = GONE;
+    // Else one that stays would keep a chain of all that came and went after it.
+    entry.next = undefined;
+    if (this.#last === entry) this.#last = undefined;
     return this.#entries.delete(key);
   }
 

@@ -142,6 +142,14 @@ export class TrackedTree implements ProbeListener {
     else this.#addObject(item);
   }
 
+  /**
+   * The variables of an object that have rows still. Once the object is removed, the tree has none of them; those
+   * whose own removal is only heard of later are left.
+   */
+  variablesOf(object: ManagedObject): readonly Variable[] {
+    return this.builder.variablesOf(object);
+  }
+
   /** What is below an object goes before it. */
   remove(item: Tracked): void {
     if (isVariable(item)) this.#removeVariable(item);

@@ -117,7 +117,9 @@ export class TreeWork {
     const item = this.#pending.nextRemoved();
     if (item === undefined) return this.#counted(this.#tree.probe.reportUnsynced());
     this.#effort.steps += ITEM_EFFORT;
-    this.#tree.remove(item);
+    const left = isVariable(item) ? [] : this.#tree.variablesOf(item);
+    if (isVariable(item) || left.length === 0) this.#tree.remove(item);
+    else this.#pending.removeFirst(item, left);
     return true;
   }
 

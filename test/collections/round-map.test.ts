@@ -1,4 +1,7 @@
 // A map that is asked for its keys in rounds.
+import { setImmediate } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { expect } from 'chai';
 import { RoundMap } from '#app/collections/round-map.js';
@@ -27,6 +30,36 @@ describe('a map that is asked in rounds', () => {
       }),
     );
   });
+
+  /** One key stays and is not asked for again; `others` come and go in their order, so many at a time. */
+  for (const others of [1, 2, 3])
+    it(`keeps nothing of what was deleted, ${others} at a time`, async () => {
+      setFlagsFromString('--expose-gc');
+      const collect = runInNewContext('gc') as () => void;
+      const STAYS = 1000;
+      const map = new RoundMap<number, object>();
+      map.set(STAYS, {});
+      map.get(STAYS);
+      const gone: WeakRef<object>[] = [];
+      const LAST = 100;
+      for (let key = 0; key < LAST + others; key++) {
+        const value = { key };
+        if (key < LAST) {
+          gone.push(new WeakRef(value));
+          map.set(key, value);
+          map.get(key);
+        }
+        map.delete(key - others);
+      }
+      const left = () => gone.filter((each) => each.deref() !== undefined).length;
+      for (let turn = 0; turn < 20; turn++) {
+        collect();
+        await setImmediate();
+      }
+      // The map is still there: what is expected after the key that stayed may be left.
+      expect(map.get(LAST)).to.equal(undefined);
+      expect(left()).to.be.at.most(1);
+    });
 
   it('asks the map behind it for a key of the first round, and no more', () => {
     let asked = 0;

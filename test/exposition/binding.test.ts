@@ -284,6 +284,36 @@ describe('a tree that changes while it is bound', () => {
     expect(view.counts.objects.total).to.equal(10_001);
   });
 
+  it('an object whose slot another one has goes with the variables that the tree has removed before', () => {
+    const source = new FakeSource();
+    const root = source.addObject(ROOT, 'Shop');
+    const till = source.addObject(`${ROOT}.till`, 'Till', { parent: root });
+    const sales = source.addVariable(till, 'sales', { type: 'u64', value: 7n });
+    for (let i = 0; i < 200; i++) source.addObject(`${ROOT}.o${i}`, 'Till', { parent: root });
+    source.sync();
+    let steps = 20;
+    const { view, linesOf } = watched(source, root, { slice: () => new Budget({ steps }) });
+    const shown = () => {
+      finished(view.refreshing());
+      return linesOf(finished(view.rendering()));
+    };
+    while (view.series === 0) view.bindMore();
+    source.remove(sales);
+    source.remove(till);
+    const next = source.addObject(`${ROOT}.next`, 'Till', { parent: root, slot: till.slot });
+    source.addVariable(next, 'later', { type: 'u64', value: 99n, slot: sales.slot });
+    // The tree is bound before the view hears of all that.
+    const { changes } = source.sync();
+    steps = 1000;
+    while (view.bindMore());
+    const line = 'shop_till_later{object="next"} 99';
+    expect(shown()).to.deep.equal([line]);
+    view.absorb(changes);
+    while (view.bindMore());
+    expect(shown()).to.deep.equal([line]);
+    expect(view.counts.variables).to.deep.equal({ synced: 1, total: 1 });
+  });
+
   it('2,000 objects that come and go ask nothing of the 20,000 that wait to be bound', () => {
     const { source, root, add, children } = wide(20_000);
     let asked = 0;

@@ -12,6 +12,8 @@ export class PendingItems {
   readonly #walk: TreeWalk;
   /** The object that is being removed, with everything below it. */
   #leaving: TreeWalk | undefined;
+  /** What is to be removed before all else, the last one first. */
+  readonly #first: Item[] = [];
 
   constructor(root: ManagedObject) {
     this.#walk = new TreeWalk(root, true);
@@ -19,12 +21,13 @@ export class PendingItems {
 
   /** Queued changes and the object being removed, without the rest of the tree. */
   get size(): number {
-    return this.#added.size + this.#removed.size + (this.#leaving === undefined ? 0 : 1);
+    const leaving = this.#leaving === undefined ? 0 : 1;
+    return this.#added.size + this.#removed.size + this.#first.length + leaving;
   }
 
   /** Whether `nextRemoved` has one. */
   get removesAny(): boolean {
-    return this.#removed.size > 0 || this.#leaving !== undefined;
+    return this.#removed.size > 0 || this.#leaving !== undefined || this.#first.length > 0;
   }
 
   get isEmpty(): boolean {
@@ -49,8 +52,16 @@ export class PendingItems {
     this.#removed.add(object);
   }
 
-  /** The next item to remove; an object comes after everything below it. */
+  /** Has an object removed next, after these variables of it. */
+  removeFirst(object: ManagedObject, variables: readonly Variable[]): void {
+    this.#first.push(object);
+    for (const variable of variables) this.#first.push(variable);
+  }
+
+  /** The next item to remove; an object comes after everything that is below it in the tree. */
   nextRemoved(): Item | undefined {
+    const first = this.#first.pop();
+    if (first !== undefined) return first;
     for (;;) {
       const item = this.#leaving?.next();
       if (item !== undefined) return item;
@@ -69,6 +80,7 @@ export class PendingItems {
   clear(): void {
     this.#removed.clear();
     this.#added.clear();
+    this.#first.length = 0;
     this.#leaving = undefined;
     this.#walk.end();
   }

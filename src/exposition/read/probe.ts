@@ -168,16 +168,22 @@ export class Probe {
     for (const span of spans) {
       const moved: number[] = [];
       if (this.#pages.read(span, moved)) isChanged = true;
-      this.#copyAgain(moved);
-      for (const slot of moved) this.#note(slot);
+      const late = this.#copyAgain(moved);
+      // Some of the latter did not move before: a value that belongs to another item now is lost at once.
+      yield* this.#noting(moved);
+      yield* this.#noting(late);
       yield;
     }
+    yield* this.#noting(fresh);
+    return isChanged;
+  }
+
+  *#noting(slots: readonly number[]): Generator<void, void> {
     let noted = 0;
-    for (const slot of fresh) {
+    for (const slot of slots) {
       this.#note(slot);
       if (++noted % NOTES_A_STEP === 0) yield;
     }
-    return isChanged;
   }
 
   /** Copies a page of which nothing is tracked, so that nothing is to be noted of it. */
@@ -188,17 +194,19 @@ export class Probe {
   }
 
   /**
-   * Copies the values whose words changed again, since they may be older than those words. Slots that change once
-   * more are noted at the next read.
+   * Copies the values whose words changed again, since they may be older than those words. What changes once
+   * more has no value before the next read, which notes it again.
+   * @returns the slots of that
    */
-  #copyAgain(moved: readonly number[]): void {
-    if (moved.length === 0) return;
+  #copyAgain(moved: readonly number[]): readonly number[] {
     const late: number[] = [];
+    if (moved.length === 0) return late;
     for (const span of this.#pages.spansOf(moved)) this.#pages.read(span, late);
     for (const slot of late) {
       this.#fresh.push(slot);
       this.#late.add(slot);
     }
+    return late;
   }
 
   close(): void {

@@ -119,6 +119,11 @@ export class MetricBuilder {
     this.#uses.unbind(object);
   }
 
+  /** The variables of an object that own their names; their lines are to be removed before it. */
+  variablesOf(object: ManagedObject): readonly Variable[] {
+    return this.#uses.variablesOf(object);
+  }
+
   /** Of two variables with one name the later wins. */
   addVariable(variable: Variable): void {
     this.#uses.add(variable, this.#hideFormer);

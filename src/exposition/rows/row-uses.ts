@@ -128,13 +128,16 @@ export class RowUses {
     return states;
   }
 
+  /** The variables of an object that own their names. */
+  variablesOf(object: ManagedObject): readonly Variable[] {
+    const slots = this.#boundOf(object)?.variables.values() ?? [];
+    return [...slots].flatMap((slot) => this.#variableAt(object, slot) ?? []);
+  }
+
+  /** Forgets an object, whose variables are removed. */
   unbind(object: ManagedObject): void {
     const bound = this.#boundOf(object);
     if (bound === undefined) return;
-    for (const slot of [...bound.variables.values()]) {
-      const variable = this.#variableAt(object, slot);
-      if (variable !== undefined) this.#leave(bound, variable);
-    }
     for (const set of setsOf(bound)) this.fit.removeObject(set);
     close(bound);
     this.#bound.delete(object.id);

@@ -9,6 +9,9 @@ import type { Tracked } from '#app/exposition/read/tracked-slots.js';
 import { finished } from '../../support/finished.js';
 import { FakeSource } from '../../support/fake-source.js';
 
+/** On three pages, two of which follow each other. */
+const SLOTS = [5, 6, 7, 512, 513, 70_000];
+
 /** A probe that notes what it tells, as `synced name`. */
 function probeOf(source: FakeSource, kernel = new Kernel()) {
   const told: string[] = [];
@@ -360,6 +363,98 @@ describe('the probe', () => {
     read();
     expect([probe.isSynced(late), valueOf(late)]).to.deep.equal([true, 7n]);
   });
+
+  it('what moves only while others are copied again is lost at once', () => {
+    const { source, root } = shop();
+    const [former, other] = ['former', 'other'].map((name) =>
+      source.addVariable(root, name, { type: 'u64', value: 1n }),
+    );
+    if (former === undefined || other === undefined) throw new Error('There are two');
+    const { probe, track, read } = probeOf(source);
+    for (const variable of [former, other]) track(variable);
+    read();
+    source.setSynced(other, false);
+    let copies = 0;
+    source.afterCopy = () => {
+      if (++copies !== 2) return;
+      source.remove(former);
+      source.addVariable(root, 'next', { type: 'u64', value: 9n, slot: former.slot });
+    };
+    expect(read()).to.have.members(['unsynced former', 'unsynced other']);
+    expect(probe.isSynced(former)).to.equal(false);
+  });
+
+  it('whatever a publisher does between two copies, an item has no value of another, and its own in the end', () =>
+    fc.assert(
+      fc.property(
+        fc.array(
+          fc.record({
+            acts: fc.array(
+              fc.record({ copy: fc.nat(6), what: fc.nat(3), slot: fc.nat(SLOTS.length - 1) }),
+              { maxLength: 6 },
+            ),
+            /** Which slots are given to their owners in the round. */
+            tracks: fc.nat(2 ** SLOTS.length - 1),
+          }),
+          { minLength: 1, maxLength: 12 },
+        ),
+        (rounds) => {
+          const { source, root } = shop();
+          let values = 0n;
+          const valueFor = ({ id }: Variable) => BigInt(id) * 1000n + ++values;
+          const store = (owner: Variable) => {
+            source.set(owner, valueFor(owner));
+            source.setSynced(owner, true);
+          };
+          const add = (slot: number) => source.addVariable(root, 'v', { type: 'u64', slot });
+          const owners = SLOTS.map(add);
+          const { probe, track, read, valueOf } = probeOf(source);
+          const tracked = new Map<number, Variable>();
+          const act = (what: number, place: number) => {
+            const [owner, slot] = [owners[place], SLOTS[place]];
+            if (owner === undefined || slot === undefined) return;
+            if (what === 0) {
+              source.remove(owner);
+              store((owners[place] = add(slot)));
+            } else if (what === 1) source.setSynced(owner, false);
+            else store(owner);
+          };
+          const take = (tracks: number) => {
+            for (const [place, owner] of owners.entries()) {
+              const former = tracked.get(place);
+              if (((tracks >> place) & 1) === 0 || former === owner) continue;
+              if (former !== undefined) probe.untrack(former);
+              tracked.set(place, owner);
+              track(owner);
+            }
+          };
+          for (const { acts, tracks } of rounds) {
+            let copies = 0;
+            source.afterCopy = () => {
+              for (const { copy, what, slot } of acts) if (copy === copies) act(what, slot);
+              copies++;
+            };
+            take(tracks);
+            read();
+            for (const item of tracked.values())
+              if (probe.isSynced(item))
+                expect((valueOf(item) ?? 0n) / 1000n, 'whose value').to.equal(BigInt(item.id));
+          }
+          source.afterCopy = () => undefined;
+          take(2 ** SLOTS.length - 1);
+          read();
+          for (const owner of owners) {
+            const bits = new BigUint64Array(1);
+            const word = new Uint32Array(1);
+            source.readSlots(owner.slot, 1, new Uint8Array(bits.buffer));
+            source.readWords(owner.slot, 1, new Uint8Array(word.buffer));
+            expect(valueOf(owner)).to.equal(((word[0] ?? 0) & 1) === 1 ? bits[0] : undefined);
+            expect(probe.isSynced(owner)).to.equal(((word[0] ?? 0) & 1) === 1);
+          }
+        },
+      ),
+      { numRuns: 1000 },
+    ));
 
   it('pages that follow on are read together, up to 64, wherever their copies are', () => {
     const { source, root } = shop();
