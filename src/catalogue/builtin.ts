@@ -48,7 +48,7 @@ export function loadCatalogues(
   return withBuiltIn(catalogues);
 }
 
-/** Adds the built-in ones, each parsed on first use: parsing all three took a fifth of a start. */
+/** Adds the built-in ones, each made on first use: a start needs one of them, mostly. */
 function withBuiltIn(catalogues: Map<string, Catalogue>): Catalogues {
   const apps = [...new Set([...BUILT_IN_APPS, ...catalogues.keys()])];
   const get = (app: string): Catalogue | undefined => {

@@ -45,7 +45,7 @@ export function parseCatalogue(text: string, file: string, kinds = ROW_KINDS): C
 /** Those that this thread has made: between threads only their texts travel. */
 const made = new WeakMap<CatalogueText, Catalogue>();
 
-/** The one that this thread has made of this very text. */
+/** What this thread has made of this very text, if it has. */
 export const madeOf = (source: CatalogueText): Catalogue | undefined => made.get(source);
 
 /**

@@ -117,9 +117,14 @@ export class TreeWork {
     const item = this.#pending.nextRemoved();
     if (item === undefined) return this.#counted(this.#tree.probe.reportUnsynced());
     this.#effort.steps += ITEM_EFFORT;
-    const left = isVariable(item) ? [] : this.#tree.variablesOf(item);
-    if (isVariable(item) || left.length === 0) this.#tree.remove(item);
-    else this.#pending.removeFirst(item, left);
+    if (!isVariable(item)) {
+      const left = this.#tree.variablesOf(item);
+      if (left.length > 0) {
+        this.#pending.removeFirst(item, left);
+        return true;
+      }
+    }
+    this.#tree.remove(item);
     return true;
   }
 

@@ -24,7 +24,7 @@ describe('runs of ids', () => {
           for (let step = 0; step < 1200; step++) {
             const owner = all[(isRestless ? next() : Math.floor(step / 7)) % owners];
             if (owner === undefined) continue;
-            // Runs that are not needed are dropped now and then: of one owner all ids go again and again.
+            // An owner loses all its ids now and then: nobody needs their runs any more.
             if (next() % 3 === 0) owner.ids.clear();
             id += 1 + (next() % 3);
             runs.add(id, owner);

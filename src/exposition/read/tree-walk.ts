@@ -19,7 +19,7 @@ export class TreeWalk {
   readonly #levels: Level[] = [];
   /** The object that was entered last and is not yet visited. */
   #entered: ManagedObject | undefined;
-  /** The object whose variables were asked about last, since the walk was anywhere else, and the answer. */
+  /** The object whose variables `willVisit` was asked about since the last step, and the answer. */
   #asked: ManagedObject | undefined;
   #visits = false;
 
@@ -65,10 +65,10 @@ export class TreeWalk {
   }
 
   /** The same of an object, or of the variables that are added to it. */
-  #willVisit(item: ManagedObject, isVariable: boolean): boolean {
+  #willVisit(item: ManagedObject, ofVariables: boolean): boolean {
     if (this.isOver) return false;
-    const level = this.#levelOf(isVariable ? item : item.parent);
-    if (level !== undefined) return !isVariable || !level.hasAllVariables;
+    const level = this.#levelOf(ofVariables ? item : item.parent);
+    if (level !== undefined) return !ofVariables || !level.hasAllVariables;
     // Not entered, or over: that depends on the ancestor whose parent the walk is in.
     let below = item;
     for (let above = below.parent; above !== undefined; above = below.parent) {

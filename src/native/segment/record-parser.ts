@@ -34,19 +34,22 @@ export type DirectoryRecord =
 
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 
-/** In words of a record. Of a variable's, each is a name: there may be millions, and to look one up takes as long as to read it. */
-const at4 = (field: number): number => field / 4;
-const CRC = at4(RECORD.crc);
-const INDEX = at4(RECORD.index);
-const KINDS = at4(RECORD.recordKind);
-const SLOT = at4(RECORD.slot);
-const ID = at4(RECORD.id);
-const OWNER = at4(RECORD.owner);
-const INCARNATION = at4(RECORD.incarnation);
-const NAME = at4(RECORD.name);
-const UNIT = at4(RECORD.text1);
-const HELP = at4(RECORD.text2);
-const SCHEMA = at4(RECORD.text3);
+/**
+ * Where a record has the fields of a variable, in words. Each is a constant: to look it up in `RECORD` takes as
+ * long as to read the field, and there may be millions of records.
+ */
+const wordOf = (field: number): number => field / 4;
+const CRC = wordOf(RECORD.crc);
+const INDEX = wordOf(RECORD.index);
+const KINDS = wordOf(RECORD.recordKind);
+const SLOT = wordOf(RECORD.slot);
+const ID = wordOf(RECORD.id);
+const OWNER = wordOf(RECORD.owner);
+const INCARNATION = wordOf(RECORD.incarnation);
+const NAME = wordOf(RECORD.name);
+const UNIT = wordOf(RECORD.text1);
+const HELP = wordOf(RECORD.text2);
+const SCHEMA = wordOf(RECORD.text3);
 
 /** With this or a higher second word, an id is beyond JavaScript's integers. */
 const MIN_UNSAFE_WORD = 2 ** 21;
@@ -139,7 +142,7 @@ export class RecordParser {
 
   #asOf(): SlotRef | undefined {
     if (this.#u32(RECORD.extra1) === NO_SLOT) return undefined;
-    const slot = this.#slot(this.#words, this.#at + at4(RECORD.extra1));
+    const slot = this.#slot(this.#words, this.#at + wordOf(RECORD.extra1));
     return { slot, incarnation: this.#u32(RECORD.extra2) };
   }
 
