@@ -203,10 +203,12 @@ export interface Header {
   readonly bytes: number;
 }
 
-/** Text whose first piece begins with the header lines of text 0.0.4. */
+/** Text that begins with the header lines of text 0.0.4. That of the next family may follow in the same memory. */
 export interface HeadedText {
   readonly header: Header;
-  readonly pieces: readonly Uint8Array[];
+  readonly memory: ArrayBufferLike;
+  /** Where each piece of it starts and ends there. */
+  readonly spans: readonly number[];
 }
 
 /** The forms of the lines of a snapshot; one that is not there takes longer to make. */

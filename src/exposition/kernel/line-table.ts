@@ -31,8 +31,10 @@ const ENTRY = { name: 0, labels: 1, cell: 2, next: 4 } as const;
 /** No owner has that id. */
 const UNKNOWN = -1;
 
-/** The forms in which a change is not written yet. */
-export const STALE = { text: 1, stream: 2 } as const;
+/** The header's word that tells what is not right in the text, and, in the upper half, in the stream. */
+const STREAM_STALE = 0xffff_0000;
+/** Lines came or went. */
+const RESHAPED = 0x0001_0003;
 
 /** The parts of a line after the name of its family. */
 export interface Line {
@@ -114,14 +116,14 @@ export class LineTable {
     return this.#textBytes + this.#count * VALUE_ROOM + OVERRUN;
   }
 
-  /** Whether values changed since the text or the stream was written. */
-  isStale(form: number): boolean {
-    return ((this.#kernel.u32[(this.address >>> 2) + HEADER.stale] ?? 0) & form) !== 0;
+  /** Whether values changed since the stream was written. */
+  get isStreamStale(): boolean {
+    return ((this.#kernel.u32[(this.address >>> 2) + HEADER.stale] ?? 0) & STREAM_STALE) !== 0;
   }
 
-  /** Values that changed since a form was written, about. */
-  changes(form: number): number {
-    return this.#kernel.run.changes(this.address, form === STALE.stream);
+  /** Values that changed since the stream was written, about. */
+  get streamChanges(): number {
+    return this.#kernel.run.changes(this.address, true);
   }
 
   /** Negative when all lines come before `key`, positive when all come after, else 0. */
@@ -229,6 +231,7 @@ export class LineTable {
     for (let index = 0; index < this.#count; index++) this.#place(index, index);
     this.#free = [];
     this.#setHeader(HEADER.isTrivial, 1);
+    this.#setHeader(HEADER.stale, RESHAPED);
     this.#setUp();
     blocks.give(old);
     arena.give(former, this.#capacity * LINE_BYTES);
@@ -282,6 +285,7 @@ export class LineTable {
   #setCount(count: number): void {
     this.#count = count;
     this.#setHeader(HEADER.count, count);
+    this.#setHeader(HEADER.stale, RESHAPED);
     if (count > 0) return;
     this.#free = [];
     this.#setHeader(HEADER.isTrivial, 1);

@@ -1,7 +1,7 @@
 // The families of pages as one format writes them; sections without a change are used again.
 import type { FamilyFacts, FamilyText } from '../../model.js';
 import { PageSection } from './page-section.js';
-import { hasSameItems } from './same-items.js';
+import { hasSameItems } from '../same-items.js';
 
 /** What a text format adds to the sample lines of a family. */
 export interface FamilySyntax {

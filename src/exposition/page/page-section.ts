@@ -1,7 +1,7 @@
 // Some families of a page, each below its header: put together once, while none of them changes.
 import type { FamilyFacts, FamilyText } from '../../model.js';
 import { Packer } from './packer.js';
-import { hasSameItems } from './same-items.js';
+import { hasSameItems } from '../same-items.js';
 
 /** The headers of some families, in their order, and how many bytes they are. */
 interface HeaderTexts {
@@ -56,15 +56,36 @@ export class PageSection {
     return (this.#pieces ??= this.#packed());
   }
 
+  /** What lies side by side in one memory is one piece, headers included where the format has the same. */
   #packed(): readonly Uint8Array[] {
     const packer = new Packer();
-    let index = 0;
+    let memory: ArrayBufferLike | undefined;
+    let [start, end, index] = [0, 0, 0];
+    const flush = (): void => {
+      if (memory !== undefined) packer.piece(Buffer.from(memory, start, end - start));
+      memory = undefined;
+    };
     for (const family of this.#families) {
       const text = this.#headers.texts[index++] ?? '';
-      const headed = family.headed?.header.text === text ? family.headed : undefined;
-      if (headed === undefined) packer.text(text);
-      for (const piece of headed?.pieces ?? family.pieces) packer.piece(piece);
+      const { headed } = family;
+      if (headed?.header.text !== text) {
+        flush();
+        packer.text(text);
+        for (const piece of family.pieces) packer.piece(piece);
+        continue;
+      }
+      const { spans } = headed;
+      for (let i = 0; i < spans.length; i += 2) {
+        const [from = 0, to = 0] = [spans[i], spans[i + 1]];
+        if (memory !== headed.memory || from !== end) {
+          flush();
+          memory = headed.memory;
+          start = from;
+        }
+        end = to;
+      }
     }
+    flush();
     return packer.end();
   }
 }

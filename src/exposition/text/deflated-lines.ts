@@ -1,11 +1,10 @@
 // The lines of a block as a part of a deflate stream, made without their text.
 import { SYMBOLS } from '../deflate/deflate-code.js';
 import type { DeflateCode } from '../deflate/deflate-code.js';
-import type { BlockJob } from '../kernel/block-job.js';
+import type { Job } from '../kernel/job.js';
 import { streamRoom } from '../kernel/deflater.js';
 import type { Deflater } from '../kernel/deflater.js';
 import type { Kernel } from '../kernel/kernel.js';
-import { STALE } from '../kernel/line-table.js';
 import type { LineTable } from '../kernel/line-table.js';
 import type { Scratch } from '../kernel/scratch.js';
 import { TextPiece } from './text-piece.js';
@@ -63,31 +62,32 @@ export class DeflatedLines {
 
   /** Whether the last piece has the current values. */
   isFresh({ code }: Deflater): boolean {
-    return this.#code === code && !this.#table.isStale(STALE.stream);
+    return this.#code === code && !this.#table.isStreamStale;
   }
 
   /** How many lines have another value than in the last piece, about. */
   changes({ code }: Deflater): number {
-    return this.#code === code ? this.#table.changes(STALE.stream) : this.#table.count;
+    return this.#code === code ? this.#table.streamChanges : this.#table.count;
   }
 
   /** Has the lines written with their current values, which differ; the room stays until `finish`. */
-  prepare(deflater: Deflater, room: Scratch, job: BlockJob): void {
+  prepare(deflater: Deflater, room: Scratch, job: Job): void {
     const { code, table } = deflater;
     const last = this.#code === code ? this.#last : undefined;
     if (this.#isReshaped) this.#prepareRecords(deflater);
     const to = room.of(streamRoom(this.#table.roomNeeded));
-    if (last === undefined) job.deflateAll(table, to);
-    else job.deflateChanged(table, last.piece.address, to);
+    const { address } = this.#table;
+    if (last === undefined) job.deflateAll(address, table, to);
+    else job.deflateChanged(address, table, last.piece.address, to);
     this.#next = { to, code };
   }
 
   /** Takes what the job has made. */
-  finish(job: BlockJob): void {
+  finish(job: Job): void {
     const next = this.#next;
     if (next === undefined) return;
     const { to, code } = next;
-    const { bits, crc, bytes } = job;
+    const { length: bits, crc, bytes } = job;
     this.#next = undefined;
     // There may be no memory for it.
     this.#code = undefined;

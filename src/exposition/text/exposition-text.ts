@@ -3,11 +3,11 @@ import { RoundMap } from '../../collections/round-map.js';
 import { Fault } from '../../errors.js';
 import type { FamilyFacts, FamilyText, Forms, Snapshot } from '../../model.js';
 import { Effort } from '../effort.js';
-import { mostEffortUs } from './block.js';
-import type { Block, Wanted } from './block.js';
-import { BlockWriter } from './block-writer.js';
+import { TaskWriter } from './task-writer.js';
 import { Family } from './family.js';
-import type { Shown, Totals } from './family.js';
+import type { Totals } from './family.js';
+import type { Shown } from './family-group.js';
+import { FamilyGroups } from './family-groups.js';
 import { Deflater } from '../kernel/deflater.js';
 import type { Kernel } from '../kernel/kernel.js';
 import { labelsOf, seriesHash } from '../kernel/line-table.js';
@@ -16,14 +16,16 @@ import type { Line, LineKey } from '../kernel/line-table.js';
 import { compressesByLine } from './stream-choice.js';
 import type { PageShape } from './stream-choice.js';
 import type { TextPiece } from './text-piece.js';
+import { mostEffortUs } from './writing-task.js';
+import type { Wanted, WritingTask } from './writing-task.js';
 
 /** Characters of a line that take as long as a whole short line. */
 const CHARACTERS_A_STEP = 128;
 
 const TEXT_ONLY: Forms = { text: true, deflated: false };
 
-/** So many families without a change take a tenth of a millisecond or two. */
-const FAMILIES_A_STEP = 16;
+/** To ask so many groups for changes takes a tenth of a millisecond or two. */
+const GROUPS_A_STEP = 16;
 
 interface Ranked {
   readonly rank: number;
@@ -36,9 +38,10 @@ export class ExpositionText {
   readonly #families = new RoundMap<string, Ranked>();
   /** In the order of a page. */
   readonly #order: Ranked[] = [];
+  readonly #groups: FamilyGroups;
   readonly #totals: Totals = { lines: 0, blocks: 0, textBytes: 0 };
   #deflater: Deflater | undefined;
-  readonly #writer: BlockWriter;
+  readonly #writer: TaskWriter;
   readonly #effort: Effort;
 
   /**
@@ -50,10 +53,11 @@ export class ExpositionText {
     kernel: Kernel,
     effort = new Effort(),
     byLine = compressesByLine,
-    writer = new BlockWriter(kernel),
+    writer = new TaskWriter(kernel),
   ) {
     this.#effort = effort;
     this.#kernel = kernel;
+    this.#groups = new FamilyGroups(kernel);
     this.#compressesByLine = byLine;
     this.#writer = writer;
   }
@@ -92,6 +96,7 @@ export class ExpositionText {
       this.#order.splice(this.#placeOf(ranked), 0, ranked);
     }
     this.#effort.steps += effortOf(line);
+    this.#groups.reshaped();
     ranked.family.put(key, line, hash);
   }
 
@@ -100,6 +105,7 @@ export class ExpositionText {
     if (ranked === undefined) return;
     const { family } = ranked;
     this.#effort.steps++;
+    this.#groups.reshaped();
     family.remove(key);
     if (family.lines > 0) return;
     const steps = family.closing();
@@ -131,17 +137,18 @@ export class ExpositionText {
     const deflater = isByLine ? yield* this.#fittingDeflater() : undefined;
     const hasText = forms.text || deflater === undefined;
     const wanted: Wanted = { hasText, deflater };
+    yield* this.#groups.dividing(this.#inOrder());
     const unchanged = yield* this.#writingChanged(wanted);
     const held: TextPiece[] = [];
     const families: FamilyText[] = [];
     let bytes = 0;
     let place = 0;
-    for (const { family } of this.#order) {
-      const { text, pieces } = unchanged[place++] ?? family.shown(wanted);
-      for (const piece of pieces) held.push(piece);
-      families.push(text);
-      bytes += text.bytes;
-      if (families.length % FAMILIES_A_STEP === 0) yield;
+    for (const group of this.#groups.all) {
+      const shown = unchanged[place++] ?? group.shown(wanted);
+      for (const piece of shown.pieces) held.push(piece);
+      for (const family of shown.families) families.push(family);
+      bytes += shown.bytes;
+      if (place % GROUPS_A_STEP === 0) yield;
     }
     return {
       families,
@@ -153,21 +160,22 @@ export class ExpositionText {
     };
   }
 
-  /** Has the blocks written that changed; what the other families showed last, by their place. */
+  /** Has written what changed; what the other groups showed last, by their place. */
   *#writingChanged(wanted: Wanted): Generator<void, (Shown | undefined)[]> {
     const unchanged: (Shown | undefined)[] = [];
-    const blocks: Block[] = [];
-    for (const { family } of this.#order) {
-      unchanged.push(family.collectStale(wanted, blocks));
-      if (unchanged.length % FAMILIES_A_STEP === 0) yield;
+    const stale: WritingTask[] = [];
+    for (const group of this.#groups.all) {
+      unchanged.push(group.collectStale(wanted, stale));
+      if (unchanged.length % GROUPS_A_STEP === 0) yield;
     }
-    yield* this.#writer.writing(blocks, wanted, mostEffortUs(this.#totals, wanted));
+    yield* this.#writer.writing(stale, wanted, mostEffortUs(this.#totals, wanted));
     return unchanged;
   }
 
   /** Frees everything, a block a step. */
   *closing(): Generator<void, void> {
     yield* this.#writer.closing();
+    yield* this.#groups.closing();
     for (const { family } of this.#order) {
       this.#families.delete(family.facts.name);
       yield* family.closing();
@@ -176,6 +184,10 @@ export class ExpositionText {
     this.#deflater = undefined;
     this.#order.length = 0;
     Object.assign(this.#totals, { lines: 0, blocks: 0, textBytes: 0 });
+  }
+
+  *#inOrder(): Generator<Family, void> {
+    for (const { family } of this.#order) yield family;
   }
 
   /** The place in the order of a family that is there, or comes. */

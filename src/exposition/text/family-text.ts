@@ -48,7 +48,10 @@ export class HeadedFamily implements FamilyText {
     this.facts = facts;
     this.headed = headed;
     this.deflated = deflated;
-    this.bytes = bytesOf(headed.pieces) - headed.header.bytes;
+    const { spans, header } = headed;
+    let bytes = -header.bytes;
+    for (let i = 0; i < spans.length; i += 2) bytes += (spans[i + 1] ?? 0) - (spans[i] ?? 0);
+    this.bytes = bytes;
   }
 
   get pieces(): readonly Uint8Array[] {
@@ -86,8 +89,14 @@ export class DeflatedFamily implements FamilyText {
   }
 }
 
-const withoutHeader = ({ header, pieces }: HeadedText): readonly Uint8Array[] =>
-  pieces.map((piece, index) => (index === 0 ? piece.subarray(header.bytes) : piece));
+function withoutHeader({ header, memory, spans }: HeadedText): readonly Uint8Array[] {
+  const pieces: Uint8Array[] = [];
+  for (let i = 0; i < spans.length; i += 2) {
+    const start = (spans[i] ?? 0) + (i === 0 ? header.bytes : 0);
+    pieces.push(Buffer.from(memory, start, (spans[i + 1] ?? 0) - start));
+  }
+  return pieces;
+}
 
 /** A piece holds whole lines, and may be in the memory of another thread. */
 function* samplesIn(pieces: readonly Uint8Array[]): Generator<Sample> {

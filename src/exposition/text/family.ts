@@ -1,24 +1,14 @@
 // One metric family: its facts, and its lines in order, in blocks.
-import type { DeflatedPart, FamilyFacts, FamilyText, Header } from '../../model.js';
+import type { FamilyFacts, Header } from '../../model.js';
 import { Block } from './block.js';
-import type { Wanted } from './block.js';
 import type { Effort } from '../effort.js';
-import type { DeflateCode } from '../deflate/deflate-code.js';
 import type { Deflater } from '../kernel/deflater.js';
 import type { Kernel } from '../kernel/kernel.js';
 import { MAX_LINES } from '../kernel/block-shape.js';
 import type { Line, LineKey } from '../kernel/line-table.js';
 import { SharedText } from '../kernel/shared-text.js';
 import type { TextHash } from '../kernel/shared-text.js';
-import { DeflatedFamily, HeadedFamily } from './family-text.js';
 import { headerOf } from './header-text.js';
-import type { TextPiece } from './text-piece.js';
-
-/** The lines as they were wanted last, and the pieces that they are in. */
-export interface Shown {
-  readonly text: FamilyText;
-  readonly pieces: readonly TextPiece[];
-}
 
 /** A block with so many bytes of names and labels is full, too: to write one takes 4 to 6 ms where nothing repeats. */
 const FULL_BYTES = 262_144;
@@ -44,11 +34,6 @@ export interface Totals {
   textBytes: number;
 }
 
-interface LastShown extends Shown {
-  readonly hasText: boolean;
-  readonly code: DeflateCode | undefined;
-}
-
 export class Family {
   readonly facts: FamilyFacts;
   readonly #kernel: Kernel;
@@ -61,8 +46,6 @@ export class Family {
   readonly #effort: Effort;
   /** A line is mostly looked up before it is put. Of no line once lines move. */
   readonly #located: Located = { owner: NOWHERE, sub: 0, at: 0, index: 0 };
-  /** Undefined once there are other blocks. */
-  #last: LastShown | undefined;
   #header: Header | undefined;
 
   /**
@@ -123,45 +106,21 @@ export class Family {
     return index < 0 ? undefined : this.#blocks[at]?.lines.hash(index);
   }
 
-  /**
-   * Adds the blocks that are to be written to `stale`; what was shown last, if the lines are wanted in the same
-   * way and have the same values.
-   */
-  collectStale(wanted: Wanted, stale: Block[]): Shown | undefined {
-    const { length } = stale;
-    for (const block of this.#blocks) if (!block.isFresh(wanted)) stale.push(block);
-    const last = this.#last;
-    const isSame = last?.hasText === wanted.hasText && last.code === wanted.deflater?.code;
-    return isSame && stale.length === length ? last : undefined;
+  /** Its lines in order. */
+  get blocks(): readonly Block[] {
+    return this.#blocks;
   }
 
-  /** The lines as they were rendered, all blocks of them. */
-  shown({ hasText, deflater }: Wanted): Shown {
-    const pieces: TextPiece[] = [];
-    const views: Uint8Array[] = [];
-    const parts: DeflatedPart[] = [];
-    for (const { text, deflated } of this.#blocks) {
-      if (hasText && text !== undefined) {
-        pieces.push(text);
-        views.push(text.view);
-      }
-      if (deflater === undefined || deflated === undefined) continue;
-      const { piece, bits, crc, bytes } = deflated;
-      pieces.push(piece);
-      parts.push({ data: piece.view, bits, crc, bytes });
-    }
-    const { facts } = this;
-    const text =
-      deflater === undefined || hasText
-        ? new HeadedFamily(facts, { header: this.#ownHeader(), pieces: views }, deflater && parts)
-        : new DeflatedFamily(facts, parts, deflater.code);
-    this.#last = { text, pieces, hasText, code: deflater?.code };
-    return this.#last;
-  }
-
-  /** Lies before the text of the first block, so that a page has both in one piece. */
-  #ownHeader(): Header {
+  /** That of text 0.0.4. */
+  get header(): Header {
     return (this.#header ??= headerOf(this.facts));
+  }
+
+  /** Bytes of its names and labels. */
+  get textBytes(): number {
+    let bytes = 0;
+    for (const block of this.#blocks) bytes += block.textBytes;
+    return bytes;
   }
 
   /**
@@ -195,7 +154,6 @@ export class Family {
     for (const name of this.#names.values()) name.close();
     this.#names.clear();
     this.#lastName = undefined;
-    this.#last = undefined;
     this.#located.owner = NOWHERE;
     this.#lines = 0;
   }
@@ -228,9 +186,7 @@ export class Family {
   #newBlock(at: number, capacity?: number): Block {
     const block = new Block(this.#kernel, capacity);
     this.#blocks.splice(at, 0, block);
-    if (at === 0) this.#headFirst();
     this.#totals.blocks++;
-    this.#last = undefined;
     return block;
   }
 
@@ -276,15 +232,8 @@ export class Family {
     return name;
   }
 
-  /** There is another first block. */
-  #headFirst(): void {
-    this.#blocks[0]?.headWith(() => this.#ownHeader().text);
-  }
-
   #drop(at: number): void {
-    this.#last = undefined;
     this.#blocks.splice(at, 1)[0]?.close();
-    if (at === 0) this.#headFirst();
     this.#totals.blocks--;
   }
 }

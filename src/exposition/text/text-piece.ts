@@ -2,17 +2,8 @@
 import { sizeClass } from '../kernel/arena.js';
 import type { Kernel } from '../kernel/kernel.js';
 
-/** Memory of the arena. */
-interface Place {
-  readonly start: number;
-  readonly bytes: number;
-  /** How many of them are the text before. */
-  readonly lead: number;
-}
-
 export class TextPiece {
   readonly #kernel: Kernel;
-  readonly #place: Place;
   /** Where the text begins. */
   readonly address: number;
   /** Bytes that it has room for. */
@@ -22,23 +13,17 @@ export class TextPiece {
   #view: Uint8Array | undefined;
 
   /** Starts with one holder, its creator. */
-  private constructor(kernel: Kernel, place: Place) {
+  private constructor(kernel: Kernel, address: number, capacity: number) {
     this.#kernel = kernel;
-    this.#place = place;
-    this.address = place.start + place.lead;
-    this.capacity = place.bytes - place.lead;
+    this.address = address;
+    this.capacity = capacity;
   }
 
-  /** @param before another text, which is shown with it */
-  static of(kernel: Kernel, capacity: number, before = ''): TextPiece {
-    const lead = Buffer.byteLength(before);
-    const bytes = sizeClass(lead + capacity);
-    const start = kernel.arena.take(bytes);
-    if (lead > 0) kernel.window(start, lead).write(before);
-    return new TextPiece(kernel, { start, bytes, lead });
+  static of(kernel: Kernel, capacity: number): TextPiece {
+    return new TextPiece(kernel, kernel.arena.take(capacity), sizeClass(capacity));
   }
 
-  /** Bytes of the text, without that before. */
+  /** Bytes of the text. */
   get length(): number {
     return this.#length;
   }
@@ -49,10 +34,8 @@ export class TextPiece {
     this.#view = undefined;
   }
 
-  /** The text and what is before it. */
   get view(): Uint8Array {
-    const { start, lead } = this.#place;
-    return (this.#view ??= this.#kernel.window(start, lead + this.#length));
+    return (this.#view ??= this.#kernel.window(this.address, this.#length));
   }
 
   /** True while others than its creator hold it. */
@@ -67,7 +50,7 @@ export class TextPiece {
 
   /** A piece for another text in the same memory; this one is gone. Only while nobody else holds it. */
   succeed(): TextPiece {
-    const next = new TextPiece(this.#kernel, this.#place);
+    const next = new TextPiece(this.#kernel, this.address, this.capacity);
     this.#holders = 0;
     return next;
   }
@@ -78,7 +61,6 @@ export class TextPiece {
 
   release(): void {
     if (--this.#holders > 0) return;
-    const { start, bytes } = this.#place;
-    this.#kernel.arena.give(start, bytes);
+    this.#kernel.arena.give(this.address, this.capacity);
   }
 }

@@ -14,7 +14,7 @@ export interface ThreadMemory {
 }
 
 interface Text {
-  readonly pieces: Uint8Array[];
+  readonly spans: number[];
   readonly parts: DeflatedPart[];
 }
 
@@ -46,15 +46,13 @@ export class Borrower {
     });
   }
 
-  #read(
-    id: number,
-    { places, facts, pieces, deflated, code, ...sizes }: TextMap,
-  ): BorrowedSnapshot {
+  #read(id: number, { places, facts, spans, deflated, code, ...sizes }: TextMap): BorrowedSnapshot {
     // The same lengths each time, so that what is made of them is found again.
     if (code !== undefined && String(code) !== String(this.#code)) this.#code = code;
     const own = code && this.#code;
     const families = familiesAt(places, facts, this.#last?.families ?? []);
-    for (const [index, text] of this.#textsIn(pieces, deflated)) {
+    const { buffer: memory } = this.#memory;
+    for (const [index, text] of this.#textsIn(spans, deflated)) {
       const family = families[index]?.facts;
       if (family === undefined) continue;
       families[index] =
@@ -62,7 +60,7 @@ export class Borrower {
           ? new DeflatedFamily(family, text.parts, codeOf(own))
           : new HeadedFamily(
               family,
-              { header: madeOnce(this.#headers, family, headerOf), pieces: text.pieces },
+              { header: madeOnce(this.#headers, family, headerOf), memory, spans: text.spans },
               own && text.parts,
             );
     }
@@ -70,17 +68,17 @@ export class Borrower {
   }
 
   /** The new text of families, by their indexes. */
-  #textsIn(pieces: Uint32Array, deflated: Uint32Array = NONE): ReadonlyMap<number, Text> {
+  #textsIn(spans: Uint32Array, deflated: Uint32Array = NONE): ReadonlyMap<number, Text> {
     const { buffer } = this.#memory;
     const texts = new Map<number, Text>();
     const textOf = (family: number): Text => {
-      const text = texts.get(family) ?? { pieces: [], parts: [] };
+      const text = texts.get(family) ?? { spans: [], parts: [] };
       texts.set(family, text);
       return text;
     };
-    for (let i = 0; i < pieces.length; i += 3) {
-      const [family = 0, at, length] = pieces.subarray(i, i + 3);
-      textOf(family).pieces.push(Buffer.from(buffer, at, length));
+    for (let i = 0; i < spans.length; i += 3) {
+      const [family = 0, start = 0, end = 0] = spans.subarray(i, i + 3);
+      textOf(family).spans.push(start, end);
     }
     for (let i = 0; i < deflated.length; i += 6) {
       const [family = 0, at, length, bits = 0, crc = 0, bytes = 0] = deflated.subarray(i, i + 6);

@@ -23,10 +23,10 @@ export interface TextMap {
   readonly places: Int32Array<ArrayBuffer> | undefined;
   /** Those of the new families, in order. */
   readonly facts: readonly FamilyFacts[];
-  /** For each piece of a changed family, below its header: index of the family, address, length. */
-  readonly pieces: Uint32Array<ArrayBuffer>;
+  /** For each piece of a changed family, below its header: index of the family, where it starts and ends. */
+  readonly spans: Uint32Array<ArrayBuffer>;
   readonly forms: Forms;
-  /** For each part of a deflate stream: the same, then its bits, inner CRC and bytes of text. */
+  /** For each part of a deflate stream: index of the family, address, length, its bits, inner CRC and bytes of text. */
   readonly deflated?: Uint32Array<ArrayBuffer> | undefined;
   readonly code?: readonly number[] | undefined;
   readonly bytes: number;

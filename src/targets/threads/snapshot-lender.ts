@@ -1,7 +1,7 @@
 // Lends snapshots to another thread: holds each until it was given back as often as it was lent.
 import type { FamilyText, Snapshot } from '../../model.js';
 import type { Lent } from './messages.js';
-import { piecesOf, textMapOf } from './text-map.js';
+import { headedOf, textMapOf } from './text-map.js';
 
 interface Loan {
   readonly release: () => void;
@@ -50,10 +50,10 @@ export class SnapshotLender {
   #grownMemory({ families, forms }: Snapshot): SharedArrayBuffer | undefined {
     let grown: SharedArrayBuffer | undefined;
     for (const family of families) {
-      const parts = family.deflated?.map(({ data }) => data) ?? [];
+      const parts = family.deflated?.map(({ data }) => data.buffer) ?? [];
       // Text that is not ready is not made for this.
-      const pieces = forms.text ? piecesOf(family) : [];
-      for (const { buffer } of [...pieces, ...parts])
+      const texts = forms.text ? [headedOf(family).memory] : [];
+      for (const buffer of [...texts, ...parts])
         if (buffer.byteLength > this.#memoryBytes && buffer instanceof SharedArrayBuffer) {
           this.#memoryBytes = buffer.byteLength;
           grown = buffer;

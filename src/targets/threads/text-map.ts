@@ -1,5 +1,5 @@
 // Where the text of a snapshot lies, as far as it differs from the one that was lent before.
-import type { FamilyFacts, FamilyText, Snapshot } from '../../model.js';
+import type { FamilyFacts, FamilyText, HeadedText, Snapshot } from '../../model.js';
 import { NEW_FAMILY } from './messages.js';
 import type { TextMap } from './messages.js';
 
@@ -13,8 +13,8 @@ export function textMapOf(snapshot: Snapshot, before: readonly FamilyText[]): Te
   );
   // Text that is not ready is not made for this.
   const texts = forms.text ? changed : [];
-  const pieces = texts.flatMap(({ family, index }) =>
-    piecesOf(family).flatMap(({ byteOffset, length }) => [index, byteOffset, length]),
+  const spans = texts.flatMap(({ family, index }) =>
+    headedOf(family).spans.flatMap((at, i) => (i % 2 === 0 ? [index, at] : [at])),
   );
   const parts = changed.flatMap(({ family: { deflated = [] }, index }) =>
     deflated.flatMap(({ data, ...part }) => [
@@ -25,16 +25,16 @@ export function textMapOf(snapshot: Snapshot, before: readonly FamilyText[]): Te
   return {
     places,
     facts: families.filter((_, index) => placeOf(index) === NEW_FAMILY).map(({ facts }) => facts),
-    pieces: Uint32Array.from(pieces),
+    spans: Uint32Array.from(spans),
     deflated: code && Uint32Array.from(parts),
     ...{ forms, code, bytes, series },
   };
 }
 
 /** Text is rendered below its header. */
-export function piecesOf({ headed, facts }: FamilyText): readonly Uint8Array[] {
+export function headedOf({ headed, facts }: FamilyText): HeadedText {
   if (headed === undefined) throw new RangeError(`${facts.name} was not rendered`);
-  return headed.pieces;
+  return headed;
 }
 
 /** The place of each family among those before; undefined for the same ones. */

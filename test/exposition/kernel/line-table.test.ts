@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { Kernel, OP, OVERRUN } from '#app/exposition/kernel/kernel.js';
-import { LineTable, STALE, seriesHash } from '#app/exposition/kernel/line-table.js';
+import { LineTable, seriesHash } from '#app/exposition/kernel/line-table.js';
 import { SharedText, hashOf } from '#app/exposition/kernel/shared-text.js';
 import { Cells, cellLine } from '../../support/lines.js';
 
@@ -15,13 +15,18 @@ function tableOf(kernel: Kernel) {
   const cells = new Cells(kernel, 4);
   const insert = (index: number, owner: number, labels: string, cell: number, op: number) =>
     table.insert(index, { owner, sub: 0 }, name, cellLine(labels, cells.of(cell), op), owner * 7);
+  // Of one part without a header: assembly/lines.ts.
+  const passage = kernel.arena.take(24);
+  kernel.u32.set([1, table.address, 0, 0], passage >>> 2);
   const text = () => {
     table.sort();
     const to = kernel.arena.take(table.roomNeeded);
-    const bytes = kernel.run.renderAll(table.address, to);
+    const bytes = kernel.run.renderAll(passage, to);
     return kernel.window(to, bytes).toString();
   };
-  return { table, cells, insert, text };
+  const isStale = () => kernel.run.staleness(passage) !== 0;
+  const changes = () => kernel.run.passageChanges(passage);
+  return { table, passage, cells, insert, text, isStale, changes };
 }
 
 describe('the hash of a series', () => {
@@ -65,7 +70,7 @@ describe('a table of lines', () => {
 
   it('overwrites no more than the room it needs', () => {
     const kernel = new Kernel();
-    const { table, cells, insert } = tableOf(kernel);
+    const { table, passage, cells, insert } = tableOf(kernel);
     fc.assert(
       fc.property(fc.double(), fc.string({ maxLength: 40 }), (value, labels) => {
         cells.set(0, value);
@@ -73,7 +78,7 @@ describe('a table of lines', () => {
         const room = table.roomNeeded;
         const to = kernel.arena.take(room + CANARY);
         kernel.bytes.fill(0x55, to, to + room + CANARY);
-        kernel.run.renderAll(table.address, to);
+        kernel.run.renderAll(passage, to);
         const behind = kernel.bytes.slice(to + room, to + room + CANARY);
         kernel.arena.give(to, room + CANARY);
         expect(new Set(behind)).to.deep.equal(new Set([0x55]));
@@ -84,26 +89,27 @@ describe('a table of lines', () => {
   it('works beyond 2 GiB', () => {
     const kernel = new Kernel();
     kernel.arena.take(2 ** 31);
-    const { table, cells, insert, text } = tableOf(kernel);
+    const { table, cells, insert, text, isStale } = tableOf(kernel);
     for (let i = 0; i < 9; i++) insert(i, i, `i="${i}"`, i % 2, OP.u64);
     cells.setBits(1, 7n);
     table.remove(0);
     expect(table.hash(0)).to.equal(7);
-    expect(table.isStale(STALE.text)).to.equal(true);
     expect(text()).to.match(/^shop_x\{i="1"\} 7\nshop_x\{i="2"\} 0\n/);
-    expect(table.isStale(STALE.text)).to.equal(false);
-    expect(table.isStale(STALE.stream), 'for the stream it still is').to.equal(true);
+    expect(isStale()).to.equal(false);
+    expect(table.isStreamStale, 'for the stream it still is').to.equal(true);
+    cells.setBits(1, 8n);
+    expect(isStale()).to.equal(true);
   });
 
   it('counts the lines whose values changed: all that show the cell', () => {
-    const { table, cells, insert, text } = tableOf(new Kernel());
+    const { table, cells, insert, text, changes } = tableOf(new Kernel());
     for (let i = 0; i < 40; i++) insert(i, i, `i="${i}"`, i % 4, OP.u64);
     text();
-    expect(table.changes(STALE.text)).to.equal(0);
-    expect(table.changes(STALE.stream)).to.equal(0);
+    expect(changes()).to.equal(0);
+    expect(table.streamChanges).to.equal(0);
     cells.setBits(2, 1n);
-    expect(table.changes(STALE.text)).to.equal(10);
-    expect(table.changes(STALE.stream)).to.equal(10);
+    expect(changes()).to.equal(10);
+    expect(table.streamChanges).to.equal(10);
     for (let i = 0; i < 30; i++) table.remove(0);
     cells.setBits(3, 1n);
     expect(text().match(/ 1$/gm)).to.have.lengthOf(6);

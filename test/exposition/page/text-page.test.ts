@@ -125,31 +125,62 @@ describe('a page of text 0.0.4', () => {
     expect(pieces[1]).to.equal(exposition.snapshot.families[0]?.pieces[2]);
   });
 
+  /** Families that lie in one memory, each below its header, with so many bytes between them. */
+  const lying = (texts: readonly (readonly string[])[], gaps: readonly number[]) => {
+    const memory = new SharedArrayBuffer(4 * 65_536);
+    let at = 16;
+    return texts.map((pieces, index): FamilyText => {
+      const type = index % 2 === 0 ? 'counter' : 'gauge';
+      const name = `f${index}${index % 2 === 0 ? '_total' : ''}`;
+      const facts: FamilyFacts = { name, type, unit: '', help: 'One\n€.' };
+      const header = headerOf(facts);
+      const spans: number[] = [];
+      pieces.forEach((piece, i) => {
+        const text = i === 0 ? header.text + piece : piece;
+        spans.push(at, at + Buffer.from(memory, at).write(text));
+        at = (spans.at(-1) ?? 0) + (i === pieces.length - 1 ? (gaps[index] ?? 0) : 16);
+      });
+      return new HeadedFamily(facts, { header, memory, spans });
+    });
+  };
+  const large = 'y'.repeat(16_384);
+
   it('sends text below its header as it lies, where that is the one that the format writes', () => {
     const { exposition } = exposing([]);
-    const text = 'y'.repeat(16_384);
-    const large = Buffer.from(text);
-    const lie = (facts: FamilyFacts): FamilyText => {
-      const header = headerOf(facts);
-      return new HeadedFamily(facts, {
-        header,
-        pieces: [Buffer.from(`${header.text}${text}`), large],
-      });
-    };
-    const families = [
-      lie({ name: 'a_total', type: 'counter', unit: '', help: 'One\n€.' }),
-      lie({ name: 'b', type: 'gauge', unit: '', help: '' }),
-    ];
+    const families = lying([[large, large], [large]], [16]);
     const page = TEXT.page({ ...exposition, families, internal: [] });
-    expect(page.pieces).to.deep.equal(families.flatMap(({ headed }) => headed?.pieces));
-    expect(page.pieces[0]).to.equal(families[0]?.headed?.pieces[0]);
-    expect(page.bytes).to.equal(textOf(page).length + 2);
-    const other = OPEN_METRICS.page({ ...exposition, families, internal: [] });
-    expect(textOf(other)).to.equal(
-      families.map(({ facts }) => `${openMetricsHeader(facts)}${text}${text}`).join('') + '# EOF\n',
+    expect(page.pieces.map(({ byteOffset }) => byteOffset)).to.deep.equal(
+      families.flatMap(({ headed }) => headed?.spans.filter((_, i) => i % 2 === 0)),
     );
-    expect(other.pieces[1]).to.deep.equal(large);
-    expect(families.map(({ bytes }) => bytes)).to.deep.equal([2 * large.length, 2 * large.length]);
+    expect(page.bytes).to.equal(Buffer.byteLength(textOf(page)));
+    const other = OPEN_METRICS.page({ ...exposition, families, internal: [] });
+    const texts = [large + large, large];
+    expect(textOf(other)).to.equal(
+      families
+        .map(({ facts }, index) => `${openMetricsHeader(facts)}${texts[index] ?? ''}`)
+        .join('') + '# EOF\n',
+    );
+    expect(other.pieces[1]).to.deep.equal(Buffer.from(large));
+    expect(families.map(({ bytes }) => bytes)).to.deep.equal([2 * large.length, large.length]);
+  });
+
+  it('sends families that lie side by side in one piece', () => {
+    const { exposition } = exposing([]);
+    const short = 'y'.repeat(6000);
+    const families = lying([[short], [short], [short], [short], [short]], [0, 0, 0, 16]);
+    const page = TEXT.page({ ...exposition, families, internal: [] });
+    const [start, , , end] = families.flatMap(({ headed }) => headed?.spans.slice(-1) ?? []);
+    expect(page.pieces).to.have.lengthOf(2);
+    expect(page.pieces[0]?.byteOffset).to.equal(16);
+    expect(page.pieces[0]?.length).to.equal((end ?? 0) - 16);
+    expect(start).to.be.lessThan(end ?? 0);
+    expect(textOf(page)).to.equal(
+      families.map(({ headed }) => `${headed?.header.text ?? ''}${short}`).join(''),
+    );
+    const scoped = [...families.slice(0, 1), ...families.slice(2)];
+    expect(textOf(TEXT.page({ ...exposition, families: scoped, internal: [] }))).to.equal(
+      scoped.map(({ headed }) => `${headed?.header.text ?? ''}${short}`).join(''),
+    );
   });
 
   it('of a scope is what it selects, and is packed once as well', () => {

@@ -1,7 +1,14 @@
 // The text of all families against a renderer that knows no blocks, no memory and no last time.
 import fc from 'fast-check';
 import { expect } from 'chai';
-import type { FamilyFacts, Forms, MetricType, Snapshot } from '#app/model.js';
+import type {
+  FamilyFacts,
+  FamilyText,
+  Forms,
+  HeadedText,
+  MetricType,
+  Snapshot,
+} from '#app/model.js';
 import { Effort } from '#app/exposition/effort.js';
 import { ExpositionText } from '#app/exposition/text/exposition-text.js';
 import { crcTables } from '#app/exposition/deflate/crc.js';
@@ -13,7 +20,7 @@ import { SharedText } from '#app/exposition/kernel/shared-text.js';
 import { floatText } from '#app/exposition/text/number-text.js';
 import { Assistant } from '#app/exposition/kernel/threads/assistant.js';
 import { headerText } from '#app/exposition/text/header-text.js';
-import { BlockWriter } from '#app/exposition/text/block-writer.js';
+import { TaskWriter } from '#app/exposition/text/task-writer.js';
 import { bitsOf } from '../../support/fake-source.js';
 import { engaged } from '../../support/engaged.js';
 import { Cells, cellLine, fixedLine } from '../../support/lines.js';
@@ -31,11 +38,17 @@ const facts = (name: string, type: MetricType = 'gauge'): FamilyFacts => ({
 });
 
 /** Names in no order, with the ranks that they stand by: equal ranks go by name. */
-const FAMILIES = [
+const FAMILIES: readonly (readonly [name: string, rank: number])[] = [
   ['shop_b', 1],
   ['shop_a', 1],
   ['shop_z', 0],
-] as const;
+];
+
+/** More than share a passage. */
+const HUNDREDS = Array.from(
+  { length: 300 },
+  (_, index) => [`shop_${(index * 7) % 300}`, index % 3] as const,
+);
 
 /** What lines of histograms have behind the name of their family. */
 const SUFFIXES = ['', '', '', '_sum', '_count'];
@@ -77,17 +90,21 @@ class Pair {
   readonly held: { snapshot: Snapshot; text: string; release: () => void }[] = [];
 
   readonly labels: typeof LABELS;
+  readonly families: typeof FAMILIES;
+  /** What families said when they were shown first. */
+  readonly #said = new WeakMap<FamilyText, string>();
 
   /** @param assistant writes some of the blocks, if there is one, however few there are */
-  constructor(assistant?: Assistant, labels = LABELS) {
+  constructor(assistant?: Assistant, labels = LABELS, families = FAMILIES) {
     this.labels = labels;
+    this.families = families;
     this.kernel = new Kernel({ assistant, maxPages: MAX_PAGES });
     this.values = new Cells(this.kernel, VALUES);
     // The tables of the CRC and what a second instance needs stay with the kernel.
     this.kernel.installCrcTables(crcTables());
     if (assistant !== undefined) expect(this.kernel.secondParts.memory).not.to.equal(undefined);
     this.before = this.kernel.arena.used;
-    this.text = new ExpositionText(this.kernel, undefined, ALWAYS, new BlockWriter(this.kernel, 0));
+    this.text = new ExpositionText(this.kernel, undefined, ALWAYS, new TaskWriter(this.kernel, 0));
   }
 
   set(index: number, value: number): void {
@@ -95,7 +112,7 @@ class Pair {
   }
 
   put(family: number, owner: number, sub: number, value: number | undefined): void {
-    const [name, rank] = FAMILIES[family % FAMILIES.length] ?? ['x', 0];
+    const [name, rank] = this.families[family % this.families.length] ?? ['x', 0];
     const labels = this.labels[(owner + family) % this.labels.length]?.(owner, sub) ?? '';
     const suffix = SUFFIXES[(owner + sub) % SUFFIXES.length] ?? '';
     const text = `${name}${suffix}${labels} ${value === undefined ? `${sub}\n` : ''}`;
@@ -120,14 +137,15 @@ class Pair {
   }
 
   remove(family: number, owner: number, sub: number): void {
-    const [name] = FAMILIES[family % FAMILIES.length] ?? ['x'];
+    const [name] = this.families[family % this.families.length] ?? ['x'];
     this.text.remove(name, { owner, sub });
     this.naive.get(name)?.delete(`${owner} ${sub}`);
   }
 
   get expected(): string {
     const valueText = (index: number) => floatText(this.values.number(index));
-    return FAMILIES.toSorted(([a, x], [b, y]) => x - y || (a < b ? -1 : 1))
+    return this.families
+      .toSorted(([a, x], [b, y]) => x - y || (a < b ? -1 : 1))
       .flatMap(([name]) =>
         [...(this.naive.get(name)?.values() ?? [])]
           .toSorted((a, b) => a.owner - b.owner || a.sub - b.sub)
@@ -145,10 +163,21 @@ class Pair {
     }
     if (textOf(snapshot) !== expected) expect(textOf(snapshot)).to.equal(expected);
     if (snapshot.forms.text) expectHeaders(snapshot);
+    this.#expectSame(snapshot);
     expect(snapshot.bytes).to.equal(Buffer.byteLength(expected));
     expect(snapshot.series).to.equal(expected.split('\n').length - 1);
     if (isHeld) this.held.push({ snapshot, text: expected, release: snapshot.hold() });
     return snapshot;
+  }
+
+  /** A family that is the same object says the same. */
+  #expectSame({ families }: Snapshot): void {
+    for (const family of families) {
+      const said = Buffer.concat(family.pieces).toString();
+      const before = this.#said.get(family) ?? said;
+      if (before !== said) expect(said).to.equal(before);
+      this.#said.set(family, said);
+    }
   }
 
   /** Ends it all; what is held must have stayed as it was. */
@@ -169,16 +198,21 @@ class Pair {
 function expectHeaders({ families }: Snapshot): void {
   for (const { facts, pieces, headed } of families) {
     const lines = Buffer.concat(pieces).toString();
-    const whole = Buffer.concat(headed?.pieces ?? []).toString();
+    const whole = Buffer.concat(headed === undefined ? [] : piecesOf(headed)).toString();
     if (whole !== headerText(facts) + lines) expect(whole).to.equal(headerText(facts) + lines);
     expect(headed?.header.bytes).to.equal(headerText(facts).length);
   }
 }
 
+const piecesOf = ({ memory, spans }: HeadedText): readonly Buffer[] =>
+  spans.flatMap((at, i) =>
+    i % 2 === 0 ? [Buffer.from(memory, at, (spans[i + 1] ?? 0) - at)] : [],
+  );
+
 const textOf = ({ families }: Snapshot): string =>
   Buffer.concat(families.flatMap(({ pieces }) => pieces)).toString();
 
-const family = fc.nat(FAMILIES.length - 1);
+const family = fc.nat(HUNDREDS.length - 1);
 const value = fc.option(fc.nat(VALUES - 1));
 const number = fc.oneof(fc.double(), fc.constantFrom(-1.2345678901234567e-6, 0, 1e300));
 const key = { family, owner: fc.nat(40), sub: fc.nat(2) };
@@ -204,7 +238,18 @@ const largeStep = fc.oneof(
 const ownersOf = ({ from, count, by }: { from: number; count: number; by: number }) =>
   Array.from({ length: count }, (_, i) => from + ((((i * by) % 5003) + 5003) % 5003));
 
-type Step = typeof largeStep extends fc.Arbitrary<infer T> ? T : never;
+const families = { first: fc.nat(299), count: fc.nat(80), lines: fc.nat(12) };
+const familyStep = fc.oneof(
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('putFamilies' as const), ...families }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ kind: fc.constant('removeFamilies' as const), ...families }),
+  },
+  { weight: 8, arbitrary: step },
+);
+
+type ValueOf<T> = T extends fc.Arbitrary<infer V> ? V : never;
+type Step = ValueOf<typeof largeStep> | ValueOf<typeof familyStep>;
 
 function perform(pair: Pair, each: Step): void {
   switch (each.kind) {
@@ -226,11 +271,20 @@ function perform(pair: Pair, each: Step): void {
       return;
     case 'removeMany':
       for (const owner of ownersOf(each)) pair.remove(each.family, owner, 0);
+      return;
+    case 'putFamilies':
+      for (let i = 0; i < each.count; i++)
+        for (let owner = 0; owner < each.lines; owner++)
+          pair.put(each.first + i, owner, 0, (owner * 7 + i) % VALUES);
+      return;
+    case 'removeFamilies':
+      for (let i = 0; i < each.count; i++)
+        for (let owner = 0; owner < each.lines; owner++) pair.remove(each.first + i, owner, 0);
   }
 }
 
-function play(steps: readonly Step[], assistant?: Assistant): void {
-  const pair = new Pair(assistant);
+function play(steps: readonly Step[], assistant?: Assistant, families = FAMILIES): void {
+  const pair = new Pair(assistant, LABELS, families);
   for (const each of steps) perform(pair, each);
   pair.render(false, FORMS.both);
   pair.close();
@@ -251,6 +305,18 @@ describe('the text of all families', () => {
         play([{ kind: 'putMany', family: 0, from: 0, count: 5003, by: 7, value: 1 }, ...steps]);
       }),
       { numRuns: 10 },
+    ));
+
+  it('is so with hundreds of families, which share passages and leave them', () =>
+    fc.assert(
+      fc.property(fc.array(familyStep, { minLength: 5, maxLength: 20 }), (steps) => {
+        play(
+          [{ kind: 'putFamilies', first: 0, count: 300, lines: 2 }, ...steps],
+          undefined,
+          HUNDREDS,
+        );
+      }),
+      { numRuns: 15 },
     ));
 
   it('is so where another thread writes some of the blocks', async () => {
@@ -430,22 +496,27 @@ describe('the text of all families', () => {
     expect(gone.most).to.be.within(MAX_LINES / 16, MAX_LINES);
   });
 
-  it('pieces of blocks where nothing changed are the same ones', () => {
+  it('passages of a long family where nothing changed lie where they did', () => {
     const pair = new Pair();
     for (let owner = 0; owner < 6000; owner++) pair.put(0, owner, 0, owner < 4000 ? 1 : 2);
-    const first = pair.render().families[0]?.headed?.pieces ?? [];
+    const spans = () => {
+      const [family] = pair.render(true).families;
+      return family?.headed?.spans.filter((_, i) => i % 2 === 0) ?? [];
+    };
+    const first = spans();
     pair.set(2, 7);
-    const second = pair.render().families[0]?.headed?.pieces ?? [];
-    expect(second.map((piece, i) => piece === first[i])).to.deep.equal([true, true, false, false]);
-    expect(pair.render().families[0]?.headed?.pieces).to.deep.equal(second);
+    const second = spans();
+    expect(second.map((at, i) => at === first[i])).to.deep.equal([true, true, false, false]);
+    expect(spans()).to.deep.equal(second);
     pair.close();
   });
 
   for (const [name, forms] of Object.entries(FORMS))
-    it(`families where nothing changed are the same ones, as ${name}`, () => {
+    it(`families of a group where nothing changed are the same ones, as ${name}`, () => {
       const pair = new Pair();
+      // Each of them is a group of its own: 200 KB.
       for (let family = 0; family < 3; family++)
-        for (let owner = 0; owner < 400; owner++) pair.put(family, owner, 0, family);
+        for (let owner = 0; owner < 1000; owner++) pair.put(family, owner, 0, family);
       const first = pair.render(false, forms).families;
       expect(pair.render(false, forms).families).to.deep.equal(first);
       pair.set(1, 1 - pair.values.number(1));
@@ -454,6 +525,65 @@ describe('the text of all families', () => {
       expect(isSame).to.deep.equal([true, false, true]);
       pair.close();
     });
+
+  it('families that share a passage are the same ones up to one that changed its length', () => {
+    const pair = new Pair(undefined, LABELS, HUNDREDS);
+    for (let family = 0; family < 10; family++)
+      for (let owner = 0; owner < 10; owner++)
+        pair.put(family, owner, 0, owner === 5 ? family : 49);
+    const render = (forms?: Forms) => pair.render(false, forms).families;
+    const first = render();
+    const changed = first.findIndex(({ facts: { name } }) => name === HUNDREDS[4]?.[0]);
+    expect(changed).to.be.within(1, 8);
+    pair.set(4, 7);
+    const second = render();
+    expect(second.map((family, i) => family === first[i])).to.deep.equal(
+      first.map((_, i) => i !== changed),
+    );
+    pair.set(4, 77);
+    const third = render();
+    expect(third.map((family, i) => family === second[i])).to.deep.equal(
+      second.map((_, i) => i < changed),
+    );
+    // In other forms they are others, and those of before are not used again after that.
+    const inBoth = render(FORMS.both);
+    expect(inBoth.some((family) => third.includes(family))).to.equal(false);
+    expect(render().some((family) => inBoth.includes(family))).to.equal(false);
+    pair.close();
+  });
+
+  it('families of a render that was not ended are shown by the next', () => {
+    const pair = new Pair();
+    for (let family = 0; family < 3; family++) pair.put(family, 1, 0, family);
+    const before = pair.render().families;
+    const { arena } = pair.kernel;
+    const take = arena.take.bind(arena);
+    for (let index = 0; index < 3; index++) pair.set(index, 123);
+    const held = finished(pair.text.rendering(FORMS.text)).hold();
+    for (let index = 0; index < 3; index++) pair.set(index, 4567);
+    arena.take = () => {
+      throw new Error('no memory');
+    };
+    expect(() => finished(pair.text.rendering(FORMS.text))).to.throw('no memory');
+    arena.take = take;
+    held();
+    expect(pair.render().families).not.to.deep.equal(before);
+    pair.close();
+  });
+
+  it('a page of one line each is written in passages of 64 families', () => {
+    const pair = new Pair(undefined, [(owner) => `{o="${owner}"}`], HUNDREDS);
+    for (let family = 0; family < 300; family++) pair.put(family, family, 0, 1);
+    const pieces = () => {
+      const spans = pair.render().families.flatMap(({ headed }) => headed?.spans ?? []);
+      return spans.filter((at, i) => i % 2 === 0 && at !== spans[i - 1]).length;
+    };
+    expect(pieces()).to.equal(5);
+    for (let family = 0; family < 300; family++)
+      if (family % 10 !== 0) pair.remove(family, family, 0);
+    expect(pieces()).to.equal(1);
+    pair.close();
+  });
 
   it('a family begins when its first line comes and ends when its last goes', () => {
     const pair = new Pair();

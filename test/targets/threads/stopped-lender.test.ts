@@ -36,7 +36,7 @@ const lent = (id: number, at: number, length: number, memory?: SharedArrayBuffer
   text: {
     places: Int32Array.of(NEW_FAMILY),
     facts: [FACTS],
-    pieces: Uint32Array.of(0, at, headerOf(FACTS).bytes + length),
+    spans: Uint32Array.of(0, at, at + headerOf(FACTS).bytes + length),
     bytes: length,
     series: 1,
     forms: { text: true, deflated: false },

@@ -54,11 +54,12 @@ class Loan {
     const key = version * FAMILIES + index;
     const known = this.#texts.get(key);
     if (known !== undefined) return known;
-    const bytes = Buffer.from(this.memory, key * BYTES_A_TEXT, BYTES_A_TEXT);
+    const at = key * BYTES_A_TEXT;
+    const bytes = Buffer.from(this.memory, at, BYTES_A_TEXT);
     const facts = this.facts[index] ?? { name: '', type: 'gauge', unit: '', help: '' };
     const header = headerOf(facts);
-    const view = bytes.subarray(0, bytes.write(`${header.text}f${index} ${version}\n`));
-    const text = new HeadedFamily(facts, { header, pieces: [view] });
+    const end = at + bytes.write(`${header.text}f${index} ${version}\n`);
+    const text = new HeadedFamily(facts, { header, memory: this.memory, spans: [at, end] });
     this.#texts.set(key, text);
     return text;
   }
@@ -97,7 +98,7 @@ describe('a snapshot that a thread lends', () => {
     const changed = all.map(([index]) => [index, index === 7 ? 2 : 1] as const);
     const second = loan.lend(loan.snapshot(changed));
     expect(second.sent).to.deep.include({ places: undefined, facts: [] });
-    expect(second.sent?.pieces).to.have.lengthOf(3);
+    expect(second.sent?.spans).to.have.lengthOf(3);
     const isSame = second.arrived.map((family, index) => family === first.arrived[index]);
     expect(isSame.indexOf(false)).to.equal(7);
     expect(isSame.lastIndexOf(false)).to.equal(7);

@@ -9,17 +9,19 @@ const CHANGES_BYTES: usize = MAX_LINES / 8;
 
 // Its header, 552 bytes. An entry stays where it is while its line is in the block; `order` has the
 // entries of the lines in their order, and is trivial if line i is entry i. A bit for each entry says
-// that its value changed since the text or the stream was written.
+// that its value changed since the text or the stream was written; `text` and `stream`, 2 bytes each, whether
+// any did, and `text` whether lines came or went. Two threads may write the two forms at once.
 //
-//   0         4       8       12      16        20        24       28       32         36     40         296        552
-//   +---------+-------+-------+-------+---------+---------+--------+--------+----------+------+----------+----------+
-//   | entries | order | count | stale | trivial | records | period | groups | capacity | sums | changes  | changes  |
-//   | at      | at    |       | forms | order   | at      |        | at     | in lines | at   | of text  | of stream|
-//   +---------+-------+-------+-------+---------+---------+--------+--------+----------+------+----------+----------+
+//   0         4       8       12     14       16        20        24       28       32         36     40         296        552
+//   +---------+-------+-------+------+--------+---------+---------+--------+--------+----------+------+----------+----------+
+//   | entries | order | count | text | stream | trivial | records | period | groups | capacity | sums | changes  | changes  |
+//   | at      | at    |       | is stale      | order   | at      |        | at     | in lines | at   | of text  | of stream|
+//   +---------+-------+-------+------+--------+---------+---------+--------+--------+----------+------+----------+----------+
 export const TEXT_CHANGES: usize = 40;
 export const STREAM_CHANGES: usize = TEXT_CHANGES + CHANGES_BYTES;
-const TEXT_STALE: u32 = 1;
-const STREAM_STALE: u32 = 2;
+/** Of a form: a value changed, or lines came or went. */
+const CHANGED: u16 = 1;
+export const RESHAPED: u16 = 2;
 
 // All that is kept of the lines, each part for as many as there is room for:
 //
@@ -157,16 +159,21 @@ export function changes(block: usize, ofStream: bool): u32 {
   return count;
 }
 
+/** What is not right in the text. */
+export function staleText(block: usize): u16 {
+  return load<u16>(block, 12);
+}
+
 /** The text shows all values. */
 export function textWritten(block: usize): void {
   memory.fill(block + TEXT_CHANGES, 0, CHANGES_BYTES);
-  store<u32>(block, load<u32>(block, 12) & ~TEXT_STALE, 12);
+  store<u16>(block, 0, 12);
 }
 
 /** The stream shows all values. */
 export function streamWritten(block: usize): void {
   memory.fill(block + STREAM_CHANGES, 0, CHANGES_BYTES);
-  store<u32>(block, load<u32>(block, 12) & ~STREAM_STALE, 12);
+  store<u16>(block, 0, 14);
 }
 
 function headerOf(number: u32): usize {
@@ -185,7 +192,8 @@ export function touch(cell: usize): void {
     const bit: u32 = 1 << (entry & 31);
     store<u32>(at, load<u32>(at, TEXT_CHANGES) | bit, TEXT_CHANGES);
     store<u32>(at, load<u32>(at, STREAM_CHANGES) | bit, STREAM_CHANGES);
-    store<u32>(block, TEXT_STALE | STREAM_STALE, 12);
+    store<u16>(block, load<u16>(block, 12) | CHANGED, 12);
+    store<u16>(block, CHANGED, 14);
     if ((line & HAS_NEXT) == 0) return;
     line = load<u32>(entriesOf(block) + <usize>entry * ENTRY, 16);
   }
@@ -215,6 +223,7 @@ export function insert(
   store<u16>(place, <u16>entry);
   if (entry != index || index != count) store<u32>(block, 0, 16);
   store<u32>(block, count + 1, 8);
+  store<u16>(block, CHANGED | RESHAPED, 12);
   const capacity = capacityOf(block);
   const key = entries - (capacity - <usize>entry) * KEY;
   store<f64>(key, owner);

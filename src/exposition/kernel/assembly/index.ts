@@ -2,7 +2,7 @@
 // AssemblyScript; no allocation, no static data. Tables and addresses come from kernel.ts.
 export { changes, insert, sort, touch } from './block';
 export { absorb, changedWatches } from './scan';
-export { renderAll, renderChanged, rewrite } from './lines';
+export { passageChanges, renderAll, renderChanged, rewrite, staleness } from './lines';
 export { bestPeriod, countSymbols, deflateAll, deflateChanged, prepareRecords } from './deflate';
 export { countText, deflateText } from './page-text';
 export { writeValue } from './values';

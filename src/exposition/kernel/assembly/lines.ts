@@ -1,7 +1,8 @@
-// Writes the lines of a block as exposition text.
+// Writes passages of exposition text: the lines of some blocks, one after the other.
 import {
   TEXT_CHANGES,
   cellOf,
+  changes,
   countOf,
   entryAt,
   labelsLength,
@@ -13,17 +14,47 @@ import {
   offsetsOf,
   opOf,
   prefetch,
+  staleText,
   textWritten,
 } from './block';
 import { copyText } from './copy';
 import { writeValue } from './values';
 
+// A passage, as ../../text/passage.ts makes it: how many parts it has, and these, 20 bytes each. A part is a block,
+// and the header before its lines, if it has one. `start` is that of its lines in the text that was written last,
+// `other` whether that has other bytes there, or in another place, than the one before.
+//
+//   0       4          8           12          16      20      24
+//   +-------+----------+-----------+-----------+-------+-------+----------+
+//   | parts | block at | header at | header    | start | other | the next |
+//   | u32   | u32      | u32       | bytes u32 | u32   | u32   | part     |
+//   +-------+----------+-----------+-----------+-------+-------+----------+
+const PARTS: usize = 4;
+const PART: usize = 20;
+
+/** The index of no line. */
+const NONE: u32 = 0xffffffff;
+
 /** Room for a value in `rewrite`, which is longer than any; its length is behind it. */
 const VALUE_ROOM: usize = 32;
 const VALUE_BYTES: usize = 31;
 
-/** Writes all lines to `to`; returns the bytes written. */
-export function renderAll(block: usize, to: usize): u32 {
+/** Writes all lines of a passage to `to`; returns the bytes written. */
+export function renderAll(passage: usize, to: usize): u32 {
+  let at = to;
+  const last = endOf(passage);
+  for (let part = firstOf(passage); part < last; part += PART) {
+    const header = load<u32>(part, 8);
+    if (header > 0) copyText(at, <usize>load<u32>(part, 4), header);
+    at += header;
+    setStart(part, <u32>(at - to), true);
+    at = renderBlock(blockOf(part), at);
+  }
+  return <u32>(at - to);
+}
+
+/** Writes all lines of a block to `to`; returns where they end. */
+function renderBlock(block: usize, to: usize): usize {
   let at = to;
   const count = countOf(block);
   const offsets = offsetsOf(block);
@@ -45,128 +76,197 @@ export function renderAll(block: usize, to: usize): u32 {
     at = end + 1;
   }
   textWritten(block);
-  return <u32>(at - to);
+  return at;
 }
 
 /**
- * Writes the changed values, and copies what is between them from the last text at `from`, of so many
- * bytes; returns the bytes written.
+ * Writes the changed values of a passage in which no lines came or went, and copies what is between them from
+ * the last text at `from`, of so many bytes; returns the bytes written.
  */
-export function renderChanged(block: usize, from: usize, bytes: u32, to: usize): u32 {
+export function renderChanged(passage: usize, from: usize, bytes: u32, to: usize): u32 {
   let at = to;
   let span: u32 = 0;
-  const count = countOf(block);
-  prefetch(block, TEXT_CHANGES, offsetsOf(block), 4);
-  let i = nextChanged(block, TEXT_CHANGES, 0);
-  while (i < count) {
-    const entry = entryAt(block, i);
-    const offset = offsetAt(block, i);
-    memory.copy(at, from + span, offset - span);
-    at += offset - span;
-    span = offset + lengthAt(block, i);
-    setOffset(block, i, <u32>(at - to));
-    const end = writeValue(load<u64>(cellOf(entry)), opOf(entry), at);
-    setLength(block, i, <u32>(end - at));
-    at = end;
-    const next = nextChanged(block, TEXT_CHANGES, i + 1);
-    move(block, i + 1, next, <u32>(at - to) - span);
-    i = next;
+  const last = endOf(passage);
+  for (let part = firstOf(passage); part < last; part += PART) {
+    const block = blockOf(part);
+    const former = startOf(part);
+    const start = <u32>(at - to) + former - span;
+    setStart(part, start, true);
+    if (staleText(block) == 0) continue;
+    const count = countOf(block);
+    prefetch(block, TEXT_CHANGES, offsetsOf(block), 4);
+    let i = nextChanged(block, TEXT_CHANGES, 0);
+    while (i < count) {
+      const entry = entryAt(block, i);
+      const offset = former + offsetAt(block, i);
+      memory.copy(at, from + span, offset - span);
+      at += offset - span;
+      span = offset + lengthAt(block, i);
+      setOffset(block, i, <u32>(at - to) - start);
+      const end = writeValue(load<u64>(cellOf(entry)), opOf(entry), at);
+      setLength(block, i, <u32>(end - at));
+      at = end;
+      const next = nextChanged(block, TEXT_CHANGES, i + 1);
+      move(block, i + 1, next, <u32>(at - to) - start - (span - former));
+      i = next;
+    }
+    textWritten(block);
   }
   memory.copy(at, from + span, bytes - span);
-  textWritten(block);
   return <u32>(at - to) + (bytes - span);
 }
 
 /**
- * Writes the changed values into the text at `text`, which has room for any values; returns how many
- * bytes it has then. `room` holds 32 bytes for each change.
+ * Writes the changed values of a passage in which no lines came or went into its text, which has room for
+ * any values; returns how many bytes it has then. `room` holds 32 bytes for each change.
  */
-export function rewrite(block: usize, text: usize, bytes: u32, room: usize): u32 {
-  const count = countOf(block);
-  prefetch(block, TEXT_CHANGES, offsetsOf(block), 4);
+export function rewrite(passage: usize, text: usize, bytes: u32, room: usize): u32 {
+  const last = endOf(passage);
   let at = room;
   let isLonger = false;
   let isShorter = false;
   let shift: i32 = 0;
-  for (
-    let i = nextChanged(block, TEXT_CHANGES, 0);
-    i < count;
-    i = nextChanged(block, TEXT_CHANGES, i + 1)
-  ) {
-    const entry = entryAt(block, i);
-    const length = <u32>(writeValue(load<u64>(cellOf(entry)), opOf(entry), at) - at);
-    shift += length - lengthAt(block, i);
-    isLonger = isLonger || shift > 0;
-    isShorter = isShorter || shift < 0;
-    store<u8>(at, <u8>length, VALUE_BYTES);
-    at += VALUE_ROOM;
+  for (let part = firstOf(passage); part < last; part += PART) {
+    const block = blockOf(part);
+    if (staleText(block) == 0) continue;
+    const count = countOf(block);
+    prefetch(block, TEXT_CHANGES, offsetsOf(block), 4);
+    for (
+      let i = nextChanged(block, TEXT_CHANGES, 0);
+      i < count;
+      i = nextChanged(block, TEXT_CHANGES, i + 1)
+    ) {
+      const entry = entryAt(block, i);
+      const length = <u32>(writeValue(load<u64>(cellOf(entry)), opOf(entry), at) - at);
+      shift += length - lengthAt(block, i);
+      isLonger = isLonger || shift > 0;
+      isShorter = isShorter || shift < 0;
+      store<u8>(at, <u8>length, VALUE_BYTES);
+      at += VALUE_ROOM;
+    }
   }
   // Text that moves to the right goes first, from the end on: nothing is in its way then.
-  if (isLonger) moveRight(block, text, bytes, room, at, shift);
-  if (isShorter) moveLeft(block, text, bytes, room);
-  place(block, text, room);
-  textWritten(block);
+  if (isLonger) moveRight(passage, text, bytes, at, shift);
+  if (isShorter) moveLeft(passage, text, bytes, room);
+  place(passage, text, room);
   return bytes + shift;
 }
 
-/** Moves the spans between changed values that must go to the right. */
-function moveRight(
-  block: usize,
-  text: usize,
-  bytes: u32,
-  room: usize,
-  end: usize,
-  shift: i32,
-): void {
+/** Moves the spans between changed values that must go to the right. The room of the values ends at `end`. */
+function moveRight(passage: usize, text: usize, bytes: u32, end: usize, shift: i32): void {
   let at = end;
   let spanEnd = bytes;
-  let i = countOf(block);
-  while (at > room) {
-    at -= VALUE_ROOM;
-    i = formerChanged(block, i);
-    const length = lengthAt(block, i);
-    const start = offsetAt(block, i) + length;
-    if (shift > 0) memory.copy(text + start + shift, text + start, spanEnd - start);
-    shift -= <u32>load<u8>(at, VALUE_BYTES) - length;
-    spanEnd = start - length;
+  const first = firstOf(passage);
+  for (let part = endOf(passage) - PART; part >= first; part -= PART) {
+    const block = blockOf(part);
+    if (staleText(block) == 0) continue;
+    const lines = startOf(part);
+    for (let i = formerChanged(block, countOf(block)); i != NONE; i = formerChanged(block, i)) {
+      at -= VALUE_ROOM;
+      const length = lengthAt(block, i);
+      const start = lines + offsetAt(block, i) + length;
+      if (shift > 0) memory.copy(text + start + shift, text + start, spanEnd - start);
+      shift -= <u32>load<u8>(at, VALUE_BYTES) - length;
+      spanEnd = start - length;
+    }
   }
 }
 
 /** Moves the spans between changed values that must go to the left. */
-function moveLeft(block: usize, text: usize, bytes: u32, room: usize): void {
-  const count = countOf(block);
+function moveLeft(passage: usize, text: usize, bytes: u32, room: usize): void {
   let at = room;
+  let start: u32 = 0;
   let shift: i32 = 0;
-  let i = nextChanged(block, TEXT_CHANGES, 0);
-  while (i < count) {
-    const length = lengthAt(block, i);
-    const start = offsetAt(block, i) + length;
-    shift += <u32>load<u8>(at, VALUE_BYTES) - length;
-    i = nextChanged(block, TEXT_CHANGES, i + 1);
-    const spanEnd = i < count ? offsetAt(block, i) : bytes;
-    if (shift < 0) memory.copy(text + start + shift, text + start, spanEnd - start);
-    at += VALUE_ROOM;
+  const last = endOf(passage);
+  for (let part = firstOf(passage); part < last; part += PART) {
+    const block = blockOf(part);
+    if (staleText(block) == 0) continue;
+    const count = countOf(block);
+    const lines = startOf(part);
+    for (
+      let i = nextChanged(block, TEXT_CHANGES, 0);
+      i < count;
+      i = nextChanged(block, TEXT_CHANGES, i + 1)
+    ) {
+      const length = lengthAt(block, i);
+      const offset = lines + offsetAt(block, i);
+      if (shift < 0) memory.copy(text + start + shift, text + start, offset - start);
+      start = offset + length;
+      shift += <u32>load<u8>(at, VALUE_BYTES) - length;
+      at += VALUE_ROOM;
+    }
   }
+  if (shift < 0) memory.copy(text + start + shift, text + start, bytes - start);
 }
 
 /** Writes the changed values where they belong now. */
-function place(block: usize, text: usize, room: usize): void {
-  const count = countOf(block);
+function place(passage: usize, text: usize, room: usize): void {
   let at = room;
-  let shift: i32 = 0;
-  let i = nextChanged(block, TEXT_CHANGES, 0);
-  while (i < count) {
-    const length = <u32>load<u8>(at, VALUE_BYTES);
-    const offset = offsetAt(block, i) + shift;
-    copyShort(text + offset, at, length);
-    shift += length - lengthAt(block, i);
-    setOffset(block, i, offset);
-    setLength(block, i, length);
-    const next = nextChanged(block, TEXT_CHANGES, i + 1);
-    move(block, i + 1, next, shift);
-    i = next;
-    at += VALUE_ROOM;
+  let passed: i32 = 0;
+  const last = endOf(passage);
+  for (let part = firstOf(passage); part < last; part += PART) {
+    const block = blockOf(part);
+    const start = startOf(part) + passed;
+    const isStale = staleText(block) != 0;
+    setStart(part, start, isStale || passed != 0);
+    if (!isStale) continue;
+    const count = countOf(block);
+    let shift: i32 = 0;
+    let i = nextChanged(block, TEXT_CHANGES, 0);
+    while (i < count) {
+      const length = <u32>load<u8>(at, VALUE_BYTES);
+      const offset = offsetAt(block, i) + shift;
+      copyShort(text + start + offset, at, length);
+      shift += length - lengthAt(block, i);
+      setOffset(block, i, offset);
+      setLength(block, i, length);
+      const next = nextChanged(block, TEXT_CHANGES, i + 1);
+      move(block, i + 1, next, shift);
+      i = next;
+      at += VALUE_ROOM;
+    }
+    passed += shift;
+    textWritten(block);
   }
+}
+
+/** What is not right in the text of a passage, in any of its blocks: bits of `staleText`. */
+export function staleness(passage: usize): u32 {
+  let all: u16 = 0;
+  const last = endOf(passage);
+  for (let part = firstOf(passage); part < last; part += PART) all |= staleText(blockOf(part));
+  return <u32>all;
+}
+
+/** How many lines of a passage have values that changed since its text was written. */
+export function passageChanges(passage: usize): u32 {
+  let count: u32 = 0;
+  const last = endOf(passage);
+  for (let part = firstOf(passage); part < last; part += PART)
+    if (staleText(blockOf(part)) != 0) count += changes(blockOf(part), false);
+  return count;
+}
+
+function firstOf(passage: usize): usize {
+  return passage + PARTS;
+}
+
+function endOf(passage: usize): usize {
+  return firstOf(passage) + <usize>load<u32>(passage) * PART;
+}
+
+function blockOf(part: usize): usize {
+  return <usize>load<u32>(part);
+}
+
+/** Where the lines of a part start in the text. */
+function startOf(part: usize): u32 {
+  return load<u32>(part, 12);
+}
+
+function setStart(part: usize, start: u32, isOther: bool): void {
+  store<u32>(part, start, 12);
+  store<u32>(part, <u32>isOther, 16);
 }
 
 /** The values of these lines are farther behind by so many bytes. */
@@ -196,15 +296,16 @@ function setLength(block: usize, index: u32, length: u32): void {
   store<u8>(lengthsOf(block) + <usize>index, <u8>length);
 }
 
-/** The index of the last line before `index` whose value changed; there is one. */
+/** The index of the last line before `index` whose value changed; `NONE` if there is none. */
 function formerChanged(block: usize, index: u32): u32 {
-  let rest: u32;
-  do {
+  while (index > 0) {
     index--;
-    rest = load<u32>(block + TEXT_CHANGES + ((<usize>(index >> 5)) << 2)) << (31 - (index & 31));
-    if (rest == 0) index &= ~31;
-  } while (rest == 0);
-  return index - <u32>clz<u32>(rest);
+    const rest =
+      load<u32>(block + TEXT_CHANGES + ((<usize>(index >> 5)) << 2)) << (31 - (index & 31));
+    if (rest != 0) return index - <u32>clz<u32>(rest);
+    index &= ~31;
+  }
+  return NONE;
 }
 
 /** Copies up to 32 bytes, exactly. */

@@ -1,5 +1,5 @@
 // Where jobs lie for two threads: one posts them, both take them.
-import { BlockJob, JOB_WORDS } from '../block-job.js';
+import { Job, JOB_WORDS } from '../job.js';
 
 /** So many jobs may be posted and not be collected yet: a power of two. */
 export const SLOTS = 16;
@@ -14,7 +14,7 @@ export class Desk {
   readonly words: Int32Array<SharedArrayBuffer>;
   /** Whether the assistant is gone: jobs that it took and did not do are never done. */
   isLost = false;
-  readonly #jobs: readonly BlockJob[];
+  readonly #jobs: readonly Job[];
 
   /** @param words those of the desk in the other thread; new ones by default */
   constructor(
@@ -25,7 +25,7 @@ export class Desk {
     this.words = words;
     this.#jobs = Array.from(
       { length: SLOTS },
-      (_, slot) => new BlockJob(words, JOBS_AT + slot * JOB_WORDS),
+      (_, slot) => new Job(words, JOBS_AT + slot * JOB_WORDS),
     );
   }
 
@@ -43,7 +43,7 @@ export class Desk {
   }
 
   /** The job of that number: it lies there until the one that is `SLOTS` behind it. */
-  job(number: number): BlockJob {
+  job(number: number): Job {
     const job = this.#jobs[slotOf(number)];
     if (job === undefined) throw new RangeError(`No job ${number}`);
     return job;
@@ -55,7 +55,7 @@ export class Desk {
   }
 
   /** Takes the next job; undefined if all that are posted are taken. */
-  take(): BlockJob | undefined {
+  take(): Job | undefined {
     for (;;) {
       const number = Atomics.load(this.words, AT.next);
       if (((Atomics.load(this.words, AT.posted) - number) | 0) <= 0) return undefined;

@@ -1,35 +1,35 @@
-// Has the kernel write the blocks of a render: one after the other, or two threads at once.
-import { BlockJob, JOB_WORDS } from '../kernel/block-job.js';
+// Has the kernel write what changed: one after the other, or two threads at once.
+import { Job, JOB_WORDS } from '../kernel/job.js';
 import type { Kernel } from '../kernel/kernel.js';
 import { Scratch } from '../kernel/scratch.js';
 import { SLOTS, slotOf } from '../kernel/threads/desk.js';
 import type { Desk } from '../kernel/threads/desk.js';
-import type { Block, JobRoom, Wanted } from './block.js';
+import type { JobRoom, Wanted, WritingTask } from './writing-task.js';
 
 /** So much text takes a tenth of a millisecond or two; to look whether time is left takes a hundredth. */
 const BYTES_A_STEP = 262_144;
 /** From so many microseconds of work on it pays to wake another thread. */
 const LARGE_US = 2000;
-/** How long a step waits for a block that the assistant has begun: mostly it takes less. */
+/** How long a step waits for what the assistant has begun: mostly it takes less. */
 const WAIT_MS = 0.2;
 
-/** Blocks of a render whose jobs lie on a desk, the first of them with that number. */
+/** What a render writes whose jobs lie on a desk, the first of them with that number. */
 interface Shared {
   readonly desk: Desk;
   readonly first: number;
-  readonly blocks: readonly Block[];
+  readonly tasks: readonly WritingTask[];
   posted: number;
   collected: number;
 }
 
-export class BlockWriter {
+export class TaskWriter {
   readonly #kernel: Kernel;
   readonly #largeUs: number;
   readonly #rooms: readonly JobRoom[];
-  readonly #job = new BlockJob(new Int32Array(JOB_WORDS), 0);
+  readonly #job = new Job(new Int32Array(JOB_WORDS), 0);
   #shared: Shared | undefined;
   /** The job that this thread is at: it stays so where the kernel fails. */
-  #present: BlockJob | undefined;
+  #present: Job | undefined;
   /** Whether so much was written before. The first time is at the start, and need not be followed by another. */
   #wasLarge = false;
 
@@ -44,14 +44,14 @@ export class BlockWriter {
   }
 
   /**
-   * Writes the blocks in the forms that are wanted, in small steps. Nothing else may be done with them before
+   * Writes them as they are wanted, in small steps. Nothing else may be done with their lines before
    * the last of these, or of `closing`.
    * @param mostUs what it takes at most, in microseconds
    */
-  *writing(blocks: readonly Block[], wanted: Wanted, mostUs: number): Generator<void, void> {
-    const desk = mostUs > this.#largeUs ? this.#deskFor(blocks, wanted) : undefined;
-    if (desk === undefined) yield* this.#alone(blocks, wanted);
-    else yield* this.#together(desk, blocks, wanted);
+  *writing(tasks: readonly WritingTask[], wanted: Wanted, mostUs: number): Generator<void, void> {
+    const desk = mostUs > this.#largeUs ? this.#deskFor(tasks, wanted) : undefined;
+    if (desk === undefined) yield* this.#alone(tasks, wanted);
+    else yield* this.#together(desk, tasks, wanted);
   }
 
   /** Frees everything, in small steps. What is not written yet is left. */
@@ -60,41 +60,41 @@ export class BlockWriter {
     this.#closeRooms();
   }
 
-  #deskFor(blocks: readonly Block[], wanted: Wanted): Desk | undefined {
+  #deskFor(tasks: readonly WritingTask[], wanted: Wanted): Desk | undefined {
     const { assistant } = this.#kernel;
     if (assistant === undefined) return undefined;
     let effortUs = 0;
-    for (const block of blocks) effortUs += block.effortUs(wanted);
+    for (const task of tasks) effortUs += task.effortUs(wanted);
     if (effortUs <= this.#largeUs) return undefined;
     const wasLarge = this.#wasLarge;
     this.#wasLarge = true;
     return wasLarge ? assistant.engage(this.#kernel) : undefined;
   }
 
-  *#alone(blocks: readonly Block[], wanted: Wanted): Generator<void, void> {
+  *#alone(tasks: readonly WritingTask[], wanted: Wanted): Generator<void, void> {
     let bytes = 0;
     const [room, job] = [this.#room(0), this.#job];
-    for (const block of blocks) {
-      block.prepare(wanted, room, job);
+    for (const task of tasks) {
+      task.prepare(wanted, room, job);
       this.#carryOut(job);
-      block.finish(job);
-      bytes += block.lines.textBytes;
+      task.finish(job);
+      bytes += task.textBytes;
       if (bytes < BYTES_A_STEP) continue;
       bytes = 0;
       yield;
     }
   }
 
-  /** Either thread takes the next block that none has taken; this one collects them in their order. */
-  *#together(desk: Desk, blocks: readonly Block[], wanted: Wanted): Generator<void, void> {
-    const shared: Shared = { desk, blocks, first: desk.posted, posted: 0, collected: 0 };
+  /** Either thread takes the next job that none has taken; this one collects all in their order. */
+  *#together(desk: Desk, tasks: readonly WritingTask[], wanted: Wanted): Generator<void, void> {
+    const shared: Shared = { desk, tasks, first: desk.posted, posted: 0, collected: 0 };
     this.#shared = shared;
     let bytes = 0;
-    while (shared.collected < blocks.length) {
+    while (shared.collected < tasks.length) {
       this.#post(shared, wanted);
       const job = desk.job(shared.first + shared.collected);
       if (job.isDone) {
-        blocks[shared.collected++]?.finish(job);
+        tasks[shared.collected++]?.finish(job);
         continue;
       }
       const next = desk.take();
@@ -104,8 +104,8 @@ export class BlockWriter {
         if (!job.waitMs(WAIT_MS)) yield;
         continue;
       }
-      // What this thread did: blocks of one text are about as long as each other.
-      bytes += blocks[shared.collected]?.lines.textBytes ?? 0;
+      // What this thread did: those of one text are about as long as each other.
+      bytes += tasks[shared.collected]?.textBytes ?? 0;
       if (bytes < BYTES_A_STEP) continue;
       bytes = 0;
       yield;
@@ -115,38 +115,38 @@ export class BlockWriter {
 
   /** Posts jobs as long as there is room for them. */
   #post(shared: Shared, wanted: Wanted): void {
-    const { desk, blocks, first } = shared;
+    const { desk, tasks, first } = shared;
     const before = shared.posted;
-    while (shared.posted < blocks.length && shared.posted - shared.collected < SLOTS) {
+    while (shared.posted < tasks.length && shared.posted - shared.collected < SLOTS) {
       const number = first + shared.posted;
       // Where there is no memory for it, it is not posted.
-      blocks[shared.posted]?.prepare(wanted, this.#room(number), desk.job(number));
+      tasks[shared.posted]?.prepare(wanted, this.#room(number), desk.job(number));
       desk.post();
       shared.posted++;
     }
     if (shared.posted > before) desk.wake();
   }
 
-  /** Writes the block that is to be collected next, which the assistant began and did not finish. */
-  #makeGood({ desk, blocks, first, collected }: Shared, wanted: Wanted): void {
-    const block = blocks[collected];
+  /** Writes what is to be collected next, which the assistant began and did not finish. */
+  #makeGood({ desk, tasks, first, collected }: Shared, wanted: Wanted): void {
+    const task = tasks[collected];
     const job = desk.job(first + collected);
-    block?.abandon();
-    block?.prepare(wanted, this.#room(first + collected), job);
+    task?.abandon();
+    task?.prepare(wanted, this.#room(first + collected), job);
     this.#carryOut(job);
   }
 
-  /** Ends a render whose steps were not all taken. The assistant may be at work on one of its blocks. */
+  /** Ends a render whose steps were not all taken. The assistant may be at work on one of its jobs. */
   *#abandoning(): Generator<void, void> {
     const shared = this.#shared;
     if (shared === undefined) return;
-    const { desk, blocks, first } = shared;
+    const { desk, tasks, first } = shared;
     const left = new Set(this.#present === undefined ? [] : [this.#present]);
     for (let job = desk.take(); job !== undefined; job = desk.take()) left.add(job);
     for (; shared.collected < shared.posted; shared.collected++) {
       const job = desk.job(first + shared.collected);
       while (!left.has(job) && !desk.isLost && !job.waitMs(WAIT_MS)) yield;
-      blocks[shared.collected]?.abandon();
+      tasks[shared.collected]?.abandon();
     }
     this.#end();
   }
@@ -165,7 +165,7 @@ export class BlockWriter {
     }
   }
 
-  #carryOut(job: BlockJob): void {
+  #carryOut(job: Job): void {
     this.#present = job;
     job.carryOut(this.#kernel.run, this.#kernel.written);
     this.#present = undefined;

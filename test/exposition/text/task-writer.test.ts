@@ -1,14 +1,14 @@
-// Blocks that two threads write, one of which the test is.
+// Passages and blocks that two threads write, one of which the test is.
 import { expect } from 'chai';
 import { crcTables } from '#app/exposition/deflate/crc.js';
-import { JOB_WORDS } from '#app/exposition/kernel/block-job.js';
-import type { BlockJob } from '#app/exposition/kernel/block-job.js';
+import { JOB_WORDS } from '#app/exposition/kernel/job.js';
+import type { Job } from '#app/exposition/kernel/job.js';
 import { Kernel, OP } from '#app/exposition/kernel/kernel.js';
 import type { Assists } from '#app/exposition/kernel/kernel.js';
 import { MAX_LINES } from '#app/exposition/kernel/block-shape.js';
 import { secondInstance } from '#app/exposition/kernel/second-instance.js';
 import { Desk, SLOTS } from '#app/exposition/kernel/threads/desk.js';
-import { BlockWriter } from '#app/exposition/text/block-writer.js';
+import { TaskWriter } from '#app/exposition/text/task-writer.js';
 import { ExpositionText } from '#app/exposition/text/exposition-text.js';
 import type { Forms, Snapshot } from '#app/model.js';
 import { finished } from '../../support/finished.js';
@@ -44,7 +44,7 @@ class Shop implements Assists {
       this.kernel,
       undefined,
       () => true,
-      new BlockWriter(this.kernel, largeUs),
+      new TaskWriter(this.kernel, largeUs),
     );
     for (let owner = 0; owner < BLOCKS * LINES; owner++) {
       const line = cellLine(`o="${owner}"`, this.#cells.of(owner % LINES), OP.f64);
@@ -95,7 +95,7 @@ class Shop implements Assists {
 }
 
 /** What the other thread would do its jobs with. */
-function second(kernel: Kernel): (job: BlockJob | undefined) => void {
+function second(kernel: Kernel): (job: Job | undefined) => void {
   const { run, written } = secondInstance(kernel.secondParts);
   return (job) => {
     job?.carryOut(run, written);
@@ -172,7 +172,7 @@ describe('blocks of a large render', () => {
     shop.render();
     for (let i = 0; i < LINES; i++) shop.set(i, i / 3);
     const steps = shop.text.rendering(FORMS);
-    let slow: BlockJob | undefined;
+    let slow: Job | undefined;
     for (let step = 0; slow === undefined && step < 1000; step++) {
       expect(steps.next().done).to.equal(false);
       slow = shop.desk.take();
@@ -191,7 +191,7 @@ describe('blocks of a large render', () => {
     shop.render();
     for (let i = 0; i < LINES; i++) shop.set(i, i / 3);
     const steps = shop.text.rendering(FORMS);
-    let begun: BlockJob | undefined;
+    let begun: Job | undefined;
     while (begun === undefined) {
       expect(steps.next().done).to.equal(false);
       begun = shop.desk.take();
@@ -262,9 +262,8 @@ describe('blocks of a large render', () => {
     const steps = shop.text.rendering(FORMS);
     expect(steps.next().done).to.equal(false);
     const next = shop.desk.take();
-    next?.begin(0x7fff_0000);
-    next?.renderAll(0);
-    // It is the next one again, and about no block.
+    next?.renderAll(0x7fff_0000, 0);
+    // It is the next one again, and about no passage.
     Atomics.sub(shop.desk.words, NEXT, 1);
     expect(() => finished(steps)).to.throw();
     shop.close();
@@ -283,7 +282,7 @@ describe('blocks of a large render', () => {
 });
 
 /** Where a job says that it is done. */
-function doneOf(desk: Desk, job: BlockJob): number {
+function doneOf(desk: Desk, job: Job): number {
   const { words } = desk;
   const slot = Array.from({ length: SLOTS }, (_, i) => i).find((i) => desk.job(i) === job) ?? 0;
   return words.length - (SLOTS - slot) * JOB_WORDS;

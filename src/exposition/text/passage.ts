@@ -1,0 +1,202 @@
+// The text of some blocks that follow each other, in one piece: each below the header of its family, if it is the
+// family's first. Pages send it as it lies.
+import type { Header } from '../../model.js';
+import type { Job } from '../kernel/job.js';
+import { OVERRUN } from '../kernel/kernel.js';
+import type { Kernel } from '../kernel/kernel.js';
+import { VALUE_ROOM } from '../kernel/line-table.js';
+import type { Block } from './block.js';
+import { TextPiece } from './text-piece.js';
+import { formUs } from './writing-task.js';
+import type { Extent, JobRoom, Wanted, WritingTask } from './writing-task.js';
+
+/** From this part of the lines on, writing all of them is faster than moving text between changes. */
+const MANY = 0.25;
+
+/** What `rewrite` of the kernel needs for each value, and once more for what it overwrites. */
+const REWRITE_ROOM = 32;
+
+/** As assembly/lines.ts draws them: the number of parts, and each part, in 4-byte units. */
+const PARTS_AT = 1;
+const PART = { block: 0, header: 1, headerBytes: 2, start: 3, isOther: 4 } as const;
+const PART_WORDS = 5;
+/** Of `staleness`: lines came or went. */
+const RESHAPED = 2;
+
+/** A block, and the header before its lines, if it has one. */
+export interface PassagePart {
+  readonly block: Block;
+  readonly header: Header | undefined;
+}
+
+/** The families of a passage, in their order. */
+export interface Places {
+  /** Where each starts in the text, and at last, where the text ends. */
+  readonly bounds: readonly number[];
+  /** Whether its bytes are others than in the text before, or in another place of the memory. */
+  readonly others: readonly boolean[];
+}
+
+export class Passage implements WritingTask {
+  readonly parts: readonly PassagePart[];
+  readonly #kernel: Kernel;
+  /** Where the kernel finds its parts, and behind them the headers. */
+  readonly #table: number;
+  readonly #tableBytes: number;
+  readonly #headerBytes: number;
+  #text: TextPiece | undefined;
+  /** What the present job writes to. */
+  #next: TextPiece | undefined;
+  /** Whether a job was not done to its end. */
+  #isBroken = false;
+  /** The lines as they were when it was written as a whole. */
+  #extent: Extent = { lines: 0, textBytes: 0 };
+
+  constructor(kernel: Kernel, parts: readonly PassagePart[]) {
+    this.#kernel = kernel;
+    this.parts = parts;
+    let headerBytes = 0;
+    for (const { header } of parts) headerBytes += header?.bytes ?? 0;
+    this.#headerBytes = headerBytes;
+    const partsBytes = (PARTS_AT + parts.length * PART_WORDS) * 4;
+    this.#tableBytes = partsBytes + headerBytes + OVERRUN;
+    this.#table = kernel.arena.take(this.#tableBytes);
+    this.#setUp(this.#table + partsBytes);
+  }
+
+  get textBytes(): number {
+    return this.#extent.textBytes;
+  }
+
+  /** Whether the text that was written last is there and has the current values. */
+  get isFresh(): boolean {
+    const isThere = this.#text !== undefined && !this.#isBroken;
+    return isThere && this.#kernel.run.staleness(this.#table) === 0;
+  }
+
+  effortUs(): number {
+    if (this.#canBeChanged) return formUs(this.#extent, this.#changes);
+    this.#measure();
+    return formUs(this.#extent, this.#extent.lines);
+  }
+
+  /** Changed values are written into the last text, if nobody holds it. */
+  prepare(_: Wanted, room: JobRoom, job: Job): void {
+    const last = this.#canBeChanged ? this.#text : undefined;
+    const changes = last === undefined ? 0 : this.#changes;
+    const isInPlace = last?.isHeld === false;
+    if (last === undefined) this.#settle();
+    const next = isInPlace ? last.succeed() : TextPiece.of(this.#kernel, this.#roomNeeded);
+    if (isInPlace) this.#text = next;
+    this.#next = next;
+    if (last === undefined || changes > this.#extent.lines * MANY)
+      job.renderAll(this.#table, next.address);
+    else if (isInPlace) {
+      const values = room.values.of((changes + 1) * REWRITE_ROOM);
+      job.rewrite(this.#table, next.address, last.length, values);
+    } else job.renderChanged(this.#table, last.address, last.length, next.address);
+  }
+
+  finish(job: Job): void {
+    const next = this.#next;
+    if (next === undefined) return;
+    this.#next = undefined;
+    next.length = job.length;
+    if (next !== this.#text) this.#text?.release();
+    this.#text = next;
+    this.#isBroken = false;
+  }
+
+  abandon(): void {
+    if (this.#next !== this.#text) this.#next?.release();
+    this.#next = undefined;
+    this.#isBroken = true;
+  }
+
+  /** What was written last, if it was wanted. */
+  get text(): TextPiece | undefined {
+    return this.#text;
+  }
+
+  /** Where its families lie in the text, each from its header on, and whether they did so before. */
+  get places(): Places {
+    const { u32 } = this.#kernel;
+    const bounds: number[] = [];
+    const others: boolean[] = [];
+    let at = (this.#table >>> 2) + PARTS_AT;
+    for (const { header } of this.parts) {
+      const isOther = u32[at + PART.isOther] !== 0;
+      if (header === undefined) others[others.length - 1] ||= isOther;
+      else {
+        bounds.push((u32[at + PART.start] ?? 0) - header.bytes);
+        others.push(isOther);
+      }
+      at += PART_WORDS;
+    }
+    bounds.push(this.#text?.length ?? 0);
+    return { bounds, others };
+  }
+
+  /** Frees the text, until it is wanted again. */
+  dropText(): void {
+    this.#text?.release();
+    this.#text = undefined;
+  }
+
+  close(): void {
+    // A job may have failed.
+    this.abandon();
+    this.dropText();
+    this.#kernel.arena.give(this.#table, this.#tableBytes);
+  }
+
+  /** Whether there is a text that differs in values alone. */
+  get #canBeChanged(): boolean {
+    if (this.#text === undefined || this.#isBroken) return false;
+    return (this.#kernel.run.staleness(this.#table) & RESHAPED) === 0;
+  }
+
+  /** How many lines of the text have another value, about. */
+  get #changes(): number {
+    return this.#kernel.run.passageChanges(this.#table);
+  }
+
+  /** The most bytes that the text needs. */
+  get #roomNeeded(): number {
+    const { lines, textBytes } = this.#extent;
+    return this.#headerBytes + textBytes + lines * VALUE_ROOM + OVERRUN;
+  }
+
+  /** Lines may have come and gone. */
+  #settle(): void {
+    for (const { block } of this.parts) block.sort();
+    this.#measure();
+  }
+
+  #measure(): void {
+    let lines = 0;
+    let textBytes = 0;
+    for (const { block } of this.parts) {
+      lines += block.count;
+      textBytes += block.textBytes;
+    }
+    this.#extent = { lines, textBytes };
+  }
+
+  /** @param headersAt where the headers are to be */
+  #setUp(headersAt: number): void {
+    const { u32 } = this.#kernel;
+    u32[this.#table >>> 2] = this.parts.length;
+    let at = (this.#table >>> 2) + PARTS_AT;
+    let headerAt = headersAt;
+    for (const { block, header } of this.parts) {
+      const bytes = header?.bytes ?? 0;
+      if (header !== undefined) this.#kernel.window(headerAt, bytes).write(header.text);
+      u32[at + PART.block] = block.lines.address;
+      u32[at + PART.header] = headerAt;
+      u32[at + PART.headerBytes] = bytes;
+      headerAt += bytes;
+      at += PART_WORDS;
+    }
+  }
+}
