@@ -144,8 +144,9 @@ const FUNCTION = {
   banner: "(function(require,__filename){'use strict';",
   footer: '})',
 };
-/** The place of a module of the file. */
-const URL_OF = "const __url=require('node:url').pathToFileURL(__filename).href;";
+/** The place of a module of the file; and a name for what Node looks up by a function each time it is named. */
+const NAMES =
+  "const __url=require('node:url').pathToFileURL(__filename).href,{Buffer}=require('node:buffer');";
 
 export async function bundle() {
   rmSync(BIN, { recursive: true, force: true });
@@ -176,14 +177,14 @@ export async function bundle() {
   await build({
     ...modules,
     entryPoints: CODE,
-    banner: { js: banner + URL_OF },
+    banner: { js: banner + NAMES },
     footer: { js: footer },
   });
   for (const name of Object.keys(CODE)) {
     chmodSync(`${BIN}/${name}.js`, 0o644);
     refuseWide(`${BIN}/${name}.js`);
   }
-  await build({ ...modules, entryPoints: THREADS, banner: { js: `'use strict';${URL_OF}` } });
+  await build({ ...modules, entryPoints: THREADS, banner: { js: `'use strict';${NAMES}` } });
   await build({ ...common, entryPoints: Object.keys(SELDOM), outExtension: { '.js': '.cjs' } });
   copyFileSync('scripts/start.cjs', `${BIN}/start.js`);
   writeFileSync(`${BIN}/package.json`, '{"type":"commonjs"}\n');

@@ -1,5 +1,5 @@
 // What work may cost before others have their turn. Every walk over a publisher's data takes its steps from one.
-import { performance } from 'node:perf_hooks';
+import { monotonicMs } from './clock.js';
 import { runDelay } from './run-delay.js';
 import type { DelayClock } from './run-delay.js';
 
@@ -61,7 +61,7 @@ export class Budget {
     delay: DelayClock | undefined = nowMs === undefined ? runDelay : undefined,
   ) {
     this.#limits = { steps, bytes, ms, leastSteps, stepsALook };
-    this.#nowMs = nowMs ?? (() => performance.now());
+    this.#nowMs = nowMs ?? monotonicMs;
     this.#delay = delay;
     this.#startMs = ms === Infinity ? 0 : this.#nowMs();
     this.#lastMs = this.#startMs;

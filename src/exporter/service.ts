@@ -1,5 +1,4 @@
 // Builds every part from the configuration and runs it: the only module that knows them all.
-import { performance } from 'node:perf_hooks';
 import {
   EMPTY,
   Subject,
@@ -14,6 +13,7 @@ import {
   tap,
 } from 'rxjs';
 import type { Observable } from 'rxjs';
+import { monotonicMs } from '../clock.js';
 import { configHash } from '../config/config-hash.js';
 import { loadLicense } from '../license/license-file.js';
 import type { LicenseStatus } from '../license/license-status.js';
@@ -83,16 +83,15 @@ export function service(
     const { config } = planned;
     const { settings } = config;
     const { log, unixMs, manager } = around;
-    const nowMs = () => performance.now();
     const waiter = new FutexWaiter();
     const memory = around.memory(waiter);
-    const partitions = new PartitionSet(settings, memory, nowMs);
+    const partitions = new PartitionSet(settings, memory, monotonicMs);
     const scopes = new ScopeRegistry();
     const selfMetrics = new SelfMetrics();
     const metrics = new ServiceMetrics(selfMetrics, around.build, unixMs());
     const assignment = settings.workerAssignmentMode;
     const registry = new TargetRegistry({
-      ...{ assignment, unixMs, nowMs },
+      ...{ assignment, unixMs, nowMs: monotonicMs },
       partition: (number) => partitions.get(number),
     });
     const update = (next: Planned): Observable<never> => {

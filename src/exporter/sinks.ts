@@ -1,7 +1,7 @@
 // Every sink that the service can end in, one row each.
 import { join } from 'node:path';
-import { performance } from 'node:perf_hooks';
 import { EMPTY, catchError, merge, of } from 'rxjs';
+import { monotonicMs } from '../clock.js';
 import type { Config } from '../config/resolve.js';
 import type { Settings } from '../config/settings.js';
 import { notReadyText } from '../exposition/page/not-ready-text.js';
@@ -124,9 +124,8 @@ function httpOptions({
 
 function guardOf({ webConfigFile }: Settings, log: SinkParts['log']): Guard {
   if (webConfigFile === '') return NO_GUARD;
-  const nowMs = () => performance.now();
-  const config = new WatchedWebConfig(webConfigFile, nowMs, log);
-  return webGuard(config, compareInThread(), nowMs);
+  const config = new WatchedWebConfig(webConfigFile, monotonicMs, log);
+  return webGuard(config, compareInThread(), monotonicMs);
 }
 
 function makeStdout({ settings, selfMetrics, stdout, isOnce }: SinkParts): Sink {

@@ -1,6 +1,7 @@
 // What is due now, first come first served: a little of it in each turn of the event loop.
 import { performance } from 'node:perf_hooks';
 import { SLICE_MS } from '../budget.js';
+import { monotonicMs } from '../clock.js';
 
 /** Whether somebody waits for work. */
 export type Urgency =
@@ -38,7 +39,7 @@ export interface EventLoop {
 }
 
 const NODE: EventLoop = {
-  nowMs: () => performance.now(),
+  nowMs: monotonicMs,
   workedMs: () => performance.eventLoopUtilization().active,
   yieldTo: setImmediate,
   wait: (next, ms) => {

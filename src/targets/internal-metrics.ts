@@ -303,20 +303,18 @@ export function internalFamilies(
     const { name, type, help, labels, value } = metric;
     const facts = FACTS.get(name) ?? { name, type, help, unit: '' };
     if (scope?.selects(facts) === false) continue;
-    if (labels !== undefined) families.push(familyOf(facts, labels, numberText(value)));
-    else families.push(shownFamily(facts, value, shown));
+    const last = labels === undefined ? shown.get(name) : undefined;
+    if (last !== undefined && Object.is(last.value, value)) {
+      families.push(last.family);
+      continue;
+    }
+    const family = familyOf(facts, labels ?? {}, numberText(value));
+    if (labels === undefined) shown.set(name, { value, family });
+    families.push(family);
   }
   const labels = { app, server_key: serverKey, root, partition: String(partition) };
   if (scope?.selects(TARGET_INFO) !== false) families.push(familyOf(TARGET_INFO, labels, '1'));
   return families;
-}
-
-function shownFamily(facts: FamilyFacts, value: number | bigint, shown: ShownMetrics): FamilyText {
-  const last = shown.get(facts.name);
-  if (last !== undefined && Object.is(last.value, value)) return last.family;
-  const family = familyOf(facts, {}, numberText(value));
-  shown.set(facts.name, { value, family });
-  return family;
 }
 
 const familyOf = (facts: FamilyFacts, labels: Labels, value: string): FamilyText =>

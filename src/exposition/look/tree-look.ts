@@ -1,6 +1,6 @@
 // One look at a target's tree, in small steps: the rows of a part of it that fit a question.
-import { performance } from 'node:perf_hooks';
 import { Budget } from '../../budget.js';
+import { monotonicMs } from '../../clock.js';
 import type {
   ManagedObject,
   Source,
@@ -82,7 +82,7 @@ export class TreeLook {
       if (item === undefined) return this.#part(above, undefined, false);
       if (item === PASSED) continue;
       // By the clock of whoever waits: what others took of it counts.
-      time ??= new Budget({ ms: this.#question.maxMs }, () => performance.now());
+      time ??= new Budget({ ms: this.#question.maxMs }, monotonicMs);
       if (this.#isFull) return this.#part(above, position, false);
       const depth = above.length + walk.depth;
       if (isVariable(item)) this.#takeVariable(item, depth);

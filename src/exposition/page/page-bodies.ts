@@ -12,10 +12,10 @@ export interface FamilySyntax {
 }
 
 /**
- * Families of a section: with more, a change copies more bytes; with fewer, there are more pieces to
- * write. A number of families, not of bytes, which would divide a page anew for each longer number.
+ * Families of a section: with more, a change copies more bytes where they do not lie side by side; with fewer,
+ * there are more pieces to write. A number of families, not of bytes, which would divide a page anew for each longer number.
  */
-const FAMILIES = 16;
+const FAMILIES = 64;
 
 export class PageBody {
   /** As the format can express them, in the order of the families. */
@@ -59,7 +59,9 @@ export class PageBodies {
   of(families: readonly FamilyText[]): PageBody {
     const known = this.#known.get(families);
     if (known !== undefined) return known;
-    const facts = this.#agreedFacts(families.map((family) => family.facts));
+    const given: FamilyFacts[] = [];
+    for (const { facts } of families) given.push(facts);
+    const facts = this.#agreedFacts(given);
     const sections: PageSection[] = [];
     for (let start = 0; start < families.length; start += FAMILIES)
       sections.push(

@@ -60,7 +60,9 @@ export class PageSection {
   #packed(): readonly Uint8Array[] {
     const packer = new Packer();
     let memory: ArrayBufferLike | undefined;
-    let [start, end, index] = [0, 0, 0];
+    let start = 0;
+    let end = 0;
+    let index = 0;
     const flush = (): void => {
       if (memory !== undefined) packer.piece(Buffer.from(memory, start, end - start));
       memory = undefined;
@@ -76,13 +78,13 @@ export class PageSection {
       }
       const { spans } = headed;
       for (let i = 0; i < spans.length; i += 2) {
-        const [from = 0, to = 0] = [spans[i], spans[i + 1]];
+        const from = spans[i] ?? 0;
         if (memory !== headed.memory || from !== end) {
           flush();
           memory = headed.memory;
           start = from;
         }
-        end = to;
+        end = spans[i + 1] ?? 0;
       }
     }
     flush();

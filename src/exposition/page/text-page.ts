@@ -28,12 +28,16 @@ export function textFormat({ contentType, end, ...syntax }: Syntax): Format {
   const headers = new WeakMap<FamilyFacts, string>();
   /** The internal metrics, some of which are new each time, and the last line. */
   const endingOf = ({ internal }: ReadyExposition): readonly Uint8Array[] => {
-    const facts = agree(internal.map((family) => family.facts));
+    const given: FamilyFacts[] = [];
+    for (const { facts } of internal) given.push(facts);
+    const agreed = agree(given);
     let text = '';
-    internal.forEach((family, index) => {
-      const shown = facts[index] ?? family.facts;
-      text += madeOnce(headers, shown, header) + (family.text ?? linesOf(family));
-    });
+    let index = 0;
+    for (const family of internal) {
+      const facts = agreed[index++] ?? family.facts;
+      text += headers.get(facts) ?? madeOnce(headers, facts, header);
+      text += family.text ?? linesOf(family);
+    }
     text += end;
     return text === '' ? [] : [Buffer.from(text)];
   };

@@ -113,7 +113,10 @@ export class FamilyGroup {
     const isTextAlone = parts === undefined && last?.hasText === true && last.code === undefined;
     const former = isTextAlone ? last.families : [];
     let index = 0;
-    for (const { facts, header } of this.families) {
+    for (const { header } of passage.parts) {
+      const facts = this.families[index]?.facts;
+      // Another block of the same family.
+      if (header === undefined || facts === undefined) continue;
       const known = others[index] === true ? undefined : former[index];
       const start = text.address + (bounds[index] ?? 0);
       const end = text.address + (bounds[index + 1] ?? 0);

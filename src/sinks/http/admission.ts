@@ -1,18 +1,7 @@
 // Limits how many requests are answered at once, in total and for each connection.
 import type { Socket } from 'node:net';
-import {
-  Subject,
-  Subscription,
-  defer,
-  filter,
-  map,
-  merge,
-  mergeMap,
-  take,
-  timer,
-  using,
-} from 'rxjs';
-import type { Observable, SchedulerLike } from 'rxjs';
+import { Subject, filter, map, merge, mergeMap, take, timer, using } from 'rxjs';
+import type { Observable, SchedulerLike, Unsubscribable } from 'rxjs';
 import { limitConcurrency } from './limit-concurrency.js';
 import type { Requested } from './requested.js';
 
@@ -43,17 +32,15 @@ export function admission(
   const over$ = new Subject<Kind>();
   const connections = new WeakMap<Socket, Connection>();
   const hasRoom = (kind: Kind): boolean => running[kind] < max[kind];
-  const run = <T>(kind: Kind, answer: Answer<T>): Observable<T> =>
-    using(
-      () => {
-        running[kind]++;
-        return new Subscription(() => {
-          running[kind]--;
-          over$.next(kind);
-        });
+  const takePlace = (kind: Kind): Unsubscribable => {
+    running[kind]++;
+    return {
+      unsubscribe: () => {
+        running[kind]--;
+        over$.next(kind);
       },
-      () => answer(),
-    );
+    };
+  };
   /** Emits once, whether there is room now: in the order in which they asked, or too late. */
   const room$ = (kind: Kind): Observable<boolean> =>
     merge(
@@ -64,31 +51,42 @@ export function admission(
       map(() => hasRoom(kind)),
     );
   const admitted = <T>(kind: Kind, answer: Answer<T>): Observable<T> =>
-    defer(() =>
-      hasRoom(kind)
-        ? run(kind, answer)
-        : room$(kind).pipe(
-            mergeMap((isFree) =>
-              isFree ? run(kind, answer) : answer(`too many ${kind}s at once`),
+    using(
+      () => (hasRoom(kind) ? takePlace(kind) : undefined),
+      (place) =>
+        place !== undefined
+          ? answer()
+          : room$(kind).pipe(
+              mergeMap((isFree) =>
+                isFree
+                  ? using(
+                      () => takePlace(kind),
+                      () => answer(),
+                    )
+                  : answer(`too many ${kind}s at once`),
+              ),
             ),
-          ),
     );
-  return (socket, kind, answer) =>
-    defer(() => {
-      const connection = connections.get(socket) ?? newConnection();
-      connections.set(socket, connection);
-      if (connection.requests >= MAX_REQUESTS_PER_CONNECTION)
-        return answer('too many requests at once on one connection');
-      return using(
-        () => {
-          connection.requests++;
-          return new Subscription(() => {
-            connection.requests--;
-          });
-        },
-        () => admitted(kind, answer).pipe(connection.limited),
-      );
-    });
+  return (socket, kind, answer) => {
+    const connection = connections.get(socket) ?? newConnection();
+    connections.set(socket, connection);
+    return using(
+      () => (connection.requests < MAX_REQUESTS_PER_CONNECTION ? takeIn(connection) : undefined),
+      (request) =>
+        request !== undefined
+          ? admitted(kind, answer).pipe(connection.limited)
+          : answer('too many requests at once on one connection'),
+    );
+  };
+}
+
+function takeIn(connection: Connection): Unsubscribable {
+  connection.requests++;
+  return {
+    unsubscribe: () => {
+      connection.requests--;
+    },
+  };
 }
 
 const newConnection = (): Connection => ({

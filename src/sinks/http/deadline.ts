@@ -1,6 +1,6 @@
 // Limits the time of one response, from its request to its last byte.
 import type { Socket } from 'node:net';
-import { Subscription, using } from 'rxjs';
+import { using } from 'rxjs';
 import type { MonoTypeOperatorFunction } from 'rxjs';
 
 /**
@@ -12,9 +12,11 @@ export function deadline<T>(ms: number, socket: Socket): MonoTypeOperatorFunctio
     using(
       () => {
         const timer = setTimeout(() => socket.destroy(), ms);
-        return new Subscription(() => {
-          clearTimeout(timer);
-        });
+        return {
+          unsubscribe: () => {
+            clearTimeout(timer);
+          },
+        };
       },
       () => response$,
     );

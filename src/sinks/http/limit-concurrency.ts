@@ -1,6 +1,6 @@
 // Bounds how many streams run at once.
-import { Subject, Subscription, defer, first, mergeMap, using } from 'rxjs';
-import type { Observable } from 'rxjs';
+import { Subject, first, mergeMap, using } from 'rxjs';
+import type { Observable, Unsubscribable } from 'rxjs';
 
 /**
  * Makes an operator for several streams: of all that go through it, at most `max` are subscribed to
@@ -9,25 +9,26 @@ import type { Observable } from 'rxjs';
 export function limitConcurrency(max: number): <T>(source: Observable<T>) => Observable<T> {
   let free = max;
   const freed$ = new Subject<void>();
-  const leave = (): void => {
-    free++;
-    freed$.next();
+  const place: Unsubscribable = {
+    unsubscribe: () => {
+      free++;
+      freed$.next();
+    },
   };
-  const run = <T>(source: Observable<T>): Observable<T> =>
-    using(
-      () => {
-        free--;
-        return new Subscription(leave);
-      },
-      () => source,
-    );
+  const take = (): Unsubscribable => {
+    free--;
+    return place;
+  };
   return (source) =>
-    defer(() => {
-      if (free > 0) return run(source);
-      // Of those that hear of a free place, the one before may have taken it.
-      return freed$.pipe(
-        first(() => free > 0),
-        mergeMap(() => run(source)),
-      );
-    });
+    using(
+      () => (free > 0 ? take() : undefined),
+      (taken) =>
+        taken !== undefined
+          ? source
+          : // Of those that hear of a free place, the one before may have taken it.
+            freed$.pipe(
+              first(() => free > 0),
+              mergeMap(() => using(take, () => source)),
+            ),
+    );
 }

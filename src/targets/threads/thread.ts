@@ -1,13 +1,13 @@
 // The thread of a partition: its messages come from the main thread and go there.
-import { performance } from 'node:perf_hooks';
 import { parentPort, workerData } from 'node:worker_threads';
 import { Observable } from 'rxjs';
+import { monotonicMs } from '../../clock.js';
 import { eagerScheduler as scheduler } from '../../streams/eager-scheduler.js';
 import type { ThreadSetup, ToThread } from './messages.js';
 import { PartitionThread } from './partition-thread.js';
 
 const setup = workerData as ThreadSetup;
-const thread = new PartitionThread({ setup, scheduler, nowMs: () => performance.now() });
+const thread = new PartitionThread({ setup, scheduler, nowMs: monotonicMs });
 const message$ = new Observable<ToThread>((subscriber) => {
   parentPort?.on('message', (message: ToThread) => {
     subscriber.next(message);

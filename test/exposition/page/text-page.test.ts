@@ -198,7 +198,7 @@ describe('a page of text 0.0.4', () => {
   });
 
   it('puts together again only what is beside a change', () => {
-    const { exposition } = exposing(...Array.from({ length: 100 }, (_, i) => [`f${i} 1\n`]));
+    const { exposition } = exposing(...Array.from({ length: 400 }, (_, i) => [`f${i} 1\n`]));
     const before = TEXT.page(exposition).pieces;
     const families = exposition.families.map((family, index) =>
       index === 50 ? familyText(family.facts, [Buffer.from('f50 2\n')]) : family,
