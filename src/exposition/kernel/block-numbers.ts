@@ -57,8 +57,10 @@ export class BlockNumbers {
   #grow(): void {
     const { arena } = this.#memory;
     const [former, bytes] = [this.#at, this.#capacity * 4];
-    this.#capacity = Math.max(FIRST_CAPACITY, this.#capacity * 2);
-    this.#at = arena.take(this.#capacity * 4);
+    const grown = Math.max(FIRST_CAPACITY, this.#capacity * 2);
+    // First, since there may be no memory for it.
+    this.#at = arena.take(grown * 4);
+    this.#capacity = grown;
     this.#memory.bytes.copyWithin(this.#at, former, former + bytes);
     if (bytes > 0) arena.give(former, bytes);
     this.#memory.u32[BLOCKS_CELL >>> 2] = this.#at;

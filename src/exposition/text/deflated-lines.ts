@@ -134,14 +134,14 @@ export class DeflatedLines {
     const { run } = this.#kernel;
     const { address, count, roomNeeded } = this.#table;
     this.#takeRecords();
-    this.#isReshaped = false;
     run.prepareRecords(address);
-    if (Math.abs(count - this.#countThen) <= count * GROWTH) return;
-    this.#countThen = count;
-    this.#header(
-      HEADER.period,
-      run.bestPeriod(address, deflater.table, deflater.roomFor(roomNeeded)),
-    );
+    if (Math.abs(count - this.#countThen) > count * GROWTH) {
+      // There may be no memory for it: then all of this is done again.
+      const room = deflater.roomFor(roomNeeded);
+      this.#header(HEADER.period, run.bestPeriod(address, deflater.table, room));
+      this.#countThen = count;
+    }
+    this.#isReshaped = false;
   }
 
   /** Records for all entries that the table has room for. */

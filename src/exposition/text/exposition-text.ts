@@ -127,12 +127,13 @@ export class ExpositionText {
   }
 
   /**
-   * Renders changed lines, a few blocks a step, and returns a snapshot of the current text. All steps are
-   * taken, unless the text is closed. The snapshot's `hold` throws Fault NATIVE_FAILED if a later render or
+   * Renders changed lines, a few blocks a step, and returns a snapshot of the current text. What a render that
+   * failed, or whose steps were not all taken, left is written anew. The snapshot's `hold` throws Fault NATIVE_FAILED if a later render or
    * the end has freed the text already.
    * @param forms at least one of the two; the text stands in for parts of a stream where these would be large
    */
   *rendering(forms: Forms = TEXT_ONLY): Generator<void, Snapshot> {
+    yield* this.#writer.abandoning();
     const isByLine = forms.deflated && this.#compressesByLine(this.#totals);
     const deflater = isByLine ? yield* this.#fittingDeflater() : undefined;
     const hasText = forms.text || deflater === undefined;

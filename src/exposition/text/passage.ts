@@ -83,18 +83,18 @@ export class Passage implements WritingTask {
   /** Changed values are written into the last text, if nobody holds it. */
   prepare(_: Wanted, room: JobRoom, job: Job): void {
     const last = this.#canBeChanged ? this.#text : undefined;
-    const changes = last === undefined ? 0 : this.#changes;
-    const isInPlace = last?.isHeld === false;
     if (last === undefined) this.#settle();
+    const changes = last === undefined ? 0 : this.#changes;
+    const isAnew = last === undefined || changes > this.#extent.lines * MANY;
+    const isInPlace = last?.isHeld === false;
+    // There may be no memory for it: before anything is noted.
+    const values = isInPlace && !isAnew ? room.values.of((changes + 1) * REWRITE_ROOM) : 0;
     const next = isInPlace ? last.succeed() : TextPiece.of(this.#kernel, this.#roomNeeded);
     if (isInPlace) this.#text = next;
     this.#next = next;
-    if (last === undefined || changes > this.#extent.lines * MANY)
-      job.renderAll(this.#table, next.address);
-    else if (isInPlace) {
-      const values = room.values.of((changes + 1) * REWRITE_ROOM);
-      job.rewrite(this.#table, next.address, last.length, values);
-    } else job.renderChanged(this.#table, last.address, last.length, next.address);
+    if (isAnew) job.renderAll(this.#table, next.address);
+    else if (isInPlace) job.rewrite(this.#table, next.address, last.length, values);
+    else job.renderChanged(this.#table, last.address, last.length, next.address);
   }
 
   finish(job: Job): void {

@@ -30,6 +30,8 @@ export class TaskWriter {
   #shared: Shared | undefined;
   /** The job that this thread is at: it stays so where the kernel fails. */
   #present: Job | undefined;
+  /** What is begun and not posted: it stays so where there is no memory. */
+  #begun: WritingTask | undefined;
   /** Whether so much was written before. The first time is at the start, and need not be followed by another. */
   #wasLarge = false;
 
@@ -54,9 +56,21 @@ export class TaskWriter {
     else yield* this.#together(desk, tasks, wanted);
   }
 
+  /**
+   * Ends a render that failed, or whose steps were not all taken: what is not finished is written anew by the
+   * next. The assistant may be at work on one of its jobs.
+   */
+  *abandoning(): Generator<void, void> {
+    this.#begun?.abandon();
+    this.#begun = undefined;
+    const shared = this.#shared;
+    if (shared !== undefined) yield* this.#collecting(shared);
+    this.#present = undefined;
+  }
+
   /** Frees everything, in small steps. What is not written yet is left. */
   *closing(): Generator<void, void> {
-    yield* this.#abandoning();
+    yield* this.abandoning();
     this.#closeRooms();
   }
 
@@ -75,9 +89,11 @@ export class TaskWriter {
     let bytes = 0;
     const [room, job] = [this.#room(0), this.#job];
     for (const task of tasks) {
+      this.#begun = task;
       task.prepare(wanted, room, job);
       this.#carryOut(job);
       task.finish(job);
+      this.#begun = undefined;
       bytes += task.textBytes;
       if (bytes < BYTES_A_STEP) continue;
       bytes = 0;
@@ -119,8 +135,9 @@ export class TaskWriter {
     const before = shared.posted;
     while (shared.posted < tasks.length && shared.posted - shared.collected < SLOTS) {
       const number = first + shared.posted;
-      // Where there is no memory for it, it is not posted.
-      tasks[shared.posted]?.prepare(wanted, this.#room(number), desk.job(number));
+      this.#begun = tasks[shared.posted];
+      this.#begun?.prepare(wanted, this.#room(number), desk.job(number));
+      this.#begun = undefined;
       desk.post();
       shared.posted++;
     }
@@ -136,10 +153,8 @@ export class TaskWriter {
     this.#carryOut(job);
   }
 
-  /** Ends a render whose steps were not all taken. The assistant may be at work on one of its jobs. */
-  *#abandoning(): Generator<void, void> {
-    const shared = this.#shared;
-    if (shared === undefined) return;
+  /** Takes back all jobs that are posted. */
+  *#collecting(shared: Shared): Generator<void, void> {
     const { desk, tasks, first } = shared;
     const left = new Set(this.#present === undefined ? [] : [this.#present]);
     for (let job = desk.take(); job !== undefined; job = desk.take()) left.add(job);

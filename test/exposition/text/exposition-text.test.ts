@@ -170,6 +170,30 @@ class Pair {
     return snapshot;
   }
 
+  /** Renders where there is memory for so many pieces of it and no more. */
+  renderWithout(memory: number, forms: Forms): void {
+    const { arena } = this.kernel;
+    const take = arena.take.bind(arena);
+    let left = memory;
+    arena.take = (bytes) => {
+      if (left-- === 0) throw new Error('no memory');
+      return take(bytes);
+    };
+    try {
+      finished(this.text.rendering(forms));
+    } catch (error) {
+      expect(error).to.have.property('message', 'no memory');
+    } finally {
+      arena.take = take;
+    }
+  }
+
+  /** Begins a render, and takes so many steps of it. */
+  renderPartly(steps: number, forms: Forms): void {
+    const rendering = this.text.rendering(forms);
+    for (let i = 0; i < steps; i++) if (rendering.next().done === true) return;
+  }
+
   /** A family that is the same object says the same. */
   #expectSame({ families }: Snapshot): void {
     for (const family of families) {
@@ -228,10 +252,24 @@ const step = fc.oneof(
     forms: fc.constantFrom(...Object.values(FORMS)),
   }),
 );
+const failure = fc.oneof(
+  fc.record({
+    kind: fc.constant('renderWithout' as const),
+    memory: fc.nat(12),
+    forms: fc.constantFrom(...Object.values(FORMS)),
+  }),
+  fc.record({
+    kind: fc.constant('renderPartly' as const),
+    steps: fc.nat(20),
+    forms: fc.constantFrom(...Object.values(FORMS)),
+  }),
+);
+const smallStep = fc.oneof({ weight: 12, arbitrary: step }, { weight: 1, arbitrary: failure });
 const largeStep = fc.oneof(
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('putMany' as const), ...run, value }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('removeMany' as const), ...run }) },
   { weight: 5, arbitrary: step },
+  { weight: 1, arbitrary: failure },
 );
 
 /** The owners of a run: in order, backwards, or scattered. */
@@ -246,6 +284,7 @@ const familyStep = fc.oneof(
     arbitrary: fc.record({ kind: fc.constant('removeFamilies' as const), ...families }),
   },
   { weight: 8, arbitrary: step },
+  { weight: 2, arbitrary: failure },
 );
 
 type ValueOf<T> = T extends fc.Arbitrary<infer V> ? V : never;
@@ -264,6 +303,12 @@ function perform(pair: Pair, each: Step): void {
       return;
     case 'render':
       pair.render(each.isHeld, each.forms);
+      return;
+    case 'renderWithout':
+      pair.renderWithout(each.memory, each.forms);
+      return;
+    case 'renderPartly':
+      pair.renderPartly(each.steps, each.forms);
       return;
     case 'putMany':
       for (const owner of ownersOf(each))
@@ -293,7 +338,7 @@ function play(steps: readonly Step[], assistant?: Assistant, families = FAMILIES
 describe('the text of all families', () => {
   it('is what a plain renderer gives, whatever comes, goes and changes', () =>
     fc.assert(
-      fc.property(fc.array(step, { maxLength: 80 }), (steps) => {
+      fc.property(fc.array(smallStep, { maxLength: 80 }), (steps) => {
         play(steps);
       }),
       { numRuns: 150 },
