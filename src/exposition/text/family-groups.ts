@@ -8,16 +8,36 @@ import type { PassagePart } from './passage.js';
 import { hasSameItems } from '../same-items.js';
 
 /**
- * A passage of several families is no longer. With longer ones there are fewer to write and to send, but more
- * text is moved where a value changes its length.
+ * A group of several families is no larger, nor are two that become one half as large. With larger ones there are
+ * fewer passages to write and to send, but more text is moved where a value changes its length.
  */
-const MOST_BYTES = 131_072;
-const MOST_FAMILIES = 64;
+const MOST = { bytes: 131_072, families: 64 };
 /** Bytes of a line beside its name and labels. */
 const VALUE_BYTES = 10;
+/** To look at so many families takes some hundredths of a millisecond. */
+const FAMILIES_A_STEP = 64;
+
+/** Without borders of before, so many full groups are divided at once. */
+const MOST_FULL = 4;
+
+/** A family, and about how many bytes it is. */
+interface Sized {
+  readonly family: Family;
+  readonly size: number;
+}
+
+/** Families that follow each other, and about how many bytes they are together. */
+interface Row {
+  readonly families: readonly Family[];
+  readonly bytes: number;
+}
 
 const sizeOf = ({ textBytes, lines, header }: Family): number =>
   textBytes + lines * VALUE_BYTES + header.bytes;
+
+/** How much of a group so many families and bytes are: 1 is a full one. */
+const fullness = (families: number, bytes: number): number =>
+  Math.max(families / MOST.families, bytes / MOST.bytes);
 
 /** What there was before a division. */
 class Former {
@@ -61,6 +81,8 @@ export class FamilyGroups {
   #isDivided = true;
   /** The passages that a division has made so far. */
   #made: Passage[] = [];
+  /** Those of the division before that nothing needs any more. */
+  #leaving: Passage[] = [];
 
   constructor(kernel: Kernel) {
     this.#kernel = kernel;
@@ -77,47 +99,36 @@ export class FamilyGroups {
   }
 
   /**
-   * Divides the families, a group a step. What has the same families is the same group, and passages of the
-   * same blocks keep their text. A group begins where one began before, unless that would make it too short.
+   * Divides the families, in small steps. What has the same families is the same group, and passages of the same
+   * blocks keep their text: borders stay, but that a group which became too large is divided evenly, and that
+   * two which became small are one.
    */
   *dividing(families: Iterable<Family>): Generator<void, void> {
+    yield* this.#leave();
     if (this.#isDivided) return;
     this.#closeMade();
     const former = new Former(this.#all);
     const all: FamilyGroup[] = [];
-    let open: Family[] = [];
-    let bytes = 0;
-    for (const family of families) {
-      const more = sizeOf(family);
-      const isFull = bytes + more > MOST_BYTES || open.length === MOST_FAMILIES;
-      const isLong = bytes > MOST_BYTES / 2 || open.length > MOST_FAMILIES / 2;
-      if (isFull || (isLong && former.groupFrom(family) !== undefined)) {
-        if (open.length > 0) all.push(this.#groupOf(open, former));
-        open = [];
-        bytes = 0;
-        yield;
-      }
-      open.push(family);
-      bytes += more;
-    }
-    if (open.length > 0) all.push(this.#groupOf(open, former));
-    this.#all = all;
-    this.#made = [];
-    this.#isDivided = true;
-    for (const passage of former.left) {
-      passage.close();
+    for (const row of yield* rowsOf(families, former)) {
+      all.push(this.#groupOf(row, former));
       yield;
     }
+    this.#all = all;
+    this.#made = [];
+    this.#leaving = [...former.left];
+    this.#isDivided = true;
+    yield* this.#leave();
   }
 
   /** Frees the text of all families, which may have ended, a passage a step. */
   *closing(): Generator<void, void> {
+    yield* this.#leave();
     this.#closeMade();
     for (const group of this.#all) yield* group.closing();
     this.#all = [];
   }
 
-  #groupOf(families: readonly Family[], former: Former): FamilyGroup {
+  #groupOf({ families }: Row, former: Former): FamilyGroup {
     const [first] = families;
     const parts = families.flatMap(({ blocks, header }) =>
       blocks.map((block, index) => ({ block, header: index === 0 ? header : undefined })),
@@ -142,12 +153,83 @@ export class FamilyGroups {
     return passage;
   }
 
+  *#leave(): Generator<void, void> {
+    for (let last = this.#leaving.pop(); last !== undefined; last = this.#leaving.pop()) {
+      last.close();
+      yield;
+    }
+  }
+
   /** Frees what a division made that was not ended. */
   #closeMade(): void {
     for (const passage of this.#made) passage.close();
     this.#made = [];
   }
 }
+
+/** The families of each group. */
+function* rowsOf(families: Iterable<Family>, former: Former): Generator<void, readonly Row[]> {
+  const rows: Row[] = [];
+  /** Those since the last border. */
+  let open: Sized[] = [];
+  let bytes = 0;
+  const close = (): void => {
+    for (const row of divided(open, bytes)) {
+      const last = rows.at(-1);
+      if (last !== undefined && areSmall(last, row)) rows[rows.length - 1] = joined(last, row);
+      else rows.push(row);
+    }
+    open = [];
+    bytes = 0;
+  };
+  let passed = 0;
+  for (const family of families) {
+    if (++passed % FAMILIES_A_STEP === 0) yield;
+    const size = sizeOf(family);
+    const isLong = size > MOST.bytes;
+    const isBorder = former.groupFrom(family) !== undefined;
+    if (isLong || isBorder || fullness(open.length, bytes) >= MOST_FULL) close();
+    open.push({ family, size });
+    bytes += size;
+    if (isLong) close();
+  }
+  close();
+  return rows;
+}
+
+/** The families in as few rows as may be, each about as large as the others. */
+function divided(all: readonly Sized[], allBytes: number): readonly Row[] {
+  const whole = fullness(all.length, allBytes);
+  const share = whole / Math.ceil(whole);
+  const rows: Row[] = [];
+  let families: Family[] = [];
+  let bytes = 0;
+  let passed = 0;
+  let passedBytes = 0;
+  for (const { family, size } of all) {
+    const isDue = fullness(passed, passedBytes) >= share * (rows.length + 1);
+    if (isDue || fullness(families.length + 1, bytes + size) > 1) {
+      if (families.length > 0) rows.push({ families, bytes });
+      families = [];
+      bytes = 0;
+    }
+    families.push(family);
+    bytes += size;
+    passed++;
+    passedBytes += size;
+  }
+  if (families.length > 0) rows.push({ families, bytes });
+  return rows;
+}
+
+/** Whether two rows become one, with room for more. */
+const areSmall = (a: Row, b: Row): boolean =>
+  fullness(a.families.length + b.families.length, a.bytes + b.bytes) <= 1 / 2;
+
+const joined = (a: Row, b: Row): Row => ({
+  families: [...a.families, ...b.families],
+  bytes: a.bytes + b.bytes,
+});
 
 function hasSameParts(some: readonly PassagePart[], others: readonly PassagePart[]): boolean {
   if (some.length !== others.length) return false;

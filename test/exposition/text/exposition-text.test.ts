@@ -616,6 +616,37 @@ describe('the text of all families', () => {
     pair.close();
   });
 
+  it('a family that comes or goes leaves the passages of others as they are', () => {
+    const all = Array.from(
+      { length: 999 },
+      (_, i) => [`shop_${String(i).padStart(3, '0')}`, 0] as const,
+    );
+    const pair = new Pair(undefined, [(owner) => `{o="${owner}"}`], all);
+    const put = (family: number) => {
+      pair.put(family, 1, 0, 1);
+    };
+    for (let family = 0; family < all.length; family += 2) put(family);
+    let last: readonly FamilyText[] = [];
+    const others = () => {
+      const { families } = pair.render();
+      const before = new Set(last);
+      last = families;
+      return families.filter((family) => !before.has(family)).length;
+    };
+    expect(others()).to.equal(500);
+    const inAnyOrder = Array.from({ length: 499 }, (_, i) => 2 * ((i * 389) % 499) + 1);
+    for (const family of inAnyOrder) {
+      put(family);
+      expect(others(), `${family} came`).to.be.within(1, 65);
+    }
+    for (const family of inAnyOrder) {
+      pair.remove(family, 1, 0);
+      // Two groups became small, or one that lost its first family goes with the one before.
+      expect(others(), `${family} went`).to.be.at.most(128);
+    }
+    pair.close();
+  });
+
   it('a page of one line each is written in passages of 64 families', () => {
     const pair = new Pair(undefined, [(owner) => `{o="${owner}"}`], HUNDREDS);
     for (let family = 0; family < 300; family++) pair.put(family, family, 0, 1);
