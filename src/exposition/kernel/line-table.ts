@@ -111,7 +111,7 @@ export class LineTable {
   get textBytes(): number {
     return this.#textBytes;
   }
-  /** The most bytes that the rendered text needs. */
+  /** The most bytes that the lines are as text. */
   get roomNeeded(): number {
     return this.#textBytes + this.#count * VALUE_ROOM + OVERRUN;
   }

@@ -104,9 +104,11 @@ export class ExpositionText {
     const ranked = this.#families.get(name);
     if (ranked === undefined) return;
     const { family } = ranked;
+    const { lines } = family;
     this.#effort.steps++;
-    this.#groups.reshaped();
     family.remove(key);
+    if (family.lines === lines) return;
+    this.#groups.reshaped();
     if (family.lines > 0) return;
     const steps = family.closing();
     while (steps.next().done !== true);

@@ -27,8 +27,8 @@ export class FamilyGroup {
   readonly passages: readonly Passage[];
   readonly #kernel: Kernel;
   #last: LastShown | undefined;
-  /** Whether that is what was written last. */
-  #isShown = true;
+  /** Whether that tells what was written last. */
+  #isCurrent = true;
 
   constructor(kernel: Kernel, families: readonly Family[], passages: readonly Passage[]) {
     this.#kernel = kernel;
@@ -37,12 +37,12 @@ export class FamilyGroup {
   }
 
   /**
-   * Adds what is to be written to `stale`; what was shown last, if the lines are wanted in the same way and
-   * have the same values. Text that is not wanted is freed.
+   * Adds what is to be written to `stale`, frees text that is not wanted, and returns what was shown last, if
+   * the lines are wanted in the same way and have the same values.
    */
   collectStale({ hasText, deflater }: Wanted, stale: WritingTask[]): Shown | undefined {
     // A render was not ended: nobody has seen what it wrote.
-    if (!this.#isShown) this.#last = undefined;
+    if (!this.#isCurrent) this.#last = undefined;
     const { length } = stale;
     for (const passage of this.passages)
       if (!hasText) passage.dropText();
@@ -52,8 +52,8 @@ export class FamilyGroup {
         for (const block of blocks) if (!block.isFresh(deflater)) stale.push(block);
     const last = this.#last;
     const isSame = last?.hasText === hasText && last.code === deflater?.code;
-    this.#isShown = isSame && stale.length === length;
-    return this.#isShown ? last : undefined;
+    this.#isCurrent = isSame && stale.length === length;
+    return this.#isCurrent ? last : undefined;
   }
 
   /** The lines as they were written, all families of them. */
@@ -67,7 +67,7 @@ export class FamilyGroup {
     let bytes = 0;
     for (const family of families) bytes += family.bytes;
     this.#last = { families, bytes, pieces, hasText, code: deflater?.code };
-    this.#isShown = true;
+    this.#isCurrent = true;
     return this.#last;
   }
 
@@ -95,9 +95,10 @@ export class FamilyGroup {
       pieces.push(text);
       spans.push(text.address, text.address + text.length);
     }
-    return this.families.map(
-      ({ facts, header }) => new HeadedFamily(facts, { header, memory, spans }, parts?.[0]),
-    );
+    const [family] = this.families;
+    if (family === undefined) return [];
+    const { facts, header } = family;
+    return [new HeadedFamily(facts, { header, memory, spans }, parts?.[0])];
   }
 
   /** Families that share a passage: where nothing changed, they are the same as before. */

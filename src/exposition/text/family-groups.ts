@@ -6,14 +6,13 @@ import { FamilyGroup } from './family-group.js';
 import { Passage } from './passage.js';
 import type { PassagePart } from './passage.js';
 import { hasSameItems } from '../same-items.js';
+import { VALUE_BYTES } from './writing-task.js';
 
 /**
- * A group of several families is no larger, nor are two that become one half as large. With larger ones there are
+ * A group of several families is about no larger, nor are two that become one half as large. With larger ones there are
  * fewer passages to write and to send, but more text is moved where a value changes its length.
  */
 const MOST = { bytes: 131_072, families: 64 };
-/** Bytes of a line beside its name and labels. */
-const VALUE_BYTES = 10;
 /** To look at so many families takes some hundredths of a millisecond. */
 const FAMILIES_A_STEP = 64;
 

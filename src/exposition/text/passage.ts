@@ -7,11 +7,14 @@ import type { Kernel } from '../kernel/kernel.js';
 import { VALUE_ROOM } from '../kernel/line-table.js';
 import type { Block } from './block.js';
 import { TextPiece } from './text-piece.js';
-import { formUs } from './writing-task.js';
+import { VALUE_BYTES, formUs } from './writing-task.js';
 import type { Extent, JobRoom, Wanted, WritingTask } from './writing-task.js';
 
 /** From this part of the lines on, writing all of them is faster than moving text between changes. */
 const MANY = 0.25;
+
+/** A part takes about as long as so much text of it. */
+const BYTES_A_PART = 128;
 
 /** What `rewrite` of the kernel needs for each value, and once more for what it overwrites. */
 const REWRITE_ROOM = 32;
@@ -64,8 +67,11 @@ export class Passage implements WritingTask {
     this.#setUp(this.#table + partsBytes);
   }
 
-  get textBytes(): number {
-    return this.#extent.textBytes;
+  /** To go from one part to the next takes as long as to write some text. */
+  get bytes(): number {
+    const { lines, textBytes } = this.#extent;
+    const ofParts = this.parts.length * BYTES_A_PART;
+    return textBytes + lines * VALUE_BYTES + this.#headerBytes + ofParts;
   }
 
   /** Whether the text that was written last is there and has the current values. */

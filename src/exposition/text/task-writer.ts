@@ -94,7 +94,7 @@ export class TaskWriter {
       this.#carryOut(job);
       task.finish(job);
       this.#begun = undefined;
-      bytes += task.textBytes;
+      bytes += task.bytes;
       if (bytes < BYTES_A_STEP) continue;
       bytes = 0;
       yield;
@@ -120,8 +120,8 @@ export class TaskWriter {
         if (!job.waitMs(WAIT_MS)) yield;
         continue;
       }
-      // What this thread did: those of one text are about as long as each other.
-      bytes += tasks[shared.collected]?.textBytes ?? 0;
+      // Instead of those of the one that it did: neighbours are mostly alike.
+      bytes += tasks[shared.collected]?.bytes ?? 0;
       if (bytes < BYTES_A_STEP) continue;
       bytes = 0;
       yield;

@@ -35,10 +35,13 @@ export interface JobRoom {
   readonly stream: Scratch;
 }
 
+/** Bytes of a line beside its name and labels, about. */
+export const VALUE_BYTES = 10;
+
 /** The text of a passage, or the stream of a block. */
 export interface WritingTask {
-  /** Bytes of names and labels of the lines. */
-  readonly textBytes: number;
+  /** About how many bytes of text that is. */
+  readonly bytes: number;
 
   /** About how many microseconds it takes. */
   effortUs(wanted: Wanted): number;

@@ -103,7 +103,7 @@ function second(kernel: Kernel): (job: Job | undefined) => void {
   };
 }
 
-describe('blocks of a large render', () => {
+describe('passages and blocks of a large render', () => {
   const forms = [
     ['as text', TEXT],
     ['as parts of a stream', { text: false, deflated: true }],

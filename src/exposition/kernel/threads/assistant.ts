@@ -1,4 +1,4 @@
-// A thread that writes blocks of a render while the thread that renders writes others.
+// A thread that writes parts of a render while the thread that renders writes others.
 import { Worker } from 'node:worker_threads';
 import type { Assists, Kernel, KernelParts } from '../kernel.js';
 import { Desk } from './desk.js';
