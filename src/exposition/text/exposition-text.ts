@@ -96,19 +96,19 @@ export class ExpositionText {
       this.#order.splice(this.#placeOf(ranked), 0, ranked);
     }
     this.#effort.steps += effortOf(line);
-    this.#groups.reshaped();
+    const { blocks } = this.#totals;
     ranked.family.put(key, line, hash);
+    if (this.#totals.blocks !== blocks) this.#groups.reshaped();
   }
 
   remove(name: string, key: LineKey): void {
     const ranked = this.#families.get(name);
     if (ranked === undefined) return;
     const { family } = ranked;
-    const { lines } = family;
+    const { blocks } = this.#totals;
     this.#effort.steps++;
     family.remove(key);
-    if (family.lines === lines) return;
-    this.#groups.reshaped();
+    if (this.#totals.blocks !== blocks) this.#groups.reshaped();
     if (family.lines > 0) return;
     const steps = family.closing();
     while (steps.next().done !== true);
@@ -148,6 +148,7 @@ export class ExpositionText {
     let place = 0;
     for (const group of this.#groups.all) {
       const shown = unchanged[place++] ?? group.shown(wanted);
+      if (group.isTooLarge) this.#groups.reshaped();
       for (const piece of shown.pieces) held.push(piece);
       for (const family of shown.families) families.push(family);
       bytes += shown.bytes;

@@ -21,6 +21,12 @@ interface LastShown extends Shown {
   readonly code: DeflateCode | undefined;
 }
 
+/**
+ * About so many bytes families have together. With more of them there would be fewer passages to write and to send,
+ * but more text would be moved where a value changes its length.
+ */
+export const MOST_BYTES = 131_072;
+
 export class FamilyGroup {
   readonly families: readonly Family[];
   /** One, or several of one family. */
@@ -69,6 +75,11 @@ export class FamilyGroup {
     this.#last = { families, bytes, pieces, hasText, code: deflater?.code };
     this.#isCurrent = true;
     return this.#last;
+  }
+
+  /** Whether so many lines came that its families are to be divided. */
+  get isTooLarge(): boolean {
+    return this.families.length > 1 && (this.passages[0]?.bytes ?? 0) > 2 * MOST_BYTES;
   }
 
   /** Frees the text of the families, which may have ended, a passage a step. */

@@ -2,17 +2,14 @@
 import type { Kernel } from '../kernel/kernel.js';
 import type { Block } from './block.js';
 import type { Family } from './family.js';
-import { FamilyGroup } from './family-group.js';
+import { FamilyGroup, MOST_BYTES } from './family-group.js';
 import { Passage } from './passage.js';
 import type { PassagePart } from './passage.js';
 import { hasSameItems } from '../same-items.js';
 import { VALUE_BYTES } from './writing-task.js';
 
-/**
- * A group of several families is about no larger, nor are two that become one half as large. With larger ones there are
- * fewer passages to write and to send, but more text is moved where a value changes its length.
- */
-const MOST = { bytes: 131_072, families: 64 };
+/** A group of several families is about no larger when it is made, nor are two that become one half as large. */
+const MOST = { bytes: MOST_BYTES, families: 64 };
 /** To look at so many families takes some hundredths of a millisecond. */
 const FAMILIES_A_STEP = 64;
 
@@ -92,7 +89,7 @@ export class FamilyGroups {
     return this.#all;
   }
 
-  /** Lines came or went. */
+  /** Blocks came or went, or a group is too large: the families are divided anew before the next render. */
   reshaped(): void {
     this.#isDivided = false;
   }

@@ -616,6 +616,30 @@ describe('the text of all families', () => {
     pair.close();
   });
 
+  it('families whose passage became twice as large as it should be are divided by the next render', () => {
+    const pair = new Pair(
+      undefined,
+      [(owner) => `{o="${owner}",long="${'x'.repeat(90)}"}`],
+      HUNDREDS,
+    );
+    const put = (from: number, to: number) => {
+      for (let family = 0; family < 8; family++)
+        for (let owner = from; owner < to; owner++) pair.put(family, owner, 0, 1);
+    };
+    const pieces = () => {
+      const spans = pair.render().families.flatMap(({ headed }) => headed?.spans ?? []);
+      return spans.filter((at, i) => i % 2 === 0 && at !== spans[i - 1]).length;
+    };
+    // 96 KB; 200 KB; 320 KB, with no block more each time.
+    put(0, 100);
+    expect(pieces()).to.equal(1);
+    put(100, 200);
+    expect([pieces(), pieces()]).to.deep.equal([1, 1]);
+    put(200, 330);
+    expect([pieces(), pieces()]).to.deep.equal([1, 3]);
+    pair.close();
+  });
+
   it('a family that comes or goes leaves the passages of others as they are', () => {
     const all = Array.from(
       { length: 999 },
