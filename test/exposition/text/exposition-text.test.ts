@@ -1,240 +1,29 @@
-// The text of all families against a renderer that knows no blocks, no memory and no last time.
+// The text of all families against a plain renderer.
 import fc from 'fast-check';
 import { expect } from 'chai';
-import type {
-  FamilyFacts,
-  FamilyText,
-  Forms,
-  HeadedText,
-  MetricType,
-  Snapshot,
-} from '#app/model.js';
+import type { FamilyText, Forms } from '#app/model.js';
 import { Effort } from '#app/exposition/effort.js';
 import { ExpositionText } from '#app/exposition/text/exposition-text.js';
-import { crcTables } from '#app/exposition/deflate/crc.js';
 import { sizeClass } from '#app/exposition/kernel/arena.js';
 import { Kernel, OP, OVERRUN } from '#app/exposition/kernel/kernel.js';
 import { MAX_LINES } from '#app/exposition/kernel/block-shape.js';
-import { labelsOf } from '#app/exposition/kernel/line-table.js';
-import { SharedText } from '#app/exposition/kernel/shared-text.js';
-import { floatText } from '#app/exposition/text/number-text.js';
 import { Assistant } from '#app/exposition/kernel/threads/assistant.js';
-import { headerText } from '#app/exposition/text/header-text.js';
-import { TaskWriter } from '#app/exposition/text/task-writer.js';
 import { bitsOf } from '../../support/fake-source.js';
 import { engaged } from '../../support/engaged.js';
 import { Cells, cellLine, fixedLine } from '../../support/lines.js';
-import { unpacked } from '../../support/unpacked.js';
 import { finished } from '../../support/finished.js';
-
-const VALUES = 50;
-/** Enough for all that a test makes; many kernels are alive at once. */
-const MAX_PAGES = 4096;
-const facts = (name: string, type: MetricType = 'gauge'): FamilyFacts => ({
-  name,
-  type,
-  unit: '',
-  help: `About ${name}.`,
-});
-
-/** Names in no order, with the ranks that they stand by: equal ranks go by name. */
-const FAMILIES: readonly (readonly [name: string, rank: number])[] = [
-  ['shop_b', 1],
-  ['shop_a', 1],
-  ['shop_z', 0],
-];
-
-/** More than share a passage. */
-const HUNDREDS = Array.from(
-  { length: 300 },
-  (_, index) => [`shop_${(index * 7) % 300}`, index % 3] as const,
-);
-
-/** What lines of histograms have behind the name of their family. */
-const SUFFIXES = ['', '', '', '_sum', '_count'];
-
-/** Labels of all kinds, alike and unlike those of the line before. */
-const LABELS: readonly ((owner: number, sub: number) => string)[] = [
-  (owner) => `{owner="${owner}",text="${'é'.repeat(owner % 7)}"}`,
-  (owner, sub) => `{owner="server${owner}.example.com",client="c_${sub}",service="S${owner % 3}"}`,
-  (owner, sub) => `{owner="a \\"quoted\\" ${owner}",sub="${sub}"}`,
-  (owner) => `{owner="${owner}",long="${'abcdefghij'.repeat(30 + (owner % 40))}"}`,
-  (owner, sub) => `{o="${owner.toString(2)}",le="${sub / 4}",x=""}`,
-];
-
-interface NaiveLine {
-  readonly owner: number;
-  readonly sub: number;
-  readonly text: string;
-  readonly value: number | undefined;
-}
-
-const FORMS = {
-  text: { text: true, deflated: false },
-  deflated: { text: false, deflated: true },
-  both: { text: true, deflated: true },
-};
-
-/** A stream of any lines, however much larger it is than zlib makes it. */
-const ALWAYS = () => true;
-
-/** An exposition text, and beside it what it should say. */
-class Pair {
-  readonly kernel: Kernel;
-  readonly values: Cells;
-  /** Labels that many lines share. */
-  readonly shared = new Map<string, SharedText>();
-  readonly before: number;
-  readonly text: ExpositionText;
-  readonly naive = new Map<string, Map<string, NaiveLine>>();
-  readonly held: { snapshot: Snapshot; text: string; release: () => void }[] = [];
-
-  readonly labels: typeof LABELS;
-  readonly families: typeof FAMILIES;
-  /** What families said when they were shown first. */
-  readonly #said = new WeakMap<FamilyText, string>();
-
-  /** @param assistant writes some of the blocks, if there is one, however few there are */
-  constructor(assistant?: Assistant, labels = LABELS, families = FAMILIES) {
-    this.labels = labels;
-    this.families = families;
-    this.kernel = new Kernel({ assistant, maxPages: MAX_PAGES });
-    this.values = new Cells(this.kernel, VALUES);
-    // The tables of the CRC and what a second instance needs stay with the kernel.
-    this.kernel.installCrcTables(crcTables());
-    if (assistant !== undefined) expect(this.kernel.secondParts.memory).not.to.equal(undefined);
-    this.before = this.kernel.arena.used;
-    this.text = new ExpositionText(this.kernel, undefined, ALWAYS, new TaskWriter(this.kernel, 0));
-  }
-
-  set(index: number, value: number): void {
-    this.values.set(index, value);
-  }
-
-  put(family: number, owner: number, sub: number, value: number | undefined): void {
-    const [name, rank] = this.families[family % this.families.length] ?? ['x', 0];
-    const labels = this.labels[(owner + family) % this.labels.length]?.(owner, sub) ?? '';
-    const suffix = SUFFIXES[(owner + sub) % SUFFIXES.length] ?? '';
-    const text = `${name}${suffix}${labels} ${value === undefined ? `${sub}\n` : ''}`;
-    const own = labels.slice(1, -1);
-    const line =
-      value === undefined
-        ? fixedLine(own, sub, suffix)
-        : cellLine(own, this.values.of(value), OP.f64, suffix);
-    // Every other line shares its labels with those that have the same.
-    const isShared = owner % 2 === 0;
-    const all = isShared ? { ...line, labels: this.sharedText(labelsOf(line)) } : line;
-    this.text.put(facts(name), rank, { owner, sub }, all);
-    const lines = this.naive.get(name) ?? new Map<string, NaiveLine>();
-    lines.set(`${owner} ${sub}`, { owner, sub, text, value });
-    this.naive.set(name, lines);
-  }
-
-  sharedText(text: string): SharedText {
-    const known = this.shared.get(text) ?? new SharedText(this.kernel.texts, text);
-    this.shared.set(text, known);
-    return known;
-  }
-
-  remove(family: number, owner: number, sub: number): void {
-    const [name] = this.families[family % this.families.length] ?? ['x'];
-    this.text.remove(name, { owner, sub });
-    this.naive.get(name)?.delete(`${owner} ${sub}`);
-  }
-
-  get expected(): string {
-    const valueText = (index: number) => floatText(this.values.number(index));
-    return this.families
-      .toSorted(([a, x], [b, y]) => x - y || (a < b ? -1 : 1))
-      .flatMap(([name]) =>
-        [...(this.naive.get(name)?.values() ?? [])]
-          .toSorted((a, b) => a.owner - b.owner || a.sub - b.sub)
-          .map(({ text, value }) => (value === undefined ? text : `${text}${valueText(value)}\n`)),
-      )
-      .join('');
-  }
-
-  /** Renders, compares, and keeps the snapshot if told so. */
-  render(isHeld = false, forms: Forms = FORMS.text): Snapshot {
-    const snapshot = finished(this.text.rendering(forms));
-    const { expected } = this;
-    if (forms.deflated) {
-      if (unpacked(snapshot) !== expected) expect(unpacked(snapshot)).to.equal(expected);
-    }
-    if (textOf(snapshot) !== expected) expect(textOf(snapshot)).to.equal(expected);
-    if (snapshot.forms.text) expectHeaders(snapshot);
-    this.#expectSame(snapshot);
-    expect(snapshot.bytes).to.equal(Buffer.byteLength(expected));
-    expect(snapshot.series).to.equal(expected.split('\n').length - 1);
-    if (isHeld) this.held.push({ snapshot, text: expected, release: snapshot.hold() });
-    return snapshot;
-  }
-
-  /** Renders where there is memory for so many pieces of it and no more. */
-  renderWithout(memory: number, forms: Forms): void {
-    const { arena } = this.kernel;
-    const take = arena.take.bind(arena);
-    let left = memory;
-    arena.take = (bytes) => {
-      if (left-- === 0) throw new Error('no memory');
-      return take(bytes);
-    };
-    try {
-      finished(this.text.rendering(forms));
-    } catch (error) {
-      expect(error).to.have.property('message', 'no memory');
-    } finally {
-      arena.take = take;
-    }
-  }
-
-  /** Begins a render, and takes so many steps of it. */
-  renderPartly(steps: number, forms: Forms): void {
-    const rendering = this.text.rendering(forms);
-    for (let i = 0; i < steps; i++) if (rendering.next().done === true) return;
-  }
-
-  /** A family that is the same object says the same. */
-  #expectSame({ families }: Snapshot): void {
-    for (const family of families) {
-      const said = Buffer.concat(family.pieces).toString();
-      const before = this.#said.get(family) ?? said;
-      if (before !== said) expect(said).to.equal(before);
-      this.#said.set(family, said);
-    }
-  }
-
-  /** Ends it all; what is held must have stayed as it was. */
-  close(): void {
-    finished(this.text.closing());
-    for (const text of this.shared.values()) text.close();
-    for (const { snapshot, text, release } of this.held) {
-      expect(textOf(snapshot) === text).to.equal(true);
-      if (snapshot.code !== undefined) expect(unpacked(snapshot) === text).to.equal(true);
-      release();
-      release();
-    }
-    expect(this.kernel.arena.used).to.equal(this.before);
-  }
-}
-
-/** Each family has its lines once more, in pieces that begin with its header. */
-function expectHeaders({ families }: Snapshot): void {
-  for (const { facts, pieces, headed } of families) {
-    const lines = Buffer.concat(pieces).toString();
-    const whole = Buffer.concat(headed === undefined ? [] : piecesOf(headed)).toString();
-    if (whole !== headerText(facts) + lines) expect(whole).to.equal(headerText(facts) + lines);
-    expect(headed?.header.bytes).to.equal(headerText(facts).length);
-  }
-}
-
-const piecesOf = ({ memory, spans }: HeadedText): readonly Buffer[] =>
-  spans.flatMap((at, i) =>
-    i % 2 === 0 ? [Buffer.from(memory, at, (spans[i + 1] ?? 0) - at)] : [],
-  );
-
-const textOf = ({ families }: Snapshot): string =>
-  Buffer.concat(families.flatMap(({ pieces }) => pieces)).toString();
+import {
+  ALWAYS,
+  FAMILIES,
+  FORMS,
+  HUNDREDS,
+  LABELS,
+  TextPair,
+  VALUES,
+  facts,
+  piecesSent,
+  textOf,
+} from '../../support/text-pair.js';
 
 const family = fc.nat(HUNDREDS.length - 1);
 const value = fc.option(fc.nat(VALUES - 1));
@@ -290,7 +79,7 @@ const familyStep = fc.oneof(
 type ValueOf<T> = T extends fc.Arbitrary<infer V> ? V : never;
 type Step = ValueOf<typeof largeStep> | ValueOf<typeof familyStep>;
 
-function perform(pair: Pair, each: Step): void {
+function perform(pair: TextPair, each: Step): void {
   switch (each.kind) {
     case 'put':
       pair.put(each.family, each.owner, each.sub, each.value ?? undefined);
@@ -329,7 +118,7 @@ function perform(pair: Pair, each: Step): void {
 }
 
 function play(steps: readonly Step[], assistant?: Assistant, families = FAMILIES): void {
-  const pair = new Pair(assistant, LABELS, families);
+  const pair = new TextPair(assistant, LABELS, families);
   for (const each of steps) perform(pair, each);
   pair.render(false, FORMS.both);
   pair.close();
@@ -389,7 +178,7 @@ describe('the text of all families', () => {
   });
 
   it('8000 lines that come in order and go in any order', () => {
-    const pair = new Pair();
+    const pair = new TextPair();
     for (let owner = 0; owner < 8000; owner++) pair.put(0, owner, 0, owner % VALUES);
     expect(pair.render().families[0]?.pieces).to.have.lengthOf(5);
     for (let i = 0; i < 7800; i++) {
@@ -402,7 +191,7 @@ describe('the text of all families', () => {
 
   it('a block has a quarter of a megabyte of names and labels at most, and one line more', () => {
     const long = (owner: number) => `{owner="${owner}",long="${'abcdefghij'.repeat(owner % 400)}"}`;
-    const pair = new Pair(undefined, [long]);
+    const pair = new TextPair(undefined, [long]);
     const order = Array.from({ length: 1000 }, (_, i) => (i * 389) % 1000);
     const blocks = () => pair.render(false, FORMS.both).families[0]?.pieces ?? [];
     for (const owner of order) pair.put(0, owner, 0, owner % VALUES);
@@ -417,7 +206,7 @@ describe('the text of all families', () => {
 
   it('a block is full where the labels of its lines become longer, too', () => {
     const labels = [(owner: number) => `{owner="${owner}"}`];
-    const pair = new Pair(undefined, labels);
+    const pair = new TextPair(undefined, labels);
     for (let owner = 0; owner < 1000; owner++) pair.put(0, owner, 0, owner % VALUES);
     expect(pair.render().families[0]?.pieces).to.have.lengthOf(1);
     labels[0] = (owner) => `{owner="${owner}",long="${'abcdefghij'.repeat(100)}"}`;
@@ -429,7 +218,7 @@ describe('the text of all families', () => {
   });
 
   it('a line may be longer than a block should be', () => {
-    const pair = new Pair(undefined, [
+    const pair = new TextPair(undefined, [
       (owner) => `{owner="${owner}",long="${'x'.repeat(600_000)}"}`,
     ]);
     for (const owner of [3, 1, 2, 0, 4]) pair.put(0, owner, 0, owner);
@@ -498,7 +287,7 @@ describe('the text of all families', () => {
   });
 
   it('memory of parts of a stream is given back when most of their lines are gone', () => {
-    const pair = new Pair();
+    const pair = new TextPair();
     for (let owner = 0; owner < 1000; owner++) pair.put(0, owner, 0, owner % VALUES);
     const [family] = pair.render(false, FORMS.deflated).families;
     const bytes = family?.deflated?.[0]?.data.length ?? 0;
@@ -542,7 +331,7 @@ describe('the text of all families', () => {
   });
 
   it('passages of a long family where nothing changed lie where they did', () => {
-    const pair = new Pair();
+    const pair = new TextPair();
     for (let owner = 0; owner < 6000; owner++) pair.put(0, owner, 0, owner < 4000 ? 1 : 2);
     const spans = () => {
       const [family] = pair.render(true).families;
@@ -558,7 +347,7 @@ describe('the text of all families', () => {
 
   for (const [name, forms] of Object.entries(FORMS))
     it(`families of a group where nothing changed are the same ones, as ${name}`, () => {
-      const pair = new Pair();
+      const pair = new TextPair();
       // Each of them is a group of its own: 200 KB.
       for (let family = 0; family < 3; family++)
         for (let owner = 0; owner < 1000; owner++) pair.put(family, owner, 0, family);
@@ -572,7 +361,7 @@ describe('the text of all families', () => {
     });
 
   it('families that share a passage are the same ones up to one that changed its length', () => {
-    const pair = new Pair(undefined, LABELS, HUNDREDS);
+    const pair = new TextPair(undefined, LABELS, HUNDREDS);
     for (let family = 0; family < 10; family++)
       for (let owner = 0; owner < 10; owner++)
         pair.put(family, owner, 0, owner === 5 ? family : 49);
@@ -598,7 +387,7 @@ describe('the text of all families', () => {
   });
 
   it('families of a render that was not ended are shown by the next', () => {
-    const pair = new Pair();
+    const pair = new TextPair();
     for (let family = 0; family < 3; family++) pair.put(family, 1, 0, family);
     const before = pair.render().families;
     const { arena } = pair.kernel;
@@ -617,7 +406,7 @@ describe('the text of all families', () => {
   });
 
   it('families whose passage became twice as large as it should be are divided by the next render', () => {
-    const pair = new Pair(
+    const pair = new TextPair(
       undefined,
       [(owner) => `{o="${owner}",long="${'x'.repeat(90)}"}`],
       HUNDREDS,
@@ -626,10 +415,7 @@ describe('the text of all families', () => {
       for (let family = 0; family < 8; family++)
         for (let owner = from; owner < to; owner++) pair.put(family, owner, 0, 1);
     };
-    const pieces = () => {
-      const spans = pair.render().families.flatMap(({ headed }) => headed?.spans ?? []);
-      return spans.filter((at, i) => i % 2 === 0 && at !== spans[i - 1]).length;
-    };
+    const pieces = () => piecesSent(pair.render());
     // 96 KB; 200 KB; 320 KB, with no block more each time.
     put(0, 100);
     expect(pieces()).to.equal(1);
@@ -645,7 +431,7 @@ describe('the text of all families', () => {
       { length: 999 },
       (_, i) => [`shop_${String(i).padStart(3, '0')}`, 0] as const,
     );
-    const pair = new Pair(undefined, [(owner) => `{o="${owner}"}`], all);
+    const pair = new TextPair(undefined, [(owner) => `{o="${owner}"}`], all);
     const put = (family: number) => {
       pair.put(family, 1, 0, 1);
     };
@@ -672,12 +458,9 @@ describe('the text of all families', () => {
   });
 
   it('a page of one line each is written in passages of 64 families', () => {
-    const pair = new Pair(undefined, [(owner) => `{o="${owner}"}`], HUNDREDS);
+    const pair = new TextPair(undefined, [(owner) => `{o="${owner}"}`], HUNDREDS);
     for (let family = 0; family < 300; family++) pair.put(family, family, 0, 1);
-    const pieces = () => {
-      const spans = pair.render().families.flatMap(({ headed }) => headed?.spans ?? []);
-      return spans.filter((at, i) => i % 2 === 0 && at !== spans[i - 1]).length;
-    };
+    const pieces = () => piecesSent(pair.render());
     expect(pieces()).to.equal(5);
     for (let family = 0; family < 300; family++)
       if (family % 10 !== 0) pair.remove(family, family, 0);
@@ -686,7 +469,7 @@ describe('the text of all families', () => {
   });
 
   it('a family begins when its first line comes and ends when its last goes', () => {
-    const pair = new Pair();
+    const pair = new TextPair();
     const names = () => pair.render().families.map(({ facts }) => facts.name);
     expect(names()).to.deep.equal([]);
     pair.put(0, 1, 0, 1);
@@ -702,7 +485,7 @@ describe('the text of all families', () => {
   });
 
   it('the bits of a NaN and the sign of a zero are changes too', () => {
-    const pair = new Pair();
+    const pair = new TextPair();
     pair.put(0, 1, 0, 0);
     pair.render();
     pair.values.setBits(0, bitsOf(-0, 'f64'));
