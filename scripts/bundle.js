@@ -144,7 +144,7 @@ const FUNCTION = {
   banner: "(function(require,__filename){'use strict';",
   footer: '})',
 };
-/** The place of a module of the file; and a name for what Node looks up by a function each time it is named. */
+/** The place of a module of the file, and `Buffer` as a variable: the global one has a getter, which takes a call. */
 const NAMES =
   "const __url=require('node:url').pathToFileURL(__filename).href,{Buffer}=require('node:buffer');";
 

@@ -1,6 +1,7 @@
 // The names in a directory, read again when it changed, and now and then.
 import { lstatSync, opendirSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
+import { monotonicMs } from '../clock.js';
 
 /** The most names that are read of a directory. */
 const MAX_NAMES = 65_536;
@@ -16,7 +17,7 @@ export interface Clocks {
 }
 
 export const CLOCKS: Clocks = {
-  nowMs: () => performance.now(),
+  nowMs: monotonicMs,
   unixMs: () => performance.timeOrigin + performance.now(),
 };
 

@@ -31,9 +31,9 @@ const ENTRY = { name: 0, labels: 1, cell: 2, next: 4 } as const;
 /** No owner has that id. */
 const UNKNOWN = -1;
 
-/** The header's word that tells what is not right in the text, and, in the upper half, in the stream. */
+/** Why the forms are stale, as assembly/block.ts has it: the text in the lower half, the stream in the upper one. */
 const STREAM_STALE = 0xffff_0000;
-/** Lines came or went. */
+/** Both are, and lines came or went. */
 const RESHAPED = 0x0001_0003;
 
 /** The parts of a line after the name of its family. */

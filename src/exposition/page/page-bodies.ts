@@ -12,8 +12,9 @@ export interface FamilySyntax {
 }
 
 /**
- * Families of a section: with more, a change copies more bytes where they do not lie side by side; with fewer,
- * there are more pieces to write. A number of families, not of bytes, which would divide a page anew for each longer number.
+ * Families of a section: with more, a change copies more bytes, where they do not lie side by side; with fewer,
+ * there are more pieces to write. A number of families, not of bytes, which would divide a page anew for each
+ * longer number.
  */
 const FAMILIES = 64;
 

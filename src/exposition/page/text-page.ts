@@ -35,6 +35,7 @@ export function textFormat({ contentType, end, ...syntax }: Syntax): Format {
     let index = 0;
     for (const family of internal) {
       const facts = agreed[index++] ?? family.facts;
+      // One call less for each of them, where it is known.
       text += headers.get(facts) ?? madeOnce(headers, facts, header);
       text += family.text ?? linesOf(family);
     }

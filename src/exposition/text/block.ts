@@ -7,7 +7,7 @@ import type { Line, LineKey } from '../kernel/line-table.js';
 import type { SharedText } from '../kernel/shared-text.js';
 import { DeflatedLines } from './deflated-lines.js';
 import type { DeflatedPiece } from './deflated-lines.js';
-import { VALUE_BYTES, formUs } from './writing-task.js';
+import { bytesAsText, formUs } from './writing-task.js';
 import type { JobRoom, Wanted, WritingTask } from './writing-task.js';
 
 /** Its text is that of a passage; to write a block is to write its stream. */
@@ -30,7 +30,8 @@ export class Block implements WritingTask {
     return this.lines.textBytes;
   }
   get bytes(): number {
-    return this.lines.textBytes + this.lines.count * VALUE_BYTES;
+    const { count: lines, textBytes } = this.lines;
+    return bytesAsText({ lines, textBytes });
   }
 
   /** Returns the bytes of name and labels. */

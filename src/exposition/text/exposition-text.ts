@@ -3,7 +3,6 @@ import { RoundMap } from '../../collections/round-map.js';
 import { Fault } from '../../errors.js';
 import type { FamilyFacts, FamilyText, Forms, Snapshot } from '../../model.js';
 import { Effort } from '../effort.js';
-import { TaskWriter } from './task-writer.js';
 import { Family } from './family.js';
 import type { Totals } from './family.js';
 import type { Shown } from './family-group.js';
@@ -15,6 +14,7 @@ import { hashOf } from '../kernel/shared-text.js';
 import type { Line, LineKey } from '../kernel/line-table.js';
 import { compressesByLine } from './stream-choice.js';
 import type { PageShape } from './stream-choice.js';
+import { TaskWriter } from './task-writer.js';
 import type { TextPiece } from './text-piece.js';
 import { mostEffortUs } from './writing-task.js';
 import type { Wanted, WritingTask } from './writing-task.js';
@@ -129,9 +129,9 @@ export class ExpositionText {
   }
 
   /**
-   * Renders changed lines, a few blocks a step, and returns a snapshot of the current text. What a render that
-   * failed, or whose steps were not all taken, left is written anew. The snapshot's `hold` throws Fault NATIVE_FAILED if a later render or
-   * the end has freed the text already.
+   * Renders changed lines, a few blocks a step, and returns a snapshot of the current text. If it fails, or if not
+   * all of its steps are taken, the next one writes anew what it began. The snapshot's `hold` throws Fault
+   * NATIVE_FAILED if a later render or the end has freed the text already.
    * @param forms at least one of the two; the text stands in for parts of a stream where these would be large
    */
   *rendering(forms: Forms = TEXT_ONLY): Generator<void, Snapshot> {

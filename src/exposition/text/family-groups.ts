@@ -1,12 +1,12 @@
 // Divides the families of a text into groups, and divides them again when lines came or went.
 import type { Kernel } from '../kernel/kernel.js';
+import { hasSameItems } from '../same-items.js';
 import type { Block } from './block.js';
 import type { Family } from './family.js';
 import { FamilyGroup, MOST_BYTES } from './family-group.js';
 import { Passage } from './passage.js';
 import type { PassagePart } from './passage.js';
-import { hasSameItems } from '../same-items.js';
-import { VALUE_BYTES } from './writing-task.js';
+import { bytesAsText } from './writing-task.js';
 
 /** A group of several families is about no larger when it is made, nor are two that become one half as large. */
 const MOST = { bytes: MOST_BYTES, families: 64 };
@@ -28,8 +28,7 @@ interface Row {
   readonly bytes: number;
 }
 
-const sizeOf = ({ textBytes, lines, header }: Family): number =>
-  textBytes + lines * VALUE_BYTES + header.bytes;
+const sizeOf = (family: Family): number => bytesAsText(family) + family.header.bytes;
 
 /** How much of a group so many families and bytes are: 1 is a full one. */
 const fullness = (families: number, bytes: number): number =>

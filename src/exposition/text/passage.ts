@@ -7,7 +7,7 @@ import type { Kernel } from '../kernel/kernel.js';
 import { VALUE_ROOM } from '../kernel/line-table.js';
 import type { Block } from './block.js';
 import { TextPiece } from './text-piece.js';
-import { VALUE_BYTES, formUs } from './writing-task.js';
+import { bytesAsText, formUs } from './writing-task.js';
 import type { Extent, JobRoom, Wanted, WritingTask } from './writing-task.js';
 
 /** From this part of the lines on, writing all of them is faster than moving text between changes. */
@@ -23,7 +23,7 @@ const REWRITE_ROOM = 32;
 const PARTS_AT = 1;
 const PART = { block: 0, header: 1, headerBytes: 2, start: 3, isOther: 4 } as const;
 const PART_WORDS = 5;
-/** Of `staleness`: lines came or went. */
+/** Why it is stale, as `staleness` says: lines came or went. */
 const RESHAPED = 2;
 
 /** A block, and the header before its lines, if it has one. */
@@ -69,9 +69,7 @@ export class Passage implements WritingTask {
 
   /** To go from one part to the next takes as long as to write some text. */
   get bytes(): number {
-    const { lines, textBytes } = this.#extent;
-    const ofParts = this.parts.length * BYTES_A_PART;
-    return textBytes + lines * VALUE_BYTES + this.#headerBytes + ofParts;
+    return bytesAsText(this.#extent) + this.#headerBytes + this.parts.length * BYTES_A_PART;
   }
 
   /** Whether the text that was written last is there and has the current values. */

@@ -120,7 +120,7 @@ export class TaskWriter {
         if (!job.waitMs(WAIT_MS)) yield;
         continue;
       }
-      // Instead of those of the one that it did: neighbours are mostly alike.
+      // The next one to be collected counts for the one that was done: neighbours are mostly alike.
       bytes += tasks[shared.collected]?.bytes ?? 0;
       if (bytes < BYTES_A_STEP) continue;
       bytes = 0;

@@ -35,8 +35,12 @@ export interface JobRoom {
   readonly stream: Scratch;
 }
 
-/** Bytes of a line beside its name and labels, about. */
-export const VALUE_BYTES = 10;
+/** Bytes of a line beside its name and labels. */
+const VALUE_BYTES = 10;
+
+/** About how many bytes of text lines are. */
+export const bytesAsText = ({ lines, textBytes }: Extent): number =>
+  textBytes + lines * VALUE_BYTES;
 
 /** The text of a passage, or the stream of a block. */
 export interface WritingTask {

@@ -9,8 +9,8 @@ const CHANGES_BYTES: usize = MAX_LINES / 8;
 
 // Its header, 552 bytes. An entry stays where it is while its line is in the block; `order` has the
 // entries of the lines in their order, and is trivial if line i is entry i. A bit for each entry says
-// that its value changed since the text or the stream was written; `text` and `stream`, 2 bytes each, whether
-// any did, and `text` whether lines came or went. Two threads may write the two forms at once.
+// that its value changed since the text or the stream was written; `text` and `stream`, 2 bytes each, say
+// whether any did, and `text` also whether lines came or went. Two threads may write the two forms at once.
 //
 //   0         4       8       12     14       16        20        24       28       32         36     40         296        552
 //   +---------+-------+-------+------+--------+---------+---------+--------+--------+----------+------+----------+----------+
@@ -19,9 +19,9 @@ const CHANGES_BYTES: usize = MAX_LINES / 8;
 //   +---------+-------+-------+------+--------+---------+---------+--------+--------+----------+------+----------+----------+
 export const TEXT_CHANGES: usize = 40;
 export const STREAM_CHANGES: usize = TEXT_CHANGES + CHANGES_BYTES;
-/** Of a form: a value changed, or lines came or went. */
+/** Why a form is stale: a value changed; lines came or went. */
 const CHANGED: u16 = 1;
-export const RESHAPED: u16 = 2;
+const RESHAPED: u16 = 2;
 
 // All that is kept of the lines, each part for as many as there is room for:
 //
@@ -159,7 +159,7 @@ export function changes(block: usize, ofStream: bool): u32 {
   return count;
 }
 
-/** What is not right in the text. */
+/** Why the text is stale; 0 if it is not. */
 export function staleText(block: usize): u16 {
   return load<u16>(block, 12);
 }

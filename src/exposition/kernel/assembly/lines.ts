@@ -230,7 +230,7 @@ function place(passage: usize, text: usize, room: usize): void {
   }
 }
 
-/** What is not right in the text of a passage, in any of its blocks: bits of `staleText`. */
+/** Why the text of a passage is stale: what `staleText` says of all its blocks. */
 export function staleness(passage: usize): u32 {
   let all: u16 = 0;
   const last = endOf(passage);
