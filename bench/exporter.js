@@ -11,8 +11,8 @@ let count = 0;
 /**
  * Starts an exporter that serves HTTP on a free port; resolves when `targets` targets are ready.
  * @param lines of the configuration, beside those that every benchmark needs
- * @param dist the build that it is started from
- * @param options of Node
+ * @param dist the build that it is started from: programs in `bin`, or a module `cli.js`
+ * @param options of Node, none with a blank
  */
 export async function startExporter(folder, lines, targets = 1, dist = DIST, options = []) {
   const license = join(folder, 'license.json');
@@ -28,11 +28,15 @@ export async function startExporter(folder, lines, targets = 1, dist = DIST, opt
     'metrics_port = 0',
   ];
   write(lines);
-  const [program] = ['bin/shm_exporter.js', 'cli.js']
-    .map((each) => join(dist, each))
-    .filter(existsSync);
-  const child = spawn(process.execPath, [...options, program, '--config', config], {
+  // As its users start it, or from single modules.
+  const built = join(dist, 'bin/shm_exporter.js');
+  const [program, ...words] = existsSync(built)
+    ? [built]
+    : [process.execPath, join(dist, 'cli.js')];
+  // Node 20 reads a file of certificates at each start, if there is one, for 50 ms.
+  const child = spawn(program, [...words, '--config', config], {
     stdio: ['ignore', 'ignore', 'pipe'],
+    env: { ...process.env, NODE_OPTIONS: options.join(' '), NODE_EXTRA_CA_CERTS: '' },
   });
   const reload = (own) => {
     write(own);

@@ -4,6 +4,7 @@ import { chmodSync, copyFileSync, readFileSync, rmSync, writeFileSync } from 'no
 import { createRequire } from 'node:module';
 import { dirname, relative, resolve, sep } from 'node:path';
 import { build } from 'esbuild';
+import { LAUNCH } from './launch.js';
 import { withPlainNames } from './plain-names.js';
 
 const DIST = resolve('dist') + sep;
@@ -203,7 +204,7 @@ function refuseWide(file) {
 async function writeProgram(name, common) {
   const file = `${BIN}/shm_${name}.js`;
   const first = FIRST[name];
-  if (first === undefined) writeFileSync(file, `#!/usr/bin/env node\n${startOf(name)}`);
+  if (first === undefined) writeFileSync(file, startOf(name));
   else
     await build({
       ...common,
@@ -211,5 +212,6 @@ async function writeProgram(name, common) {
       entryPoints: { [`shm_${name}`]: first },
       plugins: [start(name)],
     });
+  writeFileSync(file, LAUNCH + readFileSync(file, 'utf8').replace(/^#!.*\n/, ''));
   chmodSync(file, 0o755);
 }

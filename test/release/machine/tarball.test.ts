@@ -40,10 +40,12 @@ describe('the tarball, on a machine without Node.js, compiler and network', func
       shm_simulator --app ads --server-key 82 2> simulator.log &
       shm_exporter --config threaded.toml --enable-metrics-http > log 2>&1 &
       scrape /opt/shm_exporter/lib/node 'http://127.0.0.1:9464/metrics'
+      tr '\\0' ' ' < /proc/$!/cmdline
     `);
     const lines = stdout.split('\n');
     expect(lines.slice(0, 4)).to.deep.equal(Array.from({ length: 4 }, () => VERSION));
     expect(stdout).to.match(/^ads_process_health_level \d+$/m);
+    expect(stdout).to.match(/^\S+\/lib\/node --v8-pool-size=1 \S+\/shm_exporter\.js --config /m);
   });
 
   it('holds what it says: pages, completions, units, examples, licenses, parts', () => {
