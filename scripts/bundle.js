@@ -4,7 +4,7 @@ import { chmodSync, copyFileSync, readFileSync, rmSync, writeFileSync } from 'no
 import { createRequire } from 'node:module';
 import { dirname, relative, resolve, sep } from 'node:path';
 import { build } from 'esbuild';
-import { LAUNCH } from './launch.js';
+import { launchOf } from './launch.js';
 import { withPlainNames } from './plain-names.js';
 
 const DIST = resolve('dist') + sep;
@@ -202,16 +202,17 @@ function refuseWide(file) {
 }
 
 async function writeProgram(name, common) {
-  const file = `${BIN}/shm_${name}.js`;
+  const program = `shm_${name}`;
+  const file = `${BIN}/${program}.js`;
   const first = FIRST[name];
   if (first === undefined) writeFileSync(file, startOf(name));
   else
     await build({
       ...common,
       sourcemap: false,
-      entryPoints: { [`shm_${name}`]: first },
+      entryPoints: { [program]: first },
       plugins: [start(name)],
     });
-  writeFileSync(file, LAUNCH + readFileSync(file, 'utf8').replace(/^#!.*\n/, ''));
+  writeFileSync(file, launchOf(program) + readFileSync(file, 'utf8').replace(/^#!.*\n/, ''));
   chmodSync(file, 0o755);
 }
