@@ -7,11 +7,11 @@ import type { Tracked } from '../read/tracked-slots.js';
 import { isFramed } from '../read/slot-value.js';
 import type { Frames } from '../rows/frames.js';
 import type { RowLines } from '../rows/row-lines.js';
-import type { ReadBy, RowUses } from '../rows/row-uses.js';
 import type { SeriesRegister } from '../rows/series-register.js';
+import type { Reader, Readers } from './readers.js';
 
 export interface FateParts {
-  readonly uses: RowUses;
+  readonly readers: Readers;
   readonly lines: RowLines;
   readonly register: SeriesRegister;
   readonly frames: Frames;
@@ -28,22 +28,20 @@ export class Fates {
 
   /** Names of the metrics that rows make of it, shown or not. */
   namesOf(item: Tracked): readonly string[] {
-    const { uses } = this.#parts;
-    if (!isVariable(item)) return uses.stateReadersOf(item).map(({ row }) => row.family.name);
-    return uses.isHidden(item) ? [] : uses.metricNamesOf(item);
+    return this.#parts.readers.metricNamesOf(item);
   }
 
   isRead(item: Tracked): boolean {
-    return this.#readersOf(item).length > 0;
+    return this.#parts.readers.of(item).length > 0;
   }
 
   /** Whether any series of it is shown. */
   isShown(item: Tracked): boolean {
-    return this.#readersOf(item).some((reader) => this.#standingOf(reader, item).shown > 0);
+    return this.#parts.readers.of(item).some((reader) => this.#standingOf(reader, item).shown > 0);
   }
 
   metricsOf(item: Tracked): readonly TreeMetric[] {
-    return this.#readersOf(item).map((reader) => {
+    return this.#parts.readers.of(item).map((reader) => {
       const { name, type } = reader.row.family;
       const { shown: series, waiting } = this.#standingOf(reader, item);
       const why = series > 0 ? '' : this.#whyNot(reader, item, waiting > 0);
@@ -53,28 +51,17 @@ export class Fates {
 
   /** Why no row reads a tracked item; empty where one does, and for objects whose variables are read. */
   whyUnread(item: Tracked): string {
-    const { uses } = this.#parts;
-    if (!isVariable(item)) return uses.whyUnread(item);
-    if (uses.isHidden(item)) return 'a later variable of this object has its name';
-    const ofObject = uses.whyUnread(item.object);
-    if (ofObject !== '') return ofObject;
-    return this.isRead(item) ? '' : uses.whyNoRow(item);
+    return this.#parts.readers.whyNone(item);
   }
 
-  #readersOf(item: Tracked): readonly ReadBy[] {
-    const { uses } = this.#parts;
-    if (!isVariable(item)) return uses.stateReadersOf(item);
-    return uses.isHidden(item) ? [] : uses.readersOf(item);
-  }
-
-  #standingOf({ row }: ReadBy, item: Tracked): ReturnType<RowLines['standing']> {
+  #standingOf({ row }: Reader, item: Tracked): ReturnType<RowLines['standing']> {
     const [owner, room] = isVariable(item)
       ? [ownerOf(item, row.reads.length), row.linesOf(item)]
       : [item.id, row.linesOf()];
     return this.#parts.lines.standing(row, owner, room);
   }
 
-  #whyNot({ row, reading }: ReadBy, item: Tracked, isWaiting: boolean): string {
+  #whyNot({ row, reading }: Reader, item: Tracked, isWaiting: boolean): string {
     const { register, probe, frames } = this.#parts;
     if (!probe.isSynced(item)) return 'not synced yet';
     if (isWaiting) return 'clash: another series has this name and these labels';

@@ -12,11 +12,13 @@ import { PointInTime } from '../read/point-in-time.js';
 import type { Probe } from '../read/probe.js';
 import { isFramed } from '../read/slot-value.js';
 import { Fates } from '../look/fates.js';
+import { Readers } from '../look/readers.js';
 import type { CatalogueFit } from './catalogue-fit.js';
 import { Frames } from './frames.js';
 import { HeldScales } from './held-scales.js';
 import type { LabelText } from './label-text.js';
 import { Observations } from './observations.js';
+import { RowLabels } from './row-labels.js';
 import { RowLines } from './row-lines.js';
 import { RowStage } from './row-stage.js';
 import { RowUses } from './row-uses.js';
@@ -73,7 +75,8 @@ export class MetricBuilder {
 
   constructor({ catalogue, timeZone, ...below }: BuilderParts) {
     const { kernel, source, probe, register, effort } = below;
-    const uses = new RowUses(below);
+    const labels = new RowLabels();
+    const uses = new RowUses({ ...below, labels });
     const frames = new Frames(source, probe, effort);
     const observations = new Observations(kernel, probe);
     const scales = new HeldScales(kernel.scales);
@@ -86,7 +89,8 @@ export class MetricBuilder {
     this.#frames = frames;
     this.#scales = scales;
     this.#lines = new RowLines(register, catalogue);
-    this.fates = new Fates({ uses, lines: this.#lines, register, frames, probe });
+    const readers = new Readers(uses, below.rules, labels);
+    this.fates = new Fates({ readers, lines: this.#lines, register, frames, probe });
   }
 
   /** Framed values that could not be copied whole in time and kept their last good value. */
