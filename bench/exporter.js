@@ -33,7 +33,7 @@ export async function startExporter(folder, lines, targets = 1, dist = DIST, opt
   const [program, ...words] = existsSync(built)
     ? [built]
     : [process.execPath, join(dist, 'cli.js')];
-  // Which a program unsets, and a module or an older version does not.
+  // Node 20 reads a file of certificates at each start, if there is one, for 50 ms.
   const child = spawn(program, [...words, '--config', config], {
     stdio: ['ignore', 'ignore', 'pipe'],
     env: { ...process.env, NODE_OPTIONS: options.join(' '), NODE_EXTRA_CA_CERTS: '' },

@@ -4,7 +4,7 @@ import { chmodSync, copyFileSync, readFileSync, rmSync, writeFileSync } from 'no
 import { createRequire } from 'node:module';
 import { dirname, relative, resolve, sep } from 'node:path';
 import { build } from 'esbuild';
-import { launchOf } from './launch.js';
+import { LAUNCH } from './launch.js';
 import { withPlainNames } from './plain-names.js';
 
 const DIST = resolve('dist') + sep;
@@ -202,17 +202,16 @@ function refuseWide(file) {
 }
 
 async function writeProgram(name, common) {
-  const program = `shm_${name}`;
-  const file = `${BIN}/${program}.js`;
+  const file = `${BIN}/shm_${name}.js`;
   const first = FIRST[name];
   if (first === undefined) writeFileSync(file, startOf(name));
   else
     await build({
       ...common,
       sourcemap: false,
-      entryPoints: { [program]: first },
+      entryPoints: { [`shm_${name}`]: first },
       plugins: [start(name)],
     });
-  writeFileSync(file, launchOf(program) + readFileSync(file, 'utf8').replace(/^#!.*\n/, ''));
+  writeFileSync(file, LAUNCH + readFileSync(file, 'utf8').replace(/^#!.*\n/, ''));
   chmodSync(file, 0o755);
 }

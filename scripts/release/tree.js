@@ -1,7 +1,7 @@
 // The folder that the tarball holds and the .deb installs: programs, their Node.js, pages and texts.
 import { chmodSync, cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { commandOf, launchOf } from '../launch.js';
+import { OPTIONS } from '../launch.js';
 import { billOfMaterials } from './bill-of-materials.js';
 import { placeCPublisher, stateVersion } from './c-publisher.js';
 import { writeLicenses } from './licenses.js';
@@ -51,7 +51,7 @@ function copyPrograms(target) {
   for (const name of NAMES) {
     // Only the wrapper runs it, and knows which Node.js.
     const path = join(target, 'dist/bin', `${name}.js`);
-    writeFileSync(path, readFileSync(path, 'utf8').replace(launchOf(name), ''));
+    writeFileSync(path, readFileSync(path, 'utf8').replace(/^#!.*\n/, ''));
     chmodSync(path, 0o644);
   }
 }
@@ -78,8 +78,7 @@ function writeWrappers(folder) {
   const text = readFileSync(new URL('wrapper.sh', import.meta.url), 'utf8');
   mkdirSync(folder, { recursive: true });
   for (const name of NAMES) {
-    const command = commandOf(name, '"$root/lib/node"', `"$root/dist/bin/${name}.js"`);
-    const wrapper = text.replace('PROGRAM', name).replace('COMMAND', () => command);
+    const wrapper = text.replaceAll('PROGRAM', name).replace('OPTIONS', OPTIONS);
     writeFileSync(join(folder, name), wrapper);
     chmodSync(join(folder, name), 0o755);
   }

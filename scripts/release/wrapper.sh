@@ -10,4 +10,4 @@ while [ -L "$here" ]; do
   esac
 done
 root=${here%/*}/..
-COMMAND
+exec "$root/lib/node" OPTIONS "$root/dist/bin/PROGRAM.js" "$@"

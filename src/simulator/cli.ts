@@ -139,8 +139,8 @@ async function main(): Promise<void> {
     return;
   }
   const { options } = line;
-  process.once('SIGINT', end);
-  process.once('SIGTERM', end);
+  // A terminal that is closed ends it, too, so that nothing stays in shared memory.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, end);
   const scenario = options.scenario === undefined ? undefined : readScenario(options.scenario);
   const { jsonPort } = options;
   const run$ =

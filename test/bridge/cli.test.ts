@@ -85,7 +85,7 @@ describe('shm_bridge', function () {
     };
     expect(bin['shm_bridge']).to.equal('dist/bin/shm_bridge.js');
     expect(readFileSync(join(PROJECT, 'dist/bin/shm_bridge.js'), 'utf8')).to.match(
-      /^#!\/bin\/sh\n/,
+      /^#!\/usr\/bin\/env -S node /,
     );
   });
 

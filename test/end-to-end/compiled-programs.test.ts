@@ -38,13 +38,10 @@ describe('the programs as they were compiled', () => {
       expect(stdout, stderr).to.equal('false');
     });
 
-    it(`can be executed, with the certificates that it needs: ${name}`, () => {
+    it(`can be executed: ${name}`, () => {
       const program = join(BIN, `shm_${name}.js`);
-      const env = { ...process.env, NODE_EXTRA_CA_CERTS: '/nowhere.pem' };
-      const { stdout, stderr } = spawnSync(program, ['--version'], { encoding: 'utf8', env });
+      const { stdout } = spawnSync(program, ['--version'], { encoding: 'utf8' });
       expect(stdout).to.match(/^\d+\.\d+\.\d+\n$/);
-      // Node.js says so when it begins.
-      expect(stderr.includes('/nowhere.pem'), stderr).to.equal(name === 'bridge');
     });
 
     it(`have one byte for each character: ${name}`, () =>

@@ -1,5 +1,7 @@
 // The command line of the simulator, in shared memory.
 import { expect } from 'chai';
+import { readdirSync } from 'node:fs';
+import { eventually } from '../support/eventually.js';
 import { theatre } from '../support/processes.js';
 
 describe('shm_simulator', function () {
@@ -28,6 +30,17 @@ describe('shm_simulator', function () {
     const played = await stage.player({ objects: [] }, '--app', 'adz', '--server-key', '4');
     expect(played.stderr).to.equal('ready\n');
   });
+
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+    it(`leaves nothing in shared memory at ${signal}, even while it begins`, async () => {
+      const files = () =>
+        readdirSync('/dev/shm').filter((name) => name.includes(`${stage.contextId}.pool.5`));
+      const words = ['--context-id', stage.contextId, '--server-key', '5', '--objects', '100000'];
+      const simulator = stage.start('simulator', words);
+      await eventually('its file is there', () => files().length === 1);
+      expect(await simulator.stop(signal)).to.deep.equal({ status: 0, signal: null });
+      expect(files()).to.deep.equal([]);
+    });
 
   it('refuses one object more', () => {
     const { status, stderr } = stage.run('simulator', '--server-key', '1', '--objects', '100001');
