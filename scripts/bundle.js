@@ -204,14 +204,19 @@ function refuseWide(file) {
 async function writeProgram(name, common) {
   const file = `${BIN}/shm_${name}.js`;
   const first = FIRST[name];
-  if (first === undefined) writeFileSync(file, startOf(name));
-  else
-    await build({
-      ...common,
-      sourcemap: false,
-      entryPoints: { [`shm_${name}`]: first },
-      plugins: [start(name)],
-    });
-  writeFileSync(file, LAUNCH + readFileSync(file, 'utf8').replace(/^#!.*\n/, ''));
+  const text = first === undefined ? startOf(name) : await startedAfter(first, name, common);
+  writeFileSync(file, LAUNCH + text);
   chmodSync(file, 0o755);
+}
+
+/** The text of a program that does something else before it is started. */
+async function startedAfter(first, name, common) {
+  const { outputFiles } = await build({
+    ...common,
+    sourcemap: false,
+    write: false,
+    entryPoints: [first],
+    plugins: [start(name)],
+  });
+  return outputFiles[0].text.replace(/^#!.*\n/, '');
 }

@@ -6,5 +6,5 @@
  */
 export const OPTIONS = '--v8-pool-size=1';
 
-/** The first line of a program's file. Where there is glibc 2.34, `env` has `-S`. */
+/** The first line of a program's file. `env` of GNU coreutils has `-S` since 8.30, which is older than the glibc needed. */
 export const LAUNCH = `#!/usr/bin/env -S node ${OPTIONS}\n`;

@@ -27,7 +27,7 @@ export interface BoundObject {
   earlier: Map<string, Namesakes> | undefined;
 }
 
-const NO_READERS: readonly RowUse[] = [];
+const NO_USES: readonly RowUse[] = [];
 
 /** The rows that apply while the object exists. */
 export const setsOf = ({
@@ -39,9 +39,9 @@ export const setsOf = ({
 ];
 
 /** The rows that read a variable of the object, without those that describe it. */
-export function readersOf({ rules }: BoundObject, { name }: Variable): readonly RowUse[] {
+export function usesOf({ rules }: BoundObject, { name }: Variable): readonly RowUse[] {
   const [first] = rules;
-  if (first === undefined) return NO_READERS;
+  if (first === undefined) return NO_USES;
   // Mostly one class reads an object, and there may be a million variables.
   return rules.length === 1 ? first.set.usesOf(name) : rules.flatMap(({ set }) => set.usesOf(name));
 }

@@ -12,7 +12,7 @@ import type { Kernel } from '../kernel/kernel.js';
 import { isVariable } from '../read/pending-items.js';
 import type { Probe } from '../read/probe.js';
 import { labelsText } from '../text/labels.js';
-import { closeBound, readersOf, setsOf } from './bound-object.js';
+import { closeBound, setsOf, usesOf } from './bound-object.js';
 import type { BoundObject, Use } from './bound-object.js';
 import { CatalogueFit } from './catalogue-fit.js';
 import { DescribedByClass, DescribedObject } from './described-object.js';
@@ -202,8 +202,8 @@ export class RowUses {
   hasDerived(variable: Variable): boolean {
     const bound = this.boundOf(variable.object);
     if (bound === undefined || !this.#owns(bound, variable)) return false;
-    const readers = readersOf(bound, variable);
-    if (readers.length > 0) return readers.some(isDerived);
+    const uses = usesOf(bound, variable);
+    if (uses.length > 0) return uses.some(isDerived);
     return bound.described?.rowOf(variable)?.isDerived === true;
   }
 
@@ -236,14 +236,14 @@ export class RowUses {
   /** This variable owns its name from now on. */
   #enter(bound: BoundObject, variable: Variable): void {
     bound.variables.set(variable.name, variable.slot);
-    const readers = readersOf(bound, variable);
-    if (isCounted(bound, readers)) this.fit.addVariable(variable, readers);
+    const uses = usesOf(bound, variable);
+    if (isCounted(bound, uses)) this.fit.addVariable(variable, uses);
   }
 
   #leave(bound: BoundObject, variable: Variable): void {
     bound.variables.delete(variable.name);
-    const readers = readersOf(bound, variable);
-    if (isCounted(bound, readers)) this.fit.removeVariable(variable, readers);
+    const uses = usesOf(bound, variable);
+    if (isCounted(bound, uses)) this.fit.removeVariable(variable, uses);
   }
 
   #described(place: PlacedObject, { labels }: ManagedObject): DescribedObject | undefined {
@@ -258,5 +258,5 @@ export class RowUses {
 const isDerived = ({ row }: RowUse): boolean => row.isDerived;
 
 /** Whether a catalogue could have a row for a variable and has none, or has some. */
-const isCounted = ({ rules }: BoundObject, readers: readonly RowUse[]): boolean =>
-  readers.length > 0 || (rules.length > 0 && !rules.some(({ set }) => set.isDescribed));
+const isCounted = ({ rules }: BoundObject, uses: readonly RowUse[]): boolean =>
+  uses.length > 0 || (rules.length > 0 && !rules.some(({ set }) => set.isDescribed));

@@ -8,7 +8,7 @@ import { Passage } from './passage.js';
 import type { PassagePart } from './passage.js';
 import { bytesAsText } from './writing-task.js';
 
-/** A group of several families is about no larger when it is made, nor are two that become one half as large. */
+/** About the most that a group of several families has when it is made; two become one at half of that. */
 const MOST = { bytes: MOST_BYTES, families: 64 };
 /** To look at so many families takes some hundredths of a millisecond. */
 const FAMILIES_A_STEP = 64;
