@@ -12,3 +12,22 @@ export function restWatch(): (bytes: number) => boolean {
     return isAtRest;
   };
 }
+
+/** Tells whether the process has grown by so many bytes since it was of a certain size, at first of none. */
+export class GrowthSince {
+  readonly #enough: number;
+  #bytes = 0;
+
+  constructor(enough: number) {
+    this.#enough = enough;
+  }
+
+  isEnough(bytes: number): boolean {
+    return bytes >= this.#bytes + this.#enough;
+  }
+
+  /** From that size on. */
+  begin(bytes: number): void {
+    this.#bytes = bytes;
+  }
+}

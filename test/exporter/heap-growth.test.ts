@@ -1,7 +1,7 @@
 // The heap of V8 stays near what the process needs.
 import { expect } from 'chai';
 import { spawnSync } from 'node:child_process';
-import { restWatch } from '#app/exporter/at-rest.js';
+import { GrowthSince, restWatch } from '#app/exporter/at-rest.js';
 
 /** Makes objects that survive for a while, and prints how large the space of young ones is then. */
 const churning = (before: string): string => `
@@ -45,5 +45,18 @@ describe('restWatch', () => {
       [101, false],
     ] as const;
     for (const [bytes, rests] of table) expect(isAtRest(bytes), String(bytes)).to.equal(rests);
+  });
+});
+
+describe('GrowthSince', () => {
+  it('tells whether a process grew by enough since it had a size, at first since it had none', () => {
+    const growth = new GrowthSince(10);
+    expect(growth.isEnough(9)).to.equal(false);
+    expect(growth.isEnough(10)).to.equal(true);
+    growth.begin(50);
+    expect(growth.isEnough(59)).to.equal(false);
+    expect(growth.isEnough(60)).to.equal(true);
+    growth.begin(5);
+    expect(growth.isEnough(15)).to.equal(true);
   });
 });

@@ -211,3 +211,16 @@ export function returnFreed(leastBytes: number): boolean {
     return false;
   }
 }
+
+/**
+ * Has malloc return all pages that are free in its arenas, those of other threads too (malloc_trim(3)). False
+ * where none are, or where the C library has no such function.
+ */
+export function returnFreePages(): boolean {
+  try {
+    const { malloc_trim: trim } = ffi.Library(null, { malloc_trim: ['int', ['size_t']] });
+    return trim(0) === 1;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,31 @@
+// What malloc keeps of memory that was freed.
+import { expect } from 'chai';
+import { spawnSync } from 'node:child_process';
+
+/** Fills 60 MB in small pieces, keeps a tenth of them, and prints the size of the process before and after. */
+const SCATTERING = (module: string): string => `
+  import { setTimeout } from 'node:timers/promises';
+  const { returnFreePages } = await import(${module});
+  let kept = [];
+  for (let i = 0; i < 1000; i++) kept.push(Buffer.alloc(60_000, 1));
+  kept = kept.filter((_, i) => i % 10 === 0);
+  for (let i = 0; i < 2; i++) {
+    gc();
+    await setTimeout(10); // V8 frees them in a thread
+  }
+  const before = process.memoryUsage.rss();
+  const returned = returnFreePages();
+  console.log(JSON.stringify({ before, returned, after: process.memoryUsage.rss(), kept: kept.length }));
+  process.exit(0);
+`;
+
+describe('returnFreePages', () => {
+  it('returns what was freed between pieces that are in use', () => {
+    const module = JSON.stringify(import.meta.resolve('#app/native/os/libc.js'));
+    const line = ['--expose-gc', '--input-type=module', '--eval', SCATTERING(module)];
+    const { stdout, stderr } = spawnSync(process.execPath, line, { encoding: 'utf8' });
+    expect(stdout, stderr).to.include('"returned":true');
+    const { before, after } = JSON.parse(stdout) as { before: number; after: number };
+    expect(before - after).to.be.above(30_000_000);
+  });
+});
