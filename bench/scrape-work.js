@@ -1,0 +1,114 @@
+// The work of a scrape and nothing else, on the workload of the benchmarks: values and words are copied from a
+// file, compared and rendered. No targets, no directory, no checks, no streams of events.
+import { closeSync, openSync, readSync, unlinkSync, writeSync } from 'node:fs';
+import { CELL_BYTES, Kernel, OP } from '../dist/exposition/kernel/kernel.js';
+import { SharedText } from '../dist/exposition/kernel/shared-text.js';
+import { TEXT } from '../dist/exposition/page/text-format.js';
+import { ExpositionText } from '../dist/exposition/text/exposition-text.js';
+import { labelsPart, labelsText } from '../dist/exposition/text/labels.js';
+import { FAMILIES, Values, entityLabels, kindOf, nameOf } from './workload.js';
+
+/** Values that one read copies. */
+const SPAN = 8192;
+
+export class ScrapeWork {
+  #series;
+  #values;
+  #kernel = new Kernel();
+  #text = new ExpositionText(this.#kernel);
+  #cells;
+  #copied;
+  #file;
+  /** What a publisher keeps: values, and behind them the words. */
+  #image;
+  #release = () => undefined;
+
+  constructor(series) {
+    this.#series = series;
+    this.#values = new Values(series);
+    this.#image = Buffer.alloc(series * 12);
+    this.#cells = this.#kernel.arena.take(series * CELL_BYTES);
+    this.#copied = this.#kernel.arena.take(SPAN * 16);
+    this.#kernel.bytes.fill(0, this.#cells, this.#cells + series * CELL_BYTES);
+    this.#addLines();
+    const path = `/dev/shm/shm-work-${process.pid}`;
+    this.#file = openSync(path, 'w+');
+    unlinkSync(path);
+    this.#values.all.forEach((value, index) => this.#set(index, value));
+    this.#store();
+  }
+
+  /** As a publisher does, which the work of a scrape has no part in. */
+  change(share) {
+    this.#values.change(share, (index, value) => this.#set(index, value));
+    this.#store();
+  }
+
+  /** Copies what the file has now, and compares it. */
+  copy() {
+    const [words, out] = [this.#copied + SPAN * 8, this.#copied + SPAN * 12];
+    const valueWindow = this.#kernel.window(this.#copied, SPAN * 8);
+    const wordWindow = this.#kernel.window(words, SPAN * 4);
+    for (let at = 0; at < this.#series; at += SPAN) {
+      const count = Math.min(SPAN, this.#series - at);
+      const cell = this.#cells + at * CELL_BYTES;
+      readSync(this.#file, valueWindow, 0, count * 8, at * 8);
+      readSync(this.#file, wordWindow, 0, count * 4, this.#series * 8 + at * 4);
+      this.#kernel.run.absorb(cell, this.#copied, words, count, out);
+    }
+  }
+
+  /** The page of the values that were copied last; who sends it releases it. */
+  page(forms) {
+    this.#release();
+    const snapshot = this.#rendered(forms);
+    this.#release = snapshot.hold();
+    return TEXT.page({ snapshot, families: snapshot.families, internal: [] });
+  }
+
+  close() {
+    closeSync(this.#file);
+  }
+
+  #rendered(forms) {
+    const steps = this.#text.rendering(forms);
+    for (;;) {
+      const { done, value } = steps.next();
+      if (done) return value;
+    }
+  }
+
+  #addLines() {
+    const facts = Array.from({ length: FAMILIES }, (_, family) => ({
+      name: nameOf(family),
+      type: kindOf(family) === 'counter' ? 'counter' : 'gauge',
+      unit: '',
+      help: 'A family of the workload.',
+    }));
+    for (let entity = 0; entity < this.#values.entities; entity++) {
+      const labels = new SharedText(
+        this.#kernel.texts,
+        labelsPart(labelsText(entityLabels(entity))),
+      );
+      for (let family = 0; family < FAMILIES; family++) {
+        const slot = entity * FAMILIES + family;
+        const op = kindOf(family) === 'counter' ? OP.u64 : OP.f64;
+        const cell = this.#cells + slot * CELL_BYTES;
+        const line = { suffix: '', labels, fixed: '', cell, op };
+        this.#text.put(facts[family], family, { owner: slot, sub: 0 }, line);
+      }
+    }
+  }
+
+  #set(index, value) {
+    const family = Math.floor(index / this.#values.entities);
+    // As a publisher keeps them: the variables of one object side by side.
+    const at = ((index % this.#values.entities) * FAMILIES + family) * 8;
+    if (kindOf(family) === 'counter') this.#image.writeBigUInt64LE(BigInt(value), at);
+    else this.#image.writeDoubleLE(value, at);
+  }
+
+  #store() {
+    writeSync(this.#file, this.#image, 0, this.#image.length, 0);
+  }
+}
