@@ -1,5 +1,6 @@
 // The same workload beside other programs, where ../shared/peers is, with a compiler and ISA-L for the
-// handwritten C++: its own harness, in a copy of its folder. Usage: peers.js [series] [further options]
+// handwritten C++: its own harness, in a copy of its folder. Beside them, a server that does the work of a scrape and
+// nothing else. Usage: peers.js [series] [further options]
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -20,7 +21,8 @@ try {
     [
       ...['--n', series, '--f', '0,0.01,0.1,1', '--rounds', '15'],
       ...['--gzip-rounds', '15', '--gzip-f', '0.01', '--load-reps', '1', '--load-ms', '300'],
-      ...['--peers', 'floor-node,cpp-hand-stream', '--extra', 'ours/peer.json', ...options],
+      ...['--peers', 'floor-node,cpp-hand-stream', '--extra', 'ours/peer.json'],
+      ...['--extra', join(ROOT, 'bench/work-peer.json'), ...options],
     ],
     { cwd: folder, stdio: 'inherit', env: { ...process.env, OURS: ROOT } },
   );

@@ -1,29 +1,9 @@
-// A server that does the work of a scrape and nothing else: what is between it and the exporter is what targets,
-// checks and streams of events cost. Usage: fork it with the number of series.
-import { createServer } from 'node:http';
-import { deflateEnd } from '../dist/sinks/http/deflate.js';
+// The server of work-server.js, whose values change when its parent says so. Usage: fork it with the number of series.
 import { ScrapeWork } from './scrape-work.js';
-
-const GZIP = Buffer.from('1f8b08000000000004ff', 'hex');
-const NOTHING = Buffer.alloc(0);
+import { serverOf } from './work-server.js';
 
 const work = new ScrapeWork(Number(process.argv[2]));
-const server = createServer((request, response) => {
-  work.copy();
-  const isGzip = request.headers['accept-encoding'] === 'gzip';
-  const page = work.page({ text: !isGzip, deflated: isGzip });
-  const { deflated } = isGzip ? page : {};
-  const end = deflated?.hold?.();
-  const pieces = deflated ? [GZIP, ...deflated.pieces, deflateEnd(deflated, NOTHING)] : page.pieces;
-  const bytes = pieces.reduce((sum, { length }) => sum + length, 0);
-  response.writeHead(200, { 'Content-Type': 'text/plain', 'Content-Length': bytes });
-  for (const piece of pieces) response.write(piece);
-  response.end();
-  response.on('close', () => {
-    end?.();
-    page.release();
-  });
-});
+const server = serverOf(work);
 process.on('message', ({ change }) => {
   work.change(change);
   process.send({ done: true });

@@ -1,0 +1,21 @@
+// The server of work-server.js, as the harness of ../shared/peers starts it: with as many series, of which as many
+// change when it says so. Its labels are shorter, and so is its text. Usage: work-peer.js PORT
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { ScrapeWork } from './scrape-work.js';
+import { serverOf } from './work-server.js';
+
+const given = (name) => readFileSync(join(process.env.PEER_DIR, name));
+const series = given('values.bin').length / 8;
+const work = new ScrapeWork(series);
+createInterface({ input: process.stdin })
+  .on('line', () => {
+    work.change(given('changes.bin').readUInt32LE(0) / series);
+    process.stdout.write('ok\n');
+  })
+  .on('close', () => {
+    work.close();
+    process.exit(0);
+  });
+serverOf(work).listen(Number(process.argv[2]), '127.0.0.1', () => process.stdout.write('ready\n'));
