@@ -1,6 +1,7 @@
 // One poll of each component, and what it would publish.
 import { concatMap, from, map } from 'rxjs';
 import type { Observable } from 'rxjs';
+import { counted } from '../counted.js';
 import type { Around } from './bridge.js';
 import type { ComponentConfig } from './settings/component-config.js';
 import type { BridgeConfig } from './settings/configuration.js';
@@ -50,8 +51,8 @@ function shown(outcome: Outcome, component: ComponentConfig, config: BridgeConfi
   return {
     text: scenarioText(objects, { ...config, serverKey }),
     remarks: [
-      `${about}: ${tree.objects.size} objects, ${tree.variableCount} variables; ${took}`,
-      `${name}: to be published under server key ${serverKey}: ${objects.size} objects, ${published} variables`,
+      `${about}: ${counted(tree.objects.size, 'object')}, ${counted(tree.variableCount, 'variable')}; ${took}`,
+      `${name}: to be published under server key ${serverKey}: ${counted(objects.size, 'object')}, ${counted(published, 'variable')}`,
       ...idlePatterns(selected, tree).map((sentence) => `${name}: ${sentence}`),
       ...odd.map(([oddity, count]) => `${name}: ${count} ${oddity.replaceAll('_', ' ')}`),
       ...tree.unknownTypes.map((type) => `${name}: unknown type ${JSON.stringify(type)}`),

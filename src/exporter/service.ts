@@ -13,6 +13,7 @@ import {
   tap,
 } from 'rxjs';
 import type { Observable } from 'rxjs';
+import { counted } from '../counted.js';
 import { monotonicMs } from '../clock.js';
 import { configHash } from '../config/config-hash.js';
 import { loadLicense } from '../license/license-file.js';
@@ -120,7 +121,7 @@ export function service(
         }
         const next = reload.planned;
         const { plan, config: given } = next;
-        const counts = `${plan.length} targets, ${given.scopes.length} scopes`;
+        const counts = `${counted(plan.length, 'target')}, ${counted(given.scopes.length, 'scope')}`;
         log({ level: 'info', message: `configuration reloaded: ${counts}` });
         return update(next);
       }),

@@ -1,6 +1,7 @@
 // One line on all targets, for those who ask systemd.
 import { asyncScheduler, distinctUntilChanged, map, timer } from 'rxjs';
 import type { Observable, SchedulerLike } from 'rxjs';
+import { counted } from '../counted.js';
 import type { Targets } from '../sinks/sink.js';
 
 const PERIOD_MS = 5000;
@@ -14,7 +15,7 @@ export const statusLine = (
     map(() => {
       const statuses = registry.targets.map((target) => target.status());
       const ready = statuses.filter(({ isReady }) => isReady);
-      return `${ready.length} of ${statuses.length} targets ready`;
+      return `${ready.length} of ${counted(statuses.length, 'target')} ready`;
     }),
     distinctUntilChanged(),
   );

@@ -1,4 +1,5 @@
 // Times and counts for people.
+import { nounFor } from '../counted.js';
 
 /** In the two largest units that fit, such as `3 d 4 h`. */
 export function ageText(seconds: number): string {
@@ -35,7 +36,7 @@ export function timeText(unixMs: number): string {
 }
 
 /** `1 object`, `1,234 objects`. */
-export const countText = (count: number, noun: string, plural = `${noun}s`): string =>
-  `${grouped(count)} ${count === 1 ? noun : plural}`;
+export const countText = (count: number, noun: string, plural?: string): string =>
+  `${grouped(count)} ${nounFor(count, noun, plural)}`;
 
 export const grouped = (count: number): string => count.toLocaleString('en-US');

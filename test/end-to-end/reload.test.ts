@@ -79,7 +79,7 @@ describe('SIGHUP', function () {
       await rewrite(
         targets({ key: '3' }, { key: '1', seedPaths: ['@root'] }) + scope('few', '*_x'),
       ),
-    ).to.contain('configuration reloaded: 2 targets, 1 scopes');
+    ).to.contain('configuration reloaded: 2 targets, 1 scope');
     const till = seriesKey('shop_till_y', { object: 'till' });
     await pageWith(
       page('1'),
@@ -186,7 +186,7 @@ describe('SIGHUP', function () {
     await readyPage(url);
     writeFileSync(path, stage.settings({ app: 'shop' }) + targets({ key: '1' }, { key: '3' }));
     exporter.signal('SIGHUP');
-    await exporter.line(/configuration reloaded: 1 targets/);
+    await exporter.line(/configuration reloaded: 1 target/);
     const { status, body } = await scrape(url);
     expect(status).to.equal(200);
     expect(seriesOf(body).get(seriesKey('shop_x', { object: '@root' }))).to.equal('2');

@@ -42,7 +42,7 @@ describe('a service of systemd', function () {
       const { listener, under } = await systemd(address());
       const config = stage.config({ app: 'ads', server_keys: ['82'] });
       const exporter = stage.start('exporter', ['--config', config], { under });
-      await heard(listener, /STATUS=1 of 1 targets ready/);
+      await heard(listener, /STATUS=1 of 1 target ready/);
       expect(exporter.stderr).to.match(/metrics at/);
       exporter.signal('SIGHUP');
       await heard(listener, /RELOADING=1[^]*READY=1/);

@@ -152,7 +152,7 @@ describe('a start', function () {
 
     it('tracks nothing else: an object that never synced holds nobody up', async () => {
       expect(internal(page('4'), 'internal_target_pending_sync_items')).to.equal(0);
-      await several.line(/target bank on 4 ready: 1 objects, 1 variables/);
+      await several.line(/target bank on 4 ready: 1 object, 1 variable/);
       const url = await stage.exporter({ app: 'bank', server_keys: ['4'] }).url();
       await unready(url, /waiting on object h\.1\.bank\.safe/);
     });

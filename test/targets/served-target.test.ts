@@ -471,7 +471,7 @@ describe('ServedTarget', () => {
       target.ask();
       expect(messages(target)).to.deep.equal([
         'target demo on 82 takes root H.1.demo of server key 82',
-        'target demo on 82 ready: 1 objects, 1 variables',
+        'target demo on 82 ready: 1 object, 1 variable',
       ]);
     });
 

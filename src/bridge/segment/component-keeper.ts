@@ -1,4 +1,5 @@
 // Keeps the segment of one component up to date: applies each poll, and reports events.
+import { counted } from '../../counted.js';
 import type { TargetEvent } from '../../model.js';
 import type { Publisher } from '../../native/publisher/publisher.js';
 import { quoted } from '../../document/key-path.js';
@@ -96,11 +97,11 @@ export class ComponentKeeper {
     own.set('isStale', false);
     own.setOddities(tree.oddities);
     this.#count(changes);
-    const facts = `${tree.objects.size} objects, ${tree.variableCount} variables, ${size.decoded} bytes in ${Math.round(durationMs)} ms`;
+    const facts = `${counted(tree.objects.size, 'object')}, ${counted(tree.variableCount, 'variable')}, ${size.decoded} bytes in ${Math.round(durationMs)} ms`;
     const silence = this.#goodAtMs === undefined ? '' : ` after ${this.#silence(start)}`;
     if (this.#conditions.changeTo('trouble', ''))
       report('info', `received its tree${silence}: ${facts}`);
-    else report('debug', `${facts}; ${changes.changedValues} values changed`);
+    else report('debug', `${facts}; ${counted(changes.changedValues, 'value')} changed`);
     this.#goodAtMs = start;
     this.#reportOdd(tree, changes, report);
   }

@@ -1,4 +1,5 @@
 // Classes of a catalogue that no object fits, and the objects that no row is for.
+import { counted, nounFor } from '../../counted.js';
 import type { Catalogue } from '../../catalogue/catalogue.js';
 import type { Filters } from '../../catalogue/match/filters.js';
 import { ROOT } from '../../catalogue/match/path-pattern.js';
@@ -70,6 +71,6 @@ function straysLine(kinds: readonly Kind[]): string {
     .slice(0, MAX_EXAMPLES)
     .map(({ className, example }) => `${quoted(className)} at ${quoted(example || ROOT)}`);
   const more = kinds.length - examples.length;
-  const rest = more > 0 ? ` and ${more} more classes` : '';
-  return `no row is for ${objects} objects with ${variables} variables: ${examples.join(', ')}${rest}`;
+  const rest = more > 0 ? ` and ${more} more ${nounFor(more, 'class', 'classes')}` : '';
+  return `no row is for ${counted(objects, 'object')} with ${counted(variables, 'variable')}: ${examples.join(', ')}${rest}`;
 }

@@ -1,4 +1,5 @@
 // Compares a configuration with the existing segments: what each target would show now.
+import { counted } from '../../counted.js';
 import type { Catalogue } from '../../catalogue/catalogue.js';
 import { compileFilters } from '../../catalogue/match/filters.js';
 import type { Filters } from '../../catalogue/match/filters.js';
@@ -116,7 +117,7 @@ function rootLines(
   ];
   return [
     `root ${root.name} of server key ${serverKey}${rest}`,
-    `tracks ${tracked.length} of ${objects.length} objects, ${variables} variables, ${families.size} metrics`,
+    `tracks ${tracked.length} of ${counted(objects.length, 'object')}, ${counted(variables, 'variable')}, ${counted(families.size, 'metric')}`,
     ...(isWhole ? [] : ['the tree is larger than what is checked: the rest is left out']),
     ...findings.map((finding) => `warning: ${finding}`),
   ];

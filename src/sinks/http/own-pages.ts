@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { TLSSocket } from 'node:tls';
 import { defer, map, of } from 'rxjs';
 import type { Observable } from 'rxjs';
+import { counted } from '../../counted.js';
 import type { Scope, Target } from '../../model.js';
 import { authorityOf, discoveryDocument } from './discovery.js';
 import { plainPage, textReply } from './reply.js';
@@ -103,5 +104,8 @@ function readiness(targets: readonly Target[]): Reply {
   if (waiting.length === 0) return textReply(200, 'ready');
   const [first] = waiting;
   const reason = first?.progress.reason ?? '';
-  return textReply(503, `${waiting.length} of ${targets.length} targets not ready: ${reason}`);
+  return textReply(
+    503,
+    `${waiting.length} of ${counted(targets.length, 'target')} not ready: ${reason}`,
+  );
 }

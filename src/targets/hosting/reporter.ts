@@ -1,4 +1,5 @@
 // What is known of a target in its partition, and the reports that are made of it.
+import { counted } from '../../counted.js';
 import type { HighlightedValue } from '../../exposition/read/highlight.js';
 import { limitText } from '../../exposition/target-limits.js';
 import type { TargetLimits } from '../../exposition/target-limits.js';
@@ -150,7 +151,10 @@ export class Reporter {
     this.#isReady = isReady;
     if (isReadyNew) {
       const { objects, variables } = this.#progress();
-      this.#say('info', `ready: ${objects.total} objects, ${variables.total} variables`);
+      this.#say(
+        'info',
+        `ready: ${counted(objects.total, 'object')}, ${counted(variables.total, 'variable')}`,
+      );
     }
     if (this.#definition.isDebug) this.#sayProgress();
     return isPublisherNew || isReadyNew;

@@ -129,7 +129,7 @@ describe('liveCheck', () => {
         publisher.addVariable(object, `v${number}`, 'u64');
     }
     const line =
-      '  warning: no row is for 4 objects with 6 variables: "Sign" at "Sign", "Desk" at "Desk", "Door" at "Door" and 1 more classes';
+      '  warning: no row is for 4 objects with 6 variables: "Sign" at "Sign", "Desk" at "Desk", "Door" at "Door" and 1 more class';
     expect(check(target())).to.include(line);
     const shown = check(target('show_uncatalogued = true\n'));
     expect(shown.filter((each) => each.includes('no row'))).to.deep.equal([]);
@@ -146,7 +146,7 @@ describe('liveCheck', () => {
     publisher.addObject(root, 'h.1.shop.stores', 'Shelf');
     expect(check(target()).slice(4, 6)).to.deep.equal([
       '  warning: shop.toml: no object fits "shelf", which stands for class Shelf at store.{shelf}',
-      '  warning: no row is for 1 objects with 0 variables: "Shelf" at "stores"',
+      '  warning: no row is for 1 object with 0 variables: "Shelf" at "stores"',
     ]);
   });
 
@@ -179,14 +179,14 @@ describe('liveCheck', () => {
       'target mine on 1:',
       '  server key 1: live: publisher is live',
       '  root h.1.mine of server key 1',
-      '  tracks 0 of 1 objects, 0 variables, 0 metrics',
+      '  tracks 0 of 1 object, 0 variables, 0 metrics',
       '  warning: c.toml:6:12: targets[0].classes[0]: no object is of class "Rot" (did you mean "Root"?)',
       '  warning: the filters together leave no object',
       '  warning: metric scope "s" selects nothing of this target',
       'target mine on 1:',
       '  server key 1: live: publisher is live',
       '  root h.1.mine of server key 1',
-      '  tracks 1 of 1 objects, 1 variables, 1 metrics',
+      '  tracks 1 of 1 object, 1 variable, 1 metric',
     ]);
   });
 
