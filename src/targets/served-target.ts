@@ -46,6 +46,9 @@ export interface ServedParts extends Place {
  */
 const LACKED_FOR_MS = 300_000;
 
+/** What a scrape hears that waits for a target while a reload, or the end of the exporter, ends it. */
+const ENDED = 'nothing: the exporter does not serve this target any more';
+
 /** Somebody who waits for an answer. */
 interface Waiter {
   readonly scope: Scope | undefined;
@@ -257,7 +260,11 @@ export class ServedTarget implements Target {
 
   /** Tells all who wait that there is nothing to serve. */
   #turnAway(): void {
-    const status = this.status();
+    const now = this.status();
+    const { progress } = now;
+    // A target that is ready lacks nothing: it ends.
+    const reason = progress.reason === '' ? ENDED : progress.reason;
+    const status = { ...now, progress: { ...progress, reason } };
     const all = [...this.#asked, ...this.#waiting];
     this.#asked.clear();
     this.#waiting.clear();

@@ -297,7 +297,7 @@ describe('the command line of shm_exporter', function () {
     taken.close();
   });
 
-  describe('ends with status 0 and finishes the running scrape', () => {
+  describe('ends with status 0 and finishes the running scrape, but waits for no idle connection', () => {
     // More than sockets take in on their own.
     const size = ['--objects', '9000', '--rate', '0'];
     before(() => stage.simulator('--app', 'big', '--server-key', '2', ...size));
@@ -312,9 +312,19 @@ describe('the command line of shm_exporter', function () {
         const [first] = (await once(socket, 'data')) as [Buffer];
         socket.pause();
         const chunks = [first];
+        const idle = ['', 'GET /metrics HTTP/1.1\r\nHost: x\r\n'].map((sent) => {
+          const each = connect(Number(url.port), url.hostname);
+          each.write(sent);
+          return each.on('error', () => undefined).resume();
+        });
+        await Promise.all(idle.map((each) => once(each, 'ready')));
+        const idleEnd = Promise.all(
+          idle.map((each) => new Promise((resolve) => each.once('close', resolve))),
+        );
         exporter.signal(signal);
         await exporter.line(new RegExp(`${signal}: ending`));
         await delay(300);
+        await idleEnd;
         expect(exporter.isOver, 'it waits for the reader').to.be.false;
         expect(await scrape(url.href).catch(() => 'refused')).to.equal('refused');
         socket.on('data', (chunk: Buffer) => chunks.push(chunk));

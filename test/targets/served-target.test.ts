@@ -239,7 +239,10 @@ describe('ServedTarget', () => {
       follow(target.queue.turn(() => undefined, { isUrgent: true }));
       const waiting = follow(target.target.demand());
       target.leave();
-      expect(waiting.seen.map(({ kind }) => kind)).to.deep.equal(['waiting']);
+      expect(waiting.seen.map(told)).to.deep.equal([
+        'scrape not ready: objects 1/1 synced, variables 1/1 synced, waiting on ' +
+          'nothing: the exporter does not serve this target any more',
+      ]);
     });
   });
 

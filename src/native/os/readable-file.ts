@@ -67,10 +67,14 @@ function openForReading(path: string): number | undefined {
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
     if (code === 'ENOENT') return undefined;
-    const message =
-      code === 'EACCES' && existsSync(path)
-        ? `Segment ${path} exists, but this process may not read it (EACCES)`
-        : `Cannot open ${path}: ${messageOf(error)}`;
-    throw new Fault('NATIVE_FAILED', message, { cause: error });
+    throw new Fault('NATIVE_FAILED', whyClosed(path, code, error), { cause: error });
   }
+}
+
+function whyClosed(path: string, code: unknown, error: unknown): string {
+  if (code === 'EACCES' && existsSync(path))
+    return `Segment ${path} exists, but this process may not read it (EACCES)`;
+  // O_NOFOLLOW: there need be no loop.
+  if (code === 'ELOOP') return `${path} is a link, which no segment is (ELOOP)`;
+  return `Cannot open ${path}: ${messageOf(error)}`;
 }

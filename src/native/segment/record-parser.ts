@@ -11,7 +11,7 @@ import {
   VARIABLE_KINDS,
   frameWords,
 } from './layout.js';
-import { recordCrc } from './record-crc.js';
+import { crcText, recordCrc } from './record-crc.js';
 import { corrupt } from './segment-header.js';
 import type { SegmentHeader } from './segment-header.js';
 import { NO_IDENTITY } from './tree.js';
@@ -104,7 +104,7 @@ export class RecordParser {
     const stated = words[at + CRC] ?? 0;
     const actual = recordCrc(words, at);
     if (stated !== actual)
-      throw this.#fail(`its CRC is ${stated.toString(16)}, its bytes give ${actual.toString(16)}`);
+      throw this.#fail(`its CRC is ${crcText(stated)}, its bytes give ${crcText(actual)}`);
     const own = words[at + INDEX] ?? 0;
     if (own !== index) throw this.#fail(`it says that it is record ${own}`);
     const kind = (words[at + KINDS] ?? 0) & BYTE;

@@ -13,6 +13,7 @@ import {
   PAGE,
   RECORD_SIZE,
 } from './layout.js';
+import { crcText } from './record-crc.js';
 import type { SegmentFile } from '../os/shared-memory.js';
 
 /** The immutable facts of a segment. Offsets and sizes in bytes. */
@@ -64,9 +65,7 @@ export function readHeader(file: SegmentFile): SegmentHeader {
   const stated = bytes.readUInt32LE(HEADER.crc);
   const actual = crc32(bytes.subarray(0, HEADER.crc));
   if (stated !== actual)
-    throw corrupt(
-      `the header's CRC is ${stated.toString(16)}, its bytes give ${actual.toString(16)}`,
-    );
+    throw corrupt(`the header's CRC is ${crcText(stated)}, its bytes give ${crcText(actual)}`);
   const unknown = bytes.readBigUInt64LE(HEADER.requiredFeatures) & ~KNOWN_FEATURES;
   if (unknown !== 0n) throw incompatible(`it requires features 0x${unknown.toString(16)}`);
   const recordSize = bytes.readUInt32LE(HEADER.recordSize);

@@ -8,8 +8,9 @@ type Key = Socket | string;
 /**
  * Above `max`, closes the connection that has been idle for the longest time; that is the new one
  * if all others are being answered. A connection whose request is incomplete is idle.
+ * @returns what closes all idle ones, those that never asked for anything too
  */
-export function limitConnections(server: Server, max: number, onDrop: () => void): void {
+export function limitConnections(server: Server, max: number, onDrop: () => void): () => void {
   const keyOf = server instanceof TlsServer ? tlsKeyOf : (socket: Socket): Key => socket;
   const open = new Map<Key, Socket>();
   /** Keys of those that are idle, the longest idle first. */
@@ -48,6 +49,9 @@ export function limitConnections(server: Server, max: number, onDrop: () => void
       change(key, -1);
     });
   });
+  return () => {
+    for (const key of idle) open.get(key)?.destroy();
+  };
 }
 
 let unnamed = 0;

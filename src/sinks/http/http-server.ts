@@ -43,6 +43,8 @@ export interface ListenerOptions {
 const IDLE_MS = 65_000;
 /** How long a client may read nothing of its response. */
 const STUCK_MS = 30_000;
+/** How long a new connection has to send its request once the listener has closed. */
+const GRACE_MS = 250;
 /** How often Node looks for requests that take too long; its own default is 30 seconds. */
 const MAX_CHECK_MS = 1000;
 
@@ -77,7 +79,7 @@ export function listen(options: ListenerOptions): Observable<Exchange | Listenin
         socket.setMaxListeners(0);
         connected();
       });
-    limitConnections(server, maxConnections, () => {
+    const closeIdle = limitConnections(server, maxConnections, () => {
       subscriber.next({ kind: 'dropped' });
     });
     // A server listens once: what comes in at further addresses is handed to it.
@@ -95,6 +97,8 @@ export function listen(options: ListenerOptions): Observable<Exchange | Listenin
     return () => {
       for (const each of listeners) each.close();
       server.closeIdleConnections();
+      // Those that have not asked for anything may be about to.
+      setTimeout(closeIdle, GRACE_MS).unref();
     };
   });
 }
