@@ -162,7 +162,7 @@ inBothModes('a publisher that comes and goes', function (worker_execution_mode) 
       ).to.equal('35');
       await unready(
         url,
-        /waiting on a root of application shop, server key s: publisher has not beaten for more than 6 s\n$/,
+        /waiting on a root of application shop, server key s: no heartbeat from the publisher for more than 6 s\n$/,
       );
     } finally {
       publisher.signal('SIGCONT');

@@ -67,6 +67,6 @@ function judgeHeartbeat(evidence: Evidence, stalledForNs: bigint): Judgement {
   const silence = isServed
     ? heartbeatAgeSeconds.toFixed(1)
     : `more than ${Number(patience + stalledForNs) / 1e9}`;
-  const reason = `publisher has not beaten for ${silence} s`;
+  const reason = `no heartbeat from the publisher for ${silence} s`;
   return { publisher: { state: 'stalled', reason, heartbeatAgeSeconds }, isServed };
 }

@@ -22,7 +22,7 @@ const VERDICTS: readonly (readonly [string, Partial<Evidence>, string, string, n
     'the heartbeat is older than 5 periods',
     { nowNs: 105n * SECOND + 1n },
     'stalled',
-    'publisher has not beaten for 5.0 s',
+    'no heartbeat from the publisher for 5.0 s',
     5.000000001,
   ],
   [
@@ -36,7 +36,7 @@ const VERDICTS: readonly (readonly [string, Partial<Evidence>, string, string, n
     'short periods are late by more than 3 seconds',
     { heartbeatPeriodNs: 1000n, nowNs: 103n * SECOND + 1n },
     'stalled',
-    'publisher has not beaten for 3.0 s',
+    'no heartbeat from the publisher for 3.0 s',
     3.000000001,
   ],
   ['the heartbeat is ahead of the clock', { nowNs: 0n }, 'live', 'publisher is live', 0],
@@ -105,15 +105,15 @@ describe('liveness: states, each with one reason text (segment 9)', () => {
 
 /** Seconds that a stalled one is served, the evidence, whether it is served, and the reason. */
 const STALLED: readonly (readonly [bigint, Partial<Evidence>, boolean, string])[] = [
-  [2n, { nowNs: 105n * SECOND + 1n }, true, 'publisher has not beaten for 5.0 s'],
-  [2n, { nowNs: 107n * SECOND }, true, 'publisher has not beaten for 7.0 s'],
-  [2n, { nowNs: 107n * SECOND + 1n }, false, 'publisher has not beaten for more than 7 s'],
-  [2n, { nowNs: 900n * SECOND }, false, 'publisher has not beaten for more than 7 s'],
+  [2n, { nowNs: 105n * SECOND + 1n }, true, 'no heartbeat from the publisher for 5.0 s'],
+  [2n, { nowNs: 107n * SECOND }, true, 'no heartbeat from the publisher for 7.0 s'],
+  [2n, { nowNs: 107n * SECOND + 1n }, false, 'no heartbeat from the publisher for more than 7 s'],
+  [2n, { nowNs: 900n * SECOND }, false, 'no heartbeat from the publisher for more than 7 s'],
   [
     ...([1n, { nowNs: 104n * SECOND + 1n, heartbeatPeriodNs: 500_000_000n }] as const),
-    ...([false, 'publisher has not beaten for more than 4 s'] as const),
+    ...([false, 'no heartbeat from the publisher for more than 4 s'] as const),
   ],
-  [0n, { nowNs: 10_000n * SECOND }, true, 'publisher has not beaten for 9900.0 s'],
+  [0n, { nowNs: 10_000n * SECOND }, true, 'no heartbeat from the publisher for 9900.0 s'],
 ];
 
 describe('a stalled publisher is served for a while (segment 9)', () => {

@@ -51,7 +51,7 @@ describe('SegmentWatch', () => {
     pass(6000);
     const late = watch.look();
     expect(late.publisher).to.deep.equal({
-      ...{ state: 'stalled', reason: 'publisher has not beaten for 6.0 s' },
+      ...{ state: 'stalled', reason: 'no heartbeat from the publisher for 6.0 s' },
       heartbeatAgeSeconds: 6.000000001,
     });
     expect(late.source, 'goes on being served').to.equal(source);
@@ -78,7 +78,7 @@ describe('SegmentWatch', () => {
     pass(6900);
     expect(watch.look()).to.deep.include({ source });
     pass(200);
-    const reason = 'publisher has not beaten for more than 7 s';
+    const reason = 'no heartbeat from the publisher for more than 7 s';
     expect(watch.look()).to.deep.include({ source: undefined, changes: [], tick: 0 });
     [segment.reads, segment.bytesAsked] = [0, 0];
     for (let look = 0; look < 5; look++) {
@@ -104,7 +104,7 @@ describe('SegmentWatch', () => {
     expect(state()).to.equal('live');
     pass(200);
     expect(watch.look().publisher).to.deep.include({
-      ...{ state: 'stalled', reason: 'publisher has not beaten for 5.1 s' },
+      ...{ state: 'stalled', reason: 'no heartbeat from the publisher for 5.1 s' },
     });
     alterWord(segment.bytes, 'heartbeatNs', 1_000_001n * SECOND);
     expect(state()).to.equal('live');

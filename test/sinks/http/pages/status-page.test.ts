@@ -44,10 +44,10 @@ describe('the status page', () => {
       ['that is ready', ready(), 'good', 'ready', ''],
       [
         'whose publisher stalls',
-        as(ready(), 'stalled', 'publisher has not beaten for 9 s'),
+        as(ready(), 'stalled', 'no heartbeat from the publisher for 9 s'),
         'warn',
         'ready, stalled',
-        'publisher has not beaten for 9 s',
+        'no heartbeat from the publisher for 9 s',
       ],
       ['that syncs', waiting('object a.b'), 'warn', 'syncing', 'waiting on object a.b'],
       ['without a root', waiting('a root', ''), 'bad', 'not ready', 'waiting on a root'],
