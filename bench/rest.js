@@ -31,14 +31,15 @@ const median = (list) => list.toSorted((a, b) => a - b)[Math.floor(list.length /
 const table = Object.fromEntries(Object.keys(STEPS).map((name) => [name, {}]));
 for (const restMs of RESTS_MS) {
   const taken = Object.fromEntries(Object.keys(STEPS).map((name) => [name, []]));
-  for (let round = -FIRST_ROUNDS; round < ROUNDS; round++)
+  for (let round = -FIRST_ROUNDS; round < ROUNDS; round++) {
+    work.change(SHARE);
     for (const [name, step] of Object.entries(STEPS)) {
-      if (name === 'copy and compare') work.change(SHARE);
       if (restMs > 0) await sleep(restMs);
       const startedAt = performance.now();
       step();
       if (round >= 0) taken[name].push(performance.now() - startedAt);
     }
+  }
   for (const [name, list] of Object.entries(taken))
     table[name][`${restMs} ms of rest`] = Number(median(list).toFixed(3));
 }

@@ -1,5 +1,6 @@
 // The server of work-server.js, as the harness of ../shared/peers starts it: with as many series, of which as many
-// change when it says so. Its labels are shorter, and so is its text. Usage: work-peer.js PORT
+// change when it says so. Its values and labels are its own, so the harness finds its text wrong, and a tenth shorter.
+// Usage: work-peer.js PORT
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';

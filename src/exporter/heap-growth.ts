@@ -1,4 +1,4 @@
-// Keeps the heap of V8 near what the process needs.
+// Keeps the heap of V8, and what malloc holds, near what the process needs.
 import { PerformanceObserver } from 'node:perf_hooks';
 import { setInterval } from 'node:timers';
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';

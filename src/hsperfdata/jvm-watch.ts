@@ -1,6 +1,7 @@
 // Watches all JVMs of a host: one tree under whatever server key, as long as the exporter runs.
 import { hostname } from 'node:os';
 import { Budget, SLICE_MS } from '../budget.js';
+import { counted } from '../counted.js';
 import type { Declaration, Variable } from '../model.js';
 import { NO_DROPS } from '../streams/watch.js';
 import type { Sighting, Watch, Watches } from '../streams/watch.js';
@@ -124,7 +125,7 @@ export class JvmWatch implements Watch {
 }
 
 function reasonOf(count: number, refusals: readonly string[]): string {
-  const shown = `${count} ${count === 1 ? 'JVM is' : 'JVMs are'} shown`;
+  const shown = `${counted(count, 'JVM is', 'JVMs are')} shown`;
   const [first] = refusals;
   if (first === undefined) return shown;
   return `${shown}, ${refusals.length} left out: ${first}`;

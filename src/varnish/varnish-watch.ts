@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { Budget, SLICE_MS } from '../budget.js';
+import { counted } from '../counted.js';
 import { Fault } from '../errors.js';
 import { CLOCKS, namesIn } from '../foreign/listing.js';
 import type { Clocks } from '../foreign/listing.js';
@@ -205,7 +206,7 @@ const whyAbsent = (path: string): string =>
   existsSync(path) ? `no varnishd runs in ${path}` : `there is no directory ${path}`;
 
 function reasonOf({ count, refusals }: VarnishInstance): string {
-  const shown = `${count} ${count === 1 ? 'segment is' : 'segments are'} shown`;
+  const shown = `${counted(count, 'segment is', 'segments are')} shown`;
   const [first] = refusals;
   return first === undefined ? shown : `${shown}, ${refusals.length} left out: ${first}`;
 }

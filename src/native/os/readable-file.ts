@@ -67,11 +67,11 @@ function openForReading(path: string): number | undefined {
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
     if (code === 'ENOENT') return undefined;
-    throw new Fault('NATIVE_FAILED', whyClosed(path, code, error), { cause: error });
+    throw new Fault('NATIVE_FAILED', whyNotOpened(path, code, error), { cause: error });
   }
 }
 
-function whyClosed(path: string, code: unknown, error: unknown): string {
+function whyNotOpened(path: string, code: unknown, error: unknown): string {
   if (code === 'EACCES' && existsSync(path))
     return `Segment ${path} exists, but this process may not read it (EACCES)`;
   // O_NOFOLLOW: there need be no loop.

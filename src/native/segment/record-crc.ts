@@ -38,6 +38,3 @@ function tables(): Tables {
   const low = shifted(high);
   return [highest, high, low, shifted(low)];
 }
-
-/** As people compare them: eight digits. */
-export const crcText = (crc: number): string => crc.toString(16).padStart(8, '0');

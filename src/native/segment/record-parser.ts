@@ -11,8 +11,8 @@ import {
   VARIABLE_KINDS,
   frameWords,
 } from './layout.js';
-import { crcText, recordCrc } from './record-crc.js';
-import { corrupt } from './segment-header.js';
+import { recordCrc } from './record-crc.js';
+import { corrupt, crcText } from './segment-header.js';
 import type { SegmentHeader } from './segment-header.js';
 import { NO_IDENTITY } from './tree.js';
 import type { VariableFacts } from './object-variables.js';

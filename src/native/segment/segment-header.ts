@@ -13,7 +13,6 @@ import {
   PAGE,
   RECORD_SIZE,
 } from './layout.js';
-import { crcText } from './record-crc.js';
 import type { SegmentFile } from '../os/shared-memory.js';
 
 /** The immutable facts of a segment. Offsets and sizes in bytes. */
@@ -168,3 +167,6 @@ export const corrupt = (what: string): Fault =>
 
 const incompatible = (what: string): Fault =>
   new Fault('SEGMENT_INCOMPATIBLE', `Segment is of another format: ${what}`);
+
+/** A CRC as people compare it: eight digits. */
+export const crcText = (crc: number): string => crc.toString(16).padStart(8, '0');

@@ -13,6 +13,7 @@ const SCATTERING = (module: string): string => `
     gc();
     await setTimeout(10); // V8 frees them in a thread
   }
+  // What is kept is printed, so that it is in use until then.
   const before = process.memoryUsage.rss();
   const returned = returnFreePages();
   console.log(JSON.stringify({ before, returned, after: process.memoryUsage.rss(), kept: kept.length }));

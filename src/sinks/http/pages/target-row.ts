@@ -1,4 +1,5 @@
 // One target of the status page: a row of its table.
+import { nounFor } from '../../../counted.js';
 import type { ReadFormat, Scope, SyncProgress, Target, TargetStatus } from '../../../model.js';
 import { ageText, agoText, countText, grouped, timeText } from '../../../shown/ages.js';
 import type { Condition } from './condition.js';
@@ -151,5 +152,5 @@ function silentScopes(scopes: readonly Scope[], { target, status }: RowFacts): H
     : status.isReady
       ? 'without metrics now'
       : 'once ready';
-  return markup`<span class="sub">${scopes.length === 1 ? 'scope' : 'scopes'}${names}: ${why}</span>`;
+  return markup`<span class="sub">${nounFor(scopes.length, 'scope')}${names}: ${why}</span>`;
 }
