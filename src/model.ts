@@ -246,7 +246,16 @@ export interface Deflated {
  * call `hold()` before sending, and call the function that it returns once, when sent.
  */
 export interface Snapshot {
+  /** Of its families, in the order of a page. */
+  readonly facts: readonly FamilyFacts[];
+  /** Views of their lines, which may be made when this is read first; always the same list. */
   readonly families: readonly FamilyText[];
+  /**
+   * All lines as they lie, each family below the header lines of text 0.0.4: always the same list. Undefined if
+   * they do not lie so.
+   */
+  readonly page?: readonly Uint8Array[] | undefined;
+  /** Of the lines, without headers. */
   readonly bytes: number;
   readonly series: number;
   readonly forms: Forms;
@@ -276,10 +285,13 @@ export interface Scope {
 /** A target that is ready, with all of its metrics or those that a scope selects. */
 export interface ReadyExposition {
   readonly kind: 'ready';
-  /** Holds the text of `families`. */
+  /** The application's metrics. */
   readonly snapshot: Snapshot;
-  /** The application's metrics: the same list while snapshot and scope are unchanged. */
-  readonly families: readonly FamilyText[];
+  /**
+   * Those of them that a scope selects: the same list while snapshot and scope are unchanged. Undefined for all
+   * of them.
+   */
+  readonly selected?: readonly FamilyText[] | undefined;
   /** The metrics about the target itself, measured at the demand. Spec 2.5. */
   readonly internal: readonly FamilyText[];
   readonly status: TargetStatus;

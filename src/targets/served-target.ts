@@ -174,7 +174,7 @@ export class ServedTarget implements Target {
   }
 
   get lastFamilies(): readonly FamilyFacts[] | undefined {
-    return this.#text.snapshot?.families.map(({ facts }) => facts);
+    return this.#text.snapshot?.facts;
   }
 
   look(question: TreeQuestion): Observable<TreeAnswer> {
@@ -248,9 +248,8 @@ export class ServedTarget implements Target {
       const selection = scope && selectFamilies(snapshot, scope);
       // A scrape is counted before its page is written. Of those who share a render one is a miss.
       this.#counts.scrape(hasRendered && index === 0, selection?.isHit);
-      const families = selection?.families ?? snapshot.families;
       const internal = internalFamilies(this.internal(), status, scope, this.#shown);
-      answer({ kind: 'ready', snapshot, families, internal, status });
+      answer({ kind: 'ready', snapshot, selected: selection?.families, internal, status });
     });
     if (!this.place.definition.isDebug || snapshot === undefined) return [];
     const done = hasRendered ? 'rendered' : 'served';

@@ -81,9 +81,8 @@ export function watched(source: FakeSource, root: ManagedObject, options: WatchO
   /** The page of the application in a format. */
   const page = (format: Format): string => {
     const snapshot = render();
-    const { families } = snapshot;
     const status = new FakeTarget(app).status();
-    const made = format.page({ kind: 'ready', snapshot, families, internal: [], status });
+    const made = format.page({ kind: 'ready', snapshot, internal: [], status });
     const text = Buffer.concat(made.pieces).toString();
     made.release();
     return text;

@@ -8,6 +8,7 @@ import type { Renders } from '#app/streams/render.js';
 import { Slices } from '#app/streams/slices.js';
 import { follow } from '../support/follow.js';
 import { marbles } from '../support/marbles.js';
+import { snapshotOf } from '../support/snapshot-of.js';
 
 const BOTH = { text: true, deflated: true };
 
@@ -27,7 +28,7 @@ class NumberingView implements Renders {
       count(1);
       return () => void count(-1);
     };
-    return { families: [], bytes: number, series: 0, forms, hold };
+    return snapshotOf([], { bytes: number, forms, hold });
   }
 }
 

@@ -18,6 +18,7 @@ import type {
   TreeAnswer,
   TreeQuestion,
 } from '#app/model.js';
+import { snapshotOf } from './snapshot-of.js';
 
 const SYNCED: SyncProgress = {
   objects: { synced: 1, total: 1 },
@@ -112,11 +113,9 @@ export class FakeTarget implements Target {
       this.held++;
       return () => this.held--;
     };
-    const all = [familyText(this.facts, pieces)];
-    const forms = { text: true, deflated: false };
-    const snapshot = { families: all, bytes: this.text.length, series: 1, forms, hold };
-    const families = scope === undefined ? all : selectFamilies(snapshot, scope).families;
+    const snapshot = snapshotOf([familyText(this.facts, pieces)], { hold });
+    const selected = scope && selectFamilies(snapshot, scope).families;
     const internal = internalFamilies(this.metrics, status, scope);
-    return { kind: 'ready', snapshot, families, internal, status };
+    return { kind: 'ready', snapshot, selected, internal, status };
   }
 }

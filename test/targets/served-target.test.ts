@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { notReadyText } from '#app/exposition/page/not-ready-text.js';
 import { compileScope } from '#app/exposition/page/scope.js';
+import { familiesOf } from '#app/exposition/page/selection.js';
 import type { Exposition, Scope } from '#app/model.js';
 import { follow } from '../support/follow.js';
 import { freshServed, seriesOf } from '../support/served.js';
@@ -432,7 +433,7 @@ describe('ServedTarget', () => {
       const shown = (...metrics: readonly string[]) => {
         const exposition = target.ask(compileScope({ name: 'some', metrics }));
         if (exposition.kind === 'waiting') throw new Error('not ready');
-        return [...exposition.families, ...exposition.internal].map(({ facts }) => facts.name);
+        return [...familiesOf(exposition), ...exposition.internal].map(({ facts }) => facts.name);
       };
       expect(shown('demo_*')).to.deep.equal(['demo_root_x']);
       expect(shown('shm_exporter_*_info', '*_target_ready')).to.deep.equal([

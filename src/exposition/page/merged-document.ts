@@ -3,6 +3,7 @@ import type { Exposition, FamilyFacts, FamilyText } from '../../model.js';
 import { labelsText, seriesText } from '../text/labels.js';
 import type { Labels } from '../text/labels.js';
 import { headerText } from '../text/header-text.js';
+import { familiesOf } from './selection.js';
 
 /** What one target shows. */
 export interface Told {
@@ -41,7 +42,7 @@ export function mergedDocument(all: readonly Told[], own: string): Iterable<Uint
   };
   for (const { identity, exposition } of all)
     if (exposition.kind === 'ready')
-      for (const family of exposition.families) add(identity, family);
+      for (const family of familiesOf(exposition)) add(identity, family);
   return pieces(families.values(), comments, own);
 }
 

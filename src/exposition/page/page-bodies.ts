@@ -18,8 +18,16 @@ export interface FamilySyntax {
  */
 const FAMILIES = 64;
 
-export class PageBody {
+/** The families of a page, each below its header. */
+export interface PageBody {
   /** As the format can express them, in the order of the families. */
+  readonly facts: readonly FamilyFacts[];
+  readonly bytes: number;
+  /** Always the same list. */
+  readonly pieces: readonly Uint8Array[];
+}
+
+class SectionedBody implements PageBody {
   readonly facts: readonly FamilyFacts[];
   readonly #sections: readonly PageSection[];
   #pieces: readonly Uint8Array[] | undefined;
@@ -33,7 +41,6 @@ export class PageBody {
     return this.#sections.reduce((sum, { bytes }) => sum + bytes, 0);
   }
 
-  /** Always the same list. */
   get pieces(): readonly Uint8Array[] {
     return (this.#pieces ??= this.#sections.flatMap(({ pieces }) => pieces));
   }
@@ -71,7 +78,7 @@ export class PageBodies {
           facts.slice(start, start + FAMILIES),
         ),
       );
-    const body = new PageBody(facts, sections);
+    const body = new SectionedBody(facts, sections);
     this.#known.set(families, body);
     return body;
   }

@@ -4,9 +4,16 @@ import type { DeflateCode } from '../deflate/deflate-code.js';
 import { codeOf, deflatedText, joined } from '../deflate/deflate-stream.js';
 import { TextDeflater } from '../kernel/text-deflater.js';
 import { madeOnce } from '../made-once.js';
-import type { Deflated, DeflatedPart, FamilyFacts, ReadyExposition } from '../../model.js';
+import type {
+  Deflated,
+  DeflatedPart,
+  FamilyFacts,
+  FamilyText,
+  ReadyExposition,
+} from '../../model.js';
 import type { PageBody } from './page-bodies.js';
 import { PageFits } from './page-fits.js';
+import { familiesOf } from './selection.js';
 import { StreamCache } from './stream-cache.js';
 
 export class PageStreams {
@@ -22,17 +29,21 @@ export class PageStreams {
     this.#header = header;
   }
 
-  /** The families of a page, the same stream for the same list; undefined if zlib is to make it. */
-  ofFamilies({ families, snapshot }: ReadyExposition, body: PageBody): Deflated | undefined {
-    const { code: lengths } = snapshot;
-    if (lengths !== undefined)
-      return this.#streams.get(families, (memoryFor) => {
+  /** The families of a page, the same stream for the same ones; undefined if zlib is to make it. */
+  ofFamilies(exposition: ReadyExposition, body: PageBody): Deflated | undefined {
+    const { code: lengths } = exposition.snapshot;
+    const { facts, bytes } = body;
+    if (lengths !== undefined) {
+      const families = familiesOf(exposition);
+      return this.#streams.get(families, facts[0], (memoryFor) => {
         const code = codeOf(lengths);
-        return joined(this.#parts(families, body, code), code, memoryFor);
+        return joined(this.#parts(families, facts, code), code, memoryFor);
       });
-    if (!this.#deflater.takes(body.bytes, families.length)) return undefined;
-    return this.#streams.get(families, (memoryFor) =>
-      this.#deflater.deflate(body.pieces, this.#fits.of(body.facts), memoryFor),
+    }
+    if (!this.#deflater.takes(bytes, facts.length)) return undefined;
+    const { pieces } = body;
+    return this.#streams.get(pieces, facts[0], (memoryFor) =>
+      this.#deflater.deflate(pieces, this.#fits.of(facts), memoryFor),
     );
   }
 
@@ -43,16 +54,16 @@ export class PageStreams {
     return this.#deflater.deflate(ending, fit, (words) => new Uint32Array(words));
   }
 
-  /** Each family below its header. */
+  /** @param all what stands in their headers */
   #parts(
-    families: ReadyExposition['families'],
-    body: PageBody,
+    families: readonly FamilyText[],
+    all: readonly FamilyFacts[],
     code: DeflateCode,
   ): readonly DeflatedPart[] {
     const headers = madeOnce(this.#headers, code, () => new WeakMap());
     const parts: DeflatedPart[] = [];
     families.forEach(({ facts, deflated = [] }, index) => {
-      const shown = body.facts[index] ?? facts;
+      const shown = all[index] ?? facts;
       const header = () => deflatedText(Buffer.from(this.#header(shown)), code);
       parts.push(madeOnce(headers, shown, header));
       for (const part of deflated) parts.push(part);

@@ -1,5 +1,5 @@
 // The families of a snapshot that a scope selects, cached while both are unchanged. Spec 2.3.
-import type { FamilyText, Scope, Snapshot } from '../../model.js';
+import type { FamilyText, ReadyExposition, Scope, Snapshot } from '../../model.js';
 
 export interface Selection {
   /** Returns the same list for the same snapshot and scope; the snapshot owns its text. */
@@ -7,6 +7,10 @@ export interface Selection {
   /** True if it was in the cache. */
   readonly isHit: boolean;
 }
+
+/** The application's metrics: the same list while snapshot and scope are unchanged. */
+export const familiesOf = ({ selected, snapshot }: ReadyExposition): readonly FamilyText[] =>
+  selected ?? snapshot.families;
 
 const cache = new WeakMap<Snapshot, WeakMap<Scope, readonly FamilyText[]>>();
 

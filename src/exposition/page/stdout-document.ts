@@ -9,6 +9,7 @@ import type {
 } from '../../model.js';
 import { internalFamily } from './internal-family.js';
 import { notReadyText } from './not-ready-text.js';
+import { familiesOf } from './selection.js';
 import { TEXT } from './text-format.js';
 
 /** Builds the document of one target; the sink's own metrics come last. */
@@ -40,9 +41,12 @@ export const jsonDocument: MakeDocument = (exposition, time, ofSink = []) => {
     const reason = notReadyText(exposition.status.progress);
     return oneLine(`${JSON.stringify({ ...common, ready: false, reason })}\n`);
   }
-  const { snapshot, families, internal } = withMetrics(exposition, ofSink);
+  const { snapshot, internal } = withMetrics(exposition, ofSink);
   const start = JSON.stringify(common).slice(0, -1);
-  return { pieces: jsonPieces([...families, ...internal], start), release: snapshot.hold() };
+  return {
+    pieces: jsonPieces([...familiesOf(exposition), ...internal], start),
+    release: snapshot.hold(),
+  };
 };
 
 const identity = ({ app, serverKey, root }: TargetStatus): string =>

@@ -1,11 +1,12 @@
-// The deflate streams of pages: each is kept for as long as its families, and its memory is used again.
-import type { Deflated, FamilyFacts, FamilyText } from '../../model.js';
+// The deflate streams of pages: each is kept for as long as what it is made of, and its memory is used again.
+import type { Deflated, FamilyFacts } from '../../model.js';
+import { madeOnce } from '../made-once.js';
 
 /** Streams of pages that begin with the same family; more than these are not used again. */
 const MAX_STREAMS = 4;
 
 interface Kept {
-  readonly families: readonly FamilyText[];
+  readonly of: object;
   readonly memory: Uint32Array;
   readonly stream: Deflated;
   /** How many responses are sending it. */
@@ -16,37 +17,39 @@ interface Kept {
 export type MakeStream = (memoryFor: (words: number) => Uint32Array) => Deflated;
 
 export class StreamCache {
-  readonly #known = new WeakMap<readonly FamilyText[], Kept>();
+  readonly #known = new WeakMap<object, Kept>();
   /** By the first family, whose facts stay while its text changes; least recently made first. */
   readonly #kept = new WeakMap<FamilyFacts, Kept[]>();
 
-  /** The stream of these families; whoever sends it holds it meanwhile. */
-  get(families: readonly FamilyText[], make: MakeStream): Deflated {
-    const known = this.#known.get(families);
+  /**
+   * The stream of something that begins with this family, if with any; whoever sends it holds it meanwhile.
+   * @param of the same object while the stream is the same
+   */
+  get(of: object, first: FamilyFacts | undefined, make: MakeStream): Deflated {
+    const known = this.#known.get(of);
     if (known !== undefined) return known.stream;
+    const all = this.#keptFrom(first);
     let memory: Uint32Array = new Uint32Array(0);
-    const stream = make((words) => (memory = this.#memoryFor(families, words)));
+    const stream = make((words) => (memory = this.#memoryFor(all, words)));
     const kept: Kept = {
-      families,
+      of,
       memory,
       stream: { ...stream, hold: () => holding(kept) },
       holders: 0,
     };
-    this.#known.set(families, kept);
-    const all = this.#of(families);
+    this.#known.set(of, kept);
     if (all.push(kept) > MAX_STREAMS) all.shift();
     return kept.stream;
   }
 
   /** That of a stream that nobody sends, if it is about as large. */
-  #memoryFor(families: readonly FamilyText[], words: number): Uint32Array {
-    const all = this.#of(families);
+  #memoryFor(all: Kept[], words: number): Uint32Array {
     const index = all.findIndex(
       ({ holders, memory: { length } }) => holders === 0 && length >= words && length <= 2 * words,
     );
     const [idle] = index < 0 ? [] : all.splice(index, 1);
     if (idle !== undefined) {
-      this.#known.delete(idle.families);
+      this.#known.delete(idle.of);
       return idle.memory;
     }
     // A little more than is needed now, for longer numbers; memory that is not cleared.
@@ -54,12 +57,8 @@ export class StreamCache {
     return new Uint32Array(buffer, byteOffset);
   }
 
-  #of(families: readonly FamilyText[]): Kept[] {
-    const [first] = families;
-    if (first === undefined) return [];
-    const all = this.#kept.get(first.facts) ?? [];
-    this.#kept.set(first.facts, all);
-    return all;
+  #keptFrom(first: FamilyFacts | undefined): Kept[] {
+    return first === undefined ? [] : madeOnce(this.#kept, first, () => []);
   }
 }
 

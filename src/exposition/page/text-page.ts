@@ -6,21 +6,30 @@ import type {
   Format,
   Page,
   ReadyExposition,
+  Snapshot,
 } from '../../model.js';
 import { bytesOf } from '../../bytes.js';
 import { madeOnce } from '../made-once.js';
 import { PageBodies } from './page-bodies.js';
 import type { FamilySyntax, PageBody } from './page-bodies.js';
 import { PageStreams } from './page-streams.js';
+import { familiesOf } from './selection.js';
 
 /** What a text format adds to the sample lines. */
 export interface Syntax extends FamilySyntax {
   readonly contentType: string;
   /** The last line of a page, if any. */
   readonly end: string;
+  /** Whether the page of a snapshot is one of this format. */
+  readonly isSnapshotPage?: boolean;
 }
 
-export function textFormat({ contentType, end, ...syntax }: Syntax): Format {
+export function textFormat({
+  contentType,
+  end,
+  isSnapshotPage = false,
+  ...syntax
+}: Syntax): Format {
   const { header, agree = (all: readonly FamilyFacts[]) => all } = syntax;
   const bodies = new PageBodies(syntax);
   const streams = new PageStreams(header);
@@ -45,10 +54,29 @@ export function textFormat({ contentType, end, ...syntax }: Syntax): Format {
   return {
     contentType,
     page: (exposition) => {
-      const body = bodies.of(exposition.families);
+      const { snapshot, selected } = exposition;
+      const isWhole = isSnapshotPage && selected === undefined && snapshot.page !== undefined;
+      const body = isWhole
+        ? new SnapshotBody(snapshot, snapshot.page)
+        : bodies.of(familiesOf(exposition));
       return new TextPage(contentType, exposition, body, endingOf(exposition), streams);
     },
   };
+}
+
+/** The text of a snapshot as it lies. */
+class SnapshotBody implements PageBody {
+  readonly facts: readonly FamilyFacts[];
+  readonly pieces: readonly Uint8Array[];
+
+  constructor({ facts }: Snapshot, page: readonly Uint8Array[]) {
+    this.facts = facts;
+    this.pieces = page;
+  }
+
+  get bytes(): number {
+    return bytesOf(this.pieces);
+  }
 }
 
 /** What it is made of is made where it is wanted: a compressed page needs no text. */

@@ -1,7 +1,6 @@
 // All families of one target: lines come and go, and a snapshot holds their current text.
 import { RoundMap } from '../../collections/round-map.js';
-import { Fault } from '../../errors.js';
-import type { FamilyFacts, FamilyText, Forms, Snapshot } from '../../model.js';
+import type { FamilyFacts, Forms, Snapshot } from '../../model.js';
 import { Effort } from '../effort.js';
 import { Family } from './family.js';
 import type { Totals } from './family.js';
@@ -15,7 +14,7 @@ import type { Line, LineKey } from '../kernel/line-table.js';
 import { compressesByLine } from './stream-choice.js';
 import type { PageShape } from './stream-choice.js';
 import { TaskWriter } from './task-writer.js';
-import type { TextPiece } from './text-piece.js';
+import { TextSnapshot } from './text-snapshot.js';
 import { mostEffortUs } from './writing-task.js';
 import type { Wanted, WritingTask } from './writing-task.js';
 
@@ -142,26 +141,18 @@ export class ExpositionText {
     const wanted: Wanted = { hasText, deflater };
     yield* this.#groups.dividing(this.#inOrder());
     const unchanged = yield* this.#writingChanged(wanted);
-    const held: TextPiece[] = [];
-    const families: FamilyText[] = [];
-    let bytes = 0;
-    let place = 0;
+    const all: Shown[] = [];
     for (const group of this.#groups.all) {
-      const shown = unchanged[place++] ?? group.shown(wanted);
+      all.push(unchanged[all.length] ?? group.shown(wanted));
       if (group.isTooLarge) this.#groups.reshaped();
-      for (const piece of shown.pieces) held.push(piece);
-      for (const family of shown.families) families.push(family);
-      bytes += shown.bytes;
-      if (place % GROUPS_A_STEP === 0) yield;
+      if (all.length % GROUPS_A_STEP === 0) yield;
     }
-    return {
-      families,
-      bytes,
+    return new TextSnapshot(all, {
+      facts: this.#groups.facts,
       series: this.#totals.lines,
       forms: { text: hasText, deflated: forms.deflated },
       code: deflater?.code.lengths,
-      hold: holdingAll(held),
-    };
+    });
   }
 
   /** Has written what changed; what the other groups showed last, by their place. */
@@ -222,26 +213,6 @@ export class ExpositionText {
 
 const comesBefore = (a: Ranked, b: Ranked): boolean =>
   a.rank < b.rank || (a.rank === b.rank && a.family.facts.name < b.family.facts.name);
-
-/** Makes the `hold` of a snapshot: its pieces have one holder for all who hold the snapshot. */
-function holdingAll(pieces: readonly TextPiece[]): () => () => void {
-  let holders = 0;
-  return () => {
-    if (holders === 0) {
-      for (const { isGone } of pieces)
-        if (isGone)
-          throw new Fault('NATIVE_FAILED', 'The text is gone: hold it before the next render');
-      for (const piece of pieces) piece.hold();
-    }
-    holders++;
-    let isHeld = true;
-    return () => {
-      if (!isHeld) return;
-      isHeld = false;
-      if (--holders === 0) for (const piece of pieces) piece.release();
-    };
-  };
-}
 
 /** The work of adding or removing a line: 1, or more for a long one. */
 export const effortOf = (line: Line): number =>

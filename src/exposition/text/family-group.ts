@@ -5,20 +5,20 @@ import type { DeflateCode } from '../deflate/deflate-code.js';
 import type { Kernel } from '../kernel/kernel.js';
 import type { Family } from './family.js';
 import { DeflatedFamily, HeadedFamily } from './family-text.js';
-import type { Passage } from './passage.js';
+import type { Passage, PassagePart, Places } from './passage.js';
 import type { TextPiece } from './text-piece.js';
 import type { Wanted, WritingTask } from './writing-task.js';
 
-/** The families as they were wanted last, their bytes, and the pieces that they are in. */
+/** The families of a group as they were written. */
 export interface Shown {
+  /** Views of them, made where they are wanted. */
   readonly families: readonly FamilyText[];
+  /** Bytes of their lines. */
   readonly bytes: number;
+  /** Their text with the headers, if it was wanted. */
+  readonly texts: readonly TextPiece[];
+  /** All pieces that they are in. */
   readonly pieces: readonly TextPiece[];
-}
-
-interface LastShown extends Shown {
-  readonly hasText: boolean;
-  readonly code: DeflateCode | undefined;
 }
 
 /**
@@ -32,7 +32,7 @@ export class FamilyGroup {
   /** One, or several of one family. */
   readonly passages: readonly Passage[];
   readonly #kernel: Kernel;
-  #last: LastShown | undefined;
+  #last: Written | undefined;
   /** Whether that tells what was written last. */
   #isCurrent = true;
 
@@ -57,22 +57,29 @@ export class FamilyGroup {
       for (const { blocks } of this.families)
         for (const block of blocks) if (!block.isFresh(deflater)) stale.push(block);
     const last = this.#last;
-    const isSame = last?.hasText === hasText && last.code === deflater?.code;
+    const isSame = last?.form.hasText === hasText && last.form.code === deflater?.code;
     this.#isCurrent = isSame && stale.length === length;
     return this.#isCurrent ? last : undefined;
   }
 
   /** The lines as they were written, all families of them. */
   shown({ hasText, deflater }: Wanted): Shown {
-    const pieces: TextPiece[] = [];
-    const parts = deflater && this.families.map((family) => deflatedParts(family, pieces));
-    let families: readonly FamilyText[];
-    if (deflater !== undefined && !hasText) families = this.#asDeflated(parts ?? [], deflater.code);
-    else if (this.passages.length > 1) families = this.#asPassages(parts, pieces);
-    else families = this.#inPassage(parts, pieces);
-    let bytes = 0;
-    for (const family of families) bytes += family.bytes;
-    this.#last = { families, bytes, pieces, hasText, code: deflater?.code };
+    const texts: TextPiece[] = [];
+    let textBytes = 0;
+    for (const { text, headerBytes } of this.passages) {
+      if (text === undefined) continue;
+      texts.push(text);
+      textBytes += text.length - headerBytes;
+    }
+    const deflated = deflater && deflatedOf(this.families);
+    const bytes = hasText ? textBytes : (deflated?.bytes ?? 0);
+    const pieces = deflated === undefined ? texts : [...texts, ...deflated.pieces];
+    const form = { hasText, code: deflater?.code };
+    this.#last = new Written(
+      { texts, bytes, pieces },
+      form,
+      this.#views(form, texts, deflated?.parts),
+    );
     this.#isCurrent = true;
     return this.#last;
   }
@@ -91,41 +98,58 @@ export class FamilyGroup {
     }
   }
 
-  #asDeflated(parts: FamilyParts, code: DeflateCode): readonly FamilyText[] {
+  /** What makes the families as they are now: the next job writes where they are. */
+  #views(
+    form: Form,
+    texts: readonly TextPiece[],
+    parts?: FamilyParts,
+  ): () => readonly FamilyText[] {
+    const [passage, ...more] = this.passages;
+    if (!form.hasText) return () => this.#asDeflated(form.code, parts);
+    if (passage === undefined || more.length > 0) return () => this.#asPassages(texts, parts);
+    const { places } = passage;
+    const former = this.#formerOf(form);
+    return () => this.#inPassage(passage.parts, texts, places, former, parts);
+  }
+
+  /** The families of before, of which those that are the same are used again, if there is nothing but text of either. */
+  #formerOf({ code }: Form): readonly FamilyText[] {
+    const last = this.#last;
+    const isTextAlone = code === undefined && last?.form.hasText && last.form.code === undefined;
+    return isTextAlone === true ? last.made : [];
+  }
+
+  #asDeflated(code: DeflateCode | undefined, parts: FamilyParts = []): readonly FamilyText[] {
+    if (code === undefined) return [];
     return this.families.map(
       ({ facts }, index) => new DeflatedFamily(facts, parts[index] ?? [], code),
     );
   }
 
   /** A family with passages of its own. */
-  #asPassages(parts: FamilyParts | undefined, pieces: TextPiece[]): readonly FamilyText[] {
-    const memory = this.#kernel.bytes.buffer;
-    const spans: number[] = [];
-    for (const { text } of this.passages) {
-      if (text === undefined) continue;
-      pieces.push(text);
-      spans.push(text.address, text.address + text.length);
-    }
+  #asPassages(texts: readonly TextPiece[], parts?: FamilyParts): readonly FamilyText[] {
     const [family] = this.families;
     if (family === undefined) return [];
     const { facts, header } = family;
+    const memory = this.#kernel.bytes.buffer;
+    const spans: number[] = [];
+    for (const { address, length } of texts) spans.push(address, address + length);
     return [new HeadedFamily(facts, { header, memory, spans }, parts?.[0])];
   }
 
-  /** Families that share a passage: where nothing changed, they are the same as before. */
-  #inPassage(parts: FamilyParts | undefined, pieces: TextPiece[]): readonly FamilyText[] {
+  /** Families that share a passage. */
+  #inPassage(
+    all: readonly PassagePart[],
+    [text]: readonly TextPiece[],
+    { bounds, others }: Places,
+    former: readonly FamilyText[],
+    parts?: FamilyParts,
+  ): readonly FamilyText[] {
     const families: FamilyText[] = [];
-    const [passage] = this.passages;
-    const text = passage?.text;
-    if (passage === undefined || text === undefined) return families;
-    pieces.push(text);
+    if (text === undefined) return families;
     const memory = this.#kernel.bytes.buffer;
-    const { bounds, others } = passage.places;
-    const last = this.#last;
-    const isTextAlone = parts === undefined && last?.hasText === true && last.code === undefined;
-    const former = isTextAlone ? last.families : [];
     let index = 0;
-    for (const { header } of passage.parts) {
+    for (const { header } of all) {
       const facts = this.families[index]?.facts;
       // Another block of the same family.
       if (header === undefined || facts === undefined) continue;
@@ -141,17 +165,68 @@ export class FamilyGroup {
   }
 }
 
+/** Which forms the lines have. */
+interface Form {
+  readonly hasText: boolean;
+  /** Of the parts of a stream; undefined without them. */
+  readonly code: DeflateCode | undefined;
+}
+
+/** What was written, in the form that was wanted. */
+class Written implements Shown {
+  readonly bytes: number;
+  readonly texts: readonly TextPiece[];
+  readonly pieces: readonly TextPiece[];
+  readonly form: Form;
+  readonly #make: () => readonly FamilyText[];
+  #families: readonly FamilyText[] | undefined;
+
+  /** @param make makes views of the families, once */
+  constructor(
+    { bytes, texts, pieces }: Omit<Shown, 'families'>,
+    form: Form,
+    make: () => readonly FamilyText[],
+  ) {
+    this.bytes = bytes;
+    this.texts = texts;
+    this.pieces = pieces;
+    this.form = form;
+    this.#make = make;
+  }
+
+  get families(): readonly FamilyText[] {
+    return (this.#families ??= this.#make());
+  }
+
+  /** Those that were made: none, unless somebody wanted them. */
+  get made(): readonly FamilyText[] {
+    return this.#families ?? [];
+  }
+}
+
 /** Parts of a stream, by family. */
 type FamilyParts = readonly (readonly DeflatedPart[])[];
 
-/** Those of the blocks of a family; what they are in is added to `pieces`. */
-function deflatedParts({ blocks }: Family, pieces: TextPiece[]): readonly DeflatedPart[] {
-  const parts: DeflatedPart[] = [];
-  for (const { deflated } of blocks) {
-    if (deflated === undefined) continue;
-    const { piece, bits, crc, bytes } = deflated;
-    pieces.push(piece);
-    parts.push({ data: piece.view, bits, crc, bytes });
-  }
-  return parts;
+/** Those of the families, their bytes of text, and the pieces that they are in. */
+interface DeflatedFamilies {
+  readonly parts: FamilyParts;
+  readonly bytes: number;
+  readonly pieces: readonly TextPiece[];
+}
+
+function deflatedOf(families: readonly Family[]): DeflatedFamilies {
+  const pieces: TextPiece[] = [];
+  let sum = 0;
+  const parts = families.map(({ blocks }) => {
+    const own: DeflatedPart[] = [];
+    for (const { deflated } of blocks) {
+      if (deflated === undefined) continue;
+      const { piece, bits, crc, bytes } = deflated;
+      pieces.push(piece);
+      sum += bytes;
+      own.push({ data: piece.view, bits, crc, bytes });
+    }
+    return own;
+  });
+  return { parts, bytes: sum, pieces };
 }

@@ -1,4 +1,5 @@
 // Divides the families of a text into groups, and divides them again when lines came or went.
+import type { FamilyFacts } from '../../model.js';
 import type { Kernel } from '../kernel/kernel.js';
 import { hasSameItems } from '../same-items.js';
 import type { Block } from './block.js';
@@ -73,6 +74,7 @@ class Former {
 export class FamilyGroups {
   readonly #kernel: Kernel;
   #all: readonly FamilyGroup[] = [];
+  #facts: readonly FamilyFacts[] = [];
   #isDivided = true;
   /** The passages that a division has made so far. */
   #made: Passage[] = [];
@@ -86,6 +88,11 @@ export class FamilyGroups {
   /** In the order of the page. */
   get all(): readonly FamilyGroup[] {
     return this.#all;
+  }
+
+  /** Of all families: the same list until they are divided anew. */
+  get facts(): readonly FamilyFacts[] {
+    return this.#facts;
   }
 
   /** Blocks came or went, or a group is too large: the families are divided anew before the next render. */
@@ -109,6 +116,7 @@ export class FamilyGroups {
       yield;
     }
     this.#all = all;
+    this.#facts = all.flatMap((group) => group.families.map(({ facts }) => facts));
     this.#made = [];
     this.#leaving = [...former.left];
     this.#isDivided = true;
@@ -120,7 +128,7 @@ export class FamilyGroups {
     yield* this.#leave();
     this.#closeMade();
     for (const group of this.#all) yield* group.closing();
-    this.#all = [];
+    this.#all = this.#facts = [];
   }
 
   #groupOf({ families }: Row, former: Former): FamilyGroup {

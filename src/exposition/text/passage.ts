@@ -72,6 +72,11 @@ export class Passage implements WritingTask {
     return bytesAsText(this.#extent) + this.#headerBytes + this.parts.length * BYTES_A_PART;
   }
 
+  /** Bytes of the headers in its text. */
+  get headerBytes(): number {
+    return this.#headerBytes;
+  }
+
   /** Whether the text that was written last is there and has the current values. */
   get isFresh(): boolean {
     const isThere = this.#text !== undefined && !this.#isBroken;

@@ -70,8 +70,8 @@ function replyWith(
   accept: string | undefined,
 ): Reply {
   if (exposition.kind === 'waiting') return textReply(503, notReady(exposition.status.progress));
-  const { families, internal } = exposition;
-  if (scope !== undefined && families.length + internal.length === 0)
+  const { selected, internal } = exposition;
+  if (scope !== undefined && selected?.length === 0 && internal.length === 0)
     return textReply(404, `scope ${JSON.stringify(scope.name)} matches no rendered metrics`);
   const format = chooseFormat(formats, accept);
   const page = format.page(exposition);

@@ -1,10 +1,12 @@
 // A snapshot in the memory of another thread, given back when nobody here holds it any more.
 import { Fault } from '../../errors.js';
-import type { FamilyText, Forms, Snapshot } from '../../model.js';
+import type { FamilyFacts, FamilyText, Forms, Snapshot } from '../../model.js';
 
 export class BorrowedSnapshot implements Snapshot {
   readonly id: number;
+  readonly facts: readonly FamilyFacts[];
   readonly families: readonly FamilyText[];
+  readonly page: readonly Uint8Array[] | undefined;
   readonly bytes: number;
   readonly series: number;
   readonly forms: Forms;
@@ -17,16 +19,23 @@ export class BorrowedSnapshot implements Snapshot {
   constructor(
     {
       id,
+      facts,
       families,
+      page,
       bytes,
       series,
       forms,
       code,
-    }: Pick<BorrowedSnapshot, 'id' | 'families' | 'bytes' | 'series' | 'forms' | 'code'>,
+    }: Pick<
+      BorrowedSnapshot,
+      'id' | 'facts' | 'families' | 'page' | 'bytes' | 'series' | 'forms' | 'code'
+    >,
     giveBack: (id: number, times: number) => void,
   ) {
     this.id = id;
+    this.facts = facts;
     this.families = families;
+    this.page = page;
     this.bytes = bytes;
     this.series = series;
     this.forms = forms;

@@ -46,11 +46,14 @@ export class Borrower {
     });
   }
 
-  #read(id: number, { places, facts, spans, deflated, code, ...sizes }: TextMap): BorrowedSnapshot {
+  #read(
+    id: number,
+    { places, facts: added, spans, page, deflated, code, ...sizes }: TextMap,
+  ): BorrowedSnapshot {
     // The same lengths each time, so that what is made of them is found again.
     if (code !== undefined && String(code) !== String(this.#code)) this.#code = code;
     const own = code && this.#code;
-    const families = familiesAt(places, facts, this.#last?.families ?? []);
+    const families = familiesAt(places, added, this.#last?.families ?? []);
     const { buffer: memory } = this.#memory;
     for (const [index, text] of this.#textsIn(spans, deflated)) {
       const family = families[index]?.facts;
@@ -64,7 +67,19 @@ export class Borrower {
               own && text.parts,
             );
     }
-    return new BorrowedSnapshot({ id, families, ...sizes, code: own }, this.#giveBack);
+    const last = places === undefined ? this.#last?.facts : undefined;
+    const facts = last ?? families.map((family) => family.facts);
+    const pieces = page && [...this.#piecesAt(page)];
+    const shown = { id, facts, families, page: pieces, ...sizes, code: own };
+    return new BorrowedSnapshot(shown, this.#giveBack);
+  }
+
+  *#piecesAt(spans: Uint32Array): Generator<Uint8Array> {
+    const { buffer } = this.#memory;
+    for (let i = 0; i < spans.length; i += 2) {
+      const [start = 0, end = 0] = spans.subarray(i, i + 2);
+      yield Buffer.from(buffer, start, end - start);
+    }
   }
 
   /** The new text of families, by their indexes. */

@@ -25,6 +25,8 @@ export interface TextMap {
   readonly facts: readonly FamilyFacts[];
   /** For each piece of a changed family, below its header: index of the family, where it starts and ends. */
   readonly spans: Uint32Array<ArrayBuffer>;
+  /** Where each piece of the page starts and ends; undefined if it has none. */
+  readonly page?: Uint32Array<ArrayBuffer> | undefined;
   readonly forms: Forms;
   /** For each part of a deflate stream: index of the family, address, length, its bits, inner CRC and bytes of text. */
   readonly deflated?: Uint32Array<ArrayBuffer> | undefined;

@@ -5,7 +5,7 @@ import type { TextMap } from './messages.js';
 
 /** @param before the families of the snapshot that was lent before */
 export function textMapOf(snapshot: Snapshot, before: readonly FamilyText[]): TextMap {
-  const { families, bytes, series, forms, code } = snapshot;
+  const { families, page, bytes, series, forms, code } = snapshot;
   const places = placesIn(before, families);
   const placeOf = (index: number) => (places === undefined ? index : (places[index] ?? NEW_FAMILY));
   const changed = families.flatMap((family, index) =>
@@ -26,10 +26,16 @@ export function textMapOf(snapshot: Snapshot, before: readonly FamilyText[]): Te
     places,
     facts: families.filter((_, index) => placeOf(index) === NEW_FAMILY).map(({ facts }) => facts),
     spans: Uint32Array.from(spans),
+    page: page && Uint32Array.from(page.flatMap(spanOf)),
     deflated: code && Uint32Array.from(parts),
     ...{ forms, code, bytes, series },
   };
 }
+
+const spanOf = ({ byteOffset, length }: Uint8Array): [start: number, end: number] => [
+  byteOffset,
+  byteOffset + length,
+];
 
 /** Text is rendered below its header. */
 export function headedOf({ headed, facts }: FamilyText): HeadedText {

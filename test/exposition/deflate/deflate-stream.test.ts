@@ -68,7 +68,6 @@ const pageOf = (snapshot: Snapshot): Page =>
   TEXT.page({
     kind: 'ready',
     snapshot,
-    families: snapshot.families,
     internal: [],
     status: new FakeTarget().status(),
   });

@@ -4,32 +4,30 @@ import { compileScope } from '#app/exposition/page/scope.js';
 import { selectFamilies } from '#app/exposition/page/selection.js';
 import { familyText } from '#app/exposition/text/family-text.js';
 import type { Snapshot } from '#app/model.js';
+import { snapshotOf } from '../../support/snapshot-of.js';
 
 describe('selectFamilies (spec 2.3)', () => {
-  const snapshotOf = (...names: readonly string[]): Snapshot => ({
-    families: names.map((name) =>
-      familyText({ name, type: 'gauge', unit: '', help: '' }, [Buffer.from(`${name} 1\n`)]),
-    ),
-    bytes: 0,
-    series: names.length,
-    forms: { text: true, deflated: false },
-    hold: () => () => undefined,
-  });
+  const showing = (...names: readonly string[]): Snapshot =>
+    snapshotOf(
+      names.map((name) =>
+        familyText({ name, type: 'gauge', unit: '', help: '' }, [Buffer.from(`${name} 1\n`)]),
+      ),
+    );
   const scope = (...metrics: readonly string[]) => compileScope({ name: 'one', metrics });
 
   it('takes families as they are, in their order, and copies no text', () => {
-    const snapshot = snapshotOf('b_1', 'a_1', 'b_2', 'c_1');
+    const snapshot = showing('b_1', 'a_1', 'b_2', 'c_1');
     const { families } = selectFamilies(snapshot, scope('c_*', 'b_*'));
     expect(families).to.deep.equal([0, 2, 3].map((index) => snapshot.families[index]));
     expect(families[0]).to.equal(snapshot.families[0]);
   });
 
   it('may take nothing', () => {
-    expect(selectFamilies(snapshotOf('a'), scope('b')).families).to.deep.equal([]);
+    expect(selectFamilies(showing('a'), scope('b')).families).to.deep.equal([]);
   });
 
   it('is reused while snapshot and scope are unchanged, and made anew when either changes', () => {
-    const [first, second] = [snapshotOf('a', 'b'), snapshotOf('a', 'b')];
+    const [first, second] = [showing('a', 'b'), showing('a', 'b')];
     const [old, reloaded] = [scope('a'), scope('a')];
     const isHit = (snapshot: Snapshot, which: typeof old) => selectFamilies(snapshot, which).isHit;
     expect([

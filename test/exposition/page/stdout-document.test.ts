@@ -122,8 +122,8 @@ describe('jsonDocument', () => {
       },
     });
     if (exposition.kind === 'waiting') throw new Error('It is ready');
-    const families = exposition.families.map(counting);
-    const { pieces, release } = jsonDocument({ ...exposition, families }, TIME);
+    const selected = exposition.snapshot.families.map(counting);
+    const { pieces, release } = jsonDocument({ ...exposition, selected }, TIME);
     expect([decoded, target.held]).to.deep.equal([0, 1]);
     const lengths: number[] = [];
     for (const piece of pieces) {

@@ -11,6 +11,7 @@ import { headerOf } from '#app/exposition/text/header-text.js';
 import type { FamilyFacts, FamilyText, Page, ReadyExposition } from '#app/model.js';
 import { internalFamilies } from '#app/targets/internal-metrics.js';
 import { FakeTarget } from '../../support/fake-target.js';
+import { snapshotOf } from '../../support/snapshot-of.js';
 
 const textOf = (page: Page): string => Buffer.concat(page.pieces).toString();
 
@@ -29,17 +30,12 @@ describe('a page of text 0.0.4', () => {
     );
     const exposition: ReadyExposition = {
       kind: 'ready',
-      snapshot: {
-        families: texts,
-        bytes: 0,
-        series: 0,
-        forms: { text: true, deflated: false },
+      snapshot: snapshotOf(texts, {
         hold: () => {
           held.count++;
           return () => held.count--;
         },
-      },
-      families: texts,
+      }),
       internal: own(0.5),
       status,
     };
@@ -79,7 +75,7 @@ describe('a page of text 0.0.4', () => {
     ] as const) {
       const page = format.page({
         ...exposition,
-        families,
+        selected: families,
         snapshot: { ...snapshot, code: code.lengths, forms: { text: false, deflated: true } },
       });
       const lasting = `${header}${text}${header.replaceAll(' x ', ' y ')}${text}`;
@@ -148,12 +144,12 @@ describe('a page of text 0.0.4', () => {
   it('sends text below its header as it lies, where that is the one that the format writes', () => {
     const { exposition } = exposing([]);
     const families = lying([[large, large], [large]], [16]);
-    const page = TEXT.page({ ...exposition, families, internal: [] });
+    const page = TEXT.page({ ...exposition, selected: families, internal: [] });
     expect(page.pieces.map(({ byteOffset }) => byteOffset)).to.deep.equal(
       families.flatMap(({ headed }) => headed?.spans.filter((_, i) => i % 2 === 0)),
     );
     expect(page.bytes).to.equal(Buffer.byteLength(textOf(page)));
-    const other = OPEN_METRICS.page({ ...exposition, families, internal: [] });
+    const other = OPEN_METRICS.page({ ...exposition, selected: families, internal: [] });
     const texts = [large + large, large];
     expect(textOf(other)).to.equal(
       families
@@ -164,11 +160,40 @@ describe('a page of text 0.0.4', () => {
     expect(families.map(({ bytes }) => bytes)).to.deep.equal([2 * large.length, large.length]);
   });
 
+  it('sends all of a snapshot as it lies, and makes no views of its families', () => {
+    const { exposition } = exposing(['f0 1\n'], ['f1 3\n']);
+    const page = ['one\n', 'two\n'].map((text) => Buffer.from(text));
+    const snapshot = {
+      ...exposition.snapshot,
+      page,
+      get families(): never {
+        throw new Error('Nobody asks for them');
+      },
+    };
+    const whole = TEXT.page({ ...exposition, snapshot });
+    expect(whole.pieces.slice(0, 2)).to.have.ordered.members(page);
+    expect(textOf(whole)).to.equal(`one\ntwo\n${OWN}`);
+    expect(whole.bytes).to.equal(textOf(whole).length);
+    expect(TEXT.page({ ...exposition, snapshot }).lasting).to.equal(whole.lasting);
+    expect(whole.deflated).to.deep.include({ crc: crc32('one\ntwo\n'), bytes: 8 });
+  });
+
+  it('takes the families where only some are selected, and where another format is asked for', () => {
+    const { exposition } = exposing(['f0 1\n'], ['f1 3\n']);
+    const snapshot = { ...exposition.snapshot, page: [Buffer.from('all\n')] };
+    const selected = snapshot.families.slice(1);
+    const some = TEXT.page({ ...exposition, snapshot, selected, internal: [] });
+    expect(textOf(some)).to.equal(`${head(1)}f1 3\n`);
+    expect(textOf(OPEN_METRICS.page({ ...exposition, snapshot }))).to.equal(
+      textOf(OPEN_METRICS.page(exposition)),
+    );
+  });
+
   it('sends families that lie side by side in one piece', () => {
     const { exposition } = exposing([]);
     const short = 'y'.repeat(6000);
     const families = lying([[short], [short], [short], [short], [short]], [0, 0, 0, 16]);
-    const page = TEXT.page({ ...exposition, families, internal: [] });
+    const page = TEXT.page({ ...exposition, selected: families, internal: [] });
     const [start, , , end] = families.flatMap(({ headed }) => headed?.spans.slice(-1) ?? []);
     expect(page.pieces).to.have.lengthOf(2);
     expect(page.pieces[0]?.byteOffset).to.equal(16);
@@ -178,21 +203,21 @@ describe('a page of text 0.0.4', () => {
       families.map(({ headed }) => `${headed?.header.text ?? ''}${short}`).join(''),
     );
     const scoped = [...families.slice(0, 1), ...families.slice(2)];
-    expect(textOf(TEXT.page({ ...exposition, families: scoped, internal: [] }))).to.equal(
+    expect(textOf(TEXT.page({ ...exposition, selected: scoped, internal: [] }))).to.equal(
       scoped.map(({ headed }) => `${headed?.header.text ?? ''}${short}`).join(''),
     );
   });
 
   it('of a scope is what it selects, and is packed once as well', () => {
     const { exposition, held } = exposing(['f0 1\n'], ['f1 3\n']);
-    const scoped = { ...exposition, families: exposition.families.slice(1), internal: [] };
+    const scoped = { ...exposition, selected: exposition.snapshot.families.slice(1), internal: [] };
     const [page, again] = [TEXT.page(scoped), TEXT.page(scoped)];
     expect(textOf(page)).to.equal(`${head(1)}f1 3\n`);
     expect(page.bytes).to.equal(textOf(page).length);
     expect(again.pieces).to.deep.equal(page.pieces);
     expect(again.pieces[0]).to.equal(page.pieces[0]);
     expect(held.count).to.equal(2);
-    expect(textOf(TEXT.page({ ...scoped, families: [], internal: own(2) }))).to.match(
+    expect(textOf(TEXT.page({ ...scoped, selected: [], internal: own(2) }))).to.match(
       /^# HELP own .*\n.*\nown 2\n/,
     );
   });
@@ -200,10 +225,10 @@ describe('a page of text 0.0.4', () => {
   it('puts together again only what is beside a change', () => {
     const { exposition } = exposing(...Array.from({ length: 400 }, (_, i) => [`f${i} 1\n`]));
     const before = TEXT.page(exposition).pieces;
-    const families = exposition.families.map((family, index) =>
+    const families = exposition.snapshot.families.map((family, index) =>
       index === 50 ? familyText(family.facts, [Buffer.from('f50 2\n')]) : family,
     );
-    const after = TEXT.page({ ...exposition, families }).pieces;
+    const after = TEXT.page({ ...exposition, selected: families }).pieces;
     expect(Buffer.concat(after).toString()).to.contain('\nf50 2\n');
     const isSame = after.map((piece, index) => piece === before[index]).slice(0, -1);
     expect(isSame.filter((each) => !each)).to.have.lengthOf(1);
@@ -236,9 +261,9 @@ describe('a page of text 0.0.4', () => {
           const chosen = each.toSorted(([a], [b]) => a - b);
           const families = chosen.map(([index, version]) => textOfFamily(index, version));
           for (const format of [TEXT, OPEN_METRICS]) {
-            const page = format.page({ ...exposition, families, snapshot });
+            const page = format.page({ ...exposition, selected: families, snapshot });
             const fresh = families.map(({ facts, pieces }) => familyText({ ...facts }, pieces));
-            const naive = format.page({ ...exposition, families: fresh, snapshot });
+            const naive = format.page({ ...exposition, selected: fresh, snapshot });
             expect(textOf(page)).to.equal(textOf(naive));
             expect(page.bytes).to.equal(textOf(page).length);
           }

@@ -6,6 +6,7 @@ import { headerOf } from '#app/exposition/text/header-text.js';
 import type { FamilyFacts, FamilyText, Snapshot } from '#app/model.js';
 import { Borrower } from '#app/targets/threads/borrower.js';
 import { SnapshotLender } from '#app/targets/threads/snapshot-lender.js';
+import { snapshotOf } from '../../support/snapshot-of.js';
 
 const TARGET = 1;
 const FAMILIES = 30;
@@ -26,28 +27,25 @@ class Loan {
 
   snapshot(chosen: readonly (readonly [index: number, version: number])[]): Snapshot {
     const families = chosen.map(([index, version]) => this.#text(index, version));
-    return {
-      families,
-      bytes: families.reduce((sum, { bytes }) => sum + bytes, 0),
-      series: families.length,
-      forms: { text: true, deflated: false },
+    return snapshotOf(families, {
       hold: () => {
         this.held++;
         return () => {
           this.held--;
         };
       },
-    };
+    });
   }
 
   /** Lends it, and returns what was sent and what arrived. */
   lend(snapshot: Snapshot) {
     const sent = structuredClone(this.lender.lend(TARGET, snapshot));
-    let arrived: readonly FamilyText[] = [];
+    const arrived: { snapshot?: Snapshot | undefined } = {};
     this.borrower.borrow(sent, (borrowed) => {
-      arrived = borrowed?.families ?? [];
+      arrived.snapshot = borrowed;
     });
-    return { sent: sent.text, arrived };
+    const { snapshot: borrowed } = arrived;
+    return { sent: sent.text, borrowed, arrived: borrowed?.families ?? [] };
   }
 
   #text(index: number, version: number): FamilyText {
@@ -102,6 +100,19 @@ describe('a snapshot that a thread lends', () => {
     const isSame = second.arrived.map((family, index) => family === first.arrived[index]);
     expect(isSame.indexOf(false)).to.equal(7);
     expect(isSame.lastIndexOf(false)).to.equal(7);
+  });
+
+  it('arrives with its page, which lies where it lay', () => {
+    const loan = new Loan();
+    const families = loan.snapshot([[3, 1]]).families;
+    for (const page of [[16, 40, 56], [], undefined]) {
+      const pieces = page?.map((at) => Buffer.from(loan.memory, at, 24));
+      const { borrowed } = loan.lend(snapshotOf(families, { page: pieces }));
+      const spans = borrowed?.page?.map(({ byteOffset, length }) => [byteOffset, length]);
+      expect(spans).to.deep.equal(page?.map((at) => [at, 24]));
+      expect(borrowed?.page?.every(({ buffer }) => buffer === loan.memory)).not.to.equal(false);
+      expect(borrowed?.facts).to.deep.equal(families.map(({ facts }) => facts));
+    }
   });
 
   it('is sent with the facts of new families alone', () => {

@@ -1,5 +1,6 @@
 // Reads the series of a page as the model names them.
-import type { Exposition } from '#app/model.js';
+import { familiesOf } from '#app/exposition/page/selection.js';
+import type { Exposition, FamilyText } from '#app/model.js';
 import type { Shown } from './page-model.js';
 
 type Ready = Extract<Exposition, { readonly kind: 'ready' }>;
@@ -7,9 +8,9 @@ type Ready = Extract<Exposition, { readonly kind: 'ready' }>;
 const LINE = /^(\w+?)(_bucket|_sum|_count)?\{object="([^"]*)"(?:,(?:value|le)="([^"]*)")?\} (\S+)$/;
 
 /** @throws Error for a line that no publication makes, and for a series that is there twice */
-export function shownIn({ families }: Ready): Shown {
+export function shownIn(page: Ready): Shown {
   const shown = new Map<string, string>();
-  for (const line of linesOf(families)) {
+  for (const line of linesOf(familiesOf(page))) {
     const [, name, suffix, path, label, number = ''] = LINE.exec(line) ?? [];
     if (name === undefined) throw new Error(`no series of a publication: ${line}`);
     const series = `${name} ${path}`;
@@ -24,7 +25,7 @@ export function shownIn({ families }: Ready): Shown {
   return shown;
 }
 
-function linesOf(families: Ready['families']): string[] {
+function linesOf(families: readonly FamilyText[]): string[] {
   const text = families.flatMap(({ pieces }) => pieces.map(String)).join('');
   return text.split('\n').filter((line) => line !== '');
 }
