@@ -12,6 +12,13 @@ export type Marks = ReadonlyMap<string, Mark>;
 /** The key of a path in `Marks`. */
 export const markOf = (path: Path): string => JSON.stringify(path);
 
+/** What tells an excerpt from the sentences of a message. */
+const INDENT = '  ';
+
+/** The sentences of a message, one in each line: excerpts need a terminal. */
+export const withoutExcerpts = (message: string): readonly string[] =>
+  message.split('\n').filter((line) => !line.startsWith(INDENT));
+
 export class Places {
   readonly #marksOf: () => Marks;
   #marks: Marks | undefined;
@@ -43,14 +50,15 @@ export class Places {
     return `${this.file}:${line}:${characters(this.text.slice(start, offset)) + 1}`;
   }
 
-  /** The line of an offset, or the part near it, and a caret below the character. */
+  /** Two lines: that of an offset, or the part near it, and a caret below the character. */
   excerpt(offset: number): string {
     const start = Math.max(this.#lineStart(offset), offset - 60);
     const lineEnd = this.text.indexOf('\n', offset);
     const end = Math.min(lineEnd < 0 ? this.text.length : lineEnd, offset + 40);
     const plain = (text: string) => text.replace(/[\p{Cc}\p{Cf}]/gu, ' ');
     const before = plain(this.text.slice(start, offset));
-    return `${before}${plain(this.text.slice(offset, end))}`.trimEnd() + '\n' + caretAfter(before);
+    const shown = `${before}${plain(this.text.slice(offset, end))}`.trimEnd();
+    return `${INDENT}${shown}\n${INDENT}${caretAfter(before)}`;
   }
 
   #lineStart(offset: number): number {

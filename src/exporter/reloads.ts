@@ -4,6 +4,7 @@ import type { Observable } from 'rxjs';
 import type { Arguments } from '../config/arguments.js';
 import { changedSettings } from '../config/changed-settings.js';
 import type { Settings } from '../config/settings.js';
+import { withoutExcerpts } from '../document/places.js';
 import { Fault, messageOf } from '../errors.js';
 import type { TargetEvent } from '../model.js';
 import type { ReloadAnswer } from '../sinks/http/reload-answer.js';
@@ -57,11 +58,11 @@ export class Reloads {
       return { kind: 'taken', later };
     } catch (error) {
       if (!(error instanceof Fault)) throw error;
-      const reasons = messageOf(error).split('\n');
+      const message = messageOf(error);
       warn('configuration not reloaded, the present one stays in use:');
-      reasons.forEach(warn);
+      withoutExcerpts(message).forEach(warn);
       this.#reload$.next({ kind: 'refused' });
-      return { kind: 'refused', reasons };
+      return { kind: 'refused', reasons: message.split('\n') };
     }
   }
 }

@@ -96,7 +96,7 @@ describe('TOML syntax errors', () => {
   for (const [toml, message, line, caret] of table)
     it(`${JSON.stringify(toml)} is answered by place, sentence, line and caret`, () =>
       expect(faultMessage('CONFIG_INVALID', () => parseToml('c.toml', toml))).to.equal(
-        `c.toml:${message}\n${line}\n${caret}`,
+        `c.toml:${message}\n  ${line}\n  ${caret}`,
       ));
 
   it('show only what is near in a long line', () => {
@@ -105,7 +105,7 @@ describe('TOML syntax errors', () => {
     );
     const [sentence, line = '', caret = ''] = message.split('\n');
     expect(sentence).to.equal('c.toml:1:5008: expected the end of the line, found "y"');
-    expect(line).to.have.lengthOf.at.most(100);
+    expect(line).to.have.lengthOf.at.most(102);
     expect(line[caret.indexOf('^')]).to.equal('y');
   });
 

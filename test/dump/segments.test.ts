@@ -25,6 +25,10 @@ describe('shm_dump of a segment', function () {
     const name = `${stage.contextId}.pool.shop_`;
     refused('shop_2', `no segment ${name}2 in /dev/shm, did you mean ${name}1? (there are: `);
     refused('elsewhere', `${name}1`);
+    expect(dump('--server-key', 'shop_1', '--pool-name', 'other').stderr)
+      .to.include(`no segment ${stage.contextId}.other.shop_1 in /dev/shm`)
+      .and.match(/; --context-id and --pool-name say what is before the key\n$/);
+    expect(dump('--server-key', 'shop_2').stderr).not.to.include('--context-id');
   });
 
   it('whose publisher was killed shows the last values, and says so', async () => {

@@ -106,6 +106,11 @@ describe('SIGHUP', function () {
     expect(said).to.contain('target_workers: found 65');
     expect((await scrape(page('1'))).status).to.equal(200);
 
+    writeFileSync(path, 'app = "demo"\n  port = [1 2]\n');
+    const broken = await hangUp(/expected "," .*\n/);
+    expect(broken).to.match(/:2:13: expected "," or "\]", found "2"\n/);
+    expect(broken.trimEnd().split('\n'), 'a line each').to.have.lengthOf(2);
+
     rmSync(path);
     expect(await hangUp(/not reloaded[^]*\n.*config-/)).to.contain(path);
     expect((await scrape(page('1'))).status).to.equal(200);

@@ -15,11 +15,14 @@ export interface Glance {
 }
 
 /** Why there is nothing to show under this name, and what there is. */
-const absence = (name: string): Fault =>
-  new Fault(
-    'NATIVE_FAILED',
-    `no segment ${name} in ${SHM_FOLDER}${existingText(name, segmentNames())}`,
-  );
+function absence(name: string): Fault {
+  const names = segmentNames();
+  const pool = name.slice(0, name.lastIndexOf('.') + 1);
+  const isOtherPool = names.length > 0 && !names.some((each) => each.startsWith(pool));
+  const hint = isOtherPool ? '; --context-id and --pool-name say what is before the key' : '';
+  const existing = existingText(name, names);
+  return new Fault('NATIVE_FAILED', `no segment ${name} in ${SHM_FOLDER}${existing}${hint}`);
+}
 
 export class FollowedSegment {
   readonly #memory: SharedMemory;
