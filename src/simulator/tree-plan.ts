@@ -27,20 +27,46 @@ export interface PlannedInstance {
   readonly isTransient: boolean;
 }
 
-/** Plans about `objects` objects for an application that has a catalogue. */
+/**
+ * Plans about `objects` objects for an application that has a catalogue: each class whose paths have labels gets
+ * as many instances as the others, as far as there are names for them. At least one of each class.
+ */
 export function planTree(catalogue: Catalogue, objects: number): readonly PlannedInstance[] {
   const single = catalogue.classes.filter(({ paths }) => paths[0]?.labelNames.length === 0);
   const many = catalogue.classes.filter(({ paths }) => (paths[0]?.labelNames.length ?? 0) > 0);
   const fixed = single.map((each) => instanceOf(each, 0));
-  const used = fixed.reduce((sum, each) => sum + each.objects.length, 0);
-  const perClass = Math.max(1, Math.floor((objects - used) / Math.max(1, many.length * 2)));
-  const repeated = many.flatMap((each) => {
-    const labels = each.paths[0]?.labelNames ?? [];
-    const most = Math.max(1, ...labels.map((label) => nameCount(label) ?? perClass));
-    const count = isTransient(labels.at(-1) ?? '') ? perClass : Math.min(perClass, most);
-    return Array.from({ length: count }, (_, n) => instanceOf(each, n));
-  });
+  const kinds = many.map((each): Kind => [objectsIn([instanceOf(each, 0)]), mostOf(each)]);
+  const perClass = instancesFor(kinds, objects - objectsIn(fixed));
+  const repeated = many.flatMap((each) =>
+    Array.from({ length: Math.min(perClass, mostOf(each)) }, (_, n) => instanceOf(each, n)),
+  );
   return [...fixed, ...repeated];
+}
+
+/** Of a class: the objects of an instance, and the most instances. */
+type Kind = readonly [objects: number, most: number];
+
+const objectsIn = (instances: readonly PlannedInstance[]): number =>
+  instances.reduce((sum, each) => sum + each.objects.length, 0);
+
+/** For how many instances of a class there are names. */
+function mostOf({ paths }: CatalogueClass): number {
+  const labels = paths[0]?.labelNames ?? [];
+  if (isTransient(labels.at(-1) ?? '')) return Infinity;
+  return Math.max(1, ...labels.map((label) => nameCount(label) ?? Infinity));
+}
+
+/** How many instances of each class, at most, make about so many objects. */
+function instancesFor(kinds: readonly Kind[], objects: number): number {
+  let instances = 0;
+  let left = objects;
+  for (;;) {
+    const round = kinds.reduce((sum, [size, most]) => sum + (most > instances ? size : 0), 0);
+    // The rest of a round is made if more of it is wanted than not.
+    if (round === 0 || left < round / 2) return Math.max(1, instances);
+    left -= round;
+    instances++;
+  }
 }
 
 /** The `n`th instance of a class. */

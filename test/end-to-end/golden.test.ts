@@ -15,7 +15,7 @@ describe('the page of a simulated application', function () {
       const key = String(index + 1);
       stage.simulate(
         ...['--app', app, '--server-key', key, '--root', `golden.1.${app}`],
-        ...['--objects', '40', '--rate', '0', '--seed', '42'],
+        ...['--objects', '60', '--rate', '0', '--seed', '42'],
       );
       const url = await stage.exporter({ app, server_keys: [key] }).url();
       const page = applicationPart(await readyPage(url));

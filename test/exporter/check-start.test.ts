@@ -98,8 +98,8 @@ describe('checkStart', () => {
     expect(refusals(files).map(({ lines }) => lines)).to.deep.equal([
       [
         'c.toml:1:8: expected a value (strings stand in quotes), found the end of the line',
-        'debug =',
-        '       ^',
+        '  debug =',
+        '         ^',
         't.txt:1:8: found "app" without "="',
         't.txt:2:37: targets[0].classes[0]: found "servr" (did you mean "server"?)',
       ],

@@ -161,8 +161,8 @@ describe('planTargets', () => {
       'c.toml:5:12: targets[0].classes[0]: found "tills" (did you mean "till"?), allowed for the application shop: till',
       'shop.toml:5:13: classes[0].class_ids: found an empty array, allowed: an array of at least 1 item, each a string of 1 to 1024 characters in one line',
       'text.toml:1:7: expected a value (strings stand in quotes), found the end of the file',
-      'app =',
-      '      ^',
+      '  app =',
+      '        ^',
     ]);
   });
 

@@ -3,6 +3,16 @@ import { loadCatalogues } from '#app/catalogue/builtin.js';
 import { planTree } from '#app/simulator/tree-plan.js';
 
 describe('planTree', () => {
+  for (const [app, catalogue] of loadCatalogues())
+    it(`${app}: has about as many objects as are wanted, and one of each class at least`, () => {
+      const count = (objects: number) =>
+        planTree(catalogue, objects).flatMap((instance) => instance.objects).length;
+      const least = count(1);
+      expect(least).to.be.at.least(catalogue.classes.length);
+      for (const wanted of [100, 150, 300, 1000, 2000, 20_000])
+        expect(count(wanted)).to.be.within(wanted - least, wanted + least);
+    });
+
   for (const app of ['ads', 'adh', 'ats']) {
     const catalogue = loadCatalogues().get(app);
     if (catalogue === undefined) throw new Error(`no catalogue of ${app}`);
