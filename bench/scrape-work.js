@@ -63,7 +63,7 @@ export class ScrapeWork {
     this.#release();
     const snapshot = this.#rendered(forms);
     this.#release = snapshot.hold();
-    return TEXT.page({ snapshot, families: snapshot.families, internal: [] });
+    return TEXT.page({ snapshot, internal: [] });
   }
 
   close() {
