@@ -23,6 +23,7 @@ import { NamedSlots } from './named-slots.js';
 import { Namesakes } from './namesakes.js';
 import type { RowLabels } from './row-labels.js';
 import { SelfDescribed } from './self-described.js';
+import type { SeriesRegister } from './series-register.js';
 import { withStated } from './stated-labels.js';
 
 export interface UsesParts {
@@ -35,6 +36,7 @@ export interface UsesParts {
   /** Set if variables without a row of the catalogue are shown as well. */
   readonly uncatalogued: Uncatalogued | undefined;
   readonly labels: RowLabels;
+  readonly register: Pick<SeriesRegister, 'isShown'>;
   /** Further labels of series without a row. */
   readonly pathLabels: PathLabels;
 }
@@ -58,14 +60,16 @@ export class RowUses {
   readonly #kernel: Kernel;
   readonly #probe: Probe;
 
-  constructor({ app, root, kernel, probe, rules, uncatalogued, labels, pathLabels }: UsesParts) {
+  constructor(parts: UsesParts) {
+    const { app, root, kernel, probe, rules, uncatalogued, labels, register, pathLabels } = parts;
     this.#kernel = kernel;
     this.#probe = probe;
     this.#root = root;
     this.#labels = labels;
     this.#rules = rules;
     this.#uncatalogued = uncatalogued;
-    const rows = new SelfDescribed(app, uncatalogued?.taken);
+    const isShown = (name: string) => register.isShown(name);
+    const rows = new SelfDescribed(app, uncatalogued?.taken, isShown);
     this.#describing = { rows, kernel, pathLabels };
   }
 

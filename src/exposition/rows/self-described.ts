@@ -47,6 +47,7 @@ interface Asked {
 export class SelfDescribed {
   readonly #app: string;
   readonly #taken: ReadonlySet<string>;
+  readonly #isShown: (name: string) => boolean;
   readonly #families = new Map<string, FamilyFacts>();
   /** A cache of rows: thousands of objects share a class. */
   readonly #rows = new Map<string, Row>();
@@ -55,10 +56,14 @@ export class SelfDescribed {
   /** What was asked for last of each declaration: objects of a class have theirs in common. */
   #asked = new Map<Declaration, Asked>();
 
-  /** @param taken names of metrics and series that a catalogue owns */
-  constructor(app: string, taken = NONE) {
+  /**
+   * @param taken names of metrics and series that a catalogue owns
+   * @param isShown whether there are series of the metric of that name: what was said of it first stays for so long
+   */
+  constructor(app: string, taken = NONE, isShown: (name: string) => boolean = () => true) {
     this.#app = app;
     this.#taken = taken;
+    this.#isShown = isShown;
   }
 
   /** The metric that the format of a variable states, unless a catalogue owns its name. */
@@ -90,9 +95,9 @@ export class SelfDescribed {
     const own = `${type} ${kind} ${unit.length} ${unit} ${className.length} ${className} ${name}`;
     const key = stated === undefined ? own : `${stated.name} ${own}`;
     const known = this.#rows.get(key);
-    if (known !== undefined) return known;
+    if (known !== undefined && this.#isRight(known.family, variable, stated)) return known;
     const row = this.#makeRow(variable, stated);
-    if (this.#rows.size < MAX_KNOWN) this.#rows.set(key, row);
+    if (known !== undefined || this.#rows.size < MAX_KNOWN) this.#rows.set(key, row);
     return row;
   }
 
@@ -112,13 +117,16 @@ export class SelfDescribed {
     const described = { app: this.#app, className, variable: own, unit, type };
     const name = stated?.name ?? this.#nameOf(described);
     const known = this.#families.get(name);
-    if (known?.type === type) return known;
-    const said = stated?.help ?? variable.help;
-    const help =
-      said === '' ? `Variable ${own} of objects of class ${className}.` : said.slice(0, MAX_HELP);
-    const family = { name, type, unit, help };
-    if (known === undefined && this.#families.size < MAX_KNOWN) this.#families.set(name, family);
+    if (known?.type === type && this.#isRight(known, variable, stated)) return known;
+    const family = { name, type, unit, help: helpOf(variable, stated) };
+    const isNew = known === undefined ? this.#families.size < MAX_KNOWN : !this.#isShown(name);
+    if (isNew) this.#families.set(name, family);
     return family;
+  }
+
+  /** Whether that is what the publisher says, or what it said first of what is shown. */
+  #isRight({ name, help }: FamilyFacts, variable: Variable, stated?: StatedMetric): boolean {
+    return help === helpOf(variable, stated) || this.#isShown(name);
   }
 
   /** The name does not depend on what else is published, only on the catalogue. */
@@ -130,6 +138,13 @@ export class SelfDescribed {
     );
     return isTaken ? this.#nameOf({ ...facts, variable: facts.variable + MARK }) : name;
   }
+}
+
+function helpOf({ name, help, object }: Variable, stated: StatedMetric | undefined): string {
+  const said = stated?.help ?? help;
+  return said === ''
+    ? `Variable ${name} of objects of class ${object.className}.`
+    : said.slice(0, MAX_HELP);
 }
 
 function metricTypeOf(type: ValueType, kind: VariableKind): MetricType {

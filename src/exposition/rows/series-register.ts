@@ -74,6 +74,11 @@ export class SeriesRegister {
     return '';
   }
 
+  /** Whether there are series of a metric. */
+  isShown(name: string): boolean {
+    return this.#text.family(name) !== undefined;
+  }
+
   /** Counts series that the caller left out. */
   omit(series: number): void {
     this.#omitted += series;

@@ -213,4 +213,43 @@ describe('an application without a catalogue', () => {
     source.remove(more);
     expect(isOn()).to.deep.equal([`${of('hall.9')} 7`]);
   });
+
+  it('what is said of a metric first stays while it is shown, and is forgotten with its last series', () => {
+    const source = new FakeSource();
+    const root = source.addObject('h.1.pumps', 'Station');
+    const { text } = watched(source, root, { app: 'pumps' });
+    const add = (
+      name: string,
+      help: string,
+      options: VariableOptions = { type: 'u64', value: 1 },
+    ) => {
+      const pump = source.addObject(`h.1.pumps.${name}`, 'Pump', { parent: root });
+      source.addVariable(pump, 'head', { ...options, help });
+      return pump;
+    };
+    const help = () => /# HELP pumps_pump_head (.*)/.exec(text())?.[1];
+    const first = add('a', 'First.');
+    expect(help()).to.equal('First.');
+    const second = add('b', 'Second.');
+    expect(help()).to.equal('First.');
+    source.remove(first);
+    expect(help()).to.equal('First.');
+    source.remove(second);
+    expect(help()).to.equal(undefined);
+    const third = add('c', 'Third.');
+    expect(help()).to.equal('Third.');
+    source.remove(third);
+    // In the same go, and with another type.
+    const counts = BigUint64Array.of(1n, 2n);
+    const histogram = {
+      type: 'histogram',
+      schema: [1],
+      value: { type: 'histogram', counts, sum: 9 },
+    } as const;
+    const fourth = add('d', 'Fourth.', histogram);
+    expect(help()).to.equal('Fourth.');
+    source.remove(fourth);
+    add('e', '');
+    expect(help()).to.equal('Variable head of objects of class Pump.');
+  });
 });
