@@ -23,13 +23,19 @@ function product(a: number, b: number): number {
   let result = 0;
   for (let rest = a; rest !== 0; rest <<= 1) {
     result ^= b & (rest >> 31);
-    b = (b >>> 1) ^ (POLYNOMIAL & -(b & 1));
+    b = timesX(b);
   }
   return result >>> 0;
 }
 
+/** The product of a polynomial and x. */
+const timesX = (a: number): number => (a >>> 1) ^ (POLYNOMIAL & -(a & 1));
+
 /** x to the power 8 · digit · 256^stage, for each stage and each digit from 1 on. */
-const powers: readonly number[] = (() => {
+let powers: readonly number[] | undefined;
+
+/** Takes two milliseconds, which only those spend who compress. */
+function makePowers(): readonly number[] {
   const all: number[] = [];
   // x^8: seven shifts of x, which is the second highest bit.
   let base = ONE >>> 8;
@@ -39,15 +45,16 @@ const powers: readonly number[] = (() => {
     base = product(power, base);
   }
   return all;
-})();
+}
 
 /** The CRC after that many zero bytes. */
 export function shiftedCrc(crc: number, bytes: number): number {
+  const ofDigits = (powers ??= makePowers());
   let [shifted, rest] = [crc, bytes];
   for (let stage = 0; rest > 0 && stage < STAGES; stage++) {
     const digit = rest % 256;
     rest = (rest - digit) / 256;
-    if (digit > 0) shifted = product(shifted, powers[stage * DIGITS + digit - 1] ?? 0);
+    if (digit > 0) shifted = product(shifted, ofDigits[stage * DIGITS + digit - 1] ?? 0);
   }
   return shifted;
 }
@@ -71,12 +78,12 @@ function tables(): Uint32Array {
   // Four bytes at once: the word is shifted by four bytes, as a whole; the table of the highest byte is the first.
   const ofWord = shiftOf(4);
   for (let byte = 0; byte < 4; byte++)
-    fill(all, (3 - byte) * 256, ofWord.slice(byte * 8, byte * 8 + 8));
+    fill(all, (3 - byte) * 256, ofWord.subarray(byte * 8, byte * 8 + 8));
   for (const [index, bytes] of shifts.entries()) {
     const ofBits = shiftOf(bytes);
     const at = WORD_TABLES + index * SHIFT_TABLES;
     for (let half = 0; half < 8; half++)
-      fill(all, at + half * 16, ofBits.slice(half * 4, half * 4 + 4));
+      fill(all, at + half * 16, ofBits.subarray(half * 4, half * 4 + 4));
   }
   all[places] = all[LINE_FEED] ?? 0;
   for (let behind = 1; behind <= LONGEST_VALUE; behind++)
@@ -94,12 +101,19 @@ function kernelShifts(): readonly number[] {
   return all;
 }
 
-/** What becomes of each bit of a CRC after that many zero bytes. */
-const shiftOf = (bytes: number): readonly number[] =>
-  Array.from({ length: 32 }, (_, bit) => shiftedCrc(2 ** bit, bytes));
+/** What becomes of each bit of a CRC after that many zero bytes: the highest stands for x to the power 0. */
+function shiftOf(bytes: number): Uint32Array {
+  const ofBits = new Uint32Array(32);
+  let shifted = shiftedCrc(ONE, bytes);
+  for (let bit = 31; bit >= 0; bit--) {
+    ofBits[bit] = shifted;
+    shifted = timesX(shifted);
+  }
+  return ofBits;
+}
 
 /** A table, at an index, of a linear function of a few bits, from what becomes of each of them. */
-function fill(table: Uint32Array, at: number, ofBits: readonly number[]): void {
+function fill(table: Uint32Array, at: number, ofBits: Uint32Array): void {
   for (let value = 1; value < 2 ** ofBits.length; value++) {
     const lowest = 31 - Math.clz32(value & -value);
     table[at + value] = (table[at + (value & (value - 1))] ?? 0) ^ (ofBits[lowest] ?? 0);

@@ -1,8 +1,13 @@
 // The code of the streams of one text, renewed when it does not fit any more.
 import { DeflateCode, SYMBOLS } from '../deflate/deflate-code.js';
+import type { CodeLengths } from '../deflate/huffman.js';
 
-/** What a stream of lines holds before anything is known of them: digits, mostly. */
-const GUESS = Array.from({ length: SYMBOLS }, (_, symbol) => (symbol < 0x80 ? 8 : 1));
+/** As many symbols, with as many bits. */
+const alike = (symbols: number, bits: number): CodeLengths =>
+  Array.from({ length: symbols }, () => bits);
+
+/** A code before anything is known of the lines: all symbols have about the same length, characters the shorter one. */
+const GUESS = [...alike(226, 8), ...alike(60, 9), ...alike(2, 4), ...alike(28, 5)];
 
 /** The code is checked after that many renders, and when the size of the text changes by that part. */
 const RENDERS_A_CHECK = 256;
@@ -13,7 +18,7 @@ const CLEARLY_WORSE = 1.02;
 let guess: DeflateCode | undefined;
 
 export class CodeFit {
-  #code = (guess ??= DeflateCode.of(GUESS));
+  #code = (guess ??= new DeflateCode(GUESS));
   #rendersToCheck = 0;
   /** The size when it was checked last. */
   #sizeChecked = 0;
