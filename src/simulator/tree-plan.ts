@@ -35,19 +35,23 @@ export function planTree(catalogue: Catalogue, objects: number): readonly Planne
   const single = catalogue.classes.filter(({ paths }) => paths[0]?.labelNames.length === 0);
   const many = catalogue.classes.filter(({ paths }) => (paths[0]?.labelNames.length ?? 0) > 0);
   const fixed = single.map((each) => instanceOf(each, 0));
-  const kinds = many.map((each): Kind => [objectsIn([instanceOf(each, 0)]), mostOf(each)]);
-  const perClass = instancesFor(kinds, objects - objectsIn(fixed));
-  const repeated = many.flatMap((each) =>
-    Array.from({ length: Math.min(perClass, mostOf(each)) }, (_, n) => instanceOf(each, n)),
+  const used = fixed.reduce((sum, each) => sum + each.objects.length, 0);
+  const kinds = many.map((owner): Kind => {
+    return { owner, size: instanceOf(owner, 0).objects.length, most: mostOf(owner) };
+  });
+  const perClass = instancesFor(kinds, objects - used);
+  const repeated = kinds.flatMap(({ owner, most }) =>
+    Array.from({ length: Math.min(perClass, most) }, (_, n) => instanceOf(owner, n)),
   );
   return [...fixed, ...repeated];
 }
 
-/** Of a class: the objects of an instance, and the most instances. */
-type Kind = readonly [objects: number, most: number];
-
-const objectsIn = (instances: readonly PlannedInstance[]): number =>
-  instances.reduce((sum, each) => sum + each.objects.length, 0);
+/** A class with how many objects an instance has, and how many instances there can be. */
+interface Kind {
+  readonly owner: CatalogueClass;
+  readonly size: number;
+  readonly most: number;
+}
 
 /** For how many instances of a class there are names. */
 function mostOf({ paths }: CatalogueClass): number {
@@ -61,7 +65,7 @@ function instancesFor(kinds: readonly Kind[], objects: number): number {
   let instances = 0;
   let left = objects;
   for (;;) {
-    const round = kinds.reduce((sum, [size, most]) => sum + (most > instances ? size : 0), 0);
+    const round = kinds.reduce((sum, { size, most }) => sum + (most > instances ? size : 0), 0);
     // The rest of a round is made if more of it is wanted than not.
     if (round === 0 || left < round / 2) return Math.max(1, instances);
     left -= round;

@@ -1,5 +1,6 @@
 // What a user reads when a file is not TOML: the exact text, with line and caret.
 import { expect } from 'chai';
+import { withoutExcerpts } from '#app/document/places.js';
 import { parseToml } from '#app/document/toml-file.js';
 import { faultMessage } from '../support/fault-message.js';
 
@@ -94,10 +95,14 @@ describe('TOML syntax errors', () => {
     ];
 
   for (const [toml, message, line, caret] of table)
-    it(`${JSON.stringify(toml)} is answered by place, sentence, line and caret`, () =>
-      expect(faultMessage('CONFIG_INVALID', () => parseToml('c.toml', toml))).to.equal(
-        `c.toml:${message}\n  ${line}\n  ${caret}`,
-      ));
+    it(`${JSON.stringify(toml)} is answered by place, sentence, line and caret`, () => {
+      const said = faultMessage('CONFIG_INVALID', () => parseToml('c.toml', toml));
+      expect(said).to.equal(`c.toml:${message}\n  ${line}\n  ${caret}`);
+      expect(withoutExcerpts(`${said}\nd.toml: b`)).to.deep.equal([
+        `c.toml:${message}`,
+        'd.toml: b',
+      ]);
+    });
 
   it('show only what is near in a long line', () => {
     const message = faultMessage('CONFIG_INVALID', () =>

@@ -2,11 +2,11 @@
 import { DeflateCode, SYMBOLS } from '../deflate/deflate-code.js';
 import type { CodeLengths } from '../deflate/huffman.js';
 
-/** As many symbols, with as many bits. */
+/** The lengths of that many symbols, all of them of that many bits. */
 const alike = (symbols: number, bits: number): CodeLengths =>
   Array.from({ length: symbols }, () => bits);
 
-/** A code before anything is known of the lines: all symbols have about the same length, characters the shorter one. */
+/** Before anything is known of the lines: lengths that differ as little as those of a complete code can. */
 const GUESS = [...alike(226, 8), ...alike(60, 9), ...alike(2, 4), ...alike(28, 5)];
 
 /** The code is checked after that many renders, and when the size of the text changes by that part. */

@@ -54,16 +54,19 @@ export class PageStreams {
     return this.#deflater.deflate(ending, fit, (words) => new Uint32Array(words));
   }
 
-  /** @param all what stands in their headers */
+  /**
+   * Each family below its header.
+   * @param stated what the headers state, in the same order
+   */
   #parts(
     families: readonly FamilyText[],
-    all: readonly FamilyFacts[],
+    stated: readonly FamilyFacts[],
     code: DeflateCode,
   ): readonly DeflatedPart[] {
     const headers = madeOnce(this.#headers, code, () => new WeakMap());
     const parts: DeflatedPart[] = [];
     families.forEach(({ facts, deflated = [] }, index) => {
-      const shown = all[index] ?? facts;
+      const shown = stated[index] ?? facts;
       const header = () => deflatedText(Buffer.from(this.#header(shown)), code);
       parts.push(madeOnce(headers, shown, header));
       for (const part of deflated) parts.push(part);

@@ -8,7 +8,7 @@ export interface Selection {
   readonly isHit: boolean;
 }
 
-/** The application's metrics: the same list while snapshot and scope are unchanged. */
+/** All metrics of the application, or those that a scope selects: the same list while both are unchanged. */
 export const familiesOf = ({ selected, snapshot }: ReadyExposition): readonly FamilyText[] =>
   selected ?? snapshot.families;
 

@@ -7,5 +7,4 @@ export const TEXT = textFormat({
   contentType: 'text/plain; version=0.0.4; charset=utf-8',
   header: headerText,
   end: '',
-  isSnapshotPage: true,
 });

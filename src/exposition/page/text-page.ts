@@ -6,10 +6,10 @@ import type {
   Format,
   Page,
   ReadyExposition,
-  Snapshot,
 } from '../../model.js';
 import { bytesOf } from '../../bytes.js';
 import { madeOnce } from '../made-once.js';
+import { headerText } from '../text/header-text.js';
 import { PageBodies } from './page-bodies.js';
 import type { FamilySyntax, PageBody } from './page-bodies.js';
 import { PageStreams } from './page-streams.js';
@@ -20,16 +20,9 @@ export interface Syntax extends FamilySyntax {
   readonly contentType: string;
   /** The last line of a page, if any. */
   readonly end: string;
-  /** Whether the page of a snapshot is one of this format. */
-  readonly isSnapshotPage?: boolean;
 }
 
-export function textFormat({
-  contentType,
-  end,
-  isSnapshotPage = false,
-  ...syntax
-}: Syntax): Format {
+export function textFormat({ contentType, end, ...syntax }: Syntax): Format {
   const { header, agree = (all: readonly FamilyFacts[]) => all } = syntax;
   const bodies = new PageBodies(syntax);
   const streams = new PageStreams(header);
@@ -55,10 +48,12 @@ export function textFormat({
     contentType,
     page: (exposition) => {
       const { snapshot, selected } = exposition;
-      const isWhole = isSnapshotPage && selected === undefined && snapshot.page !== undefined;
-      const body = isWhole
-        ? new SnapshotBody(snapshot, snapshot.page)
-        : bodies.of(familiesOf(exposition));
+      // Those are the headers in the page of a snapshot.
+      const text = header === headerText && selected === undefined ? snapshot.page : undefined;
+      const body =
+        text === undefined
+          ? bodies.of(familiesOf(exposition))
+          : new SnapshotBody(snapshot.facts, text);
       return new TextPage(contentType, exposition, body, endingOf(exposition), streams);
     },
   };
@@ -69,9 +64,9 @@ class SnapshotBody implements PageBody {
   readonly facts: readonly FamilyFacts[];
   readonly pieces: readonly Uint8Array[];
 
-  constructor({ facts }: Snapshot, page: readonly Uint8Array[]) {
+  constructor(facts: readonly FamilyFacts[], pieces: readonly Uint8Array[]) {
     this.facts = facts;
-    this.pieces = page;
+    this.pieces = pieces;
   }
 
   get bytes(): number {

@@ -58,7 +58,7 @@ export class SelfDescribed {
 
   /**
    * @param taken names of metrics and series that a catalogue owns
-   * @param isShown whether there are series of the metric of that name: what was said of it first stays for so long
+   * @param isShown whether the metric of that name has series: for so long, what was said of it first stays
    */
   constructor(app: string, taken = NONE, isShown: (name: string) => boolean = () => true) {
     this.#app = app;
@@ -119,8 +119,8 @@ export class SelfDescribed {
     const known = this.#families.get(name);
     if (known?.type === type && this.#isRight(known, variable, stated)) return known;
     const family = { name, type, unit, help: helpOf(variable, stated) };
-    const isNew = known === undefined ? this.#families.size < MAX_KNOWN : !this.#isShown(name);
-    if (isNew) this.#families.set(name, family);
+    const isKept = known === undefined ? this.#families.size < MAX_KNOWN : !this.#isShown(name);
+    if (isKept) this.#families.set(name, family);
     return family;
   }
 

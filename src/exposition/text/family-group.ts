@@ -105,7 +105,8 @@ export class FamilyGroup {
     parts?: FamilyParts,
   ): () => readonly FamilyText[] {
     const [passage, ...more] = this.passages;
-    if (!form.hasText) return () => this.#asDeflated(form.code, parts);
+    const { hasText, code } = form;
+    if (!hasText && code !== undefined) return () => this.#asDeflated(parts ?? [], code);
     if (passage === undefined || more.length > 0) return () => this.#asPassages(texts, parts);
     const { places } = passage;
     const former = this.#formerOf(form);
@@ -119,8 +120,7 @@ export class FamilyGroup {
     return isTextAlone === true ? last.made : [];
   }
 
-  #asDeflated(code: DeflateCode | undefined, parts: FamilyParts = []): readonly FamilyText[] {
-    if (code === undefined) return [];
+  #asDeflated(parts: FamilyParts, code: DeflateCode): readonly FamilyText[] {
     return this.families.map(
       ({ facts }, index) => new DeflatedFamily(facts, parts[index] ?? [], code),
     );

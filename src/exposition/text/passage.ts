@@ -42,11 +42,12 @@ export interface Places {
 
 export class Passage implements WritingTask {
   readonly parts: readonly PassagePart[];
+  /** Bytes of the headers in its text. */
+  readonly headerBytes: number;
   readonly #kernel: Kernel;
   /** Where the kernel finds its parts, and behind them the headers. */
   readonly #table: number;
   readonly #tableBytes: number;
-  readonly #headerBytes: number;
   #text: TextPiece | undefined;
   /** What the present job writes to. */
   #next: TextPiece | undefined;
@@ -60,7 +61,7 @@ export class Passage implements WritingTask {
     this.parts = parts;
     let headerBytes = 0;
     for (const { header } of parts) headerBytes += header?.bytes ?? 0;
-    this.#headerBytes = headerBytes;
+    this.headerBytes = headerBytes;
     const partsBytes = (PARTS_AT + parts.length * PART_WORDS) * 4;
     this.#tableBytes = partsBytes + headerBytes + OVERRUN;
     this.#table = kernel.arena.take(this.#tableBytes);
@@ -69,12 +70,7 @@ export class Passage implements WritingTask {
 
   /** To go from one part to the next takes as long as to write some text. */
   get bytes(): number {
-    return bytesAsText(this.#extent) + this.#headerBytes + this.parts.length * BYTES_A_PART;
-  }
-
-  /** Bytes of the headers in its text. */
-  get headerBytes(): number {
-    return this.#headerBytes;
+    return bytesAsText(this.#extent) + this.headerBytes + this.parts.length * BYTES_A_PART;
   }
 
   /** Whether the text that was written last is there and has the current values. */
@@ -173,7 +169,7 @@ export class Passage implements WritingTask {
   /** The most bytes that the text needs. */
   get #roomNeeded(): number {
     const { lines, textBytes } = this.#extent;
-    return this.#headerBytes + textBytes + lines * VALUE_ROOM + OVERRUN;
+    return this.headerBytes + textBytes + lines * VALUE_ROOM + OVERRUN;
   }
 
   /** Lines may have come and gone. */
