@@ -69,7 +69,7 @@ inBothModes('an exporter of Varnish', function (mode) {
     );
 
   it('has the series, types and values of the known exporter, but for its lies', async () => {
-    server.reload('reload_1');
+    server.reload();
     await fetch(`${server.url}/good`);
     const url = await exporterOf('compat');
     await readyPage(url);

@@ -9,6 +9,7 @@ import { expect } from 'chai';
 import { placeOf } from '#app/hsperfdata/counter-place.js';
 import { JvmWatch } from '#app/hsperfdata/jvm-watch.js';
 import { eventually } from '../support/eventually.js';
+import { whileStill } from '../support/stand-still.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { valuesOf, wholeSight } from '../support/gathered-values.js';
 import { TILL_CLASS } from './till-class.js';
@@ -102,11 +103,11 @@ describe('a real JVM', function () {
       const watch = watching();
       await printed(pid);
       const before = await printed(pid);
-      process.kill(pid, 'SIGSTOP');
       const names = [...before.keys()];
-      const ours = shown(watch, pid, names);
-      const all = numbersOf(watch, pid);
-      process.kill(pid, 'SIGCONT');
+      const [ours, all] = await whileStill([pid], () => [
+        shown(watch, pid, names),
+        numbersOf(watch, pid),
+      ]);
       const after = await printed(pid);
       expect(before.size).to.be.greaterThan(90);
       expect(all.length, 'how many numbers there are').to.equal(before.size);

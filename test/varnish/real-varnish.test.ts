@@ -45,54 +45,55 @@ describe('a real Varnish', function () {
       idents.every((ident) => shown().has(`${ident}.req`)) ? true : undefined,
     );
 
+  const lacks = (ident: string): Promise<true> =>
+    answerOf(`lacks ${ident}`, () => !shown().has(`${ident}.req`) || undefined);
+
   it('has every value as varnishstat prints it', async () => {
     for (const path of ['/', '/', '/good', '/bad']) await fetch(server.url + path);
     await expectSame();
   });
 
   it('has every value after VCL programs were loaded, got cold and were discarded', async () => {
-    server.reload('reload_1');
-    await has('VBE.reload_1.good');
+    const first = server.reload();
+    await has(`VBE.${first}.good`);
     await expectSame();
-    server.reload('reload_2');
-    server.tell('vcl.state', 'reload_1', 'cold');
-    await answerOf(
-      'the cold one is gone',
-      () => !shown().has('VBE.reload_1.good.req') || undefined,
-    );
+    const second = server.reload();
+    server.tell('vcl.state', first, 'cold');
+    await lacks(`VBE.${first}.good`);
     await expectSame();
-    server.tell('vcl.state', 'reload_1', 'warm');
-    await has('VBE.reload_1.good', 'VBE.reload_2.good');
+    server.tell('vcl.state', first, 'warm');
+    await has(`VBE.${first}.good`, `VBE.${second}.good`);
     await expectSame();
-    server.tell('vcl.discard', 'reload_1');
-    await answerOf(
-      'the discarded ones are gone',
-      () => !shown().has('VBE.reload_1.good.req') || undefined,
-    );
+    server.tell('vcl.discard', first);
+    await lacks(`VBE.${first}.good`);
     await expectSame();
   });
 
   it('has every value after very many programs came and went, under the right names', async () => {
+    let last = server.reload();
     for (let index = 0; index < 12; index++) {
-      server.reload(`many_${index}`);
-      if (index > 0) server.tell('vcl.discard', `many_${index - 1}`);
+      const next = server.reload();
+      server.tell('vcl.discard', last);
+      last = next;
       shown();
     }
-    await has('VBE.many_11.good');
+    await has(`VBE.${last}.good`);
     await expectSame();
   });
 
   it('has the values of a child that was killed and started again', async () => {
     const { source } = wholeSight(watch());
+    const program = server.reload();
+    const died = shown().get('MGT.child_died') ?? 0n;
     const before = server.childPid ?? 0;
     process.kill(before, 'SIGKILL');
     await answerOf('another child runs', () => {
       const pid = server.childPid;
       return pid !== undefined && pid !== before ? pid : undefined;
     });
-    await has('VBE.many_11.good');
+    await has(`VBE.${program}.good`);
     await expectSame();
-    expect(shown().get('MGT.child_died')).to.equal(1n);
+    expect(shown().get('MGT.child_died')).to.equal(died + 1n);
     expect(wholeSight(watch()).source).to.equal(source);
   });
 

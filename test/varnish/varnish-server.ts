@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../support/free-port.js';
 import { answerOf, isInstalled } from '../support/processes.js';
+import { whileStill } from '../support/stand-still.js';
 
 export const hasVarnish = (): boolean => isInstalled('varnishd') && isInstalled('varnishstat');
 
@@ -24,6 +25,7 @@ class VarnishServer {
   readonly #backend: Server = createServer((_request, response) => response.end('ok'));
   #manager: ChildProcess | undefined;
   #admin = '';
+  #reloads = 0;
   /** Where it serves clients. */
   url = '';
 
@@ -98,10 +100,12 @@ class VarnishServer {
     if (status !== 0) throw new Error(`varnishadm ${words.join(' ')}: ${stderr}`);
   }
 
-  /** Loads the VCL program again under another name, and uses it. */
-  reload(name: string): void {
+  /** Loads the VCL program again under a name of its own, and uses it; the name. */
+  reload(): string {
+    const name = `reload_${++this.#reloads}`;
     this.tell('vcl.load', name, join(this.directory, 'shop.vcl'));
     this.tell('vcl.use', name);
+    return name;
   }
 
   /** What Varnish's own program says, while manager and child stand still. */
@@ -116,13 +120,8 @@ class VarnishServer {
 
   /** Stops both processes while something is read. */
   async still<T>(read: () => T | Promise<T>): Promise<T> {
-    const pids = [this.managerPid, this.childPid ?? 0].filter((pid) => pid > 0);
-    for (const pid of pids) process.kill(pid, 'SIGSTOP');
-    try {
-      return await read();
-    } finally {
-      for (const pid of pids) process.kill(pid, 'SIGCONT');
-    }
+    const child = await answerOf('Varnish has a child', () => this.childPid);
+    return whileStill([this.managerPid, child], read);
   }
 
   /** Kills both processes, or what started them and the first of them; nothing tidies up. */
