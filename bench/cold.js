@@ -1,8 +1,9 @@
 // What a scrape costs that comes after a rest: on a fresh connection, with caches that other work has
 // swept, plainly and with gzip, beside a server that only sends the bytes, and one that does the work and
-// nothing else (work.js). And what comes before any scrape: the time until the exporter is ready, and its
-// memory. Usage: cold.js [series…]. BENCH_SCRAPES_BEFORE is a number of scrapes before those that count, half of
-// them with gzip: V8 compiles a function for speed after it has run for long.
+// nothing else (work.js). How many bytes gzip sends, beside zlib at its fastest. And what comes before any
+// scrape: the time until the exporter is ready, and its memory. Usage: cold.js [series…].
+// BENCH_SCRAPES_BEFORE is a number of scrapes before those that count, half of them with gzip: V8 compiles
+// a function for speed after it has run for long.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -11,6 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
 import { writeCatalogue } from './catalogue.js';
 import { startExporter } from './exporter.js';
 import { agent, scrape } from './scrape.js';
@@ -117,7 +119,8 @@ async function measure(series) {
       await coldScrape(floor.port, 'identity');
     }
     const rows = SHARES.map(() => kinds.map(() => []));
-    for (const [index, share] of SHARES.entries())
+    const zlibBytes = [];
+    for (const [index, share] of SHARES.entries()) {
       // One kind after the other: a form is made only while it is asked for.
       for (const [which, kind] of kinds.entries())
         for (let round = -FIRST_ROUNDS; round < ROUNDS; round++) {
@@ -131,8 +134,11 @@ async function measure(series) {
           const answer = await coldScrape(kind.port, kind.encoding);
           if (round >= 0) rows[index][which].push({ ...answer, cpu: cpuMs(kind.pid) - before });
         }
+      zlibBytes.push(gzipSync((await scrape(ours.port, true)).body, { level: 1 }).length);
+    }
     const scrapes = SHARES.map((share, index) => ({
       share,
+      zlibBytes: zlibBytes[index],
       ...Object.fromEntries(
         kinds.map(({ name }, which) => {
           const all = rows[index][which];
@@ -159,14 +165,14 @@ function print({ series, readyMs, loadedMb, servedMb, scrapes }) {
       `${loadedMb.toFixed(0)} MB after the first scrape, ${servedMb.toFixed(0)} MB at the end`,
   );
   console.log(
-    'changed     floor ms (cpu)       work ms (cpu)         plain ms (cpu)   x floor  work, gzip ms (cpu)         gzip ms (cpu)   x floor      MB',
+    'changed     floor ms (cpu)       work ms (cpu)         plain ms (cpu)   x floor  work, gzip ms (cpu)         gzip ms (cpu)   x floor      MB x zlib 1',
   );
   const cell = ({ ms, cpuMs: cpu }) =>
     `${ms.toFixed(2).padStart(8)} (${cpu.toFixed(2)})`.padStart(20);
-  for (const { share, floor, work, plain, workGzip, gzip } of scrapes)
+  for (const { share, floor, work, plain, workGzip, gzip, zlibBytes } of scrapes)
     console.log(
       `${`${share * 100} %`.padEnd(6)}${cell(floor)}${cell(work)}   ${cell(plain)} ${(plain.ms / floor.ms).toFixed(2).padStart(8)}` +
-        ` ${cell(workGzip)}  ${cell(gzip)} ${(gzip.ms / floor.ms).toFixed(2).padStart(8)} ${(gzip.bytes / 1e6).toFixed(2).padStart(8)}`,
+        ` ${cell(workGzip)}  ${cell(gzip)} ${(gzip.ms / floor.ms).toFixed(2).padStart(8)} ${(gzip.bytes / 1e6).toFixed(2).padStart(8)} ${(gzip.bytes / zlibBytes).toFixed(2).padStart(8)}`,
     );
 }
 
