@@ -76,7 +76,7 @@ describe('the command line of shm_exporter', function () {
   });
 
   it('says in one line that the reader of stdout is gone, with status 1', async () => {
-    const words = ['bash', '-c', 'set -o pipefail; sleep 0.1 && "$0" "$1" --help | :'];
+    const words = ['bash', '-c', 'set -o pipefail; { sleep 0.5; "$0" "$1" --help; } | :'];
     const pipe = stage.command([
       ...words,
       process.execPath,

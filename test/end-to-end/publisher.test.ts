@@ -151,7 +151,7 @@ inBothModes('a publisher that comes and goes', function (worker_execution_mode) 
 
   it('may be stopped: served for a while, then not ready with the reason, then ready by itself', async () => {
     const publisher = await stage.player(shop('s', 35));
-    const url = await another('s', { stalled_after_seconds: 1 });
+    const url = await another('s', { stalled_after_seconds: 6 });
     expect(await sales(url)).to.equal('35');
     publisher.signal('SIGSTOP');
     try {
@@ -162,7 +162,7 @@ inBothModes('a publisher that comes and goes', function (worker_execution_mode) 
       ).to.equal('35');
       await unready(
         url,
-        /waiting on a root of application shop, server key s: no heartbeat from the publisher for more than 6 s\n$/,
+        /waiting on a root of application shop, server key s: no heartbeat from the publisher for more than 11 s\n$/,
       );
     } finally {
       publisher.signal('SIGCONT');

@@ -143,7 +143,7 @@ server_key = "91"
     expect(textOf(body)).to.contain('1 of 2 targets not ready');
     expect(textOf(body)).to.match(/License valid expires in 1 d/);
     expect(textOf(body)).to.contain(`pid ${process.pid}, started `);
-    expect(textOf(body)).to.contain('heartbeat 0 s ago');
+    expect(textOf(body)).to.match(/heartbeat \d s ago/);
   });
 
   describe('is read by nobody else', () => {

@@ -10,6 +10,7 @@ import { shows } from './shows.js';
 
 /** Between two passes of a hurried exporter: on a busy machine the first pages take seconds. */
 const PASS_MS = 6000;
+const ATTEMPTS = 3;
 const HURRIED = fileURLToPath(new URL('../support/hurried.js', import.meta.url));
 /** Two targets that `hash` puts into partition 0 of two. */
 const KEYS = ['2', '5'];
@@ -65,14 +66,24 @@ inBothModes('rebalancing', function (worker_execution_mode) {
   };
   const now = (): readonly (Facts | undefined)[] => shown.map((facts) => facts.at(-1));
 
+  /** Starts an exporter that rebalances and notes what it shows before its first pass; where its pages are. */
+  async function begin(): Promise<string> {
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      moving = exporter({ worker_rebalance_enabled: true });
+      const url = await moving.url();
+      await Promise.all(KEYS.map((key) => readyPage(`${url}?server_key=${key}`)));
+      await note(url);
+      if (shown.every(([first]) => first?.lastMs === 0)) return url;
+      for (const facts of shown) facts.length = 0;
+      await moving.stop();
+    }
+    throw new Error(`The first pages took longer than ${PASS_MS} ms`);
+  }
+
   before(async () => {
     const tree = ['--app', 'ads', '--objects', '600', '--rate', '40', '--change-fraction', '0.3'];
     await Promise.all(KEYS.map((key) => stage.simulator(...tree, '--server-key', key)));
-    moving = exporter({ worker_rebalance_enabled: true });
-    const url = await moving.url();
-    await Promise.all(KEYS.map((key) => readyPage(`${url}?server_key=${key}`)));
-    // At once: on a busy machine the first pass is not far.
-    await note(url);
+    const url = await begin();
     await answerOf('a move', async () => {
       await note(url);
       await delay(30);

@@ -77,6 +77,10 @@ class VarnishServer {
     return said || 'nothing';
   }
 
+  get runs(): boolean {
+    return this.#manager !== undefined;
+  }
+
   get managerPid(): number {
     return this.#manager?.pid ?? 0;
   }

@@ -68,7 +68,7 @@ describe('shm_simulator --json-port', function () {
     const [root = ''] = ODD_SCENARIO.objects.map(({ id }) => id);
     const steps = [
       { after_ms: 0, set: { [`${root}.numbers`]: { zero: 1 } } },
-      { after_ms: 300, exit: 'clean' },
+      { after_ms: 3000, exit: 'clean' },
     ];
     const clean = start(['--scenario', scenario({ steps })]);
     const url = await urlOf(clean);
@@ -170,7 +170,7 @@ describe('shm_simulator --json-port', function () {
         running.type('fault cut');
         await delay(50);
       }
-      const seen = await ask(`${url}/sharedmem`, { patienceMs: 3000 });
+      const seen = await ask(`${url}/sharedmem`, { patienceMs: 10_000 });
       expect([seen.status, seen.error]).to.deep.equal([200, undefined]);
     } finally {
       process.kill(pid, 'SIGKILL');

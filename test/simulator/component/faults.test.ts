@@ -149,7 +149,7 @@ describe('the fault', function () {
       const { body } = await ask(`${server.url}/sharedmem`);
       server.fault = name;
       expect(server.fault).to.equal(name);
-      const patienceMs = isEndless(name) ? 150 : 10_000;
+      const patienceMs = isEndless(name) ? 500 : 10_000;
       SEEN[name](await ask(`${server.url}/sharedmem`, { patienceMs }), body);
       server.fault = undefined;
       await right(server);
