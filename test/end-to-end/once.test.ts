@@ -16,10 +16,13 @@ server_key = "82"
 app = "adh"
 server_key = "83"
 `;
-  const settings = { metrics_http_enabled: false, metrics_interval_seconds: 1 };
-  /** Starts the exporter for both targets. */
-  const start = (...options: readonly string[]) =>
-    stage.start('exporter', ['--config', stage.config(settings, tables), ...options]);
+  /** Starts the exporter for both targets; with --once it waits for them as long as for a tick. */
+  const start = (metrics_interval_seconds: number, ...options: readonly string[]) => {
+    const config = stage.config({ metrics_http_enabled: false, metrics_interval_seconds }, tables);
+    return stage.start('exporter', ['--config', config, ...options]);
+  };
+  /** Starts it for one snapshot of targets that are there. */
+  const once = (...options: readonly string[]) => start(60, '--once', ...options);
   /** The values of a metric by the app of its target. */
   const byApp = (body: string, name: string) =>
     new Map(
@@ -32,7 +35,7 @@ server_key = "83"
 
   describe('while a target is missing', () => {
     it('prints the others after an interval, and exits with status 5 and the reason', async () => {
-      const exporter = start('--once');
+      const exporter = start(3, '--once');
       expect(await exporter.ended).to.deep.equal({ status: 5, signal: null });
       expect(exporter.stdout).to.match(/^# snapshot app=ads [^]*\nads_[^]*^# EOF$/m);
       expect(exporter.stdout).to.match(
@@ -42,7 +45,7 @@ server_key = "83"
     });
 
     it('shows in one document which target is not ready', async () => {
-      const exporter = start('--once', '--stdout-format', 'merged');
+      const exporter = start(3, '--once', '--stdout-format', 'merged');
       expect(await exporter.ended).to.deep.equal({ status: 5, signal: null });
       const ready = byApp(exporter.stdout, 'shm_exporter_internal_target_ready');
       expect([...ready]).to.deep.equal([
@@ -56,14 +59,14 @@ server_key = "83"
     before(() => stage.simulate('--app', 'adh', '--server-key', '83', '--root', 'h.1.adh'));
 
     it('prints each target once, and exits with status 0', async () => {
-      const exporter = start('--once');
+      const exporter = once();
       expect(await exporter.ended).to.deep.equal({ status: 0, signal: null });
       expect(exporter.stdout.match(/^# snapshot app=(ads|adh) /gm)).to.have.length(2);
       expect(exporter.stdout.match(/^# EOF$/gm)).to.have.length(2);
     });
 
     it('prints one JSON object a series', async () => {
-      const exporter = start('--once', '--stdout-format', 'json');
+      const exporter = once('--stdout-format', 'json');
       expect(await exporter.ended).to.deep.equal({ status: 0, signal: null });
       const rows = exporter.stdout.trimEnd().split('\n');
       const apps = rows.map((row) => (JSON.parse(row) as { readonly app: string }).app);
@@ -72,13 +75,13 @@ server_key = "83"
 
     it('prints one document that promtool finds nothing new in', async function () {
       if (!isInstalled('promtool')) this.skip();
-      const exporter = start('--once', '--stdout-format', 'merged');
+      const exporter = once('--stdout-format', 'merged');
       expect(await exporter.ended).to.deep.equal({ status: 0, signal: null });
       expect(promtoolLines(exporter.stdout).sort()).to.deep.equal(LINTED);
     });
 
     it('tells each series of one document by its target', async () => {
-      const exporter = start('--once', '--stdout-format', 'merged');
+      const exporter = once('--stdout-format', 'merged');
       await exporter.ended;
       const samples = samplesOf(exporter.stdout);
       const ofApplications = samples.filter(({ name }) => /^ad[sh]_/.test(name));
@@ -94,8 +97,8 @@ server_key = "83"
 
     it('writes one file with --textfile, and leaves it there with --once', async () => {
       const folder = stage.path('once');
-      mkdirSync(folder);
-      const exporter = start('--textfile', folder, '--once');
+      mkdirSync(folder, { recursive: true });
+      const exporter = once('--textfile', folder);
       expect(await exporter.ended).to.deep.equal({ status: 0, signal: null });
       expect(readdirSync(folder)).to.deep.equal(['shm_exporter.prom']);
       const body = readFileSync(`${folder}/shm_exporter.prom`, 'utf8');
@@ -110,7 +113,7 @@ server_key = "83"
       const folder = stage.path('later');
       // It is there if this is tried again.
       rmSync(folder, { recursive: true, force: true });
-      const exporter = start('--textfile', folder);
+      const exporter = start(1, '--textfile', folder);
       await exporter.line(
         /cannot write \S+later\/shm_exporter\.prom: .*ENOENT.*: skipping snapshots/,
       );
@@ -122,8 +125,8 @@ server_key = "83"
     it('is served by node_exporter: its values, its targets, and nothing after its end', async function () {
       if (!isInstalled('prometheus-node-exporter')) this.skip();
       const folder = stage.path('collected');
-      mkdirSync(folder);
-      const exporter = start('--textfile', folder);
+      mkdirSync(folder, { recursive: true });
+      const exporter = start(1, '--textfile', folder);
       const collector = stage.command([
         'prometheus-node-exporter',
         '--collector.disable-defaults',
@@ -170,9 +173,9 @@ server_key = "83"
 
     it('leaves a file of somebody else alone', async () => {
       const folder = stage.path('shared');
-      mkdirSync(folder);
+      mkdirSync(folder, { recursive: true });
       writeFileSync(`${folder}/other.prom`, 'other 1\n');
-      const exporter = start('--textfile', folder);
+      const exporter = start(1, '--textfile', folder);
       await answerOf('a file', () => readdirSync(folder)[1]);
       await exporter.stop();
       expect(readdirSync(folder)).to.deep.equal(['other.prom']);
@@ -180,7 +183,7 @@ server_key = "83"
 
     it('names the options that do not go together', async () => {
       for (const option of [['--once'], ['--textfile', '/tmp']]) {
-        const exporter = start('--enable-metrics-http', ...option);
+        const exporter = start(1, '--enable-metrics-http', ...option);
         expect(await exporter.ended).to.deep.equal({ status: 2, signal: null });
         expect(exporter.stderr).to.contain(`${option[0]}`).and.to.contain('--enable-metrics-http');
       }
