@@ -35,8 +35,19 @@ export class Arena {
     return at;
   }
 
+  /** Allocates memory for what uses it; frees it if that fails, as where there is no memory for more. */
+  takeFor<T>(bytes: number, use: (at: number) => T): T {
+    const at = this.take(bytes);
+    try {
+      return use(at);
+    } catch (error) {
+      this.give(at, bytes);
+      throw error;
+    }
+  }
+
   /**
-   * The same, of zeros. Memory that was never used has them, and takes no memory of the machine before
+   * The same as `take`, of zeros. Memory that was never used has them, and takes no memory of the machine before
    * it is.
    * @param clear writes zeros from an address to another
    */

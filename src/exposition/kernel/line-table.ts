@@ -22,11 +22,17 @@ const LENGTH_BYTES = 1;
 const BEFORE_ORDER = KEY_BYTES + ENTRY_BYTES + SUB_BYTES + OFFSET_BYTES;
 const LINE_BYTES = BEFORE_ORDER + ORDER_BYTES + LENGTH_BYTES;
 const FIRST_CAPACITY = 4;
+/** With memory for so many times its lines, a table gives back what is more than twice as much as they need. */
+const ROOMY = 8;
 const HAS_NEXT = 0x80000000;
 
 /** What of a header and an entry is written here, in 4-byte units. */
 const HEADER = { entries: 0, order: 1, count: 2, stale: 3, isTrivial: 4, capacity: 8 } as const;
 const ENTRY = { name: 0, labels: 1, cell: 2, next: 4 } as const;
+
+/** A power of two. */
+const capacityFor = (lines: number): number =>
+  Math.max(FIRST_CAPACITY, 2 ** Math.ceil(Math.log2(lines)));
 
 /** No owner has that id. */
 const UNKNOWN = -1;
@@ -90,12 +96,16 @@ export class LineTable {
 
   /** @param capacity lines that it has memory for from the beginning */
   constructor(kernel: Kernel, capacity = FIRST_CAPACITY) {
+    const { arena, blocks } = kernel;
     this.#kernel = kernel;
     this.#capacity = capacity;
-    this.address = kernel.arena.take(HEADER_BYTES);
-    kernel.bytes.fill(0, this.address, this.address + HEADER_BYTES);
-    this.#number = kernel.blocks.take(this.address);
-    this.#at = kernel.arena.take(capacity * LINE_BYTES);
+    const [at, address, number] = arena.takeFor(capacity * LINE_BYTES, (lines) =>
+      arena.takeFor(HEADER_BYTES, (header) => [lines, header, blocks.take(header)] as const),
+    );
+    this.#at = at;
+    this.#number = number;
+    this.address = address;
+    kernel.bytes.fill(0, address, address + HEADER_BYTES);
     this.#setUp();
     this.#setCount(0);
   }
@@ -154,7 +164,7 @@ export class LineTable {
 
   /** Returns the bytes of its name and labels. Fewer than `MAX_LINES` lines are there. */
   insert(index: number, key: LineKey, name: SharedText, line: Line, hash: number): number {
-    if (this.#count === this.#capacity) this.#grow();
+    this.#reserve(this.#count + 1);
     const { run, texts } = this.#kernel;
     const { labels, fixed, cell, op } = line;
     const nameAt = name.address;
@@ -196,8 +206,9 @@ export class LineTable {
     return bytes;
   }
 
-  /** Moves the lines from `index` on to the end of `other`, which has room for them. */
+  /** Moves the lines from `index` on to the end of `other`: all of them, or none if there is no memory. */
   moveTail(index: number, other: LineTable): void {
+    other.#reserve(other.#count + this.#count - index);
     for (let i = index; i < this.#count; i++) {
       const from = this.#entry(i);
       const to = other.#append();
@@ -215,16 +226,24 @@ export class LineTable {
   }
 
   /**
-   * Brings the entries into the order of the lines, which makes all that follows faster. What is kept
-   * beside entries is not theirs any more, and text and stream must be written anew.
+   * Brings the entries into the order of the lines, which makes all that follows faster, and gives back memory for
+   * lines that are gone. What is kept beside entries is not theirs any more, and text and stream must be written anew.
    */
   sort(): void {
+    if (this.#kernel.u32[(this.address >>> 2) + HEADER.isTrivial] === 0) this.#sortEntries();
+    if (this.#capacity <= FIRST_CAPACITY || this.#capacity < ROOMY * this.#count) return;
+    // In order, entries are below the number of lines.
+    this.#free = [];
+    this.#resize(capacityFor(2 * this.#count));
+  }
+
+  #sortEntries(): void {
     const { arena, blocks, run } = this.#kernel;
     const [former, old] = [this.#at, this.#number];
-    if (this.#kernel.u32[(this.address >>> 2) + HEADER.isTrivial] === 1) return;
-    // First both, since there may be no memory for one.
-    const at = arena.take(this.#capacity * LINE_BYTES);
-    const number = blocks.take(this.address);
+    const [at, number] = arena.takeFor(
+      this.#capacity * LINE_BYTES,
+      (lines) => [lines, blocks.take(this.address)] as const,
+    );
     this.#at = at;
     this.#number = number;
     run.sort(this.address, old, number, former, at);
@@ -251,9 +270,8 @@ export class LineTable {
     this.#kernel.arena.give(this.address, HEADER_BYTES);
   }
 
-  /** Makes room for a line behind all others; returns its entry. */
+  /** A line behind all others, for which there is room; returns its entry. */
   #append(): number {
-    if (this.#count === this.#capacity) this.#grow();
     const entry = this.#free.pop() ?? this.#count;
     this.#place(this.#count, entry);
     if (entry !== this.#count) this.#setHeader(HEADER.isTrivial, 0);
@@ -295,22 +313,28 @@ export class LineTable {
     this.#kernel.u32[(this.address >>> 2) + field] = value;
   }
 
-  #grow(): void {
+  /** Has memory for so many lines, or what it had if there is none. */
+  #reserve(lines: number): void {
+    if (lines > this.#capacity) this.#resize(capacityFor(lines));
+  }
+
+  /** Takes memory for so many lines; all entries are below that. */
+  #resize(capacity: number): void {
     const { arena } = this.#kernel;
-    const [former, capacity] = [this.#at, this.#capacity];
+    const [former, was] = [this.#at, this.#capacity];
     const [keys, entries, subs] = [this.#keyOf(0), this.#entryOf(0), this.#subOf(0)];
-    const grown = Math.min(MAX_LINES, capacity * 2);
     // First, since there may be no memory for it.
-    this.#at = arena.take(grown * LINE_BYTES);
-    this.#capacity = grown;
+    this.#at = arena.take(capacity * LINE_BYTES);
+    this.#capacity = capacity;
+    const kept = Math.min(was, capacity);
     const { bytes } = this.#kernel;
-    bytes.copyWithin(this.#keyOf(0), keys, keys + capacity * KEY_BYTES);
-    bytes.copyWithin(this.#entryOf(0), entries, entries + capacity * ENTRY_BYTES);
-    bytes.copyWithin(this.#subOf(0), subs, subs + capacity * SUB_BYTES);
+    bytes.copyWithin(this.#keyOf(0), keys, keys + kept * KEY_BYTES);
+    bytes.copyWithin(this.#entryOf(0), entries, entries + kept * ENTRY_BYTES);
+    bytes.copyWithin(this.#subOf(0), subs, subs + kept * SUB_BYTES);
     // Offsets and lengths are those of a text that is not used again.
-    const order = former + capacity * BEFORE_ORDER;
-    bytes.copyWithin(this.#orderAt, order, order + capacity * ORDER_BYTES);
-    arena.give(former, capacity * LINE_BYTES);
+    const order = former + was * BEFORE_ORDER;
+    bytes.copyWithin(this.#orderAt, order, order + kept * ORDER_BYTES);
+    arena.give(former, was * LINE_BYTES);
     this.#setUp();
   }
 

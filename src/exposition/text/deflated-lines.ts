@@ -147,7 +147,7 @@ export class DeflatedLines {
   /** Records for all entries that the table has room for. */
   #takeRecords(): void {
     const { capacity } = this.#table;
-    if (capacity > this.#capacity) {
+    if (capacity !== this.#capacity) {
       // First, since there may be no memory for it.
       const records = this.#kernel.arena.take(roomOf(capacity));
       this.#giveRecords();

@@ -87,12 +87,8 @@ export class Family {
     this.#totals.textBytes -= block.remove(index);
     this.#totals.lines--;
     this.#lines--;
-    const next = this.#blocks[at + 1];
     if (block.count === 0) this.#drop(at);
-    else if (next !== undefined && fitTogether(block, next)) {
-      this.#moveTail(next, 0, block);
-      this.#drop(at + 1);
-    }
+    else if (!this.#merge(at)) this.#merge(at - 1);
   }
 
   /** The hash of the name of its lines with that suffix. */
@@ -230,6 +226,15 @@ export class Family {
     }
     this.#lastName = { suffix, name };
     return name;
+  }
+
+  /** Makes one block of two neighbours where it has room for many lines more. */
+  #merge(at: number): boolean {
+    const [block, next] = [this.#blocks[at], this.#blocks[at + 1]];
+    if (block === undefined || next === undefined || !fitTogether(block, next)) return false;
+    this.#moveTail(next, 0, block);
+    this.#drop(at + 1);
+    return true;
   }
 
   #drop(at: number): void {

@@ -189,6 +189,89 @@ describe('the text of all families', () => {
     pair.close();
   });
 
+  it('of lines that come and go in their order, some of which stay, few blocks are kept and little memory', () => {
+    const pair = new TextPair(undefined, [(owner) => `{owner="${owner}"}`]);
+    const [LINES, STAY] = [8 * MAX_LINES, MAX_LINES / 4];
+    for (let owner = 0; owner < LINES; owner++) pair.put(0, owner, 0, owner % VALUES);
+    pair.render(false, FORMS.both);
+    const before = pair.kernel.arena.used;
+    for (let owner = 0; owner < LINES; owner++) if (owner % STAY !== 5) pair.remove(0, owner, 0);
+    const [family] = pair.render(false, FORMS.both).families;
+    expect(family?.pieces).to.have.lengthOf(1);
+    expect(family?.deflated).to.have.lengthOf(1);
+    // At least what is kept of a line in its table and of its stream.
+    expect(before - pair.kernel.arena.used).to.be.above(LINES * 80);
+    pair.close();
+  });
+
+  it('blocks that find no memory to become one share no line', () => {
+    const kernel = new Kernel({ maxPages: 64 });
+    const text = new ExpositionText(kernel);
+    const before = kernel.arena.used;
+    const put = (owner: number, long: number) => {
+      text.put(
+        facts('shop'),
+        0,
+        { owner, sub: 0 },
+        fixedLine(`o="${owner}",l="${'x'.repeat(long)}"`, 1),
+      );
+    };
+    const blocks = () => text.family('shop')?.blocks ?? [];
+    // One block is full by its text, and has room for 64 lines; the other has many short ones.
+    let lines = 0;
+    while (blocks().length < 2) put(lines++, 4500);
+    for (let i = 0; i < 100; i++) put(1000 + i, 10);
+    text.remove('shop', { owner: lines - 1, sub: 0 });
+    const [count = 0, others = 0] = blocks().map((block) => block.count);
+    expect(others).to.equal(100);
+    expect(count).to.be.below(64);
+    const taken: number[] = [];
+    const TABLE = 128 * 47;
+    expect(() => {
+      for (;;) taken.push(kernel.arena.take(TABLE));
+    }).to.throw('needs more than');
+    let gone = 0;
+    expect(() => {
+      for (; gone < count; gone++) text.remove('shop', { owner: gone, sub: 0 });
+    }).to.throw('needs more than');
+    const counts = blocks().map((block) => block.count);
+    expect(counts).to.deep.equal([count - gone - 1, others]);
+    // Each text has as many holders as lines: it is released once by each.
+    const { texts, u32 } = kernel;
+    const release = texts.release.bind(texts);
+    texts.release = (at) => {
+      if (at !== 0) expect(u32[at >>> 2], 'holders').to.be.within(1, 1000);
+      release(at);
+    };
+    finished(text.closing());
+    for (const at of taken) kernel.arena.give(at, TABLE);
+    expect(kernel.arena.used).to.equal(before);
+  });
+
+  it('a further block that finds no memory for its lines leaves nothing behind', () => {
+    const kernel = new Kernel({ maxPages: 32 });
+    const { arena } = kernel;
+    const before = arena.used;
+    for (let round = 0; round < 3; round++) {
+      const text = new ExpositionText(kernel);
+      const put = (owner: number) => {
+        text.put(facts('shop'), 0, { owner, sub: 0 }, fixedLine(`o="${owner}"`, 1));
+      };
+      for (let owner = 0; owner < MAX_LINES; owner++) put(owner);
+      const taken: number[] = [];
+      const TABLE = MAX_LINES * 47;
+      expect(() => {
+        for (;;) taken.push(arena.take(TABLE));
+      }).to.throw('needs more than');
+      expect(() => {
+        put(MAX_LINES);
+      }).to.throw('needs more than');
+      finished(text.closing());
+      for (const at of taken) arena.give(at, TABLE);
+      expect(arena.used).to.equal(before);
+    }
+  });
+
   it('a block has a quarter of a megabyte of names and labels at most, and one line more', () => {
     const long = (owner: number) => `{owner="${owner}",long="${'abcdefghij'.repeat(owner % 400)}"}`;
     const pair = new TextPair(undefined, [long]);
