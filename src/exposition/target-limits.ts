@@ -73,17 +73,20 @@ export class TargetRoom {
       this.#certain--;
       return undefined;
     }
-    const limit = this.#reachedNow(kind, textBytes);
+    const limit = this.#size[kind] >= this.limits[kind] ? kind : this.#textReached(textBytes);
     if (limit === undefined) this.#certain = this.#fitting();
     return limit;
   }
 
-  #reachedNow(
-    kind: 'objects' | 'variables' | 'series',
-    textBytes: number,
-  ): keyof TargetLimits | undefined {
+  /** The limit that leaves no room for so many bytes of text more of what is there. */
+  reachedByText(textBytes: number): keyof TargetLimits | undefined {
+    // Room was kept for some of that when more was let in, but not for all of it.
+    this.#certain = 0;
+    return this.#textReached(textBytes);
+  }
+
+  #textReached(textBytes: number): keyof TargetLimits | undefined {
     const size = this.#size;
-    if (size[kind] >= this.limits[kind]) return kind;
     if (size.textBytes + textBytes > this.limits.textBytes) return 'textBytes';
     return memoryOf(size) >= this.limits.memoryBytes ? 'memoryBytes' : undefined;
   }

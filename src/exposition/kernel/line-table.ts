@@ -162,6 +162,11 @@ export class LineTable {
     return this.#kernel.f64[(this.#keyOf(this.#entry(index)) >>> 3) + 1] ?? 0;
   }
 
+  /** Bytes of the name and labels of a line. */
+  lineBytes(index: number): number {
+    return this.#textBytesOf(this.#entry(index));
+  }
+
   /** Returns the bytes of its name and labels. Fewer than `MAX_LINES` lines are there. */
   insert(index: number, key: LineKey, name: SharedText, line: Line, hash: number): number {
     this.#reserve(this.#count + 1);

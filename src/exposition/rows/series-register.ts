@@ -95,17 +95,18 @@ export class SeriesRegister {
       this.#wait({ facts, rank, key, line, hash });
       return;
     }
-    if (former === undefined) {
+    if (former === undefined || family === undefined) {
       this.#waiting.delete(name, key);
-      if (!this.#hasRoomFor(name, family, line)) {
-        this.#hashes.delete(hash);
-        this.#omitted++;
-        this.#effort.steps += effortOf(line);
-        return;
-      }
+      this.#show(family, facts, rank, key, line, hash);
+      return;
     }
-    this.#text.put(facts, rank, key, line, hash);
-    if (former === undefined || former === hash) return;
+    if (former === hash || this.#hasRoomToGrow(family, key, line))
+      this.#text.put(facts, rank, key, line, hash);
+    else {
+      this.#text.remove(name, key);
+      this.#leaveOut(line, hash);
+    }
+    if (former === hash) return;
     this.#hashes.delete(former);
     this.#admit(name, former);
   }
@@ -119,6 +120,35 @@ export class SeriesRegister {
     this.#text.remove(name, key);
     this.#hashes.delete(hash);
     this.#admit(name, hash);
+  }
+
+  /** Shows a series that was not shown and whose name and labels are taken for it, if there is room. */
+  #show(
+    family: Family | undefined,
+    facts: FamilyFacts,
+    rank: number,
+    key: LineKey,
+    line: Line,
+    hash: number,
+  ): void {
+    if (this.#hasRoomFor(facts.name, family, line)) this.#text.put(facts, rank, key, line, hash);
+    else this.#leaveOut(line, hash);
+  }
+
+  #leaveOut(line: Line, hash: number): void {
+    this.#hashes.delete(hash);
+    this.#omitted++;
+    this.#effort.steps += effortOf(line);
+  }
+
+  /** Whether the line of a series that is shown may have this text. */
+  #hasRoomToGrow(family: Family, key: LineKey, line: Line): boolean {
+    const { name } = family.facts;
+    const { suffix } = line;
+    const growth = name.length + suffix.length + labelsOf(line).length - family.lineBytes(key);
+    const limit = growth > 0 ? this.#room.reachedByText(growth) : undefined;
+    if (limit !== undefined) this.#onOmitted(limit, `series ${seriesOf(name, line)}`);
+    return limit === undefined;
   }
 
   /** Bounds what a publisher can make a target show, and reserves the exporter's own names. */
@@ -158,9 +188,10 @@ export class SeriesRegister {
     const ofFamily = isGone ? this.#waiting.ofFamily(name) : [];
     for (const next of [...this.#waiting.withHash(hash), ...ofFamily]) {
       const { facts, rank, key, line } = next;
-      if (!this.#take(facts, this.#text.family(facts.name), next.hash)) continue;
+      const family = this.#text.family(facts.name);
+      if (!this.#take(facts, family, next.hash)) continue;
       this.#waiting.delete(facts.name, key);
-      this.#text.put(facts, rank, key, line, next.hash);
+      this.#show(family, facts, rank, key, line, next.hash);
     }
   }
 }

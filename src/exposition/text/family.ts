@@ -102,6 +102,12 @@ export class Family {
     return index < 0 ? undefined : this.#blocks[at]?.lines.hash(index);
   }
 
+  /** Bytes of the name and labels of the line with that key; 0 without one. */
+  lineBytes(key: LineKey): number {
+    const { at, index } = this.#locate(key);
+    return index < 0 ? 0 : (this.#blocks[at]?.lines.lineBytes(index) ?? 0);
+  }
+
   /** Its lines in order. */
   get blocks(): readonly Block[] {
     return this.#blocks;

@@ -5,7 +5,8 @@ import type { FamilyFacts, MetricType } from '#app/model.js';
 import { ExpositionText } from '#app/exposition/text/exposition-text.js';
 import { Kernel } from '#app/exposition/kernel/kernel.js';
 import { Effort } from '#app/exposition/effort.js';
-import { TargetRoom } from '#app/exposition/target-limits.js';
+import { DEFAULT_LIMITS, TargetRoom } from '#app/exposition/target-limits.js';
+import type { TargetLimits } from '#app/exposition/target-limits.js';
 import { SeriesRegister } from '#app/exposition/rows/series-register.js';
 import { fixedLine } from '../../support/lines.js';
 import { finished } from '../../support/finished.js';
@@ -17,9 +18,9 @@ const facts = (name: string, type: MetricType = 'gauge'): FamilyFacts => ({
   help: '',
 });
 
-function registerOf(text = new ExpositionText(new Kernel())) {
+function registerOf(text = new ExpositionText(new Kernel()), limits: Partial<TargetLimits> = {}) {
   const clashes: string[] = [];
-  const room = new TargetRoom({
+  const size = {
     ...{ objects: 0, variables: 0 },
     get series() {
       return text.lines;
@@ -27,7 +28,8 @@ function registerOf(text = new ExpositionText(new Kernel())) {
     get textBytes() {
       return text.textBytes;
     },
-  });
+  };
+  const room = new TargetRoom(size, { ...DEFAULT_LIMITS, ...limits });
   const register = new SeriesRegister(text, new Effort(), (series) => clashes.push(series), room);
   const put = (
     owner: number,
@@ -175,6 +177,38 @@ describe('the register of series', () => {
     const { register, put, shown } = registerOf(new FullText(new Kernel()));
     put(1, 'x');
     expect([shown(), register.omitted]).to.deep.equal([[], 1]);
+  });
+
+  it('those that waited are left out and counted where there is no room for them', () => {
+    const { register, put, remove, shown } = registerOf(undefined, { series: 5 });
+    put(0, 'x', 0, 'counter');
+    for (let i = 1; i <= 10; i++) put(i, `x{a="${i}"}`);
+    for (let i = 20; i < 24; i++) put(i, `y{a="${i}"}`);
+    remove(0);
+    expect(shown().filter((line) => line.startsWith('x'))).to.deep.equal(['x{a="1"} 1']);
+    expect(register.omitted).to.equal(9);
+    // And they do not wait any more.
+    remove(1);
+    expect(shown().filter((line) => line.startsWith('x'))).to.deep.equal([]);
+    put(2, 'x{a="2"}');
+    expect(shown()).to.include('x{a="2"} 2');
+  });
+
+  it('one whose labels grow beyond the limit of a text is left out, until they are shorter again', () => {
+    const { register, put, shown } = registerOf(undefined, { textBytes: 2000 });
+    const labelled = (owner: number, length: number) => `x{a="${owner}${'y'.repeat(length)}"}`;
+    for (let i = 0; i < 10; i++) put(i, `x{a="${i}"}`);
+    put(3, labelled(3, 1500));
+    put(4, labelled(4, 1500));
+    put(5, labelled(5, 600));
+    expect(shown()).to.have.lengthOf(8);
+    expect(shown()).to.include(`${labelled(3, 1500)} 3`);
+    expect(register.omitted).to.equal(2);
+    put(3, 'x{a="3"}');
+    put(5, labelled(5, 600));
+    expect(shown()).to.have.lengthOf(9);
+    expect(shown()).to.include(`${labelled(5, 600)} 5`);
+    expect(register.omitted).to.equal(2);
   });
 
   it('ten thousand wait for another to go, more are only counted', () => {
