@@ -246,6 +246,8 @@ export interface Deflated {
  * call `hold()` before sending, and call the function that it returns once, when sent.
  */
 export interface Snapshot {
+  /** Stands for the text that it was taken of: the same for all snapshots of one target. */
+  readonly origin: object;
   /** Of its families, in the order of a page. */
   readonly facts: readonly FamilyFacts[];
   /** Views of their lines, which may be made when this is read first; always the same list. */

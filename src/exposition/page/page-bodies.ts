@@ -1,5 +1,6 @@
 // The families of pages as one format writes them; sections without a change are used again.
 import type { FamilyFacts, FamilyText } from '../../model.js';
+import { PageKinds } from './page-kinds.js';
 import { PageSection } from './page-section.js';
 import { hasSameItems } from '../same-items.js';
 
@@ -46,59 +47,55 @@ class SectionedBody implements PageBody {
   }
 }
 
-/** The facts of the families of a page, and what the format made of them. */
-interface Agreed {
-  readonly families: readonly FamilyFacts[];
-  readonly facts: readonly FamilyFacts[];
+/** The last of pages that are alike. */
+interface Last {
+  /** The facts of its families, and what the format made of them. */
+  given: readonly FamilyFacts[];
+  agreed: readonly FamilyFacts[];
+  sections: readonly PageSection[];
 }
 
 export class PageBodies {
   readonly #syntax: FamilySyntax;
   readonly #known = new WeakMap<readonly FamilyText[], PageBody>();
-  /** Both by the first family, whose facts stay while its text changes. */
-  readonly #sections = new WeakMap<FamilyFacts, PageSection>();
-  readonly #agreed = new WeakMap<FamilyFacts, Agreed>();
+  readonly #kinds = new PageKinds<Last>(() => ({ given: [], agreed: [], sections: [] }));
 
   constructor(syntax: FamilySyntax) {
     this.#syntax = syntax;
   }
 
-  /** The same body for the same list. */
-  of(families: readonly FamilyText[]): PageBody {
+  /**
+   * The same body for the same list.
+   * @param origin that of the snapshot
+   */
+  of(families: readonly FamilyText[], origin: object): PageBody {
     const known = this.#known.get(families);
     if (known !== undefined) return known;
     const given: FamilyFacts[] = [];
     for (const { facts } of families) given.push(facts);
-    const facts = this.#agreedFacts(given);
+    const last = this.#kinds.of(origin, given);
+    const facts = this.#agreed(given, last);
+    const { header } = this.#syntax;
     const sections: PageSection[] = [];
-    for (let start = 0; start < families.length; start += FAMILIES)
+    for (let start = 0; start < families.length; start += FAMILIES) {
+      const end = start + FAMILIES;
+      const former = last.sections[sections.length];
       sections.push(
-        this.#section(
-          families.slice(start, start + FAMILIES),
-          facts.slice(start, start + FAMILIES),
-        ),
+        PageSection.of(families.slice(start, end), facts.slice(start, end), header, former),
       );
+    }
+    last.sections = sections;
     const body = new SectionedBody(facts, sections);
     this.#known.set(families, body);
     return body;
   }
 
-  #section(families: readonly FamilyText[], facts: readonly FamilyFacts[]): PageSection {
-    const first = families[0]?.facts;
-    const former = first && this.#sections.get(first);
-    const section = PageSection.of(families, facts, this.#syntax.header, former);
-    if (first !== undefined) this.#sections.set(first, section);
-    return section;
-  }
-
-  #agreedFacts(families: readonly FamilyFacts[]): readonly FamilyFacts[] {
+  #agreed(given: readonly FamilyFacts[], last: Last): readonly FamilyFacts[] {
     const { agree } = this.#syntax;
-    const [first] = families;
-    if (agree === undefined || first === undefined) return families;
-    const last = this.#agreed.get(first);
-    if (last !== undefined && hasSameItems(last.families, families)) return last.facts;
-    const facts = agree(families);
-    this.#agreed.set(first, { families, facts });
-    return facts;
+    if (agree === undefined) return given;
+    if (hasSameItems(last.given, given)) return last.agreed;
+    last.given = given;
+    last.agreed = agree(given);
+    return last.agreed;
   }
 }

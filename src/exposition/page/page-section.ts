@@ -37,7 +37,7 @@ export class PageSection {
     this.bytes = bytes;
   }
 
-  /** @param former a section that began with the same family: what is still right is used again */
+  /** @param former the section that was in its place: what is still right is used again */
   static of(
     families: readonly FamilyText[],
     facts: readonly FamilyFacts[],

@@ -1,8 +1,8 @@
-// The deflate streams of pages: each is kept for as long as what it is made of, and its memory is used again.
-import type { Deflated, FamilyFacts } from '../../model.js';
-import { madeOnce } from '../made-once.js';
+// The deflate streams of pages that are alike: each is kept for as long as what it is made of, and its memory is used
+// again.
+import type { Deflated } from '../../model.js';
 
-/** Streams of pages that begin with the same family; more than these are not used again. */
+/** More than these are not used again. */
 const MAX_STREAMS = 4;
 
 interface Kept {
@@ -18,19 +18,18 @@ export type MakeStream = (memoryFor: (words: number) => Uint32Array) => Deflated
 
 export class StreamCache {
   readonly #known = new WeakMap<object, Kept>();
-  /** By the first family, whose facts stay while its text changes; least recently made first. */
-  readonly #kept = new WeakMap<FamilyFacts, Kept[]>();
+  /** Least recently made first. */
+  readonly #kept: Kept[] = [];
 
   /**
-   * The stream of something that begins with this family, if with any; whoever sends it holds it meanwhile.
+   * The stream of something; whoever sends it holds it meanwhile.
    * @param of the same object while the stream is the same
    */
-  get(of: object, first: FamilyFacts | undefined, make: MakeStream): Deflated {
+  get(of: object, make: MakeStream): Deflated {
     const known = this.#known.get(of);
     if (known !== undefined) return known.stream;
-    const all = this.#keptFrom(first);
     let memory: Uint32Array = new Uint32Array(0);
-    const stream = make((words) => (memory = this.#memoryFor(all, words)));
+    const stream = make((words) => (memory = this.#memoryFor(words)));
     const kept: Kept = {
       of,
       memory,
@@ -38,12 +37,13 @@ export class StreamCache {
       holders: 0,
     };
     this.#known.set(of, kept);
-    if (all.push(kept) > MAX_STREAMS) all.shift();
+    if (this.#kept.push(kept) > MAX_STREAMS) this.#kept.shift();
     return kept.stream;
   }
 
   /** That of a stream that nobody sends, if it is about as large. */
-  #memoryFor(all: Kept[], words: number): Uint32Array {
+  #memoryFor(words: number): Uint32Array {
+    const all = this.#kept;
     const index = all.findIndex(
       ({ holders, memory: { length } }) => holders === 0 && length >= words && length <= 2 * words,
     );
@@ -55,10 +55,6 @@ export class StreamCache {
     // A little more than is needed now, for longer numbers; memory that is not cleared.
     const { buffer, byteOffset } = Buffer.allocUnsafeSlow(Math.ceil(words * 1.125) * 4);
     return new Uint32Array(buffer, byteOffset);
-  }
-
-  #keptFrom(first: FamilyFacts | undefined): Kept[] {
-    return first === undefined ? [] : madeOnce(this.#kept, first, () => []);
   }
 }
 

@@ -52,7 +52,7 @@ export function textFormat({ contentType, end, ...syntax }: Syntax): Format {
       const text = header === headerText && selected === undefined ? snapshot.page : undefined;
       const body =
         text === undefined
-          ? bodies.of(familiesOf(exposition))
+          ? bodies.of(familiesOf(exposition), snapshot.origin)
           : new SnapshotBody(snapshot.facts, text);
       return new TextPage(contentType, exposition, body, endingOf(exposition), streams);
     },

@@ -38,6 +38,8 @@ export class ExpositionText {
   /** In the order of a page. */
   readonly #order: Ranked[] = [];
   readonly #groups: FamilyGroups;
+  /** That of its snapshots. */
+  readonly #origin = {};
   readonly #totals: Totals = { lines: 0, blocks: 0, textBytes: 0 };
   #deflater: Deflater | undefined;
   readonly #writer: TaskWriter;
@@ -148,6 +150,7 @@ export class ExpositionText {
       if (all.length % GROUPS_A_STEP === 0) yield;
     }
     return new TextSnapshot(all, {
+      origin: this.#origin,
       facts: this.#groups.facts,
       series: this.#totals.lines,
       forms: { text: hasText, deflated: forms.deflated },

@@ -4,6 +4,7 @@ import type { FamilyFacts, FamilyText, Forms, Snapshot } from '../../model.js';
 import type { Shown } from './family-group.js';
 
 export class TextSnapshot implements Snapshot {
+  readonly origin: object;
   readonly facts: readonly FamilyFacts[];
   readonly bytes: number;
   readonly series: number;
@@ -17,8 +18,15 @@ export class TextSnapshot implements Snapshot {
   /** @param groups in the order of the page */
   constructor(
     groups: readonly Shown[],
-    { facts, series, forms, code }: Pick<Snapshot, 'facts' | 'series' | 'forms' | 'code'>,
+    {
+      origin,
+      facts,
+      series,
+      forms,
+      code,
+    }: Pick<Snapshot, 'origin' | 'facts' | 'series' | 'forms' | 'code'>,
   ) {
+    this.origin = origin;
     this.facts = facts;
     this.series = series;
     this.forms = forms;

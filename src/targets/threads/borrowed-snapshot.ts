@@ -4,6 +4,7 @@ import type { FamilyFacts, FamilyText, Forms, Snapshot } from '../../model.js';
 
 export class BorrowedSnapshot implements Snapshot {
   readonly id: number;
+  readonly origin: object;
   readonly facts: readonly FamilyFacts[];
   readonly families: readonly FamilyText[];
   readonly page: readonly Uint8Array[] | undefined;
@@ -19,6 +20,7 @@ export class BorrowedSnapshot implements Snapshot {
   constructor(
     {
       id,
+      origin,
       facts,
       families,
       page,
@@ -28,11 +30,12 @@ export class BorrowedSnapshot implements Snapshot {
       code,
     }: Pick<
       BorrowedSnapshot,
-      'id' | 'facts' | 'families' | 'page' | 'bytes' | 'series' | 'forms' | 'code'
+      'id' | 'origin' | 'facts' | 'families' | 'page' | 'bytes' | 'series' | 'forms' | 'code'
     >,
     giveBack: (id: number, times: number) => void,
   ) {
     this.id = id;
+    this.origin = origin;
     this.facts = facts;
     this.families = families;
     this.page = page;

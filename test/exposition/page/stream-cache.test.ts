@@ -13,7 +13,7 @@ describe('a cache of streams', () => {
     const cache = new StreamCache();
     const memories: Uint32Array[] = [];
     const get = (of: FamilyText[], words = 100) =>
-      cache.get(of, of[0]?.facts, (memoryFor) => {
+      cache.get(of, (memoryFor) => {
         const memory = memoryFor(words);
         memories.push(memory);
         return { pieces: [], crc: memories.length, bytes: 0 };

@@ -272,6 +272,34 @@ describe('a page of text 0.0.4', () => {
     );
   });
 
+  it('is put together anew only where it changed, and compressed once, though another target has the same families', () => {
+    const { exposition } = exposing(...Array.from({ length: 400 }, (_, i) => [`f${i} 1\n`]));
+    const targetOf = (value: number): ReadyExposition => {
+      const families = exposition.snapshot.families.map(({ facts }) =>
+        familyText(facts, [Buffer.from(`${facts.name} ${value}\n`)]),
+      );
+      return { ...exposition, snapshot: snapshotOf(families, { origin: {} }), internal: [] };
+    };
+    const [one, other] = [targetOf(1), targetOf(2)];
+    for (const format of [TEXT, OPEN_METRICS]) {
+      const streamOf = (of: ReadyExposition) => format.page(of).deflated;
+      const streams = [streamOf(one), streamOf(other)];
+      expect(streams[0]).to.be.an('object');
+      expect([streamOf(one), streamOf(other)], 'streams').to.deep.equal(streams);
+      expect(streamOf(one)).to.equal(streams[0]);
+      const before = format.page(one).pieces;
+      const { families, origin } = one.snapshot;
+      const changed = families.map((family, index) =>
+        index === 50 ? familyText(family.facts, [Buffer.from(`${family.facts.name} 3\n`)]) : family,
+      );
+      format.page(other);
+      const after = format.page({ ...one, snapshot: snapshotOf(changed, { origin }) }).pieces;
+      const isSame = after.map((piece, index) => piece === before[index]);
+      expect(isSame.filter((each) => !each).length).to.be.within(1, 2);
+      expect(isSame.length).to.be.at.least(4);
+    }
+  });
+
   it('packs a snapshot once, and writes the internal metrics fresh each time', () => {
     const { exposition } = exposing(['f0 1\n']);
     const first = TEXT.page(exposition);
