@@ -18,11 +18,14 @@ export interface RowFacts {
   readonly at: string;
   /** Class id of the object at `at`; undefined for the object of the class itself. */
   readonly classId: string | undefined;
-  /** The key path of the row in its file, for messages. */
+  /** The key path of the row in its file, for messages; empty for one that is made of what a publisher describes. */
   readonly where: string;
   /** Whether its labels or values say something about a person. */
   readonly isPersonal: boolean;
 }
+
+/** Whether a row is of no catalogue: a variable has one of these at most, which may be made anew. */
+export const isDescribed = ({ where }: Pick<RowFacts, 'where'>): boolean => where === '';
 
 /** A variable that a row reads. */
 export interface Reading {

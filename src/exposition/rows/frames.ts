@@ -1,5 +1,6 @@
 // The framed values that rows show, and their distributions.
 import { Budget } from '../../budget.js';
+import { isDescribed } from '../../catalogue/row.js';
 import type { Row } from '../../catalogue/row.js';
 import { WideMap } from '../../collections/wide-map.js';
 import type { Frame, Source, Variable } from '../../model.js';
@@ -15,12 +16,17 @@ const COPIES = 4;
 /** Copying so much takes about as long as adding a line. */
 const BYTES_A_STEP = 8192;
 
+/** A row of a catalogue, or the one that is made of what the publisher of a variable describes. */
+type RowKey = Row | typeof DESCRIBED;
+const DESCRIBED = Symbol('described');
+const keyOf = (row: Row): RowKey => (isDescribed(row) ? DESCRIBED : row);
+
 export class Frames {
   readonly #source: Source;
   readonly #probe: Probe;
   /** By the variable's id. */
   readonly #frames = new WideMap<Frame>();
-  readonly #distributions = new WideMap<Map<Row, Distribution>>();
+  readonly #distributions = new WideMap<Map<RowKey, Distribution>>();
   /** Of the frames that are kept. */
   #bytes = 0;
   #stale = 0;
@@ -92,13 +98,14 @@ export class Frames {
 
   /** The distribution of a row and variable, if it exists. */
   shown(variable: Variable, row: Row): Distribution | undefined {
-    return this.#distributions.get(variable.id)?.get(row);
+    return this.#distributions.get(variable.id)?.get(keyOf(row));
   }
 
   show(variable: Variable, row: Row, distribution: Distribution): void {
     const all = this.#distributions.get(variable.id);
-    if (all === undefined) this.#distributions.set(variable.id, new Map([[row, distribution]]));
-    else all.set(row, distribution);
+    const key = keyOf(row);
+    if (all === undefined) this.#distributions.set(variable.id, new Map([[key, distribution]]));
+    else all.set(key, distribution);
   }
 
   forget({ id }: Pick<Variable, 'id'>): void {

@@ -20,7 +20,7 @@ import type {
 /** The prefix of all metrics of an application without a catalogue. */
 export const metricPrefix = (app: string): string => `${metricNamePart(app)}_`;
 
-/** The most cached rows and families; further ones are rebuilt each time, which is only slower. */
+/** The most cached rows and families; further ones are made anew each time, which takes longer. */
 const MAX_KNOWN = 20_000;
 
 /** The most declarations whose row is kept: all are forgotten then, those of a former publisher too. */
