@@ -20,6 +20,8 @@ interface Shared {
   readonly tasks: readonly WritingTask[];
   posted: number;
   collected: number;
+  /** Those that were taken back: nobody does them. */
+  readonly left: Set<Job>;
 }
 
 export class TaskWriter {
@@ -103,7 +105,14 @@ export class TaskWriter {
 
   /** Either thread takes the next job that none has taken; this one collects all in their order. */
   *#together(desk: Desk, tasks: readonly WritingTask[], wanted: Wanted): Generator<void, void> {
-    const shared: Shared = { desk, tasks, first: desk.posted, posted: 0, collected: 0 };
+    const shared: Shared = {
+      desk,
+      tasks,
+      first: desk.posted,
+      posted: 0,
+      collected: 0,
+      left: new Set(),
+    };
     this.#shared = shared;
     let bytes = 0;
     while (shared.collected < tasks.length) {
@@ -155,8 +164,8 @@ export class TaskWriter {
 
   /** Takes back all jobs that are posted. */
   *#collecting(shared: Shared): Generator<void, void> {
-    const { desk, tasks, first } = shared;
-    const left = new Set(this.#present === undefined ? [] : [this.#present]);
+    const { desk, tasks, first, left } = shared;
+    if (this.#present !== undefined) left.add(this.#present);
     for (let job = desk.take(); job !== undefined; job = desk.take()) left.add(job);
     for (; shared.collected < shared.posted; shared.collected++) {
       const job = desk.job(first + shared.collected);

@@ -269,6 +269,26 @@ describe('passages and blocks of a large render', () => {
     shop.close();
   });
 
+  it('are written by the next render, though that which gave them up was not ended either', () => {
+    const shop = new Shop();
+    const other = second(shop.kernel);
+    shop.render();
+    for (let i = 0; i < LINES; i++) shop.set(i, i / 3);
+    const first = shop.text.rendering(FORMS);
+    expect(first.next().done).to.equal(false);
+    const begun = shop.desk.take();
+    expect(begun).not.to.equal(undefined);
+    const waiting = shop.text.rendering(FORMS);
+    expect(waiting.next().done, 'waits for what the other thread is at').to.equal(false);
+    other(begun);
+    const third = shop.text.rendering(FORMS);
+    let last = third.next();
+    for (let step = 0; last.done !== true && step < 10_000; step++) last = third.next();
+    if (last.done !== true) throw new Error('It waits for ever');
+    shop.check(last.value);
+    shop.close();
+  });
+
   it('are given up when their target ends after the other thread did', () => {
     const shop = new Shop();
     shop.render();
