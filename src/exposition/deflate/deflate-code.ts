@@ -11,7 +11,7 @@ const END_OF_BLOCK = 256;
 /** Bits of the longest code of deflate. */
 export const LONGEST_CODE = 15;
 
-/** The table of assembly/deflate.ts, in bytes, and where its parts are. */
+/** The table of assembly/symbols.ts, in bytes, and where its parts are. */
 export const CODE_BYTES = 5324;
 const LENGTHS_AT = 1024;
 const DISTANCES_AT = 2060;

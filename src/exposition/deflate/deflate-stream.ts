@@ -48,7 +48,7 @@ const wordAt = (text: Uint8Array, at: number): number =>
 
 const LINE_FEED = Buffer.from('\n');
 
-/** The text of some parts. */
+/** The text of some parts, which refer to the line feed before them. */
 export function inflated(parts: readonly DeflatedPart[], code: DeflateCode): Uint8Array {
   const { pieces } = joined([deflatedText(LINE_FEED, code), ...parts], code);
   return inflateRawSync(Buffer.concat([...pieces, END_OF_STREAM])).subarray(1);

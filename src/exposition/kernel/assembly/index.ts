@@ -1,5 +1,5 @@
 // The kernel: compares copied slots, and writes lines as text or as a part of a deflate stream.
-// AssemblyScript; no allocation, no static data. Tables and addresses come from kernel.ts.
+// AssemblyScript; no allocation, no static data. Tables and addresses come from tables.ts.
 export { changes, insert, sort, touch } from './block';
 export { absorb, changedWatches } from './scan';
 export { passageChanges, renderAll, renderChanged, rewrite, staleness } from './lines';

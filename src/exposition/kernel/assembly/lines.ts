@@ -36,7 +36,7 @@ const PART: usize = 20;
 const NONE: u32 = 0xffffffff;
 
 /** Room for a value in `rewrite`, which is longer than any; its length is behind it. */
-const VALUE_ROOM: usize = 32;
+const REWRITE_ROOM: usize = 32;
 const VALUE_BYTES: usize = 31;
 
 /** Writes all lines of a passage to `to`; returns the bytes written. */
@@ -142,7 +142,7 @@ export function rewrite(passage: usize, text: usize, bytes: u32, room: usize): u
       isLonger = isLonger || shift > 0;
       isShorter = isShorter || shift < 0;
       store<u8>(at, <u8>length, VALUE_BYTES);
-      at += VALUE_ROOM;
+      at += REWRITE_ROOM;
     }
   }
   // Text that moves to the right goes first, from the end on: nothing is in its way then.
@@ -162,7 +162,7 @@ function moveRight(passage: usize, text: usize, bytes: u32, end: usize, shift: i
     if (staleText(block) == 0) continue;
     const lines = startOf(part);
     for (let i = formerChanged(block, countOf(block)); i != NONE; i = formerChanged(block, i)) {
-      at -= VALUE_ROOM;
+      at -= REWRITE_ROOM;
       const length = lengthAt(block, i);
       const start = lines + offsetAt(block, i) + length;
       if (shift > 0) memory.copy(text + start + shift, text + start, spanEnd - start);
@@ -193,7 +193,7 @@ function moveLeft(passage: usize, text: usize, bytes: u32, room: usize): void {
       if (shift < 0) memory.copy(text + start + shift, text + start, offset - start);
       start = offset + length;
       shift += <u32>load<u8>(at, VALUE_BYTES) - length;
-      at += VALUE_ROOM;
+      at += REWRITE_ROOM;
     }
   }
   if (shift < 0) memory.copy(text + start + shift, text + start, bytes - start);
@@ -223,7 +223,7 @@ function place(passage: usize, text: usize, room: usize): void {
       const next = nextChanged(block, TEXT_CHANGES, i + 1);
       move(block, i + 1, next, shift);
       i = next;
-      at += VALUE_ROOM;
+      at += REWRITE_ROOM;
     }
     passed += shift;
     textWritten(block);
