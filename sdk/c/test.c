@@ -19,7 +19,7 @@ static bool check(bool is_true, const char *what, const char *where, int line) {
 
 /* ---------------------------------------------------------------- the reader */
 
-enum { MOST_ENTRIES = 4096, MOST_STRINGS = 1 << 20 };
+enum { MAX_ENTRIES = 4096, MAX_STRINGS = 1 << 20 };
 
 typedef struct entry {
   int kind, type, variable_kind;
@@ -88,8 +88,8 @@ static bool open_reader(reader *r, const char *key) {
   memset(r, 0, sizeof *r);
   r->fd = open(path, O_RDONLY | O_CLOEXEC);
   if (!CHECK(r->fd >= 0)) return false;
-  r->entries = (entry *)calloc(MOST_ENTRIES, sizeof(entry));
-  r->strings = (uint8_t *)malloc(MOST_STRINGS);
+  r->entries = (entry *)calloc(MAX_ENTRIES, sizeof(entry));
+  r->strings = (uint8_t *)malloc(MAX_STRINGS);
   return CHECK(r->entries != NULL && r->strings != NULL && copy(r, r->header, 4096, 0));
 }
 
@@ -200,7 +200,7 @@ static int try_directory(reader *r, uint8_t *records) {
   r->records = (uint32_t)before;
   r->string_bytes = word_at(r, side == 0 ? 1280 : 1344);
   bool is_valid = r->records <= header_u64(r, 104) && r->string_bytes <= header_u64(r, 128) &&
-                  r->string_bytes <= MOST_STRINGS && r->records <= MOST_ENTRIES &&
+                  r->string_bytes <= MAX_STRINGS && r->records <= MAX_ENTRIES &&
                   copy(r, records, r->records * 64u, header_u64(r, 88 + side * 8)) &&
                   copy(r, r->strings, r->string_bytes, header_u64(r, 112 + side * 8));
   if (word_at(r, 1216) >> 32 != before >> 32) return 0;
@@ -214,7 +214,7 @@ static int try_directory(reader *r, uint8_t *records) {
 
 /* The whole directory anew. False when it is corrupt. */
 static bool read_directory(reader *r) {
-  uint8_t *records = (uint8_t *)malloc(MOST_ENTRIES * 64);
+  uint8_t *records = (uint8_t *)malloc(MAX_ENTRIES * 64);
   int result = 0;
   r->fault = "the directory changed too often";
   for (int i = 0; i < 1000 && result == 0; i++) result = try_directory(r, records);

@@ -2,12 +2,12 @@
 import type { TargetEvent } from '../model.js';
 import type { SinkEvent } from '../sinks/sink.js';
 
-/** How many reasons are told until snapshots are written again. */
-const MOST_REASONS = 8;
+/** How many reasons are reported until snapshots are written again. */
+const MAX_REASONS = 8;
 
 export function sinkLog(log: (event: TargetEvent) => void): (event: SinkEvent) => void {
   let skipped = 0;
-  const told = new Set<string>();
+  const reported = new Set<string>();
   return (event) => {
     switch (event.kind) {
       case 'opened':
@@ -15,8 +15,8 @@ export function sinkLog(log: (event: TargetEvent) => void): (event: SinkEvent) =
         break;
       case 'skipped':
         skipped++;
-        if (told.has(event.reason) || told.size >= MOST_REASONS) break;
-        told.add(event.reason);
+        if (reported.has(event.reason) || reported.size >= MAX_REASONS) break;
+        reported.add(event.reason);
         log({ level: 'warning', message: `${event.reason}: skipping snapshots` });
         break;
       case 'served':
@@ -25,7 +25,7 @@ export function sinkLog(log: (event: TargetEvent) => void): (event: SinkEvent) =
         if (skipped === 0 || event.outcome !== 'delivered') break;
         log({ level: 'info', message: `serving again: skipped ${skipped} snapshots` });
         skipped = 0;
-        told.clear();
+        reported.clear();
     }
   };
 }

@@ -3,7 +3,7 @@ import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { startedUnixMs } from '../foreign/process-start.js';
 
 /** A JVM notes its begin soon after its process starts; beyond this, another one may have its number. */
-const MOST_EARLY_MS = 10_000;
+const MAX_EARLY_MS = 10_000;
 const MAPS_BYTES = 2 ** 22;
 
 export interface Writer {
@@ -25,7 +25,7 @@ export function whyNotWriter(writer: Writer, proc = '/proc'): string | undefined
   const owner = ownerOf(`${proc}/${pid}`);
   // Root owns the folder of a process that may not be looked into.
   if (owner !== uid && owner !== 0) return `process ${pid} is of another user`;
-  const latestMs = (beganUnixMs ?? NaN) + MOST_EARLY_MS;
+  const latestMs = (beganUnixMs ?? NaN) + MAX_EARLY_MS;
   if (!(startedUnixMs(startTicks, proc) > latestMs)) return undefined;
   // The clock may have been set meanwhile, so this alone proves nothing.
   return hasMapped(`${proc}/${pid}/maps`, inode) ? undefined : `process ${pid} started later`;

@@ -22,7 +22,7 @@ const STEPS: Readonly<Record<string, number>> = {
   writes: 200,
   seconds: 250,
 };
-const MOST: Readonly<Record<string, number>> = {
+const MAX_OF_UNIT: Readonly<Record<string, number>> = {
   bytes: 50_000_000,
   clients: 40,
   fields: 50_000,
@@ -55,5 +55,5 @@ export function courseOf({ name, help }: FamilyFacts, reading: Reading): Course 
     CONSTANTS[variable] ??
     (/^max|Size$|Limit$|Capacity$/.test(variable) ? (LIMITS[unit] ?? 10_000) : undefined);
   if (constant !== undefined) return { kind: 'constant', value: constant };
-  return { kind: 'level', most: conversion?.divide === 100 ? 100 : (MOST[unit] ?? 100) };
+  return { kind: 'level', most: conversion?.divide === 100 ? 100 : (MAX_OF_UNIT[unit] ?? 100) };
 }

@@ -19,12 +19,12 @@ interface Job {
 }
 
 /** So many milliseconds may urgent work keep all else waiting. */
-const MOST_WAIT_MS = 10;
+const MAX_WAIT_MS = 10;
 /** For so long after somebody asked for something, the next one is expected. */
 const ASKED_MS = 100;
 /** Then what nobody waits for rests so many times as long as its turn took the thread, but no longer than that. */
 const REST_SHARE = 2;
-const MOST_REST_MS = 20;
+const MAX_REST_MS = 20;
 
 /** What of an event loop this needs. */
 export interface EventLoop {
@@ -53,7 +53,7 @@ const NODE: EventLoop = {
 /**
  * A piece of work lasts `SLICE_MS` at most; after half of that, sockets and timers have their turn before
  * the next one begins, whichever target it is for.
- * What somebody waits for has turns before all else, unless that has waited for `MOST_WAIT_MS`.
+ * What somebody waits for has turns before all else, unless that has waited for `MAX_WAIT_MS`.
  * Where somebody asks often, what nobody waits for leaves the thread idle for most of the time: a request
  * finds it so, and the kernel gives the processor at once to a thread that has not used up its share.
  */
@@ -153,7 +153,7 @@ export class FairTurns {
   }
 
   #work(nowMs: number): void {
-    const isOverdue = this.#others.areWaiting && nowMs - this.#waitingSinceMs >= MOST_WAIT_MS;
+    const isOverdue = this.#others.areWaiting && nowMs - this.#waitingSinceMs >= MAX_WAIT_MS;
     const isUrgent = this.#urgent.areWaiting && !isOverdue;
     if (!isUrgent) {
       this.#isTurnOfOthers = true;
@@ -167,7 +167,7 @@ export class FairTurns {
   #endTurnOfOthers(nowMs: number): void {
     const workedMs = this.#workedMs === undefined ? 0 : this.#loop.workedMs() - this.#workedMs;
     this.#isTurnOfOthers = false;
-    this.#restEndMs = nowMs + Math.min(workedMs * REST_SHARE, MOST_REST_MS);
+    this.#restEndMs = nowMs + Math.min(workedMs * REST_SHARE, MAX_REST_MS);
     this.#waitingSinceMs = this.#others.areAsked ? nowMs : this.#restEndMs;
   }
 }

@@ -12,7 +12,7 @@ import type { Pace } from './pace.js';
  * So many slices of what somebody waits for go before all else: enough for a small target, even if garbage
  * is collected in some of them.
  */
-const MOST_URGENT_SLICES = 4;
+const MAX_URGENT_SLICES = 4;
 
 export class RefreshQueue {
   readonly #waits = new SampleWindow();
@@ -78,7 +78,7 @@ export class RefreshQueue {
       let tookMs = 0;
       let slices = 0;
       const lane = (): Lane =>
-        isUrgent && slices < MOST_URGENT_SLICES ? this.#urgent : this.#others;
+        isUrgent && slices < MAX_URGENT_SLICES ? this.#urgent : this.#others;
       const slice = (work: () => void): void => {
         if (subscriber.closed) return;
         slices++;

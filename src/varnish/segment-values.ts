@@ -8,7 +8,7 @@ import type { SegmentHeader } from './segment-header.js';
 import type { IndexEntry } from './segment-index.js';
 
 /** A gauge beyond this went below zero for a moment: Varnish's own programs show 0. */
-const MOST_OF_A_GAUGE = 2n ** 63n;
+const MAX_OF_A_GAUGE = 2n ** 63n;
 
 export class SegmentValues {
   readonly #directory: SegmentDirectory;
@@ -61,6 +61,6 @@ export class SegmentValues {
   /** A value of the last copy. */
   valueOf({ kind, at }: Field): bigint {
     const value = this.#words[(this.#header.bodyOffset + at) / VALUE_BYTES] ?? 0n;
-    return kind === 'gauge' && value > MOST_OF_A_GAUGE ? 0n : value;
+    return kind === 'gauge' && value > MAX_OF_A_GAUGE ? 0n : value;
   }
 }

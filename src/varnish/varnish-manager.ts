@@ -7,7 +7,7 @@ import type { IndexWriter } from './segment-index.js';
 /** The name of its process. */
 const NAME = 'varnishd';
 /** It writes its index soon after it started; one that began later than this is another one. */
-const MOST_EARLY_MS = 10_000;
+const MAX_EARLY_MS = 10_000;
 /** It beats each second, and each second somebody looks: two of these need not meet within two seconds. */
 const BEAT_MS = 3000;
 
@@ -58,7 +58,7 @@ export class VarnishManager {
     const { pid, birth } = this.#writer;
     const startTicks = startTicksOf(pid, this.#proc);
     if (startTicks === undefined || this.#nameOf(pid) !== NAME) return undefined;
-    const isLater = startedUnixMs(startTicks, this.#proc) > birth * 1000 + MOST_EARLY_MS;
+    const isLater = startedUnixMs(startTicks, this.#proc) > birth * 1000 + MAX_EARLY_MS;
     return isLater ? undefined : startTicks;
   }
 

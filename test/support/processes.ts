@@ -12,7 +12,7 @@ export const PROJECT = fileURLToPath(new URL('../../', import.meta.url));
 const SHM = '/dev/shm';
 const HOUR_MS = 3_600_000;
 /** A demo kills what has not ended after 6 s. */
-const MOST_TO_END_MS = 8000;
+const MAX_TO_END_MS = 8000;
 
 const PROGRAMS = {
   bridge: 'dist/bin/shm_bridge.js',
@@ -297,7 +297,7 @@ export class Theatre {
       for (const each of processes) each.signal(signal);
     };
     signalAll('SIGTERM');
-    const late = setTimeout(signalAll, MOST_TO_END_MS, 'SIGKILL');
+    const late = setTimeout(signalAll, MAX_TO_END_MS, 'SIGKILL');
     await Promise.allSettled(processes.map(({ ended }) => ended));
     clearTimeout(late);
   }

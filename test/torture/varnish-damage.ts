@@ -11,7 +11,7 @@ import type { Given, Outcome } from './trial.js';
 
 const ROUNDS_A_MINUTE = 2000;
 const LEAST_ROUNDS = 500;
-const MOST_DAMAGES = 4;
+const MAX_DAMAGES = 4;
 const LOG_EVERY = 5000;
 /** What one round may take: a look by a new watch, two by one that is open, and copies of all values. */
 const MAX_ROUND_MS = 1000;
@@ -47,9 +47,7 @@ export async function runVarnishDamage({ random, minutes, log }: Given): Promise
 
   try {
     for (let rounds = 0; rounds < count; rounds++) {
-      const damages = Array.from({ length: 1 + random.below(MOST_DAMAGES) }, () =>
-        damageOf(random),
-      );
+      const damages = Array.from({ length: 1 + random.below(MAX_DAMAGES) }, () => damageOf(random));
       const began = performance.now();
       round(damages);
       worstMs = Math.max(worstMs, performance.now() - began);

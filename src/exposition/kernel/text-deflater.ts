@@ -11,7 +11,7 @@ import { Kernel, OVERRUN } from './kernel.js';
 import { Scratch } from './scratch.js';
 
 /** A megabyte takes a millisecond: more would hold up others. Headers are searched, which takes longer. */
-export const MOST_TEXT_BYTES = 2 ** 22;
+export const MAX_TEXT_BYTES = 2 ** 22;
 const BYTES_A_HEADER = 3072;
 
 /**
@@ -41,7 +41,7 @@ export class TextDeflater {
    * memory here.
    */
   takes(bytes: number, families: number): boolean {
-    const isShort = bytes + families * BYTES_A_HEADER <= MOST_TEXT_BYTES;
+    const isShort = bytes + families * BYTES_A_HEADER <= MAX_TEXT_BYTES;
     return isShort && this.#made()?.reserve(bytes) === true;
   }
 

@@ -6,7 +6,7 @@ import { headerText } from '../text/header-text.js';
 import { familiesOf } from './selection.js';
 
 /** What one target shows. */
-export interface Told {
+export interface Identified {
   /** The labels that tell it from all other targets. */
   readonly identity: Labels;
   readonly exposition: Exposition;
@@ -27,7 +27,7 @@ const PIECE_CHARACTERS = 131_072;
  * different types, the first one's is shown, and a comment names the other. Internal metrics of the
  * targets are not in it: `own`, the text of the exporter's metrics, comes last.
  */
-export function mergedDocument(all: readonly Told[], own: string): Iterable<Uint8Array> {
+export function mergedDocument(all: readonly Identified[], own: string): Iterable<Uint8Array> {
   const families = new Map<string, Merged>();
   const comments: string[] = [];
   const add = (identity: Labels, family: FamilyText) => {

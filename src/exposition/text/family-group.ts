@@ -25,7 +25,7 @@ export interface Shown {
  * About so many bytes families have together. With more of them there would be fewer passages to write and to send,
  * but more text would be moved where a value changes its length.
  */
-export const MOST_BYTES = 131_072;
+export const MAX_BYTES = 131_072;
 
 export class FamilyGroup {
   readonly families: readonly Family[];
@@ -86,7 +86,7 @@ export class FamilyGroup {
 
   /** Whether so many lines came that its families are to be divided. */
   get isTooLarge(): boolean {
-    return this.families.length > 1 && (this.passages[0]?.bytes ?? 0) > 2 * MOST_BYTES;
+    return this.families.length > 1 && (this.passages[0]?.bytes ?? 0) > 2 * MAX_BYTES;
   }
 
   /** Frees the text of the families, which may have ended, a passage a step. */

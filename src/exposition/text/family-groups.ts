@@ -4,18 +4,18 @@ import type { Kernel } from '../kernel/kernel.js';
 import { hasSameItems } from '../same-items.js';
 import type { Block } from './block.js';
 import type { Family } from './family.js';
-import { FamilyGroup, MOST_BYTES } from './family-group.js';
+import { FamilyGroup, MAX_BYTES } from './family-group.js';
 import { Passage } from './passage.js';
 import type { PassagePart } from './passage.js';
 import { bytesAsText } from './writing-task.js';
 
-/** About the most that a group of several families has when it is made; two become one at half of that. */
-const MOST = { bytes: MOST_BYTES, families: 64 };
+/** So many families, or about `MAX_BYTES`, a group of several has when it is made; two become one at half of that. */
+const MAX_FAMILIES = 64;
 /** To look at so many families takes some hundredths of a millisecond. */
 const FAMILIES_A_STEP = 64;
 
 /** Without borders of before, so many full groups are divided at once. */
-const MOST_FULL = 4;
+const MAX_FULL = 4;
 
 /** A family, and about how many bytes it is. */
 interface Sized {
@@ -33,7 +33,7 @@ const sizeOf = (family: Family): number => bytesAsText(family) + family.header.b
 
 /** How much of a group so many families and bytes are: 1 is a full one. */
 const fullness = (families: number, bytes: number): number =>
-  Math.max(families / MOST.families, bytes / MOST.bytes);
+  Math.max(families / MAX_FAMILIES, bytes / MAX_BYTES);
 
 /** What there was before a division. */
 class Former {
@@ -189,9 +189,9 @@ function* rowsOf(families: Iterable<Family>, former: Former): Generator<void, re
   for (const family of families) {
     if (++passed % FAMILIES_A_STEP === 0) yield;
     const size = sizeOf(family);
-    const isLong = size > MOST.bytes;
+    const isLong = size > MAX_BYTES;
     const isBorder = former.groupFrom(family) !== undefined;
-    if (isLong || isBorder || fullness(open.length, bytes) >= MOST_FULL) close();
+    if (isLong || isBorder || fullness(open.length, bytes) >= MAX_FULL) close();
     open.push({ family, size });
     bytes += size;
     if (isLong) close();

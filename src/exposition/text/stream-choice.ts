@@ -1,5 +1,5 @@
 // How a page is compressed: line by line at the render, or its text as a whole.
-import { MOST_TEXT_BYTES } from '../kernel/text-deflater.js';
+import { MAX_TEXT_BYTES } from '../kernel/text-deflater.js';
 import { bytesAsText } from './writing-task.js';
 import type { Extent } from './writing-task.js';
 
@@ -21,5 +21,5 @@ export function compressesByLine(shape: PageShape): boolean {
   const { lines, blocks } = shape;
   const bytes = bytesAsText(shape);
   if (bytes >= WINDOW_BYTES * blocks) return true;
-  return bytes > MOST_TEXT_BYTES && lines >= MANY_LINES * blocks;
+  return bytes > MAX_TEXT_BYTES && lines >= MANY_LINES * blocks;
 }

@@ -7,7 +7,7 @@ export interface LoggedRequest {
   readonly headers: IncomingHttpHeaders;
 }
 
-const MOST = 1000;
+const MAX_REQUESTS = 1000;
 
 export class RequestLog {
   readonly #requests: LoggedRequest[] = [];
@@ -19,6 +19,6 @@ export class RequestLog {
 
   add({ method = '', url = '', headers }: IncomingMessage): void {
     this.#requests.push({ method, url, headers });
-    if (this.#requests.length > MOST) this.#requests.shift();
+    if (this.#requests.length > MAX_REQUESTS) this.#requests.shift();
   }
 }

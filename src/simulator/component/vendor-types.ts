@@ -13,8 +13,8 @@ export const VENDOR_TYPES = {
   fraction: 'Floating',
 } as const;
 
-const LEAST = -(2n ** 31n);
-const MOST = 2n ** 31n - 1n;
+const MIN = -(2n ** 31n);
+const MAX = 2n ** 31n - 1n;
 
 /** Undefined if the vendor has no such type. */
 export function vendorType(
@@ -33,7 +33,7 @@ export function vendorType(
     case 'i64':
       if (kind === 'counter') return VENDOR_TYPES.counter;
       if (kind === 'gauge') return VENDOR_TYPES.gauge;
-      return typeof value === 'bigint' && (value < LEAST || value > MOST)
+      return typeof value === 'bigint' && (value < MIN || value > MAX)
         ? VENDOR_TYPES.large
         : VENDOR_TYPES.number;
     default:

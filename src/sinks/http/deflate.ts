@@ -17,7 +17,7 @@ const END_OPTIONS = { level: LEVEL, windowBits: 12, memLevel: 4, chunkSize: 4096
 /** What is before the end, compressed, is so many times as long: then it is not worth it to compress the end. */
 const STORED_SHARE = 128;
 /** A stored block has 16 bits for its length. */
-const MOST_STORED = 0xffff;
+const MAX_STORED = 0xffff;
 
 /** Compresses pieces, of which large ones are not copied; they must not change until it is done. */
 export function deflate(pieces: readonly Uint8Array[]): Promise<Deflated> {
@@ -85,7 +85,7 @@ export function deflateEnd(
   const trailer = Buffer.alloc(8);
   trailer.writeUInt32LE(crc32(end, crc), 0);
   trailer.writeUInt32LE((bytes + end.length) % 2 ** 32, 4);
-  const isStored = end.length * STORED_SHARE <= bytesOf(pieces) && end.length <= MOST_STORED;
+  const isStored = end.length * STORED_SHARE <= bytesOf(pieces) && end.length <= MAX_STORED;
   const last = isStored ? [storedHead(end.length), end] : compressed(end, ready());
   return Buffer.concat([...last, trailer]);
 }
@@ -97,6 +97,6 @@ const compressed = (end: Uint8Array, ready: Deflated | undefined): readonly Uint
 function storedHead(length: number): Uint8Array {
   const head = Buffer.alloc(5, 1);
   head.writeUInt16LE(length, 1);
-  head.writeUInt16LE(MOST_STORED - length, 3);
+  head.writeUInt16LE(MAX_STORED - length, 3);
   return head;
 }

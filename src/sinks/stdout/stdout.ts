@@ -38,7 +38,7 @@ export class NotWritten extends Error {
 }
 
 /** What one target shows, with the labels that tell it from all others. */
-interface Told {
+interface Identified {
   readonly identity: Labels;
   readonly exposition: Exposition;
 }
@@ -56,7 +56,7 @@ export type Documents =
   | { readonly kind: 'merged'; readonly merge: MergeDocuments };
 
 type MergeDocuments = (
-  all: readonly Told[],
+  all: readonly Identified[],
   targets: readonly Target[],
 ) => Promise<Document['pieces']>;
 
@@ -168,7 +168,7 @@ function printMerged(
     return from(identitiesOf(targets)).pipe(
       concatMap(([target, identity]) =>
         asked(target).pipe(
-          map((exposition): Told => {
+          map((exposition): Identified => {
             if (exposition.kind === 'ready') holds.push(exposition.snapshot.hold());
             return { identity, exposition };
           }),

@@ -1,17 +1,17 @@
 // One document of all targets: each family once, labels that tell the targets apart.
 import { expect } from 'chai';
 import { mergedDocument } from '#app/exposition/page/merged-document.js';
-import type { Told } from '#app/exposition/page/merged-document.js';
+import type { Identified } from '#app/exposition/page/merged-document.js';
 import { FakeTarget } from '../../support/fake-target.js';
 
 /** A target of that app with these lines of its one family. */
-const told = (app: string, text: string, type: 'gauge' | 'counter' = 'gauge'): Told => {
+const told = (app: string, text: string, type: 'gauge' | 'counter' = 'gauge'): Identified => {
   const target = new FakeTarget(app);
   target.text = text;
   target.facts = { ...target.facts, type };
   return { identity: { app, server_key: '82' }, exposition: target.exposition() };
 };
-const textOf = (all: readonly Told[], own = ''): string =>
+const textOf = (all: readonly Identified[], own = ''): string =>
   Buffer.concat([...mergedDocument(all, own)]).toString();
 
 const HEAD = '# HELP demo_value A value.\n# TYPE demo_value gauge\n';

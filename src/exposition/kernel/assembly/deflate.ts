@@ -61,7 +61,7 @@ const LINE_FEED: u32 = 0x0a;
 const MAX_PERIOD: u32 = 64;
 const LINES_TRIED: u32 = 12;
 /** No more periods are tried after so many bytes: of long lines, fewer. */
-const MOST_BYTES_TRIED: u32 = 131_072;
+const MAX_BYTES_TRIED: u32 = 131_072;
 
 /** The constant part of a line, without a line feed at its end: a line without a value has one. */
 function lengthOf(entry: usize): u32 {
@@ -203,7 +203,7 @@ export function bestPeriod(block: usize, code: usize, to: usize): u32 {
   const longest = min(MAX_PERIOD, count / 2);
   const step = max<u32>(1, (count - longest) / LINES_TRIED);
   let tried: u32 = 0;
-  for (let period: u32 = 1; period <= longest && tried < MOST_BYTES_TRIED; period++) {
+  for (let period: u32 = 1; period <= longest && tried < MAX_BYTES_TRIED; period++) {
     let bits: u64 = 0;
     for (let i = longest; i < count; i += step) {
       const start = (<u64>to) << 3;

@@ -9,7 +9,7 @@ const QUOTE: u32 = 0x22;
 // At NOTES are the references of the text that was written last, at most four: where the bits of each end,
 // counted from those of the line, u16, and its distance u16. Where they do not fit, the first is UNKNOWN.
 export const UNKNOWN: u32 = 0xffffffff;
-const MOST_NOTED: u32 = 4;
+const MAX_NOTED: u32 = 4;
 let noted: u32 = 0;
 let notedFrom: u64 = 0;
 
@@ -22,9 +22,9 @@ export function noteReferences(at: u64): void {
 
 function note(at: u64, length: u32, distance: u32): void {
   const end = at - notedFrom;
-  if (noted == MOST_NOTED || end > 0xffff || length > LONGEST) {
+  if (noted == MAX_NOTED || end > 0xffff || length > LONGEST) {
     store<u32>(NOTES, UNKNOWN);
-    noted = MOST_NOTED;
+    noted = MAX_NOTED;
     return;
   }
   store<u32>(NOTES + ((<usize>noted) << 2), (<u32>end) | (distance << 16));

@@ -16,10 +16,10 @@ const SHORT_IF_FAR: u32 = 6;
  * To search takes eight to sixteen nanoseconds a byte. Of more bytes than these, the rest is not
  * searched: lines are compared with those before them.
  */
-const MOST_SEARCHED: usize = 1 << 18;
+const MAX_SEARCHED: usize = 1 << 18;
 /** The most characters of a value, and how many lines of the family before may be passed over. */
 const LONGEST_VALUE: u32 = 25;
-const MOST_SKIPPED: u32 = 4;
+const MAX_SKIPPED: u32 = 4;
 
 const LINE_FEED: u8 = 0x0a;
 const BLANK: u32 = 0x20;
@@ -109,7 +109,7 @@ function sample(
     open = lineEnd;
     return literals(at, code, labels + <usize>run, lineEnd);
   }
-  if (!isAlike || searched + (lineEnd - open) <= MOST_SEARCHED) return at;
+  if (!isAlike || searched + (lineEnd - open) <= MAX_SEARCHED) return at;
   const value = startOfValue(labels, lineEnd);
   const formerLabels = former + <usize>name;
   const formerBytes = <u32>(startOfValue(formerLabels, line - 1) - formerLabels);
@@ -124,7 +124,7 @@ function sample(
 /** Whether the candidate or one of the next lines has the same labels. */
 function isLikeCandidate(labels: usize, lineEnd: usize): bool {
   let other = candidate;
-  for (let tried: u32 = 0; tried <= MOST_SKIPPED && other != 0 && other < candidatesEnd; tried++) {
+  for (let tried: u32 = 0; tried <= MAX_SKIPPED && other != 0 && other < candidatesEnd; tried++) {
     const likely = other + <usize>candidateName;
     candidateLabels = isEndOfName(likely) ? likely : endOfName(other, candidatesEnd);
     const most = min(lineEnd - labels, candidatesEnd - candidateLabels);
@@ -156,7 +156,7 @@ function anyText(at: u64, code: usize, from: usize, stop: usize, room: usize): u
   let written = from;
   let byte = from;
   searched += stop - from;
-  if (searched > MOST_SEARCHED) return literals(at, code, from, stop);
+  if (searched > MAX_SEARCHED) return literals(at, code, from, stop);
   while (byte + 4 <= stop) {
     const near = seenAt(room, hashOf(load<u32>(byte)), byte);
     const long = byte + 8 <= stop ? seenAt(room + HASHES, longHashOf(load<u64>(byte)), byte) : 0;

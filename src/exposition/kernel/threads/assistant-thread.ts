@@ -21,9 +21,9 @@ function threadNumber(): number {
 function instances(port: MessagePort): (number: number) => SecondInstance {
   const all: SecondInstance[] = [];
   const next = (): SecondInstance => {
-    const told: { message: KernelParts } | undefined = receiveMessageOnPort(port);
-    if (told === undefined) throw new Error('There are jobs of a kernel that nobody told of');
-    return secondInstance(told.message);
+    const received: { message: KernelParts } | undefined = receiveMessageOnPort(port);
+    if (received === undefined) throw new Error('There are jobs of a kernel that nobody told of');
+    return secondInstance(received.message);
   };
   return (number) => {
     while (all.length <= number) all.push(next());
