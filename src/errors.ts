@@ -1,8 +1,8 @@
 // Every failure the service can name, with the status it leaves the process with.
 
 /**
- * Exit statuses: 1 unexpected, 2 usage or configuration, 3 license, 4 listener or shared memory, 5 a
- * target that was not ready for the only snapshot.
+ * Exit statuses: 1 unexpected, 2 usage or configuration, 3 license, 4 listener, shared memory or
+ * the file of the only snapshot, 5 a target that was not ready for the only snapshot.
  */
 export const FAULTS = {
   USAGE: { exit: 2 },
@@ -11,6 +11,7 @@ export const FAULTS = {
   LICENSE_REJECTED: { exit: 3 },
   LISTENER_FAILED: { exit: 4 },
   NOT_READY: { exit: 5 },
+  NOT_WRITTEN: { exit: 4 },
   NATIVE_FAILED: { exit: 4 },
   SEGMENT_BUSY: { exit: 4 },
   SEGMENT_FULL: { exit: 4 },

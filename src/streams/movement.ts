@@ -59,6 +59,7 @@ export function isSameStructure(a: Sighting, b: Sighting): boolean {
     (a.publisher.reason === b.publisher.reason || a.publisher.state === 'stalled') &&
     b.changes.length === 0 &&
     a.hasMore === b.hasMore &&
+    (a.isRestless === true) === (b.isRestless === true) &&
     a.drops.objects === b.drops.objects &&
     a.drops.variables === b.drops.variables
   );

@@ -15,6 +15,8 @@ export class WatchedWebConfig {
   #current: WebConfig;
   #looks: string;
   #lookedMs: number;
+  /** Why the files are not in use as they are; undefined if they are. */
+  #refused: string | undefined;
 
   /** @throws Fault CONFIG_INVALID as `readWebConfig` does */
   constructor(file: string, nowMs: () => number, log: (event: TargetEvent) => void) {
@@ -38,44 +40,46 @@ export class WatchedWebConfig {
 
   #look(): void {
     const looks = looksOf(this.#current.files);
-    if (looks === this.#looks) return;
+    // A configuration that was refused may name files that come later.
+    if (looks === this.#looks && this.#refused === undefined) return;
     this.#looks = looks;
     try {
       const next = readWebConfig(this.#file);
       const kept = fixed(this.#current);
       if (fixed(next) !== kept)
-        this.#say(
-          'warning',
-          'whether clients use TLS and show certificates changes at the next start',
-        );
+        this.#refuse('whether clients use TLS and show certificates changes at the next start');
       else {
         this.#current = next;
+        this.#refused = undefined;
         // It may name other files now.
         this.#looks = looksOf(next.files);
-        this.#say('info', `web configuration ${this.#file} read again`);
+        this.#log({ level: 'info', message: `web configuration ${this.#file} read again` });
       }
     } catch (thrown) {
       if (!(thrown instanceof Fault)) throw thrown;
-      this.#say(
-        'warning',
-        `web configuration not read again, the present one stays in use: ${messageOf(thrown)}`,
-      );
+      const reason = messageOf(thrown);
+      this.#refuse(`web configuration not read again, the present one stays in use: ${reason}`);
     }
   }
 
-  #say(level: TargetEvent['level'], message: string): void {
-    this.#log({ level, message });
+  /** Reports a reason once. */
+  #refuse(reason: string): void {
+    if (reason !== this.#refused) this.#log({ level: 'warning', message: reason });
+    this.#refused = reason;
   }
 }
 
 /** What a listener cannot change while it is open. */
 const fixed = ({ tls }: WebConfig): string => tls?.clientAuth ?? '';
 
-/** Differs when a file was written, replaced, or removed. */
-const looksOf = (files: readonly string[]): string =>
-  files
-    .map((file) => {
-      const stats = statSync(file, { throwIfNoEntry: false, bigint: true });
-      return stats === undefined ? '' : `${stats.ino} ${stats.size} ${stats.mtimeNs}`;
-    })
-    .join();
+/** Differs when a file was written, replaced, removed, or cannot be reached any more. */
+const looksOf = (files: readonly string[]): string => files.map(lookOf).join();
+
+function lookOf(file: string): string {
+  try {
+    const { ino, size, mtimeNs } = statSync(file, { bigint: true });
+    return `${ino} ${size} ${mtimeNs}`;
+  } catch (error) {
+    return messageOf(error);
+  }
+}

@@ -1,6 +1,6 @@
 // A listener with TLS, client certificates and passwords, asked by real clients.
 import { execFile, spawnSync } from 'node:child_process';
-import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { request } from 'node:https';
 import type { RequestOptions } from 'node:https';
 import { promisify } from 'node:util';
@@ -55,6 +55,7 @@ describe('web_config_file', function () {
   };
   const start = async (yaml: string, more: Readonly<Record<string, unknown>> = {}) => {
     serverIs('component');
+    rmSync(stage.path('web.yml'), { force: true });
     stage.write('web.yml', yaml);
     const settings = { app: 'ads', server_keys: ['82'], web_config_file: 'web.yml', ...more };
     const exporter = stage.start('exporter', ['--config', stage.config(settings)]);
@@ -109,6 +110,29 @@ describe('web_config_file', function () {
       (await ask(url, { headers: bob })).status === 200 ? true : undefined,
     );
     expect((await ask(url, { headers: alice })).status).to.equal(401);
+    await exporter.stop();
+  });
+
+  it('keeps the present one while a file cannot be reached, and reads it again once all that it names is there', async () => {
+    const { exporter, url } = await start(USERS);
+    const isLetIn = async (headers: Record<string, string>) =>
+      (await fetch(url, { headers })).status === 200 ? true : undefined;
+    expect(await isLetIn(alice)).to.equal(true);
+    rmSync(stage.path('web.yml'));
+    symlinkSync('web.yml', stage.path('web.yml'));
+    await answerOf('the warning', async () => {
+      expect(await isLetIn(alice)).to.equal(true);
+      return /warning web configuration not read again/.test(exporter.stderr) || undefined;
+    });
+    rmSync(stage.path('web.yml'));
+    stage.write('web.yml', 'basic_auth_users:\n  bob: nonsense\n');
+    await answerOf('another warning', async () => {
+      expect(await isLetIn(alice)).to.equal(true);
+      return exporter.stderr.match(/not read again/g)?.[1];
+    });
+    stage.write('web.yml', `basic_auth_users:\n  bob: ${hashSync('b', 4)}\n`);
+    const bob = { Authorization: `Basic ${Buffer.from('bob:b').toString('base64')}` };
+    await answerOf('bob is let in', () => isLetIn(bob));
     await exporter.stop();
   });
 

@@ -107,6 +107,11 @@ describe('isSameSighting', () => {
     ['why nothing is there', unseen('corrupt', 'a CRC'), unseen('corrupt', 'a length')],
     ['changes', a, sighting({ source, changes: [added()] })],
     ['whether more changes wait', a, sighting({ source, hasMore: true })],
+    [
+      'whether it ever rests',
+      sighting({ source, hasMore: true }),
+      sighting({ source, hasMore: true, isRestless: true }),
+    ],
     ['dropped objects', a, sighting({ source, drops: { objects: 1, variables: 0 } })],
     ['dropped variables', a, sighting({ source, drops: { objects: 0, variables: 1 } })],
   ];

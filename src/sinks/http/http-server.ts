@@ -41,8 +41,6 @@ export interface ListenerOptions {
 
 /** How long a connection may idle between requests. */
 const IDLE_MS = 65_000;
-/** How long a client may read nothing of its response. */
-const STUCK_MS = 30_000;
 /** How long a new connection has to send its request once the listener has closed. */
 const GRACE_MS = 250;
 /** How often Node looks for requests that take too long; its own default is 30 seconds. */
@@ -66,12 +64,12 @@ export function listen(options: ListenerOptions): Observable<Exchange | Listenin
     server.on('request', (request, response) => {
       // Bodies of requests are ignored, but an unread one would block the connection. Scrapes have none.
       if (hasBody(request)) request.resume();
-      response.setTimeout(STUCK_MS, () => response.destroy());
       response.once('close', () => {
         // Connections that were busy when the listener closed become idle only now.
         if (!server.listening) setImmediate(() => server.closeIdleConnections());
       });
-      subscriber.next({ kind: 'exchange', request, response });
+      if (subscriber.closed) turnAway(response);
+      else subscriber.next({ kind: 'exchange', request, response });
     });
     // Every response that queues on a connection listens for its end.
     for (const event of ['connection', 'secureConnection'])
@@ -101,6 +99,13 @@ export function listen(options: ListenerOptions): Observable<Exchange | Listenin
       setTimeout(closeIdle, GRACE_MS).unref();
     };
   });
+}
+
+/** Of a request that came while the listener closed. */
+function turnAway(response: ServerResponse): void {
+  const text = 'the exporter is ending\n';
+  const length = { 'Content-Type': 'text/plain; charset=utf-8', 'Content-Length': text.length };
+  response.writeHead(503, { ...length, Connection: 'close' }).end(text);
 }
 
 /** RFC 9112, 6.3. */

@@ -1,5 +1,5 @@
 // The HTTP responder: serves scrapes and the exporter's own pages. Spec 4.
-import { EMPTY, defer, map, mergeMap, of } from 'rxjs';
+import { EMPTY, catchError, defer, map, mergeMap, of } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { admission } from './admission.js';
 import { deadline } from './deadline.js';
@@ -11,7 +11,7 @@ import { textReply } from './reply.js';
 import type { Reply, Sent } from './reply.js';
 import { treeResponder } from './pages/tree.js';
 import { TREE_PATH, requested } from './requested.js';
-import { responder } from './responder.js';
+import { failed, responder } from './responder.js';
 import type { ScrapeOptions } from './scrape.js';
 import type { Sink, SinkEvent } from '../sink.js';
 
@@ -41,7 +41,7 @@ export function httpSink(options: HttpOptions): Sink {
       const pages = { ...options, ...treeOf(options) };
       const answer = (exchange: Exchange): Observable<Sent> => {
         const { request } = exchange;
-        const { kind, reply } = requested(request, registry.targets, pages);
+        const { kind, reply } = requested(request, () => registry.targets, pages);
         const headers = guard.headers();
         const answered = (stranger?: Reply): Observable<Sent> =>
           admit(request.socket, kind, (crowded) => {
@@ -51,7 +51,11 @@ export function httpSink(options: HttpOptions): Sink {
         const answer$ =
           guard.refusal === undefined
             ? answered()
-            : guard.refusal(request).pipe(mergeMap((stranger) => answered(stranger)));
+            : guard.refusal(request).pipe(
+                // Nobody is let in, and nobody else is harmed.
+                catchError((error: unknown) => of(failed(request, error, log))),
+                mergeMap((stranger) => answered(stranger)),
+              );
         return answer$.pipe(deadline(responseMs, request.socket));
       };
       const counted = (sent: Sent): SinkEvent => {

@@ -3,6 +3,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Observable } from 'rxjs';
 import type { Page } from '../../model.js';
 
+/** How long a client may read nothing of its response. */
+const STUCK_MS = 30_000;
+
 export type HeaderFields = Readonly<Record<string, string>>;
 
 export interface Reply {
@@ -72,6 +75,7 @@ export function send(
     }
     response.once('close', over);
     socket.once('close', over);
+    response.setTimeout(STUCK_MS, () => response.destroy());
     response.writeHead(status, {
       'Content-Type': page.contentType,
       'Content-Length': page.bytes,

@@ -22,10 +22,13 @@ export const TREE_PATH = '/tree';
 
 const ALLOWED = new Set(['GET', 'HEAD']);
 
-/** Checks in order: path 404, method 405; a scrape then checks the rest. */
+/**
+ * Checks in order: path 404, method 405; a scrape then checks the rest.
+ * @param targets those of the moment: a request may wait before it is replied to
+ */
 export function requested(
   request: IncomingMessage,
-  targets: readonly Target[],
+  targets: () => readonly Target[],
   options: ScrapeOptions & OwnPagesOptions,
 ): Requested {
   const { method = '', url = '', headers } = request;
@@ -41,16 +44,16 @@ export function requested(
   if (!ALLOWED.has(method))
     return refusal(405, `method ${method} is not allowed`, { Allow: 'GET, HEAD' });
   if (own !== undefined)
-    return { kind: 'page', reply: () => own(targets, options, request, query) };
+    return { kind: 'page', reply: () => own(targets(), options, request, query) };
   const { tree } = options;
-  if (isTree && tree !== undefined) return { kind: 'page', reply: () => tree(targets, query) };
+  if (isTree && tree !== undefined) return { kind: 'page', reply: () => tree(targets(), query) };
   const parameters = {
     scope: inPath?.scope,
     query,
     accept: headers.accept,
     prefersGzip: prefersGzip(headers['accept-encoding']),
   };
-  return { kind: 'scrape', reply: () => scrape(parameters, targets, options) };
+  return { kind: 'scrape', reply: () => scrape(parameters, targets(), options) };
 }
 
 function reloadRequested(method: string, reload: OwnPagesOptions['reload']): Requested {

@@ -95,6 +95,7 @@ export function stdoutSink(options: StdoutOptions): Sink {
           map((bytes): SinkEvent => ({ kind: 'served', bytes, outcome: 'delivered' })),
           catchError((error: unknown) => {
             if (!(error instanceof NotWritten)) throw error;
+            if (isOnce) throw new Fault('NOT_WRITTEN', error.message, { cause: error });
             return of<SinkEvent>({ kind: 'skipped', reason: error.message });
           }),
         );

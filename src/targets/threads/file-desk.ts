@@ -6,6 +6,8 @@ import type { FileMessage, FileReply } from './messages.js';
 interface Served {
   /** Undefined when the name is another file's by now. */
   readonly file: SegmentFile | undefined;
+  /** Why it could not be opened; empty where it is, and where the name is another file's. */
+  readonly failure: string;
   readonly waits: Map<number, () => void>;
 }
 
@@ -22,7 +24,7 @@ export class FileDesk {
   hear(message: FileMessage): void {
     const { file } = message;
     if (message.kind === 'opened') {
-      this.#served.set(file, { file: this.#open(message), waits: new Map() });
+      this.#served.set(file, { ...this.#open(message), waits: new Map() });
       return;
     }
     const served = this.#served.get(file);
@@ -52,23 +54,28 @@ export class FileDesk {
     this.#served.clear();
   }
 
-  #open({ name, identity }: Extract<FileMessage, { kind: 'opened' }>): SegmentFile | undefined {
+  #open({
+    name,
+    identity,
+  }: Extract<FileMessage, { kind: 'opened' }>): Pick<Served, 'file' | 'failure'> {
     try {
       const file = this.#memory.open(name);
-      if (file === undefined || file.identity === identity) return file;
+      if (file === undefined || file.identity === identity) return { file, failure: '' };
       file.close();
-    } catch {
-      // The thread could open it a moment ago; when it looks again it finds out what is there now.
+      return { file: undefined, failure: '' };
+    } catch (error) {
+      // The thread could open it a moment ago: it is not known whether anybody locks it.
+      return { file: undefined, failure: messageOf(error) };
     }
-    return undefined;
   }
 
-  #askLock(number: number, { file }: Served): void {
+  #askLock(number: number, { file, failure }: Served): void {
     const answer = (isLocked: boolean) => {
       this.#reply({ kind: 'lock', file: number, isLocked });
     };
     try {
-      if (file === undefined) answer(false);
+      if (failure !== '') this.#reply({ kind: 'no-lock', file: number, reason: failure });
+      else if (file === undefined) answer(false);
       else file.askLock(answer);
     } catch (error) {
       this.#reply({ kind: 'no-lock', file: number, reason: messageOf(error) });

@@ -42,10 +42,15 @@ export function compareInThread(): Compare {
       waiting.delete(id);
       rest();
     });
-    thread.on('error', (error) => {
-      if (worker === thread) worker = undefined;
-      for (const { fail } of waiting.values()) fail(error);
+    const ended = (error: Error) => {
+      if (worker !== thread) return;
+      worker = undefined;
+      for (const { fail } of [...waiting.values()]) fail(error);
       waiting.clear();
+    };
+    thread.on('error', ended);
+    thread.on('exit', () => {
+      ended(new Error('the thread that compares passwords ended'));
     });
     // Last: a listener keeps the process alive again.
     thread.unref();
@@ -53,6 +58,8 @@ export function compareInThread(): Compare {
   };
   return (password, hash) =>
     new Observable((subscriber) => {
+      clearTimeout(idle);
+      worker ??= started();
       const id = ++count;
       waiting.set(id, {
         next: (isSame) => {
@@ -63,8 +70,6 @@ export function compareInThread(): Compare {
           subscriber.error(error);
         },
       });
-      clearTimeout(idle);
-      worker ??= started();
       const comparison: Comparison = { id, password, hash };
       worker.postMessage(comparison);
     });

@@ -2,13 +2,40 @@
 import { connect } from 'node:net';
 import { connect as connectSecurely } from 'node:tls';
 import { expect } from 'chai';
-import { NEVER } from 'rxjs';
+import { NEVER, Subject, of, take, throwError } from 'rxjs';
 import { NO_GUARD } from '#app/sinks/http/guard.js';
 import type { Guard } from '#app/sinks/http/guard.js';
 import { COMPONENT_TLS } from '../../support/component-certificates.js';
 import { eventually } from '../../support/eventually.js';
 import { FakeTarget } from '../../support/fake-target.js';
 import { freshServing } from '../../support/serving-http.js';
+
+describe('a guard that fails', () => {
+  const serve = freshServing();
+
+  it('lets nobody in, says so in the log, and harms nobody else', async () => {
+    let isBroken = true;
+    const refusal = () => (isBroken ? throwError(() => new Error('no thread')) : of(undefined));
+    const http = await serve([new FakeTarget()], { guard: { ...NO_GUARD, refusal } });
+    const answer = await http.ask('/metrics');
+    expect([answer.status, answer.text]).to.deep.equal([500, 'internal error\n']);
+    expect(http.logged).to.deep.equal(['request /metrics failed: Error: no thread']);
+    isBroken = false;
+    expect((await http.ask('/metrics')).status).to.equal(200);
+  });
+
+  it('has a request answered of the targets that there are when it is let in', async () => {
+    const targets = [new FakeTarget('ads', ['82'])];
+    const asked$ = new Subject<undefined>();
+    const refusal = () => asked$.pipe(take(1));
+    const http = await serve(targets, { guard: { ...NO_GUARD, refusal } });
+    const answer = http.ask('/metrics?server_key=83');
+    await eventually('it is asked', () => asked$.observed);
+    targets.splice(0, 1, new FakeTarget('adh', ['83']));
+    asked$.next(undefined);
+    expect((await answer).status).to.equal(200);
+  });
+});
 
 describe('a listener with TLS', () => {
   const serve = freshServing();

@@ -541,6 +541,16 @@ describe('the HTTP responder', () => {
       other.close();
     });
 
+    it('what a connection of before asks for then is refused at once', async () => {
+      const http = await serve([new FakeTarget()]);
+      const { socket, text } = http.send('');
+      await http.ask('/-/healthy');
+      http.leave();
+      socket.write(GET('/metrics'));
+      await eventually('the connection ends', () => socket.readableEnded);
+      expect(text()).to.match(/^HTTP\/1\.1 503 [^]*\r\nthe exporter is ending\n$/);
+    });
+
     it('a running response is finished, and its connection is not kept', async () => {
       const target = new FakeTarget();
       target.text = 'demo_value 1\n'.repeat(2_000_000);

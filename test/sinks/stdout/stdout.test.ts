@@ -147,14 +147,27 @@ describe('stdoutSink', () => {
 });
 
 describe('stdoutSink, once', () => {
-  const once = (targets: readonly FakeTarget[], intervalSeconds: number) =>
+  const once = (
+    targets: readonly FakeTarget[],
+    intervalSeconds: number,
+    write: DocumentWriter = () => of(7),
+  ) =>
     stdoutSink({
-      ...{ intervalSeconds, isOnce: true, write: () => of(7), slow: SLOW },
+      ...{ intervalSeconds, isOnce: true, write, slow: SLOW },
       documents: { kind: 'each', document },
     })({ targets });
   const nothing = { synced: 0, total: 1 };
   const unready = () =>
     new FakeTarget().wait({ ...{ objects: nothing, variables: nothing }, reason: 'object x' });
+
+  it(
+    'fails if the document could not be written',
+    marbles(({ expectObservable }) => {
+      const full: DocumentWriter = () => throwError(() => new NotWritten('no space'));
+      const fault = new Fault('NOT_WRITTEN', 'no space');
+      expectObservable(once([new FakeTarget()], 10, full)).toBe('#', undefined, fault);
+    }),
+  );
 
   it(
     'prints at once when all targets are ready, and completes',

@@ -36,6 +36,16 @@ describe('FileDesk', () => {
     ]);
   });
 
+  it('does not take a file for one that nobody locks where it could not be opened', () => {
+    const replies: FileReply[] = [];
+    const desk = new FileDesk({ open: refuse }, (reply) => replies.push(reply));
+    desk.hear({ kind: 'opened', file: 1, name: 'x', identity: 'a' });
+    desk.hear({ kind: 'ask-lock', file: 1 });
+    expect(replies).to.deep.equal([
+      { kind: 'no-lock', file: 1, reason: 'mmap failed with errno 12' },
+    ]);
+  });
+
   it('takes a file that has another name holder by now for one that nobody locks', () => {
     const { desk, replies } = stage({ identity: 'b' });
     desk.hear({ kind: 'ask-lock', file: 1 });
