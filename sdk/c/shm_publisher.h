@@ -75,6 +75,7 @@ enum {
   SHM_RECORD_SIZE = 64,
   /* Sparse space is made real in steps of this many bytes. */
   SHM_STEP = 65536,
+  SHM_RETRY_NS = 1000000000,
   SHM_NAME_BYTES = 1024,
   SHM_HELP_BYTES = 4096,
   SHM_UNIT_BYTES = 64,
@@ -282,8 +283,10 @@ struct shm_publisher {
   shm_node *oldest, *newest;
   uint32_t live;
   uint64_t last_id;
-  bool is_full;   /* a change of directories freed too little, until something is removed */
-  bool is_behind; /* a removal could not be published yet */
+  bool is_full;      /* a change of directories freed too little, until something is removed */
+  bool is_poor;      /* there was no memory for what is being written */
+  uint64_t retry_at; /* there was none: nothing is added before that time; 0 for at once */
+  bool is_behind;    /* a removal could not be published yet */
 
   uint32_t *next_free; /* the queue of free slots: a link for each */
   uint32_t first_free, last_free, resting, fresh;
@@ -378,7 +381,10 @@ static inline bool shm_reserve(shm_publisher *p, int index, uint64_t end) {
   do
     code = posix_fallocate(p->fd, (off_t)(region->at + region->real), (off_t)(wanted - region->real));
   while (code == EINTR);
-  if (code != 0) return false;
+  if (code != 0) {
+    p->is_poor = true;
+    return false;
+  }
   region->real = wanted;
   return true;
 }
@@ -550,7 +556,10 @@ static inline bool shm_append_string(shm_publisher *p, shm_side *side, shm_text 
 static inline bool shm_store_string(shm_publisher *p, shm_side *side, shm_text text, uint32_t *ref) {
   *ref = 0;
   if (text.length == 0) return true;
-  if (!shm_grow_table(side)) return false;
+  if (!shm_grow_table(side)) {
+    p->is_poor = true;
+    return false;
+  }
   uint32_t hash = shm_hash(text);
   shm_string_entry *entry = shm_find_string(shm_strings_of(p, side), side, text, hash);
   if (entry->at == 0) {
@@ -649,10 +658,16 @@ static inline bool shm_change_directory(shm_publisher *p, uint32_t quarters) {
 static inline bool shm_add_record(shm_publisher *p, shm_record record, const shm_text *texts,
                                   uint32_t *index) {
   if (p->is_full || ((uint64_t)p->live + 1) * 4 > (uint64_t)p->record_capacity * 3) return false;
+  if (p->retry_at != 0 && shm_clock_ns(CLOCK_MONOTONIC) < p->retry_at) return false;
+  p->retry_at = 0;
+  p->is_poor = false;
   if (p->is_behind && !shm_change_directory(p, 4)) return false;
   if (!shm_append(p, &p->active, record, texts) &&
       !(shm_change_directory(p, 3) && shm_append(p, &p->active, record, texts))) {
-    p->is_full = true;
+    /* Where /dev/shm or the process lacks memory for a moment, there may be some later; to ask for it
+     * each time would copy all records in vain. */
+    if (p->is_poor) p->retry_at = shm_clock_ns(CLOCK_MONOTONIC) + SHM_RETRY_NS;
+    else p->is_full = true;
     return false;
   }
   *index = p->active.records - 1;
@@ -667,6 +682,7 @@ static inline void shm_add_tombstone(shm_publisher *p, uint64_t id) {
   record.record_kind = SHM_RECORD_TOMBSTONE;
   record.owner = id;
   p->is_full = false;
+  p->retry_at = 0;
   if (!p->is_behind && shm_append(p, &p->active, record, NULL)) {
     shm_publish(p);
     return;

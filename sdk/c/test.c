@@ -912,6 +912,30 @@ static void test_no_memory(void) {
   stop(p, &r);
 }
 
+/* Memory that comes back is used, though nothing was removed. */
+static void test_memory_again(void) {
+  reader r;
+  shm_object root, late;
+  shm_options options = small_options("again");
+  options.records = options.slots = 1 << 14;
+  options.string_bytes = 1 << 20;
+  shm_publisher *p = start(options, &r, &root);
+  char name[40];
+  int fd = p->fd, code = 0;
+  p->fd = -1;
+  for (uint32_t i = 0; i < 1 << 13 && code == 0; i++) {
+    snprintf(name, sizeof name, "host.1.app.%u", i);
+    code = shm_add_object(&root, &late, name, "C", NULL);
+  }
+  CHECK(code == -ENOSPC && p->retry_at != 0 && !p->is_full);
+  p->fd = fd;
+  CHECK(shm_add_object(&root, &late, "host.1.app.late", "C", NULL) == -ENOSPC);
+  p->retry_at = 1; /* a second later */
+  CHECK(shm_add_object(&root, &late, "host.1.app.late", "C", NULL) == 0 && p->retry_at == 0);
+  CHECK(read_directory(&r) && find(&r, "host.1.app.late") != NULL);
+  stop(p, &r);
+}
+
 /* ---------------------------------------------------------------- who may publish */
 
 static void test_second_is_refused(void) {
@@ -1144,6 +1168,7 @@ int main(void) {
       test_begin_empty,     test_ids,
       test_stale_handles,   test_incarnations_wrap, test_capacity, test_string_capacity,
       test_churn,           test_churn_with_reader, test_no_memory,
+      test_memory_again,
       test_second_is_refused, test_dead_is_replaced, test_close_leaves_others_alone,
       test_threads,         test_frames_are_consistent, test_nothing_is_left};
   size_t count = sizeof tests / sizeof tests[0];

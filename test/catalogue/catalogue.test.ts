@@ -354,6 +354,18 @@ describe('a catalogue file', () => {
       'found an empty table, needed: a label',
     ],
     [
+      withRows('name = "x_i_info", type = "info", help = "H", labels_from = { a = "" }'),
+      'labels_from.a: found "", allowed: a string of 1 to 1024',
+    ],
+    [
+      withRows('name = "x_i_info", type = "info", help = "H", labels_from = { a = "@state" }'),
+      'labels_from.a: found "@state", the state of the object, which needs',
+    ],
+    [
+      withRows('name = "x_i_info", type = "info", help = "H", labels_from = { a = "b.{c}" }'),
+      'labels_from.a: found "b.{c}", allowed: a plain name',
+    ],
+    [
       withRows(gauge('x_m', 'var = "v", static = { k = "a" }'), 'name = "x_m", var = "w"'),
       'x_m has the labels (l) here and (k, l) at classes[0].metrics[0]',
     ],

@@ -62,8 +62,9 @@ export class NameLookup {
     const waiting = this.#waiting.get(name) ?? [];
     this.#waiting.delete(name);
     if (error === null) this.#known.set(name, addresses);
-    // No server could be reached: that says nothing about the name.
-    const known = error?.code === 'EAI_AGAIN' ? this.#known.get(name) : undefined;
+    // No server could be reached: that says nothing about the name. Else nobody is to be asked at its former address.
+    else if (error.code !== 'EAI_AGAIN') this.#known.delete(name);
+    const known = error === null ? undefined : this.#known.get(name);
     for (const found of waiting)
       if (known === undefined) found(error, error === null ? addresses : []);
       else found(null, known);

@@ -49,7 +49,8 @@ const counter: Reader = (raw) => {
 /** A level within limits, as in `42 (0..100)`; the limits are not published. */
 const range: Reader = (raw) => {
   if (typeof raw !== 'string') return numeric(raw);
-  const [, number, digits] = /^\s*\+?((-?\d{1,20})(?:\.\d{1,20})?)(?![\d.]*\d)/.exec(raw) ?? [];
+  const [, number, digits] =
+    /^\s*\+?((-?\d{1,20})(?:\.\d{1,20})?(?:[eE][+-]?\d{1,3})?)(?![\w.,])/.exec(raw) ?? [];
   if (number === undefined) return undefined;
   return numeric(number === digits ? exactNumber(number) : Number(number));
 };

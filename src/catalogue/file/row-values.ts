@@ -23,12 +23,23 @@ const states = list(word, { min: 1, max: MAX_ENTRIES, different: { by: String } 
 
 /** Label names with their texts; an invalid label name is a problem. */
 export function labelPairs(table: Table, key: string): readonly (readonly [string, string])[] {
+  return [...labelled(table, key).strings()];
+}
+
+/** Labels, and the variables whose texts they are. */
+export function labelVariables(table: Table, key: string): ReturnType<typeof labelPairs> {
+  const inner = labelled(table, key);
+  return [...inner.keys].map((label) => [label, plainVariable(inner, label)]);
+}
+
+/** A table whose keys are labels. */
+function labelled(table: Table, key: string): Table {
   const inner = table.table(key);
   for (const label of inner.keys) {
     const problem = labelProblem(label);
     if (problem !== undefined) table.problems.add(inner.at(label), problem);
   }
-  return [...inner.strings()];
+  return inner;
 }
 
 /** A literal path below the object of the class, or nothing. */

@@ -1,5 +1,5 @@
 // Always 1; the labels are the texts of variables.
-import { labelPairs } from '../file/row-values.js';
+import { labelVariables } from '../file/row-values.js';
 import { rowOf } from '../row.js';
 import type { Row, RowFacts } from '../row.js';
 import type { Stage } from '../stage.js';
@@ -11,7 +11,7 @@ export const info: RowKind = {
   must: ['labels_from'],
   suits: (table, type) => type === 'info' || table.has('labels_from'),
   read(table, facts) {
-    const pairs = labelPairs(table, 'labels_from');
+    const pairs = labelVariables(table, 'labels_from');
     if (pairs.length === 0)
       table.problems.add(table.at('labels_from'), 'found an empty table, needed: a label');
     return infoRow(facts, pairs);

@@ -29,6 +29,9 @@ const ID_BYTES = 6;
 /** Live records and strings may fill this share, so that a change of roles always frees some. */
 const FULLEST = 0.75;
 
+/** Where /dev/shm is full for a moment, it is asked again after that. */
+const RETRY_MS = 1000;
+
 export class DirectoryWriter {
   readonly #file: PublisherFile;
   readonly #layout: SegmentLayout;
@@ -44,6 +47,10 @@ export class DirectoryWriter {
   #offsets = new Map<string, number>();
   /** True after a change of roles that freed too little, until the next removal. */
   #isFull = false;
+  /** How often memory could not be had. */
+  #refusals = 0;
+  /** Nothing is added before that, on the clock of `performance.now()`: memory could not be had. */
+  #retryAtMs = 0;
   /**
    * True after a removal that could not be published, since /dev/shm was full: the next change
    * publishes it.
@@ -62,8 +69,13 @@ export class DirectoryWriter {
   add(record: LiveRecord): boolean {
     if (this.#owesRemoval) this.#owesRemoval = !this.#changeRoles(1);
     if (this.#isFull || this.#live.size + 1 > this.#layout.records * FULLEST) return false;
+    if (this.#retryAtMs > 0 && performance.now() < this.#retryAtMs) return false;
+    this.#retryAtMs = 0;
+    const refusals = this.#refusals;
     if (!this.#append(record) && !(this.#changeRoles(FULLEST) && this.#append(record))) {
-      this.#isFull = true;
+      // There may be memory later; to ask for it each time would copy all records in vain.
+      if (this.#refusals > refusals) this.#retryAtMs = performance.now() + RETRY_MS;
+      else this.#isFull = true;
       return false;
     }
     this.#live.set(record.id, record);
@@ -77,6 +89,7 @@ export class DirectoryWriter {
     if (first === undefined) return;
     for (const id of ids) this.#live.delete(id);
     this.#isFull = false;
+    this.#retryAtMs = 0;
     // A change of roles leaves removed records out, so it replaces the tombstone.
     if (this.#appendTombstone(first)) this.#publish();
     else this.#owesRemoval = !this.#changeRoles(1);
@@ -124,8 +137,14 @@ export class DirectoryWriter {
     const region = this.#layout.directories[this.#side];
     return (
       this.#records + records <= this.#layout.records &&
-      this.#file.reserve(region, end, this.#layout.records * RECORD_SIZE)
+      this.#reserve(region, end, this.#layout.records * RECORD_SIZE)
     );
+  }
+
+  #reserve(region: number, end: number, capacity: number): boolean {
+    const isReal = this.#file.reserve(region, end, capacity);
+    if (!isReal) this.#refusals++;
+    return isReal;
   }
 
   /** Writes the record that was built. */
@@ -149,7 +168,7 @@ export class DirectoryWriter {
     const end = at + 2 + bytes.length;
     const region = this.#layout.strings[this.#side];
     if (end > this.#layout.stringBytes) return undefined;
-    if (!this.#file.reserve(region, end, this.#layout.stringBytes)) return undefined;
+    if (!this.#reserve(region, end, this.#layout.stringBytes)) return undefined;
     this.#file.bytes.writeUInt16LE(bytes.length, region + at);
     bytes.copy(this.#file.bytes, region + at + 2);
     this.#stringBytes = end;

@@ -112,6 +112,7 @@ export class Publisher {
 
   /** Makes the segment visible. @throws Fault SEGMENT_BUSY when another publisher has the key */
   place(): void {
+    this.beat();
     Atomics.store(this.#header, MUTABLE.state / 8, BigInt(SEGMENT_STATE.live));
     this.#file.place();
     this.#isPlaced = true;

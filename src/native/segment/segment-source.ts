@@ -1,5 +1,6 @@
 // A segment as a source of managed objects: its directory as a tree, its values as slots.
 import { Budget } from '../../budget.js';
+import type { Fault } from '../../errors.js';
 import type { Frame, Source, StructureChange, StructureChanges, Variable } from '../../model.js';
 import { DirectoryReader } from './directory-reader.js';
 import type { RecordSlice } from './directory-reader.js';
@@ -66,6 +67,8 @@ export class SegmentSource implements Source {
     const changes: StructureChange[] = [];
     // Nothing is read before removed items are let go of: they count as there until then.
     if (this.#tree.letGo(budget)) return { changes, hasMore: this.#hasUnread, isTidying: true };
+    if (this.#sweep === undefined && !this.#hasTakenOver && this.#tree.size > this.#maxItems)
+      throw this.#tooMany();
     // Nor before the sweep ends. Many records may have arrived meanwhile.
     if (this.#sweep !== undefined)
       return { changes, hasMore: this.#sweepOn(changes, budget) || this.#directory.hasNews() };
@@ -136,6 +139,8 @@ export class SegmentSource implements Source {
   #takeIn(slice: CopiedSlice, changes: StructureChange[], budget: Budget): void {
     const { words, firstIndex } = slice;
     while (slice.at < words.length) {
+      // What was removed does not count against what comes: it is let go of first.
+      if (this.#tree.isTidying && this.#tree.size >= this.#mostItems) return;
       const record = this.#parser.parse(words, slice.at, firstIndex + slice.at / RECORD_WORDS);
       slice.at += RECORD_WORDS;
       const change = this.#apply(record);
@@ -157,6 +162,15 @@ export class SegmentSource implements Source {
     return false;
   }
 
+  /** While the other directory is read, with what the sweep removes after that. */
+  get #mostItems(): number {
+    return this.#hasTakenOver ? 2 * this.#maxItems : this.#maxItems;
+  }
+
+  #tooMany(): Fault {
+    return corrupt(`it has more than ${this.#maxItems} objects and variables (segment_max_items)`);
+  }
+
   /** Copies fixed-size entries of a region; counts those that are complete. */
   #read(region: number, size: number, first: number, count: number, into: Uint8Array): number {
     const length = Math.min(count, this.#header.slotCapacity - first) * size;
@@ -172,8 +186,7 @@ export class SegmentSource implements Source {
     // After a change of roles, the directory repeats known items.
     if (this.#tree.name(id)) return undefined;
     if (id <= this.#tree.highestId) throw corrupt(`id ${id} is there again, or came too late`);
-    if (this.#tree.size >= this.#maxItems)
-      throw corrupt(`it has more than ${this.#maxItems} objects and variables (segment_max_items)`);
+    if (this.#tree.size >= this.#mostItems) throw this.#tooMany();
     if (record.kind === 'object') {
       const { parentId } = record;
       const parent = this.#tree.object(parentId);

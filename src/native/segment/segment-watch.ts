@@ -17,8 +17,11 @@ import type { NameHolder, SegmentFile, SharedMemory } from '../os/shared-memory.
 const ASK_EVERY_NS = 500_000_000n;
 /** A segment that failed is reopened at most this often. */
 const RETRY_EVERY_NS = 1_000_000_000n;
-/** Reading one that fails again and again takes at most this part of the time. */
+/** Reading one that fails again and again takes at most this part of the time, unless it takes very long. */
 const RETRY_SHARE = 20n;
+const MAX_REST_NS = 120_000_000_000n;
+const within = (ns: bigint, least: bigint, most: bigint): bigint =>
+  ns < least ? least : ns > most ? most : ns;
 /** Records that are read before others have their turn. */
 const SLICE = { steps: SYNC_STEPS, ms: SLICE_MS, leastSteps: SYNC_STEPS / 16, stepsALook: 32 };
 
@@ -100,8 +103,9 @@ export class SegmentWatch implements Watch {
   /** The verdict on the last segment that ended, valid until the next one is judged. */
   #ended: Verdict | undefined;
   #retryAtNs = 0n;
-  /** Time spent on the open segment. */
+  /** Time spent on reading the open segment, less what is forgiven since. */
   #spentNs = 0n;
+  #lookedNs = 0n;
 
   constructor(
     memory: SharedMemory,
@@ -122,6 +126,7 @@ export class SegmentWatch implements Watch {
   /** One bounded read; never throws, whatever the segment contains. */
   look(): Sighting {
     const nowNs = this.#now();
+    this.#forgive(nowNs);
     try {
       const sighting = this.#lookAt(nowNs) ?? this.#nothing(absent(this.#name));
       if (sighting.hasMore) this.#spentNs += this.#now() - nowNs;
@@ -130,7 +135,7 @@ export class SegmentWatch implements Watch {
       const endNs = this.#now();
       const restNs = (this.#spentNs + endNs - nowNs) * RETRY_SHARE;
       this.close();
-      this.#retryAtNs = endNs + (restNs > RETRY_EVERY_NS ? restNs : RETRY_EVERY_NS);
+      this.#retryAtNs = endNs + within(restNs, RETRY_EVERY_NS, MAX_REST_NS);
       this.#failure = failure(error);
       return this.#nothing(this.#failure);
     }
@@ -153,6 +158,13 @@ export class SegmentWatch implements Watch {
     this.#opened?.file.close();
     this.#opened = undefined;
     this.#spentNs = 0n;
+  }
+
+  /** Time that would have been a rest is not one again: a segment that was read often for long is a good one. */
+  #forgive(nowNs: bigint): void {
+    const left = this.#spentNs - (nowNs - this.#lookedNs) / RETRY_SHARE;
+    this.#lookedNs = nowNs;
+    this.#spentNs = left > 0n ? left : 0n;
   }
 
   #lookAt(nowNs: bigint): Sighting | undefined {

@@ -154,6 +154,11 @@ export class Tree {
     return { kind: 'object-removed', object };
   }
 
+  /** Whether some of what was removed is not let go of yet. */
+  get isTidying(): boolean {
+    return this.#leaving.length > 0;
+  }
+
   /** Frees what is below removed objects; false once nothing is left. */
   letGo(budget: Budget): boolean {
     for (let each = this.#leaving.at(-1); each !== undefined; each = this.#leaving.at(-1)) {

@@ -83,6 +83,20 @@ describe('NameLookup', () => {
     expect(next).to.deep.equal(['127.0.0.8']);
   });
 
+  it('forgets what was found before when the name is not there any more', async () => {
+    const { ask, take } = resolver();
+    ask('a');
+    take('a')(null, AT);
+    const late = ask('a');
+    await answerOf('the former address', () => late[0]);
+    take('a')(failed('ENOTFOUND'), []);
+    const next = ask('a');
+    await delay(100);
+    expect(next, 'not at its former address').to.deep.equal([]);
+    take('a')(failed('ENOTFOUND'), []);
+    expect(next).to.deep.equal(['ENOTFOUND']);
+  });
+
   it('keeps who asks waiting where nothing was found before', async () => {
     const { ask, take } = resolver();
     const first = ask('a');

@@ -7,6 +7,7 @@ import type { PublishedObject } from '#app/native/publisher/publisher-options.js
 import type { Publisher } from '#app/native/publisher/publisher.js';
 import { PublisherFile } from '#app/native/publisher/publisher-file.js';
 import { layOut } from '#app/native/publisher/segment-layout.js';
+import { eventually } from '../../support/eventually.js';
 import { TINY, freshSegments } from '../../support/segments.js';
 
 type Add = (
@@ -143,4 +144,16 @@ describe('a full /dev/shm is an error that the publisher gets, not a signal (seg
       for (const { ref } of leaves.map((_, index) => add(publisher, branch, index)))
         expect(ref).not.to.equal(undefined);
     });
+
+  it('uses memory that comes back a second later, though nothing was removed', async () => {
+    const publisher = segments.publish('82', { capacity: ROOMY });
+    const root = publisher.addRoot('r', 'C');
+    full = directories;
+    let count = 0;
+    const add = () => addObject(publisher, root, count++).ref !== undefined;
+    while (add());
+    full = [];
+    expect(add(), 'not at once').to.equal(false);
+    await eventually('it is tried again', add);
+  });
 });

@@ -1,7 +1,10 @@
 // The most that one segment may hold.
 import { expect } from 'chai';
+import { truncateSync } from 'node:fs';
+import { Budget } from '#app/budget.js';
 import { posixMemory } from '#app/native/os/posix.js';
-import { segmentWatches } from '#app/native/segment/segment-watch.js';
+import { SegmentWatch, segmentWatches } from '#app/native/segment/segment-watch.js';
+import type { PublishedObject } from '#app/native/publisher/publisher-options.js';
 import { freshSegments } from '../../support/segments.js';
 
 describe('a segment with more objects and variables than it may have', () => {
@@ -27,5 +30,106 @@ describe('a segment with more objects and variables than it may have', () => {
     publisher.removeObject(publisher.addObject(root, 'r.gone', 'C'));
     expect(verdictAt(3).state, 'what is gone does not count').to.equal('corrupt');
     expect(verdictAt(4).state).to.equal('live');
+  });
+
+  const capacity = { records: 2000, stringBytes: 1 << 20, slots: 4000, frameBytes: 4096 };
+  const watched = (serverKey: string) => {
+    const publisher = segments.publish(serverKey, { capacity });
+    const root = publisher.addRoot('r', 'C');
+    const pool = { contextId: segments.contextId, poolName: 'pool', segmentMaxItems: 1000 };
+    const watch = segmentWatches(posixMemory(), pool)(serverKey);
+    /** The state once all is read. */
+    const settled = () => {
+      for (;;) {
+        const { hasMore, isTidying, publisher: seen, source } = watch.look();
+        if (!hasMore && isTidying !== true) return { state: seen.state, source };
+      }
+    };
+    return { publisher, root, settled, close: () => watch.close() };
+  };
+
+  it('is not what a segment is whose objects come and go between two looks', () => {
+    const { publisher, root, settled, close } = watched('82');
+    const there: PublishedObject[] = [];
+    let count = 0;
+    const add = () => there.push(publisher.addObject(root, `r.c${count++}`, 'C'));
+    while (count < 900) add();
+    expect(settled().state).to.equal('live');
+    // More records than a directory has room for: the other one is used by then.
+    for (let i = 0; i < 600; i++) {
+      const first = there.shift();
+      if (first !== undefined) publisher.removeObject(first);
+      add();
+    }
+    const { state, source } = settled();
+    expect(state).to.equal('live');
+    const [tree] = source?.roots ?? [];
+    expect([...(tree?.children ?? [])].map(({ name }) => name)).to.deep.equal(
+      Array.from({ length: 900 }, (_, i) => `r.c${600 + i}`),
+    );
+    for (let i = 0; i < 100; i++) add();
+    expect(settled().state, 'more than it may have').to.equal('corrupt');
+    close();
+  });
+
+  it('is not what a segment is whose large object is replaced between two looks', () => {
+    const { publisher, root, settled, close } = watched('83');
+    const withVariables = (many: number) => {
+      const object = publisher.addObject(root, 'r.sub', 'C');
+      for (let i = 0; i < many; i++) publisher.addVariable(object, `v${i}`, 'u64').set(1);
+      return object;
+    };
+    const first = withVariables(800);
+    expect(settled().state).to.equal('live');
+    publisher.removeObject(first);
+    withVariables(400);
+    const { state, source } = settled();
+    expect(state).to.equal('live');
+    const [tree] = source?.roots ?? [];
+    expect([...(tree?.children ?? [])].map(({ variables }) => variables.size)).to.deep.equal([400]);
+    close();
+  });
+});
+
+describe('a segment that changed its directory often, and then was broken', () => {
+  const segments = freshSegments();
+
+  it('does not keep its successor away for longer than one that was read once', () => {
+    const publish = () => {
+      const capacity = { records: 256, stringBytes: 1 << 14, slots: 512, frameBytes: 4096 };
+      const publisher = segments.publish('82', { capacity, heartbeatMs: 0 });
+      const root = publisher.addRoot('r', 'C');
+      const there = Array.from({ length: 100 }, (_, i) => publisher.addObject(root, `r.${i}`, 'C'));
+      return { publisher, root, there };
+    };
+    let nowNs = 0n;
+    // Each time that somebody asks, a millisecond has passed.
+    const now = () => (nowNs += 1_000_000n);
+    const slice = () => new Budget({ steps: 64 });
+    const watch = new SegmentWatch(posixMemory(), segments.name('82'), '82', { now, slice });
+    const settled = () => {
+      for (;;) {
+        const { hasMore, isTidying, publisher } = watch.look();
+        if (!hasMore && isTidying !== true) return publisher.state;
+      }
+    };
+    const { publisher, root, there } = publish();
+    for (let round = 0; round < 300; round++) {
+      for (let i = 0; i < 100; i++) {
+        const [first] = there.splice(0, 1);
+        if (first !== undefined) publisher.removeObject(first);
+        there.push(publisher.addObject(root, `r.${100 * round + 100 + i}`, 'C'));
+      }
+      expect(settled()).to.equal('live');
+      nowNs += 1_000_000_000n;
+    }
+    truncateSync(`/dev/shm/${segments.name('82')}`, 8192);
+    nowNs += 1_000_000_000n;
+    expect(settled()).to.equal('corrupt');
+    publisher.close();
+    publish();
+    nowNs += 2_000_000_000n;
+    expect(settled()).to.equal('live');
+    watch.close();
   });
 });
