@@ -77,8 +77,9 @@ export class JvmWatch implements Watch {
   }
 
   look(): Sighting {
-    const budget = new Budget({ steps: STEPS, ms: SLICE_MS, leastSteps: LEAST_STEPS });
     const found = this.#hostFiles.find();
+    // Of what is done with the names: to list very many takes longer.
+    const budget = new Budget({ steps: STEPS, ms: SLICE_MS, leastSteps: LEAST_STEPS });
     const inContainers = this.#containers?.find(budget) ?? [];
     const isOpening = this.#jvms.follow([...found.files, ...inContainers], budget);
     this.#directories.follow(this.#hostFiles.paths);

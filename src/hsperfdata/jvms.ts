@@ -61,6 +61,8 @@ export class Jvms {
   readonly #scratch = { buffer: Buffer.from(new ArrayBuffer(65_536)) };
   readonly #followed = new Map<string, Followed>();
   readonly #waiting = new Map<string, Waiting>();
+  /** Names that were due when this round began, each of which is tried once before the next round. */
+  #round: Iterator<string> = [].values();
   /** Those that ended and left their files: whoever has their numbers now did not write these. */
   readonly #ended = new Map<string, Identity>();
 
@@ -80,18 +82,26 @@ export class Jvms {
     return [...this.#waiting.values()].flatMap(({ refusal }) => refusal || []);
   }
 
-  /** Follows these files and no others, as far as the budget allows; returns whether more are to be opened. */
+  /**
+   * Follows these files and no others, as far as the budget allows; returns whether more of this round are to be
+   * opened. Names of processes that do not run may be very many, and are due again and again.
+   */
   follow(files: readonly FoundFile[], budget: Budget): boolean {
     const wanted = new Map(files.map((found) => [keyOf(found), found]));
     for (const [key, followed] of this.#followed)
       if (!wanted.has(key) || this.#hasEnded(followed, budget)) this.#end(key);
     for (const known of [this.#waiting, this.#ended])
       for (const key of known.keys()) if (!wanted.has(key)) known.delete(key);
-    for (const [key, found] of wanted) {
-      if (this.#followed.has(key) || !this.#isDue(key)) continue;
+    const isNew = (key: string): boolean => !this.#followed.has(key) && this.#isDue(key);
+    let next = this.#round.next();
+    if (next.done === true) {
+      this.#round = [...wanted.keys()].filter(isNew).values();
+      next = this.#round.next();
+    }
+    for (; next.done !== true; next = this.#round.next()) {
+      const found = wanted.get(next.value);
+      if (found !== undefined && isNew(next.value)) this.#begin(next.value, found, budget);
       if (budget.isSpent) return true;
-      budget.spend(OPEN_STEPS);
-      this.#begin(key, found);
     }
     return false;
   }
@@ -115,7 +125,9 @@ export class Jvms {
     return file.isUnlinked || startTicksOf(pid) !== startTicks;
   }
 
-  #begin(key: string, found: FoundFile): void {
+  #begin(key: string, found: FoundFile, budget: Budget): void {
+    const startTicks = startTicksOf(found.pid);
+    budget.spend(startTicks === undefined ? ASK_STEPS : OPEN_STEPS);
     const before = this.#waiting.get(key);
     const nowMs = this.#parts.nowMs();
     const firstMs = before?.firstMs ?? nowMs;
@@ -123,7 +135,9 @@ export class Jvms {
       this.#waiting.set(key, { firstMs, untilMs: nowMs + ms, refusal });
     };
     try {
-      const followed = this.#opened(key, found, nowMs - firstMs >= NAMELESS_MS);
+      const mayBeNameless = nowMs - firstMs >= NAMELESS_MS;
+      const followed =
+        startTicks === undefined ? undefined : this.#opened(key, found, startTicks, mayBeNameless);
       if (followed === undefined) {
         wait(nowMs - firstMs < USELESS_MS ? UNFINISHED_MS : USELESS_MS);
         return;
@@ -140,10 +154,13 @@ export class Jvms {
    * Opens a file and shows its JVM; undefined if there is none to show yet, or any more.
    * @throws Fault or Error for a file that is of no use
    */
-  #opened(key: string, found: FoundFile, mayBeNameless: boolean): Followed | undefined {
+  #opened(
+    key: string,
+    found: FoundFile,
+    startTicks: number,
+    mayBeNameless: boolean,
+  ): Followed | undefined {
     const { pid } = found;
-    const startTicks = startTicksOf(pid);
-    if (startTicks === undefined) return undefined;
     const { source, root, isWanted, isTrusted, nowMs } = this.#parts;
     if (this.#followed.size >= MAX_FILES) throw refused(`is one more than ${MAX_FILES} files`);
     const file = inDirectory(

@@ -6,6 +6,7 @@ import { getuid } from 'node:process';
 import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { JvmWatch } from '#app/hsperfdata/jvm-watch.js';
+import type { Sighting } from '#app/streams/watch.js';
 import { processNumbered } from '../support/same-number.js';
 import { perfFile, someCounters } from './perf-file.js';
 import { perfFolder } from './perf-folder.js';
@@ -15,8 +16,9 @@ import { SetClocks, objectsBelow, valuesOf, wholeSight } from '../support/gather
 let file = perfFile(someCounters());
 
 /** The numbers of the JVMs that are shown. */
-function pidsOf(watch: JvmWatch): string[] {
-  const { source } = wholeSight(watch);
+const pidsOf = (watch: JvmWatch): string[] => pidsIn(wholeSight(watch));
+
+function pidsIn({ source }: Sighting): string[] {
   const [root] = source?.roots ?? [];
   return [...(root?.children ?? [])].map(({ labels }) => labels?.['pid'] ?? '').sort();
 }
@@ -367,6 +369,29 @@ describe('a watch of JVMs', () => {
       expect(wholeSight(watching()).publisher.reason).to.contain(
         'version 3 of the format, known: 2',
       );
+    });
+
+    it('thousands of names of processes that do not run keep no JVM from being shown', () => {
+      const BEYOND_ALL = 5_000_000;
+      for (let i = 0; i < 3000; i++) folder.write(BEYOND_ALL + i, Buffer.alloc(0), 'other');
+      const pids = [folder.process()];
+      folder.write(pids[0] ?? 0, file.bytes);
+      const watch = watching();
+      /** What is shown once a round is over; the names are due again and again. */
+      const shown = () => {
+        for (let looks = 0; looks < 500; looks++) {
+          const { hasMore } = watch.look();
+          pass(300);
+          if (!hasMore) return pidsIn(watch.look());
+        }
+        return ['never'];
+      };
+      expect(shown()).to.deep.equal(pids.map(String));
+      pids.push(folder.process());
+      folder.write(pids[1] ?? 0, file.bytes);
+      pass(2000);
+      shown();
+      expect(shown()).to.deep.equal(pids.map(String).sort());
     });
 
     it('a JVM that would be too much is left out whole', () => {
