@@ -1,5 +1,5 @@
 // Whether a process is the JVM that wrote a counter file.
-import { closeSync, openSync, readSync, statSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
 import { startedUnixMs } from '../foreign/process-start.js';
 
 /** A JVM notes its begin soon after its process starts; beyond this, another one may have its number. */
@@ -22,20 +22,20 @@ export interface Writer {
  */
 export function whyNotWriter(writer: Writer, proc = '/proc'): string | undefined {
   const { pid, startTicks, uid, inode, beganUnixMs } = writer;
-  const owner = ownerOf(`${proc}/${pid}`);
-  // Root owns the folder of a process that may not be looked into.
-  if (owner !== uid && owner !== 0) return `process ${pid} is of another user`;
+  if (!usersOf(`${proc}/${pid}/status`).includes(uid)) return `process ${pid} is of another user`;
   const latestMs = (beganUnixMs ?? NaN) + MAX_EARLY_MS;
   if (!(startedUnixMs(startTicks, proc) > latestMs)) return undefined;
   // The clock may have been set meanwhile, so this alone proves nothing.
   return hasMapped(`${proc}/${pid}/maps`, inode) ? undefined : `process ${pid} started later`;
 }
 
-function ownerOf(path: string): number | undefined {
+/** Real, effective and saved: its folder in /proc is root's if the process may not be looked into. proc(5). */
+function usersOf(status: string): readonly number[] {
   try {
-    return statSync(path).uid;
+    const [, line = ''] = /^Uid:\t(.*)$/m.exec(readFileSync(status, 'latin1')) ?? [];
+    return line.split('\t').map(Number);
   } catch {
-    return undefined;
+    return [];
   }
 }
 

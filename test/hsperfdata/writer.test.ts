@@ -18,6 +18,10 @@ describe('the process of a counter file', () => {
     mkdirSync(folder.path(`${pid}`), { recursive: true });
     const others = Array.from({ length: 18 }, (_, index) => index).join(' ');
     folder.write(`${pid}/stat`, `${pid} (${name}) ${state} ${others} ${startTicks} 0 0\n`);
+    folder.write(
+      `${pid}/status`,
+      `Name:\t${name}\nUmask:\t0022\nUid:\t${UID}\t${UID}\t${UID}\t${UID}\n`,
+    );
     folder.write('stat', `cpu 1 2 3\nbtime ${BOOT_S}\nprocesses 9\n`);
   }
 
@@ -65,8 +69,7 @@ describe('the process of a counter file', () => {
 
   it('is another one if it belongs to another user', () => {
     process(7, 'S', 500);
-    // Root owns the folders of processes that may not be looked into.
-    if (UID !== 0) expect(why({ uid: UID + 1 })).to.equal('process 7 is of another user');
+    expect(why({ uid: UID + 1 })).to.equal('process 7 is of another user');
     expect(why({ pid: 8 })).to.equal('process 8 is of another user');
   });
 });
