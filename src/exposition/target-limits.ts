@@ -19,7 +19,10 @@ export const DEFAULT_LIMITS: TargetLimits = {
 };
 
 /** What a target has at the moment. */
-export type TargetSize = Omit<TargetLimits, 'memoryBytes'>;
+export interface TargetSize extends Omit<TargetLimits, 'memoryBytes'> {
+  /** Bytes of the texts and distributions that its rows read. */
+  readonly frameBytes: number;
+}
 
 /**
  * Bytes of memory that each takes, in the tree of its segment and in the target. Measured as the growth
@@ -28,7 +31,14 @@ export type TargetSize = Omit<TargetLimits, 'memoryBytes'>;
 const BYTES_OF = { objects: 1280, variables: 256, series: 256, textBytes: 2 };
 
 /** Bytes of memory that a target of this size takes: an estimate, right to about a third. */
-export const memoryOf = ({ objects, variables, series, textBytes }: TargetSize): number =>
+export const memoryOf = ({
+  objects,
+  variables,
+  series,
+  textBytes,
+  frameBytes,
+}: TargetSize): number =>
+  frameBytes +
   objects * BYTES_OF.objects +
   variables * BYTES_OF.variables +
   series * BYTES_OF.series +
@@ -83,6 +93,14 @@ export class TargetRoom {
     // Room was kept for some of that when more was let in, but not for all of it.
     this.#certain = 0;
     return this.#textReached(textBytes);
+  }
+
+  /** The limit that leaves no room for so many bytes more of a value that is copied. */
+  reachedByFrame(bytes: number): keyof TargetLimits | undefined {
+    const after = memoryOf(this.#size) + bytes;
+    // Room was kept for some of that, as for texts.
+    if (after > this.limits.memoryBytes / 2) this.#certain = 0;
+    return after > this.limits.memoryBytes ? 'memoryBytes' : undefined;
   }
 
   #textReached(textBytes: number): keyof TargetLimits | undefined {

@@ -57,12 +57,13 @@ export class TrackedTree implements ProbeListener {
     this.#parts = parts;
     this.#evicted = evicted;
     this.probe = new Probe(kernel, source, this);
-    this.#size = sizeOf(this.#objects, this.#counts, text);
+    this.#size = sizeOf(this.#objects, this.#counts, text, () => this.builder.frameBytes);
     this.#room = new TargetRoom(this.#size, parts.limits);
     this.register = new SeriesRegister(text, effort, parts.onClash, this.#room, parts.onOmitted);
     this.builder = new MetricBuilder({
       ...{ app, root, kernel, source, catalogue, pathLabels, timeZone },
       ...{ effort, probe: this.probe, register: this.register, rules: filters.rules },
+      ...{ room: this.#room, onOmitted: parts.onOmitted },
       uncatalogued: parts.showsUncatalogued ? uncataloguedIn(catalogue, filters) : undefined,
     });
     this.#highlight = variable === '' ? undefined : new Highlight(source, root, variable);
@@ -283,6 +284,7 @@ const sizeOf = (
   objects: WideMap<ManagedObject>,
   counts: SyncCounts,
   text: ExpositionText,
+  frameBytes: () => number,
 ): TargetSize => ({
   get objects() {
     return objects.size;
@@ -295,5 +297,8 @@ const sizeOf = (
   },
   get textBytes() {
     return text.textBytes;
+  },
+  get frameBytes() {
+    return frameBytes();
   },
 });

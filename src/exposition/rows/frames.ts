@@ -6,6 +6,7 @@ import { WideMap } from '../../collections/wide-map.js';
 import type { Frame, Source, Variable } from '../../model.js';
 import type { Effort } from '../effort.js';
 import type { Probe } from '../read/probe.js';
+import type { OnOmitted, TargetRoom } from '../target-limits.js';
 import type { Distribution } from './distribution.js';
 
 /** The most that one refresh copies, and how often it tries again: more would hold up others. */
@@ -16,6 +17,15 @@ const COPIES = 4;
 /** Copying so much takes about as long as adding a line. */
 const BYTES_A_STEP = 8192;
 
+interface FramesParts {
+  readonly source: Source;
+  readonly probe: Probe;
+  /** New frames that are copied add to it. */
+  readonly effort: Effort;
+  readonly room: TargetRoom;
+  readonly onOmitted?: OnOmitted | undefined;
+}
+
 /** A row of a catalogue, or the one that is made of what the publisher of a variable describes. */
 type RowKey = Row | typeof DESCRIBED;
 const DESCRIBED = Symbol('described');
@@ -24,6 +34,8 @@ const keyOf = (row: Row): RowKey => (isDescribed(row) ? DESCRIBED : row);
 export class Frames {
   readonly #source: Source;
   readonly #probe: Probe;
+  readonly #room: TargetRoom;
+  readonly #onOmitted: OnOmitted;
   /** By the variable's id. */
   readonly #frames = new WideMap<Frame>();
   readonly #distributions = new WideMap<Map<RowKey, Distribution>>();
@@ -35,11 +47,17 @@ export class Frames {
   /** Of this refresh. */
   #budget = new Budget({ bytes: 0 });
 
-  /** @param effort to which new frames add that are copied */
-  constructor(source: Source, probe: Probe, effort: Effort) {
+  constructor({ source, probe, effort, room, onOmitted = () => undefined }: FramesParts) {
     this.#effort = effort;
     this.#source = source;
     this.#probe = probe;
+    this.#room = room;
+    this.#onOmitted = onOmitted;
+  }
+
+  /** Of the frames that are kept. */
+  get bytes(): number {
+    return this.#bytes;
   }
 
   /** Values that could not be copied whole in time and kept their last good value. */
@@ -47,7 +65,7 @@ export class Frames {
     return this.#stale;
   }
 
-  /** Values that were left out because frames overlap: together they are larger than all can be. */
+  /** Values that were left out: they would take too much memory, or frames overlap, and are larger than all can be. */
   get omitted(): number {
     return this.#omitted;
   }
@@ -81,9 +99,16 @@ export class Frames {
       this.#probe.again(variable);
       return false;
     }
-    const bytes = this.#bytes + sizeOf(frame) - sizeOf(this.#frames.get(variable.id));
+    const growth = sizeOf(frame) - sizeOf(this.#frames.get(variable.id));
+    const bytes = this.#bytes + growth;
+    const limit = growth > 0 ? this.#room.reachedByFrame(growth) : undefined;
+    if (limit !== undefined) {
+      this.#omitted++;
+      this.#onOmitted(limit, `variable ${variable.name} of ${variable.object.name}`);
+      return false;
+    }
     // What is gone may be let go of a little later than its memory is used again.
-    if (bytes > 2 * this.#source.frameBytes) {
+    if (bytes > 4 * this.#source.frameBytes) {
       this.#omitted++;
       return false;
     }
@@ -124,9 +149,9 @@ export class Frames {
   }
 }
 
-/** Bytes of a frame's content, or less. */
+/** Bytes of memory of a frame's content; a text may have two for each character. */
 function sizeOf(frame: Frame | undefined): number {
   if (frame === undefined) return 0;
-  if (frame.type === 'string') return frame.text.length;
+  if (frame.type === 'string') return 2 * frame.text.length;
   return (frame.type === 'histogram' ? frame.counts : frame.values).byteLength;
 }

@@ -7,6 +7,7 @@ import type { Row } from '../../catalogue/row.js';
 import { OBJECT_STATES } from '../../model.js';
 import type { ManagedObject, Source, Variable } from '../../model.js';
 import type { Effort } from '../effort.js';
+import type { OnOmitted, TargetRoom } from '../target-limits.js';
 import type { Kernel } from '../kernel/kernel.js';
 import { PointInTime } from '../read/point-in-time.js';
 import type { Probe } from '../read/probe.js';
@@ -32,6 +33,8 @@ export interface BuilderParts {
   readonly probe: Probe;
   readonly register: SeriesRegister;
   readonly effort: Effort;
+  readonly room: TargetRoom;
+  readonly onOmitted: OnOmitted | undefined;
   /** Both undefined for an application without a catalogue. */
   readonly catalogue: Catalogue | undefined;
   readonly rules: Rules | undefined;
@@ -74,10 +77,10 @@ export class MetricBuilder {
   };
 
   constructor({ catalogue, timeZone, ...below }: BuilderParts) {
-    const { kernel, source, probe, register, effort } = below;
+    const { kernel, probe, register } = below;
     const labels = new RowLabels();
     const uses = new RowUses({ ...below, labels });
-    const frames = new Frames(source, probe, effort);
+    const frames = new Frames(below);
     const observations = new Observations(kernel, probe);
     const scales = new HeldScales(kernel.scales);
     const times = new PointInTime(timeZone);
@@ -96,6 +99,11 @@ export class MetricBuilder {
   /** Framed values that could not be copied whole in time and kept their last good value. */
   get staleFrames(): number {
     return this.#frames.stale;
+  }
+
+  /** Bytes of the framed values that are kept. */
+  get frameBytes(): number {
+    return this.#frames.bytes;
   }
 
   /** Values that were left out: see `Frames.omitted`. */

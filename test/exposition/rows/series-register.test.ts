@@ -21,7 +21,7 @@ const facts = (name: string, type: MetricType = 'gauge'): FamilyFacts => ({
 function registerOf(text = new ExpositionText(new Kernel()), limits: Partial<TargetLimits> = {}) {
   const clashes: string[] = [];
   const size = {
-    ...{ objects: 0, variables: 0 },
+    ...{ objects: 0, variables: 0, frameBytes: 0 },
     get series() {
       return text.lines;
     },
