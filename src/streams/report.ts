@@ -38,5 +38,5 @@ export type ServingReport =
   | { readonly kind: 'switched'; readonly facts: TargetFacts }
   /** The partition that served has failed; the hosting starts again after a while. */
   | { readonly kind: 'failed'; readonly reason: string }
-  /** What a standby counted. */
+  /** What a standby counted that is news. */
   | { readonly kind: 'standby'; readonly counted: Counted };

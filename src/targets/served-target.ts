@@ -205,9 +205,7 @@ export class ServedTarget implements Target {
   }
 
   #take(arrival: Arrival): readonly TargetEvent[] {
-    if ('counted' in arrival)
-      if (arrival.kind === 'standby') this.#counts.addStandby(arrival.counted);
-      else this.#counts.add(arrival.counted);
+    if ('counted' in arrival) this.#counts.add(arrival.counted);
     if ('facts' in arrival) {
       const { root: id, serverKey, isReady } = arrival.facts;
       if (id !== '') this.#lastRoot = { serverKey, id };

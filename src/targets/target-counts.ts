@@ -1,7 +1,6 @@
 // What a target counts for as long as it is served: it goes on through moves, reloads and failures.
 import { SampleWindow } from '../exposition/sample-window.js';
 import type { Durations } from '../exposition/sample-window.js';
-import { NOTHING_COUNTED } from '../streams/target-facts.js';
 import type { Counted } from '../streams/target-facts.js';
 
 export class TargetCounts {
@@ -63,12 +62,6 @@ export class TargetCounts {
     this.#omittedVariables += counted.omittedVariables;
     this.#staleFrames += counted.staleFrames;
     this.#pausedMs += counted.pausedMs;
-  }
-
-  /** A standby finds again what was left out of the target before. */
-  addStandby(counted: Counted): void {
-    const { refreshesMs, staleFrames, pausedMs } = counted;
-    this.add({ ...NOTHING_COUNTED, refreshesMs, staleFrames, pausedMs });
   }
 
   /** @param scopeHit whether a scoped scrape found its selection; undefined without a scope */

@@ -20,6 +20,8 @@ import type { TargetEvent } from '../../model.js';
 import { NO_OBSERVATIONS } from '../../streams/command.js';
 import type { Observations, Refresh } from '../../streams/command.js';
 import type { Report, ServingReport } from '../../streams/report.js';
+import { NOTHING_COUNTED } from '../../streams/target-facts.js';
+import type { Counted } from '../../streams/target-facts.js';
 import { Hosting } from './hosting.js';
 import type { Failed, Place } from './hosting.js';
 
@@ -146,12 +148,17 @@ export class Handover {
   }
 
   #hearStandby(standby: Hosting, report: Report | Failed): void {
+    const isRedefined = standby.definition !== this.#serving.definition;
     if (report.kind === 'failed') {
-      if (standby.definition === this.#serving.definition) this.#giveUp(report.reason);
-      else this.#say('warning', report.reason);
+      if (isRedefined) this.#say('warning', report.reason);
+      else this.#giveUp(report.reason);
     }
+    // What another definition leaves out is news; else the same was reported before.
+    if (report.kind === 'event' && isRedefined && report.event.level === 'warning')
+      this.#report$.next(report);
     if (!('facts' in report)) return;
-    this.#report$.next({ kind: 'standby', counted: report.counted });
+    const { counted } = report;
+    this.#report$.next({ kind: 'standby', counted: isRedefined ? counted : ofItself(counted) });
     if (report.facts.isReady) this.#takeOver();
   }
 
@@ -266,3 +273,9 @@ export class Handover {
     this.#report$.next({ kind: 'event', event: { level, message } });
   }
 }
+
+/** What a standby counts that its former did not: it finds again what was left out before. */
+const ofItself = ({ refreshesMs, staleFrames, pausedMs }: Counted): Counted => ({
+  ...NOTHING_COUNTED,
+  ...{ refreshesMs, staleFrames, pausedMs },
+});

@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import type { TargetDefinition } from '#app/targets/definition.js';
 import { MAX_STANDBY_MS } from '#app/targets/handover/handover.js';
+import { DEFAULT_LIMITS } from '#app/exposition/target-limits.js';
 import { definitionOf } from '../../support/definition-of.js';
 import { follow } from '../../support/follow.js';
 import { observing } from '../../support/observing-catalogue.js';
@@ -70,6 +71,23 @@ describe('a target that is redefined', () => {
       expect(target.target.status().partition).to.equal(0);
       expect(target.events.filter(({ message }) => message.includes(' moved '))).to.deep.equal([]);
     });
+
+  it('counts and names what the new definition leaves out', () => {
+    const { target, redefine } = serve({});
+    names(target);
+    const LEFT_OUT = 'shm_exporter_target_series_omitted_total';
+    const before = target.internal(LEFT_OUT);
+    const warnings = () => target.events.filter(({ level }) => level === 'warning');
+    expect(warnings()).to.deep.equal([]);
+    redefine({ limits: { ...DEFAULT_LIMITS, series: 1 } });
+    target.clock.advance(0);
+    target.clock.advance(2000);
+    expect(names(target)).to.equal('demo_root_x');
+    expect(target.internal(LEFT_OUT)).to.equal((before ?? 0) + 2);
+    expect(warnings().map(({ message }) => message)).to.deep.equal([
+      'target demo on 82 left out series demo_root_lag{object="@root"}: target_max_series is 1; further ones are counted',
+    ]);
+  });
 
   it('keeps its last text inside the spacing, and then shows the new series', () => {
     const { target, redefine } = serve({});
