@@ -2,7 +2,6 @@
 import { get } from 'node:http';
 import type { IncomingHttpHeaders } from 'node:http';
 import { spawnSync } from 'node:child_process';
-import { expect } from 'chai';
 import { answerOf } from '../support/processes.js';
 
 export interface Reply {
@@ -53,21 +52,6 @@ export const pageWith = (
     const series = seriesOf(body);
     return isRight(series) ? series : undefined;
   });
-
-/** Milliseconds between the snapshots of a target that prints alone, by the times that they state. */
-export function spansBetween(printed: string): number[] {
-  const times = [...printed.matchAll(/^# snapshot .* time=(\S+)/gm)].map(([, time = '']) =>
-    Date.parse(time),
-  );
-  return times.slice(1).map((time, index) => time - (times[index] ?? 0));
-}
-
-/** Checks spans between ticks: none is shorter; on a busy machine a tick may be late, but not each. */
-export function expectTicks(spans: readonly number[], leastMs: number, mostMs: number): void {
-  expect(spans).not.to.be.empty;
-  const shortest = Math.min(...spans);
-  expect(shortest, spans.join(' ')).to.be.within(leastMs, mostMs);
-}
 
 export type Labels = Readonly<Record<string, string>>;
 

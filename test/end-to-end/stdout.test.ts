@@ -4,7 +4,8 @@ import { readFileSync } from 'node:fs';
 import { delay, answerOf, isInstalled, theatre } from '../support/processes.js';
 import type { Running } from '../support/processes.js';
 import { standStill } from '../support/stand-still.js';
-import { LINTED, expectTicks, promtoolLines, samplesOf, seriesOf, spansBetween } from './page.js';
+import { LINTED, promtoolLines, samplesOf, seriesOf } from './page.js';
+import { expectTicks, spansBetween } from './ticks.js';
 
 /** A document: a comment line that names target and time, the text, an end mark. */
 const DOCUMENT = /# snapshot app=(\S+) server_key=(\S+) root=(\S*) time=\S+\n([^]*?)# EOF\n/y;

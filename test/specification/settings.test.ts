@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { expectTicks, readyPage, scrape, spansBetween, unready } from '../end-to-end/page.js';
+import { readyPage, scrape, unready } from '../end-to-end/page.js';
+import { expectTicks, spansBetween } from '../end-to-end/ticks.js';
 import { freePort } from '../support/free-port.js';
 import { answerOf, theatre } from '../support/processes.js';
 import type { Running } from '../support/processes.js';

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
-import { expectTicks, readyPage, scrape, spansBetween, unready } from '../end-to-end/page.js';
+import { readyPage, scrape, unready } from '../end-to-end/page.js';
+import { expectTicks, spansBetween } from '../end-to-end/ticks.js';
 import { answerOf, theatre } from '../support/processes.js';
 import type { Running } from '../support/processes.js';
 import { listening } from './listening.js';
