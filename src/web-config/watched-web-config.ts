@@ -15,7 +15,7 @@ export class WatchedWebConfig {
   #current: WebConfig;
   #looks: string;
   #lookedMs: number;
-  /** Why the files are not in use as they are; undefined if they are. */
+  /** Why the files could not be read again; undefined if they could. */
   #refused: string | undefined;
 
   /** @throws Fault CONFIG_INVALID as `readWebConfig` does */
@@ -46,26 +46,32 @@ export class WatchedWebConfig {
     try {
       const next = readWebConfig(this.#file);
       const kept = fixed(this.#current);
+      this.#refused = undefined;
       if (fixed(next) !== kept)
-        this.#refuse('whether clients use TLS and show certificates changes at the next start');
+        this.#say(
+          'warning',
+          'whether clients use TLS and show certificates changes at the next start',
+        );
       else {
         this.#current = next;
-        this.#refused = undefined;
         // It may name other files now.
         this.#looks = looksOf(next.files);
-        this.#log({ level: 'info', message: `web configuration ${this.#file} read again` });
+        this.#say('info', `web configuration ${this.#file} read again`);
       }
     } catch (thrown) {
       if (!(thrown instanceof Fault)) throw thrown;
       const reason = messageOf(thrown);
-      this.#refuse(`web configuration not read again, the present one stays in use: ${reason}`);
+      if (reason !== this.#refused)
+        this.#say(
+          'warning',
+          `web configuration not read again, the present one stays in use: ${reason}`,
+        );
+      this.#refused = reason;
     }
   }
 
-  /** Reports a reason once. */
-  #refuse(reason: string): void {
-    if (reason !== this.#refused) this.#log({ level: 'warning', message: reason });
-    this.#refused = reason;
+  #say(level: TargetEvent['level'], message: string): void {
+    this.#log({ level, message });
   }
 }
 

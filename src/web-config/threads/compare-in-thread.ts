@@ -45,8 +45,9 @@ export function compareInThread(): Compare {
     const ended = (error: Error) => {
       if (worker !== thread) return;
       worker = undefined;
-      for (const { fail } of [...waiting.values()]) fail(error);
+      const all = [...waiting.values()];
       waiting.clear();
+      for (const { fail } of all) fail(error);
     };
     thread.on('error', ended);
     thread.on('exit', () => {
