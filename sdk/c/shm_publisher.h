@@ -75,6 +75,7 @@ enum {
   SHM_RECORD_SIZE = 64,
   /* Sparse space is made real in steps of this many bytes. */
   SHM_STEP = 65536,
+  /* Memory that could not be had is asked for again after so long. */
   SHM_RETRY_NS = 1000000000,
   SHM_NAME_BYTES = 1024,
   SHM_HELP_BYTES = 4096,

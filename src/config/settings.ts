@@ -150,7 +150,7 @@ export const SETTINGS = {
     'target_max_memory_bytes',
     2 ** 31,
     integer(2 ** 20, 2 ** 32),
-    'Most bytes of memory that one target takes, estimated: 1280 for an object, 256 for a variable and for a series, 2 for a byte of names and labels, and the texts, histograms and summaries that are read, 2 for a character; what comes after is left out as above',
+    'Most bytes of memory that one target takes, estimated: 1280 for an object, 256 for a variable and for a series, 2 for a byte of names and labels, 2 for a character of a text that is read, 8 for a number of a histogram or summary; what comes after is left out as above',
   ),
   targetMaxBusyMs: optional(
     'target_max_busy_ms',

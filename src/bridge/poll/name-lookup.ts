@@ -62,7 +62,7 @@ export class NameLookup {
     const waiting = this.#waiting.get(name) ?? [];
     this.#waiting.delete(name);
     if (error === null) this.#known.set(name, addresses);
-    // No server could be reached: that says nothing about the name. Else nobody is to be asked at its former address.
+    // Unless no server could be reached, which says nothing about the name, its former address is not asked any more.
     else if (error.code !== 'EAI_AGAIN') this.#known.delete(name);
     const known = error === null ? undefined : this.#known.get(name);
     for (const found of waiting)

@@ -35,7 +35,7 @@ export class Arena {
     return at;
   }
 
-  /** Allocates memory for what uses it; frees it if that fails, as where there is no memory for more. */
+  /** Allocates memory for what uses it; frees it again if that fails, for instance where there is no memory for more. */
   takeFor<T>(bytes: number, use: (at: number) => T): T {
     const at = this.take(bytes);
     try {

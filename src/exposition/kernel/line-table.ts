@@ -22,7 +22,7 @@ const LENGTH_BYTES = 1;
 const BEFORE_ORDER = KEY_BYTES + ENTRY_BYTES + SUB_BYTES + OFFSET_BYTES;
 const LINE_BYTES = BEFORE_ORDER + ORDER_BYTES + LENGTH_BYTES;
 const FIRST_CAPACITY = 4;
-/** With memory for so many times its lines, a table gives back what is more than twice as much as they need. */
+/** A table with memory for so many times its lines gives back all but that for about twice as many. */
 const ROOMY = 8;
 const HAS_NEXT = 0x80000000;
 
@@ -99,8 +99,11 @@ export class LineTable {
     const { arena, blocks } = kernel;
     this.#kernel = kernel;
     this.#capacity = capacity;
-    const [at, address, number] = arena.takeFor(capacity * LINE_BYTES, (lines) =>
-      arena.takeFor(HEADER_BYTES, (header) => [lines, header, blocks.take(header)] as const),
+    const [at, address, number] = arena.takeFor(capacity * LINE_BYTES, (linesAt) =>
+      arena.takeFor(
+        HEADER_BYTES,
+        (headerAt) => [linesAt, headerAt, blocks.take(headerAt)] as const,
+      ),
     );
     this.#at = at;
     this.#number = number;
@@ -247,7 +250,7 @@ export class LineTable {
     const [former, old] = [this.#at, this.#number];
     const [at, number] = arena.takeFor(
       this.#capacity * LINE_BYTES,
-      (lines) => [lines, blocks.take(this.address)] as const,
+      (linesAt) => [linesAt, blocks.take(this.address)] as const,
     );
     this.#at = at;
     this.#number = number;
@@ -318,7 +321,7 @@ export class LineTable {
     this.#kernel.u32[(this.address >>> 2) + field] = value;
   }
 
-  /** Has memory for so many lines, or what it had if there is none. */
+  /** Takes memory for so many lines where it has too little; keeps what it has if there is none. */
   #reserve(lines: number): void {
     if (lines > this.#capacity) this.#resize(capacityFor(lines));
   }

@@ -107,7 +107,7 @@ export class Frames {
       this.#onOmitted(limit, `variable ${variable.name} of ${variable.object.name}`);
       return false;
     }
-    // What is gone may be let go of a little later than its memory is used again.
+    // Texts count twice, and what is gone may be let go of a little later than its memory is used again.
     if (bytes > 4 * this.#source.frameBytes) {
       this.#omitted++;
       return false;

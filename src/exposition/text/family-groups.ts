@@ -9,7 +9,7 @@ import { Passage } from './passage.js';
 import type { PassagePart } from './passage.js';
 import { bytesAsText } from './writing-task.js';
 
-/** So many families, or about `MAX_BYTES`, a group of several has when it is made; two become one at half of that. */
+/** A group of several has at most so many when it is made, and about `MAX_BYTES`; two become one at half of that. */
 const MAX_FAMILIES = 64;
 /** To look at so many families takes some hundredths of a millisecond. */
 const FAMILIES_A_STEP = 64;

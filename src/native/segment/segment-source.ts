@@ -67,11 +67,10 @@ export class SegmentSource implements Source {
     const changes: StructureChange[] = [];
     // Nothing is read before removed items are let go of: they count as there until then.
     if (this.#tree.letGo(budget)) return { changes, hasMore: this.#hasUnread, isTidying: true };
-    if (this.#sweep === undefined && !this.#hasTakenOver && this.#tree.size > this.#maxItems)
-      throw this.#tooMany();
     // Nor before the sweep ends. Many records may have arrived meanwhile.
     if (this.#sweep !== undefined)
       return { changes, hasMore: this.#sweepOn(changes, budget) || this.#directory.hasNews() };
+    if (!this.#hasTakenOver && this.#tree.size > this.#maxItems) throw this.#tooMany();
     // Copied by an earlier call, it may not be the last any more.
     const isOld = this.#copied !== undefined;
     const slice = (this.#copied ??= this.#nextSlice());

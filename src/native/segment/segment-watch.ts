@@ -17,8 +17,9 @@ import type { NameHolder, SegmentFile, SharedMemory } from '../os/shared-memory.
 const ASK_EVERY_NS = 500_000_000n;
 /** A segment that failed is reopened at most this often. */
 const RETRY_EVERY_NS = 1_000_000_000n;
-/** Reading one that fails again and again takes at most this part of the time, unless it takes very long. */
+/** Reading one that fails again and again takes at most this part of the time. */
 const RETRY_SHARE = 20n;
+/** No rest is longer, however long it took to read. */
 const MAX_REST_NS = 120_000_000_000n;
 const within = (ns: bigint, least: bigint, most: bigint): bigint =>
   ns < least ? least : ns > most ? most : ns;
@@ -103,8 +104,9 @@ export class SegmentWatch implements Watch {
   /** The verdict on the last segment that ended, valid until the next one is judged. */
   #ended: Verdict | undefined;
   #retryAtNs = 0n;
-  /** Time spent on reading the open segment, less what is forgiven since. */
+  /** Time spent on reading the open segment, less what `#forgive` took off. */
   #spentNs = 0n;
+  /** When the last look began. */
   #lookedNs = 0n;
 
   constructor(
@@ -160,7 +162,7 @@ export class SegmentWatch implements Watch {
     this.#spentNs = 0n;
   }
 
-  /** Time that would have been a rest is not one again: a segment that was read often for long is a good one. */
+  /** Takes off what may be spent in the time since the last look: a segment that is good for long needs no rest. */
   #forgive(nowNs: bigint): void {
     const left = this.#spentNs - (nowNs - this.#lookedNs) / RETRY_SHARE;
     this.#lookedNs = nowNs;

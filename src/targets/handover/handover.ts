@@ -158,7 +158,7 @@ export class Handover {
       this.#report$.next(report);
     if (!('facts' in report)) return;
     const { counted } = report;
-    this.#report$.next({ kind: 'standby', counted: isRedefined ? counted : ofItself(counted) });
+    this.#report$.next({ kind: 'standby', counted: isRedefined ? counted : newsOf(counted) });
     if (report.facts.isReady) this.#takeOver();
   }
 
@@ -275,7 +275,7 @@ export class Handover {
 }
 
 /** What a standby counts that its former did not: it finds again what was left out before. */
-const ofItself = ({ refreshesMs, staleFrames, pausedMs }: Counted): Counted => ({
+const newsOf = ({ refreshesMs, staleFrames, pausedMs }: Counted): Counted => ({
   ...NOTHING_COUNTED,
   ...{ refreshesMs, staleFrames, pausedMs },
 });
