@@ -1,19 +1,36 @@
-// The usual report of each test, those that were tried again, and one last line that counts them.
+// The usual report of each test. At its end: the reasons of skipped tests, the name and error of each
+// test that failed, and one line that counts them.
 import Mocha from 'mocha';
 
+const { EVENT_TEST_FAIL, EVENT_TEST_PENDING, EVENT_TEST_RETRY } = Mocha.Runner.constants;
+
+/** The first line of a test's error. */
+const messageOf = (error) => String(error?.message ?? error).split('\n', 1)[0];
+/** The reason in parentheses that `test/support/needs.ts` puts behind the title of a skipped test. */
+const reasonOf = (test) => /\(([^()]*)\)$/.exec(test.title)?.[1] ?? test.title;
+
 export default class CountingReporter extends Mocha.reporters.Spec {
-  #retried = [];
+  #lines = [];
+  #skipped = new Map();
 
   constructor(runner, options) {
     super(runner, options);
-    runner.on(Mocha.Runner.constants.EVENT_TEST_RETRY, (test, error) => {
-      this.#retried.push(`${test.fullTitle()}: ${error?.message}`);
+    runner.on(EVENT_TEST_RETRY, (test, error) => this.#add('Failed at first', test, error));
+    runner.on(EVENT_TEST_FAIL, (test, error) => this.#add('Failed', test, error));
+    runner.on(EVENT_TEST_PENDING, (test) => {
+      const reason = reasonOf(test);
+      this.#skipped.set(reason, (this.#skipped.get(reason) ?? 0) + 1);
     });
+  }
+
+  #add(what, test, error) {
+    this.#lines.push(`${what}: ${test.fullTitle()}: ${messageOf(error)}`);
   }
 
   epilogue() {
     super.epilogue();
-    for (const each of this.#retried) console.log(`Failed at first: ${each}`);
+    for (const [reason, count] of this.#skipped) console.log(`Skipped ${count}: ${reason}`);
+    for (const line of this.#lines) console.log(line);
     const { passes, failures, pending } = this.stats;
     const skipped = pending > 0 ? `, ${pending} skipped` : '';
     console.log(`${passes} passed, ${failures} failed${skipped}`);

@@ -1,10 +1,11 @@
 // Runs the tests, several files at a time, and fails when they leave anything behind.
 // Usage: npm test [-- [mocha's options] [files of dist-test]]; FORBID_PENDING=1 lets nothing be skipped.
 import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { chmodSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { segmentNames, settledTraces } from './traces.js';
+import { settledTraces } from './traces.js';
 
 /** Files that mostly wait for processes, longest first; the others mostly compute. */
 const WAITING = [
@@ -54,14 +55,15 @@ const words = [
 const folder = mkdtempSync(join(tmpdir(), 'shm-tests-'));
 // Some real programs work as users of their own.
 chmodSync(folder, 0o755);
-const before = segmentNames();
-const env = { ...process.env, TMPDIR: folder };
+// A part of the name of each segment of this run; other programs on the machine make others.
+const run = randomBytes(4).toString('hex');
+const env = { ...process.env, TMPDIR: folder, TEST_RUN: run };
 const mocha = spawn(process.execPath, words, { stdio: 'inherit', env });
 // Ctrl-C reaches mocha as well; this process ends after it.
 process.on('SIGINT', () => undefined);
 
 mocha.once('close', async (status) => {
-  const traces = await settledTraces(folder, before);
+  const traces = await settledTraces(folder, run);
   rmSync(folder, { recursive: true, force: true });
   for (const trace of traces) console.error(`The tests left ${trace}`);
   process.exitCode = status === 0 && traces.length > 0 ? 1 : (status ?? 1);

@@ -1,5 +1,5 @@
-// What a test run leaves behind: temporary files, processes, segments that nobody publishes any more.
-import { readFileSync, readdirSync, readlinkSync } from 'node:fs';
+// What a test run leaves behind: temporary files, processes, segments.
+import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -7,59 +7,38 @@ import { setTimeout as sleep } from 'node:timers/promises';
 const SHM = '/dev/shm';
 const PATIENCE_MS = 10_000;
 
-/** Names in shared memory. */
-export const segmentNames = () => new Set(readdirSync(SHM));
-
-/** Traces that are still there after a while: a process that was killed takes a moment to go. */
-export async function settledTraces(folder, before) {
+/**
+ * The traces that remain after up to ten seconds: a killed process takes a moment to end.
+ * Segments of the run have the word `run` in their names.
+ */
+export async function settledTraces(folder, run) {
   const end = performance.now() + PATIENCE_MS;
-  let traces = tracesOf(folder, before);
+  let traces = tracesOf(folder, run);
   while (traces.length > 0 && performance.now() < end) {
     await sleep(100);
-    traces = tracesOf(folder, before);
+    traces = tracesOf(folder, run);
   }
   return traces;
 }
 
-function tracesOf(folder, before) {
+function tracesOf(folder, run) {
   const files = readdirSync(folder).map((name) => `the file ${join(folder, name)}`);
   const processes = pids()
     .filter((pid) => text(pid, 'environ').split('\0').includes(`TMPDIR=${folder}`))
     .map((pid) => `process ${pid}: ${text(pid, 'cmdline').replaceAll('\0', ' ')}`);
-  const added = [...segmentNames()].filter((name) => !before.has(name));
-  // Another run on this machine may have made it, and holds it then.
-  const held = added.length === 0 ? new Set() : heldSegments();
-  const segments = added.filter((name) => !held.has(name)).map((name) => `${SHM}/${name}`);
+  const segments = readdirSync(SHM)
+    .filter((name) => name.includes(run))
+    .map((name) => `${SHM}/${name}`);
   return [...files, ...processes, ...segments];
 }
 
 const pids = () => readdirSync('/proc').filter((name) => /^\d+$/.test(name));
 
-/** Names that some process has mapped or open. */
-function heldSegments() {
-  const mapped = pids().flatMap((pid) =>
-    [...text(pid, 'maps').matchAll(/\/dev\/shm\/(.+)$/gm)].map(([, name]) => name),
-  );
-  const opened = pids().flatMap(openNames);
-  return new Set([...mapped, ...opened]);
-}
-
-function openNames(pid) {
-  return attempt([], () =>
-    readdirSync(`/proc/${pid}/fd`)
-      .map((fd) => attempt('', () => readlinkSync(`/proc/${pid}/fd/${fd}`)))
-      .filter((path) => path.startsWith(`${SHM}/`))
-      .map((path) => path.slice(SHM.length + 1)),
-  );
-}
-
 /** A file of a process; '' where it is gone or not ours. */
-const text = (pid, file) => attempt('', () => readFileSync(`/proc/${pid}/${file}`, 'utf8'));
-
-function attempt(otherwise, read) {
+function text(pid, file) {
   try {
-    return read();
+    return readFileSync(`/proc/${pid}/${file}`, 'utf8');
   } catch {
-    return otherwise;
+    return '';
   }
 }

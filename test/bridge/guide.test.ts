@@ -7,9 +7,9 @@ import { parseArguments } from '#app/bridge/settings/arguments.js';
 import { bridgeMarkdown } from '#app/bridge/settings/configuration-doc.js';
 import { FAILURE_REASONS } from '#app/bridge/poll/poll-failure.js';
 import { metricsMarkdown } from '#app/catalogue/metrics-markdown.js';
-import { isInstalled } from '../support/processes.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { COMPONENT, load } from './settings/bridge-files.js';
+import { needsPrograms } from '../support/needs.js';
 
 const SETUPS = 'examples/bridge';
 const guide = readFileSync('docs/bridge.md', 'utf8');
@@ -86,7 +86,7 @@ describe('deploy', () => {
     });
 
     it(`${unit} is taken by systemd`, function () {
-      if (!isInstalled('systemd-analyze')) this.skip();
+      needsPrograms(this, 'systemd-analyze');
       // It wants the program to be there.
       const installed = text.replace(/\/opt\/shm_exporter\/bin\/(\w+)/, resolve('dist/bin/$1.js'));
       const copy = folder.write(unit, installed);

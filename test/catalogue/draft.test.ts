@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { parse } from 'toml';
 import { loadCatalogues } from '#app/catalogue/builtin.js';
 import { sharedText } from './recorded-tree.js';
+import { needs } from '../support/needs.js';
 
 interface DraftApp {
   readonly classes: readonly {
@@ -16,8 +17,8 @@ describe('the built-in catalogues against their draft', () => {
   let draft: Readonly<Record<string, DraftApp>> = {};
   before(function () {
     const text = sharedText('catalogue-draft.toml');
-    if (text === undefined) this.skip();
-    else draft = parse(text) as Readonly<Record<string, DraftApp>>;
+    needs(this, text !== undefined, 'the drafted catalogue is not beside the project');
+    draft = parse(text) as Readonly<Record<string, DraftApp>>;
   });
 
   for (const [app, catalogue] of loadCatalogues()) {

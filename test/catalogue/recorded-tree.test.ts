@@ -6,6 +6,7 @@ import { compileRules } from '#app/catalogue/match/rules.js';
 import type { ObjectRules } from '#app/catalogue/match/rules.js';
 import { objectsOf, sharedText } from './recorded-tree.js';
 import type { RecordedObject } from './recorded-tree.js';
+import { needs } from '../support/needs.js';
 
 /** Two series differ when these do. */
 const labelsOf = ({ labels }: ObjectRules, { captured, row }: RowUse) =>
@@ -16,8 +17,12 @@ describe('the catalogue of adh against the tree of a real ADH 3.8', () => {
   let objects: readonly RecordedObject[] = [];
   before(function () {
     const scenario = sharedText('adh-3.8-recorded.scenario.json');
-    if (scenario === undefined || adh === undefined) this.skip();
-    else objects = objectsOf(scenario);
+    needs(
+      this,
+      scenario !== undefined && adh !== undefined,
+      'the recorded tree is not beside the project',
+    );
+    objects = objectsOf(scenario);
   });
 
   for (const owner of adh?.classes ?? [])

@@ -2,11 +2,11 @@
 import { expect } from 'chai';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isInstalled } from '../support/processes.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { ALERT_CASES, worldWith } from './alert-cases.js';
 import { promtool, testRules } from './promtool.js';
 import { ALERTS, ALERT_FILES, PROMETHEUS } from './rule-files.js';
+import { needsPrograms } from '../support/needs.js';
 
 const RUNBOOK = 'docs/alerts.md';
 const runbook = readFileSync(RUNBOOK, 'utf8');
@@ -21,12 +21,12 @@ describe(PROMETHEUS, () => {
   const folder = temporaryFolder();
 
   it('has a configuration and rules that Prometheus takes', function () {
-    if (!isInstalled('promtool')) this.skip();
+    needsPrograms(this, 'promtool');
     expect(promtool('check', 'config', join(PROMETHEUS, 'prometheus.yml'))).to.equal('');
   });
 
   it('alerts of nothing while all is well', function () {
-    if (!isInstalled('promtool')) this.skip();
+    needsPrograms(this, 'promtool');
     expect(testRules(folder.path('test.yml'), ALERT_FILES, worldWith({}), [firing()])).to.equal('');
   });
 
@@ -37,7 +37,7 @@ describe(PROMETHEUS, () => {
 
   for (const { alert, fires, silent } of ALERT_CASES) {
     it(`${alert} fires when it should, alone`, function () {
-      if (!isInstalled('promtool')) this.skip();
+      needsPrograms(this, 'promtool');
       const found = testRules(folder.path('test.yml'), ALERT_FILES, worldWith(fires), [
         firing(alert),
       ]);
@@ -45,7 +45,7 @@ describe(PROMETHEUS, () => {
     });
 
     it(`${alert} is silent when nearly all is well`, function () {
-      if (!isInstalled('promtool')) this.skip();
+      needsPrograms(this, 'promtool');
       const found = testRules(folder.path('test.yml'), ALERT_FILES, worldWith(silent), [firing()]);
       expect(found).to.equal('');
     });

@@ -4,11 +4,12 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { loadCatalogues } from '#app/catalogue/builtin.js';
 import { freePort } from '../support/free-port.js';
-import { answerOf, isInstalled, theatre } from '../support/processes.js';
+import { answerOf, theatre } from '../support/processes.js';
 import type { Running } from '../support/processes.js';
 import { DASHBOARDS, expressionsOf } from './dashboard-panels.js';
 import { metricsOf, withoutVariables } from './expressions.js';
 import { PROMETHEUS, RULES } from './rule-files.js';
+import { needsPrograms } from '../support/needs.js';
 
 /** Metrics with one series for each state, and the label that names it. */
 const STATES = [
@@ -48,7 +49,7 @@ describe('dashboards and rules on a running exporter', function () {
   let prometheus = '';
 
   before(async function () {
-    if (!isInstalled('prometheus')) this.skip();
+    needsPrograms(this, 'prometheus');
     const port = await freePort();
     exporter = `http://127.0.0.1:${port}`;
     const started = stage.start('demo', ['--port', String(port)]);

@@ -5,12 +5,12 @@ import { APP_LAYOUTS } from '#app/dashboards/app-layouts.js';
 import type { Panel } from '#app/dashboards/dashboard.js';
 import { COLUMNS } from '#app/dashboards/layout.js';
 import { INTERNAL_FACTS } from '#app/targets/internal-metrics.js';
-import { isInstalled } from '../support/processes.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { DASHBOARDS, GRAFANA, allPanels, expressionsOf } from './dashboard-panels.js';
 import { metricsOf, withoutVariables } from './expressions.js';
 import { promtool } from './promtool.js';
 import { ALERTS, RECORDS } from './rule-files.js';
+import { needsPrograms } from '../support/needs.js';
 
 /** Ids of units that Grafana has. */
 const UNITS = [
@@ -88,7 +88,7 @@ describe(GRAFANA, () => {
     });
 
     it(`${file}: has expressions that Prometheus can read`, function () {
-      if (!isInstalled('promtool')) this.skip();
+      needsPrograms(this, 'promtool');
       const rules = expressionsOf(board).map(([, expr], at) => ({
         record: `panel:expression_${at}:value`,
         expr: withoutVariables(expr),

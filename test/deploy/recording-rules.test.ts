@@ -1,10 +1,10 @@
 // Each recording rule gives what its name promises.
 import { expect } from 'chai';
-import { isInstalled } from '../support/processes.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { testRules } from './promtool.js';
 import type { Values } from './promtool.js';
 import { RECORDS, RECORD_FILES } from './rule-files.js';
+import { needsPrograms } from '../support/needs.js';
 
 const OWN = 'instance="e",job="shm_exporter"';
 const TARGET = `app="ads",${OWN},server_key="82"`;
@@ -117,7 +117,7 @@ describe('recording rules', () => {
   });
 
   it('give what their names promise', function () {
-    if (!isInstalled('promtool')) this.skip();
+    needsPrograms(this, 'promtool');
     const expected = Object.entries(GIVES).map(([name, [labels, value]]) => ({
       // Sums of floating-point numbers differ in their last digits.
       expr: `round(${name}, 1e-6)`,

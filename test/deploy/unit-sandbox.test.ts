@@ -7,6 +7,7 @@ import { inBothModes } from '../support/modes.js';
 import { PROJECT, isInstalled, theatre } from '../support/processes.js';
 import { readyPage, scrape } from '../end-to-end/page.js';
 import { freshComponents, treeOf } from '../support/components.js';
+import { needs, needsPrograms } from '../support/needs.js';
 
 const UNITS = ['shm_exporter', 'shm_bridge'] as const;
 const SANDBOX = join(PROJECT, 'test/deploy/sandbox.py');
@@ -54,7 +55,7 @@ describe('the units of systemd', () => {
       }));
 
     it(`${unit}: has nothing that systemd complains of, but that the program is not installed here`, function () {
-      if (!isInstalled('systemd-analyze')) this.skip();
+      needsPrograms(this, 'systemd-analyze');
       const path = join(PROJECT, `deploy/${unit}.service`);
       const { stderr } = spawnSync('systemd-analyze', ['verify', path], { encoding: 'utf8' });
       const lines = stderr.split('\n').filter((line) => line.includes(`${unit}.service`));
@@ -71,7 +72,7 @@ describe('the units of systemd', () => {
   const isPossible = () => isInstalled('systemd-analyze') && existsSync(KERNEL_HEADER);
 
   it('the sandbox of this test refuses other system calls, and has no capabilities', function () {
-    if (!isPossible()) this.skip();
+    needs(this, isPossible(), 'systemd or the headers of the kernel are not installed');
     const script =
       'import ctypes, os\nl = ctypes.CDLL(None, use_errno=True)\n' +
       'l.mount(b"/", b"/", b"none", 0, None)\nprint(ctypes.get_errno())\n' +
@@ -87,7 +88,7 @@ describe('the units of systemd', () => {
   inBothModes('the exporter in this sandbox', function (worker_execution_mode) {
     this.slow(5000);
     before(function () {
-      if (!isPossible()) this.skip();
+      needs(this, isPossible(), 'systemd or the headers of the kernel are not installed');
     });
 
     it('starts, serves, reloads, is asked by several at once and stops', async () => {
@@ -110,7 +111,7 @@ describe('the units of systemd', () => {
   });
 
   it('the bridge in this sandbox polls, publishes and stops', async function () {
-    if (!isPossible()) this.skip();
+    needs(this, isPossible(), 'systemd or the headers of the kernel are not installed');
     const objects = [{ id: 'h.1.ads', class: 'ManagedProcess.SinkDist', variables: {} }];
     const { url } = await serving({}, treeOf({ objects }));
     const config = stage.write(

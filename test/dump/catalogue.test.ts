@@ -4,6 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { isInstalled } from '../support/processes.js';
 import { applicationPart, promtoolLines, readyPage, samplesOf } from '../end-to-end/page.js';
 import { dumps } from './dumps.js';
+import { needsPrograms } from '../support/needs.js';
 
 const ODD_SHOP = {
   server_key: 'odd',
@@ -62,7 +63,7 @@ describe('shm_dump --catalogue', function () {
 
   for (const app of ['ads', 'shop'])
     it(`drafts one for ${app}, whose page is clean`, async function () {
-      if (!isInstalled('promtool')) this.skip();
+      needsPrograms(this, 'promtool');
       stage.simulate('--app', app, '--server-key', app, '--objects', '60', '--rate', '0');
       const page = await pageOf(app, app);
       expect(samplesOf(page).length).to.be.above(100);

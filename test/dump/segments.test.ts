@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { HEADER } from '#app/native/segment/layout.js';
+import { isRoot } from '../support/needs.js';
 import { PROJECT } from '../support/processes.js';
 import { freshSegments } from '../support/segments.js';
 import { SHOP, dumps } from './dumps.js';
@@ -90,18 +91,13 @@ describe('shm_dump of a segment', function () {
   it('that may not be read says so', () => {
     stage.play({ ...SHOP, server_key: 'secret' });
     chmodSync(fileOf('secret'), 0);
-    const nobody = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
-    const { status, stderr } = spawnSync(
-      process.execPath,
-      [
-        join(PROJECT, 'dist/bin/shm_dump.js'),
-        '--context-id',
-        stage.contextId,
-        '--server-key',
-        'secret',
-      ],
-      { encoding: 'utf8', ...nobody },
-    );
+    // Root may read every file; without these two capabilities it is bound by their modes, as owner too.
+    const bound = isRoot ? ['setpriv', '--bounding-set=-dac_override,-dac_read_search'] : [];
+    const [program = '', ...words] = [
+      ...[...bound, process.execPath, join(PROJECT, 'dist/bin/shm_dump.js')],
+      ...['--context-id', stage.contextId, '--server-key', 'secret'],
+    ];
+    const { status, stderr } = spawnSync(program, words, { encoding: 'utf8' });
     expect({ status, stderr }).to.deep.equal({
       status: 4,
       stderr: `shm_dump: Segment ${fileOf('secret')} exists, but this process may not read it (EACCES)\n`,

@@ -11,6 +11,7 @@ import { COMPONENT_TLS, tlsPath } from '../support/component-certificates.js';
 import { ODD_SCENARIO } from '../support/odd-scenario.js';
 import { theatre } from '../support/processes.js';
 import { BRIDGED, BridgeTwins, RECORDED, inAnyOrder, recordedText } from './bridge-twins.js';
+import { needs } from '../support/needs.js';
 
 /** Another value of the same type, often one at the end of its range. */
 function otherValue({ type }: ScenarioVariable, random: Random): unknown {
@@ -145,7 +146,11 @@ for (const { name, text, app, comesAndGoes, classed, root, showsState, options, 
     let page = '';
 
     before('the tree is at hand', function () {
-      if (text === recordedText && !existsSync(RECORDED)) this.skip();
+      needs(
+        this,
+        text !== recordedText || existsSync(RECORDED),
+        'the recorded tree is not beside the project',
+      );
     });
     before(async () => {
       twins = new BridgeTwins(stage, text(), options);

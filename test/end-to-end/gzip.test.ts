@@ -3,7 +3,8 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { gunzipSync } from 'node:zlib';
 import { expect } from 'chai';
-import { delay, isInstalled, theatre } from '../support/processes.js';
+import { delay, theatre } from '../support/processes.js';
+import { needsPrograms } from '../support/needs.js';
 
 describe('gzip end to end', function () {
   const stage = theatre();
@@ -22,7 +23,7 @@ describe('gzip end to end', function () {
 
   for (const mode of ['logical', 'threaded'])
     it(`unzips to pages with every series, in mode ${mode}`, async function () {
-      if (!isInstalled('curl')) this.skip();
+      needsPrograms(this, 'curl');
       const key = mode === 'logical' ? '81' : '82';
       await stage.player({
         context_id: stage.contextId,

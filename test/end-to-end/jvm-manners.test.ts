@@ -4,15 +4,16 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { perfFile, someCounters } from '../hsperfdata/perf-file.js';
 import { theatre } from '../support/processes.js';
-import { TracedExporter, expectToReadOnly, hasTracer } from '../support/traced-exporter.js';
+import { TracedExporter, expectToReadOnly } from '../support/traced-exporter.js';
 import { pageWith } from './page.js';
+import { needsPrograms } from '../support/needs.js';
 
 describe('the exporter and the counter files of JVMs', function () {
   this.slow(20_000);
   const stage = theatre();
 
   it('opens them for reading, copies them, and neither writes nor locks', async function () {
-    if (!hasTracer()) this.skip();
+    needsPrograms(this, 'strace');
     const { pid } = stage.command(['sleep', '600']);
     const directory = stage.path('hsperfdata_shop');
     mkdirSync(directory, { mode: 0o755 });

@@ -3,6 +3,7 @@ import { createServer } from 'node:net';
 import { expect } from 'chai';
 import { theatre } from '../support/processes.js';
 import { readyPage, scrape } from './page.js';
+import { needs } from '../support/needs.js';
 
 describe('the addresses of the listener', function () {
   this.slow(3000);
@@ -25,7 +26,7 @@ describe('the addresses of the listener', function () {
   });
 
   it('can be IPv6, in brackets', async function () {
-    if (!(await hasIpv6())) this.skip();
+    needs(this, await hasIpv6(), 'this machine has no IPv6');
     const exporter = start(
       {},
       '--web.listen-address',

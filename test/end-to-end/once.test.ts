@@ -1,8 +1,9 @@
 // One snapshot for scripts, and the file that the textfile collector of node_exporter reads.
 import { expect } from 'chai';
 import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { answerOf, isInstalled, theatre } from '../support/processes.js';
+import { answerOf, theatre } from '../support/processes.js';
 import { LINTED, promtoolLines, samplesOf, scrape, seriesKey, seriesOf } from './page.js';
+import { needsPrograms } from '../support/needs.js';
 
 describe('one snapshot, and documents of all targets', function () {
   this.slow(5000);
@@ -74,7 +75,7 @@ server_key = "83"
     });
 
     it('prints one document that promtool finds nothing new in', async function () {
-      if (!isInstalled('promtool')) this.skip();
+      needsPrograms(this, 'promtool');
       const exporter = once('--stdout-format', 'merged');
       expect(await exporter.ended).to.deep.equal({ status: 0, signal: null });
       expect(promtoolLines(exporter.stdout).sort()).to.deep.equal(LINTED);
@@ -123,7 +124,7 @@ server_key = "83"
     });
 
     it('is served by node_exporter: its values, its targets, and nothing after its end', async function () {
-      if (!isInstalled('prometheus-node-exporter')) this.skip();
+      needsPrograms(this, 'prometheus-node-exporter');
       const folder = stage.path('collected');
       mkdirSync(folder, { recursive: true });
       const exporter = start(1, '--textfile', folder);

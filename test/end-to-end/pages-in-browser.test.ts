@@ -8,6 +8,7 @@ import type { WatchedPage } from '../support/browser.js';
 import { answerOf, theatre } from '../support/processes.js';
 import type { Running } from '../support/processes.js';
 import { readyPage } from './page.js';
+import { needs } from '../support/needs.js';
 
 const ROOT = 'live-till-3.lon-prod.example.com.1.shop';
 const WIDE = { viewport: { width: 1280, height: 800 } } as const;
@@ -54,7 +55,7 @@ describe('pages for people, in Chromium', function () {
   let origin = '';
 
   before(async function () {
-    if (!hasChromium) this.skip();
+    needs(this, hasChromium, 'chromium is not installed');
     stage.simulate('--app', 'ads', '--server-key', '82', '--objects', '120', '--rate', '2');
     shops.push(new Shop(stage.contextId, '90'), new Shop(stage.contextId, '91'));
     const targets = [

@@ -5,11 +5,12 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { tlsPath } from '../support/component-certificates.js';
 import { freePort } from '../support/free-port.js';
-import { PROJECT, answerOf, isInstalled, theatre } from '../support/processes.js';
+import { PROJECT, answerOf, theatre } from '../support/processes.js';
 import { UNOBSERVED, expectedSeries } from './oracle.js';
 import type { ScenarioFile } from './oracle.js';
 import { seriesKey } from './page.js';
 import type { Labels } from './page.js';
+import { needs, needsPrograms } from '../support/needs.js';
 
 const RECORDED = join(PROJECT, '../shared/data/adh-3.8-recorded.scenario.json');
 const ADH_ROOT = 'lseg1.bgp59.com.1.adh';
@@ -51,7 +52,8 @@ describe('Prometheus, over TLS and with passwords', function () {
   }
 
   before(async function () {
-    if (!isInstalled('prometheus') || !existsSync(RECORDED)) this.skip();
+    needsPrograms(this, 'prometheus');
+    needs(this, existsSync(RECORDED), 'the recorded tree is not beside the project');
     stage.play(RECORDED);
     stage.play(shop('north', 40, 1000), '--server-key', '81');
     stage.play(shop('south', 50, 9_007_199_254_740_000), '--server-key', '82');

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inBothModes } from '../support/modes.js';
-import { PROJECT, isInstalled, theatre } from '../support/processes.js';
+import { PROJECT, theatre } from '../support/processes.js';
 import type { Running } from '../support/processes.js';
 import { UNOBSERVED, expectedSeries, subtree } from './oracle.js';
 import type { ScenarioFile } from './oracle.js';
@@ -16,6 +16,7 @@ import {
   seriesKey,
   seriesOf,
 } from './page.js';
+import { needs, needsPrograms } from '../support/needs.js';
 
 const RECORDED = join(PROJECT, '../shared/data/adh-3.8-recorded.scenario.json');
 const ROOT = 'lseg1.bgp59.com.1.adh';
@@ -30,7 +31,7 @@ inBothModes('the tree of a real ADH 3.8', function (worker_execution_mode) {
   const recorded = (): ScenarioFile => JSON.parse(readFileSync(RECORDED, 'utf8')) as ScenarioFile;
 
   before('the recorded scenario is in ../shared/data', function () {
-    if (!existsSync(RECORDED)) this.skip();
+    needs(this, existsSync(RECORDED), 'the recorded tree is not beside the project');
   });
 
   describe('with the catalogue of adh', () => {
@@ -90,7 +91,7 @@ inBothModes('the tree of a real ADH 3.8', function (worker_execution_mode) {
     });
 
     it('passes promtool but for the eight names that the specification gives', function () {
-      if (!isInstalled('promtool')) this.skip();
+      needsPrograms(this, 'promtool');
       expect(promtoolLines(page).sort()).to.deep.equal(LINTED);
     });
 
@@ -166,7 +167,7 @@ inBothModes('the tree of a real ADH 3.8', function (worker_execution_mode) {
     });
 
     it('is a page that promtool can read', function () {
-      if (!isInstalled('promtool')) this.skip();
+      needsPrograms(this, 'promtool');
       const errors = promtoolLines(page).filter((line) => /error|invalid|expected/i.test(line));
       expect(errors).to.deep.equal([]);
     });

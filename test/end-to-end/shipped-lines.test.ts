@@ -1,7 +1,8 @@
 // JSON lines through a shipper of log lines, as Debian has it.
 import { expect } from 'chai';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { answerOf, isInstalled, theatre } from '../support/processes.js';
+import { answerOf, theatre } from '../support/processes.js';
+import { needsPrograms } from '../support/needs.js';
 
 describe('JSON lines and rsyslog', function () {
   this.slow(10_000);
@@ -10,7 +11,7 @@ describe('JSON lines and rsyslog', function () {
   before(() => stage.simulate('--app', 'ads', '--server-key', '82', '--objects', '60'));
 
   it('arrive whole, each of them and in order, while the file grows', async function () {
-    if (!isInstalled('rsyslogd')) this.skip();
+    needsPrograms(this, 'rsyslogd');
     const [input, output] = [stage.path('snapshots.jsonl'), stage.path('shipped.jsonl')];
     const configuration = stage.path('rsyslog.conf');
     writeFileSync(input, '');

@@ -1,11 +1,12 @@
 import { expect } from 'chai';
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { delay, answerOf, isInstalled, theatre } from '../support/processes.js';
+import { delay, answerOf, theatre } from '../support/processes.js';
 import type { Running } from '../support/processes.js';
 import { standStill } from '../support/stand-still.js';
 import { LINTED, promtoolLines, samplesOf, seriesOf } from './page.js';
 import { expectTicks, spansBetween } from './ticks.js';
+import { needsPrograms } from '../support/needs.js';
 
 /** A document: a comment line that names target and time, the text, an end mark. */
 const DOCUMENT = /# snapshot app=(\S+) server_key=(\S+) root=(\S*) time=\S+\n([^]*?)# EOF\n/y;
@@ -90,7 +91,7 @@ describe('stdout mode through a pipe', function () {
     });
 
     it('prints bodies that promtool finds nothing new in', function () {
-      if (!isInstalled('promtool')) this.skip();
+      needsPrograms(this, 'promtool');
       expect(promtoolLines(bodies[0] ?? '').sort()).to.deep.equal(LINTED);
     });
 

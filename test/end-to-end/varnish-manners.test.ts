@@ -1,9 +1,10 @@
 // What the exporter does to the shared memory of Varnish, call by call.
 import { expect } from 'chai';
 import { theatre } from '../support/processes.js';
-import { TracedExporter, expectToReadOnly, hasTracer } from '../support/traced-exporter.js';
-import { hasVarnish, varnishServer } from '../varnish/varnish-server.js';
+import { TracedExporter, expectToReadOnly } from '../support/traced-exporter.js';
+import { varnishServer } from '../varnish/varnish-server.js';
 import { pageWith } from './page.js';
+import { needsPrograms } from '../support/needs.js';
 
 describe('the exporter and the shared memory of Varnish', function () {
   this.timeout(180_000);
@@ -11,7 +12,7 @@ describe('the exporter and the shared memory of Varnish', function () {
   const stage = theatre();
   const server = varnishServer();
   before(async function () {
-    if (!hasVarnish() || !hasTracer()) this.skip();
+    needsPrograms(this, 'varnishd', 'varnishstat', 'strace');
     await server.start();
   });
 

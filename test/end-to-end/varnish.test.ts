@@ -2,8 +2,8 @@
 import { expect } from 'chai';
 import { freePort } from '../support/free-port.js';
 import { inBothModes } from '../support/modes.js';
-import { answerOf, isInstalled, theatre } from '../support/processes.js';
-import { hasVarnish, varnishServer } from '../varnish/varnish-server.js';
+import { answerOf, theatre } from '../support/processes.js';
+import { varnishServer } from '../varnish/varnish-server.js';
 import {
   applicationPart,
   pageWith,
@@ -14,6 +14,7 @@ import {
   seriesKey,
 } from './page.js';
 import type { Reply } from './page.js';
+import { needsPrograms } from '../support/needs.js';
 
 const KNOWN = 'prometheus-varnish-exporter';
 const START_MS = 120_000;
@@ -24,7 +25,7 @@ inBothModes('an exporter of Varnish', function (mode) {
   const stage = theatre();
   const server = varnishServer();
   before(async function () {
-    if (!hasVarnish() || !isInstalled(KNOWN)) this.skip();
+    needsPrograms(this, 'varnishd', 'varnishstat', KNOWN);
     await server.start();
   });
 
@@ -106,14 +107,14 @@ inBothModes('an exporter of Varnish', function (mode) {
   });
 
   it('passes the linter of Prometheus with the clean names', async function () {
-    if (!isInstalled('promtool')) this.skip();
+    needsPrograms(this, 'promtool');
     const page = applicationPart(await readyPage(await exporterOf('clean')));
     expect(page).to.match(/^varnish_backend_up\{vcl="\w+",backend="good"\} 1$/m);
     expect(promtoolLines(page)).to.deep.equal([]);
   });
 
   it('lacks nothing but the endings of counters, for the linter, with the known names', async function () {
-    if (!isInstalled('promtool')) this.skip();
+    needsPrograms(this, 'promtool');
     const page = applicationPart(await readyPage(await exporterOf('compat')));
     const others = promtoolLines(page).filter(
       (line) => !/counter metrics should have "_total" suffix$|abbreviated units$/.test(line),

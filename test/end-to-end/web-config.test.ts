@@ -1,5 +1,5 @@
 // A listener with TLS, client certificates and passwords, asked by real clients.
-import { execFile, spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { copyFileSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { request } from 'node:https';
 import type { RequestOptions } from 'node:https';
@@ -9,6 +9,7 @@ import { hashSync } from 'bcryptjs';
 import { tlsPath } from '../support/component-certificates.js';
 import { answerOf, theatre } from '../support/processes.js';
 import { scrape } from './page.js';
+import { needsPrograms } from '../support/needs.js';
 
 interface Answer {
   readonly status: number;
@@ -247,7 +248,7 @@ describe('web_config_file', function () {
   });
 
   it('is what curl takes, by its own names for passwords and certificates', async function () {
-    if (spawnSync('curl', ['--version']).status !== 0) this.skip();
+    needsPrograms(this, 'curl');
     const { exporter, url } = await start(SERVER + USERS);
     const known = ['-u', 'alice:s:cret', '--cacert', tlsPath('component.cert.pem')];
     const { stdout: body } = await promisify(execFile)('curl', [

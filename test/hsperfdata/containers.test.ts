@@ -8,6 +8,7 @@ import { eventually } from '../support/eventually.js';
 import { perfFile, someCounters } from './perf-file.js';
 import { perfFolder } from './perf-folder.js';
 import { valuesOf, wholeSight } from '../support/gathered-values.js';
+import { needs } from '../support/needs.js';
 
 const NAMESPACES = ['--mount', '--pid', '--fork'];
 /** Makes the counter file of process 1 of a namespace, with a /tmp of its own, and becomes that process. */
@@ -52,7 +53,7 @@ describe('JVMs in containers', function () {
   const canUnshare = (): boolean => spawnSync('unshare', [...NAMESPACES, 'true']).status === 0;
 
   it('are shown with the numbers that they have on the host, if that is asked for', async function () {
-    if (!canUnshare()) this.skip();
+    needs(this, canUnshare(), 'this process may not make namespaces');
     const pids = [await container('org.shop.Till'), await container('org.shop.Stock')];
     const all = folder.watch({ containers: true });
     const has = (watch: typeof all, pid: number): boolean =>
@@ -63,7 +64,7 @@ describe('JVMs in containers', function () {
   });
 
   it('are shown for chosen users only', async function () {
-    if (!canUnshare()) this.skip();
+    needs(this, canUnshare(), 'this process may not make namespaces');
     const pid = await container('org.shop.Till');
     const watch = folder.watch({ containers: true, users: ['b*'] });
     const other = folder.watch({ containers: true, users: ['shop'] });

@@ -2,7 +2,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { linkSync, mkdirSync, chmodSync, symlinkSync, renameSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
-import { getuid } from 'node:process';
 import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { JvmWatch } from '#app/hsperfdata/jvm-watch.js';
@@ -11,6 +10,7 @@ import { processNumbered } from '../support/same-number.js';
 import { perfFile, someCounters } from './perf-file.js';
 import { perfFolder } from './perf-folder.js';
 import { SetClocks, objectsBelow, valuesOf, wholeSight } from '../support/gathered-values.js';
+import { needsRoot } from '../support/needs.js';
 
 /** Made anew for each test: a process that is younger than the begin of its JVM is none. */
 let file = perfFile(someCounters());
@@ -187,7 +187,7 @@ describe('a watch of JVMs', () => {
     });
 
     it('does not show again what a JVM left behind when another process gets its number at once', async function () {
-      if (getuid?.() !== 0) this.skip();
+      needsRoot(this);
       let watch = watching();
       let other: ChildProcess | undefined;
       // Something else may have taken a number for longer.

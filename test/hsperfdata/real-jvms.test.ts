@@ -13,9 +13,8 @@ import { whileStill } from '../support/stand-still.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { valuesOf, wholeSight } from '../support/gathered-values.js';
 import { TILL_CLASS } from './till-class.js';
+import { needs, needsPrograms } from '../support/needs.js';
 
-const isInstalled = (program: string): boolean =>
-  spawnSync(program, ['-h'], { stdio: 'ignore' }).error === undefined;
 const COLLECTORS = ['Serial', 'Parallel', 'G1', 'Z', 'Shenandoah'];
 const FLAGS = ['--add-exports', 'java.base/jdk.internal.perf=ALL-UNNAMED', '-Xmx64m'];
 const SETTINGS = {
@@ -95,10 +94,10 @@ describe('a real JVM', function () {
 
   for (const collector of COLLECTORS)
     it(`with ${collector} has each number as jcmd prints it`, async function () {
-      if (!isInstalled('java') || !isInstalled('jcmd')) this.skip();
+      needsPrograms(this, 'java', 'jcmd');
       const flag = `-XX:+Use${collector}GC`;
       const probe = spawnSync('java', [flag, '-version'], { stdio: 'ignore' });
-      if (probe.status !== 0) this.skip();
+      needs(this, probe.status === 0, `this JVM has no ${collector}`);
       const pid = await start(flag);
       const watch = watching();
       await printed(pid);
@@ -127,7 +126,7 @@ describe('a real JVM', function () {
     });
 
   it('has its own counters, and neither its arguments nor its properties', async function () {
-    if (!isInstalled('java')) this.skip();
+    needsPrograms(this, 'java');
     const pid = await start('-Dsecret.token=hunter2');
     const values = valuesOf(wholeSight(watching()));
     expect(values.get(`${pid}.application org.shop.sales`)).to.equal(42n);
@@ -136,7 +135,7 @@ describe('a real JVM', function () {
   });
 
   it('comes and goes, also by SIGKILL, and keeps its file while it is looked at', async function () {
-    if (!isInstalled('java')) this.skip();
+    needsPrograms(this, 'java');
     const watch = watching();
     wholeSight(watch);
     const pids = [await start('-XX:+UseSerialGC'), await start('-XX:+UseSerialGC')];

@@ -3,8 +3,8 @@ import { expect } from 'chai';
 import { spawnSync } from 'node:child_process';
 import { readFileSync, readdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { isInstalled } from '../support/processes.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
+import { needsPrograms } from '../support/needs.js';
 
 describe('make install in sdk/c', () => {
   const folder = temporaryFolder();
@@ -29,7 +29,7 @@ describe('make install in sdk/c', () => {
   });
 
   it('lets pkg-config give flags with which a program compiles, wherever the files are moved', function () {
-    if (!isInstalled('pkg-config')) this.skip();
+    needsPrograms(this, 'pkg-config');
     make('install', `PREFIX=${folder.path('before')}`);
     spawnSync('mv', [folder.path('before'), folder.path('after')]);
     const env = { ...process.env, PKG_CONFIG_PATH: folder.path('after/share/pkgconfig') };

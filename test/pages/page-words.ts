@@ -1,7 +1,6 @@
 // Words of the pages that only one program of a machine can use at a time, and others in their place.
 import { freePort } from '../support/free-port.js';
-
-let count = 0;
+import { uniqueName } from '../support/test-run.js';
 
 /** A free port for each port. */
 export async function otherPorts(...ports: readonly string[]): Promise<Record<string, string>> {
@@ -11,5 +10,5 @@ export async function otherPorts(...ports: readonly string[]): Promise<Record<st
 
 /** A server key that nobody else has for each server key. */
 export function otherKeys(...keys: readonly string[]): Record<string, string> {
-  return Object.fromEntries(keys.map((key) => [key, `${key}_page_${process.pid}_${++count}`]));
+  return Object.fromEntries(keys.map((key) => [key, `${key}_${uniqueName()}`]));
 }

@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { Chromium, hasChromium } from '../support/browser.js';
 import { freePort } from '../support/free-port.js';
 import { linksOf } from '../support/page-links.js';
-import { isInstalled } from '../support/processes.js';
 import { MAX_BYTES, PICTURES, PICTURES_FOLDER, WIDTH } from './pictures.js';
 import { photograph } from './photograph.js';
 import { chunksOf } from './png-pixels.js';
 import { Scene } from './scene.js';
+import { needs, needsPrograms } from '../support/needs.js';
 
 const widthOf = (png: Buffer): number => chunksOf(png).get('IHDR')?.[0]?.readUInt32BE(0) ?? 0;
 
@@ -35,7 +35,8 @@ describe('the pictures of the documentation', function () {
     let chromium: Chromium | undefined;
 
     before(async function () {
-      if (!hasChromium || !isInstalled('prometheus')) this.skip();
+      needs(this, hasChromium, 'chromium is not installed');
+      needsPrograms(this, 'prometheus');
       const [exporter, prometheus] = [await freePort(), await freePort()];
       scene = await Scene.open({ exporter, prometheus, alertsWait: '1s' });
       chromium = await Chromium.start();

@@ -18,6 +18,7 @@ import { PROJECT } from '../support/processes.js';
 import { Publishers } from '../support/segment-of.js';
 import { Served } from '../support/served.js';
 import { shows } from './shows.js';
+import { needs } from '../support/needs.js';
 
 const RECORDED = join(PROJECT, '../shared/data/adh-3.8-recorded.scenario.json');
 const ROOT = 'lseg1.bgp59.com.1.adh';
@@ -48,7 +49,7 @@ describe('a filter on the tree of a real ADH 3.8', function () {
   let served: Served | undefined;
 
   before('the recorded scenario is in ../shared/data', function () {
-    if (!existsSync(RECORDED)) this.skip();
+    needs(this, existsSync(RECORDED), 'the recorded tree is not beside the project');
     const publisher = publishers.make('80');
     stageOf(publisher, readScenario(RECORDED));
     publisher.place();

@@ -1,8 +1,9 @@
 import { expect } from 'chai';
 import { readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
-import { isInstalled, theatre } from '../support/processes.js';
+import { theatre } from '../support/processes.js';
 import { signedLicense } from '../license/signed-license.js';
 import { shows } from './shows.js';
+import { needs, needsPrograms } from '../support/needs.js';
 
 const HOUR_MS = 3_600_000;
 const iso = (hours: number) =>
@@ -100,7 +101,7 @@ describe('the license of a start', function () {
     it('tells why on stderr, and nothing on stdout', () => isRefused(tampered(), /bad signature/));
 
     it('no shared memory was opened, as a trace of system calls shows', async function () {
-      if (!isInstalled('strace')) this.skip();
+      needsPrograms(this, 'strace');
       const traced = (name: string, license: string) => {
         const under = [
           'strace',
@@ -141,7 +142,8 @@ describe('the license of a start', function () {
         return statSync(segment()).atimeMs !== past.getTime();
       };
       // Where access times are not kept nothing can be told.
-      if (!(await seenBy(stage.license, / ready: /))) this.skip();
+      const keepsTimes = await seenBy(stage.license, / ready: /);
+      needs(this, keepsTimes, 'the file system keeps no access times');
       // Another test may list all segments just then, and looks at their first bytes.
       const isSeen = () => seenBy(tampered(), /bad signature/);
       expect((await isSeen()) && (await isSeen()) && (await isSeen())).to.be.false;

@@ -7,12 +7,13 @@ import { shownRows } from './shown-rows.js';
 import type { Suite } from './shown-rows.js';
 import { readSpecification } from './specification-file.js';
 import { specificationMarkdown } from './specification-markdown.js';
+import { needs } from '../support/needs.js';
 
 const SPECIFICATION = join(PROJECT, '../shared/spec.md');
 
 describe('the rows of the specification', () => {
   it('are those of the document, word for word, none missing and none extra', function () {
-    if (!existsSync(SPECIFICATION)) this.skip();
+    needs(this, existsSync(SPECIFICATION), 'the specification is not beside the project');
     expect(SECTIONS).to.deep.equal(readSpecification(readFileSync(SPECIFICATION, 'utf8')));
   });
 

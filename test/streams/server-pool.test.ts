@@ -14,6 +14,7 @@ import { follow } from '../support/follow.js';
 import { marbles } from '../support/marbles.js';
 import { Publishers } from '../support/segment-of.js';
 import { eventually } from '../support/eventually.js';
+import { needs } from '../support/needs.js';
 
 describe('ServerPool', () => {
   const publishers = new Publishers();
@@ -210,7 +211,7 @@ describe('ServerPool', () => {
   });
 
   it('is woken by a segment that stood still, without a timer', async function () {
-    if (!canWaitOnFutexes()) this.skip();
+    needs(this, canWaitOnFutexes(), 'the kernel has no futex_waitv');
     const publisher = publishers.withRoot('82', 'H.1.ads');
     const waiter = new FutexWaiter();
     const armed = STILL_AFTER_MS + MOVING_MS;

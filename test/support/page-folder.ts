@@ -11,6 +11,8 @@ const SHM = '/dev/shm';
 const REWORDED = ['examples', 'deploy'];
 /** The same, and what npx changes: it links the programs of the folder's own package. */
 const COPIED = [...REWORDED, 'dist', 'package.json'];
+/** Files that people make in the folder of the sources by following the pages; `.gitignore` has the same. */
+const MADE_BY_PAGES = ['try', 'license.json'];
 const PROGRAMS = ['shm_bridge', 'shm_dump', 'shm_exporter', 'shm_license', 'shm_simulator'];
 
 /** What would replace the packages of the sources: a page's folder has only a link to them. */
@@ -82,6 +84,7 @@ export class PageFolder {
 
   #fill(): void {
     for (const name of readdirSync(PROJECT)) {
+      if (MADE_BY_PAGES.includes(name)) continue;
       const [from, to] = [join(PROJECT, name), this.path(name)];
       if (!COPIED.includes(name)) symlinkSync(from, to);
       else cpSync(from, to, { recursive: true });

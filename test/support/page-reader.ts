@@ -6,8 +6,9 @@ import { commandsOf, pageBlocks } from './page-blocks.js';
 import type { PageBlock, PageCommand } from './page-blocks.js';
 import { PageFolder, REPLACES_PACKAGES, reworded } from './page-folder.js';
 import { PageOutput } from './page-output.js';
-import { answerOf, isInstalled } from './processes.js';
+import { answerOf } from './processes.js';
 import type { ShellSession } from './shell-session.js';
+import { needs, needsPrograms } from './needs.js';
 
 type ByBeginning<T> = Readonly<Record<string, T>>;
 
@@ -50,14 +51,14 @@ export function readsPage(page: string, table: PageTable): void {
     const blocks = pageBlocks(readFileSync(page, 'utf8'));
     const reader = new PageReader(table);
     before(function () {
-      if (table.needs?.every(isInstalled) === false) this.skip();
+      needsPrograms(this, ...(table.needs ?? []));
     });
     before(() => reader.open());
     after(() => reader.close());
     // What follows a step that failed cannot work.
     let hasFailed = false;
     beforeEach(function () {
-      if (hasFailed) this.skip();
+      needs(this, !hasFailed, 'an earlier step of the page failed');
     });
     afterEach(function () {
       hasFailed ||= this.currentTest?.state === 'failed';

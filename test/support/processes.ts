@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { issueLicense } from '#app/license/issue-license.js';
 import { Published } from './published.js';
+import { uniqueName } from './test-run.js';
 
 export const PROJECT = fileURLToPath(new URL('../../', import.meta.url));
 const SHM = '/dev/shm';
@@ -146,7 +147,7 @@ let count = 0;
 
 /** A context id, a temporary folder, a license, and the processes of one suite. */
 export class Theatre {
-  readonly contextId = `e2e_${process.pid}_${++count}`;
+  readonly contextId = uniqueName();
 
   constructor() {
     open.add(this);

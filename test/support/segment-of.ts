@@ -1,14 +1,11 @@
 // Publishers of real segments under names of their own, and the end of all of them.
-import { randomBytes } from 'node:crypto';
 import { Publisher } from '#app/native/publisher/publisher.js';
 import type { PublisherOptions } from '#app/native/publisher/publisher-options.js';
-
-/** A context id that no other run has. */
-export const uniqueContext = (): string => `test-${randomBytes(6).toString('hex')}`;
+import { uniqueName } from './test-run.js';
 
 /** Makes publishers of one context; `closeAll()` takes their segments away. */
 export class Publishers {
-  readonly contextId = uniqueContext();
+  readonly contextId = uniqueName();
   readonly #made: Publisher[] = [];
 
   /** A publisher that is not placed yet. Its heart is still unless it is told to beat. */

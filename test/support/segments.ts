@@ -1,5 +1,4 @@
 // Real segments under names of this test process alone; nothing of them stays in /dev/shm.
-import { randomBytes } from 'node:crypto';
 import { readFileSync, readdirSync, rmSync } from 'node:fs';
 import { pid } from 'node:process';
 import { segmentName } from '#app/native/segment/layout.js';
@@ -7,6 +6,7 @@ import { posixMemory } from '#app/native/os/posix.js';
 import { Publisher } from '#app/native/publisher/publisher.js';
 import { SHM_FOLDER } from '#app/native/os/readable-file.js';
 import type { PublisherOptions } from '#app/native/publisher/publisher-options.js';
+import { uniqueName } from './test-run.js';
 import { SegmentWatch } from '#app/native/segment/segment-watch.js';
 
 type Options = Omit<PublisherOptions, 'serverKey' | 'contextId' | 'pid' | 'realtimeNs'>;
@@ -15,7 +15,7 @@ type Options = Omit<PublisherOptions, 'serverKey' | 'contextId' | 'pid' | 'realt
 export const TINY = { records: 64, stringBytes: 4096, slots: 64, frameBytes: 4096 };
 
 export class Segments {
-  readonly contextId = `test${pid}${randomBytes(3).toString('hex')}`;
+  readonly contextId = uniqueName();
   readonly #publishers: Publisher[] = [];
   readonly #watches: SegmentWatch[] = [];
 

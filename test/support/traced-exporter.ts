@@ -1,5 +1,4 @@
 // An exporter, and each call of the kernel by which it touches a path.
-import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -8,8 +7,6 @@ import type { Running, Theatre } from './processes.js';
 /** Calls that neither change nor lock anything, nor ask whether something is locked. */
 const HARMLESS =
   /^(openat|read|pread64|fstat|newfstatat|statx|lstat|stat|getdents64|close|inotify_add_watch|fcntl|readlink)$/;
-
-export const hasTracer = (): boolean => spawnSync('strace', ['-V']).error === undefined;
 
 const childOf = (pid: number): number =>
   Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim());

@@ -4,7 +4,8 @@ import { expect } from 'chai';
 import { VarnishWatch } from '#app/varnish/varnish-watch.js';
 import { valuesOf, wholeSight } from '../support/gathered-values.js';
 import { answerOf } from '../support/processes.js';
-import { hasVarnish, varnishServer } from './varnish-server.js';
+import { varnishServer } from './varnish-server.js';
+import { needs, needsPrograms } from '../support/needs.js';
 
 describe('a real Varnish', function () {
   this.timeout(180_000);
@@ -14,7 +15,7 @@ describe('a real Varnish', function () {
   const watch = (): VarnishWatch =>
     (made ??= new VarnishWatch('shop', { directory: server.directory, names: 'clean' }, {}));
   before(async function () {
-    if (!hasVarnish()) this.skip();
+    needsPrograms(this, 'varnishd', 'varnishstat');
     await server.start();
   });
   after(() => made?.close());
@@ -110,7 +111,11 @@ describe('a real Varnish', function () {
   });
 
   it('is known by its beat in another PID namespace, and dead when that is gone', async function () {
-    if (spawnSync('unshare', ['--pid', '--fork', 'true']).status !== 0) this.skip();
+    needs(
+      this,
+      spawnSync('unshare', ['--pid', '--fork', 'true']).status === 0,
+      'this process may not make namespaces',
+    );
     await server.kill();
     await server.start(['unshare', '--pid', '--fork']);
     await has('VBE.boot.good');

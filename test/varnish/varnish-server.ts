@@ -9,10 +9,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../support/free-port.js';
-import { answerOf, isInstalled } from '../support/processes.js';
+import { answerOf } from '../support/processes.js';
 import { whileStill } from '../support/stand-still.js';
-
-export const hasVarnish = (): boolean => isInstalled('varnishd') && isInstalled('varnishstat');
 
 /** How long a VCL program takes to be compiled on a busy machine. */
 const START_MS = 60_000;

@@ -12,12 +12,13 @@ import {
   truncateSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { getuid, seteuid } from 'node:process';
+import { getuid } from 'node:process';
 import { expect } from 'chai';
 import type { Verdict } from '#app/model.js';
 import type { VarnishWatch } from '#app/varnish/varnish-watch.js';
 import { folderOf } from '#app/varnish/work-directory.js';
 import { valuesOf, wholeSight } from '../support/gathered-values.js';
+import { asOrdinaryUser } from '../support/needs.js';
 import { bodyOf, schemaJson, segmentBytes, setReady, setValue } from './built-instance.js';
 import { IDS, VBE, instanceFolder } from './instance-folder.js';
 
@@ -315,15 +316,10 @@ describe('a watch of an instance of Varnish', () => {
         const { manager } = folder.instance();
         chmodSync(manager.path, 0o700);
         chmodSync(folder.path('..'), 0o755);
-        seteuid?.(65_534);
-        try {
-          expect(verdict(folder.watch())).to.deep.equal({
-            state: 'absent',
-            reason: `${folder.path('shop')} may not be read by this user: it needs the group of ${folder.path('shop')}/_.vsm_mgt, mostly varnish`,
-          });
-        } finally {
-          seteuid?.(0);
-        }
+        expect(asOrdinaryUser(() => verdict(folder.watch()))).to.deep.equal({
+          state: 'absent',
+          reason: `${folder.path('shop')} may not be read by this user: it needs the group of ${folder.path('shop')}/_.vsm_mgt, mostly varnish`,
+        });
       });
 
       it('believes trusted owners only, where the configuration names some', () => {

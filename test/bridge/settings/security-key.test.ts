@@ -9,6 +9,7 @@ import { Fault } from '#app/errors.js';
 import { faultMessage } from '../../support/fault-message.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { KEYS } from './bridge-files.js';
+import { needsRoot } from '../../support/needs.js';
 
 describe('readSecurityKey', () => {
   const folder = temporaryFolder();
@@ -144,7 +145,7 @@ describe('readSecurityKey', () => {
   describe('of a file that another user owns', () => {
     const OWNER = 12_345;
     beforeEach(function () {
-      if (KEYS.userId !== 0) this.skip(); // Only root can give files away.
+      needsRoot(this); // Only root can give files away.
       keyFile('s3cret');
       chownSync(folder.path('k'), OWNER, OWNER);
     });
@@ -165,7 +166,7 @@ describe('readSecurityKey', () => {
   });
 
   it('takes a file of root as any user', function () {
-    if (KEYS.userId !== 0) this.skip();
+    needsRoot(this);
     expect(readSecurityKey(keyFile('s3cret'), { ...KEYS, userId: 7 })).to.equal('s3cret');
   });
 

@@ -10,8 +10,8 @@ import type { FamilyFacts, Page, Snapshot } from '#app/model.js';
 import { deflateEnd } from '#app/sinks/http/deflate.js';
 import { FakeTarget } from '../../support/fake-target.js';
 import { Cells, cellLine, fixedLine } from '../../support/lines.js';
-import { isInstalled } from '../../support/processes.js';
 import { finished } from '../../support/finished.js';
+import { needsPrograms } from '../../support/needs.js';
 
 const FAMILIES = 10;
 const ENTITIES = 1500;
@@ -89,7 +89,7 @@ describe('a page of deflated lines', () => {
     ],
   ] as const)
     it(`is what ${program} unzips to the text, also after changes`, function () {
-      if (!isInstalled(program)) this.skip();
+      needsPrograms(this, program);
       for (const every of [1, 100, 7]) {
         fleet.change(every);
         const page = pageOf(finished(fleet.text.rendering(BOTH)));

@@ -11,6 +11,7 @@ import { FakeSource } from '../../support/fake-source.js';
 import type { FakeObject } from '../../support/fake-source.js';
 import { readOpenMetrics } from '../../support/open-metrics-checker.js';
 import { watched } from '../watched.js';
+import { needsPrograms } from '../../support/needs.js';
 
 /** A tree of some objects of each class of a built-in catalogue, with every variable it reads. */
 function treeOf(app: 'ads' | 'adh' | 'ats', source: FakeSource): FakeObject {
@@ -58,8 +59,6 @@ function treeOf(app: 'ads' | 'adh' | 'ats', source: FakeSource): FakeObject {
 
 const PLAIN: readonly MetricType[] = ['gauge', 'counter', 'unknown'];
 
-const hasPromtool = (): boolean => spawnSync('promtool', ['--version']).error === undefined;
-
 describe('the text of the built-in applications', () => {
   for (const app of ['ads', 'adh', 'ats'] as const) {
     it(`${app}: every metric of plain numbers is there`, () => {
@@ -92,7 +91,7 @@ describe('the text of the built-in applications', () => {
     });
 
     it(`${app}: Prometheus reads it as OpenMetrics`, function () {
-      if (!hasPromtool()) this.skip();
+      needsPrograms(this, 'promtool');
       const source = new FakeSource();
       const catalogue = loadCatalogues().get(app);
       const { page } = watched(source, treeOf(app, source), { app, catalogue });
@@ -114,7 +113,7 @@ describe('the text of the built-in applications', () => {
     });
 
     it(`${app}: promtool has nothing to say against it`, function () {
-      if (!hasPromtool()) this.skip();
+      needsPrograms(this, 'promtool');
       const source = new FakeSource();
       const catalogue = loadCatalogues().get(app);
       const { text } = watched(source, treeOf(app, source), { app, catalogue });

@@ -1,10 +1,11 @@
 // An application without a catalogue: series from what its publisher says of each variable.
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { expect } from 'chai';
 import { metricNamePart } from '#app/catalogue/names.js';
 import { FakeSource } from '../../support/fake-source.js';
 import type { VariableOptions } from '../../support/fake-source.js';
 import { shopCatalogue, watched } from '../watched.js';
+import { needsPrograms } from '../../support/needs.js';
 
 /** A pump station with a variable of each type, and the names that real trees have. */
 function pumps() {
@@ -190,7 +191,7 @@ describe('an application without a catalogue', () => {
   });
 
   it('promtool has nothing to say against it', function () {
-    if (spawnSync('promtool', ['--version']).error !== undefined) this.skip();
+    needsPrograms(this, 'promtool');
     const { source, root } = pumps();
     const { text } = watched(source, root, { app: 'pumps' });
     const said = execFileSync('promtool', ['check', 'metrics'], { input: text() });

@@ -7,6 +7,7 @@ import { canWaitOnFutexes, futexWaitAny, map } from '#app/native/os/libc.js';
 import type { FutexWait, Mapping } from '#app/native/os/libc.js';
 import { freshChildren } from '../../support/children.js';
 import { freshSegments } from '../../support/segments.js';
+import { needs } from '../../support/needs.js';
 
 const SECOND = 1_000_000_000n;
 
@@ -34,7 +35,7 @@ describe('changes wake the reader: a futex word (segment 10)', () => {
   };
 
   before('the kernel lets this process wait on several words', function () {
-    if (!canWaitOnFutexes()) this.skip();
+    needs(this, canWaitOnFutexes(), 'the kernel has no futex_waitv');
   });
 
   it('wakes on the notify of a publisher in another process', async () => {

@@ -14,6 +14,8 @@ import { Fault } from '#app/errors.js';
 import { posixMemory } from '#app/native/os/posix.js';
 import type { SegmentFile, SharedMemory } from '#app/native/os/shared-memory.js';
 import { HeapMemory } from '../../support/heap-memory.js';
+import { faultMessage } from '../../support/fault-message.js';
+import { asOrdinaryUser } from '../../support/needs.js';
 import { freshSegments } from '../../support/segments.js';
 
 /** What a file says of its lock at once. */
@@ -158,17 +160,11 @@ describe('POSIX shared memory', () => {
     segments.publish('82');
     const path = segments.path('82');
     chmodSync(path, 0);
-    const euid = process.geteuid?.() ?? 0;
-    try {
-      // The superuser may read everything.
-      if (euid === 0) process.seteuid?.('nobody');
-      expect(() => posixMemory().open(segments.name('82'))).to.throw(
-        Fault,
-        `Segment ${path} exists, but this process may not read it (EACCES)`,
-      );
-    } finally {
-      if (euid === 0) process.seteuid?.(0);
-    }
+    expect(
+      asOrdinaryUser(() =>
+        faultMessage('NATIVE_FAILED', () => posixMemory().open(segments.name('82'))),
+      ),
+    ).to.equal(`Segment ${path} exists, but this process may not read it (EACCES)`);
   });
 
   it('tells who owns a segment, and whether everybody may write it', () => {

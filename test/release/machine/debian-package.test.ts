@@ -3,8 +3,8 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { isInstalled } from '../../support/processes.js';
 import { BEFORE, Machine, VERSION, debOf, skipWithout } from './machine.js';
+import { needsPrograms } from '../../support/needs.js';
 
 const NODE = '/usr/lib/shm_exporter/lib/node';
 const AS_USER = 'setpriv --reuid shm_exporter --regid shm_exporter --init-groups';
@@ -158,7 +158,7 @@ describe('the .deb', function () {
   this.timeout(180_000).slow(60_000);
 
   it('has no fault that lintian knows', function () {
-    if (!isInstalled('lintian')) this.skip();
+    needsPrograms(this, 'lintian');
     // It leaves a file among the temporary ones.
     const folder = mkdtempSync(join(tmpdir(), 'shm-lintian-'));
     const { status, stdout } = spawnSync('lintian', ['--allow-root', debOf(VERSION)], {

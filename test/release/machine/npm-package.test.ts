@@ -3,9 +3,9 @@ import { expect } from 'chai';
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { isInstalled } from '../../support/processes.js';
 import { suiteFolder } from '../../support/suite-folder.js';
 import { NPM_PACKAGE } from './machine.js';
+import { needsPrograms } from '../../support/needs.js';
 
 /** The oldest that is supported, and the newest of each line. */
 const RUNTIMES = ['20.19.0', '20.20.2', '22.23.3', '24.21.0'];
@@ -96,7 +96,7 @@ describe('the npm package', function () {
     expect(stderr).to.match(
       /^shm_simulator: the native modules cannot be loaded: No native build was found for .*; docs\/install\.md says how to build them\n$/,
     );
-    if (!isInstalled('g++')) this.skip();
+    needsPrograms(this, 'g++');
     const built = npm(['run', '--prefix', root(), 'build-native']);
     expect(built.status, built.stderr).to.equal(0);
     expect(run()).to.include({ status: 0, stderr: '' });

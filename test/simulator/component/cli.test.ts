@@ -7,8 +7,9 @@ import { readComponent } from '../../support/component-reader.js';
 import { freshComponents, treeOf } from '../../support/components.js';
 import { meaningOf } from '../../support/meaning.js';
 import { ODD_SCENARIO } from '../../support/odd-scenario.js';
-import { delay, answerOf, isInstalled, theatre } from '../../support/processes.js';
+import { delay, answerOf, theatre } from '../../support/processes.js';
 import type { Running } from '../../support/processes.js';
+import { needsPrograms } from '../../support/needs.js';
 
 describe('shm_simulator --json-port', function () {
   this.slow(2000);
@@ -154,7 +155,7 @@ describe('shm_simulator --json-port', function () {
     });
 
   it('is not stopped in the background of a terminal', async function () {
-    if (!isInstalled('script')) this.skip();
+    needsPrograms(this, 'script');
     // A shell with job control, and somebody who types meanwhile; it ends by itself at the latest.
     const file = scenario({ steps: [{ after_ms: 15_000, exit: 'clean' }] });
     const simulator = `"${process.execPath}" dist/simulator/cli.js --json-port 0 --scenario ${file}`;

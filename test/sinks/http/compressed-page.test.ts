@@ -11,7 +11,7 @@ import { plainPage } from '#app/sinks/http/reply.js';
 import { pageCompressor } from '#app/sinks/http/compressed-page.js';
 import { eventually } from '../../support/eventually.js';
 import { follow } from '../../support/follow.js';
-import { isInstalled } from '../../support/processes.js';
+import { needsPrograms } from '../../support/needs.js';
 
 /** What is ready at once, or comes. */
 const streamOf = (made: Page | Observable<Page>): Observable<Page> =>
@@ -90,7 +90,7 @@ describe('a compressed page', () => {
 
   for (const [program, args] of readers)
     it(`is one member that ${program} reads, large or empty`, async function () {
-      if (!isInstalled(program)) this.skip();
+      needsPrograms(this, program);
       const large = Buffer.from(Uint32Array.from({ length: 400_000 }, (_, i) => i * i).buffer);
       for (const { page } of [
         pageOf([large, text('a 1', 50_000), large], text('own 2', 100)),

@@ -10,9 +10,9 @@ import { compileScope } from '#app/exposition/page/scope.js';
 import { SelfMetrics } from '#app/sinks/self-metrics.js';
 import { eventually } from '../../support/eventually.js';
 import { FakeTarget } from '../../support/fake-target.js';
-import { isInstalled } from '../../support/processes.js';
 import { freshServing } from '../../support/serving-http.js';
 import type { ServingHttp } from '../../support/serving-http.js';
+import { needsPrograms } from '../../support/needs.js';
 
 describe('the HTTP responder with gzip', () => {
   const serve = freshServing();
@@ -160,7 +160,7 @@ describe('the HTTP responder with gzip', () => {
   });
 
   it('is what curl reads', async function () {
-    if (!isInstalled('curl')) this.skip();
+    needsPrograms(this, 'curl');
     const http = await serve([large()]);
     const words = ['-sS', '--compressed', `${http.origin}/metrics`];
     const { stdout } = await promisify(execFile)('curl', words);

@@ -17,6 +17,7 @@ import { httpSink } from '#app/sinks/http/http.js';
 import { SelfMetrics } from '#app/sinks/self-metrics.js';
 import { compileScope } from '#app/exposition/page/scope.js';
 import { TEXT } from '#app/exposition/page/text-format.js';
+import { needsPrograms } from '../../support/needs.js';
 
 describe('the HTTP responder', () => {
   const serve = freshServing();
@@ -292,7 +293,7 @@ describe('the HTTP responder', () => {
         );
         expect(text).to.contain('\nprocess_cpu_seconds_total ');
       }
-      if (spawnSync('promtool', ['--version']).status !== 0) this.skip();
+      needsPrograms(this, 'promtool');
       const { stderr } = spawnSync('promtool', ['check', 'metrics'], {
         input: pages[1]?.text ?? '',
         encoding: 'utf8',

@@ -1,0 +1,7 @@
+// Lets mocha's workers send errors that hold a BigInt to the main process, which prints them. Node.js sends
+// messages as JSON, which has no BigInt; without this file mocha loses the test's name and its error.
+if (process.send !== undefined) {
+  const send = process.send.bind(process);
+  const plain = (_key, value) => (typeof value === 'bigint' ? `${value}n` : value);
+  process.send = (message, ...rest) => send(JSON.parse(JSON.stringify(message, plain)), ...rest);
+}
