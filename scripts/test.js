@@ -38,7 +38,7 @@ function testFiles() {
 }
 
 const given = process.argv.slice(2);
-const files = given.some((each) => each.endsWith('.test.js')) ? [] : testFiles();
+const files = given.some((each) => /\.test\.m?js$/.test(each)) ? [] : testFiles();
 // Some of the files that run at a time wait, so there are more jobs than cores.
 const jobs = String(Math.min(8, 1 + 2 * availableParallelism()));
 const words = [
