@@ -7,7 +7,9 @@ import { aside, internal, scopes } from './shop.js';
 import { shows } from './shows.js';
 
 const LONG_MS = 3_600_000;
-const PAUSE_MS = 600;
+/** Longer than a busy machine takes between two steps of a script. */
+const SPACING_MS = 2000;
+const PAUSE_MS = SPACING_MS + 400;
 const COUNTS = 'shm_exporter_internal_scrape_*';
 const SCOPES = scopes({ one: ['shop_count', COUNTS], two: ['shop_*', COUNTS] });
 
@@ -44,7 +46,7 @@ const SCRIPTS: Readonly<Record<number, readonly Step[]>> = {
     [[], '/one', 7, 'hit', 'hit'],
     [[], '/two', 7, 'hit', 'miss'],
   ],
-  250: [
+  [SPACING_MS]: [
     [[], '', 1, 'miss', ''],
     [[], '', 1, 'hit', ''],
     [[2, 'told', 'later'], '', 2, 'miss', ''],
@@ -78,9 +80,7 @@ const lineOf = ([happens, scope, value, render, scoped]: readonly [
   `${happens.join(', ')} > ${scope} ${value}, render ${render}${scoped && `, scope ${scoped}`}`;
 
 inBothModes('a script of updates and scrapes', function (worker_execution_mode) {
-  this.slow(5000);
-  // Where the machine stands still for as long as the spacing, a script means something else.
-  this.retries(2);
+  this.slow(20_000);
   const stage = theatre();
   const publishers = new Publishers();
   afterEach(() => {
