@@ -5,7 +5,7 @@ import type { FoundFile } from './jvm-directory.js';
 import { userOf } from './jvm-directory.js';
 import { namesIn } from '../foreign/listing.js';
 import { inDirectory } from '../foreign/safe-directory.js';
-import { fitsAny } from './wildcard.js';
+import { fitsAny } from '../rules/wildcard.js';
 
 /** From one walk through all processes to the next. */
 const WALK_EVERY_MS = 5000;

@@ -5,7 +5,7 @@ import { JvmDirectory, userOf } from './jvm-directory.js';
 import type { FoundFile } from './jvm-directory.js';
 import { Listing, namesIn } from '../foreign/listing.js';
 import type { Clocks } from '../foreign/listing.js';
-import { fitsAny } from './wildcard.js';
+import { fitsAny } from '../rules/wildcard.js';
 
 /** The most directories that one setting may name. */
 const MAX_DIRECTORIES = 1024;

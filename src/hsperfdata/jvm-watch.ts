@@ -14,7 +14,7 @@ import { CLOCKS } from '../foreign/listing.js';
 import type { Clocks } from '../foreign/listing.js';
 import { trusting } from '../foreign/trusted-owners.js';
 import type { HsperfdataSettings } from './settings.js';
-import { fitsAny } from './wildcard.js';
+import { fitsAny } from '../rules/wildcard.js';
 
 export interface JvmWatchOptions {
   /** Users whose files are believed, beside root and that of this process; with none, all are. */

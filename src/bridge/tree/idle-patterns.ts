@@ -1,7 +1,7 @@
 // Finds patterns of a selection that match nothing in a tree, mostly misspelled ones.
 import { compileSeedPrefix } from '../../catalogue/match/seed-prefix.js';
 import { segmentsOf } from '../../catalogue/match/segment.js';
-import { compileWildcard } from '../../catalogue/match/wildcard.js';
+import { compileWildcard } from '../../rules/wildcard.js';
 import { quoted } from '../../document/key-path.js';
 import type { ComponentTree } from './component-tree.js';
 import { seedPathOf } from './seed-path-of.js';

@@ -1,7 +1,7 @@
 // Selects what to publish of a component's tree: classes, seed paths and variables.
 import { compileSeedPrefix } from '../../catalogue/match/seed-prefix.js';
 import { segmentsOf } from '../../catalogue/match/segment.js';
-import { compileWildcard } from '../../catalogue/match/wildcard.js';
+import { compileWildcard } from '../../rules/wildcard.js';
 import type { ComponentObject, ComponentTree, ComponentVariable } from './component-tree.js';
 import { seedPathOf } from './seed-path-of.js';
 

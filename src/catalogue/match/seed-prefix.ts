@@ -2,7 +2,7 @@
 import { Fault } from '../../errors.js';
 import { ROOT } from './path-pattern.js';
 import { compileSegment, segmentsOf } from './segment.js';
-import { compileWildcard } from './wildcard.js';
+import { compileWildcard } from '../../rules/wildcard.js';
 
 /** Whether a seed path, split into segments, begins with the prefix. */
 export type SeedPrefix = (found: readonly string[]) => boolean;

@@ -20,3 +20,8 @@ export function compileWildcard(pattern: string): (text: string) => boolean {
     return at + end.length <= text.length;
   };
 }
+
+/** Whether a text fits one of these patterns; an empty list accepts every text. */
+export function fitsAny(text: string, patterns: readonly string[]): boolean {
+  return patterns.length === 0 || patterns.some((pattern) => compileWildcard(pattern)(text));
+}
