@@ -1,4 +1,5 @@
 // A source of values that nobody announces: owners gather them when they are copied.
+import { randomUUID } from 'node:crypto';
 import type { Budget } from '../budget.js';
 import type {
   Declaration,
@@ -28,10 +29,8 @@ const NORMAL = 1n;
 const MAX_TEXT = 256;
 const NO_IDENTITY = { host: '', instance: '', application: '' };
 
-let sources = 0;
-
 export class GatheredSource implements Source {
-  readonly generation = `gathered-${++sources}`;
+  readonly generation = randomUUID();
   readonly roots = new Set<ManagedObject>();
   readonly slots: Slots;
   readonly #texts = new Map<number, string>();
