@@ -37,7 +37,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <math.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -101,6 +100,7 @@ enum {
 enum { SHM_BUILDING = 0, SHM_LIVE = 1, SHM_CLOSED = 2, SHM_SUPERSEDED = 3 };
 enum { SHM_RECORD_OBJECT = 1, SHM_RECORD_VARIABLE = 2, SHM_RECORD_TOMBSTONE = 3 };
 #define SHM_NO_SLOT 0xffffffffu
+#define SHM_NAN_BITS 0x7ff8000000000000u
 
 /* Types of variables. */
 enum {
@@ -341,6 +341,21 @@ static inline uint64_t shm_bits(double value) {
   uint64_t bits;
   memcpy(&bits, &value, sizeof bits);
   return bits;
+}
+
+/* The bits without the sign. The compiler cannot see through the memory operand: with -ffast-math it
+ * takes every argument for a finite number, and removes tests for others. */
+static inline uint64_t shm_magnitude(double value) {
+  __asm__ __volatile__("" : "+m"(value));
+  return shm_bits(value) & 0x7fffffffffffffffu;
+}
+
+static inline bool shm_is_nan(double value) {
+  return shm_magnitude(value) > 0x7ff0000000000000u;
+}
+
+static inline bool shm_is_finite(double value) {
+  return shm_magnitude(value) < 0x7ff0000000000000u;
 }
 
 static inline double shm_double(uint64_t bits) {
@@ -1193,7 +1208,7 @@ static inline bool shm_check_schema(int type, const shm_variable_options *option
   if (type != SHM_HISTOGRAM && type != SHM_SUMMARY) return false;
   if (schema == NULL || options->schema_entries > SHM_SCHEMA_ENTRIES) return false;
   for (uint32_t i = 0; i < options->schema_entries; i++) {
-    if (!isfinite(schema[i]) || (i > 0 && schema[i] <= schema[i - 1])) return false;
+    if (!shm_is_finite(schema[i]) || (i > 0 && schema[i] <= schema[i - 1])) return false;
     if (type == SHM_SUMMARY && (schema[i] < 0 || schema[i] > 1)) return false;
   }
   return true;
@@ -1223,7 +1238,7 @@ static inline bool shm_copy_schema(shm_node *node, const shm_variable_options *o
 /* Update 1 of a frame that nobody reads yet: no observations, and so no quantiles. */
 static inline void shm_begin_empty(const shm_variable *made) {
   for (uint32_t i = 3; made->type == SHM_SUMMARY && i + 1 < made->units; i++)
-    shm_put(made->frame + i, shm_bits((double)NAN));
+    shm_put(made->frame + i, SHM_NAN_BITS);
   shm_put(made->frame + made->units - 1, 1);
   shm_put(made->frame, 1);
 }
@@ -1465,7 +1480,7 @@ static inline uint32_t shm_bucket(const shm_node *node, double value) {
 static inline int shm_histogram_observe(const shm_variable *variable, double value) {
   int code = shm_check_use(variable, SHM_HISTOGRAM);
   if (code != 0) return code;
-  if (isnan(value)) return -EINVAL;
+  if (shm_is_nan(value)) return -EINVAL;
   uint64_t *sum = variable->frame + 1;
   uint64_t *count = variable->frame + 2 + shm_bucket(variable->node, value);
   uint64_t number = shm_begin_update(variable);
