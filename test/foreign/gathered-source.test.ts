@@ -10,13 +10,8 @@ const TELLS_GENERATION = `
 `;
 
 /** The generation of the first source that a new thread makes. */
-async function generationOfThread(): Promise<unknown> {
-  const [generation]: unknown[] = await once(
-    new Worker(TELLS_GENERATION, { eval: true }),
-    'message',
-  );
-  return generation;
-}
+const generationOfThread = (): Promise<unknown> =>
+  once(new Worker(TELLS_GENERATION, { eval: true }), 'message').then((args: unknown[]) => args[0]);
 
 describe('a gathered source', () => {
   it('has a generation of its own, whichever thread makes it', async () => {
