@@ -274,6 +274,7 @@ struct shm_publisher {
   pthread_mutex_t lock;
   char path[256], temporary[256];
   int fd;
+  bool has_temporary; /* the file has its temporary name */
   bool is_named;
   uint8_t *map;
   uint64_t file_size;
@@ -851,12 +852,25 @@ static inline int shm_lock(int fd) {
   return errno == EACCES || errno == EAGAIN ? -EBUSY : -errno;
 }
 
-static inline int shm_make_file(shm_publisher *p, mode_t mode) {
+/* Opens a file without a name, of which nothing is left if the process is refused or killed. Only
+ * /proc can name it later; without /proc the file begins with a temporary name. */
+static inline int shm_open_file(shm_publisher *p, mode_t mode) {
+  if (access("/proc/self/fd", X_OK) == 0) {
+    p->fd = open(SHM_FOLDER, O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
+    if (p->fd >= 0) return 0;
+  }
   p->fd = open(p->temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
   if (p->fd < 0) return -errno;
+  p->has_temporary = true;
+  return 0;
+}
+
+static inline int shm_make_file(shm_publisher *p, mode_t mode) {
+  int code = shm_open_file(p, mode);
+  if (code != 0) return code;
   /* The umask must not take from readers what the options grant them. */
   if (fchmod(p->fd, mode) != 0 || ftruncate(p->fd, (off_t)p->file_size) != 0) return -errno;
-  int code = posix_fallocate(p->fd, 0, SHM_PAGE);
+  code = posix_fallocate(p->fd, 0, SHM_PAGE);
   if (code != 0) return -code;
   code = shm_lock(p->fd);
   if (code != 0) return code;
@@ -920,12 +934,30 @@ static inline void shm_supersede(int old) {
   (void)written;
 }
 
+/* Gives the file a name, if that name is free. */
+static inline int shm_link(shm_publisher *p, const char *name) {
+  char source[32];
+  snprintf(source, sizeof source, "/proc/self/fd/%d", p->fd);
+  int code = p->has_temporary ? link(p->temporary, name)
+                              : linkat(AT_FDCWD, source, AT_FDCWD, name, AT_SYMLINK_FOLLOW);
+  return code == 0 ? 0 : -errno;
+}
+
+static inline void shm_unlink_temporary(shm_publisher *p) {
+  if (p->has_temporary) unlink(p->temporary);
+  p->has_temporary = false;
+}
+
 /* Takes the place of a segment that nobody lives in; -EAGAIN when somebody else was faster. */
 static inline int shm_replace_locked(shm_publisher *p, int old) {
   int code = shm_lock(old);
   if (code != 0) return code;
   if (!shm_is_same_file(old, p->path)) return -EAGAIN;
+  if (!p->has_temporary) code = shm_link(p, p->temporary);
+  if (code != 0) return code;
+  p->has_temporary = true;
   if (rename(p->temporary, p->path) != 0) return -errno;
+  p->has_temporary = false;
   shm_supersede(old);
   return 0;
 }
@@ -937,12 +969,6 @@ static inline int shm_replace(shm_publisher *p) {
   int code = shm_replace_locked(p, old);
   close(old);
   return code;
-}
-
-static inline int shm_link(shm_publisher *p) {
-  if (link(p->temporary, p->path) != 0) return -errno;
-  unlink(p->temporary);
-  return 0;
 }
 
 static inline void shm_free_publisher(shm_publisher *p) {
@@ -966,8 +992,8 @@ static inline void shm_free_publisher(shm_publisher *p) {
 /* The name goes before the lock: without the lock, the name may already be somebody else's. */
 static inline void shm_release_file(shm_publisher *p) {
   if (p->fd < 0) return;
-  if (!p->is_named) unlink(p->temporary);
-  else if (shm_is_same_file(p->fd, p->path)) unlink(p->path);
+  shm_unlink_temporary(p);
+  if (p->is_named && shm_is_same_file(p->fd, p->path)) unlink(p->path);
   if (p->map != NULL) munmap(p->map, p->file_size);
   close(p->fd);
 }
@@ -1044,7 +1070,8 @@ static inline int shm_publisher_place(shm_publisher *p) {
   shm_put(shm_header_word(p, SHM_AT_STATE), SHM_LIVE);
   int code = -EAGAIN;
   for (int round = 0; round < 3 && code == -EAGAIN; round++) {
-    code = shm_link(p);
+    code = shm_link(p, p->path);
+    if (code == 0) shm_unlink_temporary(p);
     if (code == -EEXIST) code = shm_replace(p);
   }
   p->is_named = code == 0;

@@ -962,6 +962,34 @@ static void test_second_is_refused(void) {
   shm_publisher_close(second);
 }
 
+/* Files of this run in /dev/shm that have a name, which is printed if `prints`. */
+static uint32_t count_files(bool prints) {
+  uint32_t count = 0;
+  DIR *folder = opendir("/dev/shm");
+  if (!CHECK(folder != NULL)) return 0;
+  for (struct dirent *file; (file = readdir(folder)) != NULL;)
+    if (strstr(file->d_name, context) != NULL) {
+      count++;
+      if (prints) fprintf(stderr, "  left: %s\n", file->d_name);
+    }
+  closedir(folder);
+  return count;
+}
+
+/* A program that is refused its key and ends at once leaves nothing in /dev/shm. */
+static void test_refused_leaves_nothing(void) {
+  shm_options options = small_options("refused");
+  shm_publisher *first = publish(&options), *refused[3];
+  for (int i = 0; i < 3; i++) {
+    CHECK(shm_publisher_open(&refused[i], &options) == 0);
+    CHECK(shm_publisher_place(refused[i]) == -EBUSY);
+  }
+  CHECK(count_files(false) == 1);
+  shm_publisher_close(first);
+  CHECK(shm_publisher_place(refused[1]) == 0 && count_files(false) == 1);
+  for (int i = 0; i < 3; i++) shm_publisher_close(refused[i]);
+}
+
 /* Publishes in a process that ends without closing, by itself or by SIGKILL. */
 static void publish_and_die(const char *key, bool is_killed) {
   int ready[2];
@@ -1155,14 +1183,7 @@ static void test_frames_are_consistent(void) {
 
 /* Names and temporary names of this run. */
 static void test_nothing_is_left(void) {
-  DIR *folder = opendir("/dev/shm");
-  if (!CHECK(folder != NULL)) return;
-  for (struct dirent *file; (file = readdir(folder)) != NULL;)
-    if (strstr(file->d_name, context) != NULL) {
-      CHECK(false);
-      fprintf(stderr, "  left: %s\n", file->d_name);
-    }
-  closedir(folder);
+  CHECK(count_files(true) == 0);
 }
 
 int main(void) {
@@ -1177,7 +1198,7 @@ int main(void) {
       test_stale_handles,   test_incarnations_wrap, test_capacity, test_string_capacity,
       test_churn,           test_churn_with_reader, test_no_memory,
       test_memory_again,
-      test_second_is_refused, test_dead_is_replaced, test_close_leaves_others_alone,
+      test_second_is_refused, test_refused_leaves_nothing, test_dead_is_replaced, test_close_leaves_others_alone,
       test_threads,         test_frames_are_consistent, test_nothing_is_left};
   size_t count = sizeof tests / sizeof tests[0];
   for (size_t i = 0; i < count; i++) tests[i]();
