@@ -17,6 +17,7 @@
  *   -ENOSPC  no room; the segment counts it, and the handle is inert (every use says -ESTALE)
  *   -EINVAL  a name, object id, schema, type, value or capacity that the format does not allow
  *   -EBUSY   another publisher lives under this name
+ *   -EFBIG   the segment is larger than the process's limit for files (ulimit -f)
  *
  * Threads: everything that adds or removes takes a mutex. Setting a value takes none, so a variable
  * that several threads change needs the `_shared` functions, and a plain one belongs to one thread at
@@ -46,6 +47,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
@@ -866,6 +868,9 @@ static inline int shm_open_file(shm_publisher *p, mode_t mode) {
 }
 
 static inline int shm_make_file(shm_publisher *p, mode_t mode) {
+  /* Beyond the limit, ftruncate() raises SIGXFSZ, which ends the program. */
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < p->file_size) return -EFBIG;
   int code = shm_open_file(p, mode);
   if (code != 0) return code;
   /* The umask must not take from readers what the options grant them. */
@@ -1022,6 +1027,7 @@ static inline const char *shm_error_text(int code) {
   case ENOSPC: return "no room in the segment or in " SHM_FOLDER;
   case EINVAL: return "a name, object id, schema, type, value or capacity that the format does not allow";
   case EBUSY: return "another publisher lives under this name";
+  case EFBIG: return "the segment is larger than files may be (ulimit -f): lower its capacities";
   default: return strerror(code < 0 ? -code : code);
   }
 }

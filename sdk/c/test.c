@@ -990,6 +990,35 @@ static void test_refused_leaves_nothing(void) {
   for (int i = 0; i < 3; i++) shm_publisher_close(refused[i]);
 }
 
+/* Runs a function in a child process. True if the child ends by itself and checks nothing wrong. */
+static bool in_child(void (*run)(void)) {
+  int status;
+  pid_t pid = fork();
+  if (pid == 0) {
+    failures = 0;
+    run();
+    _exit(failures == 0 ? 0 : 1);
+  }
+  return waitpid(pid, &status, 0) == pid && status == 0;
+}
+
+static void open_under_file_limit(void) {
+  struct rlimit limit = {1 << 20, 1 << 20};
+  shm_publisher *p;
+  shm_options options = options_of("limit");
+  CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0);
+  CHECK(shm_publisher_open(&p, &options) == -EFBIG && p == NULL);
+  options = small_options("limit");
+  CHECK(shm_publisher_open(&p, &options) == 0 && shm_publisher_place(p) == 0);
+  shm_publisher_close(p);
+}
+
+/* A segment beyond `ulimit -f` is refused with a text, and does not end the program. */
+static void test_file_limit(void) {
+  CHECK(in_child(open_under_file_limit) && count_files(true) == 0);
+  CHECK(strstr(shm_error_text(-EFBIG), "ulimit -f") != NULL);
+}
+
 /* Publishes in a process that ends without closing, by itself or by SIGKILL. */
 static void publish_and_die(const char *key, bool is_killed) {
   int ready[2];
@@ -1198,7 +1227,7 @@ int main(void) {
       test_stale_handles,   test_incarnations_wrap, test_capacity, test_string_capacity,
       test_churn,           test_churn_with_reader, test_no_memory,
       test_memory_again,
-      test_second_is_refused, test_refused_leaves_nothing, test_dead_is_replaced, test_close_leaves_others_alone,
+      test_second_is_refused, test_refused_leaves_nothing, test_file_limit, test_dead_is_replaced, test_close_leaves_others_alone,
       test_threads,         test_frames_are_consistent, test_nothing_is_left};
   size_t count = sizeof tests / sizeof tests[0];
   for (size_t i = 0; i < count; i++) tests[i]();
