@@ -100,6 +100,7 @@ export class SegmentWatch implements Watch {
   readonly #slice: (() => Budget) | undefined;
   readonly #maxItems: number | undefined;
   #opened: Opened | undefined;
+  /** Why the last segment could not be read, until another verdict is reached. */
   #failure: Verdict | undefined;
   /** The verdict on the last segment that ended, valid until the next one is judged. */
   #ended: Verdict | undefined;
@@ -171,12 +172,15 @@ export class SegmentWatch implements Watch {
 
   #lookAt(nowNs: bigint): Sighting | undefined {
     if (this.#failure !== undefined && nowNs < this.#retryAtNs) return this.#nothing(this.#failure);
-    this.#failure = undefined;
     const opened = (this.#opened ??= this.#open());
-    if (opened === undefined) return undefined;
+    if (opened === undefined) {
+      this.#failure = undefined;
+      return undefined;
+    }
     const words = readWords(opened.file, opened.header);
     this.#ask(opened, nowNs, words);
-    if (opened.isLocked === undefined) return this.#nothing(this.#ended ?? NOT_KNOWN_YET);
+    if (opened.isLocked === undefined) 
+      return this.#nothing(this.#failure ?? this.#ended ?? NOT_KNOWN_YET);
     const { isLocked, nameHolder } = opened;
     const { heartbeatPeriodNs } = opened.header;
     const { state, tick } = words;
@@ -190,9 +194,11 @@ export class SegmentWatch implements Watch {
     this.#ended = undefined;
     const taken = takeIn(opened, words, this.#slice?.());
     const { changes, hasMore, isTidying, isRestless } = taken;
+    if (!hasMore) this.#failure = undefined;
     return {
       serverKey: this.#serverKey,
-      publisher,
+      // A segment that failed is read from its beginning at each retry, and may fail again at its end.
+      publisher: this.#failure ?? publisher,
       process,
       source: opened.source,
       changes,
@@ -206,6 +212,7 @@ export class SegmentWatch implements Watch {
 
   #unserved(publisher: Verdict, tick: number): Sighting {
     const isStalled = publisher.state === 'stalled';
+    this.#failure = undefined;
     this.#ended = isStalled ? undefined : publisher;
     // A stalled publisher may resume at any moment: its segment stays open, with everything read so
     // far.

@@ -48,6 +48,28 @@ describe('a segment with more objects and variables than it may have', () => {
     return { publisher, root, settled, close: () => watch.close() };
   };
 
+  it('stays corrupt while a retry reads its directory in slices', () => {
+    const publisher = segments.publish('82', {
+      capacity: { ...capacity, records: 4000 },
+    });
+    const root = publisher.addRoot('r', 'C');
+    for (let i = 0; i < 3000; i++) publisher.addObject(root, `r.c${i}`, 'C');
+    let hours = 0n;
+    const nowNs = () => process.hrtime.bigint() + hours * 3_600_000_000_000n;
+    const pool = { contextId: segments.contextId, poolName: 'pool', segmentMaxItems: 2900 };
+    const watch = segmentWatches(posixMemory(), { ...pool, nowNs })('82');
+    let seen = watch.look();
+    expect(seen).to.deep.include({ hasMore: true });
+    while (seen.hasMore) seen = watch.look();
+    expect(seen.publisher.state).to.equal('corrupt');
+    hours += 1n;
+    const retry = [watch.look()];
+    while (retry.at(-1)?.hasMore === true) retry.push(watch.look());
+    expect(retry.length).to.be.above(1);
+    expect(retry.map((each) => each.publisher.state)).to.deep.equal(retry.map(() => 'corrupt'));
+    watch.close();
+  });
+
   it('is not what a segment is whose objects come and go between two looks', () => {
     const { publisher, root, settled, close } = watched('82');
     const there: PublishedObject[] = [];

@@ -274,6 +274,21 @@ describe('SegmentWatch', () => {
     expect(segment.reads).to.be.above(reads);
   });
 
+  it('stays corrupt while it is opened again, until the lock is known', () => {
+    const { watch, state, pass, begin } = scene();
+    const segment = begin();
+    segment.truncate(0);
+    const failed = watch.look().publisher;
+    expect(failed.state).to.equal('corrupt');
+    const answers: ((isLocked: boolean) => void)[] = [];
+    segment.askLock = (answer) => void answers.push(answer);
+    segment.bytes = Buffer.from(sample);
+    pass(1000);
+    expect(watch.look().publisher).to.deep.equal(failed);
+    answers[0]?.(true);
+    expect(state()).to.equal('live');
+  });
+
   it('with trusted owners, reads no segment that others own or that everybody may write', () => {
     const table = [
       [1000, false, 'live', ''],
