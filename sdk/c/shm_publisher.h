@@ -17,6 +17,7 @@
  *   -ENOSPC  no room; the segment counts it, and the handle is inert (every use says -ESTALE)
  *   -EINVAL  a name, object id, schema, type, value or capacity that the format does not allow
  *   -EBUSY   another publisher lives under this name
+ *   -ECHILD  a child was forked; only the process that opened the publisher may use it
  *   -EFBIG   the segment is larger than the process's limit for files (ulimit -f)
  *
  * Threads: everything that adds or removes takes a mutex. Setting a value takes none, so a variable
@@ -24,8 +25,9 @@
  * a time. While a thread sets a scalar, or a frame without `_shared`, no other may remove that
  * variable. No handle may be used after shm_publisher_close().
  *
- * fork(): a child that lives on inherits the lock, and the segment looks alive until it ends. Open the
- * publisher after forking. (exec closes the descriptor.)
+ * fork(): a child that lives on inherits the lock, and the segment looks alive until it ends or calls
+ * shm_publisher_close(), which leaves the parent's segment as it is. All else but setting values is
+ * refused in a child. Open the publisher after forking. (exec closes the descriptor.)
  */
 #ifndef SHM_PUBLISHER_H
 #define SHM_PUBLISHER_H
@@ -68,6 +70,9 @@
 /* linux/futex.h is not part of libc; these two numbers never change. */
 #define SHM_FUTEX_WAKE 1
 #define SHM_FOLDER "/dev/shm"
+#ifndef MADV_WIPEONFORK
+#define MADV_WIPEONFORK 18
+#endif
 
 /* ---------------------------------------------------------------- the format */
 
@@ -274,6 +279,8 @@ enum { SHM_SIZE_CLASSES = 32 };
 
 struct shm_publisher {
   pthread_mutex_t lock;
+  uint32_t *opener; /* 1 in the process that opened the publisher, 0 in its children; may be NULL */
+  pid_t pid;
   char path[256], temporary[256];
   int fd;
   bool has_temporary; /* the file has its temporary name */
@@ -406,6 +413,36 @@ static inline bool shm_reserve(shm_publisher *p, int index, uint64_t end) {
   }
   region->real = wanted;
   return true;
+}
+
+/* ---------------------------------------------------------------- internals: the lock */
+
+/* A page that the kernel clears in forked children, so that asking costs one load. Without it,
+ * process ids are compared. */
+static inline void shm_note_opener(shm_publisher *p) {
+  p->pid = getpid();
+  void *page = mmap(NULL, SHM_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (page == MAP_FAILED) return;
+  if (madvise(page, SHM_PAGE, MADV_WIPEONFORK) != 0) {
+    munmap(page, SHM_PAGE);
+    return;
+  }
+  p->opener = (uint32_t *)page;
+  *p->opener = 1;
+}
+
+static inline bool shm_is_in_child(const shm_publisher *p) {
+  return p->opener != NULL ? *p->opener == 0 : p->pid != getpid();
+}
+
+static inline int shm_acquire(shm_publisher *p) {
+  if (shm_is_in_child(p)) return -ECHILD;
+  pthread_mutex_lock(&p->lock);
+  return 0;
+}
+
+static inline void shm_release(shm_publisher *p) {
+  pthread_mutex_unlock(&p->lock);
 }
 
 /* ---------------------------------------------------------------- internals: slots */
@@ -762,7 +799,8 @@ static inline void shm_free_all(shm_publisher *p, shm_node *node) {
 
 static inline int shm_remove(shm_publisher *p, const shm_ref *ref, shm_node *node) {
   if (p == NULL) return -ESTALE;
-  pthread_mutex_lock(&p->lock);
+  int code = shm_acquire(p);
+  if (code != 0) return code;
   /* A live slot says that the node is still there. */
   bool is_live = shm_is_live(ref);
   if (is_live) {
@@ -771,7 +809,7 @@ static inline int shm_remove(shm_publisher *p, const shm_ref *ref, shm_node *nod
     shm_add_tombstone(p, node->id);
     shm_free_all(p, node);
   }
-  pthread_mutex_unlock(&p->lock);
+  shm_release(p);
   return is_live ? 0 : -ESTALE;
 }
 
@@ -991,6 +1029,7 @@ static inline void shm_free_publisher(shm_publisher *p) {
   free(p->active.table);
   free(p->next_free);
   pthread_mutex_destroy(&p->lock);
+  if (p->opener != NULL) munmap(p->opener, SHM_PAGE);
   free(p);
 }
 
@@ -1027,6 +1066,7 @@ static inline const char *shm_error_text(int code) {
   case ENOSPC: return "no room in the segment or in " SHM_FOLDER;
   case EINVAL: return "a name, object id, schema, type, value or capacity that the format does not allow";
   case EBUSY: return "another publisher lives under this name";
+  case ECHILD: return "only the process that opened the publisher may use it, no forked child";
   case EFBIG: return "the segment is larger than files may be (ulimit -f): lower its capacities";
   default: return strerror(code < 0 ? -code : code);
   }
@@ -1034,12 +1074,14 @@ static inline const char *shm_error_text(int code) {
 
 /* Says that the publisher lives: once a heartbeat period at least. One store; from any thread. */
 static inline void shm_publisher_beat(shm_publisher *p) {
+  if (shm_is_in_child(p)) return;
   shm_put(shm_header_word(p, SHM_AT_HEARTBEAT), shm_clock_ns(CLOCK_MONOTONIC));
 }
 
 /* Wakes the readers, after a batch of stores or from a timer; beats as well. From any thread. */
 static inline void shm_publisher_notify(shm_publisher *p) {
   uint64_t *tick = shm_header_word(p, SHM_AT_TICK);
+  if (shm_is_in_child(p)) return;
   shm_publisher_beat(p);
   __atomic_fetch_add(tick, 1, __ATOMIC_RELEASE);
   /* The low half of the tick, shared between processes. */
@@ -1052,6 +1094,7 @@ static inline int shm_publisher_open(shm_publisher **out, const shm_options *opt
   shm_publisher *p = (shm_publisher *)calloc(1, sizeof *p);
   if (p == NULL) return -ENOMEM;
   pthread_mutex_init(&p->lock, NULL);
+  shm_note_opener(p);
   p->fd = -1;
   p->active.string_bytes = 2;
   int code = shm_set_names(p, options);
@@ -1071,6 +1114,7 @@ static inline int shm_publisher_open(shm_publisher **out, const shm_options *opt
 
 /* Gives the segment its name. -EBUSY when another publisher has it; may be tried again. */
 static inline int shm_publisher_place(shm_publisher *p) {
+  if (shm_is_in_child(p)) return -ECHILD;
   if (p->is_named) return 0;
   shm_publisher_beat(p);
   shm_put(shm_header_word(p, SHM_AT_STATE), SHM_LIVE);
@@ -1084,9 +1128,23 @@ static inline int shm_publisher_place(shm_publisher *p) {
   return code == -EAGAIN ? -EBUSY : code;
 }
 
-/* Ends the segment: readers see a clean close, and the name is gone. No handle may be used after. */
+/* Leaves the parent's segment as it is. What the heap holds of it stays: another thread of the
+ * parent may have been changing it during the fork. */
+static inline void shm_leave_to_parent(shm_publisher *p) {
+  if (p->map != NULL) munmap(p->map, p->file_size);
+  if (p->fd >= 0) close(p->fd);
+  p->map = NULL;
+  p->fd = -1;
+}
+
+/* Ends the segment: readers see a clean close, and the name is gone. No handle may be used after. In
+ * a forked child, only the child's hold on the segment ends. */
 static inline void shm_publisher_close(shm_publisher *p) {
   if (p == NULL) return;
+  if (shm_is_in_child(p)) {
+    shm_leave_to_parent(p);
+    return;
+  }
   shm_put(shm_header_word(p, SHM_AT_STATE), SHM_CLOSED);
   shm_publisher_notify(p);
   shm_release_file(p);
@@ -1175,10 +1233,11 @@ static inline int shm_make_object(shm_publisher *p, shm_object *out, const shm_o
       !shm_check_text(is_root ? options->instance : NULL, SHM_NAME_BYTES, &texts[3]) ||
       !shm_check_text(is_root ? options->application : NULL, SHM_NAME_BYTES, &texts[4]))
     return -EINVAL;
-  pthread_mutex_lock(&p->lock);
-  int code = shm_insert_object(p, out, is_root ? NULL : &copy, options, texts);
+  int code = shm_acquire(p);
+  if (code != 0) return code;
+  code = shm_insert_object(p, out, is_root ? NULL : &copy, options, texts);
   if (code != 0 && code != -EINVAL) shm_count_dropped(p, SHM_AT_OBJECTS_DROPPED);
-  pthread_mutex_unlock(&p->lock);
+  shm_release(p);
   return code;
 }
 
@@ -1347,10 +1406,11 @@ static inline int shm_add_variable(const shm_object *object, shm_variable *out, 
     return -EINVAL;
   texts[3].bytes = options->schema;
   texts[3].length = options->schema_entries * (uint32_t)sizeof(double);
-  pthread_mutex_lock(&p->lock);
-  int code = shm_insert_variable(p, out, type, object, options, texts);
+  int code = shm_acquire(p);
+  if (code != 0) return code;
+  code = shm_insert_variable(p, out, type, object, options, texts);
   if (code != 0) shm_count_dropped(p, SHM_AT_VARIABLES_DROPPED);
-  pthread_mutex_unlock(&p->lock);
+  shm_release(p);
   return code;
 }
 
@@ -1455,12 +1515,12 @@ static inline int shm_end_update(const shm_variable *variable, uint64_t number) 
 }
 
 /* For `_shared` functions: one update at a time, and none while the structure changes. */
-static inline void shm_enter(const shm_variable *variable) {
-  if (variable->publisher != NULL) pthread_mutex_lock(&variable->publisher->lock);
+static inline int shm_enter(const shm_variable *variable) {
+  return variable->publisher == NULL ? -ESTALE : shm_acquire(variable->publisher);
 }
 
 static inline void shm_leave(const shm_variable *variable) {
-  if (variable->publisher != NULL) pthread_mutex_unlock(&variable->publisher->lock);
+  shm_release(variable->publisher);
 }
 
 /* The length of a text that fits, cut at a character's start. */
@@ -1492,8 +1552,9 @@ static inline int shm_text_set(const shm_variable *variable, const char *text) {
 }
 
 static inline int shm_text_set_shared(const shm_variable *variable, const char *text) {
-  shm_enter(variable);
-  int code = shm_text_set(variable, text);
+  int code = shm_enter(variable);
+  if (code != 0) return code;
+  code = shm_text_set(variable, text);
   shm_leave(variable);
   return code;
 }
@@ -1523,8 +1584,9 @@ static inline int shm_histogram_observe(const shm_variable *variable, double val
 }
 
 static inline int shm_histogram_observe_shared(const shm_variable *variable, double value) {
-  shm_enter(variable);
-  int code = shm_histogram_observe(variable, value);
+  int code = shm_enter(variable);
+  if (code != 0) return code;
+  code = shm_histogram_observe(variable, value);
   shm_leave(variable);
   return code;
 }
@@ -1543,8 +1605,9 @@ static inline int shm_histogram_set(const shm_variable *variable, const uint64_t
 
 static inline int shm_histogram_set_shared(const shm_variable *variable, const uint64_t *counts,
                                            uint32_t entries, double sum) {
-  shm_enter(variable);
-  int code = shm_histogram_set(variable, counts, entries, sum);
+  int code = shm_enter(variable);
+  if (code != 0) return code;
+  code = shm_histogram_set(variable, counts, entries, sum);
   shm_leave(variable);
   return code;
 }
@@ -1564,8 +1627,9 @@ static inline int shm_summary_set(const shm_variable *variable, uint64_t count, 
 
 static inline int shm_summary_set_shared(const shm_variable *variable, uint64_t count, double sum,
                                          const double *values, uint32_t entries) {
-  shm_enter(variable);
-  int code = shm_summary_set(variable, count, sum, values, entries);
+  int code = shm_enter(variable);
+  if (code != 0) return code;
+  code = shm_summary_set(variable, count, sum, values, entries);
   shm_leave(variable);
   return code;
 }

@@ -1019,6 +1019,60 @@ static void test_file_limit(void) {
   CHECK(strstr(shm_error_text(-EFBIG), "ulimit -f") != NULL);
 }
 
+/* Whatever a forked child calls, the parent's segment keeps its name, state, beat and objects. */
+static void test_child_leaves_segment_alone(void) {
+  reader r;
+  shm_object root, other;
+  shm_publisher *p = start(small_options("fork"), &r, &root);
+  shm_variable text = add(&root, "text", SHM_STRING);
+  uint64_t tick = word_at(&r, 1152), beat = word_at(&r, 1088);
+  pid_t pid = fork();
+  if (pid == 0) {
+    shm_publisher_beat(p);
+    shm_publisher_notify(p);
+    bool is_refused = shm_add_object(&root, &other, "host.1.app.child", "C", NULL) == -ECHILD &&
+                      shm_text_set_shared(&text, "child") == -ECHILD &&
+                      shm_remove_object(&root) == -ECHILD && shm_publisher_place(p) == -ECHILD;
+    shm_publisher_close(p);
+    _exit(is_refused ? 0 : 1);
+  }
+  int status = -1;
+  CHECK(waitpid(pid, &status, 0) == pid && status == 0);
+  CHECK(word_at(&r, 1024) == 1 && word_at(&r, 1088) == beat && word_at(&r, 1152) == tick);
+  CHECK(read_directory(&r) && count_live(&r) == 2 && count_files(false) == 1);
+  CHECK(shm_text_set_shared(&text, "parent") == 0);
+  stop(p, &r);
+}
+
+/* A child that closed its parent's publisher does not keep a dead parent's key. */
+static void test_closed_child_frees_key(void) {
+  int ready[2];
+  pid_t child = 0;
+  CHECK(pipe(ready) == 0);
+  pid_t parent = fork();
+  if (parent == 0) {
+    shm_options options = small_options("orphan");
+    shm_publisher *p = publish(&options);
+    pid_t inner = fork();
+    if (inner == 0) {
+      shm_publisher_close(p);
+      pid_t self = getpid();
+      if (write(ready[1], &self, sizeof self) != sizeof self) _exit(1);
+      pause();
+    }
+    pause();
+  }
+  CHECK(read(ready[0], &child, sizeof child) == sizeof child);
+  kill(parent, SIGKILL);
+  CHECK(waitpid(parent, NULL, 0) == parent);
+  reader r;
+  shm_object root;
+  stop(start(small_options("orphan"), &r, &root), &r);
+  if (child > 1) kill(child, SIGKILL);
+  close(ready[0]);
+  close(ready[1]);
+}
+
 /* Publishes in a process that ends without closing, by itself or by SIGKILL. */
 static void publish_and_die(const char *key, bool is_killed) {
   int ready[2];
@@ -1227,7 +1281,8 @@ int main(void) {
       test_stale_handles,   test_incarnations_wrap, test_capacity, test_string_capacity,
       test_churn,           test_churn_with_reader, test_no_memory,
       test_memory_again,
-      test_second_is_refused, test_refused_leaves_nothing, test_file_limit, test_dead_is_replaced, test_close_leaves_others_alone,
+      test_second_is_refused, test_refused_leaves_nothing, test_file_limit,
+      test_child_leaves_segment_alone, test_closed_child_frees_key, test_dead_is_replaced, test_close_leaves_others_alone,
       test_threads,         test_frames_are_consistent, test_nothing_is_left};
   size_t count = sizeof tests / sizeof tests[0];
   for (size_t i = 0; i < count; i++) tests[i]();
