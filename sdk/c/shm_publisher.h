@@ -18,12 +18,18 @@
  *   -EINVAL  a name, object id, schema, type, value or capacity that the format does not allow
  *   -EBUSY   another publisher lives under this name
  *   -ECHILD  a child was forked; only the process that opened the publisher may use it
+ *   -EDEADLK a signal handler interrupted a call that its own would disturb: nothing was stored
  *   -EFBIG   the segment is larger than the process's limit for files (ulimit -f)
  *
- * Threads: everything that adds or removes takes a mutex. Setting a value takes none, so a variable
+ * Threads: everything that adds or removes takes a lock. Setting a value takes none, so a variable
  * that several threads change needs the `_shared` functions, and a plain one belongs to one thread at
  * a time. While a thread sets a scalar, or a frame without `_shared`, no other may remove that
  * variable. No handle may be used after shm_publisher_close().
+ *
+ * Signal handlers may set values, and call shm_publisher_beat() and shm_publisher_notify(). An update
+ * in the middle of one of the same text or distribution returns -EDEADLK, and so does a `_shared`
+ * function on a frame in the middle of a call that holds the lock. To a scalar that the program adds
+ * to as well, both add with `_shared`. Handlers must not add or remove: both allocate memory.
  *
  * fork(): a child that lives on inherits the lock, and the segment looks alive until it ends or calls
  * shm_publisher_close(), which leaves the parent's segment as it is. All else but setting values is
@@ -67,8 +73,10 @@
 #ifndef F_OFD_SETLK
 #define F_OFD_SETLK 37
 #endif
-/* linux/futex.h is not part of libc; these two numbers never change. */
+/* linux/futex.h is not part of libc; these numbers never change. */
 #define SHM_FUTEX_WAKE 1
+#define SHM_FUTEX_WAIT_PRIVATE 128
+#define SHM_FUTEX_WAKE_PRIVATE 129
 #define SHM_FOLDER "/dev/shm"
 #ifndef MADV_WIPEONFORK
 #define MADV_WIPEONFORK 18
@@ -278,7 +286,9 @@ typedef struct shm_side {
 enum { SHM_SIZE_CLASSES = 32 };
 
 struct shm_publisher {
-  pthread_mutex_t lock;
+  /* The lock: its holder as pthread_self() or 0, threads that wait, and a count to wait on. */
+  uint64_t holder;
+  uint32_t waiting, turn;
   uint32_t *opener; /* 1 in the process that opened the publisher, 0 in its children; may be NULL */
   pid_t pid;
   char path[256], temporary[256];
@@ -435,14 +445,42 @@ static inline bool shm_is_in_child(const shm_publisher *p) {
   return p->opener != NULL ? *p->opener == 0 : p->pid != getpid();
 }
 
+/* Waits for a lock that another thread holds. */
+static inline void shm_wait(shm_publisher *p, uint64_t self) {
+  int error = errno;
+  __atomic_fetch_add(&p->waiting, 1, __ATOMIC_SEQ_CST);
+  for (;;) {
+    uint32_t turn = __atomic_load_n(&p->turn, __ATOMIC_SEQ_CST);
+    uint64_t none = 0;
+    if (__atomic_compare_exchange_n(&p->holder, &none, self, false, __ATOMIC_SEQ_CST,
+                                    __ATOMIC_SEQ_CST))
+      break;
+    syscall(SYS_futex, &p->turn, SHM_FUTEX_WAIT_PRIVATE, turn, NULL, NULL, 0);
+  }
+  __atomic_fetch_sub(&p->waiting, 1, __ATOMIC_SEQ_CST);
+  errno = error;
+}
+
+/* Takes the lock. -EDEADLK for a signal handler whose thread holds it: one step states the holder
+ * and takes the lock, so that a handler finds a lock of its own thread at any instruction. */
 static inline int shm_acquire(shm_publisher *p) {
+  uint64_t self = (uint64_t)(uintptr_t)pthread_self(), found = 0;
   if (shm_is_in_child(p)) return -ECHILD;
-  pthread_mutex_lock(&p->lock);
+  if (__atomic_compare_exchange_n(&p->holder, &found, self, false, __ATOMIC_SEQ_CST,
+                                  __ATOMIC_SEQ_CST))
+    return 0;
+  if (found == self) return -EDEADLK;
+  shm_wait(p, self);
   return 0;
 }
 
 static inline void shm_release(shm_publisher *p) {
-  pthread_mutex_unlock(&p->lock);
+  __atomic_store_n(&p->holder, 0, __ATOMIC_SEQ_CST);
+  if (__atomic_load_n(&p->waiting, __ATOMIC_SEQ_CST) == 0) return;
+  int error = errno;
+  __atomic_fetch_add(&p->turn, 1, __ATOMIC_SEQ_CST);
+  syscall(SYS_futex, &p->turn, SHM_FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+  errno = error;
 }
 
 /* ---------------------------------------------------------------- internals: slots */
@@ -1028,7 +1066,6 @@ static inline void shm_free_publisher(shm_publisher *p) {
     }
   free(p->active.table);
   free(p->next_free);
-  pthread_mutex_destroy(&p->lock);
   if (p->opener != NULL) munmap(p->opener, SHM_PAGE);
   free(p);
 }
@@ -1067,6 +1104,7 @@ static inline const char *shm_error_text(int code) {
   case EINVAL: return "a name, object id, schema, type, value or capacity that the format does not allow";
   case EBUSY: return "another publisher lives under this name";
   case ECHILD: return "only the process that opened the publisher may use it, no forked child";
+  case EDEADLK: return "a signal handler interrupted another call or update: nothing was stored";
   case EFBIG: return "the segment is larger than files may be (ulimit -f): lower its capacities";
   default: return strerror(code < 0 ? -code : code);
   }
@@ -1093,7 +1131,6 @@ static inline int shm_publisher_open(shm_publisher **out, const shm_options *opt
   *out = NULL;
   shm_publisher *p = (shm_publisher *)calloc(1, sizeof *p);
   if (p == NULL) return -ENOMEM;
-  pthread_mutex_init(&p->lock, NULL);
   shm_note_opener(p);
   p->fd = -1;
   p->active.string_bytes = 2;
@@ -1501,11 +1538,21 @@ static inline int shm_bool_set(const shm_variable *variable, bool value) {
 
 /* ---------------------------------------------------------------- framed values */
 
-/* Starts an update: begin differs from end until shm_end_update(). Returns its number. */
+/* Starts an update: begin differs from end until shm_end_update(). Returns its number, or 0 while
+ * another update of this frame is unfinished: that of the code which a signal handler interrupted. */
 static inline uint64_t shm_begin_update(const shm_variable *variable) {
-  uint64_t number = shm_get(variable->frame) + 1;
-  shm_put(variable->frame + variable->units - 1, number);
-  return number;
+  uint64_t *end = variable->frame + variable->units - 1;
+  uint64_t begin = shm_get(variable->frame);
+  for (;;) {
+    uint64_t found = begin;
+    if (__atomic_compare_exchange_n(end, &found, begin + 1, false, __ATOMIC_ACQ_REL,
+                                    __ATOMIC_RELAXED))
+      return begin + 1;
+    /* A handler may have made a whole update since begin was read. */
+    uint64_t again = shm_get(variable->frame);
+    if (again == begin) return 0;
+    begin = again;
+  }
 }
 
 static inline int shm_end_update(const shm_variable *variable, uint64_t number) {
@@ -1538,6 +1585,7 @@ static inline int shm_text_set_bytes(const shm_variable *variable, const char *t
   size_t room = (size_t)(variable->units - 3) * 8;
   size_t bytes = shm_cut(text, length, room);
   uint64_t number = shm_begin_update(variable);
+  if (number == 0) return -EDEADLK;
   shm_put(variable->frame + 1, bytes);
   for (size_t at = 0; at < room; at += 8) {
     uint64_t unit = 0;
@@ -1578,6 +1626,7 @@ static inline int shm_histogram_observe(const shm_variable *variable, double val
   uint64_t *sum = variable->frame + 1;
   uint64_t *count = variable->frame + 2 + shm_bucket(variable->node, value);
   uint64_t number = shm_begin_update(variable);
+  if (number == 0) return -EDEADLK;
   shm_put(sum, shm_bits(shm_double(shm_get(sum)) + value));
   shm_put(count, shm_get(count) + 1);
   return shm_end_update(variable, number);
@@ -1598,6 +1647,7 @@ static inline int shm_histogram_set(const shm_variable *variable, const uint64_t
   if (code != 0) return code;
   if (entries != variable->units - 3) return -EINVAL;
   uint64_t number = shm_begin_update(variable);
+  if (number == 0) return -EDEADLK;
   shm_put(variable->frame + 1, shm_bits(sum));
   for (uint32_t i = 0; i < entries; i++) shm_put(variable->frame + 2 + i, counts[i]);
   return shm_end_update(variable, number);
@@ -1619,6 +1669,7 @@ static inline int shm_summary_set(const shm_variable *variable, uint64_t count, 
   if (code != 0) return code;
   if (entries != variable->units - 4) return -EINVAL;
   uint64_t number = shm_begin_update(variable);
+  if (number == 0) return -EDEADLK;
   shm_put(variable->frame + 1, count);
   shm_put(variable->frame + 2, shm_bits(sum));
   for (uint32_t i = 0; i < entries; i++) shm_put(variable->frame + 3 + i, shm_bits(values[i]));

@@ -1264,6 +1264,92 @@ static void test_frames_are_consistent(void) {
   stop(p, &r);
 }
 
+/* ---------------------------------------------------------------- signal handlers */
+
+/* What a handler and the code that it interrupts both use. */
+static struct handler_use {
+  shm_publisher *publisher;
+  shm_object root;
+  shm_variable text, observed, count;
+  uint32_t handled, stored, observations, structure_refused;
+} handler_use;
+
+static bool is_stored_or_refused(int code) {
+  return CHECK(code == 0 || code == -EDEADLK) && code == 0;
+}
+
+/* Does what the interrupted code does, with other values. */
+static void handle(int number) {
+  struct handler_use *u = &handler_use;
+  char bytes[200];
+  (void)number;
+  memset(bytes, 'B', sizeof bytes);
+  u->handled++;
+  u->stored += is_stored_or_refused(shm_text_set_bytes(&u->text, bytes, sizeof bytes)) ? 1 : 0;
+  u->observations += is_stored_or_refused(shm_histogram_observe(&u->observed, 1)) ? 1 : 0;
+  shm_u64_add_shared(&u->count, 1);
+  shm_publisher_notify(u->publisher);
+  if (shm_text_set_shared(&u->text, "B") == -EDEADLK) u->structure_refused++;
+}
+
+/* A timer's signals, sent to this thread until the handler ran so often. */
+static timer_t begin_signals(void) {
+  timer_t timer;
+  struct sigaction action;
+  struct sigevent event;
+  struct itimerspec every = {{0, 100000}, {0, 100000}};
+  memset(&action, 0, sizeof action);
+  memset(&event, 0, sizeof event);
+  action.sa_handler = handle;
+  CHECK(sigaction(SIGUSR1, &action, NULL) == 0);
+  event.sigev_notify = SIGEV_SIGNAL;
+  event.sigev_signo = SIGUSR1;
+  CHECK(timer_create(CLOCK_MONOTONIC, &event, &timer) == 0);
+  CHECK(timer_settime(timer, 0, &every, NULL) == 0);
+  return timer;
+}
+
+static bool is_one_letter(const uint64_t *f) {
+  const char *text = (const char *)(f + 2);
+  for (uint64_t i = 1; i < f[1]; i++)
+    if (text[i] != text[0]) return false;
+  return f[1] == 0 || text[0] == 'A' || text[0] == 'B';
+}
+
+/* A handler that enters in the middle of a call never corrupts the segment, mixes no texts, loses no
+ * stored observation and never hangs. */
+static void test_signal_handlers(void) {
+  static const double bounds[] = {1, 2};
+  struct handler_use *u = &handler_use;
+  reader r;
+  uint64_t f[128], observed = 0;
+  char bytes[240];
+  memset(u, 0, sizeof *u);
+  memset(bytes, 'A', sizeof bytes);
+  u->publisher = start(small_options("handler"), &r, &u->root);
+  shm_variable_options options = shm_variable_options_default();
+  options.text_bytes = 240;
+  CHECK(shm_add_variable(&u->root, &u->text, "text", SHM_STRING, &options) == 0);
+  u->observed = add_schema(&u->root, "observed", SHM_HISTOGRAM, bounds, 2);
+  u->count = add(&u->root, "count", SHM_U64);
+  timer_t timer = begin_signals();
+  while (u->handled < 5000 || (u->structure_refused < 20 && u->handled < 100000)) {
+    shm_object passing;
+    CHECK(shm_text_set_bytes(&u->text, bytes, sizeof bytes) == 0);
+    CHECK(read_directory(&r) && (!frame_of(&r, find(&r, "text"), f) || is_one_letter(f)));
+    CHECK(shm_histogram_observe(&u->observed, 2) == 0);
+    observed++;
+    CHECK(shm_add_object(&u->root, &passing, "host.1.app.passing", "C", NULL) == 0);
+    CHECK(shm_remove_object(&passing) == 0);
+  }
+  timer_delete(timer);
+  signal(SIGUSR1, SIG_DFL);
+  CHECK(u->structure_refused > 0 && u->stored > 0);
+  CHECK(read_directory(&r) && value(&r, "count") == u->handled);
+  CHECK(frame_of(&r, find(&r, "observed"), f) && f[2] == u->observations && f[3] == observed);
+  stop(u->publisher, &r);
+}
+
 /* Names and temporary names of this run. */
 static void test_nothing_is_left(void) {
   CHECK(count_files(true) == 0);
@@ -1283,7 +1369,7 @@ int main(void) {
       test_memory_again,
       test_second_is_refused, test_refused_leaves_nothing, test_file_limit,
       test_child_leaves_segment_alone, test_closed_child_frees_key, test_dead_is_replaced, test_close_leaves_others_alone,
-      test_threads,         test_frames_are_consistent, test_nothing_is_left};
+      test_signal_handlers, test_threads,         test_frames_are_consistent, test_nothing_is_left};
   size_t count = sizeof tests / sizeof tests[0];
   for (size_t i = 0; i < count; i++) tests[i]();
   double seconds = (double)(shm_clock_ns(CLOCK_MONOTONIC) - start_ns) / 1e9;
