@@ -38,6 +38,10 @@ export class Fault extends Error {
   }
 }
 
+/** Whether Node.js throws this for a call that the operating system refused, such as ENOENT or EMFILE. */
+export const isSystemError = (thrown: unknown): boolean =>
+  thrown instanceof Error && 'syscall' in thrown;
+
 /** The message of whatever was thrown. */
 export const messageOf = (thrown: unknown): string =>
   thrown instanceof Error ? thrown.message : String(thrown);

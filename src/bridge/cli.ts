@@ -3,7 +3,7 @@
 import { hostname } from 'node:os';
 import { asyncScheduler, merge } from 'rxjs';
 import { packageVersion } from '../document/package-version.js';
-import { Fault, messageOf } from '../errors.js';
+import { Fault, isSystemError, messageOf } from '../errors.js';
 import { isJournal } from '../logs/journal.js';
 import { logger } from '../logs/log.js';
 import { parseArguments } from './settings/arguments.js';
@@ -28,7 +28,7 @@ const say = logWriter(process.stderr, process.stderr.fd);
 
 function fail(error: unknown): never {
   // The message explains a refusal of the system; anything else is a bug of ours.
-  const isExplained = error instanceof Fault || !(error instanceof Error) || 'syscall' in error;
+  const isExplained = error instanceof Fault || !(error instanceof Error) || isSystemError(error);
   say(`shm_bridge: ${isExplained ? messageOf(error) : (error.stack ?? '')}\n`);
   process.exit(error instanceof Fault ? error.exit : 1);
 }

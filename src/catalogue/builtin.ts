@@ -50,6 +50,7 @@ export function loadCatalogues(
 
 /** Adds the built-in ones, each made on first use: a start needs one of them, mostly. */
 function withBuiltIn(catalogues: Map<string, Catalogue>): Catalogues {
+  builtInTexts();
   const apps = [...new Set([...BUILT_IN_APPS, ...catalogues.keys()])];
   const get = (app: string): Catalogue | undefined => {
     if (!catalogues.has(app) && apps.includes(app)) catalogues.set(app, builtIn(app));
@@ -68,9 +69,20 @@ const entryOf = (app: string, catalogue: Catalogue | undefined) =>
   catalogue === undefined ? [] : [[app, catalogue] as const];
 
 function builtIn(app: string): Catalogue {
-  const file = `${app}.toml`;
-  return madeFrom({ file, text: readFileSync(new URL(file, import.meta.url), 'utf8') });
+  return madeFrom({ file: `${app}.toml`, text: builtInTexts().get(app) ?? '' });
 }
+
+let texts: ReadonlyMap<string, string> | undefined;
+
+/**
+ * The texts of the built-in catalogues by application. The first call reads all of them, since an
+ * upgrade may replace or remove the files later.
+ */
+const builtInTexts = (): ReadonlyMap<string, string> =>
+  (texts ??= new Map(BUILT_IN_APPS.map((app) => [app, builtInText(app)])));
+
+const builtInText = (app: string): string =>
+  readFileSync(new URL(`${app}.toml`, import.meta.url), 'utf8');
 
 /**
  * The catalogue of a text that was checked before, by this thread or another one.

@@ -3,7 +3,7 @@ import { Subscription } from 'rxjs';
 import { parseArguments } from '../config/arguments.js';
 import type { Arguments } from '../config/arguments.js';
 import { buildRevision, packageVersion } from '../document/package-version.js';
-import { Fault, messageOf } from '../errors.js';
+import { Fault, isSystemError, messageOf } from '../errors.js';
 import { isJournal } from '../logs/journal.js';
 import { logWriter } from '../logs/log-writer.js';
 import { logger } from '../logs/log.js';
@@ -35,7 +35,7 @@ let report = (text: string): void => {
 
 function fail(error: unknown): never {
   // The message explains a refusal of the system; anything else is a bug of ours.
-  const isExplained = error instanceof Fault || !(error instanceof Error) || 'syscall' in error;
+  const isExplained = error instanceof Fault || !(error instanceof Error) || isSystemError(error);
   const text = isExplained ? messageOf(error) : (error.stack ?? '');
   report(text);
   process.exit(error instanceof Fault ? error.exit : 1);

@@ -25,7 +25,8 @@ const LOOK_EVERY_MS = 10_000;
 
 /**
  * Bounds the heap of this thread and of those that it starts. Call it before it grows.
- * @param residentBytes of the process
+ * @param residentBytes of the process; throws where the system does not tell them, such as without /proc
+ *   or a free descriptor
  */
 export function boundHeapGrowth(residentBytes: () => number): void {
   // To read a program takes pieces of two megabytes: after that, malloc would keep 4 MB more than is used.
@@ -53,15 +54,24 @@ function boundYoungSpace(): void {
  * grows, compacting would only take time: a fifth more until a million series are ready.
  * What the compilers of V8 freed goes back as well: with Node 24, 12 MB after a start.
  */
-function savingAtRest(residentBytes: () => number): () => void {
+export function savingAtRest(residentBytes: () => number): () => void {
   const isAtRest = restWatch();
   const growth = new GrowthSince(WORTH_RETURNING);
   return () => {
-    const bytes = residentBytes();
-    const rests = isAtRest(bytes);
+    const bytes = valueOf(residentBytes);
+    const rests = bytes !== undefined && isAtRest(bytes);
     setFlagsFromString(rests ? '--optimize-for-size' : '--no-optimize-for-size');
     if (!rests || !growth.isEnough(bytes)) return;
     returnFreePages();
-    growth.begin(residentBytes());
+    growth.begin(valueOf(residentBytes) ?? bytes);
   };
+}
+
+/** The result of a call; undefined if it throws. */
+function valueOf<T>(call: () => T): T | undefined {
+  try {
+    return call();
+  } catch {
+    return undefined;
+  }
 }

@@ -5,7 +5,7 @@ import type { Arguments } from '../config/arguments.js';
 import { changedSettings } from '../config/changed-settings.js';
 import type { Settings } from '../config/settings.js';
 import { withoutExcerpts } from '../document/places.js';
-import { Fault, messageOf } from '../errors.js';
+import { Fault, isSystemError, messageOf } from '../errors.js';
 import type { TargetEvent } from '../model.js';
 import type { ReloadAnswer } from '../sinks/http/reload-answer.js';
 import type { ServiceManager } from '../systemd/service-manager.js';
@@ -57,7 +57,7 @@ export class Reloads {
       this.#reload$.next({ kind: 'accepted', planned });
       return { kind: 'taken', later };
     } catch (error) {
-      if (!(error instanceof Fault)) throw error;
+      if (!(error instanceof Fault) && !isSystemError(error)) throw error;
       const message = messageOf(error);
       warn('configuration not reloaded, the present one stays in use:');
       withoutExcerpts(message).forEach(warn);

@@ -1,6 +1,6 @@
 // A web configuration whose files may change while it is in use, as certificates do.
 import { statSync } from 'node:fs';
-import { Fault, messageOf } from '../errors.js';
+import { Fault, isSystemError, messageOf } from '../errors.js';
 import type { TargetEvent } from '../model.js';
 import { readWebConfig } from './web-config.js';
 import type { WebConfig } from './web-config.js';
@@ -59,7 +59,7 @@ export class WatchedWebConfig {
         this.#say('info', `web configuration ${this.#file} read again`);
       }
     } catch (thrown) {
-      if (!(thrown instanceof Fault)) throw thrown;
+      if (!(thrown instanceof Fault) && !isSystemError(thrown)) throw thrown;
       const reason = messageOf(thrown);
       if (reason !== this.#refused)
         this.#say(

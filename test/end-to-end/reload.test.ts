@@ -1,7 +1,8 @@
 // SIGHUP: targets, scopes and filters change while the process serves.
 import { expect } from 'chai';
-import { rmSync, writeFileSync } from 'node:fs';
-import { delay, answerOf, theatre } from '../support/processes.js';
+import { cpSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { PROJECT, delay, answerOf, theatre } from '../support/processes.js';
 import { applicationPart, pageWith, readyPage, scrape, seriesKey, seriesOf } from './page.js';
 import type { Reply } from './page.js';
 
@@ -259,5 +260,24 @@ describe('SIGHUP', function () {
       ]);
       expect(await exporter.stop()).to.deep.equal({ status: 0, signal: null });
     });
+  });
+
+  it('keeps the process running, and its targets served, when the files of the program are gone', async () => {
+    const program = stage.path('program');
+    for (const name of ['dist', 'package.json'])
+      cpSync(join(PROJECT, name), join(program, name), { recursive: true });
+    symlinkSync(join(PROJECT, 'node_modules'), join(program, 'node_modules'));
+    stage.simulate('--app', 'ads', '--server-key', 'ads', '--objects', '40', '--rate', '0');
+    const config = stage.config({ app: 'ads', server_keys: ['ads'] });
+    const exporter = stage.command([
+      ...[process.execPath, join(program, 'dist/bin/shm_exporter.js'), '--config', config],
+    ]);
+    const url = await exporter.url();
+    const before = applicationPart(await readyPage(url));
+    rmSync(program, { recursive: true });
+    exporter.signal('SIGHUP');
+    await exporter.line(/configuration reloaded/);
+    expect(applicationPart(await readyPage(url))).to.equal(before);
+    expect(await exporter.stop()).to.deep.equal({ status: 0, signal: null });
   });
 });

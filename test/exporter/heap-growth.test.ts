@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { spawnSync } from 'node:child_process';
 import { GrowthSince, restWatch } from '#app/exporter/at-rest.js';
+import { savingAtRest } from '#app/exporter/heap-growth.js';
 
 /** Makes objects that survive for a while, and prints how large the space of young ones is then. */
 const churning = (before: string): string => `
@@ -30,6 +31,15 @@ describe('the heap of V8', () => {
     );
     expect(bound).to.be.within(1, 17_000_000);
     expect(sizeOf(), 'without the bound').to.be.above(bound);
+  });
+});
+
+describe('savingAtRest', () => {
+  it('takes the process for busy while the system does not tell its size', () => {
+    const save = savingAtRest(() => {
+      throw new Error('EMFILE: too many open files, uv_resident_set_memory');
+    });
+    expect(save).not.to.throw();
   });
 });
 
