@@ -19,6 +19,7 @@
  *   -EBUSY   another publisher lives under this name
  *   -ECHILD  a child was forked; only the process that opened the publisher may use it
  *   -EDEADLK a signal handler interrupted a call that its own would disturb: nothing was stored
+ *   -EAGAIN  after mlockall(), the segment is larger than the limit for locked memory (ulimit -l)
  *   -EFBIG   the segment is larger than the process's limit for files (ulimit -f)
  *
  * Threads: everything that adds or removes takes a lock. Setting a value takes none, so a variable
@@ -943,6 +944,16 @@ static inline int shm_open_file(shm_publisher *p, mode_t mode) {
   return 0;
 }
 
+/* Maps the file. After mlockall(MCL_FUTURE), the kernel would make the whole of a mapping real, so it
+ * has no rights until it is unlocked. */
+static inline int shm_map_file(shm_publisher *p) {
+  void *map = mmap(NULL, p->file_size, PROT_NONE, MAP_SHARED, p->fd, 0);
+  if (map == MAP_FAILED) return -errno;
+  p->map = (uint8_t *)map;
+  if (munlock(map, p->file_size) != 0) return -errno;
+  return mprotect(map, p->file_size, PROT_READ | PROT_WRITE) == 0 ? 0 : -errno;
+}
+
 static inline int shm_make_file(shm_publisher *p, mode_t mode) {
   /* Beyond the limit, ftruncate() raises SIGXFSZ, which ends the program. */
   struct rlimit limit;
@@ -955,9 +966,8 @@ static inline int shm_make_file(shm_publisher *p, mode_t mode) {
   if (code != 0) return -code;
   code = shm_lock(p->fd);
   if (code != 0) return code;
-  void *map = mmap(NULL, p->file_size, PROT_READ | PROT_WRITE, MAP_SHARED, p->fd, 0);
-  if (map == MAP_FAILED) return -errno;
-  p->map = (uint8_t *)map;
+  code = shm_map_file(p);
+  if (code != 0) return code;
   /* Offset 0 of the strings is the empty string, which is never written but read by a change. */
   if (!shm_reserve(p, SHM_STRINGS_A, 2) || !shm_reserve(p, SHM_STRINGS_B, 2)) return -ENOSPC;
   return 0;
@@ -1105,6 +1115,7 @@ static inline const char *shm_error_text(int code) {
   case EBUSY: return "another publisher lives under this name";
   case ECHILD: return "only the process that opened the publisher may use it, no forked child";
   case EDEADLK: return "a signal handler interrupted another call or update: nothing was stored";
+  case EAGAIN: return "the segment is larger than memory that may be locked (mlockall, ulimit -l)";
   case EFBIG: return "the segment is larger than files may be (ulimit -f): lower its capacities";
   default: return strerror(code < 0 ? -code : code);
   }

@@ -860,6 +860,7 @@ static void *read_churn(void *argument) {
       uint64_t frame[128], updates;
       const entry *e = &c->r.entries[i];
       if (e->is_gone || e->type != SHM_STRING || !frame_of(&c->r, e, frame)) continue;
+      if (frame[0] == 0) continue; /* its first text comes after this copy */
       /* The word after the frame: only then is the frame still this name's. */
       if (!slot_value(&c->r, e->slot, e->incarnation, &updates)) continue;
       CHECK(frame[1] == strlen(e->name) && memcmp(frame + 2, e->name, frame[1]) == 0);
@@ -1017,6 +1018,24 @@ static void open_under_file_limit(void) {
 static void test_file_limit(void) {
   CHECK(in_child(open_under_file_limit) && count_files(true) == 0);
   CHECK(strstr(shm_error_text(-EFBIG), "ulimit -f") != NULL);
+}
+
+static void open_in_locked_memory(void) {
+  struct stat facts;
+  shm_publisher *p;
+  shm_options options = options_of("locked");
+  CHECK(mlockall(MCL_FUTURE) == 0);
+  int code = shm_publisher_open(&p, &options);
+  if (code == -EAGAIN) return; /* not root */
+  if (!CHECK(code == 0)) return;
+  CHECK(fstat(p->fd, &facts) == 0 && facts.st_blocks * 512 < facts.st_size / 10);
+  shm_publisher_close(p);
+}
+
+/* After mlockall(MCL_FUTURE), only the used part of a segment takes memory. */
+static void test_locked_memory(void) {
+  CHECK(in_child(open_in_locked_memory));
+  CHECK(strstr(shm_error_text(-EAGAIN), "ulimit -l") != NULL);
 }
 
 /* Whatever a forked child calls, the parent's segment keeps its name, state, beat and objects. */
@@ -1370,7 +1389,7 @@ int main(void) {
       test_stale_handles,   test_incarnations_wrap, test_capacity, test_string_capacity,
       test_churn,           test_churn_with_reader, test_no_memory,
       test_memory_again,
-      test_second_is_refused, test_refused_leaves_nothing, test_file_limit,
+      test_second_is_refused, test_refused_leaves_nothing, test_file_limit, test_locked_memory,
       test_child_leaves_segment_alone, test_closed_child_frees_key, test_dead_is_replaced, test_close_leaves_others_alone,
       test_signal_handlers, test_threads,         test_frames_are_consistent, test_nothing_is_left};
   size_t count = sizeof tests / sizeof tests[0];
