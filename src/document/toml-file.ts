@@ -31,21 +31,24 @@ const OPTIONS = {
 
 /**
  * The raw values of a TOML file.
- * @throws Fault CONFIG_INVALID when it cannot be read, or is not TOML: then with the line and a caret
+ * @param hasSecrets whether messages must not quote the file
+ * @throws Fault CONFIG_INVALID when it cannot be read, or is not TOML: then with the line and a caret,
+ *   unless it has secrets
  */
-export function readToml(file: string): Document {
-  return parseToml(file, readText(file));
+export function readToml(file: string, hasSecrets = false): Document {
+  return parseToml(file, readText(file), hasSecrets);
 }
 
 /** The raw values of TOML text; `file` is its name in messages. */
-export function parseToml(file: string, text: string): Document {
+export function parseToml(file: string, text: string, hasSecrets = false): Document {
   try {
     return documentOf(file, text, parse(text, OPTIONS) as Document['values']);
   } catch (cause) {
     if (!(cause instanceof Error)) throw cause;
     const { places } = documentOf(file, text, {});
     const problem = syntaxProblem(text, cause);
-    const message = `${places.at(problem.offset)}: ${problem.text}\n${places.excerpt(problem.offset)}`;
+    const excerpt = hasSecrets ? '' : `\n${places.excerpt(problem.offset)}`;
+    const message = `${places.at(problem.offset)}: ${problem.text}${excerpt}`;
     throw new Fault('CONFIG_INVALID', message, { cause });
   }
 }

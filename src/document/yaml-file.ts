@@ -1,6 +1,6 @@
 // Reads a YAML file into raw values with their positions.
 import { isMap, isScalar, isSeq, parseDocument } from 'yaml';
-import type { Node, Pair } from 'yaml';
+import type { Node, Pair, YAMLError } from 'yaml';
 import { Fault } from '../errors.js';
 import type { Document } from './document.js';
 import type { Path } from './key-path.js';
@@ -8,12 +8,33 @@ import { Places, markOf } from './places.js';
 import type { Mark, Marks } from './places.js';
 import { readText } from './text-file.js';
 
-/** Integers as bigint, as in TOML; no aliases, by which a short text could stand for a huge one. */
-const OPTIONS = { intAsBigInt: true, version: '1.2', uniqueKeys: true } as const;
+/** Integers as bigint, as in TOML; keys are texts; warnings, which quote the file, are not printed. */
+const OPTIONS = {
+  intAsBigInt: true,
+  version: '1.2',
+  uniqueKeys: true,
+  stringKeys: true,
+  logLevel: 'error',
+} as const;
+
+/**
+ * Sentences in place of those in which the library quotes the file. A file in YAML may hold secrets, and
+ * messages reach logs and clients.
+ */
+const SENTENCES: Partial<Record<YAMLError['code'], string>> = {
+  BAD_COLLECTION_TYPE: 'this tag does not fit its value',
+  BAD_DIRECTIVE: 'unknown directive',
+  BAD_DQ_ESCAPE: 'invalid escape sequence',
+  BAD_SCALAR_START: 'a value that starts with this character must stand in quotes',
+  NON_STRING_KEY: 'a key must be a text',
+  TAG_RESOLVE_FAILED: 'unknown tag',
+  UNEXPECTED_TOKEN: 'unexpected text',
+};
 
 /**
  * The raw values of a YAML file; none for an empty one.
- * @throws Fault CONFIG_INVALID when it cannot be read, or is not YAML: then with the line and a caret
+ * @throws Fault CONFIG_INVALID when it cannot be read, or is not YAML: then with line and column, and
+ *   without text of the file
  */
 export const readYaml = (file: string): Document => parseYaml(file, readText(file));
 
@@ -22,7 +43,7 @@ export function parseYaml(file: string, text: string): Document {
   const document = parseDocument(text, OPTIONS);
   const places = new Places(file, text, () => marksOf(document.contents));
   const [error] = [...document.errors, ...document.warnings];
-  if (error !== undefined) throw refused(places, error.pos[0], error.message);
+  if (error !== undefined) throw refused(places, error.pos[0], sentenceOf(error));
   try {
     const values: unknown = document.toJS({ maxAliasCount: 0, reviver: withoutNull });
     return { values: (values ?? {}) as Document['values'], places };
@@ -32,11 +53,13 @@ export function parseYaml(file: string, text: string): Document {
   }
 }
 
-function refused(places: Places, offset: number, message: string): Fault {
-  // The library adds a place of its own.
+const refused = (places: Places, offset: number, sentence: string): Fault =>
+  new Fault('CONFIG_INVALID', `${places.at(offset)}: ${sentence}`);
+
+/** What is wrong, without the place and the excerpt that the library adds. */
+function sentenceOf({ code, message }: YAMLError): string {
   const [sentence = ''] = message.split(/ at line \d+/);
-  const text = `${places.at(offset)}: ${sentence}\n${places.excerpt(offset)}`;
-  return new Fault('CONFIG_INVALID', text);
+  return SENTENCES[code] ?? sentence;
 }
 
 /** A key without a value is as if it was not there. */

@@ -32,7 +32,7 @@ export interface BridgeConfig {
  * @throws Fault CONFIG_INVALID with every problem of the file, and of the files that it names
  */
 export function loadBridgeConfig(file: string, keys: KeyReader, hostName: string): BridgeConfig {
-  const document = readToml(file);
+  const document = readToml(file, true);
   const problems = new Problems(document.places, settingNames(OPTIONS));
   const warnings: string[] = [];
   const notesOf = (index: number) => new Notes(['components', index], problems, warnings);

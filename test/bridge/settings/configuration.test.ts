@@ -35,6 +35,11 @@ describe('the configuration of the bridge', () => {
   const warnings = (toml: string, keys?: KeyReader) =>
     read(toml, keys).warnings.map((line) => folder.bare(line));
 
+  it('is not quoted where it is not TOML: it may hold a key', () =>
+    expect(complaint(`${COMPONENT}security_key = "s3cret\n`)).to.deep.equal([
+      'c.toml:5:23: expected the closing quote of the string, found the end of the line',
+    ]));
+
   describe('with the keys that are needed', () => {
     it('has defaults for all others', () => {
       const { components, ...top } = read(COMPONENT);
