@@ -7,19 +7,24 @@ import type { Compare } from './threads/compare-in-thread.js';
 /** `busy`: too many comparisons wait already. */
 export type Verdict = 'admitted' | 'refused' | 'busy';
 
-/** Prometheus comes with the same password again and again. */
-const MAX_KNOWN = 128;
+/** Right passwords that are kept: Prometheus sends the same one at each scrape. */
+const MAX_RIGHT = 1024;
+/** Wrong passwords that are kept. */
+const MAX_WRONG = 128;
 const MAX_WAITING = 16;
 /** Of a header that is looked at. */
 const MAX_CHARACTERS = 4096;
-/** Compared for names that nobody has, so that they take as long as others: cost 10, of random bytes. */
-const NOBODY = '$2b$10$PKC/x5dwmSNuIqITcsSa/uW3yT8mHV7ULICfBytPPlVi3k9Lk3R9G';
+/** Salt and hash of random bytes, for names without a user. */
+const RANDOM_HASH = 'PKC/x5dwmSNuIqITcsSa/uW3yT8mHV7ULICfBytPPlVi3k9Lk3R9G';
+const LEAST_COST = 10;
 
 export class Passwords {
   readonly #compare: Compare;
   /** Keys hold no password: what is known can be read from memory for long. */
   readonly #secret = randomBytes(32);
-  readonly #known = new Map<string, boolean>();
+  /** Separate sets: clients that guess passwords do not push out those of honest ones. */
+  readonly #right = new Set<string>();
+  readonly #wrong = new Set<string>();
   readonly #running = new Map<string, Observable<boolean>>();
 
   constructor(compare: Compare) {
@@ -39,9 +44,10 @@ export class Passwords {
     if (given === undefined) return of('refused');
     const { name, password } = given;
     const hash = users.get(name);
-    const key = this.#key(password, hash ?? NOBODY);
-    const known = this.#known.get(key);
-    const isSame$ = known === undefined ? this.#compared(key, password, hash ?? NOBODY) : of(known);
+    const compared = hash ?? hashOfNobody(users);
+    const key = this.#key(password, compared);
+    const isKnown = this.#right.has(key) || this.#wrong.has(key);
+    const isSame$ = isKnown ? of(this.#right.has(key)) : this.#compared(key, password, compared);
     if (isSame$ === undefined) return of('busy');
     return isSame$.pipe(map((isSame) => (isSame && hash !== undefined ? 'admitted' : 'refused')));
   }
@@ -68,9 +74,11 @@ export class Passwords {
   }
 
   #remember(key: string, isSame: boolean): void {
-    const [oldest] = this.#known.keys();
-    if (this.#known.size >= MAX_KNOWN && oldest !== undefined) this.#known.delete(oldest);
-    this.#known.set(key, isSame);
+    const known = isSame ? this.#right : this.#wrong;
+    const [oldest] = known;
+    if (known.size >= (isSame ? MAX_RIGHT : MAX_WRONG) && oldest !== undefined)
+      known.delete(oldest);
+    known.add(key);
   }
 
   /** Another hash, as after a change of the file, is another key. */
@@ -78,6 +86,16 @@ export class Passwords {
     const text = JSON.stringify([password, hash]);
     return createHmac('sha256', this.#secret).update(text).digest('base64');
   }
+}
+
+/**
+ * A hash to compare for names without a user. It has the highest cost of all users, so that the time of
+ * an answer does not tell which names exist.
+ */
+function hashOfNobody(users: ReadonlyMap<string, string>): string {
+  const costs = [...users.values()].map((hash) => Number(/^\$2.?\$(\d\d)\$/.exec(hash)?.[1] ?? 0));
+  const cost = costs.reduce((most, each) => Math.max(most, each), LEAST_COST);
+  return `$2b$${cost}$${RANDOM_HASH}`;
 }
 
 /** RFC 7617; undefined for a header of another kind, or none. */

@@ -58,6 +58,30 @@ describe('Passwords', () => {
     expect(compared).to.deep.equal(['x']);
   });
 
+  it('compares an unknown name at the highest cost of all users', () => {
+    const hashes: string[] = [];
+    const passwords = new Passwords((_password, hash) => {
+      hashes.push(hash);
+      return of(false);
+    });
+    const costly = new Map([
+      ['alice', '$2y$10$abc'],
+      ['bob', '$2y$12$abc'],
+    ]);
+    follow(passwords.check(basic('nobody:x'), costly));
+    follow(passwords.check(basic('nobody:x'), users));
+    expect(hashes.map((hash) => hash.slice(0, 7))).to.deep.equal(['$2b$12$', '$2b$10$']);
+  });
+
+  it('admits a right password at once, however many wrong ones came since', () => {
+    const { compared, verdict } = counting();
+    verdict(basic('alice:s:cret'));
+    for (let i = 0; i < 2000; i++) verdict(basic(`alice:${i}`));
+    const before = compared.length;
+    expect(verdict(basic('alice:s:cret'))).to.equal('admitted');
+    expect(compared.length).to.equal(before);
+  });
+
   it('does not admit an unknown name by the password that its hash was made of', () => {
     const passwords = new Passwords(() => of(true));
     expect(follow(passwords.check(basic('nobody:x'), users)).seen).to.deep.equal(['refused']);
@@ -79,7 +103,7 @@ describe('Passwords', () => {
     expect(comparisons).to.equal(1);
   });
 
-  it('is busy when sixteen comparisons wait, and knows only the newest 128', () => {
+  it('is busy when sixteen comparisons wait, and knows only the newest 128 wrong passwords', () => {
     const slow = new Passwords(() => NEVER);
     const verdicts = Array.from({ length: 18 }, (_, index) =>
       follow(slow.check(basic(`alice:${index}`), users)).seen.at(0),
