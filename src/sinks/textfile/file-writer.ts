@@ -1,7 +1,6 @@
 // Writes each document to one file, which readers see whole or not at all.
 import { randomUUID } from 'node:crypto';
-import { createWriteStream } from 'node:fs';
-import { rename, rm } from 'node:fs/promises';
+import { open, rename, rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { getSystemErrorMap } from 'node:util';
@@ -10,7 +9,7 @@ import { messageOf } from '../../errors.js';
 import { NotWritten } from '../stdout/stdout.js';
 import type { DocumentWriter } from '../stdout/stdout.js';
 
-/** Everybody may read metrics that everybody may scrape. */
+/** The collector runs as another user, so everybody may read the file, whatever the umask. */
 const MODE = 0o644;
 
 /**
@@ -49,8 +48,13 @@ async function replaced(
     }
   };
   try {
-    const file = createWriteStream(draft, { mode: MODE });
-    await pipeline(Readable.from(counted()), file, { signal });
+    const file = await open(draft, 'wx');
+    try {
+      await file.chmod(MODE);
+      await pipeline(Readable.from(counted()), file.createWriteStream(), { signal });
+    } finally {
+      await file.close();
+    }
     await rename(draft, path);
     // Whoever left has removed the file before.
     if (signal.aborted) await rm(path, { force: true });

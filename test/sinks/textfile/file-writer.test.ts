@@ -41,9 +41,14 @@ describe('fileWriter', () => {
     expect(released).to.equal(1);
   });
 
-  it('writes a file that everybody may read', async () => {
-    await written(fileWriter(path)(textOf('a 1\n')));
-    expect(statSync(path).mode & 0o444).to.equal(0o444);
+  it('writes a file that everybody may read, whatever the umask', async () => {
+    const before = process.umask(0o077);
+    try {
+      await written(fileWriter(path)(textOf('a 1\n')));
+    } finally {
+      process.umask(before);
+    }
+    expect(statSync(path).mode & 0o777).to.equal(0o644);
   });
 
   it('keeps the old file while the new one is written', async () => {
