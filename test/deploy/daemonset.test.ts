@@ -1,0 +1,27 @@
+// The DaemonSet for Kubernetes: a reload must find the configuration that a changed ConfigMap holds.
+import { expect } from 'chai';
+import { readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { parseAllDocuments } from 'yaml';
+
+interface Container {
+  readonly args: readonly string[];
+  readonly volumeMounts: readonly { readonly mountPath: string; readonly subPath?: string }[];
+}
+interface DaemonSet {
+  readonly kind: string;
+  readonly spec: { readonly template: { readonly spec: { readonly containers: [Container] } } };
+}
+
+describe('deploy/container/daemonset.yaml', () => {
+  const text = readFileSync('deploy/container/daemonset.yaml', 'utf8');
+  const documents = parseAllDocuments(text).map((document) => document.toJS() as DaemonSet);
+  const set = documents.find(({ kind }) => kind === 'DaemonSet');
+
+  it('mounts the folder of the configuration, which follows a changed ConfigMap', () => {
+    const { args = [], volumeMounts = [] } = set?.spec.template.spec.containers[0] ?? {};
+    expect(args[0]).to.equal('--config');
+    const mount = volumeMounts.find(({ mountPath }) => mountPath === dirname(args[1] ?? ''));
+    expect(mount).to.include({ readOnly: true }).and.not.have.property('subPath');
+  });
+});
