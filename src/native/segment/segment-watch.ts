@@ -179,7 +179,7 @@ export class SegmentWatch implements Watch {
     }
     const words = readWords(opened.file, opened.header);
     this.#ask(opened, nowNs, words);
-    if (opened.isLocked === undefined) 
+    if (opened.isLocked === undefined)
       return this.#nothing(this.#failure ?? this.#ended ?? NOT_KNOWN_YET);
     const { isLocked, nameHolder } = opened;
     const { heartbeatPeriodNs } = opened.header;
