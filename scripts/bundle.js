@@ -5,7 +5,6 @@ import { createRequire } from 'node:module';
 import { dirname, relative, resolve, sep } from 'node:path';
 import { build } from 'esbuild';
 import { LAUNCH } from './launch.js';
-import { withPlainNames } from './plain-names.js';
 
 const DIST = resolve('dist') + sep;
 const BIN = 'dist/bin';
@@ -26,16 +25,13 @@ const THREADS = {
   'password-thread': 'dist/web-config/threads/password-thread.js',
 };
 
-/**
- * Private names become plain ones. Data files stay where they are: a module finds them from its own place, as it
- * did before.
- */
+/** Data files stay where they are: a module in the bundle finds them from the place of its own file. */
 const ownModules = {
   name: 'own-modules',
   setup: ({ onLoad }) =>
     onLoad({ filter: /\/dist\/.*\.js$/ }, ({ path }) => {
       if (!path.startsWith(DIST)) return undefined;
-      const text = withPlainNames(path, readFileSync(path, 'utf8'));
+      const text = readFileSync(path, 'utf8');
       if (dirname(path).endsWith('/threads')) return { contents: text, loader: 'js' };
       const place = JSON.stringify(relative(BIN, path));
       const contents = text.replaceAll(
