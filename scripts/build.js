@@ -55,6 +55,3 @@ if (commit !== '' || !existsSync('dist/revision')) writeFileSync('dist/revision'
 cpSync('src', 'dist', { recursive: true, filter: isData });
 await keepCatalogueValues('dist');
 await bundle();
-execFileSync(process.execPath, ['--hash-seed=1', 'scripts/keep-compiled.js', 'dist/bin'], {
-  env: { ...process.env, NODE_OPTIONS: '' },
-});

@@ -1,6 +1,6 @@
 // Puts each program with its packages into a file of dist/bin: a start then reads that instead of some
 // five hundred modules.
-import { chmodSync, copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, relative, resolve, sep } from 'node:path';
 import { build } from 'esbuild';
@@ -8,16 +8,16 @@ import { LAUNCH } from './launch.js';
 
 const DIST = resolve('dist') + sep;
 const BIN = 'dist/bin';
-/** The code of each program, which `start.js` runs. */
-export const CODE = {
-  exporter: 'dist/exporter/cli.js',
-  bridge: 'dist/bridge/cli.js',
-  dump: 'dist/dump/cli.js',
-  license: 'dist/license/cli.js',
-  simulator: 'dist/simulator/cli.js',
+/** The programs of which the first line starts Node.js. */
+const PROGRAMS = {
+  shm_exporter: 'dist/exporter/main.js',
+  shm_bridge: 'dist/bridge/cli.js',
+  shm_dump: 'dist/dump/cli.js',
+  shm_license: 'dist/license/cli.js',
+  shm_simulator: 'dist/simulator/cli.js',
 };
-/** What is to happen before that. */
-const FIRST = { exporter: 'dist/exporter/main.js' };
+/** The code of the exporter, which its program loads once it ignores the signals that would end it. */
+const CODE = { exporter: 'dist/exporter/cli.js' };
 /** Started by the exporter, from beside it. */
 const THREADS = {
   thread: 'dist/targets/threads/thread.js',
@@ -31,7 +31,7 @@ const ownModules = {
   setup: ({ onLoad }) =>
     onLoad({ filter: /\/dist\/.*\.js$/ }, ({ path }) => {
       if (!path.startsWith(DIST)) return undefined;
-      const text = readFileSync(path, 'utf8');
+      const text = readFileSync(path, 'utf8').replace(/^#!.*\n/, '');
       if (dirname(path).endsWith('/threads')) return { contents: text, loader: 'js' };
       const place = JSON.stringify(relative(BIN, path));
       const contents = text.replaceAll(
@@ -125,22 +125,17 @@ const seldom = {
   },
 };
 
-/** Where the code is loaded from the modules, the bundled one is started. */
-const start = (name) => ({
-  name: 'start',
-  setup: ({ onLoad, onResolve }) => {
-    onResolve({ filter: /\/cli\.js$/ }, ({ path }) => ({ path, namespace: 'start' }));
-    onResolve({ filter: /./, namespace: 'start' }, ({ path }) => ({ path, external: true }));
-    onLoad({ filter: /./, namespace: 'start' }, () => ({ contents: startOf(name) }));
-  },
-});
-const startOf = (name) => `require('./start.js')('${name}');\n`;
-
-/** A file of code is a function, which `start.js` calls. */
-const FUNCTION = {
-  banner: "(function(require,__filename){'use strict';",
-  footer: '})',
+/** The code of the exporter stays a file of its own. */
+const ownFile = {
+  name: 'own-file',
+  setup: ({ onResolve }) =>
+    onResolve({ filter: /^\.\/cli\.js$/ }, ({ importer }) =>
+      importer.endsWith('/exporter/main.js')
+        ? { path: './exporter.js', external: true }
+        : undefined,
+    ),
 };
+
 /** The place of a module of the file, and `Buffer` as a variable: the global one has a getter, which takes a call. */
 const NAMES =
   "const __url=require('node:url').pathToFileURL(__filename).href,{Buffer}=require('node:buffer');";
@@ -168,51 +163,18 @@ export async function bundle() {
     define: { 'import.meta.url': '__url' },
     // The same code as the one that Node would take, but in modules, so that what is unused goes.
     alias: { rxjs: './node_modules/rxjs/dist/esm/index.js' },
-    plugins: [ownModules, foreignFunctions, seldom],
+    plugins: [ownFile, ownModules, foreignFunctions, seldom],
   };
-  const { banner, footer } = FUNCTION;
+  const js = `'use strict';${NAMES}`;
   await build({
     ...modules,
-    entryPoints: CODE,
-    banner: { js: banner + NAMES },
-    footer: { js: footer },
+    entryPoints: PROGRAMS,
+    banner: { js: LAUNCH + js },
+    // `require` finds the code of the exporter sooner than `import` does.
+    supported: { 'dynamic-import': false },
   });
-  for (const name of Object.keys(CODE)) {
-    chmodSync(`${BIN}/${name}.js`, 0o644);
-    refuseWide(`${BIN}/${name}.js`);
-  }
-  await build({ ...modules, entryPoints: THREADS, banner: { js: `'use strict';${NAMES}` } });
+  await build({ ...modules, entryPoints: { ...CODE, ...THREADS }, banner: { js } });
   await build({ ...common, entryPoints: Object.keys(SELDOM), outExtension: { '.js': '.cjs' } });
-  copyFileSync('scripts/start.cjs', `${BIN}/start.js`);
   writeFileSync(`${BIN}/package.json`, '{"type":"commonjs"}\n');
-  for (const name of Object.keys(CODE)) await writeProgram(name, common);
-}
-
-/** `start.js` reads a byte as a character: with one that takes two, V8 would keep the text in twice the memory. */
-function refuseWide(file) {
-  const lines = readFileSync(file, 'latin1').split('\n');
-  // What esbuild does not escape: regular expressions, and templates with a tag.
-  const wide = lines.find((line) => /[\u0080-\u00ff]/.test(line));
-  if (wide !== undefined)
-    throw new Error(`${file} has a character beyond ASCII, which its source must escape: ${wide}`);
-}
-
-async function writeProgram(name, common) {
-  const file = `${BIN}/shm_${name}.js`;
-  const first = FIRST[name];
-  const text = first === undefined ? startOf(name) : await startedAfter(first, name, common);
-  writeFileSync(file, LAUNCH + text);
-  chmodSync(file, 0o755);
-}
-
-/** The text of a program that does something else before it is started. */
-async function startedAfter(first, name, common) {
-  const { outputFiles } = await build({
-    ...common,
-    sourcemap: false,
-    write: false,
-    entryPoints: [first],
-    plugins: [start(name)],
-  });
-  return outputFiles[0].text.replace(/^#!.*\n/, '');
+  for (const name of Object.keys(PROGRAMS)) chmodSync(`${BIN}/${name}.js`, 0o755);
 }

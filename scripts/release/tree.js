@@ -21,7 +21,6 @@ const LOADED = /^\/prebuilds(\/|$)|^\/(package\.json|index\.js|node-gyp-build\.j
 /** `parts` has the folders of the compiled packages and of the Node.js, and the packages. */
 export function writeTree(target, { staged, node, packages }, release) {
   copyPrograms(target);
-  keepCompiled(target, node);
   copyRunTimePackages(target, staged, packages);
   mkdirSync(join(target, 'lib'), { recursive: true });
   cpSync(join(node, 'bin/node'), join(target, 'lib/node'));
@@ -54,12 +53,6 @@ function copyPrograms(target) {
     writeFileSync(path, readFileSync(path, 'utf8').replace(/^#!.*\n/, ''));
     chmodSync(path, 0o644);
   }
-}
-
-/** For the Node.js of the release: the build kept it for its own. */
-function keepCompiled(target, node) {
-  const words = ['--hash-seed=1', 'scripts/keep-compiled.js', join(target, 'dist/bin')];
-  run(join(node, 'bin/node'), words, { env: { ...process.env, NODE_OPTIONS: '' } });
 }
 
 function copyRunTimePackages(target, staged, packages) {

@@ -1,0 +1,34 @@
+// The programs of dist/bin, each bundled into a file.
+import { expect } from 'chai';
+import { spawnSync } from 'node:child_process';
+import { readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { PROJECT, theatre } from '../support/processes.js';
+
+const BIN = join(PROJECT, 'dist/bin');
+const LAUNCHED_WITH = ['--v8-pool-size=1'];
+
+describe('bundled programs', () => {
+  const stage = theatre();
+  const programs = readdirSync(BIN).filter((file) => /^shm_.*\.js$/.test(file));
+
+  it('are all there', () =>
+    expect(programs).to.have.members(
+      ['bridge', 'dump', 'exporter', 'license', 'simulator'].map((name) => `shm_${name}.js`),
+    ));
+
+  for (const program of programs)
+    it(`can be executed: ${program}`, () => {
+      const { stdout } = spawnSync(join(BIN, program), ['--version'], { encoding: 'utf8' });
+      expect(stdout).to.match(/^\d+\.\d+\.\d+\n$/);
+    });
+
+  it('are launched in one process, with one thread of V8', async () => {
+    const program = join(BIN, 'shm_simulator.js');
+    const words = ['--context-id', stage.contextId, '--app', 'ads', '--server-key', '1'];
+    const running = stage.command([program, ...words]);
+    await running.line(/^ready$/m);
+    const line = readFileSync(`/proc/${running.pid}/cmdline`, 'utf8').split('\0');
+    expect(line.slice(0, -1)).to.deep.equal(['node', ...LAUNCHED_WITH, program, ...words]);
+  });
+});
