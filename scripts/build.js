@@ -3,7 +3,6 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { bundle } from './bundle.js';
-import { keepCatalogueValues } from './keep-values.js';
 import { prune } from './prune.js';
 import { revision } from './revision.js';
 
@@ -53,5 +52,4 @@ const isData = (path) =>
 const commit = revision();
 if (commit !== '' || !existsSync('dist/revision')) writeFileSync('dist/revision', `${commit}\n`);
 cpSync('src', 'dist', { recursive: true, filter: isData });
-await keepCatalogueValues('dist');
 await bundle();

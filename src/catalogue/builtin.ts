@@ -1,11 +1,8 @@
 // Loads the catalogues: those that ship with the package, then those of the user.
 import { readFileSync } from 'node:fs';
-import type { Document } from '../document/document.js';
-import { documentOf } from '../document/toml-file.js';
 import { Fault } from '../errors.js';
 import { madeOf, readCatalogue } from './catalogue.js';
 import type { Catalogue, CatalogueText } from './catalogue.js';
-import { valuesOf } from './kept-values.js';
 
 /** The applications whose catalogue ships with the package. */
 export const BUILT_IN_APPS = ['ads', 'adh', 'ats', 'jvm'] as const;
@@ -91,19 +88,7 @@ const builtInText = (app: string): string =>
 export const catalogueOf = (source: CatalogueText): Catalogue => madeOf(source) ?? madeFrom(source);
 
 function madeFrom(source: CatalogueText): Catalogue {
-  const { catalogue, problems } = readCatalogue(source, undefined, keptDocument(source));
+  const { catalogue, problems } = readCatalogue(source);
   problems.throwIfAny();
   return catalogue;
-}
-
-/** What the build kept of a built-in one; undefined for others. */
-function keptDocument({ file, text }: CatalogueText): Document | undefined {
-  const app = BUILT_IN_APPS.find((each) => file === `${each}.toml`);
-  if (app === undefined) return undefined;
-  try {
-    const values = valuesOf(readFileSync(new URL(`${app}.values`, import.meta.url)), text);
-    return values && documentOf(file, text, values);
-  } catch {
-    return undefined;
-  }
 }

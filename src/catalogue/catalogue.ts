@@ -50,14 +50,13 @@ export const madeOf = (source: CatalogueText): Catalogue | undefined => made.get
 
 /**
  * The valid part of a catalogue; each error in the rest becomes a problem.
- * @param document what its text says
  * @throws Fault CONFIG_INVALID when the text is not TOML
  */
 export function readCatalogue(
   source: CatalogueText,
   kinds = ROW_KINDS,
-  { values, places } = parseToml(source.file, source.text),
 ): { readonly catalogue: Catalogue; readonly problems: Problems } {
+  const { values, places } = parseToml(source.file, source.text);
   const problems = new Problems(places);
   const file = new Table(values, [], problems);
   file.only(FILE_KEYS);

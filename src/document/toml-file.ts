@@ -53,8 +53,8 @@ export function parseToml(file: string, text: string, hasSecrets = false): Docum
   }
 }
 
-/** The document of TOML text that these are the values of. */
-export const documentOf = (file: string, text: string, values: Document['values']): Document => ({
+/** A document with the values of TOML text. */
+const documentOf = (file: string, text: string, values: Document['values']): Document => ({
   values,
   places: new Places(file, text, () => tomlMarks(text, DEEPEST_NESTING)),
 });
