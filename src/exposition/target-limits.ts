@@ -1,4 +1,5 @@
 // The most that one target may have: what is beyond is left out, counted, and named.
+import { LeftOut } from './left-out.js';
 
 export interface TargetLimits {
   readonly objects: number;
@@ -124,12 +125,23 @@ export class TargetRoom {
   }
 }
 
+interface Item {
+  readonly id: number;
+  readonly name: string;
+}
+interface ItemOfObject extends Item {
+  readonly object: Item;
+}
+
 /** Lets items in while there is room. */
 export class ItemGate {
   readonly #room: TargetRoom;
   readonly #onOmitted: OnOmitted;
   #objects = 0;
   #variables = 0;
+  readonly #leftObjects = new LeftOut();
+  /** By object. */
+  readonly #leftVariables = new LeftOut();
 
   constructor(room: TargetRoom, onOmitted: OnOmitted = () => undefined) {
     this.#room = room;
@@ -144,22 +156,42 @@ export class ItemGate {
     return this.#variables;
   }
 
-  admitsObject({ name }: { readonly name: string }): boolean {
+  /** Objects and variables that are left out now. */
+  get leftObjects(): number {
+    return this.#leftObjects.amount;
+  }
+  get leftVariables(): number {
+    return this.#leftVariables.amount;
+  }
+
+  admitsObject(object: Item): boolean {
+    this.#leftObjects.deleteAll(object.id);
     const limit = this.#room.reached('objects');
     if (limit === undefined) return true;
     this.#objects++;
-    this.#onOmitted(limit, `object ${name}`);
+    this.#leftObjects.add(object.id, '');
+    this.#onOmitted(limit, `object ${object.name}`);
     return false;
   }
 
-  admitsVariable(variable: {
-    readonly name: string;
-    readonly object: { readonly name: string };
-  }): boolean {
+  admitsVariable(variable: ItemOfObject): boolean {
+    const { id, name, object } = variable;
+    this.#leftVariables.delete(object.id, id);
     const limit = this.#room.reached('variables');
     if (limit === undefined) return true;
     this.#variables++;
-    this.#onOmitted(limit, `variable ${variable.name} of ${variable.object.name}`);
+    this.#leftVariables.add(object.id, id);
+    this.#onOmitted(limit, `variable ${name} of ${object.name}`);
     return false;
+  }
+
+  /** An object is not there any more, nor are its variables. */
+  objectGone({ id }: Item): void {
+    this.#leftObjects.deleteAll(id);
+    this.#leftVariables.deleteAll(id);
+  }
+
+  variableGone({ id, object }: ItemOfObject): void {
+    this.#leftVariables.delete(object.id, id);
   }
 }

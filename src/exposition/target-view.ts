@@ -9,6 +9,7 @@ import type {
   TreeQuestion,
 } from '../model.js';
 import { Effort } from './effort.js';
+import type { Missing } from './left-out.js';
 import { TreeLook } from './look/tree-look.js';
 import type { HighlightedValue } from './read/highlight.js';
 import { PendingItems } from './read/pending-items.js';
@@ -57,6 +58,16 @@ export class TargetView {
   }
   get omittedVariables(): number {
     return this.#tree.omittedVariables;
+  }
+  /** What is missing from the text at the moment. */
+  get missing(): Missing {
+    const { register, leftSeries, leftObjects, leftVariables } = this.#tree;
+    return {
+      clashingSeries: register.clashing,
+      omittedSeries: leftSeries,
+      omittedObjects: leftObjects,
+      omittedVariables: leftVariables,
+    };
   }
   /** Bytes of memory that the target takes, estimated. */
   get memoryBytes(): number {

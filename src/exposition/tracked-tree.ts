@@ -92,6 +92,16 @@ export class TrackedTree implements ProbeListener {
   get omittedVariables(): number {
     return this.#gate.omittedVariables;
   }
+  /** What is left out now. */
+  get leftObjects(): number {
+    return this.#gate.leftObjects;
+  }
+  get leftVariables(): number {
+    return this.#gate.leftVariables;
+  }
+  get leftSeries(): number {
+    return this.register.leftOut + this.builder.leftOut;
+  }
   /** Bytes of memory that the target takes, estimated. */
   get memoryBytes(): number {
     return memoryOf(this.#size);
@@ -227,6 +237,7 @@ export class TrackedTree implements ProbeListener {
 
   #removeObject(object: ManagedObject): void {
     this.#highlight?.removeObject(object);
+    this.#gate.objectGone(object);
     if (!this.#objects.delete(object.id)) return;
     this.#discount(object);
     this.builder.removeObject(object);
@@ -235,6 +246,7 @@ export class TrackedTree implements ProbeListener {
 
   #removeVariable(variable: Variable): void {
     this.#highlight?.removeVariable(variable);
+    this.#gate.variableGone(variable);
     if (!this.probe.isTracked(variable)) {
       // It may still own its name, as the last variable of that name in its object.
       if (this.#objects.has(variable.object.id)) this.builder.removeVariable(variable);

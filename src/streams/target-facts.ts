@@ -1,6 +1,7 @@
 // The facts that a partition reports of a target. Plain data: they cross threads.
 import type { PublisherProcess, SyncProgress, Verdict } from '../model.js';
 import type { HighlightedValue } from '../exposition/read/highlight.js';
+import type { Missing } from '../exposition/left-out.js';
 import type { Durations } from '../exposition/sample-window.js';
 
 /** What the view of a target measures. */
@@ -12,6 +13,7 @@ export interface ViewFacts {
   readonly asOfNs: bigint | undefined;
   readonly droppedObjects: number;
   readonly droppedVariables: number;
+  readonly missing: Missing;
   /** See `CatalogueFit`. */
   readonly rowsWithoutVariable: number;
   readonly variablesWithoutRow: number;

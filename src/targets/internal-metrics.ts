@@ -189,6 +189,30 @@ const ROWS: readonly Row[] = [
     ({ counts }) => counts.omittedVariables,
   ],
   [
+    'shm_exporter_target_clashing_series',
+    'gauge',
+    'Series that are left out now because another has their name and labels.',
+    ({ facts }) => facts.view?.missing.clashingSeries,
+  ],
+  [
+    'shm_exporter_target_omitted_series',
+    'gauge',
+    'Series that are left out now because the target may show no more.',
+    ({ facts }) => facts.view?.missing.omittedSeries,
+  ],
+  [
+    'shm_exporter_target_omitted_objects',
+    'gauge',
+    'Objects that are left out now because the target may track no more.',
+    ({ facts }) => facts.view?.missing.omittedObjects,
+  ],
+  [
+    'shm_exporter_target_omitted_variables',
+    'gauge',
+    'Variables that are left out now because the target may track no more.',
+    ({ facts }) => facts.view?.missing.omittedVariables,
+  ],
+  [
     'shm_exporter_target_stale_frames_total',
     'counter',
     'Texts, histograms and summaries that kept changing while they were copied and kept their last value.',

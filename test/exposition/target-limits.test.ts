@@ -15,13 +15,13 @@ describe('the limits of a target', () => {
         source.addVariable(object, variable, { type: 'u64', value: 1 });
       return object;
     };
-    const [a] = [add('a'), add('b'), add('c')];
-    add('below', a);
+    const [a, b, c] = [add('a'), add('b'), add('c')];
+    const below = add('below', a);
     const view = watched(source, root, { ...(limits && { limits }) });
     /** What is shown, such as `u a`. */
     const shown = () =>
       view.lines().map((line) => line.replace(/^shop_(\w)\{object="(\S+)"\} 1$/, '$1 $2'));
-    return { source, add, a, shown, ...view };
+    return { source, add, ...{ a, b, c, below }, shown, ...view };
   }
 
   it('leave out no thing that fits', () => {
@@ -69,6 +69,37 @@ describe('the limits of a target', () => {
     expect(view.memoryBytes).to.be.within(2 * 1280, 4 * 1280);
     expect(view.isSynced).to.equal(true);
     expect([view.omittedObjects, view.omittedVariables, view.omitted]).to.deep.equal([3, 1, 0]);
+  });
+
+  it('say what is left out now: what goes is not missing any more, and what comes again has room', () => {
+    const { source, add, a, b, c, below, render, view } = scene({ objects: 4, variables: 5 });
+    const missing = () => {
+      render();
+      const { omittedObjects, omittedVariables } = view.missing;
+      return [omittedObjects, omittedVariables];
+    };
+    expect(missing()).to.deep.equal([1, 1]);
+    const late = add('late');
+    expect(missing()).to.deep.equal([2, 1]);
+    source.remove(late);
+    expect(missing()).to.deep.equal([1, 1]);
+    for (const each of b.variables) source.remove(each);
+    expect(missing()).to.deep.equal([1, 0]);
+    for (const each of [below, a, b, c]) source.remove(each);
+    expect(missing()).to.deep.equal([0, 0]);
+    expect([view.omittedObjects, view.omittedVariables]).to.deep.equal([2, 1]);
+  });
+
+  it('say which series are left out now, until they go or have room', () => {
+    const { source, a, b, c, render, view } = scene({ series: 6 });
+    const missing = () => {
+      render();
+      return view.missing.omittedSeries;
+    };
+    expect(missing()).to.equal(2);
+    for (const each of [a, b, c]) source.remove(each);
+    expect(missing()).to.equal(0);
+    expect(view.omitted).to.equal(2);
   });
 
   it('have room again when something goes', () => {

@@ -535,6 +535,21 @@ describe('ServedTarget', () => {
       ]);
       expect(target.internal('shm_exporter_target_series_clashes_total')).to.equal(1);
     });
+
+    it('of series that clash now, until one of them goes', () => {
+      const { publisher, root } = showing(1);
+      const second = publisher.addVariable(root, 'X', 'u64');
+      second.set(9); // its metric has the same name as that of x
+      const target = serve({ spacingMs: 0 });
+      const clashing = () => target.internal('shm_exporter_target_clashing_series');
+      target.ask();
+      expect(clashing()).to.equal(1);
+      publisher.removeVariable(second);
+      publisher.notify();
+      target.clock.advance(1000);
+      target.ask();
+      expect(clashing()).to.equal(0);
+    });
   });
 
   it('names a hundred series that clash, and counts the others', () => {

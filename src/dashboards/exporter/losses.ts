@@ -16,20 +16,16 @@ export const losses: readonly Drawing[] = [
     'short',
     facts(
       'Left out beyond a limit',
-      'Totals since the start of the exporter.',
-      byTarget(
-        'target_series_omitted_total',
-        'target_objects_omitted_total',
-        'target_variables_omitted_total',
-      ),
+      'Missing from the page now.',
+      byTarget('target_omitted_series', 'target_omitted_objects', 'target_omitted_variables'),
     ),
   ),
   timeSeries(
     'short',
     facts(
       'Clashes of series',
-      'Left out since another had the same name and labels; a total.',
-      byTarget('target_series_clashes_total'),
+      'Missing from the page now, since another has the same name and labels.',
+      byTarget('target_clashing_series'),
     ),
   ),
   timeSeries(

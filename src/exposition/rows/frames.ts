@@ -5,6 +5,7 @@ import type { Row } from '../../catalogue/row.js';
 import { WideMap } from '../../collections/wide-map.js';
 import type { Frame, Source, Variable } from '../../model.js';
 import type { Effort } from '../effort.js';
+import { LeftOut } from '../left-out.js';
 import type { Probe } from '../read/probe.js';
 import type { OnOmitted, TargetRoom } from '../target-limits.js';
 import type { Distribution } from './distribution.js';
@@ -43,6 +44,8 @@ export class Frames {
   #bytes = 0;
   #stale = 0;
   #omitted = 0;
+  /** By the variable's id. */
+  readonly #leftOut = new LeftOut();
   readonly #effort: Effort;
   /** Of this refresh. */
   #budget = new Budget({ bytes: 0 });
@@ -68,6 +71,11 @@ export class Frames {
   /** Values that were left out: they would take too much memory, or frames overlap, and are larger than all can be. */
   get omitted(): number {
     return this.#omitted;
+  }
+
+  /** Values that are left out now, for the same reasons. */
+  get leftOut(): number {
+    return this.#leftOut.amount;
   }
 
   /** A refresh begins. */
@@ -103,18 +111,24 @@ export class Frames {
     const bytes = this.#bytes + growth;
     const limit = growth > 0 ? this.#room.reachedByFrame(growth) : undefined;
     if (limit !== undefined) {
-      this.#omitted++;
+      this.#omit(variable);
       this.#onOmitted(limit, `variable ${variable.name} of ${variable.object.name}`);
       return false;
     }
     // Texts count twice, and what is gone may be let go of a little later than its memory is used again.
     if (bytes > 4 * this.#source.frameBytes) {
-      this.#omitted++;
+      this.#omit(variable);
       return false;
     }
     this.#bytes = bytes;
     this.#frames.set(variable.id, frame);
+    this.#leftOut.deleteAll(variable.id);
     return true;
+  }
+
+  #omit({ id }: Variable): void {
+    this.#omitted++;
+    this.#leftOut.add(id, '');
   }
 
   of(variable: Variable): Frame | undefined {
@@ -136,6 +150,7 @@ export class Frames {
   forget({ id }: Pick<Variable, 'id'>): void {
     this.#bytes -= sizeOf(this.#frames.get(id));
     this.#frames.delete(id);
+    this.#leftOut.deleteAll(id);
     for (const each of this.#distributions.get(id)?.values() ?? []) each.close();
     this.#distributions.delete(id);
   }

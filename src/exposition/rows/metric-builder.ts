@@ -111,6 +111,11 @@ export class MetricBuilder {
     return this.#frames.omitted;
   }
 
+  /** Values that are left out now. */
+  get leftOut(): number {
+    return this.#frames.leftOut;
+  }
+
   /** How well the catalogue fits what is tracked. */
   get fit(): CatalogueFit {
     return this.#uses.fit;

@@ -45,10 +45,12 @@ export class RowLines {
     if (isOne(shown))
       this.#register.put(family, rank, { owner, sub: sub++ }, liveLine(labels, shown));
     else
-      for (const each of this.#fitting(shown))
+      for (const each of fitting(shown))
         this.#register.put(family, rank, { owner, sub: sub++ }, lineOf(labels, each));
     for (const end = first + Math.min(room, MAX_LINES_A_ROW); sub < end; sub++)
       this.#register.remove(family.name, { owner, sub });
+    if (!isOne(shown) && shown.length > MAX_LINES_A_ROW)
+      this.#register.omit(shown.length, family.name, { owner, sub: first });
   }
 
   /** How many series of a row and owner are shown, and how many wait for others with their names and labels. */
@@ -74,14 +76,11 @@ export class RowLines {
   #rankOf({ family }: Row): number {
     return this.#ranks.get(family.name) ?? this.#ranks.size;
   }
-
-  /** All or none: half a histogram is useless. */
-  #fitting(series: readonly Series[]): readonly Series[] {
-    if (series.length <= MAX_LINES_A_ROW) return series;
-    this.#register.omit(series.length);
-    return [];
-  }
 }
+
+/** All or none: half a histogram is useless. */
+const fitting = (series: readonly Series[]): readonly Series[] =>
+  series.length > MAX_LINES_A_ROW ? [] : series;
 
 const isOne = (shown: readonly Series[] | LiveValue): shown is LiveValue => 'address' in shown;
 

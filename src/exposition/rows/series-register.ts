@@ -4,6 +4,7 @@ import type { FamilyFacts } from '../../model.js';
 import type { Effort } from '../effort.js';
 import { labelsOf } from '../kernel/line-table.js';
 import type { Line, LineKey } from '../kernel/line-table.js';
+import { LeftOut } from '../left-out.js';
 import { limitText } from '../target-limits.js';
 import type { OnOmitted, TargetRoom } from '../target-limits.js';
 import { effortOf } from '../text/exposition-text.js';
@@ -24,6 +25,8 @@ export class SeriesRegister {
   readonly #waiting = new WaitingSeries();
   #clashes = 0;
   #omitted = 0;
+  /** By owner; the key of one is its sub and name. */
+  readonly #leftOut = new LeftOut();
   readonly #effort: Effort;
   readonly #onClash: (series: string) => void;
   readonly #room: TargetRoom;
@@ -54,6 +57,16 @@ export class SeriesRegister {
     return this.#omitted;
   }
 
+  /** Series that wait for another with their name and labels, now. */
+  get clashing(): number {
+    return this.#waiting.size;
+  }
+
+  /** Series that are left out now because the target would show too much. */
+  get leftOut(): number {
+    return this.#leftOut.amount;
+  }
+
   /** Whether a series is shown, or waits for another with its name and labels; undefined if neither. */
   standing(name: string, key: LineKey): 'shown' | 'waiting' | undefined {
     if (this.#text.hash(name, key) !== undefined) return 'shown';
@@ -79,14 +92,20 @@ export class SeriesRegister {
     return this.#text.family(name) !== undefined;
   }
 
-  /** Counts series that the caller left out. */
-  omit(series: number): void {
+  /**
+   * Counts series that the caller left out.
+   * @param key of the first, until which is removed they are left out; without it they stay so
+   */
+  omit(series: number, name?: string, key?: LineKey): void {
     this.#omitted += series;
+    if (name === undefined || key === undefined) this.#leftOut.addOthers();
+    else this.#leftOut.add(key.owner, leftKey(name, key), series);
   }
 
   /** Adds a series, or replaces the line of the one with this key. */
   put(facts: FamilyFacts, rank: number, key: LineKey, line: Line): void {
     const { name } = facts;
+    this.#takeBack(name, key);
     const family = this.#text.family(name);
     const hash = this.#text.seriesHash(name, line);
     const former = family?.hash(key);
@@ -104,7 +123,7 @@ export class SeriesRegister {
       this.#text.put(facts, rank, key, line, hash);
     else {
       this.#text.remove(name, key);
-      this.#leaveOut(line, hash);
+      this.#leaveOut(name, key, line, hash);
     }
     if (former === hash) return;
     this.#hashes.delete(former);
@@ -112,6 +131,7 @@ export class SeriesRegister {
   }
 
   remove(name: string, key: LineKey): void {
+    this.#takeBack(name, key);
     const hash = this.#text.hash(name, key);
     if (hash === undefined) {
       this.#waiting.delete(name, key);
@@ -132,13 +152,18 @@ export class SeriesRegister {
     hash: number,
   ): void {
     if (this.#hasRoomFor(facts.name, family, line)) this.#text.put(facts, rank, key, line, hash);
-    else this.#leaveOut(line, hash);
+    else this.#leaveOut(facts.name, key, line, hash);
   }
 
-  #leaveOut(line: Line, hash: number): void {
+  #leaveOut(name: string, key: LineKey, line: Line, hash: number): void {
     this.#hashes.delete(hash);
-    this.#omitted++;
+    this.omit(1, name, key);
     this.#effort.steps += effortOf(line);
+  }
+
+  /** Forgets that the series with this key was left out. */
+  #takeBack(name: string, key: LineKey): void {
+    if (this.#leftOut.has(key.owner)) this.#leftOut.delete(key.owner, leftKey(name, key));
   }
 
   /** Whether the line of a series that is shown may have this text. */
@@ -195,6 +220,8 @@ export class SeriesRegister {
     }
   }
 }
+
+const leftKey = (name: string, { sub }: LineKey): string => `${sub} ${name}`;
 
 /** Name and labels. */
 const seriesOf = (name: string, line: Line): string =>

@@ -20,6 +20,12 @@ export class WaitingSeries {
   readonly #byPlace = new Map<string, Waiting>();
   readonly #byHash = new Map<number, Set<Waiting>>();
   readonly #byFamily = new Map<string, Set<Waiting>>();
+  #dropped = 0;
+
+  /** How many wait; one more stands for all that were dropped, since they are missing as long as the target runs. */
+  get size(): number {
+    return this.#byPlace.size + this.#dropped;
+  }
 
   /** The series that waits under that key in that family. */
   at(name: string, key: LineKey): Waiting | undefined {
@@ -30,7 +36,10 @@ export class WaitingSeries {
   /** Adds a series, replacing the one with its key; drops it if too many wait. */
   put(next: Waiting): void {
     this.delete(next.facts.name, next.key);
-    if (this.#byPlace.size >= MAX_WAITING) return;
+    if (this.#byPlace.size >= MAX_WAITING) {
+      this.#dropped = 1;
+      return;
+    }
     this.#byPlace.set(placeOf(next.facts.name, next.key), next);
     addTo(this.#byHash, next.hash, next);
     addTo(this.#byFamily, next.facts.name, next);

@@ -253,7 +253,7 @@ export class Reporter {
 
   #viewFacts(serverKey: string): ViewFacts | undefined {
     if (this.#view === undefined) return undefined;
-    const { asOfNs, series, memoryBytes, fit } = this.#view;
+    const { asOfNs, series, memoryBytes, missing, fit } = this.#view;
     const { objects, variables } = this.#pool.drops(serverKey);
     return {
       series,
@@ -261,6 +261,7 @@ export class Reporter {
       asOfNs,
       droppedObjects: objects,
       droppedVariables: variables,
+      missing,
       rowsWithoutVariable: fit.rowsWithoutVariable,
       variablesWithoutRow: fit.variablesWithoutRow,
       filtersUnmatched: this.#view.filtersUnmatched,

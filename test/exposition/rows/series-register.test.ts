@@ -77,9 +77,12 @@ describe('the register of series', () => {
     put(3, 'x{a="c"}');
     put(4, 'x{a="c"}');
     expect(shown()).to.deep.equal(['x 1']);
-    expect(register.clashes).to.equal(3);
+    expect([register.clashes, register.clashing]).to.deep.equal([3, 3]);
     remove(1);
     expect(shown()).to.deep.equal(['x{a="b"} 2', 'x{a="c"} 3']);
+    expect([register.clashes, register.clashing]).to.deep.equal([3, 1]);
+    remove(3);
+    expect([register.clashes, register.clashing]).to.deep.equal([3, 0]);
   });
 
   it('one that waited for a series of another family is shown when that goes', () => {
@@ -186,12 +189,29 @@ describe('the register of series', () => {
     for (let i = 20; i < 24; i++) put(i, `y{a="${i}"}`);
     remove(0);
     expect(shown().filter((line) => line.startsWith('x'))).to.deep.equal(['x{a="1"} 1']);
-    expect(register.omitted).to.equal(9);
+    expect([register.omitted, register.leftOut]).to.deep.equal([9, 9]);
     // And they do not wait any more.
     remove(1);
     expect(shown().filter((line) => line.startsWith('x'))).to.deep.equal([]);
     put(2, 'x{a="2"}');
     expect(shown()).to.include('x{a="2"} 2');
+    expect([register.omitted, register.leftOut]).to.deep.equal([9, 8]);
+    for (let i = 3; i <= 10; i++) remove(i);
+    expect([register.omitted, register.leftOut]).to.deep.equal([9, 0]);
+  });
+
+  it('one that is left out again and again is missing once', () => {
+    const { register, put } = registerOf(undefined, { series: 0 });
+    for (let value = 0; value < 3; value++) put(1, 'x', value);
+    expect([register.omitted, register.leftOut]).to.deep.equal([3, 1]);
+  });
+
+  it('one more than ten thousand is missing where more are left out', () => {
+    const { register, put, remove } = registerOf(undefined, { series: 0 });
+    for (let i = 0; i < 10_005; i++) put(i, `x{a="${i}"}`);
+    expect(register.leftOut).to.equal(10_001);
+    for (let i = 0; i < 10_005; i++) remove(i);
+    expect(register.leftOut).to.equal(1);
   });
 
   it('one whose labels grow beyond the limit of a text is left out, until they are shorter again', () => {
@@ -215,7 +235,7 @@ describe('the register of series', () => {
     const { register, put, remove, shown } = registerOf();
     put(0, 'x', 0, 'counter');
     for (let i = 1; i <= 10_002; i++) put(i, `x{a="${i}"}`);
-    expect(register.clashes).to.equal(10_002);
+    expect([register.clashes, register.clashing]).to.deep.equal([10_002, 10_001]);
     remove(0);
     expect(shown()).to.have.lengthOf(10_000);
   });

@@ -1,0 +1,70 @@
+// The items that a target leaves out at the moment.
+
+/** What is missing from the text of a target. */
+export interface Missing {
+  /** Series that others with their name and labels keep from being shown. */
+  readonly clashingSeries: number;
+  /** Series, objects and variables that a limit leaves out. */
+  readonly omittedSeries: number;
+  readonly omittedObjects: number;
+  readonly omittedVariables: number;
+}
+
+/** The most items that are remembered. */
+const MAX_ITEMS = 10_000;
+
+/**
+ * The items that are left out, in groups that go together: the series of a variable, or the variables of an object.
+ * Beyond 10,000 items one more is counted for all others, until the target starts again.
+ */
+export class LeftOut {
+  readonly #groups = new Map<number, Map<string | number, number>>();
+  #items = 0;
+  #amount = 0;
+  #others = 0;
+
+  /** How many series, objects or variables are left out. */
+  get amount(): number {
+    return this.#amount + this.#others;
+  }
+
+  /** Adds an item, or changes how much it counts for. */
+  add(group: number, key: string | number, amount = 1): void {
+    this.delete(group, key);
+    if (this.#items >= MAX_ITEMS) {
+      this.addOthers();
+      return;
+    }
+    const keys = this.#groups.get(group);
+    if (keys === undefined) this.#groups.set(group, new Map([[key, amount]]));
+    else keys.set(key, amount);
+    this.#items++;
+    this.#amount += amount;
+  }
+
+  /** Counts one for all items that are not remembered. */
+  addOthers(): void {
+    this.#others = 1;
+  }
+
+  /** Whether something of a group is left out: without it, `delete` does nothing. */
+  has(group: number): boolean {
+    return this.#items > 0 && this.#groups.has(group);
+  }
+
+  /** Forgets an item. */
+  delete(group: number, key: string | number): void {
+    const keys = this.#groups.get(group);
+    const amount = keys?.get(key);
+    if (keys === undefined || amount === undefined) return;
+    keys.delete(key);
+    if (keys.size === 0) this.#groups.delete(group);
+    this.#items--;
+    this.#amount -= amount;
+  }
+
+  /** Forgets all items of a group. */
+  deleteAll(group: number): void {
+    for (const key of [...(this.#groups.get(group)?.keys() ?? [])]) this.delete(group, key);
+  }
+}
