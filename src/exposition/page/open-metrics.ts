@@ -53,9 +53,9 @@ export function withoutClashes(families: readonly FamilyFacts[]): readonly Famil
   });
 }
 
-/** Pages of OpenMetrics 1.0. */
+/** Pages of OpenMetrics 1.0; names have letters, digits and underscores only, as `escaping` states. */
 export const OPEN_METRICS = textFormat({
-  contentType: 'application/openmetrics-text; version=1.0.0; charset=utf-8',
+  contentType: 'application/openmetrics-text; version=1.0.0; charset=utf-8; escaping=underscores',
   header: openMetricsHeader,
   agree: withoutClashes,
   end: '# EOF\n',

@@ -17,7 +17,38 @@ describe('chooseFormat', () => {
     ],
     [
       'Prometheus 3',
-      'application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.5,application/openmetrics-text;version=0.0.1;q=0.4,text/plain;version=1.0.0;escaping=allow-utf-8;q=0.3,text/plain;version=0.0.4;q=0.2,*/*;q=0.1',
+      'application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.6,application/openmetrics-text;version=0.0.1;q=0.5,text/plain;version=1.0.0;escaping=allow-utf-8;q=0.4,text/plain;version=0.0.4;q=0.3,*/*;q=0.2',
+      'openmetrics',
+    ],
+    [
+      'Prometheus 3 with names of letters, digits and underscores',
+      'application/openmetrics-text;version=1.0.0;escaping=underscores;q=0.6,application/openmetrics-text;version=0.0.1;q=0.5,text/plain;version=1.0.0;escaping=underscores;q=0.4,text/plain;version=0.0.4;q=0.3,*/*;q=0.2',
+      'openmetrics',
+    ],
+    [
+      'Prometheus 3 that reads start timestamps',
+      'application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited;q=0.6,application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.5,application/openmetrics-text;version=0.0.1;q=0.4,text/plain;version=1.0.0;escaping=allow-utf-8;q=0.3,text/plain;version=0.0.4;q=0.2,*/*;q=0.1',
+      'text',
+    ],
+    ['vmagent', 'text/plain;version=0.0.4;q=1,*/*;q=0.1', 'text'],
+    [
+      'protobuf as wanted as OpenMetrics',
+      'application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited;q=0.5,application/openmetrics-text;q=0.5,text/plain;q=0.1',
+      'text',
+    ],
+    [
+      'protobuf behind OpenMetrics',
+      'application/openmetrics-text,application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited;q=0.9,text/plain;q=0.1',
+      'openmetrics',
+    ],
+    [
+      'protobuf first, no text',
+      'application/vnd.google.protobuf,application/openmetrics-text;q=0.5,text/plain;q=0',
+      'openmetrics',
+    ],
+    [
+      'protobuf refused',
+      'application/vnd.google.protobuf;q=0,application/openmetrics-text',
       'openmetrics',
     ],
     [

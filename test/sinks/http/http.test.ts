@@ -125,7 +125,7 @@ describe('the HTTP responder', () => {
       const pages = [await http.ask('/metrics', asking), await http.ask('/metrics/demo', asking)];
       for (const { headers, text } of pages) {
         expect(headers.get('content-type')).to.equal(
-          'application/openmetrics-text; version=1.0.0; charset=utf-8',
+          'application/openmetrics-text; version=1.0.0; charset=utf-8; escaping=underscores',
         );
         expect(headers.get('content-length')).to.equal(String(text.length));
         expect(headers.get('vary')).to.equal('Accept, Accept-Encoding');
