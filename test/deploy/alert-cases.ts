@@ -51,6 +51,9 @@ const BRIDGE_PAGE = page(BRIDGE);
 const license = (state: string): string => own('shm_exporter_license_state', `state="${state}"`);
 const EXPIRY = own('shm_exporter_license_expiry_timestamp_seconds');
 
+const TEXTFILE =
+  'node_textfile_mtime_seconds{instance="e:9100",job="node",file="/var/lib/node/shm_exporter.prom"}';
+
 /** An exporter with one bridged ADS, in which all is well. */
 const WELL: Values = {
   [UP]: always(1),
@@ -115,6 +118,14 @@ export const ALERT_CASES: readonly AlertCase[] = [
     alert: 'ShmExporterRestarting',
     fires: { [own('process_start_time_seconds')]: '0x35 2100x4 2400x4 2700x10' },
     silent: { [own('process_start_time_seconds')]: '0x35 2100x8 2700x10' },
+  },
+  {
+    alert: 'ShmTextfileStale',
+    fires: { [TEXTFILE]: always(NOW - 180) },
+    silent: {
+      [TEXTFILE]: rising(60),
+      [TEXTFILE.replace('shm_exporter', 'backups')]: always(0),
+    },
   },
   {
     alert: 'ShmReloadFailed',
