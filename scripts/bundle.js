@@ -99,7 +99,10 @@ const foreignFunctions = {
   },
 };
 
-/** Packages that few use: each is a file of its own, which is read when one of these functions is called. */
+/**
+ * Packages that few use: the code of each is compiled when one of these functions is called. It is read at the
+ * start, since an upgrade may replace or remove its file.
+ */
 const SELDOM = { yaml: ['isMap', 'isScalar', 'isSeq', 'parseDocument'] };
 
 const seldom = {
@@ -110,16 +113,22 @@ const seldom = {
       onResolve({ filter: new RegExp(`^${name}$`) }, ({ kind }) =>
         kind === 'entry-point' ? undefined : { path: name, namespace: 'seldom' },
       );
-      onResolve({ filter: new RegExp(`^\\./${name}\\.cjs$`) }, () => ({
-        path: file,
-        external: true,
-      }));
       onLoad({ filter: new RegExp(`^${name}$`), namespace: 'seldom' }, () => ({
-        contents: functions
-          .map(
-            (each) => `export const ${each} = (...given) => require('${file}').${each}(...given);`,
-          )
-          .join('\n'),
+        contents: [
+          `const code = require('node:fs').readFileSync(new URL('${file}', import.meta.url), 'utf8');`,
+          `let made;`,
+          `function load() {`,
+          `  if (made === undefined) {`,
+          `    const module = { exports: {} };`,
+          `    new Function('module', 'exports', 'require', code)(module, module.exports, require);`,
+          `    made = module.exports;`,
+          `  }`,
+          `  return made;`,
+          `}`,
+          ...functions.map(
+            (each) => `export const ${each} = (...given) => load().${each}(...given);`,
+          ),
+        ].join('\n'),
       }));
     }
   },

@@ -1,4 +1,5 @@
 // Parses the command line into a value; prints nothing and never exits.
+import { resolve } from 'node:path';
 import { Fault } from '../errors.js';
 import { readCommandLine } from '../rules/command-line.js';
 import type { Given } from '../rules/command-option.js';
@@ -60,6 +61,21 @@ export function parseArguments(argv: readonly string[], version: string): Invoca
   return checkConfig
     ? { kind: 'check', arguments: given, isLive: live }
     : { kind: 'run', arguments: given, isOnce: once };
+}
+
+/** The arguments with absolute paths, which are the same files in any working directory. */
+export function withAbsolutePaths({ configFile, targetsFile, overrides }: Arguments): Arguments {
+  const { licenseFile, webConfigFile, textfileDir } = overrides;
+  return {
+    configFile: configFile && resolve(configFile),
+    targetsFile: targetsFile && resolve(targetsFile),
+    overrides: {
+      ...overrides,
+      ...(licenseFile && { licenseFile: resolve(licenseFile) }),
+      ...(webConfigFile && { webConfigFile: resolve(webConfigFile) }),
+      ...(textfileDir && { textfileDir: resolve(textfileDir) }),
+    },
+  };
 }
 
 /** Only the options that are given: the others leave the setting of the file. */

@@ -1,5 +1,5 @@
 // Defaults, then the TOML file, then the command line: one frozen configuration (spec 1.1).
-import { dirname, isAbsolute, join } from 'node:path';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
 import type { Arguments, Overrides } from './arguments.js';
 import { ConfigProblems } from './config-problems.js';
 import { readConfigurationFile } from './configuration-file.js';
@@ -123,10 +123,11 @@ function legacyTargets(file: string, problems: ConfigProblems): Listing | undefi
   return { document, targets: values?.targets ?? [] };
 }
 
-/** The path settings, resolved from the folder of the file that names them. */
+/** The path settings, resolved from the folder of the file that names them; without a file, absolute. */
 function besideFile(file: string, settings: Settings) {
   const { licenseFile, licenseKeysDir, catalogueFiles, webConfigFile, textfileDir } = settings;
-  const beside = (path: string) => (isAbsolute(path) ? path : join(dirname(file), path));
+  const beside = (path: string) =>
+    isAbsolute(path) ? path : file === '' ? resolve(path) : join(dirname(file), path);
   return {
     licenseFile: licenseFile && beside(licenseFile),
     licenseKeysDir: licenseKeysDir && beside(licenseKeysDir),

@@ -1,6 +1,6 @@
 // shm_exporter: arguments in, exit status out.
 import { Subscription } from 'rxjs';
-import { parseArguments } from '../config/arguments.js';
+import { parseArguments, withAbsolutePaths } from '../config/arguments.js';
 import type { Arguments } from '../config/arguments.js';
 import { buildRevision, packageVersion } from '../document/package-version.js';
 import { Fault, isSystemError, messageOf } from '../errors.js';
@@ -62,7 +62,8 @@ function refuse(faults: readonly Fault[]): never {
   process.exit(faults[0]?.exit ?? 1);
 }
 
-function run(given: Arguments, isOnce: boolean): void {
+function run(relative: Arguments, isOnce: boolean): void {
+  const given = withAbsolutePaths(relative);
   const start = checkStart(given, new Date());
   if (start.kind === 'refused') {
     start.warnings.forEach((warning) => say(`warning: ${warning}\n`));
@@ -70,6 +71,8 @@ function run(given: Arguments, isOnce: boolean): void {
   }
   const { planned, license, warnings } = start;
   const { settings } = planned.config;
+  // The working directory may be removed later, and then threads cannot start in it.
+  process.chdir('/');
   const log = logger(say, {
     now: () => new Date(),
     level: settings.logLevel,

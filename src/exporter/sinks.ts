@@ -22,7 +22,7 @@ import { NotWritten, stdoutSink } from '../sinks/stdout/stdout.js';
 import type { DocumentWriter, Documents } from '../sinks/stdout/stdout.js';
 import { fileWriter, removedAtEnd } from '../sinks/textfile/file-writer.js';
 import { turns } from '../streams/fair-turns.js';
-import { compareInThread } from '../web-config/threads/compare-in-thread.js';
+import { passwordThread } from '../web-config/threads/compare-in-thread.js';
 import { WatchedWebConfig } from '../web-config/watched-web-config.js';
 import { concerning } from './concerning.js';
 import { isLocalAddress, listenAddresses } from './listen-addresses.js';
@@ -125,7 +125,9 @@ function httpOptions({
 function guardOf({ webConfigFile }: Settings, log: SinkParts['log']): Guard {
   if (webConfigFile === '') return NO_GUARD;
   const config = new WatchedWebConfig(webConfigFile, monotonicMs, log);
-  return webGuard(config, compareInThread(), monotonicMs);
+  const thread = passwordThread();
+  if (config.current.users.size > 0) thread.start();
+  return webGuard(config, thread.compare, monotonicMs);
 }
 
 function makeStdout({ settings, selfMetrics, stdout, isOnce }: SinkParts): Sink {

@@ -25,10 +25,19 @@ const PUBLIC_SUFFIX = '.pub.pem';
  * @throws Fault LICENSE_REJECTED when a folder or one of its public keys cannot be used
  */
 export function trustedKeys(folder: string, shippedFolder = KEY_FOLDER): TrustedKeys {
-  const shipped = loadTrustedKeys(shippedFolder);
+  const shipped = shippedKeys(shippedFolder);
   if (folder === '' || isMissing(folder)) return shipped;
   const own = [...loadTrustedKeys(folder)].filter(([id]) => id !== EVALUATION_KEY_ID);
   return new Map([...own, ...shipped]);
+}
+
+const known = new Map<string, TrustedKeys>();
+
+/** Reads the folder once: an upgrade may replace or remove it while the program runs. */
+function shippedKeys(folder: string): TrustedKeys {
+  const keys = known.get(folder) ?? loadTrustedKeys(folder);
+  known.set(folder, keys);
+  return keys;
 }
 
 /**

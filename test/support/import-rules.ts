@@ -8,7 +8,16 @@ export type ImportRules = ReadonlyMap<string, readonly string[]>;
 export type SourceFiles = ReadonlyMap<string, string>;
 
 const HEADING = '| Folder | Holds | May import |';
-const SHARED = ['model', 'published', 'errors', 'budget', 'bytes', 'clock', 'counted'];
+const SHARED = [
+  'model',
+  'published',
+  'errors',
+  'budget',
+  'bytes',
+  'clock',
+  'counted',
+  'thread-code',
+];
 
 /** Reads the table of folders; a cell lists folders, or files of src with their ending. */
 export function importRules(architecture: string): ImportRules {

@@ -5,7 +5,7 @@ import { NEVER, Subject, firstValueFrom, of } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { Passwords } from '#app/web-config/passwords.js';
 import type { Verdict } from '#app/web-config/passwords.js';
-import { compareInThread } from '#app/web-config/threads/compare-in-thread.js';
+import { passwordThread } from '#app/web-config/threads/compare-in-thread.js';
 import { follow } from '../support/follow.js';
 
 const basic = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`;
@@ -120,9 +120,9 @@ describe('Passwords', () => {
   });
 });
 
-describe('compareInThread', () => {
+describe('passwordThread', () => {
   it('compares with the hashes of htpasswd, whichever of its three names they have', async () => {
-    const compare = compareInThread();
+    const { compare } = passwordThread();
     const hash = hashSync('s\u00e4cret', 4);
     for (const kind of ['$2a$', '$2b$', '$2y$']) {
       const named = hash.replace(/^\$2.\$/, kind);
@@ -138,7 +138,7 @@ describe('compareInThread', () => {
   });
 
   it('answers each of many who ask at once', async () => {
-    const compare = compareInThread();
+    const { compare } = passwordThread();
     const hash = hashSync('7', 4);
     const answers = await Promise.all(
       Array.from({ length: 10 }, (_, index) =>

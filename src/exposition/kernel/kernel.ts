@@ -24,8 +24,15 @@ const INITIAL_PAGES = 16;
 const MAX_PAGES = 65_536;
 
 let compiled: WebAssembly.Module | undefined;
-const compile = (): WebAssembly.Module =>
+
+/** The code of the kernel. The first call reads it, unless another thread has shared it. */
+export const kernelCode = (): WebAssembly.Module =>
   (compiled ??= new WebAssembly.Module(readFileSync(new URL('kernel.wasm', import.meta.url))));
+
+/** Has this thread use the code that another thread read: an upgrade may replace the file later. */
+export function shareKernelCode(code: WebAssembly.Module): void {
+  compiled = code;
+}
 
 /** Shared, because its buffers then survive growth and can be sent while a worker renders. */
 function reserve(maximum: number): WebAssembly.Memory {
@@ -89,7 +96,7 @@ export class Kernel {
     writeTables(this.#memory.buffer);
     const own = ownPlaces(OWN_AT);
     const imports = { env: { memory: this.#memory }, own };
-    const instance = new WebAssembly.Instance(compile(), imports);
+    const instance = new WebAssembly.Instance(kernelCode(), imports);
     this.written = new Uint32Array(this.#memory.buffer, own.RESULT, 2);
     this.run = instance.exports as unknown as KernelExports;
     this.#bytes = new Uint8Array(this.#memory.buffer);
@@ -118,7 +125,7 @@ export class Kernel {
       this.#secondOwnAt = this.arena.take(OWN_BYTES);
       this.bytes.fill(0, this.#secondOwnAt, this.#secondOwnAt + OWN_BYTES);
     }
-    return { module: compile(), memory: this.#memory, own: ownPlaces(this.#secondOwnAt) };
+    return { module: kernelCode(), memory: this.#memory, own: ownPlaces(this.#secondOwnAt) };
   }
 
   /** Views of the whole memory as it is now. Do not keep them across an allocation. */

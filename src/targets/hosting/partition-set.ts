@@ -6,13 +6,13 @@ import { serverPools } from '../../streams/server-pools.js';
 import { formatWatches } from '../formats.js';
 import type { PoolSettings } from '../formats.js';
 import { Assistant } from '../../exposition/kernel/threads/assistant.js';
-import { Kernel } from '../../exposition/kernel/kernel.js';
+import { Kernel, kernelCode } from '../../exposition/kernel/kernel.js';
 import { keepApart } from '../../native/os/processors.js';
 import { RefreshQueue } from '../../streams/refresh-queue.js';
 import { CatalogueShelf } from './catalogue-shelf.js';
 import { LogicalPartition } from './logical-partition.js';
 import type { Partition } from './partition.js';
-import { ThreadedPartition } from '../threads/threaded-partition.js';
+import { ThreadedPartition, partitionThreads } from '../threads/threaded-partition.js';
 
 export interface PartitionSettings extends PoolSettings {
   readonly workerExecutionMode: 'logical' | 'threaded';
@@ -42,10 +42,13 @@ export class PartitionSet {
         ? undefined
         : new Assistant({ keepApart: keepApart() });
     const makeKernel = () => new Kernel({ assistant: this.#assistant });
-    this.#make = (number) =>
-      isThreaded
-        ? new ThreadedPartition({ number, ...pool }, memory)
-        : new LogicalPartition(number, thread, new RefreshQueue(nowMs), makeKernel);
+    if (isThreaded) {
+      const start = partitionThreads();
+      const setup = { ...pool, kernel: kernelCode() };
+      this.#make = (number) => new ThreadedPartition({ number, ...setup }, memory, start);
+    } else
+      this.#make = (number) =>
+        new LogicalPartition(number, thread, new RefreshQueue(nowMs), makeKernel);
   }
 
   get(number: number): Partition {

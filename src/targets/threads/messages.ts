@@ -9,6 +9,8 @@ import type { HostOptions } from '../hosting/partition.js';
 /** What a thread is made with. */
 export interface ThreadSetup extends PoolSettings {
   readonly number: number;
+  /** The code of the kernel; the thread reads it from its file if it is not given. */
+  readonly kernel?: WebAssembly.Module;
 }
 
 /** The place of a family that was not in the snapshot before. */

@@ -1,10 +1,11 @@
 // A partition in a thread of its own, spoken to by messages. The thread starts with its first target.
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
 import { EMPTY, Observable, asyncScheduler, defer } from 'rxjs';
 import type { SchedulerLike, Subscriber } from 'rxjs';
 import { messageOf } from '../../errors.js';
 import type { TreeAnswer, TreeQuestion } from '../../model.js';
 import type { SharedMemory } from '../../native/os/shared-memory.js';
+import { threadOf } from '../../thread-code.js';
 import { Borrower } from './borrower.js';
 import type { ThreadMemory } from './borrower.js';
 import type { TargetDefinition } from '../definition.js';
@@ -56,7 +57,7 @@ export class ThreadedPartition implements Partition {
   constructor(
     setup: ThreadSetup,
     memory: SharedMemory,
-    startWorker: (setup: ThreadSetup) => ThreadWorker = startThread,
+    startWorker: (setup: ThreadSetup) => ThreadWorker,
     scheduler: SchedulerLike = asyncScheduler,
   ) {
     this.number = setup.number;
@@ -169,11 +170,11 @@ export class ThreadedPartition implements Partition {
   }
 }
 
-export const startThread = (setup: ThreadSetup): Worker =>
-  new Worker(new URL('thread.js', import.meta.url), {
-    workerData: setup,
-    name: `partition ${setup.number}`,
-  });
+/** Reads the code of such threads and returns a function that starts one. */
+export function partitionThreads(): (setup: ThreadSetup) => Worker {
+  const start = threadOf(new URL('thread.js', import.meta.url));
+  return (setup) => start({ workerData: setup, name: `partition ${setup.number}` });
+}
 
 function answer(
   { looks }: Thread,

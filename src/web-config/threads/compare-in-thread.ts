@@ -1,6 +1,7 @@
-// Compares passwords with hashes in a thread, which is there while it has work.
-import { Worker } from 'node:worker_threads';
+// Compares passwords with hashes in a thread.
+import type { Worker } from 'node:worker_threads';
 import { Observable } from 'rxjs';
+import { threadOf } from '../../thread-code.js';
 
 export interface Comparison {
   readonly id: number;
@@ -12,35 +13,29 @@ export interface Compared {
   readonly isSame: boolean;
 }
 
-/** The thread ends when it had nothing to do for so long. */
-const IDLE_MS = 10_000;
-
 /** Emits once, whether the password is the one that the hash was made of. Errors when the thread fails. */
 export type Compare = (password: string, hash: string) => Observable<boolean>;
 
-/** Makes a function that compares one after the other. */
-export function compareInThread(): Compare {
+export interface PasswordThread {
+  readonly compare: Compare;
+  /** Starts the thread before the first comparison does, unless it runs already. */
+  readonly start: () => void;
+}
+
+/** Compares one after the other. The thread stays: later there may be no place for a new one. */
+export function passwordThread(): PasswordThread {
+  const startThread = threadOf(new URL('password-thread.js', import.meta.url));
   const waiting = new Map<
     number,
     { next: (isSame: boolean) => void; fail: (error: Error) => void }
   >();
   let worker: Worker | undefined;
-  let idle: NodeJS.Timeout | undefined;
   let count = 0;
-  const rest = () => {
-    if (waiting.size > 0) return;
-    clearTimeout(idle);
-    idle = setTimeout(() => {
-      void worker?.terminate();
-      worker = undefined;
-    }, IDLE_MS).unref();
-  };
   const started = (): Worker => {
-    const thread = new Worker(new URL('password-thread.js', import.meta.url));
+    const thread = startThread();
     thread.on('message', ({ id, isSame }: Compared) => {
       waiting.get(id)?.next(isSame);
       waiting.delete(id);
-      rest();
     });
     const ended = (error: Error) => {
       if (worker !== thread) return;
@@ -57,21 +52,25 @@ export function compareInThread(): Compare {
     thread.unref();
     return thread;
   };
-  return (password, hash) =>
-    new Observable((subscriber) => {
-      clearTimeout(idle);
+  return {
+    start: () => {
       worker ??= started();
-      const id = ++count;
-      waiting.set(id, {
-        next: (isSame) => {
-          subscriber.next(isSame);
-          subscriber.complete();
-        },
-        fail: (error) => {
-          subscriber.error(error);
-        },
-      });
-      const comparison: Comparison = { id, password, hash };
-      worker.postMessage(comparison);
-    });
+    },
+    compare: (password, hash) =>
+      new Observable((subscriber) => {
+        worker ??= started();
+        const id = ++count;
+        waiting.set(id, {
+          next: (isSame) => {
+            subscriber.next(isSame);
+            subscriber.complete();
+          },
+          fail: (error) => {
+            subscriber.error(error);
+          },
+        });
+        const comparison: Comparison = { id, password, hash };
+        worker.postMessage(comparison);
+      }),
+  };
 }

@@ -11,7 +11,7 @@ import { posixMemory } from '#app/native/os/posix.js';
 import type { TargetDefinition } from '#app/targets/definition.js';
 import { PartitionSet } from '#app/targets/hosting/partition-set.js';
 import { REVIVE_MS } from '#app/targets/handover/hosting.js';
-import { ThreadedPartition, startThread } from '#app/targets/threads/threaded-partition.js';
+import { ThreadedPartition, partitionThreads } from '#app/targets/threads/threaded-partition.js';
 import type { Partition } from '#app/targets/hosting/partition.js';
 import { ServedTarget } from '#app/targets/served-target.js';
 import { definitionOf } from '../../support/definition-of.js';
@@ -287,12 +287,13 @@ describe('a partition whose thread ends', () => {
     publisher.addVariable(publisher.addRoot('H.1.demo', 'Root'), 'x', 'u64').set(1);
     publisher.place();
     const workers: Worker[] = [];
+    const start = partitionThreads();
     const waiter = new FutexWaiter();
     const partition = new ThreadedPartition(
       { number: 7, contextId: publishers.contextId, poolName: 'pool' },
       posixMemory(waiter),
       (setup) => {
-        const worker = startThread(setup);
+        const worker = start(setup);
         workers.push(worker);
         return worker;
       },

@@ -1,5 +1,6 @@
 // A thread that writes parts of a render while the thread that renders writes others.
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
+import { threadOf } from '../../../thread-code.js';
 import type { Assists, Kernel, KernelParts } from '../kernel.js';
 import { Desk } from './desk.js';
 
@@ -24,8 +25,10 @@ export interface AssistantParts {
   readonly start?: (setup: AssistantSetup) => Worker;
 }
 
-const started = (setup: AssistantSetup): Worker =>
-  new Worker(new URL('assistant-thread.js', import.meta.url), { workerData: setup });
+function starter(): (setup: AssistantSetup) => Worker {
+  const start = threadOf(new URL('assistant-thread.js', import.meta.url));
+  return (setup) => start({ workerData: setup });
+}
 
 /** It assists one thread, whose kernels take turns. */
 export class Assistant implements Assists {
@@ -43,7 +46,7 @@ export class Assistant implements Assists {
   constructor({
     keepApart = () => undefined,
     idleMs = IDLE_MS,
-    start = started,
+    start = starter(),
   }: AssistantParts = {}) {
     this.#parts = { keepApart, idleMs, start };
   }

@@ -1,0 +1,160 @@
+// What the exporter reads once: its own files and the folder it was started in may go while it runs.
+import { cpSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { hashSync } from 'bcryptjs';
+import { expect } from 'chai';
+import { MODES, inBothModes } from '../support/modes.js';
+import { PROJECT, answerOf, theatre } from '../support/processes.js';
+import type { Running, Theatre } from '../support/processes.js';
+import { readyPage } from './page.js';
+
+const isNeeded = (path: string) => !path.endsWith('.map');
+const PROGRAM_FILES = /\.(js|cjs|cache|wasm|toml|values|pem)$/;
+
+/** What the bundled program reads. */
+const PARTS = [
+  ...['package.json', 'dist/bin', 'dist/catalogue', 'dist/license/keys'],
+  'dist/exposition/kernel/kernel.wasm',
+];
+
+/** A copy of the program, as an installation has it. */
+function installed(stage: Theatre, name: string) {
+  const folder = stage.path(name);
+  for (const each of PARTS)
+    cpSync(join(PROJECT, each), join(folder, each), { recursive: true, filter: isNeeded });
+  symlinkSync(join(PROJECT, 'node_modules'), join(folder, 'node_modules'));
+  const files = readdirSync(join(folder, 'dist'), { recursive: true, encoding: 'utf8' });
+  return {
+    start: (cwd: string, ...args: readonly string[]): Running => {
+      const program = join(folder, 'dist/bin/shm_exporter.js');
+      return stage.command([process.execPath, program, ...args], { under: ['env', '-C', cwd] });
+    },
+    /** Overwrites its files, as an upgrade to another version may do. */
+    replace: () => {
+      for (const each of files)
+        if (PROGRAM_FILES.test(each)) writeFileSync(join(folder, 'dist', each), 'another version');
+    },
+    remove: () => rmSync(folder, { recursive: true }),
+  };
+}
+
+const as = (name: string) => ({
+  headers: { Authorization: `Basic ${Buffer.from(`${name}:${name}`).toString('base64')}` },
+});
+const user = (name: string) => `  ${name}: ${hashSync(name, 4)}\n`;
+const target = (key: string) => `[[targets]]\napp = "ads"\nserver_key = "${key}"\n`;
+
+inBothModes('the files of a running exporter', function (mode) {
+  this.slow(8000);
+  const stage = theatre();
+  before(() => {
+    for (const key of ['1', '2', '3'])
+      stage.simulate('--app', 'ads', '--server-key', key, '--objects', '3');
+  });
+
+  const settings = (more: Readonly<Record<string, unknown>> = {}) =>
+    stage.settings({
+      worker_execution_mode: mode,
+      target_workers: 3,
+      http_reload_enabled: true,
+      ...more,
+    });
+
+  for (const fate of ['replace', 'remove'] as const)
+    it(`may go: after ${fate}, new passwords are compared, and new targets and users are taken`, async () => {
+      const program = installed(stage, `installed-${fate}`);
+      const web = (...users: readonly string[]) =>
+        stage.write('web.yml', `basic_auth_users:\n${users.map(user).join('')}`);
+      web('alice', 'bob');
+      const withWeb = settings({ web_config_file: 'web.yml' });
+      const config = stage.write('exporter.toml', withWeb + target('1'));
+      const exporter = program.start('/', '--config', config);
+      const url = await exporter.url();
+      const status = async (path: string, name: string, method = 'GET') =>
+        (await fetch(new URL(path, url), { method, ...as(name) })).status;
+      await answerOf('the first target is ready', async () =>
+        (await status('/metrics', 'alice')) === 200 ? true : undefined,
+      );
+      program[fate]();
+      expect(await status('/metrics', 'bob')).to.equal(200);
+      stage.write('exporter.toml', withWeb + target('1') + target('2') + target('3'));
+      web('alice', 'carol');
+      expect(await status('/-/reload', 'alice', 'POST')).to.equal(200);
+      for (const key of ['1', '2', '3'])
+        await answerOf(`carol gets target ${key}`, async () =>
+          (await status(`/metrics?server_key=${key}`, 'carol')) === 200 ? true : undefined,
+        );
+      expect((await exporter.stop()).status).to.equal(0);
+    });
+
+  it('are found from the folder it was started in, which may go', async () => {
+    const folder = stage.path('started-in');
+    mkdirSync(folder);
+    stage.write('beside.yml', `basic_auth_users:\n${user('alice')}${user('bob')}`);
+    const named = { web_config_file: 'beside.yml', license_file: 'license.json' };
+    stage.issue('license.json', -1, 47);
+    const withWeb = settings(named);
+    stage.write('beside.toml', withWeb + target('1'));
+    const exporter = installed(stage, 'installed-cwd').start(folder, '--config', '../beside.toml');
+    const url = await exporter.url();
+    const status = async (path: string, name: string, method = 'GET') =>
+      (await fetch(new URL(path, url), { method, ...as(name) })).status;
+    rmSync(folder, { recursive: true });
+    expect(await status('/-/healthy', 'alice')).to.equal(200);
+    stage.write('beside.toml', withWeb + target('1') + target('2'));
+    stage.write('beside.yml', `basic_auth_users:\n${user('bob')}`);
+    expect(await status('/-/reload', 'bob', 'POST')).to.equal(200);
+    await answerOf('the new target is ready', async () =>
+      (await status('/metrics?server_key=2', 'bob')) === 200 ? true : undefined,
+    );
+    await exporter.stop();
+  });
+});
+
+describe('an exporter whose files are gone', function () {
+  this.slow(8000);
+  const stage = theatre();
+  before(() => stage.simulate('--app', 'ads', '--server-key', '1', '--objects', '3'));
+
+  it('checks a web configuration and a license that are named later', async () => {
+    const program = installed(stage, 'installed-reload');
+    const one = { http_reload_enabled: true, app: 'ads', server_keys: ['1'] };
+    const config = stage.write('plain.toml', stage.settings(one));
+    const exporter = program.start('/', '--config', config);
+    const url = await exporter.url();
+    await readyPage(url);
+    program.remove();
+    stage.write('later.yml', `basic_auth_users:\n${user('alice')}`);
+    stage.issue('later.json', -1, 47);
+    const later = { web_config_file: 'later.yml', license_file: 'later.json' };
+    stage.write('plain.toml', stage.settings({ ...one, ...later }));
+    const answer = await fetch(new URL('/-/reload', url), { method: 'POST' });
+    expect([answer.status, await answer.text()]).to.deep.equal([
+      200,
+      'configuration reloaded\nweb_config_file changed: it takes effect at the next start\nlicense_file changed: it takes effect at the next start\n',
+    ]);
+    await exporter.stop();
+  });
+});
+
+describe('an exporter in a folder that is gone', function () {
+  this.slow(8000);
+  const stage = theatre();
+  before(() => stage.simulate('--app', 'ads', '--server-key', '1', '--objects', '3'));
+
+  for (const mode of MODES)
+    it(`serves when its paths are absolute, ${mode}`, async () => {
+      const folder = stage.path(`gone-${mode}`);
+      mkdirSync(folder);
+      const config = stage.config({
+        app: 'ads',
+        server_keys: ['1'],
+        worker_execution_mode: mode,
+      });
+      const words = [process.execPath, join(PROJECT, 'dist/bin/shm_exporter.js')];
+      const inFolder = ['sh', '-c', 'cd "$0" && rmdir "$0" && exec "$@"', folder];
+      const exporter = stage.command([...words, '--config', config], { under: inFolder });
+      await readyPage(await exporter.url());
+      await exporter.stop();
+    });
+});
