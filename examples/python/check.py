@@ -78,9 +78,9 @@ class Seg:
             r = d[base + 64 * i:base + 64 * i + 64]
             ok(zlib.crc32(r[4:]) == u(r, 0, 4) and u(r, 4, 4) == i and r[11] == 0, "record crc and index")
             if r[8] == 3:
-                gone = {u(r, 16)}
-                ok(not any(r[9:16]) and not any(r[24:]), "tombstone's zeros")
-                ok(u(r, 16) in self.objects or u(r, 16) in self.vars, "tombstone of something")
+                gone = {u(r, 24)}
+                ok(not any(r[9:24]) and not any(r[32:]), "tombstone's zeros")
+                ok(u(r, 24) in self.objects or u(r, 24) in self.vars, "tombstone of something")
                 for k, o in self.objects.items():
                     if o["parent"] in gone:
                         gone.add(k)

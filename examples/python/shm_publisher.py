@@ -494,7 +494,7 @@ class Publisher:
                 del node._parent._children[node.id]
             if tombstone:
                 self._write_record(self._epoch & 1, self._records, RECORD.pack(
-                    self._records, TOMBSTONE, 0, 0, 0, 0, node.id, 0, 0, *[0] * 7))
+                    self._records, TOMBSTONE, 0, 0, 0, 0, 0, node.id, 0, *[0] * 7))
                 self._set_directory(self._epoch, self._records + 1)
             else:
                 self._change_directory()

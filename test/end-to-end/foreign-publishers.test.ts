@@ -88,6 +88,99 @@ describe('a publisher in another language', function () {
     expect(stage.segments().filter((name) => name.endsWith('.py'))).to.deep.equal([]);
   });
 
+  /** A program in each language that removes two of its four objects, and two of its three variables. */
+  const removing: Readonly<Record<string, () => readonly string[]>> = {
+    C: () => {
+      const source = stage.write(
+        'removing.c',
+        `#include "shm_publisher.h"
+        int main(void) {
+          shm_options options = shm_options_default();
+          options.context_id = "${stage.contextId}";
+          options.server_key = "removing-C";
+          shm_publisher *publisher;
+          shm_object root, ends, below, stays;
+          shm_variable number;
+          if (shm_publisher_open(&publisher, &options) != 0) return 1;
+          shm_add_root(publisher, &root, "h.1.shop", "Shop", NULL);
+          shm_add_object(&root, &ends, "h.1.shop.ends", "Till", NULL);
+          shm_add_object(&ends, &below, "h.1.shop.ends.below", "Till", NULL);
+          shm_add_object(&root, &stays, "h.1.shop.stays", "Till", NULL);
+          shm_add_variable(&below, &number, "first", SHM_U64, NULL);
+          shm_add_variable(&stays, &number, "kept", SHM_U64, NULL);
+          shm_u64_set(&number, 1);
+          shm_add_variable(&stays, &number, "removed", SHM_U64, NULL);
+          if (shm_publisher_place(publisher) != 0) return 1;
+          shm_remove_object(&ends);
+          shm_remove_variable(&number);
+          fprintf(stderr, "ready\\n");
+          for (;; sleep(1)) shm_publisher_notify(publisher);
+        }
+        `,
+      );
+      const binary = stage.path('removing');
+      const words = ['-I', join(PROJECT, 'sdk/c'), '-o', binary, source, '-pthread'];
+      expect(spawnSync('cc', words, { encoding: 'utf8' }).stderr).to.equal('');
+      return [binary];
+    },
+    TypeScript: () => {
+      const script = stage.write(
+        'removing.mjs',
+        `import { Publisher } from '${join(PROJECT, 'dist/native/publisher/publisher.js')}';
+        const names = { serverKey: 'removing-TypeScript', contextId: '${stage.contextId}' };
+        const publisher = new Publisher(names);
+        const root = publisher.addRoot('h.1.shop', 'Shop');
+        const ends = publisher.addObject(root, 'h.1.shop.ends', 'Till');
+        const below = publisher.addObject(ends, 'h.1.shop.ends.below', 'Till');
+        const stays = publisher.addObject(root, 'h.1.shop.stays', 'Till');
+        publisher.addVariable(below, 'first', 'u64');
+        publisher.addVariable(stays, 'kept', 'u64').set(1);
+        const removed = publisher.addVariable(stays, 'removed', 'u64');
+        publisher.place();
+        publisher.removeObject(ends);
+        publisher.removeVariable(removed);
+        console.error('ready');
+        setInterval(() => publisher.notify(), 1000);
+        `,
+      );
+      return [process.execPath, script];
+    },
+    Python: () => {
+      const script = stage.write(
+        'removing.py',
+        `import sys, time
+sys.path.insert(0, '${join(PROJECT, 'examples/python')}')
+import shm_publisher as shm
+publisher = shm.Publisher('removing-Python', '${stage.contextId}')
+root = publisher.add_root('h.1.shop', 'Shop')
+ends = publisher.add_object(root, 'h.1.shop.ends', 'Till')
+below = publisher.add_object(ends, 'h.1.shop.ends.below', 'Till')
+stays = publisher.add_object(root, 'h.1.shop.stays', 'Till')
+publisher.add_variable(below, 'first', shm.U64)
+publisher.add_variable(stays, 'kept', shm.U64, value=1)
+removed = publisher.add_variable(stays, 'removed', shm.U64)
+publisher.publish()
+ends.remove()
+removed.remove()
+print('ready', file=sys.stderr, flush=True)
+while True:
+    publisher.notify()
+    time.sleep(1)
+`,
+      );
+      return ['python3', script];
+    },
+  };
+  for (const [language, words] of Object.entries(removing))
+    it(`in ${language}: what it removes has left the tree that readers show`, async () => {
+      await stage.command(words()).line(/ready/);
+      const segment = ['--context-id', stage.contextId, '--server-key', `removing-${language}`];
+      const { stdout } = stage.run('dump', ...segment);
+      expect(stdout)
+        .to.include('2 objects, 1 variable')
+        .and.to.not.match(/ends|removed/);
+    });
+
   it('in Python: its own checks of the bytes pass', () => {
     const check = join(PROJECT, 'examples/python/check.py');
     const { status, stdout, stderr } = spawnSync('python3', [check], { encoding: 'utf8' });
