@@ -74,3 +74,35 @@ export function namesTaken({ name, type }: FamilyFacts): readonly string[] {
       return [name];
   }
 }
+
+/**
+ * The names that a metric shares with no other of its page. Those that a counter or info metric takes in
+ * OpenMetrics alone are not among them: if another metric has one, its type is unknown there.
+ */
+export const unsharedNames = (facts: FamilyFacts): readonly string[] =>
+  facts.type === 'counter' || facts.type === 'info' ? [facts.name] : namesTaken(facts);
+
+/** The metrics of a page by their unshared names. */
+export class NameOwners {
+  readonly #owners = new Map<string, FamilyFacts>();
+
+  add(facts: FamilyFacts): void {
+    for (const name of unsharedNames(facts)) this.#owners.set(name, facts);
+  }
+
+  delete(facts: FamilyFacts): void {
+    for (const name of unsharedNames(facts)) this.#owners.delete(name);
+  }
+
+  /** Why a metric cannot be added: another one has its name or one that its type takes; empty if it can. */
+  refusalOf(facts: FamilyFacts): string {
+    for (const taken of unsharedNames(facts)) {
+      const owner = this.#owners.get(taken);
+      if (owner === undefined) continue;
+      const { name, type } = owner;
+      if (name !== facts.name) return `the name ${taken} belongs to the ${type} metric ${name}`;
+      if (type !== facts.type) return `the metric is a ${type} elsewhere`;
+    }
+    return '';
+  }
+}

@@ -5,6 +5,7 @@ import type { Filters } from '../catalogue/match/filters.js';
 import type { PathLabels } from '../catalogue/match/path-labels.js';
 import type { ManagedObject, Source } from '../model.js';
 import type { Kernel } from './kernel/kernel.js';
+import type { OnClash } from './rows/series-register.js';
 import type { OnOmitted, TargetLimits } from './target-limits.js';
 
 export interface ViewParts {
@@ -23,7 +24,7 @@ export interface ViewParts {
   /** The time zone of times written as text: an IANA name, or '' for that of the process. */
   readonly timeZone: string;
   /** Called with each series that was left out because another has its name and labels. */
-  readonly onClash: (series: string) => void;
+  readonly onClash: OnClash;
   /** What it may have; by default `DEFAULT_LIMITS`. */
   readonly limits?: TargetLimits;
   readonly onOmitted?: OnOmitted;

@@ -167,7 +167,7 @@ const ROWS: readonly Row[] = [
   [
     'shm_exporter_target_series_clashes_total',
     'counter',
-    'Series left out because another had their name and labels.',
+    'Series left out because another had their name and labels, or another metric their name.',
     ({ counts }) => counts.clashes,
   ],
   [
@@ -191,7 +191,7 @@ const ROWS: readonly Row[] = [
   [
     'shm_exporter_target_clashing_series',
     'gauge',
-    'Series that are left out now because another has their name and labels.',
+    'Series that are left out now because another has their name and labels, or another metric their name.',
     ({ facts }) => facts.view?.missing.clashingSeries,
   ],
   [

@@ -531,7 +531,7 @@ describe('ServedTarget', () => {
       target.clock.advance(1000);
       const warnings = target.events.filter(({ level }) => level === 'warning');
       expect(warnings.map(({ message }) => message)).to.deep.equal([
-        'target demo on 82 left out a second series demo_root_x{object="@root"}',
+        'target demo on 82 left out series demo_root_x{object="@root"}: another series has this name and these labels',
       ]);
       expect(target.internal('shm_exporter_target_series_clashes_total')).to.equal(1);
     });

@@ -64,7 +64,7 @@ export class Fates {
   #whyNot({ row, reading }: Reader, item: Tracked, isWaiting: boolean): string {
     const { register, probe, frames } = this.#parts;
     if (!probe.isSynced(item)) return 'not synced yet';
-    if (isWaiting) return 'clash: another series has this name and these labels';
+    if (isWaiting) return `clash: ${register.clashOf(row.family)}`;
     if (isVariable(item)) {
       const types = reading?.types ?? [];
       if (reading !== undefined && !types.includes(item.type)) return wrongType(item.type, types);

@@ -1,4 +1,5 @@
 // One document of several targets, as programs take it that read one exposition of a host.
+import { NameOwners } from '../../catalogue/names.js';
 import type { Exposition, FamilyFacts, FamilyText } from '../../model.js';
 import { labelsText, seriesText } from '../text/labels.js';
 import type { Labels } from '../text/labels.js';
@@ -23,22 +24,29 @@ const PIECE_CHARACTERS = 131_072;
 
 /**
  * Text 0.0.4 in which each family stands once, and every series carries the labels of its target. A
- * label that a series has itself stays as it is. Of two targets that publish a metric of one name with
- * different types, the first one's is shown, and a comment names the other. Internal metrics of the
+ * label that a series has itself stays as it is. Of two targets whose metrics have one name and different
+ * types, or of which one makes series called like the other, the first one's is shown, and a comment names
+ * the other. Internal metrics of the
  * targets are not in it: `own`, the text of the exporter's metrics, comes last.
  */
 export function mergedDocument(all: readonly Identified[], own: string): Iterable<Uint8Array> {
   const families = new Map<string, Merged>();
+  const owners = new NameOwners();
   const comments: string[] = [];
   const add = (identity: Labels, family: FamilyText) => {
     const { facts } = family;
+    const refusal = owners.refusalOf(facts);
+    if (refusal !== '') {
+      comments.push(`# ${facts.name}{${labelsText(identity)}} is left out: ${refusal}\n`);
+      return;
+    }
     const known = families.get(facts.name);
-    if (known === undefined) families.set(facts.name, { facts, of: [[identity, family]] });
-    else if (known.facts.type === facts.type) known.of.push([identity, family]);
-    else
-      comments.push(
-        `# ${facts.name}{${labelsText(identity)}} is left out: its type is ${facts.type}, not ${known.facts.type}\n`,
-      );
+    if (known !== undefined) {
+      known.of.push([identity, family]);
+      return;
+    }
+    families.set(facts.name, { facts, of: [[identity, family]] });
+    owners.add(facts);
   };
   for (const { identity, exposition } of all)
     if (exposition.kind === 'ready')

@@ -1,5 +1,5 @@
 // OpenMetrics 1.0 text: the sample lines of text 0.0.4 with other headers and an end mark.
-import { namesTaken } from '../../catalogue/names.js';
+import { namesTaken, unsharedNames } from '../../catalogue/names.js';
 import type { FamilyFacts } from '../../model.js';
 import { madeOnce } from '../made-once.js';
 import { textFormat } from './text-page.js';
@@ -38,10 +38,7 @@ const asUnknown = (facts: FamilyFacts): FamilyFacts =>
  * belongs to another family of the page or its samples, the type becomes unknown.
  */
 export function withoutClashes(families: readonly FamilyFacts[]): readonly FamilyFacts[] {
-  const isShortened = ({ type }: FamilyFacts) => ENDINGS[type] !== undefined;
-  const taken = new Set(
-    families.flatMap((facts) => (isShortened(facts) ? [facts.name] : namesTaken(facts))),
-  );
+  const taken = new Set(families.flatMap(unsharedNames));
   return families.map((facts) => {
     const { name, type } = facts;
     const ending = ENDINGS[type];

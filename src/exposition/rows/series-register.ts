@@ -1,4 +1,5 @@
 // Puts series into the exposition text so that no two have the same name and labels.
+import { NameOwners } from '../../catalogue/names.js';
 import { Hashes } from '../../collections/hashes.js';
 import type { FamilyFacts } from '../../model.js';
 import type { Effort } from '../effort.js';
@@ -17,18 +18,27 @@ import type { Waiting } from './waiting-series.js';
 const MAX_FAMILIES = 10_000;
 /** The metrics of the exporter itself begin with this. */
 const OWN_PREFIX = 'shm_exporter_';
+const SAME_SERIES = 'another series has this name and these labels';
 
-/** The first series with a name and labels wins; later ones wait, and are counted. */
+/** Called with a series that is left out, and the reason. */
+export type OnClash = (series: string, why: string) => void;
+
+/**
+ * The first series with a name and labels wins, and the first metric with a name or with series of that
+ * name; later ones wait, and are counted.
+ */
 export class SeriesRegister {
   readonly #text: ExpositionText;
   readonly #hashes = new Hashes();
+  /** The metrics that are shown. */
+  readonly #owners = new NameOwners();
   readonly #waiting = new WaitingSeries();
   #clashes = 0;
   #omitted = 0;
   /** By owner; the key of one is its sub and name. */
   readonly #leftOut = new LeftOut();
   readonly #effort: Effort;
-  readonly #onClash: (series: string) => void;
+  readonly #onClash: OnClash;
   readonly #room: TargetRoom;
   readonly #onOmitted: OnOmitted;
 
@@ -36,7 +46,7 @@ export class SeriesRegister {
   constructor(
     text: ExpositionText,
     effort: Effort,
-    onClash: (series: string) => void,
+    onClash: OnClash,
     room: TargetRoom,
     onOmitted: OnOmitted = () => undefined,
   ) {
@@ -47,7 +57,7 @@ export class SeriesRegister {
     this.#onOmitted = onOmitted;
   }
 
-  /** Series that were not shown because another had their name and labels, since the start. */
+  /** Series that were not shown because another series or metric had their name, since the start. */
   get clashes(): number {
     return this.#clashes;
   }
@@ -57,7 +67,7 @@ export class SeriesRegister {
     return this.#omitted;
   }
 
-  /** Series that wait for another with their name and labels, now. */
+  /** Series that wait for another series or metric to go, now. */
   get clashing(): number {
     return this.#waiting.size;
   }
@@ -73,16 +83,21 @@ export class SeriesRegister {
     return this.#waiting.at(name, key) === undefined ? undefined : 'waiting';
   }
 
+  /** Why a series that waits is not shown. */
+  clashOf(facts: FamilyFacts): string {
+    return this.#owners.refusalOf(facts) || SAME_SERIES;
+  }
+
   /** Why a further series of that name would not be shown whatever its labels; empty if it would. */
-  refusalOf({ name, type }: FamilyFacts): string {
+  refusalOf(facts: FamilyFacts): string {
+    const { name } = facts;
     if (name.startsWith(OWN_PREFIX))
       return `names of metrics beginning with ${OWN_PREFIX} are reserved`;
-    const family = this.#text.family(name)?.facts;
-    if (family !== undefined && family.type !== type)
-      return `the metric is a ${family.type} elsewhere`;
+    const refusal = this.#owners.refusalOf(facts);
+    if (refusal !== '') return refusal;
     const limit = this.#room.reached('series', 1);
     if (limit !== undefined) return limitText(this.#room.limits, limit);
-    if (family === undefined && this.#text.families >= MAX_FAMILIES)
+    if (!this.isShown(name) && this.#text.families >= MAX_FAMILIES)
       return `a target shows ${MAX_FAMILIES} metrics at most`;
     return '';
   }
@@ -127,19 +142,20 @@ export class SeriesRegister {
     }
     if (former === hash) return;
     this.#hashes.delete(former);
-    this.#admit(name, former);
+    this.#admit(family.facts, former);
   }
 
   remove(name: string, key: LineKey): void {
     this.#takeBack(name, key);
-    const hash = this.#text.hash(name, key);
-    if (hash === undefined) {
+    const family = this.#text.family(name);
+    const hash = family?.hash(key);
+    if (family === undefined || hash === undefined) {
       this.#waiting.delete(name, key);
       return;
     }
     this.#text.remove(name, key);
     this.#hashes.delete(hash);
-    this.#admit(name, hash);
+    this.#admit(family.facts, hash);
   }
 
   /** Shows a series that was not shown and whose name and labels are taken for it, if there is room. */
@@ -151,8 +167,12 @@ export class SeriesRegister {
     line: Line,
     hash: number,
   ): void {
-    if (this.#hasRoomFor(facts.name, family, line)) this.#text.put(facts, rank, key, line, hash);
-    else this.#leaveOut(facts.name, key, line, hash);
+    if (!this.#hasRoomFor(facts.name, family, line)) {
+      this.#leaveOut(facts.name, key, line, hash);
+      return;
+    }
+    this.#text.put(facts, rank, key, line, hash);
+    if (family === undefined) this.#owners.add(facts);
   }
 
   #leaveOut(name: string, key: LineKey, line: Line, hash: number): void {
@@ -189,29 +209,34 @@ export class SeriesRegister {
 
   /**
    * Takes name and labels for a series, in place of the one with the hash `former`; false if another has
-   * them, or its metric has another type.
+   * them, or if another metric keeps its metric from being shown.
    * @param family of its name, if there is one
    */
-  #take({ type }: FamilyFacts, family: Family | undefined, hash: number, former?: number): boolean {
-    if (family !== undefined && family.facts.type !== type) return false;
-    return hash === former || this.#hashes.add(hash);
+  #take(facts: FamilyFacts, family: Family | undefined, hash: number, former?: number): boolean {
+    const isShowable =
+      family === undefined
+        ? this.#owners.refusalOf(facts) === ''
+        : family.facts.type === facts.type;
+    return isShowable && (hash === former || this.#hashes.add(hash));
   }
 
   /** Counts a clash, unless the series with this key is waiting already. */
   #wait(next: Waiting): void {
-    this.#effort.steps += effortOf(next.line);
-    if (this.#waiting.at(next.facts.name, next.key)?.hash !== next.hash) {
+    const { facts, key, line, hash } = next;
+    this.#effort.steps += effortOf(line);
+    if (this.#waiting.at(facts.name, key)?.hash !== hash) {
       this.#clashes++;
-      this.#onClash(seriesOf(next.facts.name, next.line));
+      this.#onClash(seriesOf(facts.name, line), this.clashOf(facts));
     }
     this.#waiting.put(next);
   }
 
-  /** Shows the series that waited for a name and labels, or for the type of a removed family. */
-  #admit(name: string, hash: number): void {
-    const isGone = this.#text.family(name) === undefined;
-    const ofFamily = isGone ? this.#waiting.ofFamily(name) : [];
-    for (const next of [...this.#waiting.withHash(hash), ...ofFamily]) {
+  /** Shows the series that waited for the name and labels of one that is gone, or for the metric of that. */
+  #admit(gone: FamilyFacts, hash: number): void {
+    const isLast = !this.isShown(gone.name);
+    if (isLast) this.#owners.delete(gone);
+    const forMetric = isLast ? this.#waiting.forMetric(gone) : [];
+    for (const next of [...this.#waiting.withHash(hash), ...forMetric]) {
       const { facts, rank, key, line } = next;
       const family = this.#text.family(facts.name);
       if (!this.#take(facts, family, next.hash)) continue;

@@ -1,4 +1,5 @@
-// Series that clash with a shown one and wait for its removal, indexed by what they wait for.
+// Series that clash with a shown one or its metric and wait for its removal, indexed by what they wait for.
+import { unsharedNames } from '../../catalogue/names.js';
 import type { FamilyFacts } from '../../model.js';
 import type { Line, LineKey } from '../kernel/line-table.js';
 
@@ -19,7 +20,8 @@ const placeOf = (name: string, { owner, sub }: LineKey): string => `${owner} ${s
 export class WaitingSeries {
   readonly #byPlace = new Map<string, Waiting>();
   readonly #byHash = new Map<number, Set<Waiting>>();
-  readonly #byFamily = new Map<string, Set<Waiting>>();
+  /** By each unshared name of its metric. */
+  readonly #byName = new Map<string, Set<Waiting>>();
   #dropped = 0;
 
   /** How many wait; one more stands for all that were dropped, since they are missing as long as the target runs. */
@@ -42,7 +44,7 @@ export class WaitingSeries {
     }
     this.#byPlace.set(placeOf(next.facts.name, next.key), next);
     addTo(this.#byHash, next.hash, next);
-    addTo(this.#byFamily, next.facts.name, next);
+    for (const name of unsharedNames(next.facts)) addTo(this.#byName, name, next);
   }
 
   delete(name: string, key: LineKey): void {
@@ -50,7 +52,7 @@ export class WaitingSeries {
     if (former === undefined) return;
     this.#byPlace.delete(placeOf(name, key));
     removeFrom(this.#byHash, former.hash, former);
-    removeFrom(this.#byFamily, name, former);
+    for (const each of unsharedNames(former.facts)) removeFrom(this.#byName, each, former);
   }
 
   /** The series with that name and labels, oldest first. */
@@ -58,9 +60,10 @@ export class WaitingSeries {
     return [...(this.#byHash.get(hash) ?? [])];
   }
 
-  /** The series of a family, oldest first. */
-  ofFamily(name: string): readonly Waiting[] {
-    return [...(this.#byFamily.get(name) ?? [])];
+  /** The series whose metrics have a name of that metric, oldest first for each name. */
+  forMetric(facts: FamilyFacts): readonly Waiting[] {
+    const found = unsharedNames(facts).flatMap((name) => [...(this.#byName.get(name) ?? [])]);
+    return [...new Set(found)];
   }
 }
 

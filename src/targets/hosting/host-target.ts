@@ -17,6 +17,7 @@ import type { BudgetLimits } from '../../budget.js';
 import { compileFilters } from '../../catalogue/match/filters.js';
 import { compilePathLabels } from '../../catalogue/match/path-labels.js';
 import type { Kernel } from '../../exposition/kernel/kernel.js';
+import type { OnClash } from '../../exposition/rows/series-register.js';
 import type { OnOmitted } from '../../exposition/target-limits.js';
 import { TargetView } from '../../exposition/target-view.js';
 import { VIEW_STEPS } from '../../exposition/tree-work.js';
@@ -75,8 +76,8 @@ export function hostTarget(
     const catalogue = text && place.shelf.get(text);
     const filters = compileFilters(catalogue, definition);
     const pathLabels = compilePathLabels(definition.pathLabels);
-    const onClash = (series: string) => {
-      reporter.clash(series);
+    const onClash: OnClash = (series, why) => {
+      reporter.clash(series, why);
     };
     const timeZone = definition.publisherTimeZone;
     const kernel = place.kernel();

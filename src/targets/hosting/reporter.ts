@@ -95,11 +95,11 @@ export class Reporter {
     this.#tally.refreshed(tookMs);
   }
 
-  /** A series was left out. */
-  clash(series: string): void {
+  /** A series was left out because of another; the first of each name and labels is named. */
+  clash(series: string, why: string): void {
     if (this.#clashes.size >= MAX_NAMED_CLASHES || this.#clashes.has(series)) return;
     this.#clashes.add(series);
-    this.#say('warning', `left out a second series ${series}`);
+    this.#say('warning', `left out series ${series}: ${why}`);
   }
 
   /** A limit left something out; the first of each limit is named. */

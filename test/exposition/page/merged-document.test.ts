@@ -2,13 +2,19 @@
 import { expect } from 'chai';
 import { mergedDocument } from '#app/exposition/page/merged-document.js';
 import type { Identified } from '#app/exposition/page/merged-document.js';
+import type { MetricType } from '#app/model.js';
 import { FakeTarget } from '../../support/fake-target.js';
 
 /** A target of that app with these lines of its one family. */
-const told = (app: string, text: string, type: 'gauge' | 'counter' = 'gauge'): Identified => {
+const told = (
+  app: string,
+  text: string,
+  type: MetricType = 'gauge',
+  name = 'demo_value',
+): Identified => {
   const target = new FakeTarget(app);
   target.text = text;
-  target.facts = { ...target.facts, type };
+  target.facts = { ...target.facts, name, type };
   return { identity: { app, server_key: '82' }, exposition: target.exposition() };
 };
 const textOf = (all: readonly Identified[], own = ''): string =>
@@ -37,9 +43,22 @@ describe('mergedDocument', () => {
   it('shows the first of two types of one name, and names the target that is left out', () => {
     const all = [told('a', 'demo_value 1\n'), told('b', 'demo_value 2\n', 'counter')];
     expect(textOf(all)).to.equal(
-      '# demo_value{app="b",server_key="82"} is left out: its type is counter, not gauge\n' +
+      '# demo_value{app="b",server_key="82"} is left out: the metric is a gauge elsewhere\n' +
         `${HEAD}demo_value{app="a",server_key="82"} 1\n`,
     );
+  });
+
+  it('leaves out a metric that is called like series of another target, and names it', () => {
+    const histogram = told('a', 'demo_value_count 1\n', 'histogram');
+    const gauge = told('b', 'demo_value_count 2\n', 'gauge', 'demo_value_count');
+    expect(textOf([histogram, gauge])).to.equal(
+      '# demo_value_count{app="b",server_key="82"} is left out: the name demo_value_count belongs to the histogram metric demo_value\n' +
+        `${HEAD.replace('gauge', 'histogram')}demo_value_count{app="a",server_key="82"} 1\n`,
+    );
+    expect(textOf([gauge, histogram]).split('\n')).to.include.members([
+      '# demo_value{app="a",server_key="82"} is left out: the name demo_value_count belongs to the gauge metric demo_value_count',
+      'demo_value_count{app="b",server_key="82"} 2',
+    ]);
   });
 
   it('shows nothing of a target that is not ready', () => {

@@ -20,6 +20,7 @@ const facts = (name: string, type: MetricType = 'gauge'): FamilyFacts => ({
 
 function registerOf(text = new ExpositionText(new Kernel()), limits: Partial<TargetLimits> = {}) {
   const clashes: string[] = [];
+  const reasons: string[] = [];
   const size = {
     ...{ objects: 0, variables: 0, frameBytes: 0 },
     get series() {
@@ -30,7 +31,11 @@ function registerOf(text = new ExpositionText(new Kernel()), limits: Partial<Tar
     },
   };
   const room = new TargetRoom(size, { ...DEFAULT_LIMITS, ...limits });
-  const register = new SeriesRegister(text, new Effort(), (series) => clashes.push(series), room);
+  const onClash = (series: string, why: string) => {
+    clashes.push(series);
+    reasons.push(why);
+  };
+  const register = new SeriesRegister(text, new Effort(), onClash, room);
   const put = (
     owner: number,
     series: string,
@@ -45,6 +50,7 @@ function registerOf(text = new ExpositionText(new Kernel()), limits: Partial<Tar
   return {
     register,
     clashes,
+    reasons,
     put,
     remove: (owner: number, name = 'x') => register.remove(name, { owner, sub: 0 }),
     /** The lines that are shown, without the line feeds. */
@@ -119,6 +125,42 @@ describe('the register of series', () => {
     expect(shown()).to.deep.equal(['x{a="b"} 1']);
     expect(clashes).to.deep.equal(['x{a="c"}']);
   });
+
+  for (const [type, ending, taken] of [
+    ['histogram', '_count', true],
+    ['histogram', '_sum', true],
+    ['histogram', '_bucket', true],
+    ['histogram', '_created', true],
+    ['histogram', '_total', false],
+    ['summary', '_count', true],
+    ['summary', '_sum', true],
+    ['summary', '_created', true],
+    ['summary', '_bucket', false],
+    ['gauge', '_count', false],
+  ] as const) {
+    const does = taken ? 'is left out' : 'is shown';
+    it(`a metric x${ending} ${does} beside a ${type} x, and shown when that goes`, () => {
+      const { put, remove, shown, reasons } = registerOf();
+      const why = `the name x${ending} belongs to the ${type} metric x`;
+      put(1, 'x{a="b"}', 1, type, 'x');
+      put(2, `x${ending}{a="c"}`);
+      expect(shown()).to.have.lengthOf(taken ? 1 : 2);
+      expect(reasons).to.deep.equal(taken ? [why] : []);
+      remove(1);
+      expect(shown()).to.deep.equal([`x${ending}{a="c"} 2`]);
+    });
+
+    it(`a ${type} x ${does} beside a metric x${ending}, and shown when that goes`, () => {
+      const { put, remove, shown, reasons } = registerOf();
+      const why = `the name x${ending} belongs to the gauge metric x${ending}`;
+      put(2, `x${ending}{a="c"}`);
+      put(1, 'x{a="b"}', 1, type, 'x');
+      expect(shown()).to.have.lengthOf(taken ? 1 : 2);
+      expect(reasons).to.deep.equal(taken ? [why] : []);
+      remove(2, `x${ending}`);
+      expect(shown()).to.deep.equal(['x{a="b"} 1']);
+    });
+  }
 
   it('different series are never taken for a clash', () => {
     const { put, register } = registerOf();
