@@ -18,7 +18,7 @@ export interface Arguments {
   readonly overrides: Overrides;
 }
 
-/** What the user asks for: a run, a check of the configuration, or a text. */
+/** What the user asks for: a run, a check of the configuration or of a run, or a text. */
 export type Invocation =
   | {
       readonly kind: 'run';
@@ -32,6 +32,8 @@ export type Invocation =
       /** Whether to check against the segments as well. */
       readonly isLive: boolean;
     }
+  /** Whether the exporter that runs with these arguments answers. */
+  | { readonly kind: 'health'; readonly arguments: Arguments }
   | { readonly kind: 'print'; readonly text: string };
 
 export const PROGRAM = {
@@ -51,13 +53,14 @@ export const PROGRAM = {
 export function parseArguments(argv: readonly string[], version: string): Invocation {
   const line = readCommandLine(PROGRAM, argv, version);
   if (line.kind === 'text') return { kind: 'print', text: line.text };
-  const { config, targetsConfig, checkConfig, live, once } = line.options;
+  const { config, targetsConfig, checkConfig, live, healthy, once } = line.options;
   if (live && !checkConfig) throw new Fault('USAGE', '--live needs --check-config');
   const given = {
     configFile: config,
     targetsFile: targetsConfig,
     overrides: overridesOf(line.options),
   };
+  if (healthy) return { kind: 'health', arguments: given };
   return checkConfig
     ? { kind: 'check', arguments: given, isLive: live }
     : { kind: 'run', arguments: given, isOnce: once };

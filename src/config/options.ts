@@ -117,5 +117,10 @@ export const OPTIONS = {
     ...overrides(SETTINGS.debug),
   }),
   checkConfig: flagOption('--check-config', 'Check the configuration and the license; exit', OTHER),
+  healthy: flagOption('--healthy', 'Ask the running exporter whether it answers; exit', {
+    ...OTHER,
+    ...RARE,
+    conflicts: ['--check-config', '--once'],
+  }),
   live: flagOption('--live', 'With --check-config: compare with the segments', OTHER),
 };

@@ -2,6 +2,8 @@
 import { Subscription } from 'rxjs';
 import { parseArguments, withAbsolutePaths } from '../config/arguments.js';
 import type { Arguments } from '../config/arguments.js';
+import { ConfigProblems } from '../config/config-problems.js';
+import { loadConfig } from '../config/resolve.js';
 import { buildRevision, packageVersion } from '../document/package-version.js';
 import { Fault, isSystemError, messageOf } from '../errors.js';
 import { isJournal } from '../logs/journal.js';
@@ -10,6 +12,7 @@ import { logger } from '../logs/log.js';
 import { sendDatagram } from '../native/os/libc.js';
 import { posixMemory } from '../native/os/posix.js';
 import { checkStart } from './check-start.js';
+import { illnessOf } from './health.js';
 import { liveCheck } from './live/live-check.js';
 import type { Start } from './check-start.js';
 import type { Planned } from './plan.js';
@@ -163,10 +166,25 @@ function check(given: Arguments, isLive: boolean): void {
   if (start.kind === 'refused') refuse(start.faults);
 }
 
+/** Says whether the exporter of a configuration works, with status 0 or 1. */
+async function checkHealth(given: Arguments): Promise<void> {
+  const problems = new ConfigProblems();
+  const config = loadConfig(given, problems);
+  problems.throwIfAny();
+  const illness = await illnessOf(config, Date.now());
+  if (illness === '') {
+    print('healthy\n');
+    return;
+  }
+  say(`shm_exporter: ${illness}\n`);
+  process.exitCode = 1;
+}
+
 function main(): void {
   const invocation = parseArguments(process.argv.slice(2), packageVersion());
   if (invocation.kind === 'print') print(invocation.text);
   else if (invocation.kind === 'check') check(invocation.arguments, invocation.isLive);
+  else if (invocation.kind === 'health') checkHealth(invocation.arguments).catch(fail);
   else {
     compileLate(process.versions.v8, LATE.binding);
     boundHeapGrowth(() => process.memoryUsage.rss());

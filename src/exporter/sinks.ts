@@ -58,8 +58,9 @@ export interface SinkRow {
   readonly make: (parts: SinkParts) => Sink;
 }
 
-/** What node_exporter reads ends in `.prom`. */
-const TEXTFILE = 'shm_exporter.prom';
+/** The path of the textfile; what node_exporter reads ends in `.prom`. */
+export const textfileOf = ({ textfileDir }: Settings): string =>
+  join(textfileDir, 'shm_exporter.prom');
 
 /** The first row that the settings choose is used; the last row is the default. */
 export const SINKS: readonly SinkRow[] = [
@@ -154,7 +155,7 @@ const DOCUMENTS: Readonly<
 };
 
 function makeTextfile({ settings, nameOf, selfMetrics, isOnce }: SinkParts): Sink {
-  const path = join(settings.textfileDir, TEXTFILE);
+  const path = textfileOf(settings);
   const name = nameOf(['textfile_dir']);
   const print = stdoutSink({
     isOnce,

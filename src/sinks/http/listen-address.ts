@@ -32,5 +32,6 @@ export function boundAuthority(address: ListenAddress, bound: AddressInfo | stri
   return authorityOf(host, bound.port);
 }
 
-const authorityOf = (host: string, port: number): string =>
+/** As a URL has it. */
+export const authorityOf = (host: string, port: number): string =>
   host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;

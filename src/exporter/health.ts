@@ -1,0 +1,85 @@
+// Asks the exporter of a configuration, which runs as another process, whether it works.
+import { statSync } from 'node:fs';
+import { request as plainRequest } from 'node:http';
+import { request as tlsRequest } from 'node:https';
+import type { Config } from '../config/resolve.js';
+import { Fault, isSystemError, messageOf } from '../errors.js';
+import { authorityOf } from '../sinks/http/listen-address.js';
+import { readWebConfig } from '../web-config/web-config.js';
+import { listenAddresses } from './listen-addresses.js';
+import { textfileOf } from './sinks.js';
+
+/** An exporter that answers later is not healthy. */
+const ANSWER_MS = 3000;
+/** A textfile that was not written for so many intervals is old. */
+const MISSED_INTERVALS = 3;
+
+/**
+ * Why the exporter of a configuration does not work; empty if it does. An exporter that prints to stdout leaves
+ * nothing to ask.
+ * @throws Fault USAGE if the configuration does not say where it listens
+ */
+export async function illnessOf({ settings, nameOf }: Config, unixMs: number): Promise<string> {
+  if (!settings.metricsHttpEnabled)
+    return settings.textfileDir === ''
+      ? ''
+      : textfileIllness(textfileOf(settings), settings.metricsIntervalSeconds, unixMs);
+  if (settings.metricsSystemdSocket)
+    throw new Fault(
+      'USAGE',
+      `${nameOf(['metrics_systemd_socket'])}: only the .socket unit says where the exporter listens; ask /-/healthy there`,
+    );
+  const { webConfigFile } = settings;
+  const isTls = webConfigFile !== '' && readWebConfig(webConfigFile).tls !== null;
+  for (const address of listenAddresses(settings, [])) {
+    if ('fd' in address) continue;
+    const illness = await listenerIllness(isTls, localOf(address.host), address.port);
+    if (illness !== '') return illness;
+  }
+  return '';
+}
+
+function textfileIllness(path: string, intervalSeconds: number, unixMs: number): string {
+  try {
+    const seconds = (unixMs - statSync(path).mtimeMs) / 1000;
+    if (seconds <= MISSED_INTERVALS * intervalSeconds) return '';
+    return `${path} was written ${Math.round(seconds)} s ago, and is to be written every ${intervalSeconds} s`;
+  } catch (error) {
+    if (!isSystemError(error)) throw error;
+    return `${path} cannot be read: ${messageOf(error)}`;
+  }
+}
+
+/** The address of this machine at which a listener of all its addresses answers. */
+function localOf(host: string | undefined): string {
+  if (host === undefined || host === '0.0.0.0') return '127.0.0.1';
+  return host === '::' ? '::1' : host;
+}
+
+/** Any answer is a good one: this process has neither a password nor a certificate to show. */
+function listenerIllness(isTls: boolean, host: string, port: number): Promise<string> {
+  const url = `${isTls ? 'https' : 'http'}://${authorityOf(host, port)}/-/healthy`;
+  return new Promise((resolve) => {
+    let isSecured = false;
+    const options = { agent: false, rejectUnauthorized: false };
+    const sent = (isTls ? tlsRequest : plainRequest)(url, options);
+    const end = (illness: string): void => {
+      clearTimeout(late);
+      sent.destroy();
+      resolve(illness);
+    };
+    const late = setTimeout(end, ANSWER_MS, `${url} does not answer within ${ANSWER_MS} ms`);
+    sent.once('socket', (socket) => {
+      socket.once('secureConnect', () => (isSecured = true));
+    });
+    sent.once('response', () => {
+      end('');
+    });
+    sent.on('error', (error) => {
+      // Without a certificate of its own, it may be refused in the middle of the handshake or after it.
+      const isRefused = isSecured || error.message.includes('SSL alert number');
+      end(isRefused ? '' : `${url} does not answer: ${error.message}`);
+    });
+    sent.end();
+  });
+}

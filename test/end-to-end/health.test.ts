@@ -1,0 +1,134 @@
+// `--healthy` asks the exporter that runs with the same arguments.
+import { utimesSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { networkInterfaces } from 'node:os';
+import { hashSync } from 'bcryptjs';
+import { expect } from 'chai';
+import { tlsPath } from '../support/component-certificates.js';
+import { freePort } from '../support/free-port.js';
+import { needs } from '../support/needs.js';
+import { answerOf, theatre } from '../support/processes.js';
+
+describe('--healthy', function () {
+  this.slow(3000);
+  const stage = theatre();
+  const tls = (more = '') =>
+    stage.write(
+      'web.yml',
+      `tls_server_config:\n  cert_file: ${tlsPath('component.cert.pem')}\n  key_file: ${tlsPath('component.key.pem')}\n${more}`,
+    );
+  const ask = (path: string, ...args: readonly string[]) => {
+    const { status, stdout, stderr } = stage.run(
+      'exporter',
+      ...['--config', path, '--healthy', ...args],
+    );
+    return { status, said: stdout + stderr };
+  };
+  const hasIpv6 = networkInterfaces()['lo']?.some(({ address }) => address === '::1') ?? false;
+  const HEALTHY = { status: 0, said: 'healthy\n' };
+
+  const listeners: readonly (readonly [name: string, (port: number) => object])[] = [
+    ['on any port', (port) => ({ metrics_port: port })],
+    ['on all addresses', (port) => ({ metrics_bind_address: '0.0.0.0', metrics_port: port })],
+    [
+      'on several addresses',
+      (port) => ({ metrics_listen_addresses: [`127.0.0.1:${port}`, `127.0.0.2:${port}`] }),
+    ],
+    ['on IPv6', (port) => ({ metrics_listen_addresses: [`[::1]:${port}`] })],
+    ['with TLS', (port) => ({ metrics_port: port, web_config_file: tls() })],
+    [
+      'with passwords',
+      (port) => ({
+        metrics_port: port,
+        web_config_file: tls(`basic_auth_users:\n  alice: ${hashSync('secret', 4)}\n`),
+      }),
+    ],
+    [
+      'that asks for a certificate',
+      (port) => ({
+        metrics_port: port,
+        web_config_file: tls(
+          `  client_auth_type: RequireAndVerifyClientCert\n  client_ca_file: ${tlsPath('client-ca.cert.pem')}\n`,
+        ),
+      }),
+    ],
+    [
+      'that asks for a certificate in TLS 1.2',
+      (port) => ({
+        metrics_port: port,
+        web_config_file: tls(
+          `  max_version: TLS12\n  client_auth_type: RequireAndVerifyClientCert\n  client_ca_file: ${tlsPath('client-ca.cert.pem')}\n`,
+        ),
+      }),
+    ],
+  ];
+  for (const [name, settings] of listeners)
+    it(`finds a listener ${name} healthy, and misses it when it has ended`, async function () {
+      needs(this, name !== 'on IPv6' || hasIpv6, 'this machine has no IPv6');
+      const path = stage.config({ ...settings(await freePort()), app: 'ads', server_keys: ['82'] });
+      const exporter = stage.start('exporter', ['--config', path]);
+      await exporter.line(/metrics at http/);
+      expect(ask(path)).to.deep.equal(HEALTHY);
+      await exporter.stop();
+      const { status, said } = ask(path);
+      expect(status).to.equal(1);
+      expect(said).to.match(
+        /^shm_exporter: https?:\/\/(127\.0\.0\.1|\[::1\]):\d+\/-\/healthy does not answer: connect ECONNREFUSED/,
+      );
+    });
+
+  it('says that an exporter which accepts connections and answers nothing is not healthy', async () => {
+    const silent = createServer().listen(0, '127.0.0.1');
+    await new Promise((resolve) => silent.once('listening', resolve));
+    const address = silent.address();
+    const port = typeof address === 'object' && address !== null ? address.port : 0;
+    const { status, said } = ask(stage.config({ metrics_port: port }));
+    silent.close();
+    expect(status).to.equal(1);
+    expect(said).to.contain('/-/healthy does not answer within 3000 ms\n');
+  });
+
+  it('takes the options of the exporter', async () => {
+    const path = stage.config({ app: 'ads', server_keys: ['82'] });
+    const port = `--metrics-port=${await freePort()}`;
+    const exporter = stage.start('exporter', ['--config', path, port]);
+    await exporter.line(/metrics at http/);
+    expect(ask(path, port)).to.deep.equal(HEALTHY);
+    await exporter.stop();
+  });
+
+  it('finds a textfile healthy while it is new', async () => {
+    const path = stage.config({
+      ...{ app: 'ads', server_keys: ['82'], metrics_http_enabled: false },
+      ...{ textfile_dir: stage.path('.'), metrics_interval_seconds: 1 },
+    });
+    const file = stage.path('shm_exporter.prom');
+    expect(ask(path)).to.deep.equal({
+      status: 1,
+      said: `shm_exporter: ${file} cannot be read: ENOENT: no such file or directory, stat '${file}'\n`,
+    });
+    const exporter = stage.start('exporter', ['--config', path]);
+    await answerOf('the file is there', () => (ask(path).status === 0 ? true : undefined));
+    await exporter.stop('SIGKILL');
+    const old = Date.now() / 1000 - 100;
+    utimesSync(file, old, old);
+    expect(ask(path).said).to.match(
+      /shm_exporter\.prom was written 10\d s ago, and is to be written every 1 s\n$/,
+    );
+  });
+
+  it('has nothing to ask where snapshots are printed', () =>
+    expect(ask(stage.config({ metrics_http_enabled: false }))).to.deep.equal(HEALTHY));
+
+  it('says that systemd alone knows where its sockets are', () => {
+    const { status, said } = ask(stage.config({ metrics_systemd_socket: true }));
+    expect(status).to.equal(2);
+    expect(said).to.contain('only the .socket unit says where the exporter listens');
+  });
+
+  it('says what is wrong with the configuration', () => {
+    const { status, said } = ask(stage.config({ metrics_interval_seconds: 0 }));
+    expect(status).to.equal(2);
+    expect(said).to.contain('metrics_interval_seconds');
+  });
+});
