@@ -1,9 +1,11 @@
 // Real JVMs with each collector: what is shown is what the JVM itself says, over a socket.
 import { execFile, spawn, spawnSync } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
+import type { ChildProcess, ChildProcessByStdio } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync, realpathSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { Readable, Writable } from 'node:stream';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { placeOf } from '#app/hsperfdata/counter-place.js';
@@ -45,7 +47,10 @@ describe('a real JVM', function () {
   async function start(...flags: string[]): Promise<number> {
     folder.write('Till.class', TILL_CLASS);
     const line = [...FLAGS, ...flags, '-cp', folder.path(), 'Till', '--password=hunter2'];
-    const child = spawn('java', line, { stdio: ['pipe', 'pipe', 'ignore'] });
+    return started(spawn('java', line, { stdio: ['pipe', 'pipe', 'ignore'] }));
+  }
+
+  async function started(child: ChildProcessByStdio<Writable, Readable, null>): Promise<number> {
     running.add(child);
     const [said] = (await once(createInterface({ input: child.stdout }), 'line')) as string[];
     expect(said).to.equal('ready');
@@ -151,6 +156,73 @@ describe('a real JVM', function () {
     await eventually('both are gone', () => !pids.some(has), 2000);
   });
 
+  it('is shown after the first thread of its process has ended, as launchers end theirs', async function () {
+    needsPrograms(this, 'java', 'cc');
+    const { binary, reason } = compiledLauncher();
+    needs(this, binary !== undefined, reason);
+    folder.write('Till.class', TILL_CLASS);
+    const pid = await started(
+      spawn(binary, [folder.path()], { stdio: ['pipe', 'pipe', 'ignore'] }),
+    );
+    const stateOf = () =>
+      readFileSync(`/proc/${pid}/stat`, 'latin1').replace(/^.*\) (.).*$/s, '$1');
+    await eventually('its first thread has ended', () => stateOf() === 'Z');
+    const values = valuesOf(wholeSight(watching()));
+    expect(values.get(`${pid}.application org.shop.sales`)).to.equal(42n);
+  });
+
+  /** A program that runs Till in a second thread and ends its first one. */
+  function compiledLauncher(): { readonly binary?: string; readonly reason: string } {
+    const home = dirname(
+      dirname(realpathSync(spawnSync('which', ['java']).stdout.toString().trim())),
+    );
+    const include = join(home, 'include');
+    if (!existsSync(join(include, 'jni.h'))) return { reason: 'the headers of JNI are missing' };
+    const binary = folder.path('launcher');
+    const includes = [include, join(include, 'linux')].map((path) => `-I${path}`);
+    const source = folder.write('launcher.c', launcherSource(join(home, 'lib/server/libjvm.so')));
+    const words = ['-o', binary, ...includes, source, '-pthread', '-ldl'];
+    expect(spawnSync('cc', words, { encoding: 'utf8' }).stderr).to.equal('');
+    return { binary, reason: '' };
+  }
+
   const pathOf = (pid: number): string =>
     `/tmp/hsperfdata_${spawnSync('id', ['-un']).stdout.toString().trim()}/${pid}`;
 });
+
+/** Its argument is the class path. */
+const launcherSource = (library: string): string => `
+#include <dlfcn.h>
+#include <jni.h>
+#include <pthread.h>
+#include <stdio.h>
+
+typedef jint (*create)(JavaVM **, void **, void *);
+static char classes[4096];
+
+static void *run(void *unused) {
+  JavaVM *vm;
+  JNIEnv *env;
+  JavaVMOption options[] = {
+    { .optionString = classes },
+    { .optionString = "-Dsun.java.command=Till" },
+    { .optionString = "--add-exports=java.base/jdk.internal.perf=ALL-UNNAMED" },
+    { .optionString = "-Xmx64m" },
+  };
+  JavaVMInitArgs arguments = { .version = JNI_VERSION_10, .nOptions = 4, .options = options };
+  create make = (create)dlsym(dlopen("${library}", RTLD_NOW | RTLD_GLOBAL), "JNI_CreateJavaVM");
+  if (make(&vm, (void **)&env, &arguments) != JNI_OK) return NULL;
+  jclass till = (*env)->FindClass(env, "Till");
+  jmethodID begin = (*env)->GetStaticMethodID(env, till, "main", "([Ljava/lang/String;)V");
+  jclass text = (*env)->FindClass(env, "java/lang/String");
+  (*env)->CallStaticVoidMethod(env, till, begin, (*env)->NewObjectArray(env, 0, text, NULL));
+  return unused;
+}
+
+int main(int count, char **words) {
+  pthread_t thread;
+  snprintf(classes, sizeof classes, "-Djava.class.path=%s", count > 1 ? words[1] : ".");
+  pthread_create(&thread, NULL, run, NULL);
+  pthread_exit(NULL);
+}
+`;

@@ -14,9 +14,14 @@ describe('the process of a counter file', () => {
   const folder = temporaryFolder();
 
   /** A process in a folder that stands for /proc: its state, and its start in hundredths of a second. */
-  function process(pid: number, state: string, startTicks: number, name = 'java'): void {
+  function process(
+    pid: number,
+    state: string,
+    startTicks: number,
+    { name = 'java', threads = 1 } = {},
+  ): void {
     mkdirSync(folder.path(`${pid}`), { recursive: true });
-    const others = Array.from({ length: 18 }, (_, index) => index).join(' ');
+    const others = [...Array.from({ length: 16 }, (_, index) => index), threads, 0].join(' ');
     folder.write(`${pid}/stat`, `${pid} (${name}) ${state} ${others} ${startTicks} 0 0\n`);
     folder.write(
       `${pid}/status`,
@@ -34,7 +39,7 @@ describe('the process of a counter file', () => {
 
   for (const name of ['java', 'a) R 1 2 (b', 'with blank'])
     it(`is known by its start, whatever its name is: ${name}`, () => {
-      process(7, 'S', 12_345, name);
+      process(7, 'S', 12_345, { name });
       expect(startTicksOf(7, folder.path())).to.equal(12_345);
     });
 
@@ -44,6 +49,11 @@ describe('the process of a counter file', () => {
       expect(startTicksOf(7, folder.path())).to.equal(undefined);
       expect(startTicksOf(8, folder.path())).to.equal(undefined);
     });
+
+  it('runs on after its first thread has ended, as that of a launcher does', () => {
+    process(7, 'Z', 12_345, { threads: 18 });
+    expect(startTicksOf(7, folder.path())).to.equal(12_345);
+  });
 
   it('is the writer if it started before the JVM began, however long before', () => {
     process(7, 'S', 500);
