@@ -52,7 +52,7 @@ describe('the built-in catalogues', () => {
   for (const [app, catalogue] of loadCatalogues())
     it(`${app} passes the linter of Prometheus`, function () {
       const lint = spawnSync('promtool', ['check', 'metrics'], { input: sample(catalogue) });
-      needs(this, lint.error === undefined, 'promtool is not installed');
+      needs(this, lint.error === undefined, 'promtool is not in PATH');
       expect(lint.stdout.toString() + lint.stderr.toString()).to.equal('');
       expect(lint.status).to.equal(0);
     });

@@ -64,7 +64,7 @@ inBothModes('an exporter of JVMs', function (mode) {
     jvm('lint');
     const page = await readyPage(await exporterOf('lint'));
     const lint = spawnSync('promtool', ['check', 'metrics'], { input: applicationPart(page) });
-    needs(this, lint.error === undefined, 'promtool is not installed');
+    needs(this, lint.error === undefined, 'promtool is not in PATH');
     expect(lint.stdout.toString() + lint.stderr.toString()).to.equal('');
   });
 

@@ -10,8 +10,7 @@ export function needs(context: Mocha.Context, holds: boolean, reason: string): a
 
 /** Skips unless all these programs are installed. */
 export function needsPrograms(context: Mocha.Context, ...programs: readonly string[]): void {
-  for (const program of programs)
-    needs(context, isInstalled(program), `${program} is not installed`);
+  for (const program of programs) needs(context, isInstalled(program), `${program} is not in PATH`);
 }
 
 /** The user id of Debian's user `nobody`. */
