@@ -30,11 +30,14 @@ export type Shape =
 
 /** For one variable of one object, while a row is shown. */
 export interface Stage {
-  /** The variable that the row is shown for; it has a value. */
+  /**
+   * The variable that the row is shown for; it has a value, and one of the types that the row reads. In a
+   * row of several variables it is any of these, of any type.
+   */
   readonly variable: Variable;
-  /** The variable of that name in the same object, if it has a value. */
+  /** The variable of that name in the same object, if it has a value and a type that the row reads. */
   named(name: string): Variable | undefined;
-  /** The text of a variable; for a number, its decimal; undefined for a distribution. */
+  /** The text of a variable; for a number, its decimal, or `NaN`, `+Inf`, `-Inf`; undefined for a distribution. */
   text(variable: Variable): string | undefined;
   /** The Unix seconds of a point in time; undefined for another text. */
   seconds(text: string): number | undefined;

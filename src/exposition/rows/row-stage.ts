@@ -2,7 +2,7 @@
 import { UNCHANGED } from '../../catalogue/conversion.js';
 import type { Conversion } from '../../catalogue/conversion.js';
 import type { LiveValue, Shape, Shown, Stage } from '../../catalogue/stage.js';
-import type { Row } from '../../catalogue/row.js';
+import type { Reading, Row } from '../../catalogue/row.js';
 import type { Variable } from '../../model.js';
 import type { Kernel } from '../kernel/kernel.js';
 import type { PointInTime } from '../read/point-in-time.js';
@@ -44,7 +44,7 @@ export class RowStage implements Stage {
   }
 
   /**
-   * What a row shows of a variable.
+   * What a row shows of a variable; nothing of one whose type it does not read.
    * @param isLeaving true while the variable is losing its value
    */
   play(row: Row, labels: LabelText, variable: Variable, isLeaving: boolean): Shown {
@@ -52,7 +52,9 @@ export class RowStage implements Stage {
     this.#row = row;
     this.#labels = labels;
     this.#isLeaving = isLeaving;
-    return row.series(this);
+    const { reads } = row;
+    // A row of several variables asks for each by name.
+    return reads.length === 1 && !readsType(reads[0], variable) ? [] : row.series(this);
   }
 
   named(name: string): Variable | undefined {
@@ -60,7 +62,8 @@ export class RowStage implements Stage {
     const variable = uses.current(this.variable.object, name);
     if (variable === undefined || (this.#isLeaving && variable.id === this.variable.id))
       return undefined;
-    return probe.isSynced(variable) ? variable : undefined;
+    const reading = this.#row.reads.find((each) => each.variable === name);
+    return readsType(reading, variable) && probe.isSynced(variable) ? variable : undefined;
   }
 
   text(variable: Variable): string | undefined {
@@ -106,3 +109,6 @@ export class RowStage implements Stage {
     return this.#parts.observations.show(this.variable, shape, conversion, series);
   }
 }
+
+const readsType = (reading: Reading | undefined, { type }: Variable): boolean =>
+  reading === undefined || reading.types.includes(type);

@@ -4,6 +4,7 @@ import { loadCatalogues } from '#app/catalogue/builtin.js';
 import { parseCatalogue } from '#app/catalogue/catalogue.js';
 import { plainVariable } from '#app/catalogue/file/row-values.js';
 import { TOTALS } from '#app/catalogue/kinds/row-kind.js';
+import { rowOf } from '#app/catalogue/row.js';
 import type { RowKind } from '#app/catalogue/kinds/row-kind.js';
 import { ROW_KINDS } from '#app/catalogue/kinds/row-kinds.js';
 import { Fault } from '#app/errors.js';
@@ -18,8 +19,7 @@ const bitmask: RowKind = {
   read(table, facts) {
     const names = table.texts('bits');
     if (names.length > 64) table.problems.add(table.at('bits'), 'must be at most 64 names');
-    return {
-      ...facts,
+    return rowOf(facts, {
       reads: [{ variable: plainVariable(table, 'var'), types: TOTALS }],
       ownLabels: ['bit'],
       isDerived: true,
@@ -31,7 +31,28 @@ const bitmask: RowKind = {
           value: Number((bits >> BigInt(at)) & 1n),
         }));
       },
-    };
+    });
+  },
+};
+
+/** The difference of two integers. */
+const difference: RowKind = {
+  types: ['gauge'],
+  must: ['var', 'less'],
+  suits: (table) => table.has('less'),
+  read(table, facts) {
+    const [variable, less] = [plainVariable(table, 'var'), plainVariable(table, 'less')];
+    return rowOf(facts, {
+      reads: [variable, less].map((each) => ({ variable: each, types: TOTALS })),
+      ownLabels: [],
+      isDerived: true,
+      linesOf: () => 1,
+      series(stage) {
+        const [from, by] = [variable, less].map((name) => stage.named(name));
+        if (from === undefined || by === undefined) return [];
+        return [{ value: Number(BigInt(stage.text(from) ?? 0) - BigInt(stage.text(by) ?? 0)) }];
+      },
+    });
   },
 };
 
@@ -39,7 +60,7 @@ const catalogue = (rows: string) =>
   parseCatalogue(
     `app = "shop"\n[[classes]]\nalias = "shop"\nclass_ids = ["Shop"]\npaths = ["@root"]\nmetrics = [${rows}]`,
     'shop.toml',
-    [bitmask, ...ROW_KINDS],
+    [bitmask, difference, ...ROW_KINDS],
   );
 const DOORS =
   '{ name = "shop_door_open", type = "gauge", help = "Help.", var = "doors", bits = ["front", "back"] },';
@@ -60,6 +81,34 @@ describe('a kind of rows that is added', () => {
     expect(lines()).to.deep.equal([...open(1, 1), 'shop_doors 3']);
     source.remove(doors);
     expect(lines()).to.deep.equal([]);
+  });
+
+  it('is not asked about a variable of a type that it does not read', () => {
+    const source = new FakeSource();
+    const root = source.addObject('h.1.shop', 'Shop');
+    source.addVariable(root, 'doors', { type: 'string', value: 'open' });
+    const { lines } = watched(source, root, { catalogue: catalogue(DOORS) });
+    expect(lines()).to.deep.equal([]);
+    source.addVariable(root, 'doors', { type: 'u64', value: 2 });
+    expect(lines()).to.deep.equal([
+      'shop_door_open{bit="front"} 0',
+      'shop_door_open{bit="back"} 1',
+    ]);
+  });
+
+  it('gets no variable by its name that has a type which it does not read', () => {
+    const source = new FakeSource();
+    const root = source.addObject('h.1.shop', 'Shop');
+    const staff = source.addVariable(root, 'in', { type: 'i64', value: 10 });
+    source.addVariable(root, 'out', { type: 'string', value: 'three' });
+    const row =
+      '{ name = "shop_inside", type = "gauge", help = "Help.", var = "in", less = "out" },';
+    const { lines } = watched(source, root, { catalogue: catalogue(row) });
+    expect(lines()).to.deep.equal([]);
+    source.addVariable(root, 'out', { type: 'i64', value: 3 });
+    expect(lines()).to.deep.equal(['shop_inside 7']);
+    source.set(staff, 11);
+    expect(lines()).to.deep.equal(['shop_inside 8']);
   });
 
   const wrong: [string, string][] = [
