@@ -14,6 +14,7 @@ import { withComponent } from './settings/chosen-component.js';
 import { loadBridgeConfig } from './settings/configuration.js';
 import type { BridgeConfig } from './settings/configuration.js';
 import { sendDatagram } from '../native/os/libc.js';
+import { startThreadPool } from '../native/os/thread-pool.js';
 import { ServiceManager } from '../systemd/service-manager.js';
 import { once } from './once.js';
 
@@ -34,6 +35,7 @@ function fail(error: unknown): never {
 }
 
 function run(config: BridgeConfig): void {
+  startThreadPool(process.env['UV_THREADPOOL_SIZE']);
   const log = logger(say, {
     now: () => new Date(),
     level: config.logLevel,

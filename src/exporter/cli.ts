@@ -11,6 +11,7 @@ import { logWriter } from '../logs/log-writer.js';
 import { logger } from '../logs/log.js';
 import { sendDatagram } from '../native/os/libc.js';
 import { posixMemory } from '../native/os/posix.js';
+import { startThreadPool } from '../native/os/thread-pool.js';
 import { checkStart } from './check-start.js';
 import { illnessOf } from './health.js';
 import { liveCheck } from './live/live-check.js';
@@ -74,6 +75,7 @@ function run(relative: Arguments, isOnce: boolean): void {
   }
   const { planned, license, warnings } = start;
   const { settings } = planned.config;
+  startThreadPool(process.env['UV_THREADPOOL_SIZE']);
   // The working directory may be removed later, and then threads cannot start in it.
   process.chdir('/');
   const log = logger(say, {

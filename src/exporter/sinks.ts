@@ -128,7 +128,9 @@ function guardOf({ webConfigFile }: Settings, log: SinkParts['log']): Guard {
   const config = new WatchedWebConfig(webConfigFile, monotonicMs, log);
   const thread = passwordThread();
   if (config.current.users.size > 0) thread.start();
-  return webGuard(config, thread.compare, monotonicMs);
+  return webGuard(config, thread.compare, monotonicMs, (message) => {
+    log({ level: 'warning', message });
+  });
 }
 
 function makeStdout({ settings, selfMetrics, stdout, isOnce }: SinkParts): Sink {

@@ -1,5 +1,6 @@
 // The guard of the HTTP listener that a web configuration describes.
-import { map, of } from 'rxjs';
+import { catchError, map, of, tap } from 'rxjs';
+import { messageOf } from '../errors.js';
 import type { Guard, GuardTls } from '../sinks/http/guard.js';
 import { textReply } from '../sinks/http/reply.js';
 import type { Reply } from '../sinks/http/reply.js';
@@ -12,11 +13,22 @@ import { TokenBucket } from '../web-config/token-bucket.js';
 import type { WatchedWebConfig } from '../web-config/watched-web-config.js';
 import type { RateLimit } from '../web-config/web-config-rule.js';
 
-export function webGuard(config: WatchedWebConfig, compare: Compare, nowMs: () => number): Guard {
+/** @param warn called when passwords cannot be compared any more, with the reason */
+export function webGuard(
+  config: WatchedWebConfig,
+  compare: Compare,
+  nowMs: () => number,
+  warn: (message: string) => void,
+): Guard {
   const passwords = new Passwords(compare);
   const bucketOf = ({ intervalMs, burst }: RateLimit) => new TokenBucket(intervalMs, burst, nowMs);
   let { rate } = config.current;
   let bucket = bucketOf(rate);
+  let trouble = '';
+  const changed = (reason: string): void => {
+    if (reason !== '' && reason !== trouble) warn(`requests with new passwords get 503: ${reason}`);
+    trouble = reason;
+  };
   return {
     tls: guardTls(config),
     knowsClients: () => asksWho(config.current),
@@ -28,12 +40,25 @@ export function webGuard(config: WatchedWebConfig, compare: Compare, nowMs: () =
       rate = nextRate;
       if (!bucket.take()) return of(TOO_MANY);
       if (users.size === 0) return of(undefined);
-      return passwords.check(authorization, users).pipe(map((verdict) => REFUSALS[verdict]));
+      return passwords.check(authorization, users).pipe(
+        tap((verdict) => {
+          if (verdict === 'admitted') changed('');
+        }),
+        map((verdict) => REFUSALS[verdict]),
+        catchError((thrown: unknown) => {
+          changed(messageOf(thrown));
+          return of(NOT_COMPARED);
+        }),
+      );
     },
   };
 }
 
 const TOO_MANY = textReply(429, 'too many requests: rate_limit of the web configuration', {
+  'Retry-After': '1',
+});
+
+const NOT_COMPARED = textReply(503, 'passwords cannot be compared now: the log has the reason', {
   'Retry-After': '1',
 });
 

@@ -3,7 +3,7 @@ import ffi from 'ffi-napi';
 import bindings from 'ffi-napi/lib/bindings.js';
 import ref from 'ref-napi';
 
-const POINTER_BYTES = 8;
+export const POINTER_BYTES = 8;
 /** What a result takes at least, however small its type is. */
 const RESULT_BYTES = 8;
 

@@ -4,7 +4,8 @@ import { closeSync } from 'node:fs';
 import { arch } from 'node:os';
 import ref from 'ref-napi';
 import { Fault } from '../../errors.js';
-import { FrequentCall, int, long, pointer } from './frequent-call.js';
+import { FrequentCall, POINTER_BYTES, int, long, pointer } from './frequent-call.js';
+import type { Argument } from './frequent-call.js';
 
 // Each call takes 60 us and holds native memory until the event loop has turned: for rare events only.
 const libc = ffi.Library(null, {
@@ -31,6 +32,9 @@ const ALL_WAITERS = 0x7fffffff;
 const CLOCK_MONOTONIC = 1;
 const FUTEX2_SIZE_U32 = 2;
 const FUTEX_WAITERS_BYTES = 24;
+
+/** At least the size of a sem_t. */
+const SEMAPHORE_BYTES = 64;
 
 const AF_UNIX = 1;
 const SOCK_DGRAM_CLOEXEC = 0x80002;
@@ -195,6 +199,35 @@ export function futexWaitAny(
     },
   );
 }
+
+/**
+ * Starts so many threads at once and ends them again: 0 if the system gives them, else an errno such as EAGAIN.
+ * Each waits at a semaphore until all have started.
+ */
+export function tryThreads(count: number): number {
+  const gate = Buffer.alloc(SEMAPHORE_BYTES);
+  const [atGate, nothing] = [pointer(gate), pointer(ref.NULL)] as const;
+  const wait = pointer(ffi.DynamicLibrary().get('sem_wait'));
+  call('sem_init', ['pointer', atGate], ['int', int(0)], ['int', int(0)]);
+  const threads: Buffer[] = [];
+  let refusal = 0;
+  while (refusal === 0 && threads.length < count) {
+    const thread = Buffer.alloc(POINTER_BYTES);
+    const [at, attributes] = [pointer(thread), nothing];
+    refusal = call(
+      'pthread_create',
+      ...[at, attributes, wait, atGate].map((each): Argument => ['pointer', each]),
+    );
+    if (refusal === 0) threads.push(thread);
+  }
+  threads.forEach(() => call('sem_post', ['pointer', atGate]));
+  for (const thread of threads) call('pthread_join', ['pointer', thread], ['pointer', nothing]);
+  return refusal;
+}
+
+/** Calls a function of the C library once. */
+const call = (name: string, ...args: readonly Argument[]): number =>
+  new FrequentCall(name, args).call();
 
 /**
  * Has malloc return what has so many bytes to the system as soon as it is freed, and the end of an arena

@@ -1,7 +1,9 @@
 // Compares passwords with hashes in a thread.
 import type { Worker } from 'node:worker_threads';
 import { Observable } from 'rxjs';
+import { Fault, messageOf } from '../../errors.js';
 import { threadOf } from '../../thread-code.js';
+import type { StartThread } from '../../thread-code.js';
 
 export interface Comparison {
   readonly id: number;
@@ -32,7 +34,7 @@ export function passwordThread(): PasswordThread {
   let worker: Worker | undefined;
   let count = 0;
   const started = (): Worker => {
-    const thread = startThread();
+    const thread = startedThread(startThread);
     thread.on('message', ({ id, isSame }: Compared) => {
       waiting.get(id)?.next(isSame);
       waiting.delete(id);
@@ -73,4 +75,16 @@ export function passwordThread(): PasswordThread {
         worker.postMessage(comparison);
       }),
   };
+}
+
+/** @throws Fault NATIVE_FAILED when the system gives no thread */
+function startedThread(start: StartThread): Worker {
+  try {
+    return start();
+  } catch (cause) {
+    const reason = messageOf(cause);
+    throw new Fault('NATIVE_FAILED', `no thread can be started to compare passwords: ${reason}`, {
+      cause,
+    });
+  }
 }

@@ -1,0 +1,105 @@
+// A system that gives no further thread, because the user has too many processes.
+import { spawnSync } from 'node:child_process';
+import { hashSync } from 'bcryptjs';
+import { expect } from 'chai';
+import { inBothModes } from '../support/modes.js';
+import { needsPrograms, needsRoot } from '../support/needs.js';
+import { answerOf, theatre } from '../support/processes.js';
+import { readyPage, unready } from './page.js';
+
+/** Of a user without other processes: limits are not for root. It may read the files of the test. */
+const USER = String(1_000_000_000 + process.pid);
+const AS_USER = [
+  ...['setpriv', `--reuid=${USER}`, `--regid=${USER}`, '--clear-groups'],
+  ...['--inh-caps=+dac_override', '--ambient-caps=+dac_override'],
+];
+const user = (name: string) => `  ${name}: ${hashSync(name, 4)}\n`;
+const as = (name: string) => ({
+  headers: { Authorization: `Basic ${Buffer.from(`${name}:${name}`).toString('base64')}` },
+});
+
+/** How many threads a process of Node.js has that does nothing. */
+const ownThreads = (): number => {
+  const code = "console.log(require('fs').readdirSync('/proc/self/task').length)";
+  return Number(spawnSync(process.execPath, ['-e', code], { encoding: 'utf8' }).stdout);
+};
+
+inBothModes('an exporter at the limit of processes', function (mode) {
+  this.slow(5000);
+  const stage = theatre();
+  before(function () {
+    needsRoot(this);
+    needsPrograms(this, 'setpriv', 'prlimit');
+  });
+  const publish = (key = '1') =>
+    stage.simulate('--app', 'ads', '--server-key', key, '--objects', '3');
+  const start = (under: readonly string[], settings: Readonly<Record<string, unknown>> = {}) => {
+    const target = { app: 'ads', server_keys: ['1'], worker_execution_mode: mode };
+    const config = stage.config({ ...target, ...settings });
+    const args = ['--config', config];
+    return stage.start('exporter', args, { under: [...AS_USER, ...under] });
+  };
+  /** Refuses further threads to a process. */
+  const limit = ({ pid }: { readonly pid: number }) => {
+    const { status } = spawnSync('setpriv', [
+      ...[`--reuid=${USER}`, `--regid=${USER}`, '--clear-groups'],
+      ...['prlimit', `--pid=${pid}`, '--nproc=1:1'],
+    ]);
+    expect(status).to.equal(0);
+  };
+
+  it('that has been reached at the start says so in one line and ends with status 4', async () => {
+    const exporter = start(['prlimit', `--nproc=${ownThreads() + 2}`]);
+    expect(await exporter.ended).to.deep.equal({ status: 4, signal: null });
+    expect(exporter.stderr).to.match(
+      /^shm_exporter: the system refuses 4 more threads \(EAGAIN\): raise the limit of processes .*\n$/,
+    );
+  });
+
+  it('that is reached later serves a publisher that starts again, and ends in order', async () => {
+    const first = publish();
+    const exporter = start([]);
+    const url = await exporter.url();
+    await readyPage(url);
+    limit(exporter);
+    first.close();
+    await unready(url, /./);
+    const second = publish();
+    await readyPage(url);
+    second.close();
+    expect(await exporter.stop()).to.deep.equal({ status: 0, signal: null });
+  });
+
+  it('compares passwords in the thread that it has, and answers 503 where it has none', async () => {
+    publish('2');
+    stage.write('users.yml', `basic_auth_users:\n${user('alice')}${user('bob')}`);
+    const known = start([], { server_keys: ['2'], web_config_file: 'users.yml' });
+    const knownUrl = await known.url();
+    limit(known);
+    await answerOf('bob is let in', async () =>
+      (await fetch(knownUrl, as('bob'))).status === 200 ? true : undefined,
+    );
+    await known.stop();
+
+    stage.write('none.yml', '');
+    const late = start([], { server_keys: ['2'], web_config_file: 'none.yml' });
+    const lateUrl = await late.url();
+    await readyPage(lateUrl);
+    limit(late);
+    stage.write('none.yml', `basic_auth_users:\n${user('alice')}`);
+    const answer = await answerOf('passwords cannot be compared', async () => {
+      const { status, headers, text } = await fetch(lateUrl, as('alice')).then(async (got) => ({
+        ...{ status: got.status, headers: got.headers },
+        text: await got.text(),
+      }));
+      return status === 200 ? undefined : [status, headers.get('retry-after'), text];
+    });
+    expect(answer).to.deep.equal([
+      ...[503, '1', 'passwords cannot be compared now: the log has the reason\n'],
+    ]);
+    await late.line(
+      /warning requests with new passwords get 503: no thread can be started .*EAGAIN/,
+    );
+    await late.stop();
+  });
+});
