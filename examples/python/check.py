@@ -1,5 +1,5 @@
 """Independent checks of the bytes: a small reader of its own, written from the page, sharing no constants."""
-import ctypes, errno, fcntl, glob, math, os, random, signal, struct, subprocess, sys, threading, time, zlib
+import ctypes, errno, fcntl, gc, glob, math, os, random, signal, struct, subprocess, sys, threading, time, zlib
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 import shm_publisher as shm
@@ -320,6 +320,162 @@ def frames_under_load():
     p.close()
 
 
+class Interrupter:
+    """A trace function that acts before the n-th line of the module, as a signal handler may."""
+
+    def __init__(self, n, action, spared=()):
+        self.left, self.action, self.spared, self.came = n, action, spared, False
+
+    def __call__(self, frame, event, _):
+        code = frame.f_code
+        if code.co_filename != shm.__file__:
+            return None
+        if event == "line" and code.co_name not in self.spared and not self.came:
+            self.left -= 1
+            if self.left == 0:
+                self.came = True
+                self.action()
+        return self
+
+
+def at_every_line(call, action, spared=()):
+    """Calls again and again, interrupted before its first line, its second, and so on; yields after each call."""
+    n, came = 0, True
+    while came:
+        n += 1
+        interrupter = Interrupter(n, action, spared)
+        sys.settrace(interrupter)
+        try:
+            call()
+        except KeyboardInterrupt:
+            pass
+        finally:
+            sys.settrace(None)
+        came = interrupter.came
+        yield came
+
+
+class Churn:
+    """A small segment, and calls that change all of it."""
+
+    def __init__(self, key):
+        self.p = shm.Publisher(key, CTX, records=32, slots=24, frames=1024, strings=1024)
+        self.root = self.p.add_root("r")
+        self.text = self.p.add_variable(self.root, "text", 5, value="A" * 100, capacity=104)
+        self.histogram = self.p.add_variable(self.root, "histogram", 6, schema=[1, 2])
+        self.summary = self.p.add_variable(self.root, "summary", 7, schema=[.5], value=(3, 3.0, [3.0]))
+        self.p.publish()
+        self.observed = 0
+
+    def set_text(self):
+        self.text.set("A" * 100)
+
+    def observe(self):
+        self.histogram.observe(2)
+
+    def set_summary(self):
+        for n in (4, 5):
+            self.summary.set_summary(n, float(n), [float(n)])
+
+    def add_and_remove(self):
+        o = self.p.add_object(self.root, "r.o")
+        self.p.add_variable(self.p.add_object(o, "r.o.o"), "passing", 5, value="zz", capacity=16)
+        o.remove()
+
+    def calls(self):
+        return self.set_text, self.observe, self.set_summary, self.add_and_remove
+
+    def look(self, objects=1):
+        """Whole frames of one update each; returns the numbers of observations of 1 and of 2."""
+        g = Seg(self.p.path)
+        text = g.var("text")["frame"]
+        ok(len(set(text[16:16 + u(text, 8)])) == 1, "the text of one update")
+        total, ones, twos, rest = struct.unpack("<d3Q", g.var("histogram")["frame"][8:40])
+        ok(total == ones + 2 * twos and rest == 0, "sum and counts agree")
+        ok(len(set(struct.unpack("<Qdd", g.var("summary")["frame"][8:32]))) == 1, "the summary of one update")
+        ok(len(g.objects) == objects, f"{objects} objects")
+        return ones, twos
+
+    def nothing_lost(self):
+        """All slots and frames can be used again."""
+        more = [self.p.add_variable(self.root, "", 1) for _ in range(24)]
+        ok(sum(m.alive for m in more) == 20, "free slots")
+        for m in more:
+            m.remove()
+        ok(sum(units for _, units in self.p._free_frames) == 128 - 16 - 6 - 5, "free frames")
+
+
+def signal_handlers():
+    c = Churn("handlers")
+    calls, refused = 0, 0
+
+    def handle():
+        nonlocal calls, refused
+        calls += 1
+        c.text.set("B" * 90)
+        c.histogram.observe(1)
+        c.p.notify()
+        try:
+            c.p.add_object(c.root, "r.handler").remove()
+        except RuntimeError:
+            refused += 1
+    for call in c.calls():
+        for came in at_every_line(call, handle):
+            c.look()
+    ones, _ = c.look()
+    ok(ones == calls > refused > 100, "no observation of a handler is lost")
+    c.nothing_lost()
+    kept = []
+    for came in at_every_line(lambda: kept.append(c.p.add_object(c.root, "r.kept")), lambda: kept and kept.pop().remove()):
+        c.look(1 + len(kept))
+    sys.settrace(Interrupter(20, c.p.close))
+    c.set_text()
+    sys.settrace(None)
+    ok(not os.path.exists(c.p.path), "a handler's close() comes into effect after the call that it interrupts")
+
+
+def exceptions_of_handlers():
+    c = Churn("exceptions")
+
+    def interrupt():
+        raise KeyboardInterrupt
+    for call in c.calls():
+        for came in at_every_line(call, interrupt, spared=("alone",)):
+            c.p.heartbeat()
+            objects = Seg(c.p.path).objects.values()
+            ok([o["name"] for o in objects if o["name"] not in ("r.o", "r.o.o")] == ["r"], "no object that was not added")
+            for n in [n for n in c.p._live.values() if n.name == "r.o"]:
+                n.remove()
+            c.look()
+    c.nothing_lost()
+    for came in at_every_line(c.p.close, interrupt, spared=("alone",)):
+        pass
+    ok(not os.path.exists(c.p.path) and c.p._fd is None, "closed by the next call")
+
+
+def collected_objects():
+    with shm.Publisher("collected", CTX) as p:
+        root = p.add_root("r")
+        p.publish()
+
+        class Session:
+            def __init__(self):
+                self.itself, self.node = self, p.add_object(root, "r.session")
+                p.add_variable(self.node, "n", 1, value=1)
+
+            def __del__(self):
+                self.node.remove()
+        threshold = gc.get_threshold()
+        gc.set_threshold(7)
+        for i in range(500):
+            Session()
+            if i % 50 == 0:
+                Seg(p.path)
+        gc.set_threshold(*threshold)
+        gc.collect()
+        ok(len(Seg(p.path).objects) == 1, "what the collector removes is gone")
+
+
 def futex_wakes():
     p = shm.Publisher("fx", CTX); p.publish()
     code = ("import ctypes,mmap,os,sys\nfd=os.open(sys.argv[1],os.O_RDWR);m=mmap.mmap(fd,4096)\n"
@@ -336,7 +492,8 @@ if __name__ == "__main__":
     ok(zlib.crc32(b"123456789") == 0xCBF43926, "crc32")
     try:
         for test in (scalars_and_frames, removal_and_reuse, directory_change, names_and_locks, example_runs,
-                     frames_under_load, futex_wakes):
+                     frames_under_load, futex_wakes, signal_handlers, exceptions_of_handlers,
+                     collected_objects):
             test(); print("ok", test.__name__, flush=True)
         ok(not glob.glob(f"/dev/shm/*{CTX}*") and not glob.glob(f"/dev/shm/.*{CTX}*"), "nothing left in /dev/shm")
         print(f"{passed} checks passed")

@@ -12,6 +12,7 @@ Python has: that is the order that the page demands on x86-64, but not on weakly
 import ctypes
 import errno
 import fcntl
+import functools
 import mmap
 import os
 import platform
@@ -44,6 +45,7 @@ HEADER = struct.Struct("<8sIHHIIQQQQQQQQQQQQQQQQQQQ76x")                        
 RECORD = struct.Struct("<IBBBBIQQI7I")                                          # bytes 4 to 63
 FORMATS = {U64: "Q", I64: "q", F64: "d", BOOL: "Q"}
 RANGES = {U64: (0, 2**64 - 1), I64: (-2**63, 2**63 - 1)}
+LIBC = ctypes.CDLL(None, use_errno=True)
 USUAL = object()                                                                # a histogram or summary begins empty
 FUTEX_WAKE, SYS_FUTEX = 1, {"x86_64": 202, "aarch64": 98, "riscv64": 98}.get(platform.machine())
 
@@ -54,6 +56,40 @@ class AnotherPublisherLives(Exception):
 
 class NoRoom(Exception):
     """Records, strings, slots, frames or memory are used up; never leaves this module."""
+
+
+def _alone(can_wait):
+    """Runs a method of a publisher or of a handle while no other call changes the segment.
+
+    A signal handler, or a `__del__` that the collector runs, may call it in the middle of another call of the same
+    thread.  Then a method that returns nothing runs when that call ends; any other one raises RuntimeError."""
+    def decorate(call):
+        @functools.wraps(call)
+        def alone(self, *args):
+            pub = self._pub
+            if pub._lock._is_owned():
+                if not can_wait:
+                    raise RuntimeError("a signal handler or __del__ cannot add or publish in the middle of another call")
+                pub._waiting.append((call, self, args))
+                return None
+            try:
+                with pub._lock:
+                    pub._complete_frame()
+                    return call(self, *args)
+            finally:
+                while pub._waiting:
+                    with pub._lock:
+                        pub._complete_frame()
+                        if pub._waiting:
+                            waiting, owner, rest = pub._waiting.popleft()
+                            waiting(owner, *rest)
+        return alone
+    return decorate
+
+
+def _bits(value):
+    """The 8 bytes of a float as an integer."""
+    return struct.unpack("<Q", struct.pack("<d", value))[0]
 
 
 def _page_up(n):
@@ -99,10 +135,10 @@ class _Node:
     def name(self):
         return self._strings[0].decode("utf-8")
 
+    @_alone(can_wait=True)
     def set_synced(self, synced):
-        with self._pub._lock:
-            if self.alive:
-                self._pub._u32[self._pub._words // 4 + self.slot] = self.incarnation << 1 | bool(synced)
+        if self.alive:
+            self._pub._u32[self._pub._words // 4 + self.slot] = self.incarnation << 1 | bool(synced)
 
     def remove(self):
         self._pub.remove(self)
@@ -120,18 +156,21 @@ class Object(_Node):
     def set_state(self, state):
         if not INIT <= state <= INVALID:
             raise ValueError(f"no such state: {state}")
-        with self._pub._lock:
-            if self.alive:
-                self._store(state)
+        self._set_state(state)
 
+    @_alone(can_wait=True)
+    def _set_state(self, state):
+        if self.alive:
+            self._store(state)
+
+    @_alone(can_wait=True)
     def set_as_of(self, ns):
         """The moment (CLOCK_REALTIME in ns) that the root's values stand for; None: no such moment."""
-        with self._pub._lock:
-            if self.alive and self.as_of_slot != NO_SLOT:
-                if ns is not None:
-                    self._pub._u64[self._pub._slots // 8 + self.as_of_slot] = ns            # value, ...
-                self._pub._u32[self._pub._words // 4 + self.as_of_slot] = (                 # ... then bit
-                    self.as_of_incarnation << 1 | (ns is not None))
+        if self.alive and self.as_of_slot != NO_SLOT:
+            if ns is not None:
+                self._pub._u64[self._pub._slots // 8 + self.as_of_slot] = ns                # value, ...
+            self._pub._u32[self._pub._words // 4 + self.as_of_slot] = (                     # ... then bit
+                self.as_of_incarnation << 1 | (ns is not None))
 
     def _record(self, index, offsets):
         return RECORD.pack(index, OBJECT_RECORD, 0, 0, 0, self.slot, self.id, self._parent.id if self._parent else 0,
@@ -151,14 +190,16 @@ class Variable(_Node):
         """Gives a scalar or a text a value, and syncs it."""
         if self.type in (HISTOGRAM, SUMMARY):
             raise TypeError("a histogram has observe(), a summary set_summary()")
-        value = self._cut(value) if self.type == STRING else _number(self.type, value, "a value")
-        with self._pub._lock:
-            if self.alive:
-                if self.type == STRING:
-                    self._update(lambda: self._text_payload(value))
-                else:
-                    self._store(value, FORMATS[self.type])      # one 8-byte store, nothing else
-                self._sync()
+        self._set(self._cut(value) if self.type == STRING else _number(self.type, value, "a value"))
+
+    @_alone(can_wait=True)
+    def _set(self, value):
+        if self.alive:
+            if self.type == STRING:
+                self._update(self._text_units(value))
+            else:
+                self._store(value, FORMATS[self.type])          # one 8-byte store, nothing else
+            self._sync()
 
     def _cut(self, text):
         data = text.encode("utf-8")
@@ -169,12 +210,9 @@ class Variable(_Node):
             data = data[:cut]
         return data
 
-    def _text_payload(self, data):
-        at = self._unit + 1
-        self._pub._u64[at] = len(data)
+    def _text_units(self, data):
         padded = memoryview(data.ljust(self._capacity, b"\0")).cast("Q")
-        for i, word in enumerate(padded):
-            self._pub._u64[at + 1 + i] = word
+        return [(1, len(data)), *enumerate(padded, 2)]
 
     # -- histograms and summaries --------------------------------------------------------------------------
 
@@ -184,30 +222,29 @@ class Variable(_Node):
         value = float(value)
         if isnan(value):
             raise ValueError("NaN cannot be observed")          # the page names no bucket for it
+        self._observe(value)
 
-        def payload():
-            bucket = self._unit + 2 + bisect_left(self._schema, value)      # first bound not exceeded, or +Inf
-            self._pub._u64[bucket] += 1
-            self._pub._f64[self._unit + 1] += value
-        with self._pub._lock:
-            if self.alive:
-                self._update(payload)
-                self._sync()
+    @_alone(can_wait=True)
+    def _observe(self, value):
+        if self.alive:
+            bucket = 2 + bisect_left(self._schema, value)       # the first bound not exceeded, or +Inf
+            self._update([(bucket, self._pub._u64[self._unit + bucket] + 1),
+                          (1, _bits(self._pub._f64[self._unit + 1] + value))])
+            self._sync()
 
     def set_summary(self, count, total, values):
         if self.type != SUMMARY or len(values) != len(self._schema):
             raise TypeError("not a summary, or not one value a quantile")
-        count, total, values = _number(U64, count, "a count"), float(total), [float(value) for value in values]
+        self._set_summary(_number(U64, count, "a count"), float(total), [float(value) for value in values])
 
-        def payload():
-            self._pub._u64[self._unit + 1] = count
-            self._pub._f64[self._unit + 2] = total
-            for i, value in enumerate(values):
-                self._pub._f64[self._unit + 3 + i] = value
-        with self._pub._lock:
-            if self.alive:
-                self._update(payload)
-                self._sync()
+    @_alone(can_wait=True)
+    def _set_summary(self, count, total, values):
+        if self.alive:
+            self._update(self._summary_units(count, total, values))
+            self._sync()
+
+    def _summary_units(self, count, total, values):
+        return [(1, count), (2, _bits(total)), *enumerate(map(_bits, values), 3)]
 
     # -- frames --------------------------------------------------------------------------------------------
 
@@ -216,14 +253,10 @@ class Variable(_Node):
         """Where the frame starts, in units of 8 bytes from the start of the file."""
         return self._pub._frames // 8 + self.frame
 
-    def _update(self, payload):
-        """Section 6: begin (the LAST unit), the payload, end (the FIRST unit), the slot; in this order."""
-        u64, end = self._pub._u64, self._unit
-        n = u64[end] + 1
-        u64[end + self.frame_length - 1] = n        # 1. begin
-        payload()                                   # 2.
-        u64[end] = n                                # 3. end
-        self._store(n)                              # 4. slot
+    def _update(self, units):
+        """Updates the frame.  `units`: pairs of a unit of the frame and what it holds from now on."""
+        self._pub._update_in_progress = self, self._pub._u64[self._unit] + 1, units
+        self._pub._complete_frame()
 
     def _sync(self):
         """After the value: the bit.  A variable that is synced already costs no store."""
@@ -237,7 +270,11 @@ class Variable(_Node):
 
 
 class Publisher:
-    """One segment.  Threads may share it; a forked child must not touch it."""
+    """One segment.  Threads may share it; a forked child must not touch it.
+
+    An exception that a signal handler raises may end any call in its middle.  An update of a frame is noted with all
+    its stores before the first of them, and a change of structure takes effect with one assignment, so the next call
+    completes the one and cleans up after the other."""
 
     def __init__(self, server_key, context_id="shmApp", pool_name="pool", *, records=4096, strings=1 << 18,
                  slots=4096, frames=1 << 18, heartbeat_period=1.0, mode=0o644):
@@ -252,8 +289,10 @@ class Publisher:
             raise OSError("this publisher stores native words, so it needs a little-endian machine")
         self.path = f"{SHM}/{name}"
         self._temporary = f"{SHM}/.{name}.{os.getpid()}.{secrets.token_hex(4)}.tmp"
-        self._named = self._closed = False
-        self._lock = threading.RLock()
+        self._closed = False
+        self._pub, self._lock, self._waiting = self, threading.RLock(), deque()
+        self._update_in_progress = None         # a variable, the number of its update, and what it stores
+        self._is_disordered = False             # records, free slots and free frames may not be what _live says
         self._record_capacity, self._string_capacity = records, strings
         self._slot_capacity = slots
 
@@ -267,6 +306,7 @@ class Publisher:
         # What lives: by id, and so in ascending order, for a dict keeps the order of insertion.
         self._live, self._next_id = {}, 1
         self._free_slots, self._fresh_slot = deque(), 0
+        self._frame_units = frames // 8
         self._free_frames = [(0, frames // 8)] if frames else []        # (first unit, units), ascending
         self._epoch, self._records = 0, 0
         self._string_end, self._string_offsets = 2, {b"": 0}
@@ -281,6 +321,7 @@ class Publisher:
             self._make_real(0, PAGE)
             _lock(self._fd)                                             # (3) before anybody can find the file
             self._map = mmap.mmap(self._fd, self.file_size)
+            self._address = ctypes.addressof(ctypes.c_char.from_buffer(self._map))
             self._bytes = memoryview(self._map)
             # Item stores of these views are single aligned stores; "<Q" of struct.pack_into need not be.
             self._u64, self._i64 = self._bytes.cast("Q"), self._bytes.cast("q")
@@ -292,22 +333,26 @@ class Publisher:
                 self._words, self._slots, slots, self._frames, frames)
             self._bytes[0:256] = head + struct.pack("<I", zlib.crc32(head))
             self._u64[STRING_BYTES[0] // 8] = 2                         # ... string bytes A, ...
-            self.heartbeat()                                            # ... heartbeat; objects: add_root() and so on
+            self._beat()                                                # ... heartbeat; objects: add_root() and so on
         except BaseException:
             self.close()
             raise
 
     def publish(self):
         """Ends the start: state = 1, then the name.  Until here nobody has seen the segment."""
-        with self._lock:
-            self.heartbeat()
-            self._u64[STATE // 8] = LIVE                                # (5)
-            try:
-                self._take_name()                                       # (6)
-            except BaseException:
-                self.close()
-                raise
-            self._named = True
+        self._publish()
+
+    @_alone(can_wait=False)
+    def _publish(self):
+        if self._closed:
+            raise ValueError(f"{self.path} is closed")
+        self._beat()
+        self._u64[STATE // 8] = LIVE                                    # (5)
+        try:
+            self._take_name()                                           # (6)
+        except BaseException:
+            self._close()
+            raise
 
     def _take_name(self):
         for _ in range(3):
@@ -411,104 +456,160 @@ class Publisher:
             if value is None:
                 return False
             if type_ == STRING:
-                node._update(lambda: node._text_payload(node._cut(value)))
+                node._update(node._text_units(node._cut(value)))
             elif type_ == HISTOGRAM:
-                def observations():
-                    for v in value:
-                        self._u64[node._unit + 2 + bisect_left(schema, v)] += 1
-                        self._f64[node._unit + 1] += v
-                node._update(observations)
+                counts = [0] * (len(schema) + 1)
+                for v in value:
+                    counts[bisect_left(schema, v)] += 1
+                node._update([(1, _bits(float(sum(value)))), *enumerate(counts, 2)])
             elif type_ == SUMMARY:
-                count, total, values = value
-
-                def numbers():
-                    self._u64[node._unit + 1], self._f64[node._unit + 2] = count, total
-                    for i in range(len(schema)):
-                        self._f64[node._unit + 3 + i] = values[i]
-                node._update(numbers)
+                node._update(node._summary_units(*value))
             else:
                 node._store(value, FORMATS[type_])
             return True
         self._add(node, first, VARIABLES_DROPPED, False)
         return node
 
+    @_alone(can_wait=False)
     def _add(self, node, store_value, dropped, as_of):
-        with self._lock:
-            if self._closed:
-                return
-            slots, frame = [], None
-            try:                                                        # room for all of it, before any store
-                if node._parent and not node._parent.alive:
-                    raise NoRoom                                        # its object was dropped or removed
-                for _ in range(1 + as_of):
-                    slots.append(self._take_slot())
-                frame = self._take_frame(node.frame_length)
-                self._make_room(node._strings)
-            except NoRoom:
-                self._free_slots.extendleft(reversed(slots))
-                if frame is not None:
-                    self._give_frame(frame, node.frame_length)
-                self._u64[dropped // 8] += 1
-                return
-            word = self._words // 4
-            node.slot, node.incarnation = slots[0], self._u32[word + slots[0]] >> 1 or 1
-            node.frame = frame or 0
-            # The order: value, word, strings, string bytes, record, directory.
-            synced = bool(store_value())
-            self._u32[word + node.slot] = node.incarnation << 1 | synced
-            if as_of:
-                node.as_of_slot, node.as_of_incarnation = slots[1], self._u32[word + slots[1]] >> 1 or 1
-                self._u64[self._slots // 8 + slots[1]] = 0
-                self._u32[word + slots[1]] = node.as_of_incarnation << 1
-            node.id, self._next_id = self._next_id, self._next_id + 1
-            side = self._epoch & 1
-            offsets = [self._append_string(side, s) for s in node._strings]
-            self._u64[STRING_BYTES[side] // 8] = self._string_end
-            self._write_record(side, self._records, node._record(self._records, offsets))
-            self._set_directory(self._epoch, self._records + 1)
-            node.alive = True
-            self._live[node.id] = node
-            if node._parent:
-                node._parent._children[node.id] = node
+        if self._closed:
+            return
+        try:
+            self._restore_order()
+            self._is_disordered = True
+            self._add_in_order(node, store_value, as_of)
+        except NoRoom:
+            self._u64[dropped // 8] += 1
+
+    def _add_in_order(self, node, store_value, as_of):
+        slots, frame = [], None
+        try:                                                            # room for all of it, before any store
+            if node._parent and not node._parent.alive:
+                raise NoRoom                                            # its object was dropped or removed
+            for _ in range(1 + as_of):
+                slots.append(self._take_slot())
+            frame = self._take_frame(node.frame_length)
+            self._make_room(node._strings)
+        except NoRoom:
+            self._free_slots.extendleft(reversed(slots))
+            if frame is not None:
+                self._give_frame(frame, node.frame_length)
+            self._is_disordered = False
+            raise
+        word = self._words // 4
+        node.slot, node.incarnation = slots[0], self._u32[word + slots[0]] >> 1 or 1
+        node.frame = frame or 0
+        # The order: value, word, strings, string bytes, record, directory.
+        synced = bool(store_value())
+        self._u32[word + node.slot] = node.incarnation << 1 | synced
+        if as_of:
+            node.as_of_slot, node.as_of_incarnation = slots[1], self._u32[word + slots[1]] >> 1 or 1
+            self._u64[self._slots // 8 + slots[1]] = 0
+            self._u32[word + slots[1]] = node.as_of_incarnation << 1
+        node.id, self._next_id = self._next_id, self._next_id + 1
+        side = self._epoch & 1
+        offsets = [self._append_string(side, s) for s in node._strings]
+        self._u64[STRING_BYTES[side] // 8] = self._string_end
+        self._write_record(side, self._records, node._record(self._records, offsets))
+        self._set_directory(self._epoch, self._records + 1)
+        node.alive = True
+        self._live[node.id] = node                                      # from here on it is there
+        if node._parent:
+            node._parent._children[node.id] = node
+        self._is_disordered = False
 
     # -- removing ------------------------------------------------------------------------------------------
 
+    @_alone(can_wait=True)
     def remove(self, node):
         """Removes a variable, or an object with everything below it."""
-        with self._lock:
-            if self._closed or not node.alive:
-                return
-            gone = list(self._subtree(node))
-            # First the removal is published: by a tombstone, or, where there is no room for one, by a directory
-            # that does without what is gone, which says the same.
-            tombstone = self._records < self._record_capacity
-            if tombstone:
-                try:
-                    self._make_real(self._directories[self._epoch & 1] + RECORD_SIZE * self._records, RECORD_SIZE)
-                except NoRoom:
-                    tombstone = False
-            for n in gone:
-                del self._live[n.id]
-                n.alive = False
-            if node._parent:
-                del node._parent._children[node.id]
-            if tombstone:
-                self._write_record(self._epoch & 1, self._records, RECORD.pack(
-                    self._records, TOMBSTONE, 0, 0, 0, 0, 0, node.id, 0, *[0] * 7))
-                self._set_directory(self._epoch, self._records + 1)
+        if self._closed or not node.alive:
+            return
+        was_disordered, self._is_disordered = self._is_disordered, True
+        node.alive = False                                              # from here on it is gone
+        gone = list(self._subtree(node))
+        try:
+            if was_disordered:
+                self._restore_order()
             else:
-                self._change_directory()
-            # Then the words change, and only then may slots and frames be used again.
-            for n in gone:
-                for slot in (n.slot, n.as_of_slot):
-                    if slot == NO_SLOT:
-                        continue
-                    old = self._u32[self._words // 4 + slot] >> 1
-                    self._u32[self._words // 4 + slot] = (1 if old == MAX_INCARNATION else old + 1) << 1
-                    self._free_slots.append(slot)
-            for n in gone:
-                if n.frame_length:
-                    self._give_frame(n.frame, n.frame_length)
+                self._remove_in_order(node, gone)
+        except NoRoom:                  # its values end, and the next call that can makes a new directory
+            self._renew_slots(gone)
+
+    def _remove_in_order(self, node, gone):
+        for n in gone:
+            n.alive = False
+            del self._live[n.id]
+        if node._parent:
+            del node._parent._children[node.id]
+        # First the removal is published: by a tombstone, or, where there is no room for one, by a directory
+        # that does without what is gone, which says the same.
+        tombstone = self._records < self._record_capacity
+        if tombstone:
+            try:
+                self._make_real(self._directories[self._epoch & 1] + RECORD_SIZE * self._records, RECORD_SIZE)
+            except NoRoom:
+                tombstone = False
+        if tombstone:
+            self._write_record(self._epoch & 1, self._records, RECORD.pack(
+                self._records, TOMBSTONE, 0, 0, 0, 0, 0, node.id, 0, *[0] * 7))
+            self._set_directory(self._epoch, self._records + 1)
+        else:
+            self._change_directory()
+        # Then the words change, and only then may slots and frames be used again.
+        self._free_slots.extend(self._renew_slots(gone))
+        for n in gone:
+            if n.frame_length:
+                self._give_frame(n.frame, n.frame_length)
+        self._is_disordered = False
+
+    def _renew_slots(self, nodes):
+        slots = [slot for node in nodes for slot in (node.slot, node.as_of_slot) if slot != NO_SLOT]
+        for slot in slots:
+            self._renew(slot)
+        return slots
+
+    def _renew(self, slot):
+        """The next incarnation: what the slot held is no longer anybody's value."""
+        old = self._u32[self._words // 4 + slot] >> 1
+        self._u32[self._words // 4 + slot] = (1 if old == MAX_INCARNATION else old + 1) << 1
+
+    def _restore_order_if_room(self):
+        try:
+            self._restore_order()
+        except NoRoom:
+            pass
+
+    def _restore_order(self):
+        """After a change of structure that did not end: publishes what lives, and frees all else."""
+        if not self._is_disordered:
+            return
+        word = self._u64[DIRECTORY // 8]
+        self._epoch, self._records = word >> 32, word & 0xFFFFFFFF
+        live = {}
+        for node in self._live.values():                                # parents come before their children
+            node.alive = node.alive and (node._parent is None or node._parent.id in live)
+            if node.alive:
+                live[node.id] = node
+        for node in live.values():
+            if isinstance(node, Object):
+                node._children = {}
+            if node._parent:
+                node._parent._children[node.id] = node
+        self._live = live
+        self._change_directory()
+        used = {slot for node in live.values() for slot in (node.slot, node.as_of_slot)}
+        free = [slot for slot in range(self._fresh_slot) if slot not in used]
+        for slot in free:
+            self._renew(slot)
+        self._free_slots = deque(free)
+        at, gaps = 0, []
+        for start, length in sorted((n.frame, n.frame_length) for n in live.values() if n.frame_length):
+            if start > at:
+                gaps.append((at, start - at))
+            at = start + length
+        self._free_frames = gaps + ([(at, self._frame_units - at)] if at < self._frame_units else [])
+        self._is_disordered = False
 
     def _subtree(self, node):
         yield node
@@ -517,54 +618,60 @@ class Publisher:
 
     # -- wakes, life and death -----------------------------------------------------------------------------
 
+    @_alone(can_wait=True)
     def heartbeat(self):
         """To be called at least once a period."""
-        with self._lock:
-            if not self._closed:
-                self._u64[HEARTBEAT // 8] = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+        if not self._closed:
+            self._beat()
+            self._restore_order_if_room()
 
+    def _beat(self):
+        self._u64[HEARTBEAT // 8] = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
+
+    @_alone(can_wait=True)
     def notify(self):
         """Adds 1 to the tick and wakes the readers that wait for it."""
-        with self._lock:
-            if self._closed:
-                return
-            self._u64[TICK // 8] = (self._u64[TICK // 8] + 1) % 2**64
-            if SYS_FUTEX is not None:           # without it readers poll
-                word = ctypes.c_uint32.from_buffer(self._map, TICK)
-                ctypes.CDLL(None, use_errno=True).syscall(
-                    ctypes.c_long(SYS_FUTEX), ctypes.byref(word), ctypes.c_int(FUTEX_WAKE),
-                    ctypes.c_int(2**31 - 1), None, None, ctypes.c_int(0))
-                del word                        # it exports the map, which could not be closed
+        if not self._closed:
+            self._restore_order_if_room()
+            self._wake()
 
+    def _wake(self):
+        self._u64[TICK // 8] = (self._u64[TICK // 8] + 1) % 2**64
+        if SYS_FUTEX is not None:               # without it readers poll
+            LIBC.syscall(
+                ctypes.c_long(SYS_FUTEX), ctypes.c_void_p(self._address + TICK), ctypes.c_int(FUTEX_WAKE),
+                ctypes.c_int(2**31 - 1), None, None, ctypes.c_int(0))
+
+    @_alone(can_wait=True)
     def close(self):
-        with self._lock:
-            if self._closed:
-                return
-            if self._named:
-                self._u64[STATE // 8] = CLOSED
-                self.notify()
-            self._closed = True
-            for node in self._live.values():
-                node.alive = False
-            # The name goes while we still hold the lock: afterwards it could be a successor's, between look and unlink.
-            if self._named:
-                try:
-                    mine, there = os.fstat(self._fd), os.stat(self.path, follow_symlinks=False)
-                    if (mine.st_dev, mine.st_ino) == (there.st_dev, there.st_ino):
-                        os.unlink(self.path)
-                except FileNotFoundError:
-                    pass
-            else:
-                try:
-                    os.unlink(self._temporary)
-                except FileNotFoundError:
-                    pass
-            # The map refers to the open file as well, so the lock goes only with both.
-            if self._map is not None:
-                for view in ("_u64", "_i64", "_f64", "_u32", "_bytes"):
-                    getattr(self, view).release()
-                self._map.close()
-            os.close(self._fd)
+        self._close()
+
+    def _close(self):
+        """Ends the segment.  What an exception of a signal handler interrupts, the next call completes."""
+        if self._fd is None:
+            return
+        if not self._closed and self._map is not None:
+            self._u64[STATE // 8] = CLOSED
+            self._wake()
+        self._closed = True
+        for node in self._live.values():
+            node.alive = False
+        # The names go while we still hold the lock: afterwards they could be a successor's, between look and unlink.
+        mine = os.fstat(self._fd)
+        for path in (self._temporary, self.path):
+            try:
+                there = os.stat(path, follow_symlinks=False)
+                if (mine.st_dev, mine.st_ino) == (there.st_dev, there.st_ino):
+                    os.unlink(path)
+            except FileNotFoundError:
+                pass
+        # The map refers to the open file as well, so the lock goes only with both.
+        if self._map is not None:
+            for view in ("_u64", "_i64", "_f64", "_u32", "_bytes"):
+                getattr(self, view).release()
+            self._map.close()
+        fd, self._fd = self._fd, None
+        os.close(fd)
 
     def __enter__(self):
         return self
@@ -573,6 +680,20 @@ class Publisher:
         self.close()
 
     # -- the directory and its strings ---------------------------------------------------------------------
+
+    def _complete_frame(self):
+        """Section 6: begin (the LAST unit), the payload, end (the FIRST unit), the slot; in this order.  All stores are
+        known, so an update that an exception interrupted is done again as a whole."""
+        if self._update_in_progress is None:
+            return
+        node, n, units = self._update_in_progress
+        u64, start = self._u64, node._unit
+        u64[start + node.frame_length - 1] = n      # 1. begin
+        for unit, value in units:                   # 2. the payload
+            u64[start + unit] = value
+        u64[start] = n                              # 3. end
+        node._store(n)                              # 4. slot
+        self._update_in_progress = None
 
     def _set_directory(self, epoch, records):
         """The one store that makes records valid, and that changes directories."""
