@@ -2,10 +2,10 @@
 import { PUBLISHER_STATES } from '../model.js';
 import type { Catalogue } from '../catalogue/catalogue.js';
 import type { CatalogueClass } from '../catalogue/catalogue-class.js';
-import type { AppLayout } from './app-layouts.js';
+import type { AppLayout, Share } from './app-layouts.js';
 import { dashboard } from './dashboard.js';
 import type { Dashboard, Drawing, Section } from './dashboard.js';
-import { labelTable, stat, stateTimeline } from './drawings.js';
+import { labelTable, stat, stateTimeline, timeSeries } from './drawings.js';
 import { SELECTOR, familyPanel } from './family-panel.js';
 import type { ShownFamily } from './family-panel.js';
 import { layOut } from './layout.js';
@@ -35,7 +35,9 @@ export function appDashboard(catalogue: Catalogue, layout: AppLayout): Dashboard
       { title: 'Health', drawings: health(app, families) },
       ...Object.entries(layout.first).map(([title, names]) => ({
         title,
-        drawings: names.map((name) => familyPanel(find(families, name))),
+        drawings: names.map((each) =>
+          typeof each === 'string' ? familyPanel(find(families, each)) : sharePanel(each),
+        ),
       })),
       ...Object.entries(layout.classes).map(([alias, title]) =>
         classSection(title, ofClass(catalogue, alias), layout),
@@ -43,6 +45,13 @@ export function appDashboard(catalogue: Catalogue, layout: AppLayout): Dashboard
     ]),
   );
 }
+
+const sharePanel = ({ title, description, expr, legend }: Share): Drawing =>
+  timeSeries('percentunit', {
+    title,
+    description,
+    queries: [{ expr: expr.replaceAll('$selector', SELECTOR), legend }],
+  });
 
 /** One for each metric of the class, by its first row. */
 const shownFamilies = (

@@ -1,10 +1,19 @@
 // What the dashboards of the built-in applications show first, and in which order.
 
+/** A share that is computed from metrics of the catalogue. */
+export interface Share {
+  readonly title: string;
+  readonly description: string;
+  /** `$selector` stands for the targets that are chosen at the top. */
+  readonly expr: string;
+  readonly legend: string;
+}
+
 export interface AppLayout {
   /** The application in words. */
   readonly name: string;
-  /** The sections that are open, with metrics of the catalogue: what to look at first, first. */
-  readonly first: Readonly<Record<string, readonly string[]>>;
+  /** The sections that are open, with metrics of the catalogue and shares: what to look at first, first. */
+  readonly first: Readonly<Record<string, readonly (string | Share)[]>>;
   /** The classes in the order of their closed sections, with their titles; one for each class with metrics. */
   readonly classes: Readonly<Record<string, string>>;
   /** Classes with so many objects that only the highest values are drawn. */
@@ -197,6 +206,20 @@ export const APP_LAYOUTS: Readonly<Record<string, AppLayout>> = {
     name: 'JVMs',
     first: {
       'Garbage collection': [
+        {
+          title: 'Share of time in collections (highest 10)',
+          description:
+            'Time that each collector paused its JVM for, by the time that passed. Above a tenth, the heap is too small or something leaks. (jvm_gc_collection_seconds)',
+          expr: 'topk(10, rate(jvm_gc_collection_seconds_sum{$selector}[$__rate_interval]))',
+          legend: '{{root}} {{pid}} {{gc}} {{main_class}}',
+        },
+        {
+          title: 'Share of each pool that is used after a collection (highest 10)',
+          description:
+            'Used bytes by the most that the pool may have; with G1, every pool may take the whole heap. (jvm_memory_pool_collection_used_bytes, jvm_memory_pool_max_bytes)',
+          expr: 'topk(10, jvm_memory_pool_collection_used_bytes{$selector} / (jvm_memory_pool_max_bytes{$selector} > 0))',
+          legend: '{{root}} {{pid}} {{pool}} {{main_class}}',
+        },
         'jvm_gc_collection_seconds',
         'jvm_memory_pool_collection_used_bytes',
         'jvm_safepoint_seconds_total',

@@ -128,6 +128,16 @@ describe(GRAFANA, () => {
     });
   }
 
+  it('shows how full the pools of JVMs are, and their share of time in collections', () => {
+    const board = DASHBOARDS.get('jvm.json');
+    const metrics = (board ? expressionsOf(board) : []).map(([, expr]) => metricsOf(expr));
+    expect(metrics).to.deep.include([
+      'jvm_memory_pool_collection_used_bytes',
+      'jvm_memory_pool_max_bytes',
+    ]);
+    expect(metrics).to.deep.include(['jvm_gc_collection_seconds_sum']);
+  });
+
   it('shows every internal metric of a target, but for those that say the same as another', () => {
     const board = DASHBOARDS.get('shm_exporter.json');
     const shown = new Set(
