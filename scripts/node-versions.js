@@ -15,7 +15,9 @@ const COPIED = [
 ];
 const TESTS = [
   ...['futex', 'malloc', 'posix', 'processors'].map((name) => `native/os/${name}`),
-  ...['publisher', 'handles', 'capacity'].map((name) => `native/publisher/${name}`),
+  ...['publisher', 'handles', 'capacity', 'worker-threads'].map(
+    (name) => `native/publisher/${name}`,
+  ),
   'end-to-end/publishers-apart',
 ].map((name) => `dist-test/${name}.test.js`);
 

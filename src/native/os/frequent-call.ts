@@ -1,7 +1,13 @@
 // A call of the C library that is made often.
 import ffi from 'ffi-napi';
 import bindings from 'ffi-napi/lib/bindings.js';
+import { createRequire } from 'node:module';
 import ref from 'ref-napi';
+
+// Node unloads native packages with the last thread that uses them. ffi-napi closes a handle of the event
+// loop at that moment, and libuv would then call code that is gone. So another reference keeps them loaded.
+for (const file of Object.keys(createRequire(import.meta.url).cache))
+  if (/\/(ffi|ref)-napi\/.*\.node$/.test(file)) ffi.DynamicLibrary(file);
 
 export const POINTER_BYTES = 8;
 /** What a result takes at least, however small its type is. */

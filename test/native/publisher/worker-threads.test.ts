@@ -1,0 +1,57 @@
+// Publishers in worker threads, however these end.
+import { expect } from 'chai';
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { PROJECT, theatre } from '../../support/processes.js';
+
+const PUBLISHER = join(PROJECT, 'dist/native/publisher/publisher.js');
+
+/** How a worker thread ends after it published, by the name of that end. */
+const ENDS = {
+  'with close()': 'publisher.close()',
+  'without close()': '',
+  'by an exception': "throw new Error('on purpose')",
+  'by process.exit()': 'process.exit(0)',
+  'by terminate()': "setInterval(() => {}, 1000); parentPort.postMessage('terminate me')",
+};
+
+describe('a publisher in a worker thread', function () {
+  this.slow(5000);
+  const stage = theatre();
+
+  /** Runs worker threads one after another, in a program whose main thread does not publish. */
+  const run = (ends: readonly string[]) => {
+    const program = stage.write(
+      'main.mjs',
+      `import { Worker } from 'node:worker_threads';
+      for (const end of ${JSON.stringify(ends)}) {
+        const worker = new Worker(new URL('./thread.mjs', import.meta.url), { workerData: end });
+        worker.on('message', () => worker.terminate());
+        worker.on('error', ({ message }) => console.log(message));
+        await new Promise((resolve) => worker.once('exit', resolve));
+      }
+      console.log('end');
+      `,
+    );
+    const ways = Object.entries(ENDS).map(([name, code]) => `'${name}': () => { ${code} }`);
+    stage.write(
+      'thread.mjs',
+      `import { parentPort, workerData } from 'node:worker_threads';
+      import { Publisher } from '${PUBLISHER}';
+      const publisher = new Publisher({ serverKey: 'thread', contextId: '${stage.contextId}' });
+      publisher.addRoot('host.1.shop', 'Shop');
+      publisher.place();
+      ({ ${ways.join(', ')} })[workerData]();
+      `,
+    );
+    const { status, signal, stdout } = spawnSync(process.execPath, [program], { encoding: 'utf8' });
+    return { status, signal, lines: stdout.split('\n').slice(0, -1) };
+  };
+
+  for (const end of Object.keys(ENDS))
+    it(`leaves a program alone whose main thread does not publish, where the thread ends ${end}`, () => {
+      const { lines, ...ended } = run([end]);
+      expect(ended).to.deep.equal({ status: 0, signal: null });
+      expect(lines.filter((line) => line !== 'on purpose')).to.deep.equal(['end']);
+    });
+});
