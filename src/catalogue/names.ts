@@ -16,9 +16,17 @@ const SERIES_ENDINGS = ['_bucket', '_sum', '_count', '_created'];
 /** The prefix of every metric of an application, such as `ads_`. */
 export const prefixOf = (app: string): string => `${app.replace(/[^a-zA-Z0-9_]/g, '_')}_`;
 
+/** Letters, digits and symbols that a metric name cannot have. */
+const FOREIGN = /(?:(?!\p{ASCII})[\p{L}\p{M}\p{N}\p{S}])+/gu;
+
+/** A word for some characters: `u` and the number of each, so that different texts stay different. */
+const numbered = (text: string): string =>
+  Array.from(text, (each) => `u${each.codePointAt(0)?.toString(16)}`).join('');
+
 /** A text as part of a metric name: snake case, of letters, digits and underscores. */
 export const metricNamePart = (text: string): string =>
   text
+    .replace(FOREIGN, (each) => `_${numbered(each)}_`)
     .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
     .replace(/[^A-Za-z0-9]+/g, '_')
     .replace(/^_+|_+$/g, '')

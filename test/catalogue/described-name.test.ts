@@ -31,10 +31,26 @@ describe('the name of a metric without a catalogue', () => {
     ['shop', 'Till', '#', 'shop_till'],
     ['shop', 'Shop', 'shop', 'shop_value'],
     ['shop', '#', '#', 'shop_value'],
+    ['shop', 'Till', '温度', 'shop_till_u6e29u5ea6'],
+    ['shop', '温度', '度x', 'shop_u6e29u5ea6_u5ea6_x'],
+    ['shop', 'Till', 'größe', 'shop_till_gr_uf6udf_e'],
+    ['shop', 'Till', 'wait µs', 'shop_till_wait_ub5_s'],
+    ['shop', 'Till', '“open” – 😀', 'shop_till_open_u1f600'],
+    ['лавка', 'Till', 'sales', 'u43bu430u432u43au430_till_sales'],
   ];
   for (const [app, className, variable, name] of words)
     it(`of ${variable} in ${className} of ${app} is ${name}`, () =>
       expect(named([app, className, variable])).to.equal(name));
+
+  it('is another one for each word in another script', () => {
+    const word = fc.stringMatching(/^[а-яäöü漢字0-9a-z]{1,4}$/u);
+    fc.assert(
+      fc.property(word, word, (one, other) => {
+        const names = [one, other].map((variable) => named(['shop', 'Till', `v_${variable}`]));
+        expect(names[0] === names[1]).to.equal(one === other);
+      }),
+    );
+  });
 
   const endings: readonly (readonly [string, MetricType, string, string])[] = [
     ['received', 'counter', 'bytes', 'x_session_received_bytes_total'],

@@ -18,7 +18,8 @@ import type { Planned, PlannedTarget } from '../plan.js';
 import { census } from './census.js';
 import type { CountedObject } from './census.js';
 import { classFindings } from './class-findings.js';
-import { describedFamilies } from './described-families.js';
+import { SHARING, describedFamilies } from './described-families.js';
+import type { Described } from './described-families.js';
 import { filterFindings } from './filter-findings.js';
 import type { Finding } from './filter-findings.js';
 import { firstOf, listed } from './listed.js';
@@ -123,23 +124,37 @@ function rootLines(
   ];
 }
 
+/** The metrics of a target, and warnings. */
+interface Made {
+  readonly lines: readonly string[];
+  readonly families: ReadonlySet<FamilyFacts>;
+}
+
 /** What a target makes of the objects that it tracks, and what it could make and does not. */
 function metricsOf(
   { app, showUncatalogued }: TargetConfig,
   catalogue: Catalogue | undefined,
   filters: Filters,
   objects: readonly CountedObject[],
-): { readonly lines: readonly string[]; readonly families: ReadonlySet<FamilyFacts> } {
+): Made {
   const { rules } = filters;
   const tracked = objects.filter(filters.tracks);
   if (catalogue === undefined || rules === undefined)
-    return { lines: [], families: describedFamilies(app, tracked) };
+    return ofDescribed(describedFamilies(app, tracked));
   const { lines, without, families } = rowFindings(catalogue, rules, tracked);
   const { idle, strays } = classFindings(catalogue, filters, objects);
   if (!showUncatalogued) return { lines: [...idle, ...strays, ...lines, ...without], families };
-  const others = describedFamilies(app, tracked, uncataloguedIn(catalogue, filters));
-  return { lines: [...idle, ...lines], families: new Set([...families, ...others]) };
+  const others = ofDescribed(describedFamilies(app, tracked, uncataloguedIn(catalogue, filters)));
+  return {
+    lines: [...idle, ...lines, ...others.lines],
+    families: new Set([...families, ...others.families]),
+  };
 }
+
+const ofDescribed = ({ families, shared }: Described): Made => ({
+  lines: firstOf(shared, SHARING),
+  families,
+});
 
 /** A finding with its key path, and its position if a file holds it. */
 function placed({ path, sentence }: Finding, target: TargetConfig, config: Config): string {

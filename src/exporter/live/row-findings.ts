@@ -8,6 +8,7 @@ import { hint } from '../../document/nearest.js';
 import { SelfDescribed } from '../../exposition/rows/self-described.js';
 import type { FamilyFacts, Variable } from '../../model.js';
 import type { CountedObject } from './census.js';
+import { SHARING, SharedNames } from './described-families.js';
 import { Candidates, firstOf, listed } from './listed.js';
 
 export interface RowFindings {
@@ -36,6 +37,7 @@ export function rowFindings(
   const unread = new Map<string, Set<string>>();
   const unfit = new Set<string>();
   const described = new SelfDescribed(app);
+  const shared = new SharedNames();
 
   const take = (variable: Variable, sets: readonly RuleSet[]): void => {
     const { name, type } = variable;
@@ -52,7 +54,9 @@ export function rowFindings(
     }
     const [first] = sets;
     if (!isRead && sets.some(({ isDescribed }) => isDescribed)) {
-      families.add(described.rowFor(variable).family);
+      const { family } = described.rowFor(variable);
+      families.add(family);
+      shared.take(variable, family);
       return;
     }
     if (!isRead && first !== undefined) addTo(unread, first.alias, name);
@@ -75,6 +79,7 @@ export function rowFindings(
     lines: [
       ...firstOf(idle, 'rows that find no variable'),
       ...firstOf([...unfit], 'variables that a row cannot show'),
+      ...firstOf(shared.lines, SHARING),
     ],
     without: firstOf(without, 'classes with variables that have no row'),
     families,

@@ -218,6 +218,28 @@ describe('liveCheck', () => {
     ]);
   });
 
+  it('names variables that become one metric, without a catalogue and with one', () => {
+    const publisher = segments.publish('1');
+    const root = publisher.addRoot('h.1.shop', 'Root');
+    const till = publisher.addObject(root, 'h.1.shop.floor.t', 'Till');
+    for (const name of ['CPU%', 'CPU#', '温度', '湿度']) publisher.addVariable(till, name, 'u64');
+    const warning = (name: string) =>
+      `  warning: class "Till": the variables "CPU%" and "CPU#" both become ${name}, so one is left out: rename one of them`;
+    const bare = check(
+      '[[targets]]\napp = "shop"\nserver_key = "1"\n',
+      SHOP.replaceAll('shop', 'x'),
+    );
+    expect(bare.filter((line) => line.includes('become'))).to.deep.equal([
+      warning('shop_till_cpu'),
+    ]);
+    expect(bare).to.include('  tracks 2 of 2 objects, 4 variables, 3 metrics');
+    for (const [more, shop] of [
+      ['show_uncatalogued = true\n', SHOP.replace('"Till"', '"Other"')],
+      ['', SHOP.replace('class_ids = ["Till"]', 'class_ids = ["Till"]\ndescribed = true')],
+    ] as const)
+      expect(check(target(more), shop)).to.include(warning('shop_till_cpu'));
+  });
+
   it('names the segments that exist beside a server key that has none', () => {
     open(segments.publish('shop-1'));
     const line = check('app = "shop"\nserver_keys = ["shop-2"]\n')[1];
