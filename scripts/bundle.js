@@ -21,7 +21,6 @@ const CODE = { exporter: 'dist/exporter/cli.js' };
 /** Started by the exporter, from beside it. */
 const THREADS = {
   thread: 'dist/targets/threads/thread.js',
-  'assistant-thread': 'dist/exposition/kernel/threads/assistant-thread.js',
   'password-thread': 'dist/web-config/threads/password-thread.js',
 };
 

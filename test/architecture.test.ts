@@ -75,7 +75,6 @@ describe('the architecture', () => {
         visit(relative('src', resolve('src', dirname(file), `${path}.ts`)));
     };
     visit('targets/threads/thread.ts');
-    visit('exposition/kernel/threads/assistant-thread.ts');
     expect([...reached]).to.include('exposition/kernel/kernel.ts');
     expect([...reached]).not.to.include('native/os/libc.ts');
   });

@@ -4,11 +4,9 @@ import { crcTables } from '#app/exposition/deflate/crc.js';
 import { Kernel, OP } from '#app/exposition/kernel/kernel.js';
 import { labelsOf } from '#app/exposition/kernel/line-table.js';
 import { SharedText } from '#app/exposition/kernel/shared-text.js';
-import type { Assistant } from '#app/exposition/kernel/threads/assistant.js';
 import { ExpositionText } from '#app/exposition/text/exposition-text.js';
 import { headerText } from '#app/exposition/text/header-text.js';
 import { floatText } from '#app/exposition/text/number-text.js';
-import { TaskWriter } from '#app/exposition/text/task-writer.js';
 import type {
   FamilyFacts,
   FamilyText,
@@ -88,17 +86,15 @@ export class TextPair {
   /** What families said when they were shown first. */
   readonly #said = new WeakMap<FamilyText, string>();
 
-  /** @param assistant writes some of the blocks, if there is one, however few there are */
-  constructor(assistant?: Assistant, labels = LABELS, families = FAMILIES) {
+  constructor(labels = LABELS, families = FAMILIES) {
     this.labels = labels;
     this.families = families;
-    this.kernel = new Kernel({ assistant, maxPages: MAX_PAGES });
+    this.kernel = new Kernel({ maxPages: MAX_PAGES });
     this.values = new Cells(this.kernel, VALUES);
-    // The tables of the CRC and what a second instance needs stay with the kernel.
+    // The tables of the CRC stay with the kernel.
     this.kernel.installCrcTables(crcTables());
-    if (assistant !== undefined) expect(this.kernel.secondParts.memory).not.to.equal(undefined);
     this.before = this.kernel.arena.used;
-    this.text = new ExpositionText(this.kernel, undefined, ALWAYS, new TaskWriter(this.kernel, 0));
+    this.text = new ExpositionText(this.kernel, undefined, ALWAYS);
   }
 
   set(index: number, value: number): void {

@@ -6,8 +6,7 @@ import { BlockNumbers } from './block-numbers.js';
 import type { KernelExports } from './kernel-exports.js';
 import { Scales } from './scales.js';
 import { TextStore } from './shared-text.js';
-import { CRC_TABLES_CELL, FREE_AT, OWN_AT, OWN_BYTES, ownPlaces, writeTables } from './tables.js';
-import type { Desk } from './threads/desk.js';
+import { CRC_TABLES_CELL, FREE_AT, RESULT_AT, writeTables } from './tables.js';
 
 /** How the kernel reads a value's 8 bytes; the result of `Scales.hold` is added to it. */
 export const OP = { u64: 1, i64: 2, f64: 3, bool: 4, wrapped: 5 } as const;
@@ -47,25 +46,9 @@ function reserve(maximum: number): WebAssembly.Memory {
   }
 }
 
-/** What a second instance of a kernel is made of, in another thread. */
-export interface KernelParts {
-  readonly module: WebAssembly.Module;
-  readonly memory: WebAssembly.Memory;
-  readonly own: ReturnType<typeof ownPlaces>;
-}
-
-/** Another thread that does jobs of kernels. */
-export interface Assists {
-  /** Gets it for one render of a kernel, until `release`; undefined where it cannot be had. */
-  engage(kernel: Kernel): Desk | undefined;
-  /** The render is over, and all its jobs are done or lost. */
-  release(): void;
-}
-
 export interface KernelOptions {
   /** Of 64 KiB. */
   readonly maxPages?: number | undefined;
-  readonly assistant?: Assists | undefined;
 }
 
 /** One instance: its memory holds copied values, line tables and text of one partition. */
@@ -75,29 +58,22 @@ export class Kernel {
   readonly scales: Scales;
   readonly blocks: BlockNumbers;
   readonly texts: TextStore;
-  /** Writes blocks of large renders too, if there is one. */
-  readonly assistant: Assists | undefined;
   /** Inner CRC and number of bytes of the lines that were deflated last. */
   readonly written: Uint32Array;
   readonly #memory: WebAssembly.Memory;
   readonly #maxPages: number;
-  /** Where a second instance notes what it needs for a moment. */
-  #secondOwnAt = 0;
   #bytes: Uint8Array;
   #u32: Uint32Array;
   #u64: BigUint64Array;
   #f64: Float64Array;
 
   /** @throws Fault NATIVE_FAILED when the system reserves no more address space */
-  constructor({ maxPages = MAX_PAGES, assistant }: KernelOptions = {}) {
+  constructor({ maxPages = MAX_PAGES }: KernelOptions = {}) {
     this.#maxPages = maxPages;
-    this.assistant = assistant;
     this.#memory = reserve(maxPages);
     writeTables(this.#memory.buffer);
-    const own = ownPlaces(OWN_AT);
-    const imports = { env: { memory: this.#memory }, own };
-    const instance = new WebAssembly.Instance(kernelCode(), imports);
-    this.written = new Uint32Array(this.#memory.buffer, own.RESULT, 2);
+    const instance = new WebAssembly.Instance(kernelCode(), { env: { memory: this.#memory } });
+    this.written = new Uint32Array(this.#memory.buffer, RESULT_AT, 2);
     this.run = instance.exports as unknown as KernelExports;
     this.#bytes = new Uint8Array(this.#memory.buffer);
     this.#u32 = new Uint32Array(this.#memory.buffer);
@@ -117,15 +93,6 @@ export class Kernel {
     const at = this.arena.take(tables.byteLength);
     this.#u32.set(tables, at >>> 2);
     this.#u32[CRC_TABLES_CELL >>> 2] = at;
-  }
-
-  /** What a second instance in its memory is made of. There is one at a time. */
-  get secondParts(): KernelParts {
-    if (this.#secondOwnAt === 0) {
-      this.#secondOwnAt = this.arena.take(OWN_BYTES);
-      this.bytes.fill(0, this.#secondOwnAt, this.#secondOwnAt + OWN_BYTES);
-    }
-    return { module: kernelCode(), memory: this.#memory, own: ownPlaces(this.#secondOwnAt) };
   }
 
   /** Views of the whole memory as it is now. Do not keep them across an allocation. */

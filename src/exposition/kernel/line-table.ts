@@ -134,11 +134,6 @@ export class LineTable {
     return ((this.#kernel.u32[(this.address >>> 2) + HEADER.stale] ?? 0) & STREAM_STALE) !== 0;
   }
 
-  /** Values that changed since the stream was written, about. */
-  get streamChanges(): number {
-    return this.#kernel.run.changes(this.address, true);
-  }
-
   /** Negative when all lines come before `key`, positive when all come after, else 0. */
   compare(key: LineKey): number {
     if (this.#count === 0) return 0;

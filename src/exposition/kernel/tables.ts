@@ -11,21 +11,12 @@ export const CRC_TABLES_CELL = 24;
 export const BLOCKS_CELL = 40;
 /** Address of the powers of ten: 617 entries of 16 bytes. */
 export const POW10_AT = 64;
-/** Where the first instance of the kernel notes what it needs for a moment. */
-export const OWN_AT = 9936;
-/** What an instance needs for that. */
-export const OWN_BYTES = 80 + MAX_LINES;
+/** Where the kernel notes what it needs for a moment: assembly/own.ts. */
+const OWN_AT = 9936;
+/** The sum of the lines that were deflated last: CRC, bytes and bits, u32 each. */
+export const RESULT_AT = OWN_AT + 64;
 /** The first free byte. */
-export const FREE_AT = OWN_AT + OWN_BYTES;
-
-/** The places of an instance, which has `OWN_BYTES` of zeros at an address: see assembly/own.ts. */
-export const ownPlaces = (at: number) => ({
-  VALUE: at,
-  NOTES: at + 48,
-  RESIZED: at + 64,
-  RESULT: at + 64 + MAX_LINES,
-  PREFETCHED: at + 76 + MAX_LINES,
-});
+export const FREE_AT = OWN_AT + 80 + MAX_LINES;
 
 const LOWEST = -292;
 const HIGHEST = 324;

@@ -10,7 +10,7 @@ declare namespace WebAssembly {
     grow(pages: number): number;
   }
   class Instance {
-    constructor(module: Module, imports: { env: { memory: Memory }; own: Record<string, number> });
+    constructor(module: Module, imports: { env: { memory: Memory } });
     readonly exports: Record<string, unknown>;
   }
 }

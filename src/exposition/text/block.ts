@@ -1,5 +1,4 @@
 // A run of series lines that are kept, sorted and compressed together.
-import type { Job } from '../kernel/job.js';
 import type { Deflater } from '../kernel/deflater.js';
 import type { Kernel } from '../kernel/kernel.js';
 import { LineTable } from '../kernel/line-table.js';
@@ -7,8 +6,8 @@ import type { Line, LineKey } from '../kernel/line-table.js';
 import type { SharedText } from '../kernel/shared-text.js';
 import { DeflatedLines } from './deflated-lines.js';
 import type { DeflatedPiece } from './deflated-lines.js';
-import { bytesAsText, formUs } from './writing-task.js';
-import type { JobRoom, Wanted, WritingTask } from './writing-task.js';
+import { bytesAsText } from './writing-task.js';
+import type { Wanted, WritingRoom, WritingTask } from './writing-task.js';
 
 /** Its text is that of a passage; to write a block is to write its stream. */
 export class Block implements WritingTask {
@@ -65,24 +64,10 @@ export class Block implements WritingTask {
     return this.#deflated.isFresh(deflater);
   }
 
-  effortUs({ deflater }: Wanted): number {
-    if (deflater === undefined) return 0;
-    const { count: lines, textBytes } = this.lines;
-    return formUs({ lines, textBytes }, this.#deflated.changes(deflater));
-  }
-
-  prepare({ deflater }: Wanted, room: JobRoom, job: Job): void {
+  write({ deflater }: Wanted, { stream }: WritingRoom): void {
     if (deflater === undefined) throw new RangeError('No stream is wanted');
     this.sort();
-    this.#deflated.prepare(deflater, room.stream, job);
-  }
-
-  finish(job: Job): void {
-    this.#deflated.finish(job);
-  }
-
-  abandon(): void {
-    this.#deflated.reshaped();
+    this.#deflated.write(deflater, stream);
   }
 
   /** What was made last, if it was wanted. */
@@ -97,8 +82,6 @@ export class Block implements WritingTask {
   }
 
   close(): void {
-    // A job may have failed.
-    this.abandon();
     this.#deflated.close();
     this.lines.close();
   }

@@ -1,7 +1,6 @@
 // The lines of a block as a part of a deflate stream, made without their text.
 import { SYMBOLS } from '../deflate/deflate-code.js';
 import type { DeflateCode } from '../deflate/deflate-code.js';
-import type { Job } from '../kernel/job.js';
 import { streamRoom } from '../kernel/deflater.js';
 import type { Deflater } from '../kernel/deflater.js';
 import type { Kernel } from '../kernel/kernel.js';
@@ -40,8 +39,6 @@ export class DeflatedLines {
   #last: DeflatedPiece | undefined;
   /** The code of the last piece; undefined where there is none, or other lines came or went. */
   #code: DeflateCode | undefined;
-  /** Where the present job writes, and with which code. */
-  #next: { readonly to: number; readonly code: DeflateCode } | undefined;
 
   constructor(kernel: Kernel, table: LineTable) {
     this.#kernel = kernel;
@@ -53,11 +50,10 @@ export class DeflatedLines {
     return this.#last;
   }
 
-  /** Lines came or went in the table, or a job was not done to its end. */
+  /** Lines came or went in the table, or were not written to their end. */
   reshaped(): void {
     this.#isReshaped = true;
     this.#code = undefined;
-    this.#next = undefined;
   }
 
   /** Whether the last piece has the current values. */
@@ -65,39 +61,29 @@ export class DeflatedLines {
     return this.#code === code && !this.#table.isStreamStale;
   }
 
-  /** How many lines have another value than in the last piece, about. */
-  changes({ code }: Deflater): number {
-    return this.#code === code ? this.#table.streamChanges : this.#table.count;
-  }
-
-  /** Has the lines written with their current values, which differ; the room stays until `finish`. */
-  prepare(deflater: Deflater, room: Scratch, job: Job): void {
+  /** Writes the lines with their current values. */
+  write(deflater: Deflater, room: Scratch): void {
     const { code, table } = deflater;
     const last = this.#code === code ? this.#last : undefined;
     if (this.#isReshaped) this.#prepareRecords(deflater);
     const to = room.of(streamRoom(this.#table.roomNeeded));
+    // The kernel updates the records as it writes. They are of no use unless the piece is kept as well.
+    this.reshaped();
     const { address } = this.#table;
-    if (last === undefined) job.deflateAll(address, table, to);
-    else job.deflateChanged(address, table, last.piece.address, to);
-    this.#next = { to, code };
-  }
-
-  /** Takes what the job has made. */
-  finish(job: Job): void {
-    const next = this.#next;
-    if (next === undefined) return;
-    const { to, code } = next;
-    const { length: bits, crc, bytes } = job;
-    this.#next = undefined;
-    // There may be no memory for it.
-    this.#code = undefined;
+    const { run, written } = this.#kernel;
+    const bits =
+      last === undefined
+        ? run.deflateAll(address, table, to)
+        : run.deflateChanged(address, table, last.piece.address, to);
+    const [crc = 0, bytes = 0] = written;
     // Words are read beyond the last bit.
     const length = code.blockBytes(bits);
     const piece = this.#pieceFor(length + 16);
     this.#kernel.bytes.copyWithin(piece.address, to, to + length);
     piece.length = length;
-    this.#code = code;
     this.#last = { piece, bits, crc, bytes };
+    this.#code = code;
+    this.#isReshaped = false;
   }
 
   /** A piece for the next bits: in the memory of the last ones, if that is about as large and nobody holds them. */

@@ -9,19 +9,21 @@ import { FamilyGroups } from './family-groups.js';
 import { Deflater } from '../kernel/deflater.js';
 import type { Kernel } from '../kernel/kernel.js';
 import { labelsOf, seriesHash } from '../kernel/line-table.js';
+import { Scratch } from '../kernel/scratch.js';
 import { hashOf } from '../kernel/shared-text.js';
 import type { Line, LineKey } from '../kernel/line-table.js';
 import { compressesByLine } from './stream-choice.js';
 import type { PageShape } from './stream-choice.js';
-import { TaskWriter } from './task-writer.js';
 import { TextSnapshot } from './text-snapshot.js';
-import { mostEffortUs } from './writing-task.js';
-import type { Wanted, WritingTask } from './writing-task.js';
+import type { Wanted, WritingRoom, WritingTask } from './writing-task.js';
 
 /** Characters of a line that take as long as a whole short line. */
 const CHARACTERS_A_STEP = 128;
 
 const TEXT_ONLY: Forms = { text: true, deflated: false };
+
+/** So much text takes a tenth of a millisecond or two to write. */
+const BYTES_A_STEP = 262_144;
 
 /** To ask so many groups for changes takes a tenth of a millisecond or two. */
 const GROUPS_A_STEP = 16;
@@ -42,25 +44,19 @@ export class ExpositionText {
   readonly #origin = {};
   readonly #totals: Totals = { lines: 0, blocks: 0, textBytes: 0 };
   #deflater: Deflater | undefined;
-  readonly #writer: TaskWriter;
+  readonly #room: WritingRoom;
   readonly #effort: Effort;
 
   /**
    * @param effort to which lines add that are put, removed or moved; long ones of their own count for more
    * @param byLine for which pages there are parts of a stream
-   * @param writer writes its blocks
    */
-  constructor(
-    kernel: Kernel,
-    effort = new Effort(),
-    byLine = compressesByLine,
-    writer = new TaskWriter(kernel),
-  ) {
+  constructor(kernel: Kernel, effort = new Effort(), byLine = compressesByLine) {
     this.#effort = effort;
     this.#kernel = kernel;
     this.#groups = new FamilyGroups(kernel);
     this.#compressesByLine = byLine;
-    this.#writer = writer;
+    this.#room = { values: new Scratch(kernel), stream: new Scratch(kernel) };
   }
 
   /** Number of lines, one per series. */
@@ -136,7 +132,6 @@ export class ExpositionText {
    * @param forms at least one of the two; the text stands in for parts of a stream where these would be large
    */
   *rendering(forms: Forms = TEXT_ONLY): Generator<void, Snapshot> {
-    yield* this.#writer.abandoning();
     const isByLine = forms.deflated && this.#compressesByLine(this.#totals);
     const deflater = isByLine ? yield* this.#fittingDeflater() : undefined;
     const hasText = forms.text || deflater === undefined;
@@ -166,13 +161,21 @@ export class ExpositionText {
       unchanged.push(group.collectStale(wanted, stale));
       if (unchanged.length % GROUPS_A_STEP === 0) yield;
     }
-    yield* this.#writer.writing(stale, wanted, mostEffortUs(this.#totals, wanted));
+    let bytes = 0;
+    for (const task of stale) {
+      task.write(wanted, this.#room);
+      bytes += task.bytes;
+      if (bytes < BYTES_A_STEP) continue;
+      bytes = 0;
+      yield;
+    }
     return unchanged;
   }
 
   /** Frees everything, a block a step. */
   *closing(): Generator<void, void> {
-    yield* this.#writer.closing();
+    this.#room.values.close();
+    this.#room.stream.close();
     yield* this.#groups.closing();
     for (const { family } of this.#order) {
       this.#families.delete(family.facts.name);

@@ -1,14 +1,13 @@
 // The text of some blocks that follow each other, in one piece: each below the header of its family, if it is the
 // family's first. Pages send it as it lies.
 import type { Header } from '../../model.js';
-import type { Job } from '../kernel/job.js';
 import { OVERRUN } from '../kernel/kernel.js';
 import type { Kernel } from '../kernel/kernel.js';
 import { VALUE_ROOM } from '../kernel/line-table.js';
 import type { Block } from './block.js';
 import { TextPiece } from './text-piece.js';
-import { bytesAsText, formUs } from './writing-task.js';
-import type { Extent, JobRoom, Wanted, WritingTask } from './writing-task.js';
+import { bytesAsText } from './writing-task.js';
+import type { Extent, Wanted, WritingRoom, WritingTask } from './writing-task.js';
 
 /** From this part of the lines on, writing all of them is faster than moving text between changes. */
 const MANY = 0.25;
@@ -49,9 +48,7 @@ export class Passage implements WritingTask {
   readonly #table: number;
   readonly #tableBytes: number;
   #text: TextPiece | undefined;
-  /** What the present job writes to. */
-  #next: TextPiece | undefined;
-  /** Whether a job was not done to its end. */
+  /** Whether the text was not written to its end. */
   #isBroken = false;
   /** The lines as they were when it was written as a whole. */
   #extent: Extent = { lines: 0, textBytes: 0 };
@@ -79,43 +76,28 @@ export class Passage implements WritingTask {
     return isThere && this.#kernel.run.staleness(this.#table) === 0;
   }
 
-  effortUs(): number {
-    if (this.#canBeChanged) return formUs(this.#extent, this.#changes);
-    this.#measure();
-    return formUs(this.#extent, this.#extent.lines);
-  }
-
   /** Changed values are written into the last text, if nobody holds it. */
-  prepare(_: Wanted, room: JobRoom, job: Job): void {
+  write(_: Wanted, { values }: WritingRoom): void {
+    const { run } = this.#kernel;
     const last = this.#canBeChanged ? this.#text : undefined;
     if (last === undefined) this.#settle();
-    const changes = last === undefined ? 0 : this.#changes;
+    const changes = last === undefined ? 0 : run.passageChanges(this.#table);
     const isAnew = last === undefined || changes > this.#extent.lines * MANY;
     const isInPlace = last?.isHeld === false;
-    // There may be no memory for it: before anything is noted.
-    const values = isInPlace && !isAnew ? room.values.of((changes + 1) * REWRITE_ROOM) : 0;
+    // Allocate first. Allocation can fail, and no state may change before it succeeds.
+    const room = isInPlace && !isAnew ? values.of((changes + 1) * REWRITE_ROOM) : 0;
     const next = isInPlace ? last.succeed() : TextPiece.of(this.#kernel, this.#roomNeeded);
-    if (isInPlace) this.#text = next;
-    this.#next = next;
-    if (isAnew) job.renderAll(this.#table, next.address);
-    else if (isInPlace) job.rewrite(this.#table, next.address, last.length, values);
-    else job.renderChanged(this.#table, last.address, last.length, next.address);
-  }
-
-  finish(job: Job): void {
-    const next = this.#next;
-    if (next === undefined) return;
-    this.#next = undefined;
-    next.length = job.length;
-    if (next !== this.#text) this.#text?.release();
+    const former = this.#text;
     this.#text = next;
-    this.#isBroken = false;
-  }
-
-  abandon(): void {
-    if (this.#next !== this.#text) this.#next?.release();
-    this.#next = undefined;
     this.#isBroken = true;
+    try {
+      if (isAnew) next.length = run.renderAll(this.#table, next.address);
+      else if (isInPlace) next.length = run.rewrite(this.#table, next.address, last.length, room);
+      else next.length = run.renderChanged(this.#table, last.address, last.length, next.address);
+      this.#isBroken = false;
+    } finally {
+      if (!isInPlace) former?.release();
+    }
   }
 
   /** What was written last, if it was wanted. */
@@ -149,8 +131,6 @@ export class Passage implements WritingTask {
   }
 
   close(): void {
-    // A job may have failed.
-    this.abandon();
     this.dropText();
     this.#kernel.arena.give(this.#table, this.#tableBytes);
   }
@@ -161,27 +141,18 @@ export class Passage implements WritingTask {
     return (this.#kernel.run.staleness(this.#table) & RESHAPED) === 0;
   }
 
-  /** How many lines of the text have another value, about. */
-  get #changes(): number {
-    return this.#kernel.run.passageChanges(this.#table);
-  }
-
   /** The most bytes that the text needs. */
   get #roomNeeded(): number {
     const { lines, textBytes } = this.#extent;
     return this.headerBytes + textBytes + lines * VALUE_ROOM + OVERRUN;
   }
 
-  /** Lines may have come and gone. */
+  /** Sorts and measures the lines, which may have come and gone. */
   #settle(): void {
-    for (const { block } of this.parts) block.sort();
-    this.#measure();
-  }
-
-  #measure(): void {
     let lines = 0;
     let textBytes = 0;
     for (const { block } of this.parts) {
+      block.sort();
       lines += block.count;
       textBytes += block.textBytes;
     }

@@ -1,14 +1,8 @@
-// Something that the kernel writes at a render, in one form, and how long that takes.
-import type { Job } from '../kernel/job.js';
+// Parts of a page that the kernel writes at a render: text, or parts of a deflate stream.
 import type { Deflater } from '../kernel/deflater.js';
 import type { Scratch } from '../kernel/scratch.js';
 
-/** Copying what is between changes, a change of few, and a line where many changed. */
-const US_A_BYTE = 0.000_08;
-const US_A_CHANGE = 0.2;
-const US_A_LINE = 0.06;
-
-/** How lines are wanted: as text, as parts of a stream, or both. */
+/** The output forms that a render must produce: text, parts of a deflate stream, or both. */
 export interface Wanted {
   readonly hasText: boolean;
   /** Undefined if no parts are wanted. */
@@ -21,16 +15,8 @@ export interface Extent {
   readonly textBytes: number;
 }
 
-/** About how many microseconds it takes to write lines in one form, of which so many changed. */
-export const formUs = ({ lines, textBytes }: Extent, changes: number): number =>
-  textBytes * US_A_BYTE + Math.min(changes * US_A_CHANGE, lines * US_A_LINE);
-
-/** About how many microseconds it takes at most to write so many lines, as they are wanted. */
-export const mostEffortUs = (extent: Extent, { hasText, deflater }: Wanted): number =>
-  formUs(extent, extent.lines) * (Number(hasText) + Number(deflater !== undefined));
-
-/** Room for what does not outlive a job: for values, and for parts of a stream. */
-export interface JobRoom {
+/** Kernel memory that a task uses while it writes. */
+export interface WritingRoom {
   readonly values: Scratch;
   readonly stream: Scratch;
 }
@@ -38,27 +24,15 @@ export interface JobRoom {
 /** Bytes of a line beside its name and labels. */
 const VALUE_BYTES = 10;
 
-/** About how many bytes of text lines are. */
+/** The approximate size of lines as text, in bytes. */
 export const bytesAsText = ({ lines, textBytes }: Extent): number =>
   textBytes + lines * VALUE_BYTES;
 
 /** The text of a passage, or the stream of a block. */
 export interface WritingTask {
-  /** About how many bytes of text that is. */
+  /** The approximate size as text, in bytes. */
   readonly bytes: number;
 
-  /** About how many microseconds it takes. */
-  effortUs(wanted: Wanted): number;
-
-  /**
-   * Makes a job of it, as far as that is left to the kernel: until the job is done and `finish` called, nothing
-   * else may be done with the lines.
-   */
-  prepare(wanted: Wanted, room: JobRoom, job: Job): void;
-
-  /** Takes what the job has made. */
-  finish(job: Job): void;
-
-  /** The job was not done, or not all of it: everything is written anew by the next. */
-  abandon(): void;
+  /** Writes the current values. If it throws, the next call writes everything again. */
+  write(wanted: Wanted, room: WritingRoom): void;
 }

@@ -1,13 +1,10 @@
 // The partitions of the process, made when they are first asked for.
-import { availableParallelism } from 'node:os';
 import type { SharedMemory } from '../../native/os/shared-memory.js';
 import { eagerScheduler } from '../../streams/eager-scheduler.js';
 import { serverPools } from '../../streams/server-pools.js';
 import { formatWatches } from '../formats.js';
 import type { PoolSettings } from '../formats.js';
-import { Assistant } from '../../exposition/kernel/threads/assistant.js';
-import { Kernel, kernelCode } from '../../exposition/kernel/kernel.js';
-import { keepApart } from '../../native/os/processors.js';
+import { kernelCode } from '../../exposition/kernel/kernel.js';
 import { RefreshQueue } from '../../streams/refresh-queue.js';
 import { CatalogueShelf } from './catalogue-shelf.js';
 import { LogicalPartition } from './logical-partition.js';
@@ -21,8 +18,6 @@ export interface PartitionSettings extends PoolSettings {
 export class PartitionSet {
   readonly #make: (number: number) => Partition;
   readonly #made = new Map<number, Partition>();
-  /** Of the partitions in this thread. */
-  readonly #assistant: Assistant | undefined;
 
   constructor(settings: PartitionSettings, memory: SharedMemory, nowMs: () => number) {
     const { workerExecutionMode, contextId, poolName } = settings;
@@ -36,19 +31,11 @@ export class PartitionSet {
     const pools = serverPools(formats, { nowMs, scheduler });
     const thread = { pools, shelf: new CatalogueShelf(), nowMs, scheduler };
     const isThreaded = workerExecutionMode === 'threaded';
-    // Partitions with threads have none: their threads call no foreign functions, so cannot keep it apart.
-    this.#assistant =
-      isThreaded || availableParallelism() === 1
-        ? undefined
-        : new Assistant({ keepApart: keepApart() });
-    const makeKernel = () => new Kernel({ assistant: this.#assistant });
     if (isThreaded) {
       const start = partitionThreads();
       const setup = { ...pool, kernel: kernelCode() };
       this.#make = (number) => new ThreadedPartition({ number, ...setup }, memory, start);
-    } else
-      this.#make = (number) =>
-        new LogicalPartition(number, thread, new RefreshQueue(nowMs), makeKernel);
+    } else this.#make = (number) => new LogicalPartition(number, thread, new RefreshQueue(nowMs));
   }
 
   get(number: number): Partition {
@@ -61,6 +48,5 @@ export class PartitionSet {
   close(): void {
     for (const partition of this.#made.values()) partition.close();
     this.#made.clear();
-    this.#assistant?.close();
   }
 }

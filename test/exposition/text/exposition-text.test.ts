@@ -7,9 +7,7 @@ import { ExpositionText } from '#app/exposition/text/exposition-text.js';
 import { sizeClass } from '#app/exposition/kernel/arena.js';
 import { Kernel, OP, OVERRUN } from '#app/exposition/kernel/kernel.js';
 import { MAX_LINES } from '#app/exposition/kernel/block-shape.js';
-import { Assistant } from '#app/exposition/kernel/threads/assistant.js';
 import { bitsOf } from '../../support/fake-source.js';
-import { engaged } from '../../support/engaged.js';
 import { Cells, cellLine, fixedLine } from '../../support/lines.js';
 import { finished } from '../../support/finished.js';
 import {
@@ -117,8 +115,8 @@ function perform(pair: TextPair, each: Step): void {
   }
 }
 
-function play(steps: readonly Step[], assistant?: Assistant, families = FAMILIES): void {
-  const pair = new TextPair(assistant, LABELS, families);
+function play(steps: readonly Step[], families = FAMILIES): void {
+  const pair = new TextPair(LABELS, families);
   for (const each of steps) perform(pair, each);
   pair.render(false, FORMS.both);
   pair.close();
@@ -144,38 +142,10 @@ describe('the text of all families', () => {
   it('is so with hundreds of families, which share passages and leave them', () =>
     fc.assert(
       fc.property(fc.array(familyStep, { minLength: 5, maxLength: 20 }), (steps) => {
-        play(
-          [{ kind: 'putFamilies', first: 0, count: 300, lines: 2 }, ...steps],
-          undefined,
-          HUNDREDS,
-        );
+        play([{ kind: 'putFamilies', first: 0, count: 300, lines: 2 }, ...steps], HUNDREDS);
       }),
       { numRuns: 15 },
     ));
-
-  it('is so where another thread writes some of the blocks', async () => {
-    const assistant = new Assistant();
-    try {
-      await engaged(assistant, new Kernel());
-      assistant.release();
-      fc.assert(
-        fc.property(fc.array(largeStep, { minLength: 8, maxLength: 25 }), (steps) => {
-          play(
-            [
-              { kind: 'putMany', family: 0, from: 0, count: 5003, by: 7, value: 1 },
-              { kind: 'putMany', family: 1, from: 0, count: 5000, by: 1, value: 1 },
-              { kind: 'render', isHeld: true, forms: FORMS.both },
-              ...steps,
-            ],
-            assistant,
-          );
-        }),
-        { numRuns: 10 },
-      );
-    } finally {
-      assistant.close();
-    }
-  });
 
   it('8000 lines that come in order and go in any order', () => {
     const pair = new TextPair();
@@ -190,7 +160,7 @@ describe('the text of all families', () => {
   });
 
   it('of lines that come and go in their order, some of which stay, few blocks are kept and little memory', () => {
-    const pair = new TextPair(undefined, [(owner) => `{owner="${owner}"}`]);
+    const pair = new TextPair([(owner) => `{owner="${owner}"}`]);
     const [LINES, STAY] = [8 * MAX_LINES, MAX_LINES / 4];
     for (let owner = 0; owner < LINES; owner++) pair.put(0, owner, 0, owner % VALUES);
     pair.render(false, FORMS.both);
@@ -274,7 +244,7 @@ describe('the text of all families', () => {
 
   it('a block has a quarter of a megabyte of names and labels at most, and one line more', () => {
     const long = (owner: number) => `{owner="${owner}",long="${'abcdefghij'.repeat(owner % 400)}"}`;
-    const pair = new TextPair(undefined, [long]);
+    const pair = new TextPair([long]);
     const order = Array.from({ length: 1000 }, (_, i) => (i * 389) % 1000);
     const blocks = () => pair.render(false, FORMS.both).families[0]?.pieces ?? [];
     for (const owner of order) pair.put(0, owner, 0, owner % VALUES);
@@ -289,7 +259,7 @@ describe('the text of all families', () => {
 
   it('a block is full where the labels of its lines become longer, too', () => {
     const labels = [(owner: number) => `{owner="${owner}"}`];
-    const pair = new TextPair(undefined, labels);
+    const pair = new TextPair(labels);
     for (let owner = 0; owner < 1000; owner++) pair.put(0, owner, 0, owner % VALUES);
     expect(pair.render().families[0]?.pieces).to.have.lengthOf(1);
     labels[0] = (owner) => `{owner="${owner}",long="${'abcdefghij'.repeat(100)}"}`;
@@ -301,9 +271,7 @@ describe('the text of all families', () => {
   });
 
   it('a line may be longer than a block should be', () => {
-    const pair = new TextPair(undefined, [
-      (owner) => `{owner="${owner}",long="${'x'.repeat(600_000)}"}`,
-    ]);
+    const pair = new TextPair([(owner) => `{owner="${owner}",long="${'x'.repeat(600_000)}"}`]);
     for (const owner of [3, 1, 2, 0, 4]) pair.put(0, owner, 0, owner);
     expect(pair.render(false, FORMS.both).families[0]?.pieces.length).to.be.within(2, 5);
     for (const owner of [1, 4, 0]) pair.remove(0, owner, 0);
@@ -444,7 +412,7 @@ describe('the text of all families', () => {
     });
 
   it('families that share a passage are the same ones up to one that changed its length', () => {
-    const pair = new TextPair(undefined, LABELS, HUNDREDS);
+    const pair = new TextPair(LABELS, HUNDREDS);
     for (let family = 0; family < 10; family++)
       for (let owner = 0; owner < 10; owner++)
         pair.put(family, owner, 0, owner === 5 ? family : 49);
@@ -489,11 +457,7 @@ describe('the text of all families', () => {
   });
 
   it('families whose passage became twice as large as it should be are divided by the next render', () => {
-    const pair = new TextPair(
-      undefined,
-      [(owner) => `{o="${owner}",long="${'x'.repeat(90)}"}`],
-      HUNDREDS,
-    );
+    const pair = new TextPair([(owner) => `{o="${owner}",long="${'x'.repeat(90)}"}`], HUNDREDS);
     const put = (from: number, to: number) => {
       for (let family = 0; family < 8; family++)
         for (let owner = from; owner < to; owner++) pair.put(family, owner, 0, 1);
@@ -514,7 +478,7 @@ describe('the text of all families', () => {
       { length: 999 },
       (_, i) => [`shop_${String(i).padStart(3, '0')}`, 0] as const,
     );
-    const pair = new TextPair(undefined, [(owner) => `{o="${owner}"}`], all);
+    const pair = new TextPair([(owner) => `{o="${owner}"}`], all);
     const put = (family: number) => {
       pair.put(family, 1, 0, 1);
     };
@@ -541,7 +505,7 @@ describe('the text of all families', () => {
   });
 
   it('a page of one line each is written in passages of 64 families', () => {
-    const pair = new TextPair(undefined, [(owner) => `{o="${owner}"}`], HUNDREDS);
+    const pair = new TextPair([(owner) => `{o="${owner}"}`], HUNDREDS);
     for (let family = 0; family < 300; family++) pair.put(family, family, 0, 1);
     const pieces = () => piecesSent(pair.render());
     expect(pieces()).to.equal(5);

@@ -151,9 +151,9 @@ export function prefetch(block: usize, changes: usize, kept: usize, size: usize)
   store<u32>(PREFETCHED, all);
 }
 
-/** How many lines have values that changed since the text was written, or the stream. */
-export function changes(block: usize, ofStream: bool): u32 {
-  const from = block + (ofStream ? STREAM_CHANGES : TEXT_CHANGES);
+/** How many lines have values that changed since the text was written. */
+export function changes(block: usize): u32 {
+  const from = block + TEXT_CHANGES;
   let count: u32 = 0;
   for (let at = from; at < from + CHANGES_BYTES; at += 8) count += <u32>popcnt<u64>(load<u64>(at));
   return count;

@@ -1,6 +1,6 @@
 // The kernel: compares copied slots, and writes lines as text or as a part of a deflate stream.
 // AssemblyScript; no allocation, no static data. Tables and addresses come from tables.ts.
-export { changes, insert, sort, touch } from './block';
+export { insert, sort, touch } from './block';
 export { absorb, changedWatches } from './scan';
 export { passageChanges, renderAll, renderChanged, rewrite, staleness } from './lines';
 export { bestPeriod, countSymbols, deflateAll, deflateChanged, prepareRecords } from './deflate';

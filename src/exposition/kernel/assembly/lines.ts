@@ -243,7 +243,7 @@ export function passageChanges(passage: usize): u32 {
   let count: u32 = 0;
   const last = endOf(passage);
   for (let part = firstOf(passage); part < last; part += PART)
-    if (staleText(blockOf(part)) != 0) count += changes(blockOf(part), false);
+    if (staleText(blockOf(part)) != 0) count += changes(blockOf(part));
   return count;
 }
 
