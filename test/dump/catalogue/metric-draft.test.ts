@@ -86,7 +86,7 @@ const ROWS: readonly Row[] = [
   ['gaugeLevel', { kind: 'gauge' }, 'level', 'gauge'],
   ['bits', { kind: 'gauge' }, 'bit', 'gauge'],
   ['info', { kind: 'gauge' }, 'information', 'gauge'],
-  ['日本', { kind: 'gauge' }, '_u65e5u672c', 'gauge'],
+  ['日本', { kind: 'gauge' }, 'u65e5u672c', 'gauge'],
 ];
 
 describe('the metric that is drafted for', () => {
