@@ -476,6 +476,146 @@ def collected_objects():
         ok(len(Seg(p.path).objects) == 1, "what the collector removes is gone")
 
 
+def in_child(call):
+    """Whether `call` runs without an exception in a forked child, which ends by os._exit."""
+    pid = os.fork()
+    if pid == 0:
+        status = 1
+        try:
+            call()
+            status = 0
+        finally:
+            os._exit(status)
+    return os.waitpid(pid, 0)[1] == 0
+
+
+def raises(kind, call, *words):
+    """Whether `call` raises an exception of this very kind that has all these words."""
+    try:
+        call()
+    except kind as e:
+        ok(type(e) is kind and all(str(word) in str(e) for word in words), f"{e!r} has {words}")
+        return True
+    return False
+
+
+POOL = """
+import multiprocessing, sys
+sys.path.insert(0, sys.argv[1])
+import shm_publisher as shm
+
+def work(n):
+    with shm.Publisher(f"worker{n}", sys.argv[2]) as p:
+        p.add_root("r")
+        p.publish()
+    return n
+
+if __name__ == "__main__":
+    with shm.Publisher("pool", sys.argv[2]) as p:
+        v = p.add_variable(p.add_root("r"), "v", shm.U64, value=0)
+        p.publish()
+        with multiprocessing.get_context(sys.argv[3]).Pool(2) as pool:
+            v.set(sum(pool.map(work, range(5))))
+        open(p.path, "rb").close()
+        print(p._u64[p._slots // 8 + v.slot])
+"""
+DAEMON = """
+import os, sys, time
+sys.path.insert(0, sys.argv[1])
+import shm_publisher as shm
+
+p = shm.Publisher("stay", sys.argv[2])
+p.add_root("r")
+p.publish()
+if os.fork():
+    time.sleep(60)
+if os.fork():
+    os._exit(0)
+os.setsid()
+print(os.getpid(), flush=True)
+time.sleep(60)
+"""
+
+
+def forked_children():
+    with shm.Publisher("fork", CTX) as p:
+        root = p.add_root("r")
+        v = p.add_variable(root, "v", 1, value=1)
+        text = p.add_variable(root, "text", 5, value="parent")
+        h = p.add_variable(root, "h", 6)
+        q = p.add_variable(root, "q", 7)
+        unpublished = shm.Publisher("fork2", CTX)
+        unpublished.add_root("r")
+        p.publish()
+        before, owner = Seg(p.path).d, os.getpid()
+
+        def use():
+            for call in (lambda: v.set(2), lambda: text.set("child"), lambda: h.observe(1), lambda: q.set_summary(1, 1, []),
+                         lambda: root.set_state(4), lambda: root.set_synced(False), lambda: root.set_as_of(1),
+                         lambda: p.add_root("c"), lambda: p.add_variable(root, "c", 1), lambda: unpublished.publish()):
+                ok(raises(RuntimeError, call, "after the fork", owner), "refused in a child")
+            for call in (p.heartbeat, p.notify, v.remove, root.remove, p.close, unpublished.close):
+                call()
+        ok(in_child(use), "a child's calls raise RuntimeError or do nothing")
+        ok(in_child(lambda: p.__exit__(None, None, None)), "a child that leaves the block")
+        ok(Seg(p.path).d == before and Seg(p.path).held, "the parent's segment is as it was")
+
+        def write_past_the_checks():
+            p._u64[shm.STATE // 8] = 9
+        ok(in_child(write_past_the_checks) and Seg(p.path).state == 1, "the pages of a child are its own")
+        ok(in_child(lambda: ok(in_child(use), "refused")), "the same for a child's child")
+        ok(Seg(p.path).d == before, "as it was")
+        unknown = shm.LIBC.fork()                              # Python runs no functions after it
+        if unknown == 0:
+            p.close()
+            os._exit(not raises(RuntimeError, lambda: v.set(2), owner))
+        ok(os.waitpid(unknown, 0)[1] == 0 and Seg(p.path).d == before, "a fork that Python does not know of")
+        ok(in_child(lambda: own_publisher("fork3")), "a child may have its own publisher")
+        for method in ("fork", "forkserver", "spawn"):
+            script = f"/tmp/{CTX}.py"
+            with open(script, "w") as f:
+                f.write(POOL)
+            try:
+                run = subprocess.run([sys.executable, script, HERE, CTX, method], capture_output=True, text=True)
+            finally:
+                os.unlink(script)
+            ok(run.stdout == "10\n" and run.stderr == "", f"multiprocessing by {method}: {run.stderr}")
+        stop = threading.Event()
+        busy = threading.Thread(target=lambda: [text.set("parent") for _ in iter(stop.is_set, True)])
+        busy.start()
+        for _ in range(20):                                    # some children are forked while the thread is in a call
+            ok(in_child(use), "forked while a thread uses it")
+        stop.set()
+        busy.join()
+        v.set(3)
+        ok(Seg(p.path).var("v")["value"] == 3, "the parent goes on")
+        unpublished.publish()
+        ok(Seg(unpublished.path).state == 1, "the parent publishes after the fork")
+        unpublished.close()
+
+
+def own_publisher(key):
+    with shm.Publisher(key, CTX) as p:
+        p.add_root("r")
+        p.publish()
+        ok(Seg(p.path).held, "live")
+
+
+def children_that_stay():
+    """A child that outlives its parent keeps no lock; a daemon that forked twice needs a publisher of its own."""
+    parent = subprocess.Popen([sys.executable, "-c", DAEMON, HERE, CTX], stdout=subprocess.PIPE, text=True)
+    daemon = int(parent.stdout.readline())
+    try:
+        ok(Seg(path("stay")).held, "held by the parent")
+        parent.kill()
+        parent.wait()
+        ok(not Seg(path("stay")).held, "not held by the daemon")
+        own_publisher("stay")
+    finally:
+        os.kill(daemon, signal.SIGKILL)
+        parent.stdout.close()
+
+
 def futex_wakes():
     p = shm.Publisher("fx", CTX); p.publish()
     code = ("import ctypes,mmap,os,sys\nfd=os.open(sys.argv[1],os.O_RDWR);m=mmap.mmap(fd,4096)\n"
@@ -493,7 +633,7 @@ if __name__ == "__main__":
     try:
         for test in (scalars_and_frames, removal_and_reuse, directory_change, names_and_locks, example_runs,
                      frames_under_load, futex_wakes, signal_handlers, exceptions_of_handlers,
-                     collected_objects):
+                     collected_objects, forked_children, children_that_stay):
             test(); print("ok", test.__name__, flush=True)
         ok(not glob.glob(f"/dev/shm/*{CTX}*") and not glob.glob(f"/dev/shm/.*{CTX}*"), "nothing left in /dev/shm")
         print(f"{passed} checks passed")

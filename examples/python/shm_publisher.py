@@ -22,6 +22,7 @@ import struct
 import sys
 import threading
 import time
+import weakref
 import zlib
 from bisect import bisect_left
 from collections import deque
@@ -45,7 +46,12 @@ HEADER = struct.Struct("<8sIHHIIQQQQQQQQQQQQQQQQQQQ76x")                        
 RECORD = struct.Struct("<IBBBBIQQI7I")                                          # bytes 4 to 63
 FORMATS = {U64: "Q", I64: "q", F64: "d", BOOL: "Q"}
 RANGES = {U64: (0, 2**64 - 1), I64: (-2**63, 2**63 - 1)}
+MAP_FIXED, MAP_NORESERVE = 0x10, 0x4000
 LIBC = ctypes.CDLL(None, use_errno=True)
+LIBC.mmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_int64)
+LIBC.mmap.restype = ctypes.c_void_p
+LIBC.munmap.argtypes = LIBC.munlock.argtypes = (ctypes.c_void_p, ctypes.c_size_t)
+LIBC.mprotect.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
 USUAL = object()                                                                # a histogram or summary begins empty
 FUTEX_WAKE, SYS_FUTEX = 1, {"x86_64": 202, "aarch64": 98, "riscv64": 98}.get(platform.machine())
 
@@ -58,15 +64,21 @@ class NoRoom(Exception):
     """Records, strings, slots, frames or memory are used up; never leaves this module."""
 
 
-def _alone(can_wait):
+def _alone(can_wait, ignored_in_child=False):
     """Runs a method of a publisher or of a handle while no other call changes the segment.
 
     A signal handler, or a `__del__` that the collector runs, may call it in the middle of another call of the same
-    thread.  Then a method that returns nothing runs when that call ends; any other one raises RuntimeError."""
+    thread.  Then a method that returns nothing runs when that call ends; any other one raises RuntimeError.  In a
+    forked child nothing changes the segment, which is the parent's."""
     def decorate(call):
         @functools.wraps(call)
         def alone(self, *args):
             pub = self._pub
+            if os.getpid() != pub._pid:
+                if ignored_in_child or pub._closed:
+                    return None
+                raise RuntimeError(f"{pub.path} belongs to process {pub._pid}, which forked this one: make a Publisher "
+                                   "with a server key of its own after the fork")
             if pub._lock._is_owned():
                 if not can_wait:
                     raise RuntimeError("a signal handler or __del__ cannot add or publish in the middle of another call")
@@ -85,6 +97,56 @@ def _alone(can_wait):
                             waiting(owner, *rest)
         return alone
     return decorate
+
+
+class _Mapping:
+    """The file of a segment in memory, at an address where other pages can take its place."""
+
+    def __init__(self, fd, size):
+        self._size, self.address = size, None
+        # After mlockall(MCL_FUTURE) the kernel would make all of it real, so it has no rights until it is unlocked.
+        self.address = self._map(None, 0, mmap.MAP_SHARED, fd)
+        try:
+            if LIBC.munlock(self.address, size) or LIBC.mprotect(self.address, size, mmap.PROT_READ | mmap.PROT_WRITE):
+                raise self._error()
+            self.bytes = memoryview((ctypes.c_ubyte * size).from_address(self.address)).cast("B")
+        except BaseException:
+            self.close()
+            raise
+
+    def _map(self, address, rights, flags, fd):
+        mapped = LIBC.mmap(address, self._size, rights, flags, fd, 0)
+        if mapped == ctypes.c_void_p(-1).value:
+            raise self._error()
+        return mapped
+
+    def _error(self):
+        number = ctypes.get_errno()
+        why = ", since it locks its memory and the segment is larger than ulimit -l" if number == errno.EAGAIN else ""
+        return OSError(number, f"the process cannot map {self._size} bytes{why}: {os.strerror(number)}")
+
+    def leave_file(self):
+        """Private pages take the place of the file, so that the process holds no lock on it and cannot write to it."""
+        self._map(self.address, mmap.PROT_READ | mmap.PROT_WRITE,
+                  mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1)
+
+    def close(self):
+        """To be called when no view is left."""
+        address, self.address = self.address, None
+        if address is not None:
+            LIBC.munmap(address, self._size)
+
+
+_publishers = weakref.WeakSet()
+
+
+def _leave_segments():
+    """In a forked child: without this it would hold the segments of its parent after the parent's end."""
+    for pub in list(_publishers):
+        pub._leave()
+
+
+os.register_at_fork(after_in_child=_leave_segments)
 
 
 def _bits(value):
@@ -270,7 +332,7 @@ class Variable(_Node):
 
 
 class Publisher:
-    """One segment.  Threads may share it; a forked child must not touch it.
+    """One segment.  Threads may share it; a forked child needs one of its own.
 
     An exception that a signal handler raises may end any call in its middle.  An update of a frame is noted with all
     its stores before the first of them, and a change of structure takes effect with one assignment, so the next call
@@ -290,7 +352,7 @@ class Publisher:
         self.path = f"{SHM}/{name}"
         self._temporary = f"{SHM}/.{name}.{os.getpid()}.{secrets.token_hex(4)}.tmp"
         self._closed = False
-        self._pub, self._lock, self._waiting = self, threading.RLock(), deque()
+        self._pub, self._pid, self._lock, self._waiting = self, os.getpid(), threading.RLock(), deque()
         self._update_in_progress = None         # a variable, the number of its update, and what it stores
         self._is_disordered = False             # records, free slots and free frames may not be what _live says
         self._record_capacity, self._string_capacity = records, strings
@@ -320,9 +382,8 @@ class Publisher:
             self._real_steps = set()
             self._make_real(0, PAGE)
             _lock(self._fd)                                             # (3) before anybody can find the file
-            self._map = mmap.mmap(self._fd, self.file_size)
-            self._address = ctypes.addressof(ctypes.c_char.from_buffer(self._map))
-            self._bytes = memoryview(self._map)
+            self._map = _Mapping(self._fd, self.file_size)
+            self._bytes = self._map.bytes
             # Item stores of these views are single aligned stores; "<Q" of struct.pack_into need not be.
             self._u64, self._i64 = self._bytes.cast("Q"), self._bytes.cast("q")
             self._f64, self._u32 = self._bytes.cast("d"), self._bytes.cast("I")
@@ -334,9 +395,16 @@ class Publisher:
             self._bytes[0:256] = head + struct.pack("<I", zlib.crc32(head))
             self._u64[STRING_BYTES[0] // 8] = 2                         # ... string bytes A, ...
             self._beat()                                                # ... heartbeat; objects: add_root() and so on
+            _publishers.add(self)
         except BaseException:
             self.close()
             raise
+
+    def _leave(self):
+        if self._fd is not None:
+            fd, self._fd = self._fd, None
+            os.close(fd)
+            self._map.leave_file()
 
     def publish(self):
         """Ends the start: state = 1, then the name.  Until here nobody has seen the segment."""
@@ -520,7 +588,7 @@ class Publisher:
 
     # -- removing ------------------------------------------------------------------------------------------
 
-    @_alone(can_wait=True)
+    @_alone(can_wait=True, ignored_in_child=True)
     def remove(self, node):
         """Removes a variable, or an object with everything below it."""
         if self._closed or not node.alive:
@@ -618,7 +686,7 @@ class Publisher:
 
     # -- wakes, life and death -----------------------------------------------------------------------------
 
-    @_alone(can_wait=True)
+    @_alone(can_wait=True, ignored_in_child=True)
     def heartbeat(self):
         """To be called at least once a period."""
         if not self._closed:
@@ -628,7 +696,7 @@ class Publisher:
     def _beat(self):
         self._u64[HEARTBEAT // 8] = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
 
-    @_alone(can_wait=True)
+    @_alone(can_wait=True, ignored_in_child=True)
     def notify(self):
         """Adds 1 to the tick and wakes the readers that wait for it."""
         if not self._closed:
@@ -639,10 +707,10 @@ class Publisher:
         self._u64[TICK // 8] = (self._u64[TICK // 8] + 1) % 2**64
         if SYS_FUTEX is not None:               # without it readers poll
             LIBC.syscall(
-                ctypes.c_long(SYS_FUTEX), ctypes.c_void_p(self._address + TICK), ctypes.c_int(FUTEX_WAKE),
+                ctypes.c_long(SYS_FUTEX), ctypes.c_void_p(self._map.address + TICK), ctypes.c_int(FUTEX_WAKE),
                 ctypes.c_int(2**31 - 1), None, None, ctypes.c_int(0))
 
-    @_alone(can_wait=True)
+    @_alone(can_wait=True, ignored_in_child=True)
     def close(self):
         self._close()
 
