@@ -1,6 +1,6 @@
 // System calls that Node lacks. Only this file and frequent-call.ts know ffi-napi and ref-napi.
 import ffi from 'ffi-napi';
-import { closeSync } from 'node:fs';
+import { closeSync, fstatSync, readFileSync } from 'node:fs';
 import { arch } from 'node:os';
 import ref from 'ref-napi';
 import { Fault } from '../../errors.js';
@@ -21,6 +21,8 @@ const libc = ffi.Library(null, {
 const PROT_READ = 1;
 const PROT_WRITE = 2;
 const MAP_SHARED = 1;
+/** MAP_PRIVATE, MAP_FIXED, MAP_ANONYMOUS and MAP_NORESERVE: zeros in place of another mapping. */
+const MAP_ZEROS_OVER = 0x2 | 0x10 | 0x20 | 0x4000;
 const MAP_FAILED = 'ffffffffffffffff';
 const F_OFD_GETLK = 36;
 const F_OFD_SETLK = 37;
@@ -72,6 +74,27 @@ export function map(fd: number, length: number, access: 'read' | 'write'): Mappi
       isMapped = false;
     },
   };
+}
+
+/** mmap() at an address that is a number. */
+const { mmap } = ffi.Library(null, {
+  mmap: ['size_t', ['size_t', 'size_t', 'int', 'int', 'int', 'int64']],
+});
+
+/**
+ * Frees the memory of this process's mappings of an open file, for a file whose publisher ended with its
+ * worker thread: Node unmaps nothing then. Zeros replace it, so that an access would do no harm.
+ */
+export function replaceMappings(fd: number): void {
+  const { dev, ino } = fstatSync(fd);
+  const hex = (part: number) => part.toString(16).padStart(2, '0');
+  const file = ` ${hex((dev >>> 8) & 0xfff)}:${hex((dev & 0xff) | ((dev >>> 12) & 0xfff00))} ${ino} `;
+  for (const line of readFileSync('/proc/self/maps', 'utf8').split('\n')) {
+    const [, from, to] = line.includes(file) ? (/^(\w+)-(\w+) /.exec(line) ?? []) : [];
+    if (from === undefined || to === undefined) continue;
+    const [start, end] = [Number.parseInt(from, 16), Number.parseInt(to, 16)];
+    mmap(start, end - start, PROT_READ | PROT_WRITE, MAP_ZEROS_OVER, -1, 0);
+  }
 }
 
 /** struct flock over a whole file: type at 0, whence at 2, start at 8, length at 16, pid at 24. */

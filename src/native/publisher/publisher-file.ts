@@ -2,6 +2,7 @@
 import {
   closeSync,
   constants,
+  fchmodSync,
   fstatSync,
   ftruncateSync,
   linkSync,
@@ -13,7 +14,7 @@ import {
 } from 'node:fs';
 import { Fault, messageOf } from '../../errors.js';
 import { MUTABLE, MUTABLE_OFFSET, PAGE, SEGMENT_STATE } from '../segment/layout.js';
-import { allocate, futexWake, map, tryLock } from '../os/libc.js';
+import { allocate, futexWake, map, replaceMappings, tryLock } from '../os/libc.js';
 import type { Mapping } from '../os/libc.js';
 import { SHM_FOLDER } from '../os/readable-file.js';
 
@@ -36,7 +37,7 @@ export class PublisherFile {
     this.#temporary = `${SHM_FOLDER}/.${name}.${unique}.tmp`;
     const flags = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
     const cannot = `Cannot make ${this.#temporary}`;
-    this.#fd = attempt(cannot, () => openSync(this.#temporary, flags, mode));
+    this.#fd = attempt(cannot, () => openSync(this.#temporary, flags, 0o600));
     try {
       attempt(cannot, () => {
         ftruncateSync(this.#fd, size);
@@ -44,7 +45,9 @@ export class PublisherFile {
       if (!this.reserve(0, PAGE, PAGE))
         throw new Fault('SEGMENT_FULL', `${SHM_FOLDER} has no room for ${this.#path}`);
       if (!tryLock(this.#fd)) throw new Fault('NATIVE_FAILED', `Cannot lock ${this.#temporary}`);
-      this.#mapping = map(this.#fd, size, 'write');
+      this.#mapping = this.#map(size);
+      // The umask must not take from readers what the options grant them.
+      fchmodSync(this.#fd, mode);
     } catch (error) {
       closeSync(this.#fd);
       unlinkSync(this.#temporary);
@@ -91,6 +94,19 @@ export class PublisherFile {
     closeSync(this.#fd);
   }
 
+  /**
+   * Maps the file by another opening of it, since a mapping keeps the lock of the opening that it is made
+   * of. When a worker thread ends, Node closes its descriptors, and leaves its mappings.
+   */
+  #map(size: number): Mapping {
+    const fd = openSync(this.#temporary, constants.O_RDWR | constants.O_NOFOLLOW);
+    try {
+      return map(fd, size, 'write');
+    } finally {
+      closeSync(fd);
+    }
+  }
+
   #link(): boolean {
     try {
       linkSync(this.#temporary, this.#path);
@@ -112,6 +128,7 @@ export class PublisherFile {
       if (!tryLock(old))
         throw new Fault('SEGMENT_BUSY', `Another publisher lives in ${this.#path}`);
       if (!isSameFile(old, this.#path)) return false;
+      replaceMappings(old);
       renameSync(this.#temporary, this.#path);
       const state = Buffer.alloc(8);
       state.writeUInt32LE(SEGMENT_STATE.superseded, 0);

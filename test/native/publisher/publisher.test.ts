@@ -105,10 +105,16 @@ describe('a segment appears whole (segment 8)', () => {
     expect(segments.files()).to.deep.equal([]);
   });
 
-  it('has the mode that it was asked for', () => {
-    segments.publish('82', { mode: 0o600 });
-    expect(statSync(segments.path('82')).mode & 0o777).to.equal(0o600);
-  });
+  for (const mode of [0o600, 0o644, 0o444])
+    it(`has mode ${mode.toString(8)} if it was asked for, whatever the umask`, () => {
+      const before = process.umask(0o077);
+      try {
+        segments.publish('82', { mode });
+      } finally {
+        process.umask(before);
+      }
+      expect(statSync(segments.path('82')).mode & 0o777).to.equal(mode);
+    });
 
   it('does not take away the name of another file when it closes', () => {
     const publisher = segments.publish('82');

@@ -13,6 +13,10 @@ const ENDS = {
   'by an exception': "throw new Error('on purpose')",
   'by process.exit()': 'process.exit(0)',
   'by terminate()': "setInterval(() => {}, 1000); parentPort.postMessage('terminate me')",
+  'and counts mappings': `
+    const maps = readFileSync('/proc/self/maps', 'utf8').split('\\n');
+    console.log(maps.filter((line) => line.includes(' /dev/shm/')).length + ' mapping');
+    publisher.close();`,
 };
 
 describe('a publisher in a worker thread', function () {
@@ -33,10 +37,13 @@ describe('a publisher in a worker thread', function () {
       console.log('end');
       `,
     );
-    const ways = Object.entries(ENDS).map(([name, code]) => `'${name}': () => { ${code} }`);
+    const ways = Object.entries(ENDS).map(
+      ([name, code]) => `${JSON.stringify(name)}: () => { ${code} }`,
+    );
     stage.write(
       'thread.mjs',
       `import { parentPort, workerData } from 'node:worker_threads';
+      import { readFileSync } from 'node:fs';
       import { Publisher } from '${PUBLISHER}';
       const publisher = new Publisher({ serverKey: 'thread', contextId: '${stage.contextId}' });
       publisher.addRoot('host.1.shop', 'Shop');
@@ -48,7 +55,21 @@ describe('a publisher in a worker thread', function () {
     return { status, signal, lines: stdout.split('\n').slice(0, -1) };
   };
 
-  for (const end of Object.keys(ENDS))
+  /** The ends after which a segment stays. */
+  const UNCLOSED = ['without close()', 'by an exception', 'by process.exit()', 'by terminate()'];
+  for (const end of UNCLOSED)
+    it(`leaves its key to a new thread, where the thread ends ${end}`, () => {
+      const { status, lines } = run([end, end, 'with close()']);
+      expect(status).to.equal(0);
+      expect(lines.filter((line) => line !== 'on purpose')).to.deep.equal(['end']);
+    });
+
+  it('holds no memory of the threads before it that had its key', () => {
+    const { lines } = run([...UNCLOSED, 'and counts mappings']);
+    expect(lines).to.deep.equal(['on purpose', '1 mapping', 'end']);
+  });
+
+  for (const end of ['with close()', ...UNCLOSED])
     it(`leaves a program alone whose main thread does not publish, where the thread ends ${end}`, () => {
       const { lines, ...ended } = run([end]);
       expect(ended).to.deep.equal({ status: 0, signal: null });
