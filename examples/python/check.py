@@ -31,6 +31,11 @@ def lock_held(fd):
 class Seg:
     """Reads everything anew, checking as it goes."""
 
+    @staticmethod
+    def bytes_of(name):
+        with open(name, "rb") as f:
+            return f.read()
+
     def __init__(self, name, fd=None):
         own = fd is None
         fd = os.open(name, os.O_RDONLY) if own else fd
@@ -318,6 +323,55 @@ def frames_under_load():
     ok(bad == 0 and good > 0, f"torn frames: {bad} of {good}")
     print(f"  frames under load: {i} updates, {good} of 60000 copies whole, {bad} torn")
     p.close()
+
+
+class Refusing:
+    """In place of os.posix_fallocate: refuses with an error after so many calls."""
+
+    def __init__(self, error, calls):
+        self.error, self.left, self.allocate = error, calls, os.posix_fallocate
+
+    def __call__(self, *args):
+        if self.left == 0:
+            raise OSError(self.error, os.strerror(self.error))
+        self.left -= 1
+        self.allocate(*args)
+
+    def __enter__(self):
+        os.posix_fallocate = self
+        return self
+
+    def __exit__(self, *_):
+        os.posix_fallocate = self.allocate
+
+
+def no_memory():
+    for error in (errno.ENOSPC, errno.EDQUOT, errno.ENOMEM, errno.EFBIG, errno.EIO):
+        for calls in range(6):
+            with shm.Publisher("memory", CTX) as p:
+                with Refusing(error, calls):
+                    root = p.add_root("r", as_of=True)
+                    s = p.add_variable(root, "s", 5, value="abc")
+                g = Seg(f"/proc/self/fd/{p._fd}")
+                ok(g.dropped == (not root.alive, not s.alive) and len(g.objects) == root.alive, "dropped and counted")
+                ok(len(g.vars) == s.alive and (s.alive or calls < 5), "added as a whole or not at all")
+                again = p.add_root("r2", as_of=True)
+                p.add_variable(again, "s", 5, value="abc")
+                ok(again.slot == 2 * root.alive + s.alive and len(Seg(f"/proc/self/fd/{p._fd}").vars) == 1 + s.alive, "no slot is lost")
+        with shm.Publisher("tombstone", CTX) as p:
+            root = p.add_root("r")
+            full = [p.add_variable(root, "v", 1, value=i) for i in range(959)]     # the next record is on a new page
+            p.publish()
+            with Refusing(error, 0):
+                for v in full[:3]:
+                    v.remove()
+                    ok(u(Seg.bytes_of(p.path), p._words + 4 * v.slot, 4) & 1 == 0, "a removed variable has no value")
+                full[3].set(5)
+                p.heartbeat()
+                ok(not p.add_variable(root, "dropped", 1).alive, "dropped while the removals are not published")
+            p.heartbeat()
+            g = Seg(p.path)
+            ok(len(g.vars) == 956 and g.var("v")["value"] == 5 and g.dropped == (0, 1), "removed as soon as there is room")
 
 
 class Interrupter:
@@ -633,7 +687,7 @@ if __name__ == "__main__":
     try:
         for test in (scalars_and_frames, removal_and_reuse, directory_change, names_and_locks, example_runs,
                      frames_under_load, futex_wakes, signal_handlers, exceptions_of_handlers,
-                     collected_objects, forked_children, children_that_stay):
+                     collected_objects, forked_children, children_that_stay, no_memory):
             test(); print("ok", test.__name__, flush=True)
         ok(not glob.glob(f"/dev/shm/*{CTX}*") and not glob.glob(f"/dev/shm/.*{CTX}*"), "nothing left in /dev/shm")
         print(f"{passed} checks passed")

@@ -818,8 +818,8 @@ class Publisher:
                 if step not in self._real_steps:
                     try:
                         os.posix_fallocate(self._fd, step * STEP, min(STEP, self.file_size - step * STEP))
-                    except OSError as e:
-                        if self._map is None or e.errno != errno.ENOSPC:
+                    except OSError as e:            # a full /dev/shm, a quota, a limit of memory
+                        if self._map is None:
                             raise
                         raise NoRoom from e
                     self._real_steps.add(step)
