@@ -38,6 +38,8 @@ export interface Reading {
   readonly conversion?: Conversion;
   /** The unit of the number that is shown. */
   readonly unit?: string;
+  /** Set if a text is read as a point in time. */
+  readonly isTime?: true;
   /** The texts that the row understands, where not every text counts. */
   readonly texts?: readonly string[];
 }

@@ -18,6 +18,7 @@ import { concerning } from './concerning.js';
 import { exposureWarnings } from './exposure-warnings.js';
 import { planTargets } from './plan.js';
 import type { Planned } from './plan.js';
+import { zoneWarnings } from './process-zone.js';
 import { scopeWarnings } from './scope-warnings.js';
 
 /** What a start would run with, or why it would fail. */
@@ -40,14 +41,18 @@ export type Start =
       readonly warnings: readonly string[];
     };
 
-/** Checks the files that the arguments name, and the license at `now`. */
-export function checkStart(given: Arguments, now: Date): Start {
+/**
+ * Checks the files that the arguments name, and the license at `now`.
+ * @param tz the environment variable TZ
+ */
+export function checkStart(given: Arguments, now: Date, tz?: string): Start {
   const problems = new ConfigProblems();
   const planned = plannedOf(given, problems);
   const { config } = planned;
   const license = licenseOf(config, now);
   const { fault } = problems;
-  const warnings = fault === undefined ? warningsOf(planned) : [];
+  const warnings =
+    fault === undefined ? [...warningsOf(planned), ...zoneWarnings(planned.plan, tz)] : [];
   if (fault === undefined && !(license instanceof Fault) && license !== undefined)
     return { kind: 'accepted', planned, license, warnings };
   const faults = [fault, license].filter((each) => each instanceof Fault);

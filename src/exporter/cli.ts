@@ -17,6 +17,7 @@ import { illnessOf } from './health.js';
 import { liveCheck } from './live/live-check.js';
 import type { Start } from './check-start.js';
 import type { Planned } from './plan.js';
+import { takeZone } from './process-zone.js';
 import { Reloads } from './reloads.js';
 import { service } from './service.js';
 import { pipeWriter } from '../sinks/stdout/pipe-writer.js';
@@ -68,7 +69,7 @@ function refuse(faults: readonly Fault[]): never {
 
 function run(relative: Arguments, isOnce: boolean): void {
   const given = withAbsolutePaths(relative);
-  const start = checkStart(given, new Date());
+  const start = checkStart(given, new Date(), process.env['TZ']);
   if (start.kind === 'refused') {
     start.warnings.forEach((warning) => say(`warning: ${warning}\n`));
     refuse(start.faults);
@@ -155,7 +156,7 @@ const licenseWarnings = ({ planned, license }: Accepted): readonly string[] =>
 
 /** Prints what a start would warn of, and why it would be refused. */
 function check(given: Arguments, isLive: boolean): void {
-  const start = checkStart(given, new Date());
+  const start = checkStart(given, new Date(), process.env['TZ']);
   const warnings = [
     ...start.warnings,
     ...(start.kind === 'accepted' ? licenseWarnings(start) : []),
@@ -183,6 +184,7 @@ async function checkHealth(given: Arguments): Promise<void> {
 }
 
 function main(): void {
+  takeZone(process.env);
   const invocation = parseArguments(process.argv.slice(2), packageVersion());
   if (invocation.kind === 'print') print(invocation.text);
   else if (invocation.kind === 'check') check(invocation.arguments, invocation.isLive);

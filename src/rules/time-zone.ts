@@ -11,20 +11,21 @@ export const timeZone: Rule<string> = {
   type: 'string',
   allowed: ALLOWED,
   read(raw, path, report) {
-    if (raw === '' || (typeof raw === 'string' && isZone(raw))) return raw;
+    if (raw === '' || (typeof raw === 'string' && canonicalZone(raw) !== undefined)) return raw;
     const guess = typeof raw === 'string' ? hint(raw, knownZones()) : '';
     report(path, `found ${shown(raw)}${guess}, allowed: ${ALLOWED}`);
     return undefined;
   },
 };
 
-const knownZones = (): readonly string[] => [...Intl.supportedValuesOf('timeZone'), 'UTC'];
+export const knownZones = (): readonly string[] => [...Intl.supportedValuesOf('timeZone'), 'UTC'];
 
-function isZone(name: string): boolean {
-  if (!NAME.test(name)) return false;
+/** The name of a zone as the runtime writes it; undefined if it knows no such zone. */
+export function canonicalZone(name: string | undefined): string | undefined {
+  if (name === undefined || !NAME.test(name)) return undefined;
   try {
-    return new Intl.DateTimeFormat('en-US', { timeZone: name }).resolvedOptions().timeZone !== '';
+    return new Intl.DateTimeFormat('en-US', { timeZone: name }).resolvedOptions().timeZone;
   } catch {
-    return false;
+    return undefined;
   }
 }

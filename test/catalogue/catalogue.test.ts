@@ -94,7 +94,7 @@ describe('a catalogue file', () => {
       'name = "x_m", type = "gauge", help = "H", var = "v", conv = "timestamp"',
       {
         family: family('gauge'),
-        reads: [{ variable: 'v', types: TEXTS }],
+        reads: [{ variable: 'v', types: TEXTS, isTime: true }],
         isDerived: true,
       },
     ],

@@ -1,6 +1,8 @@
 // The time zone of a publisher, from every place where it can be configured.
+import { copyFileSync, existsSync, rmSync, symlinkSync } from 'node:fs';
 import { expect } from 'chai';
 import { targets } from '../specification/shop.js';
+import { needs } from '../support/needs.js';
 import { theatre } from '../support/processes.js';
 import { readyPage, seriesOf } from './page.js';
 
@@ -11,6 +13,7 @@ class_ids = ["Shop"]
 paths = ["@root"]
 metrics = [{ name = "shop_start_seconds", type = "gauge", help = "Help.", var = "time", conv = "timestamp" }]
 `;
+const TOKYO = '/usr/share/zoneinfo/Asia/Tokyo';
 const EIGHT_IN = {
   'Asia/Tokyo': Date.UTC(2026, 10, 18, 23) / 1000,
   'America/New_York': Date.UTC(2026, 10, 19, 13) / 1000,
@@ -57,6 +60,65 @@ describe('publisher_time_zone', function () {
     const legacy = stage.write('targets.txt', line);
     const url = await stage.exporter(settings, '--targets-config', legacy).url();
     expect(await startOf(url, '2')).to.equal(EIGHT_IN['America/New_York']);
+  });
+
+  const zoned = (tz: string, ...args: readonly string[]) => {
+    const path = stage.config({ ...settings, app: 'shop', server_keys: ['1'] });
+    return stage.start('exporter', ['--config', path, ...args], { under: ['env', `TZ=${tz}`] });
+  };
+  const forms = [
+    'Asia/Tokyo',
+    ':Asia/Tokyo',
+    '/usr/share/zoneinfo/Asia/Tokyo',
+    ':/usr/share/zoneinfo/Asia/Tokyo',
+    'JST-9',
+    'a copy',
+    'a link',
+  ];
+  for (const form of forms)
+    it(`is that of TZ where a target has none: ${form}`, async function () {
+      needs(this, existsSync(TOKYO), 'this machine has no /usr/share/zoneinfo');
+      const file = stage.path('zone');
+      rmSync(file, { force: true });
+      if (form === 'a copy') copyFileSync(TOKYO, file);
+      else symlinkSync(TOKYO, file);
+      const exporter = zoned(form.startsWith('a ') ? `:${file}` : form);
+      expect(await startOf(await exporter.url(), '1')).to.equal(EIGHT_IN['Asia/Tokyo']);
+      expect(exporter.stderr).not.to.contain('TZ');
+      await exporter.stop();
+    });
+
+  it('follows the summer time of a rule in TZ', async function () {
+    needs(this, existsSync(TOKYO), 'this machine has no /usr/share/zoneinfo');
+    const time = { type: 'string', value: 'Wed Jul 15 12:00:00 2026' };
+    stage.play({
+      server_key: '3',
+      objects: [{ id: 'h.3.shop', class: 'Shop', variables: { time } }],
+    });
+    const exporter = zoned('CET-1CEST,M3.5.0,M10.5.0/3', '--server-key', '3');
+    expect(await startOf(await exporter.url(), '3')).to.equal(Date.UTC(2026, 6, 15, 10) / 1000);
+    await exporter.stop();
+  });
+
+  for (const tz of ['Europe/Nowhere', ':/etc/nowhere'])
+    it(`is warned of where TZ stands for none: ${tz}`, async () => {
+      const said =
+        `the environment variable TZ is "${tz}", which is not the name of a time zone that Node.js knows: ` +
+        'times that shop writes without an offset may be read hours off';
+      const checked = zoned(tz, '--check-config');
+      await checked.ended;
+      expect(checked.stdout).to.contain(`warning: ${said}`);
+    });
+
+  it('is not warned of where no target reads times in it', async () => {
+    const path = stage.config(
+      { ...settings },
+      targets({ app: 'shop', server_key: '1', publisher_time_zone: 'Asia/Tokyo' }),
+    );
+    const args = ['--config', path, '--check-config'];
+    const checked = stage.start('exporter', args, { under: ['env', 'TZ=Europe/Nowhere'] });
+    await checked.ended;
+    expect(checked.stdout).not.to.contain('TZ');
   });
 
   it('that is misspelt ends the start, with the nearest known name', () => {

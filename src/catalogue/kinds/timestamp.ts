@@ -11,7 +11,7 @@ export const timestamp: RowKind = {
   read(table, facts) {
     mustBe(table, 'conv', table.text('conv'), 'timestamp');
     return rowOf(facts, {
-      reads: [{ variable: plainVariable(table, 'var'), types: TEXTS }],
+      reads: [{ variable: plainVariable(table, 'var'), types: TEXTS, isTime: true }],
       ownLabels: [],
       isDerived: true,
       linesOf: () => 1,

@@ -1,0 +1,83 @@
+// The time zone of the process, in which times of publishers without an offset are read.
+import { readFileSync, realpathSync, statSync } from 'node:fs';
+import { isSystemError } from '../errors.js';
+import { canonicalZone, knownZones } from '../rules/time-zone.js';
+import type { Plan } from './plan.js';
+
+const ZONEINFO = '/usr/share/zoneinfo';
+const LOCALTIME = '/etc/localtime';
+/** Larger files are no zones. */
+const MAX_ZONE_BYTES = 2 ** 17;
+
+/**
+ * Sets TZ to the name of the zone that it states in another form. The C library knows paths and rules of POSIX, where
+ * Node.js reads times as UTC, or without summer time.
+ */
+export function takeZone(environment: NodeJS.ProcessEnv): void {
+  const { TZ } = environment;
+  const zone = TZ === undefined && isKnownToNode() ? undefined : zoneOf(TZ ?? LOCALTIME);
+  if (zone !== undefined) environment['TZ'] = zone;
+}
+
+/** The IANA name of the zone that TZ states; undefined if none is known. */
+export function zoneOf(tz: string): string | undefined {
+  const text = tz.replace(/^:/, '');
+  if (text === '') return 'UTC';
+  try {
+    if (text.startsWith('/')) return zoneOfFile(text);
+    return canonicalZone(text.replace(/^(posix|right)\//, '')) ?? zoneOfRule(text);
+  } catch (error) {
+    if (!isSystemError(error)) throw error;
+    return undefined;
+  }
+}
+
+/** One sentence if targets read times in a zone that TZ does not name. */
+export function zoneWarnings(plan: Plan, tz: string | undefined): readonly string[] {
+  if (tz === undefined || zoneOf(tz) !== undefined) return [];
+  const apps = new Set(plan.filter(readsTimes).map(({ definition }) => definition.app));
+  if (apps.size === 0) return [];
+  return [
+    `the environment variable TZ is ${JSON.stringify(tz)}, which is not the name of a time zone that Node.js knows: ` +
+      `times that ${[...apps].join(', ')} writes without an offset may be read hours off; ` +
+      'set publisher_time_zone, or TZ to a name such as Europe/London',
+  ];
+}
+
+const readsTimes = ({ catalogue, definition }: Plan[number]): boolean =>
+  definition.publisherTimeZone === '' &&
+  (catalogue?.classes ?? []).some(({ rows }) =>
+    rows.some(({ reads }) => reads.some(({ isTime }) => isTime)),
+  );
+
+const isKnownToNode = (): boolean =>
+  canonicalZone(Intl.DateTimeFormat().resolvedOptions().timeZone) !== undefined;
+
+/** The zone of a file: of the name of the file that it links to, or of one with the same content. */
+function zoneOfFile(path: string): string | undefined {
+  const [, name] = /\/zoneinfo\/(?:posix\/|right\/)?(.+)$/.exec(realpathSync(path)) ?? [];
+  return canonicalZone(name) ?? zoneOfContent(path);
+}
+
+function zoneOfContent(path: string): string | undefined {
+  const content = contentOf(path);
+  return knownZones().find((name) => content?.equals(contentOf(`${ZONEINFO}/${name}`) ?? NOTHING));
+}
+
+/** A zone that follows a rule of POSIX from now on: its file ends in the rule, in a line of its own. */
+function zoneOfRule(rule: string): string | undefined {
+  if (!/^[\w<>+,./:-]+\d/.test(rule)) return undefined;
+  const end = `\n${rule}\n`;
+  return knownZones().find((name) => {
+    const content = contentOf(`${ZONEINFO}/${name}`) ?? NOTHING;
+    return content.subarray(-end.length).toString('latin1') === end;
+  });
+}
+
+const NOTHING = Buffer.alloc(0);
+
+/** What a regular file of the size of zones holds; undefined if there is none. */
+function contentOf(path: string): Buffer | undefined {
+  const found = statSync(path, { throwIfNoEntry: false });
+  return found?.isFile() === true && found.size <= MAX_ZONE_BYTES ? readFileSync(path) : undefined;
+}
