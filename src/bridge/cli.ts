@@ -3,6 +3,7 @@
 import { hostname } from 'node:os';
 import { asyncScheduler, merge } from 'rxjs';
 import { packageVersion } from '../document/package-version.js';
+import { stdoutFailure } from '../document/system-reason.js';
 import { Fault, isSystemError, messageOf } from '../errors.js';
 import { isJournal } from '../logs/journal.js';
 import { logger } from '../logs/log.js';
@@ -101,7 +102,8 @@ function main(): void {
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   // The reader of --once has closed the pipe: it has all it wants.
   if (error.code === 'EPIPE') process.exit();
-  fail(error);
+  say(`shm_bridge: ${stdoutFailure(error)}\n`);
+  process.exit(1);
 });
 try {
   main();

@@ -28,7 +28,7 @@ export const STATUSES = {
   1: 'unexpected failure',
   2: 'wrong usage or configuration',
   3: 'license refused',
-  4: 'listener or shared memory cannot be used',
+  4: 'listener, shared memory or the output of --once cannot be used',
   5: 'with --once: a target was not ready',
 };
 

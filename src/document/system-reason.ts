@@ -9,10 +9,17 @@ const REASONS: Readonly<Record<string, string>> = {
   ELOOP: 'its links lead in a circle',
   ENAMETOOLONG: 'the name is too long',
   ENOSPC: 'no space left on the device',
+  EDQUOT: 'the quota is used up',
+  EFBIG: 'the file may not become larger',
+  EPIPE: 'its reader is gone',
   EROFS: 'its file system is read-only',
   ENXIO: 'it is a socket',
   EIO: 'input/output error',
 };
+
+/** What a program says when its stdout takes no more text. */
+export const stdoutFailure = (error: Error): string =>
+  `stdout cannot be written: ${systemReason(error)}`;
 
 /** The reason behind a failed system call, without the path: the sentence around it names the file. */
 export function systemReason(cause: unknown): string {

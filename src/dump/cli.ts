@@ -3,14 +3,15 @@
 import { EMPTY, asyncScheduler, concat, defer, fromEvent, map, repeat } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { packageVersion } from '../document/package-version.js';
-import { Fault, messageOf } from '../errors.js';
+import { stdoutFailure } from '../document/system-reason.js';
+import { FAULTS, Fault, messageOf } from '../errors.js';
 import type { Document } from '../model.js';
 import { posixMemory } from '../native/os/posix.js';
 import { segmentName } from '../native/segment/layout.js';
 import { readCommandLine } from '../rules/command-line.js';
 import { searchWords } from '../shown/search-words.js';
 import { pipeWriter } from '../sinks/stdout/pipe-writer.js';
-import { ReaderGone } from '../sinks/stdout/stdout.js';
+import { NotWritten, ReaderGone } from '../sinks/stdout/stdout.js';
 import { PROGRAM, WATCH_SECONDS } from './options.js';
 import type { Options } from './options.js';
 import { pieces } from './output/pieces.js';
@@ -30,6 +31,7 @@ function fail(error: unknown): void {
   // The reader has all it wants.
   if (error instanceof ReaderGone) process.exit(0);
   process.stderr.write(`shm_dump: ${messageOf(error)}\n`);
+  if (error instanceof NotWritten) process.exit(FAULTS.NOT_WRITTEN.exit);
   process.exit(error instanceof Fault ? error.exit : 1);
 }
 
@@ -109,6 +111,9 @@ function main(): void {
   else print(segment, choice, options);
 }
 
+stdout.on('error', (error: NodeJS.ErrnoException) => {
+  fail(error.code === 'EPIPE' ? new ReaderGone() : new Error(stdoutFailure(error)));
+});
 try {
   main();
 } catch (error) {

@@ -78,7 +78,7 @@ its value. It only reads, and needs no license.`,
     0: 'shown, also if the publisher is gone; or ended by a signal',
     1: 'unexpected failure',
     2: 'wrong usage, or no such object',
-    4: 'segment is not there or cannot be read',
+    4: 'segment is not there or cannot be read, or the dump cannot be written',
   },
   reference: 'In the folder of the package, docs/shm_dump.md has the rest.',
 };

@@ -5,6 +5,7 @@ import type { Arguments } from '../config/arguments.js';
 import { ConfigProblems } from '../config/config-problems.js';
 import { loadConfig } from '../config/resolve.js';
 import { buildRevision, packageVersion } from '../document/package-version.js';
+import { stdoutFailure } from '../document/system-reason.js';
 import { Fault, isSystemError, messageOf } from '../errors.js';
 import { isJournal } from '../logs/journal.js';
 import { logWriter } from '../logs/log-writer.js';
@@ -46,16 +47,10 @@ function fail(error: unknown): never {
   process.exit(error instanceof Fault ? error.exit : 1);
 }
 
-const WRITE_FAILURES: Readonly<Record<string, string>> = {
-  ENOSPC: 'no space left on the device',
-  EPIPE: 'its reader is gone',
-};
-
 /** Prints the text; an incomplete write to stdout is a failure. */
 function print(text: string): void {
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    const reason = WRITE_FAILURES[error.code ?? ''] ?? error.message;
-    say(`shm_exporter: stdout cannot be written: ${reason}\n`);
+  process.stdout.on('error', (error: Error) => {
+    say(`shm_exporter: ${stdoutFailure(error)}\n`);
     process.exit(1);
   });
   process.stdout.write(text);

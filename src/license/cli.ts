@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // shm_license: issues, shows and verifies licenses, and makes the keys that sign them.
 import { packageVersion } from '../document/package-version.js';
+import { stdoutFailure } from '../document/system-reason.js';
 import { Fault, messageOf } from '../errors.js';
 import { readCommandLine } from '../rules/command-line.js';
 import type { CommandOptions, Given } from '../rules/command-option.js';
@@ -81,6 +82,12 @@ function main(): void {
   if (name === 'keygen') perform(KEYGEN, argv, keygen);
 }
 
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  // The reader of a help text has all it wants.
+  if (error.code === 'EPIPE') process.exit();
+  process.stderr.write(`shm_license: ${stdoutFailure(error)}\n`);
+  process.exit(1);
+});
 try {
   main();
 } catch (thrown) {

@@ -7,6 +7,7 @@ import type { Observable } from 'rxjs';
 import { loadCatalogues } from '../catalogue/builtin.js';
 import { hint } from '../document/nearest.js';
 import { packageVersion } from '../document/package-version.js';
+import { stdoutFailure } from '../document/system-reason.js';
 import { Fault, messageOf } from '../errors.js';
 import { heartbeat } from '../native/publisher/heartbeat.js';
 import { Publisher } from '../native/publisher/publisher.js';
@@ -161,4 +162,9 @@ function fail(error: unknown): never {
   process.exit(error instanceof Fault ? error.exit : 1);
 }
 
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  // The reader of a help text has all it wants.
+  if (error.code === 'EPIPE') process.exit();
+  fail(new Error(stdoutFailure(error)));
+});
 main().catch(fail);

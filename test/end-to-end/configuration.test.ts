@@ -1,10 +1,11 @@
 import { expect } from 'chai';
-import { readFileSync } from 'node:fs';
-import { execFileSync } from 'node:child_process';
+import { readFileSync, statSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { connect, createServer } from 'node:net';
 import type { AddressInfo, Server } from 'node:net';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { needsPrograms } from '../support/needs.js';
 import { freePort } from '../support/free-port.js';
 import { PROJECT, delay, answerOf, theatre } from '../support/processes.js';
 import { readyPage, scrape } from './page.js';
@@ -49,13 +50,46 @@ describe('the command line of shm_exporter', function () {
       );
     });
 
-  it('says in one line that a full stdout takes no snapshot, with status 1', async () => {
-    const path = stage.config({ metrics_http_enabled: false, metrics_interval_seconds: 1 });
-    const program = [process.execPath, join(PROJECT, 'dist/bin/shm_exporter.js'), '--config', path];
-    const exporter = stage.command(program, { stdoutTo: '/dev/full' });
-    expect(await exporter.ended).to.deep.equal({ status: 1, signal: null });
-    expect(exporter.stderr).to.match(/^\S+ error ENOSPC: no space left on device, write$/m);
-    expect(exporter.stderr).not.to.match(/^ +at /m);
+  for (const program of ['bridge', 'dump', 'license', 'simulator'] as const)
+    for (const option of ['--help', '--version'])
+      it(`says in one line that a full stdout takes no ${option} of shm_${program}`, async () => {
+        const running = stage.start(program, [option], { stdoutTo: '/dev/full' });
+        expect(await running.ended).to.deep.equal({ status: 1, signal: null });
+        expect(running.stderr).to.equal(
+          `shm_${program}: stdout cannot be written: no space left on the device\n`,
+        );
+      });
+
+  for (const format of ['text', 'json', 'merged'])
+    it(`says in one line that a full stdout takes no snapshot of --once as ${format}, with status 4`, async () => {
+      const path = stage.config({ metrics_interval_seconds: 1, stdout_format: format });
+      const args = ['--once', '--config', path];
+      const exporter = stage.start('exporter', args, { stdoutTo: '/dev/full' });
+      expect(await exporter.ended).to.deep.equal({ status: 4, signal: null });
+      expect(exporter.stderr).to.match(
+        /^(\S+ (info|warning) .*\n)*\S+ error stdout cannot be written: ENOSPC: no space left on device, write\n$/,
+      );
+    });
+
+  it('says once that stdout takes no snapshots, and prints whole ones once it does', async function () {
+    needsPrograms(this, 'prlimit');
+    const settings = { metrics_http_enabled: false, metrics_interval_seconds: 1 };
+    const out = stage.path('snapshots');
+    const exporter = stage.start('exporter', ['--config', stage.config(settings)], {
+      stdoutTo: out,
+      under: ['prlimit', '--fsize=1000:unlimited'],
+    });
+    await exporter.line(
+      / warning stdout cannot be written: EFBIG: file too large, write: skipping snapshots$/m,
+    );
+    await answerOf('the file is full', () => statSync(out).size === 1000 || undefined);
+    spawnSync('prlimit', [`--pid=${exporter.pid}`, '--fsize=unlimited:unlimited']);
+    await answerOf(
+      'another snapshot',
+      () => /^[^]{1000}\n# snapshot .*\n# snapshot /.test(readFileSync(out, 'utf8')) || undefined,
+    );
+    expect(exporter.stderr.match(/cannot be written/g)).to.have.length(1);
+    expect((await exporter.stop()).status).to.equal(0);
   });
 
   it('goes on serving when its log finds no room, and when it is told to reload', async () => {

@@ -3,7 +3,8 @@ import { createWriteStream, fstatSync } from 'node:fs';
 import { Socket } from 'node:net';
 import type { Writable } from 'node:stream';
 import { Observable } from 'rxjs';
-import { ReaderGone } from './stdout.js';
+import { isSystemError, messageOf } from '../../errors.js';
+import { NotWritten, ReaderGone } from './stdout.js';
 import type { DocumentWriter } from './stdout.js';
 
 /** Pipes are written to when they have room; files and terminals take all at once. */
@@ -15,18 +16,31 @@ function streamOf(fd: number): Writable {
 
 const GONE = new Set(['EPIPE', 'ECONNRESET', 'ERR_STREAM_DESTROYED']);
 
-/** Once begun, a document is written to its end, even after its subscriber has left. */
+/**
+ * Once begun, a document is written to its end, even after its subscriber has left. One that a file does not
+ * take is a `NotWritten`; the next begins on a line of its own.
+ */
 export function pipeWriter(fd: number): DocumentWriter {
-  const stream = streamOf(fd);
-  // Each write reports its own failure; without a listener the first one would end the process.
-  stream.on('error', () => undefined);
+  const opened = (): Writable => {
+    const stream = streamOf(fd);
+    // Each write reports its own failure; without a listener the first one would end the process.
+    return stream.on('error', () => undefined);
+  };
+  let stream = opened();
+  let isCut = false;
   return ({ pieces, release }) =>
     new Observable((subscriber) => {
       const rest = pieces[Symbol.iterator]();
       let bytes = 0;
       const fail = (error: unknown) => {
         release();
-        subscriber.error(isGone(error) ? new ReaderGone() : error);
+        if (isGone(error)) subscriber.error(new ReaderGone());
+        else if (isSystemError(error)) {
+          // A stream that failed takes nothing more.
+          stream = opened();
+          isCut = true;
+          subscriber.error(new NotWritten(`stdout cannot be written: ${messageOf(error)}`));
+        } else subscriber.error(error);
       };
       const writeNext = () => {
         const piece = rest.next();
@@ -43,7 +57,16 @@ export function pipeWriter(fd: number): DocumentWriter {
           else setImmediate(writeNext);
         });
       };
-      writeNext();
+      if (!isCut) writeNext();
+      else
+        stream.write('\n', (error) => {
+          if (error) {
+            fail(error);
+            return;
+          }
+          isCut = false;
+          writeNext();
+        });
     });
 }
 
