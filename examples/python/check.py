@@ -191,16 +191,9 @@ def scalars_and_frames():
     p.notify()
     fd = os.open(p.path, os.O_RDONLY)
     ok(Seg(None, fd).tick == t + 1, "tick")
-    def refused(store):
-        try:
-            store()
-        except ValueError:
-            return True
-    for store in (lambda: a.set(-1), lambda: a.set(2**64), lambda: a.set(1.5), lambda: b.set(2**63), lambda: mk("w", 1, value=-1),
-                  lambda: q.set_summary(-1, 0, [1, 2, 3]), lambda: mk("w", 6, schema=[math.inf]), lambda: h.observe(math.nan),
-                  lambda: p.add_object(root, "o"), lambda: p.add_object(root, "h.1.a."), lambda: p.add_object(root, "h.1.ab.c")):
-        ok(refused(store), "refused")
     before = bytes(g.d[4096:])
+    g = Seg(None, fd)
+    refusals(p, root, (a, b, c, e, s, h, q))
     g = Seg(None, fd)
     ok(g.d[4096:] == before and g.n == 10 and g.dropped == (0, 0), "nothing stored of what was refused")
     p.close()
@@ -208,6 +201,51 @@ def scalars_and_frames():
     ok(g.state == 2 and g.tick == t + 2 and not g.held and not os.path.exists(p.path), "closed, lock and name gone")
     os.close(fd)
     a.set(9); p.notify(); p.close()                        # harmless
+
+
+def refusals(p, root, variables):
+    """Values that the format does not allow: a ValueError that names the variable, the value, and what is allowed."""
+    a, b, c, e, s, h, q = variables
+    o, mk = (lambda *x, **k: p.add_object(root, *x, **k)), lambda *x, **k: p.add_variable(root, *x, **k)
+    for refused, *words in (
+            *((lambda v=v: a.set(v), '"u"', found, 2**64 - 1) for v, found in (
+                (-1, -1), (2**64, 2**64), (1.5, 1.5), (math.inf, "inf"), (-math.inf, "-inf"), (math.nan, "nan"), ("5", "'5'"),
+                (None, None), ([1], "[1]"), (1j, "1j"), (10**5000, "int"), (object(), "object"))),
+            (lambda: b.set(2**63), '"i"', 2**63, -2**63), (lambda: b.set(math.inf), '"i"', "inf"),
+            (lambda: c.set("1.5"), '"f"', "'1.5'", "numbers"), (lambda: c.set(10**400), '"f"', "numbers"),
+            (lambda: e.set("no"), '"b"', "'no'", "False"), (lambda: e.set(2), '"b"', 2), (lambda: e.set(None), '"b"', None),
+            (lambda: s.set(5), '"s"', 5, "texts"), (lambda: s.set(b"x"), '"s"', "b'x'"), (lambda: s.set(None), '"s"'),
+            (lambda: s.set("a\udcff"), '"s"', "'a\\udcff'", "surrogate"),
+            (lambda: h.observe(math.nan), '"h"', "NaN"), (lambda: h.observe("1"), '"h"', "'1'"),
+            (lambda: q.set_summary(-1, 0, [1, 2, 3]), '"q"', -1), (lambda: q.set_summary(1, "0", [1, 2, 3]), '"q"', "'0'"),
+            (lambda: q.set_summary(1, 0, [1, 2]), '"q"', 2, 3), (lambda: q.set_summary(1, 0, 5), '"q"', 5),
+            (lambda: q.set_summary(1, 0, [1, 2, None]), '"q"', None),
+            (lambda: root.set_state(6), '"h.1.a"', 6), (lambda: root.set_state("dead"), '"h.1.a"', "dead"),
+            (lambda: root.set_as_of(-1), '"h.1.a"', -1), (lambda: root.set_as_of(2**64), '"h.1.a"', 2**64),
+            (lambda: root.set_as_of(1.5), '"h.1.a"', 1.5),
+            (lambda: o("o"), "'o'", "h.1.a"), (lambda: o("h.1.a."), "h.1.a."), (lambda: o("h.1.ab.c"), "h.1.ab.c"),
+            (lambda: o(5), 5), (lambda: o("h.1.a.x", 5), "class", "h.1.a.x", 5), (lambda: o("h.1.a.x", state=7), "h.1.a.x", 7),
+            (lambda: o("h.1.a." + "x" * 1024), 1030, 1024), (lambda: o("h.1.a.\ud800"), "surrogate"),
+            (lambda: p.add_object(p, "h.1.a.x"), "parent", "h.1.a.x"), (lambda: p.add_object(None, "x"), "parent", None),
+            (lambda: p.add_root("x", host=5), "host", 5), (lambda: p.add_variable(a, "w", 1), "parent", "'w'"),
+            (lambda: mk("w", "u64"), "type", "'w'", "'u64'", "U64"), (lambda: mk("w", 8), "type", 8), (lambda: mk("w", 1.0), 1.0),
+            (lambda: mk("w", 1, kind=3), "kind", "'w'", 3), (lambda: mk("w", 5, kind=1), "kind", "'w'", 1),
+            (lambda: mk("w", 1, kind="counter"), "kind", "counter"), (lambda: mk(5, 1), "name", 5),
+            (lambda: mk("w", 1, unit=5), "unit", "'w'", 5), (lambda: mk("w", 1, help="x" * 4097), "help", "'w'", 4097),
+            (lambda: mk("w", 1, value=-1), '"w"', -1), (lambda: mk("w", 5, value=1), '"w"', 1),
+            (lambda: mk("w", 6, value=1), '"w"', 1), (lambda: mk("w", 6, value=[math.nan]), '"w"', "NaN"),
+            (lambda: mk("w", 7, value=(1, 2)), '"w"', "(1, 2)"), (lambda: mk("w", 7, value=(1, 2, [3])), '"w"', 1, 0),
+            (lambda: mk("w", 6, schema=[math.inf]), "schema", "'w'", "[inf]"), (lambda: mk("w", 6, schema=[2, 1]), "[2.0, 1.0]"),
+            (lambda: mk("w", 7, schema=[.5, 2]), "'w'", "[0.5, 2.0]", "from 0 to 1"), (lambda: mk("w", 6, schema=5), "'w'", 5),
+            (lambda: mk("w", 6, schema=["a"]), "'w'", "'a'"), (lambda: mk("w", 1, schema=[1]), "'w'", "[1.0]", "histograms"),
+            (lambda: mk("w", 6, schema=range(513)), "'w'", 512), (lambda: mk("w", 5, capacity=65529), "'w'", 65529, 65528),
+            (lambda: shm.Publisher("a/b", CTX), "a/b"), (lambda: shm.Publisher("", CTX), "server_key"),
+            (lambda: shm.Publisher("x", CTX, records=0), "records", 0), (lambda: shm.Publisher("x", CTX, frames=9), "frames", 9),
+            (lambda: shm.Publisher("x", CTX, slots="9"), "slots", "'9'"),
+            (lambda: shm.Publisher("x", CTX, heartbeat_period=-1), "heartbeat_period", -1)):
+        ok(raises(ValueError, refused, *words), f"refused: {words}")
+    for wrong in (lambda: h.set(1), lambda: a.observe(1), lambda: s.set_summary(1, 1, [])):
+        ok(raises(TypeError, wrong, "has no"), "a method of another type")
 
 
 def removal_and_reuse():
@@ -593,7 +631,7 @@ time.sleep(60)
 
 def forked_children():
     with shm.Publisher("fork", CTX) as p:
-        root = p.add_root("r")
+        root = p.add_root("r", as_of=True)
         v = p.add_variable(root, "v", 1, value=1)
         text = p.add_variable(root, "text", 5, value="parent")
         h = p.add_variable(root, "h", 6)

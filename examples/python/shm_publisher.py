@@ -17,6 +17,7 @@ import mmap
 import os
 import platform
 import re
+import reprlib
 import secrets
 import struct
 import sys
@@ -46,6 +47,8 @@ HEADER = struct.Struct("<8sIHHIIQQQQQQQQQQQQQQQQQQQ76x")                        
 RECORD = struct.Struct("<IBBBBIQQI7I")                                          # bytes 4 to 63
 FORMATS = {U64: "Q", I64: "q", F64: "d", BOOL: "Q"}
 RANGES = {U64: (0, 2**64 - 1), I64: (-2**63, 2**63 - 1)}
+ALLOWED = {F64: "numbers are allowed", BOOL: "True and False are allowed",
+           **{t: f"integers from {least} to {most} are allowed" for t, (least, most) in RANGES.items()}}
 MAP_FIXED, MAP_NORESERVE = 0x10, 0x4000
 LIBC = ctypes.CDLL(None, use_errno=True)
 LIBC.mmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_int64)
@@ -81,7 +84,8 @@ def _alone(can_wait, ignored_in_child=False):
                                    "with a server key of its own after the fork")
             if pub._lock._is_owned():
                 if not can_wait:
-                    raise RuntimeError("a signal handler or __del__ cannot add or publish in the middle of another call")
+                    raise RuntimeError("a signal handler or __del__ cannot add or publish in the middle of another "
+                                       "call of its thread")
                 pub._waiting.append((call, self, args))
                 return None
             try:
@@ -158,23 +162,79 @@ def _page_up(n):
     return -(-n // PAGE) * PAGE
 
 
+def _shown(value):
+    """A value for a message, shortened."""
+    try:
+        return reprlib.repr(value)
+    except ValueError:                                      # an integer of thousands of digits
+        return f"{type(value).__name__} with too many digits"
+
+
+def _utf8(text, what):
+    try:
+        if isinstance(text, str):
+            return text.encode("utf-8")
+    except UnicodeEncodeError:
+        raise ValueError(f"{what} cannot be {_shown(text)}: a lone surrogate is not Unicode text; "
+                         'os.fsencode(name).decode(errors="replace") makes one of a file name') from None
+    raise ValueError(f"{what} cannot be {_shown(text)}: texts are allowed")
+
+
 def _string(text, most, what):
-    data = text.encode("utf-8")
+    data = _utf8(text, what)
     if len(data) > most:
-        raise ValueError(f"{what} has {len(data)} bytes, at most {most} are allowed")
+        raise ValueError(f"{what} cannot be {_shown(text)}: it has {len(data)} bytes, at most {most} are allowed")
     return data
 
 
 def _number(type_, value, what):
     """A scalar as it is stored; checked before anything is, for half an update would stay."""
-    if type_ == BOOL:
-        return int(bool(value))
-    if type_ == F64:
-        return float(value)
-    least, most = RANGES[type_]
-    if value != int(value) or not least <= value <= most:
-        raise ValueError(f"{what} cannot be {value}: integers from {least} to {most} are allowed")
-    return int(value)
+    try:
+        if type_ == F64 and not isinstance(value, (str, bytes, bytearray)):
+            return float(value)
+        if type_ == BOOL and value in (0, 1):
+            return int(value)
+        if type_ in RANGES and value == int(value) and RANGES[type_][0] <= value <= RANGES[type_][1]:
+            return int(value)
+    except (TypeError, ValueError, OverflowError):
+        pass
+    raise ValueError(f"{what} cannot be {_shown(value)}: {ALLOWED[type_]}")
+
+
+def _observation(value, what):
+    if isnan(value := _number(F64, value, what)):
+        raise ValueError(f"{what} cannot be NaN: no bucket counts it")
+    return value
+
+
+def _numbers(values, what):
+    try:
+        return [_number(F64, value, what) for value in values]
+    except TypeError:
+        raise ValueError(f"{what} cannot be {_shown(values)}: a sequence of numbers is allowed") from None
+
+
+def _within(value, least, most, what):
+    """An integer of a small range."""
+    if not isinstance(value, int) or not least <= value <= most:
+        raise ValueError(f"{what} cannot be {_shown(value)}: {least} to {most} are allowed")
+    return value
+
+
+def _schema(type_, values, what):
+    schema = _numbers(values, what)
+    ascends = (len(schema) <= MAX_SCHEMA and all(map(isfinite, schema))
+               and all(a < b for a, b in zip(schema, schema[1:])))
+    if type_ == HISTOGRAM:
+        is_right, allowed = ascends, f"up to {MAX_SCHEMA} finite upper bounds, each above the one before, are allowed"
+    elif type_ == SUMMARY:
+        is_right = ascends and (not schema or 0 <= schema[0] <= schema[-1] <= 1)
+        allowed = f"up to {MAX_SCHEMA} quantiles from 0 to 1, each above the one before, are allowed"
+    else:
+        is_right, allowed = not schema, "only histograms and summaries have one"
+    if not is_right:
+        raise ValueError(f"{what} cannot be {_shown(schema)}: {allowed}")
+    return schema
 
 
 def _lock(fd):
@@ -210,24 +270,28 @@ class _Node:
 
 
 class Object(_Node):
-    def __init__(self, publisher, parent, strings):
+    def __init__(self, publisher, parent, strings, has_as_of):
         super().__init__(publisher, parent, strings)
+        self.has_as_of = has_as_of
         self.depth = parent.depth + 1 if parent else 1
         self._children = {}
 
     def set_state(self, state):
-        if not INIT <= state <= INVALID:
-            raise ValueError(f"no such state: {state}")
-        self._set_state(state)
+        self._set_state(_within(state, INIT, INVALID, f'state of object "{self.name}"'))
 
     @_alone(can_wait=True)
     def _set_state(self, state):
         if self.alive:
             self._store(state)
 
-    @_alone(can_wait=True)
     def set_as_of(self, ns):
         """The moment (CLOCK_REALTIME in ns) that the root's values stand for; None: no such moment."""
+        if not self.has_as_of:
+            raise ValueError(f'object "{self.name}" has no as-of time: only a root added with as_of=True has one')
+        self._set_as_of(None if ns is None else _number(U64, ns, f'as-of time of object "{self.name}"'))
+
+    @_alone(can_wait=True)
+    def _set_as_of(self, ns):
         if self.alive and self.as_of_slot != NO_SLOT:
             if ns is not None:
                 self._pub._u64[self._pub._slots // 8 + self.as_of_slot] = ns                # value, ...
@@ -251,8 +315,8 @@ class Variable(_Node):
     def set(self, value):
         """Gives a scalar or a text a value, and syncs it."""
         if self.type in (HISTOGRAM, SUMMARY):
-            raise TypeError("a histogram has observe(), a summary set_summary()")
-        self._set(self._cut(value) if self.type == STRING else _number(self.type, value, "a value"))
+            raise TypeError(f"{self} has no set(): a histogram has observe(), a summary set_summary()")
+        self._set(self._cut(value) if self.type == STRING else _number(self.type, value, str(self)))
 
     @_alone(can_wait=True)
     def _set(self, value):
@@ -263,8 +327,11 @@ class Variable(_Node):
                 self._store(value, FORMATS[self.type])          # one 8-byte store, nothing else
             self._sync()
 
+    def __str__(self):
+        return f'variable "{self.name}"'
+
     def _cut(self, text):
-        data = text.encode("utf-8")
+        data = _utf8(text, str(self))
         if len(data) > self._capacity:                          # cut at a character's start
             cut = self._capacity
             while cut and data[cut] & 0xC0 == 0x80:
@@ -280,11 +347,8 @@ class Variable(_Node):
 
     def observe(self, value):
         if self.type != HISTOGRAM:
-            raise TypeError("not a histogram")
-        value = float(value)
-        if isnan(value):
-            raise ValueError("NaN cannot be observed")          # the page names no bucket for it
-        self._observe(value)
+            raise TypeError(f"{self} has no observe(): only a histogram has")
+        self._observe(_observation(value, str(self)))
 
     @_alone(can_wait=True)
     def _observe(self, value):
@@ -295,9 +359,16 @@ class Variable(_Node):
             self._sync()
 
     def set_summary(self, count, total, values):
-        if self.type != SUMMARY or len(values) != len(self._schema):
-            raise TypeError("not a summary, or not one value a quantile")
-        self._set_summary(_number(U64, count, "a count"), float(total), [float(value) for value in values])
+        if self.type != SUMMARY:
+            raise TypeError(f"{self} has no set_summary(): only a summary has")
+        self._set_summary(*self._checked_summary(count, total, values))
+
+    def _checked_summary(self, count, total, values):
+        values = _numbers(values, f"a value of {self}")
+        if len(values) != len(self._schema):
+            raise ValueError(f"{self} cannot have {len(values)} values: {len(self._schema)} are allowed, "
+                             "one per quantile")
+        return _number(U64, count, f"the count of {self}"), _number(F64, total, f"the sum of {self}"), values
 
     @_alone(can_wait=True)
     def _set_summary(self, count, total, values):
@@ -307,6 +378,18 @@ class Variable(_Node):
 
     def _summary_units(self, count, total, values):
         return [(1, count), (2, _bits(total)), *enumerate(map(_bits, values), 3)]
+
+    def _checked_first(self, value):
+        """The value that a variable is added with, in the form in which it is stored."""
+        if self.type == STRING:
+            return self._cut(value)
+        if self.type < STRING:
+            return _number(self.type, value, str(self))
+        if self.type == HISTOGRAM:
+            return [_observation(v, str(self)) for v in _numbers(value, str(self))]
+        if not isinstance(value, (tuple, list)) or len(value) != 3:
+            raise ValueError(f"{self} cannot be {_shown(value)}: (count, sum, values) is allowed")
+        return self._checked_summary(*value)
 
     # -- frames --------------------------------------------------------------------------------------------
 
@@ -341,12 +424,17 @@ class Publisher:
     def __init__(self, server_key, context_id="shmApp", pool_name="pool", *, records=4096, strings=1 << 18,
                  slots=4096, frames=1 << 18, heartbeat_period=1.0, mode=0o644):
         name = f"{context_id}.{pool_name}.{server_key}"
-        if not all(re.fullmatch(r"[A-Za-z0-9_.-]+", p) for p in (context_id, pool_name, server_key)) \
+        if not all(re.fullmatch(r"[A-Za-z0-9_.-]+", str(p)) for p in (context_id, pool_name, server_key)) \
                 or name.startswith(".") or len(name) > 200:
-            raise ValueError(f"not a segment's name: {name!r}")
-        if not (1 <= records <= 8388608 and 2 <= strings <= 134217728 and 1 <= slots <= 16777216
-                and 0 <= frames <= 2147483648 and frames % 8 == 0):
-            raise ValueError("a capacity is out of its range")
+            raise ValueError(f"a segment's name cannot be {_shown(name)}: up to 200 ASCII letters, digits, _, - and . "
+                             "are allowed, without a dot first; context_id, pool_name and server_key are not empty")
+        for what, value, least, most in (("records", records, 1, 8388608), ("strings", strings, 2, 134217728),
+                                         ("slots", slots, 1, 16777216), ("frames", frames, 0, 2147483648)):
+            _within(value, least, most, what)
+        if frames % 8:
+            raise ValueError(f"frames cannot be {frames}: multiples of 8 are allowed")
+        if not 0 <= _number(F64, heartbeat_period, "heartbeat_period") <= 1e9:
+            raise ValueError(f"heartbeat_period cannot be {heartbeat_period}: 0 to 1e9 seconds are allowed")
         if sys.byteorder != "little":
             raise OSError("this publisher stores native words, so it needs a little-endian machine")
         self.path = f"{SHM}/{name}"
@@ -465,56 +553,55 @@ class Publisher:
         return self._add_object(None, object_id, class_name, host, instance, application, state, synced, as_of)
 
     def add_object(self, parent, object_id, class_name="", *, state=NORMAL, synced=True):
+        self._check_parent(parent, f"object {_shown(object_id)}")
         return self._add_object(parent, object_id, class_name, "", "", "", state, synced, False)
 
     def _add_object(self, parent, object_id, class_name, host, instance, application, state, synced, as_of):
-        if not INIT <= state <= INVALID:
-            raise ValueError(f"no such state: {state}")
-        if parent and parent.depth >= MAX_DEPTH:
-            raise ValueError(f"more than {MAX_DEPTH} objects on a path")
-        if parent and (not object_id.startswith(parent.name + ".") or len(object_id) < len(parent.name) + 2):
-            raise ValueError(f"the id of what is below {parent.name} begins with it and a dot, found {object_id!r}")
-        node = Object(self, parent, [_string(text, 1024, what) for text, what in (
-            (object_id, "object id"), (class_name, "class"), (host, "host"), (instance, "instance"),
-            (application, "application"))])
+        what = f"object {_shown(object_id)}"
+        state = _within(state, INIT, INVALID, f"state of {what}")
+        strings = [_string(text, 1024, f"{part} of {what}") for text, part in (
+            (object_id, "id"), (class_name, "class"), (host, "host"), (instance, "instance"),
+            (application, "application"))]
+        if parent is not None:
+            if parent.depth >= MAX_DEPTH:
+                raise ValueError(f"{what} cannot be added: at most {MAX_DEPTH} objects on a path are allowed")
+            if not object_id.startswith(parent.name + ".") or len(object_id) < len(parent.name) + 2:
+                raise ValueError(f'id of {what} must be "{parent.name}", which is its parent\'s, a dot, and more')
+        node = Object(self, parent, strings, bool(as_of))
 
         def value():
             node._store(state)
             return synced
-        self._add(node, value, OBJECTS_DROPPED, as_of)
+        self._add(node, value, OBJECTS_DROPPED, node.has_as_of)
         return node
+
+    def _check_parent(self, parent, what):
+        if not isinstance(parent, Object) or parent._pub is not self:
+            raise ValueError(f"parent of {what} cannot be {_shown(parent)}: objects of this publisher are allowed")
 
     def add_variable(self, parent, name, type_, *, kind=UNKNOWN, unit="", help="", value=USUAL, schema=(),
                      capacity=256):
         """`value`: the first value; None: unsynced, as all but histograms and summaries are without it.  A histogram's
         is an iterable of observations, by default none; a summary's is (count, sum, values), by default (0, 0, NaN).
         `capacity`: bytes that a text may have."""
-        if not U64 <= type_ <= SUMMARY or not UNKNOWN <= kind <= GAUGE:
-            raise ValueError("no such type or kind")
-        if kind and type_ in (STRING, HISTOGRAM, SUMMARY):
-            raise ValueError("texts, histograms and summaries are of kind 0")
-        schema = [float(x) for x in schema]
-        if schema and (type_ not in (HISTOGRAM, SUMMARY) or len(schema) > MAX_SCHEMA or not all(map(isfinite, schema))
-                       or any(a >= b for a, b in zip(schema, schema[1:]))
-                       or type_ == SUMMARY and not 0 <= schema[0] <= schema[-1] <= 1):
-            raise ValueError("not a schema")
-        if not 0 <= capacity <= MAX_TEXT:
-            raise ValueError(f"a text has at most {MAX_TEXT} bytes")
+        what = f"variable {_shown(name)}"
+        self._check_parent(parent, what)
+        if not isinstance(type_, int) or not U64 <= type_ <= SUMMARY:
+            raise ValueError(f"type of {what} cannot be {_shown(type_)}: U64, I64, F64, BOOL, STRING, HISTOGRAM and "
+                             "SUMMARY of this module are allowed")
+        if not isinstance(kind, int) or not UNKNOWN <= kind <= (GAUGE if type_ < STRING else UNKNOWN):
+            raise ValueError(f"kind of {what} cannot be {_shown(kind)}: UNKNOWN, and for numbers COUNTER and GAUGE, "
+                             "are allowed")
+        schema = _schema(type_, schema, f"schema of {what}")
+        _within(capacity, 0, MAX_TEXT, f"capacity of {what}")
+        node = Variable(self, parent, [
+            _string(name, 1024, f"name of {what}"), _string(unit, 64, f"unit of {what}"),
+            _string(help, 4096, f"help of {what}"), struct.pack(f"<{len(schema)}d", *schema)],
+            type_, kind, schema, -(-capacity // 8) * 8)
         if value is USUAL:
             value = {HISTOGRAM: (), SUMMARY: (0, 0.0, [nan] * len(schema))}.get(type_)
-        if value is not None and type_ < STRING:
-            value = _number(type_, value, name)
-        elif value is not None and type_ == HISTOGRAM:
-            value = [float(v) for v in value]
-            if any(map(isnan, value)):
-                raise ValueError("NaN cannot be observed")
-        elif value is not None and type_ == SUMMARY:
-            if len(value[2]) != len(schema):
-                raise ValueError("not one value a quantile")
-            value = _number(U64, value[0], name), float(value[1]), [float(v) for v in value[2]]
-        node = Variable(self, parent, [
-            _string(name, 1024, "name"), _string(unit, 64, "unit"), _string(help, 4096, "help"),
-            struct.pack(f"<{len(schema)}d", *schema)], type_, kind, schema, -(-capacity // 8) * 8)
+        if value is not None:
+            value = node._checked_first(value)
 
         def first():
             # The slot and the frame may hold what their last owner left: clear both.  No reader looks at them yet.
@@ -524,7 +611,7 @@ class Publisher:
             if value is None:
                 return False
             if type_ == STRING:
-                node._update(node._text_units(node._cut(value)))
+                node._update(node._text_units(value))
             elif type_ == HISTOGRAM:
                 counts = [0] * (len(schema) + 1)
                 for v in value:
