@@ -5,6 +5,10 @@ import { UtcOffsets } from './utc-offsets.js';
 const OWN_OFFSET =
   /:\d{2}(\.\d+)?\s*[+-]\d|\s[+-]\d{2}:?\d{2}$|(\d|\s|^)(Z|UTC?|GMT|[ECMP][SD]T)(\s|[+-]|$)/i;
 
+/** A date that can be read in one way only: with the year first, or with the name of the month. */
+const CERTAIN_DATE =
+  /^[+-]?\d{4,6}([-/])\d{1,2}\1\d{1,2}[T\s]|\b(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)/i;
+
 export class PointInTime {
   readonly #zone: string;
   #offsets: UtcOffsets | undefined;
@@ -18,8 +22,9 @@ export class PointInTime {
   unixSeconds(text: string): number | undefined {
     const trimmed = text.trim();
     if (/^\d{9,11}(\.\d+)?$/.test(trimmed)) return Number(trimmed);
-    // Only texts with a year and a clock time: Date.parse takes "version-12" for a date.
+    // Only texts with a date and a clock time: Date.parse takes "version-12" for a date, and 3/4 for March 4.
     if (!/\d{4}/.test(trimmed) || !/\d{1,2}:\d{2}/.test(trimmed)) return undefined;
+    if (!CERTAIN_DATE.test(trimmed)) return undefined;
     const milliseconds = this.#parse(trimmed);
     return Number.isNaN(milliseconds) ? undefined : milliseconds / 1000;
   }

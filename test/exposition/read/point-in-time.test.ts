@@ -22,6 +22,16 @@ describe('points in time', () => {
     ['2026-11-19', undefined],
     ['12:30', undefined],
     ['Thu Foo 99 88:00:00 2026', undefined],
+    ['November 19, 2026 08:00:00', local],
+    ['19 nov 2026 08:00', local],
+    ['2026/11/19 08:00:00', local],
+    // The day may be the first number or the second: neither is shown.
+    ['03/04/2026 08:00:00', undefined],
+    ['11/19/2026 08:00:00', undefined],
+    ['19.11.2026 08:00:00', undefined],
+    ['03-04-2026 08:00:00', undefined],
+    ['03.04.2026, 08:00 UTC', undefined],
+    ['build 7 of 2026 08:00', undefined],
   ];
   for (const [text, seconds] of texts)
     it(`${JSON.stringify(text)} is ${seconds ?? 'none'}`, () =>
