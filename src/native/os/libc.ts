@@ -12,6 +12,7 @@ const libc = ffi.Library(null, {
   mmap: ['pointer', ['pointer', 'size_t', 'int', 'int', 'int', 'int64']],
   munmap: ['int', ['pointer', 'size_t']],
   fcntl: ['int', ['int', 'int', 'pointer']],
+  linkat: ['int', ['int', 'string', 'int', 'string', 'int']],
   posix_fallocate: ['int', ['int', 'int64', 'int64']],
   socket: ['int', ['int', 'int', 'int']],
   sendto: ['long', ['int', 'pointer', 'size_t', 'int', 'pointer', 'uint32']],
@@ -24,6 +25,8 @@ const MAP_SHARED = 1;
 /** MAP_PRIVATE, MAP_FIXED, MAP_ANONYMOUS and MAP_NORESERVE: zeros in place of another mapping. */
 const MAP_ZEROS_OVER = 0x2 | 0x10 | 0x20 | 0x4000;
 const MAP_FAILED = 'ffffffffffffffff';
+const AT_FDCWD = -100;
+const AT_SYMLINK_FOLLOW = 0x400;
 const F_OFD_GETLK = 36;
 const F_OFD_SETLK = 37;
 const F_RDLCK = 0;
@@ -125,6 +128,12 @@ export function isLocked(fd: number): boolean {
 /** Takes the write lock of an open file for as long as its descriptor lives; false if refused. */
 export function tryLock(fd: number): boolean {
   return libc.fcntl(fd, F_OFD_SETLK, wholeFileLock(F_WRLCK)) === 0;
+}
+
+/** Gives a name to an open file without one; returns 0 or an errno such as EEXIST (17). */
+export function linkOpen(fd: number, path: string): number {
+  const from = `/proc/self/fd/${fd}`;
+  return libc.linkat(AT_FDCWD, from, AT_FDCWD, path, AT_SYMLINK_FOLLOW) === 0 ? 0 : ffi.errno();
 }
 
 /** Allocates a range of a sparse file; returns 0 or an errno such as ENOSPC (28). */

@@ -1,22 +1,27 @@
-// The file of a publisher: created under a temporary name, locked for life, and then renamed once.
+// The file of a publisher: created without a name, locked for life, and named once.
 import {
   closeSync,
   constants,
   fchmodSync,
   fstatSync,
   ftruncateSync,
-  linkSync,
   openSync,
   renameSync,
   statSync,
   unlinkSync,
   writeSync,
 } from 'node:fs';
+import { getSystemErrorName } from 'node:util';
 import { Fault, messageOf } from '../../errors.js';
 import { MUTABLE, MUTABLE_OFFSET, PAGE, SEGMENT_STATE } from '../segment/layout.js';
-import { allocate, futexWake, map, replaceMappings, tryLock } from '../os/libc.js';
+import { allocate, futexWake, linkOpen, map, replaceMappings, tryLock } from '../os/libc.js';
 import type { Mapping } from '../os/libc.js';
 import { SHM_FOLDER } from '../os/readable-file.js';
+
+/** O_TMPFILE of open(2), which Node does not name: a file without a name. */
+const O_TMPFILE = 0o20000000 | constants.O_DIRECTORY;
+const { O_RDWR, O_NOFOLLOW } = constants;
+const EEXIST = 17;
 
 const PLACE_ATTEMPTS = 3;
 /** Sparse space is allocated in steps of this many bytes. */
@@ -35,22 +40,21 @@ export class PublisherFile {
   constructor(name: string, size: number, mode: number, unique: string) {
     this.#path = `${SHM_FOLDER}/${name}`;
     this.#temporary = `${SHM_FOLDER}/.${name}.${unique}.tmp`;
-    const flags = constants.O_RDWR | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
-    const cannot = `Cannot make ${this.#temporary}`;
-    this.#fd = attempt(cannot, () => openSync(this.#temporary, flags, 0o600));
+    const cannot = `Cannot make ${this.#path}`;
+    // Nothing is left of a file without a name if the process is refused the name, or killed.
+    this.#fd = attempt(cannot, () => openSync(SHM_FOLDER, O_TMPFILE | O_RDWR, 0o600));
     try {
       attempt(cannot, () => {
         ftruncateSync(this.#fd, size);
       });
       if (!this.reserve(0, PAGE, PAGE))
         throw new Fault('SEGMENT_FULL', `${SHM_FOLDER} has no room for ${this.#path}`);
-      if (!tryLock(this.#fd)) throw new Fault('NATIVE_FAILED', `Cannot lock ${this.#temporary}`);
-      this.#mapping = this.#map(size);
+      if (!tryLock(this.#fd)) throw new Fault('NATIVE_FAILED', `${cannot}: it cannot be locked`);
+      this.#mapping = attempt(cannot, () => mapApart(this.#fd, size));
       // The umask must not take from readers what the options grant them.
       fchmodSync(this.#fd, mode);
     } catch (error) {
       closeSync(this.#fd);
-      unlinkSync(this.#temporary);
       throw error;
     }
   }
@@ -76,7 +80,7 @@ export class PublisherFile {
    */
   place(): void {
     for (let round = 0; round < PLACE_ATTEMPTS && !this.#isNamed; round++)
-      this.#isNamed = this.#link() || this.#replace();
+      this.#isNamed = this.#link(this.#path) || this.#replace();
     if (!this.#isNamed)
       throw new Fault('SEGMENT_BUSY', `${this.#path} keeps being taken by other publishers`);
   }
@@ -88,40 +92,23 @@ export class PublisherFile {
 
   /** Releases the lock, and the name if it is still ours. */
   close(): void {
-    if (!this.#isNamed) unlinkSync(this.#temporary);
-    else if (this.#ownsName()) unlinkSync(this.#path);
+    if (this.#isNamed && this.#ownsName()) unlinkSync(this.#path);
     this.#mapping.unmap();
     closeSync(this.#fd);
   }
 
-  /**
-   * Maps the file by another opening of it, since a mapping keeps the lock of the opening that it is made
-   * of. When a worker thread ends, Node closes its descriptors, and leaves its mappings.
-   */
-  #map(size: number): Mapping {
-    const fd = openSync(this.#temporary, constants.O_RDWR | constants.O_NOFOLLOW);
-    try {
-      return map(fd, size, 'write');
-    } finally {
-      closeSync(fd);
-    }
-  }
-
-  #link(): boolean {
-    try {
-      linkSync(this.#temporary, this.#path);
-    } catch (error) {
-      if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
-      throw error;
-    }
-    unlinkSync(this.#temporary);
-    return true;
+  /** Gives the file a name; false if another has it. */
+  #link(path: string): boolean {
+    const errno = linkOpen(this.#fd, path);
+    if (errno === 0) return true;
+    if (errno === EEXIST) return false;
+    throw new Fault('NATIVE_FAILED', `Cannot name ${path}: ${getSystemErrorName(-errno)}`);
   }
 
   /** Replaces a segment without a live publisher; false if another publisher was faster. */
   #replace(): boolean {
     const old = attempt(`Cannot open ${this.#path} to replace it`, () =>
-      openIfThere(this.#path, constants.O_RDWR | constants.O_NOFOLLOW),
+      openIfThere(this.#path, O_RDWR | O_NOFOLLOW),
     );
     if (old === undefined) return false;
     try {
@@ -129,7 +116,8 @@ export class PublisherFile {
         throw new Fault('SEGMENT_BUSY', `Another publisher lives in ${this.#path}`);
       if (!isSameFile(old, this.#path)) return false;
       replaceMappings(old);
-      renameSync(this.#temporary, this.#path);
+      if (!this.#link(this.#temporary)) return false;
+      this.#rename();
       const state = Buffer.alloc(8);
       state.writeUInt32LE(SEGMENT_STATE.superseded, 0);
       if (fstatSync(old).size >= PAGE) writeSync(old, state, 0, 8, MUTABLE_OFFSET + MUTABLE.state);
@@ -139,8 +127,33 @@ export class PublisherFile {
     }
   }
 
+  /** Turns the temporary name into that of the segment. */
+  #rename(): void {
+    try {
+      attempt(`Cannot replace ${this.#path}`, () => {
+        renameSync(this.#temporary, this.#path);
+      });
+    } catch (error) {
+      unlinkSync(this.#temporary);
+      throw error;
+    }
+  }
+
   #ownsName(): boolean {
     return isSameFile(this.#fd, this.#path);
+  }
+}
+
+/**
+ * Maps a file by another opening of it, since a mapping keeps the lock of the opening that it is made of.
+ * When a worker thread ends, Node closes its descriptors, and leaves its mappings.
+ */
+function mapApart(fd: number, size: number): Mapping {
+  const other = openSync(`/proc/self/fd/${fd}`, O_RDWR);
+  try {
+    return map(other, size, 'write');
+  } finally {
+    closeSync(other);
   }
 }
 

@@ -1,6 +1,7 @@
 // What a publisher refuses, and how its segment comes to be: whole, locked and named.
 import { expect } from 'chai';
 import fs, {
+  chmodSync,
   readFileSync,
   readdirSync,
   readlinkSync,
@@ -15,6 +16,7 @@ import { HEADER, MUTABLE, MUTABLE_OFFSET, PAGE } from '#app/native/segment/layou
 import { posixMemory } from '#app/native/os/posix.js';
 import { SegmentWatch } from '#app/native/segment/segment-watch.js';
 import { readTree } from '../../support/read-tree.js';
+import { asOrdinaryUser, needsRoot } from '../../support/needs.js';
 import { answerOf } from '../../support/processes.js';
 import { TINY, freshSegments } from '../../support/segments.js';
 
@@ -88,16 +90,49 @@ describe('Publisher', () => {
 describe('a segment appears whole (segment 8)', () => {
   const segments = freshSegments();
 
-  it('has a hidden temporary name while it is built, and its own when it is placed', () => {
+  it('has no name while it is built, and its own when it is placed', () => {
     const publisher = segments.publisher('82');
     publisher.addRoot('r', 'C');
-    const [file = ''] = segments.files();
-    expect([segments.files().length, file.startsWith('.')]).to.deep.equal([1, true]);
+    expect(segments.files()).to.deep.equal([]);
     expect(segments.watch('82').look().publisher.state).to.equal('absent');
     publisher.place();
     expect(segments.files()).to.deep.equal([segments.name('82')]);
     const { publisher: verdict, changes } = segments.watch('82').look();
     expect([verdict.state, changes.length]).to.deep.equal(['live', 1]);
+  });
+
+  it('leaves no file where its name is refused, even without close()', () => {
+    segments.publish('82');
+    for (const publisher of [segments.publisher('82'), segments.publisher('82')])
+      expect(() => {
+        publisher.place();
+      }).to.throw(Fault, 'Another publisher lives in');
+    expect(segments.files()).to.deep.equal([segments.name('82')]);
+  });
+
+  it('leaves no file where it may not replace that of another user', function () {
+    needsRoot(this);
+    writeFileSync(segments.path('82'), '');
+    chmodSync(segments.path('82'), 0o666);
+    const publisher = asOrdinaryUser(() => segments.publisher('82'));
+    const place = () => {
+      publisher.place();
+    };
+    expect(() => {
+      asOrdinaryUser(place);
+    }).to.throw(Fault, /^Cannot replace .*: EPERM/);
+    expect(segments.files()).to.deep.equal([segments.name('82')]);
+  });
+
+  it('takes its name at a second try, once the publisher that had it has closed', () => {
+    const first = segments.publish('82');
+    const second = segments.publisher('82');
+    expect(() => {
+      second.place();
+    }).to.throw(Fault);
+    first.close();
+    second.place();
+    expect(segments.watch('82').look().publisher.state).to.equal('live');
   });
 
   it('leaves nothing when it is closed before it had its name', () => {
@@ -133,20 +168,17 @@ describe('a segment appears whole (segment 8)', () => {
   it('starts over when the one that had the name closes at that very moment', () => {
     const old = segments.publish('82');
     const next = segments.publisher('82');
-    // link says EEXIST, and the name is gone when the old file is to be opened.
-    const { linkSync } = fs;
-    fs.linkSync = (...paths) => {
-      try {
-        linkSync(...paths);
-      } finally {
-        old.close();
-      }
+    // Another has the name, and it is gone when the old file is to be opened.
+    const { openSync } = fs;
+    fs.openSync = (path, ...rest) => {
+      if (path === segments.path('82')) old.close();
+      return openSync(path, ...rest);
     };
     syncBuiltinESMExports();
     try {
       next.place();
     } finally {
-      fs.linkSync = linkSync;
+      fs.openSync = openSync;
       syncBuiltinESMExports();
     }
     expect(segments.watch('82').look().publisher.state).to.equal('live');
