@@ -1,7 +1,8 @@
 // The counter file of a JVM that ran once, for a host on which none runs.
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
+import { map } from '../native/os/libc.js';
 
 /** An OpenJDK 17 whose heap was collected some times; what was personal in its texts is erased. */
 const RECORDING = new URL('recorded.hsperfdata.gz', import.meta.url);
@@ -11,8 +12,9 @@ const FILE_BYTES = 32_768;
 const BEGAN_AT = 472;
 
 /**
- * Puts the file below a folder, as of a JVM that is this process and begins now.
- * @param pid of a process that runs: what is of none counts as left behind
+ * Puts the file below a folder, as of a JVM that is this process and begins now: it stays in the memory of
+ * this process, as a JVM has its file.
+ * @param pid of this process
  * @returns the directory that it is in
  */
 export function recordedJvm(folder: string, pid: number, unixMs: number): string {
@@ -21,6 +23,10 @@ export function recordedJvm(folder: string, pid: number, unixMs: number): string
   gunzipSync(readFileSync(RECORDING)).copy(bytes);
   bytes.writeBigInt64LE(BigInt(Math.round(unixMs)), BEGAN_AT);
   mkdirSync(directory, { mode: 0o755 });
-  writeFileSync(join(directory, String(pid)), bytes, { mode: 0o600 });
+  const path = join(directory, String(pid));
+  writeFileSync(path, bytes, { mode: 0o600 });
+  const fd = openSync(path, 'r');
+  map(fd, FILE_BYTES, 'read');
+  closeSync(fd);
   return directory;
 }

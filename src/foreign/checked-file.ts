@@ -1,14 +1,18 @@
 // A file of another program, open for reading and checked before anything of it is believed.
-import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readSync, statfsSync } from 'node:fs';
 import { Fault } from '../errors.js';
 
 const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
 /** Writable by the group or by others. */
 export const OTHERS_WRITE = 0o022;
+/** Btrfs and overlayfs: stat gives another device for their files than the maps of a process. statfs(2). */
+const DEVICES_DIFFER = new Set([0x9123_683e, 0x794c_7630]);
 
 export interface FileIdentity {
   /** Device and inode. */
   readonly key: string;
+  /** As the maps of a process have it; undefined where they may have another one than stat. */
+  readonly device: string | undefined;
   readonly inode: bigint;
   readonly uid: number;
 }
@@ -66,8 +70,17 @@ export class CheckedFile {
       throw refused(`belongs to user ${uid}, its directory to ${directoryUid}`);
     if ((Number(stat.mode) & OTHERS_WRITE) !== 0) throw refused('may be written by others');
     if (stat.size > maxBytes) throw refused(`has ${stat.size} bytes`);
-    return { key: `${stat.dev}:${stat.ino}`, inode: stat.ino, uid };
+    const { type } = statfsSync(`/proc/self/fd/${this.#fd}`);
+    const device = DEVICES_DIFFER.has(type) ? undefined : deviceText(stat.dev);
+    return { key: `${stat.dev}:${stat.ino}`, device, inode: stat.ino, uid };
   }
+}
+
+/** Major and minor number of a device, in hexadecimal digits. makedev(3). */
+function deviceText(device: bigint): string {
+  const major = ((device >> 8n) & 0xfffn) | ((device >> 32n) & ~0xfffn);
+  const minor = (device & 0xffn) | ((device >> 12n) & 0xffff_ff00n);
+  return [major, minor].map((each) => each.toString(16).padStart(2, '0')).join(':');
 }
 
 const refused = (what: string): Fault => new Fault('NATIVE_FAILED', what);

@@ -1,9 +1,13 @@
 // A counter file, open for reading. Nothing is written, mapped or locked: a JVM that finds its file locked when
 // it starts gives up shared counters for its whole life.
+import { createHash } from 'node:crypto';
 import { CheckedFile } from '../foreign/checked-file.js';
 import { HEADER, LIMITS } from './layout.js';
 import { corrupt, readPerfHeader } from './perf-header.js';
 import type { PerfHeader } from './perf-header.js';
+
+/** A JVM has its clock among its first counters. */
+const DIGESTED_BYTES = 65_536;
 
 export class CounterFile {
   readonly #file: CheckedFile;
@@ -44,6 +48,13 @@ export class CounterFile {
     // A new JVM that begins in the same file meanwhile makes it a file of zeros first.
     const last = this.#header();
     return last === undefined || last.used < used ? undefined : { header: first, bytes };
+  }
+
+  /** A digest of its first bytes, which a JVM that runs changes some times a second. */
+  digest(): string {
+    const bytes = Buffer.alloc(DIGESTED_BYTES);
+    const read = this.#file.read(bytes, 0);
+    return createHash('sha1').update(bytes.subarray(0, read)).digest('base64');
   }
 
   close(): void {

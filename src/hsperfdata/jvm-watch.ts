@@ -22,6 +22,7 @@ export interface JvmWatchOptions {
   /** The most objects and variables of all JVMs together. */
   readonly segmentMaxItems?: number | undefined;
   readonly clocks?: Clocks;
+  readonly proc?: string | undefined;
 }
 
 const MAX_ITEMS = 1 << 21;
@@ -58,19 +59,19 @@ export class JvmWatch implements Watch {
   #tick = 0;
 
   constructor(serverKey: string, settings: HsperfdataSettings, options: JvmWatchOptions) {
-    const { trustedOwners, segmentMaxItems = MAX_ITEMS, clocks = CLOCKS } = options;
+    const { trustedOwners, segmentMaxItems = MAX_ITEMS, clocks = CLOCKS, proc } = options;
     const { directories, containers, users, mainClasses } = settings;
     const source = (this.#source = new GatheredSource(segmentMaxItems));
     this.#serverKey = serverKey;
     this.#hostFiles = new HostFiles(directories, users, clocks);
-    this.#containers = containers ? new ContainerFiles(users, clocks.nowMs) : undefined;
+    this.#containers = containers ? new ContainerFiles(users, clocks.nowMs, proc) : undefined;
     const owner = { refresh: () => undefined };
     const name = [hostname(), INSTANCE, APPLICATION].join('.');
     const root = source.addObject(owner, { name, className: 'Host' });
     this.#shown = source.addVariable(owner, root, gauge('shown'));
     this.#leftOut = source.addVariable(owner, root, gauge('leftOut'));
     this.#jvms = new Jvms({
-      ...{ source, root, nowMs: clocks.nowMs },
+      ...{ source, root, nowMs: clocks.nowMs, hasContainers: containers, proc },
       isWanted: (mainClass) => fitsAny(mainClass, mainClasses),
       isTrusted: trusting(trustedOwners),
     });
@@ -81,7 +82,8 @@ export class JvmWatch implements Watch {
     // Of what is done with the names: to list very many takes longer.
     const budget = new Budget({ steps: STEPS, ms: SLICE_MS, leastSteps: LEAST_STEPS });
     const inContainers = this.#containers?.find(budget) ?? [];
-    const isOpening = this.#jvms.follow([...found.files, ...inContainers], budget);
+    // A file that is found both ways is that of a container: only there its number is known.
+    const isOpening = this.#jvms.follow([...inContainers, ...found.files], budget);
     this.#directories.follow(this.#hostFiles.paths);
     const refusals = [...found.refusals, ...this.#jvms.refusals];
     this.#set(this.#shown, this.#jvms.count);
@@ -90,6 +92,7 @@ export class JvmWatch implements Watch {
     return {
       serverKey: this.#serverKey,
       publisher: { state: 'live', reason: reasonOf(this.#jvms.count, refusals) },
+      warnings: this.#jvms.warnings,
       source: this.#source,
       changes,
       hasMore: hasMore || isOpening,

@@ -4,12 +4,14 @@ import { Fault } from '../errors.js';
 import { CounterFile } from './counter-file.js';
 import { Jvm } from './jvm.js';
 import type { FoundFile } from './jvm-directory.js';
+import { hidingOption } from '../foreign/hidden-processes.js';
 import { startTicksOf } from '../foreign/process-start.js';
 import { isGone, whyUnreadable } from '../foreign/unreadable.js';
-import { whyNotWriter } from './writer.js';
+import { isWriter } from './writer.js';
 import type { GatheredObject, GatheredSource } from '../foreign/gathered-source.js';
 import { mainClassOf } from './main-class.js';
 import { PerfData } from './perf-data.js';
+import { SignsOfLife } from './signs-of-life.js';
 import { inDirectory, pathOf } from '../foreign/safe-directory.js';
 
 /** The most files that are open at once. */
@@ -46,6 +48,15 @@ interface Waiting {
   readonly untilMs: number;
   /** Empty for one that a JVM is making, that is there twice, or whose JVM ended. */
   readonly refusal: string;
+  /** The file, where a JVM that is not found here keeps it. */
+  readonly identity?: string;
+}
+
+/** A file that no process here keeps, as far as that can be known. */
+interface Unowned {
+  readonly identity: string;
+  /** Whether its counters changed; undefined until there are two copies. */
+  readonly isChanged: boolean | undefined;
 }
 
 export interface JvmsParts {
@@ -54,6 +65,9 @@ export interface JvmsParts {
   readonly isWanted: (mainClass: string) => boolean;
   readonly isTrusted: (uid: number) => boolean;
   readonly nowMs: () => number;
+  /** Whether JVMs in containers are looked for. */
+  readonly hasContainers: boolean;
+  readonly proc?: string | undefined;
 }
 
 export class Jvms {
@@ -65,6 +79,9 @@ export class Jvms {
   #round: Iterator<string> = [].values();
   /** Those that ended and left their files: whoever has their numbers now did not write these. */
   readonly #ended = new Map<string, Identity>();
+  readonly #life = new SignsOfLife();
+  /** The option that hides the process of a JVM that was left out. */
+  #hiding: string | undefined;
 
   constructor(parts: JvmsParts) {
     this.#parts = parts;
@@ -79,7 +96,18 @@ export class Jvms {
 
   /** Why files were left out, one sentence each. */
   get refusals(): readonly string[] {
-    return [...this.#waiting.values()].flatMap(({ refusal }) => refusal || []);
+    const shown = new Set([...this.#followed.values()].map(({ file }) => file.identity.key));
+    return [...this.#waiting.values()].flatMap(({ refusal, identity = '' }) =>
+      refusal === '' || shown.has(identity) ? [] : refusal,
+    );
+  }
+
+  /** What an operator should know beside the single refusals. */
+  get warnings(): readonly string[] {
+    if (this.#hiding === undefined) return [];
+    return [
+      `/proc hides the processes of other users (${this.#hiding}), so their JVMs are left out: ${UNHIDE}`,
+    ];
   }
 
   /**
@@ -91,7 +119,11 @@ export class Jvms {
     for (const [key, followed] of this.#followed)
       if (!wanted.has(key) || this.#hasEnded(followed, budget)) this.#end(key);
     for (const known of [this.#waiting, this.#ended])
-      for (const key of known.keys()) if (!wanted.has(key)) known.delete(key);
+      for (const key of known.keys())
+        if (!wanted.has(key)) {
+          known.delete(key);
+          this.#life.forget(key);
+        }
     const isNew = (key: string): boolean => !this.#followed.has(key) && this.#isDue(key);
     let next = this.#round.next();
     if (next.done === true) {
@@ -122,32 +154,66 @@ export class Jvms {
     if (nowMs - followed.askedAtMs < ASK_EVERY_MS) return false;
     followed.askedAtMs = nowMs;
     budget.spend(ASK_STEPS);
-    return file.isUnlinked || startTicksOf(pid) !== startTicks;
+    return file.isUnlinked || startTicksOf(pid, this.#parts.proc) !== startTicks;
   }
 
   #begin(key: string, found: FoundFile, budget: Budget): void {
-    const startTicks = startTicksOf(found.pid);
-    budget.spend(startTicks === undefined ? ASK_STEPS : OPEN_STEPS);
+    const startTicks = startTicksOf(found.pid, this.#parts.proc);
     const before = this.#waiting.get(key);
     const nowMs = this.#parts.nowMs();
     const firstMs = before?.firstMs ?? nowMs;
-    const wait = (ms: number, refusal = ''): void => {
-      this.#waiting.set(key, { firstMs, untilMs: nowMs + ms, refusal });
+    const wait = (ms: number, more: Partial<Waiting> = {}): void => {
+      this.#waiting.set(key, { firstMs, refusal: '', ...more, untilMs: nowMs + ms });
     };
+    const waitOn = (): void => {
+      wait(nowMs - firstMs < USELESS_MS ? UNFINISHED_MS : USELESS_MS);
+    };
+    // Names of processes that do not run may be very many: some of their files are opened, one after the other.
+    const isOpened = startTicks !== undefined || this.#life.hasRoom(key);
+    budget.spend(isOpened ? OPEN_STEPS : ASK_STEPS);
+    if (!isOpened) {
+      waitOn();
+      return;
+    }
     try {
       const mayBeNameless = nowMs - firstMs >= NAMELESS_MS;
-      const followed =
-        startTicks === undefined ? undefined : this.#opened(key, found, startTicks, mayBeNameless);
-      if (followed === undefined) {
-        wait(nowMs - firstMs < USELESS_MS ? UNFINISHED_MS : USELESS_MS);
-        return;
+      const opened = this.#opened(key, found, startTicks, mayBeNameless);
+      if (opened === undefined) {
+        waitOn();
+      } else if ('file' in opened) {
+        this.#waiting.delete(key);
+        this.#life.forget(key);
+        this.#followed.set(key, opened);
+      } else if (opened.isChanged === undefined) {
+        wait(UNFINISHED_MS, before);
+      } else if (opened.isChanged) {
+        const refusal = `${pathOf(found.place)}/${found.name} ${this.#whyUnowned(found)}`;
+        wait(USELESS_MS, { refusal, identity: opened.identity });
+      } else {
+        waitOn();
       }
-      this.#waiting.delete(key);
-      this.#followed.set(key, followed);
     } catch (error) {
       if (isGone(error)) wait(UNFINISHED_MS);
-      else wait(USELESS_MS, `${pathOf(found.place)}/${found.name} ${whyUnreadable(error)}`);
+      else if (startTicks === undefined && hidingOption(this.#parts.proc) === undefined) waitOn();
+      else {
+        const refusal = `${pathOf(found.place)}/${found.name} ${whyUnreadable(error)}`;
+        wait(USELESS_MS, { refusal });
+      }
     }
+  }
+
+  /** Why the JVM that keeps a file is not found, and what helps. */
+  #whyUnowned({ name }: FoundFile): string {
+    const { hasContainers, proc } = this.#parts;
+    const option = hidingOption(proc);
+    if (option !== undefined) {
+      this.#hiding = option;
+      return `is kept by a JVM whose process /proc hides (${option}): ${UNHIDE}`;
+    }
+    const what = `is kept by a JVM that is not process ${name} here, but of another PID namespace`;
+    return hasContainers
+      ? `${what}: the exporter needs the PID namespace of the host, and root or CAP_SYS_PTRACE`
+      : `${what}: containers = true finds it`;
   }
 
   /**
@@ -157,15 +223,16 @@ export class Jvms {
   #opened(
     key: string,
     found: FoundFile,
-    startTicks: number,
+    startTicks: number | undefined,
     mayBeNameless: boolean,
-  ): Followed | undefined {
-    const { pid } = found;
-    const { source, root, isWanted, isTrusted, nowMs } = this.#parts;
-    if (this.#followed.size >= MAX_FILES) throw refused(`is one more than ${MAX_FILES} files`);
+  ): Followed | Unowned | undefined {
+    const { pid, name } = found;
+    const { source, root, isWanted, isTrusted, nowMs, proc } = this.#parts;
+    if (startTicks !== undefined && this.#followed.size >= MAX_FILES)
+      throw refused(`is one more than ${MAX_FILES} files`);
     const file = inDirectory(
       found.place,
-      ({ path, uid }) => new CounterFile(`${path}/${found.name}`, uid),
+      ({ path, uid }) => new CounterFile(`${path}/${name}`, uid),
     );
     let isKept = false;
     try {
@@ -173,14 +240,19 @@ export class Jvms {
       if (!isTrusted(identity.uid))
         throw refused(`belongs to user ${identity.uid}, who is not trusted`);
       if (this.#isOpen(identity.key)) return undefined;
+      if (startTicks === undefined) return this.#unowned(key, file);
       const data = PerfData.of(file, this.#scratch);
       if (data === undefined || (data.command === undefined && !mayBeNameless)) return undefined;
       const { beganUnixMs } = data;
       const its: Identity = { startTicks, inode: identity.inode, beganUnixMs };
       if (isLeftBy(this.#ended.get(key), its)) return undefined;
-      const why = whyNotWriter({ pid, startTicks, beganUnixMs, ...identity });
-      if (why !== undefined) return undefined;
       const isShown = isWanted(mainClassOf(data.command ?? ''));
+      const isIts = isWriter({ pid, name, startTicks, beganUnixMs, ...identity }, proc);
+      if (isIts !== 'yes') {
+        const unowned = this.#unowned(key, file);
+        // What a killed JVM left behind never changes.
+        if (isIts === 'no' || unowned?.isChanged !== true) return unowned;
+      }
       if (isShown && !source.hasRoom(data.entries.size))
         throw refused('is one too many: segment_max_items are shown already');
       const jvm = isShown ? new Jvm(source, root, pid, data) : undefined;
@@ -189,6 +261,17 @@ export class Jvms {
     } finally {
       if (!isKept) file.close();
     }
+  }
+
+  /** Undefined for a file that is not whole, or whose JVM is not wanted. @throws Fault for what no JVM writes */
+  #unowned(key: string, file: CounterFile): Unowned | undefined {
+    const isChanged = this.#life.changed(key, file.digest());
+    if (isChanged === true) {
+      const data = PerfData.of(file, this.#scratch);
+      if (data === undefined || !this.#parts.isWanted(mainClassOf(data.command ?? '')))
+        return undefined;
+    }
+    return { identity: file.identity.key, isChanged };
   }
 
   /** Whether the same file is read under another name. */
@@ -207,6 +290,10 @@ export class Jvms {
     followed.file.close();
   }
 }
+
+/** What helps where /proc hides processes. */
+const UNHIDE =
+  'give the exporter CAP_SYS_PTRACE or the group that gid= of /proc names, and a unit ProtectProc=default';
 
 /** Whether a file holds what a JVM left that ended, and the process of its number is another one. */
 const isLeftBy = (ended: Identity | undefined, now: Identity): boolean =>

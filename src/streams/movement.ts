@@ -57,6 +57,7 @@ export function isSameStructure(a: Sighting, b: Sighting): boolean {
     a.publisher.state === b.publisher.state &&
     // The reason of a stalled publisher holds its age, which grows with every look.
     (a.publisher.reason === b.publisher.reason || a.publisher.state === 'stalled') &&
+    (a.warnings ?? []).join() === (b.warnings ?? []).join() &&
     b.changes.length === 0 &&
     a.hasMore === b.hasMore &&
     (a.isRestless === true) === (b.isRestless === true) &&

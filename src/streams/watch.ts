@@ -5,6 +5,8 @@ import type { PublisherProcess, Source, StructureChange, Verdict } from '../mode
 export interface Sighting {
   readonly serverKey: string;
   readonly publisher: Verdict;
+  /** What the log says once of each target: sentences that stay the same while they hold. */
+  readonly warnings?: readonly string[];
   /** Where the format says it. */
   readonly process?: PublisherProcess;
   /** The open source, while its values may be served; a new object for each generation. */

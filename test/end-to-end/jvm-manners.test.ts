@@ -1,12 +1,18 @@
 // What the exporter does to the counter files of JVMs, call by call.
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { perfFile, someCounters } from '../hsperfdata/perf-file.js';
-import { theatre } from '../support/processes.js';
+import { PROJECT, answerOf, theatre } from '../support/processes.js';
 import { TracedExporter, expectToReadOnly } from '../support/traced-exporter.js';
 import { pageWith } from './page.js';
-import { needsPrograms } from '../support/needs.js';
+import { needs, needsPrograms, needsRoot } from '../support/needs.js';
+import { TILL_CLASS } from '../hsperfdata/till-class.js';
+
+/** An exporter that may read the files of all users, as docs/formats.md gives it the right. */
+const AS_NOBODY =
+  'setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps +dac_read_search --ambient-caps +dac_read_search';
 
 describe('the exporter and the counter files of JVMs', function () {
   this.slow(20_000);
@@ -14,10 +20,13 @@ describe('the exporter and the counter files of JVMs', function () {
 
   it('opens them for reading, copies them, and neither writes nor locks', async function () {
     needsPrograms(this, 'strace');
-    const { pid } = stage.command(['sleep', '600']);
     const directory = stage.path('hsperfdata_shop');
-    mkdirSync(directory, { mode: 0o755 });
-    writeFileSync(join(directory, String(pid)), perfFile(someCounters()).bytes, { mode: 0o600 });
+    writeFileSync(stage.path('counters'), perfFile(someCounters()).bytes);
+    const program = join(PROJECT, 'dist-test/hsperfdata/stand-in.js');
+    const words = [process.execPath, program, stage.path('counters'), directory];
+    const jvm = stage.command(words);
+    await jvm.line(/^ready$/m);
+    const { pid } = jvm;
     const config = stage.config(
       {},
       `[[targets]]\napp = "jvm"\nserver_key = "jvm"\nformat = "hsperfdata"\nformat_settings = { directories = ["${directory}"] }\n`,
@@ -29,5 +38,32 @@ describe('the exporter and the counter files of JVMs', function () {
     const calls = await exporter.callsTo(`hsperfdata_shop/${pid}`);
     expect(calls.length).to.be.greaterThan(3);
     expectToReadOnly(calls);
+  });
+
+  it('says of JVMs whose processes /proc hides that they are left out, and why', async function () {
+    needsPrograms(this, 'java', 'unshare', 'setpriv');
+    needsRoot(this);
+    const inside = `mount -t proc -o hidepid=2 proc /proc && exec ${AS_NOBODY} "$@"`;
+    const under = ['--mount', 'sh', '-c', inside, 'sh'];
+    const probe = spawnSync('unshare', [...under, 'true']);
+    needs(this, probe.status === 0, 'this process may not mount /proc');
+    writeFileSync(stage.path('Till.class'), TILL_CLASS);
+    const flags = ['--add-exports', 'java.base/jdk.internal.perf=ALL-UNNAMED', '-Xmx64m'];
+    const words = ['java', ...flags, '-cp', stage.path(''), 'Till'];
+    const jvm = stage.command(words, { stdin: 'pipe' });
+    await answerOf('the JVM is ready', () => jvm.stdout.includes('ready') || undefined);
+    const config = stage.config(
+      {},
+      '[[targets]]\napp = "jvm"\nserver_key = "jvm"\nformat = "hsperfdata"\nformat_settings = { main_classes = ["Till"] }\n',
+    );
+    const exporter = stage.start('exporter', ['--config', config], {
+      under: ['unshare', ...under],
+    });
+    await pageWith(
+      await exporter.url(),
+      (series) => Number(series.get('jvm_processes_left_out{}')) > 0,
+      'it is left out',
+    );
+    await exporter.line(/\/proc hides the processes of other users \(hidepid=\w+\)/);
   });
 });

@@ -5,9 +5,11 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { perfFile, someCounters } from '../hsperfdata/perf-file.js';
 import { inBothModes } from '../support/modes.js';
-import { theatre } from '../support/processes.js';
+import { PROJECT, theatre } from '../support/processes.js';
 import { applicationPart, pageWith, readyPage, scrape } from './page.js';
 import { needs } from '../support/needs.js';
+
+const STAND_IN = join(PROJECT, 'dist-test/hsperfdata/stand-in.js');
 
 inBothModes('an exporter of JVMs', function (mode) {
   this.slow(10_000);
@@ -24,20 +26,23 @@ inBothModes('an exporter of JVMs', function (mode) {
     return stage.start('exporter', ['--config', config]).url();
   }
 
-  /** A file of a JVM, with a process that stands for it. */
-  function jvm(name: string, mainClass?: string): { readonly pid: number; readonly path: string } {
-    const { pid } = stage.command(['sleep', '600']);
+  /** A process that stands for a JVM, with its file. */
+  async function jvm(
+    name: string,
+    mainClass?: string,
+  ): Promise<{ readonly pid: number; readonly path: string }> {
     const directory = stage.path(`${name}/hsperfdata_shop`);
-    mkdirSync(directory, { recursive: true, mode: 0o755 });
-    const path = join(directory, String(pid));
-    writeFileSync(path, perfFile(someCounters(mainClass)).bytes, { mode: 0o600 });
-    return { pid, path };
+    const counters = stage.path(`${name}-counters`);
+    writeFileSync(counters, perfFile(someCounters(mainClass)).bytes);
+    const running = stage.command([process.execPath, STAND_IN, counters, directory]);
+    await running.line(/^ready$/m);
+    return { pid: running.pid, path: join(directory, String(running.pid)) };
   }
 
   it('is ready without any, and has each as long as it is there', async () => {
     const url = await exporterOf('come');
     expect(await readyPage(url)).to.match(/^jvm_processes 0$/m);
-    const { pid, path } = jvm('come');
+    const { pid, path } = await jvm('come');
     const labels = `{pid="${pid}",main_class="org.shop.Till"}`;
     await pageWith(url, (series) => series.get('jvm_processes{}') === '1', 'it is there');
     const page = await scrape(url);
@@ -61,7 +66,7 @@ inBothModes('an exporter of JVMs', function (mode) {
   });
 
   it('passes the linter of Prometheus', async function () {
-    jvm('lint');
+    await jvm('lint');
     const page = await readyPage(await exporterOf('lint'));
     const lint = spawnSync('promtool', ['check', 'metrics'], { input: applicationPart(page) });
     needs(this, lint.error === undefined, 'promtool is not in PATH');
@@ -69,8 +74,8 @@ inBothModes('an exporter of JVMs', function (mode) {
   });
 
   it('shows the JVMs that its settings choose', async () => {
-    jvm('choose', 'org.shop.Till');
-    const { pid } = jvm('choose', '/opt/stock/stock.jar');
+    await jvm('choose', 'org.shop.Till');
+    const { pid } = await jvm('choose', '/opt/stock/stock.jar');
     const page = await readyPage(await exporterOf('choose', ', main_classes = ["*.jar"]'));
     expect(page).to.contain(`jvm_threads_current{pid="${pid}",main_class="stock.jar"} 12`);
     expect(page).to.match(/^jvm_processes 1$/m);

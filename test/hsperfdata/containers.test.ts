@@ -3,25 +3,25 @@ import { spawn, spawnSync } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { expect } from 'chai';
 import { eventually } from '../support/eventually.js';
 import { perfFile, someCounters } from './perf-file.js';
 import { perfFolder } from './perf-folder.js';
 import { valuesOf, wholeSight } from '../support/gathered-values.js';
 import { needs } from '../support/needs.js';
+import { PROJECT } from '../support/processes.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
 
 const NAMESPACES = ['--mount', '--pid', '--fork'];
-/** Makes the counter file of process 1 of a namespace, with a /tmp of its own, and becomes that process. */
-const INSIDE = [
-  'mount -t tmpfs none /tmp',
-  'mkdir -m 755 /tmp/hsperfdata_box',
-  'umask 077',
-  'cat > /tmp/hsperfdata_box/1',
-  'exec sleep 600',
-].join(' && ');
+/** Processes are those of this host. */
+const HOST = { proc: '/proc' };
+const STAND_IN = join(PROJECT, 'dist-test/hsperfdata/stand-in.js');
 
 describe('JVMs in containers', function () {
   const folder = perfFolder();
+  const files = temporaryFolder();
   const running = new Set<ChildProcess>();
   afterEach(async () => {
     for (const child of running) {
@@ -39,14 +39,13 @@ describe('JVMs in containers', function () {
 
   /** The host's number of a process that has the number 1 in a namespace, with a counter file there. */
   async function container(mainClass: string): Promise<number> {
-    const child = spawn('unshare', [...NAMESPACES, 'sh', '-c', INSIDE], {
-      stdio: ['pipe', 'ignore', 'ignore'],
+    const counters = files.write('counters', perfFile(someCounters(mainClass)).bytes);
+    const program = [STAND_IN, counters, '/tmp/hsperfdata_box', 'own-tmp'];
+    const child = spawn('unshare', [...NAMESPACES, process.execPath, ...program], {
+      stdio: ['ignore', 'ignore', 'pipe'],
     });
     running.add(child);
-    child.stdin.end(perfFile(someCounters(mainClass)).bytes);
-    const isAsleep = (): boolean =>
-      childrenOf(child).some((pid) => readFileSync(`/proc/${pid}/comm`, 'utf8') === 'sleep\n');
-    await eventually('the container has its file', isAsleep);
+    await once(createInterface({ input: child.stderr }), 'line');
     return childrenOf(child)[0] ?? 0;
   }
 
@@ -55,19 +54,19 @@ describe('JVMs in containers', function () {
   it('are shown with the numbers that they have on the host, if that is asked for', async function () {
     needs(this, canUnshare(), 'this process may not make namespaces');
     const pids = [await container('org.shop.Till'), await container('org.shop.Stock')];
-    const all = folder.watch({ containers: true });
+    const all = folder.watch({ containers: true }, HOST);
     const has = (watch: typeof all, pid: number): boolean =>
       valuesOf(wholeSight(watch)).get(`${pid} java.threads.live`) === 12n;
     await eventually('both are seen', () => pids.every((pid) => has(all, pid)));
-    const none = folder.watch({ containers: false });
+    const none = folder.watch({ containers: false }, HOST);
     expect(pids.some((pid) => has(none, pid))).to.equal(false);
   });
 
   it('are shown for chosen users only', async function () {
     needs(this, canUnshare(), 'this process may not make namespaces');
     const pid = await container('org.shop.Till');
-    const watch = folder.watch({ containers: true, users: ['b*'] });
-    const other = folder.watch({ containers: true, users: ['shop'] });
+    const watch = folder.watch({ containers: true, users: ['b*'] }, HOST);
+    const other = folder.watch({ containers: true, users: ['shop'] }, HOST);
     const keysOf = (each: typeof watch): string => [...valuesOf(wholeSight(each)).keys()].join();
     await eventually('it is seen', () => keysOf(watch).includes(`${pid} `));
     expect(keysOf(other)).not.to.contain(`${pid} `);

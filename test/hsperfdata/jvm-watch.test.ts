@@ -1,7 +1,17 @@
 // All JVMs of a host as one tree: which are found, when they come and go, and what is shown of each.
 import type { ChildProcess } from 'node:child_process';
-import { linkSync, mkdirSync, chmodSync, symlinkSync, renameSync, truncateSync } from 'node:fs';
+import {
+  linkSync,
+  mkdirSync,
+  chmodSync,
+  symlinkSync,
+  renameSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
+import { getuid } from 'node:process';
 import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { JvmWatch } from '#app/hsperfdata/jvm-watch.js';
@@ -182,8 +192,24 @@ describe('a watch of JVMs', () => {
     it('does not show a file that a JVM left behind, whose number another process has by now', () => {
       const pid = folder.process();
       const begin = { name: 'sun.rt.createVmBeginTime', value: BigInt(Date.now() - 3_600_000) };
-      folder.write(pid, perfFile([begin, ...someCounters().slice(1)]).bytes);
+      folder.leave(pid, perfFile([begin, ...someCounters().slice(1)]).bytes);
       expect(pidsOf(watching())).to.deep.equal([]);
+    });
+
+    it('shows a JVM whose memory this user may not see once its counters move, and nothing that was left behind', () => {
+      const pid = folder.process();
+      const path = folder.write(pid, file.bytes);
+      const uid = String(getuid?.());
+      for (const name of ['maps', 'status']) rmSync(folder.proc(String(pid), name));
+      writeFileSync(folder.proc(String(pid), 'status'), `Uid:\t${uid}\nThreads:\t19\n`);
+      const watch = watching();
+      for (let look = 0; look < 3; look++) {
+        expect(pidsOf(watch)).to.deep.equal([]);
+        pass(200);
+      }
+      folder.poke(path, file.valueAt.get('java.threads.live') ?? 0, Buffer.from([13]));
+      pass(200);
+      expect(pidsOf(watch)).to.deep.equal([String(pid)]);
     });
 
     it('does not show again what a JVM left behind when another process gets its number at once', async function () {
@@ -392,6 +418,58 @@ describe('a watch of JVMs', () => {
       pass(2000);
       shown();
       expect(shown()).to.deep.equal(pids.map(String).sort());
+    });
+
+    const HIDDEN = 5_000_000;
+    /** Looks twice, and lets a JVM that is no process here count in between. */
+    function looksAt(path: string, settings: Parameters<typeof folder.watch>[0] = {}) {
+      const watch = watching(settings);
+      wholeSight(watch);
+      folder.poke(path, file.valueAt.get('java.threads.live') ?? 0, Buffer.from([13]));
+      pass(200);
+      return { watch, seen: wholeSight(watch) };
+    }
+    const leftOut = ({ publisher }: Sighting) => publisher.reason;
+
+    it('a JVM of another PID namespace is left out under its number there, which another process has here', () => {
+      const pid = folder.process();
+      const { watch, seen } = looksAt(folder.leave(pid, file.bytes));
+      expect(pidsIn(seen)).to.deep.equal([]);
+      expect(valuesOf(seen).get(' leftOut')).to.equal(1n);
+      expect(leftOut(seen)).to.match(
+        /^0 JVMs are shown, 1 left out: \S+\/hsperfdata_shop\/(\d+) is kept by a JVM that is not process \1 here, but of another PID namespace: containers = true finds it$/,
+      );
+      pass(5000);
+      wholeSight(watch);
+      pass(200);
+      expect(leftOut(wholeSight(watch)), 'once it stands still').to.equal('0 JVMs are shown');
+    });
+
+    it('and one whose number no process has here', () => {
+      const { seen } = looksAt(folder.leave(HIDDEN, file.bytes));
+      expect(leftOut(seen)).to.contain('is not process 5000000 here, but of another PID namespace');
+    });
+
+    it('says what hides the process of a JVM, and what helps', () => {
+      rmSync(folder.proc('1'));
+      mkdirSync(folder.proc('self'));
+      const mount = `22 27 0:21 / ${folder.proc()} rw,relatime - proc proc rw,hidepid=invisible\n`;
+      writeFileSync(folder.proc('self', 'mountinfo'), mount);
+      const { seen } = looksAt(folder.leave(HIDDEN, file.bytes));
+      expect(leftOut(seen)).to.match(
+        /is kept by a JVM whose process \/proc hides \(hidepid=invisible\): give the exporter CAP_SYS_PTRACE or /,
+      );
+      expect(seen.warnings?.join()).to.match(/^\/proc hides the processes of other users/);
+    });
+
+    it('counts no file that a JVM left behind, and none of a main class that is not wanted', () => {
+      folder.leave(HIDDEN, file.bytes);
+      const still = watching();
+      wholeSight(still);
+      pass(200);
+      expect(leftOut(wholeSight(still))).to.equal('0 JVMs are shown');
+      const { seen } = looksAt(folder.leave(HIDDEN, file.bytes), { mainClasses: ['kafka.Kafka'] });
+      expect(leftOut(seen)).to.equal('0 JVMs are shown');
     });
 
     it('a JVM that would be too much is left out whole', () => {

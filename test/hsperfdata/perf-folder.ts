@@ -3,11 +3,14 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
   chmodSync,
+  existsSync,
   mkdirSync,
   openSync,
   closeSync,
   writeSync,
   rmSync,
+  statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -29,13 +32,32 @@ export function perfFolder() {
     running.clear();
   });
   const directory = (user = 'shop'): string => join(folder.path('.'), `hsperfdata_${user}`);
+  /** Stands for /proc: what it has of the memory of a process is what the test says. */
+  const proc = (...names: string[]): string => join(folder.path('.'), 'proc', ...names);
+  beforeEach(() => {
+    mkdirSync(proc());
+    for (const name of ['stat', '1']) symlinkSync(`/proc/${name}`, proc(name));
+  });
   return {
     directory,
+    proc,
     /** A process that runs until the test ends. */
     process: (): number => {
       const child = spawn('sleep', ['600'], { stdio: 'ignore' });
       running.add(child);
+      const pid = String(child.pid);
+      mkdirSync(proc(pid));
+      for (const name of ['stat', 'status']) symlinkSync(`/proc/${pid}/${name}`, proc(pid, name));
+      writeFileSync(proc(pid, 'maps'), '7f00-7f08 r--p 00000000 fe:00 12 /lib/libc.so.6\n');
       return child.pid ?? 0;
+    },
+    /** Puts a file into the memory of a process. */
+    map: (pid: number, path: string): void => {
+      const { dev, ino } = statSync(path);
+      const [major, minor] = [(dev >> 8) & 0xfff, (dev & 0xff) | ((dev >> 12) & 0xfff00)];
+      const device = [major, minor].map((each) => each.toString(16).padStart(2, '0')).join(':');
+      const line = `7f00-7f08 rw-s 00000000 ${device} ${ino}    ${path}\n`;
+      writeFileSync(proc(String(pid), 'maps'), line);
     },
     /** Kills a process and waits until it is gone. */
     kill: async (pid: number): Promise<void> => {
@@ -47,8 +69,14 @@ export function perfFolder() {
       chmodSync(directory(user), mode);
       return directory(user);
     },
-    /** Writes a file whole; the former one of that name keeps its inode. */
+    /** Writes a file whole, as the JVM that is this process; the former one of that name keeps its inode. */
     write(pid: number, bytes: Uint8Array, user = 'shop'): string {
+      const path = this.leave(pid, bytes, user);
+      if (existsSync(proc(String(pid)))) this.map(pid, path);
+      return path;
+    },
+    /** Writes a file whole that no process here has in its memory. */
+    leave(pid: number, bytes: Uint8Array, user = 'shop'): string {
       const path = join(this.make(user), String(pid));
       writeFileSync(path, bytes, { mode: 0o600 });
       return path;
@@ -65,7 +93,7 @@ export function perfFolder() {
     watch(settings: Partial<HsperfdataSettings> = {}, options: JvmWatchOptions = {}): JvmWatch {
       const directories = [join(folder.path('.'), 'hsperfdata_*')];
       const all = { directories, containers: false, users: [], mainClasses: [], ...settings };
-      const watch = new JvmWatch('jvm', all, options);
+      const watch = new JvmWatch('jvm', all, { proc: proc(), ...options });
       watches.add(watch);
       return watch;
     },

@@ -3,7 +3,7 @@ import { execFile, spawn, spawnSync } from 'node:child_process';
 import type { ChildProcess, ChildProcessByStdio } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { existsSync, readFileSync, realpathSync } from 'node:fs';
+import { existsSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { promisify } from 'node:util';
@@ -57,8 +57,8 @@ describe('a real JVM', function () {
     return child.pid ?? 0;
   }
 
-  function watching(): JvmWatch {
-    const watch = new JvmWatch('jvm', SETTINGS, {});
+  function watching(more: Partial<typeof SETTINGS> = {}): JvmWatch {
+    const watch = new JvmWatch('jvm', { ...SETTINGS, ...more }, {});
     watches.add(watch);
     return watch;
   }
@@ -169,6 +169,29 @@ describe('a real JVM', function () {
     await eventually('its first thread has ended', () => stateOf() === 'Z');
     const values = valuesOf(wholeSight(watching()));
     expect(values.get(`${pid}.application org.shop.sales`)).to.equal(42n);
+  });
+
+  it('of another PID namespace on the same /tmp has the number of the host, or is left out', async function () {
+    needsPrograms(this, 'java', 'unshare');
+    const namespaces = ['--pid', '--fork', '--mount-proc', '--kill-child'];
+    const probe = spawnSync('unshare', [...namespaces, 'true']);
+    needs(this, probe.status === 0, 'this process may not make namespaces');
+    folder.write('Till.class', TILL_CLASS);
+    const line = [...namespaces, 'java', ...FLAGS, '-cp', folder.path(), 'Till'];
+    const outer = await started(spawn('unshare', line, { stdio: ['pipe', 'pipe', 'ignore'] }));
+    const pid = Number(readFileSync(`/proc/${outer}/task/${outer}/children`, 'utf8'));
+    const [one, other] = [watching(), watching({ containers: true })];
+    const numbersOfTill = (watch: JvmWatch): string =>
+      [...valuesOf(wholeSight(watch))]
+        .flatMap(([key, value]) => (value === 42n ? key.split('.', 1) : []))
+        .join();
+    const reason = /hsperfdata_\w+\/1 is kept by a JVM that is not process 1 here/;
+    await eventually('it is left out', () => reason.test(wholeSight(one).publisher.reason));
+    await eventually('it is found', () => numbersOfTill(other).includes(String(pid)));
+    expect([numbersOfTill(one), numbersOfTill(other)]).to.deep.equal(['', String(pid)]);
+    process.kill(pid, 'SIGKILL');
+    await eventually('it is gone', () => numbersOfTill(other) === '');
+    rmSync(pathOf(1));
   });
 
   /** A program that runs Till in a second thread and ends its first one. */

@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { getuid } from 'node:process';
 import { expect } from 'chai';
 import { startTicksOf } from '#app/foreign/process-start.js';
-import { whyNotWriter } from '#app/hsperfdata/writer.js';
+import { isWriter } from '#app/hsperfdata/writer.js';
 import type { Writer } from '#app/hsperfdata/writer.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
@@ -18,24 +18,24 @@ describe('the process of a counter file', () => {
     pid: number,
     state: string,
     startTicks: number,
-    { name = 'java', threads = 1 } = {},
+    { name = 'java', threads = 1, more = '' } = {},
   ): void {
     mkdirSync(folder.path(`${pid}`), { recursive: true });
     const others = [...Array.from({ length: 16 }, (_, index) => index), threads, 0].join(' ');
     folder.write(`${pid}/stat`, `${pid} (${name}) ${state} ${others} ${startTicks} 0 0\n`);
     folder.write(
       `${pid}/status`,
-      `Name:\t${name}\nUmask:\t0022\nUid:\t${UID}\t${UID}\t${UID}\t${UID}\n`,
+      `Name:\t${name}\nUmask:\t0022\nUid:\t${UID}\t${UID}\t${UID}\t${UID}\n${more}`,
     );
     folder.write('stat', `cpu 1 2 3\nbtime ${BOOT_S}\nprocesses 9\n`);
   }
 
   const writer = (more: Partial<Writer> = {}): Writer => ({
-    ...{ pid: 7, startTicks: 500, uid: UID, inode: 4711n },
+    ...{ pid: 7, name: '7', startTicks: 500, uid: UID, device: 'fe:00', inode: 4711n },
     beganUnixMs: BOOT_S * 1000 + 5200,
     ...more,
   });
-  const why = (more: Partial<Writer> = {}) => whyNotWriter(writer(more), folder.path());
+  const is = (more: Partial<Writer> = {}) => isWriter(writer(more), folder.path());
 
   for (const name of ['java', 'a) R 1 2 (b', 'with blank'])
     it(`is known by its start, whatever its name is: ${name}`, () => {
@@ -55,31 +55,72 @@ describe('the process of a counter file', () => {
     expect(startTicksOf(7, folder.path())).to.equal(12_345);
   });
 
-  it('is the writer if it started before the JVM began, however long before', () => {
+  it('may be the writer if it started before the JVM began, however long before', () => {
     process(7, 'S', 500);
-    expect(why()).to.equal(undefined);
-    expect(why({ startTicks: 0 })).to.equal(undefined);
-    expect(why({ beganUnixMs: undefined })).to.equal(undefined);
+    expect(is()).to.equal('perhaps');
+    expect(is({ startTicks: 0 })).to.equal('perhaps');
+    expect(is({ beganUnixMs: undefined })).to.equal('perhaps');
   });
 
   it('is another one if it started long after the JVM began', () => {
     process(7, 'S', 500);
-    expect(why({ startTicks: 100_000 })).to.equal('process 7 started later');
+    expect(is({ startTicks: 100_000 })).to.equal('no');
   });
+
+  const line = (inode: number, device = 'fe:00') =>
+    `7f00-7f08 rw-s 00000000 ${device} ${inode}   /tmp/hsperfdata_shop/7\n`;
 
   it('is the writer even then, if it has the file in its memory: the clock was set', () => {
     process(7, 'S', 500);
-    const line = (inode: number) =>
-      `7f00-7f08 rw-s 00000000 fe:00 ${inode}   /tmp/hsperfdata_shop/7\n`;
     writeFileSync(folder.path('7/maps'), `${'x'.repeat(70_000)}\n${line(4711)}`);
-    expect(why({ startTicks: 100_000 })).to.equal(undefined);
-    writeFileSync(folder.path('7/maps'), line(47_110));
-    expect(why({ startTicks: 100_000 })).to.equal('process 7 started later');
+    expect(is({ startTicks: 100_000 })).to.equal('yes');
+  });
+
+  it('is another one if its memory holds another file, however early it started', () => {
+    process(7, 'S', 500);
+    mkdirSync(folder.path('7/task'));
+    for (const other of [line(47_110), line(4711, 'fe:01'), '']) {
+      writeFileSync(folder.path('7/maps'), other);
+      expect(is()).to.equal('no');
+    }
+    writeFileSync(folder.path('7/maps'), line(4711, 'fe:01'));
+    expect(is({ device: undefined }), 'where devices differ').to.equal('yes');
+  });
+
+  it('is known by the memory of another thread once its first one has ended', () => {
+    process(7, 'Z', 500, { threads: 2 });
+    for (const thread of ['7', '8'])
+      mkdirSync(folder.path(`7/task/${thread}`), { recursive: true });
+    for (const maps of ['7/maps', '7/task/7/maps']) writeFileSync(folder.path(maps), '');
+    writeFileSync(folder.path('7/task/8/maps'), line(4711));
+    expect(is()).to.equal('yes');
+  });
+
+  it('is another one if it has another number in its own PID namespace', () => {
+    process(7, 'S', 500, { more: 'NSpid:\t7\t12\t1\n' });
+    expect(is()).to.equal('no');
+    expect(is({ name: '1' })).to.equal('perhaps');
+  });
+
+  it('is another one if it has a single thread, where its memory may not be seen', () => {
+    process(7, 'S', 500, { more: 'Threads:\t1\n' });
+    expect(is()).to.equal('no');
+    process(7, 'S', 500, { more: 'Threads:\t19\n' });
+    expect(is()).to.equal('perhaps');
+  });
+
+  it('is the one that holds the lock of the file, where its memory may not be seen', () => {
+    process(7, 'S', 500);
+    const lock = (pid: number) => `3: FLOCK  ADVISORY  WRITE ${pid} fe:00:4711 0 EOF\n`;
+    folder.write('locks', `1: POSIX  ADVISORY  WRITE 9 fe:00:4711 0 EOF\n${lock(812)}`);
+    expect(is()).to.equal('no');
+    folder.write('locks', lock(7));
+    expect(is({ startTicks: 100_000 })).to.equal('yes');
   });
 
   it('is another one if it belongs to another user', () => {
     process(7, 'S', 500);
-    expect(why({ uid: UID + 1 })).to.equal('process 7 is of another user');
-    expect(why({ pid: 8 })).to.equal('process 8 is of another user');
+    expect(is({ uid: UID + 1 })).to.equal('no');
+    expect(is({ pid: 8 })).to.equal('no');
   });
 });

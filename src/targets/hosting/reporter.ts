@@ -26,6 +26,8 @@ const NO_PROGRESS: Omit<SyncProgress, 'reason'> = {
 };
 /** Clashing series that are reported by name. */
 const MAX_NAMED_CLASHES = 100;
+/** Warnings of its format that are said. */
+const MAX_WARNINGS = 16;
 /** Events that wait for the next step. */
 const MAX_WAITING_EVENTS = 1000;
 
@@ -43,6 +45,7 @@ export class Reporter {
   readonly #tally: Tally;
   readonly #clashes = new Set<string>();
   readonly #exceeded = new Set<keyof TargetLimits>();
+  readonly #warnings = new Set<string>();
   #events: TargetEvent[] = [];
   #choice: RootChoice | undefined;
   #view: TargetView | undefined;
@@ -171,7 +174,12 @@ export class Reporter {
     return isReady && this.#definition.spacingMs === 0 ? [{ kind: 'changed' }] : [];
   }
 
-  #notePublisher({ publisher, tick, changes }: Sighting): boolean {
+  #notePublisher({ publisher, tick, changes, warnings = [] }: Sighting): boolean {
+    for (const warning of warnings) {
+      if (this.#warnings.has(warning) || this.#warnings.size >= MAX_WARNINGS) continue;
+      this.#warnings.add(warning);
+      this.#say('warning', warning);
+    }
     if (this.#definition.isDebug)
       this.#say('debug', `update: tick ${tick}, ${changes.length} changes in the directory`);
     const isNew = publisher.state !== this.#publisherState;
