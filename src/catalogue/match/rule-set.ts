@@ -1,5 +1,4 @@
 // The rows of one class for one kind of object, indexed by variable name.
-import { RoundMap } from '../../collections/round-map.js';
 import type { Labels } from './path-pattern.js';
 import type { Reading, Row } from '../row.js';
 
@@ -27,7 +26,7 @@ export interface RuleSet {
 const NONE: readonly RowUse[] = [];
 
 export function compileRuleSet(alias: string, rows: readonly Row[], isDescribed = false): RuleSet {
-  const byName = new RoundMap<string, RowUse[]>();
+  const byName = new Map<string, RowUse[]>();
   const patterned: RowUse[] = [];
   for (const row of rows)
     for (const reading of row.reads) {

@@ -1,5 +1,4 @@
 // How well the catalogue fits what a target tracks: rows without variables, variables without rows.
-import { RoundMap } from '../../collections/round-map.js';
 import type { RowUse, RuleSet } from '../../catalogue/match/rule-set.js';
 import type { Reading, Row } from '../../catalogue/row.js';
 import type { Variable } from '../../model.js';
@@ -36,7 +35,7 @@ interface ReadingFit {
 export class CatalogueFit {
   /** Rules with the number of their objects. */
   readonly #objects = new Map<RuleSet, number>();
-  readonly #readings = new RoundMap<Reading, ReadingFit>();
+  readonly #readings = new Map<Reading, ReadingFit>();
   readonly #unread = new UnreadVariables();
   #rowsWithoutVariable = 0;
   #rowsOfWrongType = 0;

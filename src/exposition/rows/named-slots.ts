@@ -1,6 +1,5 @@
 // The slots of an object's variables by their names, which objects of a class have in common.
 
-import { RoundMap } from '../../collections/round-map.js';
 
 /** Up to so many, looking through a list takes about as long as a map. */
 const MAX_LISTED = 8;
@@ -15,7 +14,7 @@ class NameList {
   readonly names: string[];
   /** Whether several objects have, or had, names of it. */
   isShared = false;
-  #places: RoundMap<string, number> | undefined;
+  #places: Map<string, number> | undefined;
 
   constructor(names: string[] = []) {
     this.names = names;
@@ -26,7 +25,7 @@ class NameList {
     const mostListed = this.isShared ? MAX_LISTED : MAX_LISTED_ALONE;
     if (this.names.length <= mostListed) return this.names.indexOf(name);
     if (this.#places === undefined) {
-      this.#places = new RoundMap();
+      this.#places = new Map();
       for (const [place, each] of this.names.entries()) this.#places.set(each, place);
     }
     return this.#places.get(name) ?? NONE;

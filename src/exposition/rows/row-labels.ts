@@ -1,12 +1,11 @@
 // The labels that rows give to their series, as text that is made once.
 import type { RowUse } from '../../catalogue/match/rule-set.js';
 import type { Row } from '../../catalogue/row.js';
-import { RoundMap } from '../../collections/round-map.js';
 import { joinLabels, labelsText } from '../text/labels.js';
 
 export class RowLabels {
   /** Of rows of the catalogue. */
-  readonly #texts = new RoundMap<Row, string>();
+  readonly #texts = new Map<Row, string>();
 
   /** Those that a row gives to a variable, beside those of its object. */
   ofUse({ row, reading, captured }: RowUse): string {

@@ -1,5 +1,4 @@
 // All families of one target: lines come and go, and a snapshot holds their current text.
-import { RoundMap } from '../../collections/round-map.js';
 import type { FamilyFacts, Forms, Snapshot } from '../../model.js';
 import { Effort } from '../effort.js';
 import { Family } from './family.js';
@@ -36,7 +35,7 @@ interface Ranked {
 export class ExpositionText {
   readonly #kernel: Kernel;
   readonly #compressesByLine: (shape: PageShape) => boolean;
-  readonly #families = new RoundMap<string, Ranked>();
+  readonly #families = new Map<string, Ranked>();
   /** In the order of a page. */
   readonly #order: Ranked[] = [];
   readonly #groups: FamilyGroups;

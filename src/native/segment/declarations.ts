@@ -1,5 +1,4 @@
 // What records say of variables: those that say the same share one declaration.
-import { RoundMap } from '../../collections/round-map.js';
 import { WideMap } from '../../collections/wide-map.js';
 import type { Declaration } from '../../model.js';
 import { LIMITS, MAX_UNIT_BYTES } from './layout.js';
@@ -34,7 +33,7 @@ const MAX_NAMESAKES = 8;
 
 export class Declarations {
   readonly #strings: Strings;
-  readonly #known = new RoundMap<number, Known>(new WideMap());
+  readonly #known = new WideMap<Known>();
 
   constructor(strings: Strings) {
     this.#strings = strings;
