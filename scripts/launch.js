@@ -1,10 +1,11 @@
 // How a program is launched.
 
 /**
- * V8 has one thread beside those that run JavaScript, where it would have four: docs/decisions.md, "V8 has one
- * thread of its own". That is settled when a process of Node.js begins.
+ * Options of Node.js that apply from the start of the process; docs/decisions.md has the reasons.
+ * V8 has one thread beside those that run JavaScript, semi-spaces of at most 8 MB, and collects garbage when the
+ * heap has grown by half.
  */
-export const OPTIONS = '--v8-pool-size=1';
+export const OPTIONS = '--v8-pool-size=1 --max-semi-space-size=8 --heap-growing-percent=50';
 
 /** The first line of a program's file. `env` of GNU coreutils has `-S` since 8.30, which is older than the glibc needed. */
 export const LAUNCH = `#!/usr/bin/env -S node ${OPTIONS}\n`;

@@ -25,8 +25,7 @@ import { pipeWriter } from '../sinks/stdout/pipe-writer.js';
 import { formatWatches } from '../targets/formats.js';
 import { activatedSockets } from '../systemd/activation.js';
 import { ServiceManager } from '../systemd/service-manager.js';
-import { LATE, compileLate } from './compile-late.js';
-import { boundHeapGrowth } from './heap-growth.js';
+import { returnFreeMemory } from './free-memory.js';
 
 type Accepted = Extract<Start, { kind: 'accepted' }>;
 
@@ -121,9 +120,6 @@ function run(relative: Arguments, isOnce: boolean): void {
     isOnce,
     manager,
     log,
-    bound: () => {
-      compileLate(process.versions.v8, LATE.serving);
-    },
   };
   running.add(
     service(planned, license, around, reloads.reload$).subscribe({
@@ -185,8 +181,7 @@ function main(): void {
   else if (invocation.kind === 'check') check(invocation.arguments, invocation.isLive);
   else if (invocation.kind === 'health') checkHealth(invocation.arguments).catch(fail);
   else {
-    compileLate(process.versions.v8, LATE.binding);
-    boundHeapGrowth(() => process.memoryUsage.rss());
+    returnFreeMemory(() => process.memoryUsage.rss());
     run(invocation.arguments, invocation.isOnce);
   }
 }

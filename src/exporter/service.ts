@@ -35,7 +35,6 @@ import { sinkLog } from './sink-log.js';
 import { statusLine } from './status-line.js';
 import { SINKS, chosenSink } from './sinks.js';
 import type { ReloadAnswer } from '../sinks/http/reload-answer.js';
-import { whenReady } from '../sinks/when-ready.js';
 import { SelfMetrics } from '../sinks/self-metrics.js';
 import type { DocumentWriter } from '../sinks/stdout/stdout.js';
 import type { ServiceManager } from '../systemd/service-manager.js';
@@ -57,16 +56,12 @@ export interface Surroundings {
   readonly isOnce: boolean;
   readonly manager: ServiceManager;
   readonly log: (event: TargetEvent) => void;
-  /** Called once: the trees of all targets are bound, or they have been waited for. */
-  readonly bound: () => void;
 }
 
 /** How often targets move to balance the load, how many at once, and from which load. */
 const REBALANCE_MS = 30_000;
 const MAX_MOVES = 8;
 const LEAST_LOAD = 0.01;
-/** Trees that are not bound by then may never be there. */
-const BINDING_MS = 30_000;
 
 /**
  * Runs while subscribed; completes when the reader of stdout is gone.
@@ -144,7 +139,6 @@ export function service(
       tap(log),
       ignoreElements(),
     );
-    const bound$ = whenReady(registry, BINDING_MS).pipe(tap(around.bound), ignoreElements());
     const news$ = manager.isListening
       ? merge(
           manager.alive(),
@@ -164,7 +158,7 @@ export function service(
     // The service completes with the sink: the targets and the license watch never do.
     const ended$ = new Subject<void>();
     const keep$ = merge(
-      ...[run$, update(planned), reloads$, license$, watches$, bound$, news$],
+      ...[run$, update(planned), reloads$, license$, watches$, news$],
       settings.workerRebalanceEnabled ? rebalance$ : EMPTY,
     ).pipe(takeUntil(ended$));
     const serve$ = sink$.pipe(

@@ -6,7 +6,20 @@ import { join } from 'node:path';
 import { PROJECT, theatre } from '../support/processes.js';
 
 const BIN = join(PROJECT, 'dist/bin');
-const LAUNCHED_WITH = ['--v8-pool-size=1'];
+const LAUNCHED_WITH = ['--v8-pool-size=1', '--max-semi-space-size=8', '--heap-growing-percent=50'];
+
+/** Makes objects that survive for a while, and prints how large the space of young ones is then. */
+const CHURN = `
+  import { getHeapSpaceStatistics } from 'node:v8';
+  import { setImmediate } from 'node:timers/promises';
+  for (let round = 0; round < 60; round++) {
+    const kept = [];
+    for (let i = 0; i < 150_000; i++) kept.push({ i });
+    await setImmediate();
+  }
+  const spaces = getHeapSpaceStatistics();
+  console.log(spaces.find((each) => each.space_name === 'new_space').space_size);
+`;
 
 describe('bundled programs', () => {
   const stage = theatre();
@@ -23,7 +36,24 @@ describe('bundled programs', () => {
       expect(stdout).to.match(/^\d+\.\d+\.\d+\n$/);
     });
 
-  it('are launched in one process, with one thread of V8', async () => {
+  it('have the options of the image', () => {
+    const image = readFileSync(join(PROJECT, 'deploy/container/Containerfile'), 'utf8');
+    const [, words = ''] = /^ENTRYPOINT (.*?\])/ms.exec(image) ?? [];
+    const entry = JSON.parse(words.replace('\\\n', '')) as readonly string[];
+    expect(entry.slice(1, -1)).to.deep.equal(LAUNCHED_WITH);
+  });
+
+  it('have no more room for young objects than a scrape needs', () => {
+    const spaceOf = (options: readonly string[]): number => {
+      const words = [...options, '--input-type=module', '--eval', CHURN];
+      return Number(spawnSync(process.execPath, words, { encoding: 'utf8' }).stdout);
+    };
+    const bounded = spaceOf(LAUNCHED_WITH);
+    expect(bounded).to.be.within(1, 17_000_000);
+    expect(spaceOf([]), 'without the options').to.be.above(bounded);
+  });
+
+  it('are launched in one process, with their options', async () => {
     const program = join(BIN, 'shm_simulator.js');
     const words = ['--context-id', stage.contextId, '--app', 'ads', '--server-key', '1'];
     const running = stage.command([program, ...words]);

@@ -1,6 +1,5 @@
 // The slots of an object's variables by their names, which objects of a class have in common.
 
-
 /** Up to so many, looking through a list takes about as long as a map. */
 const MAX_LISTED = 8;
 /** A list of one object alone does without the memory of a map for longer. */
