@@ -263,6 +263,8 @@ export interface Snapshot {
   readonly forms: Forms;
   /** The code of the deflated parts: lengths of 286 literals and lengths, then of 30 distances. */
   readonly code?: readonly number[] | undefined;
+  /** Whether OpenMetrics forbids a value of one of its families, or did since that family has lines. */
+  readonly hasForbidden?: boolean | undefined;
   hold(): () => void;
 }
 
@@ -331,6 +333,8 @@ export interface Document {
 /** A text format: makes a page of an exposition. */
 export interface Format {
   readonly contentType: string;
+  /** Whether it allows what values there are; every value where it is missing. */
+  takes?(exposition: ReadyExposition): boolean;
   page(exposition: ReadyExposition): Page;
 }
 

@@ -41,6 +41,8 @@ export class FakeTarget implements Target {
   metrics: InternalMetric[] = [];
   /** The series lines of its one family. */
   text = 'demo_value 1\n';
+  /** Whether OpenMetrics forbids a value of it. */
+  hasForbidden = false;
   facts: FamilyFacts = { name: 'demo_value', type: 'gauge', unit: '', help: 'A value.' };
   /** Pages that were made of it and not released yet. */
   held = 0;
@@ -113,7 +115,8 @@ export class FakeTarget implements Target {
       this.held++;
       return () => this.held--;
     };
-    const snapshot = snapshotOf([familyText(this.facts, pieces)], { hold });
+    const { hasForbidden } = this;
+    const snapshot = snapshotOf([familyText(this.facts, pieces)], { hold, hasForbidden });
     const selected = scope && selectFamilies(snapshot, scope).families;
     const internal = internalFamilies(this.metrics, status, scope);
     return { kind: 'ready', snapshot, selected, internal, status };

@@ -160,6 +160,7 @@ function checkMetric(name: string, type: string, samples: readonly ReadSample[])
         const quantile = Number(labels.get('quantile'));
         ensure(quantile >= 0 && quantile <= 1, `${name} has quantiles from 0 to 1`);
       }
+      ensure(!values('').some((value) => value < 0), `${name} has no negative quantiles`);
       ensure([...values('_count'), ...values('_sum')].every(isCount), `${name} counts from 0 up`);
       return;
     case 'histogram':
@@ -186,8 +187,18 @@ function checkHistogram(
     isOrdered(counts, (a, b) => a <= b),
     `${name} has cumulative buckets`,
   );
-  ensure(values('_count')[0] === counts.at(-1), `${name} counts what is in its buckets`);
-  ensure(values('_sum').length === 1, `${name} has a sum`);
+  // Of observations that may be negative, a sum is no counter; there is no count without it.
+  const hasSum = !bounds.some((bound) => bound < 0);
+  const sums = values('_sum');
+  ensure(sums.length === Number(hasSum), `${name} has ${hasSum ? 'a' : 'no'} sum`);
+  ensure(
+    sums.every((sum) => sum >= 0),
+    `${name} has a sum from 0 up`,
+  );
+  ensure(
+    values('_count')[0] === (hasSum ? counts.at(-1) : undefined),
+    `${name} counts what is in its buckets`,
+  );
 }
 
 const keyOf = (labels: ReadonlyMap<string, string>, without?: string): string =>

@@ -19,6 +19,7 @@ export interface KernelExports {
   sort(block: number, old: number, fresh: number, from: number, to: number): void;
   absorb(cells: number, values: number, words: number, count: number, out: number): number;
   changedWatches(table: number, count: number, out: number): number;
+  hasForbidden(block: number, nameBytes: number): number;
   staleness(passage: number): number;
   passageChanges(passage: number): number;
   renderAll(passage: number, to: number): number;

@@ -38,6 +38,7 @@ const capacityFor = (lines: number): number =>
 const UNKNOWN = -1;
 
 /** Why the forms are stale, as assembly/block.ts has it: the text in the lower half, the stream in the upper one. */
+const TEXT_STALE = 0xffff;
 const STREAM_STALE = 0xffff_0000;
 /** Both are, and lines came or went. */
 const RESHAPED = 0x0001_0003;
@@ -127,6 +128,11 @@ export class LineTable {
   /** The most bytes that the lines are as text. */
   get roomNeeded(): number {
     return this.#textBytes + this.#count * VALUE_ROOM + OVERRUN;
+  }
+
+  /** Whether values changed since the text was written, or lines came or went. */
+  get isTextStale(): boolean {
+    return ((this.#kernel.u32[(this.address >>> 2) + HEADER.stale] ?? 0) & TEXT_STALE) !== 0;
   }
 
   /** Whether values changed since the stream was written. */

@@ -55,5 +55,6 @@ export const OPEN_METRICS = textFormat({
   contentType: 'application/openmetrics-text; version=1.0.0; charset=utf-8; escaping=underscores',
   header: openMetricsHeader,
   agree: withoutClashes,
+  takes: ({ snapshot }) => snapshot.hasForbidden !== true,
   end: '# EOF\n',
 });

@@ -20,9 +20,10 @@ export interface Syntax extends FamilySyntax {
   readonly contentType: string;
   /** The last line of a page, if any. */
   readonly end: string;
+  readonly takes?: Format['takes'];
 }
 
-export function textFormat({ contentType, end, ...syntax }: Syntax): Format {
+export function textFormat({ contentType, end, takes, ...syntax }: Syntax): Format {
   const { header, agree = (all: readonly FamilyFacts[]) => all } = syntax;
   const bodies = new PageBodies(syntax);
   const streams = new PageStreams(header);
@@ -46,6 +47,7 @@ export function textFormat({ contentType, end, ...syntax }: Syntax): Format {
   };
   return {
     contentType,
+    ...(takes !== undefined && { takes }),
     page: (exposition) => {
       const { snapshot, selected } = exposition;
       // Those are the headers in the page of a snapshot.

@@ -4,6 +4,7 @@ import { Effort } from '../effort.js';
 import { Family } from './family.js';
 import type { Totals } from './family.js';
 import type { Shown } from './family-group.js';
+import { ForbiddenValues } from './forbidden-values.js';
 import { FamilyGroups } from './family-groups.js';
 import { Deflater } from '../kernel/deflater.js';
 import type { Kernel } from '../kernel/kernel.js';
@@ -39,6 +40,7 @@ export class ExpositionText {
   /** In the order of a page. */
   readonly #order: Ranked[] = [];
   readonly #groups: FamilyGroups;
+  readonly #forbidden = new ForbiddenValues();
   /** That of its snapshots. */
   readonly #origin = {};
   readonly #totals: Totals = { lines: 0, blocks: 0, textBytes: 0 };
@@ -94,6 +96,7 @@ export class ExpositionText {
     this.#effort.steps += effortOf(line);
     const { blocks } = this.#totals;
     ranked.family.put(key, line, hash);
+    this.#forbidden.put(ranked.family, line);
     if (this.#totals.blocks !== blocks) this.#groups.reshaped();
   }
 
@@ -106,6 +109,7 @@ export class ExpositionText {
     family.remove(key);
     if (this.#totals.blocks !== blocks) this.#groups.reshaped();
     if (family.lines > 0) return;
+    this.#forbidden.delete(family);
     const steps = family.closing();
     while (steps.next().done !== true);
     this.#families.delete(name);
@@ -136,6 +140,7 @@ export class ExpositionText {
     const hasText = forms.text || deflater === undefined;
     const wanted: Wanted = { hasText, deflater };
     yield* this.#groups.dividing(this.#inOrder());
+    yield* this.#forbidden.finding(deflater !== undefined);
     const unchanged = yield* this.#writingChanged(wanted);
     const all: Shown[] = [];
     for (const group of this.#groups.all) {
@@ -149,6 +154,7 @@ export class ExpositionText {
       series: this.#totals.lines,
       forms: { text: hasText, deflated: forms.deflated },
       code: deflater?.code.lengths,
+      hasForbidden: this.#forbidden.areFound,
     });
   }
 
@@ -178,6 +184,7 @@ export class ExpositionText {
     yield* this.#groups.closing();
     for (const { family } of this.#order) {
       this.#families.delete(family.facts.name);
+      this.#forbidden.delete(family);
       yield* family.closing();
     }
     this.#deflater?.close();

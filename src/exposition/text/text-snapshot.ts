@@ -10,6 +10,7 @@ export class TextSnapshot implements Snapshot {
   readonly series: number;
   readonly forms: Forms;
   readonly code: readonly number[] | undefined;
+  readonly hasForbidden: boolean | undefined;
   readonly #groups: readonly Shown[];
   #families: readonly FamilyText[] | undefined;
   #page: readonly Uint8Array[] | undefined;
@@ -24,13 +25,15 @@ export class TextSnapshot implements Snapshot {
       series,
       forms,
       code,
-    }: Pick<Snapshot, 'origin' | 'facts' | 'series' | 'forms' | 'code'>,
+      hasForbidden,
+    }: Pick<Snapshot, 'origin' | 'facts' | 'series' | 'forms' | 'code' | 'hasForbidden'>,
   ) {
     this.origin = origin;
     this.facts = facts;
     this.series = series;
     this.forms = forms;
     this.code = code;
+    this.hasForbidden = hasForbidden;
     this.#groups = groups;
     let bytes = 0;
     for (const group of groups) bytes += group.bytes;

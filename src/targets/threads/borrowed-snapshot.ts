@@ -12,6 +12,7 @@ export class BorrowedSnapshot implements Snapshot {
   readonly series: number;
   readonly forms: Forms;
   readonly code: readonly number[] | undefined;
+  readonly hasForbidden: boolean | undefined;
   readonly #giveBack: (id: number, times: number) => void;
   /** How often it was lent and not given back. */
   #lent = 0;
@@ -28,9 +29,19 @@ export class BorrowedSnapshot implements Snapshot {
       series,
       forms,
       code,
+      hasForbidden,
     }: Pick<
       BorrowedSnapshot,
-      'id' | 'origin' | 'facts' | 'families' | 'page' | 'bytes' | 'series' | 'forms' | 'code'
+      | 'id'
+      | 'origin'
+      | 'facts'
+      | 'families'
+      | 'page'
+      | 'bytes'
+      | 'series'
+      | 'forms'
+      | 'code'
+      | 'hasForbidden'
     >,
     giveBack: (id: number, times: number) => void,
   ) {
@@ -43,6 +54,7 @@ export class BorrowedSnapshot implements Snapshot {
     this.series = series;
     this.forms = forms;
     this.code = code;
+    this.hasForbidden = hasForbidden;
     this.#giveBack = giveBack;
   }
 

@@ -33,6 +33,7 @@ export interface TextMap {
   /** For each part of a deflate stream: index of the family, address, length, its bits, inner CRC and bytes of text. */
   readonly deflated?: Uint32Array<ArrayBuffer> | undefined;
   readonly code?: readonly number[] | undefined;
+  readonly hasForbidden: boolean | undefined;
   readonly bytes: number;
   readonly series: number;
 }

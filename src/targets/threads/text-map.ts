@@ -5,7 +5,7 @@ import type { TextMap } from './messages.js';
 
 /** @param before the families of the snapshot that was lent before */
 export function textMapOf(snapshot: Snapshot, before: readonly FamilyText[]): TextMap {
-  const { families, page, bytes, series, forms, code } = snapshot;
+  const { families, page, bytes, series, forms, code, hasForbidden } = snapshot;
   const places = placesIn(before, families);
   const placeOf = (index: number) => (places === undefined ? index : (places[index] ?? NEW_FAMILY));
   const changed = families.flatMap((family, index) =>
@@ -28,7 +28,7 @@ export function textMapOf(snapshot: Snapshot, before: readonly FamilyText[]): Te
     spans: Uint32Array.from(spans),
     page: page && Uint32Array.from(page.flatMap(spanOf)),
     deflated: code && Uint32Array.from(parts),
-    ...{ forms, code, bytes, series },
+    ...{ forms, code, hasForbidden, bytes, series },
   };
 }
 

@@ -98,8 +98,17 @@ describe('a page of OpenMetrics', () => {
   const count = fc.bigInt({ min: 0n, max: 2n ** 60n });
   const bounds = fc
     .uniqueArray(fc.double({ noNaN: true, noDefaultInfinity: true }), { maxLength: 4 })
-    .map((all) => all.map((bound) => bound + 0).toSorted((a, b) => a - b));
-  const sum = fc.double({ min: 0, noNaN: true });
+    .map((all) => all.map((bound) => bound + 0).toSorted((a, b) => a - b))
+    .chain((all) =>
+      fc.oneof(
+        { weight: 5, arbitrary: fc.constant(all.filter((bound) => bound >= 0)) },
+        fc.constant(all),
+      ),
+    );
+  const sum = fc.oneof(
+    { weight: 20, arbitrary: fc.double({ min: 0, noNaN: true }) },
+    { weight: 1, arbitrary: fc.constantFrom(-1, NaN) },
+  );
   const variable: fc.Arbitrary<readonly [string, VariableOptions]> = fc.oneof(
     fc.tuple(
       fc.constantFrom(...scalars),
@@ -107,6 +116,17 @@ describe('a page of OpenMetrics', () => {
         type: fc.constant('f64' as const),
         kind: fc.constantFrom('gauge' as const, 'unknown' as const),
         value: number,
+      }),
+    ),
+    fc.tuple(
+      fc.constantFrom(...scalars),
+      fc.record({
+        type: fc.constantFrom('f64' as const, 'i64' as const),
+        kind: fc.constant('counter' as const),
+        value: fc.oneof(
+          { weight: 20, arbitrary: fc.nat() },
+          { weight: 1, arbitrary: fc.constant(-1) },
+        ),
       }),
     ),
     fc.tuple(
@@ -150,7 +170,9 @@ describe('a page of OpenMetrics', () => {
           count,
           sum,
           values: fc
-            .array(fc.double({ min: 0 }), { minLength: 3, maxLength: 3 })
+            .array(fc.oneof({ weight: 30, arbitrary: fc.double({ min: 0 }) }, fc.constant(-2)), {
+              ...{ minLength: 3, maxLength: 3 },
+            })
             .map((all) => Float64Array.from(all)),
         }),
       }),
@@ -167,6 +189,7 @@ describe('a page of OpenMetrics', () => {
       maxLength: 4,
     });
     let clashes = 0;
+    let forbidden = 0;
     fc.assert(
       fc.property(tree, (objects) => {
         const source = new FakeSource();
@@ -178,6 +201,10 @@ describe('a page of OpenMetrics', () => {
         });
         const { page, render } = watched(source, root, { app: 'demo' });
         const text = page(OPEN_METRICS);
+        if (render().hasForbidden === true) {
+          forbidden++;
+          return;
+        }
         const read = readOpenMetrics(text);
         const { families } = render();
         expect(read.map(({ help }) => help)).to.deep.equal(families.map((each) => each.facts.help));
@@ -188,7 +215,44 @@ describe('a page of OpenMetrics', () => {
       { numRuns: 300 },
     );
     expect(clashes).to.be.greaterThan(0);
+    expect(forbidden).to.be.within(1, 200);
   });
+
+  const ofHistogram = (schema: number[], counts: bigint[], total: number): VariableOptions => ({
+    ...{ type: 'histogram', schema },
+    value: { type: 'histogram', counts: BigUint64Array.from(counts), sum: total },
+  });
+  const ofSummary = (quantile: number, total: number): VariableOptions => ({
+    ...{ type: 'summary', schema: [0.5] },
+    value: { type: 'summary', count: 1n, sum: total, values: Float64Array.of(quantile) },
+  });
+  const offered: readonly (readonly [string, VariableOptions, boolean])[] = [
+    ['a counter', { type: 'f64', kind: 'counter', value: 5 }, true],
+    ['a counter below 0', { type: 'f64', kind: 'counter', value: -5 }, false],
+    ['an integer counter below 0', { type: 'i64', kind: 'counter', value: -5 }, false],
+    ['a counter that is NaN', { type: 'f64', kind: 'counter', value: NaN }, false],
+    ['a gauge below 0', { type: 'f64', kind: 'gauge', value: -5 }, true],
+    ['a histogram', ofHistogram([0, 1], [0n, 1n, 0n], 0.5), true],
+    ['a histogram with a negative bound', ofHistogram([-1, 1], [0n, 1n, 0n], 0.5), false],
+    ['a histogram with a negative sum', ofHistogram([0, 1], [1n, 0n, 0n], -3), false],
+    ['a summary', ofSummary(3, 3), true],
+    ['a summary without observations', ofSummary(NaN, 0), true],
+    ['a summary with a negative quantile', ofSummary(-1, 3), false],
+    ['a summary with a negative sum', ofSummary(1, -3), false],
+  ];
+  for (const [what, options, isOffered] of offered)
+    it(`of ${what} is ${isOffered ? 'offered' : 'not offered, since strict parsers refuse it'}`, () => {
+      const source = new FakeSource();
+      const root = source.addObject('h.1.demo', 'C');
+      source.addVariable(root, 'x', options);
+      const { page, render } = watched(source, root, { app: 'demo' });
+      const text = page(OPEN_METRICS);
+      const status = new FakeTarget().status();
+      const exposition = { kind: 'ready', snapshot: render(), internal: [], status } as const;
+      expect(OPEN_METRICS.takes?.(exposition)).to.equal(isOffered);
+      if (isOffered) expect(() => readOpenMetrics(text)).not.to.throw();
+      else expect(() => readOpenMetrics(text)).to.throw();
+    });
 });
 
 describe('the strict reader of OpenMetrics', () => {
@@ -209,6 +273,10 @@ describe('the strict reader of OpenMetrics', () => {
     });
 
   const wrong = [
+    ['a negative counter', '# TYPE a counter\na_total -1\n# EOF\n'],
+    ['a negative quantile', '# TYPE s summary\ns{quantile="0.5"} -1\n# EOF\n'],
+    ['a negative sum', `${histogram.replace('h_sum 3', 'h_sum -3')}# EOF\n`],
+    ['a sum beside a negative bound', `${histogram.replace('"1"', '"-1"')}# EOF\n`],
     ['no end', 'a 1\n'],
     ['a second end', '# EOF\n# EOF\n'],
     ['a sample of no family', 'a 1\n# EOF\n'],

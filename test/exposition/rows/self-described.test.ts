@@ -44,7 +44,7 @@ describe('an application without a catalogue', () => {
     ['32PingInterval', '32_ping_interval'],
     ['__a--b..c__', 'a_b_c'],
     ['RTSDKVersion', 'rtsdkversion'],
-    ['größe', 'gr_e'],
+    ['größe', 'gr_uf6udf_e'],
     ['#', ''],
   ] as const;
   for (const [text, part] of names)

@@ -118,6 +118,17 @@ describe('the HTTP responder', () => {
       });
     });
 
+    it('text 0.0.4 instead of OpenMetrics where that forbids a value', async () => {
+      const target = new FakeTarget();
+      target.hasForbidden = true;
+      const http = await serve([target]);
+      const page = await http.ask('/metrics', {
+        headers: { accept: 'application/openmetrics-text' },
+      });
+      expect(page.headers.get('content-type')).to.match(/^text\/plain; version=0\.0\.4/);
+      expect(page.text).to.equal(PAGE);
+    });
+
     it('OpenMetrics when it is asked for, scoped or not', async () => {
       const target = new FakeTarget();
       const http = await serve([target], { scope });

@@ -40,6 +40,7 @@ const lent = (id: number, at: number, length: number, memory?: SharedArrayBuffer
     bytes: length,
     series: 1,
     forms: { text: true, deflated: false },
+    hasForbidden: false,
   },
   memory,
 });

@@ -115,6 +115,15 @@ describe('a snapshot that a thread lends', () => {
     }
   });
 
+  it('arrives with the word that OpenMetrics forbids one of its values', () => {
+    const loan = new Loan();
+    const families = loan.snapshot([[3, 1]]).families;
+    for (const hasForbidden of [true, false])
+      expect(loan.lend(snapshotOf(families, { hasForbidden })).borrowed?.hasForbidden).to.equal(
+        hasForbidden,
+      );
+  });
+
   it('is sent with the facts of new families alone', () => {
     const loan = new Loan();
     const some = [0, 1, 3, 4].map((index) => [index, 1] as const);

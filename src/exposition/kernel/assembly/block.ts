@@ -80,7 +80,7 @@ export function lengthsOf(block: usize): usize {
 }
 
 /** The entry number of the line at an index. */
-function numberAt(block: usize, index: u32): u32 {
+export function numberAt(block: usize, index: u32): u32 {
   return <u32>load<u16>(<usize>load<u32>(block, 4) + ((<usize>index) << 1));
 }
 

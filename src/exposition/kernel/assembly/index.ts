@@ -2,7 +2,14 @@
 // AssemblyScript; no allocation, no static data. Tables and addresses come from tables.ts.
 export { insert, sort, touch } from './block';
 export { absorb, changedWatches } from './scan';
-export { passageChanges, renderAll, renderChanged, rewrite, staleness } from './lines';
+export {
+  hasForbidden,
+  passageChanges,
+  renderAll,
+  renderChanged,
+  rewrite,
+  staleness,
+} from './lines';
 export { bestPeriod, countSymbols, deflateAll, deflateChanged, prepareRecords } from './deflate';
 export { countText, deflateText } from './page-text';
 export { writeValue } from './values';

@@ -1,9 +1,11 @@
 // Writes passages of exposition text: the lines of some blocks, one after the other.
 import {
+  ENTRY,
   TEXT_CHANGES,
   cellOf,
   changes,
   countOf,
+  entriesOf,
   entryAt,
   labelsLength,
   labelsOf,
@@ -11,6 +13,7 @@ import {
   nameLength,
   nameOf,
   nextChanged,
+  numberAt,
   offsetsOf,
   opOf,
   prefetch,
@@ -18,7 +21,7 @@ import {
   textWritten,
 } from './block';
 import { copyText } from './copy';
-import { writeValue } from './values';
+import { numberOf, writeValue } from './values';
 
 // A passage, as ../../text/passage.ts makes it: how many parts it has, and these, 20 bytes each. A part is a block,
 // and the header before its lines, if it has one. `start` is that of its lines in the text that was written last,
@@ -228,6 +231,23 @@ function place(passage: usize, text: usize, room: usize): void {
     passed += shift;
     textWritten(block);
   }
+}
+
+/**
+ * Whether a line of a block has a value below 0, or NaN in a line whose name has more than so many bytes. Its
+ * lines need not be sorted.
+ */
+export function hasForbidden(block: usize, nameBytes: u32): bool {
+  const entries = entriesOf(block);
+  const count = countOf(block);
+  for (let i: u32 = 0; i < count; i++) {
+    const entry = entries + <usize>numberAt(block, i) * ENTRY;
+    const cell = cellOf(entry);
+    if (cell == 0) continue;
+    const x = numberOf(load<u64>(cell), opOf(entry) & 0xff);
+    if (x < 0 || (x != x && nameLength(entry) > nameBytes)) return true;
+  }
+  return false;
 }
 
 /** Why the text of a passage is stale: what `staleText` says of all its blocks. */

@@ -33,7 +33,7 @@ export function writeValue(bits: u64, op: u32, at: usize): usize {
   return writeInteger(0 - bits, at + 1);
 }
 
-function numberOf(bits: u64, kind: u32): f64 {
+export function numberOf(bits: u64, kind: u32): f64 {
   if (kind == F64) return reinterpret<f64>(bits);
   if (kind == U64) return <f64>bits;
   if (kind == BOOL) return bits != 0 ? 1 : 0;

@@ -1,0 +1,69 @@
+// Values that OpenMetrics forbids are found wherever a render writes them.
+import { expect } from 'chai';
+import { Effort } from '#app/exposition/effort.js';
+import { Kernel, OP } from '#app/exposition/kernel/kernel.js';
+import { ExpositionText } from '#app/exposition/text/exposition-text.js';
+import type { MetricType } from '#app/model.js';
+import { finished } from '../../support/finished.js';
+import { Cells, cellLine } from '../../support/lines.js';
+import { FORMS } from '../../support/text-pair.js';
+
+const LINES = 5000;
+
+/** A family of many numbers, and one in another family. */
+function numbers(type: MetricType, op: number, suffix = '') {
+  const kernel = new Kernel();
+  const text = new ExpositionText(kernel, new Effort(), () => true);
+  const cells = new Cells(kernel, LINES);
+  const facts = { name: 'x', type, unit: '', help: '' };
+  for (let owner = 0; owner < LINES; owner++)
+    text.put(facts, 0, { owner, sub: 0 }, cellLine(`a="${owner}"`, cells.of(owner), op, suffix));
+  return { text, cells };
+}
+
+describe('values that OpenMetrics forbids', () => {
+  for (const [form, forms] of Object.entries(FORMS))
+    it(`are found in lines that are wanted as ${form}, and stay known until their metric goes`, () => {
+      const { text, cells } = numbers('counter', OP.f64);
+      const isFound = () => finished(text.rendering(forms)).hasForbidden;
+      expect(isFound()).to.equal(false);
+      cells.set(LINES - 1, -0.5);
+      expect(isFound()).to.equal(true);
+      cells.set(LINES - 1, 1);
+      expect(isFound()).to.equal(true);
+      for (let owner = 0; owner < LINES; owner++) text.remove('x', { owner, sub: 0 });
+      expect(isFound()).to.equal(false);
+    });
+
+  const table: readonly (readonly [
+    MetricType,
+    keyof typeof OP,
+    string,
+    number | bigint,
+    boolean,
+  ])[] = [
+    ['counter', 'f64', '', -1, true],
+    ['counter', 'f64', '', NaN, true],
+    ['counter', 'f64', '', -Infinity, true],
+    ['counter', 'f64', '', Infinity, false],
+    ['counter', 'f64', '', -0, false],
+    ['counter', 'i64', '', -1n, true],
+    ['counter', 'wrapped', '', -1n, false],
+    ['counter', 'wrapped', '', -0x100000001n, true],
+    ['counter', 'u64', '', -1n, false],
+    ['summary', 'f64', '', -1, true],
+    ['summary', 'f64', '', NaN, false],
+    ['summary', 'f64', '_sum', NaN, true],
+    ['summary', 'f64', '_sum', -1, true],
+    ['histogram', 'f64', '_sum', -1, true],
+    ['gauge', 'f64', '', -1, false],
+    ['unknown', 'f64', '', NaN, false],
+  ];
+  for (const [type, op, suffix, value, isForbidden] of table)
+    it(`${value} of type ${op} in ${type} x${suffix} is ${isForbidden ? 'one' : 'none'}`, () => {
+      const { text, cells } = numbers(type, OP[op], suffix);
+      if (typeof value === 'bigint') cells.setBits(7, value);
+      else cells.set(7, value);
+      expect(finished(text.rendering()).hasForbidden).to.equal(isForbidden);
+    });
+});
