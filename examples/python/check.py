@@ -203,6 +203,34 @@ def scalars_and_frames():
     a.set(9); p.notify(); p.close()                        # harmless
 
 
+def additions():
+    with shm.Publisher("add", CTX) as p:
+        root = p.add_root("r")
+        a, b, c = (p.add_variable(root, name, type_) for name, type_ in (("u", 1), ("i", 2), ("f", 3)))
+        p.publish()
+        ok(not Seg(p.path).var("u")["synced"], "no value yet")
+        for v, amounts in ((a, (2**64 - 1, -3)), (b, (-2**63, 2**64 - 1, -5)), (c, (1, .25, -2))):
+            for amount in amounts:
+                v.add(amount)
+        g = Seg(p.path)
+        ok(g.var("u")["synced"] and g.var("u")["value"] == 2**64 - 4, "u64")
+        ok(g.var("i")["value"] == 2**63 - 6 and g.var("f")["value"] == u(struct.pack("<d", -.75), 0), "i64, f64")
+        for v, amount in ((a, 4), (a, 1.5), (a, "1"), (a, math.inf), (b, 6), (b, None), (c, "1")):
+            ok(raises(ValueError, lambda: v.add(amount), f'"{v.name}"'), "refused")
+        ok(Seg(p.path).d == g.d, "nothing stored of what was refused")
+        for v in (p.add_variable(root, "b", 4), p.add_variable(root, "s", 5), p.add_variable(root, "h", 6)):
+            ok(raises(TypeError, lambda: v.add(1), f'"{v.name}" has no add'), "no number")
+        a.set(0)
+        threads = [threading.Thread(target=lambda: [a.add(1) for _ in range(5000)]) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        ok(Seg(p.path).var("u")["value"] == 20000, "no addition of a thread is lost")
+        a.remove()
+        a.add(1)
+
+
 def refusals(p, root, variables):
     """Values that the format does not allow: a ValueError that names the variable, the value, and what is allowed."""
     a, b, c, e, s, h, q = variables
@@ -395,7 +423,8 @@ def no_memory():
                 ok(len(g.vars) == s.alive and (s.alive or calls < 5), "added as a whole or not at all")
                 again = p.add_root("r2", as_of=True)
                 p.add_variable(again, "s", 5, value="abc")
-                ok(again.slot == 2 * root.alive + s.alive and len(Seg(f"/proc/self/fd/{p._fd}").vars) == 1 + s.alive, "no slot is lost")
+                ok(again.slot == 2 * root.alive + s.alive, "no slot is lost")
+                ok(len(Seg(f"/proc/self/fd/{p._fd}").vars) == 1 + s.alive, "added when there is room")
         with shm.Publisher("tombstone", CTX) as p:
             root = p.add_root("r")
             full = [p.add_variable(root, "v", 1, value=i) for i in range(959)]     # the next record is on a new page
@@ -456,14 +485,17 @@ class Churn:
         self.text = self.p.add_variable(self.root, "text", 5, value="A" * 100, capacity=104)
         self.histogram = self.p.add_variable(self.root, "histogram", 6, schema=[1, 2])
         self.summary = self.p.add_variable(self.root, "summary", 7, schema=[.5], value=(3, 3.0, [3.0]))
+        self.number = self.p.add_variable(self.root, "number", 1, value=0)
         self.p.publish()
-        self.observed = 0
 
     def set_text(self):
         self.text.set("A" * 100)
 
     def observe(self):
         self.histogram.observe(2)
+
+    def add(self):
+        self.number.add(2)
 
     def set_summary(self):
         for n in (4, 5):
@@ -475,7 +507,7 @@ class Churn:
         o.remove()
 
     def calls(self):
-        return self.set_text, self.observe, self.set_summary, self.add_and_remove
+        return self.set_text, self.observe, self.add, self.set_summary, self.add_and_remove
 
     def look(self, objects=1):
         """Whole frames of one update each; returns the numbers of observations of 1 and of 2."""
@@ -491,7 +523,7 @@ class Churn:
     def nothing_lost(self):
         """All slots and frames can be used again."""
         more = [self.p.add_variable(self.root, "", 1) for _ in range(24)]
-        ok(sum(m.alive for m in more) == 20, "free slots")
+        ok(sum(m.alive for m in more) == 19, "free slots")
         for m in more:
             m.remove()
         ok(sum(units for _, units in self.p._free_frames) == 128 - 16 - 6 - 5, "free frames")
@@ -499,13 +531,14 @@ class Churn:
 
 def signal_handlers():
     c = Churn("handlers")
-    calls, refused = 0, 0
+    calls, refused, added = 0, 0, 0
 
     def handle():
         nonlocal calls, refused
         calls += 1
         c.text.set("B" * 90)
         c.histogram.observe(1)
+        c.number.add(1)
         c.p.notify()
         try:
             c.p.add_object(c.root, "r.handler").remove()
@@ -513,9 +546,11 @@ def signal_handlers():
             refused += 1
     for call in c.calls():
         for came in at_every_line(call, handle):
+            added += call == c.add
             c.look()
     ones, _ = c.look()
     ok(ones == calls > refused > 100, "no observation of a handler is lost")
+    ok(Seg(c.p.path).var("number")["value"] == calls + 2 * added, "no addition is lost")
     c.nothing_lost()
     kept = []
     for came in at_every_line(lambda: kept.append(c.p.add_object(c.root, "r.kept")), lambda: kept and kept.pop().remove()):
@@ -642,8 +677,8 @@ def forked_children():
         before, owner = Seg(p.path).d, os.getpid()
 
         def use():
-            for call in (lambda: v.set(2), lambda: text.set("child"), lambda: h.observe(1), lambda: q.set_summary(1, 1, []),
-                         lambda: root.set_state(4), lambda: root.set_synced(False), lambda: root.set_as_of(1),
+            for call in (lambda: v.set(2), lambda: v.add(2), lambda: text.set("child"), lambda: h.observe(1),
+                         lambda: q.set_summary(1, 1, []), lambda: root.set_state(4), lambda: root.set_synced(False), lambda: root.set_as_of(1),
                          lambda: p.add_root("c"), lambda: p.add_variable(root, "c", 1), lambda: unpublished.publish()):
                 ok(raises(RuntimeError, call, "after the fork", owner), "refused in a child")
             for call in (p.heartbeat, p.notify, v.remove, root.remove, p.close, unpublished.close):
@@ -723,7 +758,7 @@ def futex_wakes():
 if __name__ == "__main__":
     ok(zlib.crc32(b"123456789") == 0xCBF43926, "crc32")
     try:
-        for test in (scalars_and_frames, removal_and_reuse, directory_change, names_and_locks, example_runs,
+        for test in (scalars_and_frames, additions, removal_and_reuse, directory_change, names_and_locks, example_runs,
                      frames_under_load, futex_wakes, signal_handlers, exceptions_of_handlers,
                      collected_objects, forked_children, children_that_stay, no_memory):
             test(); print("ok", test.__name__, flush=True)

@@ -26,7 +26,7 @@ def build(pub, root_id):
 
 
 def update(v, step):
-    v["requests"].set(step)
+    v["requests"].add(1)
     v["balance"].set(-step)
     v["load"].set(math.sin(step / 10))
     v["even"].set(step % 2 == 0)

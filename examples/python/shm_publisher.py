@@ -4,7 +4,7 @@
         root = pub.add_root("host.1.app", "Application")
         hits = pub.add_variable(root, "hits", U64, kind=COUNTER, value=0)
         pub.publish()                     # from here on readers can see it
-        hits.set(17); pub.heartbeat(); pub.notify()
+        hits.add(1); pub.heartbeat(); pub.notify()
 
 Nothing but the standard library; Linux, little-endian.  Plain stores in program order are all that
 Python has: that is the order that the page demands on x86-64, but not on weakly ordered machines.
@@ -46,7 +46,8 @@ MAX_DEPTH, MAX_TEXT, MAX_SCHEMA = 64, 65528, 512
 HEADER = struct.Struct("<8sIHHIIQQQQQQQQQQQQQQQQQQQ76x")                        # bytes 0 to 251
 RECORD = struct.Struct("<IBBBBIQQI7I")                                          # bytes 4 to 63
 FORMATS = {U64: "Q", I64: "q", F64: "d", BOOL: "Q"}
-RANGES = {U64: (0, 2**64 - 1), I64: (-2**63, 2**63 - 1)}
+AMOUNT = 0                                                                      # what is added to an integer
+RANGES = {U64: (0, 2**64 - 1), I64: (-2**63, 2**63 - 1), AMOUNT: (1 - 2**64, 2**64 - 1)}
 ALLOWED = {F64: "numbers are allowed", BOOL: "True and False are allowed",
            **{t: f"integers from {least} to {most} are allowed" for t, (least, most) in RANGES.items()}}
 MAP_FIXED, MAP_NORESERVE = 0x10, 0x4000
@@ -325,6 +326,20 @@ class Variable(_Node):
                 self._update(self._text_units(value))
             else:
                 self._store(value, FORMATS[self.type])          # one 8-byte store, nothing else
+            self._sync()
+
+    def add(self, amount):
+        """Adds to a number, which threads and signal handlers may do at the same time.  A sum beyond its type is a
+        ValueError, and nothing is stored."""
+        if self.type not in (U64, I64, F64):
+            raise TypeError(f"{self} has no add(): only integers and floats have")
+        self._add(_number(F64 if self.type == F64 else AMOUNT, amount, f"the amount added to {self}"))
+
+    @_alone(can_wait=True)
+    def _add(self, amount):
+        if self.alive:
+            before = self._pub._view(FORMATS[self.type])[self._pub._slots // 8 + self.slot]
+            self._store(_number(self.type, before + amount, str(self)), FORMATS[self.type])
             self._sync()
 
     def __str__(self):
