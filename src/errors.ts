@@ -2,13 +2,15 @@
 
 /**
  * Exit statuses: 1 unexpected, 2 usage or configuration, 3 license, 4 listener, shared memory or
- * the file of the only snapshot, 5 a target that was not ready for the only snapshot.
+ * the file of the only snapshot, 5 a target that was not ready for the only snapshot, 6 a license that
+ * becomes valid later.
  */
 export const FAULTS = {
   USAGE: { exit: 2 },
   CONFIG_INVALID: { exit: 2 },
   SCENARIO_INVALID: { exit: 2 },
   LICENSE_REJECTED: { exit: 3 },
+  LICENSE_EARLY: { exit: 6 },
   LISTENER_FAILED: { exit: 4 },
   NOT_READY: { exit: 5 },
   NOT_WRITTEN: { exit: 4 },

@@ -30,8 +30,8 @@ export const STATUSES = {
   3: 'license refused',
   4: 'listener, shared memory or the output of --once cannot be used',
   5: 'with --once: a target was not ready',
+  6: 'license not valid yet: the clock may be wrong',
 };
 
 export const REFERENCE = `Options override the TOML file. In the folder of the package, README.md is the
-way in, docs/configuration.md has every setting, docs/license.md says where a
-license for good comes from, and examples/shm_exporter.toml is to start from.`;
+way in; docs/configuration.md and docs/license.md have settings and licenses.`;

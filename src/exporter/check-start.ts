@@ -99,12 +99,12 @@ export const warningsOf = ({ config, plan, warnings }: Planned): readonly string
   ...warnings,
 ];
 
-/** @throws Fault LICENSE_REJECTED with the reason, and what helps */
+/** @throws Fault LICENSE_REJECTED with the reason, and what helps, or LICENSE_EARLY */
 function acceptedLicense(file: string, now: Date, keys: TrustedKeys): LicenseStatus {
   try {
     return readLicense(file, now, keys);
   } catch (thrown) {
-    if (!(thrown instanceof Fault)) throw thrown;
+    if (!(thrown instanceof Fault) || thrown.code === 'LICENSE_EARLY') throw thrown;
     throw refusal(thrown.message, licenseOrigin(file, keys, thrown.cause));
   }
 }

@@ -1,5 +1,6 @@
 // The license file on disk: read with a bound, verified, and checked at startup.
 import { readText } from '../document/text-file.js';
+import { Fault } from '../errors.js';
 import { parseDocument } from './license-document.js';
 import type { LicenseDocument } from './license-document.js';
 import { isRefused, statusOf } from './license-status.js';
@@ -9,6 +10,7 @@ import type { License } from './license.js';
 import { refusal } from './refusal.js';
 import { loadTrustedKeys } from './trusted-keys.js';
 import type { TrustedKeys } from './trusted-keys.js';
+import { formatUtc } from './utc-time.js';
 
 /** The most bytes of a license file: a hundred times what one needs. */
 export const MAX_FILE_BYTES = 65_536;
@@ -16,11 +18,17 @@ export const MAX_FILE_BYTES = 65_536;
 /**
  * Checks the license at startup (spec 1.2, 5): at `now` it must be genuine, begun, and at most 36
  * hours past its expiry.
- * @throws Fault LICENSE_REJECTED with one sentence that says why not
+ * @throws Fault LICENSE_REJECTED with one sentence that says why not, or LICENSE_EARLY if it begins later
  */
 export function readLicense(path: string, now: Date, keys?: TrustedKeys): LicenseStatus {
   const status = statusOf(loadLicense(path, keys), now);
-  if (isRefused(status)) throw refusal(`${placeOf(path)}: ${status.warning}`);
+  const sentence = `${placeOf(path)}: ${status.warning}`;
+  if (status.standing === 'early')
+    throw new Fault(
+      'LICENSE_EARLY',
+      `${sentence}; the clock of this host says ${formatUtc(now)}: if it is wrong, start again once it is set`,
+    );
+  if (isRefused(status)) throw refusal(sentence);
   return status;
 }
 

@@ -9,6 +9,7 @@ const STATUSES = {
   1: 'unexpected failure',
   2: 'wrong usage, or a file or key that cannot be used',
   3: 'license refused',
+  6: 'license not valid yet',
 };
 const REFERENCE = `In the folder of the package, docs/license.md has the rest: who issues licenses
 for good, and how to sign them with a key of your own.`;

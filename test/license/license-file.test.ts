@@ -81,8 +81,16 @@ describe('the license of a start', () => {
       it(`${now}: ${standing}${warning && `, ${warning}`}`, () =>
         expect(read(signedLicense(), new Date(now))).to.include({ standing, warning }));
 
+    it('has a fault of its own before it is valid, since a wrong clock may be set later', () => {
+      const early = faultOf(() => read(signedLicense(), new Date('2025-12-31T23:59:59.999Z')));
+      expect(early.code).to.equal('LICENSE_EARLY');
+      expect(early.message).to.equal(
+        `${place()}: license L-1 is not valid before 2026-01-01T00:00:00Z; the clock of this host ` +
+          'says 2025-12-31T23:59:59.999Z: if it is wrong, start again once it is set',
+      );
+    });
+
     const outside = [
-      ['2025-12-31T23:59:59.999Z', 'license L-1 is not valid before 2026-01-01T00:00:00Z'],
       ['2026-02-02T12:00:00.001Z', `${expired}; its grace of 36 h ended at 2026-02-02T12:00:00Z`],
     ] as const;
     for (const [now, sentence] of outside)

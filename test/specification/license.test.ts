@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
-import { theatre } from '../support/processes.js';
+import { join } from 'node:path';
+import { PROJECT, theatre } from '../support/processes.js';
 import { signedLicense } from '../license/signed-license.js';
 import { shows } from './shows.js';
 import { needs, needsPrograms } from '../support/needs.js';
@@ -66,6 +67,18 @@ describe('the license of a start', function () {
     for (const [what, license, reason] of refused)
       it(`ends the start with status 3 and one line when the license is ${what}`, () =>
         isRefused(license(), reason));
+  });
+
+  it('ends the start with a status that the unit of systemd starts again when the clock is before the license', async () => {
+    const exporter = stage.exporter({ license_file: stage.issue('early.json', 1, 47) });
+    expect(await exporter.ended).to.deep.equal({ status: 6, signal: null });
+    expect(exporter.stderr).to.match(
+      /^shm_exporter: \S+: license_file \(--license-file\): .* is not valid before .*\n$/,
+    );
+    const unit = readFileSync(join(PROJECT, 'deploy/shm_exporter.service'), 'utf8');
+    expect(unit)
+      .to.match(/^Restart=always$/m)
+      .and.to.match(/^RestartPreventExitStatus=2 3$/m);
   });
 
   shows('2.1 license_file', () => {
