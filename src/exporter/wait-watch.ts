@@ -23,6 +23,7 @@ export function waitWatch(
   return defer(() => {
     let waits = new Map<Target, Wait>();
     const startedMs = scheduler.now();
+    let isFirst = true;
     const look = (): TargetEvent[] => {
       const now = scheduler.now();
       const events: TargetEvent[] = [];
@@ -30,8 +31,8 @@ export function waitWatch(
       const seconds = (sinceMs: number) => Math.round((now - sinceMs) / 1000);
       for (const target of registry.targets) {
         const { isReady, progress } = target.status();
-        // One that is first seen here has waited since the last look, or since the start.
-        const sinceMs = Math.max(startedMs, now - PERIOD_MS);
+        // When it was lost is not known: it counts from the first look that found it waiting, or from the start.
+        const sinceMs = isFirst ? startedMs : now;
         const wait = waits.get(target) ?? { sinceMs, isReported: false };
         if (isReady) {
           const message = `goes on: it is ready after ${seconds(wait.sinceMs)} s`;
@@ -44,6 +45,7 @@ export function waitWatch(
         next.set(target, { ...wait, isReported: wait.isReported || isLate });
       }
       waits = next;
+      isFirst = false;
       return events;
     };
     return interval(PERIOD_MS, scheduler).pipe(mergeMap(look));

@@ -39,6 +39,22 @@ describe('waitWatch', () => {
     expect(pass(60)).to.deep.equal([]);
   });
 
+  it('never says that a target has waited for longer than it has', () => {
+    const target = new FakeTarget();
+    const pass = watching(target);
+    pass(24);
+    lose(target, 'a');
+    expect(pass(10.5), 'lost for 10.5 s').to.deep.equal([]);
+    expect(pass(2)).to.deep.equal([
+      'warning target ads on 82 has not been ready for 10 s: waiting on a',
+    ]);
+    target.isReady = true;
+    pass(5);
+    pass(3);
+    lose(target, 'b');
+    expect(pass(9.5), 'lost for 9.5 s').to.deep.equal([]);
+  });
+
   it('says it again of a target that is lost again, and of each of several', () => {
     const [one, other] = [waiting('a'), new FakeTarget('adh', ['80'])];
     const pass = watching(one, other);
@@ -50,7 +66,7 @@ describe('waitWatch', () => {
       'warning target adh on 80 has not been ready for 10 s: waiting on b',
     ]);
     lose(one, 'c');
-    expect(pass(10)).to.deep.equal([
+    expect(pass(15)).to.deep.equal([
       'warning target ads on 82 has not been ready for 10 s: waiting on c',
     ]);
   });
