@@ -2,7 +2,9 @@
 import { expect } from 'chai';
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
+import { needs } from '../support/needs.js';
 import { PROJECT, theatre } from '../support/processes.js';
+import { readyPage } from './page.js';
 
 const PUBLISHER = join(PROJECT, 'dist/native/publisher/publisher.js');
 
@@ -102,5 +104,20 @@ describe('a program with several publishers', function () {
       end(other);
       await program.stop('SIGKILL');
     }
+  });
+
+  it('is served in a time namespace whose clock is behind', async function () {
+    const namespace = ['--time', '--monotonic=-60', '--fork', '--kill-child'];
+    const probe = spawnSync('unshare', [...namespace, 'true']);
+    needs(this, probe.status === 0, 'this process may not set back the clock of a namespace');
+    const simulator = join(PROJECT, 'dist/bin/shm_simulator.js');
+    const words = ['--app', 'shop', '--server-key', 'behind', '--context-id', stage.contextId];
+    const program = stage.command([process.execPath, simulator, ...words], {
+      under: ['unshare', ...namespace],
+    });
+    await program.line(/^ready$/m);
+    const settings = { app: 'shop', server_keys: ['behind'], stalled_after_seconds: 1 };
+    await readyPage(await stage.exporter(settings).url());
+    await program.stop('SIGKILL');
   });
 });

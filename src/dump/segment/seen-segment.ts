@@ -4,7 +4,7 @@ import { Fault, messageOf } from '../../errors.js';
 import type { PublisherProcess, Source, Verdict } from '../../model.js';
 import type { SegmentFile, SharedMemory } from '../../native/os/shared-memory.js';
 import { LIMITS } from '../../native/segment/layout.js';
-import { judge } from '../../native/segment/liveness.js';
+import { LastBeat, judge } from '../../native/segment/liveness.js';
 import { checkSize, readHeader, readWords } from '../../native/segment/segment-header.js';
 import type { SegmentHeader } from '../../native/segment/segment-header.js';
 import { SegmentSource } from '../../native/segment/segment-source.js';
@@ -32,6 +32,7 @@ export class SeenSegment {
   readonly #file: SegmentFile;
   readonly #header: SegmentHeader;
   readonly #source: SegmentSource;
+  readonly #lastBeat = new LastBeat();
   readonly #now: () => bigint;
 
   /**
@@ -67,12 +68,13 @@ export class SeenSegment {
   facts(): SegmentFacts {
     const words = this.#naming(() => readWords(this.#file, this.#header));
     const { heartbeatPeriodNs, pid, startedRealtimeNs } = this.#header;
-    const { state, heartbeatNs, objectsDropped, variablesDropped } = words;
+    const { state, objectsDropped, variablesDropped } = words;
     let isLocked = false;
     this.#file.askLock((answer) => {
       isLocked = answer;
     });
     const nowNs = this.#now();
+    const heartbeatNs = this.#lastBeat.at(words.heartbeatNs, nowNs);
     const nameHolder = this.#file.nameHolder();
     const evidence = { state, nameHolder, isLocked, heartbeatNs, heartbeatPeriodNs, nowNs };
     const heartbeatAge = Number(nowNs - heartbeatNs) / 1e9;

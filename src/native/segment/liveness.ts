@@ -9,6 +9,7 @@ export interface Evidence {
   /** What the name of the segment refers to. */
   readonly nameHolder: NameHolder;
   readonly isLocked: boolean;
+  /** By the clock of the reader. */
   readonly heartbeatNs: bigint;
   readonly heartbeatPeriodNs: bigint;
   readonly nowNs: bigint;
@@ -24,6 +25,28 @@ const IS_LIVE = 'publisher is live';
 
 const MISSED_PERIODS = 5n;
 const LEAST_PATIENCE_NS = 3_000_000_000n;
+
+/**
+ * When a publisher beat last, by the clock of the reader. A publisher in another time namespace has a clock
+ * with an offset: a heartbeat that is not of the time between two looks counts from the look that showed it.
+ * The first one that is seen may be of any time before.
+ */
+export class LastBeat {
+  #heartbeatNs: bigint | undefined;
+  #atNs = 0n;
+  #lookedNs = 0n;
+
+  /** @param nowNs CLOCK_MONOTONIC of the reader */
+  at(heartbeatNs: bigint, nowNs: bigint): bigint {
+    if (heartbeatNs !== this.#heartbeatNs) {
+      const isOwnClock = heartbeatNs >= this.#lookedNs && heartbeatNs <= nowNs;
+      this.#atNs = isOwnClock ? heartbeatNs : nowNs;
+      this.#heartbeatNs = heartbeatNs;
+    }
+    this.#lookedNs = nowNs;
+    return this.#atNs;
+  }
+}
 
 /** @param stalledForNs how long a stalled publisher is served; 0 for no limit */
 export function judge(evidence: Evidence, stalledForNs = 0n): Judgement {

@@ -6,7 +6,7 @@ import type { PublisherProcess, StructureChanges, Verdict } from '../../model.js
 import { nothingSeen } from '../../streams/watch.js';
 import type { Existing, Sighting, Watch } from '../../streams/watch.js';
 import { MUTABLE, MUTABLE_OFFSET, segmentName } from './layout.js';
-import { judge } from './liveness.js';
+import { LastBeat, judge } from './liveness.js';
 import { checkSize, readHeader, readWords } from './segment-header.js';
 import type { SegmentHeader, SegmentWords } from './segment-header.js';
 import { SYNC_STEPS, SegmentSource } from './segment-source.js';
@@ -35,9 +35,7 @@ interface Opened {
   /** Undefined until the first answer. */
   isLocked: boolean | undefined;
   nameHolder: NameHolder;
-  /** The last heartbeat, and when it was first seen. */
-  beatNs: bigint;
-  beatSeenNs: bigint;
+  readonly lastBeat: LastBeat;
   /** Epoch and records of the directory, as far as they are read. */
   epoch: number;
   records: number;
@@ -184,7 +182,7 @@ export class SegmentWatch implements Watch {
     const { isLocked, nameHolder } = opened;
     const { heartbeatPeriodNs } = opened.header;
     const { state, tick } = words;
-    const heartbeatNs = beatOf(opened, words, nowNs);
+    const heartbeatNs = opened.lastBeat.at(words.heartbeatNs, nowNs);
     const { publisher, isServed } = judge(
       { state, nameHolder, isLocked, heartbeatNs, heartbeatPeriodNs, nowNs },
       this.#stalledForNs,
@@ -230,7 +228,7 @@ export class SegmentWatch implements Watch {
       const header = readHeader(file);
       const source = new SegmentSource(file, header, this.#maxItems);
       const unasked = { askedAtNs: 0n, isLocked: undefined, nameHolder: 'this' } as const;
-      const unseen = { beatNs: -1n, beatSeenNs: 0n, epoch: -1, records: 0 };
+      const unseen = { lastBeat: new LastBeat(), epoch: -1, records: 0 };
       return { file, header, source, process: processOf(header), ...unasked, ...unseen };
     } catch (error) {
       file.close();
@@ -261,15 +259,6 @@ export class SegmentWatch implements Watch {
   #nothing(publisher: Verdict): Sighting {
     return nothingSeen(this.#serverKey, publisher);
   }
-}
-
-/**
- * When the publisher beat last, by our clock. A heartbeat of the future, as of a publisher whose clock
- * has an offset, counts from the moment at which it was first seen.
- */
-function beatOf(opened: Opened, { heartbeatNs }: SegmentWords, nowNs: bigint): bigint {
-  if (heartbeatNs !== opened.beatNs) [opened.beatNs, opened.beatSeenNs] = [heartbeatNs, nowNs];
-  return heartbeatNs <= nowNs ? heartbeatNs : opened.beatSeenNs;
 }
 
 const processOf = ({ pid, startedRealtimeNs }: SegmentHeader): PublisherProcess => ({

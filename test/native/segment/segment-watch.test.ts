@@ -110,6 +110,34 @@ describe('SegmentWatch', () => {
     expect(state()).to.equal('live');
   });
 
+  it('counts a heartbeat of a clock that is behind from when it was seen to move', () => {
+    const { watch, state, pass, memory } = scene(60n * SECOND);
+    pass(700_000);
+    const segment = memory.put('c.p.82', beating(100n));
+    expect(watch.look()).to.deep.include({ source: undefined });
+    for (const second of [101n, 102n]) {
+      pass(1000);
+      alterWord(segment.bytes, 'heartbeatNs', second * SECOND);
+      expect(watch.look().publisher).to.deep.include({ state: 'live', heartbeatAgeSeconds: 0 });
+    }
+    pass(4900);
+    expect(state()).to.equal('live');
+    pass(200);
+    expect(watch.look().publisher).to.deep.include({
+      ...{ state: 'stalled', reason: 'no heartbeat from the publisher for 5.1 s' },
+    });
+  });
+
+  it('has the age of a heartbeat of its own clock to the nanosecond, whenever it looks', () => {
+    const { watch, pass, memory } = scene();
+    pass(10_000);
+    const segment = memory.put('c.p.82', beating(9n));
+    expect(watch.look().publisher.heartbeatAgeSeconds).to.be.closeTo(1, 1e-8);
+    pass(1500);
+    alterWord(segment.bytes, 'heartbeatNs', 11n * SECOND);
+    expect(watch.look().publisher.heartbeatAgeSeconds).to.be.closeTo(0.5, 1e-8);
+  });
+
   it('notices the end of a publisher that it does not serve any more', () => {
     const { watch, state, pass, begin } = scene(2n * SECOND);
     const segment = begin();
