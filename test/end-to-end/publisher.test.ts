@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { existsSync, rmSync } from 'node:fs';
 import { Publisher } from '#app/native/publisher/publisher.js';
 import { inBothModes } from '../support/modes.js';
 import { answerOf, theatre } from '../support/processes.js';
@@ -22,7 +23,7 @@ const shop = (serverKey: string, sales: number, steps: readonly object[] = []) =
 inBothModes('a publisher that comes and goes', function (worker_execution_mode) {
   this.slow(4000);
   const stage = theatre();
-  const KEYS = Array.from({ length: 8 }, (_, index) => String(index + 1));
+  const KEYS = Array.from({ length: 9 }, (_, index) => String(index + 1));
   let exporterUrl = '';
   before(async () => {
     const tables = targets(...KEYS.map((server_key) => ({ app: 'shop', server_key })));
@@ -236,6 +237,15 @@ inBothModes('a publisher that comes and goes', function (worker_execution_mode) 
       `${stage.contextId}.pool.5`,
     ]);
     expect(await sales(exporter('5'))).to.equal('50');
+  });
+
+  it('is served again after something removed the name of its segment', async () => {
+    stage.play(shop('9', 90));
+    expect(await sales(exporter('9'))).to.equal('90');
+    const path = `/dev/shm/${stage.contextId}.pool.9`;
+    rmSync(path);
+    await answerOf('the name is back', () => existsSync(path) || undefined);
+    expect(await sales(exporter('9'))).to.equal('90');
   });
 
   it('ends cleanly at a step that says so, and leaves no segment', async () => {

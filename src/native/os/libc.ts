@@ -22,6 +22,7 @@ const libc = ffi.Library(null, {
 const PROT_READ = 1;
 const PROT_WRITE = 2;
 const MAP_SHARED = 1;
+const MAP_FIXED = 0x10;
 /** MAP_PRIVATE, MAP_FIXED, MAP_ANONYMOUS and MAP_NORESERVE: zeros in place of another mapping. */
 const MAP_ZEROS_OVER = 0x2 | 0x10 | 0x20 | 0x4000;
 const MAP_FAILED = 'ffffffffffffffff';
@@ -57,6 +58,8 @@ const M_MMAP_THRESHOLD = -3;
 /** A mapping of a file; `bytes` is live. Never touch it after `unmap()`. */
 export interface Mapping {
   readonly bytes: Buffer;
+  /** Maps another open file in place of this one. @throws Fault NATIVE_FAILED with the errno */
+  remap(fd: number): void;
   unmap(): void;
 }
 
@@ -72,6 +75,11 @@ export function map(fd: number, length: number, access: 'read' | 'write'): Mappi
   let isMapped = true;
   return {
     bytes: ref.reinterpret(base, length, 0),
+    remap(other) {
+      const moved = libc.mmap(base, length, protection, MAP_SHARED | MAP_FIXED, other, 0);
+      if (ref.hexAddress(moved) === MAP_FAILED)
+        throw new Fault('NATIVE_FAILED', `mmap of another file failed with errno ${ffi.errno()}`);
+    },
     unmap() {
       if (isMapped) libc.munmap(base, length);
       isMapped = false;

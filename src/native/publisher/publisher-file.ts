@@ -30,7 +30,9 @@ const STEP = 65_536;
 export class PublisherFile {
   readonly #path: string;
   readonly #temporary: string;
-  readonly #fd: number;
+  readonly #size: number;
+  readonly #mode: number;
+  #fd: number;
   readonly #mapping: Mapping;
   /** End of the allocated part of each region, by the region's start. */
   readonly #real = new Map<number, number>();
@@ -40,19 +42,13 @@ export class PublisherFile {
   constructor(name: string, size: number, mode: number, unique: string) {
     this.#path = `${SHM_FOLDER}/${name}`;
     this.#temporary = `${SHM_FOLDER}/.${name}.${unique}.tmp`;
-    const cannot = `Cannot make ${this.#path}`;
-    // Nothing is left of a file without a name if the process is refused the name, or killed.
-    this.#fd = attempt(cannot, () => openSync(SHM_FOLDER, O_TMPFILE | O_RDWR, 0o600));
+    this.#size = size;
+    this.#mode = mode;
+    this.#fd = this.#open();
     try {
-      attempt(cannot, () => {
-        ftruncateSync(this.#fd, size);
-      });
       if (!this.reserve(0, PAGE, PAGE))
         throw new Fault('SEGMENT_FULL', `${SHM_FOLDER} has no room for ${this.#path}`);
-      if (!tryLock(this.#fd)) throw new Fault('NATIVE_FAILED', `${cannot}: it cannot be locked`);
-      this.#mapping = attempt(cannot, () => mapApart(this.#fd, size));
-      // The umask must not take from readers what the options grant them.
-      fchmodSync(this.#fd, mode);
+      this.#mapping = this.#admit(this.#fd, (fd) => map(fd, size, 'write'));
     } catch (error) {
       closeSync(this.#fd);
       throw error;
@@ -85,6 +81,17 @@ export class PublisherFile {
       throw new Fault('SEGMENT_BUSY', `${this.#path} keeps being taken by other publishers`);
   }
 
+  /**
+   * Places the segment again if something removed its name, as systemd-logind does when a user's last
+   * session ends. The kernel gives a file no new name then, so a copy takes its place, at the same addresses.
+   * @throws Fault SEGMENT_FULL without room, SEGMENT_BUSY if another live publisher has the name
+   */
+  keepName(): void {
+    if (this.#isNamed && this.#ownsName()) return;
+    if (this.#isNamed) this.#replaceByCopy();
+    this.place();
+  }
+
   /** Wakes all readers that wait on the 4-byte word at `position`. */
   wake(position: number): void {
     futexWake(this.bytes.subarray(position, position + 4));
@@ -95,6 +102,55 @@ export class PublisherFile {
     if (this.#isNamed && this.#ownsName()) unlinkSync(this.#path);
     this.#mapping.unmap();
     closeSync(this.#fd);
+  }
+
+  /** Opens and locks a file without a name: nothing is left of it if the process is refused, or killed. */
+  #open(): number {
+    const cannot = `Cannot make ${this.#path}`;
+    const fd = attempt(cannot, () => openSync(SHM_FOLDER, O_TMPFILE | O_RDWR, 0o600));
+    try {
+      attempt(cannot, () => {
+        ftruncateSync(fd, this.#size);
+      });
+      if (!tryLock(fd)) throw new Fault('NATIVE_FAILED', `${cannot}: it cannot be locked`);
+      return fd;
+    } catch (error) {
+      closeSync(fd);
+      throw error;
+    }
+  }
+
+  /**
+   * Maps a file by another opening of it, since a mapping keeps the lock of the opening that it is made of:
+   * when a worker thread ends, Node closes its descriptors, and leaves its mappings. Then lets readers in.
+   */
+  #admit<T>(fd: number, mapIt: (fd: number) => T): T {
+    const other = openSync(`/proc/self/fd/${fd}`, O_RDWR);
+    try {
+      const mapped = mapIt(other);
+      // The umask must not take from readers what the options grant them.
+      fchmodSync(fd, this.#mode);
+      return mapped;
+    } finally {
+      closeSync(other);
+    }
+  }
+
+  #replaceByCopy(): void {
+    const fd = this.#open();
+    try {
+      for (const [region, end] of this.#real) copyTo(fd, this.bytes, region, end);
+      this.#admit(fd, (other) => {
+        this.#mapping.remap(other);
+      });
+    } catch (error) {
+      closeSync(fd);
+      throw error;
+    }
+    supersede(this.#fd);
+    closeSync(this.#fd);
+    this.#fd = fd;
+    this.#isNamed = false;
   }
 
   /** Gives the file a name; false if another has it. */
@@ -118,9 +174,7 @@ export class PublisherFile {
       replaceMappings(old);
       if (!this.#link(this.#temporary)) return false;
       this.#rename();
-      const state = Buffer.alloc(8);
-      state.writeUInt32LE(SEGMENT_STATE.superseded, 0);
-      if (fstatSync(old).size >= PAGE) writeSync(old, state, 0, 8, MUTABLE_OFFSET + MUTABLE.state);
+      supersede(old);
       return true;
     } finally {
       closeSync(old);
@@ -144,17 +198,19 @@ export class PublisherFile {
   }
 }
 
-/**
- * Maps a file by another opening of it, since a mapping keeps the lock of the opening that it is made of.
- * When a worker thread ends, Node closes its descriptors, and leaves its mappings.
- */
-function mapApart(fd: number, size: number): Mapping {
-  const other = openSync(`/proc/self/fd/${fd}`, O_RDWR);
-  try {
-    return map(other, size, 'write');
-  } finally {
-    closeSync(other);
-  }
+/** Copies the allocated part of a region to the same place of another file. */
+function copyTo(fd: number, bytes: Buffer, from: number, length: number): void {
+  if (allocate(fd, from, length) !== 0)
+    throw new Fault('SEGMENT_FULL', `${SHM_FOLDER} has no room for a copy`);
+  const end = from + length;
+  for (let at = from; at < end;) at += writeSync(fd, bytes, at, end - at, at);
+}
+
+/** Tells the readers of a segment that a newer one has its name. */
+function supersede(fd: number): void {
+  const state = Buffer.alloc(8);
+  state.writeUInt32LE(SEGMENT_STATE.superseded, 0);
+  if (fstatSync(fd).size >= PAGE) writeSync(fd, state, 0, 8, MUTABLE_OFFSET + MUTABLE.state);
 }
 
 function isSameFile(fd: number, path: string): boolean {

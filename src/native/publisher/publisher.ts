@@ -53,6 +53,7 @@ interface Holding {
 const systemRealtimeNs = () =>
   BigInt(Math.round((performance.timeOrigin + performance.now()) * 1e6));
 const monotonicNs = () => hrtime.bigint();
+const CHECK_PERIOD_NS = 1_000_000_000n;
 
 /**
  * One publisher of one segment. Use it only on the thread that created it; other programs of the
@@ -73,6 +74,8 @@ export class Publisher {
   readonly heartbeatMs: number;
   #lastId = 0;
   #isPlaced = false;
+  /** When a beat checks the name of the segment, on the clock of `monotonicNs()`. */
+  #checkAtNs = 0n;
   #isClosed = false;
 
   /**
@@ -116,6 +119,7 @@ export class Publisher {
     Atomics.store(this.#header, MUTABLE.state / 8, BigInt(SEGMENT_STATE.live));
     this.#file.place();
     this.#isPlaced = true;
+    this.#checkAtNs = monotonicNs() + CHECK_PERIOD_NS;
   }
 
   addRoot(
@@ -221,9 +225,17 @@ export class Publisher {
     if (id !== undefined && this.#holdings.get(id)?.ref === value.ref) this.#remove(id);
   }
 
-  /** Writes a heartbeat: one store. */
+  /** Writes a heartbeat: one store. Once a second it also checks that the segment has its name. */
   beat(): void {
-    Atomics.store(this.#header, MUTABLE.heartbeatNs / 8, monotonicNs());
+    const now = monotonicNs();
+    Atomics.store(this.#header, MUTABLE.heartbeatNs / 8, now);
+    if (!this.#isPlaced || this.#isClosed || now < this.#checkAtNs) return;
+    this.#checkAtNs = now + CHECK_PERIOD_NS;
+    try {
+      this.#file.keepName();
+    } catch {
+      // /dev/shm is full, or another publisher has the name: a later beat tries again.
+    }
   }
 
   /**

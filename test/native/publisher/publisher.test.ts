@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import fs, {
   chmodSync,
+  existsSync,
   readFileSync,
   readdirSync,
   readlinkSync,
@@ -12,7 +13,14 @@ import fs, {
 import { syncBuiltinESMExports } from 'node:module';
 import { Fault } from '#app/errors.js';
 import { FutexWaiter } from '#app/native/os/futex-waiter.js';
-import { HEADER, MUTABLE, MUTABLE_OFFSET, PAGE } from '#app/native/segment/layout.js';
+import {
+  HEADER,
+  MUTABLE,
+  MUTABLE_OFFSET,
+  PAGE,
+  SEGMENT_STATE,
+} from '#app/native/segment/layout.js';
+import type { Publisher } from '#app/native/publisher/publisher.js';
 import { posixMemory } from '#app/native/os/posix.js';
 import { SegmentWatch } from '#app/native/segment/segment-watch.js';
 import { readTree } from '../../support/read-tree.js';
@@ -196,6 +204,76 @@ describe('a segment appears whole (segment 8)', () => {
     const generations = new Set(['1', '2', '3', '4'].map(generationOf));
     expect(generations.size).to.equal(4);
     expect(generations.has(0n)).to.equal(false);
+  });
+});
+
+describe('a segment whose name is removed while its publisher runs', () => {
+  const segments = freshSegments();
+  /** Beats until the condition holds. */
+  const beatUntil = (publisher: Publisher, what: string, holds: () => boolean) =>
+    answerOf(what, () => {
+      publisher.beat();
+      return holds() || undefined;
+    });
+  const isThere = () => existsSync(segments.path('82'));
+  /** The values that a new reader finds, by the name of their variable. */
+  const values = () => {
+    const { source } = segments.watch('82').look();
+    const [root] = source === undefined ? [] : readTree(source, TINY.slots);
+    return root?.variables.map(({ name, value }) => [name, value]);
+  };
+
+  it('gets it back with all that it holds, and goes on', async () => {
+    const publisher = segments.publish('82');
+    const root = publisher.addRoot('r', 'C');
+    const sales = publisher.addVariable(root, 'sales', 'u64');
+    const region = publisher.addVariable(root, 'region', 'string');
+    publisher.addVariable(root, 'delay', 'histogram', { schema: [1, 2] }).observe(1);
+    sales.set(7);
+    region.set('north');
+    const before = values();
+    const reader = segments.watch('82');
+    expect(reader.look().publisher.state).to.equal('live');
+    rmSync(segments.path('82'));
+    await beatUntil(publisher, 'the name is back', isThere);
+    expect(values()).to.deep.equal(before);
+    sales.set(8);
+    publisher.addVariable(root, 'late', 'bool').set(true);
+    expect(values()?.map(([name]) => name)).to.deep.equal(['sales', 'region', 'delay', 'late']);
+    expect(values()?.[0]).to.deep.equal(['sales', 8n]);
+    const state = () => reader.look().publisher.state;
+    await answerOf('a reader of the old file', () => state() === 'live' || undefined);
+    publisher.close();
+    expect(segments.files()).to.deep.equal([]);
+  });
+
+  it('gets it back once another publisher, which took it meanwhile, has closed', async () => {
+    const publisher = segments.publish('82');
+    publisher.addVariable(publisher.addRoot('r', 'C'), 'mine', 'bool').set(true);
+    const file = posixMemory().open(segments.name('82'));
+    const state = Buffer.alloc(4);
+    const hasTried = () => {
+      file?.read(state, 4, MUTABLE_OFFSET + MUTABLE.state);
+      return state.readUInt32LE() === SEGMENT_STATE.superseded;
+    };
+    rmSync(segments.path('82'));
+    const other = segments.publish('82');
+    other.addVariable(other.addRoot('r', 'C'), 'other', 'bool').set(true);
+    await beatUntil(publisher, 'it tried', hasTried);
+    file?.close();
+    expect(values()).to.deep.equal([['other', 1n]]);
+    other.close();
+    await beatUntil(publisher, 'the name is back', isThere);
+    expect(values()).to.deep.equal([['mine', 1n]]);
+  });
+
+  it('is not placed again after it was closed', () => {
+    const publisher = segments.publish('82');
+    rmSync(segments.path('82'));
+    publisher.close();
+    publisher.beat();
+    publisher.notify();
+    expect(segments.files()).to.deep.equal([]);
   });
 });
 
