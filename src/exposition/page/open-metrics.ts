@@ -16,14 +16,25 @@ const escape = (text: string): string =>
 /** Types that have no unit. */
 const UNITLESS = new Set(['info', 'stateset']);
 
-/**
- * The header lines of a family; a unit is given only if the name ends in it, as the format
- * requires.
- */
-export function openMetricsHeader({ name, type, unit, help }: FamilyFacts): string {
-  const family = name.slice(0, name.length - (ENDINGS[type]?.length ?? 0));
-  const hasUnit = unit !== '' && !UNITLESS.has(type) && family.endsWith(`_${unit}`);
-  const unitLine = hasUnit ? `# UNIT ${family} ${unit}\n` : '';
+/** A family as a page has it. */
+interface PageFacts extends FamilyFacts {
+  /** Whether it has no unit, and the family before it has one. */
+  readonly endsUnit?: boolean;
+}
+
+const familyName = ({ name, type }: FamilyFacts): string =>
+  name.slice(0, name.length - (ENDINGS[type]?.length ?? 0));
+
+/** Whether a family is shown with its unit: only if the name ends in it, as the format requires. */
+const hasUnit = (facts: FamilyFacts): boolean =>
+  facts.unit !== '' && !UNITLESS.has(facts.type) && familyName(facts).endsWith(`_${facts.unit}`);
+
+/** The header lines of a family. */
+export function openMetricsHeader(facts: PageFacts): string {
+  const { type, help, endsUnit = false } = facts;
+  const family = familyName(facts);
+  const unit = hasUnit(facts) ? facts.unit : '';
+  const unitLine = unit !== '' || endsUnit ? `# UNIT ${family} ${unit}\n` : '';
   return `# TYPE ${family} ${type}\n${unitLine}# HELP ${family} ${escape(help)}\n`;
 }
 
@@ -50,11 +61,32 @@ export function withoutClashes(families: readonly FamilyFacts[]): readonly Famil
   });
 }
 
+/** The same family behind one with a unit, which Prometheus would keep until it reads another. */
+const ending = new WeakMap<FamilyFacts, PageFacts>();
+const asEnding = (facts: FamilyFacts): PageFacts =>
+  madeOnce(ending, facts, () => ({ ...facts, endsUnit: true }));
+
+/**
+ * The families of a part of a page as OpenMetrics can express them.
+ * @param isFirst false for those behind others, of which the last may have a unit
+ */
+export function openMetricsFamilies(
+  families: readonly FamilyFacts[],
+  isFirst: boolean,
+): readonly PageFacts[] {
+  let hadUnit = !isFirst;
+  return withoutClashes(families).map((facts) => {
+    const [before, has] = [hadUnit, hasUnit(facts)];
+    hadUnit = has;
+    return before && !has ? asEnding(facts) : facts;
+  });
+}
+
 /** Pages of OpenMetrics 1.0; names have letters, digits and underscores only, as `escaping` states. */
 export const OPEN_METRICS = textFormat({
   contentType: 'application/openmetrics-text; version=1.0.0; charset=utf-8; escaping=underscores',
   header: openMetricsHeader,
-  agree: withoutClashes,
+  agree: openMetricsFamilies,
   takes: ({ snapshot }) => snapshot.hasForbidden !== true,
   end: '# EOF\n',
 });

@@ -8,8 +8,11 @@ import { hasSameItems } from '../same-items.js';
 export interface FamilySyntax {
   /** The header lines. */
   readonly header: (facts: FamilyFacts) => string;
-  /** Adapts the families of a page to what the format can express. */
-  readonly agree?: (families: readonly FamilyFacts[]) => readonly FamilyFacts[];
+  /**
+   * Adapts families to what the format can express: those that a page begins with, and those behind
+   * them, each on their own.
+   */
+  readonly agree?: (families: readonly FamilyFacts[], isFirst: boolean) => readonly FamilyFacts[];
 }
 
 /**
@@ -95,7 +98,7 @@ export class PageBodies {
     if (agree === undefined) return given;
     if (hasSameItems(last.given, given)) return last.agreed;
     last.given = given;
-    last.agreed = agree(given);
+    last.agreed = agree(given, true);
     return last.agreed;
   }
 }

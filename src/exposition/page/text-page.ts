@@ -33,7 +33,7 @@ export function textFormat({ contentType, end, takes, ...syntax }: Syntax): Form
   const endingOf = ({ internal }: ReadyExposition): readonly Uint8Array[] => {
     const given: FamilyFacts[] = [];
     for (const { facts } of internal) given.push(facts);
-    const agreed = agree(given);
+    const agreed = agree(given, false);
     let text = '';
     let index = 0;
     for (const family of internal) {

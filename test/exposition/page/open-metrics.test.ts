@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { INTERNAL_FACTS, internalFamilies } from '#app/targets/internal-metrics.js';
 import {
   OPEN_METRICS,
+  openMetricsFamilies,
   openMetricsHeader,
   withoutClashes,
 } from '#app/exposition/page/open-metrics.js';
@@ -37,6 +38,32 @@ describe('the header of an OpenMetrics family', () => {
   for (const [given, header] of table)
     it(`of ${given.type} ${given.name} with unit "${given.unit}" is ${JSON.stringify(header)}`, () =>
       expect(openMetricsHeader(given)).to.equal(header));
+});
+
+describe('the unit of an OpenMetrics family', () => {
+  const [a, b, c, d] = [
+    facts('a_seconds', 'gauge', 'seconds'),
+    facts('b', 'gauge'),
+    facts('c', 'gauge'),
+    facts('d_bytes_total', 'counter', 'bytes'),
+  ];
+  const unitLines = (families: readonly FamilyFacts[], isFirst: boolean) =>
+    openMetricsFamilies(families, isFirst)
+      .map(openMetricsHeader)
+      .join('')
+      .split('\n')
+      .filter((line) => line.startsWith('# UNIT'));
+
+  it('ends with it: the next one without a unit has an empty line', () => {
+    expect(unitLines([b, a, b, c, d, a, c], true)).to.deep.equal([
+      ...['# UNIT a_seconds seconds', '# UNIT b '],
+      ...['# UNIT d_bytes bytes', '# UNIT a_seconds seconds', '# UNIT c '],
+    ]);
+  });
+
+  it('ends before the exporter’s own metrics', () => {
+    expect(unitLines([b, c], false)).to.deep.equal(['# UNIT b ']);
+  });
 });
 
 describe('names that would clash on an OpenMetrics page', () => {
