@@ -1,16 +1,23 @@
 // The segments that exist in shared memory, for somebody who looks for one that does not.
 import { closeSync, constants, openSync, readSync, readdirSync } from 'node:fs';
+import { isSystemError } from '../../errors.js';
 import { SHM_FOLDER } from '../os/readable-file.js';
 import { MAGIC } from './layout.js';
 
 /** Names of other programs' files do not have this form mostly: context id, pool name, server key. */
 const FORM = /^[^.][^.]*\..*\../;
 
-/** Names of segments, whoever publishes them; without those that may not be read. */
-export const segmentNames = (): readonly string[] =>
-  readdirSync(SHM_FOLDER)
-    .filter((name) => FORM.test(name) && isSegment(`${SHM_FOLDER}/${name}`))
-    .sort();
+/** Names of segments, whoever publishes them; without those that may not be read, and none if the folder may not be. */
+export function segmentNames(folder = SHM_FOLDER): readonly string[] {
+  try {
+    return readdirSync(folder)
+      .filter((name) => FORM.test(name) && isSegment(`${folder}/${name}`))
+      .sort();
+  } catch (error) {
+    if (!isSystemError(error)) throw error;
+    return [];
+  }
+}
 
 function isSegment(path: string): boolean {
   try {

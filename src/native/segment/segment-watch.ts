@@ -1,7 +1,7 @@
 // Watches one server key: opens its segment, follows its generations, and judges its publisher.
 import { getuid, hrtime } from 'node:process';
 import { Budget, SLICE_MS } from '../../budget.js';
-import { Fault, messageOf } from '../../errors.js';
+import { Fault, isSystemError, messageOf } from '../../errors.js';
 import type { PublisherProcess, StructureChanges, Verdict } from '../../model.js';
 import { nothingSeen } from '../../streams/watch.js';
 import type { Existing, Sighting, Watch } from '../../streams/watch.js';
@@ -299,7 +299,9 @@ const absent = (name: string): Verdict => ({
 
 function failure(error: unknown): Verdict {
   const reason = messageOf(error);
-  if (error instanceof Fault && error.code === 'NATIVE_FAILED') return { state: 'absent', reason };
+  // What the system refuses says nothing of the segment.
+  if (isSystemError(error) || (error instanceof Fault && error.code === 'NATIVE_FAILED'))
+    return { state: 'absent', reason };
   if (error instanceof Fault && error.code === 'SEGMENT_INCOMPATIBLE')
     return { state: 'incompatible', reason };
   return { state: 'corrupt', reason };

@@ -1,5 +1,6 @@
 // One server key through the lives of its publishers, by a clock that the test moves.
 import { expect } from 'chai';
+import { segmentNames } from '#app/native/segment/segment-names.js';
 import { SegmentWatch } from '#app/native/segment/segment-watch.js';
 import { HeapMemory } from '../../support/heap-memory.js';
 import {
@@ -364,6 +365,24 @@ describe('SegmentWatch', () => {
     alterWord(bytes, 'variablesDropped', 3n);
     expect(watch.look()).to.deep.include({ tick: 5, drops: { objects: 2, variables: 3 } });
   });
+
+  it('does not call a segment corrupt that the system does not let it read', () => {
+    const { watch, state, pass, begin } = scene();
+    const segment = begin();
+    expect(state()).to.equal('live');
+    segment.beforeRead = () => {
+      throw Object.assign(new Error('EACCES: permission denied, stat'), { syscall: 'stat' });
+    };
+    expect(watch.look().publisher).to.deep.include({
+      ...{ state: 'absent', reason: 'EACCES: permission denied, stat' },
+    });
+    segment.beforeRead = () => undefined;
+    pass(1000);
+    expect(state()).to.equal('live');
+  });
+
+  it('names no segments where their folder cannot be listed', () =>
+    expect(segmentNames('/dev/null')).to.deep.equal([]));
 
   it('closes what it opened', () => {
     const { memory, watch, state, begin } = scene();
