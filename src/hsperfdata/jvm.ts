@@ -5,7 +5,6 @@ import { isShownText, placeOf } from './counter-place.js';
 import type { Part } from './counter-place.js';
 import type { GatheredObject, GatheredSource } from '../foreign/gathered-source.js';
 import { UNIT } from './layout.js';
-import { mainClassOf } from './main-class.js';
 import type { PerfData } from './perf-data.js';
 import type { PerfEntry } from './perf-entries.js';
 import type { Owner } from '../foreign/slots.js';
@@ -53,7 +52,7 @@ export class Jvm implements Owner {
   /** Adds a JVM below the root, with a number that no other one there has. */
   constructor(source: GatheredSource, root: GatheredObject, pid: number, data: PerfData) {
     this.data = data;
-    this.mainClass = mainClassOf(data.command ?? '');
+    this.mainClass = data.mainClass ?? '';
     this.#source = source;
     this.#labels = { pid: String(pid), main_class: this.mainClass };
     this.#scale = tickScale(data.frequency);

@@ -9,7 +9,6 @@ import { startTicksOf } from '../foreign/process-start.js';
 import { isGone, whyUnreadable } from '../foreign/unreadable.js';
 import { isWriter } from './writer.js';
 import type { GatheredObject, GatheredSource } from '../foreign/gathered-source.js';
-import { mainClassOf } from './main-class.js';
 import { PerfData } from './perf-data.js';
 import { SignsOfLife } from './signs-of-life.js';
 import { inDirectory, pathOf } from '../foreign/safe-directory.js';
@@ -242,11 +241,11 @@ export class Jvms {
       if (this.#isOpen(identity.key)) return undefined;
       if (startTicks === undefined) return this.#unowned(key, file);
       const data = PerfData.of(file, this.#scratch);
-      if (data === undefined || (data.command === undefined && !mayBeNameless)) return undefined;
+      if (data === undefined || (data.mainClass === undefined && !mayBeNameless)) return undefined;
       const { beganUnixMs } = data;
       const its: Identity = { startTicks, inode: identity.inode, beganUnixMs };
       if (isLeftBy(this.#ended.get(key), its)) return undefined;
-      const isShown = isWanted(mainClassOf(data.command ?? ''));
+      const isShown = isWanted(data.mainClass ?? '');
       const isIts = isWriter({ pid, name, startTicks, beganUnixMs, ...identity }, proc);
       if (isIts !== 'yes') {
         const unowned = this.#unowned(key, file);
@@ -268,8 +267,7 @@ export class Jvms {
     const isChanged = this.#life.changed(key, file.digest());
     if (isChanged === true) {
       const data = PerfData.of(file, this.#scratch);
-      if (data === undefined || !this.#parts.isWanted(mainClassOf(data.command ?? '')))
-        return undefined;
+      if (data === undefined || !this.#parts.isWanted(data.mainClass ?? '')) return undefined;
     }
     return { identity: file.identity.key, isChanged };
   }

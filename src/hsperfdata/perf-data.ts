@@ -1,6 +1,7 @@
 // The counters of one JVM, read from its file again and again.
 import type { CounterFile } from './counter-file.js';
 import { LIMITS } from './layout.js';
+import { mainClassOf } from './main-class.js';
 import { readEntries } from './perf-entries.js';
 import type { PerfEntry, Position } from './perf-entries.js';
 import type { PerfHeader } from './perf-header.js';
@@ -11,8 +12,10 @@ const BEGAN = 'sun.rt.createVmBeginTime';
 const FREQUENCY = 'sun.os.hrt.frequency';
 /** The class and arguments of the program. Only the class may be shown. */
 const COMMAND = 'sun.rt.javaCommand';
+/** A JVM writes it before the command. */
+const CLASS_PATH = 'java.property.java.class.path';
 
-/** As much of it as is read. */
+/** As much of these two as is read. */
 const LONGEST_COMMAND = 4096;
 
 /** Memory for one copy of a file, which all files share. */
@@ -29,8 +32,8 @@ export class PerfData {
   #skeleton: Skeleton;
   readonly #began: bigint | undefined;
   readonly frequency: bigint | undefined;
-  /** The whole command of the JVM; undefined while it is not in the file. */
-  readonly command: string | undefined;
+  /** What the JVM runs; undefined while it is not in the file. */
+  readonly mainClass: string | undefined;
   #hasNews = false;
   #overflow = 0;
 
@@ -52,8 +55,11 @@ export class PerfData {
     this.#take(header, bytes);
     this.#began = this.#long(bytes, BEGAN);
     this.frequency = this.#long(bytes, FREQUENCY);
-    const command = this.#names.get(COMMAND);
-    this.command = command && this.text(bytes, command, LONGEST_COMMAND);
+    const [command, classPath] = [COMMAND, CLASS_PATH].map((name) => {
+      const entry = this.#names.get(name);
+      return entry && this.text(bytes, entry, LONGEST_COMMAND);
+    });
+    this.mainClass = command === undefined ? undefined : mainClassOf(command, classPath);
   }
 
   get beganUnixMs(): number | undefined {

@@ -83,6 +83,26 @@ describe('a watch of JVMs', () => {
       expect(JSON.stringify([...valuesOf(seen).values()].map(String))).not.to.contain('hunter2');
     });
 
+    const programs = [
+      ['/opt/my app/se rv.jar', '/opt/my app/se rv.jar', 'se rv.jar'],
+      ['/opt/my app/se rv.jar --password=hunter2', '/opt/my app/se rv.jar', 'se rv.jar'],
+      ['shop/org.shop.Till --password hunter2', '', 'org.shop.Till'],
+      ['org.shop.Till /opt/my app', '/opt/my app:/opt/lib', 'org.shop.Till'],
+      ['org.shop.Till --x', 'org.shop', 'org.shop.Till'],
+    ] as const;
+    for (const [command, classPath, mainClass] of programs)
+      it(`names ${mainClass} of ${command} with the class path ${classPath || 'none'}`, () => {
+        const texts = [
+          { name: 'java.property.java.class.path', value: classPath },
+          { name: 'sun.rt.javaCommand', value: command },
+        ];
+        const others = someCounters().filter(({ name }) => name !== 'sun.rt.javaCommand');
+        folder.write(folder.process(), perfFile([...texts, ...others]).bytes);
+        const [root] = wholeSight(watching()).source?.roots ?? [];
+        const [jvm] = root?.children ?? [];
+        expect(jvm?.labels?.['main_class']).to.equal(mainClass);
+      });
+
     it('reads a file of the other byte order alike', () => {
       const [one, other] = [folder.process(), folder.process()];
       folder.write(one, file.bytes);
