@@ -33,7 +33,6 @@ import type { Command, Refresh } from './streams/command.js';
 import { latchReady } from './streams/latch-ready.js';
 import { inTurn } from './streams/refresh-queue.js';
 import type { RefreshQueue } from './streams/refresh-queue.js';
-import type { Pace } from './streams/pace.js';
 import { isCommand, mergedChanges, precedes, refreshView } from './streams/refresh-view.js';
 import type { Change, TargetInput } from './streams/refresh-view.js';
 import { render } from './streams/render.js';
@@ -61,8 +60,6 @@ export interface HostingParts extends DesiredRoot {
   readonly makeView: (chosen: ChosenRoot) => TargetView;
   /** A refresh took that many milliseconds, what follows it in the pipe included. */
   readonly refreshed: (tookMs: number) => void;
-  /** How much of each second the target may take; without limit by default. */
-  readonly pace?: Pace | undefined;
   /** What one turn of a render may take; without limit by default. */
   readonly slice?: (() => Budget) | undefined;
   readonly scheduler?: SchedulerLike | undefined;
@@ -162,7 +159,7 @@ function whileDown(error: unknown, parts: HostingParts): Observable<Step> {
 }
 
 function withRoot(choice: ChosenRoot, parts: HostingParts): Observable<Step> {
-  const { pool, queue, open$, look, refreshed, pace, slice, scheduler } = parts;
+  const { pool, queue, open$, look, refreshed, slice, scheduler } = parts;
   return defer(() => {
     const view = parts.makeView(choice);
     const structure = { sightings: 0, hasNews: () => choice.source.hasNews() };
@@ -190,14 +187,13 @@ function withRoot(choice: ChosenRoot, parts: HostingParts): Observable<Step> {
     const goesFirst = (input: TargetInput): boolean =>
       isCommand(input) && (isReady || input.kind !== 'refresh');
     const slices = new Slices(slice);
-    const work = { rest: slices, pace };
     const rules = {
       merged: mergedChanges,
       prepare,
       precedes,
       isUrgent: goesFirst,
       isEarly,
-      ...work,
+      rest: slices,
     };
     return merge<TargetInput[]>(bind$, change$, command$).pipe(
       inTurn(queue, refreshed, rules), //           one refresh at a time in each partition

@@ -24,7 +24,6 @@ const RELOADED: ReadonlySet<string> = new Set<keyof Settings>([
   'targetMaxSeries',
   'targetMaxTextBytes',
   'targetMaxMemoryBytes',
-  'targetMaxBusyMs',
 ]);
 
 /** The TOML keys whose values differ and take effect at the next start only, in the order of the reference page. */

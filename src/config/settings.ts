@@ -152,12 +152,6 @@ export const SETTINGS = {
     integer(2 ** 20, 2 ** 32),
     'Most bytes of memory that one target takes, estimated: 1280 for an object, 256 for a variable and for a series, 2 for a byte of names and labels, 2 for a character of a text that is read, 8 for a number of a histogram or summary; what comes after is left out as above',
   ),
-  targetMaxBusyMs: optional(
-    'target_max_busy_ms',
-    1000,
-    integer(50, 1000),
-    'Most milliseconds of each second that binding, copying and rendering one target may take; more of it waits, and so do its scrapes. 1000 is no limit: targets share turns of a few milliseconds in any case',
-  ),
   targetWorkers: optional(
     'target_workers',
     0,

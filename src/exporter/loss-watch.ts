@@ -34,14 +34,6 @@ export const LOSSES: ReadonlyMap<string, Loss> = new Map([
   ['shm_exporter_target_series_omitted_total', leftOut('series', MORE)],
   ['shm_exporter_target_objects_omitted_total', leftOut('objects', MORE)],
   ['shm_exporter_target_variables_omitted_total', leftOut('variables', MORE)],
-  [
-    'shm_exporter_target_paused_seconds_total',
-    {
-      begins: (seconds) =>
-        `is slowed down: its work has waited for ${seconds} s so far, since it takes more than target_max_busy_ms of a second`,
-      ends: () => 'is not slowed down any more: it takes less than target_max_busy_ms of a second',
-    },
-  ],
 ]);
 
 interface Seen {

@@ -124,7 +124,6 @@ function definitionOf(
       textBytes: settings.targetMaxTextBytes,
       memoryBytes: settings.targetMaxMemoryBytes,
     },
-    maxBusyMs: settings.targetMaxBusyMs,
     catalogue: catalogue?.source,
     spacingMs: settings.renderMinIntervalMs,
     isDebug: settings.debug,

@@ -6,7 +6,6 @@ import { SampleWindow } from '../exposition/sample-window.js';
 import type { Durations } from '../exposition/sample-window.js';
 import { turns } from './fair-turns.js';
 import type { Urgency } from './fair-turns.js';
-import type { Pace } from './pace.js';
 
 /**
  * So many slices of what somebody waits for go before all else: enough for a small target, even if garbage
@@ -62,18 +61,14 @@ export class RefreshQueue {
    */
   turn(
     took: (ms: number) => void,
-    { askedMs = this.nowMs, isUrgent = false, rest, pace }: TurnParts = {},
+    { askedMs = this.nowMs, isUrgent = false, rest }: TurnParts = {},
   ): Observable<void> {
     return new Observable((subscriber) => {
       const soon = (work: () => void): void => {
-        const add = (): void => {
-          const job = () => {
-            slice(work);
-          };
-          this.#add(lane(), { work: job, isAsked: isUrgent });
+        const job = () => {
+          slice(work);
         };
-        if (pace === undefined) add();
-        else subscriber.add(pace.whenFree(add));
+        this.#add(lane(), { work: job, isAsked: isUrgent });
       };
       let tookMs = 0;
       let slices = 0;
@@ -84,9 +79,7 @@ export class RefreshQueue {
         slices++;
         const startedMs = this.#now();
         work();
-        const sliceMs = this.#now() - startedMs;
-        tookMs += sliceMs;
-        pace?.spend(sliceMs);
+        tookMs += this.#now() - startedMs;
         if (rest?.isOpen === true) {
           soon(() => {
             rest.goOn();
@@ -170,7 +163,6 @@ interface TurnParts {
   /** Whether its first part goes before all that nobody waits for; its rest does not. */
   readonly isUrgent?: boolean | undefined;
   readonly rest?: Rest | undefined;
-  readonly pace?: Pace | undefined;
 }
 
 /** How the events of one source wait. Without `merged`, those of a fast source pile up. */
@@ -191,8 +183,6 @@ export interface TurnRules<T> {
   readonly rest?: Rest;
   /** Whether somebody waits for an event: it goes before events of other sources, and before what they left. */
   readonly isUrgent?: (event: T) => boolean;
-  /** How much of each second the events may take; without limit by default. */
-  readonly pace?: Pace | undefined;
 }
 
 interface Ticket<T> {
@@ -210,7 +200,7 @@ export function inTurn<T>(
   took: (ms: number) => void,
   rules: TurnRules<T> = {},
 ): MonoTypeOperatorFunction<T> {
-  const { merged, prepare, precedes, rest, pace } = rules;
+  const { merged, prepare, precedes, rest } = rules;
   return (event$) =>
     defer(() => {
       let waiting: Ticket<T>[] = [];
@@ -240,7 +230,7 @@ export function inTurn<T>(
       const turn = (ticket: Ticket<T>): Observable<T> =>
         defer(() => {
           const isUrgent = !ticket.wasEarly && rules.isUrgent?.(ticket.event);
-          return queue.turn(took, { askedMs: ticket.askedMs, isUrgent, rest, pace });
+          return queue.turn(took, { askedMs: ticket.askedMs, isUrgent, rest });
         }).pipe(mergeMap(() => eventsOf(ticket)));
       const again = (ticket: Ticket<T>) => ({ delay: () => (ticket.isUsed ? EMPTY : of(true)) });
       return event$.pipe(

@@ -31,8 +31,6 @@ export interface Counted {
   readonly omittedObjects: number;
   readonly omittedVariables: number;
   readonly staleFrames: number;
-  /** Milliseconds for which the target's work waited, since it had taken its share of the second. */
-  readonly pausedMs: number;
 }
 
 export const NOTHING_COUNTED: Counted = {
@@ -42,7 +40,6 @@ export const NOTHING_COUNTED: Counted = {
   omittedObjects: 0,
   omittedVariables: 0,
   staleFrames: 0,
-  pausedMs: 0,
 };
 
 export interface TargetFacts {

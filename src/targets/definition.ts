@@ -22,8 +22,6 @@ export interface TargetDefinition extends FilterSettings {
   /** Of the texts of points in time: an IANA name, or '' for the exporter's own. */
   readonly publisherTimeZone: string;
   readonly limits: TargetLimits;
-  /** The most milliseconds of each second that its work may take; 1000 is no limit. */
-  readonly maxBusyMs: number;
   /** Undefined for an application without one. */
   readonly catalogue: CatalogueText | undefined;
   /** `render_min_interval_ms`. */

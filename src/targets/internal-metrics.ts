@@ -147,12 +147,6 @@ const ROWS: readonly Row[] = [
     ({ refreshes }) => refreshes.p99,
   ],
   [
-    'shm_exporter_target_paused_seconds_total',
-    'counter',
-    'Time for which work of the target waited, since it had taken target_max_busy_ms of a second.',
-    ({ counts }) => counts.pausedMs / 1000,
-  ],
-  [
     'shm_exporter_target_series',
     'gauge',
     'Application series that the target shows.',

@@ -14,7 +14,6 @@ export class TargetCounts {
   #omittedObjects = 0;
   #omittedVariables = 0;
   #staleFrames = 0;
-  #pausedMs = 0;
 
   get cacheHits(): number {
     return this.#cacheHits;
@@ -43,9 +42,6 @@ export class TargetCounts {
   get staleFrames(): number {
     return this.#staleFrames;
   }
-  get pausedMs(): number {
-    return this.#pausedMs;
-  }
   get refreshes(): Durations {
     return this.#refreshes.durations;
   }
@@ -61,7 +57,6 @@ export class TargetCounts {
     this.#omittedObjects += counted.omittedObjects;
     this.#omittedVariables += counted.omittedVariables;
     this.#staleFrames += counted.staleFrames;
-    this.#pausedMs += counted.pausedMs;
   }
 
   /** @param scopeHit whether a scoped scrape found its selection; undefined without a scope */

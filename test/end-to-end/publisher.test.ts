@@ -76,29 +76,6 @@ inBothModes('a publisher that comes and goes', function (worker_execution_mode) 
     await exporter.line(/left out series shop_till_.+: target_max_series is 3/);
   });
 
-  it('is right although its target may take little time of each second, and the wait is counted', async () => {
-    const { objects, ...rest } = shop('slow', 10);
-    const variables = Object.fromEntries(
-      Array.from({ length: 500 }, (_, index) => [`v${index}`, { type: 'u64', value: index }]),
-    );
-    // So many cannot be bound in 50 ms.
-    const tills = Array.from({ length: 80 }, (_, index) => {
-      return { id: `h.1.shop.till${index}`, parent: 'h.1.shop', class: 'Till', variables };
-    });
-    stage.play({ ...rest, objects: [...objects, ...tills] });
-    const url = await another('slow', { target_max_busy_ms: 50, render_min_interval_ms: 0 });
-    await readyPage(url);
-    const series = await pageWith(
-      url,
-      (page) => Number(page.get('shm_exporter_target_paused_seconds_total{}')) > 0,
-      'work that waited',
-    );
-    expect(series.get(SALES)).to.equal('10');
-    expect([...series.keys()].filter((key) => key.startsWith('shop_till_v'))).to.have.length(
-      80 * 500,
-    );
-  });
-
   it('may have histograms and summaries that nobody observed yet', async () => {
     const place = { contextId: stage.contextId, serverKey: 'h', heartbeatMs: 0 };
     const publisher = new Publisher(place);

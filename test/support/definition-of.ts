@@ -16,7 +16,6 @@ export const definitionOf = (given: Partial<TargetDefinition> = {}): TargetDefin
   pathLabels: [],
   publisherTimeZone: '',
   limits: DEFAULT_LIMITS,
-  maxBusyMs: 1000,
   catalogue: undefined,
   spacingMs: 250,
   isDebug: false,

@@ -1,7 +1,7 @@
 // What the process of the exporter uses, and its configuration.
 import type { Drawing } from '../dashboard.js';
 import { stat, timeSeries } from '../drawings.js';
-import { OWN, OF_EXPORTER, OF_TARGET, byTarget, facts, own, rate, target } from './series.js';
+import { OWN, OF_EXPORTER, byTarget, facts, own, rate } from './series.js';
 
 export const resources: readonly Drawing[] = [
   timeSeries(
@@ -30,16 +30,6 @@ export const resources: readonly Drawing[] = [
       'Memory of targets',
       'Estimated from their objects, variables, series and labels.',
       byTarget('target_memory_bytes'),
-    ),
-  ),
-  timeSeries(
-    'percentunit',
-    facts(
-      'Targets that wait',
-      'Seconds in a second for which their work waited by target_max_busy_ms.',
-      {
-        [OF_TARGET]: rate(target('target_paused_seconds_total')),
-      },
     ),
   ),
   timeSeries(

@@ -275,7 +275,7 @@ export class Handover {
 }
 
 /** What a standby counts that its former did not: it finds again what was left out before. */
-const newsOf = ({ refreshesMs, staleFrames, pausedMs }: Counted): Counted => ({
+const newsOf = ({ refreshesMs, staleFrames }: Counted): Counted => ({
   ...NOTHING_COUNTED,
-  ...{ refreshesMs, staleFrames, pausedMs },
+  ...{ refreshesMs, staleFrames },
 });

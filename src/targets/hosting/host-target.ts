@@ -28,7 +28,6 @@ import type { ChosenRoot } from '../../streams/choose-root.js';
 import type { Command } from '../../streams/command.js';
 import { lookInTurns } from '../../streams/look-in-turns.js';
 import { untilNext } from '../../streams/movement.js';
-import { Pace } from '../../streams/pace.js';
 import type { RefreshQueue } from '../../streams/refresh-queue.js';
 import type { ServerPools } from '../../streams/server-pools.js';
 import type { TargetDefinition } from '../definition.js';
@@ -68,8 +67,7 @@ export function hostTarget(
   const { queue, scheduler = asyncScheduler, budget = newBudget } = place;
   const pool = place.pools(definition.format, definition.formatSettings);
   const open$ = new BehaviorSubject<Command | undefined>(undefined);
-  const pace = paceOf(definition, queue, scheduler);
-  const reporter = new Reporter(definition, { pool, queue, pace });
+  const reporter = new Reporter(definition, { pool, queue });
   let isStandby = startsAsStandby;
   let view: TargetView | undefined;
   const report$ = defer(() => {
@@ -100,7 +98,7 @@ export function hostTarget(
     const parts = { ...what, onClash, onOmitted, slice };
     const step$ = hostingPipeline({
       ...{ app, hint: instance, former, serverKeys, pool, queue, open$, scheduler },
-      ...{ pace, slice: () => budget({ ms: SLICE_MS }) },
+      slice: () => budget({ ms: SLICE_MS }),
       isStandby: () => isStandby,
       isEager: definition.spacingMs === 0 || definition.isDebug,
       look: ({ kind }) => {
@@ -149,14 +147,6 @@ export function hostTarget(
 }
 
 const newBudget = (limits: BudgetLimits): Budget => new Budget(limits);
-
-/** Undefined where there is no limit. */
-const paceOf = (
-  { maxBusyMs }: TargetDefinition,
-  queue: RefreshQueue,
-  scheduler: SchedulerLike,
-): Pace | undefined =>
-  maxBusyMs < 1000 ? new Pace(maxBusyMs, () => queue.nowMs, scheduler) : undefined;
 
 const withoutTree = (reason: string): TreeAnswer => ({ kind: 'no-tree', reason });
 

@@ -11,7 +11,6 @@ import type { Rendered } from '../../streams/render.js';
 import { shortened } from '../../streams/choose-root.js';
 import type { RootChoice } from '../../streams/choose-root.js';
 import { NO_OBSERVATIONS } from '../../streams/command.js';
-import type { Pace } from '../../streams/pace.js';
 import type { RefreshQueue } from '../../streams/refresh-queue.js';
 import type { RefreshReport, Report } from '../../streams/report.js';
 import type { ServerPool } from '../../streams/server-pool.js';
@@ -34,15 +33,13 @@ const MAX_WAITING_EVENTS = 1000;
 export interface ReporterParts {
   readonly pool: ServerPool;
   readonly queue: RefreshQueue;
-  /** By which the target's work waits, if by any. */
-  readonly pace: Pace | undefined;
 }
 
 export class Reporter {
   readonly #definition: TargetDefinition;
   readonly #pool: ServerPool;
   readonly #queue: RefreshQueue;
-  readonly #tally: Tally;
+  readonly #tally = new Tally();
   readonly #clashes = new Set<string>();
   readonly #exceeded = new Set<keyof TargetLimits>();
   readonly #warnings = new Set<string>();
@@ -56,11 +53,10 @@ export class Reporter {
   /** Whether anything happened since the last facts. */
   #hasNews = true;
 
-  constructor(definition: TargetDefinition, { pool, queue, pace }: ReporterParts) {
+  constructor(definition: TargetDefinition, { pool, queue }: ReporterParts) {
     this.#definition = definition;
     this.#pool = pool;
     this.#queue = queue;
-    this.#tally = new Tally(pace);
   }
 
   /** Whether facts now may differ from the last, by more than how busy the queue is. */

@@ -1,10 +1,9 @@
 // Counts what happens to a target in its partition, from one report to the next.
 import { NOTHING_COUNTED } from '../../streams/target-facts.js';
 import type { Counted } from '../../streams/target-facts.js';
-import type { Pace } from '../../streams/pace.js';
 
 /** What a view counts. */
-type Counts = Omit<Counted, 'refreshesMs' | 'pausedMs'>;
+type Counts = Omit<Counted, 'refreshesMs'>;
 
 const NONE: Counts = NOTHING_COUNTED;
 
@@ -15,13 +14,6 @@ export class Tally {
   #reported = NONE;
   /** What views before it counted and was not reported. */
   #left = NONE;
-  readonly #pace: Pick<Pace, 'pausedMs'> | undefined;
-  #reportedPausedMs = 0;
-
-  /** @param pace by which the target's work waits, if by any */
-  constructor(pace: Pick<Pace, 'pausedMs'> | undefined) {
-    this.#pace = pace;
-  }
 
   refreshed(tookMs: number): void {
     this.#refreshesMs.push(tookMs);
@@ -36,25 +28,12 @@ export class Tally {
 
   /** What was counted since this was asked last. */
   take(): Counted {
-    const { clashes, omitted, omittedObjects, omittedVariables, staleFrames } = combined(
-      this.#left,
-      this.#news,
-    );
+    const counts = combined(this.#left, this.#news);
     const refreshesMs = this.#refreshesMs;
     this.#reported = combined(this.#view, NONE);
     this.#left = NONE;
     this.#refreshesMs = [];
-    const pausedMs = (this.#pace?.pausedMs ?? 0) - this.#reportedPausedMs;
-    this.#reportedPausedMs += pausedMs;
-    return {
-      refreshesMs,
-      clashes,
-      omitted,
-      omittedObjects,
-      omittedVariables,
-      staleFrames,
-      pausedMs,
-    };
+    return { refreshesMs, ...counts };
   }
 
   /** What the view counted since it was reported. */
