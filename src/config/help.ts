@@ -33,5 +33,5 @@ export const STATUSES = {
   6: 'license not valid yet: the clock may be wrong',
 };
 
-export const REFERENCE = `Options override the TOML file. In the folder of the package, README.md is the
-way in; docs/configuration.md and docs/license.md have settings and licenses.`;
+export const REFERENCE = `Options override the TOML file. The package has examples/shm_exporter.toml to
+start from; see README.md, docs/configuration.md and docs/license.md, too.`;
