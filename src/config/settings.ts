@@ -1,11 +1,11 @@
 // Every top-level key of the configuration file, one row each (spec 2.1).
 import { LOG_FORMATS } from '../logs/log-format.js';
-import { LOG_LEVELS } from '../model.js';
 import {
   application,
   ipv4,
   line,
   listenAddress,
+  logLevel,
   name,
   names,
   urlPath,
@@ -182,12 +182,7 @@ export const SETTINGS = {
     flag,
     'Logs syncs, updates and lookups in detail, as log_level = "debug" does',
   ),
-  logLevel: optional(
-    'log_level',
-    'info',
-    oneOf(...LOG_LEVELS),
-    'Least level of the events that are logged',
-  ),
+  logLevel: optional('log_level', 'info', logLevel, 'Least level of the events that are logged'),
   logFormat: optional(
     'log_format',
     'text',

@@ -1,11 +1,16 @@
 // The formats of the texts that keys and options take.
 import { isIPv4, isIPv6 } from 'node:net';
-import { list, rule, text } from './rule.js';
+import { LOG_LEVELS } from '../model.js';
+import type { LogLevel } from '../model.js';
+import { list, oneOf, rule, text } from './rule.js';
+import type { Rule } from './rule.js';
 
 /** Parts of segment names and of routes: context, pool and server keys. */
 export const name = text(
   /^(?!\.)[A-Za-z0-9_.-]{1,64}$/,
   'a string of 1 to 64 letters, digits, "_", "-" and ".", not starting with "."',
+  // A key such as 82 looks like a number.
+  (raw) => (typeof raw === 'bigint' && raw >= 0n ? ` (write "${raw}")` : ''),
 );
 /** Applications; metric names carry them as a prefix. */
 export const application = text(
@@ -46,3 +51,10 @@ export const urlPath = text(
   'a path such as "/metrics" whose parts are letters, digits, ".", "_", "~" and "-", ' +
     'of at most 256 characters and not below "/-"',
 );
+
+const level = oneOf(...LOG_LEVELS);
+/** The levels of the log; `warn`, the word of Prometheus, is `warning`. */
+export const logLevel: Rule<LogLevel> = {
+  ...level,
+  read: (raw, path, report) => level.read(raw === 'warn' ? 'warning' : raw, path, report),
+};

@@ -18,15 +18,19 @@ export interface Rule<T> {
   read(raw: unknown, path: Path, report: Report): T | undefined;
 }
 
-/** A rule from a function that returns undefined for invalid values. */
+/**
+ * A rule from a function that returns undefined for invalid values.
+ * @param guess what an invalid value may be meant for, in brackets; empty if that is not known
+ */
 export function rule<T>(
   type: string,
   allowed: string,
   accept: (raw: unknown) => T | undefined,
+  guess: (raw: unknown) => string = () => '',
 ): Rule<T> {
   const read = (raw: unknown, path: Path, report: Report) => {
     const value = accept(raw);
-    if (value === undefined) report(path, `found ${shown(raw)}, allowed: ${allowed}`);
+    if (value === undefined) report(path, `found ${shown(raw)}${guess(raw)}, allowed: ${allowed}`);
     return value;
   };
   return { type, allowed, read };
@@ -95,8 +99,17 @@ export const anyText: Rule<string> = rule('string', 'a string', (raw) =>
 );
 
 /** Strings that `shape` matches; `allowed` describes them. */
-export const text = (shape: RegExp, allowed: string): Rule<string> =>
-  rule('string', allowed, (raw) => (typeof raw === 'string' && shape.test(raw) ? raw : undefined));
+export const text = (
+  shape: RegExp,
+  allowed: string,
+  guess?: (raw: unknown) => string,
+): Rule<string> =>
+  rule(
+    'string',
+    allowed,
+    (raw) => (typeof raw === 'string' && shape.test(raw) ? raw : undefined),
+    guess,
+  );
 
 export function oneOf<T extends string>(...words: readonly T[]): Rule<T> {
   const allowed = words.map((word) => `"${word}"`).join(' or ');

@@ -1,8 +1,8 @@
 // The keys of a web configuration file, in the format that Prometheus's exporters share.
-import { shown } from '../document/key-path.js';
+import { keyPath, shown } from '../document/key-path.js';
 import type { Path } from '../document/key-path.js';
 import { word } from '../rules/formats.js';
-import { flag, integer, list, oneOf, rule, text } from '../rules/rule.js';
+import { integer, list, oneOf, rule, text } from '../rules/rule.js';
 import type { Report, Rule } from '../rules/rule.js';
 import { isTable, optional, reportUnknownKeys, table } from '../rules/table.js';
 import type { ValuesOf } from '../rules/table.js';
@@ -12,7 +12,7 @@ import { CIPHER_SUITES, CURVES, TLS_VERSIONS, namesOf } from './cipher-suites.js
 function mapOf<T>(name: string, key: Rule<string>, value: Rule<T>): Rule<ReadonlyMap<string, T>> {
   const read = (raw: unknown, path: Path, report: Report) => {
     if (!isTable(raw)) {
-      report(path, `found ${shown(raw)}, allowed: ${name}`);
+      report(path, `found ${typeof raw === 'string' ? 'a text' : shown(raw)}, allowed: ${name}`);
       return undefined;
     }
     const entries = Object.entries(raw).flatMap(([each, of]): [string, T][] => {
@@ -40,6 +40,16 @@ const pem: Rule<string> = {
     return undefined;
   },
 };
+
+const TRUE = /^(y|Y|yes|Yes|YES|on|On|ON)$/;
+const FALSE = /^(n|N|no|No|NO|off|Off|OFF)$/;
+
+/** The words that YAML 1.1 has for true and false: other exporters take them where they expect one. */
+const yesOrNo: Rule<boolean> = rule('boolean', 'true or false', (raw) => {
+  if (typeof raw !== 'string') return typeof raw === 'boolean' ? raw : undefined;
+  if (TRUE.test(raw)) return true;
+  return FALSE.test(raw) ? false : undefined;
+});
 
 const TLS = {
   cert: optional('cert', '', pem, 'Certificate of the server itself, in place of cert_file'),
@@ -92,7 +102,7 @@ const TLS = {
   preferServerCipherSuites: optional(
     'prefer_server_cipher_suites',
     true,
-    flag,
+    yesOrNo,
     'Whether the order of the server decides',
   ),
   curvePreferences: optional(
@@ -104,6 +114,14 @@ const TLS = {
 };
 
 export type TlsTable = ValuesOf<typeof TLS>;
+
+const filled = table('a table of TLS settings', TLS);
+const tls: Rule<TlsTable | null> = {
+  ...filled,
+  // An empty table asks for nothing, as in other exporters.
+  read: (raw, at, report) =>
+    isTable(raw) && Object.keys(raw).length === 0 ? null : filled.read(raw, at, report),
+};
 
 /** Those that the format allows, which are safe to set for any page. */
 export const HEADERS = [
@@ -129,7 +147,7 @@ const headers: Rule<ReadonlyMap<string, string>> = {
 };
 
 const HTTP = {
-  http2: optional('http2', true, flag, 'Taken, without effect: pages are served by HTTP/1.1'),
+  http2: optional('http2', true, yesOrNo, 'Taken, without effect: pages are served by HTTP/1.1'),
   headers: optional('headers', NO_MAP, headers, 'Headers of every answer'),
 };
 
@@ -178,13 +196,8 @@ const RATE = {
 
 export type RateLimit = ValuesOf<typeof RATE>;
 
-export const WEB_CONFIG = table('a table', {
-  tls: optional<TlsTable | null>(
-    'tls_server_config',
-    null,
-    table('a table of TLS settings', TLS),
-    'Serves HTTPS in place of HTTP',
-  ),
+const webConfig = table('a table', {
+  tls: optional<TlsTable | null>('tls_server_config', null, tls, 'Serves HTTPS in place of HTTP'),
   http: optional(
     'http_server_config',
     { http2: true, headers: NO_MAP },
@@ -204,3 +217,23 @@ export const WEB_CONFIG = table('a table', {
     'Most requests of all clients together; others get 429',
   ),
 });
+
+/** A short text of letters, digits and what paths and words have: no hash, and no key in PEM. */
+const FOUND_OTHER = /^found "(?![\w .:/-]{1,32}")(?:[^"\\]|\\.)*"/;
+
+/** The rule of the whole file. A hash or key in a wrong place is not shown. */
+export const WEB_CONFIG: typeof webConfig = {
+  ...webConfig,
+  read: (raw, at, report) =>
+    webConfig.read(raw, at, (path, sentence, mark) => {
+      report(path, sentence.replace(FOUND_OTHER, 'found something else'), mark);
+    }),
+};
+
+/** How messages name a value of the file: a key that may be a secret in a wrong place is not shown. */
+export const webConfigName = (path: Path): string =>
+  keyPath(path.map((part) => (typeof part === 'number' || isShown(part, path) ? part : '…')));
+
+const isShown = (part: string, [section]: Path): boolean =>
+  /^[A-Za-z_-]{1,32}$/.test(part) ||
+  (section === 'basic_auth_users' && /^[\w.@-]{1,32}$/.test(part));

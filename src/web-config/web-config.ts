@@ -5,7 +5,7 @@ import { readYaml } from '../document/yaml-file.js';
 import { checked } from '../rules/checked.js';
 import type { ServerTls } from './server-tls.js';
 import { serverTls } from './server-tls.js';
-import { WEB_CONFIG } from './web-config-rule.js';
+import { WEB_CONFIG, webConfigName } from './web-config-rule.js';
 import type { RateLimit } from './web-config-rule.js';
 
 export interface WebConfig {
@@ -23,7 +23,7 @@ export interface WebConfig {
 /** @throws Fault CONFIG_INVALID with every problem of the file, or the first of those that it names */
 export function readWebConfig(file: string): WebConfig {
   const document = readYaml(file);
-  const { tls, http, users, rate } = checked(document, WEB_CONFIG);
+  const { tls, http, users, rate } = checked(document, WEB_CONFIG, webConfigName);
   const beside = (path: string) =>
     path === '' || isAbsolute(path) ? path : join(dirname(file), path);
   const read = tls === null ? null : serverTls(tls, beside, refuser(file));

@@ -107,7 +107,7 @@ describe('configuration errors', () => {
     [
       'a server key that is a number',
       'targets = [{ app = "ads", server_key = 82 }]',
-      [`c.toml:1:40: targets[0].server_key: found 82, allowed: ${NAME}`],
+      [`c.toml:1:40: targets[0].server_key: found 82 (write "82"), allowed: ${NAME}`],
     ],
     [
       'one table where an array of tables is needed',

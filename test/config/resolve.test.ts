@@ -67,6 +67,11 @@ describe('loadConfig', () => {
     });
   });
 
+  it('takes warn for warning as the level of the log, in the file and as an option', () => {
+    expect(load(...toml('log_level = "warn"')).settings.logLevel).to.equal('warning');
+    expect(load(...toml(''), '--log-level', 'warn').settings.logLevel).to.equal('warning');
+  });
+
   it('without [[targets]] there is one target, from the top-level keys (spec 1.5)', () => {
     const config = load(
       ...toml(

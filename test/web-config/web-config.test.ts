@@ -117,7 +117,11 @@ describe('readWebConfig', () => {
       'http_server_config: {headers: {X-Frame-Options: "a\\nb"}}',
       /printable/,
     ],
-    ['TLS without a certificate', 'tls_server_config: {}', /needs cert_file and key_file/],
+    [
+      'TLS without a certificate',
+      'tls_server_config: {min_version: TLS13}',
+      /needs cert_file and key_file/,
+    ],
     [
       'an unknown version',
       tls('  min_version: TLS10\n'),
@@ -175,6 +179,39 @@ describe('readWebConfig', () => {
   ];
   for (const [what, text, message] of table)
     it(`refuses ${what}`, () => expect(refused(text)).to.match(message));
+
+  const secrets = {
+    'a hash in place of a key': `${hash}: alice`,
+    'a hash below a wrong key': `users: {${hash}: alice}`,
+    'name and hash the wrong way round': `basic_auth_users: {${hash}: alice}`,
+    'a hash without a name': `basic_auth_users: ${hash}`,
+    'a password without a name': 'basic_auth_users: hunter2',
+    'a password that was pasted between the users': 'basic_auth_users: {}\nhunter2: alice',
+    'a key in place of its file': 'tls_server_config: {key_file: "-----BEGIN KEY-----\nhunter2"}',
+    'a hash in place of a time': `rate_limit: {interval: ${hash}}`,
+  };
+  for (const [what, text] of Object.entries(secrets))
+    it(`does not show ${what}`, () =>
+      expect(refused(text))
+        .to.match(/^web\.yml:\d+:\d+: /)
+        .and.not.contain('hunter2')
+        .and.not.contain(hash.slice(0, 7)));
+
+  for (const [text, isTrue] of [
+    ...(['y', 'Yes', 'YES', 'on', 'On', 'true'] as const).map((each) => [each, true] as const),
+    ...(['n', 'no', 'NO', 'off', 'Off', 'false'] as const).map((each) => [each, false] as const),
+  ])
+    it(`takes ${text} for ${isTrue}, as other exporters do`, () => {
+      const { tls: read_ } = read(
+        `http_server_config: {http2: ${text}}\n${tls(`  prefer_server_cipher_suites: ${text}\n`)}`,
+      );
+      expect(read_?.context.honorCipherOrder).to.equal(isTrue);
+    });
+
+  it('takes empty sections for none, as other exporters do', () =>
+    expect(
+      read('tls_server_config: {}\nhttp_server_config: {}\nbasic_auth_users: {}\nrate_limit: {}\n'),
+    ).to.include({ tls: null }));
 
   it('refuses a password that is no hash, and does not show it', () => {
     const message = refused('basic_auth_users: {alice: hunter2}');

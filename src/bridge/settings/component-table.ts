@@ -1,7 +1,6 @@
 // The keys of the bridge's configuration file, one row each.
 import { LOG_FORMATS } from '../../logs/log-format.js';
-import { LOG_LEVELS } from '../../model.js';
-import { line, name, words } from '../../rules/formats.js';
+import { line, logLevel, name, words } from '../../rules/formats.js';
 import { flag, indexed, integer, list, oneOf, refined } from '../../rules/rule.js';
 import { optional, required, table } from '../../rules/table.js';
 import type { ValuesOf } from '../../rules/table.js';
@@ -159,12 +158,7 @@ export const BRIDGE = {
     "Host in the id of the bridge's own root; empty takes the name of this host",
   ),
   debug: optional('debug', false, flag, 'Logs every poll, as log_level = "debug" does'),
-  logLevel: optional(
-    'log_level',
-    'info',
-    oneOf(...LOG_LEVELS),
-    'Least level of the events that are logged',
-  ),
+  logLevel: optional('log_level', 'info', logLevel, 'Least level of the events that are logged'),
   logFormat: optional(
     'log_format',
     'text',

@@ -213,7 +213,7 @@ describe('the configuration of the bridge', () => {
       [
         'a server key that is a number',
         COMPONENT.replace('"82"', '82'),
-        [`c.toml:4:14: components[0].server_key: found 82, allowed: ${NAME}`],
+        [`c.toml:4:14: components[0].server_key: found 82 (write "82"), allowed: ${NAME}`],
       ],
       [
         'a name with a blank',
