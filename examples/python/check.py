@@ -743,6 +743,95 @@ def children_that_stay():
         parent.stdout.close()
 
 
+def until(condition, what):
+    end = time.monotonic() + 60
+    while not condition():
+        ok(time.monotonic() < end, what)
+        time.sleep(.05)
+
+
+def names_taken_away():
+    """As logind does at the last logout of a user: the publisher gets its name back while it beats."""
+    with shm.Publisher("name", CTX, mode=0o640) as p:
+        root = p.add_root("r")
+        v, text = p.add_variable(root, "v", 1, value=1), p.add_variable(root, "text", 5, value="kept")
+        full = [p.add_variable(root, "full", 1, value=i) for i in range(2000)]      # on several pages
+        p.heartbeat()
+        ok(not os.path.exists(p.path), "none before publish()")
+        p.publish()
+        for beat in (p.heartbeat, p.notify):
+            before = Seg(p.path)
+            fd = os.open(p.path, os.O_RDONLY)
+            os.unlink(p.path)
+            until(lambda: beat() or os.path.exists(p.path), "placed again")
+            old, g = Seg(None, fd), Seg(p.path)
+            os.close(fd)
+            ok(old.state == 3 and not old.held, "the old file is superseded, and its lock is gone")
+            ok(g.state == 1 and g.held and g.d[40:48] != before.d[40:48], "live, with another generation")
+            ok(os.stat(p.path).st_mode & 0o777 == 0o640, "the same mode")
+            ok(g.vars == before.vars and g.objects == before.objects, "the same objects and values")
+            v.add(1)
+            text.set("moved")
+            full.pop().remove()
+            p.add_object(root, f"r.{beat.__name__}")
+            g = Seg(p.path)
+            ok(g.var("v")["value"] == before.var("v")["value"] + 1 and g.var("text")["frame"][16:21] == b"moved", "written to")
+            ok(len(g.objects) == len(before.objects) + 1 and len(g.vars) == len(before.vars) - 1, "changed")
+        ok(not glob.glob(f"/dev/shm/.{CTX}*"), "no temporary left")
+
+        os.unlink(p.path)
+        with Refusing(errno.ENOSPC, 1):
+            p._next_name_check = 0
+            p.notify()
+            ok(not glob.glob(f"/dev/shm/*{CTX}*") and not glob.glob(f"/dev/shm/.{CTX}*"), "no room: nothing is left")
+        with shm.Publisher("name", CTX) as other:
+            other.publish()
+            p._next_name_check = 0
+            p.notify()
+            ok(Seg(p.path).d[40:48] == bytes(other._bytes[40:48]) and Seg(p.path).held, "another one keeps the name")
+        until(lambda: p.notify() or os.path.exists(p.path), "placed again after the other one has closed")
+        v.set(99)
+        ok(Seg(p.path).var("v")["value"] == 99, "written to")
+        open(f"{p.path}.new", "wb").close()
+        os.rename(f"{p.path}.new", p.path)
+        until(lambda: p.notify() or os.path.getsize(p.path) > 0, "a file that is no segment is replaced")
+        for came in at_every_line(lambda: (os.path.exists(p.path) and os.unlink(p.path), setattr(p, "_next_name_check", 0),
+                                           p.notify()), lambda: (_ for _ in ()).throw(KeyboardInterrupt), ("alone",)):
+            v.add(1)
+        p._next_name_check = 0
+        p.notify()
+        ok(Seg(p.path).var("v")["value"] > 150, "placed after any exception of a handler")
+        ok(not glob.glob(f"/dev/shm/.{CTX}*"), "no temporary left")
+    ok(not glob.glob(f"/dev/shm/*{CTX}*"), "the close removes the new name")
+
+
+def refused_starts():
+    code = ("import os, sys; sys.path.insert(0, sys.argv[1]); import shm_publisher as shm\n"
+            "p = shm.Publisher('busy', sys.argv[2]); p.add_root('r'); os.kill(os.getpid(), int(sys.argv[3])); p.publish()")
+    with shm.Publisher("busy", CTX) as p:
+        p.publish()
+        before = Seg(p.path).d
+        for _ in range(10):
+            run = subprocess.run([sys.executable, "-c", code, HERE, CTX, "0"], capture_output=True, text=True)
+            ok(run.returncode == 1 and "AnotherPublisherLives" in run.stderr, "refused")
+        ok(os.listdir("/dev/shm").count(os.path.basename(p.path)) == 1 and Seg(p.path).d == before, "the first is untouched")
+        subprocess.run([sys.executable, "-c", code, HERE, CTX, "9"])
+        ok(not glob.glob(f"/dev/shm/.{CTX}*"), "refused starts, and one that is killed, leave nothing")
+        access, os.access = os.access, lambda *_: False               # as if there were no /proc
+        try:
+            ok(raises(shm.AnotherPublisherLives, shm.Publisher("busy", CTX).publish), "refused")
+            p.close()
+            os.close(os.open(p.path, os.O_CREAT))                     # a name to be taken over
+            for _ in range(2):
+                with shm.Publisher("busy", CTX) as q:
+                    ok(len(glob.glob(f"/dev/shm/.{CTX}*")) == 1, "a temporary name")
+                    q.publish()
+                    ok(Seg(q.path).held and not glob.glob(f"/dev/shm/.{CTX}*"), "placed, without a temporary name")
+        finally:
+            os.access = access
+        ok(not glob.glob(f"/dev/shm/.{CTX}*"), "nothing is left without /proc")
+
+
 def futex_wakes():
     p = shm.Publisher("fx", CTX); p.publish()
     code = ("import ctypes,mmap,os,sys\nfd=os.open(sys.argv[1],os.O_RDWR);m=mmap.mmap(fd,4096)\n"
@@ -760,7 +849,8 @@ if __name__ == "__main__":
     try:
         for test in (scalars_and_frames, additions, removal_and_reuse, directory_change, names_and_locks, example_runs,
                      frames_under_load, futex_wakes, signal_handlers, exceptions_of_handlers,
-                     collected_objects, forked_children, children_that_stay, no_memory):
+                     collected_objects, forked_children, children_that_stay, no_memory,
+                     names_taken_away, refused_starts):
             test(); print("ok", test.__name__, flush=True)
         ok(not glob.glob(f"/dev/shm/*{CTX}*") and not glob.glob(f"/dev/shm/.*{CTX}*"), "nothing left in /dev/shm")
         print(f"{passed} checks passed")

@@ -79,7 +79,6 @@ def main():
                 pub.add_variable(child, "pid", shm.U64, kind=shm.GAUGE, value=os.getpid())
             if child is not None and child.alive and elapsed >= 3:
                 child.remove()
-            pub.heartbeat()
             pub.notify()
             stop.wait(max(0, min(0.2, args.seconds - (time.monotonic() - start))))
 

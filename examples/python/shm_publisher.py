@@ -4,7 +4,7 @@
         root = pub.add_root("host.1.app", "Application")
         hits = pub.add_variable(root, "hits", U64, kind=COUNTER, value=0)
         pub.publish()                     # from here on readers can see it
-        hits.add(1); pub.heartbeat(); pub.notify()
+        hits.add(1); pub.notify()             # a heartbeat, at least once a second
 
 Nothing but the standard library; Linux, little-endian.  Plain stores in program order are all that
 Python has: that is the order that the page demands on x86-64, but not on weakly ordered machines.
@@ -43,6 +43,7 @@ OBJECT_RECORD, VARIABLE_RECORD, TOMBSTONE = 1, 2, 3
 NO_SLOT = 0xFFFFFFFF
 MAX_INCARNATION = 2**31 - 1
 MAX_DEPTH, MAX_TEXT, MAX_SCHEMA = 64, 65528, 512
+NAME_CHECK_SECONDS = 2                                                          # between looks at the name
 HEADER = struct.Struct("<8sIHHIIQQQQQQQQQQQQQQQQQQQ76x")                        # bytes 0 to 251
 RECORD = struct.Struct("<IBBBBIQQI7I")                                          # bytes 4 to 63
 FORMATS = {U64: "Q", I64: "q", F64: "d", BOOL: "Q"}
@@ -50,10 +51,12 @@ AMOUNT = 0                                                                      
 RANGES = {U64: (0, 2**64 - 1), I64: (-2**63, 2**63 - 1), AMOUNT: (1 - 2**64, 2**64 - 1)}
 ALLOWED = {F64: "numbers are allowed", BOOL: "True and False are allowed",
            **{t: f"integers from {least} to {most} are allowed" for t, (least, most) in RANGES.items()}}
-MAP_FIXED, MAP_NORESERVE = 0x10, 0x4000
+MAP_FIXED, MAP_NORESERVE, MREMAP_MAYMOVE, MREMAP_FIXED = 0x10, 0x4000, 1, 2
+FAILED = ctypes.c_void_p(-1).value
 LIBC = ctypes.CDLL(None, use_errno=True)
 LIBC.mmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_int64)
-LIBC.mmap.restype = ctypes.c_void_p
+LIBC.mremap.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_size_t, ctypes.c_int, ctypes.c_void_p)
+LIBC.mmap.restype = LIBC.mremap.restype = ctypes.c_void_p
 LIBC.munmap.argtypes = LIBC.munlock.argtypes = (ctypes.c_void_p, ctypes.c_size_t)
 LIBC.mprotect.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
 USUAL = object()                                                                # a histogram or summary begins empty
@@ -108,22 +111,33 @@ class _Mapping:
     """The file of a segment in memory, at an address where other pages can take its place."""
 
     def __init__(self, fd, size):
-        self._size, self.address = size, None
-        # After mlockall(MCL_FUTURE) the kernel would make all of it real, so it has no rights until it is unlocked.
-        self.address = self._map(None, 0, mmap.MAP_SHARED, fd)
-        try:
-            if LIBC.munlock(self.address, size) or LIBC.mprotect(self.address, size, mmap.PROT_READ | mmap.PROT_WRITE):
-                raise self._error()
-            self.bytes = memoryview((ctypes.c_ubyte * size).from_address(self.address)).cast("B")
-        except BaseException:
-            self.close()
-            raise
+        self._size = size
+        self.address = self._map_file(fd)
+        self.bytes = memoryview((ctypes.c_ubyte * size).from_address(self.address)).cast("B")
 
     def _map(self, address, rights, flags, fd):
         mapped = LIBC.mmap(address, self._size, rights, flags, fd, 0)
-        if mapped == ctypes.c_void_p(-1).value:
+        if mapped == FAILED:
             raise self._error()
         return mapped
+
+    def _map_file(self, fd):
+        # After mlockall(MCL_FUTURE) the kernel would make all of it real, so it has no rights until it is unlocked.
+        address, rights = self._map(None, 0, mmap.MAP_SHARED, fd), mmap.PROT_READ | mmap.PROT_WRITE
+        if LIBC.munlock(address, self._size) or LIBC.mprotect(address, self._size, rights):
+            error = self._error()
+            LIBC.munmap(address, self._size)
+            raise error
+        return address
+
+    def show(self, fd):
+        """Another file takes the place of the present one."""
+        address = self._map_file(fd)
+        # One call, for a signal handler that raises an exception must not leave it without rights.
+        if LIBC.mremap(address, self._size, self._size, MREMAP_MAYMOVE | MREMAP_FIXED, self.address) == FAILED:
+            error = self._error()
+            LIBC.munmap(address, self._size)
+            raise error
 
     def _error(self):
         number = ctypes.get_errno()
@@ -238,10 +252,25 @@ def _schema(type_, values, what):
     return schema
 
 
-def _lock(fd):
-    """A write lock on the whole file that belongs to the open file description, not to the process."""
+def _ask_lock(fd, command):
+    """Takes or queries a write lock on the whole file, which belongs to the open file description, not to the process;
+    returns its type."""
     # struct flock: l_type, l_whence, (padding), l_start, l_len, l_pid (0, or the kernel refuses), (padding)
-    fcntl.fcntl(fd, fcntl.F_OFD_SETLK, struct.pack("@hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0))
+    flock = "@hhqqi4x"
+    return struct.unpack(flock, fcntl.fcntl(fd, command, struct.pack(flock, fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)))[0]
+
+
+def _lock(fd):
+    _ask_lock(fd, fcntl.F_OFD_SETLK)
+
+
+def _is_name_of(path, fd):
+    mine = os.fstat(fd)
+    try:
+        there = os.stat(path, follow_symlinks=False)
+    except FileNotFoundError:
+        return False
+    return (mine.st_dev, mine.st_ino) == (there.st_dev, there.st_ino)
 
 
 class _Node:
@@ -453,8 +482,8 @@ class Publisher:
         if sys.byteorder != "little":
             raise OSError("this publisher stores native words, so it needs a little-endian machine")
         self.path = f"{SHM}/{name}"
-        self._temporary = f"{SHM}/.{name}.{os.getpid()}.{secrets.token_hex(4)}.tmp"
-        self._closed = False
+        self._closed = self._published = False
+        self._next_name_check = 0
         self._pub, self._pid, self._lock, self._waiting = self, os.getpid(), threading.RLock(), deque()
         self._update_in_progress = None         # a variable, the number of its update, and what it stores
         self._is_disordered = False             # records, free slots and free frames may not be what _live says
@@ -476,15 +505,10 @@ class Publisher:
         self._epoch, self._records = 0, 0
         self._string_end, self._string_offsets = 2, {b"": 0}
 
-        # Start (1): a temporary name that starts with a dot.  fchmod, for the umask would take from the mode.
-        self._fd = os.open(self._temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        self._map = None
+        self._mode, self._map, self._real_steps = mode, None, set()
+        self._fd = self._make_file()
         try:
-            os.fchmod(self._fd, mode)
-            os.ftruncate(self._fd, self.file_size)                      # (2) full size, sparse
-            self._real_steps = set()
             self._make_real(0, PAGE)
-            _lock(self._fd)                                             # (3) before anybody can find the file
             self._map = _Mapping(self._fd, self.file_size)
             self._bytes = self._map.bytes
             # Item stores of these views are single aligned stores; "<Q" of struct.pack_into need not be.
@@ -502,6 +526,43 @@ class Publisher:
         except BaseException:
             self.close()
             raise
+
+    def _make_file(self):
+        """Start (1) to (3): a locked, sparse file of the full size without a name, so that nothing is left of a process
+        that is killed; without /proc, which can name it later, the file begins with a temporary name."""
+        self._temporary = None
+        if os.access("/proc/self/fd", os.X_OK):
+            fd = os.open(SHM, os.O_TMPFILE | os.O_RDWR | os.O_CLOEXEC, 0o600)
+        else:
+            self._temporary = self._another_name()
+            fd = os.open(self._temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        try:
+            os.fchmod(fd, self._mode)                                   # for the umask would take from the mode
+            os.ftruncate(fd, self.file_size)
+            _lock(fd)                                                   # before anybody can find the file
+        except BaseException:
+            self._remove_temporary()
+            os.close(fd)
+            raise
+        return fd
+
+    def _another_name(self):
+        return f"{SHM}/.{os.path.basename(self.path)}.{self._pid}.{secrets.token_hex(4)}.tmp"
+
+    def _link(self, name):
+        if self._temporary is None:
+            # A descriptor for relative paths, which it needs for nothing else, makes os.link follow the link of /proc.
+            os.link(f"/proc/self/fd/{self._fd}", name, src_dir_fd=self._fd, follow_symlinks=True)
+        else:
+            os.link(self._temporary, name)
+
+    def _remove_temporary(self):
+        if self._temporary is not None:
+            try:
+                os.unlink(self._temporary)
+            except FileNotFoundError:
+                pass
+            self._temporary = None
 
     def _leave(self):
         if self._fd is not None:
@@ -524,16 +585,59 @@ class Publisher:
         except BaseException:
             self._close()
             raise
+        self._remove_temporary()
+        self._published = True
+
+    def _keep_name(self):
+        """Publishes the segment again if its name was taken away, as logind does with RemoveIPC=yes at the last logout
+        of a user.  Does nothing while another publisher has the name, or there is no room."""
+        now = time.monotonic()
+        if not self._published or now < self._next_name_check:
+            return
+        self._next_name_check = now + NAME_CHECK_SECONDS
+        try:
+            if not _is_name_of(self.path, self._fd) and not self._name_is_locked():
+                self._move_to_new_file()
+                self._take_name()
+        except (OSError, AnotherPublisherLives):
+            pass                                                        # the next check tries again
+        finally:
+            self._remove_temporary()
+
+    def _name_is_locked(self):
+        try:
+            fd = os.open(self.path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
+        except FileNotFoundError:
+            return False
+        try:
+            return _ask_lock(fd, fcntl.F_OFD_GETLK) != fcntl.F_UNLCK
+        finally:
+            os.close(fd)
+
+    def _move_to_new_file(self):
+        """A file without a name cannot get one again, so a copy takes its place, at the same address."""
+        fd = self._make_file()
+        try:
+            for step in self._real_steps:
+                start, end = step * STEP, min(step * STEP + STEP, self.file_size)
+                os.posix_fallocate(fd, start, end - start)
+                os.pwrite(fd, self._bytes[start:end], start)
+            head = bytearray(self._bytes[:252])
+            head[40:48] = struct.pack("<Q", secrets.randbelow(2**64 - 1) + 1)       # another generation
+            os.pwrite(fd, head + struct.pack("<I", zlib.crc32(head)), 0)
+            self._map.show(fd)
+            fd, self._fd = self._fd, fd
+            os.pwrite(fd, struct.pack("<Q", SUPERSEDED), STATE)
+        finally:
+            os.close(fd)
 
     def _take_name(self):
         for _ in range(3):
             try:
-                os.link(self._temporary, self.path)
+                self._link(self.path)
+                return
             except FileExistsError:
                 pass
-            else:
-                os.unlink(self._temporary)
-                return
             try:
                 old = os.open(self.path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
             except FileNotFoundError:                                   # closed between link and open
@@ -546,15 +650,17 @@ class Publisher:
                         raise AnotherPublisherLives(self.path) from None
                     raise
                 # We hold the lock: whoever else comes is refused, so the name is ours if it still is this file's.
-                mine = os.fstat(old)
-                try:
-                    there = os.stat(self.path, follow_symlinks=False)
-                except FileNotFoundError:
-                    continue
-                if (mine.st_dev, mine.st_ino) != (there.st_dev, there.st_ino):
+                if not _is_name_of(self.path, old):
                     continue                                            # somebody was faster
-                os.rename(self._temporary, self.path)
-                if mine.st_size >= PAGE and os.pread(old, 8, 0) == b"SHMEXP\r\n":
+                draft = self._another_name()
+                try:
+                    self._link(draft)
+                    os.rename(draft, self.path)
+                except BaseException:
+                    if _is_name_of(draft, self._fd):
+                        os.unlink(draft)
+                    raise
+                if os.fstat(old).st_size >= PAGE and os.pread(old, 8, 0) == b"SHMEXP\r\n":
                     os.pwrite(old, struct.pack("<Q", SUPERSEDED), STATE)
                 return
             finally:
@@ -792,18 +898,22 @@ class Publisher:
     def heartbeat(self):
         """To be called at least once a period."""
         if not self._closed:
-            self._beat()
-            self._restore_order_if_room()
+            self._tend()
 
     def _beat(self):
         self._u64[HEARTBEAT // 8] = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
 
     @_alone(can_wait=True, ignored_in_child=True)
     def notify(self):
-        """Adds 1 to the tick and wakes the readers that wait for it."""
+        """A heartbeat that also wakes the readers."""
         if not self._closed:
-            self._restore_order_if_room()
+            self._tend()
             self._wake()
+
+    def _tend(self):
+        self._beat()
+        self._restore_order_if_room()
+        self._keep_name()
 
     def _wake(self):
         self._u64[TICK // 8] = (self._u64[TICK // 8] + 1) % 2**64
@@ -827,14 +937,9 @@ class Publisher:
         for node in self._live.values():
             node.alive = False
         # The names go while we still hold the lock: afterwards they could be a successor's, between look and unlink.
-        mine = os.fstat(self._fd)
-        for path in (self._temporary, self.path):
-            try:
-                there = os.stat(path, follow_symlinks=False)
-                if (mine.st_dev, mine.st_ino) == (there.st_dev, there.st_ino):
-                    os.unlink(path)
-            except FileNotFoundError:
-                pass
+        self._remove_temporary()
+        if _is_name_of(self.path, self._fd):
+            os.unlink(self.path)
         # The map refers to the open file as well, so the lock goes only with both.
         if self._map is not None:
             for view in ("_u64", "_i64", "_f64", "_u32", "_bytes"):

@@ -1,6 +1,7 @@
 // Publishers in other languages, compiled and run as their readers would.
 import { expect } from 'chai';
 import { spawnSync } from 'node:child_process';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { PROJECT, answerOf, theatre } from '../support/processes.js';
 import { pageWith, scrape } from './page.js';
@@ -180,6 +181,23 @@ while True:
         .to.include('2 objects, 1 variable')
         .and.to.not.match(/ends|removed/);
     });
+
+  it('in Python: a segment whose name is taken away is served again', async () => {
+    const example = join(PROJECT, 'examples/python/example.py');
+    const names = ['--server-key', 'away', '--context-id', stage.contextId];
+    const program = stage.command(['python3', example, ...names, '--root', 'h.1.example']);
+    await program.line(/ready/);
+    const url = await exporterOf('example', 'away');
+    const requests = (page: ReadonlyMap<string, string>) =>
+      Number(page.get('example_requests_done_total{"object":"@root"}'));
+    const before = requests(await pageWith(url, (page) => requests(page) > 0, 'it is served'));
+    rmSync(join('/dev/shm', `${stage.contextId}.pool.away`));
+    const isThere = () => stage.segments().some((name) => name.endsWith('.away')) || undefined;
+    await answerOf('the segment has its name again', isThere);
+    await pageWith(url, (page) => requests(page) > before, 'it is served again');
+    expect(await program.stop('SIGTERM')).to.deep.equal({ status: 0, signal: null });
+    expect(isThere()).to.equal(undefined);
+  });
 
   it('in Python: its own checks of the bytes pass', () => {
     const check = join(PROJECT, 'examples/python/check.py');
