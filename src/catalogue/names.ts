@@ -42,15 +42,18 @@ export function labelProblem(label: string): string | undefined {
   return undefined;
 }
 
+/** Name, type and unit of a metric; no type where that is invalid. */
+type Named = Pick<FamilyFacts, 'name' | 'unit'> & { readonly type: MetricType | undefined };
+
 /** Everything that is wrong with the name and unit of a metric of `app`. */
-export function nameProblems({ name, type, unit }: FamilyFacts, app: string): readonly string[] {
+export function nameProblems({ name, type, unit }: Named, app: string): readonly string[] {
   const text = JSON.stringify(name);
   const problems: string[] = [];
   if (!NAME.test(name)) return [`${text} is not a metric name, allowed: letters, digits and _`];
   if (!name.startsWith(prefixOf(app))) problems.push(`${text} must begin with ${prefixOf(app)}`);
   if (name.startsWith('shm_exporter_'))
     problems.push(`${text} begins like the exporter's own metrics`);
-  for (const [ending, owner] of Object.entries(ENDINGS)) {
+  for (const [ending, owner] of Object.entries(type === undefined ? {} : ENDINGS)) {
     if (type === owner && !name.endsWith(ending))
       problems.push(`${text} is of type ${type} and must end in ${ending}`);
     if (type !== owner && name.endsWith(ending))

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { parseCatalogue } from '#app/catalogue/catalogue.js';
+import { parseCatalogue, readCatalogue } from '#app/catalogue/catalogue.js';
 import { ownLabelsOf } from '#app/catalogue/row.js';
 import type { Row } from '#app/catalogue/row.js';
 import { Fault } from '#app/errors.js';
@@ -170,6 +170,27 @@ describe('a catalogue file', () => {
     );
     expect(info.reads.map(({ variable }) => variable)).to.deep.equal(['V']);
     expect(ownLabelsOf(info)).to.deep.equal(['a', 'b']);
+  });
+
+  it('names all that is wrong with a row whose name and type are wrong, and with further rows of it', () => {
+    const text = withRows(
+      'name = "y_m_count", type = "guage", static = { le = "a" }, scale = 0',
+      'name = "y_m_count", labels_from = { "b-c" = "v" }, buckets = [2, 1]',
+    );
+    const { problems } = readCatalogue({ file: 'x.toml', text });
+    const found = (problems.fault?.message ?? '')
+      .split('\n')
+      .map((line) => line.replace(/^x\.toml:\d+:\d+: classes\[0\]\.metrics/, ''));
+    expect(found.map((line) => line.replace(/, allowed.*/, ''))).to.have.members([
+      '[0].help: found nothing, needed: what the metric means',
+      '[0].type: found "guage" (did you mean "gauge"?)',
+      '[0].name: "y_m_count" must begin with x_',
+      '[0].name: "y_m_count" must not end in _count',
+      '[0].static.le: "le" is a reserved label, as are instance, job, le, quantile',
+      '[0].scale: found 0',
+      '[1].labels_from.b-c: "b-c" is not a label name',
+      '[1].buckets[1]: found 1',
+    ]);
   });
 
   const wrong: [string, string][] = [

@@ -19,7 +19,7 @@ const helpText = text(/\S/, 'a string that is not empty');
 export class Families {
   readonly #byName = new Map<string, FamilyFacts>();
   readonly #owners = new Map<string, string>();
-  /** Names whose first row is invalid: their later rows would only repeat its problems. */
+  /** Names whose first row has no valid type: their later rows would only repeat its problems. */
   readonly #broken = new Set<string>();
 
   constructor(readonly app: string) {}
@@ -49,12 +49,14 @@ export class Families {
     row.needs('type', 'help');
     const type = row.read('type', metricType);
     const help = row.read('help', helpText)?.trim() ?? '';
+    const unit = row.text('unit') ?? '';
+    for (const problem of nameProblems({ name, type, unit }, this.app))
+      row.problems.add(row.at('name'), problem);
     if (type === undefined) {
       this.#broken.add(name);
       return undefined;
     }
-    const facts = { name, type, unit: row.text('unit') ?? '', help };
-    for (const problem of nameProblems(facts, this.app)) row.problems.add(row.at('name'), problem);
+    const facts = { name, type, unit, help };
     for (const taken of new Set(namesTaken(facts))) this.#take(taken, name, row);
     this.#byName.set(name, facts);
     return facts;

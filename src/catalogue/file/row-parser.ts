@@ -5,7 +5,14 @@ import type { FamilyFacts } from '../../model.js';
 import type { RowKind } from '../kinds/row-kind.js';
 import type { Row } from '../row.js';
 import type { Families } from './families.js';
-import { childPath, labelPairs } from './row-values.js';
+import {
+  ascending,
+  childPath,
+  conversionIn,
+  labelPairs,
+  labelVariables,
+  stateNames,
+} from './row-values.js';
 import type { Table } from './table.js';
 
 /** The keys that a row of any kind may have. */
@@ -35,7 +42,10 @@ export class RowParser {
     table.only(this.#known);
     checkRemarks(table);
     const family = this.#families.of(table);
-    if (family === undefined) return undefined;
+    if (family === undefined) {
+      checkAlone(table);
+      return undefined;
+    }
     const kind = this.#kinds.find((each) => each.suits(table, family.type));
     if (kind === undefined) return undefined;
     this.#checkKeys(table, kind, family);
@@ -61,6 +71,17 @@ export class RowParser {
     if (table.has('at') !== table.has('class_id'))
       table.problems.add(table.path, '"at" and "class_id" must be given together');
   }
+}
+
+/** Checks the keys whose rules are the same for every kind of row. */
+function checkAlone(table: Table): void {
+  labelPairs(table, 'static');
+  labelVariables(table, 'labels_from');
+  childPath(table, 'at');
+  conversionIn(table, 'scale');
+  ascending(table, 'buckets');
+  ascending(table, 'quantiles', 0, 1);
+  stateNames(table, 'states');
 }
 
 const factsOf = (table: Table, family: FamilyFacts) => ({
