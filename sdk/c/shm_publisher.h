@@ -97,6 +97,8 @@ enum {
   SHM_STEP = 65536,
   /* Memory that could not be had is asked for again after so long. */
   SHM_RETRY_NS = 1000000000,
+  /* A beat checks the name of the segment again after so long. */
+  SHM_CHECK_NS = 1000000000,
   SHM_NAME_BYTES = 1024,
   SHM_HELP_BYTES = 4096,
   SHM_UNIT_BYTES = 64,
@@ -301,6 +303,7 @@ struct shm_publisher {
   int fd;
   bool has_temporary; /* the file has its temporary name */
   bool is_named;
+  uint64_t check_ns; /* when a beat checks the name; 0 for never */
   uint8_t *map;
   uint64_t file_size;
   shm_region regions[SHM_REGIONS];
@@ -1052,10 +1055,14 @@ static inline int shm_replace_locked(shm_publisher *p, int old) {
   int code = shm_lock(old);
   if (code != 0) return code;
   if (!shm_is_same_file(old, p->path)) return -EAGAIN;
-  if (!p->has_temporary) code = shm_link(p, p->temporary);
+  bool had_temporary = p->has_temporary;
+  if (!had_temporary) code = shm_link(p, p->temporary);
   if (code != 0) return code;
-  p->has_temporary = true;
-  if (rename(p->temporary, p->path) != 0) return -errno;
+  if (rename(p->temporary, p->path) != 0) {
+    code = -errno;
+    if (!had_temporary) unlink(p->temporary);
+    return code;
+  }
   p->has_temporary = false;
   shm_supersede(old);
   return 0;
@@ -1067,6 +1074,127 @@ static inline int shm_replace(shm_publisher *p) {
   if (old < 0) return errno == ENOENT ? -EAGAIN : -errno;
   int code = shm_replace_locked(p, old);
   close(old);
+  return code;
+}
+
+/* Gives the file its name. -EBUSY when another publisher has it. */
+static inline int shm_take_name(shm_publisher *p) {
+  int code = -EAGAIN;
+  for (int round = 0; round < 3 && code == -EAGAIN; round++) {
+    code = shm_link(p, p->path);
+    if (code == 0) shm_unlink_temporary(p);
+    if (code == -EEXIST) code = shm_replace(p);
+  }
+  p->is_named = code == 0;
+  return code == -EAGAIN ? -EBUSY : code;
+}
+
+/* The name goes before the lock: without the lock, the name may already be somebody else's. */
+static inline void shm_release_file(shm_publisher *p) {
+  if (p->fd < 0) return;
+  shm_unlink_temporary(p);
+  if (p->is_named && shm_is_same_file(p->fd, p->path)) unlink(p->path);
+  if (p->map != NULL) munmap(p->map, p->file_size);
+  close(p->fd);
+}
+
+/* ---------------------------------------------------------------- internals: a name that was removed */
+
+/* Stores what other threads wrote into a region of the old file since it was copied. A word that they
+ * changed again in the new file keeps the later value. */
+static inline void shm_carry_over(shm_publisher *p, int index, const uint8_t *copied) {
+  const shm_region *region = &p->regions[index];
+  uint8_t now[SHM_PAGE];
+  for (uint64_t at = 0; at < region->real; at += SHM_PAGE) {
+    size_t most = sizeof now, width = index == SHM_WORDS ? 4 : 8;
+    if (region->real - at < most) most = (size_t)(region->real - at);
+    ssize_t got = pread(p->fd, now, most, (off_t)(region->at + at));
+    size_t length = got < 0 ? 0 : (size_t)got;
+    for (size_t i = 0; i + width <= length; i += width) {
+      const uint8_t *before = copied + at + i;
+      void *to = p->map + region->at + at + i;
+      if (memcmp(now + i, before, width) == 0) continue;
+      if (width == 4) {
+        uint32_t was, is;
+        memcpy(&was, before, width);
+        memcpy(&is, now + i, width);
+        __atomic_compare_exchange_n((uint32_t *)to, &was, is, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+      } else {
+        uint64_t was, is;
+        memcpy(&was, before, width);
+        memcpy(&is, now + i, width);
+        __atomic_compare_exchange_n((uint64_t *)to, &was, is, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+      }
+    }
+  }
+}
+
+/* Copies the used part of the segment into `next` and maps that at the addresses of the segment, so
+ * that handles stay valid. `copied` has room for the used part of all regions. */
+static inline int shm_move_map(shm_publisher *p, shm_publisher *next, uint8_t *copied) {
+  uint8_t *to = copied;
+  if (pread(p->fd, next->map, SHM_PAGE, 0) != SHM_PAGE) return -EIO;
+  for (int i = 0; i < SHM_REGIONS; i++) {
+    const shm_region *region = &p->regions[i];
+    if (!shm_reserve(next, i, region->real)) return -ENOSPC;
+    if (pread(p->fd, to, region->real, (off_t)region->at) != (ssize_t)region->real) return -EIO;
+    memcpy(next->map + region->at, to, region->real);
+    to += region->real;
+  }
+  int flags = MREMAP_MAYMOVE | MREMAP_FIXED;
+  if (mremap(next->map, p->file_size, p->file_size, flags, p->map) == MAP_FAILED) return -errno;
+  next->map = NULL;
+  to = copied;
+  for (int i = 0; i < SHM_REGIONS; i++) {
+    if (i >= SHM_WORDS) shm_carry_over(p, i, to);
+    to += p->regions[i].real;
+  }
+  return 0;
+}
+
+/* Makes a new file of the segment, which has no name yet, under the lock. */
+static inline int shm_replace_by_copy(shm_publisher *p) {
+  struct stat facts;
+  shm_publisher next;
+  size_t bytes = 0;
+  memset(&next, 0, sizeof next);
+  memcpy(next.path, p->path, sizeof next.path);
+  memcpy(next.temporary, p->temporary, sizeof next.temporary);
+  next.fd = -1;
+  next.file_size = p->file_size;
+  for (int i = 0; i < SHM_REGIONS; i++) {
+    next.regions[i].at = p->regions[i].at;
+    next.regions[i].bytes = p->regions[i].bytes;
+    bytes += p->regions[i].real;
+  }
+  if (fstat(p->fd, &facts) != 0) return -errno;
+  /* Not from the heap, which a signal handler may have interrupted. */
+  void *copied = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (copied == MAP_FAILED) return -errno;
+  int code = shm_make_file(&next, facts.st_mode & 0777);
+  if (code == 0) code = shm_move_map(p, &next, (uint8_t *)copied);
+  munmap(copied, bytes);
+  if (code != 0) {
+    shm_release_file(&next);
+    return code;
+  }
+  shm_supersede(p->fd);
+  close(p->fd);
+  p->fd = next.fd;
+  p->has_temporary = next.has_temporary;
+  p->is_named = false;
+  return 0;
+}
+
+/* Places the segment again if something removed its name. The kernel gives a file no new name then,
+ * so a copy takes its place. */
+static inline int shm_keep_name(shm_publisher *p) {
+  int code = shm_acquire(p);
+  if (code != 0) return code;
+  bool is_lost = p->is_named && !shm_is_same_file(p->fd, p->path);
+  if (is_lost) code = shm_replace_by_copy(p);
+  if (code == 0 && !p->is_named) code = shm_take_name(p);
+  shm_release(p);
   return code;
 }
 
@@ -1086,15 +1214,6 @@ static inline void shm_free_publisher(shm_publisher *p) {
   free(p->next_free);
   if (p->opener != NULL) munmap(p->opener, SHM_PAGE);
   free(p);
-}
-
-/* The name goes before the lock: without the lock, the name may already be somebody else's. */
-static inline void shm_release_file(shm_publisher *p) {
-  if (p->fd < 0) return;
-  shm_unlink_temporary(p);
-  if (p->is_named && shm_is_same_file(p->fd, p->path)) unlink(p->path);
-  if (p->map != NULL) munmap(p->map, p->file_size);
-  close(p->fd);
 }
 
 /* ---------------------------------------------------------------- the publisher */
@@ -1129,10 +1248,20 @@ static inline const char *shm_error_text(int code) {
   }
 }
 
-/* Says that the publisher lives: once a heartbeat period at least. One store; from any thread. */
+/* Says that the publisher lives: once a heartbeat period at least. One store; from any thread. Once a
+ * second it also checks the name of the segment, and places it again if something removed it. */
 static inline void shm_publisher_beat(shm_publisher *p) {
   if (shm_is_in_child(p)) return;
-  shm_put(shm_header_word(p, SHM_AT_HEARTBEAT), shm_clock_ns(CLOCK_MONOTONIC));
+  uint64_t now = shm_clock_ns(CLOCK_MONOTONIC), due = __atomic_load_n(&p->check_ns, __ATOMIC_RELAXED);
+  shm_put(shm_header_word(p, SHM_AT_HEARTBEAT), now);
+  if (due == 0 || now < due) return;
+  if (!__atomic_compare_exchange_n(&p->check_ns, &due, now + SHM_CHECK_NS, false, __ATOMIC_RELAXED,
+                                   __ATOMIC_RELAXED))
+    return;
+  int error = errno;
+  /* After a failure, a later beat tries again. */
+  shm_keep_name(p);
+  errno = error;
 }
 
 /* Wakes the readers, after a batch of stores or from a timer; beats as well. From any thread. */
@@ -1168,20 +1297,16 @@ static inline int shm_publisher_open(shm_publisher **out, const shm_options *opt
   return 0;
 }
 
-/* Gives the segment its name. -EBUSY when another publisher has it; may be tried again. */
+/* Gives the segment its name, also again where something removed it. -EBUSY when another publisher
+ * has it; may be tried again. */
 static inline int shm_publisher_place(shm_publisher *p) {
   if (shm_is_in_child(p)) return -ECHILD;
-  if (p->is_named) return 0;
   shm_publisher_beat(p);
   shm_put(shm_header_word(p, SHM_AT_STATE), SHM_LIVE);
-  int code = -EAGAIN;
-  for (int round = 0; round < 3 && code == -EAGAIN; round++) {
-    code = shm_link(p, p->path);
-    if (code == 0) shm_unlink_temporary(p);
-    if (code == -EEXIST) code = shm_replace(p);
-  }
-  p->is_named = code == 0;
-  return code == -EAGAIN ? -EBUSY : code;
+  int code = shm_keep_name(p);
+  if (code == 0)
+    __atomic_store_n(&p->check_ns, shm_clock_ns(CLOCK_MONOTONIC) + SHM_CHECK_NS, __ATOMIC_RELAXED);
+  return code;
 }
 
 /* Leaves the parent's segment as it is. What the heap holds of it stays: another thread of the
@@ -1201,6 +1326,7 @@ static inline void shm_publisher_close(shm_publisher *p) {
     shm_leave_to_parent(p);
     return;
   }
+  __atomic_store_n(&p->check_ns, 0, __ATOMIC_RELAXED);
   shm_put(shm_header_word(p, SHM_AT_STATE), SHM_CLOSED);
   shm_publisher_notify(p);
   shm_release_file(p);

@@ -1150,6 +1150,66 @@ static void test_close_leaves_others_alone(void) {
   CHECK(access(path, F_OK) != 0);
 }
 
+/* Waits until a beat has given the segment a name again. */
+static bool gets_name_back(shm_publisher *p, const char *key) {
+  char path[256];
+  uint64_t end = shm_clock_ns(CLOCK_MONOTONIC) + 60000000000u;
+  path_of(path, sizeof path, key);
+  while (access(path, F_OK) != 0 && shm_clock_ns(CLOCK_MONOTONIC) < end) {
+    struct timespec pause = {0, 10000000};
+    shm_publisher_beat(p);
+    nanosleep(&pause, NULL);
+  }
+  return access(path, F_OK) == 0;
+}
+
+/* What something outside does that cleans up /dev/shm. */
+static void remove_name(const char *key) {
+  char path[256];
+  path_of(path, sizeof path, key);
+  CHECK(unlink(path) == 0);
+}
+
+/* A publisher whose name was removed gets it back, with all that it holds, and old handles work. */
+static void test_name_comes_back(void) {
+  reader r, again;
+  shm_object root, late;
+  shm_publisher *p = start(small_options("name"), &r, &root);
+  shm_variable sales = add(&root, "sales", SHM_U64), region = add(&root, "region", SHM_STRING);
+  CHECK(shm_u64_set(&sales, 7) == 0 && shm_text_set(&region, "north") == 0);
+  for (uint64_t round = 1; round <= 2; round++) {
+    remove_name("name");
+    CHECK(gets_name_back(p, "name"));
+    CHECK(open_reader(&again, "name") && read_directory(&again));
+    CHECK(value(&again, "sales") == 6 + round && text_is(&again, "region", "north"));
+    CHECK(header_u64(&again, 40) == header_u64(&r, 40) && word_at(&again, 1024) == 1);
+    CHECK(word_at(&r, 1024) == 3);
+    CHECK(shm_u64_add(&sales, 1) == 0 && value(&again, "sales") == 7 + round);
+    close_reader(&again);
+  }
+  CHECK(shm_add_object(&root, &late, "host.1.app.late", "C", NULL) == 0);
+  CHECK(open_reader(&again, "name") && read_directory(&again));
+  CHECK(find(&again, "host.1.app.late") != NULL && count_files(false) == 1);
+  close_reader(&again);
+  close_reader(&r);
+  shm_publisher_close(p);
+}
+
+/* place() gives the name back at once, but not that of another publisher. */
+static void test_place_again(void) {
+  shm_options options = small_options("again");
+  shm_publisher *p = publish(&options), *other;
+  CHECK(shm_publisher_place(p) == 0);
+  remove_name("again");
+  CHECK(shm_publisher_open(&other, &options) == 0 && shm_publisher_place(other) == 0);
+  CHECK(shm_publisher_place(p) == -EBUSY && count_files(false) == 1);
+  shm_publisher_close(other);
+  CHECK(shm_publisher_place(p) == 0 && count_files(false) == 1);
+  remove_name("again");
+  shm_publisher_close(p);
+  CHECK(count_files(false) == 0);
+}
+
 /* ---------------------------------------------------------------- threads */
 
 enum { THREADS = 4, ADDS = 100000, OBSERVATIONS = 20000 };
@@ -1283,6 +1343,39 @@ static void test_frames_are_consistent(void) {
   stop(p, &r);
 }
 
+/* Texts and summaries that another thread sets are whole after each loss of the name. */
+static void test_name_comes_back_beside_threads(void) {
+  static const double bounds[] = {0, 1, 2}, quantiles[] = {0.5, 0.9};
+  reader r, again;
+  shm_object root;
+  frame_writer w;
+  pthread_t thread;
+  shm_publisher *p = start(options_of("frames"), &r, &root);
+  shm_variable_options options = shm_variable_options_default();
+  options.text_bytes = 200;
+  memset(&w, 0, sizeof w);
+  CHECK(shm_add_variable(&root, &w.text, "text", SHM_STRING, &options) == 0);
+  w.histogram = add_schema(&root, "histogram", SHM_HISTOGRAM, bounds, 3);
+  w.summary = add_schema(&root, "summary", SHM_SUMMARY, quantiles, 2);
+  CHECK(pthread_create(&thread, NULL, write_frames, &w) == 0);
+  uint32_t texts = 0, summaries = 0;
+  for (int i = 0; i < 50; i++) {
+    remove_name("frames");
+    CHECK(shm_publisher_place(p) == 0);
+    if (!CHECK(open_reader(&again, "frames") && read_directory(&again))) break;
+    for (int tries = 0; tries < 100; tries++) {
+      texts += check_frame(&again, "text", is_whole_text);
+      summaries += check_frame(&again, "summary", is_whole_summary);
+    }
+    close_reader(&again);
+  }
+  __atomic_store_n(&w.is_ending, 1, __ATOMIC_RELEASE);
+  pthread_join(thread, NULL);
+  CHECK(texts > 100 && summaries > 100);
+  close_reader(&r);
+  shm_publisher_close(p);
+}
+
 /* ---------------------------------------------------------------- signal handlers */
 
 /* What a handler and the code that it interrupts both use. */
@@ -1391,6 +1484,7 @@ int main(void) {
       test_memory_again,
       test_second_is_refused, test_refused_leaves_nothing, test_file_limit, test_locked_memory,
       test_child_leaves_segment_alone, test_closed_child_frees_key, test_dead_is_replaced, test_close_leaves_others_alone,
+      test_name_comes_back, test_place_again, test_name_comes_back_beside_threads,
       test_signal_handlers, test_threads,         test_frames_are_consistent, test_nothing_is_left};
   size_t count = sizeof tests / sizeof tests[0];
   for (size_t i = 0; i < count; i++) tests[i]();
