@@ -34,6 +34,17 @@ describe('the command line of shm_exporter', function () {
     for (const option of options.split(' ')) expect(stdout).to.contain(`  ${option}`);
   });
 
+  it('says what to raise where a limit leaves no address space for a partition', async function () {
+    needsPrograms(this, 'prlimit');
+    const exporter = stage.start('exporter', ['--config', stage.config({ server_keys: ['1'] })], {
+      under: ['prlimit', `--as=${4 * 2 ** 30}`],
+    });
+    await exporter.line(
+      /partition 0 failed: The memory of a partition cannot be reserved: each takes 10 GiB .* raise ulimit -v/,
+    );
+    expect((await exporter.stop()).status).to.equal(0);
+  });
+
   for (const option of ['--help', '--version', '--check-config'])
     it(`says in one line that a full stdout takes no ${option}, with status 1`, async () => {
       const config = option === '--check-config' ? ['--config', stage.config({})] : [];

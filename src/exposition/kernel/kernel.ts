@@ -40,7 +40,8 @@ function reserve(maximum: number): WebAssembly.Memory {
   } catch (cause) {
     throw new Fault(
       'NATIVE_FAILED',
-      `The memory of a partition cannot be reserved: ${messageOf(cause)}; fewer target_workers need less`,
+      'The memory of a partition cannot be reserved: each takes 10 GiB of address space, of which only what is used takes memory; ' +
+        `raise ulimit -v (LimitAS= of a unit), or set fewer target_workers (${messageOf(cause)})`,
       { cause },
     );
   }
