@@ -54,17 +54,30 @@ export class Listing<T> {
   }
 }
 
+export interface Names {
+  readonly names: string[];
+  /** Whether the directory has more than are read. */
+  readonly isCut: boolean;
+}
+
 /** The names in a directory, a bounded number of them. @throws Error if it cannot be read */
-export function namesIn(path: string): string[] {
+export function listed(path: string): Names {
   const directory = opendirSync(path);
   const names: string[] = [];
   try {
     for (let each = directory.readSync(); each !== null; each = directory.readSync()) {
-      if (names.length === MAX_NAMES) break;
+      if (names.length === MAX_NAMES) return { names, isCut: true };
       names.push(each.name);
     }
   } finally {
     directory.closeSync();
   }
-  return names;
+  return { names, isCut: false };
 }
+
+/** The same where more than these are of no use. */
+export const namesIn = (path: string): string[] => listed(path).names;
+
+/** What an operator should know of a directory that has more names than are read. */
+export const cutSentence = (path: string): string =>
+  `${path} has more than ${MAX_NAMES} names, of which no more are read: remove what is not used`;

@@ -3,19 +3,24 @@ import { readFileSync, readlinkSync } from 'node:fs';
 import type { Budget } from '../budget.js';
 import type { FoundFile } from './jvm-directory.js';
 import { userOf } from './jvm-directory.js';
-import { namesIn } from '../foreign/listing.js';
-import { inDirectory } from '../foreign/safe-directory.js';
+import { cutSentence, listed, namesIn } from '../foreign/listing.js';
+import { inDirectory, pathOf } from '../foreign/safe-directory.js';
 import { isGone } from '../foreign/unreadable.js';
 import { fitsAny } from '../rules/wildcard.js';
 import { insideNumberOf } from './writer.js';
 
 /** The most threads of a process that are asked where it lives. */
 const MAX_THREADS = 64;
+/** The most directories with too many names that are named. */
+const MAX_CUTS = 16;
 /** From one walk through all processes to the next. */
 const WALK_EVERY_MS = 5000;
 /** Steps of a process that is looked at, and of one whose directories are read. */
 const LOOK_STEPS = 2;
 const READ_STEPS = 20;
+
+/** The names in a directory that is shown under one path and opened under another. */
+type NamesOf = (shown: string, path: string) => readonly string[];
 
 /** Where a process lives. */
 interface Home {
@@ -28,6 +33,7 @@ export class ContainerFiles {
   readonly #nowMs: () => number;
   readonly #proc: string;
   #files: readonly FoundFile[] = [];
+  #cuts = new Set<string>();
   #walk: Generator<number, readonly FoundFile[]> | undefined;
   #walkedAtMs = -Infinity;
 
@@ -35,6 +41,11 @@ export class ContainerFiles {
     this.#users = users;
     this.#nowMs = nowMs;
     this.#proc = proc;
+  }
+
+  /** Which directories have more names than were read, one sentence each. */
+  get cuts(): readonly string[] {
+    return [...this.#cuts];
   }
 
   /** Those that the last whole walk found; goes on with the present one as far as the budget allows. */
@@ -57,30 +68,38 @@ export class ContainerFiles {
   *#walking(): Generator<number, readonly FoundFile[]> {
     const found: FoundFile[] = [];
     const own = this.#homeOf('self')?.namespaces;
-    for (const name of this.#attempt(() => namesIn(this.#proc)) ?? []) {
+    const cuts = new Set<string>();
+    const namesOf = (shown: string, path = shown): readonly string[] => {
+      const { names, isCut } = listed(path);
+      if (isCut && cuts.size < MAX_CUTS) cuts.add(cutSentence(shown));
+      return names;
+    };
+    for (const name of this.#attempt(() => namesOf(this.#proc)) ?? []) {
       if (!/^[1-9]\d*$/.test(name)) continue;
       const home = this.#attempt(() => this.#homeOf(name));
       yield LOOK_STEPS;
       // A process that sees what we see has its file where we look anyway, and under the same number.
       if (home === undefined || home.namespaces === own) continue;
-      found.push(...(this.#attempt(() => this.#filesOf(name, home.root)) ?? []));
+      found.push(...(this.#attempt(() => this.#filesOf(name, home.root, namesOf)) ?? []));
       yield READ_STEPS;
     }
+    this.#cuts = cuts;
     return found;
   }
 
   /** The file of a process, which is named by the number that it has in its container. */
-  #filesOf(pid: string, base: string): FoundFile[] {
+  #filesOf(pid: string, base: string, namesOf: NamesOf): FoundFile[] {
     const status = readFileSync(`${this.#proc}/${pid}/status`, 'latin1');
     const inside = insideNumberOf(status) ?? pid;
-    const users = inDirectory({ base, below: ['tmp'] }, ({ path }) => namesIn(path), true).filter(
+    const tmp = { base, below: ['tmp'] };
+    const users = inDirectory(tmp, ({ path }) => namesOf(pathOf(tmp), path), true).filter(
       (name) => name.startsWith('hsperfdata_') && fitsAny(userOf(name), this.#users),
     );
     return users.flatMap((user) => {
       const place = { base, below: ['tmp', user] };
-      const has = this.#attempt(() => inDirectory(place, ({ path }) => namesIn(path)))?.includes(
-        inside,
-      );
+      const has = this.#attempt(() =>
+        inDirectory(place, ({ path }) => namesOf(pathOf(place), path)),
+      )?.includes(inside);
       return has === true ? [{ place, name: inside, pid: Number(pid) }] : [];
     });
   }

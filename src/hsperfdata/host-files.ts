@@ -3,8 +3,8 @@ import { basename, dirname } from 'node:path';
 import { messageOf } from '../errors.js';
 import { JvmDirectory, userOf } from './jvm-directory.js';
 import type { FoundFile } from './jvm-directory.js';
-import { Listing, namesIn } from '../foreign/listing.js';
-import type { Clocks } from '../foreign/listing.js';
+import { Listing, cutSentence, listed } from '../foreign/listing.js';
+import type { Clocks, Names } from '../foreign/listing.js';
 import { fitsAny } from '../rules/wildcard.js';
 
 /** The most directories that one setting may name. */
@@ -14,10 +14,14 @@ export interface FoundFiles {
   readonly files: readonly FoundFile[];
   /** Why a directory was left out, one sentence each. */
   readonly refusals: readonly string[];
+  /** Which directories have more than are read, one sentence each. */
+  readonly cuts: readonly string[];
 }
 
+const NO_NAMES: Names = { names: [], isCut: false };
+
 export class HostFiles {
-  readonly #globs: readonly { readonly parent: string; readonly names: () => readonly string[] }[];
+  readonly #globs: readonly { readonly parent: string; readonly list: () => Names }[];
   readonly #users: readonly string[];
   readonly #clocks: Clocks;
   #directories = new Map<string, JvmDirectory>();
@@ -30,10 +34,14 @@ export class HostFiles {
     this.#globs = directories.map((path) => {
       const parent = dirname(path);
       const pattern = basename(path);
-      if (!pattern.includes('*')) return { parent, names: () => [pattern] };
-      const read = () => namesIn(parent).filter((name) => fitsAny(name, [pattern]));
+      if (!pattern.includes('*'))
+        return { parent, list: () => ({ names: [pattern], isCut: false }) };
+      const read = () => {
+        const { names, isCut } = listed(parent);
+        return { names: names.filter((name) => fitsAny(name, [pattern])), isCut };
+      };
       const listing = new Listing(parent, read, clocks);
-      return { parent, names: () => listing.now() ?? [] };
+      return { parent, list: () => listing.now() ?? NO_NAMES };
     });
     this.#users = users;
     this.#clocks = clocks;
@@ -48,6 +56,7 @@ export class HostFiles {
   find(): FoundFiles {
     const found: FoundFile[] = [];
     const refusals: string[] = [];
+    const cuts: string[] = [];
     const attempt = (read: () => void): void => {
       try {
         read();
@@ -56,10 +65,16 @@ export class HostFiles {
       }
     };
     const directories = new Map<string, JvmDirectory>();
-    for (const { parent, names } of this.#globs)
+    for (const { parent, list } of this.#globs)
       attempt(() => {
-        for (const name of names().slice(0, MAX_DIRECTORIES)) {
-          if (!fitsAny(userOf(name), this.#users)) continue;
+        const { names, isCut } = list();
+        if (isCut) cuts.push(cutSentence(parent));
+        const wanted = names.filter((name) => fitsAny(userOf(name), this.#users));
+        if (wanted.length > MAX_DIRECTORIES)
+          cuts.push(
+            `${parent} has ${wanted.length} directories of counter files, of which ${MAX_DIRECTORIES} are read: remove those of users who are gone`,
+          );
+        for (const name of wanted.slice(0, MAX_DIRECTORIES)) {
           const path = `${parent}/${name}`;
           const place = { base: parent, below: [name] };
           directories.set(
@@ -68,11 +83,13 @@ export class HostFiles {
           );
         }
       });
-    for (const directory of directories.values())
+    for (const [path, directory] of directories)
       attempt(() => {
-        found.push(...directory.files());
+        // Not as arguments of one call: there may be very many.
+        for (const file of directory.files()) found.push(file);
+        if (directory.isCut) cuts.push(cutSentence(path));
       });
     this.#directories = directories;
-    return { files: found, refusals };
+    return { files: found, refusals, cuts };
   }
 }

@@ -1,5 +1,5 @@
 // One directory of counter files: the files of one user.
-import { Listing, namesIn } from '../foreign/listing.js';
+import { Listing, listed } from '../foreign/listing.js';
 import type { Clocks } from '../foreign/listing.js';
 import { inDirectory, pathOf } from '../foreign/safe-directory.js';
 import type { DirectoryPlace } from '../foreign/safe-directory.js';
@@ -20,13 +20,21 @@ export const userOf = (directory: string): string => directory.replace(PREFIX, '
 
 export class JvmDirectory {
   readonly #listing: Listing<readonly FoundFile[]>;
+  #isCut = false;
 
   constructor(place: DirectoryPlace, clocks: Clocks) {
-    const read = () =>
-      inDirectory(place, ({ path }) => namesIn(path))
-        .filter((name) => PID.test(name))
-        .map((name) => ({ place, name, pid: Number(name) }));
+    const read = () => {
+      const { names, isCut } = inDirectory(place, ({ path }) => listed(path));
+      this.#isCut = isCut;
+      const files = names.filter((name) => PID.test(name));
+      return files.map((name) => ({ place, name, pid: Number(name) }));
+    };
     this.#listing = new Listing(pathOf(place), read, clocks);
+  }
+
+  /** Whether it has more names than were read. */
+  get isCut(): boolean {
+    return this.#isCut;
   }
 
   /**

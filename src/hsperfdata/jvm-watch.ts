@@ -85,14 +85,15 @@ export class JvmWatch implements Watch {
     // A file that is found both ways is that of a container: only there its number is known.
     const isOpening = this.#jvms.follow([...inContainers, ...found.files], budget);
     this.#directories.follow(this.#hostFiles.paths);
-    const refusals = [...found.refusals, ...this.#jvms.refusals];
+    const cuts = [...found.cuts, ...(this.#containers?.cuts ?? [])];
+    const refusals = [...found.refusals, ...cuts, ...this.#jvms.refusals];
     this.#set(this.#shown, this.#jvms.count);
     this.#set(this.#leftOut, refusals.length);
     const { changes, hasMore } = this.#source.sync();
     return {
       serverKey: this.#serverKey,
       publisher: { state: 'live', reason: reasonOf(this.#jvms.count, refusals) },
-      warnings: this.#jvms.warnings,
+      warnings: [...this.#jvms.warnings, ...cuts],
       source: this.#source,
       changes,
       hasMore: hasMore || isOpening,

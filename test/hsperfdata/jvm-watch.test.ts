@@ -1,6 +1,8 @@
 // All JVMs of a host as one tree: which are found, when they come and go, and what is shown of each.
 import type { ChildProcess } from 'node:child_process';
 import {
+  closeSync,
+  openSync,
   linkSync,
   mkdirSync,
   chmodSync,
@@ -490,6 +492,20 @@ describe('a watch of JVMs', () => {
       expect(leftOut(wholeSight(still))).to.equal('0 JVMs are shown');
       const { seen } = looksAt(folder.leave(HIDDEN, file.bytes), { mainClasses: ['kafka.Kafka'] });
       expect(leftOut(seen)).to.equal('0 JVMs are shown');
+    });
+
+    it('says that a directory has more names, or a folder more directories, than are read', () => {
+      const own = folder.make();
+      for (let i = 0; i <= 65_536; i++) closeSync(openSync(join(own, `x${i}`), 'w'));
+      for (let i = 0; i < 1024; i++) folder.make(`u${i}`);
+      const seen = wholeSight(watching());
+      expect(valuesOf(seen).get(' leftOut')).to.equal(2n);
+      const said = seen.warnings?.join('\n');
+      expect(said)
+        .to.match(/has 1025 directories of counter files, of which 1024 are read/)
+        .and.to.match(/hsperfdata_shop has more than 65536 names, of which no more are read/);
+      const chosen = wholeSight(watching({ users: ['u1000'] }));
+      expect(chosen.warnings, 'of users who are not wanted').to.deep.equal([]);
     });
 
     it('a JVM that would be too much is left out whole', () => {
