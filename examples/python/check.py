@@ -1,5 +1,5 @@
 """Independent checks of the bytes: a small reader of its own, written from the page, sharing no constants."""
-import ctypes, errno, fcntl, gc, glob, math, os, random, signal, struct, subprocess, sys, threading, time, zlib
+import ctypes, errno, fcntl, gc, glob, math, os, random, resource, signal, struct, subprocess, sys, threading, time, zlib
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 import shm_publisher as shm
@@ -832,6 +832,99 @@ def refused_starts():
         ok(not glob.glob(f"/dev/shm/.{CTX}*"), "nothing is left without /proc")
 
 
+def limits_of_the_process():
+    def below_file_limit():
+        signal.signal(signal.SIGXFSZ, signal.SIG_DFL)                  # which Python ignores at its start
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 17, 1 << 17))
+        ok(raises(OSError, lambda: check_errno(errno.EFBIG, lambda: shm.Publisher("limit", CTX)), "ulimit -f"), "refused")
+        with shm.Publisher("limit", CTX, records=16, strings=256, slots=16, frames=256) as p:
+            p.publish()
+
+    def check_errno(number, call):
+        try:
+            call()
+        except OSError as e:
+            ok(e.errno == number and CTX in e.filename, f"{number}, and the file")
+            raise OSError(str(e)) from None
+
+    def in_locked_memory():
+        ok(shm.LIBC.mlockall(2) == 0, "mlockall(MCL_FUTURE)")
+        try:
+            with shm.Publisher("locked", CTX, records=1 << 20) as p:
+                p.publish()
+                os.unlink(p.path)
+                until(lambda: p.notify() or os.path.exists(p.path), "placed again")
+                facts = os.fstat(p._fd)
+                ok(facts.st_blocks * 512 < facts.st_size / 10, "only what is used takes memory")
+        except OSError as e:                                           # not root
+            ok(e.errno == errno.EAGAIN and "ulimit -l" in str(e), "larger than ulimit -l")
+    ok(in_child(below_file_limit), "below ulimit -f")
+    ok(in_child(in_locked_memory), "in locked memory")
+    ok(not glob.glob(f"/dev/shm/.{CTX}*"), "nothing is left")
+
+
+def full_shared_memory():
+    """In a /dev/shm of its own, of some pages: what does not fit is dropped, and fits after a removal."""
+    private = ["unshare", "--mount", "--map-root-user"] if os.getuid() else ["unshare", "--mount"]
+    code = f"""
+import sys; sys.path.insert(0, {HERE!r}); import shm_publisher as shm
+try:
+    p = shm.Publisher("full", {CTX!r}, records=65536, slots=65536)
+except OSError as e:
+    sys.exit(f"{{e}}")
+root = p.add_root("r")
+nodes = [p.add_variable(root, f"name {{n}}", shm.U64, value=n) for n in range(20000)]
+p.publish()
+alive = [n for n in nodes if n.alive]
+for n in alive[:100]:
+    n.remove()
+p.notify()
+again = [p.add_variable(root, f"name {{n}}", shm.U64, value=n) for n in range(100)]
+print(len(alive), sum(n.alive for n in again), len(p._live))
+p.close()
+"""
+    def run(size, *command):
+        mount = f'mount -t tmpfs -o size={size} tmpfs /dev/shm && exec "$@"'
+        return subprocess.run([*private, "sh", "-c", mount, "sh", *command], capture_output=True, text=True)
+    if run("4k", "true").returncode:
+        print("  no namespaces here: a full /dev/shm is not tried")
+        return
+    done = run("600k", sys.executable, "-c", code)
+    alive, again, live = map(int, done.stdout.split())
+    ok(done.returncode == 0 and 100 < alive < 20000 and again == 100 and live == alive + 1, done.stdout + done.stderr)
+    done = run("4k", sys.executable, "-c", code)
+    ok(done.returncode == 1 and "/dev/shm has no room" in done.stderr and f"{CTX}.pool.full" in done.stderr, done.stderr)
+
+
+def threads():
+    """Threads that add, remove and set at the same time, while a reader checks the bytes."""
+    with shm.Publisher("threads", CTX, records=256, slots=128, frames=4096, strings=4096) as p:
+        root = p.add_root("r")
+        text = p.add_variable(root, "text", 5, value="0" * 64, capacity=64)
+        h = p.add_variable(root, "h", 6, schema=[1])
+        p.publish()
+
+        def work(n):
+            for i in range(300):
+                o = p.add_object(root, f"r.{n}")
+                v = p.add_variable(o, "v", 5, value=str(n), capacity=8)
+                text.set(str(n) * 64)
+                h.observe(n)
+                v.set(str(i % 10))
+                o.remove()
+                p.notify()
+        workers = [threading.Thread(target=work, args=(n,)) for n in range(4)]
+        for worker in workers:
+            worker.start()
+        while any(worker.is_alive() for worker in workers):
+            with p._lock:
+                frame = Seg(p.path).var("text")["frame"]
+            ok(len(set(frame[16:80])) == 1, "the text of one thread")
+        g = Seg(p.path)
+        ok(len(g.objects) == 1 and g.dropped == (0, 0), "all removed, none dropped")
+        ok(struct.unpack("<dQQ", g.var("h")["frame"][8:32]) == (1800.0, 600, 600), "no observation is lost")
+
+
 def futex_wakes():
     p = shm.Publisher("fx", CTX); p.publish()
     code = ("import ctypes,mmap,os,sys\nfd=os.open(sys.argv[1],os.O_RDWR);m=mmap.mmap(fd,4096)\n"
@@ -850,7 +943,8 @@ if __name__ == "__main__":
         for test in (scalars_and_frames, additions, removal_and_reuse, directory_change, names_and_locks, example_runs,
                      frames_under_load, futex_wakes, signal_handlers, exceptions_of_handlers,
                      collected_objects, forked_children, children_that_stay, no_memory,
-                     names_taken_away, refused_starts):
+                     names_taken_away, refused_starts,
+                     limits_of_the_process, full_shared_memory, threads):
             test(); print("ok", test.__name__, flush=True)
         ok(not glob.glob(f"/dev/shm/*{CTX}*") and not glob.glob(f"/dev/shm/.*{CTX}*"), "nothing left in /dev/shm")
         print(f"{passed} checks passed")

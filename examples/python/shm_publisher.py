@@ -18,6 +18,7 @@ import os
 import platform
 import re
 import reprlib
+import resource
 import secrets
 import struct
 import sys
@@ -537,6 +538,10 @@ class Publisher:
             self._temporary = self._another_name()
             fd = os.open(self._temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         try:
+            most = resource.getrlimit(resource.RLIMIT_FSIZE)[0]
+            if most != resource.RLIM_INFINITY and most < self.file_size:        # SIGXFSZ could end the program
+                raise OSError(errno.EFBIG, f"the segment has {self.file_size} bytes, ulimit -f allows {most}: choose "
+                              "smaller capacities, or raise the limit", self.path)
             os.fchmod(fd, self._mode)                                   # for the umask would take from the mode
             os.ftruncate(fd, self.file_size)
             _lock(fd)                                                   # before anybody can find the file
@@ -1027,7 +1032,7 @@ class Publisher:
                         os.posix_fallocate(self._fd, step * STEP, min(STEP, self.file_size - step * STEP))
                     except OSError as e:            # a full /dev/shm, a quota, a limit of memory
                         if self._map is None:
-                            raise
+                            raise OSError(e.errno, f"{SHM} has no room for a segment: {e.strerror}", self.path) from e
                         raise NoRoom from e
                     self._real_steps.add(step)
 
