@@ -29,6 +29,7 @@ import { isLocalAddress, listenAddresses } from './listen-addresses.js';
 import { listenerName } from './listener-name.js';
 import { namedFault } from './named-fault.js';
 import type { ScopeRegistry } from './scope-registry.js';
+import { webConfigMetrics } from './web-config-metrics.js';
 import { webGuard } from './web-guard.js';
 
 /** What the service offers to a sink. */
@@ -97,7 +98,7 @@ function httpOptions({
   log,
 }: SinkParts): HttpOptions {
   const addresses = listenAddresses(settings, sockets);
-  const guard = guardOf(settings, log);
+  const guard = guardOf(settings, log, selfMetrics);
   return {
     ...{ addresses, guard, service, unixMs },
     responseMs: settings.httpResponseTimeoutSeconds * 1000,
@@ -123,9 +124,14 @@ function httpOptions({
   };
 }
 
-function guardOf({ webConfigFile }: Settings, log: SinkParts['log']): Guard {
+function guardOf(
+  { webConfigFile }: Settings,
+  log: SinkParts['log'],
+  selfMetrics: SelfMetrics,
+): Guard {
   if (webConfigFile === '') return NO_GUARD;
-  const config = new WatchedWebConfig(webConfigFile, monotonicMs, log);
+  const tell = webConfigMetrics(selfMetrics);
+  const config = new WatchedWebConfig(webConfigFile, monotonicMs, log, tell);
   const thread = passwordThread();
   if (config.current.users.size > 0) thread.start();
   return webGuard(config, thread.compare, monotonicMs, (message) => {

@@ -13,6 +13,8 @@ export interface ServerTls {
   readonly context: SecureContextOptions;
   readonly clientAuth: TlsTable['clientAuthType'];
   readonly allowedSans: readonly string[];
+  /** When the first of the certificates of the server expires, in Unix milliseconds. */
+  readonly expiryMs: number;
   readonly files: readonly string[];
 }
 
@@ -67,7 +69,8 @@ export function serverTls(
     throw refused(`${cert.origin} and ${key.origin} cannot be used together: ${messageOf(thrown)}`);
   }
   const files = [cert, key, ca].flatMap((each) => each?.file ?? []);
-  return { context, clientAuth: clientAuthType, allowedSans: sans, files };
+  const expiryMs = firstExpiry(context.cert);
+  return { context, clientAuth: clientAuthType, allowedSans: sans, expiryMs, files };
 }
 
 /** Text in PEM: of a file, or of the configuration itself. */
@@ -81,6 +84,12 @@ function certificates({ origin, text }: Pem, refused: (sentence: string) => Faul
   const pem = text();
   if (works(() => new X509Certificate(pem))) return pem;
   throw refused(`${origin} has no certificate in PEM`);
+}
+
+/** @param pem a certificate, perhaps with those of its chain */
+function firstExpiry(pem: string): number {
+  const all = pem.match(/-----BEGIN CERTIFICATE-----[^]*?-----END CERTIFICATE-----/g) ?? [pem];
+  return Math.min(...all.map((each) => Date.parse(new X509Certificate(each).validTo)));
 }
 
 function privateKey({ origin, text }: Pem, refused: (sentence: string) => Fault): string {

@@ -8,8 +8,16 @@ import type { WebConfig } from './web-config.js';
 /** Files are looked at no more often. */
 const PERIOD_MS = 1000;
 
+/** The result of an attempt to read the files. */
+export interface WebConfigNews {
+  /** Whether they are in use as they are now. */
+  readonly isInUse: boolean;
+  readonly current: WebConfig;
+}
+
 export class WatchedWebConfig {
   readonly #file: string;
+  readonly #tell: (news: WebConfigNews) => void;
   readonly #nowMs: () => number;
   readonly #log: (event: TargetEvent) => void;
   #current: WebConfig;
@@ -18,14 +26,24 @@ export class WatchedWebConfig {
   /** Why the files could not be read again; undefined if they could. */
   #refused: string | undefined;
 
-  /** @throws Fault CONFIG_INVALID as `readWebConfig` does */
-  constructor(file: string, nowMs: () => number, log: (event: TargetEvent) => void) {
+  /**
+   * @param tell called after each attempt to read the files
+   * @throws Fault CONFIG_INVALID as `readWebConfig` does
+   */
+  constructor(
+    file: string,
+    nowMs: () => number,
+    log: (event: TargetEvent) => void,
+    tell: (news: WebConfigNews) => void = () => undefined,
+  ) {
     this.#file = file;
+    this.#tell = tell;
     this.#nowMs = nowMs;
     this.#log = log;
     this.#current = readWebConfig(file);
     this.#looks = looksOf(this.#current.files);
     this.#lookedMs = nowMs();
+    this.#tell({ isInUse: true, current: this.#current });
   }
 
   /** As the files are now; as they were if they became invalid. */
@@ -47,7 +65,8 @@ export class WatchedWebConfig {
       const next = readWebConfig(this.#file);
       const kept = fixed(this.#current);
       this.#refused = undefined;
-      if (fixed(next) !== kept)
+      const isInUse = fixed(next) === kept;
+      if (!isInUse)
         this.#say(
           'warning',
           'whether clients use TLS and show certificates changes at the next start',
@@ -58,6 +77,7 @@ export class WatchedWebConfig {
         this.#looks = looksOf(next.files);
         this.#say('info', `web configuration ${this.#file} read again`);
       }
+      this.#tell({ isInUse, current: this.#current });
     } catch (thrown) {
       if (!(thrown instanceof Fault) && !isSystemError(thrown)) throw thrown;
       const reason = messageOf(thrown);
@@ -67,6 +87,7 @@ export class WatchedWebConfig {
           `web configuration not read again, the present one stays in use: ${reason}`,
         );
       this.#refused = reason;
+      this.#tell({ isInUse: false, current: this.#current });
     }
   }
 

@@ -133,6 +133,16 @@ export const ALERT_CASES: readonly AlertCase[] = [
     silent: { [own('shm_exporter_config_last_reload_successful')]: always(1) },
   },
   {
+    alert: 'ShmWebConfigRefused',
+    fires: { [own('shm_exporter_web_config_last_reload_successful')]: always(0) },
+    silent: { [own('shm_exporter_web_config_last_reload_successful')]: always(1) },
+  },
+  {
+    alert: 'ShmCertificateExpiring',
+    fires: { [own('shm_exporter_certificate_expiry_timestamp_seconds')]: always(NOW + 6 * DAY) },
+    silent: { [own('shm_exporter_certificate_expiry_timestamp_seconds')]: always(NOW + 8 * DAY) },
+  },
+  {
     alert: 'ShmLicenseExpired',
     fires: { [license('valid')]: always(0), [license('expired')]: always(1), [EXPIRY]: always(-1) },
     silent: { [license('expired')]: always(0) },

@@ -1,5 +1,6 @@
 // A listener with TLS, client certificates and passwords, asked by real clients.
 import { execFile } from 'node:child_process';
+import { X509Certificate } from 'node:crypto';
 import { copyFileSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { request } from 'node:https';
 import type { RequestOptions } from 'node:https';
@@ -89,14 +90,26 @@ describe('web_config_file', function () {
     await exporter.stop();
   });
 
-  it('uses a renewed certificate and other passwords without a restart, and keeps the old ones if the new are broken', async () => {
+  it('uses a renewed certificate and other passwords without a restart, and keeps the old ones, with a metric, if the new are broken', async () => {
     const { exporter, url } = await start(SERVER + USERS);
     expect((await ask(url, { headers: alice })).subject).to.equal('localhost');
     serverIs('other');
     await answerOf('the new certificate', async () =>
       (await ask(url, { headers: alice })).subject === 'other.example' ? true : undefined,
     );
+    const metric = async (name: string) => {
+      const { text } = await ask(new URL('/-/metrics', url).href, { headers: alice });
+      return Number(new RegExp(`^shm_exporter_${name} (.*)$`, 'm').exec(text)?.[1]);
+    };
+    const { validTo } = new X509Certificate(readFileSync(stage.path('server.pem')));
+    expect(await metric('certificate_expiry_timestamp_seconds')).to.equal(
+      Date.parse(validTo) / 1000,
+    );
+    expect(await metric('web_config_last_reload_successful')).to.equal(1);
     writeFileSync(stage.path('server.key'), 'broken');
+    await answerOf('the metric', async () =>
+      (await metric('web_config_last_reload_successful')) === 0 ? true : undefined,
+    );
     await answerOf('the warning', async () => {
       const { status, subject } = await ask(url, { headers: alice });
       expect([status, subject]).to.deep.equal([200, 'other.example']);

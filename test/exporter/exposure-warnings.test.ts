@@ -25,7 +25,7 @@ describe('exposureWarnings', () => {
     rate: { intervalMs: 0, burst: 1 },
     files: [],
   };
-  const tls = { context: {}, allowedSans: [], files: [] };
+  const tls = { context: {}, allowedSans: [], expiryMs: 0, files: [] };
 
   it('name the metrics, and what helps', () =>
     expect(warnings({}))
