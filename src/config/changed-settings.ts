@@ -23,7 +23,6 @@ const RELOADED: ReadonlySet<string> = new Set<keyof Settings>([
   'targetMaxVariables',
   'targetMaxSeries',
   'targetMaxTextBytes',
-  'targetMaxMemoryBytes',
 ]);
 
 /** The TOML keys whose values differ and take effect at the next start only, in the order of the reference page. */

@@ -144,13 +144,7 @@ export const SETTINGS = {
     'target_max_text_bytes',
     2 ** 29,
     integer(1024, 2 ** 29),
-    'Most bytes of names and labels that one target shows; further series are left out as above',
-  ),
-  targetMaxMemoryBytes: optional(
-    'target_max_memory_bytes',
-    2 ** 31,
-    integer(2 ** 20, 2 ** 32),
-    'Most bytes of memory that one target takes, estimated: 1280 for an object, 256 for a variable and for a series, 2 for a byte of names and labels, 2 for a character of a text that is read, 8 for a number of a histogram or summary; what comes after is left out as above',
+    'Most bytes of names and labels that one target shows, and of texts, histograms and summaries that it reads; what comes after is left out as above',
   ),
   targetWorkers: optional(
     'target_workers',

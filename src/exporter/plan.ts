@@ -122,7 +122,6 @@ function definitionOf(
       variables: settings.targetMaxVariables,
       series: settings.targetMaxSeries,
       textBytes: settings.targetMaxTextBytes,
-      memoryBytes: settings.targetMaxMemoryBytes,
     },
     catalogue: catalogue?.source,
     spacingMs: settings.renderMinIntervalMs,

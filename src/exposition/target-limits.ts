@@ -5,10 +5,8 @@ export interface TargetLimits {
   readonly objects: number;
   readonly variables: number;
   readonly series: number;
-  /** Bytes of all names and labels. */
+  /** Bytes of names and labels, and of the framed values that rows read. */
   readonly textBytes: number;
-  /** Bytes of memory, as `memoryOf` estimates them. */
-  readonly memoryBytes: number;
 }
 
 export const DEFAULT_LIMITS: TargetLimits = {
@@ -16,34 +14,7 @@ export const DEFAULT_LIMITS: TargetLimits = {
   variables: 2_000_000,
   series: 2_000_000,
   textBytes: 2 ** 29,
-  memoryBytes: 2 ** 31,
 };
-
-/** What a target has at the moment. */
-export interface TargetSize extends Omit<TargetLimits, 'memoryBytes'> {
-  /** Bytes of the texts and distributions that its rows read. */
-  readonly frameBytes: number;
-}
-
-/**
- * Bytes of memory that each takes, in the tree of its segment and in the target. Measured as the growth
- * of the process, with trees of 100,000 to 400,000 variables: docs/performance.md, "Memory of a target".
- */
-const BYTES_OF = { objects: 1280, variables: 256, series: 256, textBytes: 2 };
-
-/** Bytes of memory that a target of this size takes: an estimate, right to about a third. */
-export const memoryOf = ({
-  objects,
-  variables,
-  series,
-  textBytes,
-  frameBytes,
-}: TargetSize): number =>
-  frameBytes +
-  objects * BYTES_OF.objects +
-  variables * BYTES_OF.variables +
-  series * BYTES_OF.series +
-  textBytes * BYTES_OF.textBytes;
 
 /** Called with each object, variable or series that a limit leaves out, such as `object h.1.shop.a`. */
 export type OnOmitted = (limit: keyof TargetLimits, what: string) => void;
@@ -54,74 +25,31 @@ const SETTINGS: Readonly<Record<keyof TargetLimits, string>> = {
   variables: 'target_max_variables',
   series: 'target_max_series',
   textBytes: 'target_max_text_bytes',
-  memoryBytes: 'target_max_memory_bytes',
 };
 
 /** A limit as its setting and value, such as `target_max_series is 1000`. */
 export const limitText = (limits: TargetLimits, limit: keyof TargetLimits): string =>
   `${SETTINGS[limit]} is ${limits[limit]}`;
 
-/** Labels of fewer characters, with a name, surely take fewer bytes than that. */
-const SHORT_TEXT = 1024;
-const SHORT_TEXT_BYTES = 8192;
-
 /** How much more a target may have. */
 export class TargetRoom {
-  readonly #size: TargetSize;
+  readonly #size: TargetLimits;
   readonly limits: TargetLimits;
-  /** So many more with short texts fit for certain: the size need not be looked at for each. */
-  #certain = 0;
 
-  /** @param size of the target, as it is when it is looked at */
-  constructor(size: TargetSize, limits = DEFAULT_LIMITS) {
+  /** @param size of the target, as it is when it is read */
+  constructor(size: TargetLimits, limits = DEFAULT_LIMITS) {
     this.#size = size;
     this.limits = limits;
   }
 
   /** The limit that leaves no room for one more, with so many bytes of text; undefined if there is room. */
   reached(kind: 'objects' | 'variables' | 'series', textBytes = 0): keyof TargetLimits | undefined {
-    if (this.#certain > 0 && textBytes < SHORT_TEXT) {
-      this.#certain--;
-      return undefined;
-    }
-    const limit = this.#size[kind] >= this.limits[kind] ? kind : this.#textReached(textBytes);
-    if (limit === undefined) this.#certain = this.#fitting();
-    return limit;
+    return this.#size[kind] >= this.limits[kind] ? kind : this.reachedByText(textBytes);
   }
 
   /** The limit that leaves no room for so many bytes of text more of what is there. */
   reachedByText(textBytes: number): keyof TargetLimits | undefined {
-    // Room was kept for some of that when more was let in, but not for all of it.
-    this.#certain = 0;
-    return this.#textReached(textBytes);
-  }
-
-  /** The limit that leaves no room for so many bytes more of a value that is copied. */
-  reachedByFrame(bytes: number): keyof TargetLimits | undefined {
-    const after = memoryOf(this.#size) + bytes;
-    // Room was kept for some of that, as for texts.
-    if (after > this.limits.memoryBytes / 2) this.#certain = 0;
-    return after > this.limits.memoryBytes ? 'memoryBytes' : undefined;
-  }
-
-  #textReached(textBytes: number): keyof TargetLimits | undefined {
-    const size = this.#size;
-    if (size.textBytes + textBytes > this.limits.textBytes) return 'textBytes';
-    return memoryOf(size) >= this.limits.memoryBytes ? 'memoryBytes' : undefined;
-  }
-
-  /** Half of the largest items that fit: the other half is for texts that grow. */
-  #fitting(): number {
-    const { objects, variables, series, textBytes, memoryBytes } = this.limits;
-    const size = this.#size;
-    const room = Math.min(
-      objects - size.objects,
-      variables - size.variables,
-      series - size.series,
-      (textBytes - size.textBytes) / SHORT_TEXT_BYTES,
-      (memoryBytes - memoryOf(size)) / (BYTES_OF.objects + BYTES_OF.textBytes * SHORT_TEXT_BYTES),
-    );
-    return Math.max(0, Math.floor(room / 2) - 1);
+    return this.#size.textBytes + textBytes > this.limits.textBytes ? 'textBytes' : undefined;
   }
 }
 

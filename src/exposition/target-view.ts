@@ -69,10 +69,6 @@ export class TargetView {
       omittedVariables: leftVariables,
     };
   }
-  /** Bytes of memory that the target takes, estimated. */
-  get memoryBytes(): number {
-    return this.#tree.memoryBytes;
-  }
   /** Entries of the filters that have matched no object so far. */
   get filtersUnmatched(): number {
     return this.#tree.filtersUnmatched;

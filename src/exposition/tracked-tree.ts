@@ -15,8 +15,8 @@ import { SyncCounts } from './read/sync-counts.js';
 import type { Tracked } from './read/tracked-slots.js';
 import { MetricBuilder } from './rows/metric-builder.js';
 import { SeriesRegister } from './rows/series-register.js';
-import { ItemGate, TargetRoom, memoryOf } from './target-limits.js';
-import type { TargetSize } from './target-limits.js';
+import { ItemGate, TargetRoom } from './target-limits.js';
+import type { TargetLimits } from './target-limits.js';
 import type { ExpositionText } from './text/exposition-text.js';
 import type { ViewParts } from './view-parts.js';
 
@@ -33,7 +33,6 @@ export class TrackedTree implements ProbeListener {
   /** Tracked objects, by id. */
   readonly #objects = new WideMap<ManagedObject>();
   readonly #counts = new SyncCounts();
-  readonly #size: TargetSize;
   readonly #room: TargetRoom;
   readonly #gate: ItemGate;
   readonly #filterFit: FilterFit;
@@ -57,8 +56,8 @@ export class TrackedTree implements ProbeListener {
     this.#parts = parts;
     this.#evicted = evicted;
     this.probe = new Probe(kernel, source, this);
-    this.#size = sizeOf(this.#objects, this.#counts, text, () => this.builder.frameBytes);
-    this.#room = new TargetRoom(this.#size, parts.limits);
+    const size = sizeOf(this.#objects, this.#counts, text, () => this.builder.frameBytes);
+    this.#room = new TargetRoom(size, parts.limits);
     this.register = new SeriesRegister(text, effort, parts.onClash, this.#room, parts.onOmitted);
     this.builder = new MetricBuilder({
       ...{ app, root, kernel, source, catalogue, pathLabels, timeZone },
@@ -101,10 +100,6 @@ export class TrackedTree implements ProbeListener {
   }
   get leftSeries(): number {
     return this.register.leftOut + this.builder.leftOut;
-  }
-  /** Bytes of memory that the target takes, estimated. */
-  get memoryBytes(): number {
-    return memoryOf(this.#size);
   }
   /** Entries of the filters that have matched no object so far. */
   get filtersUnmatched(): number {
@@ -297,7 +292,7 @@ const sizeOf = (
   counts: SyncCounts,
   text: ExpositionText,
   frameBytes: () => number,
-): TargetSize => ({
+): TargetLimits => ({
   get objects() {
     return objects.size;
   },
@@ -308,9 +303,6 @@ const sizeOf = (
     return text.lines;
   },
   get textBytes() {
-    return text.textBytes;
-  },
-  get frameBytes() {
-    return frameBytes();
+    return text.textBytes + frameBytes();
   },
 });

@@ -7,8 +7,6 @@ import type { Durations } from '../exposition/sample-window.js';
 /** What the view of a target measures. */
 export interface ViewFacts {
   readonly series: number;
-  /** Bytes of memory that the target takes, estimated. */
-  readonly memoryBytes: number;
   /** The moment (Unix ns) that the root's values stand for, where it states one. */
   readonly asOfNs: bigint | undefined;
   readonly droppedObjects: number;

@@ -153,12 +153,6 @@ const ROWS: readonly Row[] = [
     ({ facts }) => facts.view?.series,
   ],
   [
-    'shm_exporter_target_memory_bytes',
-    'gauge',
-    'Memory that the target takes, estimated from its objects, variables, series and their labels.',
-    ({ facts }) => facts.view?.memoryBytes,
-  ],
-  [
     'shm_exporter_target_series_clashes_total',
     'counter',
     'Series left out because another had their name and labels, or another metric their name.',

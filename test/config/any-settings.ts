@@ -30,7 +30,6 @@ export const settings: fc.Arbitrary<Settings> = fc.record({
   targetMaxVariables: fc.integer({ min: 1, max: 2_000_000 }),
   targetMaxSeries: fc.integer({ min: 1, max: 2_000_000 }),
   targetMaxTextBytes: fc.integer({ min: 1024, max: 2 ** 29 }),
-  targetMaxMemoryBytes: fc.integer({ min: 2 ** 20, max: 2 ** 31 - 1 }),
   targetWorkers: fc.nat(64),
   workerExecutionMode: fc.constantFrom('logical', 'threaded'),
   workerAssignmentMode: fc.constantFrom('hash', 'least_loaded'),

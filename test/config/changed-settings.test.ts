@@ -36,7 +36,6 @@ const OTHER: Readonly<Record<string, readonly [value: string, isReloaded: boolea
   target_max_variables: ['1', true],
   target_max_series: ['1', true],
   target_max_text_bytes: ['1024', true],
-  target_max_memory_bytes: ['1048576', true],
   target_workers: ['1', false],
   worker_execution_mode: ['"threaded"', false],
   worker_assignment_mode: ['"least_loaded"', false],

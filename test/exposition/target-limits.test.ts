@@ -56,21 +56,6 @@ describe('the limits of a target', () => {
     expect(short.view.omitted).to.equal(8 - short.shown().length);
   });
 
-  it('leave out what comes after the memory limit, by the sizes of configuration.md', () => {
-    // The root, an object, one of its variables and that one's series: what comes next has no room.
-    const { shown, omitted, view } = scene({ memoryBytes: 2 * 1280 + 2 * 256 });
-    expect(shown()).to.deep.equal(['u a']);
-    expect(omitted).to.deep.equal([
-      'memoryBytes: variable v of h.1.shop.a',
-      'memoryBytes: object h.1.shop.a.below',
-      'memoryBytes: object h.1.shop.b',
-      'memoryBytes: object h.1.shop.c',
-    ]);
-    expect(view.memoryBytes).to.be.within(2 * 1280, 4 * 1280);
-    expect(view.isSynced).to.equal(true);
-    expect([view.omittedObjects, view.omittedVariables, view.omitted]).to.deep.equal([3, 1, 0]);
-  });
-
   it('say what is left out now: what goes is not missing any more, and what comes again has room', () => {
     const { source, add, a, b, c, below, render, view } = scene({ objects: 4, variables: 5 });
     const missing = () => {

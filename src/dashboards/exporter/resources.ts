@@ -1,7 +1,7 @@
 // What the process of the exporter uses, and its configuration.
 import type { Drawing } from '../dashboard.js';
 import { stat, timeSeries } from '../drawings.js';
-import { OWN, OF_EXPORTER, byTarget, facts, own, rate } from './series.js';
+import { OWN, OF_EXPORTER, facts, own, rate } from './series.js';
 
 export const resources: readonly Drawing[] = [
   timeSeries(
@@ -23,14 +23,6 @@ export const resources: readonly Drawing[] = [
       'heap {{instance}}': `nodejs_heap_size_used_bytes{${OWN}}`,
       'external {{instance}}': `nodejs_external_memory_bytes{${OWN}}`,
     }),
-  ),
-  timeSeries(
-    'bytes',
-    facts(
-      'Memory of targets',
-      'Estimated from their objects, variables, series and labels.',
-      byTarget('target_memory_bytes'),
-    ),
   ),
   timeSeries(
     'percentunit',

@@ -109,7 +109,7 @@ export class Frames {
     }
     const growth = sizeOf(frame) - sizeOf(this.#frames.get(variable.id));
     const bytes = this.#bytes + growth;
-    const limit = growth > 0 ? this.#room.reachedByFrame(growth) : undefined;
+    const limit = growth > 0 ? this.#room.reachedByText(growth) : undefined;
     if (limit !== undefined) {
       this.#omit(variable);
       this.#onOmitted(limit, `variable ${variable.name} of ${variable.object.name}`);

@@ -257,11 +257,10 @@ export class Reporter {
 
   #viewFacts(serverKey: string): ViewFacts | undefined {
     if (this.#view === undefined) return undefined;
-    const { asOfNs, series, memoryBytes, missing, fit } = this.#view;
+    const { asOfNs, series, missing, fit } = this.#view;
     const { objects, variables } = this.#pool.drops(serverKey);
     return {
       series,
-      memoryBytes,
       asOfNs,
       droppedObjects: objects,
       droppedVariables: variables,

@@ -22,7 +22,7 @@ function registerOf(text = new ExpositionText(new Kernel()), limits: Partial<Tar
   const clashes: string[] = [];
   const reasons: string[] = [];
   const size = {
-    ...{ objects: 0, variables: 0, frameBytes: 0 },
+    ...{ objects: 0, variables: 0 },
     get series() {
       return text.lines;
     },
