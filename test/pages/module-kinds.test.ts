@@ -64,6 +64,27 @@ describe('a program that imports the publisher', function () {
     expect(compiled('shop.ts', IMPORT + PROGRAM, ...options)).to.equal('');
   });
 
+  for (const [format, output] of [
+    ['esm', 'shop.mjs'],
+    ['cjs', 'shop.cjs'],
+  ] as const)
+    it(`runs as a bundle of esbuild in the format ${format} that leaves the package out`, () => {
+      const file = folder.write('shop.ts', IMPORT + PROGRAM);
+      const words = [
+        '--bundle',
+        '--platform=node',
+        '--external:shm-exporter',
+        `--format=${format}`,
+      ];
+      const outfile = `--outfile=${folder.path(output)}`;
+      const esbuild = join(PROJECT, 'node_modules/.bin/esbuild');
+      const { status, stderr } = spawnSync(esbuild, [file, ...words, outfile], {
+        encoding: 'utf8',
+      });
+      expect(status, stderr).to.equal(0);
+      expect(ran(output)).to.deep.equal(DONE);
+    });
+
   it('is refused in a CommonJS file with node18, which knows no require of ES modules', () =>
     expect(compiled('shop.cts', IMPORT + PROGRAM, '--module', 'node18')).to.include('TS1479'));
 
