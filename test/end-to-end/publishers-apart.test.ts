@@ -49,6 +49,29 @@ describe('a program with several publishers', function () {
       );
   });
 
+  it('leaves its server key free when it is killed, although a program that it started runs on', async () => {
+    const script = stage.write(
+      'parent.mjs',
+      `import { spawn } from 'node:child_process';
+      import { Publisher } from '${PUBLISHER}';
+      const publisher = new Publisher({ serverKey: 'killed', contextId: '${stage.contextId}' });
+      publisher.place();
+      if (process.argv[2] === 'start') console.error('child', spawn('sleep', ['60']).pid);
+      setInterval(() => publisher.notify(), 1000);
+      if (process.argv[2] !== 'start') console.error('placed');
+      `,
+    );
+    const program = stage.command([process.execPath, script, 'start']);
+    const [, child = ''] = await program.line(/child (\d+)/);
+    try {
+      await program.stop('SIGKILL');
+      await stage.command([process.execPath, script]).line(/placed/);
+      process.kill(Number(child), 0);
+    } finally {
+      end(child);
+    }
+  });
+
   it('in C has one for each process that it forks, and what it executes inherits none', async () => {
     const source = stage.write(
       'processes.c',

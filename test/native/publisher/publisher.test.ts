@@ -1,5 +1,6 @@
 // What a publisher refuses, and how its segment comes to be: whole, locked and named.
 import { expect } from 'chai';
+import { spawnSync } from 'node:child_process';
 import fs, {
   chmodSync,
   existsSync,
@@ -25,7 +26,7 @@ import { posixMemory } from '#app/native/os/posix.js';
 import { SegmentWatch } from '#app/native/segment/segment-watch.js';
 import { readTree } from '../../support/read-tree.js';
 import { asOrdinaryUser, needsRoot } from '../../support/needs.js';
-import { answerOf } from '../../support/processes.js';
+import { PROJECT, answerOf } from '../../support/processes.js';
 import { TINY, freshSegments } from '../../support/segments.js';
 
 describe('Publisher', () => {
@@ -141,6 +142,27 @@ describe('a segment appears whole (segment 8)', () => {
     first.close();
     second.place();
     expect(segments.watch('82').look().publisher.state).to.equal('live');
+  });
+
+  it('is an error under a limit of file sizes, not the end of the program', () => {
+    const script = `
+      import { Publisher } from '${PROJECT}/dist/native/publisher/publisher.js';
+      try {
+        new Publisher({ serverKey: '82', contextId: '${segments.contextId}' });
+      } catch ({ code, message }) {
+        console.log(code, message);
+      }`;
+    const words = [
+      'ulimit -f 100; exec "$@"',
+      'bash',
+      process.execPath,
+      '--input-type=module',
+      '-e',
+    ];
+    const { status, stdout } = spawnSync('bash', ['-c', ...words, script], { encoding: 'utf8' });
+    expect(status).to.equal(0);
+    expect(stdout).to.match(/^NATIVE_FAILED Cannot make \/dev\/shm\/.*: EFBIG: /);
+    expect(segments.files()).to.deep.equal([]);
   });
 
   it('leaves nothing when it is closed before it had its name', () => {
