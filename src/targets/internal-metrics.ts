@@ -221,7 +221,7 @@ const ROWS: readonly Row[] = [
   [
     'shm_exporter_target_catalogue_rows_unmatched',
     'gauge',
-    'Catalogue rows that read a variable which no object of their class has, where such objects are there.',
+    'Catalogue rows that read a variable which no object of their class has, where such objects are there; all rows while no object was of any class.',
     ({ facts }) => facts.view?.rowsWithoutVariable,
   ],
   [

@@ -16,6 +16,8 @@ export interface ObjectRules {
 }
 
 export interface Rules {
+  /** How many rows read variables. */
+  readonly readingRows: number;
   /** The rows for an object, one entry for each class that reads it; empty if none does. */
   rulesFor(object: PlacedObject): readonly ObjectRules[];
   /** Whether there are rows for objects of that class, at whatever place. */
@@ -78,7 +80,9 @@ export function compileRules(
       .filter(({ at }) => follows(seedPath === '' ? at : `${seedPath}.${at}`))
       .map(({ set }) => set);
   };
+  const rows = catalogue.classes.flatMap((owner) => owner.rows);
   return {
+    readingRows: rows.filter(({ reads }) => reads.length > 0).length,
     rulesFor,
     hasClass: (className) => byClass.has(className),
     reads: (object) => rulesFor(object).length > 0,

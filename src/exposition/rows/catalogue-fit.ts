@@ -30,19 +30,29 @@ interface ReadingFit {
 
 /**
  * Counts as objects and variables come and go. Only rows whose class exists count: a row for
- * objects that a target does not have is no mistake.
+ * objects that a target does not have is no mistake. All rows count while no object was of any class yet.
  */
 export class CatalogueFit {
   /** Rules with the number of their objects. */
   readonly #objects = new Map<RuleSet, number>();
   readonly #readings = new Map<Reading, ReadingFit>();
   readonly #unread = new UnreadVariables();
+  readonly #readingRows: number;
+  #tracked = 0;
+  /** Whether an object was of a class of the catalogue. */
+  #hasFitted = false;
   #rowsWithoutVariable = 0;
   #rowsOfWrongType = 0;
 
+  /** @param readingRows how many rows of the catalogue read variables */
+  constructor(readingRows: number) {
+    this.#readingRows = readingRows;
+  }
+
   /** Rows with a variable that none of their objects has. */
   get rowsWithoutVariable(): number {
-    return this.#rowsWithoutVariable;
+    const fitsNothing = this.#tracked > 0 && !this.#hasFitted;
+    return fitsNothing ? this.#readingRows : this.#rowsWithoutVariable;
   }
 
   /** Rows that find a variable of a type that they cannot show. */
@@ -69,30 +79,16 @@ export class CatalogueFit {
   }
 
   /** An object that these rules apply to was added. */
-  addObject(set: RuleSet): void {
-    const objects = this.#objects.get(set) ?? 0;
-    this.#objects.set(set, objects + 1);
-    if (objects > 0) return;
-    for (const row of set.rows) {
-      const fit = { missing: row.reads.length, mistyped: 0 };
-      if (fit.missing > 0) this.#rowsWithoutVariable++;
-      for (const reading of row.reads)
-        this.#readings.set(reading, { row, fit, found: 0, mistyped: new Map() });
-    }
+  addObject(sets: readonly RuleSet[]): void {
+    this.#tracked++;
+    if (sets.length > 0) this.#hasFitted = true;
+    for (const set of sets) this.#addTo(set);
   }
 
   /** An object was removed, after all its variables. */
-  removeObject(set: RuleSet): void {
-    const objects = this.#objects.get(set) ?? 0;
-    if (objects > 1) {
-      this.#objects.set(set, objects - 1);
-      return;
-    }
-    this.#objects.delete(set);
-    for (const { reads } of set.rows) {
-      if (reads.length > 0) this.#rowsWithoutVariable--;
-      for (const reading of reads) this.#readings.delete(reading);
-    }
+  removeObject(sets: readonly RuleSet[]): void {
+    this.#tracked--;
+    for (const set of sets) this.#removeFrom(set);
   }
 
   /** A variable was added, or owns its name again; `uses` are the rows that read it. */
@@ -120,6 +116,31 @@ export class CatalogueFit {
       const left = (entry.mistyped.get(variable.type) ?? 0) - 1;
       if (left > 0) entry.mistyped.set(variable.type, left);
       else entry.mistyped.delete(variable.type);
+    }
+  }
+
+  #addTo(set: RuleSet): void {
+    const objects = this.#objects.get(set) ?? 0;
+    this.#objects.set(set, objects + 1);
+    if (objects > 0) return;
+    for (const row of set.rows) {
+      const fit = { missing: row.reads.length, mistyped: 0 };
+      if (fit.missing > 0) this.#rowsWithoutVariable++;
+      for (const reading of row.reads)
+        this.#readings.set(reading, { row, fit, found: 0, mistyped: new Map() });
+    }
+  }
+
+  #removeFrom(set: RuleSet): void {
+    const objects = this.#objects.get(set) ?? 0;
+    if (objects > 1) {
+      this.#objects.set(set, objects - 1);
+      return;
+    }
+    this.#objects.delete(set);
+    for (const { reads } of set.rows) {
+      if (reads.length > 0) this.#rowsWithoutVariable--;
+      for (const reading of reads) this.#readings.delete(reading);
     }
   }
 }

@@ -45,7 +45,7 @@ const NO_USES: readonly Use[] = [];
 
 export class RowUses {
   /** How well the rules fit the bound objects and their variables. */
-  readonly fit = new CatalogueFit();
+  readonly fit: CatalogueFit;
   readonly #root: ManagedObject;
   readonly #rules: Rules | undefined;
   readonly #uncatalogued: Uncatalogued | undefined;
@@ -67,6 +67,7 @@ export class RowUses {
     this.#root = root;
     this.#labels = labels;
     this.#rules = rules;
+    this.fit = new CatalogueFit(rules?.readingRows ?? 0);
     this.#uncatalogued = uncatalogued;
     const isShown = (name: string) => register.isShown(name);
     const rows = new SelfDescribed(app, uncatalogued?.taken, isShown);
@@ -100,7 +101,7 @@ export class RowUses {
     this.#newest = { className: object.className, variables };
     this.#last = undefined;
     this.#bound.set(object.id, { rules, below, states, described, variables, earlier: undefined });
-    for (const set of setsOf({ rules, below })) this.fit.addObject(set);
+    this.fit.addObject(setsOf({ rules, below }));
     return states;
   }
 
@@ -114,7 +115,7 @@ export class RowUses {
   unbind(object: ManagedObject): void {
     const bound = this.boundOf(object);
     if (bound === undefined) return;
-    for (const set of setsOf(bound)) this.fit.removeObject(set);
+    this.fit.removeObject(setsOf(bound));
     closeBound(bound);
     this.#bound.delete(object.id);
     this.#last = undefined;

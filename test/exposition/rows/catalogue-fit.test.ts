@@ -44,6 +44,25 @@ describe('a catalogue and a tree', () => {
     expect(countsOf(view)).to.deep.equal(FITS);
   });
 
+  it('miss each other as a whole until an object is of a class', () => {
+    const source = new FakeSource();
+    const root = source.addObject('h.1.shop', 'Renamed');
+    const catalogue = shopCatalogue(
+      row('x', 'gauge', 'var = "x"') + row('state', 'stateset', 'var = "@state"'),
+      row('till', 'gauge', 'var = "y"'),
+    );
+    const { view, render } = watched(source, root, { catalogue });
+    render();
+    expect(countsOf(view)).to.deep.equal({ ...FITS, unmatched: 2 });
+    const till = source.addObject('h.1.shop.floor.1.2', 'Till', { parent: root });
+    source.addVariable(till, 'y', { type: 'u64' });
+    render();
+    expect(countsOf(view)).to.deep.equal(FITS);
+    source.remove(till);
+    render();
+    expect(countsOf(view)).to.deep.equal(FITS);
+  });
+
   it('miss each other by type for as long as one variable has that type', () => {
     const { source, root, view, render } = stage(row('p', 'gauge', 'var = "p.{port}"'));
     const [first, second] = ['p.1', 'p.2'].map((name) =>
@@ -138,9 +157,15 @@ describe('a catalogue and a tree', () => {
 
   it('are not held against each other where no object of the class is, or no catalogue', () => {
     const source = new FakeSource();
-    const root = source.addObject('h.1.shop', 'Other');
-    for (const catalogue of [shopCatalogue(row('x', 'gauge', 'var = "w"')), undefined]) {
-      const variable = source.addVariable(root, 'v', { type: 'u64', value: 1 });
+    const root = source.addObject('h.1.shop', 'Shop');
+    const tillRow = row('x', 'gauge', 'var = "w"');
+    source.addVariable(root, 'open', { type: 'u64', value: 1 });
+    for (const catalogue of [
+      shopCatalogue(row('open', 'gauge', 'var = "open"'), tillRow),
+      undefined,
+    ]) {
+      const other = source.addObject('h.1.shop.lamp', 'Other', { parent: root });
+      const variable = source.addVariable(other, 'v', { type: 'u64', value: 1 });
       const { view, render } = watched(source, root, { catalogue });
       render();
       expect(countsOf(view)).to.deep.equal(FITS);
@@ -232,7 +257,8 @@ describe('a catalogue and a tree', () => {
   it('are counted right whatever comes and goes', () =>
     fc.assert(
       fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
-        const { source, root, view, render } = stage('', ROWS);
+        const { source, root, view, render } = stage(row('open', 'gauge', 'var = "open"'), ROWS);
+        source.addVariable(root, 'open', { type: 'u64' });
         const floor = source.addObject('h.1.shop.floor', 'Floor', { parent: root });
         const tills: FakeObject[] = [];
         steps.forEach(([what, name, type, at], number) => {
