@@ -4,7 +4,6 @@ import math
 import os
 import signal
 import sys
-import threading
 import time
 
 import shm_publisher as shm
@@ -59,9 +58,9 @@ def main():
     args.add_argument("--hexdump", action="store_true")
     args = args.parse_args()
 
-    stop = threading.Event()
+    signals = []
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: stop.set())
+        signal.signal(number, lambda number, _: signals.append(number))
 
     with shm.Publisher(args.server_key, args.context_id, args.pool_name) as pub:
         root, variables = build(pub, args.root)
@@ -71,7 +70,7 @@ def main():
             return
         print("ready", file=sys.stderr, flush=True)
         start, step, child = time.monotonic(), 0, None
-        while (elapsed := time.monotonic() - start) < args.seconds and not stop.is_set():
+        while (elapsed := time.monotonic() - start) < args.seconds and not signals:
             step += 1
             update(variables, step)
             if child is None and elapsed >= 1:
@@ -80,7 +79,7 @@ def main():
             if child is not None and child.alive and elapsed >= 3:
                 child.remove()
             pub.notify()
-            stop.wait(max(0, min(0.2, args.seconds - (time.monotonic() - start))))
+            time.sleep(max(0, min(0.2, args.seconds - (time.monotonic() - start))))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,18 @@
+import { join } from 'node:path';
+import { readsPage } from '../support/page-reader.js';
+import { PROJECT } from '../support/processes.js';
+import { otherKeys, otherPorts } from './page-words.js';
+
+readsPage('examples/python/README.md', {
+  needs: ['curl', 'python3'],
+  folder: 'empty',
+  words: async () => ({
+    '/opt/shm_exporter/examples/python': join(PROJECT, 'examples/python'),
+    ...otherKeys('shop-1', 'kinds-1'),
+    ...(await otherPorts('9464')),
+  }),
+  stays: {
+    '$ python3 ': /publishing/,
+    '$ shm_exporter --app shop': /ready/,
+  },
+});
