@@ -106,4 +106,27 @@ describe('shm_dump --catalogue', function () {
     expect(before('var = "wait"')).to.equal('  # guessed: seconds, converted from ms, as declared');
     expect(stdout).to.match(/\n# Left out: 2 objects and variables, /);
   });
+
+  it('drafts all roots of one application, and names those of others', () => {
+    const root = (id: string, name: string) => [
+      { id, class: 'Root', variables: { [name]: { type: 'u64', value: 1 } } },
+    ];
+    stage.play({
+      server_key: 'several',
+      objects: [
+        ...root('h.1.shop', 'first'),
+        ...root('h.2.shop', 'second'),
+        ...root('h.1.bank', 'third'),
+      ],
+    });
+    const { stdout } = dump('--server-key', 'several', '--catalogue');
+    expect(stdout).to.match(/^# A draft of shm_dump for h\.1\.shop and 1 more root in segment /);
+    expect(stdout).to.include('var = "first"').and.include('var = "second"');
+    expect(stdout).not.to.include('third').and.not.include('Left out');
+    expect(stdout).to.include(
+      '\n# Not drafted, since a catalogue is for one application: h.1.bank. --object ID drafts one of them.\n',
+    );
+    const other = dump('--server-key', 'several', '--catalogue', '--object', 'h.1.bank').stdout;
+    expect(other).to.include('app = "bank"').and.include('var = "third"');
+  });
 });

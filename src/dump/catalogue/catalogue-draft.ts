@@ -1,4 +1,5 @@
 // The text of a catalogue file for a tree, with each guess said in a comment.
+import { counted } from '../../counted.js';
 import { metricNamePart } from '../../catalogue/names.js';
 import { application } from '../../rules/formats.js';
 import { grouped } from '../../shown/ages.js';
@@ -14,8 +15,10 @@ const MAX_BYTES = 1_000_000;
 /** Where a draft comes from. */
 export interface DraftOrigin {
   readonly segment: string;
-  /** Id of the root. */
+  /** Id of the first root. */
   readonly root: string;
+  /** How many roots of the application there are beside it. */
+  readonly moreRoots: number;
   readonly application: string;
 }
 
@@ -32,7 +35,8 @@ export function* catalogueDraft(
 ): Generator<string> {
   const app = appOf(origin.application);
   const isGuessed = app !== origin.application;
-  yield `# A draft of shm_dump for ${nameText(origin.root)} in segment ${origin.segment}.`;
+  const more = origin.moreRoots > 0 ? ` and ${counted(origin.moreRoots, 'more root')}` : '';
+  yield `# A draft of shm_dump for ${nameText(origin.root)}${more} in segment ${origin.segment}.`;
   yield '# Above a line is said what was guessed of it: check that before you use the file.';
   yield `app = ${tomlText(app)}${isGuessed ? '  # guessed: the published name cannot be one' : ''}`;
   const taken: Taken = { aliases: new Set(), metrics: new Set() };

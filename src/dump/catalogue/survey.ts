@@ -25,14 +25,14 @@ export interface SeenClass {
 }
 
 export class Survey {
-  readonly #root: ManagedObject;
+  /** Of the item that was taken last. */
+  #root: ManagedObject | undefined;
   readonly #reading: TreeReading;
   readonly #classes = new Map<string, SeenClass>();
   readonly #times = new PointInTime('');
   #omitted = 0;
 
-  constructor(root: ManagedObject, reading: TreeReading) {
-    this.#root = root;
+  constructor(reading: TreeReading) {
     this.#reading = reading;
   }
 
@@ -45,7 +45,9 @@ export class Survey {
     return this.#omitted;
   }
 
+  /** An object comes before its variables. */
   take(item: TreeItem): void {
+    if (item.kind === 'object') this.#root = item.root;
     const isTaken =
       item.kind === 'object' ? this.#takeObject(item.object) : this.#takeVariable(item.variable);
     if (!isTaken) this.#omitted++;
@@ -80,7 +82,8 @@ export class Survey {
 
   /** The path segments of an object; undefined if it is not below the root. */
   #pathOf({ name }: ManagedObject): readonly string[] | undefined {
-    const root = this.#root.name;
+    const root = this.#root?.name;
+    if (root === undefined) return undefined;
     if (name === root) return [];
     return name.startsWith(`${root}.`) ? name.slice(root.length + 1).split('.') : undefined;
   }

@@ -1,5 +1,7 @@
 // What a segment holds, as a draft of a catalogue file.
 import { Fault } from '../../errors.js';
+import type { ManagedObject } from '../../model.js';
+import { nameText } from '../../shown/shown-text.js';
 import { identityOf } from '../../streams/root-identity.js';
 import { catalogueDraft } from '../catalogue/catalogue-draft.js';
 import { Survey } from '../catalogue/survey.js';
@@ -8,8 +10,11 @@ import { treeItems } from '../tree/tree-items.js';
 import type { Choice } from '../tree/tree-items.js';
 import type { TreeReading } from '../tree/tree-reading.js';
 
+/** The most roots that are named as not drafted. */
+const MAX_NAMED = 10;
+
 /**
- * The lines of a catalogue for the first root of what was chosen.
+ * The lines of a catalogue for the application of the first root of what was chosen: all its roots are drafted.
  * @throws Fault USAGE if nothing was
  */
 export function* treeCatalogue(
@@ -17,17 +22,28 @@ export function* treeCatalogue(
   reading: TreeReading,
   choice: Choice,
 ): Generator<string> {
-  let survey: Survey | undefined;
-  let origin = { segment, root: '', application: '' };
+  const survey = new Survey(reading);
+  let application: string | undefined;
+  let last: ManagedObject | undefined;
+  const drafted: string[] = [];
+  const others: string[] = [];
+  let isDrafted = false;
   for (const item of treeItems(reading, choice)) {
-    if (survey === undefined && item.kind === 'object') {
-      const { root } = item;
-      origin = { segment, root: root.name, application: identityOf(root).application };
-      survey = new Survey(root, reading);
+    if (item.kind === 'object' && item.root !== last) {
+      last = item.root;
+      const its = identityOf(last).application;
+      application ??= its;
+      isDrafted = its === application;
+      (isDrafted ? drafted : others).push(last.name);
     }
-    survey?.take(item);
+    if (isDrafted) survey.take(item);
   }
-  if (survey === undefined)
+  const [root] = drafted;
+  if (root === undefined || application === undefined)
     throw new Fault('USAGE', '--catalogue: there is no object to draft it for');
-  yield* catalogueDraft(survey, origin);
+  yield* catalogueDraft(survey, { segment, root, moreRoots: drafted.length - 1, application });
+  if (others.length === 0) return;
+  const named = others.slice(0, MAX_NAMED).map((name) => nameText(name));
+  const more = others.length > MAX_NAMED ? ` and ${others.length - MAX_NAMED} more` : '';
+  yield `\n# Not drafted, since a catalogue is for one application: ${named.join(', ')}${more}. --object ID drafts one of them.`;
 }

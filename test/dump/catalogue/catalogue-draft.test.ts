@@ -72,7 +72,7 @@ describe('a catalogue that is drafted', () => {
       { numRuns: 200 },
     ));
 
-  const ORIGIN = { segment: 's.pool.1', root: 'h.1.shop', application: 'shop' };
+  const ORIGIN = { segment: 's.pool.1', root: 'h.1.shop', moreRoots: 0, application: 'shop' };
 
   it('of nothing is accepted too', () => {
     const text = [...catalogueDraft({ classes: [], omitted: 0 }, ORIGIN)].join('\n');
