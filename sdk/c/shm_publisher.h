@@ -1186,16 +1186,12 @@ static inline int shm_replace_by_copy(shm_publisher *p) {
   return 0;
 }
 
-/* Places the segment again if something removed its name. The kernel gives a file no new name then,
- * so a copy takes its place. */
+/* Places the segment, under the lock; also again if something removed its name. The kernel gives a
+ * file no new name then, so a copy takes its place. */
 static inline int shm_keep_name(shm_publisher *p) {
-  int code = shm_acquire(p);
-  if (code != 0) return code;
-  bool is_lost = p->is_named && !shm_is_same_file(p->fd, p->path);
-  if (is_lost) code = shm_replace_by_copy(p);
-  if (code == 0 && !p->is_named) code = shm_take_name(p);
-  shm_release(p);
-  return code;
+  int code = 0;
+  if (p->is_named && !shm_is_same_file(p->fd, p->path)) code = shm_replace_by_copy(p);
+  return code == 0 && !p->is_named ? shm_take_name(p) : code;
 }
 
 static inline void shm_free_publisher(shm_publisher *p) {
@@ -1258,10 +1254,15 @@ static inline void shm_publisher_beat(shm_publisher *p) {
   if (!__atomic_compare_exchange_n(&p->check_ns, &due, now + SHM_CHECK_NS, false, __ATOMIC_RELAXED,
                                    __ATOMIC_RELAXED))
     return;
+  /* A heartbeat waits for no other thread. After a failure, a later beat tries again. */
+  uint64_t none = 0;
+  if (!__atomic_compare_exchange_n(&p->holder, &none, (uint64_t)(uintptr_t)pthread_self(), false,
+                                   __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+    return;
   int error = errno;
-  /* After a failure, a later beat tries again. */
   shm_keep_name(p);
   errno = error;
+  shm_release(p);
 }
 
 /* Wakes the readers, after a batch of stores or from a timer; beats as well. From any thread. */
@@ -1303,7 +1304,10 @@ static inline int shm_publisher_place(shm_publisher *p) {
   if (shm_is_in_child(p)) return -ECHILD;
   shm_publisher_beat(p);
   shm_put(shm_header_word(p, SHM_AT_STATE), SHM_LIVE);
-  int code = shm_keep_name(p);
+  int code = shm_acquire(p);
+  if (code != 0) return code;
+  code = shm_keep_name(p);
+  shm_release(p);
   if (code == 0)
     __atomic_store_n(&p->check_ns, shm_clock_ns(CLOCK_MONOTONIC) + SHM_CHECK_NS, __ATOMIC_RELAXED);
   return code;

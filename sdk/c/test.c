@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <math.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <sys/wait.h>
 
@@ -1465,6 +1466,26 @@ static void test_signal_handlers(void) {
   stop(u->publisher, &r);
 }
 
+/* A handler that leaves the update of a text by a jump costs that variable and no other. */
+static void test_jump_out_of_update(void) {
+  static sigjmp_buf before;
+  reader r;
+  shm_object root;
+  shm_publisher *p = start(small_options("jump"), &r, &root);
+  shm_variable text = add(&root, "text", SHM_STRING), other = add(&root, "other", SHM_STRING);
+  CHECK(shm_text_set(&text, "old") == 0);
+  if (sigsetjmp(before, 1) == 0) {
+    CHECK(shm_begin_update(&text) != 0);
+    siglongjmp(before, 1);
+  }
+  CHECK(shm_text_set(&text, "new") == -EDEADLK && shm_text_set(&other, "other") == 0);
+  CHECK(shm_remove_variable(&text) == 0);
+  text = add(&root, "text", SHM_STRING);
+  CHECK(shm_text_set(&text, "new") == 0);
+  CHECK(read_directory(&r) && text_is(&r, "text", "new") && text_is(&r, "other", "other"));
+  stop(p, &r);
+}
+
 /* Names and temporary names of this run. */
 static void test_nothing_is_left(void) {
   CHECK(count_files(true) == 0);
@@ -1485,7 +1506,7 @@ int main(void) {
       test_second_is_refused, test_refused_leaves_nothing, test_file_limit, test_locked_memory,
       test_child_leaves_segment_alone, test_closed_child_frees_key, test_dead_is_replaced, test_close_leaves_others_alone,
       test_name_comes_back, test_place_again, test_name_comes_back_beside_threads,
-      test_signal_handlers, test_threads,         test_frames_are_consistent, test_nothing_is_left};
+      test_signal_handlers, test_jump_out_of_update, test_threads,         test_frames_are_consistent, test_nothing_is_left};
   size_t count = sizeof tests / sizeof tests[0];
   for (size_t i = 0; i < count; i++) tests[i]();
   double seconds = (double)(shm_clock_ns(CLOCK_MONOTONIC) - start_ns) / 1e9;
