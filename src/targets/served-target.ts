@@ -40,12 +40,6 @@ export interface ServedParts extends Place {
   readonly scheduler?: SchedulerLike | undefined;
 }
 
-/**
- * A render has the forms that are wanted of it. Where somebody got a snapshot without the form that
- * they wanted, since the spacing allowed no other, each render has that form for so long.
- */
-const LACKED_FOR_MS = 300_000;
-
 /** What a scrape hears that waits for a target while a reload, or the end of the exporter, ends it. */
 const ENDED = 'nothing: the exporter does not serve this target any more';
 
@@ -68,9 +62,8 @@ export class ServedTarget implements Target {
   readonly #shown: ShownMetrics = new Map();
   readonly #history: TargetHistory;
   #lastRoot: FoundRoot | undefined;
-  /** The forms that the last demands wanted, and when each was last missing in an answer. */
-  #wanted: Forms = { text: true, deflated: false };
-  readonly #lackedMs = { text: -Infinity, deflated: -Infinity };
+  /** The forms that were requested so far: each render has them. */
+  readonly #requested = new Set<keyof Forms>();
 
   constructor(parts: ServedParts) {
     this.#parts = parts;
@@ -191,16 +184,15 @@ export class ServedTarget implements Target {
 
   /** All who wait are answered by this refresh. */
   #command(refresh: Refresh): void {
-    const wants = (form: keyof Forms) => [...this.#waiting].some((each) => each.form === form);
-    if (this.#waiting.size > 0) this.#wanted = { text: wants('text'), deflated: wants('deflated') };
-    for (const waiter of this.#waiting) this.#asked.add(waiter);
+    for (const waiter of this.#waiting) {
+      this.#asked.add(waiter);
+      this.#requested.add(waiter.form);
+    }
     this.#waiting.clear();
     // The partition holds the text too. Released here, its memory is reused while it is in the cache.
     if (refresh.mayRender) this.#text.lend();
-    const nowMs = this.#parts.nowMs();
-    const isWanted = (form: keyof Forms) =>
-      this.#wanted[form] || nowMs - this.#lackedMs[form] < LACKED_FOR_MS;
-    const forms = { text: isWanted('text'), deflated: isWanted('deflated') };
+    const deflated = this.#requested.has('deflated');
+    const forms = { text: !deflated || this.#requested.has('text'), deflated };
     this.#handover.send({ kind: 'refresh', mayRender: refresh.mayRender, forms });
   }
 
@@ -236,13 +228,12 @@ export class ServedTarget implements Target {
     if (snapshot === undefined && this.status().isReady) return [];
     const asked = [...this.#asked];
     this.#asked.clear();
-    asked.forEach(({ scope, form, answer }, index) => {
+    asked.forEach(({ scope, answer }, index) => {
       const status = this.status();
       if (snapshot === undefined) {
         answer({ kind: 'waiting', status });
         return;
       }
-      if (!snapshot.forms[form]) this.#lackedMs[form] = this.#parts.nowMs();
       const selection = scope && selectFamilies(snapshot, scope);
       // A scrape is counted before its page is written. Of those who share a render one is a miss.
       this.#counts.scrape(hasRendered && index === 0, selection?.isHit);

@@ -261,7 +261,7 @@ describe('ServedTarget', () => {
       expect(target.series().sort()).to.deep.equal(['demo_late_y{object="late"} 7', x(2)]);
     });
 
-    it('in the forms that are wanted, or that were missing in the last five minutes', () => {
+    it('in each form that was requested once', () => {
       const shown = showing(0);
       // Families with more than 32 KiB in a block compress themselves line by line.
       for (let i = 0; i < 2000; i++) {
@@ -280,17 +280,11 @@ describe('ServedTarget', () => {
       };
       expect([
         formsOf('text', 100),
-        formsOf('deflated', 100),
-        formsOf('text', 100),
         // Too early for a render of its own.
         formsOf('deflated', 10),
+        formsOf('deflated', 100),
         formsOf('text', 100),
-        formsOf('text', 290_000),
-        formsOf('text', 20_000),
-      ]).to.deep.equal([
-        ...['text', 'deflated', 'text', 'text'],
-        ...['text deflated', 'text deflated', 'text'],
-      ]);
+      ]).to.deep.equal(['text', 'text', 'text deflated', 'text deflated']);
     });
 
     type Step = (shown: ReturnType<typeof showing>, target: Served) => void;
