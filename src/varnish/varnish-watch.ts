@@ -1,6 +1,7 @@
 // Watches one instance of Varnish: follows its starts and ends, and judges whether it runs.
 import { existsSync } from 'node:fs';
 import { hostname } from 'node:os';
+import { dirname } from 'node:path';
 import { Budget, SLICE_MS } from '../budget.js';
 import { counted } from '../counted.js';
 import { Fault } from '../errors.js';
@@ -19,7 +20,7 @@ import { COMPAT_NAMES } from './names/compat-names.js';
 import { SegmentDirectory } from './segment-directory.js';
 import type { VarnishSettings } from './settings.js';
 import { VarnishInstance } from './varnish-instance.js';
-import { folderOf } from './work-directory.js';
+import { NAMELESS, folderOf } from './work-directory.js';
 
 export interface VarnishWatchOptions {
   /** Users whose files are believed, beside root and that of this process; with none, all are. */
@@ -179,7 +180,7 @@ export class VarnishWatch implements Watch {
 
   #failure(error: unknown): Verdict {
     const path = this.#path;
-    if (isGone(error)) return { state: 'absent', reason: whyAbsent(path) };
+    if (isGone(error)) return { state: 'absent', reason: whyAbsent(path, this.#serverKey) };
     if (isForbidden(error)) {
       const reason = `${path} may not be read by this user: it needs the group of ${path}/${MANAGER}, mostly varnish`;
       return { state: 'absent', reason };
@@ -202,8 +203,16 @@ function stateOf(error: unknown): Verdict['state'] {
 }
 
 /** An orderly end removes the directories of the processes, and leaves that of the instance. */
-const whyAbsent = (path: string): string =>
-  existsSync(path) ? `no varnishd runs in ${path}` : `there is no directory ${path}`;
+function whyAbsent(path: string, serverKey: string): string {
+  if (existsSync(path)) return `no varnishd runs in ${path}`;
+  const missing = `there is no directory ${path}`;
+  if (serverKey !== NAMELESS) return missing;
+  const rule = `server key ${NAMELESS} means the instance without a name (varnishd -n), whose folder is named after the host`;
+  const hasOwn = existsSync(`${dirname(path)}/${NAMELESS}`);
+  return hasOwn
+    ? `${missing}: ${rule}, and not the folder ${NAMELESS}: give that instance another name`
+    : `${missing}: ${rule}`;
+}
 
 function reasonOf({ count, refusals }: VarnishInstance): string {
   const shown = `${counted(count, 'segment is', 'segments are')} shown`;

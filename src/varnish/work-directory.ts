@@ -3,13 +3,13 @@ import { lstatSync } from 'node:fs';
 import { hostname } from 'node:os';
 
 /** The server key of the instance that runs without a name of its own. */
-const DEFAULT = 'default';
+export const NAMELESS = 'default';
 /** What Varnish 7.6 and later call it; earlier ones give it the name of the host. */
 const FIXED = 'varnishd';
 
 /** The folder of an instance, below the directory of all. */
 export function folderOf(serverKey: string, directory: string, host = hostname()): string {
-  if (serverKey !== DEFAULT) return serverKey;
+  if (serverKey !== NAMELESS) return serverKey;
   const isThere = (name: string) => {
     try {
       return lstatSync(`${directory}/${name}`, { throwIfNoEntry: false }) !== undefined;

@@ -11,6 +11,7 @@ import {
   symlinkSync,
   truncateSync,
 } from 'node:fs';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { getuid } from 'node:process';
 import { expect } from 'chai';
@@ -279,6 +280,16 @@ describe('a watch of an instance of Varnish', () => {
       folder.instance('other');
       expect(watch.existing()).to.deep.equal({ name: 'shop', names: ['other'] });
     });
+  });
+
+  it('says why default is the folder of the host, where there is another folder of that name', () => {
+    const watch = folder.watch({}, {}, 'default');
+    const rule = `there is no directory ${folder.path(hostname())}: server key default means the instance without a name (varnishd -n), whose folder is named after the host`;
+    expect(verdict(watch).reason).to.equal(rule);
+    folder.instance('default');
+    expect(verdict(watch).reason).to.equal(
+      `${rule}, and not the folder default: give that instance another name`,
+    );
   });
 
   describe('whom it believes', () => {
