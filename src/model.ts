@@ -146,8 +146,9 @@ export interface Verdict {
 
 /** The process that publishes, as it says itself. */
 export interface PublisherProcess {
-  /** It may be that of another namespace. */
   readonly pid: number;
+  /** Whether no process of this PID namespace is it, as far as this user may see. */
+  readonly isElsewhere?: boolean;
   /** When it made its segment, in Unix milliseconds. */
   readonly startedUnixMs: number;
 }

@@ -77,7 +77,7 @@ export class CheckedFile {
 }
 
 /** Major and minor number of a device, in hexadecimal digits. makedev(3). */
-function deviceText(device: bigint): string {
+export function deviceText(device: bigint): string {
   const major = ((device >> 8n) & 0xfffn) | ((device >> 32n) & ~0xfffn);
   const minor = (device & 0xffn) | ((device >> 12n) & 0xffff_ff00n);
   return [major, minor].map((each) => each.toString(16).padStart(2, '0')).join(':');

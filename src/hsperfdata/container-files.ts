@@ -4,10 +4,10 @@ import type { Budget } from '../budget.js';
 import type { FoundFile } from './jvm-directory.js';
 import { userOf } from './jvm-directory.js';
 import { cutSentence, listed, namesIn } from '../foreign/listing.js';
+import { insideNumberOf } from '../foreign/process-memory.js';
 import { inDirectory, pathOf } from '../foreign/safe-directory.js';
 import { isGone } from '../foreign/unreadable.js';
 import { fitsAny } from '../rules/wildcard.js';
-import { insideNumberOf } from './writer.js';
 
 /** The most threads of a process that are asked where it lives. */
 const MAX_THREADS = 64;

@@ -30,6 +30,11 @@ export class VarnishManager {
     this.#startTicks = this.#ownProcess();
   }
 
+  /** Whether its number is not that of its process here. */
+  get isElsewhere(): boolean {
+    return this.#startTicks === undefined;
+  }
+
   /** @param beat its uptime, asked for where its process cannot be seen */
   judge(beat: () => bigint | undefined): Verdict {
     const { pid } = this.#writer;

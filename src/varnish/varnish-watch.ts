@@ -154,7 +154,8 @@ export class VarnishWatch implements Watch {
       return undefined;
     }
     const manager = new VarnishManager(writer, this.#nowMs, this.#options.proc);
-    const process = { pid: writer.pid, startedUnixMs: writer.birth * 1000 };
+    const { isElsewhere } = manager;
+    const process = { pid: writer.pid, isElsewhere, startedUnixMs: writer.birth * 1000 };
     return { directory, manager, process, instance: undefined };
   }
 

@@ -1,5 +1,9 @@
 // What shm_dump shows of a segment, to people and to programs.
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
 import { expect } from 'chai';
+import { needs } from '../support/needs.js';
+import { PROJECT } from '../support/processes.js';
 import { SHOP, dumps } from './dumps.js';
 
 /** Characters that a terminal obeys, or that turn or hide what is around; a line ends with one. */
@@ -53,6 +57,23 @@ describe('shm_dump', function () {
     expect(heading).to.match(/\nheartbeat {2}\d+ s ago$/);
   });
 
+  it('says that the number of a publisher in a container is not one of this host', async function () {
+    const namespaces = ['--pid', '--fork', '--kill-child'];
+    const probe = spawnSync('unshare', [...namespaces, 'true']);
+    needs(this, probe.status === 0, 'this process may not make namespaces');
+    const simulator = join(PROJECT, 'dist/bin/shm_simulator.js');
+    const words = ['--app', 'shop', '--server-key', 'box', '--context-id', stage.contextId];
+    const program = stage.command([process.execPath, simulator, ...words], {
+      // Process 1 of the host may be hidden even from root.
+      under: ['unshare', ...namespaces, 'sh', '-c', '"$@" & wait', 'sh'],
+    });
+    await program.line(/^ready$/m);
+    const seen = [dump('--server-key', 'box').stdout, dump('--server-key', 'box', '--json').stdout];
+    expect(seen[0]).to.match(/^process {4}pid \d+ \(not of this PID namespace\), started /m);
+    expect(seen[1]).to.contain(',"other_pid_namespace":true,');
+    await program.stop('SIGKILL');
+  });
+
   it('prints the same as JSON lines, with whole values', () => {
     const [segment, root, version, ...rest] = lines();
     expect(segment).to.deep.include({ kind: 'segment', segment: `${stage.contextId}.pool.7` });
@@ -61,6 +82,7 @@ describe('shm_dump', function () {
       state: 'live',
       reason: 'publisher is live',
       pid: process.pid,
+      other_pid_namespace: false,
     });
     expect(root).to.deep.equal({
       ...{ kind: 'object', id: 'h.1.shop', class: 'Shop', parent: null },

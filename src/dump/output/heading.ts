@@ -8,11 +8,12 @@ export function headingLines(facts: SegmentFacts, nowMs: number): readonly strin
   const { startedUnixMs: started } = owner;
   const beat = heartbeatAge === undefined ? 'none' : `${ageText(heartbeatAge)} ago`;
   const last = publisher.state === 'live' ? '' : '; these are its last values';
+  const where = owner.isElsewhere === true ? ' (not of this PID namespace)' : '';
   const lost = drops.objects + drops.variables;
   return [
     `segment    ${name}, generation ${generation}`,
     `publisher  ${publisher.state}: ${publisher.reason}${last}`,
-    `process    pid ${owner.pid}, started ${timeText(started)} (${agoText(started, nowMs)})`,
+    `process    pid ${owner.pid}${where}, started ${timeText(started)} (${agoText(started, nowMs)})`,
     `heartbeat  ${beat}`,
     ...(lost === 0
       ? []

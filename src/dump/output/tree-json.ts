@@ -44,6 +44,7 @@ function segmentFields(facts: SegmentFacts, nowMs: number): object {
       state: publisher.state,
       reason: publisher.reason,
       pid: owner.pid,
+      other_pid_namespace: owner.isElsewhere === true,
       started_unix_ms: owner.startedUnixMs,
       heartbeat_age_seconds: heartbeatAge ?? null,
     },

@@ -5,6 +5,7 @@ import type { PublisherProcess, Source, Verdict } from '../../model.js';
 import type { SegmentFile, SharedMemory } from '../../native/os/shared-memory.js';
 import { LIMITS } from '../../native/segment/layout.js';
 import { LastBeat, judge } from '../../native/segment/liveness.js';
+import { processOf } from '../../native/segment/process-of-publisher.js';
 import { checkSize, readHeader, readWords } from '../../native/segment/segment-header.js';
 import type { SegmentHeader } from '../../native/segment/segment-header.js';
 import { SegmentSource } from '../../native/segment/segment-source.js';
@@ -67,7 +68,7 @@ export class SeenSegment {
 
   facts(): SegmentFacts {
     const words = this.#naming(() => readWords(this.#file, this.#header));
-    const { heartbeatPeriodNs, pid, startedRealtimeNs } = this.#header;
+    const { heartbeatPeriodNs } = this.#header;
     const { state, objectsDropped, variablesDropped } = words;
     let isLocked = false;
     this.#file.askLock((answer) => {
@@ -82,7 +83,7 @@ export class SeenSegment {
       name: this.#name,
       generation: this.#source.generation,
       publisher: judge(evidence).publisher,
-      process: { pid: Number(pid), startedUnixMs: Number(startedRealtimeNs / 1_000_000n) },
+      process: processOf(this.#header, this.#file, isLocked),
       heartbeatAge: heartbeatPeriodNs === 0n ? undefined : heartbeatAge,
       drops: { objects: objectsDropped, variables: variablesDropped },
     };

@@ -7,6 +7,7 @@ import { nothingSeen } from '../../streams/watch.js';
 import type { Existing, Sighting, Watch } from '../../streams/watch.js';
 import { MUTABLE, MUTABLE_OFFSET, segmentName } from './layout.js';
 import { LastBeat, judge } from './liveness.js';
+import { processOf } from './process-of-publisher.js';
 import { checkSize, readHeader, readWords } from './segment-header.js';
 import type { SegmentHeader, SegmentWords } from './segment-header.js';
 import { SYNC_STEPS, SegmentSource } from './segment-source.js';
@@ -30,7 +31,8 @@ interface Opened {
   readonly file: SegmentFile;
   readonly header: SegmentHeader;
   readonly source: SegmentSource;
-  readonly process: PublisherProcess;
+  /** Undefined until its publisher is known to run, or not to. */
+  process: PublisherProcess | undefined;
   askedAtNs: bigint;
   /** Undefined until the first answer. */
   isLocked: boolean | undefined;
@@ -187,7 +189,7 @@ export class SegmentWatch implements Watch {
       { state, nameHolder, isLocked, heartbeatNs, heartbeatPeriodNs, nowNs },
       this.#stalledForNs,
     );
-    const { process } = opened;
+    const process = (opened.process ??= processOf(opened.header, opened.file, isLocked));
     if (!isServed) return { ...this.#unserved(publisher, tick), process };
     this.#ended = undefined;
     const taken = takeIn(opened, words, this.#slice?.());
@@ -229,7 +231,7 @@ export class SegmentWatch implements Watch {
       const source = new SegmentSource(file, header, this.#maxItems);
       const unasked = { askedAtNs: 0n, isLocked: undefined, nameHolder: 'this' } as const;
       const unseen = { lastBeat: new LastBeat(), epoch: -1, records: 0 };
-      return { file, header, source, process: processOf(header), ...unasked, ...unseen };
+      return { file, header, source, process: undefined, ...unasked, ...unseen };
     } catch (error) {
       file.close();
       throw error;
@@ -260,11 +262,6 @@ export class SegmentWatch implements Watch {
     return nothingSeen(this.#serverKey, publisher);
   }
 }
-
-const processOf = ({ pid, startedRealtimeNs }: SegmentHeader): PublisherProcess => ({
-  pid: Number(pid),
-  startedUnixMs: Number(startedRealtimeNs / 1_000_000n),
-});
 
 /** Reads new directory records; if the directory did not change, it reads nothing more. */
 function takeIn(

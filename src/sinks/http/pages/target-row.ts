@@ -94,9 +94,10 @@ function newestCell({ target, status, nowMs }: RowFacts): Html {
 function publisherCell({ target: { reads }, status, nowMs }: RowFacts): Html {
   const { state, heartbeatAgeSeconds: beat } = status.publisher;
   const { process: owner } = status;
+  const where = owner?.isElsewhere === true ? ' (not of this PID namespace)' : '';
   const pid =
     owner &&
-    markup`<span class="sub">pid <span class="whole">${owner.pid}</span>, started
+    markup`<span class="sub">pid <span class="whole">${owner.pid}</span>${where}, started
       <time
         class="whole"
         datetime="${iso(owner.startedUnixMs)}"

@@ -80,6 +80,14 @@ describe('the status page', () => {
         expect(rows(html([as(ready(), state)]))[0], state).to.contain(state);
     });
 
+    it('that the number of a publisher in a container is not one of this host', () => {
+      const target = waiting('object a');
+      target.process = { pid: 1, isElsewhere: true, startedUnixMs: NOW_MS - 7_200_000 };
+      expect(rows(html([target]))[0]).to.contain(
+        'pid 1 (not of this PID namespace), started 2 h ago',
+      );
+    });
+
     it('since when, how far it is, how old its newest value is, and who publishes it', () => {
       const target = waiting('object a');
       target.since = { since: NOW_MS - 61_000, newest: { unixMs: NOW_MS - 5000, by: 'stated' } };
