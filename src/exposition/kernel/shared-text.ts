@@ -37,6 +37,10 @@ export class TextStore {
     if (holders === 0) this.#memory.arena.give(at, HEAD_BYTES + this.lengthOf(at));
   }
 
+  holders(at: number): number {
+    return this.#memory.u32[at >>> 2] ?? 0;
+  }
+
   /** The number of its bytes. */
   lengthOf(at: number): number {
     return this.#memory.u32[(at >>> 2) + 1] ?? 0;
@@ -59,6 +63,11 @@ export class SharedText {
   get address(): number {
     if (this.#at === 0) this.#at = this.#texts.store(this.text);
     return this.#at;
+  }
+
+  /** Whether a line has it. */
+  get isUsed(): boolean {
+    return this.#at !== 0 && this.#texts.holders(this.#at) > 1;
   }
 
   get hash(): TextHash {

@@ -10,11 +10,15 @@ export interface LabelText {
   readonly shared: SharedText;
 }
 
+/** Labels that no line has are forgotten once there are so many, and each time that their number doubled. */
+const MANY = 256;
+
 /** The labels of one object, and those with labels of a row behind them; each is kept once. */
 export class ObjectLabels {
   readonly #kernel: Kernel;
   readonly #first: LabelText;
   #others: Map<string, LabelText> | undefined;
+  #most = MANY;
 
   /** @param text as `labelsText` gives it */
   constructor(kernel: Kernel, text: string) {
@@ -28,6 +32,7 @@ export class ObjectLabels {
     const others = (this.#others ??= new Map<string, LabelText>());
     let joined = others.get(own);
     if (joined === undefined) {
+      if (others.size >= this.#most) this.#forgetUnused(others);
       const text = joinLabels(this.#first.text, own);
       joined = { text, shared: new SharedText(this.#kernel.texts, labelsPart(text)) };
       others.set(own, joined);
@@ -38,6 +43,16 @@ export class ObjectLabels {
   /** The same as text, for people: nothing is kept for a line. */
   textWith(own: string): string {
     return joinLabels(this.#first.text, own);
+  }
+
+  /** Variables come and go, and patterns take labels from their names. */
+  #forgetUnused(others: Map<string, LabelText>): void {
+    for (const [own, { shared }] of others) {
+      if (shared.isUsed) continue;
+      shared.close();
+      others.delete(own);
+    }
+    this.#most = Math.max(MANY, 2 * others.size);
   }
 
   close(): void {

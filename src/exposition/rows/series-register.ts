@@ -126,7 +126,8 @@ export class SeriesRegister {
     const former = family?.hash(key);
     if (!this.#take(facts, family, hash, former)) {
       if (former !== undefined) this.remove(name, key);
-      this.#wait({ facts, rank, key, line, hash });
+      // Shared labels may be forgotten, since no line that is shown has them.
+      this.#wait({ facts, rank, key, line: { ...line, labels: labelsOf(line) }, hash });
       return;
     }
     if (former === undefined || family === undefined) {
