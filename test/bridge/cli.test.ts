@@ -238,6 +238,18 @@ describe('shm_bridge', function () {
         expect(stage.segments()).to.deep.equal([]);
       });
 
+    it('opens no debugger at SIGUSR1, and goes on', async () => {
+      const one = file(component('a', await served(), 'interval_ms = 1000\n'));
+      const bridge = stage.start('bridge', ['--config', one, '--debug']);
+      await begun(bridge);
+      const polls = () => bridge.stderr.match(/ debug /g)?.length ?? 0;
+      const before = polls();
+      bridge.signal('SIGUSR1');
+      await answerOf('it polls again', () => (polls() > before ? true : undefined));
+      expect((await bridge.stop()).status).to.equal(0);
+      expect(bridge.stderr).not.to.match(/debugger/i);
+    });
+
     it('logs warnings first, every poll with --debug, and never the key', async () => {
       const url = await served(SECRET);
       const lines = `${keyFile(SECRET)}interval_ms = 1000\nca_file = ""\ntls_verify = false\n`;

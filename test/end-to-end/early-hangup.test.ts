@@ -1,4 +1,4 @@
-// SIGHUP while the program is still being loaded.
+// SIGHUP while the program is still being loaded, and SIGUSR1, at which Node.js would open its debugger.
 import { expect } from 'chai';
 import { join } from 'node:path';
 import { PROJECT, theatre } from '../support/processes.js';
@@ -23,5 +23,19 @@ describe('SIGHUP before the configuration is read', () => {
     ]);
     expect(await exporter.ended).to.deep.equal({ status: 2, signal: null });
     expect(exporter.stderr).to.match(/^hung up;shm_exporter: .*missing\.toml/);
+  });
+});
+
+describe('SIGUSR1', () => {
+  const stage = theatre();
+
+  it('opens no debugger, and the exporter goes on', async () => {
+    const exporter = stage.exporter({ server_keys: ['1'] });
+    await exporter.line(/metrics at/);
+    exporter.signal('SIGUSR1');
+    exporter.signal('SIGHUP');
+    await exporter.line(/configuration reloaded/);
+    expect((await exporter.stop()).status).to.equal(0);
+    expect(exporter.stderr).not.to.match(/debugger/i);
   });
 });
