@@ -18,24 +18,29 @@ export interface ServerTls {
   readonly files: readonly string[];
 }
 
+/** Makes the fault of a sentence about the TLS settings, or about one of them. */
+type Refuse = (sentence: string, key?: string) => Fault;
+
 const VERIFYING = new Set(['VerifyClientCertIfGiven', 'RequireAndVerifyClientCert']);
 
 /**
  * @param beside makes paths absolute
- * @throws the fault that `refused` makes when files are missing or do not fit together, and Fault
- *   CONFIG_INVALID when one cannot be read
+ * @throws the fault that `refused` makes when files are missing, cannot be read or do not fit together
  */
 export function serverTls(
   table: TlsTable,
   beside: (path: string) => string,
-  refused: (sentence: string) => Fault,
+  refused: Refuse,
 ): ServerTls {
   const { clientAuthType, clientAllowedSans: sans, minVersion, maxVersion } = table;
   const pem = (name: string, inline: string, file: string): Pem | undefined => {
     if (inline !== '' && file !== '') throw refused(`has both ${name} and ${name}_file`);
-    if (inline !== '') return { origin: name, text: () => inline };
+    if (inline !== '') return { key: name, origin: name, text: () => inline };
     const path = beside(file);
-    return path === '' ? undefined : { origin: path, file: path, text: () => readText(path) };
+    const key = `${name}_file`;
+    const refusal = (place: string, clause: string) => refused(`${place}: ${clause}`, key);
+    const text = () => readText(path, { refusal });
+    return path === '' ? undefined : { key, origin: path, file: path, text };
   };
   const cert = pem('cert', table.cert, table.certFile);
   const key = pem('key', table.key, table.keyFile);
@@ -75,15 +80,17 @@ export function serverTls(
 
 /** Text in PEM: of a file, or of the configuration itself. */
 interface Pem {
+  /** The key of the configuration that has it or names its file. */
+  readonly key: string;
   readonly origin: string;
   readonly file?: string;
   readonly text: () => string;
 }
 
-function certificates({ origin, text }: Pem, refused: (sentence: string) => Fault): string {
+function certificates({ key, origin, text }: Pem, refused: Refuse): string {
   const pem = text();
   if (works(() => new X509Certificate(pem))) return pem;
-  throw refused(`${origin} has no certificate in PEM`);
+  throw refused(`${origin} has no certificate in PEM`, key);
 }
 
 /** @param pem a certificate, perhaps with those of its chain */
@@ -92,10 +99,10 @@ function firstExpiry(pem: string): number {
   return Math.min(...all.map((each) => Date.parse(new X509Certificate(each).validTo)));
 }
 
-function privateKey({ origin, text }: Pem, refused: (sentence: string) => Fault): string {
+function privateKey({ key, origin, text }: Pem, refused: Refuse): string {
   const pem = text();
   if (works(() => createPrivateKey(pem))) return pem;
-  throw refused(`${origin} has no private key in PEM that is readable without a password`);
+  throw refused(`${origin} has no private key in PEM that is readable without a password`, key);
 }
 
 function works(read: () => unknown): boolean {

@@ -1,6 +1,8 @@
 // A web configuration file, read and checked together with the files that it names.
 import { dirname, isAbsolute, join } from 'node:path';
 import { Fault } from '../errors.js';
+import type { Document } from '../document/document.js';
+import { keyPath } from '../document/key-path.js';
 import { readYaml } from '../document/yaml-file.js';
 import { checked } from '../rules/checked.js';
 import type { ServerTls } from './server-tls.js';
@@ -26,7 +28,7 @@ export function readWebConfig(file: string): WebConfig {
   const { tls, http, users, rate } = checked(document, WEB_CONFIG, webConfigName);
   const beside = (path: string) =>
     path === '' || isAbsolute(path) ? path : join(dirname(file), path);
-  const read = tls === null ? null : serverTls(tls, beside, refuser(file));
+  const read = tls === null ? null : serverTls(tls, beside, refuser(document));
   return {
     tls: read,
     headers: Object.fromEntries(http.headers),
@@ -36,5 +38,11 @@ export function readWebConfig(file: string): WebConfig {
   };
 }
 
-const refuser = (file: string) => (sentence: string) =>
-  new Fault('CONFIG_INVALID', `${file}: tls_server_config: ${sentence}`);
+/** Faults of the TLS settings, at the place of one of their keys if it is given. */
+const refuser =
+  ({ places }: Document) =>
+  (sentence: string, key?: string) => {
+    const path = ['tls_server_config', ...(key === undefined ? [] : [key])];
+    const place = places.at(places.offset(path, 'value') ?? 0);
+    return new Fault('CONFIG_INVALID', `${place}: ${keyPath(path)}: ${sentence}`);
+  };

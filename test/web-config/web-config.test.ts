@@ -95,9 +95,9 @@ describe('readWebConfig', () => {
       .and.include('ECDHE-RSA-CHACHA20-POLY1305');
   });
 
-  it('takes paths from its own folder', () =>
-    expect(refused('tls_server_config: {cert_file: gone.pem, key_file: gone.key}')).to.contain(
-      folder.path('gone.pem'),
+  it('takes paths from its own folder, and says where a file is named that cannot be read', () =>
+    expect(refused('tls_server_config:\n  cert_file: gone.pem\n  key_file: gone.key')).to.equal(
+      `web.yml:2:14: tls_server_config.cert_file: ${folder.path('gone.pem')}: cannot be read: no such file or folder`,
     ));
 
   const AUTH = '  client_auth_type: ';
@@ -135,7 +135,7 @@ describe('readWebConfig', () => {
     [
       'a file that is no certificate',
       tls().replace('component.cert.pem', 'README.md'),
-      /has no certificate in PEM/,
+      /^web\.yml:2:14: tls_server_config\.cert_file: \S+ has no certificate in PEM$/,
     ],
     [
       'a file that is no key',
