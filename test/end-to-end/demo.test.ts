@@ -101,9 +101,10 @@ describe('npm run demo', function () {
       const links = [...body.matchAll(/<a (?:rel="\w+" )?href="([^"]+)"/g)].map(([, href = '']) =>
         href.replaceAll('&#38;', '&'),
       );
-      expect(links.filter((link) => link.startsWith('/metrics/clients'))).to.have.lengthOf(4);
-      expect(links.filter((link) => link.startsWith('/tree'))).to.have.lengthOf(6);
-      for (const link of links) expect((await fetch(base + link)).status, link).to.equal(200);
+      expect(links.filter((link) => link.startsWith('./metrics/clients'))).to.have.lengthOf(4);
+      expect(links.filter((link) => link.startsWith('./tree'))).to.have.lengthOf(6);
+      for (const link of links)
+        expect((await fetch(new URL(link, `${base}/`))).status, link).to.equal(200);
     });
 
     for (const { app, serverKey } of TARGETS) {

@@ -1,4 +1,7 @@
 // Several addresses, IPv6, and sockets that were opened before the start.
+import { once } from 'node:events';
+import { get } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { createServer } from 'node:net';
 import { expect } from 'chai';
 import { theatre } from '../support/processes.js';
@@ -51,21 +54,37 @@ describe('the addresses of the listener', function () {
     taken.close();
   });
 
-  it('can be a socket that systemd opened', async () => {
+  /** An exporter with a socket that was opened as systemd does it: descriptor 3 of the process that it names. */
+  const withSocket = (opened: string) => {
     const path = stage.config({ app: 'ads', server_keys: ['82'], metrics_systemd_socket: true });
-    // As systemd does it: the socket is descriptor 3 of the process that it names.
     const script =
       'import os, socket, sys\n' +
-      's = socket.socket(); s.bind(("127.0.0.1", 0)); s.listen()\n' +
+      `${opened}; s.listen()\n` +
       'os.dup2(s.fileno(), 3)\nos.set_inheritable(3, True)\n' +
       'os.environ.update(LISTEN_PID=str(os.getpid()), LISTEN_FDS="1")\n' +
       'os.execv(sys.argv[1], sys.argv[1:])\n';
-    const exporter = stage.start('exporter', ['--config', path], {
-      under: ['python3', '-c', script],
-    });
+    return stage.start('exporter', ['--config', path], { under: ['python3', '-c', script] });
+  };
+
+  it('can be a socket that systemd opened', async () => {
+    const exporter = withSocket('s = socket.socket(); s.bind(("127.0.0.1", 0))');
     const url = await exporter.url();
     await readyPage(url);
     expect((await scrape(url)).status).to.equal(200);
+    await exporter.stop();
+  });
+
+  it('can be a UNIX socket that systemd opened, and the log calls it one', async () => {
+    const path = stage.path('socket');
+    const exporter = withSocket(
+      `s = socket.socket(socket.AF_UNIX); s.bind(${JSON.stringify(path)})`,
+    );
+    await exporter.line(/ metrics at the UNIX socket of systemd, path \/metrics$/m);
+    const [answer] = (await once(
+      get({ socketPath: path, path: '/-/healthy', agent: false }),
+      'response',
+    )) as [IncomingMessage];
+    expect(answer.resume().statusCode).to.equal(200);
     await exporter.stop();
   });
 });

@@ -71,7 +71,7 @@ server_key = "91"
   const whole = async (query: string): Promise<string> => {
     let html = '';
     for (let path: string | undefined = `/tree?${query}`; path !== undefined;) {
-      const { status, body } = await scrape(origin + path);
+      const { status, body } = await scrape(new URL(path, origin).href);
       expect(status, path).to.equal(200);
       html += body;
       const [, next] = /<a href="([^"]*)" rel="next"/.exec(body) ?? [];
@@ -139,7 +139,7 @@ server_key = "91"
 
   it('is linked from the status page, and has its facts', async () => {
     const { body } = await scrape(`${origin}/`);
-    expect(body).to.contain('<a href="/tree?server_key=91">tree</a>');
+    expect(body).to.contain('<a href="./tree?server_key=91">tree</a>');
     expect(textOf(body)).to.contain('1 of 2 targets not ready');
     expect(textOf(body)).to.match(/License valid expires in 1 d/);
     expect(textOf(body)).to.contain(`pid ${process.pid}, started `);

@@ -6,6 +6,8 @@ import { application, scopes, shop, shopSeries, targetOf, targets } from './shop
 import { shows } from './shows.js';
 
 const SCOPES = scopes({ till: ['*_till_*'] });
+const NONE =
+  'no target matches the routing parameters, allowed: server_key=1, server_key=2, server_key=6, server_key=3\n';
 const NEITHER = 'several targets are configured: add server_key, or app and instance\n';
 
 inBothModes('routing', function (worker_execution_mode) {
@@ -106,7 +108,7 @@ inBothModes('routing', function (worker_execution_mode) {
       it(`${query} is no target`, async () =>
         expect(await ask(query)).to.deep.include({
           status: 404,
-          body: 'no target matches the routing parameters\n',
+          body: NONE,
         }));
   });
 });

@@ -18,7 +18,7 @@ export interface Exchange {
 }
 export interface Listening {
   readonly kind: 'listening';
-  /** The beginning of its URLs, with the port that was taken. */
+  /** The beginning of its URLs, with the port that was taken, or words in its place. */
   readonly origin: string;
 }
 /** A connection was closed to make room for another. */
@@ -39,6 +39,8 @@ export interface ListenerOptions {
   readonly connected: () => void;
 }
 
+/** In place of scheme and host, which a socket in the file system has not. */
+const UNIX_SOCKET = 'the UNIX socket of systemd, path ';
 /** How long a connection may idle between requests. */
 const IDLE_MS = 65_000;
 /** How long a new connection has to send its request once the listener has closed. */
@@ -88,7 +90,8 @@ export function listen(options: ListenerOptions): Observable<Exchange | Listenin
         subscriber.error(listenFault(address, error));
       });
       listenAt(each, address, () => {
-        const origin = `${scheme}://${boundAuthority(address, each.address())}`;
+        const authority = boundAuthority(address, each.address());
+        const origin = authority === undefined ? UNIX_SOCKET : `${scheme}://${authority}`;
         subscriber.next({ kind: 'listening', origin });
       });
     });

@@ -23,11 +23,14 @@ export function shownAddress(address: ListenAddress): string {
 }
 
 /**
- * As a URL has it, with the port that was taken.
- * @param bound what the server says; a text for a socket in the file system
+ * As a URL has it, with the port that was taken; undefined for a socket in the file system.
+ * @param bound what the server says
  */
-export function boundAuthority(address: ListenAddress, bound: AddressInfo | string | null): string {
-  if (bound === null || typeof bound === 'string') return bound ?? '';
+export function boundAuthority(
+  address: ListenAddress,
+  bound: AddressInfo | string | null,
+): string | undefined {
+  if (bound === null || typeof bound === 'string') return undefined;
   const host = 'fd' in address ? bound.address : (address.host ?? bound.address);
   return authorityOf(host, bound.port);
 }

@@ -1,6 +1,6 @@
 // Which target a scrape is for, and which scope. Spec 4.2, 4.3 and 7.
 import type { Target } from '../../model.js';
-import { matches } from '../routing-parameters.js';
+import { matches, parametersOf } from '../routing-parameters.js';
 
 export type Routed =
   | {
@@ -40,7 +40,7 @@ export function route(targets: readonly Target[], query: URLSearchParams, inPath
   if (serverKey === undefined && (app === undefined || instance === undefined))
     return notEnough('app and instance select a target only together; or use server_key');
   const [match, second] = targets.filter((target) => matches(target, { serverKey, app, instance }));
-  if (match === undefined) return refused(404, 'no target matches the routing parameters');
+  if (match === undefined) return refused(404, noTarget(targets));
   if (second !== undefined)
     return notEnough(
       serverKey === undefined
@@ -48,4 +48,18 @@ export function route(targets: readonly Target[], query: URLSearchParams, inPath
         : 'several targets share this server_key: add app and instance',
     );
   return { kind: 'target', target: match, scope };
+}
+
+/** Targets that a refusal lists. */
+const MAX_LISTED = 20;
+
+/** What would select a target. */
+function noTarget(targets: readonly Target[]): string {
+  const listed = targets.slice(0, MAX_LISTED).map((target) => {
+    const parameters = new URLSearchParams(parametersOf(target, targets));
+    return parameters.size === 0 ? 'none' : parameters.toString();
+  });
+  const more = targets.length - listed.length;
+  const rest = more === 0 ? '' : `, and ${more} more`;
+  return `no target matches the routing parameters, allowed: ${listed.join(', ')}${rest}`;
 }

@@ -178,7 +178,7 @@ describe('service discovery at /-/targets', () => {
       scope: (wanted) => scopes.find(({ name }) => name === wanted),
     });
     const { text: html } = await http.ask('/');
-    const links = [...html.matchAll(/href="(\/metrics[^"]*)"/g)].map(([, href = '']) =>
+    const links = [...html.matchAll(/href="\.(\/metrics[^"]*)"/g)].map(([, href = '']) =>
       href.replaceAll('&#38;', '&'),
     );
     const infos = await Promise.all(

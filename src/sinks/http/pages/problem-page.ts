@@ -1,15 +1,18 @@
 // What a person gets who asked for a page that there is not.
 import { markup } from './html.js';
+import type { Html } from './html.js';
 import type { PageParts } from './page.js';
 import { breakable } from './breakable.js';
 import { sentence } from '../../../shown/shown-text.js';
 
-export const problemPage = (text: string): PageParts => ({
+/** @param links what the person may have looked for */
+export const problemPage = (text: string, links?: Html): PageParts => ({
   title: 'shm_exporter',
   mood: 'bad',
   isEcho: true,
-  heading: markup`<h1><a href="/">shm_exporter</a></h1>`,
+  heading: markup`<h1><a href="./">shm_exporter</a></h1>`,
   skipTo: { id: 'problem', name: 'the message' },
   main: markup`<p id="problem" class="summary bad">${breakable(sentence(text))}</p>
-    <p><a href="/">All targets</a></p>`,
+    ${links}
+    <p><a href="./">All targets</a></p>`,
 });

@@ -53,13 +53,13 @@ export function statusPage(
     heading: markup`<h1>shm_exporter <small>${version}</small></h1>
       <nav aria-label="Pages">
         <ul>
-          <li><a href="/-/metrics">metrics of this process</a></li>
-          <li><a href="/-/targets">service discovery</a></li>
-          <li><a href="/-/healthy">health</a></li>
+          <li><a href="./-/metrics">metrics of this process</a></li>
+          <li><a href="./-/targets">service discovery</a></li>
+          <li><a href="./-/healthy">health</a></li>
           ${
             // A probe that answers 503 is an answer, yet nothing to be sent to without warning.
             markup`<li>
-              <a href="/-/ready">readiness</a>${unready === 0 ? undefined : markup` <span class="muted">(503)</span>`}
+              <a href="./-/ready">readiness</a>${unready === 0 ? undefined : markup` <span class="muted">(503)</span>`}
             </li>`
           }
         </ul>
@@ -138,7 +138,7 @@ function pager(from: number, total: number): Html | undefined {
   const before = Math.max(0, from - MAX_ROWS);
   return markup`<nav class="pager" aria-label="Further targets">
     <span>Targets ${grouped(from + 1)} to ${grouped(last)} of ${grouped(total)}</span>${
-      from > 0 ? markup`<a rel="prev" href="/?from=${before}">previous</a>` : undefined
-    }${last < total ? markup`<a rel="next" href="/?from=${last}">next</a>` : undefined}
+      from > 0 ? markup`<a rel="prev" href="./?from=${before}">previous</a>` : undefined
+    }${last < total ? markup`<a rel="next" href="./?from=${last}">next</a>` : undefined}
   </nav>`;
 }

@@ -10,7 +10,10 @@ export function queryOf(target: Target, targets: readonly Target[]): URLSearchPa
   return routed.kind === 'refused' || routed.target !== target ? undefined : query;
 }
 
-/** With further parameters; those that are empty are left out. */
+/**
+ * A path with further parameters; those that are empty are left out. Pages lie beside each other, so it is a
+ * relative one, which leads to the same place below the prefix of a proxy.
+ */
 export function address(
   path: string,
   query: URLSearchParams,
@@ -18,5 +21,5 @@ export function address(
 ): string {
   const all = new URLSearchParams(query);
   for (const [name, value] of Object.entries(further)) if (value !== '') all.set(name, value);
-  return all.size > 0 ? `${path}?${all.toString()}` : path;
+  return all.size > 0 ? `.${path}?${all.toString()}` : `.${path}`;
 }

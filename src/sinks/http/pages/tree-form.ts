@@ -28,7 +28,7 @@ export function treeForm(path: string, query: URLSearchParams, given: TreeParame
     ...(object === '' ? [] : [['object', object]]),
     ...(isLive ? [['live', '1']] : []),
   ];
-  return markup`<form role="search" action="${path}" method="get">
+  return markup`<form role="search" action=".${path}" method="get">
     ${kept.map(([name, value]) => markup`<input type="hidden" name="${name}" value="${value}">`)}
     <div class="wide"><label for="q">Search for words</label>
       <input id="q" name="q" type="search" value="${q}" maxlength="1024" autocomplete="off" spellcheck="false"></div>

@@ -47,11 +47,11 @@ export function treePage(
     title: `${sentence(name)} · tree · shm_exporter`,
     mood: condition.mood,
     heading: markup`<h1>
-        <a href="/">shm_exporter</a> <small>tree of ${breakable(nameText(name))}</small>
+        <a href="./">shm_exporter</a> <small>tree of ${breakable(nameText(name))}</small>
       </h1>
       <nav aria-label="Pages">
         <ul>
-          <li><a href="/">all targets</a></li>
+          <li><a href="./">all targets</a></li>
           <li><a href="${address(facts.path, targetOnly(query))}">metrics</a></li>
         </ul>
       </nav>`,

@@ -5,10 +5,14 @@ import type { Scope, Target, TreeAnswer, TreeQuestion } from '../../../model.js'
 import { limitConcurrency } from '../limit-concurrency.js';
 import type { Reply } from '../reply.js';
 import { route } from '../route.js';
+import { markup } from './html.js';
+import type { Html } from './html.js';
 import { pageReply } from './page.js';
 import { problemPage } from './problem-page.js';
 import { treePage } from './tree-page.js';
 import { searchWords } from '../../../shown/search-words.js';
+import { nameText } from '../../../shown/shown-text.js';
+import { address, queryOf } from './target-links.js';
 import { readParameters } from './tree-parameters.js';
 
 export interface TreeOptions {
@@ -22,6 +26,8 @@ export interface TreeOptions {
   readonly unixMs: () => number;
 }
 
+/** Targets whose trees a page without a target leads to. */
+const MAX_LINKS = 100;
 /** Rows and characters of one page. */
 const MAX_ROWS = 200;
 const MAX_CHARACTERS = 262_144;
@@ -41,7 +47,8 @@ export function treeResponder(options: TreeOptions): TreeResponder {
   const limited = limitConcurrency(MAX_LOOKS);
   return (targets, query) => {
     const routed = route(targets, query);
-    if (routed.kind === 'refused') return problem(routed.status, routed.text);
+    if (routed.kind === 'refused')
+      return problem(routed.status, routed.text, treeLinks(targets, options.treePath));
     const { target, scope: name } = routed;
     const scope = name === undefined ? undefined : options.scope(name);
     if (name !== undefined && scope === undefined)
@@ -80,8 +87,19 @@ const TOO_BUSY: TreeAnswer = {
   reason: 'too many looks at trees at once; try again in a moment',
 };
 
-const problem = (status: number, text: string): Observable<Reply> =>
-  of(pageReply(status, problemPage(text)));
+const problem = (status: number, text: string, links?: Html): Observable<Reply> =>
+  of(pageReply(status, problemPage(text, links)));
+
+/** Links to the trees of the first targets. */
+function treeLinks(targets: readonly Target[], treePath: string): Html {
+  const links = targets.slice(0, MAX_LINKS).flatMap((target) => {
+    const query = queryOf(target, targets);
+    if (query === undefined) return [];
+    const name = `${target.app} on ${target.serverKeys.join(', ')}`;
+    return [markup`<li><a href="${address(treePath, query)}">${nameText(name)}</a></li>`];
+  });
+  return markup`<p>Trees of:</p><ul class="list">${links}</ul>`;
+}
 
 /** The parameters that select a target and a scope. */
 function selection(query: URLSearchParams): URLSearchParams {

@@ -121,14 +121,14 @@ describe('the status page', () => {
         { name: 'shm_exporter_target_series', type: 'gauge', help: '', value: 1234 },
       ];
       expect(rows(html([target]))[0]).to.contain('1,234 series');
-      expect(html([target])).to.contain('<a href="/tree?server_key=82">tree</a>');
+      expect(html([target])).to.contain('<a href="./tree?server_key=82">tree</a>');
       expect(html([target], { treePath: undefined })).not.to.contain('/tree');
     });
   });
 
   describe('links a scope', () => {
     const scope = (...metrics: readonly string[]) => compileScope({ name: 'some', metrics });
-    const LINK = '<a href="/metrics/some?server_key=82">';
+    const LINK = '<a href="./metrics/some?server_key=82">';
     const page = (target: FakeTarget, ...metrics: readonly string[]) =>
       html([target], { scopesFor: () => [scope(...metrics)] });
 
@@ -202,7 +202,7 @@ describe('the status page', () => {
       const pages = [0, MAX_ROWS, 2 * MAX_ROWS].map((from) => html(targets, {}, from));
       expect(pages.map((page) => rows(page).length)).to.deep.equal([MAX_ROWS, MAX_ROWS, 100]);
       expect(pages[0]).to.contain('Targets 1 to 200 of 500');
-      expect(pages[1]).to.contain('href="/?from=0"').and.to.contain('href="/?from=400"');
+      expect(pages[1]).to.contain('href="./?from=0"').and.to.contain('href="./?from=400"');
       const ids = pages.flatMap((page) =>
         [...page.matchAll(/<tr id="([^"]+)"/g)].map(([, id]) => id),
       );

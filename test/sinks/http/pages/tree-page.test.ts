@@ -33,7 +33,7 @@ const part = (rows: readonly TreeRow[], changed: Partial<TreePart> = {}): TreePa
 const rowsOf = (html: string): readonly string[] =>
   [...html.matchAll(/<tr [^>]*id="i[^]*?<\/tr>/g)].map(([row]) => textOf(row));
 const linksOf = (html: string): readonly string[] =>
-  [...html.matchAll(/href="(\/tree[^"]*)"[^>]*>([^<]*)/g)].map(
+  [...html.matchAll(/href="\.(\/tree[^"]*)"[^>]*>([^<]*)/g)].map(
     ([, href = '', text = '']) => `${text} ${href.replaceAll('&#38;', '&')}`,
   );
 
@@ -95,7 +95,7 @@ describe('the tree page', () => {
       const options = { scope: (name: string) => scopes.find((each) => each.name === name) };
       const { text } = await ask(target, 'server_key=82&scope=s', options);
       expect(rowsOf(text)[1]).to.contain('ads_x outside of scope s');
-      expect(text).to.contain('<a href="/metrics?server_key=82">metrics</a>');
+      expect(text).to.contain('<a href="./metrics?server_key=82">metrics</a>');
     });
   });
 
@@ -203,6 +203,16 @@ describe('the tree page', () => {
         expect((await ask(showing([], { next }), `server_key=82&${query}`)).text).to.contain(
           wanted,
         ));
+  });
+
+  it('leads to the tree of each target where the request selects none', async () => {
+    const http = await serve([new FakeTarget('ads', ['82']), new FakeTarget('adh', ['80'])]);
+    const { status, text } = await http.ask('/tree');
+    expect(status).to.equal(400);
+    expect(linksOf(text)).to.deep.equal([
+      'ads on 82 /tree?server_key=82',
+      'adh on 80 /tree?server_key=80',
+    ]);
   });
 
   describe('refuses, in this order', () => {
