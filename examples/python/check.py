@@ -444,14 +444,14 @@ def no_memory():
 class Interrupter:
     """A trace function that acts before the n-th line of the module, as a signal handler may."""
 
-    def __init__(self, n, action, spared=()):
-        self.left, self.action, self.spared, self.came = n, action, spared, False
+    def __init__(self, n, action):
+        self.left, self.action, self.came = n, action, False
 
     def __call__(self, frame, event, _):
         code = frame.f_code
         if code.co_filename != shm.__file__:
             return None
-        if event == "line" and code.co_name not in self.spared and not self.came:
+        if event == "line" and not self.came:
             self.left -= 1
             if self.left == 0:
                 self.came = True
@@ -459,12 +459,12 @@ class Interrupter:
         return self
 
 
-def at_every_line(call, action, spared=()):
+def at_every_line(call, action):
     """Calls again and again, interrupted before its first line, its second, and so on; yields after each call."""
     n, came = 0, True
     while came:
         n += 1
-        interrupter = Interrupter(n, action, spared)
+        interrupter = Interrupter(n, action)
         sys.settrace(interrupter)
         try:
             call()
@@ -567,15 +567,20 @@ def exceptions_of_handlers():
     def interrupt():
         raise KeyboardInterrupt
     for call in c.calls():
-        for came in at_every_line(call, interrupt, spared=("alone",)):
+        for came in at_every_line(call, interrupt):
             c.p.heartbeat()
+            if came:
+                thread = threading.Thread(target=c.add, daemon=True)
+                thread.start()
+                thread.join(60)
+                ok(not thread.is_alive(), "other threads go on")
             objects = Seg(c.p.path).objects.values()
             ok([o["name"] for o in objects if o["name"] not in ("r.o", "r.o.o")] == ["r"], "no object that was not added")
             for n in [n for n in c.p._live.values() if n.name == "r.o"]:
                 n.remove()
             c.look()
     c.nothing_lost()
-    for came in at_every_line(c.p.close, interrupt, spared=("alone",)):
+    for came in at_every_line(c.p.close, interrupt):
         pass
     ok(not os.path.exists(c.p.path) and c.p._fd is None, "closed by the next call")
 
@@ -796,7 +801,7 @@ def names_taken_away():
         os.rename(f"{p.path}.new", p.path)
         until(lambda: p.notify() or os.path.getsize(p.path) > 0, "a file that is no segment is replaced")
         for came in at_every_line(lambda: (os.path.exists(p.path) and os.unlink(p.path), setattr(p, "_next_name_check", 0),
-                                           p.notify()), lambda: (_ for _ in ()).throw(KeyboardInterrupt), ("alone",)):
+                                           p.notify()), lambda: (_ for _ in ()).throw(KeyboardInterrupt)):
             v.add(1)
         p._next_name_check = 0
         p.notify()

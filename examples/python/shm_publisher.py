@@ -87,7 +87,10 @@ def _alone(can_wait, ignored_in_child=False):
                     return None
                 raise RuntimeError(f"{pub.path} belongs to process {pub._pid}, which forked this one: make a Publisher "
                                    "with a server key of its own after the fork")
-            if pub._lock._is_owned():
+            while pub._lock._is_owned():
+                if not _is_in_call(pub, sys._getframe().f_back):
+                    pub._lock.release()
+                    continue
                 if not can_wait:
                     raise RuntimeError("a signal handler or __del__ cannot add or publish in the middle of another "
                                        "call of its thread")
@@ -106,6 +109,17 @@ def _alone(can_wait, ignored_in_child=False):
                             waiting(owner, *rest)
         return alone
     return decorate
+
+
+def _is_in_call(pub, frame):
+    """Whether this thread is in the middle of a call.  Where it is not, but holds the lock, an exception of a signal
+    handler came between the end of a call and the release, as it can before Python 3.11."""
+    while frame is not None:
+        code = frame.f_code
+        if code.co_name == "alone" and code.co_filename == _alone.__code__.co_filename and frame.f_locals.get("pub") is pub:
+            return True
+        frame = frame.f_back
+    return False
 
 
 class _Mapping:
@@ -506,9 +520,10 @@ class Publisher:
         self._epoch, self._records = 0, 0
         self._string_end, self._string_offsets = 2, {b"": 0}
 
-        self._mode, self._map, self._real_steps = mode, None, set()
-        self._fd = self._make_file()
+        self._mode, self._map, self._fd, self._real_steps = mode, None, None, set()
+        _publishers.add(self)
         try:
+            self._fd = self._make_file()
             self._make_real(0, PAGE)
             self._map = _Mapping(self._fd, self.file_size)
             self._bytes = self._map.bytes
@@ -523,7 +538,6 @@ class Publisher:
             self._bytes[0:256] = head + struct.pack("<I", zlib.crc32(head))
             self._u64[STRING_BYTES[0] // 8] = 2                         # ... string bytes A, ...
             self._beat()                                                # ... heartbeat; objects: add_root() and so on
-            _publishers.add(self)
         except BaseException:
             self.close()
             raise
@@ -573,7 +587,8 @@ class Publisher:
         if self._fd is not None:
             fd, self._fd = self._fd, None
             os.close(fd)
-            self._map.leave_file()
+            if self._map is not None:
+                self._map.leave_file()
 
     def publish(self):
         """Ends the start: state = 1, then the name.  Until here nobody has seen the segment."""
