@@ -13,12 +13,20 @@ import type { IndexEntry, IndexWriter, SegmentIndex } from './segment-index.js';
 
 const INDEX = '_.index';
 
+interface KnownSchema {
+  readonly schema: Schema | Fault;
+  /** What the schema was read from; undefined where that cannot be had. */
+  readonly json: string | undefined;
+  /** That of its file when it was read. */
+  stamp: string;
+}
+
 export class SegmentDirectory {
   readonly #place: DirectoryPlace;
   readonly #isTrusted: (uid: number) => boolean;
   readonly #files = new Map<string, CheckedFile>();
   /** By the entry; a fault for one that cannot be used. */
-  readonly #schemas = new Map<IndexEntry, Schema | Fault>();
+  readonly #schemas = new Map<IndexEntry, KnownSchema>();
   /** Entries of schemas by the digits of their ids. */
   #descriptions: ReadonlyMap<string, IndexEntry> = new Map();
   readonly #header = Buffer.from(new ArrayBuffer(HEADER.bytes));
@@ -60,6 +68,21 @@ export class SegmentDirectory {
     return true;
   }
 
+  /** Reads schemas again whose files were written: a faulty one may be whole by now. */
+  updateSchemas(): void {
+    for (const [entry, known] of this.#schemas) {
+      const stamp = this.#stampOf(entry);
+      if (stamp === known.stamp) continue;
+      this.#schemas.delete(entry);
+      const again = this.#readSchema(entry, BigInt(`0x${entry.ident}`));
+      // The same text stays the same object, by which segments are known to be as they were.
+      if (again?.json !== undefined && again.json === known.json) {
+        known.stamp = again.stamp;
+        this.#schemas.set(entry, known);
+      }
+    }
+  }
+
   /** Whether a segment is still where the index said, as far as that can be known: never throws. */
   has(entry: IndexEntry): boolean {
     try {
@@ -88,9 +111,9 @@ export class SegmentDirectory {
   schema(id: bigint): Schema | undefined {
     const entry = this.#descriptions.get(id.toString(16));
     if (entry === undefined) return undefined;
-    const known = this.#schemas.get(entry) ?? this.#readSchema(entry, id);
-    if (known instanceof Fault) throw known;
-    return known;
+    const { schema } = this.#schemas.get(entry) ?? this.#readSchema(entry, id) ?? {};
+    if (schema instanceof Fault) throw schema;
+    return schema;
   }
 
   close(): void {
@@ -155,18 +178,34 @@ export class SegmentDirectory {
     return file;
   }
 
-  #readSchema(entry: IndexEntry, id: bigint): Schema | Fault | undefined {
+  /** @throws Fault for one more than are kept */
+  #readSchema(entry: IndexEntry, id: bigint): KnownSchema | undefined {
+    if (this.#schemas.size >= LIMITS.schemas)
+      throw new Fault('NATIVE_FAILED', `has one more than ${LIMITS.schemas} schemas`);
+    const stamp = this.#stampOf(entry);
     const header = this.headerAt(entry);
     if (header === undefined || header.ready === READY.building) return undefined;
+    let json: string | undefined;
     let schema: Schema | Fault;
     try {
-      schema = readSchema(this.#json(entry, header, id));
+      json = this.#json(entry, header, id);
+      schema = readSchema(json);
     } catch (error) {
       if (!(error instanceof Fault)) throw error;
       schema = new Fault(error.code, `has a schema that ${error.message}`);
     }
-    if (this.#schemas.size < LIMITS.schemas) this.#schemas.set(entry, schema);
-    return schema;
+    const known = { schema, json, stamp };
+    this.#schemas.set(entry, known);
+    return known;
+  }
+
+  /** Empty where the file cannot be opened. */
+  #stampOf({ file }: IndexEntry): string {
+    try {
+      return this.#file(file).stamp;
+    } catch {
+      return '';
+    }
   }
 
   #json(entry: IndexEntry, { bodyOffset, schemaId }: SegmentHeader, id: bigint): string {

@@ -7,6 +7,7 @@ import { Slots } from '../foreign/slots.js';
 import { isGone, whyUnreadable } from '../foreign/unreadable.js';
 import { READY } from './layout.js';
 import type { Naming } from './names/naming.js';
+import type { Schema } from './schema.js';
 import { SegmentDirectory } from './segment-directory.js';
 import type { SegmentHeader } from './segment-header.js';
 import { SegmentHeaders } from './segment-headers.js';
@@ -40,6 +41,7 @@ interface Found {
 }
 
 interface Shown extends Found {
+  readonly schema: Schema;
   readonly segment: StatSegment;
 }
 
@@ -85,10 +87,11 @@ export class VarnishInstance {
   look(budget: Budget): boolean {
     this.#refusals = [];
     this.#followChild();
+    this.#updateSchemas();
     const visible = this.#visible();
     for (const [key, shown] of this.#shown) {
       shown.segment.grow();
-      if (isSame(shown, visible.get(key)) && !shown.segment.isLost) continue;
+      if (isSame(shown, visible.get(key)) && hasSchema(shown) && !shown.segment.isLost) continue;
       shown.segment.leave();
       this.#shown.delete(key);
     }
@@ -102,6 +105,15 @@ export class VarnishInstance {
 
   close(): void {
     this.#child?.close();
+  }
+
+  #updateSchemas(): void {
+    for (const directory of this.#directories())
+      try {
+        directory.updateSchemas();
+      } catch {
+        // The segments of a schema that cannot be read are left out, each with its reason.
+      }
   }
 
   /** Opens the directory of the child that runs now; there is none while it starts. */
@@ -192,7 +204,7 @@ export class VarnishInstance {
         ...{ source, naming, ident, schema, values },
         root: this.#root,
       });
-      this.#shown.set(key, { directory, entry, header, segment });
+      this.#shown.set(key, { directory, entry, header, schema, segment });
       // What cannot be shown is known to be so, and must not keep others waiting.
       budget.spend(OPEN_STEPS + schema.fields.length);
     } catch (error) {
@@ -215,3 +227,13 @@ const isSame = (shown: Found, found: Found | undefined): boolean =>
   shown.directory === found.directory &&
   shown.header.schemaId === found.header.schemaId &&
   shown.header.bodyOffset === found.header.bodyOffset;
+
+/** Whether a segment has the schema that it is shown by; one that is gone counts as the same. */
+function hasSchema({ directory, header, schema }: Shown): boolean {
+  try {
+    const now = directory.schema(header.schemaId);
+    return now === undefined || now === schema;
+  } catch {
+    return false;
+  }
+}

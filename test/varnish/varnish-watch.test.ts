@@ -20,7 +20,15 @@ import type { VarnishWatch } from '#app/varnish/varnish-watch.js';
 import { folderOf } from '#app/varnish/work-directory.js';
 import { valuesOf, wholeSight } from '../support/gathered-values.js';
 import { asOrdinaryUser } from '../support/needs.js';
-import { bodyOf, schemaJson, segmentBytes, setReady, setValue } from './built-instance.js';
+import {
+  HEADER_BYTES,
+  bodyOf,
+  poke,
+  schemaJson,
+  segmentBytes,
+  setReady,
+  setValue,
+} from './built-instance.js';
 import { IDS, VBE, instanceFolder } from './instance-folder.js';
 
 const PID = 4711;
@@ -384,6 +392,33 @@ describe('a watch of an instance of Varnish', () => {
       expect(values(watch).get('MAIN uptime')).to.equal(9n);
       expect(verdict(watch).reason).to.equal(
         '2 segments are shown, 1 left out: VBE.boot.a has a schema that has no whole number at happy',
+      );
+    });
+
+    it('shows the segments of a faulty schema once it is whole', () => {
+      const { child } = folder.instance();
+      const schema = child.schema(0x77n, VBE.replace('uint64_t', 'unknown_'));
+      child.segment('Stat', 'VBE.boot.a', segmentBytes(1, 0x77n, bodyOf([1n, 2n])));
+      const watch = folder.watch();
+      expect(values(watch).has('VBE.boot.a req')).to.equal(false);
+      poke(schema.path, schema.offset + HEADER_BYTES, Buffer.from(VBE));
+      expect(values(watch).get('VBE.boot.a req')).to.equal(2n);
+      poke(
+        schema.path,
+        schema.offset + HEADER_BYTES,
+        Buffer.from(VBE.replaceAll('"req"', '"res"')),
+      );
+      expect(values(watch).get('VBE.boot.a res'), 'under its new name').to.equal(2n);
+    });
+
+    it('leaves out the segments of more schemas than are kept, and counts them', () => {
+      const { child } = folder.instance();
+      for (let id = 0x1000n; id < 0x1000n + 300n; id++) {
+        child.schema(id, VBE);
+        child.segment('Stat', `VBE.boot.b${id}`, segmentBytes(1, id, bodyOf([1n, 2n])));
+      }
+      expect(verdict(folder.watch()).reason).to.match(
+        /^257 segments are shown, \d+ left out: VBE\.boot\.b\d+ has one more than 256 schemas$/,
       );
     });
 
