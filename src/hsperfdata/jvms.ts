@@ -51,6 +51,13 @@ interface Waiting {
   readonly identity?: string;
 }
 
+/** A file that lost its name while its JVM ran on. */
+interface Removed {
+  readonly pid: number;
+  readonly startTicks: number;
+  readonly sinceMs: number;
+}
+
 /** A file that no process here keeps, as far as that can be known. */
 interface Unowned {
   readonly identity: string;
@@ -78,6 +85,8 @@ export class Jvms {
   #round: Iterator<string> = [].values();
   /** Those that ended and left their files: whoever has their numbers now did not write these. */
   readonly #ended = new Map<string, Identity>();
+  /** By the paths that they had. */
+  readonly #removed = new Map<string, Removed>();
   readonly #life = new SignsOfLife();
   /** The option that hides the process of a JVM that was left out. */
   #hiding: string | undefined;
@@ -96,9 +105,17 @@ export class Jvms {
   /** Why files were left out, one sentence each. */
   get refusals(): readonly string[] {
     const shown = new Set([...this.#followed.values()].map(({ file }) => file.identity.key));
-    return [...this.#waiting.values()].flatMap(({ refusal, identity = '' }) =>
+    const refused = [...this.#waiting.values()].flatMap(({ refusal, identity = '' }) =>
       refusal === '' || shown.has(identity) ? [] : refusal,
     );
+    // A JVM that ends in order removes its file a moment before.
+    const latestMs = this.#parts.nowMs() - USELESS_MS;
+    const removed = [...this.#removed].flatMap(([key, { sinceMs }]) =>
+      sinceMs > latestMs
+        ? []
+        : `${key} was removed while its JVM runs on: whatever cleans the directory must leave its files (tmpfiles.d: x /tmp/hsperfdata_*)`,
+    );
+    return [...refused, ...removed];
   }
 
   /** What an operator should know beside the single refusals. */
@@ -123,6 +140,9 @@ export class Jvms {
           known.delete(key);
           this.#life.forget(key);
         }
+    for (const [key, { pid, startTicks }] of this.#removed)
+      if (this.#followed.has(key) || startTicksOf(pid, this.#parts.proc) !== startTicks)
+        this.#removed.delete(key);
     const isNew = (key: string): boolean => !this.#followed.has(key) && this.#isDue(key);
     let next = this.#round.next();
     if (next.done === true) {
@@ -284,6 +304,9 @@ export class Jvms {
     this.#followed.delete(key);
     const { startTicks, inode, beganUnixMs } = followed;
     this.#ended.set(key, { startTicks, inode, beganUnixMs });
+    const isRemoved = followed.file.isUnlinked && followed.jvm?.isLost === false;
+    if (isRemoved && this.#removed.size < MAX_FILES)
+      this.#removed.set(key, { pid: followed.pid, startTicks, sinceMs: this.#parts.nowMs() });
     followed.jvm?.leave();
     followed.file.close();
   }

@@ -494,6 +494,21 @@ describe('a watch of JVMs', () => {
       expect(leftOut(seen)).to.equal('0 JVMs are shown');
     });
 
+    it('a JVM whose file was removed while it runs on is left out with the reason, until it ends', async () => {
+      const pid = folder.process();
+      folder.write(pid, file.bytes);
+      const watch = watching();
+      expect(pidsOf(watch)).to.deep.equal([String(pid)]);
+      folder.remove(pid);
+      expect(leftOut(wholeSight(watch)), 'it may be about to end').to.equal('0 JVMs are shown');
+      pass(5000);
+      expect(leftOut(wholeSight(watch))).to.match(
+        /^0 JVMs are shown, 1 left out: \S+hsperfdata_shop\/\d+ was removed while its JVM runs on/,
+      );
+      await folder.kill(pid);
+      expect(leftOut(wholeSight(watch))).to.equal('0 JVMs are shown');
+    });
+
     it('says that a directory has more names, or a folder more directories, than are read', () => {
       const own = folder.make();
       for (let i = 0; i <= 65_536; i++) closeSync(openSync(join(own, `x${i}`), 'w'));
