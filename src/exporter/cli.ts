@@ -1,4 +1,5 @@
 // shm_exporter: arguments in, exit status out.
+import { readFileSync } from 'node:fs';
 import { Subscription } from 'rxjs';
 import { parseArguments, withAbsolutePaths } from '../config/arguments.js';
 import type { Arguments } from '../config/arguments.js';
@@ -15,6 +16,7 @@ import { posixMemory } from '../native/os/posix.js';
 import { startThreadPool } from '../native/os/thread-pool.js';
 import { checkStart } from './check-start.js';
 import { illnessOf } from './health.js';
+import { connectionRoom, openFilesLimit } from './connection-room.js';
 import { liveCheck } from './live/live-check.js';
 import type { Start } from './check-start.js';
 import type { Planned } from './plan.js';
@@ -23,6 +25,7 @@ import { Reloads } from './reloads.js';
 import { service } from './service.js';
 import { pipeWriter } from '../sinks/stdout/pipe-writer.js';
 import { formatWatches } from '../targets/formats.js';
+import { partitionCount } from '../targets/placement/placement.js';
 import { activatedSockets } from '../systemd/activation.js';
 import { ServiceManager } from '../systemd/service-manager.js';
 import { returnFreeMemory } from './free-memory.js';
@@ -93,6 +96,13 @@ function run(relative: Arguments, isOnce: boolean): void {
     monotonicUs: () => process.hrtime.bigint() / 1000n,
     warn,
   });
+  const { connections, warning } = connectionRoom(
+    settings.httpMaxConnections,
+    openFilesLimit(limitsOfProcess()),
+    planned.plan.length,
+    settings.workerExecutionMode === 'threaded' ? partitionCount(settings, planned.plan.length) : 0,
+  );
+  if (warning !== '' && settings.metricsHttpEnabled) warn(warning);
   const reloads = new Reloads(given, settings, log, manager);
   const running = new Subscription();
   const stop = (signal: NodeJS.Signals): void => {
@@ -117,6 +127,7 @@ function run(relative: Arguments, isOnce: boolean): void {
     unixMs: () => Date.now(),
     stdout: () => pipeWriter(1),
     sockets: activatedSockets(process.env, process.pid),
+    maxConnections: connections,
     isOnce,
     manager,
     log,
@@ -129,6 +140,15 @@ function run(relative: Arguments, isOnce: boolean): void {
       complete: () => setImmediate(() => process.exit(0)),
     }),
   );
+}
+
+/** Empty where the system does not tell. */
+function limitsOfProcess(): string {
+  try {
+    return readFileSync('/proc/self/limits', 'latin1');
+  } catch {
+    return '';
+  }
 }
 
 /** Compares the configuration with the existing segments. */

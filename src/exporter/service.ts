@@ -50,6 +50,8 @@ export interface Surroundings {
   /** Unix time in milliseconds. */
   readonly unixMs: () => number;
   readonly stdout: () => DocumentWriter;
+  /** The most connections that the limit of open files leaves room for. */
+  readonly maxConnections?: number | undefined;
   /** Descriptors of sockets that systemd opened. */
   readonly sockets: readonly number[];
   /** Whether it completes after one snapshot. */
@@ -104,6 +106,7 @@ export function service(
       service: () => metrics.facts,
       stdout: around.stdout,
       sockets: around.sockets,
+      ...(around.maxConnections !== undefined && { maxConnections: around.maxConnections }),
       isOnce: around.isOnce,
       reload: around.reload,
     });

@@ -47,6 +47,8 @@ export interface SinkParts {
   readonly stdout: () => DocumentWriter;
   /** Whether the process ends after one snapshot. */
   readonly isOnce: boolean;
+  /** The most connections that the process has room for; by default all that the settings allow. */
+  readonly maxConnections?: number;
   /** Descriptors of sockets that systemd opened. */
   readonly sockets: readonly number[];
   /** Reads the configuration again. */
@@ -94,6 +96,7 @@ function httpOptions({
   service,
   unixMs,
   sockets,
+  maxConnections = Infinity,
   reload,
   log,
 }: SinkParts): HttpOptions {
@@ -104,7 +107,7 @@ function httpOptions({
     responseMs: settings.httpResponseTimeoutSeconds * 1000,
     headerMs: settings.httpHeaderTimeoutSeconds * 1000,
     maxHeaderBytes: settings.httpMaxHeaderBytes,
-    maxConnections: settings.httpMaxConnections,
+    maxConnections: Math.min(settings.httpMaxConnections, maxConnections),
     maxScrapes: settings.httpMaxScrapes,
     connected: () => {
       turns.giveWay();
