@@ -83,6 +83,7 @@ basic_auth_users:
       key_file: ${tlsPath('client.key.pem')}`;
     const discoveries = urls.map(
       ({ origin }) => `      - url: ${origin}/-/targets
+        refresh_interval: 1s
         ${access.replaceAll('\n', '\n    ')}
 `,
     );
@@ -104,9 +105,12 @@ ${discoveries.join('')}`,
       `--storage.tsdb.path=${stage.path('tsdb')}`,
       `--web.listen-address=127.0.0.1:${port}`,
     ]);
-    await answerOf('all targets are up', async () => {
+    await answerOf('all targets are up, with their roots', async () => {
       const up = await query('up').catch(() => []);
-      return up.length === 3 && up.every(({ value }) => value[1] === '1') ? true : undefined;
+      return up.length === 3 &&
+        up.every(({ metric, value }) => 'root' in metric && value[1] === '1')
+        ? true
+        : undefined;
     });
   });
 
