@@ -12,9 +12,10 @@ interface Known {
   readonly trouble: string;
 }
 
-const HOUR_MS = 3_600_000;
+const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
 const SHORTEST_MS = 1000;
-const LONGEST_MS = 24 * HOUR_MS;
+const LONGEST_MS = DAY_MS;
 
 /**
  * The status of the license, now and whenever it changes (in grace: every hour). Calls `load` once
@@ -26,7 +27,7 @@ const LONGEST_MS = 24 * HOUR_MS;
 export function watchLicense(
   license: License,
   load: () => License,
-  everyMs = HOUR_MS,
+  everyMs = MINUTE_MS,
   scheduler: SchedulerLike = asyncScheduler,
 ): Observable<LicenseStatus> {
   const period = Math.min(Math.max(everyMs, SHORTEST_MS), LONGEST_MS);

@@ -42,7 +42,7 @@ describe('watchLicense', () => {
     'says at once how the license stands, and is silent while nothing changes',
     marbles(({ expectObservable, flush }) => {
       const { load, calls } = loader(keep);
-      const unsubscribed = '119m !';
+      const unsubscribed = '119s !';
       expectObservable(watchLicense(known, load), unsubscribed).toBe('v', { v: VALID });
       flush();
       expect(calls()).to.equal(1);
@@ -85,11 +85,24 @@ describe('watchLicense', () => {
   it(
     'says no more while its file is gone, however the license known last stands',
     marbles(({ expectObservable }) => {
-      const reports = '     v 59m 59s 999ms w';
+      const reports = '     v 59s 999ms w';
       const unsubscribed = '1000m !';
       expectObservable(watchLicense(known, lose), unsubscribed).toBe(reports, {
         v: VALID,
-        w: lost(1),
+        w: lost(1 / 60),
+      });
+    }),
+  );
+
+  it(
+    'takes up a license within a minute of its renewal',
+    marbles(({ expectObservable }) => {
+      const { load } = loader(() => renewed);
+      const reports = '     v 59s 999ms n';
+      const unsubscribed = '90s !';
+      expectObservable(watchLicense(known, load), unsubscribed).toBe(reports, {
+        v: VALID,
+        n: statusOf(renewed, at(1 / 60)),
       });
     }),
   );
