@@ -111,7 +111,8 @@ export const COMPONENT = {
   maxBodyBytes: optional(
     'max_body_bytes',
     64 * MIB,
-    integer(KIB, 1024 * MIB),
+    // V8 has no longer texts.
+    integer(KIB, 511 * MIB),
     'Maximum size of a body in bytes, compressed or decompressed',
   ),
   maxObjects: optional(
