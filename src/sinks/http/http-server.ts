@@ -104,8 +104,8 @@ export function listen(options: ListenerOptions): Observable<Exchange | Listenin
   });
 }
 
-/** Of a request that came while the listener closed. */
-function turnAway(response: ServerResponse): void {
+/** Answers a request that came, or waited for the guard, while the listener closed. */
+export function turnAway(response: ServerResponse): void {
   const text = 'the exporter is ending\n';
   const length = { 'Content-Type': 'text/plain; charset=utf-8', 'Content-Length': text.length };
   response.writeHead(503, { ...length, Connection: 'close' }).end(text);

@@ -1,10 +1,10 @@
 // The HTTP responder: serves scrapes and the exporter's own pages. Spec 4.
-import { EMPTY, catchError, defer, map, mergeMap, of } from 'rxjs';
+import { EMPTY, catchError, defer, finalize, map, mergeMap, of, tap } from 'rxjs';
 import type { Observable } from 'rxjs';
 import { admission } from './admission.js';
 import { deadline } from './deadline.js';
 import { httpMetrics } from './http-metrics.js';
-import { listen } from './http-server.js';
+import { listen, turnAway } from './http-server.js';
 import type { Exchange, ListenerOptions, Listening } from './http-server.js';
 import type { OwnPagesOptions } from './own-pages.js';
 import { textReply } from './reply.js';
@@ -51,11 +51,13 @@ export function httpSink(options: HttpOptions): Sink {
         const answer$ =
           guard.refusal === undefined
             ? answered()
-            : guard.refusal(request).pipe(
-                // Nobody is let in, and nobody else is harmed.
-                catchError((error: unknown) => of(failed(request, error, log))),
-                mergeMap((stranger) => answered(stranger)),
-              );
+            : judged(
+                guard.refusal(request).pipe(
+                  // Nobody is let in, and nobody else is harmed.
+                  catchError((error: unknown) => of(failed(request, error, log))),
+                ),
+                exchange,
+              ).pipe(mergeMap((stranger) => answered(stranger)));
         return answer$.pipe(deadline(responseMs, request.socket));
       };
       const counted = (sent: Sent): SinkEvent => {
@@ -78,6 +80,23 @@ function treeOf(options: HttpOptions): Pick<OwnPagesOptions, 'tree' | 'treePath'
     return { tree: undefined, treePath: undefined };
   return { tree: treeResponder({ ...options, treePath: TREE_PATH }), treePath: TREE_PATH };
 }
+
+/** Turns a request away that still waits for its guard when the sink ends. */
+const judged = (
+  refusal$: Observable<Reply | undefined>,
+  { response }: Exchange,
+): Observable<Reply | undefined> =>
+  defer(() => {
+    let isJudged = false;
+    return refusal$.pipe(
+      tap(() => {
+        isJudged = true;
+      }),
+      finalize(() => {
+        if (!isJudged) turnAway(response);
+      }),
+    );
+  });
 
 const tooMany = (text: string) => textReply(503, text, { 'Retry-After': '1' });
 

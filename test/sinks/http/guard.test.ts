@@ -37,6 +37,21 @@ describe('a guard that fails', () => {
   });
 });
 
+describe('a guard that has not judged a request when the exporter ends', () => {
+  const serve = freshServing();
+
+  it('leaves it an answer, at once', async () => {
+    const asked$ = new Subject<undefined>();
+    const guard = { ...NO_GUARD, refusal: () => asked$ };
+    const http = await serve([new FakeTarget()], { guard });
+    const answer = http.ask('/metrics');
+    await eventually('it is asked', () => asked$.observed);
+    http.leave();
+    const { status, text } = await answer;
+    expect([status, text]).to.deep.equal([503, 'the exporter is ending\n']);
+  });
+});
+
 describe('a listener with TLS', () => {
   const serve = freshServing();
   const context = () => COMPONENT_TLS;
