@@ -30,7 +30,7 @@ export function waitWatch(
       const next = new Map<Target, Wait>();
       const seconds = (sinceMs: number) => Math.round((now - sinceMs) / 1000);
       for (const target of registry.targets) {
-        const { isReady, progress } = target.status();
+        const { isReady, progress, publisher } = target.status();
         // When it was lost is not known: it counts from the first look that found it waiting, or from the start.
         const sinceMs = isFirst ? startedMs : now;
         const wait = waits.get(target) ?? { sinceMs, isReported: false };
@@ -40,7 +40,11 @@ export function waitWatch(
           continue;
         }
         const isLate = !wait.isReported && now - wait.sinceMs >= PATIENCE_MS;
-        const message = `has not been ready for ${seconds(wait.sinceMs)} s: waiting on ${progress.reason}`;
+        const hint =
+          publisher.state === 'absent'
+            ? '; --check-config --live shows which publishers there are'
+            : '';
+        const message = `has not been ready for ${seconds(wait.sinceMs)} s: waiting on ${progress.reason}${hint}`;
         if (isLate) events.push(aboutTarget(target, { level: 'warning', message }));
         next.set(target, { ...wait, isReported: wait.isReported || isLate });
       }

@@ -1,7 +1,7 @@
 // What shm_dump says of a segment that is not as it should be, or not there at all.
 import { expect } from 'chai';
 import { spawnSync } from 'node:child_process';
-import { chmodSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { chmodSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { HEADER } from '#app/native/segment/layout.js';
 import { isRoot } from '../support/needs.js';
@@ -98,9 +98,10 @@ describe('shm_dump of a segment', function () {
       ...['--context-id', stage.contextId, '--server-key', 'secret'],
     ];
     const { status, stderr } = spawnSync(program, words, { encoding: 'utf8' });
+    const { uid, gid } = statSync(fileOf('secret'));
     expect({ status, stderr }).to.deep.equal({
       status: 4,
-      stderr: `shm_dump: Segment ${fileOf('secret')} exists, but this process may not read it (EACCES)\n`,
+      stderr: `shm_dump: Segment ${fileOf('secret')} exists, but this process may not read it (EACCES): it belongs to user ${uid}, group ${gid}, and has mode 0000\n`,
     });
   });
 

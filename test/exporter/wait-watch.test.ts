@@ -31,6 +31,14 @@ describe('waitWatch', () => {
     expect(pass(60)).to.deep.equal([]);
   });
 
+  it('says how to find the publishers that there are where there is none for the target', () => {
+    const target = waiting('no segment shmApp.pool.82 in shared memory');
+    target.publisher = { state: 'absent', reason: '' };
+    expect(watching(target)(10)).to.deep.equal([
+      'warning target ads on 82 has not been ready for 10 s: waiting on no segment shmApp.pool.82 in shared memory; --check-config --live shows which publishers there are',
+    ]);
+  });
+
   it('says nothing of a target that is ready soon', () => {
     const target = waiting('root');
     const pass = watching(target);

@@ -3,12 +3,13 @@ import {
   close,
   closeSync,
   constants,
-  existsSync,
   fstatSync,
+  lstatSync,
   openSync,
   readSync,
   statSync,
 } from 'node:fs';
+import type { Stats } from 'node:fs';
 import { Fault, messageOf } from '../../errors.js';
 import type { SegmentFile } from './shared-memory.js';
 
@@ -71,9 +72,21 @@ function openForReading(path: string): number | undefined {
   }
 }
 
+/** Undefined where the system does not tell. */
+function statOf(path: string): Stats | undefined {
+  try {
+    return lstatSync(path);
+  } catch {
+    return undefined;
+  }
+}
+
 function whyNotOpened(path: string, code: unknown, error: unknown): string {
-  if (code === 'EACCES' && existsSync(path))
-    return `Segment ${path} exists, but this process may not read it (EACCES)`;
+  const stats = code === 'EACCES' ? statOf(path) : undefined;
+  if (stats !== undefined) {
+    const mode = (stats.mode & 0o7777).toString(8).padStart(4, '0');
+    return `Segment ${path} exists, but this process may not read it (EACCES): it belongs to user ${stats.uid}, group ${stats.gid}, and has mode ${mode}`;
+  }
   // O_NOFOLLOW: there need be no loop.
   if (code === 'ELOOP') return `${path} is a link, which no segment is (ELOOP)`;
   return `Cannot open ${path}: ${messageOf(error)}`;
