@@ -8,7 +8,7 @@ import { LAUNCH } from './launch.js';
 
 const DIST = resolve('dist') + sep;
 const BIN = 'dist/bin';
-/** The programs of which the first line starts Node.js. */
+/** Programs that can be executed: the first line of each starts Node.js. */
 const PROGRAMS = {
   shm_exporter: 'dist/exporter/main.js',
   shm_bridge: 'dist/bridge/cli.js',
@@ -98,41 +98,6 @@ const foreignFunctions = {
   },
 };
 
-/**
- * Packages that few use: the code of each is compiled when one of these functions is called. It is read at the
- * start, since an upgrade may replace or remove its file.
- */
-const SELDOM = { yaml: ['isMap', 'isScalar', 'isSeq', 'parseDocument'] };
-
-const seldom = {
-  name: 'seldom',
-  setup: ({ onLoad, onResolve }) => {
-    for (const [name, functions] of Object.entries(SELDOM)) {
-      const file = `./${name}.cjs`;
-      onResolve({ filter: new RegExp(`^${name}$`) }, ({ kind }) =>
-        kind === 'entry-point' ? undefined : { path: name, namespace: 'seldom' },
-      );
-      onLoad({ filter: new RegExp(`^${name}$`), namespace: 'seldom' }, () => ({
-        contents: [
-          `const code = require('node:fs').readFileSync(new URL('${file}', import.meta.url), 'utf8');`,
-          `let made;`,
-          `function load() {`,
-          `  if (made === undefined) {`,
-          `    const module = { exports: {} };`,
-          `    new Function('module', 'exports', 'require', code)(module, module.exports, require);`,
-          `    made = module.exports;`,
-          `  }`,
-          `  return made;`,
-          `}`,
-          ...functions.map(
-            (each) => `export const ${each} = (...given) => load().${each}(...given);`,
-          ),
-        ].join('\n'),
-      }));
-    }
-  },
-};
-
 /** The code of the exporter stays a file of its own. */
 const ownFile = {
   name: 'own-file',
@@ -171,7 +136,7 @@ export async function bundle() {
     define: { 'import.meta.url': '__url' },
     // The same code as the one that Node would take, but in modules, so that what is unused goes.
     alias: { rxjs: './node_modules/rxjs/dist/esm/index.js' },
-    plugins: [ownFile, ownModules, foreignFunctions, seldom],
+    plugins: [ownFile, ownModules, foreignFunctions],
   };
   const js = `'use strict';${NAMES}`;
   await build({
@@ -182,7 +147,6 @@ export async function bundle() {
     supported: { 'dynamic-import': false },
   });
   await build({ ...modules, entryPoints: { ...CODE, ...THREADS }, banner: { js } });
-  await build({ ...common, entryPoints: Object.keys(SELDOM), outExtension: { '.js': '.cjs' } });
   writeFileSync(`${BIN}/package.json`, '{"type":"commonjs"}\n');
   for (const name of Object.keys(PROGRAMS)) chmodSync(`${BIN}/${name}.js`, 0o755);
 }
