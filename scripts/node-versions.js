@@ -14,7 +14,7 @@ const COPIED = [
   '.mocharc.json',
 ];
 const TESTS = [
-  ...['futex', 'malloc', 'posix', 'processors'].map((name) => `native/os/${name}`),
+  ...['futex', 'malloc', 'posix'].map((name) => `native/os/${name}`),
   ...['publisher', 'handles', 'capacity', 'worker-threads'].map(
     (name) => `native/publisher/${name}`,
   ),
