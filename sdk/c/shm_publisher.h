@@ -1089,7 +1089,7 @@ static inline int shm_take_name(shm_publisher *p) {
   return code == -EAGAIN ? -EBUSY : code;
 }
 
-/* The name goes before the lock: without the lock, the name may already be somebody else's. */
+/* Removes the name while the lock is held: another publisher may take it once the lock is released. */
 static inline void shm_release_file(shm_publisher *p) {
   if (p->fd < 0) return;
   shm_unlink_temporary(p);

@@ -1273,6 +1273,17 @@ typedef struct frame_writer {
   int is_ending;
 } frame_writer;
 
+/* Adds the variables that `write_frames` updates. */
+static void add_frames(frame_writer *w, shm_object *root) {
+  static const double bounds[] = {0, 1, 2}, quantiles[] = {0.5, 0.9};
+  shm_variable_options options = shm_variable_options_default();
+  options.text_bytes = 200;
+  memset(w, 0, sizeof *w);
+  CHECK(shm_add_variable(root, &w->text, "text", SHM_STRING, &options) == 0);
+  w->histogram = add_schema(root, "histogram", SHM_HISTOGRAM, bounds, 3);
+  w->summary = add_schema(root, "summary", SHM_SUMMARY, quantiles, 2);
+}
+
 /* Every update can be told from any mixture: all parts of it follow from one number. Update 1 of a
  * histogram and of a summary is the empty one that they begin with. */
 static void *write_frames(void *argument) {
@@ -1318,18 +1329,12 @@ static uint32_t check_frame(const reader *r, const char *name, bool (*is_whole)(
 }
 
 static void test_frames_are_consistent(void) {
-  static const double bounds[] = {0, 1, 2}, quantiles[] = {0.5, 0.9};
   reader r;
   shm_object root;
   frame_writer w;
   pthread_t thread;
   shm_publisher *p = start(options_of("frames"), &r, &root);
-  shm_variable_options options = shm_variable_options_default();
-  options.text_bytes = 200;
-  memset(&w, 0, sizeof w);
-  CHECK(shm_add_variable(&root, &w.text, "text", SHM_STRING, &options) == 0);
-  w.histogram = add_schema(&root, "histogram", SHM_HISTOGRAM, bounds, 3);
-  w.summary = add_schema(&root, "summary", SHM_SUMMARY, quantiles, 2);
+  add_frames(&w, &root);
   CHECK(read_directory(&r) && pthread_create(&thread, NULL, write_frames, &w) == 0);
   uint32_t texts = 0, histograms = 0, summaries = 0;
   uint64_t end = shm_clock_ns(CLOCK_MONOTONIC) + 1500000000u;
@@ -1346,18 +1351,12 @@ static void test_frames_are_consistent(void) {
 
 /* Texts and summaries that another thread sets are whole after each loss of the name. */
 static void test_name_comes_back_beside_threads(void) {
-  static const double bounds[] = {0, 1, 2}, quantiles[] = {0.5, 0.9};
   reader r, again;
   shm_object root;
   frame_writer w;
   pthread_t thread;
   shm_publisher *p = start(options_of("frames"), &r, &root);
-  shm_variable_options options = shm_variable_options_default();
-  options.text_bytes = 200;
-  memset(&w, 0, sizeof w);
-  CHECK(shm_add_variable(&root, &w.text, "text", SHM_STRING, &options) == 0);
-  w.histogram = add_schema(&root, "histogram", SHM_HISTOGRAM, bounds, 3);
-  w.summary = add_schema(&root, "summary", SHM_SUMMARY, quantiles, 2);
+  add_frames(&w, &root);
   CHECK(pthread_create(&thread, NULL, write_frames, &w) == 0);
   uint32_t texts = 0, summaries = 0;
   for (int i = 0; i < 50; i++) {
