@@ -4,7 +4,7 @@ import type { Budget } from '../budget.js';
 import type { FoundFile } from './jvm-directory.js';
 import { userOf } from './jvm-directory.js';
 import { cutSentence, listed, namesIn } from '../foreign/listing.js';
-import { insideNumberOf } from '../foreign/process-memory.js';
+import { insideNumberOf } from '../foreign/processes.js';
 import { inDirectory, pathOf } from '../foreign/safe-directory.js';
 import { isGone } from '../foreign/unreadable.js';
 import { fitsAny } from '../rules/wildcard.js';
@@ -15,7 +15,7 @@ const MAX_THREADS = 64;
 const MAX_CUTS = 16;
 /** From one walk through all processes to the next. */
 const WALK_EVERY_MS = 5000;
-/** Steps of a process that is looked at, and of one whose directories are read. */
+/** Steps for checking a process, and for reading its directories. */
 const LOOK_STEPS = 2;
 const READ_STEPS = 20;
 

@@ -1,16 +1,15 @@
 // The JVMs that are shown: opens the files that come, and lets go of those that end.
 import type { Budget } from '../budget.js';
 import { Fault } from '../errors.js';
+import { ChangeDetector } from './change-detector.js';
 import { CounterFile } from './counter-file.js';
 import { Jvm } from './jvm.js';
 import type { FoundFile } from './jvm-directory.js';
-import { hidingOption } from '../foreign/hidden-processes.js';
-import { startTicksOf } from '../foreign/process-start.js';
+import { hidingOption, startTicksOf } from '../foreign/processes.js';
 import { isGone, whyUnreadable } from '../foreign/unreadable.js';
 import { isWriter } from './writer.js';
 import type { GatheredObject, GatheredSource } from '../foreign/gathered-source.js';
 import { PerfData } from './perf-data.js';
-import { SignsOfLife } from './signs-of-life.js';
 import { inDirectory, pathOf } from '../foreign/safe-directory.js';
 
 /** The most files that are open at once. */
@@ -83,11 +82,11 @@ export class Jvms {
   readonly #waiting = new Map<string, Waiting>();
   /** Names that were due when this round began, each of which is tried once before the next round. */
   #round: Iterator<string> = [].values();
-  /** Those that ended and left their files: whoever has their numbers now did not write these. */
+  /** JVMs that ended and left their files. A process that has the number of one of them now did not write its file. */
   readonly #ended = new Map<string, Identity>();
   /** By the paths that they had. */
   readonly #removed = new Map<string, Removed>();
-  readonly #life = new SignsOfLife();
+  readonly #changes = new ChangeDetector();
   /** The option that hides the process of a JVM that was left out. */
   #hiding: string | undefined;
 
@@ -138,7 +137,7 @@ export class Jvms {
       for (const key of known.keys())
         if (!wanted.has(key)) {
           known.delete(key);
-          this.#life.forget(key);
+          this.#changes.forget(key);
         }
     for (const [key, { pid, startTicks }] of this.#removed)
       if (this.#followed.has(key) || startTicksOf(pid, this.#parts.proc) !== startTicks)
@@ -188,7 +187,7 @@ export class Jvms {
       wait(nowMs - firstMs < USELESS_MS ? UNFINISHED_MS : USELESS_MS);
     };
     // Names of processes that do not run may be very many: some of their files are opened, one after the other.
-    const isOpened = startTicks !== undefined || this.#life.hasRoom(key);
+    const isOpened = startTicks !== undefined || this.#changes.hasRoom(key);
     budget.spend(isOpened ? OPEN_STEPS : ASK_STEPS);
     if (!isOpened) {
       waitOn();
@@ -201,7 +200,7 @@ export class Jvms {
         waitOn();
       } else if ('file' in opened) {
         this.#waiting.delete(key);
-        this.#life.forget(key);
+        this.#changes.forget(key);
         this.#followed.set(key, opened);
       } else if (opened.isChanged === undefined) {
         wait(UNFINISHED_MS, before);
@@ -284,7 +283,7 @@ export class Jvms {
 
   /** Undefined for a file that is not whole, or whose JVM is not wanted. @throws Fault for what no JVM writes */
   #unowned(key: string, file: CounterFile): Unowned | undefined {
-    const isChanged = this.#life.changed(key, file.digest());
+    const isChanged = this.#changes.changed(key, file.digest());
     if (isChanged === true) {
       const data = PerfData.of(file, this.#scratch);
       if (data === undefined || !this.#parts.isWanted(data.mainClass ?? '')) return undefined;

@@ -1,8 +1,6 @@
 // Whether a process is the JVM that keeps a counter file.
-import { readFileSync } from 'node:fs';
-import { hasMapped, insideNumberOf } from '../foreign/process-memory.js';
-import type { Certainty } from '../foreign/process-memory.js';
-import { startedUnixMs } from '../foreign/process-start.js';
+import { hasMapped, insideNumberOf, startedUnixMs, textOf } from '../foreign/processes.js';
+import type { Certainty } from '../foreign/processes.js';
 
 /** A JVM notes its begin soon after its process starts; beyond this, another one may have its number. */
 const MAX_EARLY_MS = 10_000;
@@ -27,24 +25,16 @@ export interface Writer {
  */
 export function isWriter(writer: Writer, proc = '/proc'): Certainty {
   const { pid, name, startTicks, uid, beganUnixMs } = writer;
-  const status = readText(`${proc}/${pid}/status`);
+  const status = textOf(`${proc}/${pid}/status`);
   if (!usersOf(status).includes(uid)) return 'no';
   if ((insideNumberOf(status) ?? name) !== name) return 'no';
   const isMapped = hasMapped(`${proc}/${pid}`, writer, 'hsperfdata_');
   if (isMapped !== 'perhaps') return isMapped;
-  const holder = lockHolderOf(readText(`${proc}/locks`), writer);
+  const holder = lockHolderOf(textOf(`${proc}/locks`), writer);
   if (holder !== undefined) return holder === pid ? 'yes' : 'no';
   if (/^Threads:\t1$/m.test(status)) return 'no';
   const latestMs = (beganUnixMs ?? NaN) + MAX_EARLY_MS;
   return startedUnixMs(startTicks, proc) > latestMs ? 'no' : 'perhaps';
-}
-
-function readText(path: string): string {
-  try {
-    return readFileSync(path, 'latin1');
-  } catch {
-    return '';
-  }
 }
 
 /** Real, effective and saved: its folder in /proc is root's if the process may not be looked into. proc(5). */

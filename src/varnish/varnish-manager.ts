@@ -1,6 +1,6 @@
 // Whether the manager of an instance runs: seen among the processes of this system, or else by its beat.
 import { readFileSync } from 'node:fs';
-import { startedUnixMs, startTicksOf } from '../foreign/process-start.js';
+import { startedUnixMs, startTicksOf } from '../foreign/processes.js';
 import type { Verdict } from '../model.js';
 import type { IndexWriter } from './segment-index.js';
 

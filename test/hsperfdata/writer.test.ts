@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { getuid } from 'node:process';
 import { expect } from 'chai';
-import { startTicksOf } from '#app/foreign/process-start.js';
+import { startTicksOf } from '#app/foreign/processes.js';
 import { isWriter } from '#app/hsperfdata/writer.js';
 import type { Writer } from '#app/hsperfdata/writer.js';
 import { temporaryFolder } from '../support/temporary-folder.js';

@@ -1,9 +1,13 @@
 // The process that publishes a segment: its number is that of its own PID namespace.
-import { readFileSync } from 'node:fs';
 import { deviceText } from '../../foreign/checked-file.js';
-import { hidingOption } from '../../foreign/hidden-processes.js';
-import { hasMapped, insideNumberOf } from '../../foreign/process-memory.js';
-import { startTicksOf, startedUnixMs } from '../../foreign/process-start.js';
+import {
+  hasMapped,
+  hidingOption,
+  insideNumberOf,
+  startTicksOf,
+  startedUnixMs,
+  textOf,
+} from '../../foreign/processes.js';
 import type { PublisherProcess } from '../../model.js';
 import type { SegmentFile } from '../os/shared-memory.js';
 import type { SegmentHeader } from './segment-header.js';
@@ -31,7 +35,7 @@ function isElsewhere(
 ): boolean {
   const startTicks = startTicksOf(pid, proc);
   if (startTicks === undefined) return hidingOption(proc) === undefined;
-  const inside = insideNumberOf(readText(`${proc}/${pid}/status`)) ?? String(pid);
+  const inside = insideNumberOf(textOf(`${proc}/${pid}/status`)) ?? String(pid);
   if (inside !== String(pid)) return true;
   const [, device, inode] = /^(\d+):(\d+)$/.exec(identity) ?? [];
   if (device === undefined || inode === undefined) return false;
@@ -39,12 +43,4 @@ function isElsewhere(
   const isMapped = hasMapped(`${proc}/${pid}`, file);
   if (isMapped !== 'perhaps') return isMapped === 'no';
   return startedUnixMs(startTicks, proc) > madeUnixMs + MAX_EARLY_MS;
-}
-
-function readText(path: string): string {
-  try {
-    return readFileSync(path, 'latin1');
-  } catch {
-    return '';
-  }
 }

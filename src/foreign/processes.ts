@@ -1,10 +1,54 @@
-// What a process has in its memory, and its number in its own PID namespace. proc(5).
-import { closeSync, openSync, readSync } from 'node:fs';
+// What the system says of processes: their numbers, starts and memory. proc(5).
+import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
 import { namesIn } from './listing.js';
 
+/** Clock ticks of /proc a second: the same on every Linux. */
+const TICKS_A_SECOND = 100;
+/** The most of the maps of a process that is read. */
 const MAPS_BYTES = 2 ** 22;
 /** The most threads that are asked for the memory of their process. */
 const MAX_THREADS = 64;
+
+/** The text of a file in /proc; empty where it cannot be read. */
+export function textOf(path: string): string {
+  try {
+    return readFileSync(path, 'latin1');
+  } catch {
+    return '';
+  }
+}
+
+/**
+ * When a process started, in clock ticks since the system did; undefined if there is none that runs. The
+ * state is that of its first thread, which may end (Z) while others run on.
+ */
+export function startTicksOf(pid: number, proc = '/proc'): number | undefined {
+  const stat = textOf(`${proc}/${pid}/stat`);
+  if (stat === '') return undefined;
+  // The name of the program comes first and may hold anything; the state follows.
+  const [state, ...fields] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  const [threads, startTicks] = [fields[16], fields[18]].map(Number);
+  if (state === 'X' || (state === 'Z' && !(Number(threads) > 1))) return undefined;
+  return startTicks;
+}
+
+/** The same in Unix milliseconds, by the clock as it is now; NaN if the system does not say when it started. */
+export function startedUnixMs(startTicks: number, proc = '/proc'): number {
+  const [, boot] = /^btime (\d+)$/m.exec(textOf(`${proc}/stat`)) ?? [];
+  return Number(boot) * 1000 + (startTicks * 1000) / TICKS_A_SECOND;
+}
+
+/** The mount option by which /proc hides processes of other users from this one; undefined if it hides none. */
+export function hidingOption(proc = '/proc'): string | undefined {
+  // Every PID namespace has a process 1, and /proc hides it from all that it hides anything from.
+  if (startTicksOf(1, proc) !== undefined) return undefined;
+  return optionIn(textOf(`${proc}/self/mountinfo`), proc) ?? 'an option of its mount';
+}
+
+function optionIn(mounts: string, proc: string): string | undefined {
+  const lines = mounts.split('\n').filter((line) => line.split(' ')[4] === proc);
+  return /\bhidepid=\w+/.exec(lines.at(-1) ?? '')?.[0];
+}
 
 /** Perhaps: this user may not see it, and nothing speaks against it. */
 export type Certainty = 'yes' | 'perhaps' | 'no';

@@ -1,18 +1,19 @@
-// Whether somebody changes the counters of a file: what tells of a JVM whose process cannot be found here.
+// Detects whether the counters of files change, as those of a running JVM do.
 
 /** The most files that are compared at once. */
 const MAX_FILES = 64;
 
-export class SignsOfLife {
-  /** What the files held at the first of two looks, by their names. */
+/** Compares two successive digests of each file. */
+export class ChangeDetector {
+  /** The first of the two digests, by file name. */
   readonly #first = new Map<string, string>();
 
-  /** Whether a file can be compared now; others have their turn when those before them are decided. */
+  /** Whether a file can be compared now, or must wait until the result for another one is known. */
   hasRoom(name: string): boolean {
     return this.#first.has(name) || this.#first.size < MAX_FILES;
   }
 
-  /** Whether a file changed since the look before; undefined for the first of two looks. */
+  /** Whether a file changed since the last call; undefined for the first of two calls. */
   changed(name: string, digest: string): boolean | undefined {
     const first = this.#first.get(name);
     if (first === undefined) this.#first.set(name, digest);
