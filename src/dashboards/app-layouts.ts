@@ -4,7 +4,7 @@
 export interface Share {
   readonly title: string;
   readonly description: string;
-  /** `$selector` stands for the targets that are chosen at the top. */
+  /** `$selector` is replaced by the matchers of the targets that the variables of the dashboard select. */
   readonly expr: string;
   readonly legend: string;
 }

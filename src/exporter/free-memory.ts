@@ -1,4 +1,4 @@
-// Returns memory that malloc holds and nobody uses to the system.
+// Returns unused memory of malloc to the system.
 import { setInterval } from 'node:timers';
 import { returnFreePages, returnFreed } from '../native/os/libc.js';
 

@@ -1,6 +1,6 @@
-// The items that a target leaves out at the moment.
+// Counts the series, objects and variables that a target leaves out.
 
-/** What is missing from the text of a target. */
+/** How many items are left out of the text of a target now. */
 export interface Missing {
   /** Series that others with their name and labels keep from being shown. */
   readonly clashingSeries: number;

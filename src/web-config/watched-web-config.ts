@@ -5,7 +5,7 @@ import type { TargetEvent } from '../model.js';
 import { readWebConfig } from './web-config.js';
 import type { WebConfig } from './web-config.js';
 
-/** Files are looked at no more often. */
+/** Files are checked at most once in this time. */
 const PERIOD_MS = 1000;
 
 /** The result of an attempt to read the files. */
@@ -21,8 +21,8 @@ export class WatchedWebConfig {
   readonly #nowMs: () => number;
   readonly #log: (event: TargetEvent) => void;
   #current: WebConfig;
-  #looks: string;
-  #lookedMs: number;
+  #fileState: string;
+  #checkedMs: number;
   /** Why the files could not be read again; undefined if they could. */
   #refused: string | undefined;
 
@@ -41,26 +41,26 @@ export class WatchedWebConfig {
     this.#nowMs = nowMs;
     this.#log = log;
     this.#current = readWebConfig(file);
-    this.#looks = looksOf(this.#current.files);
-    this.#lookedMs = nowMs();
+    this.#fileState = stateOf(this.#current.files);
+    this.#checkedMs = nowMs();
     this.#tell({ isInUse: true, current: this.#current });
   }
 
   /** As the files are now; as they were if they became invalid. */
   get current(): WebConfig {
     const nowMs = this.#nowMs();
-    if (nowMs - this.#lookedMs >= PERIOD_MS) {
-      this.#lookedMs = nowMs;
-      this.#look();
+    if (nowMs - this.#checkedMs >= PERIOD_MS) {
+      this.#checkedMs = nowMs;
+      this.#check();
     }
     return this.#current;
   }
 
-  #look(): void {
-    const looks = looksOf(this.#current.files);
+  #check(): void {
+    const fileState = stateOf(this.#current.files);
     // A configuration that was refused may name files that come later.
-    if (looks === this.#looks && this.#refused === undefined) return;
-    this.#looks = looks;
+    if (fileState === this.#fileState && this.#refused === undefined) return;
+    this.#fileState = fileState;
     try {
       const next = readWebConfig(this.#file);
       const kept = fixed(this.#current);
@@ -74,7 +74,7 @@ export class WatchedWebConfig {
       else {
         this.#current = next;
         // It may name other files now.
-        this.#looks = looksOf(next.files);
+        this.#fileState = stateOf(next.files);
         this.#say('info', `web configuration ${this.#file} read again`);
       }
       this.#tell({ isInUse, current: this.#current });
@@ -100,9 +100,9 @@ export class WatchedWebConfig {
 const fixed = ({ tls }: WebConfig): string => tls?.clientAuth ?? '';
 
 /** Differs when a file was written, replaced, removed, or cannot be reached any more. */
-const looksOf = (files: readonly string[]): string => files.map(lookOf).join();
+const stateOf = (files: readonly string[]): string => files.map(stateOfFile).join();
 
-function lookOf(file: string): string {
+function stateOfFile(file: string): string {
   try {
     const { ino, size, mtimeNs } = statSync(file, { bigint: true });
     return `${ino} ${size} ${mtimeNs}`;

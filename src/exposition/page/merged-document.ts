@@ -24,10 +24,10 @@ const PIECE_CHARACTERS = 131_072;
 
 /**
  * Text 0.0.4 in which each family stands once, and every series carries the labels of its target. A
- * label that a series has itself stays as it is. Of two targets whose metrics have one name and different
- * types, or of which one makes series called like the other, the first one's is shown, and a comment names
- * the other. Internal metrics of the
- * targets are not in it: `own`, the text of the exporter's metrics, comes last.
+ * label that a series has itself stays as it is. Where the metrics of two targets exclude each other, by one
+ * name with two types or by a name that belongs to the series of the other, the document has the first one,
+ * and a comment names the other. The internal metrics of the targets are not in it: `own`, the text of the
+ * exporter's metrics, comes last.
  */
 export function mergedDocument(all: readonly Identified[], own: string): Iterable<Uint8Array> {
   const families = new Map<string, Merged>();

@@ -24,7 +24,7 @@ export class WaitingSeries {
   readonly #byName = new Map<string, Set<Waiting>>();
   #dropped = 0;
 
-  /** How many wait; one more stands for all that were dropped, since they are missing as long as the target runs. */
+  /** The number of waiting series, plus one if any were dropped: those stay missing until the target starts again. */
   get size(): number {
     return this.#byPlace.size + this.#dropped;
   }

@@ -1,4 +1,4 @@
-// The segments that exist in shared memory, for somebody who looks for one that does not.
+// Lists the segments in shared memory, for messages about one that is missing.
 import { closeSync, constants, openSync, readSync, readdirSync } from 'node:fs';
 import { isSystemError } from '../../errors.js';
 import { SHM_FOLDER } from '../os/readable-file.js';
@@ -7,7 +7,7 @@ import { MAGIC } from './layout.js';
 /** Names of other programs' files do not have this form mostly: context id, pool name, server key. */
 const FORM = /^[^.][^.]*\..*\../;
 
-/** Names of segments, whoever publishes them; without those that may not be read, and none if the folder may not be. */
+/** The names of all segments that this process may read; none if it may not list the folder. */
 export function segmentNames(folder = SHM_FOLDER): readonly string[] {
   try {
     return readdirSync(folder)
