@@ -1,5 +1,5 @@
-// Puts each program with its packages into a file of dist/bin: a start then reads that instead of some
-// five hundred modules.
+// Bundles each program with its packages into a file of dist/bin, so that a start reads that instead of
+// some five hundred modules.
 import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, relative, resolve, sep } from 'node:path';
@@ -8,7 +8,7 @@ import { LAUNCH } from './launch.js';
 
 const DIST = resolve('dist') + sep;
 const BIN = 'dist/bin';
-/** Programs that can be executed: the first line of each starts Node.js. */
+/** The executable programs: the first line of each starts Node.js. */
 const PROGRAMS = {
   shm_exporter: 'dist/exporter/main.js',
   shm_bridge: 'dist/bridge/cli.js',
@@ -16,15 +16,15 @@ const PROGRAMS = {
   shm_license: 'dist/license/cli.js',
   shm_simulator: 'dist/simulator/cli.js',
 };
-/** The code of the exporter, which its program loads once it ignores the signals that would end it. */
+/** The code of the exporter: its program first ignores the signals that would end it, then loads this. */
 const CODE = { exporter: 'dist/exporter/cli.js' };
-/** Started by the exporter, from beside it. */
+/** Code of worker threads, which the exporter expects in its own folder. */
 const THREADS = {
   thread: 'dist/targets/threads/thread.js',
   'password-thread': 'dist/web-config/threads/password-thread.js',
 };
 
-/** Data files stay where they are: a module in the bundle finds them from the place of its own file. */
+/** Bundled modules keep their own `import.meta.url`, by which they find their data files. */
 const ownModules = {
   name: 'own-modules',
   setup: ({ onLoad }) =>
@@ -98,7 +98,7 @@ const foreignFunctions = {
   },
 };
 
-/** The code of the exporter stays a file of its own. */
+/** Leaves the code of the exporter in a file of its own. */
 const ownFile = {
   name: 'own-file',
   setup: ({ onResolve }) =>
@@ -143,7 +143,7 @@ export async function bundle() {
     ...modules,
     entryPoints: PROGRAMS,
     banner: { js: LAUNCH + js },
-    // `require` finds the code of the exporter sooner than `import` does.
+    // `require` loads the code of the exporter faster than `import`.
     supported: { 'dynamic-import': false },
   });
   await build({ ...modules, entryPoints: { ...CODE, ...THREADS }, banner: { js } });

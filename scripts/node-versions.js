@@ -1,5 +1,5 @@
-// Compiles the native packages with the headers of each Node.js that is supported, and runs the tests of
-// the native part and a scrape with it. Usage: npm run test:nodes [-- MAJOR...]
+// Compiles the native packages for each supported version of Node.js, and runs the tests of native code and
+// a scrape with it. Usage: npm run test:nodes [-- MAJOR...]
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { spawnSync } from 'node:child_process';
 import { tmpdir } from 'node:os';
@@ -24,7 +24,7 @@ const TESTS = [
 const folder = mkdtempSync(join(tmpdir(), 'shm-nodes-'));
 const tree = join(folder, 'tree');
 try {
-  // What is compiled here stays apart from what the developer uses.
+  // A copy: the developer's compiled packages stay as they are.
   for (const name of COPIED) cpSync(name, join(tree, name), { recursive: true });
   for (const major of MAJORS) test(major);
 } finally {
@@ -41,8 +41,8 @@ function test(major) {
     return;
   }
   const node = join(nodedir, 'bin/node');
-  // Without it, npm's configuration may name the headers of another version.
   const path = [join(nodedir, 'bin'), env.PATH].join(delimiter);
+  // npm's own configuration may name the headers of another version.
   const options = { cwd: tree, env: { ...env, PATH: path, npm_config_nodedir: nodedir } };
   console.log(`Node.js ${run(node, ['--version']).trim()}`);
   run(node, ['scripts/release/native-modules.js'], options);

@@ -51,8 +51,9 @@ function compile(folder, root, headers) {
 }
 
 /**
- * Has npm run nothing at the installation, where it would compile because of a binding.gyp, and accept
- * the version of node-addon-api that `overrides` chose: npm ignores those of an installed package.
+ * Changes the manifests of the native packages so that npm runs no script at installation, where a binding.gyp
+ * would make it compile, and accepts the version of node-addon-api that our `overrides` chose: npm ignores the
+ * `overrides` of an installed package.
  */
 export function adaptManifests(root) {
   const pathOf = (name) => join(root, 'node_modules', name, 'package.json');

@@ -27,7 +27,7 @@ export function writeNpmPackage(target, { staged, packages }, release) {
   writeFileSync(join(target, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
 }
 
-/** That of the sources, without what only they need. */
+/** The manifest of the sources, without the entries that only the sources need. */
 function manifestOf({ version }) {
   const manifest = JSON.parse(readFileSync('package.json', 'utf8'));
   for (const key of ['allowScripts', 'devDependencies', 'overrides', 'private'])
