@@ -232,7 +232,7 @@ def additions():
 
 
 def refusals(p, root, variables):
-    """Values that the format does not allow: a ValueError that names the variable, the value, and what is allowed."""
+    """Values that the format forbids raise a ValueError that names the variable, the value, and what is allowed."""
     a, b, c, e, s, h, q = variables
     o, mk = (lambda *x, **k: p.add_object(root, *x, **k)), lambda *x, **k: p.add_variable(root, *x, **k)
     for refused, *words in (
@@ -392,7 +392,7 @@ def frames_under_load():
 
 
 class Refusing:
-    """In place of os.posix_fallocate: refuses with an error after so many calls."""
+    """Replaces os.posix_fallocate: after `calls` successful calls, each further one fails with `error`."""
 
     def __init__(self, error, calls):
         self.error, self.left, self.allocate = error, calls, os.posix_fallocate
@@ -442,7 +442,7 @@ def no_memory():
 
 
 class Interrupter:
-    """A trace function that acts before the n-th line of the module, as a signal handler may."""
+    """A trace function that runs `action` before the n-th executed line of the module, as a signal handler may."""
 
     def __init__(self, n, action):
         self.left, self.action, self.came = n, action, False
@@ -460,7 +460,7 @@ class Interrupter:
 
 
 def at_every_line(call, action):
-    """Calls again and again, interrupted before its first line, its second, and so on; yields after each call."""
+    """Repeats a call, interrupted before its first line, then its second, and so on; yields after each call."""
     n, came = 0, True
     while came:
         n += 1
@@ -509,8 +509,8 @@ class Churn:
     def calls(self):
         return self.set_text, self.observe, self.add, self.set_summary, self.add_and_remove
 
-    def look(self, objects=1):
-        """Whole frames of one update each; returns the numbers of observations of 1 and of 2."""
+    def check(self, objects=1):
+        """Checks that each frame is of one update; returns the numbers of observations of 1 and of 2."""
         g = Seg(self.p.path)
         text = g.var("text")["frame"]
         ok(len(set(text[16:16 + u(text, 8)])) == 1, "the text of one update")
@@ -521,7 +521,7 @@ class Churn:
         return ones, twos
 
     def nothing_lost(self):
-        """All slots and frames can be used again."""
+        """Checks that all slots and frames can be used again."""
         more = [self.p.add_variable(self.root, "", 1) for _ in range(24)]
         ok(sum(m.alive for m in more) == 19, "free slots")
         for m in more:
@@ -547,18 +547,18 @@ def signal_handlers():
     for call in c.calls():
         for came in at_every_line(call, handle):
             added += call == c.add
-            c.look()
-    ones, _ = c.look()
+            c.check()
+    ones, _ = c.check()
     ok(ones == calls > refused > 100, "no observation of a handler is lost")
     ok(Seg(c.p.path).var("number")["value"] == calls + 2 * added, "no addition is lost")
     c.nothing_lost()
     kept = []
     for came in at_every_line(lambda: kept.append(c.p.add_object(c.root, "r.kept")), lambda: kept and kept.pop().remove()):
-        c.look(1 + len(kept))
+        c.check(1 + len(kept))
     sys.settrace(Interrupter(20, c.p.close))
     c.set_text()
     sys.settrace(None)
-    ok(not os.path.exists(c.p.path), "a handler's close() comes into effect after the call that it interrupts")
+    ok(not os.path.exists(c.p.path), "a handler's close() takes effect after the call that it interrupts")
 
 
 def exceptions_of_handlers():
@@ -578,7 +578,7 @@ def exceptions_of_handlers():
             ok([o["name"] for o in objects if o["name"] not in ("r.o", "r.o.o")] == ["r"], "no object that was not added")
             for n in [n for n in c.p._live.values() if n.name == "r.o"]:
                 n.remove()
-            c.look()
+            c.check()
     c.nothing_lost()
     for came in at_every_line(c.p.close, interrupt):
         pass
@@ -605,7 +605,7 @@ def collected_objects():
                 Seg(p.path)
         gc.set_threshold(*threshold)
         gc.collect()
-        ok(len(Seg(p.path).objects) == 1, "what the collector removes is gone")
+        ok(len(Seg(p.path).objects) == 1, "objects that the garbage collector removes are gone")
 
 
 def in_child(call):
@@ -622,7 +622,7 @@ def in_child(call):
 
 
 def raises(kind, call, *words):
-    """Whether `call` raises an exception of this very kind that has all these words."""
+    """Whether `call` raises an exception of exactly this kind whose message has all these words."""
     try:
         call()
     except kind as e:
@@ -756,7 +756,7 @@ def until(condition, what):
 
 
 def names_taken_away():
-    """As logind does at the last logout of a user: the publisher gets its name back while it beats."""
+    """A publisher whose name was removed, as by logind at the last logout of a user, gets it back while it beats."""
     with shm.Publisher("name", CTX, mode=0o640) as p:
         root = p.add_root("r")
         v, text = p.add_variable(root, "v", 1, value=1), p.add_variable(root, "text", 5, value="kept")
@@ -826,7 +826,7 @@ def refused_starts():
         try:
             ok(raises(shm.AnotherPublisherLives, shm.Publisher("busy", CTX).publish), "refused")
             p.close()
-            os.close(os.open(p.path, os.O_CREAT))                     # a name to be taken over
+            os.close(os.open(p.path, os.O_CREAT))                     # a file to be replaced
             for _ in range(2):
                 with shm.Publisher("busy", CTX) as q:
                     ok(len(glob.glob(f"/dev/shm/.{CTX}*")) == 1, "a temporary name")
@@ -839,7 +839,7 @@ def refused_starts():
 
 def limits_of_the_process():
     def below_file_limit():
-        signal.signal(signal.SIGXFSZ, signal.SIG_DFL)                  # which Python ignores at its start
+        signal.signal(signal.SIGXFSZ, signal.SIG_DFL)                  # Python ignores it from its start
         resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 17, 1 << 17))
         ok(raises(OSError, lambda: check_errno(errno.EFBIG, lambda: shm.Publisher("limit", CTX)), "ulimit -f"), "refused")
         with shm.Publisher("limit", CTX, records=16, strings=256, slots=16, frames=256) as p:
@@ -869,7 +869,7 @@ def limits_of_the_process():
 
 
 def full_shared_memory():
-    """In a /dev/shm of its own, of some pages: what does not fit is dropped, and fits after a removal."""
+    """In a small /dev/shm of its own, variables without room are dropped, and fit after a removal."""
     private = ["unshare", "--mount", "--map-root-user"] if os.getuid() else ["unshare", "--mount"]
     code = f"""
 import sys; sys.path.insert(0, {HERE!r}); import shm_publisher as shm

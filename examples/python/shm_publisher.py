@@ -6,8 +6,9 @@
         pub.publish()                     # from here on readers can see it
         hits.add(1); pub.notify()             # a heartbeat, at least once a second
 
-Nothing but the standard library; Linux, little-endian.  Plain stores in program order are all that
-Python has: that is the order that the page demands on x86-64, but not on weakly ordered machines.
+Uses only the standard library; needs Linux and a little-endian machine.  Python has no memory barriers, only plain
+stores in program order: on x86-64 readers see them in that order, as the format requires, but weakly ordered machines
+do not guarantee it.
 """
 import ctypes
 import errno
@@ -44,11 +45,11 @@ OBJECT_RECORD, VARIABLE_RECORD, TOMBSTONE = 1, 2, 3
 NO_SLOT = 0xFFFFFFFF
 MAX_INCARNATION = 2**31 - 1
 MAX_DEPTH, MAX_TEXT, MAX_SCHEMA = 64, 65528, 512
-NAME_CHECK_SECONDS = 2                                                          # between looks at the name
+NAME_CHECK_SECONDS = 2                                                          # between checks of the name
 HEADER = struct.Struct("<8sIHHIIQQQQQQQQQQQQQQQQQQQ76x")                        # bytes 0 to 251
 RECORD = struct.Struct("<IBBBBIQQI7I")                                          # bytes 4 to 63
 FORMATS = {U64: "Q", I64: "q", F64: "d", BOOL: "Q"}
-AMOUNT = 0                                                                      # what is added to an integer
+AMOUNT = 0                                                                      # "type" of an amount for add()
 RANGES = {U64: (0, 2**64 - 1), I64: (-2**63, 2**63 - 1), AMOUNT: (1 - 2**64, 2**64 - 1)}
 ALLOWED = {F64: "numbers are allowed", BOOL: "True and False are allowed",
            **{t: f"integers from {least} to {most} are allowed" for t, (least, most) in RANGES.items()}}
@@ -60,27 +61,28 @@ LIBC.mremap.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_size_t, ctype
 LIBC.mmap.restype = LIBC.mremap.restype = ctypes.c_void_p
 LIBC.munmap.argtypes = LIBC.munlock.argtypes = (ctypes.c_void_p, ctypes.c_size_t)
 LIBC.mprotect.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
-USUAL = object()                                                                # a histogram or summary begins empty
+NOT_GIVEN = object()                                                            # default of an argument
 FUTEX_WAKE, SYS_FUTEX = 1, {"x86_64": 202, "aarch64": 98, "riscv64": 98}.get(platform.machine())
 
 
 class AnotherPublisherLives(Exception):
-    """The name belongs to a process that still holds its lock."""
+    """Another live publisher holds the lock of the segment with this name."""
 
 
 class NoRoom(Exception):
-    """Records, strings, slots, frames or memory are used up; never leaves this module."""
+    """Records, strings, slots, frames or memory are used up.  Always caught inside this module."""
 
 
-def _alone(can_wait, ignored_in_child=False):
-    """Runs a method of a publisher or of a handle while no other call changes the segment.
+def _exclusive(can_defer, ignored_in_child=False):
+    """Decorates a method of a publisher or of a handle: runs it while no other call changes the segment.
 
-    A signal handler, or a `__del__` that the collector runs, may call it in the middle of another call of the same
-    thread.  Then a method that returns nothing runs when that call ends; any other one raises RuntimeError.  In a
-    forked child nothing changes the segment, which is the parent's."""
+    A signal handler, or a `__del__` that the garbage collector runs, may call the method in the middle of another call
+    of the same thread.  With `can_defer`, for methods that return nothing, it then runs when that call ends; without,
+    it raises RuntimeError.  In a forked child it does not change the segment, which belongs to the parent: it raises
+    RuntimeError, or does nothing if `ignored_in_child` is set or the publisher is closed."""
     def decorate(call):
         @functools.wraps(call)
-        def alone(self, *args):
+        def exclusive(self, *args):
             pub = self._pub
             if os.getpid() != pub._pid:
                 if ignored_in_child or pub._closed:
@@ -91,39 +93,40 @@ def _alone(can_wait, ignored_in_child=False):
                 if not _is_in_call(pub, sys._getframe().f_back):
                     pub._lock.release()
                     continue
-                if not can_wait:
+                if not can_defer:
                     raise RuntimeError("a signal handler or __del__ cannot add or publish in the middle of another "
                                        "call of its thread")
-                pub._waiting.append((call, self, args))
+                pub._deferred.append((call, self, args))
                 return None
             try:
                 with pub._lock:
                     pub._complete_frame()
                     return call(self, *args)
             finally:
-                while pub._waiting:
+                while pub._deferred:
                     with pub._lock:
                         pub._complete_frame()
-                        if pub._waiting:
-                            waiting, owner, rest = pub._waiting.popleft()
-                            waiting(owner, *rest)
-        return alone
+                        if pub._deferred:
+                            deferred, owner, rest = pub._deferred.popleft()
+                            deferred(owner, *rest)
+        return exclusive
     return decorate
 
 
 def _is_in_call(pub, frame):
-    """Whether this thread is in the middle of a call.  Where it is not, but holds the lock, an exception of a signal
-    handler came between the end of a call and the release, as it can before Python 3.11."""
+    """Whether this thread is in the middle of a call.  If it is not but holds the lock, a signal handler raised an
+    exception between the end of a call and the release of the lock, which can happen before Python 3.11."""
     while frame is not None:
         code = frame.f_code
-        if code.co_name == "alone" and code.co_filename == _alone.__code__.co_filename and frame.f_locals.get("pub") is pub:
+        is_call = code.co_name == "exclusive" and code.co_filename == _exclusive.__code__.co_filename
+        if is_call and frame.f_locals.get("pub") is pub:
             return True
         frame = frame.f_back
     return False
 
 
 class _Mapping:
-    """The file of a segment in memory, at an address where other pages can take its place."""
+    """A memory mapping of the segment's file.  Other pages can replace it at the same address."""
 
     def __init__(self, fd, size):
         self._size = size
@@ -137,7 +140,8 @@ class _Mapping:
         return mapped
 
     def _map_file(self, fd):
-        # After mlockall(MCL_FUTURE) the kernel would make all of it real, so it has no rights until it is unlocked.
+        # After mlockall(MCL_FUTURE) the kernel allocates all pages of an accessible mapping at once.  So this one gets
+        # its access rights only once it is unlocked.
         address, rights = self._map(None, 0, mmap.MAP_SHARED, fd), mmap.PROT_READ | mmap.PROT_WRITE
         if LIBC.munlock(address, self._size) or LIBC.mprotect(address, self._size, rights):
             error = self._error()
@@ -145,10 +149,10 @@ class _Mapping:
             raise error
         return address
 
-    def show(self, fd):
-        """Another file takes the place of the present one."""
+    def remap(self, fd):
+        """Maps another file in place of the present one."""
         address = self._map_file(fd)
-        # One call, for a signal handler that raises an exception must not leave it without rights.
+        # A single call: an exception of a signal handler must not leave the mapping without access rights.
         if LIBC.mremap(address, self._size, self._size, MREMAP_MAYMOVE | MREMAP_FIXED, self.address) == FAILED:
             error = self._error()
             LIBC.munmap(address, self._size)
@@ -160,12 +164,12 @@ class _Mapping:
         return OSError(number, f"the process cannot map {self._size} bytes{why}: {os.strerror(number)}")
 
     def leave_file(self):
-        """Private pages take the place of the file, so that the process holds no lock on it and cannot write to it."""
+        """Replaces the file by private pages, so that this process holds no lock on it and cannot write to it."""
         self._map(self.address, mmap.PROT_READ | mmap.PROT_WRITE,
                   mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1)
 
     def close(self):
-        """To be called when no view is left."""
+        """Unmaps the pages; all views must have been released."""
         address, self.address = self.address, None
         if address is not None:
             LIBC.munmap(address, self._size)
@@ -175,7 +179,7 @@ _publishers = weakref.WeakSet()
 
 
 def _leave_segments():
-    """In a forked child: without this it would hold the segments of its parent after the parent's end."""
+    """Gives up the parent's segments in a forked child, which would else keep their locks after the parent ends."""
     for pub in list(_publishers):
         pub._leave()
 
@@ -184,7 +188,7 @@ os.register_at_fork(after_in_child=_leave_segments)
 
 
 def _bits(value):
-    """The 8 bytes of a float as an integer."""
+    """Returns the 8 bytes of a float as an integer."""
     return struct.unpack("<Q", struct.pack("<d", value))[0]
 
 
@@ -193,7 +197,7 @@ def _page_up(n):
 
 
 def _shown(value):
-    """A value for a message, shortened."""
+    """Returns a shortened text of a value, for messages."""
     try:
         return reprlib.repr(value)
     except ValueError:                                      # an integer of thousands of digits
@@ -218,7 +222,8 @@ def _string(text, most, what):
 
 
 def _number(type_, value, what):
-    """A scalar as it is stored; checked before anything is, for half an update would stay."""
+    """Returns a scalar in the form in which it is stored; raises ValueError for one that its type cannot hold.  Every
+    value is checked before the first store, so that no update is stored in part."""
     try:
         if type_ == F64 and not isinstance(value, (str, bytes, bytearray)):
             return float(value)
@@ -245,7 +250,7 @@ def _numbers(values, what):
 
 
 def _within(value, least, most, what):
-    """An integer of a small range."""
+    """Returns `value`; raises ValueError unless it is an integer from `least` to `most`."""
     if not isinstance(value, int) or not least <= value <= most:
         raise ValueError(f"{what} cannot be {_shown(value)}: {least} to {most} are allowed")
     return value
@@ -289,7 +294,7 @@ def _is_name_of(path, fd):
 
 
 class _Node:
-    """What an object and a variable have in common: an id, a slot, strings and a record."""
+    """The base of objects and variables: an id, a slot, strings and a record."""
 
     def __init__(self, publisher, parent, strings):
         self._pub, self._parent, self._strings = publisher, parent, strings
@@ -302,7 +307,7 @@ class _Node:
     def name(self):
         return self._strings[0].decode("utf-8")
 
-    @_alone(can_wait=True)
+    @_exclusive(can_defer=True)
     def set_synced(self, synced):
         if self.alive:
             self._pub._u32[self._pub._words // 4 + self.slot] = self.incarnation << 1 | bool(synced)
@@ -324,18 +329,18 @@ class Object(_Node):
     def set_state(self, state):
         self._set_state(_within(state, INIT, INVALID, f'state of object "{self.name}"'))
 
-    @_alone(can_wait=True)
+    @_exclusive(can_defer=True)
     def _set_state(self, state):
         if self.alive:
             self._store(state)
 
     def set_as_of(self, ns):
-        """The moment (CLOCK_REALTIME in ns) that the root's values stand for; None: no such moment."""
+        """Sets the time at which the root's values were true, in ns of CLOCK_REALTIME; None takes it away."""
         if not self.has_as_of:
             raise ValueError(f'object "{self.name}" has no as-of time: only a root added with as_of=True has one')
         self._set_as_of(None if ns is None else _number(U64, ns, f'as-of time of object "{self.name}"'))
 
-    @_alone(can_wait=True)
+    @_exclusive(can_defer=True)
     def _set_as_of(self, ns):
         if self.alive and self.as_of_slot != NO_SLOT:
             if ns is not None:
@@ -358,12 +363,12 @@ class Variable(_Node):
     # -- scalars and texts ---------------------------------------------------------------------------------
 
     def set(self, value):
-        """Gives a scalar or a text a value, and syncs it."""
+        """Sets a scalar or a text, and marks it as synced."""
         if self.type in (HISTOGRAM, SUMMARY):
             raise TypeError(f"{self} has no set(): a histogram has observe(), a summary set_summary()")
         self._set(self._cut(value) if self.type == STRING else _number(self.type, value, str(self)))
 
-    @_alone(can_wait=True)
+    @_exclusive(can_defer=True)
     def _set(self, value):
         if self.alive:
             if self.type == STRING:
@@ -373,13 +378,13 @@ class Variable(_Node):
             self._sync()
 
     def add(self, amount):
-        """Adds to a number, which threads and signal handlers may do at the same time.  A sum beyond its type is a
-        ValueError, and nothing is stored."""
+        """Adds to a number.  Threads and signal handlers may add at the same time.  Raises ValueError, and stores
+        nothing, if the type cannot hold the sum."""
         if self.type not in (U64, I64, F64):
             raise TypeError(f"{self} has no add(): only integers and floats have")
         self._add(_number(F64 if self.type == F64 else AMOUNT, amount, f"the amount added to {self}"))
 
-    @_alone(can_wait=True)
+    @_exclusive(can_defer=True)
     def _add(self, amount):
         if self.alive:
             before = self._pub._view(FORMATS[self.type])[self._pub._slots // 8 + self.slot]
@@ -409,7 +414,7 @@ class Variable(_Node):
             raise TypeError(f"{self} has no observe(): only a histogram has")
         self._observe(_observation(value, str(self)))
 
-    @_alone(can_wait=True)
+    @_exclusive(can_defer=True)
     def _observe(self, value):
         if self.alive:
             bucket = 2 + bisect_left(self._schema, value)       # the first bound not exceeded, or +Inf
@@ -429,7 +434,7 @@ class Variable(_Node):
                              "one per quantile")
         return _number(U64, count, f"the count of {self}"), _number(F64, total, f"the sum of {self}"), values
 
-    @_alone(can_wait=True)
+    @_exclusive(can_defer=True)
     def _set_summary(self, count, total, values):
         if self.alive:
             self._update(self._summary_units(count, total, values))
@@ -439,7 +444,7 @@ class Variable(_Node):
         return [(1, count), (2, _bits(total)), *enumerate(map(_bits, values), 3)]
 
     def _checked_first(self, value):
-        """The value that a variable is added with, in the form in which it is stored."""
+        """Checks the first value of a variable, and returns it in the form in which it is stored."""
         if self.type == STRING:
             return self._cut(value)
         if self.type < STRING:
@@ -454,16 +459,16 @@ class Variable(_Node):
 
     @property
     def _unit(self):
-        """Where the frame starts, in units of 8 bytes from the start of the file."""
+        """Offset of the frame in the file, in units of 8 bytes."""
         return self._pub._frames // 8 + self.frame
 
     def _update(self, units):
-        """Updates the frame.  `units`: pairs of a unit of the frame and what it holds from now on."""
+        """Updates the frame.  `units`: pairs of the index of a unit in the frame and its new content."""
         self._pub._update_in_progress = self, self._pub._u64[self._unit] + 1, units
         self._pub._complete_frame()
 
     def _sync(self):
-        """After the value: the bit.  A variable that is synced already costs no store."""
+        """Sets the synced bit, after the value.  Stores nothing if the variable is synced already."""
         word = self.incarnation << 1 | 1
         if self._pub._u32[self._pub._words // 4 + self.slot] != word:
             self._pub._u32[self._pub._words // 4 + self.slot] = word
@@ -476,9 +481,9 @@ class Variable(_Node):
 class Publisher:
     """One segment.  Threads may share it; a forked child needs one of its own.
 
-    An exception that a signal handler raises may end any call in its middle.  An update of a frame is noted with all
-    its stores before the first of them, and a change of structure takes effect with one assignment, so the next call
-    completes the one and cleans up after the other."""
+    An exception that a signal handler raises may end any call in its middle.  So all stores of a frame's update are
+    recorded before the first of them, and the next call completes an interrupted update.  A change of structure takes
+    effect with one assignment, and the next call cleans up after an interrupted change."""
 
     def __init__(self, server_key, context_id="shmApp", pool_name="pool", *, records=4096, strings=1 << 18,
                  slots=4096, frames=1 << 18, heartbeat_period=1.0, mode=0o644):
@@ -499,9 +504,9 @@ class Publisher:
         self.path = f"{SHM}/{name}"
         self._closed = self._published = False
         self._next_name_check = 0
-        self._pub, self._pid, self._lock, self._waiting = self, os.getpid(), threading.RLock(), deque()
+        self._pub, self._pid, self._lock, self._deferred = self, os.getpid(), threading.RLock(), deque()
         self._update_in_progress = None         # a variable, the number of its update, and what it stores
-        self._is_disordered = False             # records, free slots and free frames may not be what _live says
+        self._is_disordered = False             # records, free slots and free frames may disagree with _live
         self._record_capacity, self._string_capacity = records, strings
         self._slot_capacity = slots
 
@@ -512,7 +517,7 @@ class Publisher:
         dir_a, str_a, dir_b, str_b, self._words, self._slots, self._frames = offsets
         self._directories, self._string_regions, self.file_size = (dir_a, dir_b), (str_a, str_b), at
 
-        # What lives: by id, and so in ascending order, for a dict keeps the order of insertion.
+        # Live nodes by id, in ascending order: ids ascend, and a dict keeps the order of insertion.
         self._live, self._next_id = {}, 1
         self._free_slots, self._fresh_slot = deque(), 0
         self._frame_units = frames // 8
@@ -543,34 +548,34 @@ class Publisher:
             raise
 
     def _make_file(self):
-        """Start (1) to (3): a locked, sparse file of the full size without a name, so that nothing is left of a process
-        that is killed; without /proc, which can name it later, the file begins with a temporary name."""
+        """Steps (1) to (3) of the start: makes a locked, sparse file of the full size.  It has no name, so that a
+        killed process leaves nothing behind.  Without /proc, which naming it later needs, it has a temporary name."""
         self._temporary = None
         if os.access("/proc/self/fd", os.X_OK):
             fd = os.open(SHM, os.O_TMPFILE | os.O_RDWR | os.O_CLOEXEC, 0o600)
         else:
-            self._temporary = self._another_name()
+            self._temporary = self._temporary_name()
             fd = os.open(self._temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         try:
             most = resource.getrlimit(resource.RLIMIT_FSIZE)[0]
             if most != resource.RLIM_INFINITY and most < self.file_size:        # SIGXFSZ could end the program
                 raise OSError(errno.EFBIG, f"the segment has {self.file_size} bytes, ulimit -f allows {most}: choose "
                               "smaller capacities, or raise the limit", self.path)
-            os.fchmod(fd, self._mode)                                   # for the umask would take from the mode
+            os.fchmod(fd, self._mode)                                   # the umask would restrict the mode
             os.ftruncate(fd, self.file_size)
-            _lock(fd)                                                   # before anybody can find the file
+            _lock(fd)                                                   # before another process can open the file
         except BaseException:
             self._remove_temporary()
             os.close(fd)
             raise
         return fd
 
-    def _another_name(self):
+    def _temporary_name(self):
         return f"{SHM}/.{os.path.basename(self.path)}.{self._pid}.{secrets.token_hex(4)}.tmp"
 
     def _link(self, name):
         if self._temporary is None:
-            # A descriptor for relative paths, which it needs for nothing else, makes os.link follow the link of /proc.
+            # os.link follows the symbolic link in /proc only if it is given a descriptor for relative paths.
             os.link(f"/proc/self/fd/{self._fd}", name, src_dir_fd=self._fd, follow_symlinks=True)
         else:
             os.link(self._temporary, name)
@@ -591,10 +596,11 @@ class Publisher:
                 self._map.leave_file()
 
     def publish(self):
-        """Ends the start: state = 1, then the name.  Until here nobody has seen the segment."""
+        """Makes the segment visible: sets its state to LIVE, then gives the file its name.  Closes this publisher and
+        raises AnotherPublisherLives if another publisher has the name."""
         self._publish()
 
-    @_alone(can_wait=False)
+    @_exclusive(can_defer=False)
     def _publish(self):
         if self._closed:
             raise ValueError(f"{self.path} is closed")
@@ -609,8 +615,8 @@ class Publisher:
         self._published = True
 
     def _keep_name(self):
-        """Publishes the segment again if its name was taken away, as logind does with RemoveIPC=yes at the last logout
-        of a user.  Does nothing while another publisher has the name, or there is no room."""
+        """Publishes the segment again if its name was removed, as logind with RemoveIPC=yes does at the last logout of
+        a user.  Does nothing while another publisher has the name, or there is no room."""
         now = time.monotonic()
         if not self._published or now < self._next_name_check:
             return
@@ -635,7 +641,7 @@ class Publisher:
             os.close(fd)
 
     def _move_to_new_file(self):
-        """A file without a name cannot get one again, so a copy takes its place, at the same address."""
+        """Replaces the file by a copy at the same address: a file whose name was removed cannot get a name again."""
         fd = self._make_file()
         try:
             for step in self._real_steps:
@@ -645,7 +651,7 @@ class Publisher:
             head = bytearray(self._bytes[:252])
             head[40:48] = struct.pack("<Q", secrets.randbelow(2**64 - 1) + 1)       # another generation
             os.pwrite(fd, head + struct.pack("<I", zlib.crc32(head)), 0)
-            self._map.show(fd)
+            self._map.remap(fd)
             fd, self._fd = self._fd, fd
             os.pwrite(fd, struct.pack("<Q", SUPERSEDED), STATE)
         finally:
@@ -667,12 +673,12 @@ class Publisher:
                     _lock(old)
                 except OSError as e:
                     if e.errno in (errno.EAGAIN, errno.EACCES):
-                        raise AnotherPublisherLives(self.path) from None
+                        raise AnotherPublisherLives(f"{self.path} belongs to another live publisher") from None
                     raise
-                # We hold the lock: whoever else comes is refused, so the name is ours if it still is this file's.
+                # While we hold this lock, other publishers are refused: the name is ours if it still names this file.
                 if not _is_name_of(self.path, old):
-                    continue                                            # somebody was faster
-                draft = self._another_name()
+                    continue                                            # another publisher was faster
+                draft = self._temporary_name()
                 try:
                     self._link(draft)
                     os.rename(draft, self.path)
@@ -685,7 +691,7 @@ class Publisher:
                 return
             finally:
                 os.close(old)
-        raise AnotherPublisherLives(f"{self.path}: others were faster three times")
+        raise AnotherPublisherLives(f"{self.path} was taken by other publishers at each of three attempts")
 
     # -- adding --------------------------------------------------------------------------------------------
 
@@ -707,7 +713,7 @@ class Publisher:
             if parent.depth >= MAX_DEPTH:
                 raise ValueError(f"{what} cannot be added: at most {MAX_DEPTH} objects on a path are allowed")
             if not object_id.startswith(parent.name + ".") or len(object_id) < len(parent.name) + 2:
-                raise ValueError(f'id of {what} must be "{parent.name}", which is its parent\'s, a dot, and more')
+                raise ValueError(f'id of {what} must be that of its parent, a dot, and more: "{parent.name}.…"')
         node = Object(self, parent, strings, bool(as_of))
 
         def value():
@@ -720,11 +726,12 @@ class Publisher:
         if not isinstance(parent, Object) or parent._pub is not self:
             raise ValueError(f"parent of {what} cannot be {_shown(parent)}: objects of this publisher are allowed")
 
-    def add_variable(self, parent, name, type_, *, kind=UNKNOWN, unit="", help="", value=USUAL, schema=(),
+    def add_variable(self, parent, name, type_, *, kind=UNKNOWN, unit="", help="", value=NOT_GIVEN, schema=(),
                      capacity=256):
-        """`value`: the first value; None: unsynced, as all but histograms and summaries are without it.  A histogram's
-        is an iterable of observations, by default none; a summary's is (count, sum, values), by default (0, 0, NaN).
-        `capacity`: bytes that a text may have."""
+        """Adds a variable to an object.  `value` is its first value: for a histogram an iterable of observations, for a
+        summary (count, sum, values).  Without it, histograms and summaries start without observations (count and sum 0,
+        quantiles NaN), and other variables without a value (unsynced), as all do with None.  `capacity`: the most bytes
+        of a text."""
         what = f"variable {_shown(name)}"
         self._check_parent(parent, what)
         if not isinstance(type_, int) or not U64 <= type_ <= SUMMARY:
@@ -739,13 +746,13 @@ class Publisher:
             _string(name, 1024, f"name of {what}"), _string(unit, 64, f"unit of {what}"),
             _string(help, 4096, f"help of {what}"), struct.pack(f"<{len(schema)}d", *schema)],
             type_, kind, schema, -(-capacity // 8) * 8)
-        if value is USUAL:
+        if value is NOT_GIVEN:
             value = {HISTOGRAM: (), SUMMARY: (0, 0.0, [nan] * len(schema))}.get(type_)
         if value is not None:
             value = node._checked_first(value)
 
         def first():
-            # The slot and the frame may hold what their last owner left: clear both.  No reader looks at them yet.
+            # Clear what the last owners left in the slot and the frame.  No reader reads them yet.
             node._store(0)
             for i in range(node.frame_length):
                 self._u64[node._unit + i] = 0
@@ -766,7 +773,7 @@ class Publisher:
         self._add(node, first, VARIABLES_DROPPED, False)
         return node
 
-    @_alone(can_wait=False)
+    @_exclusive(can_defer=False)
     def _add(self, node, store_value, dropped, as_of):
         if self._closed:
             return
@@ -779,7 +786,7 @@ class Publisher:
 
     def _add_in_order(self, node, store_value, as_of):
         slots, frame = [], None
-        try:                                                            # room for all of it, before any store
+        try:                                                            # reserve everything before the first store
             if node._parent and not node._parent.alive:
                 raise NoRoom                                            # its object was dropped or removed
             for _ in range(1 + as_of):
@@ -809,27 +816,27 @@ class Publisher:
         self._write_record(side, self._records, node._record(self._records, offsets))
         self._set_directory(self._epoch, self._records + 1)
         node.alive = True
-        self._live[node.id] = node                                      # from here on it is there
+        self._live[node.id] = node                                      # from here on it is live
         if node._parent:
             node._parent._children[node.id] = node
         self._is_disordered = False
 
     # -- removing ------------------------------------------------------------------------------------------
 
-    @_alone(can_wait=True, ignored_in_child=True)
+    @_exclusive(can_defer=True, ignored_in_child=True)
     def remove(self, node):
         """Removes a variable, or an object with everything below it."""
         if self._closed or not node.alive:
             return
         was_disordered, self._is_disordered = self._is_disordered, True
-        node.alive = False                                              # from here on it is gone
+        node.alive = False                                              # from here on it is removed
         gone = list(self._subtree(node))
         try:
             if was_disordered:
                 self._restore_order()
             else:
                 self._remove_in_order(node, gone)
-        except NoRoom:                  # its values end, and the next call that can makes a new directory
+        except NoRoom:                  # end its values; a later call with room makes a new directory
             self._renew_slots(gone)
 
     def _remove_in_order(self, node, gone):
@@ -838,8 +845,8 @@ class Publisher:
             del self._live[n.id]
         if node._parent:
             del node._parent._children[node.id]
-        # First the removal is published: by a tombstone, or, where there is no room for one, by a directory
-        # that does without what is gone, which says the same.
+        # First publish the removal: by a tombstone or, without room for one, by a new directory that has only
+        # the live nodes.
         tombstone = self._records < self._record_capacity
         if tombstone:
             try:
@@ -852,7 +859,7 @@ class Publisher:
             self._set_directory(self._epoch, self._records + 1)
         else:
             self._change_directory()
-        # Then the words change, and only then may slots and frames be used again.
+        # Then change the words.  Only after that may slots and frames be used again.
         self._free_slots.extend(self._renew_slots(gone))
         for n in gone:
             if n.frame_length:
@@ -866,7 +873,7 @@ class Publisher:
         return slots
 
     def _renew(self, slot):
-        """The next incarnation: what the slot held is no longer anybody's value."""
+        """Starts the next incarnation of a slot, which ends the value of the last one."""
         old = self._u32[self._words // 4 + slot] >> 1
         self._u32[self._words // 4 + slot] = (1 if old == MAX_INCARNATION else old + 1) << 1
 
@@ -877,7 +884,7 @@ class Publisher:
             pass
 
     def _restore_order(self):
-        """After a change of structure that did not end: publishes what lives, and frees all else."""
+        """Recovers from an interrupted change of structure: publishes the live nodes, and frees everything else."""
         if not self._is_disordered:
             return
         word = self._u64[DIRECTORY // 8]
@@ -912,25 +919,25 @@ class Publisher:
         for child in getattr(node, "_children", {}).values():
             yield from self._subtree(child)
 
-    # -- wakes, life and death -----------------------------------------------------------------------------
+    # -- heartbeat, wake-ups and close ---------------------------------------------------------------------
 
-    @_alone(can_wait=True, ignored_in_child=True)
+    @_exclusive(can_defer=True, ignored_in_child=True)
     def heartbeat(self):
-        """To be called at least once a period."""
+        """Stores a heartbeat; to be called at least once per heartbeat_period."""
         if not self._closed:
-            self._tend()
+            self._maintain()
 
     def _beat(self):
         self._u64[HEARTBEAT // 8] = time.clock_gettime_ns(time.CLOCK_MONOTONIC)
 
-    @_alone(can_wait=True, ignored_in_child=True)
+    @_exclusive(can_defer=True, ignored_in_child=True)
     def notify(self):
         """A heartbeat that also wakes the readers."""
         if not self._closed:
-            self._tend()
+            self._maintain()
             self._wake()
 
-    def _tend(self):
+    def _maintain(self):
         self._beat()
         self._restore_order_if_room()
         self._keep_name()
@@ -942,12 +949,12 @@ class Publisher:
                 ctypes.c_long(SYS_FUTEX), ctypes.c_void_p(self._map.address + TICK), ctypes.c_int(FUTEX_WAKE),
                 ctypes.c_int(2**31 - 1), None, None, ctypes.c_int(0))
 
-    @_alone(can_wait=True, ignored_in_child=True)
+    @_exclusive(can_defer=True, ignored_in_child=True)
     def close(self):
         self._close()
 
     def _close(self):
-        """Ends the segment.  What an exception of a signal handler interrupts, the next call completes."""
+        """Closes the segment.  If an exception of a signal handler interrupts it, the next call completes it."""
         if self._fd is None:
             return
         if not self._closed and self._map is not None:
@@ -956,11 +963,11 @@ class Publisher:
         self._closed = True
         for node in self._live.values():
             node.alive = False
-        # The names go while we still hold the lock: afterwards they could be a successor's, between look and unlink.
+        # Remove the names while we hold the lock: without it, a successor could take them between check and unlink.
         self._remove_temporary()
         if _is_name_of(self.path, self._fd):
             os.unlink(self.path)
-        # The map refers to the open file as well, so the lock goes only with both.
+        # The mapping refers to the open file as well: the lock is released once both are closed.
         if self._map is not None:
             for view in ("_u64", "_i64", "_f64", "_u32", "_bytes"):
                 getattr(self, view).release()
@@ -977,8 +984,8 @@ class Publisher:
     # -- the directory and its strings ---------------------------------------------------------------------
 
     def _complete_frame(self):
-        """Section 6: begin (the LAST unit), the payload, end (the FIRST unit), the slot; in this order.  All stores are
-        known, so an update that an exception interrupted is done again as a whole."""
+        """Stores the update of a frame as section 6 demands: begin (the LAST unit), the payload, end (the FIRST unit),
+        the slot.  All stores are recorded, so an update that an exception interrupted is repeated as a whole."""
         if self._update_in_progress is None:
             return
         node, n, units = self._update_in_progress
@@ -991,7 +998,7 @@ class Publisher:
         self._update_in_progress = None
 
     def _set_directory(self, epoch, records):
-        """The one store that makes records valid, and that changes directories."""
+        """Makes records valid, or another directory the active one, with a single store."""
         self._epoch, self._records = epoch, records
         self._u64[DIRECTORY // 8] = epoch << 32 | records
 
@@ -1009,7 +1016,7 @@ class Publisher:
         return offset
 
     def _make_room(self, strings):
-        """Room for one more record and these strings in the active directory, or NoRoom."""
+        """Makes room for one more record and these strings in the active directory; raises NoRoom without."""
         for attempt in range(2):
             need = sum(2 + len(s) for s in set(strings) if s not in self._string_offsets)
             if self._records < self._record_capacity and self._string_end + need <= self._string_capacity:
@@ -1023,7 +1030,7 @@ class Publisher:
             self._change_directory()
 
     def _change_directory(self):
-        """Section 8: the live records go to the other region, and one store makes that the active one."""
+        """Section 8: copies the live records to the other region, and makes it the active one with a single store."""
         other = self._epoch + 1 & 1
         size = sum(2 + len(s) for s in {s for n in self._live.values() for s in n._strings if s}) + 2
         self._make_real(self._directories[other], RECORD_SIZE * len(self._live))
@@ -1039,7 +1046,7 @@ class Publisher:
     # -- memory, slots and frames --------------------------------------------------------------------------
 
     def _make_real(self, start, length):
-        """Before the first store to a page: posix_fallocate.  Never past the end, for that would make the file grow."""
+        """Allocates a range before the first store to it, but nothing past the end, which would make the file grow."""
         if length:
             for step in range(start // STEP, (start + length - 1) // STEP + 1):
                 if step not in self._real_steps:

@@ -95,9 +95,9 @@ enum {
   SHM_RECORD_SIZE = 64,
   /* Sparse space is made real in steps of this many bytes. */
   SHM_STEP = 65536,
-  /* Memory that could not be had is asked for again after so long. */
+  /* Interval at which a failed allocation is tried again. */
   SHM_RETRY_NS = 1000000000,
-  /* A beat checks the name of the segment again after so long. */
+  /* Interval at which beats check the name of the segment. */
   SHM_CHECK_NS = 1000000000,
   SHM_NAME_BYTES = 1024,
   SHM_HELP_BYTES = 4096,
@@ -303,7 +303,7 @@ struct shm_publisher {
   int fd;
   bool has_temporary; /* the file has its temporary name */
   bool is_named;
-  uint64_t check_ns; /* when a beat checks the name; 0 for never */
+  uint64_t check_ns; /* time of the next check of the name, CLOCK_MONOTONIC; 0 for never */
   uint8_t *map;
   uint64_t file_size;
   shm_region regions[SHM_REGIONS];
@@ -1050,7 +1050,7 @@ static inline void shm_unlink_temporary(shm_publisher *p) {
   p->has_temporary = false;
 }
 
-/* Takes the place of a segment that nobody lives in; -EAGAIN when somebody else was faster. */
+/* Replaces a segment without a live publisher; -EAGAIN when another publisher was faster. */
 static inline int shm_replace_locked(shm_publisher *p, int old) {
   int code = shm_lock(old);
   if (code != 0) return code;
@@ -1152,7 +1152,7 @@ static inline int shm_move_map(shm_publisher *p, shm_publisher *next, uint8_t *c
   return 0;
 }
 
-/* Makes a new file of the segment, which has no name yet, under the lock. */
+/* Copies the segment into a new file, which has no name yet. The caller holds the lock. */
 static inline int shm_replace_by_copy(shm_publisher *p) {
   struct stat facts;
   shm_publisher next;
@@ -1168,7 +1168,7 @@ static inline int shm_replace_by_copy(shm_publisher *p) {
     bytes += p->regions[i].real;
   }
   if (fstat(p->fd, &facts) != 0) return -errno;
-  /* Not from the heap, which a signal handler may have interrupted. */
+  /* Not from the heap: a signal handler that runs this may have interrupted malloc. */
   void *copied = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (copied == MAP_FAILED) return -errno;
   int code = shm_make_file(&next, facts.st_mode & 0777);
@@ -1186,8 +1186,8 @@ static inline int shm_replace_by_copy(shm_publisher *p) {
   return 0;
 }
 
-/* Places the segment, under the lock; also again if something removed its name. The kernel gives a
- * file no new name then, so a copy takes its place. */
+/* Gives the segment its name, also again after something removed it: a file whose name was removed
+ * cannot get a new one, so a copy replaces it. The caller holds the lock. */
 static inline int shm_keep_name(shm_publisher *p) {
   int code = 0;
   if (p->is_named && !shm_is_same_file(p->fd, p->path)) code = shm_replace_by_copy(p);
@@ -1244,8 +1244,8 @@ static inline const char *shm_error_text(int code) {
   }
 }
 
-/* Says that the publisher lives: once a heartbeat period at least. One store; from any thread. Once a
- * second it also checks the name of the segment, and places it again if something removed it. */
+/* Stores a heartbeat: call it at least once per heartbeat period, from any thread. Once a second it
+ * also checks the name of the segment, and places the segment again if something removed the name. */
 static inline void shm_publisher_beat(shm_publisher *p) {
   if (shm_is_in_child(p)) return;
   uint64_t now = shm_clock_ns(CLOCK_MONOTONIC), due = __atomic_load_n(&p->check_ns, __ATOMIC_RELAXED);
@@ -1298,8 +1298,8 @@ static inline int shm_publisher_open(shm_publisher **out, const shm_options *opt
   return 0;
 }
 
-/* Gives the segment its name, also again where something removed it. -EBUSY when another publisher
- * has it; may be tried again. */
+/* Gives the segment its name, also again after something removed it. -EBUSY when another publisher
+ * has the name; may be tried again. */
 static inline int shm_publisher_place(shm_publisher *p) {
   if (shm_is_in_child(p)) return -ECHILD;
   shm_publisher_beat(p);

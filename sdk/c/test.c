@@ -1151,7 +1151,7 @@ static void test_close_leaves_others_alone(void) {
   CHECK(access(path, F_OK) != 0);
 }
 
-/* Waits until a beat has given the segment a name again. */
+/* Beats until the segment has its name again; false after a minute without. */
 static bool gets_name_back(shm_publisher *p, const char *key) {
   char path[256];
   uint64_t end = shm_clock_ns(CLOCK_MONOTONIC) + 60000000000u;
@@ -1164,14 +1164,14 @@ static bool gets_name_back(shm_publisher *p, const char *key) {
   return access(path, F_OK) == 0;
 }
 
-/* What something outside does that cleans up /dev/shm. */
+/* Removes the name, as a program that cleans up /dev/shm does. */
 static void remove_name(const char *key) {
   char path[256];
   path_of(path, sizeof path, key);
   CHECK(unlink(path) == 0);
 }
 
-/* A publisher whose name was removed gets it back, with all that it holds, and old handles work. */
+/* A publisher whose name was removed gets it back; its values stay, and old handles work. */
 static void test_name_comes_back(void) {
   reader r, again;
   shm_object root, late;
@@ -1196,7 +1196,7 @@ static void test_name_comes_back(void) {
   shm_publisher_close(p);
 }
 
-/* place() gives the name back at once, but not that of another publisher. */
+/* place() restores a removed name at once, unless another publisher has taken it. */
 static void test_place_again(void) {
   shm_options options = small_options("again");
   shm_publisher *p = publish(&options), *other;
@@ -1349,7 +1349,7 @@ static void test_frames_are_consistent(void) {
   stop(p, &r);
 }
 
-/* Texts and summaries that another thread sets are whole after each loss of the name. */
+/* Readers see no torn text or summary of another thread after a removed name was restored. */
 static void test_name_comes_back_beside_threads(void) {
   reader r, again;
   shm_object root;
@@ -1465,7 +1465,7 @@ static void test_signal_handlers(void) {
   stop(u->publisher, &r);
 }
 
-/* A handler that leaves the update of a text by a jump costs that variable and no other. */
+/* A handler that jumps out of the update of a text makes that variable unusable, and no other. */
 static void test_jump_out_of_update(void) {
   static sigjmp_buf before;
   reader r;
