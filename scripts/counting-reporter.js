@@ -2,7 +2,7 @@
 // test that failed, and one line that counts them.
 import Mocha from 'mocha';
 
-const { EVENT_TEST_FAIL, EVENT_TEST_PENDING, EVENT_TEST_RETRY } = Mocha.Runner.constants;
+const { EVENT_TEST_FAIL, EVENT_TEST_PENDING } = Mocha.Runner.constants;
 
 /** The first line of a test's error. */
 const messageOf = (error) => String(error?.message ?? error).split('\n', 1)[0];
@@ -15,16 +15,13 @@ export default class CountingReporter extends Mocha.reporters.Spec {
 
   constructor(runner, options) {
     super(runner, options);
-    runner.on(EVENT_TEST_RETRY, (test, error) => this.#add('Failed at first', test, error));
-    runner.on(EVENT_TEST_FAIL, (test, error) => this.#add('Failed', test, error));
+    runner.on(EVENT_TEST_FAIL, (test, error) => {
+      this.#lines.push(`Failed: ${test.fullTitle()}: ${messageOf(error)}`);
+    });
     runner.on(EVENT_TEST_PENDING, (test) => {
       const reason = reasonOf(test);
       this.#skipped.set(reason, (this.#skipped.get(reason) ?? 0) + 1);
     });
-  }
-
-  #add(what, test, error) {
-    this.#lines.push(`${what}: ${test.fullTitle()}: ${messageOf(error)}`);
   }
 
   epilogue() {

@@ -45,8 +45,6 @@ const words = [
   'node_modules/mocha/bin/mocha.js',
   ...['--parallel', '--jobs', jobs, '--reporter', 'scripts/counting-reporter.js'],
   ...(process.env.FORBID_PENDING ? ['--forbid-pending'] : []),
-  // Where others use the machine, a test of a deadline may fail once; a developer sees every failure.
-  ...(process.env.CI ? ['--retries', '1'] : []),
   ...files,
   ...given,
 ];

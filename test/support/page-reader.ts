@@ -47,7 +47,7 @@ const entryOf = <T>(table: ByBeginning<T> = {}, text: string): [string, T] | und
 /** Defines the tests of a page. */
 export function readsPage(page: string, table: PageTable): void {
   describe(page, function () {
-    this.timeout(200_000).slow(10_000).retries(0);
+    this.timeout(200_000).slow(10_000);
     const blocks = pageBlocks(readFileSync(page, 'utf8'));
     const reader = new PageReader(table);
     before(function () {
