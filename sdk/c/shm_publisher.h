@@ -300,7 +300,9 @@ struct shm_publisher {
   uint32_t *opener; /* 1 in the process that opened the publisher, 0 in its children; may be NULL */
   pid_t pid;
   char path[256], temporary[256];
-  int fd;
+  int fd; /* -1 once the program closed it */
+  dev_t device;
+  ino_t inode;
   bool has_temporary; /* the file has its temporary name */
   bool is_named;
   uint64_t check_ns; /* time of the next check of the name, CLOCK_MONOTONIC; 0 for never */
@@ -415,6 +417,27 @@ static inline uint32_t shm_crc32(const void *bytes, size_t length) {
   return ~crc;
 }
 
+static inline bool shm_is_own_file(const shm_publisher *p, const struct stat *facts) {
+  return facts->st_dev == p->device && facts->st_ino == p->inode;
+}
+
+/* Whether the descriptor is still that of the segment's file. A program that closes all descriptors,
+ * as daemons do, may have given its number to a file of its own. */
+static inline bool shm_owns_descriptor(const shm_publisher *p, struct stat *facts) {
+  return p->fd >= 0 && fstat(p->fd, facts) == 0 && shm_is_own_file(p, facts);
+}
+
+/* Opens the segment's file again by its name if the program closed the descriptor. The mapping keeps
+ * the lock. */
+static inline bool shm_has_descriptor(shm_publisher *p, struct stat *facts) {
+  if (shm_owns_descriptor(p, facts)) return true;
+  p->fd = open(p->path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+  if (shm_owns_descriptor(p, facts)) return true;
+  if (p->fd >= 0) close(p->fd);
+  p->fd = -1;
+  return false;
+}
+
 /* Makes a region real up to `end` bytes of it, so that a full /dev/shm is no SIGBUS. */
 static inline bool shm_reserve(shm_publisher *p, int index, uint64_t end) {
   shm_region *region = &p->regions[index];
@@ -422,10 +445,10 @@ static inline bool shm_reserve(shm_publisher *p, int index, uint64_t end) {
   if (end > region->bytes) return false;
   uint64_t wanted = (end + SHM_STEP - 1) / SHM_STEP * SHM_STEP;
   if (wanted > region->bytes) wanted = region->bytes;
-  int code;
-  do
+  struct stat facts;
+  int code = shm_has_descriptor(p, &facts) ? EINTR : EBADF;
+  while (code == EINTR)
     code = posix_fallocate(p->fd, (off_t)(region->at + region->real), (off_t)(wanted - region->real));
-  while (code == EINTR);
   if (code != 0) {
     p->is_poor = true;
     return false;
@@ -945,13 +968,16 @@ static inline int shm_lock(int fd) {
 /* Opens a file without a name, of which nothing is left if the process is refused or killed. Only
  * /proc can name it later; without /proc the file begins with a temporary name. */
 static inline int shm_open_file(shm_publisher *p, mode_t mode) {
-  if (access("/proc/self/fd", X_OK) == 0) {
+  struct stat facts;
+  if (access("/proc/self/fd", X_OK) == 0)
     p->fd = open(SHM_FOLDER, O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
-    if (p->fd >= 0) return 0;
+  if (p->fd < 0) {
+    p->fd = open(p->temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+    p->has_temporary = p->fd >= 0;
   }
-  p->fd = open(p->temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
-  if (p->fd < 0) return -errno;
-  p->has_temporary = true;
+  if (p->fd < 0 || fstat(p->fd, &facts) != 0) return -errno;
+  p->device = facts.st_dev;
+  p->inode = facts.st_ino;
   return 0;
 }
 
@@ -1026,6 +1052,11 @@ static inline bool shm_is_same_file(int fd, const char *path) {
          own.st_ino == named.st_ino;
 }
 
+static inline bool shm_has_name(const shm_publisher *p) {
+  struct stat named;
+  return stat(p->path, &named) == 0 && shm_is_own_file(p, &named);
+}
+
 /* Tells the readers of a segment that a newer one has its name. */
 static inline void shm_supersede(int old) {
   struct stat facts;
@@ -1079,6 +1110,8 @@ static inline int shm_replace(shm_publisher *p) {
 
 /* Gives the file its name. -EBUSY when another publisher has it. */
 static inline int shm_take_name(shm_publisher *p) {
+  struct stat facts;
+  if (!shm_has_descriptor(p, &facts)) return -EBADF;
   int code = -EAGAIN;
   for (int round = 0; round < 3 && code == -EAGAIN; round++) {
     code = shm_link(p, p->path);
@@ -1091,11 +1124,11 @@ static inline int shm_take_name(shm_publisher *p) {
 
 /* Removes the name while the lock is held: another publisher may take it once the lock is released. */
 static inline void shm_release_file(shm_publisher *p) {
-  if (p->fd < 0) return;
+  struct stat facts;
   shm_unlink_temporary(p);
-  if (p->is_named && shm_is_same_file(p->fd, p->path)) unlink(p->path);
+  if (p->is_named && shm_has_name(p)) unlink(p->path);
   if (p->map != NULL) munmap(p->map, p->file_size);
-  close(p->fd);
+  if (shm_owns_descriptor(p, &facts)) close(p->fd);
 }
 
 /* ---------------------------------------------------------------- internals: a name that was removed */
@@ -1167,7 +1200,7 @@ static inline int shm_replace_by_copy(shm_publisher *p) {
     next.regions[i].bytes = p->regions[i].bytes;
     bytes += p->regions[i].real;
   }
-  if (fstat(p->fd, &facts) != 0) return -errno;
+  if (!shm_has_descriptor(p, &facts)) return -EBADF;
   /* Not from the heap: a signal handler that runs this may have interrupted malloc. */
   void *copied = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (copied == MAP_FAILED) return -errno;
@@ -1181,6 +1214,8 @@ static inline int shm_replace_by_copy(shm_publisher *p) {
   shm_supersede(p->fd);
   close(p->fd);
   p->fd = next.fd;
+  p->device = next.device;
+  p->inode = next.inode;
   p->has_temporary = next.has_temporary;
   p->is_named = false;
   return 0;
@@ -1190,7 +1225,7 @@ static inline int shm_replace_by_copy(shm_publisher *p) {
  * cannot get a new one, so a copy replaces it. The caller holds the lock. */
 static inline int shm_keep_name(shm_publisher *p) {
   int code = 0;
-  if (p->is_named && !shm_is_same_file(p->fd, p->path)) code = shm_replace_by_copy(p);
+  if (p->is_named && !shm_has_name(p)) code = shm_replace_by_copy(p);
   return code == 0 && !p->is_named ? shm_take_name(p) : code;
 }
 
@@ -1316,8 +1351,9 @@ static inline int shm_publisher_place(shm_publisher *p) {
 /* Leaves the parent's segment as it is. What the heap holds of it stays: another thread of the
  * parent may have been changing it during the fork. */
 static inline void shm_leave_to_parent(shm_publisher *p) {
+  struct stat facts;
   if (p->map != NULL) munmap(p->map, p->file_size);
-  if (p->fd >= 0) close(p->fd);
+  if (shm_owns_descriptor(p, &facts)) close(p->fd);
   p->map = NULL;
   p->fd = -1;
 }

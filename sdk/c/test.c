@@ -893,14 +893,14 @@ static void test_churn_with_reader(void) {
   stop(p, &c.r);
 }
 
-/* A full /dev/shm: without its descriptor the publisher cannot make anything real. */
+/* As if /dev/shm were full: a publisher that has lost its file cannot make anything real. */
 static void test_no_memory(void) {
   reader r;
   shm_object root, late;
   shm_variable all[48], v;
   char name[16];
   shm_publisher *p = start(small_options("memory"), &r, &root);
-  int fd = p->fd;
+  ino_t inode = p->inode;
   for (uint32_t i = 0; i < 31; i++) {
     snprintf(name, sizeof name, "v%u", i);
     all[i] = add(&root, name, SHM_U64);
@@ -910,12 +910,13 @@ static void test_no_memory(void) {
     CHECK(shm_remove_variable(&all[i]) == 0);
     all[i] = add(&root, "again", SHM_U64);
   }
-  p->fd = -1; /* 64 records: no room for a tombstone, and none in the other directory */
+  close(p->fd);
+  p->inode = 0; /* 64 records: no room for a tombstone, and none in the other directory */
   CHECK(shm_remove_variable(&all[30]) == 0 && p->is_behind);
   CHECK(shm_u64_set(&all[30], 1) == -ESTALE && read_directory(&r) && !has_value(&r, "v30"));
   CHECK(shm_add_object(&root, &late, "host.1.app.late", "C", NULL) == -ENOSPC);
   CHECK(shm_add_variable(&root, &v, "text", SHM_STRING, NULL) == -ENOSPC);
-  p->fd = fd;
+  p->inode = inode;
   CHECK(shm_add_object(&root, &late, "host.1.app.late", "C", NULL) == 0 && !p->is_behind);
   CHECK(read_directory(&r) && r.epoch == 1 && find(&r, "v30") == NULL && find(&r, "host.1.app.late") != NULL);
   CHECK(word_at(&r, 1408) == 1 && word_at(&r, 1472) == 1);
@@ -931,14 +932,16 @@ static void test_memory_again(void) {
   options.string_bytes = 1 << 20;
   shm_publisher *p = start(options, &r, &root);
   char name[40];
-  int fd = p->fd, code = 0;
-  p->fd = -1;
+  ino_t inode = p->inode;
+  int code = 0;
+  close(p->fd);
+  p->inode = 0;
   for (uint32_t i = 0; i < 1 << 13 && code == 0; i++) {
     snprintf(name, sizeof name, "host.1.app.%u", i);
     code = shm_add_object(&root, &late, name, "C", NULL);
   }
   CHECK(code == -ENOSPC && p->retry_at != 0 && !p->is_full);
-  p->fd = fd;
+  p->inode = inode;
   CHECK(shm_add_object(&root, &late, "host.1.app.late", "C", NULL) == -ENOSPC);
   p->retry_at = 1; /* a second later */
   CHECK(shm_add_object(&root, &late, "host.1.app.late", "C", NULL) == 0 && p->retry_at == 0);
@@ -1194,6 +1197,35 @@ static void test_name_comes_back(void) {
   close_reader(&again);
   close_reader(&r);
   shm_publisher_close(p);
+}
+
+/* A program that closes all descriptors and opens files of its own keeps those as they are, and the
+ * publisher goes on. Without a name and a descriptor, it cannot place its segment again. */
+static void test_closed_descriptors(void) {
+  static uint8_t mine[8192], now[sizeof mine + 1];
+  char name[64];
+  reader r;
+  shm_object root;
+  shm_variable number;
+  shm_publisher *p = start(options_of("closed"), &r, &root);
+  int host = memfd_create("host", MFD_CLOEXEC), descriptor = p->fd;
+  memset(mine, 7, sizeof mine);
+  CHECK(write(host, mine, sizeof mine) == (ssize_t)sizeof mine);
+  CHECK(dup2(host, descriptor) == descriptor);
+  for (int i = 0; i < 2000; i++) {
+    snprintf(name, sizeof name, "number%d", i);
+    if (!CHECK(shm_add_variable(&root, &number, name, SHM_U64, NULL) == 0)) break;
+  }
+  CHECK(p->fd != descriptor && dup2(host, p->fd) == p->fd);
+  remove_name("closed");
+  CHECK(shm_publisher_place(p) == -EBADF);
+  CHECK(shm_u64_set(&number, 7) == 0);
+  shm_publisher_close(p);
+  CHECK(fcntl(descriptor, F_GETFD) >= 0);
+  CHECK(pread(host, now, sizeof now, 0) == (ssize_t)sizeof mine && memcmp(now, mine, sizeof mine) == 0);
+  close(descriptor);
+  close(host);
+  close_reader(&r);
 }
 
 /* place() restores a removed name at once, unless another publisher has taken it. */
@@ -1504,7 +1536,7 @@ int main(void) {
       test_memory_again,
       test_second_is_refused, test_refused_leaves_nothing, test_file_limit, test_locked_memory,
       test_child_leaves_segment_alone, test_closed_child_frees_key, test_dead_is_replaced, test_close_leaves_others_alone,
-      test_name_comes_back, test_place_again, test_name_comes_back_beside_threads,
+      test_name_comes_back, test_closed_descriptors, test_place_again, test_name_comes_back_beside_threads,
       test_signal_handlers, test_jump_out_of_update, test_threads,         test_frames_are_consistent, test_nothing_is_left};
   size_t count = sizeof tests / sizeof tests[0];
   for (size_t i = 0; i < count; i++) tests[i]();
