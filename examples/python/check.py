@@ -810,6 +810,57 @@ def names_taken_away():
     ok(not glob.glob(f"/dev/shm/*{CTX}*"), "the close removes the new name")
 
 
+def closed_descriptors():
+    """A program that closes all descriptors and opens files of its own keeps those as they are."""
+    def run():
+        p = shm.Publisher("closed", CTX, records=1 << 14, slots=1 << 14)
+        root = p.add_root("r")
+        p.publish()
+        mine = os.memfd_create("mine")
+        os.write(mine, b"mine" * 2048)
+        first = p._fd
+        os.dup2(mine, first)
+        ok(all(p.add_variable(root, f"v{i}", shm.U64, value=i).alive for i in range(2000)), "added")
+        ok(len(Seg(p.path).vars) == 2000 and p._fd != first, "the file is opened again")
+        for publishes_again in (False, True):
+            os.dup2(mine, p._fd)
+            if publishes_again:
+                os.unlink(p.path)
+                p._next_name_check = 0
+            p.notify()
+        ok(not os.path.exists(p.path), "without name and descriptor there is no way back")
+        p.close()
+        ok(os.pread(mine, 9000, 0) == os.pread(first, 9000, 0) == b"mine" * 2048, "untouched")
+    ok(in_child(run), "the descriptors of the program")
+
+
+def names_out_of_sight():
+    """After chroot() or in another mount namespace, a segment still has its name; so it has after a rename."""
+    with shm.Publisher("sight", CTX) as p:
+        p.add_root("r")
+        p.publish()
+        elsewhere = f"{p.path}.elsewhere"
+        os.rename(p.path, elsewhere)
+        p._next_name_check = 0
+        p.notify()
+        ok(not os.path.exists(p.path) and Seg(elsewhere).state == 1, "neither copied nor superseded")
+        os.rename(elsewhere, p.path)
+
+
+def dropped_rights():
+    """A program that may not remove the name any more ends as it would without a publisher."""
+    def run():
+        with shm.Publisher("rights", CTX) as p:
+            p.publish()
+            os.setgid(65534)
+            os.setuid(65534)
+            p.notify()
+        ok(Seg(p.path).state == 2, "closed, with its name")
+    if os.getuid() == 0:
+        ok(in_child(run), "close() raises nothing")
+        os.unlink(path("rights"))
+
+
 def refused_starts():
     code = ("import os, sys; sys.path.insert(0, sys.argv[1]); import shm_publisher as shm\n"
             "p = shm.Publisher('busy', sys.argv[2]); p.add_root('r'); os.kill(os.getpid(), int(sys.argv[3])); p.publish()")
@@ -948,7 +999,7 @@ if __name__ == "__main__":
         for test in (scalars_and_frames, additions, removal_and_reuse, directory_change, names_and_locks, example_runs,
                      frames_under_load, futex_wakes, signal_handlers, exceptions_of_handlers,
                      collected_objects, forked_children, children_that_stay, no_memory,
-                     names_taken_away, refused_starts,
+                     names_taken_away, closed_descriptors, names_out_of_sight, dropped_rights, refused_starts,
                      limits_of_the_process, full_shared_memory, threads):
             test(); print("ok", test.__name__, flush=True)
         ok(not glob.glob(f"/dev/shm/*{CTX}*") and not glob.glob(f"/dev/shm/.*{CTX}*"), "nothing left in /dev/shm")

@@ -284,13 +284,23 @@ def _lock(fd):
     _ask_lock(fd, fcntl.F_OFD_SETLK)
 
 
-def _is_name_of(path, fd):
-    mine = os.fstat(fd)
+def _identity(file):
+    """Device and inode of a path or a descriptor; None if there is no such file."""
     try:
-        there = os.stat(path, follow_symlinks=False)
-    except FileNotFoundError:
-        return False
-    return (mine.st_dev, mine.st_ino) == (there.st_dev, there.st_ino)
+        facts = os.stat(file, follow_symlinks=isinstance(file, int))
+    except OSError:
+        return None
+    return facts.st_dev, facts.st_ino
+
+
+def _supersede(fd):
+    """Tells the readers of a segment that a newer one has its name.  Readers also check the name, so a failure does no
+    harm."""
+    try:
+        if os.fstat(fd).st_size >= PAGE and os.pread(fd, 8, 0) == b"SHMEXP\r\n":
+            os.pwrite(fd, struct.pack("<Q", SUPERSEDED), STATE)
+    except OSError:
+        pass
 
 
 class _Node:
@@ -525,10 +535,10 @@ class Publisher:
         self._epoch, self._records = 0, 0
         self._string_end, self._string_offsets = 2, {b"": 0}
 
-        self._mode, self._map, self._fd, self._real_steps = mode, None, None, set()
+        self._mode, self._map, self._fd, self._file, self._real_steps = mode, None, None, None, set()
         _publishers.add(self)
         try:
-            self._fd = self._make_file()
+            self._fd, self._file = self._make_file()
             self._make_real(0, PAGE)
             self._map = _Mapping(self._fd, self.file_size)
             self._bytes = self._map.bytes
@@ -550,10 +560,13 @@ class Publisher:
     def _make_file(self):
         """Steps (1) to (3) of the start: makes a locked, sparse file of the full size.  It has no name, so that a
         killed process leaves nothing behind.  Without /proc, which naming it later needs, it has a temporary name."""
-        self._temporary = None
+        fd = self._temporary = None
         if os.access("/proc/self/fd", os.X_OK):
-            fd = os.open(SHM, os.O_TMPFILE | os.O_RDWR | os.O_CLOEXEC, 0o600)
-        else:
+            try:
+                fd = os.open(SHM, os.O_TMPFILE | os.O_RDWR | os.O_CLOEXEC, 0o600)
+            except OSError:                                             # a file system without such files
+                pass
+        if fd is None:
             self._temporary = self._temporary_name()
             fd = os.open(self._temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         try:
@@ -568,7 +581,24 @@ class Publisher:
             self._remove_temporary()
             os.close(fd)
             raise
-        return fd
+        return fd, _identity(fd)
+
+    def _descriptor(self):
+        """The descriptor of the file.  If the program closed it, as daemons close all, its number may belong to another
+        file; then this opens the segment's file again by its name.  The mapping keeps the lock."""
+        if _identity(self._fd) != self._file:
+            self._fd = -1
+            self._fd = os.open(self.path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
+            if _identity(self._fd) != self._file:
+                fd, self._fd = self._fd, -1
+                os.close(fd)
+                raise OSError(errno.EBADF, "the program closed the file, and its name is gone", self.path)
+        return self._fd
+
+    def _close_descriptor(self):
+        fd, self._fd = self._fd, None
+        if _identity(fd) == self._file:
+            os.close(fd)
 
     def _temporary_name(self):
         return f"{SHM}/.{os.path.basename(self.path)}.{self._pid}.{secrets.token_hex(4)}.tmp"
@@ -576,7 +606,8 @@ class Publisher:
     def _link(self, name):
         if self._temporary is None:
             # os.link follows the symbolic link in /proc only if it is given a descriptor for relative paths.
-            os.link(f"/proc/self/fd/{self._fd}", name, src_dir_fd=self._fd, follow_symlinks=True)
+            fd = self._descriptor()
+            os.link(f"/proc/self/fd/{fd}", name, src_dir_fd=fd, follow_symlinks=True)
         else:
             os.link(self._temporary, name)
 
@@ -584,14 +615,13 @@ class Publisher:
         if self._temporary is not None:
             try:
                 os.unlink(self._temporary)
-            except FileNotFoundError:
+            except OSError:                                             # gone, or the program dropped its rights
                 pass
             self._temporary = None
 
     def _leave(self):
         if self._fd is not None:
-            fd, self._fd = self._fd, None
-            os.close(fd)
+            self._close_descriptor()
             if self._map is not None:
                 self._map.leave_file()
 
@@ -622,13 +652,18 @@ class Publisher:
             return
         self._next_name_check = now + NAME_CHECK_SECONDS
         try:
-            if not _is_name_of(self.path, self._fd) and not self._name_is_locked():
+            if self._has_lost_name() and not self._name_is_locked():
                 self._move_to_new_file()
                 self._take_name()
         except (OSError, AnotherPublisherLives):
             pass                                                        # the next check tries again
         finally:
             self._remove_temporary()
+
+    def _has_lost_name(self):
+        """Whether something removed the name.  After chroot() or in another mount namespace, the file still has it, out
+        of the program's sight."""
+        return _identity(self.path) != self._file and os.fstat(self._descriptor()).st_nlink == 0
 
     def _name_is_locked(self):
         try:
@@ -642,7 +677,7 @@ class Publisher:
 
     def _move_to_new_file(self):
         """Replaces the file by a copy at the same address: a file whose name was removed cannot get a name again."""
-        fd = self._make_file()
+        fd, file = self._make_file()
         try:
             for step in self._real_steps:
                 start, end = step * STEP, min(step * STEP + STEP, self.file_size)
@@ -652,8 +687,8 @@ class Publisher:
             head[40:48] = struct.pack("<Q", secrets.randbelow(2**64 - 1) + 1)       # another generation
             os.pwrite(fd, head + struct.pack("<I", zlib.crc32(head)), 0)
             self._map.remap(fd)
-            fd, self._fd = self._fd, fd
-            os.pwrite(fd, struct.pack("<Q", SUPERSEDED), STATE)
+            fd, self._fd, self._file = self._fd, fd, file
+            _supersede(fd)
         finally:
             os.close(fd)
 
@@ -676,18 +711,17 @@ class Publisher:
                         raise AnotherPublisherLives(f"{self.path} belongs to another live publisher") from None
                     raise
                 # While we hold this lock, other publishers are refused: the name is ours if it still names this file.
-                if not _is_name_of(self.path, old):
+                if _identity(self.path) != _identity(old):
                     continue                                            # another publisher was faster
                 draft = self._temporary_name()
                 try:
                     self._link(draft)
                     os.rename(draft, self.path)
                 except BaseException:
-                    if _is_name_of(draft, self._fd):
+                    if _identity(draft) == self._file:
                         os.unlink(draft)
                     raise
-                if os.fstat(old).st_size >= PAGE and os.pread(old, 8, 0) == b"SHMEXP\r\n":
-                    os.pwrite(old, struct.pack("<Q", SUPERSEDED), STATE)
+                _supersede(old)
                 return
             finally:
                 os.close(old)
@@ -965,15 +999,17 @@ class Publisher:
             node.alive = False
         # Remove the names while we hold the lock: without it, a successor could take them between check and unlink.
         self._remove_temporary()
-        if _is_name_of(self.path, self._fd):
-            os.unlink(self.path)
+        try:
+            if _identity(self.path) == self._file:
+                os.unlink(self.path)
+        except OSError:                         # the program dropped its rights: the name stays, of a closed segment
+            pass
         # The mapping refers to the open file as well: the lock is released once both are closed.
         if self._map is not None:
             for view in ("_u64", "_i64", "_f64", "_u32", "_bytes"):
                 getattr(self, view).release()
             self._map.close()
-        fd, self._fd = self._fd, None
-        os.close(fd)
+        self._close_descriptor()
 
     def __enter__(self):
         return self
@@ -1051,7 +1087,7 @@ class Publisher:
             for step in range(start // STEP, (start + length - 1) // STEP + 1):
                 if step not in self._real_steps:
                     try:
-                        os.posix_fallocate(self._fd, step * STEP, min(STEP, self.file_size - step * STEP))
+                        os.posix_fallocate(self._descriptor(), step * STEP, min(STEP, self.file_size - step * STEP))
                     except OSError as e:            # a full /dev/shm, a quota, a limit of memory
                         if self._map is None:
                             raise OSError(e.errno, f"{SHM} has no room for a segment: {e.strerror}", self.path) from e

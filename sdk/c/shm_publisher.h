@@ -1186,8 +1186,7 @@ static inline int shm_move_map(shm_publisher *p, shm_publisher *next, uint8_t *c
 }
 
 /* Copies the segment into a new file, which has no name yet. The caller holds the lock. */
-static inline int shm_replace_by_copy(shm_publisher *p) {
-  struct stat facts;
+static inline int shm_replace_by_copy(shm_publisher *p, mode_t mode) {
   shm_publisher next;
   size_t bytes = 0;
   memset(&next, 0, sizeof next);
@@ -1200,11 +1199,10 @@ static inline int shm_replace_by_copy(shm_publisher *p) {
     next.regions[i].bytes = p->regions[i].bytes;
     bytes += p->regions[i].real;
   }
-  if (!shm_has_descriptor(p, &facts)) return -EBADF;
   /* Not from the heap: a signal handler that runs this may have interrupted malloc. */
   void *copied = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (copied == MAP_FAILED) return -errno;
-  int code = shm_make_file(&next, facts.st_mode & 0777);
+  int code = shm_make_file(&next, mode);
   if (code == 0) code = shm_move_map(p, &next, (uint8_t *)copied);
   munmap(copied, bytes);
   if (code != 0) {
@@ -1225,7 +1223,13 @@ static inline int shm_replace_by_copy(shm_publisher *p) {
  * cannot get a new one, so a copy replaces it. The caller holds the lock. */
 static inline int shm_keep_name(shm_publisher *p) {
   int code = 0;
-  if (p->is_named && !shm_has_name(p)) code = shm_replace_by_copy(p);
+  if (p->is_named && !shm_has_name(p)) {
+    struct stat facts;
+    if (!shm_has_descriptor(p, &facts)) return -EBADF;
+    /* After chroot() or in another mount namespace, the file still has its name, out of sight. */
+    if (facts.st_nlink > 0) return 0;
+    code = shm_replace_by_copy(p, facts.st_mode & 0777);
+  }
   return code == 0 && !p->is_named ? shm_take_name(p) : code;
 }
 

@@ -1199,6 +1199,23 @@ static void test_name_comes_back(void) {
   shm_publisher_close(p);
 }
 
+/* After chroot() or in another mount namespace, a segment still has its name; so it has after a rename.
+ * It is neither copied nor superseded. */
+static void test_name_out_of_sight(void) {
+  char path[256], elsewhere[256];
+  reader r;
+  shm_object root;
+  shm_publisher *p = start(small_options("sight"), &r, &root);
+  path_of(path, sizeof path, "sight");
+  path_of(elsewhere, sizeof elsewhere, "elsewhere");
+  CHECK(rename(path, elsewhere) == 0);
+  p->check_ns = 1; /* a second later */
+  shm_publisher_beat(p);
+  CHECK(shm_publisher_place(p) == 0 && access(path, F_OK) != 0 && word_at(&r, 1024) == 1);
+  CHECK(rename(elsewhere, path) == 0);
+  stop(p, &r);
+}
+
 /* A program that closes all descriptors and opens files of its own keeps those as they are, and the
  * publisher goes on. Without a name and a descriptor, it cannot place its segment again. */
 static void test_closed_descriptors(void) {
@@ -1536,7 +1553,8 @@ int main(void) {
       test_memory_again,
       test_second_is_refused, test_refused_leaves_nothing, test_file_limit, test_locked_memory,
       test_child_leaves_segment_alone, test_closed_child_frees_key, test_dead_is_replaced, test_close_leaves_others_alone,
-      test_name_comes_back, test_closed_descriptors, test_place_again, test_name_comes_back_beside_threads,
+      test_name_comes_back, test_closed_descriptors, test_name_out_of_sight,
+      test_place_again, test_name_comes_back_beside_threads,
       test_signal_handlers, test_jump_out_of_update, test_threads,         test_frames_are_consistent, test_nothing_is_left};
   size_t count = sizeof tests / sizeof tests[0];
   for (size_t i = 0; i < count; i++) tests[i]();
