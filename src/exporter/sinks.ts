@@ -142,36 +142,64 @@ function guardOf(
   });
 }
 
-function makeStdout({ settings, selfMetrics, stdout, isOnce }: SinkParts): Sink {
+function makeStdout(parts: SinkParts): Sink {
+  const { settings, stdout, isOnce } = parts;
   const opened: SinkEvent = { kind: 'opened', where: 'stdout' };
   const print = stdoutSink({
     isOnce,
     intervalSeconds: settings.metricsIntervalSeconds,
-    documents: DOCUMENTS[settings.stdoutFormat](selfMetrics),
+    documents: DOCUMENTS[settings.stdoutFormat](parts),
     write: stdout(),
     slow: 'the reader of stdout is too slow',
   });
   return (registry) => merge(of(opened), print(registry));
 }
 
-const DOCUMENTS: Readonly<
-  Record<Settings['stdoutFormat'], (selfMetrics: SelfMetrics) => Documents>
-> = {
+const DOCUMENTS: Readonly<Record<Settings['stdoutFormat'], (parts: SinkParts) => Documents>> = {
   text: () => ({ kind: 'each', document: textDocument }),
   json: () => ({ kind: 'each', document: jsonDocument }),
-  merged: (selfMetrics) => ({
-    kind: 'merged',
-    merge: async (all, targets) => mergedDocument(all, await selfMetrics.ownText(targets)),
-  }),
+  merged: mergedDocuments,
 };
 
-function makeTextfile({ settings, nameOf, selfMetrics, isOnce }: SinkParts): Sink {
+/** Merged documents. What they leave out is counted, and logged whenever it changes. */
+function mergedDocuments({ selfMetrics, log }: Pick<SinkParts, 'selfMetrics' | 'log'>): Documents {
+  const setClashing = selfMetrics.gauge(
+    'shm_exporter_merged_clashing_metrics',
+    'Metrics of targets that the last merged document left out, since those of other targets exclude them.',
+  );
+  let last = '';
+  const report = (clashes: readonly string[]): void => {
+    setClashing(clashes.length);
+    const present = clashes.join('\n');
+    if (present === last) return;
+    last = present;
+    log(
+      clashes[0] === undefined
+        ? { level: 'info', message: 'the merged document has the metrics of all targets again' }
+        : {
+            level: 'warning',
+            message: `metrics missing from the merged document: ${clashes.length}, since those of other targets exclude them; ${clashes[0]}: give it another name, or the same type, in its catalogue or at its publisher`,
+          },
+    );
+  };
+  return {
+    kind: 'merged',
+    merge: async (all, targets) => {
+      const { clashes, pieces } = mergedDocument(all);
+      report(clashes);
+      return pieces(await selfMetrics.ownText(targets));
+    },
+  };
+}
+
+function makeTextfile(parts: SinkParts): Sink {
+  const { settings, nameOf, isOnce } = parts;
   const path = textfileOf(settings);
   const name = nameOf(['textfile_dir']);
   const print = stdoutSink({
     isOnce,
     intervalSeconds: settings.metricsIntervalSeconds,
-    documents: DOCUMENTS.merged(selfMetrics),
+    documents: mergedDocuments(parts),
     write: namedWriter(fileWriter(path), name),
     slow: `${name}: the last snapshot is not yet in ${path}`,
   });

@@ -53,6 +53,7 @@ const EXPIRY = own('shm_exporter_license_expiry_timestamp_seconds');
 
 const TEXTFILE =
   'node_textfile_mtime_seconds{instance="e:9100",job="node",file="/var/lib/node/shm_exporter.prom"}';
+const MERGED = 'shm_exporter_merged_clashing_metrics{instance="e:9100",job="node"}';
 
 /** An exporter with one bridged ADS, in which all is well. */
 const WELL: Values = {
@@ -271,6 +272,11 @@ export const ALERT_CASES: readonly AlertCase[] = [
     alert: 'ShmSeriesClash',
     fires: { [target('target_clashing_series')]: always(1) },
     silent: { [target('target_clashing_series')]: lately(10, 3, 0) },
+  },
+  {
+    alert: 'ShmMetricsClash',
+    fires: { [MERGED]: always(2) },
+    silent: { [MERGED]: lately(10, 2, 0) },
   },
   {
     alert: 'ShmSeriesOmitted',

@@ -9,7 +9,7 @@ import type { Overrides } from '#app/config/arguments.js';
 import { loadConfig } from '#app/config/resolve.js';
 import { ScopeRegistry } from '#app/exporter/scope-registry.js';
 import { SINKS, chosenSink } from '#app/exporter/sinks.js';
-import type { Target } from '#app/model.js';
+import type { Target, TargetEvent } from '#app/model.js';
 import { SelfMetrics } from '#app/sinks/self-metrics.js';
 import { eventually } from '../support/eventually.js';
 import { FakeTarget } from '../support/fake-target.js';
@@ -22,8 +22,12 @@ import { temporaryFolder } from '../support/temporary-folder.js';
 describe('chosenSink', () => {
   const folder = temporaryFolder();
   const written: string[] = [];
+  const logged: TargetEvent[] = [];
   let running: Subscription | undefined;
-  beforeEach(() => (written.length = 0));
+  beforeEach(() => {
+    written.length = 0;
+    logged.length = 0;
+  });
   afterEach(() => running?.unsubscribe());
 
   const sinkOf = (toml: string, overrides: Overrides = {}) => {
@@ -47,9 +51,43 @@ describe('chosenSink', () => {
       sockets: [],
       isOnce: false,
       reload: () => ({ kind: 'taken', later: [] }),
-      log: () => undefined,
+      log: (event) => logged.push(event),
     });
   };
+  it('counts in merged documents what they leave out, and logs it when it changes', async () => {
+    const gauge = new FakeTarget('a');
+    const counter = new FakeTarget('b');
+    for (const each of [gauge, counter]) each.text = `${gauge.facts.name} 1\n`;
+    const registry = { targets: [gauge] };
+    const toml = 'stdout_format = "merged"\nmetrics_interval_seconds = 1\n';
+    running = sinkOf(toml)(registry).subscribe();
+    const documentWith = async (clashing: number) => {
+      const line = `\nshm_exporter_merged_clashing_metrics ${clashing}\n`;
+      const before = written.length;
+      await eventually('a document counts them', () =>
+        written.slice(before).some((text) => text.includes(line)),
+      );
+    };
+    await documentWith(0);
+    expect(logged).to.deep.equal([]);
+    counter.facts = { ...gauge.facts, type: 'counter' };
+    registry.targets = [gauge, counter];
+    await documentWith(1);
+    await documentWith(1);
+    registry.targets = [gauge];
+    await documentWith(0);
+    expect(logged).to.deep.equal([
+      {
+        level: 'warning',
+        message:
+          'metrics missing from the merged document: 1, since those of other targets exclude them; ' +
+          `${gauge.facts.name}{app="b",server_key="82"} is left out: the metric is a gauge elsewhere: ` +
+          'give it another name, or the same type, in its catalogue or at its publisher',
+      },
+      { level: 'info', message: 'the merged document has the metrics of all targets again' },
+    ]);
+  });
+
   /** Opens HTTP with these limits; returns what sends bytes and shows what came back. */
   const http = async (limits: string, target: Target) => {
     const toml = `metrics_http_enabled = true\nmetrics_bind_address = "127.0.0.1"\nmetrics_port = 0\n`;

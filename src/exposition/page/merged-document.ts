@@ -19,6 +19,13 @@ interface Merged {
   readonly of: (readonly [identity: Labels, family: FamilyText])[];
 }
 
+export interface MergedDocument {
+  /** Each metric that is left out, with the reason. */
+  readonly clashes: readonly string[];
+  /** Its text, which ends with the text of the exporter's own metrics. */
+  readonly pieces: (own: string) => Iterable<Uint8Array>;
+}
+
 /** Small enough to build in a few milliseconds, large enough to be worth a write. */
 const PIECE_CHARACTERS = 131_072;
 
@@ -26,18 +33,17 @@ const PIECE_CHARACTERS = 131_072;
  * Text 0.0.4 in which each family stands once, and every series carries the labels of its target. A
  * label that a series has itself stays as it is. Where the metrics of two targets exclude each other, by one
  * name with two types or by a name that belongs to the series of the other, the document has the first one,
- * and a comment names the other. The internal metrics of the targets are not in it: `own`, the text of the
- * exporter's metrics, comes last.
+ * and a comment names the other. The internal metrics of the targets are not in it.
  */
-export function mergedDocument(all: readonly Identified[], own: string): Iterable<Uint8Array> {
+export function mergedDocument(all: readonly Identified[]): MergedDocument {
   const families = new Map<string, Merged>();
   const owners = new NameOwners();
-  const comments: string[] = [];
+  const clashes: string[] = [];
   const add = (identity: Labels, family: FamilyText) => {
     const { facts } = family;
     const refusal = owners.refusalOf(facts);
     if (refusal !== '') {
-      comments.push(`# ${facts.name}{${labelsText(identity)}} is left out: ${refusal}\n`);
+      clashes.push(`${facts.name}{${labelsText(identity)}} is left out: ${refusal}`);
       return;
     }
     const known = families.get(facts.name);
@@ -51,16 +57,16 @@ export function mergedDocument(all: readonly Identified[], own: string): Iterabl
   for (const { identity, exposition } of all)
     if (exposition.kind === 'ready')
       for (const family of familiesOf(exposition)) add(identity, family);
-  return pieces(families.values(), comments, own);
+  return { clashes, pieces: (own) => pieces(families.values(), clashes, own) };
 }
 
 /** Each piece is built when the writer asks for it. */
 function* pieces(
   families: Iterable<Merged>,
-  comments: readonly string[],
+  clashes: readonly string[],
   own: string,
 ): Generator<Uint8Array> {
-  let text = comments.join('');
+  let text = clashes.map((each) => `# ${each}\n`).join('');
   for (const { facts, of } of families) {
     text += headerText(facts);
     for (const [identity, family] of of)

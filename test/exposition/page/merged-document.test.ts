@@ -18,7 +18,7 @@ const told = (
   return { identity: { app, server_key: '82' }, exposition: target.exposition() };
 };
 const textOf = (all: readonly Identified[], own = ''): string =>
-  Buffer.concat([...mergedDocument(all, own)]).toString();
+  Buffer.concat([...mergedDocument(all).pieces(own)]).toString();
 
 const HEAD = '# HELP demo_value A value.\n# TYPE demo_value gauge\n';
 
