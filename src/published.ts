@@ -1,7 +1,80 @@
 // What publishers state of objects and variables. It imports nothing: the types of the package need no other package.
 
-/** Value types that a publisher can state. */
-export type ValueType = 'u64' | 'i64' | 'f64' | 'bool' | 'string' | 'histogram' | 'summary';
+/** What all programs know of a value type. */
+interface ValueTypeRow {
+  /** Its number in a record of a segment (segment-format.md). */
+  readonly number: number;
+  /** The type of its metric where the publisher states no kind. */
+  readonly metricType: 'unknown' | 'gauge' | 'info' | 'histogram' | 'summary';
+}
+
+/** A type whose values are one number, in the slot. */
+interface ScalarTypeRow extends ValueTypeRow {
+  /** How the 8 bytes of the slot are read. */
+  readonly bits: 'u64' | 'i64' | 'f64' | 'bool';
+  /** The least and the greatest integer; absent for floating-point numbers. */
+  readonly range?: readonly [bigint, bigint];
+}
+
+/** A type whose values are a frame of several words; the slot counts its updates. */
+interface FramedTypeRow extends ValueTypeRow {
+  readonly frame: {
+    /** 8-byte words of a frame without entries, with the two words that enclose it. */
+    readonly words: number;
+    /** Bytes that each byte of text, bound or quantile adds. */
+    readonly entryBytes: number;
+  };
+  /** The meaning of its schema, if it has one. */
+  readonly schema?: 'bounds' | 'quantiles';
+}
+
+/**
+ * The value types. A scalar type has no other place in the TypeScript code. A framed one also needs a handle that
+ * writes it (`FRAMED_VALUES`), a decoder (frame-reader.ts), and a row of a catalogue that shows it.
+ */
+export const VALUE_TYPES = {
+  u64: { number: 1, metricType: 'unknown', bits: 'u64', range: [0n, 2n ** 64n - 1n] },
+  i64: { number: 2, metricType: 'unknown', bits: 'i64', range: [-(2n ** 63n), 2n ** 63n - 1n] },
+  f64: { number: 3, metricType: 'unknown', bits: 'f64' },
+  bool: { number: 4, metricType: 'gauge', bits: 'bool', range: [0n, 1n] },
+  string: { number: 5, metricType: 'info', frame: { words: 3, entryBytes: 1 } },
+  histogram: {
+    ...{ number: 6, metricType: 'histogram', frame: { words: 4, entryBytes: 8 } },
+    schema: 'bounds',
+  },
+  summary: {
+    ...{ number: 7, metricType: 'summary', frame: { words: 4, entryBytes: 8 } },
+    schema: 'quantiles',
+  },
+} as const satisfies Readonly<Record<string, ScalarTypeRow | FramedTypeRow>>;
+
+export type ValueType = keyof typeof VALUE_TYPES;
+/** Types whose values are frames. */
+export type FramedType = {
+  [T in ValueType]: (typeof VALUE_TYPES)[T] extends FramedTypeRow ? T : never;
+}[ValueType];
+/** Types whose values are one number. */
+export type ScalarType = Exclude<ValueType, FramedType>;
+
+const TYPES = Object.keys(VALUE_TYPES) as readonly ValueType[];
+const FRAMED: ReadonlySet<ValueType> = new Set(
+  TYPES.filter((type) => 'frame' in VALUE_TYPES[type]),
+);
+
+/** True if the values of the type are frames, and a slot only counts the updates of one. */
+export const isFramed = (type: ValueType): type is FramedType => FRAMED.has(type);
+
+export const SCALAR_TYPES: readonly ScalarType[] = TYPES.filter(
+  (type): type is ScalarType => !isFramed(type),
+);
+
+/** The row of a type that is one number. */
+export const scalarType = (type: ScalarType): ScalarTypeRow => VALUE_TYPES[type];
+/** The row of a framed type. */
+export const framedType = (type: FramedType): FramedTypeRow => VALUE_TYPES[type];
+/** The meaning of a type's schema; undefined if it has none. */
+export const schemaOf = (type: ValueType): FramedTypeRow['schema'] =>
+  isFramed(type) ? framedType(type).schema : undefined;
 
 /** What a publisher says of a variable's meaning, in Prometheus terms. */
 export type VariableKind = 'unknown' | 'counter' | 'gauge';

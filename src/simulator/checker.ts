@@ -1,6 +1,8 @@
 // Checks the shape of a scenario and collects its problems.
 import { Fault } from '../errors.js';
 import type { ValueType } from '../model.js';
+import { isFramed, scalarType } from '../published.js';
+import type { ScalarType } from '../published.js';
 import type { ScenarioValue } from './scenario-model.js';
 
 const MAX_SHOWN = 50;
@@ -73,12 +75,15 @@ export class Checker {
 
   /** A value of that type. Integers may be decimal strings; NaN and infinities are strings. */
   value(value: unknown, type: ValueType, at: string): ScenarioValue {
+    if (!isFramed(type)) return this.#scalar(value, type, at);
     if (type === 'string') return this.text(value, at);
-    if (type === 'bool') return this.flag(value, at, false);
-    if (type === 'f64') return this.#float(value, at);
-    if (type === 'u64') return this.#integer(value, at, 0n, 2n ** 64n - 1n);
-    if (type === 'i64') return this.#integer(value, at, -(2n ** 63n), 2n ** 63n - 1n);
     return type === 'histogram' ? this.#histogram(value, at) : this.#summary(value, at);
+  }
+
+  #scalar(value: unknown, type: ScalarType, at: string): ScenarioValue {
+    const { bits, range } = scalarType(type);
+    if (bits === 'bool') return this.flag(value, at, false);
+    return range === undefined ? this.#float(value, at) : this.#integer(value, at, ...range);
   }
 
   #histogram(value: unknown, at: string): ScenarioValue {

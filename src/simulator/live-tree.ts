@@ -1,5 +1,6 @@
 // A published tree that changes: totals rise, levels wander, clients come and go.
 import type { VariableKind } from '../model.js';
+import { isFramed } from '../published.js';
 import type { PublishedObject } from '../native/publisher/publisher-options.js';
 import { begin } from './move.js';
 import type { Move } from './move.js';
@@ -131,6 +132,6 @@ const depthOf = ({ objects: [first] }: PlannedInstance): number =>
   first === undefined || first.seedPath === '' ? 0 : first.seedPath.split('.').length;
 
 function kindOf({ type, course }: PlannedVariable): VariableKind {
-  if (type === 'string' || type === 'histogram' || type === 'summary') return 'unknown';
+  if (isFramed(type)) return 'unknown';
   return course.kind === 'total' || course.kind === 'mishaps' ? 'counter' : 'gauge';
 }

@@ -2,10 +2,12 @@
 import { readFileSync } from 'node:fs';
 import { Fault, messageOf } from '../errors.js';
 import { OBJECT_STATES } from '../model.js';
+import { VALUE_TYPES } from '../published.js';
+import type { ValueType } from '../published.js';
 import { Checker } from './checker.js';
 import type { Scenario, ScenarioObject, ScenarioStep, ScenarioVariable } from './scenario-model.js';
 
-const TYPES = ['u64', 'i64', 'f64', 'bool', 'string', 'histogram', 'summary'] as const;
+const TYPES = Object.keys(VALUE_TYPES) as [ValueType, ...ValueType[]];
 const KINDS = ['unknown', 'counter', 'gauge'] as const;
 
 /** @throws Fault SCENARIO_INVALID with one line for each problem */

@@ -4,6 +4,7 @@ import { ownLabelsOf } from '#app/catalogue/row.js';
 import type { Row } from '#app/catalogue/row.js';
 import { Fault } from '#app/errors.js';
 import { OBJECT_STATES } from '#app/model.js';
+import { SCALAR_TYPES } from '#app/published.js';
 
 const CLASS = 'app = "x"\n[[classes]]\nalias = "c"\nclass_ids = ["C"]\npaths = ["a.{l}"]\n';
 const withRows = (...rows: string[]): string =>
@@ -28,9 +29,9 @@ function faultOf(text: string): Fault {
 }
 
 describe('a catalogue file', () => {
-  const NUMBERS = ['i64', 'u64', 'f64', 'bool'];
-  const TOTALS = ['u64', 'i64', 'f64', 'bool'];
-  const TEXTS = ['string', 'u64', 'i64', 'f64', 'bool'];
+  const NUMBERS = ['i64', ...SCALAR_TYPES.filter((type) => type !== 'i64')];
+  const TOTALS = ['u64', ...SCALAR_TYPES.filter((type) => type !== 'u64')];
+  const TEXTS = ['string', ...SCALAR_TYPES];
   const unchanged = { multiply: 1, divide: 1 };
   const base = {
     labels: {},

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { parseScenario } from '#app/simulator/scenario.js';
+import { VALUE_TYPES } from '#app/published.js';
 
 const root = (more: object) => ({ objects: [{ id: 'h.1.x', class: 'C', ...more }] });
 const variable = (more: object) => root({ variables: { v: more } });
@@ -65,7 +66,7 @@ describe('a scenario', () => {
     ],
     [
       variable({ type: 'int' }),
-      `${AT}.type: found "int", allowed: u64, i64, f64, bool, string, histogram, summary`,
+      `${AT}.type: found "int", allowed: ${Object.keys(VALUE_TYPES).join(', ')}`,
     ],
     [
       variable({ type: 'u64', kind: 'total' }),

@@ -1,5 +1,6 @@
 // A publisher beside what readers ought to see of it: the oracle of the round-trip tests.
 import { OBJECT_STATES } from '#app/model.js';
+import { VALUE_TYPES } from '#app/published.js';
 import type { ObjectState, ValueType, VariableKind } from '#app/model.js';
 import type { PublishedObject } from '#app/native/publisher/publisher-options.js';
 import type { Publisher } from '#app/native/publisher/publisher.js';
@@ -12,7 +13,7 @@ import {
 import type { PublishedValue } from '#app/native/publisher/published-values.js';
 import type { PlainObject, PlainValue, PlainVariable } from './read-tree.js';
 
-export const TYPES = ['u64', 'i64', 'f64', 'bool', 'string', 'histogram', 'summary'] as const;
+export const TYPES = Object.keys(VALUE_TYPES) as readonly ValueType[];
 const KINDS: readonly VariableKind[] = ['unknown', 'counter', 'gauge'];
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };

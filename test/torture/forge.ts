@@ -3,6 +3,8 @@ import { crc32 } from 'node:zlib';
 import { PublisherFile } from '#app/native/publisher/publisher-file.js';
 import { headerBytes, layOut } from '#app/native/publisher/segment-layout.js';
 import type { SegmentLayout } from '#app/native/publisher/segment-layout.js';
+import { VALUE_TYPES } from '#app/published.js';
+import type { ValueType } from '#app/published.js';
 import {
   MUTABLE,
   MUTABLE_OFFSET,
@@ -12,7 +14,6 @@ import {
   RECORD_KIND,
   RECORD_SIZE,
   SEGMENT_STATE,
-  VALUE_TYPES,
   segmentName,
 } from '#app/native/segment/layout.js';
 
@@ -33,7 +34,7 @@ export interface ForgedObject {
 export interface ForgedVariable {
   readonly owner: number;
   readonly name: string;
-  readonly type?: (typeof VALUE_TYPES)[number];
+  readonly type?: ValueType;
   readonly help?: string;
   /** A string that holds the bytes of the schema. */
   readonly schema?: number;
@@ -115,7 +116,7 @@ export class Forge {
     const { owner, name, type = 'u64', help = '', schema = 0, frame, value = 1n } = made;
     const slot = this.#slot(value);
     return this.#record(RECORD_KIND.variable, (at) => {
-      this.bytes.writeUInt8(VALUE_TYPES.indexOf(type), at + RECORD.type);
+      this.bytes.writeUInt8(VALUE_TYPES[type].number, at + RECORD.type);
       this.bytes.writeUInt32LE(slot, at + RECORD.slot);
       this.bytes.writeBigUInt64LE(BigInt(owner), at + RECORD.owner);
       this.bytes.writeUInt32LE(1, at + RECORD.incarnation);

@@ -1,5 +1,7 @@
 // What the parser of catalogue files knows about one kind of row.
 import type { MetricType, ValueType } from '../../model.js';
+import { SCALAR_TYPES } from '../../published.js';
+import type { ScalarType } from '../../published.js';
 import type { Table } from '../file/table.js';
 import type { Row, RowFacts } from '../row.js';
 
@@ -15,9 +17,13 @@ export interface RowKind {
   read(table: Table, facts: RowFacts): Row;
 }
 
+const numbersFrom = (usual: ScalarType): readonly ValueType[] => [
+  usual,
+  ...SCALAR_TYPES.filter((type) => type !== usual),
+];
 /** The number types, the usual one of totals first. */
-export const TOTALS: readonly ValueType[] = ['u64', 'i64', 'f64', 'bool'];
+export const TOTALS = numbersFrom('u64');
 /** The number types, the usual one of gauges first. */
-export const LEVELS: readonly ValueType[] = ['i64', 'u64', 'f64', 'bool'];
+export const LEVELS = numbersFrom('i64');
 /** The types that can be shown as text. */
-export const TEXTS: readonly ValueType[] = ['string', 'u64', 'i64', 'f64', 'bool'];
+export const TEXTS: readonly ValueType[] = ['string', ...SCALAR_TYPES];

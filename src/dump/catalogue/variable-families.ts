@@ -1,4 +1,5 @@
 // Variables that differ in the end of their names only: one metric, with that end as a label.
+import { isFramed } from '../../published.js';
 import { freeLabel } from './free-label.js';
 import type { SeenVariable } from './survey.js';
 
@@ -33,7 +34,7 @@ export function variableFamilies(
   const groups = new Map<string, Group>();
   for (const variable of variables) {
     const { name, type, kind, unit } = variable;
-    const isNumber = type !== 'string' && type !== 'histogram' && type !== 'summary';
+    const isNumber = !isFramed(type);
     const [, before, end = ''] = (isNumber ? PARTS.exec(name) : null) ?? [];
     const key = JSON.stringify(before === undefined ? [name] : [before, type, kind, unit]);
     const group = groups.get(key);

@@ -4,7 +4,7 @@ import type { ManagedObject, TreeMetric, ValueType, Variable } from '../../model
 import { isVariable } from '../read/pending-items.js';
 import type { Probe } from '../read/probe.js';
 import type { Tracked } from '../read/tracked-slots.js';
-import { isFramed } from '../read/slot-value.js';
+import { isFramed } from '../../published.js';
 import type { Frames } from '../rows/frames.js';
 import type { RowLines } from '../rows/row-lines.js';
 import type { SeriesRegister } from '../rows/series-register.js';
@@ -68,7 +68,7 @@ export class Fates {
     if (isVariable(item)) {
       const types = reading?.types ?? [];
       if (reading !== undefined && !types.includes(item.type)) return wrongType(item.type, types);
-      if (isFramed(item) && row.isDerived && frames.of(item) === undefined)
+      if (isFramed(item.type) && row.isDerived && frames.of(item) === undefined)
         return 'no whole copy of it could be had';
       if (row.linesOf(item) > MAX_LINES_A_ROW)
         return `a row shows ${MAX_LINES_A_ROW} series of a value at most`;

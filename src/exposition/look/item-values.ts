@@ -2,7 +2,8 @@
 import { Budget } from '../../budget.js';
 import { OBJECT_STATES } from '../../model.js';
 import type { Frame, ManagedObject, Source, Variable } from '../../model.js';
-import { exactOf, isFramed } from '../read/slot-value.js';
+import { exactOf } from '../read/slot-value.js';
+import { isFramed } from '../../published.js';
 import type { SlotCopies } from './slot-copies.js';
 
 /** Further copies of frames that were changing. */
@@ -42,7 +43,7 @@ export class ItemValues {
   }
 
   ofVariable(variable: Variable): ItemValue {
-    const framed = isFramed(variable);
+    const framed = isFramed(variable.type);
     // A frame first: a word that is read later says whose it was.
     const frame = framed ? this.#source.readFrame(variable, this.#frames) : undefined;
     const bits = this.#slots.bits(variable);

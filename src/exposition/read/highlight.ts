@@ -2,7 +2,8 @@
 import type { Frame, ManagedObject, Source, Variable } from '../../model.js';
 import { NamedVariable } from './named-variable.js';
 import { syncedWord } from './slot-pages.js';
-import { exactOf, isFramed } from './slot-value.js';
+import { exactOf } from './slot-value.js';
+import { isFramed } from '../../published.js';
 
 /** The value of a variable. */
 interface Reading {
@@ -72,7 +73,7 @@ export class Highlight {
   /** A value is valid if the word said so before and after the copy (segment-format.md, 9). */
   #readingOf(variable: Variable): Reading | undefined {
     if (!this.#isSynced(variable)) return undefined;
-    const reading = isFramed(variable) ? this.#frameOf(variable) : this.#scalarOf(variable);
+    const reading = isFramed(variable.type) ? this.#frameOf(variable) : this.#scalarOf(variable);
     return this.#isSynced(variable) ? reading : undefined;
   }
 

@@ -11,7 +11,7 @@ import type { OnOmitted, TargetRoom } from '../target-limits.js';
 import type { Kernel } from '../kernel/kernel.js';
 import { PointInTime } from '../read/point-in-time.js';
 import type { Probe } from '../read/probe.js';
-import { isFramed } from '../read/slot-value.js';
+import { isFramed } from '../../published.js';
 import { Fates } from '../look/fates.js';
 import { Readers } from '../look/readers.js';
 import type { CatalogueFit } from './catalogue-fit.js';
@@ -169,7 +169,7 @@ export class MetricBuilder {
   }
 
   variableSynced(variable: Variable): void {
-    if (!isFramed(variable)) {
+    if (!isFramed(variable.type)) {
       this.#uses.each(variable, this.#showNew);
       return;
     }
@@ -187,7 +187,7 @@ export class MetricBuilder {
   /** A watched variable was updated: rebuilds some of its series. */
   variableChanged(variable: Variable): void {
     if (!this.#probe.isSynced(variable)) return;
-    if (isFramed(variable) && !this.#frames.takeAgain(variable)) return;
+    if (isFramed(variable.type) && !this.#frames.takeAgain(variable)) return;
     this.#uses.each(variable, this.#showDerived);
   }
 

@@ -7,7 +7,8 @@ import type { Variable } from '../../model.js';
 import type { Kernel } from '../kernel/kernel.js';
 import type { PointInTime } from '../read/point-in-time.js';
 import type { Probe } from '../read/probe.js';
-import { decimalOf, isFramed, opOf } from '../read/slot-value.js';
+import { decimalOf, opOf } from '../read/slot-value.js';
+import { isFramed } from '../../published.js';
 import { seriesText } from '../text/labels.js';
 import { Distribution } from './distribution.js';
 import type { Frames } from './frames.js';
@@ -68,7 +69,7 @@ export class RowStage implements Stage {
 
   text(variable: Variable): string | undefined {
     const { probe, frames } = this.#parts;
-    if (!isFramed(variable)) {
+    if (!isFramed(variable.type)) {
       const bits = probe.bits(variable);
       return bits === undefined ? undefined : decimalOf(bits, variable);
     }
@@ -104,7 +105,7 @@ export class RowStage implements Stage {
   }
 
   observed(shape: Shape, conversion: Conversion): Shown {
-    if (isFramed(this.variable)) return [];
+    if (isFramed(this.variable.type)) return [];
     const series = seriesText(this.#row.family.name, this.#labels.text);
     return this.#parts.observations.show(this.variable, shape, conversion, series);
   }

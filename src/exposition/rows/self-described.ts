@@ -16,6 +16,7 @@ import type {
   Variable,
   VariableKind,
 } from '../../model.js';
+import { VALUE_TYPES, isFramed } from '../../published.js';
 
 /** The prefix of all metrics of an application without a catalogue. */
 export const metricPrefix = (app: string): string => `${metricNamePart(app)}_`;
@@ -148,7 +149,5 @@ function helpOf({ name, help, object }: Variable, stated: StatedMetric | undefin
 }
 
 function metricTypeOf(type: ValueType, kind: VariableKind): MetricType {
-  if (type === 'string') return 'info';
-  if (type === 'histogram' || type === 'summary') return type;
-  return kind === 'unknown' && type === 'bool' ? 'gauge' : kind;
+  return isFramed(type) || kind === 'unknown' ? VALUE_TYPES[type].metricType : kind;
 }

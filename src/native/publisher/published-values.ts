@@ -1,7 +1,14 @@
 // Handles of variables: they store values, and reject them once the variable is removed.
-import type { SlotRef } from '../../published.js';
-import { allowedBy, integerOf, storedDouble, storedInteger } from './stored-number.js';
-import type { Scalar, ScalarType } from './stored-number.js';
+import { VALUE_TYPES, scalarType } from '../../published.js';
+import type { FramedType, ScalarType, SlotRef, ValueType } from '../../published.js';
+import {
+  allowedBy,
+  integerOf,
+  storedDouble,
+  storedInteger,
+  storedNumber,
+} from './stored-number.js';
+import type { Scalar } from './stored-number.js';
 
 /** The live memory of a segment, as arrays of words. */
 export interface SlotMemory {
@@ -73,7 +80,7 @@ export abstract class PublishedValue {
 }
 
 /**
- * A u64, i64, f64 or bool. `set` is one 8-byte store; all return false if the variable is removed.
+ * A variable that is one number. `set` is one 8-byte store; all return false if the variable is removed.
  */
 export class PublishedScalar extends PublishedValue {
   readonly #type: ScalarType;
@@ -85,7 +92,7 @@ export class PublishedScalar extends PublishedValue {
 
   /** @throws RangeError for a value that the type cannot hold; then nothing is stored */
   set(value: Scalar): boolean {
-    const stored = this.#type === 'f64' ? storedDouble(value) : storedInteger(this.#type, value);
+    const stored = storedNumber(this.#type, value);
     if (stored === undefined)
       throw this.refusal(`cannot be ${String(value)}: ${allowedBy(this.#type)}`);
     if (!this.isLive()) return false;
@@ -101,12 +108,13 @@ export class PublishedScalar extends PublishedValue {
    */
   add(value: number | bigint): boolean {
     const { slot, memory } = this;
-    const amount = this.#type === 'f64' ? storedDouble(value) : integerOf(value);
+    const { bits, range } = scalarType(this.#type);
+    const amount = range === undefined ? storedDouble(value) : integerOf(value);
     if (amount === undefined)
       throw this.refusal(`cannot grow by ${String(value)}: ${allowedBy(this.#type)}`);
     if (!this.isLive()) return false;
     if (typeof amount === 'number') return this.set((memory.f64[slot] ?? 0) + amount);
-    const before = (this.#type === 'i64' ? memory.i64[slot] : memory.u64[slot]) ?? 0n;
+    const before = (bits === 'i64' ? memory.i64[slot] : memory.u64[slot]) ?? 0n;
     return this.set(before + amount);
   }
 }
@@ -141,7 +149,7 @@ abstract class PublishedFrame extends PublishedValue {
 
   /** A count as it is stored. @throws RangeError for anything but an integer from 0 to 2^64 - 1 */
   protected count(value: number | bigint): bigint {
-    const count = storedInteger('u64', value);
+    const count = storedInteger(VALUE_TYPES.u64.range, value);
     if (count === undefined)
       throw this.refusal(`cannot count ${String(value)}: ${allowedBy('u64')}`);
     return count;
@@ -228,12 +236,16 @@ export class PublishedSummary extends PublishedFrame {
   }
 }
 
-export interface PublishedValues {
-  u64: PublishedScalar;
-  i64: PublishedScalar;
-  f64: PublishedScalar;
-  bool: PublishedScalar;
-  string: PublishedText;
-  histogram: PublishedHistogram;
-  summary: PublishedSummary;
-}
+/** The handles of framed types. */
+export const FRAMED_VALUES = {
+  string: PublishedText,
+  histogram: PublishedHistogram,
+  summary: PublishedSummary,
+} as const satisfies Readonly<Record<FramedType, unknown>>;
+
+/** The handle of each value type. */
+export type PublishedValues = {
+  readonly [T in ValueType]: T extends FramedType
+    ? InstanceType<(typeof FRAMED_VALUES)[T]>
+    : PublishedScalar;
+};

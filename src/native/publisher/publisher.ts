@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
 import { hrtime, pid as ownPid } from 'node:process';
 import { Fault } from '../../errors.js';
-import { OBJECT_STATES } from '../../published.js';
+import { OBJECT_STATES, VALUE_TYPES, isFramed, schemaOf } from '../../published.js';
 import type { ObjectState, RootIdentity, SlotRef, ValueType } from '../../published.js';
 import { DEFAULT_CAPACITY } from './capacity.js';
 import { DirectoryWriter } from './directory-writer.js';
@@ -15,17 +15,11 @@ import {
   NO_SLOT,
   RECORD_KIND,
   SEGMENT_STATE,
-  VALUE_TYPES,
   VARIABLE_KINDS,
   frameWords,
   segmentName,
 } from '../segment/layout.js';
-import {
-  PublishedHistogram,
-  PublishedScalar,
-  PublishedSummary,
-  PublishedText,
-} from './published-values.js';
+import { FRAMED_VALUES, PublishedScalar } from './published-values.js';
 import type { FramePlace, PublishedValues, SlotMemory, ValuePlace } from './published-values.js';
 import { PublisherFile } from './publisher-file.js';
 import { headerBytes, layOut } from './segment-layout.js';
@@ -156,9 +150,9 @@ export class Publisher {
   ): PublishedValues[T] {
     checkVariable(name, type, options);
     const { kind = 'unknown', unit = '', help = '', schema = [], textBytes = 64 } = options;
-    const { synced = type === 'histogram' || type === 'summary' } = options;
-    const isFramed = type === 'string' || type === 'histogram' || type === 'summary';
-    const words = isFramed ? frameWords(type, type === 'string' ? textBytes : schema.length) : 0;
+    const hasSchema = schemaOf(type) !== undefined;
+    const { synced = hasSchema } = options;
+    const words = isFramed(type) ? frameWords(type, hasSchema ? schema.length : textBytes) : 0;
     const ref = object.id === 0 || !this.#holdings.has(object.id) ? undefined : this.#takeSlot();
     const offset = ref === undefined || words === 0 ? 0 : this.#takeFrame(words);
     if (ref === undefined || offset === undefined)
@@ -170,8 +164,8 @@ export class Publisher {
       id,
       owner: object.id,
       recordKind: RECORD_KIND.variable,
-      type: VALUE_TYPES.indexOf(type),
-      kind: VARIABLE_KINDS.indexOf(isFramed ? 'unknown' : kind),
+      type: VALUE_TYPES[type].number,
+      kind: VARIABLE_KINDS.indexOf(isFramed(type) ? 'unknown' : kind),
       ...ref,
       name,
       text1: unit,
@@ -329,7 +323,7 @@ export class Publisher {
     if (words > 0) {
       frames.fill(0n, offset, offset + words);
       // Without observations there are no quantiles.
-      if (type === 'summary' && synced)
+      if (schemaOf(type) === 'quantiles' && synced)
         frameFloats.fill(Number.NaN, offset + 3, offset + words - 1);
       frames[offset] = updates;
       frames[offset + words - 1] = updates;
@@ -339,13 +333,10 @@ export class Publisher {
   }
 
   #handle<T extends ValueType>(type: T, place: ValuePlace): PublishedValues[T] {
-    const make = (): PublishedValues[ValueType] => {
-      if (type === 'string') return new PublishedText(this.#memory, place);
-      if (type === 'histogram') return new PublishedHistogram(this.#memory, place);
-      if (type === 'summary') return new PublishedSummary(this.#memory, place);
-      return new PublishedScalar(this.#memory, place, type);
-    };
-    return make() as PublishedValues[T];
+    const made = isFramed(type)
+      ? new FRAMED_VALUES[type](this.#memory, place)
+      : new PublishedScalar(this.#memory, place, type);
+    return made as PublishedValues[T];
   }
 
   #dropVariable<T extends ValueType>(type: T, place: ValuePlace): PublishedValues[T] {

@@ -1,21 +1,23 @@
 // Which numbers a variable of each type can hold; a store of any other is rejected.
 
-/** Types of variables that are one number. */
-export type ScalarType = 'u64' | 'i64' | 'f64' | 'bool';
-export type IntegerType = Exclude<ScalarType, 'f64'>;
+import { scalarType } from '../../published.js';
+import type { ScalarType } from '../../published.js';
+
 export type Scalar = number | bigint | boolean;
 
-const RANGES: Readonly<Record<IntegerType, readonly [bigint, bigint]>> = {
-  u64: [0n, 2n ** 64n - 1n],
-  i64: [-(2n ** 63n), 2n ** 63n - 1n],
-  bool: [0n, 1n],
-};
+/** The number that is stored for a value; undefined if the type cannot hold it. */
+export function storedNumber(type: ScalarType, value: Scalar): number | bigint | undefined {
+  const { range } = scalarType(type);
+  return range === undefined ? storedDouble(value) : storedInteger(range, value);
+}
 
-/** The integer that is stored for a value; undefined if the type cannot hold it. */
-export function storedInteger(type: IntegerType, value: Scalar): bigint | undefined {
+/** The integer that is stored for a value; undefined if it is none, or out of range. */
+export function storedInteger(
+  [least, most]: readonly [bigint, bigint],
+  value: Scalar,
+): bigint | undefined {
   const integer = integerOf(value);
   if (integer === undefined) return undefined;
-  const [least, most] = RANGES[type];
   return integer >= least && integer <= most ? integer : undefined;
 }
 
@@ -37,7 +39,7 @@ export function integerOf(value: unknown): bigint | undefined {
 
 /** Describes what a type allows. */
 export function allowedBy(type: ScalarType): string {
-  if (type === 'f64') return 'f64 allows numbers';
-  const [least, most] = RANGES[type];
-  return `${type} allows integers from ${least} to ${most}`;
+  const { range } = scalarType(type);
+  if (range === undefined) return `${type} allows numbers`;
+  return `${type} allows integers from ${range[0]} to ${range[1]}`;
 }

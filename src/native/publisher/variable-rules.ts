@@ -1,4 +1,5 @@
 // The rules of the format for objects and variables; a publisher rejects anything else.
+import { schemaOf } from '../../published.js';
 import type { ValueType } from '../../published.js';
 import { LIMITS, MAX_UNIT_BYTES } from '../segment/layout.js';
 import type { VariableOptions } from './publisher-options.js';
@@ -34,13 +35,13 @@ export function checkVariable(name: string, type: ValueType, options: VariableOp
 
 function checkSchema(type: ValueType, schema: readonly number[]): void {
   const found = `found ${schema.join(', ')}`;
-  if (type !== 'histogram' && type !== 'summary')
-    throw new RangeError(`A ${type} has no schema, ${found}`);
+  const meaning = schemaOf(type);
+  if (meaning === undefined) throw new RangeError(`A ${type} has no schema, ${found}`);
   if (!schema.every(Number.isFinite))
     throw new RangeError(`Schema entries must be finite, without +Inf, ${found}`);
   if (schema.some((entry, i) => i > 0 && entry <= (schema[i - 1] ?? entry)))
     throw new RangeError(`Schema entries must ascend, ${found}`);
-  if (type === 'summary' && schema.some((quantile) => quantile < 0 || quantile > 1))
+  if (meaning === 'quantiles' && schema.some((quantile) => quantile < 0 || quantile > 1))
     throw new RangeError(`Quantiles must be from 0 to 1, ${found}`);
 }
 

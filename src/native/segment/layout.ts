@@ -1,4 +1,6 @@
 // The byte layout of a segment. docs/segment-format.md explains it.
+import { framedType } from '../../published.js';
+import type { FramedType } from '../../published.js';
 
 /** Places fields back to back; throws if they do not fill `size` exactly. */
 export function record<F extends Record<string, number>>(size: number, widths: F) {
@@ -113,17 +115,6 @@ export const RECORD = record(RECORD_SIZE, {
 export const RECORD_KIND = { object: 1, variable: 2, tombstone: 3 } as const;
 export const NO_SLOT = 0xffffffff;
 
-/** Value types by their number in a record; 0 is none. */
-export const VALUE_TYPES = [
-  undefined,
-  'u64',
-  'i64',
-  'f64',
-  'bool',
-  'string',
-  'histogram',
-  'summary',
-] as const;
 /** Variable kinds by their number in a record. */
 export const VARIABLE_KINDS = ['unknown', 'counter', 'gauge'] as const;
 
@@ -141,10 +132,9 @@ export const VARIABLE_KINDS = ['unknown', 'counter', 'gauge'] as const;
 export const FRAME_OVERHEAD_WORDS = 2;
 
 /** 8-byte units of a frame of `type`; `size` is bytes of text, bounds or quantiles. */
-export function frameWords(type: 'string' | 'histogram' | 'summary', size: number): number {
-  if (type === 'string') return FRAME_OVERHEAD_WORDS + 1 + Math.ceil(size / 8);
-  if (type === 'histogram') return FRAME_OVERHEAD_WORDS + 2 + size;
-  return FRAME_OVERHEAD_WORDS + 2 + size;
+export function frameWords(type: FramedType, size: number): number {
+  const { words, entryBytes } = framedType(type).frame;
+  return words + Math.ceil((size * entryBytes) / 8);
 }
 
 /** Bytes of a unit. */

@@ -1,16 +1,10 @@
 // Parses directory records: checks each, and resolves what it adds or removes.
 import type { Declaration, RootIdentity, SlotRef } from '../../model.js';
+import { VALUE_TYPES, isFramed, schemaOf } from '../../published.js';
+import type { FramedType, ValueType } from '../../published.js';
 import type { DeclarationFields } from './declarations.js';
 import type { DirectoryReader } from './directory-reader.js';
-import {
-  LIMITS,
-  NO_SLOT,
-  RECORD,
-  RECORD_KIND,
-  VALUE_TYPES,
-  VARIABLE_KINDS,
-  frameWords,
-} from './layout.js';
+import { LIMITS, NO_SLOT, RECORD, RECORD_KIND, VARIABLE_KINDS, frameWords } from './layout.js';
 import { recordCrc } from './record-crc.js';
 import { corrupt, crcText } from './segment-header.js';
 import type { SegmentHeader } from './segment-header.js';
@@ -31,6 +25,11 @@ export interface VariableRecord extends VariableFacts {
 
 export type DirectoryRecord =
   ObjectRecord | VariableRecord | { readonly kind: 'tombstone'; readonly id: number };
+
+/** Value types by their number in a record; 0 is none. */
+const TYPE_OF_NUMBER: (ValueType | undefined)[] = [undefined];
+for (const [type, { number }] of Object.entries(VALUE_TYPES))
+  TYPE_OF_NUMBER[number] = type as ValueType;
 
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 
@@ -155,17 +154,19 @@ export class RecordParser {
     record.objectId = this.#id(words, at + OWNER);
     record.incarnation = words[at + INCARNATION] ?? 0;
     record.declaration = declaration;
-    const isFramed = type === 'string' || type === 'histogram' || type === 'summary';
-    record.frameOffset = isFramed ? this.#u32(RECORD.text4) : 0;
-    record.frameWords = isFramed ? this.#frameWords(type, declaration.schema.length) : 0;
+    record.frameOffset = isFramed(type) ? this.#u32(RECORD.text4) : 0;
+    record.frameWords = isFramed(type) ? this.#frameWords(type, declaration.schema.length) : 0;
     return record;
   }
 
   #declaration(words: Uint32Array, at: number): Declaration {
     const word = words[at + KINDS] ?? 0;
     const typeNumber = (word >>> 8) & BYTE;
-    const type = VALUE_TYPES[typeNumber];
-    if (type === undefined) throw this.#fail(`its value type is ${typeNumber}, 1 to 7 are known`);
+    const type = TYPE_OF_NUMBER[typeNumber];
+    if (type === undefined)
+      throw this.#fail(
+        `its value type is ${typeNumber}, 1 to ${TYPE_OF_NUMBER.length - 1} are known`,
+      );
     const kindNumber = (word >>> 16) & BYTE;
     const kind = VARIABLE_KINDS[kindNumber];
     if (kind === undefined)
@@ -180,16 +181,20 @@ export class RecordParser {
     const declaration = this.#strings.declarations.of(fields);
     if (declaration === undefined)
       throw this.#fail('its schema is not a list of ascending, finite numbers');
-    if (type === 'summary' && declaration.schema.some((quantile) => quantile < 0 || quantile > 1))
+    if (
+      schemaOf(type) === 'quantiles' &&
+      declaration.schema.some((quantile) => quantile < 0 || quantile > 1)
+    )
       throw this.#fail('its quantiles are not from 0 to 1');
     return declaration;
   }
 
   /** Checks the place of a frame, too. */
-  #frameWords(type: 'string' | 'histogram' | 'summary', entries: number): number {
+  #frameWords(type: FramedType, entries: number): number {
     const words = this.#u32(RECORD.extra1);
-    const least = frameWords(type, type === 'string' ? 0 : entries);
-    const most = frameWords(type, type === 'string' ? LIMITS.textBytes : entries);
+    const hasSchema = schemaOf(type) !== undefined;
+    const least = frameWords(type, hasSchema ? entries : 0);
+    const most = frameWords(type, hasSchema ? entries : LIMITS.textBytes);
     if (words < least || words > most)
       throw this.#fail(`its frame has ${words} units, ${least} to ${most} are allowed`);
     const offset = this.#u32(RECORD.text4);

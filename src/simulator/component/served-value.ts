@@ -1,5 +1,7 @@
 // Variables of a served tree: they keep current values, and reject new ones once removed.
 import type { SlotRef, ValueType, VariableKind } from '../../model.js';
+import { isFramed, scalarType } from '../../published.js';
+import type { FramedType } from '../../published.js';
 import type { ValueHandles } from '../object-publisher.js';
 
 /** Integers are bigints, so that all 64 bits are exact. */
@@ -28,20 +30,26 @@ type Scalar = number | bigint | boolean;
 const integer = (value: Scalar): bigint =>
   BigInt(typeof value === 'number' ? Math.trunc(value) : value);
 
-/** Integers wrap at 64 bits and texts end where a segment's would. */
-const HANDLES: { readonly [T in ValueType]: (kept: KeptVariable) => ValueHandles[T] } = {
-  u64: (kept) => scalar(kept, (value) => BigInt.asUintN(64, integer(value))),
-  i64: (kept) => scalar(kept, (value) => BigInt.asIntN(64, integer(value))),
-  f64: (kept) => scalar(kept, Number),
-  bool: (kept) => scalar(kept, Boolean),
+/** Integers wrap at 64 bits. */
+const STORED = {
+  u64: (value: Scalar) => BigInt.asUintN(64, integer(value)),
+  i64: (value: Scalar) => BigInt.asIntN(64, integer(value)),
+  f64: Number,
+  bool: Boolean,
+};
+
+/** Texts end where a segment's would. */
+const HANDLES: { readonly [T in FramedType]: (kept: KeptVariable) => ValueHandles[T] } = {
   string: (kept) => ({ ref: kept.ref, set: (text) => store(kept, cut(text, kept.room)) }),
   // The vendor has neither of these types: their values are not kept.
   histogram: (kept) => ({ ref: kept.ref, set: () => !kept.isGone, observe: () => !kept.isGone }),
   summary: (kept) => ({ ref: kept.ref, set: () => !kept.isGone }),
 };
 
-export const handleOf = <T extends ValueType>(kept: KeptVariable, type: T): ValueHandles[T] =>
-  HANDLES[type](kept);
+export function handleOf<T extends ValueType>(kept: KeptVariable, type: T): ValueHandles[T] {
+  const handle = isFramed(type) ? HANDLES[type](kept) : scalar(kept, STORED[scalarType(type).bits]);
+  return handle as ValueHandles[T];
+}
 
 function scalar(
   kept: KeptVariable,

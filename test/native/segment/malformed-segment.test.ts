@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { HEADER, LIMITS, RECORD } from '#app/native/segment/layout.js';
 import { SegmentWatch } from '#app/native/segment/segment-watch.js';
+import { VALUE_TYPES } from '#app/published.js';
 import { HeapMemory } from '../../support/heap-memory.js';
 import {
   SAMPLE,
@@ -13,6 +14,9 @@ import {
   sampleSegment,
 } from '../../support/sample-segment.js';
 import { freshSegments } from '../../support/segments.js';
+
+/** How many value types there are: their numbers begin at 1. */
+const TYPES = Object.keys(VALUE_TYPES).length;
 
 type Damage = readonly [what: string, damage: (bytes: Buffer) => void, reason: string | RegExp];
 
@@ -207,12 +211,12 @@ const CORRUPT_RECORDS: readonly Damage[] = [
   [
     'a value type that is none',
     inRecord(counter, (record) => void record.writeUInt8(0, RECORD.type)),
-    'record 2: its value type is 0, 1 to 7 are known',
+    `record 2: its value type is 0, 1 to ${TYPES} are known`,
   ],
   [
     'a value type of the future',
-    inRecord(counter, (record) => void record.writeUInt8(8, RECORD.type)),
-    'record 2: its value type is 8, 1 to 7 are known',
+    inRecord(counter, (record) => void record.writeUInt8(1 + TYPES, RECORD.type)),
+    `record 2: its value type is ${1 + TYPES}, 1 to ${TYPES} are known`,
   ],
   [
     'a variable kind that is none',
