@@ -5,13 +5,13 @@ import { Fault } from '../errors.js';
 const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
 /** Writable by the group or by others. */
 export const OTHERS_WRITE = 0o022;
-/** Btrfs and overlayfs: stat gives another device for their files than the maps of a process. statfs(2). */
+/** Btrfs and overlayfs: stat(2) gives another device for their files than /proc/PID/maps. Types of statfs(2). */
 const DEVICES_DIFFER = new Set([0x9123_683e, 0x794c_7630]);
 
 export interface FileIdentity {
   /** Device and inode. */
   readonly key: string;
-  /** As the maps of a process have it; undefined where they may have another one than stat. */
+  /** The device as /proc/PID/maps has it; undefined where that may differ from the one of stat(2). */
   readonly device: string | undefined;
   readonly inode: bigint;
   readonly uid: number;
@@ -76,7 +76,7 @@ export class CheckedFile {
   }
 }
 
-/** Major and minor number of a device, in hexadecimal digits. makedev(3). */
+/** Major and minor number of a device as /proc/PID/maps has them, in hexadecimal digits. makedev(3). */
 export function deviceText(device: bigint): string {
   const major = ((device >> 8n) & 0xfffn) | ((device >> 32n) & ~0xfffn);
   const minor = (device & 0xffn) | ((device >> 12n) & 0xffff_ff00n);

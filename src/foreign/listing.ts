@@ -56,7 +56,7 @@ export class Listing<T> {
 
 export interface Names {
   readonly names: string[];
-  /** Whether the directory has more than are read. */
+  /** Whether the directory has more names than are read. */
   readonly isCut: boolean;
 }
 
@@ -75,9 +75,9 @@ export function listed(path: string): Names {
   return { names, isCut: false };
 }
 
-/** The same where more than these are of no use. */
+/** Like `listed`, for callers that need no more than these names. */
 export const namesIn = (path: string): string[] => listed(path).names;
 
-/** What an operator should know of a directory that has more names than are read. */
+/** The warning about a directory that has more names than are read. */
 export const cutSentence = (path: string): string =>
-  `${path} has more than ${MAX_NAMES} names, of which no more are read: remove what is not used`;
+  `${path} has more than ${MAX_NAMES} names, and only so many are read: remove unused files`;

@@ -1,12 +1,12 @@
-// What the system says of processes: their numbers, starts and memory. proc(5).
+// Facts about processes from /proc: their PIDs, start times and memory maps. proc(5).
 import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
 import { namesIn } from './listing.js';
 
-/** Clock ticks of /proc a second: the same on every Linux. */
+/** Clock ticks per second in /proc: the same on every Linux. */
 const TICKS_A_SECOND = 100;
-/** The most of the maps of a process that is read. */
+/** Most bytes that are read of the maps of a process. */
 const MAPS_BYTES = 2 ** 22;
-/** The most threads that are asked for the memory of their process. */
+/** Most threads of a process whose maps are read. */
 const MAX_THREADS = 64;
 
 /** The text of a file in /proc; empty where it cannot be read. */
@@ -19,8 +19,8 @@ export function textOf(path: string): string {
 }
 
 /**
- * When a process started, in clock ticks since the system did; undefined if there is none that runs. The
- * state is that of its first thread, which may end (Z) while others run on.
+ * When a process started, in clock ticks since the boot; undefined if no such process runs. The state in
+ * /proc is that of the main thread, which may end (Z) while other threads run on.
  */
 export function startTicksOf(pid: number, proc = '/proc'): number | undefined {
   const stat = textOf(`${proc}/${pid}/stat`);
@@ -32,7 +32,7 @@ export function startTicksOf(pid: number, proc = '/proc'): number | undefined {
   return startTicks;
 }
 
-/** The same in Unix milliseconds, by the clock as it is now; NaN if the system does not say when it started. */
+/** The same in Unix milliseconds, by the present clock; NaN if /proc does not have the time of the boot. */
 export function startedUnixMs(startTicks: number, proc = '/proc'): number {
   const [, boot] = /^btime (\d+)$/m.exec(textOf(`${proc}/stat`)) ?? [];
   return Number(boot) * 1000 + (startTicks * 1000) / TICKS_A_SECOND;
@@ -40,7 +40,7 @@ export function startedUnixMs(startTicks: number, proc = '/proc'): number {
 
 /** The mount option by which /proc hides processes of other users from this one; undefined if it hides none. */
 export function hidingOption(proc = '/proc'): string | undefined {
-  // Every PID namespace has a process 1, and /proc hides it from all that it hides anything from.
+  // Every PID namespace has a process 1. /proc hides it from every user from whom it hides any process.
   if (startTicksOf(1, proc) !== undefined) return undefined;
   return optionIn(textOf(`${proc}/self/mountinfo`), proc) ?? 'an option of its mount';
 }
@@ -50,23 +50,24 @@ function optionIn(mounts: string, proc: string): string | undefined {
   return /\bhidepid=\w+/.exec(lines.at(-1) ?? '')?.[0];
 }
 
-/** Perhaps: this user may not see it, and nothing speaks against it. */
+/** `perhaps`: this user may not read the facts, and nothing contradicts a yes. */
 export type Certainty = 'yes' | 'perhaps' | 'no';
 
 export interface MappedFile {
-  /** As maps have it; undefined where they may have another one than stat. */
+  /** The device as /proc/PID/maps has it; undefined where that may differ from the one of stat(2). */
   readonly device: string | undefined;
   readonly inode: bigint;
 }
 
-/** The number of a process in the innermost of its PID namespaces. */
-export const insideNumberOf = (status: string): string | undefined =>
+/** The PID of a process in the innermost of its PID namespaces, from the text of its `status`. */
+export const innermostPidOf = (status: string): string | undefined =>
   /^NSpid:.*?(\d+)$/m.exec(status)?.[1];
 
 /**
- * Whether a process has a file in its memory; its first thread has no memory any more once it ended.
- * @param path of the process in /proc
- * @param word is in the path of the file, as the process sees it
+ * Whether a process has a file mapped. A main thread that ended has no maps; those of the other threads are
+ * read then.
+ * @param path the folder of the process in /proc
+ * @param word a part of the path of the file, as the process sees it
  */
 export function hasMapped(path: string, file: MappedFile, word = ''): Certainty {
   try {
@@ -82,7 +83,7 @@ export function hasMapped(path: string, file: MappedFile, word = ''): Certainty 
   }
 }
 
-/** Undefined for no memory at all. @throws Error for memory that this user may not see */
+/** Whether maps have a file; undefined if they are empty. @throws Error if this user may not read them */
 function hasInMaps(
   path: string,
   { device, inode }: MappedFile,

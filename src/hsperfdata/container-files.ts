@@ -4,7 +4,7 @@ import type { Budget } from '../budget.js';
 import type { FoundFile } from './jvm-directory.js';
 import { userOf } from './jvm-directory.js';
 import { cutSentence, listed, namesIn } from '../foreign/listing.js';
-import { insideNumberOf } from '../foreign/processes.js';
+import { innermostPidOf } from '../foreign/processes.js';
 import { inDirectory, pathOf } from '../foreign/safe-directory.js';
 import { isGone } from '../foreign/unreadable.js';
 import { fitsAny } from '../rules/wildcard.js';
@@ -90,7 +90,7 @@ export class ContainerFiles {
   /** The file of a process, which is named by the number that it has in its container. */
   #filesOf(pid: string, base: string, namesOf: NamesOf): FoundFile[] {
     const status = readFileSync(`${this.#proc}/${pid}/status`, 'latin1');
-    const inside = insideNumberOf(status) ?? pid;
+    const inside = innermostPidOf(status) ?? pid;
     const tmp = { base, below: ['tmp'] };
     const users = inDirectory(tmp, ({ path }) => namesOf(pathOf(tmp), path), true).filter(
       (name) => name.startsWith('hsperfdata_') && fitsAny(userOf(name), this.#users),

@@ -1,5 +1,5 @@
 // Whether a process is the JVM that keeps a counter file.
-import { hasMapped, insideNumberOf, startedUnixMs, textOf } from '../foreign/processes.js';
+import { hasMapped, innermostPidOf, startedUnixMs, textOf } from '../foreign/processes.js';
 import type { Certainty } from '../foreign/processes.js';
 
 /** A JVM notes its begin soon after its process starts; beyond this, another one may have its number. */
@@ -27,7 +27,7 @@ export function isWriter(writer: Writer, proc = '/proc'): Certainty {
   const { pid, name, startTicks, uid, beganUnixMs } = writer;
   const status = textOf(`${proc}/${pid}/status`);
   if (!usersOf(status).includes(uid)) return 'no';
-  if ((insideNumberOf(status) ?? name) !== name) return 'no';
+  if ((innermostPidOf(status) ?? name) !== name) return 'no';
   const isMapped = hasMapped(`${proc}/${pid}`, writer, 'hsperfdata_');
   if (isMapped !== 'perhaps') return isMapped;
   const holder = lockHolderOf(textOf(`${proc}/locks`), writer);

@@ -4,8 +4,8 @@ import bindings from 'ffi-napi/lib/bindings.js';
 import { createRequire } from 'node:module';
 import ref from 'ref-napi';
 
-// Node unloads native packages with the last thread that uses them. ffi-napi closes a handle of the event
-// loop at that moment, and libuv would then call code that is gone. So another reference keeps them loaded.
+// Node unloads a native package when the last thread that uses it ends. ffi-napi closes a handle of the event
+// loop at that moment, and libuv would then call unloaded code. Another reference keeps the packages loaded.
 for (const file of Object.keys(createRequire(import.meta.url).cache))
   if (/\/(ffi|ref)-napi\/.*\.node$/.test(file)) ffi.DynamicLibrary(file);
 

@@ -87,14 +87,14 @@ export function map(fd: number, length: number, access: 'read' | 'write'): Mappi
   };
 }
 
-/** mmap() at an address that is a number. */
+/** mmap() with addresses as numbers. */
 const { mmap } = ffi.Library(null, {
   mmap: ['size_t', ['size_t', 'size_t', 'int', 'int', 'int', 'int64']],
 });
 
 /**
- * Frees the memory of this process's mappings of an open file, for a file whose publisher ended with its
- * worker thread: Node unmaps nothing then. Zeros replace it, so that an access would do no harm.
+ * Replaces this process's mappings of an open file by zeros, which frees their memory: for the file of a
+ * publisher whose worker thread ended. Node unmaps nothing then, and an access to zeros does no harm.
  */
 export function replaceMappings(fd: number): void {
   const { dev, ino } = fstatSync(fd);
@@ -241,14 +241,14 @@ export function futexWaitAny(
 }
 
 /**
- * Starts so many threads at once and ends them again: 0 if the system gives them, else an errno such as EAGAIN.
- * Each waits at a semaphore until all have started.
+ * Starts `count` threads, all of which exist at the same time, and ends them again. Returns 0, or the errno, such
+ * as EAGAIN, with which the system refuses one. Each waits at a semaphore until all have started.
  */
 export function tryThreads(count: number): number {
-  const gate = Buffer.alloc(SEMAPHORE_BYTES);
-  const [atGate, nothing] = [pointer(gate), pointer(ref.NULL)] as const;
+  const semaphore = Buffer.alloc(SEMAPHORE_BYTES);
+  const [atSemaphore, nothing] = [pointer(semaphore), pointer(ref.NULL)] as const;
   const wait = pointer(ffi.DynamicLibrary().get('sem_wait'));
-  call('sem_init', ['pointer', atGate], ['int', int(0)], ['int', int(0)]);
+  call('sem_init', ['pointer', atSemaphore], ['int', int(0)], ['int', int(0)]);
   const threads: Buffer[] = [];
   let refusal = 0;
   while (refusal === 0 && threads.length < count) {
@@ -256,11 +256,11 @@ export function tryThreads(count: number): number {
     const [at, attributes] = [pointer(thread), nothing];
     refusal = call(
       'pthread_create',
-      ...[at, attributes, wait, atGate].map((each): Argument => ['pointer', each]),
+      ...[at, attributes, wait, atSemaphore].map((each): Argument => ['pointer', each]),
     );
     if (refusal === 0) threads.push(thread);
   }
-  threads.forEach(() => call('sem_post', ['pointer', atGate]));
+  threads.forEach(() => call('sem_post', ['pointer', atSemaphore]));
   for (const thread of threads) call('pthread_join', ['pointer', thread], ['pointer', nothing]);
   return refusal;
 }

@@ -72,7 +72,7 @@ function openForReading(path: string): number | undefined {
   }
 }
 
-/** Undefined where the system does not tell. */
+/** The facts of a file or link; undefined if the system refuses them. */
 function statOf(path: string): Stats | undefined {
   try {
     return lstatSync(path);

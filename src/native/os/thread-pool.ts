@@ -1,4 +1,4 @@
-// The threads of libuv, in which calls of Node.js wait for the system.
+// The thread pool of libuv, in which blocking system calls of Node.js run.
 import { stat } from 'node:fs';
 import { getSystemErrorName } from 'node:util';
 import { Fault } from '../../errors.js';
@@ -9,8 +9,8 @@ const THREADS = 4;
 const MAX_THREADS = 1024;
 
 /**
- * Starts all threads of the pool, which libuv would start at the first call that needs one: if the system refuses
- * them then, libuv ends the process.
+ * Starts all threads of the pool. By itself, libuv starts them at the first call that needs one, and aborts the
+ * process if the system refuses them.
  * @param size the environment variable UV_THREADPOOL_SIZE
  * @throws Fault NATIVE_FAILED when the system refuses them now
  */
@@ -23,6 +23,6 @@ export function startThreadPool(size: string | undefined): void {
       'NATIVE_FAILED',
       `the system refuses ${count} more threads (${getSystemErrorName(-errno)}): raise the limit of processes (ulimit -u, TasksMax of the unit, pids.max of the cgroup)`,
     );
-  // Any call that takes a thread.
+  // Any call that needs a thread makes libuv start them all.
   stat('/', () => undefined);
 }

@@ -1,4 +1,4 @@
-// The file of a publisher: created without a name, locked for life, and named once.
+// The file of a publisher: created without a name, locked until the publisher closes it, and named when complete.
 import {
   closeSync,
   constants,
@@ -34,8 +34,8 @@ export class PublisherFile {
   readonly #mode: number;
   #fd: number;
   readonly #mapping: Mapping;
-  /** End of the allocated part of each region, by the region's start. */
-  readonly #real = new Map<number, number>();
+  /** Number of allocated bytes of each region, by the region's start. */
+  readonly #allocated = new Map<number, number>();
   #isNamed = false;
 
   /** @throws Fault NATIVE_FAILED when the file cannot be made, SEGMENT_FULL without room */
@@ -62,11 +62,12 @@ export class PublisherFile {
 
   /** Allocates the first `end` bytes of a region; false if /dev/shm is full. */
   reserve(region: number, end: number, capacity: number): boolean {
-    const real = this.#real.get(region) ?? 0;
-    if (end <= real) return true;
+    const allocated = this.#allocated.get(region) ?? 0;
+    if (end <= allocated) return true;
     const wanted = Math.min(Math.ceil(end / STEP) * STEP, capacity);
-    if (wanted < end || allocate(this.#fd, region + real, wanted - real) !== 0) return false;
-    this.#real.set(region, wanted);
+    if (wanted < end || allocate(this.#fd, region + allocated, wanted - allocated) !== 0)
+      return false;
+    this.#allocated.set(region, wanted);
     return true;
   }
 
@@ -78,12 +79,15 @@ export class PublisherFile {
     for (let round = 0; round < PLACE_ATTEMPTS && !this.#isNamed; round++)
       this.#isNamed = this.#link(this.#path) || this.#replace();
     if (!this.#isNamed)
-      throw new Fault('SEGMENT_BUSY', `${this.#path} keeps being taken by other publishers`);
+      throw new Fault(
+        'SEGMENT_BUSY',
+        `${this.#path} was taken by other publishers at each of ${PLACE_ATTEMPTS} attempts`,
+      );
   }
 
   /**
    * Places the segment again if something removed its name, as systemd-logind does when a user's last
-   * session ends. The kernel gives a file no new name then, so a copy takes its place, at the same addresses.
+   * session ends. A file whose name was removed cannot get a new one, so a copy replaces it, at the same addresses.
    * @throws Fault SEGMENT_FULL without room, SEGMENT_BUSY if another live publisher has the name
    */
   keepName(): void {
@@ -104,7 +108,7 @@ export class PublisherFile {
     closeSync(this.#fd);
   }
 
-  /** Opens and locks a file without a name: nothing is left of it if the process is refused, or killed. */
+  /** Makes and locks a file without a name, so that a refused or killed publisher leaves nothing behind. */
   #open(): number {
     const cannot = `Cannot make ${this.#path}`;
     const fd = attempt(cannot, () => openSync(SHM_FOLDER, O_TMPFILE | O_RDWR, 0o600));
@@ -121,14 +125,14 @@ export class PublisherFile {
   }
 
   /**
-   * Maps a file by another opening of it, since a mapping keeps the lock of the opening that it is made of:
-   * when a worker thread ends, Node closes its descriptors, and leaves its mappings. Then lets readers in.
+   * Maps a file through a second open file description, then sets the mode that admits readers. A mapping of
+   * the first one would keep its lock: when a worker thread ends, Node closes its descriptors, but not its mappings.
    */
   #admit<T>(fd: number, mapIt: (fd: number) => T): T {
     const other = openSync(`/proc/self/fd/${fd}`, O_RDWR);
     try {
       const mapped = mapIt(other);
-      // The umask must not take from readers what the options grant them.
+      // Set last and explicitly: the umask would restrict a mode given to open().
       fchmodSync(fd, this.#mode);
       return mapped;
     } finally {
@@ -139,7 +143,7 @@ export class PublisherFile {
   #replaceByCopy(): void {
     const fd = this.#open();
     try {
-      for (const [region, end] of this.#real) copyTo(fd, this.bytes, region, end);
+      for (const [region, length] of this.#allocated) copyTo(fd, this.bytes, region, length);
       this.#admit(fd, (other) => {
         this.#mapping.remap(other);
       });
@@ -153,7 +157,7 @@ export class PublisherFile {
     this.#isNamed = false;
   }
 
-  /** Gives the file a name; false if another has it. */
+  /** Gives the file a name; false if another file has it. */
   #link(path: string): boolean {
     const errno = linkOpen(this.#fd, path);
     if (errno === 0) return true;
@@ -181,7 +185,7 @@ export class PublisherFile {
     }
   }
 
-  /** Turns the temporary name into that of the segment. */
+  /** Renames the file from its temporary name to that of the segment. */
   #rename(): void {
     try {
       attempt(`Cannot replace ${this.#path}`, () => {
@@ -198,7 +202,7 @@ export class PublisherFile {
   }
 }
 
-/** Copies the allocated part of a region to the same place of another file. */
+/** Copies `length` bytes at offset `from` to the same offset of another file. @throws Fault SEGMENT_FULL */
 function copyTo(fd: number, bytes: Buffer, from: number, length: number): void {
   if (allocate(fd, from, length) !== 0)
     throw new Fault('SEGMENT_FULL', `${SHM_FOLDER} has no room for a copy`);

@@ -68,7 +68,7 @@ export class Publisher {
   readonly heartbeatMs: number;
   #lastId = 0;
   #isPlaced = false;
-  /** When a beat checks the name of the segment, on the clock of `monotonicNs()`. */
+  /** Time of the next check of the name of the segment, by `monotonicNs()`. */
   #checkAtNs = 0n;
   #isClosed = false;
 
@@ -219,7 +219,7 @@ export class Publisher {
     if (id !== undefined && this.#holdings.get(id)?.ref === value.ref) this.#remove(id);
   }
 
-  /** Writes a heartbeat: one store. Once a second it also checks that the segment has its name. */
+  /** Writes a heartbeat: one store. Once a second it also places the segment again if its name was removed. */
   beat(): void {
     const now = monotonicNs();
     Atomics.store(this.#header, MUTABLE.heartbeatNs / 8, now);

@@ -27,23 +27,23 @@ const MISSED_PERIODS = 5n;
 const LEAST_PATIENCE_NS = 3_000_000_000n;
 
 /**
- * When a publisher beat last, by the clock of the reader. A publisher in another time namespace has a clock
- * with an offset: a heartbeat that is not of the time between two looks counts from the look that showed it.
- * The first one that is seen may be of any time before.
+ * The time of a publisher's last heartbeat, by the clock of the reader. The clock of a publisher in another time
+ * namespace has an offset: a heartbeat that is not from the time between two polls counts as of the second poll.
+ * The first heartbeat that is read may be of any earlier time.
  */
 export class LastBeat {
   #heartbeatNs: bigint | undefined;
   #atNs = 0n;
-  #lookedNs = 0n;
+  #polledNs = 0n;
 
   /** @param nowNs CLOCK_MONOTONIC of the reader */
   at(heartbeatNs: bigint, nowNs: bigint): bigint {
     if (heartbeatNs !== this.#heartbeatNs) {
-      const isOwnClock = heartbeatNs >= this.#lookedNs && heartbeatNs <= nowNs;
+      const isOwnClock = heartbeatNs >= this.#polledNs && heartbeatNs <= nowNs;
       this.#atNs = isOwnClock ? heartbeatNs : nowNs;
       this.#heartbeatNs = heartbeatNs;
     }
-    this.#lookedNs = nowNs;
+    this.#polledNs = nowNs;
     return this.#atNs;
   }
 }

@@ -1,9 +1,9 @@
-// The process that publishes a segment: its number is that of its own PID namespace.
+// The process that publishes a segment. The PID in the segment is that of its own PID namespace.
 import { deviceText } from '../../foreign/checked-file.js';
 import {
   hasMapped,
   hidingOption,
-  insideNumberOf,
+  innermostPidOf,
   startTicksOf,
   startedUnixMs,
   textOf,
@@ -12,10 +12,10 @@ import type { PublisherProcess } from '../../model.js';
 import type { SegmentFile } from '../os/shared-memory.js';
 import type { SegmentHeader } from './segment-header.js';
 
-/** The clock may have been set by a little since the segment was made. */
+/** Tolerance for adjustments of the clock since the segment was made. */
 const MAX_EARLY_MS = 10_000;
 
-/** The process, as its segment says, and whether it has that number here; asked while it runs. */
+/** The process as its segment describes it and, while it runs, whether it belongs to another PID namespace. */
 export function processOf(
   { pid, startedRealtimeNs }: Pick<SegmentHeader, 'pid' | 'startedRealtimeNs'>,
   { identity }: Pick<SegmentFile, 'identity'>,
@@ -35,7 +35,7 @@ function isElsewhere(
 ): boolean {
   const startTicks = startTicksOf(pid, proc);
   if (startTicks === undefined) return hidingOption(proc) === undefined;
-  const inside = insideNumberOf(textOf(`${proc}/${pid}/status`)) ?? String(pid);
+  const inside = innermostPidOf(textOf(`${proc}/${pid}/status`)) ?? String(pid);
   if (inside !== String(pid)) return true;
   const [, device, inode] = /^(\d+):(\d+)$/.exec(identity) ?? [];
   if (device === undefined || inode === undefined) return false;

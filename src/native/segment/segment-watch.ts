@@ -31,7 +31,7 @@ interface Opened {
   readonly file: SegmentFile;
   readonly header: SegmentHeader;
   readonly source: SegmentSource;
-  /** Undefined until its publisher is known to run, or not to. */
+  /** Undefined until it is known whether the publisher runs. */
   process: PublisherProcess | undefined;
   askedAtNs: bigint;
   /** Undefined until the first answer. */
@@ -296,7 +296,7 @@ const absent = (name: string): Verdict => ({
 
 function failure(error: unknown): Verdict {
   const reason = messageOf(error);
-  // What the system refuses says nothing of the segment.
+  // A refused system call says nothing about the segment itself.
   if (isSystemError(error) || (error instanceof Fault && error.code === 'NATIVE_FAILED'))
     return { state: 'absent', reason };
   if (error instanceof Fault && error.code === 'SEGMENT_INCOMPATIBLE')
