@@ -1,14 +1,14 @@
 // Detects whether the counters of files change, as those of a running JVM do.
 
-/** The most files that are compared at once. */
+/** Most files whose first digest is kept. */
 const MAX_FILES = 64;
 
-/** Compares two successive digests of each file. */
+/** Compares each two successive digests of a file. */
 export class ChangeDetector {
   /** The first of the two digests, by file name. */
   readonly #first = new Map<string, string>();
 
-  /** Whether a file can be compared now, or must wait until the result for another one is known. */
+  /** Whether a file can be compared now. If not, it must wait for the second digest of another file. */
   hasRoom(name: string): boolean {
     return this.#first.has(name) || this.#first.size < MAX_FILES;
   }

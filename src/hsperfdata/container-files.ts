@@ -9,9 +9,9 @@ import { inDirectory, pathOf } from '../foreign/safe-directory.js';
 import { isGone } from '../foreign/unreadable.js';
 import { fitsAny } from '../rules/wildcard.js';
 
-/** The most threads of a process that are asked where it lives. */
+/** Most threads of a process whose namespaces are read. */
 const MAX_THREADS = 64;
-/** The most directories with too many names that are named. */
+/** Most directories with too many names that have a warning. */
 const MAX_CUTS = 16;
 /** From one walk through all processes to the next. */
 const WALK_EVERY_MS = 5000;
@@ -22,8 +22,9 @@ const READ_STEPS = 20;
 /** The names in a directory that is shown under one path and opened under another. */
 type NamesOf = (shown: string, path: string) => readonly string[];
 
-/** Where a process lives. */
+/** Where a process finds its files. */
 interface Home {
+  /** Its mount and PID namespaces. */
   readonly namespaces: string;
   readonly root: string;
 }
@@ -43,7 +44,7 @@ export class ContainerFiles {
     this.#proc = proc;
   }
 
-  /** Which directories have more names than were read, one sentence each. */
+  /** Warnings about directories with more names than were read, one sentence each. */
   get cuts(): readonly string[] {
     return [...this.#cuts];
   }
@@ -78,7 +79,7 @@ export class ContainerFiles {
       if (!/^[1-9]\d*$/.test(name)) continue;
       const home = this.#attempt(() => this.#homeOf(name));
       yield LOOK_STEPS;
-      // A process that sees what we see has its file where we look anyway, and under the same number.
+      // A process in our own namespaces has its file in a directory of the host, under the same PID.
       if (home === undefined || home.namespaces === own) continue;
       found.push(...(this.#attempt(() => this.#filesOf(name, home.root, namesOf)) ?? []));
       yield READ_STEPS;
@@ -87,7 +88,7 @@ export class ContainerFiles {
     return found;
   }
 
-  /** The file of a process, which is named by the number that it has in its container. */
+  /** The file of a process, whose name is the PID in its container. */
   #filesOf(pid: string, base: string, namesOf: NamesOf): FoundFile[] {
     const status = readFileSync(`${this.#proc}/${pid}/status`, 'latin1');
     const inside = innermostPidOf(status) ?? pid;
@@ -104,7 +105,7 @@ export class ContainerFiles {
     });
   }
 
-  /** The namespaces of a process, and its root. Its first thread has neither any more once it ended. */
+  /** The namespaces and the root of a process: those of another thread if the main thread has ended. */
   #homeOf(pid: string): Home | undefined {
     const own = `${this.#proc}/${pid}`;
     try {
@@ -119,7 +120,7 @@ export class ContainerFiles {
     return undefined;
   }
 
-  /** A process may end, and its files may be none of ours. */
+  /** The result of a call, or undefined if it throws: a process may end, or this user may not read its files. */
   #attempt<T>(read: () => T): T | undefined {
     try {
       return read();

@@ -6,7 +6,7 @@ import { HEADER, LIMITS } from './layout.js';
 import { corrupt, readPerfHeader } from './perf-header.js';
 import type { PerfHeader } from './perf-header.js';
 
-/** A JVM has its clock among its first counters. */
+/** So many bytes hold a counter that always changes: a JVM has its clock among its first ones. */
 const DIGESTED_BYTES = 65_536;
 
 export class CounterFile {
@@ -50,7 +50,7 @@ export class CounterFile {
     return last === undefined || last.used < used ? undefined : { header: first, bytes };
   }
 
-  /** A digest of its first bytes, which a JVM that runs changes some times a second. */
+  /** A digest of the first bytes of the file, which a running JVM changes several times a second. */
   digest(): string {
     const bytes = Buffer.alloc(DIGESTED_BYTES);
     const read = this.#file.read(bytes, 0);

@@ -14,7 +14,7 @@ export interface FoundFiles {
   readonly files: readonly FoundFile[];
   /** Why a directory was left out, one sentence each. */
   readonly refusals: readonly string[];
-  /** Which directories have more than are read, one sentence each. */
+  /** Warnings about directories with more names than are read, one sentence each. */
   readonly cuts: readonly string[];
 }
 
@@ -72,7 +72,7 @@ export class HostFiles {
         const wanted = names.filter((name) => fitsAny(userOf(name), this.#users));
         if (wanted.length > MAX_DIRECTORIES)
           cuts.push(
-            `${parent} has ${wanted.length} directories of counter files, of which ${MAX_DIRECTORIES} are read: remove those of users who are gone`,
+            `${parent} has ${wanted.length} directories of counter files, and only ${MAX_DIRECTORIES} are read: remove those of users who are gone`,
           );
         for (const name of wanted.slice(0, MAX_DIRECTORIES)) {
           const path = `${parent}/${name}`;
@@ -85,7 +85,7 @@ export class HostFiles {
       });
     for (const [path, directory] of directories)
       attempt(() => {
-        // Not as arguments of one call: there may be very many.
+        // One by one: there may be more files than a call takes arguments.
         for (const file of directory.files()) found.push(file);
         if (directory.isCut) cuts.push(cutSentence(path));
       });

@@ -82,7 +82,7 @@ export class JvmWatch implements Watch {
     // Of what is done with the names: to list very many takes longer.
     const budget = new Budget({ steps: STEPS, ms: SLICE_MS, leastSteps: LEAST_STEPS });
     const inContainers = this.#containers?.find(budget) ?? [];
-    // A file that is found both ways is that of a container: only there its number is known.
+    // Files of containers first: if a file is found both ways, only that entry has its PID on the host.
     const isOpening = this.#jvms.follow([...inContainers, ...found.files], budget);
     this.#directories.follow(this.#hostFiles.paths);
     const cuts = [...found.cuts, ...(this.#containers?.cuts ?? [])];

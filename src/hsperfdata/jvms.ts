@@ -46,21 +46,21 @@ interface Waiting {
   readonly untilMs: number;
   /** Empty for one that a JVM is making, that is there twice, or whose JVM ended. */
   readonly refusal: string;
-  /** The file, where a JVM that is not found here keeps it. */
+  /** Identity of a file whose JVM is not found here. */
   readonly identity?: string;
 }
 
-/** A file that lost its name while its JVM ran on. */
+/** A file that was removed while its JVM runs. */
 interface Removed {
   readonly pid: number;
   readonly startTicks: number;
   readonly sinceMs: number;
 }
 
-/** A file that no process here keeps, as far as that can be known. */
+/** A file whose JVM is not found here. */
 interface Unowned {
   readonly identity: string;
-  /** Whether its counters changed; undefined until there are two copies. */
+  /** Whether its counters changed; undefined until there are two digests. */
   readonly isChanged: boolean | undefined;
 }
 
@@ -70,7 +70,7 @@ export interface JvmsParts {
   readonly isWanted: (mainClass: string) => boolean;
   readonly isTrusted: (uid: number) => boolean;
   readonly nowMs: () => number;
-  /** Whether JVMs in containers are looked for. */
+  /** Whether JVMs in containers are searched for. */
   readonly hasContainers: boolean;
   readonly proc?: string | undefined;
 }
@@ -84,10 +84,10 @@ export class Jvms {
   #round: Iterator<string> = [].values();
   /** JVMs that ended and left their files. A process that has the number of one of them now did not write its file. */
   readonly #ended = new Map<string, Identity>();
-  /** By the paths that they had. */
+  /** Removed files whose JVMs run, by their former paths. */
   readonly #removed = new Map<string, Removed>();
   readonly #changes = new ChangeDetector();
-  /** The option that hides the process of a JVM that was left out. */
+  /** The mount option of /proc that hides the process of a JVM that was left out. */
   #hiding: string | undefined;
 
   constructor(parts: JvmsParts) {
@@ -107,17 +107,17 @@ export class Jvms {
     const refused = [...this.#waiting.values()].flatMap(({ refusal, identity = '' }) =>
       refusal === '' || shown.has(identity) ? [] : refusal,
     );
-    // A JVM that ends in order removes its file a moment before.
+    // A JVM that ends normally removes its file a moment before.
     const latestMs = this.#parts.nowMs() - USELESS_MS;
     const removed = [...this.#removed].flatMap(([key, { sinceMs }]) =>
       sinceMs > latestMs
         ? []
-        : `${key} was removed while its JVM runs on: whatever cleans the directory must leave its files (tmpfiles.d: x /tmp/hsperfdata_*)`,
+        : `${key} was removed while its JVM runs: exclude the directory from clean-ups (tmpfiles.d: x /tmp/hsperfdata_*)`,
     );
     return [...refused, ...removed];
   }
 
-  /** What an operator should know beside the single refusals. */
+  /** Warnings that concern no single file, one sentence each. */
   get warnings(): readonly string[] {
     if (this.#hiding === undefined) return [];
     return [
@@ -186,7 +186,7 @@ export class Jvms {
     const waitOn = (): void => {
       wait(nowMs - firstMs < USELESS_MS ? UNFINISHED_MS : USELESS_MS);
     };
-    // Names of processes that do not run may be very many: some of their files are opened, one after the other.
+    // There may be very many files without a running process: only a few are opened and compared at a time.
     const isOpened = startTicks !== undefined || this.#changes.hasRoom(key);
     budget.spend(isOpened ? OPEN_STEPS : ASK_STEPS);
     if (!isOpened) {
@@ -220,15 +220,15 @@ export class Jvms {
     }
   }
 
-  /** Why the JVM that keeps a file is not found, and what helps. */
+  /** Why the JVM of a file is not found, and what to do. */
   #whyUnowned({ name }: FoundFile): string {
     const { hasContainers, proc } = this.#parts;
     const option = hidingOption(proc);
     if (option !== undefined) {
       this.#hiding = option;
-      return `is kept by a JVM whose process /proc hides (${option}): ${UNHIDE}`;
+      return `belongs to a JVM whose process /proc hides (${option}): ${UNHIDE}`;
     }
-    const what = `is kept by a JVM that is not process ${name} here, but of another PID namespace`;
+    const what = `belongs to a JVM of another PID namespace, not to process ${name} of this one`;
     return hasContainers
       ? `${what}: the exporter needs the PID namespace of the host, and root or CAP_SYS_PTRACE`
       : `${what}: containers = true finds it`;
@@ -281,7 +281,10 @@ export class Jvms {
     }
   }
 
-  /** Undefined for a file that is not whole, or whose JVM is not wanted. @throws Fault for what no JVM writes */
+  /**
+   * Compares a file without a known JVM with its last digest; undefined if it is not whole, or its JVM not wanted.
+   * @throws Fault for content that no JVM writes
+   */
   #unowned(key: string, file: CounterFile): Unowned | undefined {
     const isChanged = this.#changes.changed(key, file.digest());
     if (isChanged === true) {
@@ -311,9 +314,9 @@ export class Jvms {
   }
 }
 
-/** What helps where /proc hides processes. */
+/** What to do if /proc hides processes. */
 const UNHIDE =
-  'give the exporter CAP_SYS_PTRACE or the group that gid= of /proc names, and a unit ProtectProc=default';
+  'give the exporter CAP_SYS_PTRACE or the group of the mount option gid= of /proc, and its unit ProtectProc=default';
 
 /** Whether a file holds what a JVM left that ended, and the process of its number is another one. */
 const isLeftBy = (ended: Identity | undefined, now: Identity): boolean =>

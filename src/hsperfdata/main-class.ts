@@ -5,7 +5,7 @@ const LONGEST = 128;
 /**
  * The main class, or the file of a jar, of a command; empty where there is none. Arguments follow the
  * first blank, and a module or folder goes before the last slash: neither is shown.
- * @param classPath with -jar it is the path of the jar, with which the command then begins, blanks and all
+ * @param classPath with -jar, the path of the jar, which starts the command and may contain blanks
  */
 export function mainClassOf(command: string, classPath = ''): string {
   const isJar = classPath !== '' && `${command} `.startsWith(`${classPath} `);

@@ -15,7 +15,7 @@ const COMMAND = 'sun.rt.javaCommand';
 /** A JVM writes it before the command. */
 const CLASS_PATH = 'java.property.java.class.path';
 
-/** As much of these two as is read. */
+/** Most bytes that are read of either of these. */
 const LONGEST_COMMAND = 4096;
 
 /** Memory for one copy of a file, which all files share. */
@@ -32,7 +32,7 @@ export class PerfData {
   #skeleton: Skeleton;
   readonly #began: bigint | undefined;
   readonly frequency: bigint | undefined;
-  /** What the JVM runs; undefined while it is not in the file. */
+  /** The main class or jar; undefined until the JVM has written it. */
   readonly mainClass: string | undefined;
   #hasNews = false;
   #overflow = 0;

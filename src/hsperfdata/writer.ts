@@ -1,4 +1,4 @@
-// Whether a process is the JVM that keeps a counter file.
+// Checks whether a process is the JVM that writes a counter file.
 import { hasMapped, innermostPidOf, startedUnixMs, textOf } from '../foreign/processes.js';
 import type { Certainty } from '../foreign/processes.js';
 
@@ -7,7 +7,7 @@ const MAX_EARLY_MS = 10_000;
 
 export interface Writer {
   readonly pid: number;
-  /** The name of the file: the number that the process has in its own PID namespace. */
+  /** The name of the file: the PID of the process in its own PID namespace. */
   readonly name: string;
   readonly startTicks: number;
   /** The user, device and inode of the file. */
@@ -19,9 +19,9 @@ export interface Writer {
 }
 
 /**
- * Whether a process is the JVM of a counter file. A JVM has its file in its memory as long as it runs. The
- * number in the name proves little: a file outlives a JVM that was killed, and that of another PID namespace
- * has the number of another process here.
+ * Whether a process is the JVM of a counter file. A JVM has its file mapped as long as it runs. The PID in the
+ * name proves little: the file of a killed JVM stays, and a PID of another PID namespace may be that of another
+ * process here.
  */
 export function isWriter(writer: Writer, proc = '/proc'): Certainty {
   const { pid, name, startTicks, uid, beganUnixMs } = writer;
@@ -41,7 +41,7 @@ export function isWriter(writer: Writer, proc = '/proc'): Certainty {
 const usersOf = (status: string): readonly number[] =>
   (/^Uid:\t(.*)$/m.exec(status)?.[1]?.split('\t') ?? []).map(Number);
 
-/** The process that holds the lock of a file, as JVMs of later updates do; undefined where none does. */
+/** The PID of the process that locks a file, as later updates of JVMs do; undefined if none does. */
 function lockHolderOf(locks: string, { device, inode }: Writer): number | undefined {
   for (const [, holder, its, number] of locks.matchAll(
     /^\d+: FLOCK +ADVISORY +WRITE (\d+) (\w+:\w+):(\d+) /gm,

@@ -15,9 +15,9 @@ const INDEX = '_.index';
 
 interface KnownSchema {
   readonly schema: Schema | Fault;
-  /** What the schema was read from; undefined where that cannot be had. */
+  /** The text of the schema; undefined if it could not be read. */
   readonly json: string | undefined;
-  /** That of its file when it was read. */
+  /** The stamp of the file when it was read. */
   stamp: string;
 }
 
@@ -68,14 +68,14 @@ export class SegmentDirectory {
     return true;
   }
 
-  /** Reads schemas again whose files were written: a faulty one may be whole by now. */
+  /** Reads the schemas of changed files again: an incomplete one may be complete by now. */
   updateSchemas(): void {
     for (const [entry, known] of this.#schemas) {
       const stamp = this.#stampOf(entry);
       if (stamp === known.stamp) continue;
       this.#schemas.delete(entry);
       const again = this.#readSchema(entry, BigInt(`0x${entry.ident}`));
-      // The same text stays the same object, by which segments are known to be as they were.
+      // An unchanged text keeps its `Schema` object: a new one would mean that its segments changed.
       if (again?.json !== undefined && again.json === known.json) {
         known.stamp = again.stamp;
         this.#schemas.set(entry, known);
@@ -178,7 +178,7 @@ export class SegmentDirectory {
     return file;
   }
 
-  /** @throws Fault for one more than are kept */
+  /** Reads and keeps a schema; undefined while it is being written. @throws Fault beyond the limit of schemas */
   #readSchema(entry: IndexEntry, id: bigint): KnownSchema | undefined {
     if (this.#schemas.size >= LIMITS.schemas)
       throw new Fault('NATIVE_FAILED', `has one more than ${LIMITS.schemas} schemas`);
@@ -199,7 +199,7 @@ export class SegmentDirectory {
     return known;
   }
 
-  /** Empty where the file cannot be opened. */
+  /** The stamp of the file of an entry; empty if it cannot be opened. */
   #stampOf({ file }: IndexEntry): string {
     try {
       return this.#file(file).stamp;

@@ -228,7 +228,7 @@ const isSame = (shown: Found, found: Found | undefined): boolean =>
   shown.header.schemaId === found.header.schemaId &&
   shown.header.bodyOffset === found.header.bodyOffset;
 
-/** Whether a segment has the schema that it is shown by; one that is gone counts as the same. */
+/** Whether a segment still has the schema with which it is shown; a schema that is gone counts as unchanged. */
 function hasSchema({ directory, header, schema }: Shown): boolean {
   try {
     const now = directory.schema(header.schemaId);

@@ -30,7 +30,7 @@ export class VarnishManager {
     this.#startTicks = this.#ownProcess();
   }
 
-  /** Whether its number is not that of its process here. */
+  /** Whether the PID of the manager is not that of its process in this PID namespace. */
   get isElsewhere(): boolean {
     return this.#startTicks === undefined;
   }

@@ -459,7 +459,7 @@ describe('a watch of JVMs', () => {
       expect(pidsIn(seen)).to.deep.equal([]);
       expect(valuesOf(seen).get(' leftOut')).to.equal(1n);
       expect(leftOut(seen)).to.match(
-        /^0 JVMs are shown, 1 left out: \S+\/hsperfdata_shop\/(\d+) is kept by a JVM that is not process \1 here, but of another PID namespace: containers = true finds it$/,
+        /^0 JVMs are shown, 1 left out: \S+\/hsperfdata_shop\/(\d+) belongs to a JVM of another PID namespace, not to process \1 of this one: containers = true finds it$/,
       );
       pass(5000);
       wholeSight(watch);
@@ -469,7 +469,9 @@ describe('a watch of JVMs', () => {
 
     it('and one whose number no process has here', () => {
       const { seen } = looksAt(folder.leave(HIDDEN, file.bytes));
-      expect(leftOut(seen)).to.contain('is not process 5000000 here, but of another PID namespace');
+      expect(leftOut(seen)).to.contain(
+        'of another PID namespace, not to process 5000000 of this one',
+      );
     });
 
     it('says what hides the process of a JVM, and what helps', () => {
@@ -479,7 +481,7 @@ describe('a watch of JVMs', () => {
       writeFileSync(folder.proc('self', 'mountinfo'), mount);
       const { seen } = looksAt(folder.leave(HIDDEN, file.bytes));
       expect(leftOut(seen)).to.match(
-        /is kept by a JVM whose process \/proc hides \(hidepid=invisible\): give the exporter CAP_SYS_PTRACE or /,
+        /belongs to a JVM whose process \/proc hides \(hidepid=invisible\): give the exporter CAP_SYS_PTRACE or /,
       );
       expect(seen.warnings?.join()).to.match(/^\/proc hides the processes of other users/);
     });
@@ -503,7 +505,7 @@ describe('a watch of JVMs', () => {
       expect(leftOut(wholeSight(watch)), 'it may be about to end').to.equal('0 JVMs are shown');
       pass(5000);
       expect(leftOut(wholeSight(watch))).to.match(
-        /^0 JVMs are shown, 1 left out: \S+hsperfdata_shop\/\d+ was removed while its JVM runs on/,
+        /^0 JVMs are shown, 1 left out: \S+hsperfdata_shop\/\d+ was removed while its JVM runs/,
       );
       await folder.kill(pid);
       expect(leftOut(wholeSight(watch))).to.equal('0 JVMs are shown');
@@ -517,7 +519,7 @@ describe('a watch of JVMs', () => {
       expect(valuesOf(seen).get(' leftOut')).to.equal(2n);
       const said = seen.warnings?.join('\n');
       expect(said)
-        .to.match(/has 1025 directories of counter files, of which 1024 are read/)
+        .to.match(/has 1025 directories of counter files, and only 1024 are read/)
         .and.to.match(/hsperfdata_shop has more than 65536 names, and only so many are read/);
       const chosen = wholeSight(watching({ users: ['u1000'] }));
       expect(chosen.warnings, 'of users who are not wanted').to.deep.equal([]);

@@ -185,7 +185,8 @@ describe('a real JVM', function () {
       [...valuesOf(wholeSight(watch)).keys()]
         .flatMap((key) => (key.endsWith('.application org.shop.sales') ? key.split('.', 1) : []))
         .join();
-    const reason = /hsperfdata_\w+\/1 is kept by a JVM that is not process 1 here/;
+    const reason =
+      /hsperfdata_\w+\/1 belongs to a JVM of another PID namespace, not to process 1 of this one/;
     await eventually('it is left out', () => reason.test(wholeSight(one).publisher.reason));
     await eventually('it is found', () => numbersOfTill(other).includes(String(pid)));
     expect([numbersOfTill(one), numbersOfTill(other)]).to.deep.equal(['', String(pid)]);
