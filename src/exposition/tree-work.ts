@@ -58,12 +58,16 @@ export class TreeWork {
     return !this.isBound || this.#tree.probe.hasUnreported;
   }
 
+  /** Whether new items are too many for the next copy, so that they are shown in slices, too. */
+  get #hasManyUnread(): boolean {
+    return this.#tree.probe.unread > FEW_ITEMS;
+  }
+
   /** Does the next slice; false once nothing is left. */
   more(): boolean {
     const slice = this.#slice();
     this.#workOn(slice);
-    // New items are shown in slices, too, unless they are few enough for the next copy.
-    if (!this.hasMore && this.#tree.probe.unread > FEW_ITEMS) {
+    if (!this.hasMore && this.#hasManyUnread) {
       this.#tree.readFresh();
       this.#workOn(slice);
     }
@@ -97,7 +101,7 @@ export class TreeWork {
       return;
     }
     this.#workOn(this.#slice());
-    if (this.#isDriven || !this.hasMore) return;
+    if (this.#isDriven || !(this.hasMore || this.#hasManyUnread)) return;
     this.#isDriven = true;
     this.#wake?.();
   }

@@ -417,6 +417,24 @@ describe('a tree that changes while it is bound', () => {
     expect([woken, view.progress.objects.total]).to.deep.equal([slices, 20_002]);
   });
 
+  it('shows objects that come one by one, though nothing is refreshed', () => {
+    const { source, root, add } = wide(1);
+    const { view } = watched(source, root);
+    while (view.bindMore());
+    view.refreshFresh();
+    source.sync();
+    let [wakes, heard] = [0, 0];
+    view.whenMore(() => wakes++);
+    for (let i = 1; i <= 100; i++) {
+      add(root, i);
+      view.absorb(source.sync().changes);
+      if (wakes > heard) while (view.bindMore());
+      heard = wakes;
+    }
+    expect(view.progress.objects.total).to.equal(102);
+    expect(view.series, 'all but a few').to.be.above(90);
+  });
+
   it('a refresh takes in all that was added or removed before it, in slices, and shows it', () => {
     const { source, root, add, children } = wide(20_000);
     const { view, linesOf, render } = watched(source, root);
