@@ -108,7 +108,7 @@ export class Probe {
 
   /** The copied bits of a slot, tracked or not, if its page is read and it has a value. */
   bits(ref: SlotRef): bigint | undefined {
-    return this.#pages.bits(ref);
+    return this.#isLate(ref.slot) ? undefined : this.#pages.bits(ref);
   }
 
   /** Reports every change of the item's slot from now on. */
@@ -269,10 +269,11 @@ export class Probe {
 
   /** True if the copy of a slot is the value of the item with that incarnation. */
   #isLive(slot: number, incarnation: number): boolean {
-    return (
-      this.#pages.word(slot) === syncedWord(incarnation) &&
-      (this.#late.size === 0 || !this.#late.has(slot))
-    );
+    return this.#pages.word(slot) === syncedWord(incarnation) && !this.#isLate(slot);
+  }
+
+  #isLate(slot: number): boolean {
+    return this.#late.size > 0 && this.#late.has(slot);
   }
 
   /** True if a slot was reused. A publisher stores the word before the record that needs it. */

@@ -364,6 +364,26 @@ describe('the probe', () => {
     expect([probe.isSynced(late), valueOf(late)]).to.deep.equal([true, 7n]);
   });
 
+  it('knows no time of values that was set while its slot was copied', () => {
+    const source = new FakeSource();
+    const asOf = { slot: 9, incarnation: 1 };
+    const root = source.addObject('h.1.shop', 'Shop', { asOf });
+    source.setSynced(asOf, false);
+    const { probe, track, read } = probeOf(source);
+    let copies = 0;
+    // It moves in the first copies, and is set after the second copy of the slots.
+    source.afterCopy = () => {
+      copies++;
+      if (copies === 1) source.setSynced({ slot: asOf.slot, incarnation: 2 }, true);
+      if (copies === 3) source.setSlot(asOf, 7n);
+    };
+    track(root);
+    expect([copies, probe.bits(asOf)]).to.deep.equal([4, undefined]);
+    source.afterCopy = () => undefined;
+    read();
+    expect(probe.bits(asOf)).to.equal(7n);
+  });
+
   it('what moves only while others are copied again is lost at once', () => {
     const { source, root } = shop();
     const [former, other] = ['former', 'other'].map((name) =>
