@@ -35,14 +35,15 @@ export interface ValuePlace {
 
 /** Common to all handles. */
 export abstract class PublishedValue {
-  protected readonly memory: SlotMemory;
+  /** Private: a clone of the handle, as by `structuredClone`, must not read the whole segment. */
+  readonly #memory: SlotMemory;
   readonly ref: SlotRef | undefined;
   readonly #name: string;
   readonly #slot: number;
   readonly #synced: number;
 
   constructor(memory: SlotMemory, { name, ref }: ValuePlace) {
-    this.memory = memory;
+    this.#memory = memory;
     this.#name = name;
     this.ref = ref;
     this.#slot = ref?.slot ?? 0;
@@ -67,6 +68,10 @@ export abstract class PublishedValue {
   protected sync(): void {
     if (this.memory.words[this.#slot] !== this.#synced)
       Atomics.store(this.memory.words, this.#slot, this.#synced);
+  }
+
+  protected get memory(): SlotMemory {
+    return this.#memory;
   }
 
   protected get slot(): number {
@@ -147,6 +152,14 @@ abstract class PublishedFrame extends PublishedValue {
     return true;
   }
 
+  /** A sum or a quantile's value as it is stored. @throws RangeError for anything but a number */
+  protected double(value: unknown): number {
+    const double = storedDouble(value);
+    if (double === undefined)
+      throw this.refusal(`cannot hold ${String(value)}: numbers are allowed`);
+    return double;
+  }
+
   /** A count as it is stored. @throws RangeError for anything but an integer from 0 to 2^64 - 1 */
   protected count(value: number | bigint): bigint {
     const count = storedInteger(VALUE_TYPES.u64.range, value);
@@ -158,7 +171,10 @@ abstract class PublishedFrame extends PublishedValue {
 
 /** A text of at most `capacity` bytes; longer ones are cut at a character's start. */
 export class PublishedText extends PublishedFrame {
+  /** @throws RangeError for anything but a text */
   set(text: string): boolean {
+    if (typeof text !== 'string')
+      throw this.refusal(`cannot be ${String(text)}: texts are allowed`);
     return this.update((first) => {
       const { frames, frameBytes } = this.memory;
       const room = (this.place.words - 3) * 8;
@@ -197,15 +213,16 @@ export class PublishedHistogram extends PublishedFrame {
 
   /**
    * Replaces all counts, one more than there are bounds, and the sum.
-   * @throws RangeError for another number of counts, or one that is no integer from 0 to 2^64 - 1
+   * @throws RangeError for another number of counts, one that is no integer from 0 to 2^64 - 1, or a sum that is no number
    */
   set(counts: readonly (number | bigint)[], sum: number): boolean {
     const buckets = this.#bounds.length + 1;
     if (counts.length !== buckets)
       throw this.refusal(`has ${buckets} counts, found ${counts.length}`);
     const stored = counts.map((count) => this.count(count));
+    const storedSum = this.double(sum);
     return this.update((first) => {
-      this.memory.frameFloats[first] = sum;
+      this.memory.frameFloats[first] = storedSum;
       this.memory.frames.set(stored, first + 1);
     });
   }
@@ -222,16 +239,16 @@ export class PublishedSummary extends PublishedFrame {
 
   /**
    * Replaces all of it; the value of a quantile may be NaN, for none.
-   * @throws RangeError for another number of values, or a count that is no integer from 0 to 2^64 - 1
+   * @throws RangeError for another number of values, one that is no number, or a count that is no integer from 0 to 2^64 - 1
    */
   set(count: number | bigint, sum: number, values: readonly number[]): boolean {
     if (values.length !== this.#quantiles)
       throw this.refusal(`has ${this.#quantiles} values, found ${values.length}`);
     const stored = this.count(count);
+    const floats = [sum, ...values].map((value) => this.double(value));
     return this.update((first) => {
       this.memory.frames[first] = stored;
-      this.memory.frameFloats[first + 1] = sum;
-      this.memory.frameFloats.set(values, first + 2);
+      this.memory.frameFloats.set(floats, first + 1);
     });
   }
 }

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { performance } from 'node:perf_hooks';
 import { hrtime, pid as ownPid } from 'node:process';
 import { Fault } from '../../errors.js';
-import { OBJECT_STATES, VALUE_TYPES, isFramed, schemaOf } from '../../published.js';
+import { VALUE_TYPES, isFramed, schemaOf } from '../../published.js';
 import type { ObjectState, RootIdentity, SlotRef, ValueType } from '../../published.js';
 import { DEFAULT_CAPACITY } from './capacity.js';
 import { DirectoryWriter } from './directory-writer.js';
@@ -25,7 +25,8 @@ import { PublisherFile } from './publisher-file.js';
 import { headerBytes, layOut } from './segment-layout.js';
 import type { SegmentLayout } from './segment-layout.js';
 import { SlotAllocator } from './slot-allocator.js';
-import { checkId, checkText, checkVariable } from './variable-rules.js';
+import { allowedBy, storedInteger } from './stored-number.js';
+import { checkId, checkText, checkVariable, stateNumber } from './variable-rules.js';
 import type {
   ObjectOptions,
   PublishedObject,
@@ -182,11 +183,15 @@ export class Publisher {
     return this.#handle(type, { name, ref, frame, schema });
   }
 
-  /** Sets the management state of an object; false if it is removed. */
+  /**
+   * Sets the management state of an object; false if it is removed.
+   * @throws RangeError for a state that does not exist
+   */
   setState(object: PublishedObject, state: ObjectState): boolean {
     const { ref } = object;
+    const stored = stateNumber(state);
     if (ref === undefined || !this.#isLive(ref)) return false;
-    this.#memory.u64[ref.slot] = BigInt(OBJECT_STATES.indexOf(state));
+    this.#memory.u64[ref.slot] = stored;
     return true;
   }
 
@@ -198,11 +203,17 @@ export class Publisher {
     return true;
   }
 
-  /** Sets the moment (Unix ns) of a root's values; undefined clears it. */
+  /**
+   * Sets the moment (Unix ns) of a root's values; undefined clears it.
+   * @throws RangeError for anything but an integer from 0 to 2^64 - 1
+   */
   setAsOf(root: PublishedObject, unixNs: bigint | undefined): boolean {
     const { asOf } = root;
+    const stored = unixNs === undefined ? 0n : storedInteger(VALUE_TYPES.u64.range, unixNs);
+    if (stored === undefined)
+      throw new RangeError(`As-of time of ${unixNs} ns: ${allowedBy('u64')}`);
     if (asOf === undefined || !this.#isLive(asOf)) return false;
-    if (unixNs !== undefined) this.#memory.u64[asOf.slot] = unixNs;
+    if (unixNs !== undefined) this.#memory.u64[asOf.slot] = stored;
     this.#storeWord(asOf, unixNs !== undefined);
     return true;
   }
@@ -275,6 +286,7 @@ export class Publisher {
     if (parent !== undefined && !foreignId) checkId(name, parent.name);
     for (const text of [host, instance, application])
       checkText('Root identity', text, LIMITS.nameBytes);
+    const stored = stateNumber(state);
     const depth = (this.#holdings.get(parent?.id ?? 0)?.depth ?? 0) + 1;
     if (depth > LIMITS.depth)
       throw new RangeError(
@@ -284,7 +296,7 @@ export class Publisher {
     const ref = hasParent ? this.#takeSlot() : undefined;
     const asOf = parent === undefined && ref !== undefined ? this.#takeSlot() : undefined;
     if (ref === undefined) return this.#dropObject(parent, name, ref, asOf);
-    this.#memory.u64[ref.slot] = BigInt(OBJECT_STATES.indexOf(state));
+    this.#memory.u64[ref.slot] = stored;
     this.#storeWord(ref, synced);
     if (asOf !== undefined) {
       this.#memory.u64[asOf.slot] = 0n;

@@ -1,11 +1,13 @@
 // The rules of the format for objects and variables; a publisher rejects anything else.
-import { schemaOf } from '../../published.js';
-import type { ValueType } from '../../published.js';
-import { LIMITS, MAX_UNIT_BYTES } from '../segment/layout.js';
+import { OBJECT_STATES, VALUE_TYPES, schemaOf } from '../../published.js';
+import type { ObjectState, ValueType } from '../../published.js';
+import { LIMITS, MAX_UNIT_BYTES, VARIABLE_KINDS } from '../segment/layout.js';
 import type { VariableOptions } from './publisher-options.js';
 
-/** @throws RangeError for a text that is longer than `most` bytes of UTF-8 */
-export function checkText(what: string, text: string, most: number): void {
+/** @throws RangeError for anything but a text of at most `most` bytes of UTF-8 */
+export function checkText(what: string, text: unknown, most: number): void {
+  if (typeof text !== 'string')
+    throw new RangeError(`${what} is ${String(text)}, a text is allowed`);
   // A UTF-16 unit is at most three bytes, so most texts need no count.
   if (text.length * 3 <= most) return;
   const bytes = utf8Bytes(text);
@@ -20,9 +22,23 @@ export function checkId(id: string, parentId: string): void {
     );
 }
 
+/** The number of a management state. @throws RangeError if there is no such state */
+export function stateNumber(state: ObjectState): bigint {
+  checkOneOf('State', state, OBJECT_STATES);
+  return BigInt(OBJECT_STATES.indexOf(state));
+}
+
+/** @throws RangeError unless the value, which may be anything in JavaScript, is one of the names */
+function checkOneOf(what: string, value: unknown, names: readonly string[]): void {
+  if (typeof value === 'string' && names.includes(value)) return;
+  throw new RangeError(`${what} is ${String(value)}, ${names.join(', ')} are allowed`);
+}
+
 /** @throws RangeError for a variable that the format does not allow */
 export function checkVariable(name: string, type: ValueType, options: VariableOptions): void {
-  const { unit = '', help = '', schema = [], textBytes = 64 } = options;
+  const { kind = 'unknown', unit = '', help = '', schema = [], textBytes = 64 } = options;
+  checkOneOf('Type', type, Object.keys(VALUE_TYPES));
+  checkOneOf('Kind', kind, VARIABLE_KINDS);
   checkText('Variable name', name, LIMITS.nameBytes);
   checkText('Unit', unit, MAX_UNIT_BYTES);
   checkText('Help', help, LIMITS.helpBytes);

@@ -117,6 +117,14 @@ describe('handles that a program holds stay valid or fail safe (segment 6)', () 
     expect(segments.files()).to.deep.equal([]);
   });
 
+  it('may be cloned or logged: neither reads the segment', () => {
+    const publisher = segments.publish('82');
+    const handle = publisher.addVariable(publisher.addRoot('r', 'C'), 'v', 'u64');
+    handle.set(1);
+    expect(structuredClone(handle)).to.deep.equal({ ref: { slot: 2, incarnation: 1 } });
+    expect(JSON.stringify(handle)).to.equal('{"ref":{"slot":2,"incarnation":1}}');
+  });
+
   it('store a value with one plain store: no other byte of the segment moves (segment 5)', () => {
     const publisher = segments.publish('82');
     const { stores } = handlesOf(publisher);

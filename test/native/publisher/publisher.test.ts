@@ -43,6 +43,10 @@ describe('Publisher', () => {
     ['a text of more than 65528 bytes', 'v', { textBytes: 65_529 }, 'A text of 65529 bytes'],
     ['a text of less than no bytes', 'v', { textBytes: -100 }, 'A text of -100 bytes'],
     ['a text of half a byte', 'v', { textBytes: 0.5 }, 'A text of 0.5 bytes'],
+    // What a program in JavaScript may pass.
+    ['a kind that does not exist', 'v', { kind: 'Counter' as 'counter' }, 'Kind is Counter'],
+    ['a name that is no text', 5 as unknown as string, {}, 'Variable name is 5, a text is allowed'],
+    ['a unit that is no text', 'v', { unit: 5 as unknown as string }, 'Unit is 5'],
   ] as const;
   for (const [what, name, options, reason] of REFUSED)
     it(`refuses ${what}, and the segment stays whole`, () => {
@@ -58,6 +62,19 @@ describe('Publisher', () => {
       const [seen] = source === undefined ? [] : readTree(source, TINY.slots);
       expect(seen?.variables.map(({ name }) => name)).to.deep.equal(['good']);
     });
+
+  it('refuses types, states and as-of times that do not exist', () => {
+    const publisher = segments.publish('82');
+    const root = publisher.addRoot('r', 'C');
+    const refused: readonly (readonly [() => unknown, string])[] = [
+      [() => publisher.addVariable(root, 'v', 'int' as 'u64'), 'Type is int, u64, i64, f64, bool'],
+      [() => publisher.addObject(root, 'r.o', 'C', { state: 'on' as 'normal' }), 'State is on'],
+      [() => publisher.setState(root, 'on' as 'normal'), 'State is on, init, normal'],
+      [() => publisher.setAsOf(root, 2n ** 64n), 'u64 allows integers from 0'],
+    ];
+    for (const [store, message] of refused) expect(store).to.throw(RangeError, message);
+    expect(segments.watch('82').look().publisher.state).to.equal('live');
+  });
 
   it('refuses a 65th object on a path, which no reader would accept', () => {
     const capacity = { ...TINY, records: 128, slots: 128, stringBytes: 1 << 14 };

@@ -102,6 +102,8 @@ describe('histograms and summaries', () => {
     const [root] = source === undefined ? [] : readTree(source, TINY.slots);
     return Object.fromEntries(root?.variables.map(({ name, value }) => [name, value]) ?? []);
   };
+  /** What a program in JavaScript may pass. */
+  const anything = undefined as unknown as never;
   const scene = (add: (publisher: Publisher, root: PublishedObject) => void) => {
     const publisher = segments.publish('82');
     add(publisher, publisher.addRoot('r', 'C'));
@@ -144,12 +146,14 @@ describe('histograms and summaries', () => {
     expect(seen()).to.deep.equal({ delay: { type: 'histogram', sum: 2, counts } });
   });
 
-  it('refuse counts that are none, another number of them, and NaN', () => {
+  it('refuse what is no count, number or text, and keep their values', () => {
     scene((publisher, root) => {
       const delay = publisher.addVariable(root, 'delay', 'histogram', { schema: [1] });
       const size = publisher.addVariable(root, 'size', 'summary', { schema: [0.5] });
+      const region = publisher.addVariable(root, 'region', 'string');
       delay.set([1, 2], 3);
       size.set(1, 2, [3]);
+      region.set('north');
       const refused: readonly (readonly [() => boolean, string])[] = [
         [() => delay.set([1, -1], 0), `Variable "delay" cannot count -1: ${U64}`],
         [() => delay.set([1.5, 0], 0), `Variable "delay" cannot count 1.5: ${U64}`],
@@ -159,12 +163,17 @@ describe('histograms and summaries', () => {
         [() => delay.observe(NaN), 'Variable "delay" cannot observe NaN: numbers are allowed'],
         [() => size.set(-1, 0, [0]), `Variable "size" cannot count -1: ${U64}`],
         [() => size.set(1, 0, []), 'Variable "size" has 1 values, found 0'],
+        [() => delay.set([1, 2], anything), 'Variable "delay" cannot hold undefined: numbers'],
+        [() => size.set(1, anything, [1]), 'Variable "size" cannot hold undefined: numbers'],
+        [() => size.set(1, 1, [anything]), 'Variable "size" cannot hold undefined: numbers'],
+        [() => region.set(anything), 'Variable "region" cannot be undefined: texts are allowed'],
       ];
       for (const [store, message] of refused) expect(store).to.throw(RangeError, message);
     });
     expect(seen()).to.deep.equal({
       delay: { type: 'histogram', sum: 3, counts: BigUint64Array.of(1n, 2n) },
       size: { type: 'summary', count: 1n, sum: 2, values: Float64Array.of(3) },
+      region: { type: 'string', text: 'north' },
     });
   });
 
