@@ -147,7 +147,7 @@ export interface Verdict {
 /** The process that publishes, as it says itself. */
 export interface PublisherProcess {
   readonly pid: number;
-  /** Whether no process of this PID namespace is it, as far as this user may see. */
+  /** Whether it belongs to another PID namespace, as far as this user may see. */
   readonly isElsewhere?: boolean;
   /** When it made its segment, in Unix milliseconds. */
   readonly startedUnixMs: number;
@@ -264,7 +264,7 @@ export interface Snapshot {
   readonly forms: Forms;
   /** The code of the deflated parts: lengths of 286 literals and lengths, then of 30 distances. */
   readonly code?: readonly number[] | undefined;
-  /** Whether OpenMetrics forbids a value of one of its families, or did since that family has lines. */
+  /** Whether OpenMetrics forbids a value that one of its families has, or has had since it is shown. */
   readonly hasForbidden?: boolean | undefined;
   hold(): () => void;
 }
@@ -334,7 +334,7 @@ export interface Document {
 /** A text format: makes a page of an exposition. */
 export interface Format {
   readonly contentType: string;
-  /** Whether it allows what values there are; every value where it is missing. */
+  /** Whether the format allows all values of an exposition; without this method it allows every value. */
   takes?(exposition: ReadyExposition): boolean;
   page(exposition: ReadyExposition): Page;
 }

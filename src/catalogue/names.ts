@@ -19,7 +19,7 @@ export const prefixOf = (app: string): string => `${app.replace(/[^a-zA-Z0-9_]/g
 /** Letters, digits and symbols that a metric name cannot have. */
 const FOREIGN = /(?:(?!\p{ASCII})[\p{L}\p{M}\p{N}\p{S}])+/gu;
 
-/** A word for some characters: `u` and the number of each, so that different texts stay different. */
+/** Replaces each character by `u` and its hexadecimal code point, so that different texts stay different. */
 const numbered = (text: string): string =>
   Array.from(text, (each) => `u${each.codePointAt(0)?.toString(16)}`).join('');
 
@@ -42,7 +42,7 @@ export function labelProblem(label: string): string | undefined {
   return undefined;
 }
 
-/** Name, type and unit of a metric; no type where that is invalid. */
+/** Name, type and unit of a metric; the type is undefined if it is invalid. */
 type Named = Pick<FamilyFacts, 'name' | 'unit'> & { readonly type: MetricType | undefined };
 
 /** Everything that is wrong with the name and unit of a metric of `app`. */
@@ -87,8 +87,8 @@ export function namesTaken({ name, type }: FamilyFacts): readonly string[] {
 }
 
 /**
- * The names that a metric shares with no other of its page. Those that a counter or info metric takes in
- * OpenMetrics alone are not among them: if another metric has one, its type is unknown there.
+ * The names that a metric shares with no other metric of its page. They do not include names that a counter or
+ * info metric takes in OpenMetrics alone: if another metric has such a name, its type there is unknown.
  */
 export const unsharedNames = (facts: FamilyFacts): readonly string[] =>
   facts.type === 'counter' || facts.type === 'info' ? [facts.name] : namesTaken(facts);

@@ -31,8 +31,8 @@ export type Shape =
 /** For one variable of one object, while a row is shown. */
 export interface Stage {
   /**
-   * The variable that the row is shown for; it has a value, and one of the types that the row reads. In a
-   * row of several variables it is any of these, of any type.
+   * The variable for which the row is shown; it has a value, and a type that the row reads. In a row of several
+   * variables it is any of them, of any type.
    */
   readonly variable: Variable;
   /** The variable of that name in the same object, if it has a value and a type that the row reads. */

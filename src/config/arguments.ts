@@ -18,7 +18,7 @@ export interface Arguments {
   readonly overrides: Overrides;
 }
 
-/** What the user asks for: a run, a check of the configuration or of a run, or a text. */
+/** The action that the user asks for: a run, a check of the configuration or of a running exporter, or a text. */
 export type Invocation =
   | {
       readonly kind: 'run';
@@ -32,7 +32,7 @@ export type Invocation =
       /** Whether to check against the segments as well. */
       readonly isLive: boolean;
     }
-  /** Whether the exporter that runs with these arguments answers. */
+  /** A check whether the exporter that runs with these arguments answers. */
   | { readonly kind: 'health'; readonly arguments: Arguments }
   | { readonly kind: 'print'; readonly text: string };
 
@@ -66,7 +66,7 @@ export function parseArguments(argv: readonly string[], version: string): Invoca
     : { kind: 'run', arguments: given, isOnce: once };
 }
 
-/** The arguments with absolute paths, which are the same files in any working directory. */
+/** The arguments with absolute paths, which do not depend on the working directory. */
 export function withAbsolutePaths({ configFile, targetsFile, overrides }: Arguments): Arguments {
   const { licenseFile, webConfigFile, textfileDir } = overrides;
   return {

@@ -123,7 +123,7 @@ function legacyTargets(file: string, problems: ConfigProblems): Listing | undefi
   return { document, targets: values?.targets ?? [] };
 }
 
-/** The path settings, resolved from the folder of the file that names them; without a file, absolute. */
+/** The path settings, relative to the folder of the configuration file; absolute if there is no file. */
 function besideFile(file: string, settings: Settings) {
   const { licenseFile, licenseKeysDir, catalogueFiles, webConfigFile, textfileDir } = settings;
   const beside = (path: string) =>

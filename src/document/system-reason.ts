@@ -11,13 +11,13 @@ const REASONS: Readonly<Record<string, string>> = {
   ENOSPC: 'no space left on the device',
   EDQUOT: 'the quota is used up',
   EFBIG: 'the file may not become larger',
-  EPIPE: 'its reader is gone',
+  EPIPE: 'its reader has closed it',
   EROFS: 'its file system is read-only',
   ENXIO: 'it is a socket',
   EIO: 'input/output error',
 };
 
-/** What a program says when its stdout takes no more text. */
+/** The message of a program that cannot write to stdout. */
 export const stdoutFailure = (error: Error): string =>
   `stdout cannot be written: ${systemReason(error)}`;
 

@@ -99,7 +99,7 @@ export const warningsOf = ({ config, plan, warnings }: Planned): readonly string
   ...warnings,
 ];
 
-/** @throws Fault LICENSE_REJECTED with the reason, and what helps, or LICENSE_EARLY */
+/** @throws Fault LICENSE_REJECTED with the reason and what to do, or LICENSE_EARLY */
 function acceptedLicense(file: string, now: Date, keys: TrustedKeys): LicenseStatus {
   try {
     return readLicense(file, now, keys);

@@ -74,7 +74,7 @@ function run(relative: Arguments, isOnce: boolean): void {
   const { planned, license, warnings } = start;
   const { settings } = planned.config;
   startThreadPool(process.env['UV_THREADPOOL_SIZE']);
-  // The working directory may be removed later, and then threads cannot start in it.
+  // Threads cannot start in a working directory that was removed.
   process.chdir('/');
   const log = logger(say, {
     now: () => new Date(),
@@ -142,7 +142,7 @@ function run(relative: Arguments, isOnce: boolean): void {
   );
 }
 
-/** Empty where the system does not tell. */
+/** The text of /proc/self/limits; empty if it cannot be read. */
 function limitsOfProcess(): string {
   try {
     return readFileSync('/proc/self/limits', 'latin1');
@@ -165,7 +165,7 @@ function liveLines(planned: Planned): readonly string[] {
 const licenseWarnings = ({ planned, license }: Accepted): readonly string[] =>
   license.warning === '' ? [] : [`${planned.config.subject(['license_file'])}: ${license.warning}`];
 
-/** Prints what a start would warn of, and why it would be refused. */
+/** Prints the warnings of a start, and why it would be refused. */
 function check(given: Arguments, isLive: boolean): void {
   const start = checkStart(given, new Date(), process.env['TZ']);
   const warnings = [
@@ -180,7 +180,7 @@ function check(given: Arguments, isLive: boolean): void {
   if (start.kind === 'refused') refuse(start.faults);
 }
 
-/** Says whether the exporter of a configuration works, with status 0 or 1. */
+/** Prints whether the exporter of a configuration answers; the exit status is 0 or 1. */
 async function checkHealth(given: Arguments): Promise<void> {
   const problems = new ConfigProblems();
   const config = loadConfig(given, problems);

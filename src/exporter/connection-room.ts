@@ -1,10 +1,10 @@
-// How many connections the limit of open files leaves room for.
+// The number of connections for which the limit of open files leaves room.
 
-/** What the process opens for itself, for each target, and for each thread of a partition. */
+/** File descriptors of the process itself, of each target, and of each thread of a partition. */
 const OF_PROCESS = 32;
 const OF_TARGET = 2;
 const OF_THREAD = 12;
-/** Below this, probes and scrapes would keep replacing each other. */
+/** With fewer connections, probes and scrapes would keep closing each other. */
 const LEAST = 8;
 
 /** The soft limit in the text of /proc/self/limits; infinite if it is not there. */
@@ -13,7 +13,7 @@ export function openFilesLimit(limits: string): number {
   return soft === '' ? Infinity : Number(soft);
 }
 
-/** The most connections, at most `wanted`; the warning is empty where all of them have room. */
+/** The number of connections to allow, at most `wanted`; the warning is empty if there is room for all of them. */
 export function connectionRoom(
   wanted: number,
   openFiles: number,

@@ -2,26 +2,26 @@
 import { setInterval } from 'node:timers';
 import { returnFreePages, returnFreed } from '../native/os/libc.js';
 
-/** Larger pieces come from the system and go back to it, in bytes: the default of malloc at first. */
-const LARGE_PIECE = 131_072;
-/** A process that has grown by less since the last check is at rest. */
+/** malloc maps larger blocks, in bytes, one by one, and unmaps them when they are freed. This is its initial default. */
+const LARGE_BLOCK = 131_072;
+/** A process is idle if its memory has grown by no more than this factor since the last check. */
 const GROWTH = 1.1;
-/** A search for free pages is worth it if the process has grown by so many bytes since the last one. */
+/** Free pages are searched for only if the process has grown by so many bytes since the last search. */
 const WORTH_RETURNING = 4_000_000;
 const CHECK_MS = 10_000;
 
 /**
  * Returns free memory from now on, as long as the process runs.
- * @param residentBytes of the process; throws where the system does not tell them, such as without /proc
- *   or a free descriptor
+ * @param residentBytes returns the resident set size; throws if it cannot be read, such as without /proc or a
+ *   free descriptor
  */
 export function returnFreeMemory(residentBytes: () => number): void {
-  // malloc would raise this by itself, and keep 4 MB more than is used.
-  returnFreed(LARGE_PIECE);
+  // By default, malloc raises this threshold and so keeps 4 MB more than is used.
+  returnFreed(LARGE_BLOCK);
   setInterval(freePages(residentBytes), CHECK_MS).unref();
 }
 
-/** Makes a function that returns free pages if the process has grown and is at rest now. */
+/** Makes a function that returns free pages if the process has grown and is idle now. */
 export function freePages(
   residentBytes: () => number,
   give: () => unknown = returnFreePages,
@@ -30,9 +30,9 @@ export function freePages(
   return () => {
     const bytes = valueOf(residentBytes);
     if (bytes === undefined) return;
-    const isAtRest = bytes <= last * GROWTH;
+    const isIdle = bytes <= last * GROWTH;
     last = bytes;
-    if (!isAtRest || bytes < afterwards + WORTH_RETURNING) return;
+    if (!isIdle || bytes < afterwards + WORTH_RETURNING) return;
     give();
     afterwards = valueOf(residentBytes) ?? bytes;
   };

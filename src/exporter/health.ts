@@ -1,4 +1,4 @@
-// Asks the exporter of a configuration, which runs as another process, whether it works.
+// Checks whether the exporter of a configuration, which runs as another process, works.
 import { statSync } from 'node:fs';
 import { request as plainRequest } from 'node:http';
 import { request as tlsRequest } from 'node:https';
@@ -9,14 +9,14 @@ import { readWebConfig } from '../web-config/web-config.js';
 import { listenAddresses } from './listen-addresses.js';
 import { textfileOf } from './sinks.js';
 
-/** An exporter that answers later is not healthy. */
+/** An exporter that takes longer to answer is not healthy. */
 const ANSWER_MS = 3000;
-/** A textfile that was not written for so many intervals is old. */
+/** A textfile that was not written for so many intervals is too old. */
 const MISSED_INTERVALS = 3;
 
 /**
- * Why the exporter of a configuration does not work; empty if it does. An exporter that prints to stdout leaves
- * nothing to ask.
+ * Returns why the exporter of a configuration does not work; empty if it works. One that prints to stdout cannot
+ * be checked, and counts as working.
  * @throws Fault USAGE if the configuration does not say where it listens
  */
 export async function illnessOf({ settings, nameOf }: Config, unixMs: number): Promise<string> {
@@ -27,7 +27,7 @@ export async function illnessOf({ settings, nameOf }: Config, unixMs: number): P
   if (settings.metricsSystemdSocket)
     throw new Fault(
       'USAGE',
-      `${nameOf(['metrics_systemd_socket'])}: only the .socket unit says where the exporter listens; ask /-/healthy there`,
+      `${nameOf(['metrics_systemd_socket'])}: only the .socket unit defines where the exporter listens; request /-/healthy there`,
     );
   const { webConfigFile } = settings;
   const isTls = webConfigFile !== '' && readWebConfig(webConfigFile).tls !== null;
@@ -43,20 +43,20 @@ function textfileIllness(path: string, intervalSeconds: number, unixMs: number):
   try {
     const seconds = (unixMs - statSync(path).mtimeMs) / 1000;
     if (seconds <= MISSED_INTERVALS * intervalSeconds) return '';
-    return `${path} was written ${Math.round(seconds)} s ago, and is to be written every ${intervalSeconds} s`;
+    return `${path} was last written ${Math.round(seconds)} s ago, but should be written every ${intervalSeconds} s`;
   } catch (error) {
     if (!isSystemError(error)) throw error;
     return `${path} cannot be read: ${messageOf(error)}`;
   }
 }
 
-/** The address of this machine at which a listener of all its addresses answers. */
+/** The address to connect to: the loopback address if the listener has all addresses of this host. */
 function localOf(host: string | undefined): string {
   if (host === undefined || host === '0.0.0.0') return '127.0.0.1';
   return host === '::' ? '::1' : host;
 }
 
-/** Any answer is a good one: this process has neither a password nor a certificate to show. */
+/** Any answer counts, even a refusal: this process has neither a password nor a client certificate. */
 function listenerIllness(isTls: boolean, host: string, port: number): Promise<string> {
   const url = `${isTls ? 'https' : 'http'}://${authorityOf(host, port)}/-/healthy`;
   return new Promise((resolve) => {
@@ -76,7 +76,7 @@ function listenerIllness(isTls: boolean, host: string, port: number): Promise<st
       end('');
     });
     sent.on('error', (error) => {
-      // Without a certificate of its own, it may be refused in the middle of the handshake or after it.
+      // A listener may refuse a client without a certificate during the handshake or after it.
       const isRefused = isSecured || error.message.includes('SSL alert number');
       end(isRefused ? '' : `${url} does not answer: ${error.message}`);
     });

@@ -1,4 +1,4 @@
-// The time zone of the process, in which times of publishers without an offset are read.
+// The time zone of the process: times that publishers write without an offset are read in it.
 import { readFileSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { isSystemError } from '../errors.js';
 import { canonicalZone, knownZones } from '../rules/time-zone.js';
@@ -6,12 +6,12 @@ import type { Plan } from './plan.js';
 
 const ZONEINFO = '/usr/share/zoneinfo';
 const LOCALTIME = '/etc/localtime';
-/** Larger files are no zones. */
+/** Larger files are not time zones. */
 const MAX_ZONE_BYTES = 2 ** 17;
 
 /**
- * Sets TZ to the name of the zone that it states in another form. The C library knows paths and rules of POSIX, where
- * Node.js reads times as UTC, or without summer time.
+ * Sets TZ to the IANA name of its zone if it has another form: a path, or a rule of POSIX. The C library reads all
+ * forms, but Node.js would read times as UTC, or without summer time.
  */
 export function takeZone(environment: NodeJS.ProcessEnv): void {
   const { TZ } = environment;
@@ -32,7 +32,7 @@ export function zoneOf(tz: string): string | undefined {
   }
 }
 
-/** One sentence if targets read times in a zone that TZ does not name. */
+/** A warning if targets read times in the zone of TZ, and that has no known name. */
 export function zoneWarnings(plan: Plan, tz: string | undefined): readonly string[] {
   if (tz === undefined || zoneOf(tz) !== undefined) return [];
   const apps = new Set(plan.filter(readsTimes).map(({ definition }) => definition.app));
@@ -50,7 +50,7 @@ const readsTimes = ({ catalogue, definition }: Plan[number]): boolean =>
     rows.some(({ reads }) => reads.some(({ isTime }) => isTime)),
   );
 
-/** Node.js follows a link to the file of a zone by itself. To ask it for its zone takes 10 ms. */
+/** Node.js follows a link to the file of a zone by itself. The link is checked first: Intl takes 10 ms. */
 const isKnownToNode = (): boolean =>
   isLinkToZone() || canonicalZone(Intl.DateTimeFormat().resolvedOptions().timeZone) !== undefined;
 
@@ -62,7 +62,7 @@ function isLinkToZone(): boolean {
   }
 }
 
-/** The zone of a file: of the name of the file that it links to, or of one with the same content. */
+/** The zone of a file: by the path that it links to, or by another file with the same content. */
 function zoneOfFile(path: string): string | undefined {
   const [, name] = /\/zoneinfo\/(?:posix\/|right\/)?(.+)$/.exec(realpathSync(path)) ?? [];
   return canonicalZone(name) ?? zoneOfContent(path);
@@ -73,7 +73,7 @@ function zoneOfContent(path: string): string | undefined {
   return knownZones().find((name) => content?.equals(contentOf(`${ZONEINFO}/${name}`) ?? NOTHING));
 }
 
-/** A zone that follows a rule of POSIX from now on: its file ends in the rule, in a line of its own. */
+/** A zone that follows a rule of POSIX at present: the last line of its file is the rule. */
 function zoneOfRule(rule: string): string | undefined {
   if (!/^[\w<>+,./:-]+\d/.test(rule)) return undefined;
   const end = `\n${rule}\n`;
@@ -85,7 +85,7 @@ function zoneOfRule(rule: string): string | undefined {
 
 const NOTHING = Buffer.alloc(0);
 
-/** What a regular file of the size of zones holds; undefined if there is none. */
+/** The content of a regular file; undefined if there is none, or it is larger than a time zone. */
 function contentOf(path: string): Buffer | undefined {
   const found = statSync(path, { throwIfNoEntry: false });
   return found?.isFile() === true && found.size <= MAX_ZONE_BYTES ? readFileSync(path) : undefined;

@@ -50,7 +50,7 @@ export interface Surroundings {
   /** Unix time in milliseconds. */
   readonly unixMs: () => number;
   readonly stdout: () => DocumentWriter;
-  /** The most connections that the limit of open files leaves room for. */
+  /** The most connections for which the limit of open files leaves room. */
   readonly maxConnections?: number | undefined;
   /** Descriptors of sockets that systemd opened. */
   readonly sockets: readonly number[];

@@ -47,7 +47,7 @@ export interface SinkParts {
   readonly stdout: () => DocumentWriter;
   /** Whether the process ends after one snapshot. */
   readonly isOnce: boolean;
-  /** The most connections that the process has room for; by default all that the settings allow. */
+  /** The most connections for which the process has room; by default no limit beside the setting. */
   readonly maxConnections?: number;
   /** Descriptors of sockets that systemd opened. */
   readonly sockets: readonly number[];
@@ -61,7 +61,7 @@ export interface SinkRow {
   readonly make: (parts: SinkParts) => Sink;
 }
 
-/** The path of the textfile; what node_exporter reads ends in `.prom`. */
+/** The path of the textfile; node_exporter reads files that end in `.prom`. */
 export const textfileOf = ({ textfileDir }: Settings): string =>
   join(textfileDir, 'shm_exporter.prom');
 

@@ -31,7 +31,7 @@ export function waitWatch(
       const seconds = (sinceMs: number) => Math.round((now - sinceMs) / 1000);
       for (const target of registry.targets) {
         const { isReady, progress, publisher } = target.status();
-        // When it was lost is not known: it counts from the first look that found it waiting, or from the start.
+        // The wait counts from the first check that found it, or from the start: when it really began is unknown.
         const sinceMs = isFirst ? startedMs : now;
         const wait = waits.get(target) ?? { sinceMs, isReported: false };
         if (isReady) {
@@ -42,7 +42,7 @@ export function waitWatch(
         const isLate = !wait.isReported && now - wait.sinceMs >= PATIENCE_MS;
         const hint =
           publisher.state === 'absent'
-            ? '; --check-config --live shows which publishers there are'
+            ? '; --check-config --live lists the existing publishers'
             : '';
         const message = `has not been ready for ${seconds(wait.sinceMs)} s: waiting on ${progress.reason}${hint}`;
         if (isLate) events.push(aboutTarget(target, { level: 'warning', message }));

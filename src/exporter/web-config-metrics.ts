@@ -1,8 +1,8 @@
-// What the process knows of its web configuration, as metrics.
+// Metrics of the web configuration: the last reload, and the expiry of certificates.
 import type { SelfMetrics } from '../sinks/self-metrics.js';
 import type { WebConfigNews } from '../web-config/watched-web-config.js';
 
-/** Makes a function that takes each attempt to read the web configuration. */
+/** Makes a function that sets the metrics after each attempt to read the web configuration. */
 export function webConfigMetrics(
   metrics: Pick<SelfMetrics, 'gauge'>,
 ): (news: WebConfigNews) => void {
@@ -13,7 +13,7 @@ export function webConfigMetrics(
   let expiry: ((value: number) => void) | undefined;
   return ({ isInUse, current: { tls } }) => {
     isRead(Number(isInUse));
-    // A gauge without labels is 0 from its beginning.
+    // Made with the first certificate only: a gauge without labels starts at 0.
     if (tls === null) return;
     expiry ??= metrics.gauge(
       'shm_exporter_certificate_expiry_timestamp_seconds',

@@ -13,7 +13,10 @@ import { TokenBucket } from '../web-config/token-bucket.js';
 import type { WatchedWebConfig } from '../web-config/watched-web-config.js';
 import type { RateLimit } from '../web-config/web-config-rule.js';
 
-/** @param warn called when passwords cannot be compared any more, with the reason */
+/**
+ * Makes the guard of a listener.
+ * @param warn called with the reason when passwords can no longer be compared
+ */
 export function webGuard(
   config: WatchedWebConfig,
   compare: Compare,
@@ -24,10 +27,10 @@ export function webGuard(
   const bucketOf = ({ intervalMs, burst }: RateLimit) => new TokenBucket(intervalMs, burst, nowMs);
   let { rate } = config.current;
   let bucket = bucketOf(rate);
-  let trouble = '';
+  let failure = '';
   const changed = (reason: string): void => {
-    if (reason !== '' && reason !== trouble) warn(`requests with new passwords get 503: ${reason}`);
-    trouble = reason;
+    if (reason !== '' && reason !== failure) warn(`requests with new passwords get 503: ${reason}`);
+    failure = reason;
   };
   return {
     tls: guardTls(config),

@@ -18,7 +18,7 @@ export const MAX_FILE_BYTES = 65_536;
 /**
  * Checks the license at startup (spec 1.2, 5): at `now` it must be genuine, begun, and at most 36
  * hours past its expiry.
- * @throws Fault LICENSE_REJECTED with one sentence that says why not, or LICENSE_EARLY if it begins later
+ * @throws Fault LICENSE_REJECTED with the reason in one sentence, or LICENSE_EARLY if it begins later
  */
 export function readLicense(path: string, now: Date, keys?: TrustedKeys): LicenseStatus {
   const status = statusOf(loadLicense(path, keys), now);

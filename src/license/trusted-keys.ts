@@ -33,7 +33,7 @@ export function trustedKeys(folder: string, shippedFolder = KEY_FOLDER): Trusted
 
 const known = new Map<string, TrustedKeys>();
 
-/** Reads the folder once: an upgrade may replace or remove it while the program runs. */
+/** The shipped keys. Their folder is read once: an upgrade may replace or remove it while the program runs. */
 function shippedKeys(folder: string): TrustedKeys {
   const keys = known.get(folder) ?? loadTrustedKeys(folder);
   known.set(folder, keys);

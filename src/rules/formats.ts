@@ -9,7 +9,7 @@ import type { Rule } from './rule.js';
 export const name = text(
   /^(?!\.)[A-Za-z0-9_.-]{1,64}$/,
   'a string of 1 to 64 letters, digits, "_", "-" and ".", not starting with "."',
-  // A key such as 82 looks like a number.
+  // A key such as 82 without quotes is a number.
   (raw) => (typeof raw === 'bigint' && raw >= 0n ? ` (write "${raw}")` : ''),
 );
 /** Applications; metric names carry them as a prefix. */

@@ -20,7 +20,7 @@ export interface Rule<T> {
 
 /**
  * A rule from a function that returns undefined for invalid values.
- * @param guess what an invalid value may be meant for, in brackets; empty if that is not known
+ * @param guess returns the probable intention behind an invalid value, in brackets; empty if none is known
  */
 export function rule<T>(
   type: string,

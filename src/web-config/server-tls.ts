@@ -13,12 +13,12 @@ export interface ServerTls {
   readonly context: SecureContextOptions;
   readonly clientAuth: TlsTable['clientAuthType'];
   readonly allowedSans: readonly string[];
-  /** When the first of the certificates of the server expires, in Unix milliseconds. */
+  /** The earliest expiry of the certificates of the server, in Unix milliseconds. */
   readonly expiryMs: number;
   readonly files: readonly string[];
 }
 
-/** Makes the fault of a sentence about the TLS settings, or about one of them. */
+/** Makes a fault from a sentence about the TLS settings, or about one key of them. */
 type Refuse = (sentence: string, key?: string) => Fault;
 
 const VERIFYING = new Set(['VerifyClientCertIfGiven', 'RequireAndVerifyClientCert']);
@@ -93,7 +93,7 @@ function certificates({ key, origin, text }: Pem, refused: Refuse): string {
   throw refused(`${origin} has no certificate in PEM`, key);
 }
 
-/** @param pem a certificate, perhaps with those of its chain */
+/** The earliest expiry in Unix milliseconds. @param pem a certificate, perhaps followed by its chain */
 function firstExpiry(pem: string): number {
   const all = pem.match(/-----BEGIN CERTIFICATE-----[^]*?-----END CERTIFICATE-----/g) ?? [pem];
   return Math.min(...all.map((each) => Date.parse(new X509Certificate(each).validTo)));

@@ -5,12 +5,12 @@ import type { TargetEvent } from '../model.js';
 import { readWebConfig } from './web-config.js';
 import type { WebConfig } from './web-config.js';
 
-/** Files are checked at most once in this time. */
+/** Files are checked at most once in this period. */
 const PERIOD_MS = 1000;
 
 /** The result of an attempt to read the files. */
 export interface WebConfigNews {
-  /** Whether they are in use as they are now. */
+  /** Whether the present content of the files is in use. */
   readonly isInUse: boolean;
   readonly current: WebConfig;
 }

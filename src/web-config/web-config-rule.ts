@@ -44,7 +44,7 @@ const pem: Rule<string> = {
 const TRUE = /^(y|Y|yes|Yes|YES|on|On|ON)$/;
 const FALSE = /^(n|N|no|No|NO|off|Off|OFF)$/;
 
-/** The words that YAML 1.1 has for true and false: other exporters take them where they expect one. */
+/** A boolean. As a text it may be a word of YAML 1.1 for true or false, as in other exporters. */
 const yesOrNo: Rule<boolean> = rule('boolean', 'true or false', (raw) => {
   if (typeof raw !== 'string') return typeof raw === 'boolean' ? raw : undefined;
   if (TRUE.test(raw)) return true;
@@ -118,7 +118,7 @@ export type TlsTable = ValuesOf<typeof TLS>;
 const filled = table('a table of TLS settings', TLS);
 const tls: Rule<TlsTable | null> = {
   ...filled,
-  // An empty table asks for nothing, as in other exporters.
+  // An empty table means no TLS, as in other exporters.
   read: (raw, at, report) =>
     isTable(raw) && Object.keys(raw).length === 0 ? null : filled.read(raw, at, report),
 };
@@ -218,19 +218,19 @@ const webConfig = table('a table', {
   ),
 });
 
-/** A short text of letters, digits and what paths and words have: no hash, and no key in PEM. */
-const FOUND_OTHER = /^found "(?![\w .:/-]{1,32}")(?:[^"\\]|\\.)*"/;
+/** Matches a quoted value that may be a secret: not a short text of letters, digits and the characters of paths. */
+const FOUND_SECRET = /^found "(?![\w .:/-]{1,32}")(?:[^"\\]|\\.)*"/;
 
-/** The rule of the whole file. A hash or key in a wrong place is not shown. */
+/** The rule of the whole file. Its messages do not show a hash or key in a wrong place. */
 export const WEB_CONFIG: typeof webConfig = {
   ...webConfig,
   read: (raw, at, report) =>
     webConfig.read(raw, at, (path, sentence, mark) => {
-      report(path, sentence.replace(FOUND_OTHER, 'found something else'), mark);
+      report(path, sentence.replace(FOUND_SECRET, 'found something else'), mark);
     }),
 };
 
-/** How messages name a value of the file: a key that may be a secret in a wrong place is not shown. */
+/** The name of a value of the file in messages: a part that may be a misplaced secret is replaced by `…`. */
 export const webConfigName = (path: Path): string =>
   keyPath(path.map((part) => (typeof part === 'number' || isShown(part, path) ? part : '…')));
 

@@ -38,7 +38,7 @@ export function readWebConfig(file: string): WebConfig {
   };
 }
 
-/** Faults of the TLS settings, at the place of one of their keys if it is given. */
+/** Returns a function that makes faults of the TLS settings, at the place of a key if one is given. */
 const refuser =
   ({ places }: Document) =>
   (sentence: string, key?: string) => {

@@ -128,7 +128,9 @@ describe('the command line of shm_exporter', function () {
       join(PROJECT, 'dist/bin/shm_exporter.js'),
     ]);
     expect(await pipe.ended).to.deep.equal({ status: 1, signal: null });
-    expect(pipe.stderr).to.equal('shm_exporter: stdout cannot be written: its reader is gone\n');
+    expect(pipe.stderr).to.equal(
+      'shm_exporter: stdout cannot be written: its reader has closed it\n',
+    );
   });
 
   it('says that a configuration is valid with --check-config', () =>

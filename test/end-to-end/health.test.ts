@@ -113,7 +113,7 @@ describe('--healthy', function () {
     const old = Date.now() / 1000 - 100;
     utimesSync(file, old, old);
     expect(ask(path).said).to.match(
-      /shm_exporter\.prom was written 10\d s ago, and is to be written every 1 s\n$/,
+      /shm_exporter\.prom was last written 10\d s ago, but should be written every 1 s\n$/,
     );
   });
 
@@ -123,7 +123,7 @@ describe('--healthy', function () {
   it('says that systemd alone knows where its sockets are', () => {
     const { status, said } = ask(stage.config({ metrics_systemd_socket: true }));
     expect(status).to.equal(2);
-    expect(said).to.contain('only the .socket unit says where the exporter listens');
+    expect(said).to.contain('only the .socket unit defines where the exporter listens');
   });
 
   it('says what is wrong with the configuration', () => {

@@ -35,7 +35,7 @@ describe('waitWatch', () => {
     const target = waiting('no segment shmApp.pool.82 in shared memory');
     target.publisher = { state: 'absent', reason: '' };
     expect(watching(target)(10)).to.deep.equal([
-      'warning target ads on 82 has not been ready for 10 s: waiting on no segment shmApp.pool.82 in shared memory; --check-config --live shows which publishers there are',
+      'warning target ads on 82 has not been ready for 10 s: waiting on no segment shmApp.pool.82 in shared memory; --check-config --live lists the existing publishers',
     ]);
   });
 

@@ -19,7 +19,7 @@ const helpText = text(/\S/, 'a string that is not empty');
 export class Families {
   readonly #byName = new Map<string, FamilyFacts>();
   readonly #owners = new Map<string, string>();
-  /** Names whose first row has no valid type: their later rows would only repeat its problems. */
+  /** Names whose first row has no valid type. Problems of their later rows would only repeat that. */
   readonly #broken = new Set<string>();
 
   constructor(readonly app: string) {}

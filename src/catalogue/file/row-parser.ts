@@ -43,7 +43,7 @@ export class RowParser {
     checkRemarks(table);
     const family = this.#families.of(table);
     if (family === undefined) {
-      checkAlone(table);
+      checkCommonValues(table);
       return undefined;
     }
     const kind = this.#kinds.find((each) => each.suits(table, family.type));
@@ -73,8 +73,8 @@ export class RowParser {
   }
 }
 
-/** Checks the keys whose rules are the same for every kind of row. */
-function checkAlone(table: Table): void {
+/** Checks the keys whose rules are the same for every kind of row, for a row whose kind is unknown. */
+function checkCommonValues(table: Table): void {
   labelPairs(table, 'static');
   labelVariables(table, 'labels_from');
   childPath(table, 'at');

@@ -25,7 +25,7 @@ export interface SeenClass {
 }
 
 export class Survey {
-  /** Of the item that was taken last. */
+  /** The root of the item that was taken last. */
   #root: ManagedObject | undefined;
   readonly #reading: TreeReading;
   readonly #classes = new Map<string, SeenClass>();
@@ -45,7 +45,7 @@ export class Survey {
     return this.#omitted;
   }
 
-  /** An object comes before its variables. */
+  /** Takes in an item. An object must come before its variables. */
   take(item: TreeItem): void {
     if (item.kind === 'object') this.#root = item.root;
     const isTaken =

@@ -10,11 +10,11 @@ import { treeItems } from '../tree/tree-items.js';
 import type { Choice } from '../tree/tree-items.js';
 import type { TreeReading } from '../tree/tree-reading.js';
 
-/** The most roots that are named as not drafted. */
+/** Most names in the remark about roots that are not drafted. */
 const MAX_NAMED = 10;
 
 /**
- * The lines of a catalogue for the application of the first root of what was chosen: all its roots are drafted.
+ * The lines of a catalogue for all roots of one application: that of the first root of the chosen objects.
  * @throws Fault USAGE if nothing was
  */
 export function* treeCatalogue(

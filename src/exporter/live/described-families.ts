@@ -5,12 +5,12 @@ import { SelfDescribed } from '../../exposition/rows/self-described.js';
 import type { FamilyFacts, ManagedObject, Variable } from '../../model.js';
 import type { CountedObject } from './census.js';
 
-/** Names the lines of `SharedNames` in the plural. */
+/** Describes the lines of `SharedNames`, for messages. */
 export const SHARING = 'variables that share the name of a metric';
 
 export interface Described {
   readonly families: ReadonlySet<FamilyFacts>;
-  /** Of variables that share a name with another one of their object. */
+  /** One line for each two variables of an object that share the name of a metric. */
   readonly shared: readonly string[];
 }
 
@@ -18,7 +18,7 @@ export interface Described {
 export class SharedNames {
   readonly #lines = new Set<string>();
   #object: ManagedObject | undefined;
-  /** The variables of that object, by what they become. */
+  /** The variables of that object, by the name and labels of their series. */
   #variables = new Map<string, Variable>();
 
   get lines(): readonly string[] {

@@ -124,7 +124,7 @@ function rootLines(
   ];
 }
 
-/** The metrics of a target, and warnings. */
+/** The metrics of a target, and findings about them. */
 interface Made {
   readonly lines: readonly string[];
   readonly families: ReadonlySet<FamilyFacts>;

@@ -20,11 +20,11 @@ export type Compare = (password: string, hash: string) => Observable<boolean>;
 
 export interface PasswordThread {
   readonly compare: Compare;
-  /** Starts the thread before the first comparison does, unless it runs already. */
+  /** Starts the thread unless it runs already. Otherwise the first comparison starts it. */
   readonly start: () => void;
 }
 
-/** Compares one after the other. The thread stays: later there may be no place for a new one. */
+/** Compares passwords in one thread, one after the other. The thread stays: the system may refuse a new one later. */
 export function passwordThread(): PasswordThread {
   const startThread = threadOf(new URL('password-thread.js', import.meta.url));
   const waiting = new Map<
@@ -77,7 +77,7 @@ export function passwordThread(): PasswordThread {
   };
 }
 
-/** @throws Fault NATIVE_FAILED when the system gives no thread */
+/** Starts a thread. @throws Fault NATIVE_FAILED if the system refuses it */
 function startedThread(start: StartThread): Worker {
   try {
     return start();
