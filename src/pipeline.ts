@@ -29,11 +29,11 @@ import type { ChosenRoot, RootChoice, DesiredRoot } from './streams/choose-root.
 import { closeInTurns } from './streams/close-in-turns.js';
 import { coalesce } from './streams/coalesce.js';
 import type { Arrival, Deferred, Demand, Due } from './streams/coalesce.js';
-import type { Command, Refresh } from './streams/command.js';
+import type { Refresh } from './streams/command.js';
 import { latchReady } from './streams/latch-ready.js';
 import { inTurn } from './streams/refresh-queue.js';
 import type { RefreshQueue } from './streams/refresh-queue.js';
-import { isCommand, mergedChanges, precedes, refreshView } from './streams/refresh-view.js';
+import { mergedChanges, precedes, refreshView } from './streams/refresh-view.js';
 import type { Change, TargetInput } from './streams/refresh-view.js';
 import { render } from './streams/render.js';
 import type { Rendered } from './streams/render.js';
@@ -41,8 +41,8 @@ import { Slices } from './streams/slices.js';
 import type { ServingReport } from './streams/report.js';
 import type { ServerPool } from './streams/server-pool.js';
 
-/** The command that is not carried out yet; undefined where there is none. */
-export type OpenCommand = BehaviorSubject<Command | undefined>;
+/** The refresh that is not carried out yet; undefined where there is none. */
+export type OpenRefresh = BehaviorSubject<Refresh | undefined>;
 
 export interface HostingParts extends DesiredRoot {
   readonly serverKeys: readonly string[];
@@ -50,13 +50,11 @@ export interface HostingParts extends DesiredRoot {
   /** Of the partition: one refresh at a time. */
   readonly queue: RefreshQueue;
   /** It outlives roots: what is open when a root is lost is carried out without one. */
-  readonly open$: OpenCommand;
-  /** Whether a predecessor observes at the moment. */
-  readonly isStandby: () => boolean;
+  readonly open$: OpenRefresh;
   /** Whether changes matter without a demand: they are rendered then, or logged. */
   readonly isEager: boolean;
-  /** Has the pool look at the server keys for a command that is to be carried out now. */
-  readonly look: (command: Command) => void;
+  /** Has the pool look at the server keys for a refresh that is to be carried out now. */
+  readonly look: () => void;
   readonly makeView: (chosen: ChosenRoot) => TargetView;
   /** A refresh took that many milliseconds, what follows it in the pipe included. */
   readonly refreshed: (tookMs: number) => void;
@@ -68,8 +66,8 @@ export interface HostingParts extends DesiredRoot {
 /** What happened to a target in its partition. */
 export type Step =
   | { readonly kind: 'root'; readonly choice: RootChoice; readonly view: TargetView | undefined }
-  /** A command found no root to carry it out on. */
-  | { readonly kind: 'rootless'; readonly input: Command }
+  /** A refresh found no root to carry it out on. */
+  | { readonly kind: 'rootless' }
   | ({ readonly kind: 'refreshed' } & Rendered);
 
 /** Property by property, as in native/segment/tree.ts: it is read at each refresh. */
@@ -133,16 +131,16 @@ const whenDue = (
     ignoreElements(),
   );
 
-/** Carries out commands as far as that goes without a root. */
+/** Carries out refreshes as far as that goes without a root. */
 const withoutRoot = (
   choice: Exclude<RootChoice, ChosenRoot>,
   { open$, look }: HostingParts,
 ): Observable<Step> =>
   open$.pipe(
     filter((input) => input !== undefined),
-    map((input): Step => {
-      look(input); // ends this where it shows a root, which the command is then carried out on
-      return { kind: 'rootless', input };
+    map((): Step => {
+      look(); // ends this where it shows a root, which the refresh is then carried out on
+      return { kind: 'rootless' };
     }),
     startWith<Step>({ kind: 'root', choice, view: undefined }),
   );
@@ -176,16 +174,15 @@ function withRoot(choice: ChosenRoot, parts: HostingParts): Observable<Step> {
         return { kind: 'change', sighting, number: structure.sightings };
       }),
     );
-    const command$ = open$.pipe(filter((command) => command !== undefined));
+    const refresh$ = open$.pipe(filter((refresh) => refresh !== undefined));
     const prepare = (input: TargetInput): void => {
-      if (isCommand(input)) look(input);
+      if (input.kind === 'refresh') look();
     };
     // The page of a ready target would lack what was added since its objects began to be read.
     const isEarly = ({ kind }: TargetInput, waitedMs: number): boolean =>
       kind === 'refresh' && isReady && isPartial && waitedMs < MAX_READING_MS;
     // Before the target is ready, a refresh waits for its binding, which must not rest for it.
-    const goesFirst = (input: TargetInput): boolean =>
-      isCommand(input) && (isReady || input.kind !== 'refresh');
+    const goesFirst = (input: TargetInput): boolean => input.kind === 'refresh' && isReady;
     const slices = new Slices(slice);
     const rules = {
       merged: mergedChanges,
@@ -195,9 +192,9 @@ function withRoot(choice: ChosenRoot, parts: HostingParts): Observable<Step> {
       isEarly,
       rest: slices,
     };
-    return merge<TargetInput[]>(bind$, change$, command$).pipe(
+    return merge<TargetInput[]>(bind$, change$, refresh$).pipe(
       inTurn(queue, refreshed, rules), //           one refresh at a time in each partition
-      refreshView(view, slices, { isStandby: parts.isStandby(), structure }), // structure in, values copied
+      refreshView(view, slices, structure), // structure in, values copied
       latchReady(), //                              the startup gate, which opens once
       tap((each) => {
         isReady = each.isReady;

@@ -8,7 +8,7 @@ import { segmentWatches } from '#app/native/segment/segment-watch.js';
 import { RESTART_MS, hostingPipeline, servingPipeline } from '#app/pipeline.js';
 import type { Step } from '#app/pipeline.js';
 import type { Demand } from '#app/streams/coalesce.js';
-import type { Command } from '#app/streams/command.js';
+import type { Refresh } from '#app/streams/command.js';
 import { RefreshQueue } from '#app/streams/refresh-queue.js';
 import type { ServingReport } from '#app/streams/report.js';
 import { ServerPool } from '#app/streams/server-pool.js';
@@ -29,7 +29,7 @@ describe('hostingPipeline', () => {
       return step.choice.kind === 'none'
         ? `waiting on ${step.choice.reason}`
         : `root ${step.choice.root.name}`;
-    if (step.kind === 'rootless') return `${step.input.kind} without a root`;
+    if (step.kind === 'rootless') return 'refresh without a root';
     const { input, isReady, hasRendered, snapshot } = step;
     const shown = `${hasRendered ? ' renders' : ''}${snapshot === undefined ? '' : ' a text'}`;
     return `${input.kind}${isReady ? ' ready' : ''}${shown}`;
@@ -43,7 +43,7 @@ describe('hostingPipeline', () => {
       watch: segmentWatches(memory, { contextId, poolName: 'pool' }),
       scheduler: clock,
     });
-    const open$ = new BehaviorSubject<Command | undefined>(undefined);
+    const open$ = new BehaviorSubject<Refresh | undefined>(undefined);
     const tookMs: number[] = [];
     const queue = new RefreshQueue(
       () => clock.now(),
@@ -57,7 +57,6 @@ describe('hostingPipeline', () => {
       pool,
       queue,
       open$,
-      isStandby: () => false,
       isEager: false,
       look: () => {
         pool.look('82');
@@ -84,7 +83,8 @@ describe('hostingPipeline', () => {
     const steps = follow(
       step$.pipe(
         map((step) => {
-          if (step.kind !== 'root' && step.input === open$.value) open$.next(undefined);
+          const isAnswer = step.kind === 'refreshed' && step.input.kind === 'refresh';
+          if (step.kind === 'rootless' || isAnswer) open$.next(undefined);
           return worded(step);
         }),
       ),

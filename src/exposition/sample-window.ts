@@ -13,15 +13,6 @@ export interface Durations {
   readonly p99: number;
 }
 
-/** The whole state of a window, as plain data. */
-export interface WindowContent {
-  /** The newest, in no order. */
-  readonly samples: readonly number[];
-  readonly next: number;
-  readonly count: number;
-  readonly sum: number;
-}
-
 export class SampleWindow {
   #samples: number[] = [];
   /** The same in ascending order, for percentiles at each scrape. */
@@ -42,17 +33,6 @@ export class SampleWindow {
   /** The mean of all samples ever; 0 before the first. */
   get mean(): number {
     return this.#count === 0 ? 0 : this.#sum / this.#count;
-  }
-
-  get content(): WindowContent {
-    return { samples: [...this.#samples], next: this.#next, count: this.#count, sum: this.#sum };
-  }
-
-  /** Continues where another window ended. */
-  set content({ samples, next, count, sum }: WindowContent) {
-    this.#samples = [...samples];
-    this.#sorted = samples.toSorted((a, b) => a - b);
-    [this.#next, this.#count, this.#sum] = [next, count, sum];
   }
 
   get durations(): Durations {

@@ -14,7 +14,6 @@ import { TreeLook } from './look/tree-look.js';
 import type { HighlightedValue } from './read/highlight.js';
 import { PendingItems } from './read/pending-items.js';
 import type { CatalogueFit } from './rows/catalogue-fit.js';
-import type { ObservedContent } from './rows/observed.js';
 import { ExpositionText } from './text/exposition-text.js';
 import { TrackedTree } from './tracked-tree.js';
 import { TreeWork } from './tree-work.js';
@@ -191,31 +190,6 @@ export class TargetView {
       question,
     );
     return look.steps();
-  }
-
-  /** The generation of the source that this view shows. */
-  get generation(): string {
-    return this.#parts.source.generation;
-  }
-
-  /** The observations so far, for a successor. */
-  get observations(): readonly ObservedContent[] {
-    return this.#tree.builder.observations.content;
-  }
-
-  /** Continues the observations of a predecessor; false if they are of another generation. */
-  adopt({
-    generation,
-    observed,
-  }: {
-    readonly generation: string;
-    readonly observed: readonly ObservedContent[];
-  }): boolean {
-    if (generation !== this.generation) return false;
-    // Text rendered before the takeover has no observations yet.
-    if (observed.length > 0) this.#tree.touch();
-    this.#tree.builder.observations.adopt(observed);
-    return true;
   }
 
   /**

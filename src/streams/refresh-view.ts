@@ -3,7 +3,7 @@ import { concatMap, defer } from 'rxjs';
 import type { OperatorFunction } from 'rxjs';
 import type { TargetView } from '../exposition/target-view.js';
 import type { Bind } from './bindings.js';
-import type { Command } from './command.js';
+import type { Refresh } from './command.js';
 import type { Slices } from './slices.js';
 import type { Sighting } from './watch.js';
 
@@ -16,7 +16,7 @@ export interface Change {
 }
 
 /** The inputs of a target that has a root. */
-export type TargetInput = Command | Change | Bind;
+export type TargetInput = Refresh | Change | Bind;
 
 /** Merges two changes; undefined for other inputs. */
 export function mergedChanges(first: TargetInput, next: TargetInput): TargetInput | undefined {
@@ -25,12 +25,9 @@ export function mergedChanges(first: TargetInput, next: TargetInput): TargetInpu
   return { ...next, sighting: { ...next.sighting, changes } };
 }
 
-/** All else goes before a command: what a command does is of the moment of its turn. */
+/** All else goes before a refresh: it shows the moment of its turn. */
 export const precedes = (waiting: TargetInput, input: TargetInput): boolean =>
-  !isCommand(waiting) && isCommand(input);
-
-export const isCommand = (input: TargetInput): input is Command =>
-  input.kind !== 'change' && input.kind !== 'bind';
+  waiting.kind !== 'refresh' && input.kind === 'refresh';
 
 /** A target's view after it took in an input. */
 export interface Refreshed {
@@ -51,17 +48,10 @@ export type Refreshes = Pick<
   | 'refreshing'
   | 'refreshFresh'
   | 'observe'
-  | 'adopt'
   | 'hasObserved'
   | 'hasMore'
   | 'isSynced'
 >;
-
-export interface RefreshOptions {
-  /** Whether another hosting observes, so that this one must not count the same values. */
-  readonly isStandby: boolean;
-  readonly structure: Structure;
-}
 
 /** How much of a source's structure has been seen. */
 export interface Structure {
@@ -80,7 +70,7 @@ export interface Structure {
 export function refreshView(
   view: Refreshes,
   slices: Slices,
-  { isStandby, structure }: RefreshOptions,
+  structure: Structure,
 ): OperatorFunction<TargetInput, Refreshed> {
   return (input$) =>
     defer(() => {
@@ -88,7 +78,6 @@ export function refreshView(
       let number = 0;
       let hasMore = true;
       let wasSynced = false;
-      let isObserving = !isStandby;
       const isWhole = wholeness(structure);
       const taken = function* (input: TargetInput): Generator<void, Refreshed> {
         let hasMoved = false;
@@ -101,17 +90,9 @@ export function refreshView(
           tick = sighting.tick;
           hasMore = sighting.hasMore;
         }
-        if (input.kind === 'take-over') {
-          const { observations } = input;
-          const goesOn = view.adopt(observations);
-          // The last hosting may have left before it took in a wake-up that came here too.
-          hasMoved = goesOn && tick !== undefined && tick !== observations.tick;
-          isObserving = true;
-        }
-        if (input.kind === 'leave') isObserving = false;
         if (input.kind === 'bind' && view.bindMore()) yield;
         const isGrowing = () => hasMore || view.hasMore;
-        const observes = hasMoved && isObserving && view.hasObserved;
+        const observes = hasMoved && view.hasObserved;
         const isWanted = observes || (wasSynced && input.kind === 'refresh');
         // While a tree is still growing, only what is new in it is copied. That may bind the last of it.
         if (!isWanted && isGrowing()) view.refreshFresh();

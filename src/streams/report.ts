@@ -1,6 +1,5 @@
 // What a partition reports of a target: one stream of plain messages.
 import type { Snapshot, TargetEvent } from '../model.js';
-import type { Observations } from './command.js';
 import type { Counted, TargetFacts } from './target-facts.js';
 
 /** The present facts, and what was counted since the last report. */
@@ -28,12 +27,11 @@ export type Report =
   | ({ readonly kind: 'facts' } & News)
   /** The publisher announced a change; reported only with spacing 0, which renders each change. */
   | { readonly kind: 'changed' }
-  | { readonly kind: 'left'; readonly observations: Observations }
   | { readonly kind: 'event'; readonly event: TargetEvent };
 
 /** What reaches a served target, whichever hosting serves it. */
 export type ServingReport =
-  | Exclude<Report, { readonly kind: 'left' }>
+  | Report
   /** Another hosting serves from now on. */
   | { readonly kind: 'switched'; readonly facts: TargetFacts }
   /** The partition that served has failed; the hosting starts again after a while. */

@@ -20,17 +20,9 @@ describe('a window of samples', () => {
           maxLength: 1400,
           size: 'max',
         }),
-        fc.nat(1400),
-        (samples, moved) => {
-          let window = new SampleWindow();
-          samples.forEach((sample, index) => {
-            if (index === moved) {
-              const next = new SampleWindow();
-              next.content = window.content;
-              window = next;
-            }
-            window.add(sample);
-          });
+        (samples) => {
+          const window = new SampleWindow();
+          for (const sample of samples) window.add(sample);
           expect(window.percentiles(...QS)).to.deep.equal(ranks(samples));
           const sum = samples.reduce((all, each) => all + each, 0);
           expect(window.mean).to.be.closeTo(sum / Math.max(1, samples.length), 1e-6 * (1 + sum));

@@ -17,9 +17,8 @@ const change = (given = {}, number = 0): TargetInput => ({
   number,
 });
 const refresh = { kind: 'refresh', mayRender: true } as const;
-const observations = { generation: 'g', tick: 2, observed: [] };
 
-/** Notes what is asked of it: `b`indMore, `a`bsorb, `r`efresh, refresh`f`resh, `o`bserve, `A`dopt. Always dirty. */
+/** Notes what is asked of it: `b`indMore, `a`bsorb, `r`efresh, refresh`f`resh, `o`bserve. Always dirty. */
 class NotingView implements Refreshes {
   notes = '';
   /** Further steps of a refresh. */
@@ -54,10 +53,6 @@ class NotingView implements Refreshes {
     this.notes += 'o';
     return true;
   }
-  adopt({ generation }: { readonly generation: string }): boolean {
-    this.notes += 'A';
-    return generation === 'g';
-  }
 }
 
 const inputs = {
@@ -68,12 +63,8 @@ const inputs = {
   n: change({ changes: [added] }),
   t: change({ tick: 1 }),
   u: change({ tick: 2 }),
-  T: change({ tick: 3 }),
   m: change({ hasMore: true }),
   D: { kind: 'refresh', mayRender: false },
-  A: { kind: 'take-over', observations },
-  B: { kind: 'take-over', observations: { ...observations, generation: 'another' } },
-  l: { kind: 'leave' },
 } satisfies Record<string, TargetInput>;
 
 describe('refreshView', () => {
@@ -142,41 +133,6 @@ describe('refreshView', () => {
       inputs: 'cD',
       notes: 'a0r r',
     },
-    {
-      sentence: 'a successor observes nothing before it took over, and then goes on',
-      inputs: 'ctuAt',
-      hasObserved: true,
-      isStandby: true,
-      notes: 'a0r a0 a0 A a0ro',
-    },
-    {
-      sentence: 'a successor observes at once what its predecessor did not live to observe',
-      inputs: 'cuctA',
-      hasObserved: true,
-      isStandby: true,
-      notes: 'a0r a0 a0 a0 Aro',
-    },
-    {
-      sentence: 'a successor that has seen nothing yet observes nothing',
-      inputs: 'A',
-      hasObserved: true,
-      isStandby: true,
-      notes: 'Af',
-    },
-    {
-      sentence: 'wake-ups of another generation say nothing',
-      inputs: 'cctB',
-      hasObserved: true,
-      isStandby: true,
-      notes: 'a0r a0 a0 A',
-    },
-    { sentence: 'who leaves copies nothing more', inputs: 'cl', notes: 'a0r ' },
-    {
-      sentence: 'who left observes nothing more',
-      inputs: 'ctulT',
-      hasObserved: true,
-      notes: 'a0r a0ro a0ro  a0',
-    },
   ];
   for (const row of table)
     it(row.sentence, () => {
@@ -187,10 +143,7 @@ describe('refreshView', () => {
       const notes: string[] = [];
       from(Array.from(row.inputs, (key) => inputs[key as keyof typeof inputs]))
         .pipe(
-          refreshView(view, new Slices(), {
-            isStandby: row.isStandby === true,
-            structure: { sightings: 0, hasNews: () => row.hasNews === true },
-          }),
+          refreshView(view, new Slices(), { sightings: 0, hasNews: () => row.hasNews === true }),
           map(() => notes.push(view.notes.slice(notes.join('').length))),
         )
         .subscribe();
@@ -202,10 +155,7 @@ describe('refreshView', () => {
     c: { isDirty: false, isSynced: true },
     q: { isDirty: false, isSynced: false },
   };
-  const FRESH = {
-    isStandby: false,
-    structure: { sightings: 0, hasNews: () => false },
-  };
+  const FRESH = { sightings: 0, hasNews: () => false };
   /** What is told, without the input. */
   const telling = (input$: Observable<TargetInput>, view = new NotingView()) =>
     input$.pipe(
@@ -216,9 +166,9 @@ describe('refreshView', () => {
   it(
     'tells whether there is something new, and whether all is synced',
     marbles(({ hot, expectObservable, expectSubscriptions }) => {
-      const input$ = hot('    -bdm-c-c-d-D-A-|', inputs);
-      const refreshed = '     -qqq-s-c-s-s-c-|';
-      const subscribed = '    ^--------------!';
+      const input$ = hot('    -bdm-c-c-d-D-|', inputs);
+      const refreshed = '     -qqq-s-c-s-s-|';
+      const subscribed = '    ^------------!';
 
       expectObservable(telling(input$)).toBe(refreshed, told);
       expectSubscriptions(input$.subscriptions).toBe(subscribed);
@@ -235,7 +185,7 @@ describe('refreshView', () => {
     from(numbers)
       .pipe(
         map((number) => change({}, number)),
-        refreshView(new NotingView(), new Slices(), { ...FRESH, structure }),
+        refreshView(new NotingView(), new Slices(), structure),
         tap(later),
         map(({ isSynced }) => synced.push(isSynced)),
       )

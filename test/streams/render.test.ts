@@ -44,7 +44,6 @@ describe('render', () => {
     S: { input: { kind: 'refresh', mayRender: false }, ...state },
     w: { input: may, ...state, isReady: false },
     b: { input: { kind: 'bind' }, ...state },
-    l: { input: { kind: 'leave' }, ...state },
   } as const;
 
   /** What is emitted, in short: the snapshot's number, whether it is new, whether it is outdated. */
@@ -66,7 +65,7 @@ describe('render', () => {
     ['a target that is not ready renders nothing', '-w-R-|', '-n-0-|'],
     ['a form that the last text lacks is made, and is no new text', '-R-p-p-P-|', '-0-j-j-2-|'],
     ['a form that the last text lacks waits until a refresh may render', '-R-q-p-|', '-0-h-j-|'],
-    ['what is no refresh renders nothing', '-b-R-b-l-|', '-n-0-H-H-|'],
+    ['what is no refresh renders nothing', '-b-R-b-|', '-n-0-H-|'],
     ['passes an error on', '-R-#', '-0-#'],
   ] as const;
   for (const [sentence, taken, wanted] of pictures)

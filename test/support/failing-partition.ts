@@ -1,13 +1,14 @@
 // A partition that fails when a test says so, as the thread of one may.
 import { Subject, defer, merge, mergeMap, throwError } from 'rxjs';
+import type { FormerRoot } from '#app/streams/choose-root.js';
 import type { TargetDefinition } from '#app/targets/definition.js';
-import type { HostOptions, HostedTarget, Partition } from '#app/targets/hosting/partition.js';
+import type { HostedTarget, Partition } from '#app/targets/hosting/partition.js';
 
 export class FailingPartition implements Partition {
   readonly number: number;
   /** While it is not empty, whoever is hosted fails with it at once. */
   trouble = '';
-  /** Those that are hosted while it is deaf hear no command. */
+  /** Those that are hosted while it is deaf hear no refresh. */
   isDeaf = false;
   readonly #inner: Partition;
   readonly #failure$ = new Subject<string>();
@@ -17,9 +18,9 @@ export class FailingPartition implements Partition {
     this.number = inner.number;
   }
 
-  host(definition: TargetDefinition, options: HostOptions): HostedTarget {
+  host(definition: TargetDefinition, former?: FormerRoot): HostedTarget {
     const { isDeaf } = this;
-    const hosted = this.#inner.host(definition, options);
+    const hosted = this.#inner.host(definition, former);
     const fail = (message: string) => throwError(() => new Error(message));
     const report$ = defer(() =>
       this.trouble === ''
@@ -28,8 +29,8 @@ export class FailingPartition implements Partition {
     );
     return {
       report$,
-      send: (command) => {
-        if (!isDeaf) hosted.send(command);
+      send: (refresh) => {
+        if (!isDeaf) hosted.send(refresh);
       },
       look: (question) => hosted.look(question),
     };

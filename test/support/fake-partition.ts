@@ -1,6 +1,5 @@
 // A partition without targets at work: it notes what it hosts, and is as busy as a test says.
 import { EMPTY, Subject, defer, merge, of } from 'rxjs';
-import { NO_OBSERVATIONS } from '#app/streams/command.js';
 import type { Report } from '#app/streams/report.js';
 import { NOTHING_COUNTED, unknownFacts } from '#app/streams/target-facts.js';
 import type { TargetDefinition } from '#app/targets/definition.js';
@@ -10,8 +9,6 @@ export class FakePartition implements Partition {
   readonly number: number;
   /** Whether those that it hosts are ready at once; those that are not move at once. */
   isReady = false;
-  /** Those that it hosts do not leave while it is deaf. */
-  isDeaf = false;
   readonly #report$ = new Map<string, Subject<Report>>();
 
   constructor(number: number) {
@@ -27,10 +24,7 @@ export class FakePartition implements Partition {
         report$,
         defer(() => (this.isReady ? of(this.#facts(key, 0)) : EMPTY)),
       ),
-      send: ({ kind }) => {
-        if (kind === 'leave' && !this.isDeaf)
-          report$.next({ kind: 'left', observations: NO_OBSERVATIONS });
-      },
+      send: () => undefined,
       look: () => EMPTY,
     };
   }

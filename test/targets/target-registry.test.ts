@@ -2,7 +2,6 @@
 import { expect } from 'chai';
 import type { TargetDefinition } from '#app/targets/definition.js';
 import { hashPlace } from '#app/targets/placement/placement.js';
-import { MAX_LEAVING_MS } from '#app/targets/handover/handover.js';
 import { TargetRegistry } from '#app/targets/target-registry.js';
 import { definitionOf } from '../support/definition-of.js';
 import { FakePartition } from '../support/fake-partition.js';
@@ -208,7 +207,7 @@ describe('TargetRegistry', () => {
       update(['1', '2', '3'], 1);
       update(['1', '2', '3'], 3);
       work([100, 100, 100]);
-      partition(0).isDeaf = true;
+      for (const number of [1, 2]) partition(number).isReady = false;
       const { subscription } = rebalance();
       expect(subscription.closed).to.equal(false);
       update(['3'], 3);
@@ -223,10 +222,12 @@ describe('TargetRegistry', () => {
       update(['1', '2'], 1);
       update(['1', '2'], 2);
       work([100, 100]);
-      partition(0).isDeaf = true;
+      partition(1).isReady = false;
       rebalance();
-      clock.advance(MAX_LEAVING_MS);
-      expect(metric('rebalance_last_duration_ms')).to.deep.equal([MAX_LEAVING_MS, MAX_LEAVING_MS]);
+      clock.advance(3000);
+      partition(1).isReady = true;
+      partition(1).refresh('1', 0);
+      expect(metric('rebalance_last_duration_ms')).to.deep.equal([3000, 3000]);
       expect(metric('rebalance_total')).to.deep.equal([1, 1]);
     });
   });

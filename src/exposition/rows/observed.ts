@@ -6,18 +6,6 @@ import type { Shape } from '../../catalogue/stage.js';
 import { Distribution } from './distribution.js';
 import type { Kernel } from '../kernel/kernel.js';
 import { SampleWindow } from '../sample-window.js';
-import type { WindowContent } from '../sample-window.js';
-
-/** The observations so far, as plain data. */
-export interface ObservedContent {
-  /** Identifies the variable and series. */
-  readonly key: string;
-  readonly counts: BigUint64Array;
-  readonly count: bigint;
-  readonly sum: number;
-  readonly window: WindowContent;
-  readonly lastBits: bigint | undefined;
-}
 
 /** One observed variable. `observe` counts; the distribution's lines show it. */
 export class Observed {
@@ -39,26 +27,6 @@ export class Observed {
     this.key = observedKey(shape, conversion, series);
     this.#counts = new BigUint64Array(shape.type === 'histogram' ? shape.bounds.length + 1 : 0);
     this.distribution = new Distribution(kernel, shape, UNCHANGED);
-  }
-
-  /** The observations so far, without the key. */
-  get content(): Omit<ObservedContent, 'key'> {
-    const counts = this.#counts.slice();
-    const { count, sum, lastBits } = {
-      count: this.#count,
-      sum: this.#sum,
-      lastBits: this.#lastBits,
-    };
-    return { counts, count, sum, lastBits, window: this.#window.content };
-  }
-
-  /** Continues where another one, with the same key, ended. */
-  set content({ counts, count, sum, lastBits, window }: Omit<ObservedContent, 'key'>) {
-    if (counts.length !== this.#counts.length) return;
-    this.#counts.set(counts);
-    [this.#count, this.#sum, this.#lastBits] = [count, sum, lastBits];
-    this.#window.content = window;
-    this.#show();
   }
 
   /** Counts a value if its bits differ from the last counted ones; true if it did. */

@@ -18,7 +18,7 @@ import type { Observable, SchedulerLike } from 'rxjs';
 import { messageOf } from '../../errors.js';
 import type { TreeAnswer, TreeQuestion } from '../../model.js';
 import type { FormerRoot } from '../../streams/choose-root.js';
-import type { Command } from '../../streams/command.js';
+import type { Refresh } from '../../streams/command.js';
 import type { Report } from '../../streams/report.js';
 import { unknownFacts } from '../../streams/target-facts.js';
 import type { TargetFacts } from '../../streams/target-facts.js';
@@ -76,8 +76,8 @@ export class Hosting implements Place {
     return this.#failure;
   }
 
-  send(command: Command): void {
-    this.#hosted?.send(command);
+  send(refresh: Refresh): void {
+    this.#hosted?.send(refresh);
   }
 
   /** A look at the tree: one answer, whatever happens to the partition. */
@@ -98,12 +98,9 @@ export class Hosting implements Place {
     return this.definition === definition && this.partition === partition;
   }
 
-  /**
-   * Runs it while it is subscribed to, until `end()`.
-   * @param isStandby asked whenever it is started: it may have taken over in between
-   */
-  run(isStandby: () => boolean, scheduler?: SchedulerLike): Observable<Report | Failed> {
-    return defer(() => this.#start(isStandby())).pipe(
+  /** Runs it while it is subscribed to, until `end()`. */
+  run(scheduler?: SchedulerLike): Observable<Report | Failed> {
+    return defer(() => this.#start()).pipe(
       map((report) => this.#noted(report)),
       catchError((error: unknown, again$) =>
         concat(of(this.#fail(error)), timer(REVIVE_MS, scheduler).pipe(ignoreElements()), again$),
@@ -112,9 +109,8 @@ export class Hosting implements Place {
     );
   }
 
-  #start(isStandby: boolean): Observable<Report> {
-    const former = this.#root;
-    this.#hosted = this.partition.host(this.definition, { isStandby, former });
+  #start(): Observable<Report> {
+    this.#hosted = this.partition.host(this.definition, this.#root);
     return this.#hosted.report$;
   }
 

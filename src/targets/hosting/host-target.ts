@@ -24,15 +24,15 @@ import { VIEW_STEPS } from '../../exposition/tree-work.js';
 import type { TreeAnswer } from '../../model.js';
 import { hostingPipeline } from '../../pipeline.js';
 import type { Step } from '../../pipeline.js';
-import type { ChosenRoot } from '../../streams/choose-root.js';
-import type { Command } from '../../streams/command.js';
+import type { ChosenRoot, FormerRoot } from '../../streams/choose-root.js';
+import type { Refresh } from '../../streams/command.js';
 import { lookInTurns } from '../../streams/look-in-turns.js';
 import { untilNext } from '../../streams/movement.js';
 import type { RefreshQueue } from '../../streams/refresh-queue.js';
 import type { ServerPools } from '../../streams/server-pools.js';
 import type { TargetDefinition } from '../definition.js';
 import type { CatalogueShelf } from './catalogue-shelf.js';
-import type { HostOptions, HostedTarget } from './partition.js';
+import type { HostedTarget } from './partition.js';
 import { Reporter } from './reporter.js';
 
 /** What the thread and the partition that run a target share among their targets. */
@@ -61,14 +61,13 @@ const QUIET_PERIODS = 4;
 export function hostTarget(
   definition: TargetDefinition,
   place: Workplace,
-  { isStandby: startsAsStandby, former }: HostOptions,
+  former: FormerRoot | undefined,
 ): HostedTarget {
   const { app, instance, serverKeys, variable, catalogue: text } = definition;
   const { queue, scheduler = asyncScheduler, budget = newBudget } = place;
   const pool = place.pools(definition.format, definition.formatSettings);
-  const open$ = new BehaviorSubject<Command | undefined>(undefined);
+  const open$ = new BehaviorSubject<Refresh | undefined>(undefined);
   const reporter = new Reporter(definition, { pool, queue });
-  let isStandby = startsAsStandby;
   let view: TargetView | undefined;
   const report$ = defer(() => {
     const catalogue = text && place.shelf.get(text);
@@ -99,11 +98,10 @@ export function hostTarget(
     const step$ = hostingPipeline({
       ...{ app, hint: instance, former, serverKeys, pool, queue, open$, scheduler },
       slice: () => budget({ ms: SLICE_MS }),
-      isStandby: () => isStandby,
       isEager: definition.spacingMs === 0 || definition.isDebug,
-      look: ({ kind }) => {
+      look: () => {
         for (const key of serverKeys) pool.look(key);
-        if (kind === 'refresh') reporter.lookedUp();
+        reporter.lookedUp();
       },
       makeView: ({ source, root }: ChosenRoot) => new TargetView({ ...parts, source, root }),
       refreshed: (tookMs) => {
@@ -113,7 +111,7 @@ export function hostTarget(
     return merge(
       step$.pipe(
         mergeMap((step) => {
-          // Closed before the report, which may bring the next command.
+          // Closed before the report, which may bring the next refresh.
           if (isAnswer(step)) open$.next(undefined);
           if (step.kind === 'root') ({ view } = step);
           return reporter.take(step);
@@ -129,9 +127,8 @@ export function hostTarget(
   });
   return {
     report$,
-    send: (command) => {
-      if (command.kind === 'take-over') isStandby = false;
-      open$.next(command);
+    send: (refresh) => {
+      open$.next(refresh);
     },
     look: (question) =>
       defer(() => {
@@ -150,6 +147,6 @@ const newBudget = (limits: BudgetLimits): Budget => new Budget(limits);
 
 const withoutTree = (reason: string): TreeAnswer => ({ kind: 'no-tree', reason });
 
-/** Whether a step is the end of the open command. */
+/** Whether a step is the end of the open refresh. */
 const isAnswer = (step: Step): boolean =>
-  step.kind !== 'root' && (step.input.kind === 'refresh' || step.input.kind === 'leave');
+  step.kind === 'rootless' || (step.kind === 'refreshed' && step.input.kind === 'refresh');

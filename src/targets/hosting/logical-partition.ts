@@ -1,10 +1,11 @@
 // A partition in the thread that it was made in: a queue, and memory of its own.
 import { Kernel } from '../../exposition/kernel/kernel.js';
 import { RefreshQueue } from '../../streams/refresh-queue.js';
+import type { FormerRoot } from '../../streams/choose-root.js';
 import type { TargetDefinition } from '../definition.js';
 import { hostTarget } from './host-target.js';
 import type { Workplace } from './host-target.js';
-import type { HostOptions, HostedTarget, Partition } from './partition.js';
+import type { HostedTarget, Partition } from './partition.js';
 
 export class LogicalPartition implements Partition {
   readonly number: number;
@@ -26,11 +27,11 @@ export class LogicalPartition implements Partition {
     this.#makeKernel = makeKernel;
   }
 
-  host(definition: TargetDefinition, options: HostOptions): HostedTarget {
+  host(definition: TargetDefinition, former?: FormerRoot): HostedTarget {
     // Made when a target runs: a partition without memory fails its targets, not those who host them.
     const kernel = () => (this.#kernel ??= this.#makeKernel());
     const place = { ...this.#thread, queue: this.#queue, kernel };
-    return hostTarget(definition, place, options);
+    return hostTarget(definition, place, former);
   }
 
   close(): void {

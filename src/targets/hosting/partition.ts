@@ -2,7 +2,7 @@
 import type { Observable } from 'rxjs';
 import type { TreeAnswer, TreeQuestion } from '../../model.js';
 import type { FormerRoot } from '../../streams/choose-root.js';
-import type { Command } from '../../streams/command.js';
+import type { Refresh } from '../../streams/command.js';
 import type { Report } from '../../streams/report.js';
 import type { TargetDefinition } from '../definition.js';
 
@@ -10,23 +10,16 @@ import type { TargetDefinition } from '../definition.js';
 export interface HostedTarget {
   /** Runs the target while it is subscribed to; errors when the partition fails as a whole. */
   readonly report$: Observable<Report>;
-  /** Has an effect while the target runs. At most one `refresh` or `leave` is open at a time. */
-  send(command: Command): void;
+  /** Has an effect while the target runs. At most one refresh is open at a time. */
+  send(refresh: Refresh): void;
   /** A look at its tree, while the target runs: one answer. Errors when the partition fails meanwhile. */
   look(question: TreeQuestion): Observable<TreeAnswer>;
 }
 
-/** Plain data: it crosses threads. */
-export interface HostOptions {
-  /** Whether a predecessor observes until a `take-over` arrives. */
-  readonly isStandby: boolean;
-  /** The root that the target had before: taken again if it is there. */
-  readonly former?: FormerRoot | undefined;
-}
-
 export interface Partition {
   readonly number: number;
-  host(definition: TargetDefinition, options: HostOptions): HostedTarget;
+  /** @param former the root that the target had before: taken again if it is there */
+  host(definition: TargetDefinition, former?: FormerRoot): HostedTarget;
   /** Releases its memory or thread; its targets must have ended before. */
   close(): void;
 }

@@ -10,7 +10,6 @@ import type { Step } from '../../pipeline.js';
 import type { Rendered } from '../../streams/render.js';
 import { shortened } from '../../streams/choose-root.js';
 import type { RootChoice } from '../../streams/choose-root.js';
-import { NO_OBSERVATIONS } from '../../streams/command.js';
 import type { RefreshQueue } from '../../streams/refresh-queue.js';
 import type { RefreshReport, Report } from '../../streams/report.js';
 import type { ServerPool } from '../../streams/server-pool.js';
@@ -69,14 +68,14 @@ export class Reporter {
     return this.#progress().reason;
   }
 
-  /** The reports that a step makes; the answer to a command comes last. */
+  /** The reports that a step makes; the answer to a refresh comes last. */
   take(step: Step): readonly Report[] {
     this.#hasNews = true;
     switch (step.kind) {
       case 'root':
         return [...this.#root(step), this.facts()];
       case 'rootless':
-        return [...this.#flush(), ...this.#rootless(step)];
+        return [...this.#flush(), this.#refreshed(false, false, undefined)];
       case 'refreshed': {
         const isNews = this.#noteRefresh(step);
         return [...this.#flush(), ...(isNews ? [this.facts()] : []), ...this.#answer(step)];
@@ -109,7 +108,7 @@ export class Reporter {
     this.#say('warning', `left out ${what}: ${why}; further ones are counted`);
   }
 
-  /** The server keys were looked at for a command. */
+  /** The server keys were looked at for a refresh. */
   lookedUp(): void {
     if (!this.#definition.isDebug) return;
     const found = this.#definition.serverKeys.map(
@@ -136,12 +135,6 @@ export class Reporter {
     return this.#flush();
   }
 
-  #rootless({ input }: Extract<Step, { readonly kind: 'rootless' }>): readonly Report[] {
-    if (input.kind === 'leave') return [{ kind: 'left', observations: NO_OBSERVATIONS }];
-    if (input.kind === 'take-over') return [];
-    return [this.#refreshed(false, false, undefined)];
-  }
-
   /** Notes what a refresh showed; true when readiness or the publisher changed. */
   #noteRefresh({ input, isReady, tick }: Rendered): boolean {
     this.#tick = tick;
@@ -160,13 +153,9 @@ export class Reporter {
   }
 
   #answer(refresh: Rendered): readonly Report[] {
-    const { input, isReady, hasRendered, isDirty, snapshot, tick } = refresh;
+    const { input, isReady, hasRendered, isDirty, snapshot } = refresh;
     if (input.kind === 'refresh')
       return [this.#refreshed(hasRendered, isDirty, isReady ? snapshot : undefined)];
-    if (input.kind === 'leave' && this.#view !== undefined) {
-      const { generation, observations: observed } = this.#view;
-      return [{ kind: 'left', observations: { generation, tick, observed } }];
-    }
     return isReady && this.#definition.spacingMs === 0 ? [{ kind: 'changed' }] : [];
   }
 

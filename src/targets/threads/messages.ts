@@ -1,10 +1,10 @@
 // The messages between the main thread and the thread of a partition. Plain data only.
 import type { FamilyFacts, Forms, TreeAnswer, TreeQuestion } from '../../model.js';
-import type { Command } from '../../streams/command.js';
+import type { Refresh } from '../../streams/command.js';
 import type { RefreshReport, Report } from '../../streams/report.js';
 import type { TargetDefinition } from '../definition.js';
 import type { PoolSettings } from '../formats.js';
-import type { HostOptions } from '../hosting/partition.js';
+import type { FormerRoot } from '../../streams/choose-root.js';
 
 /** What a thread is made with. */
 export interface ThreadSetup extends PoolSettings {
@@ -83,9 +83,9 @@ export type ToThread =
       readonly kind: 'start';
       readonly target: number;
       readonly definition: TargetDefinition;
-      readonly options: HostOptions;
+      readonly former: FormerRoot | undefined;
     }
-  | { readonly kind: 'command'; readonly target: number; readonly command: Command }
+  | { readonly kind: 'refresh'; readonly target: number; readonly refresh: Refresh }
   | { readonly kind: 'stop'; readonly target: number }
   | {
       readonly kind: 'look';

@@ -72,8 +72,8 @@ export class PartitionThread {
         return this.#start(message);
       case 'look':
         return this.#look(message);
-      case 'command':
-        this.#running.get(message.target)?.hosted.send(message.command);
+      case 'refresh':
+        this.#running.get(message.target)?.hosted.send(message.refresh);
         break;
       case 'stop':
         this.#running.get(message.target)?.end$.next();
@@ -93,9 +93,9 @@ export class PartitionThread {
   #start({
     target,
     definition,
-    options,
+    former,
   }: Extract<ToThread, { kind: 'start' }>): Observable<FromThread> {
-    const hosted = this.#partition.host(definition, options);
+    const hosted = this.#partition.host(definition, former);
     const end$ = new Subject<void>();
     this.#running.set(target, { hosted, end$ });
     return hosted.report$.pipe(

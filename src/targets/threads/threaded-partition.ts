@@ -11,10 +11,11 @@ import type { ThreadMemory } from './borrower.js';
 import type { TargetDefinition } from '../definition.js';
 import { FileDesk } from './file-desk.js';
 import type { FromThread, ThreadSetup, ToThread } from './messages.js';
-import type { Command } from '../../streams/command.js';
+import type { FormerRoot } from '../../streams/choose-root.js';
+import type { Refresh } from '../../streams/command.js';
 import type { Report } from '../../streams/report.js';
 import { MAX_SILENCE_MS, unlessSilent } from './unless-silent.js';
-import type { HostOptions, HostedTarget, Partition } from '../hosting/partition.js';
+import type { HostedTarget, Partition } from '../hosting/partition.js';
 
 type ReportMessage = Extract<FromThread, { kind: 'report' }>;
 
@@ -67,7 +68,7 @@ export class ThreadedPartition implements Partition {
     this.#scheduler = scheduler;
   }
 
-  host(definition: TargetDefinition, options: HostOptions): HostedTarget {
+  host(definition: TargetDefinition, former?: FormerRoot): HostedTarget {
     const target = ++this.#lastTarget;
     let send: (message: ToThread) => void = () => undefined;
     const report$ = defer(() => {
@@ -87,7 +88,7 @@ export class ThreadedPartition implements Partition {
             subscriber.error(new Error(reason));
           },
         });
-        send({ kind: 'start', target, definition, options });
+        send({ kind: 'start', target, definition, former });
         return () => {
           thread.remotes.delete(target);
           send({ kind: 'stop', target });
@@ -100,8 +101,8 @@ export class ThreadedPartition implements Partition {
     });
     return {
       report$,
-      send: (command: Command) => {
-        send({ kind: 'command', target, command });
+      send: (refresh: Refresh) => {
+        send({ kind: 'refresh', target, refresh });
       },
       look: (question) => this.#look(target, question),
     };

@@ -99,20 +99,6 @@ describe('a target that is redefined', () => {
     expect(names(target).split(' ').sort()).to.deep.equal(SMALL.split(' ').sort());
   });
 
-  it('goes on counting what it observes, but not in another unit', () => {
-    const { target, publisher, lag, redefine } = serve({ catalogue: observing(), spacingMs: 1 });
-    lag.set(5);
-    publisher.notify();
-    target.clock.advance(100);
-    redefine({ catalogue: observing(), spacingMs: 1, ...ROOT });
-    target.clock.advance(1);
-    const counts = () => target.series().filter((line) => line.includes('_count'));
-    expect(counts()).to.deep.equal(['demo_lag_seconds_count 1', 'demo_lag_count 1']);
-    redefine({ catalogue: observing(0.001), spacingMs: 1, ...ROOT });
-    target.clock.advance(1);
-    expect(counts()).to.deep.equal(['demo_lag_seconds_count 0', 'demo_lag_count 1']);
-  });
-
   it('waits for what the new definition follows, and at last takes it with a warning', () => {
     const { target, publisher, child, redefine } = serve(ROOT, false);
     expect(target.ask().kind).to.equal('ready');

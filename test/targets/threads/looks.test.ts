@@ -33,7 +33,7 @@ describe('looks at trees in a thread', () => {
       posixMemory(),
       () => puppet,
     );
-    const hosted = partition.host(definitionOf(), { isStandby: false });
+    const hosted = partition.host(definitionOf());
     const run = () => follow(hosted.report$.pipe(catchError(() => EMPTY)));
     const look = () => follow(hosted.look(treeQuestion()));
     const heard = (kind: ToThread['kind']) => puppet.heard.filter((each) => each.kind === kind);

@@ -54,7 +54,7 @@ describe('text that a thread lent to a target that has ended', () => {
       () => puppet,
     );
     const host = () => {
-      const hosted = partition.host(definitionOf(), { isStandby: false });
+      const hosted = partition.host(definitionOf());
       const texts$ = hosted.report$.pipe(
         map((report) =>
           'snapshot' in report

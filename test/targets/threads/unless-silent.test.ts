@@ -49,7 +49,7 @@ describe('unlessSilent', () => {
     const spinning = () => new Worker('for (;;);', { eval: true });
     const setup = { number: 3, contextId: 'none', poolName: 'pool' };
     const partition = new ThreadedPartition(setup, posixMemory(), spinning, clock);
-    const { report$ } = partition.host(definitionOf(), { isStandby: false });
+    const { report$ } = partition.host(definitionOf());
     const failure$ = report$.pipe(
       map(() => 'a report'),
       catchError((error: unknown) => of(messageOf(error))),

@@ -2,7 +2,7 @@
 import type { ChangeKind } from './publication.js';
 
 /** What takes time. */
-export const SPANS = ['start', 'demand', 'refresh', 'leave', 'move', 'reload'] as const;
+export const SPANS = ['start', 'demand', 'refresh', 'move', 'reload'] as const;
 export type SpanKind = (typeof SPANS)[number];
 
 /** What happens at a moment. */

@@ -1,6 +1,6 @@
 // Notes which hosting is sent which refresh, and what it reports; says where that breaks the rules.
 import { defer, finalize, tap } from 'rxjs';
-import type { Command } from '#app/streams/command.js';
+import type { Refresh } from '#app/streams/command.js';
 import type { Report } from '#app/streams/report.js';
 import type { TargetDefinition } from '#app/targets/definition.js';
 import type { Partition } from '#app/targets/hosting/partition.js';
@@ -22,8 +22,6 @@ interface Running {
   open: NotedRefresh | undefined;
   /** Whether it reported so last. */
   isReady: boolean;
-  /** Whether it was told to leave. */
-  isLeaving: boolean;
   /** What ends the spans that are under way. */
   readonly spans: Map<SpanKind, () => void>;
 }
@@ -58,12 +56,12 @@ export class RefreshLog {
   noting(partition: Partition): Partition {
     return {
       number: partition.number,
-      host: (definition, options) => {
+      host: (definition, former) => {
         const running: Running = {
           ...{ tag: tagOf(definition), spans: new Map(), open: undefined },
-          ...{ isReady: false, isLeaving: false },
+          isReady: false,
         };
-        const hosted = partition.host(definition, options);
+        const hosted = partition.host(definition, former);
         const report$ = defer(() => {
           this.#running.add(running);
           this.#begin(running, 'start');
@@ -79,9 +77,9 @@ export class RefreshLog {
         });
         return {
           report$,
-          send: (command) => {
-            this.#send(running, definition, command);
-            hosted.send(command);
+          send: (refresh) => {
+            this.#send(running, definition, refresh);
+            hosted.send(refresh);
           },
           look: (question) => hosted.look(question),
         };
@@ -92,17 +90,10 @@ export class RefreshLog {
     };
   }
 
-  #send(running: Running, definition: TargetDefinition, command: Command): void {
+  #send(running: Running, definition: TargetDefinition, { mayRender }: Refresh): void {
     const { tag } = running;
-    if (command.kind === 'take-over') {
-      this.#checkLeft(running);
-      return;
-    }
-    if (this.isOpen(tag)) this.#wrong(`${tag}: ${command.kind} is sent while a refresh is open`);
-    this.#begin(running, command.kind);
-    running.isLeaving = command.kind === 'leave';
-    if (command.kind === 'leave') return;
-    const { mayRender } = command;
+    if (this.isOpen(tag)) this.#wrong(`${tag}: a refresh is sent while another is open`);
+    this.#begin(running, 'refresh');
     const sent = this.#model.stamp();
     running.open = { definition, mayRender, sent, reported: undefined, hasRendered: false };
   }
@@ -110,7 +101,6 @@ export class RefreshLog {
   #hear(running: Running, report: Report): void {
     if ('facts' in report) running.isReady = report.facts.isReady;
     if (running.isReady) running.spans.get('start')?.();
-    if (report.kind === 'left') running.spans.get('leave')?.();
     if (report.kind !== 'refreshed') return;
     running.spans.get('refresh')?.();
     const { tag, open } = running;
@@ -122,14 +112,6 @@ export class RefreshLog {
     open.reported = this.#model.stamp();
     open.hasRendered = report.hasRendered;
     this.#reported.set(tag, [...(this.#reported.get(tag) ?? []), open]);
-  }
-
-  /** Who served before is not ready, or was told to leave. */
-  #checkLeft(next: Running): void {
-    const { tag } = next;
-    for (const each of this.#running)
-      if (each.tag === tag && each !== next && each.isReady && !each.isLeaving)
-        this.#wrong(`${tag}: a successor takes over from one that was not told to leave`);
   }
 
   #begin({ tag, spans }: Running, kind: SpanKind): void {
