@@ -1,6 +1,5 @@
 // One look at a target's tree, in small steps: the rows of a part of it that fit a question.
 import { Budget } from '../../budget.js';
-import { monotonicMs } from '../../clock.js';
 import type {
   ManagedObject,
   Source,
@@ -82,7 +81,7 @@ export class TreeLook {
       if (item === undefined) return this.#part(above, undefined, false);
       if (item === PASSED) continue;
       // By the clock of whoever waits: what others took of it counts.
-      time ??= new Budget({ ms: this.#question.maxMs }, monotonicMs);
+      time ??= new Budget({ ms: this.#question.maxMs });
       if (this.#isFull) return this.#part(above, position, false);
       const depth = above.length + walk.depth;
       if (isVariable(item)) this.#takeVariable(item, depth);

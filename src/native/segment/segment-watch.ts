@@ -25,7 +25,12 @@ const MAX_REST_NS = 120_000_000_000n;
 const within = (ns: bigint, least: bigint, most: bigint): bigint =>
   ns < least ? least : ns > most ? most : ns;
 /** Records that are read before others have their turn. */
-const SLICE = { steps: SYNC_STEPS, ms: SLICE_MS, leastSteps: SYNC_STEPS / 16, stepsALook: 32 };
+const SLICE = {
+  steps: SYNC_STEPS,
+  ms: SLICE_MS,
+  leastSteps: SYNC_STEPS / 16,
+  stepsPerClockRead: 32,
+};
 
 interface Opened {
   readonly file: SegmentFile;

@@ -50,7 +50,12 @@ export interface Workplace {
 }
 
 /** What a view may do at once of what came and went, and some of it in any case. */
-const BIND = { steps: VIEW_STEPS, ms: SLICE_MS, leastSteps: VIEW_STEPS / 32, stepsALook: 16 };
+const BIND = {
+  steps: VIEW_STEPS,
+  ms: SLICE_MS,
+  leastSteps: VIEW_STEPS / 32,
+  stepsPerClockRead: 16,
+};
 /** What one turn of a look at the tree may take. */
 const LOOK = { ms: SLICE_MS };
 /** Facts are reported this often without a demand, so that none of them goes stale. */
