@@ -221,12 +221,20 @@ const webConfig = table('a table', {
 /** Matches a quoted value that may be a secret: not a short text of letters, digits and the characters of paths. */
 const FOUND_SECRET = /^found "(?![\w .:/-]{1,32}")(?:[^"\\]|\\.)*"/;
 
-/** The rule of the whole file. Its messages do not show a hash or key in a wrong place. */
+/** Matches any quoted value, and any number. */
+const FOUND_SCALAR = /^found (?:"(?:[^"\\]|\\.)*"|[-.\d][^,]*)/;
+
+/** A file that is no table may be a password, and what is found among users may be one. */
+const mayBePassword = ([section]: Path): boolean =>
+  section === undefined || section === 'basic_auth_users';
+
+/** The rule of the whole file. Its messages do not show a hash, key or password in a wrong place. */
 export const WEB_CONFIG: typeof webConfig = {
   ...webConfig,
   read: (raw, at, report) =>
     webConfig.read(raw, at, (path, sentence, mark) => {
-      report(path, sentence.replace(FOUND_SECRET, 'found something else'), mark);
+      const hidden = mayBePassword(path) ? FOUND_SCALAR : FOUND_SECRET;
+      report(path, sentence.replace(hidden, 'found something else'), mark);
     }),
 };
 

@@ -69,6 +69,20 @@ describe('readWebConfig', () => {
     expect(message).not.to.contain('hunter2');
   });
 
+  for (const text of [
+    'hunter2',
+    '12345678',
+    'bob:hunter2',
+    'basic_auth_users: 12345678',
+    'basic_auth_users:\n  bob: hunter2',
+    'basic_auth_users:\n  "bob:hunter2": ""',
+    'basic_auth_users:\n  12345678.5: x',
+  ])
+    it(`does not show what may be a password: ${JSON.stringify(text)}`, () =>
+      expect(refused(text))
+        .to.match(/found something else, /)
+        .and.not.match(/hunter2"|"bob|found 1/));
+
   const rates = [
     ['{}', 0, 1],
     ['{interval: 0}', 0, 1],

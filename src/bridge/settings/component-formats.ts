@@ -9,12 +9,19 @@ import type { Rule } from '../../rules/rule.js';
 /** Where the whole tree is, below the base address. */
 const VIEW = '/sharedmem';
 
-/** Texts that `found` checks: it describes an invalid one, or returns undefined. */
-const judged = (allowed: string, found: (raw: string) => string | undefined): Rule<string> => ({
+/**
+ * Texts that `found` checks: it describes an invalid one, or returns undefined. `other` describes a value that is
+ * no text.
+ */
+const judged = (
+  allowed: string,
+  found: (raw: string) => string | undefined,
+  other: (raw: unknown) => string = shown,
+): Rule<string> => ({
   type: 'string',
   allowed,
   read(raw, path, report) {
-    const fault = typeof raw === 'string' ? found(raw) : shown(raw);
+    const fault = typeof raw === 'string' ? found(raw) : other(raw);
     if (typeof raw === 'string' && fault === undefined) return raw;
     report(path, `found ${fault ?? ''}, allowed: ${allowed}`);
     return undefined;
@@ -25,8 +32,9 @@ const judged = (allowed: string, found: (raw: string) => string | undefined): Ru
 export const baseAddress = judged(
   'an address such as "http://127.0.0.1:8080", without a user, "?" and "#"',
   (raw) => {
-    // A password may precede an "@".
-    const seen = raw.includes('@') ? 'an address with "@" in it' : quoted(raw);
+    // A password may precede an "@", and a key may follow a "?" or "#".
+    const mark = ['@', '?', '#'].find((each) => raw.includes(each));
+    const seen = mark === undefined ? quoted(raw) : `an address with "${mark}" in it`;
     if (!/^https?:\/\/[^\s/?#@\\]+(\/[^\s?#\\]*)?$/.test(raw)) return seen;
     if (/\/sharedmem(\/|$)/.test(raw)) return `${seen}, to which ${VIEW} would be added`;
     const isAddress = URL.canParse(raw) && new URL(raw).port !== '0';
@@ -45,6 +53,7 @@ export const keySource = judged(
       return undefined;
     return /^(file|env):/.test(raw) ? quoted(raw) : 'a text that begins with neither';
   },
+  () => 'a value that is no text',
 );
 
 /** A prefix of seed paths, as the exporter takes it. */

@@ -246,8 +246,8 @@ describe('the configuration of the bridge', () => {
       urls('ftp://h', '"ftp://h"'),
       urls('http:/h', '"http:/h"'),
       urls('http:///sharedmem', '"http:///sharedmem"'),
-      urls('http://h:8080?x=1', '"http://h:8080?x=1"'),
-      urls('http://h/#a', '"http://h/#a"'),
+      urls('http://h:8080?key=s3cret', 'an address with "?" in it'),
+      urls('http://h/#s3cret', 'an address with "#" in it'),
       urls(' http://h', '" http://h"'),
       urls('http://h/a b', '"http://h/a b"'),
       urls('http://h:99999', '"http://h:99999", whose host or port is wrong'),
@@ -364,6 +364,12 @@ describe('the configuration of the bridge', () => {
         ]),
       );
 
+    for (const key of ['12345678', '1.5', 'true', '2026-11-27', '["s3cret"]', '{ s3cret = 1 }'])
+      it(`${key} without quotes`, () =>
+        expect(complaint(`${COMPONENT}security_key = ${key}`)).to.deep.equal([
+          `c.toml:5:16: components[0].security_key: found a value that is no text, allowed: ${SOURCE}`,
+        ]));
+
     const shown: readonly (readonly [toml: string, found: string])[] = [
       ['"file:"', '"file:"'],
       ['"file: /etc/key"', '"file: /etc/key"'],
@@ -371,7 +377,6 @@ describe('the configuration of the bridge', () => {
       ['"env:ADS-KEY"', '"env:ADS-KEY"'],
       ['"env:1"', '"env:1"'],
       ['"file:a\\nb"', '"file:a\\nb"'],
-      ['1', '1'],
     ];
     for (const [toml, found] of shown)
       it(`but ${toml}, which is none`, () =>
