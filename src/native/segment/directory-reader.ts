@@ -32,6 +32,10 @@ export class DirectoryReader {
   readonly #header: SegmentHeader;
   #epoch = -1;
   #next = 0;
+  /** Whether the directory was copied up to its end. */
+  #isWhole = false;
+  /** How often another directory took over since one was whole. */
+  #takeovers = 0;
   #strings = Buffer.alloc(0);
   #stringBytes = 0;
   readonly #texts = new WideMap<string>();
@@ -53,7 +57,11 @@ export class DirectoryReader {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const before = readWords(this.#file, this.#header);
       const isFresh = before.epoch !== this.#epoch;
-      if (isFresh) this.#restart();
+      if (isFresh) {
+        const isCut = this.#epoch !== -1 && !this.#isWhole;
+        this.#restart();
+        if (isCut && ++this.#takeovers >= ATTEMPTS) break;
+      }
       const count = Math.min(before.records - this.#next, RECORDS_AT_ONCE);
       if (count < 0) throw corrupt(`the directory shrank to ${before.records} records`);
       if (count === 0 && !isFresh) return undefined;
@@ -65,7 +73,9 @@ export class DirectoryReader {
       this.#epoch = before.epoch;
       const firstIndex = this.#next;
       this.#next += words.length / RECORD_WORDS;
-      return { words, firstIndex, isFresh, isLast: this.#next === before.records };
+      this.#isWhole = this.#next === before.records;
+      if (this.#isWhole) this.#takeovers = 0;
+      return { words, firstIndex, isFresh, isLast: this.#isWhole };
     }
     this.#epoch = -1;
     throw new Fault(

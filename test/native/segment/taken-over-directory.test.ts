@@ -80,6 +80,19 @@ describe('a directory that took over without most of what there was', () => {
     expect(names()).to.deep.equal(['r.o0', 'r.late']);
   });
 
+  it('is not read in one go where another takes over before each look', () => {
+    const { watch, takeAll, changeRoles, names } = scene();
+    const looks = Array.from({ length: 10 }, () => {
+      changeRoles();
+      return watch.look();
+    });
+    expect(looks.every(({ hasMore }) => hasMore)).to.equal(true);
+    expect(looks.map(({ isRestless = false }) => isRestless)).to.include(true);
+    takeAll();
+    expect(names()).to.have.length(OBJECTS);
+    expect(watch.look()).to.deep.include({ hasMore: false, isRestless: undefined });
+  });
+
   it('takes one look where little is gone', () => {
     const { publisher, root, watch, takeAll, changeRoles } = scene();
     const extra = publisher.addObject(root, 'r.extra', 'C');
