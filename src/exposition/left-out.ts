@@ -2,7 +2,7 @@
 
 /** How many items are left out of the text of a target now. */
 export interface Missing {
-  /** Series that others with their name and labels keep from being shown. */
+  /** Series that are not shown because another series has their name and labels, or another metric their name. */
   readonly clashingSeries: number;
   /** Series, objects and variables that a limit leaves out. */
   readonly omittedSeries: number;
@@ -14,8 +14,8 @@ export interface Missing {
 const MAX_ITEMS = 10_000;
 
 /**
- * The items that are left out, in groups that go together: the series of a variable, or the variables of an object.
- * Beyond 10,000 items one more is counted for all others, until the target starts again.
+ * The items that are left out, in groups that are removed together: the series of a variable, or the variables of
+ * an object. All items beyond the first 10,000 count as one, until the target starts again.
  */
 export class LeftOut {
   readonly #groups = new Map<number, Map<string | number, number>>();
@@ -28,7 +28,7 @@ export class LeftOut {
     return this.#amount + this.#others;
   }
 
-  /** Adds an item, or changes how much it counts for. */
+  /** Adds an item that stands for `amount` series, objects or variables, or changes its amount. */
   add(group: number, key: string | number, amount = 1): void {
     this.delete(group, key);
     if (this.#items >= MAX_ITEMS) {
@@ -47,7 +47,7 @@ export class LeftOut {
     this.#others = 1;
   }
 
-  /** Whether something of a group is left out: without it, `delete` does nothing. */
+  /** Whether an item of a group is left out. If not, `delete` does nothing. */
   has(group: number): boolean {
     return this.#items > 0 && this.#groups.has(group);
   }

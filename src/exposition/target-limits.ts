@@ -1,11 +1,11 @@
-// The most that one target may have: what is beyond is left out, counted, and named.
+// Limits of one target. Objects, variables and series beyond them are left out, counted, and named in the log.
 import { LeftOut } from './left-out.js';
 
 export interface TargetLimits {
   readonly objects: number;
   readonly variables: number;
   readonly series: number;
-  /** Bytes of names and labels, and of the framed values that rows read. */
+  /** Bytes of names and labels, and of the texts, histograms and summaries that rows read. */
   readonly textBytes: number;
 }
 
@@ -36,7 +36,7 @@ export class TargetRoom {
   readonly #size: TargetLimits;
   readonly limits: TargetLimits;
 
-  /** @param size of the target, as it is when it is read */
+  /** @param size present numbers of the target: getters, read at each check */
   constructor(size: TargetLimits, limits = DEFAULT_LIMITS) {
     this.#size = size;
     this.limits = limits;
@@ -68,7 +68,7 @@ export class ItemGate {
   #objects = 0;
   #variables = 0;
   readonly #leftObjects = new LeftOut();
-  /** By object. */
+  /** Grouped by object. */
   readonly #leftVariables = new LeftOut();
 
   constructor(room: TargetRoom, onOmitted: OnOmitted = () => undefined) {
@@ -113,7 +113,7 @@ export class ItemGate {
     return false;
   }
 
-  /** An object is not there any more, nor are its variables. */
+  /** Notes that an object was removed with its variables. */
   objectGone({ id }: Item): void {
     this.#leftObjects.deleteAll(id);
     this.#leftVariables.deleteAll(id);

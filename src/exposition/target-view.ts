@@ -58,7 +58,7 @@ export class TargetView {
   get omittedVariables(): number {
     return this.#tree.omittedVariables;
   }
-  /** What is missing from the text at the moment. */
+  /** The numbers of items that are missing from the text now. */
   get missing(): Missing {
     const { register, leftSeries, leftObjects, leftVariables } = this.#tree;
     return {

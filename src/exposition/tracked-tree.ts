@@ -91,7 +91,7 @@ export class TrackedTree implements ProbeListener {
   get omittedVariables(): number {
     return this.#gate.omittedVariables;
   }
-  /** What is left out now. */
+  /** Numbers of items that are left out now. */
   get leftObjects(): number {
     return this.#gate.leftObjects;
   }

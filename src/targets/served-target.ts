@@ -40,7 +40,7 @@ export interface ServedParts extends Place {
   readonly scheduler?: SchedulerLike | undefined;
 }
 
-/** What a scrape hears that waits for a target while a reload, or the end of the exporter, ends it. */
+/** The answer to a scrape that waits for a target when a reload, or the end of the exporter, ends the target. */
 const ENDED = 'nothing: the exporter does not serve this target any more';
 
 /** Somebody who waits for an answer. */
@@ -62,7 +62,7 @@ export class ServedTarget implements Target {
   readonly #shown: ShownMetrics = new Map();
   readonly #history: TargetHistory;
   #lastRoot: FoundRoot | undefined;
-  /** The forms that were requested so far: each render has them. */
+  /** The forms that were requested so far: each render produces them. */
   readonly #requested = new Set<keyof Forms>();
 
   constructor(parts: ServedParts) {

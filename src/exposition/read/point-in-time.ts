@@ -5,7 +5,7 @@ import { UtcOffsets } from './utc-offsets.js';
 const OWN_OFFSET =
   /:\d{2}(\.\d+)?\s*[+-]\d|\s[+-]\d{2}:?\d{2}$|(\d|\s|^)(Z|UTC?|GMT|[ECMP][SD]T)(\s|[+-]|$)/i;
 
-/** A date that can be read in one way only: with the year first, or with the name of the month. */
+/** An unambiguous date: with the year first, or with the name of the month. */
 const CERTAIN_DATE =
   /^[+-]?\d{4,6}([-/])\d{1,2}\1\d{1,2}[T\s]|\b(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)/i;
 

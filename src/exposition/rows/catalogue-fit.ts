@@ -30,7 +30,7 @@ interface ReadingFit {
 
 /**
  * Counts as objects and variables come and go. Only rows whose class exists count: a row for
- * objects that a target does not have is no mistake. All rows count while no object was of any class yet.
+ * objects that a target does not have is no mistake. Until an object is of some class, all rows count.
  */
 export class CatalogueFit {
   /** Rules with the number of their objects. */
@@ -38,8 +38,9 @@ export class CatalogueFit {
   readonly #readings = new Map<Reading, ReadingFit>();
   readonly #unread = new UnreadVariables();
   readonly #readingRows: number;
+  /** The number of tracked objects. */
   #tracked = 0;
-  /** Whether an object was of a class of the catalogue. */
+  /** Whether any object has been of a class of the catalogue. */
   #hasFitted = false;
   #rowsWithoutVariable = 0;
   #rowsOfWrongType = 0;

@@ -68,12 +68,12 @@ export class Frames {
     return this.#stale;
   }
 
-  /** Values that were left out: they would take too much memory, or frames overlap, and are larger than all can be. */
+  /** Values left out so far, because of a limit or because frames overlap and so are larger than all can be. */
   get omitted(): number {
     return this.#omitted;
   }
 
-  /** Values that are left out now, for the same reasons. */
+  /** Values that are left out now, for the reasons of `omitted`. */
   get leftOut(): number {
     return this.#leftOut.amount;
   }

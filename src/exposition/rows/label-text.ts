@@ -10,7 +10,7 @@ export interface LabelText {
   readonly shared: SharedText;
 }
 
-/** Labels that no line has are forgotten once there are so many, and each time that their number doubled. */
+/** Labels without a line are first removed when there are so many labels, and again whenever their number doubles. */
 const MANY = 256;
 
 /** The labels of one object, and those with labels of a row behind them; each is kept once. */
@@ -45,7 +45,7 @@ export class ObjectLabels {
     return joinLabels(this.#first.text, own);
   }
 
-  /** Variables come and go, and patterns take labels from their names. */
+  /** Removes labels without a line: patterns take labels from the names of variables, which come and go. */
   #forgetUnused(others: Map<string, LabelText>): void {
     for (const [own, { shared }] of others) {
       if (shared.isUsed) continue;

@@ -78,7 +78,7 @@ export class RowLines {
   }
 }
 
-/** All or none: half a histogram is useless. */
+/** All series of a row, or none if they are too many: half a histogram is useless. */
 const fitting = (series: readonly Series[]): readonly Series[] =>
   series.length > MAX_LINES_A_ROW ? [] : series;
 

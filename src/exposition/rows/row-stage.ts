@@ -45,7 +45,7 @@ export class RowStage implements Stage {
   }
 
   /**
-   * What a row shows of a variable; nothing of one whose type it does not read.
+   * The series that a row shows for a variable; none if the row does not read its type.
    * @param isLeaving true while the variable is losing its value
    */
   play(row: Row, labels: LabelText, variable: Variable, isLeaving: boolean): Shown {

@@ -24,8 +24,8 @@ const SAME_SERIES = 'another series has this name and these labels';
 export type OnClash = (series: string, why: string) => void;
 
 /**
- * The first series with a name and labels wins, and the first metric with a name or with series of that
- * name; later ones wait, and are counted.
+ * Keeps names unique. The first series with a name and labels is shown, and the first metric with a name, or
+ * with series of that name. Later ones wait until it is removed, and are counted.
  */
 export class SeriesRegister {
   readonly #text: ExpositionText;
@@ -35,7 +35,7 @@ export class SeriesRegister {
   readonly #waiting = new WaitingSeries();
   #clashes = 0;
   #omitted = 0;
-  /** By owner; the key of one is its sub and name. */
+  /** Grouped by owner; the key of a series in its group has its sub and name. */
   readonly #leftOut = new LeftOut();
   readonly #effort: Effort;
   readonly #onClash: OnClash;
@@ -67,7 +67,7 @@ export class SeriesRegister {
     return this.#omitted;
   }
 
-  /** Series that wait for another series or metric to go, now. */
+  /** Series that now wait for the removal of another series or metric. */
   get clashing(): number {
     return this.#waiting.size;
   }
@@ -83,7 +83,7 @@ export class SeriesRegister {
     return this.#waiting.at(name, key) === undefined ? undefined : 'waiting';
   }
 
-  /** Why a series that waits is not shown. */
+  /** Why a waiting series is not shown. */
   clashOf(facts: FamilyFacts): string {
     return this.#owners.refusalOf(facts) || SAME_SERIES;
   }
@@ -109,7 +109,7 @@ export class SeriesRegister {
 
   /**
    * Counts series that the caller left out.
-   * @param key of the first, until which is removed they are left out; without it they stay so
+   * @param key of the first one: they count as left out until it is removed; without a key they always do
    */
   omit(series: number, name?: string, key?: LineKey): void {
     this.#omitted += series;
@@ -126,7 +126,7 @@ export class SeriesRegister {
     const former = family?.hash(key);
     if (!this.#take(facts, family, hash, former)) {
       if (former !== undefined) this.remove(name, key);
-      // Shared labels may be forgotten, since no line that is shown has them.
+      // The text of the labels is copied: shared labels are removed once no shown line has them.
       this.#wait({ facts, rank, key, line: { ...line, labels: labelsOf(line) }, hash });
       return;
     }
@@ -182,7 +182,7 @@ export class SeriesRegister {
     this.#effort.steps += effortOf(line);
   }
 
-  /** Forgets that the series with this key was left out. */
+  /** No longer counts the series with this key as left out. */
   #takeBack(name: string, key: LineKey): void {
     if (this.#leftOut.has(key.owner)) this.#leftOut.delete(key.owner, leftKey(name, key));
   }
@@ -209,8 +209,8 @@ export class SeriesRegister {
   }
 
   /**
-   * Takes name and labels for a series, in place of the one with the hash `former`; false if another has
-   * them, or if another metric keeps its metric from being shown.
+   * Reserves name and labels for a series, in place of the one with the hash `former`. Returns false if another
+   * series has them, or another metric the name of its metric.
    * @param family of its name, if there is one
    */
   #take(facts: FamilyFacts, family: Family | undefined, hash: number, former?: number): boolean {
@@ -232,7 +232,7 @@ export class SeriesRegister {
     this.#waiting.put(next);
   }
 
-  /** Shows the series that waited for the name and labels of one that is gone, or for the metric of that. */
+  /** Shows the series that waited for the name and labels of a removed series, or for the removal of its metric. */
   #admit(gone: FamilyFacts, hash: number): void {
     const isLast = !this.isShown(gone.name);
     if (isLast) this.#owners.delete(gone);

@@ -1,4 +1,4 @@
-// Series that clash with a shown one or its metric and wait for its removal, indexed by what they wait for.
+// Series that clash with a shown series or metric, indexed by the name or hash for whose removal they wait.
 import { unsharedNames } from '../../catalogue/names.js';
 import type { FamilyFacts } from '../../model.js';
 import type { Line, LineKey } from '../kernel/line-table.js';
@@ -20,7 +20,7 @@ const placeOf = (name: string, { owner, sub }: LineKey): string => `${owner} ${s
 export class WaitingSeries {
   readonly #byPlace = new Map<string, Waiting>();
   readonly #byHash = new Map<number, Set<Waiting>>();
-  /** By each unshared name of its metric. */
+  /** By each unshared name of the metric of a series. */
   readonly #byName = new Map<string, Set<Waiting>>();
   #dropped = 0;
 

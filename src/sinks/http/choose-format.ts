@@ -12,13 +12,13 @@ const entryOf = remembered(parseAcceptEntry);
 
 const PROTOBUF = 'application/vnd.google.protobuf';
 const OPEN_METRICS = 'application/openmetrics-text';
-/** Below every quality that a client can state: these have three decimals. */
+/** Lower than any quality that a client can state, which has at most three decimals. */
 const LAST_RESORT = 1e-4;
 
 /**
- * The format with the highest quality; of equals the first. A Prometheus that reads start timestamps
- * asks for protobuf first. In OpenMetrics it searches each family for `_created` lines once per sample,
- * in quadratic time, so it gets another format that it accepts.
+ * Returns the format with the highest quality, the first of equal ones. A Prometheus that reads start timestamps
+ * prefers protobuf. In OpenMetrics it would search each family for `_created` lines once per sample, in quadratic
+ * time, so it gets another format that it accepts.
  */
 export function chooseFormat(formats: Formats, accept = '*/*'): Format {
   const entries = entriesOf(accept);
@@ -38,11 +38,11 @@ export function chooseFormat(formats: Formats, accept = '*/*'): Format {
 const isOpenMetrics = ({ contentType }: Format): boolean =>
   entryOf(contentType).name === OPEN_METRICS;
 
-/** Whether a client names protobuf, with at least this quality. */
+/** Whether a client accepts protobuf with at least this quality. */
 const prefersProtobuf = (entries: readonly AcceptEntry[], least: number): boolean =>
   entries.some(({ name, quality }) => name === PROTOBUF && quality > 0 && quality >= least);
 
-/** That of the entry that names the format most exactly; 0 where none does. */
+/** The quality of the entry that matches the format most specifically; 0 if none matches. */
 function qualityOf({ contentType }: Format, entries: readonly AcceptEntry[]): number {
   const { name: type, version } = entryOf(contentType);
   const names = ['*/*', type.replace(/\/.*/, '/*'), type];

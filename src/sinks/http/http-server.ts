@@ -18,7 +18,7 @@ export interface Exchange {
 }
 export interface Listening {
   readonly kind: 'listening';
-  /** The beginning of its URLs, with the port that was taken, or words in its place. */
+  /** Scheme, host and bound port of its URLs, or words in place of them for a UNIX socket. */
   readonly origin: string;
 }
 /** A connection was closed to make room for another. */
@@ -39,7 +39,7 @@ export interface ListenerOptions {
   readonly connected: () => void;
 }
 
-/** In place of scheme and host, which a socket in the file system has not. */
+/** Stands in the log for scheme and host, which a UNIX socket does not have. */
 const UNIX_SOCKET = 'the UNIX socket of systemd, path ';
 /** How long a connection may idle between requests. */
 const IDLE_MS = 65_000;
@@ -104,7 +104,7 @@ export function listen(options: ListenerOptions): Observable<Exchange | Listenin
   });
 }
 
-/** Answers a request that came, or waited for the guard, while the listener closed. */
+/** Answers 503 to a request that arrived, or waited for the guard, while the listener closed. */
 export function turnAway(response: ServerResponse): void {
   const text = 'the exporter is ending\n';
   const length = { 'Content-Type': 'text/plain; charset=utf-8', 'Content-Length': text.length };

@@ -53,7 +53,7 @@ export function httpSink(options: HttpOptions): Sink {
             ? answered()
             : judged(
                 guard.refusal(request).pipe(
-                  // Nobody is let in, and nobody else is harmed.
+                  // A failure of the guard refuses this request, and disturbs no other.
                   catchError((error: unknown) => of(failed(request, error, log))),
                 ),
                 exchange,
@@ -81,7 +81,7 @@ function treeOf(options: HttpOptions): Pick<OwnPagesOptions, 'tree' | 'treePath'
   return { tree: treeResponder({ ...options, treePath: TREE_PATH }), treePath: TREE_PATH };
 }
 
-/** Turns a request away that still waits for its guard when the sink ends. */
+/** The decision of the guard. A request that still waits for it when the sink ends is turned away. */
 const judged = (
   refusal$: Observable<Reply | undefined>,
   { response }: Exchange,

@@ -23,8 +23,8 @@ export function shownAddress(address: ListenAddress): string {
 }
 
 /**
- * As a URL has it, with the port that was taken; undefined for a socket in the file system.
- * @param bound what the server says
+ * The host and port of a listener as in a URL, with the port that was bound; undefined for a UNIX socket.
+ * @param bound the address that the server reports
  */
 export function boundAuthority(
   address: ListenAddress,
@@ -35,6 +35,6 @@ export function boundAuthority(
   return authorityOf(host, bound.port);
 }
 
-/** As a URL has it. */
+/** Host and port as in a URL. */
 export const authorityOf = (host: string, port: number): string =>
   host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;

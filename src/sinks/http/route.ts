@@ -50,10 +50,10 @@ export function route(targets: readonly Target[], query: URLSearchParams, inPath
   return { kind: 'target', target: match, scope };
 }
 
-/** Targets that a refusal lists. */
+/** Most targets that a refusal lists. */
 const MAX_LISTED = 20;
 
-/** What would select a target. */
+/** The refusal of parameters that match no target; lists the parameters that would select one. */
 function noTarget(targets: readonly Target[]): string {
   const listed = targets.slice(0, MAX_LISTED).map((target) => {
     const parameters = new URLSearchParams(parametersOf(target, targets));

@@ -17,13 +17,13 @@ function streamOf(fd: number): Writable {
 const GONE = new Set(['EPIPE', 'ECONNRESET', 'ERR_STREAM_DESTROYED']);
 
 /**
- * Once begun, a document is written to its end, even after its subscriber has left. One that a file does not
- * take is a `NotWritten`; the next begins on a line of its own.
+ * Writes documents to a file descriptor. A document that was begun is written to its end, even after its subscriber
+ * has left. If a write fails, its document errors with `NotWritten`, and the next one begins on a line of its own.
  */
 export function pipeWriter(fd: number): DocumentWriter {
   const opened = (): Writable => {
     const stream = streamOf(fd);
-    // Each write reports its own failure; without a listener the first one would end the process.
+    // Each write reports its own failure. Without a listener, the first failure would end the process.
     return stream.on('error', () => undefined);
   };
   let stream = opened();
@@ -36,7 +36,7 @@ export function pipeWriter(fd: number): DocumentWriter {
         release();
         if (isGone(error)) subscriber.error(new ReaderGone());
         else if (isSystemError(error)) {
-          // A stream that failed takes nothing more.
+          // A stream that failed accepts no further writes.
           stream = opened();
           isCut = true;
           subscriber.error(new NotWritten(`stdout cannot be written: ${messageOf(error)}`));

@@ -24,7 +24,7 @@ const NO_PROGRESS: Omit<SyncProgress, 'reason'> = {
 };
 /** Clashing series that are reported by name. */
 const MAX_NAMED_CLASHES = 100;
-/** Warnings of its format that are said. */
+/** Most warnings of the format of a target that are logged. */
 const MAX_WARNINGS = 16;
 /** Events that wait for the next step. */
 const MAX_WAITING_EVENTS = 1000;
@@ -93,7 +93,7 @@ export class Reporter {
     this.#tally.refreshed(tookMs);
   }
 
-  /** A series was left out because of another; the first of each name and labels is named. */
+  /** Notes that a series was left out because of another; logs the first with each name and labels. */
   clash(series: string, why: string): void {
     if (this.#clashes.size >= MAX_NAMED_CLASHES || this.#clashes.has(series)) return;
     this.#clashes.add(series);

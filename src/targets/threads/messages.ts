@@ -9,7 +9,7 @@ import type { FormerRoot } from '../../streams/choose-root.js';
 /** What a thread is made with. */
 export interface ThreadSetup extends PoolSettings {
   readonly number: number;
-  /** The code of the kernel; the thread reads it from its file if it is not given. */
+  /** The compiled kernel; without it the thread reads the kernel from its file. */
   readonly kernel?: WebAssembly.Module;
 }
 

@@ -171,7 +171,7 @@ export class ThreadedPartition implements Partition {
   }
 }
 
-/** Reads the code of such threads and returns a function that starts one. */
+/** Reads the code of partition threads and returns a function that starts one. */
 export function partitionThreads(): (setup: ThreadSetup) => Worker {
   const start = threadOf(new URL('thread.js', import.meta.url));
   return (setup) => start({ workerData: setup, name: `partition ${setup.number}` });

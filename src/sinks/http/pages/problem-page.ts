@@ -1,11 +1,11 @@
-// What a person gets who asked for a page that there is not.
+// The page for a request that cannot be answered, such as for a page that does not exist.
 import { markup } from './html.js';
 import type { Html } from './html.js';
 import type { PageParts } from './page.js';
 import { breakable } from './breakable.js';
 import { sentence } from '../../../shown/shown-text.js';
 
-/** @param links what the person may have looked for */
+/** @param links pages that the user may have meant */
 export const problemPage = (text: string, links?: Html): PageParts => ({
   title: 'shm_exporter',
   mood: 'bad',

@@ -11,8 +11,8 @@ export function queryOf(target: Target, targets: readonly Target[]): URLSearchPa
 }
 
 /**
- * A path with further parameters; those that are empty are left out. Pages lie beside each other, so it is a
- * relative one, which leads to the same place below the prefix of a proxy.
+ * The relative URL of a page with further parameters; empty ones are left out. All pages are in one folder, so a
+ * relative URL also works below the path prefix of a proxy.
  */
 export function address(
   path: string,

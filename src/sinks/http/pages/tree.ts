@@ -26,7 +26,7 @@ export interface TreeOptions {
   readonly unixMs: () => number;
 }
 
-/** Targets whose trees a page without a target leads to. */
+/** Most targets to whose trees a page without a target links. */
 const MAX_LINKS = 100;
 /** Rows and characters of one page. */
 const MAX_ROWS = 200;
