@@ -26,6 +26,7 @@ const SENTENCES: Partial<Record<YAMLError['code'], string>> = {
   BAD_DIRECTIVE: 'unknown directive',
   BAD_DQ_ESCAPE: 'invalid escape sequence',
   BAD_SCALAR_START: 'a value that starts with this character must stand in quotes',
+  MULTIPLE_DOCS: 'a second document begins here, allowed: one',
   NON_STRING_KEY: 'a key must be a text',
   TAG_RESOLVE_FAILED: 'unknown tag',
   UNEXPECTED_TOKEN: 'unexpected text',

@@ -28,7 +28,15 @@ function mapOf<T>(name: string, key: Rule<string>, value: Rule<T>): Rule<Readonl
 }
 
 const NO_MAP: ReadonlyMap<string, string> = new Map();
-const path = word;
+
+/** Takes a number or boolean as its text, as other exporters do where they expect a text. */
+const spelled = (inner: Rule<string>): Rule<string> => ({
+  ...inner,
+  read: (raw, at, report) =>
+    inner.read(/^(?:bigint|number|boolean)$/.test(typeof raw) ? String(raw) : raw, at, report),
+});
+
+const path = spelled(word);
 
 /** PEM in the file itself; never shown, since it may be a private key. */
 const pem: Rule<string> = {
@@ -78,7 +86,7 @@ const TLS = {
   clientAllowedSans: optional(
     'client_allowed_sans',
     [],
-    list(word, { max: 1024 }),
+    list(spelled(word), { max: 1024 }),
     'Names of which a verified client certificate must have one; empty takes all',
   ),
   minVersion: optional(
@@ -132,9 +140,8 @@ export const HEADERS = [
   'X-XSS-Protection',
 ] as const;
 
-const headerValue = text(
-  /^[\x20-\x7e]{0,4096}$/,
-  'a string of at most 4096 printable ASCII characters',
+const headerValue = spelled(
+  text(/^[\x20-\x7e]{0,4096}$/, 'a string of at most 4096 printable ASCII characters'),
 );
 
 const headers: Rule<ReadonlyMap<string, string>> = {
@@ -169,9 +176,9 @@ const hash: Rule<string> = {
 };
 
 /** Go's spelling of a time. */
-const DURATION = /^(?:0|(?:\d{1,9}(?:\.\d{1,9})?(?:ns|us|\u00b5s|ms|s|m|h))+)$/;
+const DURATION = /^\+?(?:0|(?:(?:\d{1,9}(?:\.\d{0,9})?|\.\d{1,9})(?:[nu\u00b5\u03bcm]s|[smh]))+)$/;
 const UNIT_MS: Readonly<Record<string, number>> = {
-  ...{ ns: 1e-6, us: 1e-3, µs: 1e-3, ms: 1 },
+  ...{ ns: 1e-6, us: 1e-3, '\u00b5s': 1e-3, '\u03bcs': 1e-3, ms: 1 },
   ...{ s: 1000, m: 60_000, h: 3_600_000 },
 };
 
@@ -181,7 +188,7 @@ const durationMs: Rule<number> = rule(
   (raw) => {
     const spelled = raw === 0n ? '0' : raw;
     if (typeof spelled !== 'string' || !DURATION.test(spelled)) return undefined;
-    const parts = [...spelled.matchAll(/([\d.]+)([a-z\u00b5]+)/g)];
+    const parts = [...spelled.matchAll(/([\d.]+)([a-z\u00b5\u03bc]+)/g)];
     return parts.reduce(
       (sum, [, count, unit = '']) => sum + Number(count) * (UNIT_MS[unit] ?? 0),
       0,
@@ -243,5 +250,5 @@ export const webConfigName = (path: Path): string =>
   keyPath(path.map((part) => (typeof part === 'number' || isShown(part, path) ? part : '…')));
 
 const isShown = (part: string, [section]: Path): boolean =>
-  /^[A-Za-z_-]{1,32}$/.test(part) ||
+  /^(?:[A-Za-z_-]{1,32}|http2)$/.test(part) ||
   (section === 'basic_auth_users' && /^[\w.@-]{1,32}$/.test(part));

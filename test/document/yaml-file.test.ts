@@ -32,6 +32,11 @@ describe('parseYaml', () => {
     ['what is not YAML', 'a: [1,\nb', /^w\.yml:\d+:\d+: [^\n]+$/],
     ['a key that is repeated', 'a: 1\na: 2', /^w\.yml:2:1: Map keys must be unique/],
     ['an alias, by which a short text could stand for a huge one', 'a: &x [1]\nb: *x', /aliases/],
+    [
+      'a second document',
+      'a: 1\n---\na: 2',
+      /^w\.yml:2:1: a second document begins here, allowed: one$/,
+    ],
     ['a tag that is unknown', 'a: !!js/function x', /tag/i],
   ] as const)
     it(`refuses ${what}`, () =>

@@ -93,6 +93,11 @@ describe('readWebConfig', () => {
     ['{interval: 1.5s}', 1500, 1],
     ['{interval: 2h, burst: 3}', 7_200_000, 3],
     ['{interval: 250us}', 0.25, 1],
+    ['{interval: 250\u00b5s}', 0.25, 1],
+    ['{interval: 250\u03bcs}', 0.25, 1],
+    ['{interval: .5s}', 500, 1],
+    ['{interval: 2.s}', 2000, 1],
+    ['{interval: +1s}', 1000, 1],
   ] as const;
   for (const [text, intervalMs, burst] of rates)
     it(`reads a rate limit: ${text}`, () =>
@@ -221,6 +226,20 @@ describe('readWebConfig', () => {
       );
       expect(read_?.context.honorCipherOrder).to.equal(isTrue);
     });
+
+  it('takes numbers and booleans for texts, as other exporters do', () => {
+    for (const [value, is] of [
+      ['0', '0'],
+      ['1.5', '1.5'],
+      ['true', 'true'],
+    ] as const)
+      expect(
+        read(`http_server_config: {headers: {X-XSS-Protection: ${value}}}`).headers,
+      ).to.deep.equal({ 'X-XSS-Protection': is });
+    expect(refused('tls_server_config: {cert_file: 12, key_file: 13}')).to.match(
+      /cert_file: .*\/12: cannot be read/,
+    );
+  });
 
   it('takes empty sections for none, as other exporters do', () =>
     expect(
