@@ -21,7 +21,6 @@ import type { Sink, SinkEvent } from '../sinks/sink.js';
 import { NotWritten, stdoutSink } from '../sinks/stdout/stdout.js';
 import type { DocumentWriter, Documents } from '../sinks/stdout/stdout.js';
 import { fileWriter, removedAtEnd } from '../sinks/textfile/file-writer.js';
-import { turns } from '../streams/fair-turns.js';
 import { passwordThread } from '../web-config/threads/compare-in-thread.js';
 import { WatchedWebConfig } from '../web-config/watched-web-config.js';
 import { concerning } from './concerning.js';
@@ -109,9 +108,6 @@ function httpOptions({
     maxHeaderBytes: settings.httpMaxHeaderBytes,
     maxConnections: Math.min(settings.httpMaxConnections, maxConnections),
     maxScrapes: settings.httpMaxScrapes,
-    connected: () => {
-      turns.giveWay();
-    },
     path: settings.metricsPath,
     formats: [TEXT, OPEN_METRICS],
     scope: (name) => scopes.get(name),

@@ -5,7 +5,6 @@ import type { MonoTypeOperatorFunction } from 'rxjs';
 import { SampleWindow } from '../exposition/sample-window.js';
 import type { Durations } from '../exposition/sample-window.js';
 import { turns } from './fair-turns.js';
-import type { Urgency } from './fair-turns.js';
 
 /**
  * So many slices of what somebody waits for go before all else: enough for a small target, even if garbage
@@ -16,7 +15,7 @@ const MAX_URGENT_SLICES = 4;
 export class RefreshQueue {
   readonly #waits = new SampleWindow();
   readonly #now: () => number;
-  readonly #yieldTo: (next: () => void, urgency: Urgency) => void;
+  readonly #yieldTo: (next: () => void, isUrgent: boolean) => void;
   /** Somebody waits for these. */
   readonly #urgent: Lane = { jobs: [], isBusy: false };
   readonly #others: Lane = { jobs: [], isBusy: false };
@@ -30,8 +29,8 @@ export class RefreshQueue {
    */
   constructor(
     now: () => number = () => performance.now(),
-    yieldTo: (next: () => void, urgency: Urgency) => void = (next, urgency) =>
-      void turns.soon(next, urgency),
+    yieldTo: (next: () => void, isUrgent: boolean) => void = (next, isUrgent) =>
+      void turns.soon(next, isUrgent),
   ) {
     this.#now = now;
     this.#yieldTo = yieldTo;
@@ -65,10 +64,9 @@ export class RefreshQueue {
   ): Observable<void> {
     return new Observable((subscriber) => {
       const soon = (work: () => void): void => {
-        const job = () => {
+        this.#add(lane(), () => {
           slice(work);
-        };
-        this.#add(lane(), { work: job, isAsked: isUrgent });
+        });
       };
       let tookMs = 0;
       let slices = 0;
@@ -98,7 +96,7 @@ export class RefreshQueue {
   }
 
   /** A lane that rests works at once, unless a refresh of the other one is being done. */
-  #add(lane: Lane, job: Job): void {
+  #add(lane: Lane, job: () => void): void {
     lane.jobs.push(job);
     if (lane.isBusy) return;
     if (this.#isWorking) this.#yield(lane);
@@ -111,12 +109,7 @@ export class RefreshQueue {
     this.#yieldTo(() => {
       lane.isBusy = false;
       this.#work(lane);
-    }, this.#urgencyOf(lane));
-  }
-
-  #urgencyOf(lane: Lane): Urgency {
-    if (lane === this.#urgent) return 'first';
-    return lane.jobs.some(({ isAsked }) => isAsked) ? 'asked' : 'unasked';
+    }, lane === this.#urgent);
   }
 
   /** Does the next refresh of a lane. */
@@ -127,7 +120,7 @@ export class RefreshQueue {
     const startedMs = this.#now();
     this.#isWorking = true;
     try {
-      job.work();
+      job();
     } finally {
       this.#isWorking = false;
       this.#busyMs += this.#now() - startedMs;
@@ -136,15 +129,9 @@ export class RefreshQueue {
   }
 }
 
-interface Job {
-  readonly work: () => void;
-  /** Whether somebody waits for it. */
-  readonly isAsked: boolean;
-}
-
 /** Refreshes that wait for each other. */
 interface Lane {
-  readonly jobs: Job[];
+  readonly jobs: (() => void)[];
   /** Whether one is being done, or others have their turn after it. */
   isBusy: boolean;
 }

@@ -48,7 +48,6 @@ export class ServingHttp {
       headerMs: 10_000,
       maxHeaderBytes: 16_384,
       maxConnections: 512,
-      connected: () => undefined,
       maxScrapes: 64,
       path: '/metrics',
       formats: [TEXT, OPEN_METRICS],

@@ -35,8 +35,6 @@ export interface ListenerOptions {
   /** The most bytes of the head of a request. */
   readonly maxHeaderBytes: number;
   readonly maxConnections: number;
-  /** A client has come, and is about to ask for something. */
-  readonly connected: () => void;
 }
 
 /** Stands in the log for scheme and host, which a UNIX socket does not have. */
@@ -53,7 +51,7 @@ const MAX_CHECK_MS = 1000;
  * Errors with Fault LISTENER_FAILED when one cannot be used.
  */
 export function listen(options: ListenerOptions): Observable<Exchange | Listening | Dropped> {
-  const { addresses, guard, headerMs, maxHeaderBytes, maxConnections, connected } = options;
+  const { addresses, guard, headerMs, maxHeaderBytes, maxConnections } = options;
   const scheme = guard.tls === undefined ? 'http' : 'https';
   return new Observable((subscriber) => {
     const server = serverOf(guard.tls, {
@@ -77,7 +75,6 @@ export function listen(options: ListenerOptions): Observable<Exchange | Listenin
     for (const event of ['connection', 'secureConnection'])
       server.on(event, (socket: Socket) => {
         socket.setMaxListeners(0);
-        connected();
       });
     const closeIdle = limitConnections(server, maxConnections, () => {
       subscriber.next({ kind: 'dropped' });

@@ -526,7 +526,6 @@ describe('the HTTP responder', () => {
         headerMs: 1000,
         maxHeaderBytes: 16_384,
         maxConnections: 1,
-        connected: () => undefined,
         maxScrapes: 1,
         path: '/metrics',
         formats: [TEXT],

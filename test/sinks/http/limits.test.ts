@@ -139,13 +139,6 @@ describe('the limits of the HTTP responder', () => {
   });
 
   describe('for connections', () => {
-    it('tells of each as soon as it is there, before anything was asked', async () => {
-      let connected = 0;
-      const http = await serve([new FakeTarget()], { connected: () => connected++ });
-      http.send('');
-      await eventually('the connection is there', () => connected === 1);
-    });
-
     const ends = ({ socket }: ReturnType<ServingHttp['send']>) =>
       socket.readableEnded || socket.destroyed;
 
