@@ -115,22 +115,12 @@ function wholeFileLock(type: number): Buffer {
   return lock;
 }
 
-/** Asked for at each look at a segment. */
-const asked = { fd: int(0), lock: wholeFileLock(F_RDLCK) };
-const askForLock = new FrequentCall('fcntl', [
-  ['int', asked.fd],
-  ['int', int(F_OFD_GETLK)],
-  ['pointer', pointer(asked.lock)],
-]);
-
 /** True if another descriptor holds a write lock on the open file. Does not take the lock. */
 export function isLocked(fd: number): boolean {
-  asked.fd.writeInt32LE(fd);
-  // The answer overwrites all of it.
-  asked.lock.fill(0).writeInt16LE(F_RDLCK);
-  if (askForLock.call() !== 0)
+  const lock = wholeFileLock(F_RDLCK);
+  if (libc.fcntl(fd, F_OFD_GETLK, lock) !== 0)
     throw new Fault('NATIVE_FAILED', `fcntl(F_OFD_GETLK) failed with errno ${ffi.errno()}`);
-  return asked.lock.readInt16LE(0) !== F_UNLCK;
+  return lock.readInt16LE(0) !== F_UNLCK;
 }
 
 /** Takes the write lock of an open file for as long as its descriptor lives; false if refused. */
