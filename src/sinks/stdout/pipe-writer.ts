@@ -14,8 +14,6 @@ function streamOf(fd: number): Writable {
   return createWriteStream('', { fd, autoClose: false });
 }
 
-const GONE = new Set(['EPIPE', 'ECONNRESET', 'ERR_STREAM_DESTROYED']);
-
 /**
  * Writes documents to a file descriptor. A document that was begun is written to its end, even after its subscriber
  * has left. If a write fails, its document errors with `NotWritten`, and the next one begins on a line of its own.
@@ -34,7 +32,8 @@ export function pipeWriter(fd: number): DocumentWriter {
       let bytes = 0;
       const fail = (error: unknown) => {
         release();
-        if (isGone(error)) subscriber.error(new ReaderGone());
+        // A pipe or socket whose write failed is closed.
+        if (stream instanceof Socket) subscriber.error(new ReaderGone());
         else if (isSystemError(error)) {
           // A stream that failed accepts no further writes.
           stream = opened();
@@ -69,6 +68,3 @@ export function pipeWriter(fd: number): DocumentWriter {
         });
     });
 }
-
-const isGone = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && GONE.has(String(error.code));

@@ -5,6 +5,7 @@ import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import ffi from 'ffi-napi';
 import { firstValueFrom, map } from 'rxjs';
 import type { Observable } from 'rxjs';
 import type { Document } from '#app/model.js';
@@ -13,6 +14,8 @@ import { NotWritten, ReaderGone } from '#app/sinks/stdout/stdout.js';
 import { eventually } from '../../support/eventually.js';
 import { follow } from '../../support/follow.js';
 import { standStill } from '../../support/stand-still.js';
+
+const libc = ffi.Library(null, { socket: ['int', ['int', 'int', 'int']] });
 
 describe('pipeWriter', () => {
   let folder = '';
@@ -137,6 +140,16 @@ describe('pipeWriter', () => {
     cat.kill('SIGKILL');
     expect(await failure).to.be.instanceOf(ReaderGone);
     expect(waiting.released).to.equal(1);
+  });
+
+  it('fails with ReaderGone for a socket without another end', async () => {
+    const [unix, stream] = [1, 1];
+    // It has no other end: a write fails with ENOTCONN.
+    const write = pipeWriter(libc.socket(unix, stream, 0));
+    const lost = page('a\n');
+    const failure = await firstValueFrom(write(lost), NOTHING).catch((error: unknown) => error);
+    expect(failure).to.be.instanceOf(ReaderGone);
+    expect(lost.released).to.equal(1);
   });
 
   it('writes to a file', async () => {
