@@ -5,6 +5,7 @@ import { request as tlsRequest } from 'node:https';
 import type { Config } from '../config/resolve.js';
 import { Fault, isSystemError, messageOf } from '../errors.js';
 import { authorityOf } from '../sinks/http/listen-address.js';
+import type { ServerTls } from '../web-config/server-tls.js';
 import { readWebConfig } from '../web-config/web-config.js';
 import { listenAddresses } from './listen-addresses.js';
 import { textfileOf } from './sinks.js';
@@ -13,6 +14,8 @@ import { textfileOf } from './sinks.js';
 const ANSWER_MS = 3000;
 /** A textfile that was not written for so many intervals is too old. */
 const MISSED_INTERVALS = 3;
+/** TLS alerts that tell a client without a certificate that it needs one: in TLS 1.2 and in TLS 1.3. */
+const NO_CERTIFICATE = /SSL alert number (40|116)\b/;
 
 /**
  * Returns why the exporter of a configuration does not work; empty if it works. One that prints to stdout cannot
@@ -30,10 +33,10 @@ export async function illnessOf({ settings, nameOf }: Config, unixMs: number): P
       `${nameOf(['metrics_systemd_socket'])}: only the .socket unit defines where the exporter listens; request /-/healthy there`,
     );
   const { webConfigFile } = settings;
-  const isTls = webConfigFile !== '' && readWebConfig(webConfigFile).tls !== null;
+  const tls = webConfigFile === '' ? null : readWebConfig(webConfigFile).tls;
   for (const address of listenAddresses(settings, [])) {
     if ('fd' in address) continue;
-    const illness = await listenerIllness(isTls, localOf(address.host), address.port);
+    const illness = await listenerIllness(tls, localOf(address.host), address.port);
     if (illness !== '') return illness;
   }
   return '';
@@ -57,12 +60,14 @@ function localOf(host: string | undefined): string {
 }
 
 /** Any answer counts, even a refusal: this process has neither a password nor a client certificate. */
-function listenerIllness(isTls: boolean, host: string, port: number): Promise<string> {
-  const url = `${isTls ? 'https' : 'http'}://${authorityOf(host, port)}/-/healthy`;
+function listenerIllness(tls: ServerTls | null, host: string, port: number): Promise<string> {
+  const needsCertificate =
+    tls?.clientAuth === 'RequireAnyClientCert' || tls?.clientAuth === 'RequireAndVerifyClientCert';
+  const url = `${tls ? 'https' : 'http'}://${authorityOf(host, port)}/-/healthy`;
   return new Promise((resolve) => {
     let isSecured = false;
     const options = { agent: false, rejectUnauthorized: false };
-    const sent = (isTls ? tlsRequest : plainRequest)(url, options);
+    const sent = (tls ? tlsRequest : plainRequest)(url, options);
     const end = (illness: string): void => {
       clearTimeout(late);
       sent.destroy();
@@ -77,7 +82,7 @@ function listenerIllness(isTls: boolean, host: string, port: number): Promise<st
     });
     sent.on('error', (error) => {
       // A listener may refuse a client without a certificate during the handshake or after it.
-      const isRefused = isSecured || error.message.includes('SSL alert number');
+      const isRefused = needsCertificate && (isSecured || NO_CERTIFICATE.test(error.message));
       end(isRefused ? '' : `${url} does not answer: ${error.message}`);
     });
     sent.end();

@@ -1,9 +1,14 @@
 // `--healthy` asks the exporter that runs with the same arguments.
 import { utimesSync } from 'node:fs';
+import { once } from 'node:events';
 import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { networkInterfaces } from 'node:os';
+import { createServer as tlsServer } from 'node:tls';
 import { hashSync } from 'bcryptjs';
 import { expect } from 'chai';
+import { loadConfig } from '#app/config/resolve.js';
+import { illnessOf } from '#app/exporter/health.js';
 import { tlsPath } from '../support/component-certificates.js';
 import { freePort } from '../support/free-port.js';
 import { needs } from '../support/needs.js';
@@ -86,6 +91,17 @@ describe('--healthy', function () {
     silent.close();
     expect(status).to.equal(1);
     expect(said).to.contain('/-/healthy does not answer within 3000 ms\n');
+  });
+
+  it('says that a listener which every client would find broken is not healthy', async () => {
+    // Without a certificate of its own it has no cipher that a client knows.
+    const broken = tlsServer().listen(0, '127.0.0.1');
+    await once(broken, 'listening');
+    const { port } = broken.address() as AddressInfo;
+    const configFile = stage.config({ metrics_port: port, web_config_file: tls() });
+    const illness = await illnessOf(loadConfig({ configFile, overrides: {} }), Date.now());
+    broken.close();
+    expect(illness).to.match(/\/-\/healthy does not answer: .*SSL alert number/);
   });
 
   it('takes the options of the exporter', async () => {
