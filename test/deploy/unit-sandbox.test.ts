@@ -54,6 +54,12 @@ describe('the units of systemd', () => {
         SystemCallErrorNumber: 'EPERM',
       }));
 
+    it(`${unit}: starts the program again after every end, since a missing file or a wrong clock may pass`, () => {
+      const settings = settingsOf(unit);
+      expect(settings.get('Restart')).to.equal('always');
+      expect(settings.has('RestartPreventExitStatus')).to.equal(false);
+    });
+
     it(`${unit}: has nothing that systemd complains of, but that the program is not installed here`, function () {
       needsPrograms(this, 'systemd-analyze');
       const path = join(PROJECT, `deploy/${unit}.service`);
