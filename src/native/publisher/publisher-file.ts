@@ -33,6 +33,8 @@ export class PublisherFile {
   readonly #size: number;
   readonly #mode: number;
   #fd: number;
+  /** Device and inode of the file. */
+  #identity: string | undefined;
   readonly #mapping: Mapping;
   /** Number of allocated bytes of each region, by the region's start. */
   readonly #allocated = new Map<number, number>();
@@ -45,6 +47,7 @@ export class PublisherFile {
     this.#size = size;
     this.#mode = mode;
     this.#fd = this.#open();
+    this.#identity = identityOf(this.#fd);
     try {
       if (!this.reserve(0, PAGE, PAGE))
         throw new Fault('SEGMENT_FULL', `${SHM_FOLDER} has no room for ${this.#path}`);
@@ -65,8 +68,7 @@ export class PublisherFile {
     const allocated = this.#allocated.get(region) ?? 0;
     if (end <= allocated) return true;
     const wanted = Math.min(Math.ceil(end / STEP) * STEP, capacity);
-    if (wanted < end || allocate(this.#fd, region + allocated, wanted - allocated) !== 0)
-      return false;
+    if (wanted < end || !this.#allocate(region + allocated, wanted - allocated)) return false;
     this.#allocated.set(region, wanted);
     return true;
   }
@@ -91,7 +93,10 @@ export class PublisherFile {
    * @throws Fault SEGMENT_FULL without room, SEGMENT_BUSY if another live publisher has the name
    */
   keepName(): void {
+    const fd = this.#descriptor();
     if (this.#isNamed && this.#ownsName()) return;
+    // In another mount namespace the file still has its name, out of sight.
+    if (this.#isNamed && fstatSync(fd).nlink > 0) return;
     if (this.#isNamed) this.#replaceByCopy();
     this.place();
   }
@@ -103,9 +108,36 @@ export class PublisherFile {
 
   /** Releases the lock, and the name if it is still ours. */
   close(): void {
-    if (this.#isNamed && this.#ownsName()) unlinkSync(this.#path);
+    if (this.#isNamed && this.#ownsName())
+      try {
+        unlinkSync(this.#path);
+      } catch {
+        // The program dropped its rights: the name stays, of a closed segment.
+      }
     this.#mapping.unmap();
-    closeSync(this.#fd);
+    if (identityOf(this.#fd) === this.#identity) closeSync(this.#fd);
+  }
+
+  #allocate(offset: number, length: number): boolean {
+    try {
+      return allocate(this.#descriptor(), offset, length) === 0;
+    } catch {
+      return false;
+    }
+  }
+
+  /**
+   * The descriptor of the file. If the program closed it by mistake, its number may belong to another file;
+   * then this opens the segment's file again by its name, and takes the lock that was lost.
+   * @throws Fault NATIVE_FAILED if the name is gone too, SEGMENT_BUSY if another publisher has the lock
+   */
+  #descriptor(): number {
+    if (identityOf(this.#fd) === this.#identity) return this.#fd;
+    const cannot = `Cannot open ${this.#path} again, whose descriptor was closed`;
+    const fd = attempt(cannot, () => openSync(this.#path, O_RDWR | O_NOFOLLOW));
+    if (identityOf(fd) === this.#identity && tryLock(fd)) return (this.#fd = fd);
+    closeSync(fd);
+    throw new Fault('SEGMENT_BUSY', `${cannot}: another publisher has its name`);
   }
 
   /** Makes and locks a file without a name, so that a refused or killed publisher leaves nothing behind. */
@@ -125,16 +157,15 @@ export class PublisherFile {
   }
 
   /**
-   * Maps a file through a second open file description, then sets the mode that admits readers. A mapping of
+   * Maps a file through a second open file description, and sets the mode that admits readers. A mapping of
    * the first one would keep its lock: when a worker thread ends, Node closes its descriptors, but not its mappings.
    */
   #admit<T>(fd: number, mapIt: (fd: number) => T): T {
     const other = openSync(`/proc/self/fd/${fd}`, O_RDWR);
     try {
-      const mapped = mapIt(other);
-      // Set last and explicitly: the umask would restrict a mode given to open().
+      // The umask would restrict a mode given to open(). A refusal of the mode leaves no mapping.
       fchmodSync(fd, this.#mode);
-      return mapped;
+      return mapIt(other);
     } finally {
       closeSync(other);
     }
@@ -154,12 +185,13 @@ export class PublisherFile {
     supersede(this.#fd);
     closeSync(this.#fd);
     this.#fd = fd;
+    this.#identity = identityOf(fd);
     this.#isNamed = false;
   }
 
   /** Gives the file a name; false if another file has it. */
   #link(path: string): boolean {
-    const errno = linkOpen(this.#fd, path);
+    const errno = linkOpen(this.#descriptor(), path);
     if (errno === 0) return true;
     if (errno === EEXIST) return false;
     throw new Fault('NATIVE_FAILED', `Cannot name ${path}: ${getSystemErrorName(-errno)}`);
@@ -174,7 +206,7 @@ export class PublisherFile {
     try {
       if (!tryLock(old))
         throw new Fault('SEGMENT_BUSY', `Another publisher lives in ${this.#path}`);
-      if (!isSameFile(old, this.#path)) return false;
+      if (identityOf(old) !== identityOf(this.#path)) return false;
       replaceMappings(old);
       if (!this.#link(this.#temporary)) return false;
       this.#rename();
@@ -198,7 +230,7 @@ export class PublisherFile {
   }
 
   #ownsName(): boolean {
-    return isSameFile(this.#fd, this.#path);
+    return identityOf(this.#path) === this.#identity;
   }
 }
 
@@ -217,10 +249,14 @@ function supersede(fd: number): void {
   if (fstatSync(fd).size >= PAGE) writeSync(fd, state, 0, 8, MUTABLE_OFFSET + MUTABLE.state);
 }
 
-function isSameFile(fd: number, path: string): boolean {
-  const own = fstatSync(fd);
-  const named = statSync(path, { throwIfNoEntry: false });
-  return named?.ino === own.ino && named.dev === own.dev;
+/** Device and inode of a descriptor or path; undefined if there is no such file. */
+function identityOf(file: number | string): string | undefined {
+  try {
+    const { dev, ino } = typeof file === 'number' ? fstatSync(file) : statSync(file);
+    return `${dev}:${ino}`;
+  } catch {
+    return undefined;
+  }
 }
 
 function openIfThere(path: string, flags: number): number | undefined {

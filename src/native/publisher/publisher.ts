@@ -90,7 +90,7 @@ export class Publisher {
       throw new RangeError(`A heartbeat of ${this.heartbeatMs} ms, whole ones from 0 are allowed`);
     this.#layout = layOut({ ...DEFAULT_CAPACITY, ...options.capacity });
     const unique = `${pid}.${randomBytes(4).toString('hex')}`;
-    this.#file = new PublisherFile(name, this.#layout.fileSize, options.mode ?? 0o644, unique);
+    // Before there is a file, which a refusal of these facts would leave open.
     const header = headerBytes(this.#layout, {
       generation: randomBytes(8).readBigUInt64LE() | 1n,
       realtimeNs: (options.realtimeNs ?? systemRealtimeNs)(),
@@ -98,6 +98,7 @@ export class Publisher {
       pid,
       heartbeatPeriodNs: BigInt(this.heartbeatMs) * 1_000_000n,
     });
+    this.#file = new PublisherFile(name, this.#layout.fileSize, options.mode ?? 0o644, unique);
     header.copy(this.#file.bytes);
     const { buffer, byteOffset } = this.#file.bytes;
     this.#header = new BigUint64Array(buffer, byteOffset + MUTABLE_OFFSET, MUTABLE.size / 8);
@@ -110,6 +111,7 @@ export class Publisher {
 
   /** Makes the segment visible. @throws Fault SEGMENT_BUSY when another publisher has the key */
   place(): void {
+    if (this.#isClosed) throw new Fault('USAGE', 'The publisher is closed');
     this.beat();
     Atomics.store(this.#header, MUTABLE.state / 8, BigInt(SEGMENT_STATE.live));
     this.#file.place();

@@ -3,10 +3,13 @@ import { expect } from 'chai';
 import { spawnSync } from 'node:child_process';
 import fs, {
   chmodSync,
+  closeSync,
   existsSync,
+  openSync,
   readFileSync,
   readdirSync,
   readlinkSync,
+  renameSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -22,12 +25,21 @@ import {
   SEGMENT_STATE,
 } from '#app/native/segment/layout.js';
 import type { Publisher } from '#app/native/publisher/publisher.js';
+import { PublisherFile } from '#app/native/publisher/publisher-file.js';
 import { posixMemory } from '#app/native/os/posix.js';
 import { SegmentWatch } from '#app/native/segment/segment-watch.js';
 import { readTree } from '../../support/read-tree.js';
 import { asOrdinaryUser, needsRoot } from '../../support/needs.js';
 import { PROJECT, answerOf } from '../../support/processes.js';
 import { TINY, freshSegments } from '../../support/segments.js';
+
+/** The descriptor of this process that is open on a file. */
+function descriptorOf(path: string): number {
+  const { ino } = statSync(path);
+  const isOpen = (fd: string) =>
+    statSync(`/proc/self/fd/${fd}`, { throwIfNoEntry: false })?.ino === ino;
+  return Number(readdirSync('/proc/self/fd').find(isOpen) ?? expect.fail('no descriptor'));
+}
 
 describe('Publisher', () => {
   const segments = freshSegments();
@@ -206,6 +218,59 @@ describe('a segment appears whole (segment 8)', () => {
     expect(readFileSync(segments.path('82'), 'utf8')).to.equal('another');
   });
 
+  it('ends where the program may not remove the name any more', () => {
+    const publisher = segments.publish('82');
+    const { unlinkSync } = fs;
+    fs.unlinkSync = () => {
+      throw Object.assign(new Error('EPERM'), { code: 'EPERM' });
+    };
+    syncBuiltinESMExports();
+    try {
+      publisher.close();
+    } finally {
+      fs.unlinkSync = unlinkSync;
+      syncBuiltinESMExports();
+    }
+    expect(segments.watch('82').look().publisher.state).to.equal('closed');
+  });
+
+  it('is not placed once it is closed', () => {
+    const publisher = segments.publisher('82');
+    publisher.close();
+    expect(() => publisher.place()).to.throw(Fault, 'The publisher is closed');
+    expect(segments.files()).to.deep.equal([]);
+  });
+
+  it('leaves neither a descriptor nor memory where an option is refused', () => {
+    const held = () => [
+      readdirSync('/proc/self/fd').length,
+      readFileSync('/proc/self/maps', 'utf8').split('/dev/shm/#').length,
+    ];
+    const before = held();
+    expect(() => segments.publisher('82', { heartbeatMs: 2 ** 53 })).to.throw(RangeError);
+    expect(() => segments.publisher('82', { mode: -1 })).to.throw(RangeError);
+    expect(held()).to.deep.equal(before);
+  });
+
+  it('never touches a file that got the number of its descriptor, and opens its own again', () => {
+    const capacity = { ...TINY, records: 4096, slots: 4096, stringBytes: 1 << 16 };
+    const publisher = segments.publish('82', { capacity });
+    const root = publisher.addRoot('r', 'C');
+    const mine = Buffer.alloc(8192, 7);
+    const path = segments.path('mine');
+    writeFileSync(path, mine);
+    const descriptor = descriptorOf(segments.path('82'));
+    closeSync(descriptor);
+    const files = [openSync(path, 'r+')];
+    while (!files.includes(descriptor)) files.push(openSync(path, 'r+'));
+    for (let number = 0; number < 2000; number++)
+      expect(publisher.addVariable(root, `v${number}`, 'u64').ref?.slot).to.equal(number + 2);
+    expect(segments.watch('82').look().publisher.state).to.equal('live');
+    publisher.close();
+    files.forEach((file) => closeSync(file));
+    expect(readFileSync(path).equals(mine), 'untouched').to.equal(true);
+  });
+
   it('takes the place of any file that nobody locks, however short', () => {
     writeFileSync(segments.path('82'), 'left over');
     segments.publish('82');
@@ -304,6 +369,17 @@ describe('a segment whose name is removed while its publisher runs', () => {
     other.close();
     await beatUntil(publisher, 'the name is back', isThere);
     expect(values()).to.deep.equal([['mine', 1n]]);
+  });
+
+  it('is neither copied nor superseded while the name is only out of sight', () => {
+    const file = new PublisherFile(segments.name('82'), PAGE, 0o644, 'sight');
+    file.place();
+    renameSync(segments.path('82'), segments.path('elsewhere'));
+    file.keepName();
+    expect(isThere()).to.equal(false);
+    renameSync(segments.path('elsewhere'), segments.path('82'));
+    file.close();
+    expect(isThere()).to.equal(false);
   });
 
   it('is not placed again after it was closed', () => {
