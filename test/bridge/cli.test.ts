@@ -238,7 +238,7 @@ describe('shm_bridge', function () {
         expect(stage.segments()).to.deep.equal([]);
       });
 
-    it('opens no debugger at SIGUSR1, and goes on', async () => {
+    it('opens no debugger at SIGUSR1, and keeps running', async () => {
       const one = file(component('a', await served(), 'interval_ms = 1000\n'));
       const bridge = stage.start('bridge', ['--config', one, '--debug']);
       await begun(bridge);

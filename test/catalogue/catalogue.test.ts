@@ -173,7 +173,7 @@ describe('a catalogue file', () => {
     expect(ownLabelsOf(info)).to.deep.equal(['a', 'b']);
   });
 
-  it('names all that is wrong with a row whose name and type are wrong, and with further rows of it', () => {
+  it('names every mistake in a row whose name and type are wrong, and in further rows of that name', () => {
     const text = withRows(
       'name = "y_m_count", type = "guage", static = { le = "a" }, scale = 0',
       'name = "y_m_count", labels_from = { "b-c" = "v" }, buckets = [2, 1]',

@@ -42,7 +42,7 @@ describe('the name of a metric without a catalogue', () => {
     it(`of ${variable} in ${className} of ${app} is ${name}`, () =>
       expect(named([app, className, variable])).to.equal(name));
 
-  it('is another one for each word in another script', () => {
+  it('differs for each word in another script', () => {
     const word = fc.stringMatching(/^[а-яäöü漢字0-9a-z]{1,4}$/u);
     fc.assert(
       fc.property(word, word, (one, other) => {

@@ -67,7 +67,7 @@ describe('loadConfig', () => {
     });
   });
 
-  it('takes warn for warning as the level of the log, in the file and as an option', () => {
+  it('accepts warn for warning as the log level, in the file and as an option', () => {
     expect(load(...toml('log_level = "warn"')).settings.logLevel).to.equal('warning');
     expect(load(...toml(''), '--log-level', 'warn').settings.logLevel).to.equal('warning');
   });

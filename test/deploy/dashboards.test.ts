@@ -128,7 +128,7 @@ describe(GRAFANA, () => {
     });
   }
 
-  it('shows how full the pools of JVMs are, and their share of time in collections', () => {
+  it('shows how full the memory pools of JVMs are, and their share of time in garbage collections', () => {
     const board = DASHBOARDS.get('jvm.json');
     const metrics = (board ? expressionsOf(board) : []).map(([, expr]) => metricsOf(expr));
     expect(metrics).to.deep.include([

@@ -57,7 +57,7 @@ describe('shm_dump', function () {
     expect(heading).to.match(/\nheartbeat {2}\d+ s ago$/);
   });
 
-  it('says that the number of a publisher in a container is not one of this host', async function () {
+  it('says that the PID of a publisher in a container belongs to another PID namespace', async function () {
     const namespaces = ['--pid', '--fork', '--kill-child'];
     const probe = spawnSync('unshare', [...namespaces, 'true']);
     needs(this, probe.status === 0, 'this process may not make namespaces');

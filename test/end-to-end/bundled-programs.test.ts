@@ -8,7 +8,7 @@ import { PROJECT, theatre } from '../support/processes.js';
 const BIN = join(PROJECT, 'dist/bin');
 const LAUNCHED_WITH = ['--v8-pool-size=1', '--max-semi-space-size=8', '--heap-growing-percent=50'];
 
-/** Makes objects that survive for a while, and prints how large the space of young ones is then. */
+/** Makes objects that survive for a while, and then prints the size of the space of young objects. */
 const CHURN = `
   import { getHeapSpaceStatistics } from 'node:v8';
   import { setImmediate } from 'node:timers/promises';
@@ -31,7 +31,7 @@ describe('bundled programs', () => {
     ));
 
   for (const program of programs)
-    it(`can be executed: ${program}`, () => {
+    it(`are executable: ${program}`, () => {
       const { stdout } = spawnSync(join(BIN, program), ['--version'], { encoding: 'utf8' });
       expect(stdout).to.match(/^\d+\.\d+\.\d+\n$/);
     });
@@ -43,7 +43,7 @@ describe('bundled programs', () => {
     expect(entry.slice(1, -1)).to.deep.equal(LAUNCHED_WITH);
   });
 
-  it('have no more room for young objects than a scrape needs', () => {
+  it('have no more memory for young objects than a scrape needs', () => {
     const spaceOf = (options: readonly string[]): number => {
       const words = [...options, '--input-type=module', '--eval', CHURN];
       return Number(spawnSync(process.execPath, words, { encoding: 'utf8' }).stdout);
@@ -53,7 +53,7 @@ describe('bundled programs', () => {
     expect(spaceOf([]), 'without the options').to.be.above(bounded);
   });
 
-  it('are launched in one process, with their options', async () => {
+  it('run in the process that launches them, with their options of Node.js', async () => {
     const program = join(BIN, 'shm_simulator.js');
     const words = ['--context-id', stage.contextId, '--app', 'ads', '--server-key', '1'];
     const running = stage.command([program, ...words]);

@@ -34,7 +34,7 @@ describe('the command line of shm_exporter', function () {
     for (const option of options.split(' ')) expect(stdout).to.contain(`  ${option}`);
   });
 
-  it('says what to raise where a limit leaves no address space for a partition', async function () {
+  it('names the limit to raise if there is no address space for a partition', async function () {
     needsPrograms(this, 'prlimit');
     const exporter = stage.start('exporter', ['--config', stage.config({ server_keys: ['1'] })], {
       under: ['prlimit', `--as=${4 * 2 ** 30}`],
@@ -63,7 +63,7 @@ describe('the command line of shm_exporter', function () {
 
   for (const program of ['bridge', 'dump', 'license', 'simulator'] as const)
     for (const option of ['--help', '--version'])
-      it(`says in one line that a full stdout takes no ${option} of shm_${program}`, async () => {
+      it(`reports in one line that shm_${program} cannot write ${option} to a full stdout`, async () => {
         const running = stage.start(program, [option], { stdoutTo: '/dev/full' });
         expect(await running.ended).to.deep.equal({ status: 1, signal: null });
         expect(running.stderr).to.equal(
@@ -72,7 +72,7 @@ describe('the command line of shm_exporter', function () {
       });
 
   for (const format of ['text', 'json', 'merged'])
-    it(`says in one line that a full stdout takes no snapshot of --once as ${format}, with status 4`, async () => {
+    it(`reports in one line, with status 4, that --once cannot write ${format} to a full stdout`, async () => {
       const path = stage.config({ metrics_interval_seconds: 1, stdout_format: format });
       const args = ['--once', '--config', path];
       const exporter = stage.start('exporter', args, { stdoutTo: '/dev/full' });
@@ -82,7 +82,7 @@ describe('the command line of shm_exporter', function () {
       );
     });
 
-  it('says once that stdout takes no snapshots, and prints whole ones once it does', async function () {
+  it('reports a full stdout once, and prints whole snapshots as soon as there is room', async function () {
     needsPrograms(this, 'prlimit');
     const settings = { metrics_http_enabled: false, metrics_interval_seconds: 1 };
     const out = stage.path('snapshots');

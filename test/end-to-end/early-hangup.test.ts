@@ -1,4 +1,4 @@
-// SIGHUP while the program is still being loaded, and SIGUSR1, at which Node.js would open its debugger.
+// SIGHUP while the program is still loading, and SIGUSR1, which would make Node.js open its debugger.
 import { expect } from 'chai';
 import { join } from 'node:path';
 import { PROJECT, theatre } from '../support/processes.js';
@@ -29,7 +29,7 @@ describe('SIGHUP before the configuration is read', () => {
 describe('SIGUSR1', () => {
   const stage = theatre();
 
-  it('opens no debugger, and the exporter goes on', async () => {
+  it('opens no debugger, and the exporter keeps running', async () => {
     const exporter = stage.exporter({ server_keys: ['1'] });
     await exporter.line(/metrics at/);
     exporter.signal('SIGUSR1');

@@ -173,7 +173,7 @@ while True:
     },
   };
   for (const [language, words] of Object.entries(removing))
-    it(`in ${language}: what it removes has left the tree that readers show`, async () => {
+    it(`in ${language}: readers no longer show what it has removed`, async () => {
       await stage.command(words()).line(/ready/);
       const segment = ['--context-id', stage.contextId, '--server-key', `removing-${language}`];
       const { stdout } = stage.run('dump', ...segment);
@@ -182,7 +182,7 @@ while True:
         .and.to.not.match(/ends|removed/);
     });
 
-  it('in Python: a segment whose name is taken away is served again', async () => {
+  it('in Python: a segment whose name was removed is served again', async () => {
     const example = join(PROJECT, 'examples/python/example.py');
     const names = ['--server-key', 'away', '--context-id', stage.contextId];
     const program = stage.command(['python3', example, ...names, '--root', 'h.1.example']);

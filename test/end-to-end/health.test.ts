@@ -1,4 +1,4 @@
-// `--healthy` asks the exporter that runs with the same arguments.
+// `--healthy` checks the exporter that runs with the same arguments.
 import { utimesSync } from 'node:fs';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
@@ -68,7 +68,7 @@ describe('--healthy', function () {
     ],
   ];
   for (const [name, settings] of listeners)
-    it(`finds a listener ${name} healthy, and misses it when it has ended`, async function () {
+    it(`reports a listener ${name} as healthy, and as unhealthy once it has ended`, async function () {
       needs(this, name !== 'on IPv6' || hasIpv6, 'this machine has no IPv6');
       const path = stage.config({ ...settings(await freePort()), app: 'ads', server_keys: ['82'] });
       const exporter = stage.start('exporter', ['--config', path]);
@@ -82,7 +82,7 @@ describe('--healthy', function () {
       );
     });
 
-  it('says that an exporter which accepts connections and answers nothing is not healthy', async () => {
+  it('reports an exporter that accepts connections and never answers as unhealthy', async () => {
     const silent = createServer().listen(0, '127.0.0.1');
     await new Promise((resolve) => silent.once('listening', resolve));
     const address = silent.address();
@@ -93,8 +93,8 @@ describe('--healthy', function () {
     expect(said).to.contain('/-/healthy does not answer within 3000 ms\n');
   });
 
-  it('says that a listener which every client would find broken is not healthy', async () => {
-    // Without a certificate of its own it has no cipher that a client knows.
+  it('reports a listener that fails for every client as unhealthy', async () => {
+    // Without a certificate, the server has no cipher that a client supports.
     const broken = tlsServer().listen(0, '127.0.0.1');
     await once(broken, 'listening');
     const { port } = broken.address() as AddressInfo;
@@ -104,7 +104,7 @@ describe('--healthy', function () {
     expect(illness).to.match(/\/-\/healthy does not answer: .*SSL alert number/);
   });
 
-  it('takes the options of the exporter', async () => {
+  it('accepts the options of the exporter', async () => {
     const path = stage.config({ app: 'ads', server_keys: ['82'] });
     const port = `--metrics-port=${await freePort()}`;
     const exporter = stage.start('exporter', ['--config', path, port]);
@@ -113,7 +113,7 @@ describe('--healthy', function () {
     await exporter.stop();
   });
 
-  it('finds a textfile healthy while it is new', async () => {
+  it('reports a textfile as healthy while it is recent', async () => {
     const path = stage.config({
       ...{ app: 'ads', server_keys: ['82'], metrics_http_enabled: false },
       ...{ textfile_dir: stage.path('.'), metrics_interval_seconds: 1 },
@@ -133,16 +133,16 @@ describe('--healthy', function () {
     );
   });
 
-  it('has nothing to ask where snapshots are printed', () =>
+  it('counts an exporter that prints to stdout as healthy', () =>
     expect(ask(stage.config({ metrics_http_enabled: false }))).to.deep.equal(HEALTHY));
 
-  it('says that systemd alone knows where its sockets are', () => {
+  it('refuses sockets of systemd, whose addresses only the .socket unit defines', () => {
     const { status, said } = ask(stage.config({ metrics_systemd_socket: true }));
     expect(status).to.equal(2);
     expect(said).to.contain('only the .socket unit defines where the exporter listens');
   });
 
-  it('says what is wrong with the configuration', () => {
+  it('names the mistakes in the configuration', () => {
     const { status, said } = ask(stage.config({ metrics_interval_seconds: 0 }));
     expect(status).to.equal(2);
     expect(said).to.contain('metrics_interval_seconds');

@@ -40,7 +40,7 @@ describe('the exporter and the counter files of JVMs', function () {
     expectToReadOnly(calls);
   });
 
-  it('says of JVMs whose processes /proc hides that they are left out, and why', async function () {
+  it('reports that JVMs are left out whose processes /proc hides, and why', async function () {
     needsPrograms(this, 'java', 'unshare', 'setpriv');
     needsRoot(this);
     const inside = `mount -t proc -o hidepid=2 proc /proc && exec ${AS_NOBODY} "$@"`;

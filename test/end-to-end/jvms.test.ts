@@ -26,7 +26,7 @@ inBothModes('an exporter of JVMs', function (mode) {
     return stage.start('exporter', ['--config', config]).url();
   }
 
-  /** A process that stands for a JVM, with its file. */
+  /** A process that replaces a JVM, with a counter file. */
   async function jvm(
     name: string,
     mainClass?: string,

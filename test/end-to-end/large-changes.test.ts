@@ -1,4 +1,4 @@
-// A target whose values all change: every page has each of them.
+// A target whose values all change: every page has all new values.
 import { expect } from 'chai';
 import { request } from 'node:http';
 import { gunzipSync } from 'node:zlib';

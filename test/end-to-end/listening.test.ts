@@ -54,7 +54,7 @@ describe('the addresses of the listener', function () {
     taken.close();
   });
 
-  /** An exporter with a socket that was opened as systemd does it: descriptor 3 of the process that it names. */
+  /** An exporter with a socket passed as systemd does: descriptor 3 of the process, named in its environment. */
   const withSocket = (opened: string) => {
     const path = stage.config({ app: 'ads', server_keys: ['82'], metrics_systemd_socket: true });
     const script =
@@ -74,7 +74,7 @@ describe('the addresses of the listener', function () {
     await exporter.stop();
   });
 
-  it('can be a UNIX socket that systemd opened, and the log calls it one', async () => {
+  it('can be a UNIX socket that systemd opened, as the log says', async () => {
     const path = stage.path('socket');
     const exporter = withSocket(
       `s = socket.socket(socket.AF_UNIX); s.bind(${JSON.stringify(path)})`,

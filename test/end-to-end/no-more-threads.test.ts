@@ -1,4 +1,4 @@
-// A system that gives no further thread, because the user has too many processes.
+// A limit of processes that lets the exporter start no further threads.
 import { spawnSync } from 'node:child_process';
 import { hashSync } from 'bcryptjs';
 import { expect } from 'chai';
@@ -7,7 +7,7 @@ import { needsPrograms, needsRoot } from '../support/needs.js';
 import { answerOf, theatre } from '../support/processes.js';
 import { readyPage, unready } from './page.js';
 
-/** Of a user without other processes: limits are not for root. It may read the files of the test. */
+/** Runs as a user without other processes, since the limit does not apply to root. */
 const USER = String(1_000_000_000 + process.pid);
 const AS_USER = [
   ...['setpriv', `--reuid=${USER}`, `--regid=${USER}`, '--clear-groups'],
@@ -18,7 +18,7 @@ const as = (name: string) => ({
   headers: { Authorization: `Basic ${Buffer.from(`${name}:${name}`).toString('base64')}` },
 });
 
-/** How many threads a process of Node.js has that does nothing. */
+/** The number of threads of an idle Node.js process. */
 const ownThreads = (): number => {
   const code = "console.log(require('fs').readdirSync('/proc/self/task').length)";
   return Number(spawnSync(process.execPath, ['-e', code], { encoding: 'utf8' }).stdout);
@@ -39,7 +39,7 @@ inBothModes('an exporter at the limit of processes', function (mode) {
     const args = ['--config', config];
     return stage.start('exporter', args, { under: [...AS_USER, ...under] });
   };
-  /** Refuses further threads to a process. */
+  /** Sets the limit of a process so that it gets no further threads. */
   const limit = ({ pid }: { readonly pid: number }) => {
     const { status } = spawnSync('setpriv', [
       ...[`--reuid=${USER}`, `--regid=${USER}`, '--clear-groups'],
@@ -48,7 +48,7 @@ inBothModes('an exporter at the limit of processes', function (mode) {
     expect(status).to.equal(0);
   };
 
-  it('that has been reached at the start says so in one line and ends with status 4', async () => {
+  it('reached at the start says so in one line and ends with status 4', async () => {
     const exporter = start(['prlimit', `--nproc=${ownThreads() + 2}`]);
     expect(await exporter.ended).to.deep.equal({ status: 4, signal: null });
     expect(exporter.stderr).to.match(
@@ -56,7 +56,7 @@ inBothModes('an exporter at the limit of processes', function (mode) {
     );
   });
 
-  it('that is reached later serves a publisher that starts again, and ends in order', async () => {
+  it('reached later serves a publisher that starts again, and ends normally', async () => {
     const first = publish();
     const exporter = start([]);
     const url = await exporter.url();
@@ -70,7 +70,7 @@ inBothModes('an exporter at the limit of processes', function (mode) {
     expect(await exporter.stop()).to.deep.equal({ status: 0, signal: null });
   });
 
-  it('compares passwords in the thread that it has, and answers 503 where it has none', async () => {
+  it('compares passwords in the thread that it has, and answers 503 if it has none', async () => {
     publish('2');
     stage.write('users.yml', `basic_auth_users:\n${user('alice')}${user('bob')}`);
     const known = start([], { server_keys: ['2'], web_config_file: 'users.yml' });

@@ -49,7 +49,7 @@ describe('a program with several publishers', function () {
       );
   });
 
-  it('leaves its server key free when it is killed, although a program that it started runs on', async () => {
+  it('frees its server keys when it is killed, although a program that it started keeps running', async () => {
     const script = stage.write(
       'parent.mjs',
       `import { spawn } from 'node:child_process';

@@ -76,7 +76,7 @@ describe('publisher_time_zone', function () {
     'a link',
   ];
   for (const form of forms)
-    it(`is that of TZ where a target has none: ${form}`, async function () {
+    it(`is the one of TZ if it is not set: ${form}`, async function () {
       needs(this, existsSync(TOKYO), 'this machine has no /usr/share/zoneinfo');
       const file = stage.path('zone');
       rmSync(file, { force: true });
@@ -88,7 +88,7 @@ describe('publisher_time_zone', function () {
       await exporter.stop();
     });
 
-  it('follows the summer time of a rule in TZ', async function () {
+  it('follows the summer time of a POSIX rule in TZ', async function () {
     needs(this, existsSync(TOKYO), 'this machine has no /usr/share/zoneinfo');
     const time = { type: 'string', value: 'Wed Jul 15 12:00:00 2026' };
     stage.play({
@@ -101,7 +101,7 @@ describe('publisher_time_zone', function () {
   });
 
   for (const tz of ['Europe/Nowhere', ':/etc/nowhere'])
-    it(`is warned of where TZ stands for none: ${tz}`, async () => {
+    it(`has a warning if it is not set and TZ names no zone: ${tz}`, async () => {
       const said =
         `the environment variable TZ is "${tz}", which is not the name of a time zone that Node.js knows: ` +
         'times that shop writes without an offset may be read hours off';
@@ -110,7 +110,7 @@ describe('publisher_time_zone', function () {
       expect(checked.stdout).to.contain(`warning: ${said}`);
     });
 
-  it('is not warned of where no target reads times in it', async () => {
+  it('has no warning if no target reads times', async () => {
     const path = stage.config(
       { ...settings },
       targets({ app: 'shop', server_key: '1', publisher_time_zone: 'Asia/Tokyo' }),

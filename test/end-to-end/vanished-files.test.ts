@@ -1,4 +1,4 @@
-// What the exporter reads once: its own files and the folder it was started in may go while it runs.
+// The exporter reads its own files once: they and its working directory may be removed while it runs.
 import { cpSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { hashSync } from 'bcryptjs';
@@ -11,13 +11,13 @@ import { readyPage } from './page.js';
 const isNeeded = (path: string) => !path.endsWith('.map');
 const PROGRAM_FILES = /\.(js|cjs|cache|wasm|toml|values|pem)$/;
 
-/** What the bundled program reads. */
+/** The files that the bundled program reads. */
 const PARTS = [
   ...['package.json', 'dist/bin', 'dist/catalogue', 'dist/license/keys'],
   'dist/exposition/kernel/kernel.wasm',
 ];
 
-/** A copy of the program, as an installation has it. */
+/** A copy of the installed program. */
 function installed(stage: Theatre, name: string) {
   const folder = stage.path(name);
   for (const each of PARTS)
@@ -61,7 +61,7 @@ inBothModes('the files of a running exporter', function (mode) {
     });
 
   for (const fate of ['replace', 'remove'] as const)
-    it(`may go: after ${fate}, new passwords are compared, and new targets and users are taken`, async () => {
+    it(`may vanish: after ${fate}, new passwords are compared, and new targets and users are accepted`, async () => {
       const program = installed(stage, `installed-${fate}`);
       const web = (...users: readonly string[]) =>
         stage.write('web.yml', `basic_auth_users:\n${users.map(user).join('')}`);
@@ -87,7 +87,7 @@ inBothModes('the files of a running exporter', function (mode) {
       expect((await exporter.stop()).status).to.equal(0);
     });
 
-  it('are found from the folder it was started in, which may go', async () => {
+  it('are found from its first working directory, even after that was removed', async () => {
     const folder = stage.path('started-in');
     mkdirSync(folder);
     stage.write('beside.yml', `basic_auth_users:\n${user('alice')}${user('bob')}`);
@@ -111,12 +111,12 @@ inBothModes('the files of a running exporter', function (mode) {
   });
 });
 
-describe('an exporter whose files are gone', function () {
+describe('an exporter whose files were removed', function () {
   this.slow(8000);
   const stage = theatre();
   before(() => stage.simulate('--app', 'ads', '--server-key', '1', '--objects', '3'));
 
-  it('checks a web configuration and a license that are named later', async () => {
+  it('checks a web configuration and a license that a reload names', async () => {
     const program = installed(stage, 'installed-reload');
     const one = { http_reload_enabled: true, app: 'ads', server_keys: ['1'] };
     const config = stage.write('plain.toml', stage.settings(one));
@@ -137,13 +137,13 @@ describe('an exporter whose files are gone', function () {
   });
 });
 
-describe('an exporter in a folder that is gone', function () {
+describe('an exporter in a removed working directory', function () {
   this.slow(8000);
   const stage = theatre();
   before(() => stage.simulate('--app', 'ads', '--server-key', '1', '--objects', '3'));
 
   for (const mode of MODES)
-    it(`serves when its paths are absolute, ${mode}`, async () => {
+    it(`serves if its paths are absolute, ${mode}`, async () => {
       const folder = stage.path(`gone-${mode}`);
       mkdirSync(folder);
       const config = stage.config({

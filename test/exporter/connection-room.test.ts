@@ -1,4 +1,4 @@
-// Few open files: connections give way to targets.
+// With a low limit of open files, targets get descriptors before connections.
 import { connect } from 'node:net';
 import { once } from 'node:events';
 import { expect } from 'chai';
@@ -11,14 +11,14 @@ describe('the limit of open files', function () {
   this.slow(5000);
   const stage = theatre();
 
-  it('is read from the limits of the process, and is none where they are unknown', () => {
+  it('is read from the limits of the process, and is infinite if they are unknown', () => {
     const limits =
       'Limit                     Soft Limit           Hard Limit           Units\n' +
       'Max open files            1024                 4096                 files\n';
     expect([limits, ''].map(openFilesLimit)).to.deep.equal([1024, Infinity]);
   });
 
-  it('leaves all connections where it is high, and some where it is low', () => {
+  it('allows all connections if it is high, and some if it is low', () => {
     expect(connectionRoom(512, 1024, 5, 2)).to.deep.equal({ connections: 512, warning: '' });
     expect(connectionRoom(512, 256, 5, 2)).to.include({ connections: 190 });
     expect(connectionRoom(512, 64, 25, 2)).to.include({ connections: 8 });

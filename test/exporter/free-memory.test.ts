@@ -1,11 +1,11 @@
-// The process returns memory that nobody uses.
+// The process returns unused memory.
 import { expect } from 'chai';
 import { freePages } from '#app/exporter/free-memory.js';
 
 const MB = 1_000_000;
 
 describe('freePages', () => {
-  it('returns pages once the process has grown by 4 MB and is at rest', () => {
+  it('returns pages once the process has grown by 4 MB and is idle', () => {
     let bytes = 0;
     let returned = 0;
     const check = freePages(
@@ -30,7 +30,7 @@ describe('freePages', () => {
     }
   });
 
-  it('takes the process for busy while the system does not tell its size', () => {
+  it('does nothing while the size of the process cannot be read', () => {
     const check = freePages(
       () => {
         throw new Error('EMFILE: too many open files, uv_resident_set_memory');

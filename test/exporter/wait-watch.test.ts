@@ -31,7 +31,7 @@ describe('waitWatch', () => {
     expect(pass(60)).to.deep.equal([]);
   });
 
-  it('says how to find the publishers that there are where there is none for the target', () => {
+  it('says how to list the existing publishers if the target has none', () => {
     const target = waiting('no segment shmApp.pool.82 in shared memory');
     target.publisher = { state: 'absent', reason: '' };
     expect(watching(target)(10)).to.deep.equal([
@@ -47,7 +47,7 @@ describe('waitWatch', () => {
     expect(pass(60)).to.deep.equal([]);
   });
 
-  it('never says that a target has waited for longer than it has', () => {
+  it('never reports a longer wait than there was', () => {
     const target = new FakeTarget();
     const pass = watching(target);
     pass(24);

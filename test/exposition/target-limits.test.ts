@@ -56,7 +56,7 @@ describe('the limits of a target', () => {
     expect(short.view.omitted).to.equal(8 - short.shown().length);
   });
 
-  it('say what is left out now: what goes is not missing any more, and what comes again has room', () => {
+  it('count objects and variables as left out until they are removed or have room', () => {
     const { source, add, a, b, c, below, render, view } = scene({ objects: 4, variables: 5 });
     const missing = () => {
       render();
@@ -75,7 +75,7 @@ describe('the limits of a target', () => {
     expect([view.omittedObjects, view.omittedVariables]).to.deep.equal([2, 1]);
   });
 
-  it('say which series are left out now, until they go or have room', () => {
+  it('count series as left out until they are removed or have room', () => {
     const { source, a, b, c, render, view } = scene({ series: 6 });
     const missing = () => {
       render();

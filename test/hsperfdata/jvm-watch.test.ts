@@ -218,7 +218,7 @@ describe('a watch of JVMs', () => {
       expect(pidsOf(watching())).to.deep.equal([]);
     });
 
-    it('shows a JVM whose memory this user may not see once its counters move, and nothing that was left behind', () => {
+    it('shows a JVM whose maps this user may not read once its counters change, and no file of an ended JVM', () => {
       const pid = folder.process();
       const path = folder.write(pid, file.bytes);
       const uid = String(getuid?.());
@@ -443,7 +443,7 @@ describe('a watch of JVMs', () => {
     });
 
     const HIDDEN = 5_000_000;
-    /** Looks twice, and lets a JVM that is no process here count in between. */
+    /** Polls twice, and in between changes the counters of a JVM that is no process here. */
     function looksAt(path: string, settings: Parameters<typeof folder.watch>[0] = {}) {
       const watch = watching(settings);
       wholeSight(watch);
@@ -453,7 +453,7 @@ describe('a watch of JVMs', () => {
     }
     const leftOut = ({ publisher }: Sighting) => publisher.reason;
 
-    it('a JVM of another PID namespace is left out under its number there, which another process has here', () => {
+    it('a JVM of another PID namespace is left out if another process here has its PID', () => {
       const pid = folder.process();
       const { watch, seen } = looksAt(folder.leave(pid, file.bytes));
       expect(pidsIn(seen)).to.deep.equal([]);
@@ -467,14 +467,14 @@ describe('a watch of JVMs', () => {
       expect(leftOut(wholeSight(watch)), 'once it stands still').to.equal('0 JVMs are shown');
     });
 
-    it('and one whose number no process has here', () => {
+    it('a JVM of another PID namespace is left out if no process here has its PID', () => {
       const { seen } = looksAt(folder.leave(HIDDEN, file.bytes));
       expect(leftOut(seen)).to.contain(
         'of another PID namespace, not to process 5000000 of this one',
       );
     });
 
-    it('says what hides the process of a JVM, and what helps', () => {
+    it('says what hides the process of a JVM, and what to do', () => {
       rmSync(folder.proc('1'));
       mkdirSync(folder.proc('self'));
       const mount = `22 27 0:21 / ${folder.proc()} rw,relatime - proc proc rw,hidepid=invisible\n`;
@@ -486,7 +486,7 @@ describe('a watch of JVMs', () => {
       expect(seen.warnings?.join()).to.match(/^\/proc hides the processes of other users/);
     });
 
-    it('counts no file that a JVM left behind, and none of a main class that is not wanted', () => {
+    it('counts neither a file of an ended JVM nor one of an unwanted main class', () => {
       folder.leave(HIDDEN, file.bytes);
       const still = watching();
       wholeSight(still);
@@ -496,7 +496,7 @@ describe('a watch of JVMs', () => {
       expect(leftOut(seen)).to.equal('0 JVMs are shown');
     });
 
-    it('a JVM whose file was removed while it runs on is left out with the reason, until it ends', async () => {
+    it('a JVM whose file was removed is left out with the reason until it ends', async () => {
       const pid = folder.process();
       folder.write(pid, file.bytes);
       const watch = watching();
@@ -511,7 +511,7 @@ describe('a watch of JVMs', () => {
       expect(leftOut(wholeSight(watch))).to.equal('0 JVMs are shown');
     });
 
-    it('says that a directory has more names, or a folder more directories, than are read', () => {
+    it('warns of more names in a directory, or of more directories, than are read', () => {
       const own = folder.make();
       for (let i = 0; i <= 65_536; i++) closeSync(openSync(join(own, `x${i}`), 'w'));
       for (let i = 0; i < 1024; i++) folder.make(`u${i}`);

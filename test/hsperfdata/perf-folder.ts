@@ -32,7 +32,7 @@ export function perfFolder() {
     running.clear();
   });
   const directory = (user = 'shop'): string => join(folder.path('.'), `hsperfdata_${user}`);
-  /** Stands for /proc: what it has of the memory of a process is what the test says. */
+  /** Replaces /proc: the test decides what is in the maps of a process. */
   const proc = (...names: string[]): string => join(folder.path('.'), 'proc', ...names);
   beforeEach(() => {
     mkdirSync(proc());
@@ -51,7 +51,7 @@ export function perfFolder() {
       writeFileSync(proc(pid, 'maps'), '7f00-7f08 r--p 00000000 fe:00 12 /lib/libc.so.6\n');
       return child.pid ?? 0;
     },
-    /** Puts a file into the memory of a process. */
+    /** Adds a file to the maps of a process. */
     map: (pid: number, path: string): void => {
       const { dev, ino } = statSync(path);
       const [major, minor] = [(dev >> 8) & 0xfff, (dev & 0xff) | ((dev >> 12) & 0xfff00)];
@@ -69,13 +69,13 @@ export function perfFolder() {
       chmodSync(directory(user), mode);
       return directory(user);
     },
-    /** Writes a file whole, as the JVM that is this process; the former one of that name keeps its inode. */
+    /** Writes a whole file, as the JVM with this PID; a former file of that name keeps its inode. */
     write(pid: number, bytes: Uint8Array, user = 'shop'): string {
       const path = this.leave(pid, bytes, user);
       if (existsSync(proc(String(pid)))) this.map(pid, path);
       return path;
     },
-    /** Writes a file whole that no process here has in its memory. */
+    /** Writes a whole file that no process here has mapped. */
     leave(pid: number, bytes: Uint8Array, user = 'shop'): string {
       const path = join(this.make(user), String(pid));
       writeFileSync(path, bytes, { mode: 0o600 });

@@ -156,7 +156,7 @@ describe('a real JVM', function () {
     await eventually('both are gone', () => !pids.some(has), 2000);
   });
 
-  it('is shown after the first thread of its process has ended, as launchers end theirs', async function () {
+  it('is shown after its main thread has ended, as that of a launcher does', async function () {
     needsPrograms(this, 'java', 'cc');
     const { binary, reason } = compiledLauncher();
     needs(this, binary !== undefined, reason);
@@ -171,7 +171,7 @@ describe('a real JVM', function () {
     expect(values.get(`${pid}.application org.shop.sales`)).to.equal(42n);
   });
 
-  it('of another PID namespace on the same /tmp has the number of the host, or is left out', async function () {
+  it('of another PID namespace on the same /tmp has its PID of the host, or is left out', async function () {
     needsPrograms(this, 'java', 'unshare');
     const namespaces = ['--pid', '--fork', '--mount-proc', '--kill-child'];
     const probe = spawnSync('unshare', [...namespaces, 'true']);
@@ -195,7 +195,7 @@ describe('a real JVM', function () {
     rmSync(pathOf(1));
   });
 
-  /** A program that runs Till in a second thread and ends its first one. */
+  /** A program that runs Till in a second thread and ends its main thread. */
   function compiledLauncher(): { readonly binary?: string; readonly reason: string } {
     const home = dirname(
       dirname(realpathSync(spawnSync('which', ['java']).stdout.toString().trim())),
@@ -214,7 +214,7 @@ describe('a real JVM', function () {
     `/tmp/hsperfdata_${spawnSync('id', ['-un']).stdout.toString().trim()}/${pid}`;
 });
 
-/** Its argument is the class path. */
+/** The argument of the program is the class path. */
 const launcherSource = (library: string): string => `
 #include <dlfcn.h>
 #include <jni.h>

@@ -1,4 +1,4 @@
-// A program that stands for a JVM: its counter file is a copy of another file, and in its memory.
+// A program that replaces a JVM: it maps a counter file that is a copy of another file.
 // Arguments: the file to copy, the directory of counter files, and `own-tmp` for a /tmp of its own.
 import { spawnSync } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';

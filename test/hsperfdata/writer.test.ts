@@ -50,7 +50,7 @@ describe('the process of a counter file', () => {
       expect(startTicksOf(8, folder.path())).to.equal(undefined);
     });
 
-  it('runs on after its first thread has ended, as that of a launcher does', () => {
+  it('still runs after its main thread has ended, as that of a launcher does', () => {
     process(7, 'Z', 12_345, { threads: 18 });
     expect(startTicksOf(7, folder.path())).to.equal(12_345);
   });
@@ -70,13 +70,13 @@ describe('the process of a counter file', () => {
   const line = (inode: number, device = 'fe:00') =>
     `7f00-7f08 rw-s 00000000 ${device} ${inode}   /tmp/hsperfdata_shop/7\n`;
 
-  it('is the writer even then, if it has the file in its memory: the clock was set', () => {
+  it('is the writer even then if it maps the file: the clock was set', () => {
     process(7, 'S', 500);
     writeFileSync(folder.path('7/maps'), `${'x'.repeat(70_000)}\n${line(4711)}`);
     expect(is({ startTicks: 100_000 })).to.equal('yes');
   });
 
-  it('is another one if its memory holds another file, however early it started', () => {
+  it('is another one if it maps another file, however early it started', () => {
     process(7, 'S', 500);
     mkdirSync(folder.path('7/task'));
     for (const other of [line(47_110), line(4711, 'fe:01'), '']) {
@@ -87,7 +87,7 @@ describe('the process of a counter file', () => {
     expect(is({ device: undefined }), 'where devices differ').to.equal('yes');
   });
 
-  it('is known by the memory of another thread once its first one has ended', () => {
+  it('is known by the maps of another thread once its main thread has ended', () => {
     process(7, 'Z', 500, { threads: 2 });
     for (const thread of ['7', '8'])
       mkdirSync(folder.path(`7/task/${thread}`), { recursive: true });
@@ -96,20 +96,20 @@ describe('the process of a counter file', () => {
     expect(is()).to.equal('yes');
   });
 
-  it('is another one if it has another number in its own PID namespace', () => {
+  it('is another one if it has another PID in its own PID namespace', () => {
     process(7, 'S', 500, { more: 'NSpid:\t7\t12\t1\n' });
     expect(is()).to.equal('no');
     expect(is({ name: '1' })).to.equal('perhaps');
   });
 
-  it('is another one if it has a single thread, where its memory may not be seen', () => {
+  it('is another one if it has a single thread and its maps may not be read', () => {
     process(7, 'S', 500, { more: 'Threads:\t1\n' });
     expect(is()).to.equal('no');
     process(7, 'S', 500, { more: 'Threads:\t19\n' });
     expect(is()).to.equal('perhaps');
   });
 
-  it('is the one that holds the lock of the file, where its memory may not be seen', () => {
+  it('is the one that holds the lock of the file if its maps may not be read', () => {
     process(7, 'S', 500);
     const lock = (pid: number) => `3: FLOCK  ADVISORY  WRITE ${pid} fe:00:4711 0 EOF\n`;
     folder.write('locks', `1: POSIX  ADVISORY  WRITE 9 fe:00:4711 0 EOF\n${lock(812)}`);

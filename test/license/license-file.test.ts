@@ -81,7 +81,7 @@ describe('the license of a start', () => {
       it(`${now}: ${standing}${warning && `, ${warning}`}`, () =>
         expect(read(signedLicense(), new Date(now))).to.include({ standing, warning }));
 
-    it('has a fault of its own before it is valid, since a wrong clock may be set later', () => {
+    it('is refused with another status before it is valid, since a wrong clock may be set later', () => {
       const early = faultOf(() => read(signedLicense(), new Date('2025-12-31T23:59:59.999Z')));
       expect(early.code).to.equal('LICENSE_EARLY');
       expect(early.message).to.equal(

@@ -95,7 +95,7 @@ describe('watchLicense', () => {
   );
 
   it(
-    'takes up a license within a minute of its renewal',
+    'uses a renewed license within a minute',
     marbles(({ expectObservable }) => {
       const { load } = loader(() => renewed);
       const reports = '     v 59s 999ms n';

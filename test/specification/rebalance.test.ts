@@ -7,9 +7,9 @@ import type { Running } from '../support/processes.js';
 import { internal, targetOf, targets } from './shop.js';
 import { shows } from './shows.js';
 
-/** Between two passes of an exporter. */
+/** Time between two rebalancing passes of an exporter. */
 const PASS_MS = 30_000;
-/** How much more often passes come, by attempt: on a busy machine the first pages take seconds. */
+/** Factor by which passes come more often, for each attempt: on a busy machine the first pages take seconds. */
 const HURRY = [5, 3, 1];
 const HURRIED = new URL('../support/hurried.js', import.meta.url).href;
 /** Two targets that `hash` puts into partition 0 of two. */
@@ -38,12 +38,12 @@ inBothModes('rebalancing', function (worker_execution_mode) {
   const statuses = new Set<number>();
   let moving: Running;
   let resting: Running;
-  /** How much more often than by default passes come. */
+  /** The present factor of `HURRY`. */
   let times = 1;
   /** What the targets showed at the end where rebalancing is not enabled. */
   let still: readonly Facts[] = [];
 
-  /** The exporter as it is, but for passes that come more often. */
+  /** An exporter whose rebalancing passes come more often, and otherwise unchanged. */
   const exporter = (settings: Readonly<Record<string, unknown>>): Running => {
     const tables = targets(...KEYS.map((server_key) => ({ app: 'ads', server_key })));
     const busy = { target_workers: 2, render_min_interval_ms: 0, worker_execution_mode };

@@ -1,4 +1,4 @@
-// Loaded before a program: what it does every half minute or less often happens more often, as `?times=5` says.
+// Loaded before a program: divides its intervals of half a minute or more by the `times` of the URL, as in `?times=5`.
 const HALF_A_MINUTE_MS = 30_000;
 const times = Number(new URL(import.meta.url).searchParams.get('times'));
 

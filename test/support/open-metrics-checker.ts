@@ -187,7 +187,7 @@ function checkHistogram(
     isOrdered(counts, (a, b) => a <= b),
     `${name} has cumulative buckets`,
   );
-  // Of observations that may be negative, a sum is no counter; there is no count without it.
+  // A sum of observations that may be negative is no counter, so there is none; nor is there a count without a sum.
   const hasSum = !bounds.some((bound) => bound < 0);
   const sums = values('_sum');
   ensure(sums.length === Number(hasSum), `${name} has ${hasSum ? 'a' : 'no'} sum`);

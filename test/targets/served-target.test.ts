@@ -261,7 +261,7 @@ describe('ServedTarget', () => {
       expect(target.series().sort()).to.deep.equal(['demo_late_y{object="late"} 7', x(2)]);
     });
 
-    it('in each form that was requested once', () => {
+    it('in every form that was ever requested', () => {
       const shown = showing(0);
       // Families with more than 32 KiB in a block compress themselves line by line.
       for (let i = 0; i < 2000; i++) {
@@ -530,7 +530,7 @@ describe('ServedTarget', () => {
       expect(target.internal('shm_exporter_target_series_clashes_total')).to.equal(1);
     });
 
-    it('of series that clash now, until one of them goes', () => {
+    it('of series that clash now, until one of them is removed', () => {
       const { publisher, root } = showing(1);
       const second = publisher.addVariable(root, 'X', 'u64');
       second.set(9); // its metric has the same name as that of x

@@ -83,7 +83,7 @@ const FAULTS: readonly ProcessFault[] = [
       for (let i = 0; i < 2 * DESCRIPTORS; i++)
         sockets.push(connect(port, '127.0.0.1').on('error', () => undefined));
       await sleep(200);
-      // A segment that comes meanwhile must still be opened.
+      // A segment that appears meanwhile must still be opened.
       const forge = tree(theatre.contextId, 'evil', 10);
       return () => {
         for (const socket of sockets) socket.destroy();

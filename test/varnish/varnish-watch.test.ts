@@ -290,7 +290,7 @@ describe('a watch of an instance of Varnish', () => {
     });
   });
 
-  it('says why default is the folder of the host, where there is another folder of that name', () => {
+  it('explains why default means the folder of the host if there is a folder named default', () => {
     const watch = folder.watch({}, {}, 'default');
     const rule = `there is no directory ${folder.path(hostname())}: server key default means the instance without a name (varnishd -n), whose folder is named after the host`;
     expect(verdict(watch).reason).to.equal(rule);
@@ -395,7 +395,7 @@ describe('a watch of an instance of Varnish', () => {
       );
     });
 
-    it('shows the segments of a faulty schema once it is whole', () => {
+    it('shows the segments of an incomplete schema once it is complete', () => {
       const { child } = folder.instance();
       const schema = child.schema(0x77n, VBE.replace('uint64_t', 'unknown_'));
       child.segment('Stat', 'VBE.boot.a', segmentBytes(1, 0x77n, bodyOf([1n, 2n])));
@@ -411,7 +411,7 @@ describe('a watch of an instance of Varnish', () => {
       expect(values(watch).get('VBE.boot.a res'), 'under its new name').to.equal(2n);
     });
 
-    it('leaves out the segments of more schemas than are kept, and counts them', () => {
+    it('leaves out and counts the segments of schemas beyond the limit', () => {
       const { child } = folder.instance();
       for (let id = 0x1000n; id < 0x1000n + 300n; id++) {
         child.schema(id, VBE);

@@ -114,7 +114,7 @@ describe('readWebConfig', () => {
       .and.include('ECDHE-RSA-CHACHA20-POLY1305');
   });
 
-  it('takes paths from its own folder, and says where a file is named that cannot be read', () =>
+  it('resolves paths from its own folder, and names the place of a path that cannot be read', () =>
     expect(refused('tls_server_config:\n  cert_file: gone.pem\n  key_file: gone.key')).to.equal(
       `web.yml:2:14: tls_server_config.cert_file: ${folder.path('gone.pem')}: cannot be read: no such file or folder`,
     ));
@@ -220,14 +220,14 @@ describe('readWebConfig', () => {
     ...(['y', 'Yes', 'YES', 'on', 'On', 'true'] as const).map((each) => [each, true] as const),
     ...(['n', 'no', 'NO', 'off', 'Off', 'false'] as const).map((each) => [each, false] as const),
   ])
-    it(`takes ${text} for ${isTrue}, as other exporters do`, () => {
+    it(`accepts ${text} for ${isTrue}, as other exporters do`, () => {
       const { tls: read_ } = read(
         `http_server_config: {http2: ${text}}\n${tls(`  prefer_server_cipher_suites: ${text}\n`)}`,
       );
       expect(read_?.context.honorCipherOrder).to.equal(isTrue);
     });
 
-  it('takes numbers and booleans for texts, as other exporters do', () => {
+  it('accepts numbers and booleans as texts, as other exporters do', () => {
     for (const [value, is] of [
       ['0', '0'],
       ['1.5', '1.5'],
@@ -241,7 +241,7 @@ describe('readWebConfig', () => {
     );
   });
 
-  it('takes empty sections for none, as other exporters do', () =>
+  it('ignores empty sections, as other exporters do', () =>
     expect(
       read('tls_server_config: {}\nhttp_server_config: {}\nbasic_auth_users: {}\nrate_limit: {}\n'),
     ).to.include({ tls: null }));

@@ -216,7 +216,7 @@ describe('the configuration of the bridge', () => {
         [`c.toml:4:14: components[0].server_key: found 82 (write "82"), allowed: ${NAME}`],
       ],
       [
-        'a size of bodies that no text of Node.js can have',
+        'a body size beyond the longest string of Node.js',
         `${COMPONENT}max_body_bytes = 536_870_912\n`,
         [
           `c.toml:${COMPONENT.split('\n').length}:18: components[0].max_body_bytes: found 536870912, allowed: an integer from 1024 to 535822336`,

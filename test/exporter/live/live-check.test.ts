@@ -218,7 +218,7 @@ describe('liveCheck', () => {
     ]);
   });
 
-  it('names variables that become one metric, without a catalogue and with one', () => {
+  it('names variables that become the same metric, with and without a catalogue', () => {
     const publisher = segments.publish('1');
     const root = publisher.addRoot('h.1.shop', 'Root');
     const till = publisher.addObject(root, 'h.1.shop.floor.t', 'Till');

@@ -83,7 +83,7 @@ describe('a kind of rows that is added', () => {
     expect(lines()).to.deep.equal([]);
   });
 
-  it('is not asked about a variable of a type that it does not read', () => {
+  it('gets no variable of a type that it does not read', () => {
     const source = new FakeSource();
     const root = source.addObject('h.1.shop', 'Shop');
     source.addVariable(root, 'doors', { type: 'string', value: 'open' });
@@ -96,7 +96,7 @@ describe('a kind of rows that is added', () => {
     ]);
   });
 
-  it('gets no variable by its name that has a type which it does not read', () => {
+  it('finds no variable by its name if it does not read its type', () => {
     const source = new FakeSource();
     const root = source.addObject('h.1.shop', 'Shop');
     const staff = source.addVariable(root, 'in', { type: 'i64', value: 10 });

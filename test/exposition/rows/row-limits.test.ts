@@ -90,7 +90,7 @@ describe('texts that share their frames', () => {
   });
 });
 
-describe('texts that are longer than a target may have', () => {
+describe('texts beyond the limit of a target', () => {
   it('are left out, counted and named, until there is room again', () => {
     const source = new FakeSource();
     const root = source.addObject('h.1.shop', 'Shop');

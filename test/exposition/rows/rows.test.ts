@@ -149,7 +149,7 @@ describe('rows over values', () => {
       ]);
     });
 
-  it('labels that a pattern took from names are forgotten with their variables', () => {
+  it('labels that a pattern took from names are removed with their variables', () => {
     const rows = row('sent', 'gauge', 'var = "sent.{port}"');
     const { source, root, kernel, lines } = shop(rows);
     const used = () => {

@@ -242,13 +242,13 @@ describe('the register of series', () => {
     expect([register.omitted, register.leftOut]).to.deep.equal([9, 0]);
   });
 
-  it('one that is left out again and again is missing once', () => {
+  it('a series that is left out again and again counts once', () => {
     const { register, put } = registerOf(undefined, { series: 0 });
     for (let value = 0; value < 3; value++) put(1, 'x', value);
     expect([register.omitted, register.leftOut]).to.deep.equal([3, 1]);
   });
 
-  it('one more than ten thousand is missing where more are left out', () => {
+  it('beyond ten thousand, all further series that are left out count as one', () => {
     const { register, put, remove } = registerOf(undefined, { series: 0 });
     for (let i = 0; i < 10_005; i++) put(i, `x{a="${i}"}`);
     expect(register.leftOut).to.equal(10_001);

@@ -139,7 +139,7 @@ describe('a segment appears whole (segment 8)', () => {
     expect([verdict.state, changes.length]).to.deep.equal(['live', 1]);
   });
 
-  it('leaves no file where its name is refused, even without close()', () => {
+  it('leaves no file if its name is refused, even without close()', () => {
     segments.publish('82');
     for (const publisher of [segments.publisher('82'), segments.publisher('82')])
       expect(() => {
@@ -148,7 +148,7 @@ describe('a segment appears whole (segment 8)', () => {
     expect(segments.files()).to.deep.equal([segments.name('82')]);
   });
 
-  it('leaves no file where it may not replace that of another user', function () {
+  it('leaves no file if it may not replace that of another user', function () {
     needsRoot(this);
     writeFileSync(segments.path('82'), '');
     chmodSync(segments.path('82'), 0o666);
@@ -162,7 +162,7 @@ describe('a segment appears whole (segment 8)', () => {
     expect(segments.files()).to.deep.equal([segments.name('82')]);
   });
 
-  it('takes its name at a second try, once the publisher that had it has closed', () => {
+  it('gets its name at a second attempt, once the publisher that had it has closed', () => {
     const first = segments.publish('82');
     const second = segments.publisher('82');
     expect(() => {
@@ -173,7 +173,7 @@ describe('a segment appears whole (segment 8)', () => {
     expect(segments.watch('82').look().publisher.state).to.equal('live');
   });
 
-  it('is an error under a limit of file sizes, not the end of the program', () => {
+  it('throws an error under a limit of file sizes, instead of ending the program', () => {
     const script = `
       import { Publisher } from '${PROJECT}/dist/native/publisher/publisher.js';
       try {
@@ -200,7 +200,7 @@ describe('a segment appears whole (segment 8)', () => {
   });
 
   for (const mode of [0o600, 0o644, 0o444])
-    it(`has mode ${mode.toString(8)} if it was asked for, whatever the umask`, () => {
+    it(`has mode ${mode.toString(8)} if the options say so, whatever the umask`, () => {
       const before = process.umask(0o077);
       try {
         segments.publish('82', { mode });
@@ -280,7 +280,7 @@ describe('a segment appears whole (segment 8)', () => {
   it('starts over when the one that had the name closes at that very moment', () => {
     const old = segments.publish('82');
     const next = segments.publisher('82');
-    // Another has the name, and it is gone when the old file is to be opened.
+    // Another file has the name, but is removed before it can be opened.
     const { openSync } = fs;
     fs.openSync = (path, ...rest) => {
       if (path === segments.path('82')) old.close();
@@ -327,7 +327,7 @@ describe('a segment whose name is removed while its publisher runs', () => {
     return root?.variables.map(({ name, value }) => [name, value]);
   };
 
-  it('gets it back with all that it holds, and goes on', async () => {
+  it('gets it back with all its values, and can be updated', async () => {
     const publisher = segments.publish('82');
     const root = publisher.addRoot('r', 'C');
     const sales = publisher.addVariable(root, 'sales', 'u64');

@@ -1,4 +1,4 @@
-// Publishers in worker threads, however these end.
+// Publishers in worker threads, for each way in which these end.
 import { expect } from 'chai';
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import { PROJECT, theatre } from '../../support/processes.js';
 
 const PUBLISHER = join(PROJECT, 'dist/native/publisher/publisher.js');
 
-/** How a worker thread ends after it published, by the name of that end. */
+/** Code that ends a worker thread after it published, by a description. */
 const ENDS = {
   'with close()': 'publisher.close()',
   'without close()': '',
@@ -55,22 +55,22 @@ describe('a publisher in a worker thread', function () {
     return { status, signal, lines: stdout.split('\n').slice(0, -1) };
   };
 
-  /** The ends after which a segment stays. */
+  /** The ways to end after which a segment stays. */
   const UNCLOSED = ['without close()', 'by an exception', 'by process.exit()', 'by terminate()'];
   for (const end of UNCLOSED)
-    it(`leaves its key to a new thread, where the thread ends ${end}`, () => {
+    it(`leaves its server key to a new thread when its own ends ${end}`, () => {
       const { status, lines } = run([end, end, 'with close()']);
       expect(status).to.equal(0);
       expect(lines.filter((line) => line !== 'on purpose')).to.deep.equal(['end']);
     });
 
-  it('holds no memory of the threads before it that had its key', () => {
+  it('frees the memory of former threads with its server key', () => {
     const { lines } = run([...UNCLOSED, 'and counts mappings']);
     expect(lines).to.deep.equal(['on purpose', '1 mapping', 'end']);
   });
 
   for (const end of ['with close()', ...UNCLOSED])
-    it(`leaves a program alone whose main thread does not publish, where the thread ends ${end}`, () => {
+    it(`ends ${end} without harm to a program whose main thread does not publish`, () => {
       const { lines, ...ended } = run([end]);
       expect(ended).to.deep.equal({ status: 0, signal: null });
       expect(lines.filter((line) => line !== 'on purpose')).to.deep.equal(['end']);

@@ -111,7 +111,7 @@ describe('SegmentWatch', () => {
     expect(state()).to.equal('live');
   });
 
-  it('counts a heartbeat of a clock that is behind from when it was seen to move', () => {
+  it('counts a heartbeat of a clock that is behind as of the poll that finds it', () => {
     const { watch, state, pass, memory } = scene(60n * SECOND);
     pass(700_000);
     const segment = memory.put('c.p.82', beating(100n));
@@ -129,7 +129,7 @@ describe('SegmentWatch', () => {
     });
   });
 
-  it('has the age of a heartbeat of its own clock to the nanosecond, whenever it looks', () => {
+  it('measures the age of a heartbeat of its own clock to the nanosecond, whenever it polls', () => {
     const { watch, pass, memory } = scene();
     pass(10_000);
     const segment = memory.put('c.p.82', beating(9n));
@@ -366,7 +366,7 @@ describe('SegmentWatch', () => {
     expect(watch.look()).to.deep.include({ tick: 5, drops: { objects: 2, variables: 3 } });
   });
 
-  it('does not call a segment corrupt that the system does not let it read', () => {
+  it('does not report an unreadable segment as corrupt', () => {
     const { watch, state, pass, begin } = scene();
     const segment = begin();
     expect(state()).to.equal('live');
@@ -381,7 +381,7 @@ describe('SegmentWatch', () => {
     expect(state()).to.equal('live');
   });
 
-  it('names no segments where their folder cannot be listed', () =>
+  it('names no segments if their folder cannot be listed', () =>
     expect(segmentNames('/dev/null')).to.deep.equal([]));
 
   it('closes what it opened', () => {

@@ -32,12 +32,12 @@ describe('chooseFormat', () => {
     ],
     ['vmagent', 'text/plain;version=0.0.4;q=1,*/*;q=0.1', 'text'],
     [
-      'protobuf as wanted as OpenMetrics',
+      'protobuf with the quality of OpenMetrics',
       'application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited;q=0.5,application/openmetrics-text;q=0.5,text/plain;q=0.1',
       'text',
     ],
     [
-      'protobuf behind OpenMetrics',
+      'protobuf with a lower quality than OpenMetrics',
       'application/openmetrics-text,application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited;q=0.9,text/plain;q=0.1',
       'openmetrics',
     ],

@@ -37,10 +37,10 @@ describe('a guard that fails', () => {
   });
 });
 
-describe('a guard that has not judged a request when the exporter ends', () => {
+describe('a guard that still checks a request when the exporter ends', () => {
   const serve = freshServing();
 
-  it('leaves it an answer, at once', async () => {
+  it('lets it be answered at once', async () => {
     const asked$ = new Subject<undefined>();
     const guard = { ...NO_GUARD, refusal: () => asked$ };
     const http = await serve([new FakeTarget()], { guard });

@@ -118,7 +118,7 @@ describe('the HTTP responder', () => {
       });
     });
 
-    it('text 0.0.4 instead of OpenMetrics where that forbids a value', async () => {
+    it('text 0.0.4 instead of OpenMetrics if that forbids a value', async () => {
       const target = new FakeTarget();
       target.hasForbidden = true;
       const http = await serve([target]);

@@ -159,7 +159,7 @@ describe('pipeWriter', () => {
     expect(readFileSync(join(folder, 'file'), 'utf8')).to.equal('a\nb\nc\n');
   });
 
-  it('fails with NotWritten for a file that takes no text', async () => {
+  it('fails with NotWritten for a file that cannot be written', async () => {
     const write = pipeWriter(openSync('/dev/full', 'w'));
     const lost = page('a\n');
     const failure = await firstValueFrom(write(lost), NOTHING).catch((error: unknown) => error);

@@ -115,7 +115,7 @@ describe('a snapshot that a thread lends', () => {
     }
   });
 
-  it('arrives with the word that OpenMetrics forbids one of its values', () => {
+  it('arrives with the note that OpenMetrics forbids one of its values', () => {
     const loan = new Loan();
     const families = loan.snapshot([[3, 1]]).families;
     for (const hasForbidden of [true, false])

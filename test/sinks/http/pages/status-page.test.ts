@@ -80,7 +80,7 @@ describe('the status page', () => {
         expect(rows(html([as(ready(), state)]))[0], state).to.contain(state);
     });
 
-    it('that the number of a publisher in a container is not one of this host', () => {
+    it('that the PID of a publisher in a container belongs to another PID namespace', () => {
       const target = waiting('object a');
       target.process = { pid: 1, isElsewhere: true, startedUnixMs: NOW_MS - 7_200_000 };
       expect(rows(html([target]))[0]).to.contain(

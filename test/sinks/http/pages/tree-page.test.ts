@@ -205,7 +205,7 @@ describe('the tree page', () => {
         ));
   });
 
-  it('leads to the tree of each target where the request selects none', async () => {
+  it('links to the tree of each target if the request selects none', async () => {
     const http = await serve([new FakeTarget('ads', ['82']), new FakeTarget('adh', ['80'])]);
     const { status, text } = await http.ask('/tree');
     expect(status).to.equal(400);
