@@ -94,9 +94,13 @@ inBothModes('rebalancing', function (worker_execution_mode) {
     resting = exporter({});
     const other = await resting.url();
     for (const key of KEYS) await readyPage(`${other}?server_key=${key}`);
-    // Time for another pass, which finds nothing to do.
-    await delay(PASS_MS / times + 500);
-    await note(url);
+    // The pass that moved it may end after the move. The next one finds nothing to do.
+    const passes = new Set<number>();
+    await answerOf('another pass', async () => {
+      await note(url);
+      for (const facts of now()) if (facts?.moves === 1) passes.add(facts.lastMs);
+      return passes.size > 2 ? true : undefined;
+    });
     still = await all(other);
   });
 
