@@ -965,6 +965,13 @@ static inline int shm_lock(int fd) {
   return errno == EACCES || errno == EAGAIN ? -EBUSY : -errno;
 }
 
+/* Whether the process may write files of that size. Beyond the limit, ftruncate() and pwrite() raise
+ * SIGXFSZ, which ends the program. */
+static inline bool shm_allows_size(uint64_t bytes) {
+  struct rlimit limit;
+  return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur >= bytes;
+}
+
 /* Opens a file without a name, of which nothing is left if the process is refused or killed. Only
  * /proc can name it later; without /proc the file begins with a temporary name. */
 static inline int shm_open_file(shm_publisher *p, mode_t mode) {
@@ -992,9 +999,7 @@ static inline int shm_map_file(shm_publisher *p) {
 }
 
 static inline int shm_make_file(shm_publisher *p, mode_t mode) {
-  /* Beyond the limit, ftruncate() raises SIGXFSZ, which ends the program. */
-  struct rlimit limit;
-  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < p->file_size) return -EFBIG;
+  if (!shm_allows_size(p->file_size)) return -EFBIG;
   int code = shm_open_file(p, mode);
   if (code != 0) return code;
   /* The umask must not take from readers what the options grant them. */
@@ -1061,16 +1066,26 @@ static inline bool shm_has_name(const shm_publisher *p) {
 static inline void shm_supersede(int old) {
   struct stat facts;
   uint64_t state = SHM_SUPERSEDED;
-  if (fstat(old, &facts) != 0 || facts.st_size < SHM_PAGE) return;
+  if (fstat(old, &facts) != 0 || facts.st_size < SHM_PAGE || !shm_allows_size(SHM_PAGE)) return;
   /* Readers also look at the name, so that it does no harm when this fails. */
   ssize_t written = pwrite(old, &state, sizeof state, SHM_AT_STATE);
   (void)written;
 }
 
+/* Writes the path of a descriptor. Without snprintf(), which is not for signal handlers. */
+static inline void shm_path_of_descriptor(int fd, char path[32]) {
+  char digits[12], *end = path + strlen(strcpy(path, "/proc/self/fd/"));
+  int count = 0;
+  do digits[count++] = (char)('0' + fd % 10);
+  while ((fd /= 10) != 0);
+  while (count > 0) *end++ = digits[--count];
+  *end = 0;
+}
+
 /* Gives the file a name, if that name is free. */
 static inline int shm_link(shm_publisher *p, const char *name) {
   char source[32];
-  snprintf(source, sizeof source, "/proc/self/fd/%d", p->fd);
+  shm_path_of_descriptor(p->fd, source);
   int code = p->has_temporary ? link(p->temporary, name)
                               : linkat(AT_FDCWD, source, AT_FDCWD, name, AT_SYMLINK_FOLLOW);
   return code == 0 ? 0 : -errno;
@@ -1134,12 +1149,12 @@ static inline void shm_release_file(shm_publisher *p) {
 /* ---------------------------------------------------------------- internals: a name that was removed */
 
 /* Stores what other threads wrote into a region of the old file since it was copied. A word that they
- * changed again in the new file keeps the later value. */
-static inline void shm_carry_over(shm_publisher *p, int index, const uint8_t *copied) {
+ * changed again in the new file keeps the later value. `now` has room for a page. */
+static inline void shm_carry_over(shm_publisher *p, int index, const uint8_t *copied,
+                                  uint8_t *now) {
   const shm_region *region = &p->regions[index];
-  uint8_t now[SHM_PAGE];
   for (uint64_t at = 0; at < region->real; at += SHM_PAGE) {
-    size_t most = sizeof now, width = index == SHM_WORDS ? 4 : 8;
+    size_t most = SHM_PAGE, width = index == SHM_WORDS ? 4 : 8;
     if (region->real - at < most) most = (size_t)(region->real - at);
     ssize_t got = pread(p->fd, now, most, (off_t)(region->at + at));
     size_t length = got < 0 ? 0 : (size_t)got;
@@ -1164,7 +1179,8 @@ static inline void shm_carry_over(shm_publisher *p, int index, const uint8_t *co
 
 /* Copies the used part of the segment into `next` and maps that at the addresses of the segment, so
  * that handles stay valid. `copied` has room for the used part of all regions. */
-static inline int shm_move_map(shm_publisher *p, shm_publisher *next, uint8_t *copied) {
+static inline int shm_move_map(shm_publisher *p, shm_publisher *next, uint8_t *copied,
+                               uint8_t *page) {
   uint8_t *to = copied;
   if (pread(p->fd, next->map, SHM_PAGE, 0) != SHM_PAGE) return -EIO;
   for (int i = 0; i < SHM_REGIONS; i++) {
@@ -1179,7 +1195,7 @@ static inline int shm_move_map(shm_publisher *p, shm_publisher *next, uint8_t *c
   next->map = NULL;
   to = copied;
   for (int i = 0; i < SHM_REGIONS; i++) {
-    if (i >= SHM_WORDS) shm_carry_over(p, i, to);
+    if (i >= SHM_WORDS) shm_carry_over(p, i, to, page);
     to += p->regions[i].real;
   }
   return 0;
@@ -1187,36 +1203,38 @@ static inline int shm_move_map(shm_publisher *p, shm_publisher *next, uint8_t *c
 
 /* Copies the segment into a new file, which has no name yet. The caller holds the lock. */
 static inline int shm_replace_by_copy(shm_publisher *p, mode_t mode) {
-  shm_publisher next;
   size_t bytes = 0;
-  memset(&next, 0, sizeof next);
-  memcpy(next.path, p->path, sizeof next.path);
-  memcpy(next.temporary, p->temporary, sizeof next.temporary);
-  next.fd = -1;
-  next.file_size = p->file_size;
+  static_assert(sizeof(shm_publisher) <= SHM_PAGE, "a publisher fits into a page");
+  for (int i = 0; i < SHM_REGIONS; i++) bytes += p->regions[i].real;
+  /* Two pages and the copy: a signal handler may run this on a small stack, and may have interrupted malloc. */
+  size_t length = 2 * (size_t)SHM_PAGE + bytes;
+  void *room = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (room == MAP_FAILED) return -errno;
+  shm_publisher *next = (shm_publisher *)room;
+  uint8_t *page = (uint8_t *)room + SHM_PAGE;
+  memcpy(next->path, p->path, sizeof next->path);
+  memcpy(next->temporary, p->temporary, sizeof next->temporary);
+  next->fd = -1;
+  next->file_size = p->file_size;
   for (int i = 0; i < SHM_REGIONS; i++) {
-    next.regions[i].at = p->regions[i].at;
-    next.regions[i].bytes = p->regions[i].bytes;
-    bytes += p->regions[i].real;
+    next->regions[i].at = p->regions[i].at;
+    next->regions[i].bytes = p->regions[i].bytes;
   }
-  /* Not from the heap: a signal handler that runs this may have interrupted malloc. */
-  void *copied = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (copied == MAP_FAILED) return -errno;
-  int code = shm_make_file(&next, mode);
-  if (code == 0) code = shm_move_map(p, &next, (uint8_t *)copied);
-  munmap(copied, bytes);
-  if (code != 0) {
-    shm_release_file(&next);
-    return code;
+  int code = shm_make_file(next, mode);
+  if (code == 0) code = shm_move_map(p, next, page + SHM_PAGE, page);
+  if (code == 0) {
+    shm_supersede(p->fd);
+    close(p->fd);
+    p->fd = next->fd;
+    p->device = next->device;
+    p->inode = next->inode;
+    p->has_temporary = next->has_temporary;
+    p->is_named = false;
+  } else {
+    shm_release_file(next);
   }
-  shm_supersede(p->fd);
-  close(p->fd);
-  p->fd = next.fd;
-  p->device = next.device;
-  p->inode = next.inode;
-  p->has_temporary = next.has_temporary;
-  p->is_named = false;
-  return 0;
+  munmap(room, length);
+  return code;
 }
 
 /* Gives the segment its name, also again after something removed it: a file whose name was removed

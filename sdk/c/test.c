@@ -1199,6 +1199,63 @@ static void test_name_comes_back(void) {
   shm_publisher_close(p);
 }
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+enum { SMALL_STACK = 1 << 20 }; /* sanitizers need more */
+#else
+enum { SMALL_STACK = 8192 };
+#endif
+static shm_publisher *beaten;
+
+static void beat_in_handler(int number) {
+  (void)number;
+  beaten->check_ns = 1; /* a second later */
+  shm_publisher_beat(beaten);
+}
+
+static void place_on_small_stack(void) {
+  reader r;
+  shm_object root;
+  stack_t stack;
+  struct sigaction action;
+  size_t guard = 1 << 16;
+  memset(&stack, 0, sizeof stack);
+  memset(&action, 0, sizeof action);
+  char *memory = (char *)mmap(NULL, guard + SMALL_STACK, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  CHECK(memory != MAP_FAILED && mprotect(memory + guard, SMALL_STACK, PROT_READ | PROT_WRITE) == 0);
+  stack.ss_sp = memory + guard;
+  stack.ss_size = SMALL_STACK;
+  action.sa_handler = beat_in_handler;
+  action.sa_flags = SA_ONSTACK;
+  if (sigaltstack(&stack, NULL) != 0) return; /* signals of this processor need more */
+  CHECK(sigaction(SIGUSR1, &action, NULL) == 0);
+  beaten = start(small_options("stack"), &r, &root);
+  remove_name("stack");
+  raise(SIGUSR1);
+  CHECK(count_files(false) == 1);
+  shm_publisher_close(beaten);
+  close_reader(&r);
+}
+
+/* A signal handler on a stack of 8 KB, as many programs have, may place the segment again. */
+static void test_small_stack(void) {
+  CHECK(in_child(place_on_small_stack));
+}
+
+static void replace_under_lowered_limit(void) {
+  struct rlimit none = {0, 0};
+  shm_options options = small_options("lowered");
+  shm_publisher *p;
+  CHECK(shm_publisher_open(&p, &options) == 0 && setrlimit(RLIMIT_FSIZE, &none) == 0);
+  CHECK(shm_publisher_place(p) == 0);
+  shm_publisher_close(p);
+}
+
+/* A sandbox that allows no file to grow does not end the program that replaces a dead segment. */
+static void test_lowered_file_limit(void) {
+  publish_and_die("lowered", false);
+  CHECK(in_child(replace_under_lowered_limit) && count_files(true) == 0);
+}
+
 /* After chroot() or in another mount namespace, a segment still has its name; so it has after a rename.
  * It is neither copied nor superseded. */
 static void test_name_out_of_sight(void) {
@@ -1553,7 +1610,7 @@ int main(void) {
       test_memory_again,
       test_second_is_refused, test_refused_leaves_nothing, test_file_limit, test_locked_memory,
       test_child_leaves_segment_alone, test_closed_child_frees_key, test_dead_is_replaced, test_close_leaves_others_alone,
-      test_name_comes_back, test_closed_descriptors, test_name_out_of_sight,
+      test_name_comes_back, test_closed_descriptors, test_name_out_of_sight, test_small_stack, test_lowered_file_limit,
       test_place_again, test_name_comes_back_beside_threads,
       test_signal_handlers, test_jump_out_of_update, test_threads,         test_frames_are_consistent, test_nothing_is_left};
   size_t count = sizeof tests / sizeof tests[0];
