@@ -1,5 +1,6 @@
 // Facts about processes from /proc: their PIDs, start times and memory maps. proc(5).
 import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
+import { uptime } from 'node:os';
 import { namesIn } from './listing.js';
 
 /** Clock ticks per second in /proc: the same on every Linux. */
@@ -32,10 +33,12 @@ export function startTicksOf(pid: number, proc = '/proc'): number | undefined {
   return startTicks;
 }
 
-/** The same in Unix milliseconds, by the present clock; NaN if /proc does not have the time of the boot. */
+/** The same in Unix milliseconds, by the present clock. */
 export function startedUnixMs(startTicks: number, proc = '/proc'): number {
   const [, boot] = /^btime (\d+)$/m.exec(textOf(`${proc}/stat`)) ?? [];
-  return Number(boot) * 1000 + (startTicks * 1000) / TICKS_A_SECOND;
+  // A /proc with the option subset=pid has processes, but not the time of the boot.
+  const bootMs = boot === undefined ? new Date().getTime() - uptime() * 1000 : Number(boot) * 1000;
+  return bootMs + (startTicks * 1000) / TICKS_A_SECOND;
 }
 
 /** The mount option by which /proc hides processes of other users from this one; undefined if it hides none. */

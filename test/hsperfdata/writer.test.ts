@@ -1,5 +1,6 @@
 // Whether a process can be the JVM that wrote a counter file.
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { uptime } from 'node:os';
 import { getuid } from 'node:process';
 import { expect } from 'chai';
 import { startTicksOf } from '#app/foreign/processes.js';
@@ -65,6 +66,15 @@ describe('the process of a counter file', () => {
   it('is another one if it started long after the JVM began', () => {
     process(7, 'S', 500);
     expect(is({ startTicks: 100_000 })).to.equal('no');
+  });
+
+  it('is another one if it started long after the JVM began, where /proc has processes only', () => {
+    const startTicks = Math.floor(uptime() * 100);
+    process(7, 'S', startTicks);
+    rmSync(folder.path('stat'));
+    const began = (secondsAgo: number) => ({ beganUnixMs: Date.now() - secondsAgo * 1000 });
+    expect(is({ startTicks, ...began(60) })).to.equal('no');
+    expect(is({ startTicks, ...began(0) })).to.equal('perhaps');
   });
 
   const line = (inode: number, device = 'fe:00') =>
