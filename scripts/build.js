@@ -16,9 +16,9 @@ const isFresh =
     (file) => statSync(join(ASSEMBLY, file)).mtimeMs < statSync(WASM).mtimeMs,
   );
 
-prune('dist', 'src');
+prune('dist', 'src', 'tools');
 prune('dist-test', 'test');
-run('tsc', '-b', 'src');
+run('tsc', '-b', 'tools');
 mkdirSync('dist/exposition/kernel', { recursive: true });
 if (!isFresh)
   run(
@@ -51,5 +51,6 @@ const isData = (path) =>
 // What is built from a copy without its repository keeps what was known before.
 const commit = revision();
 if (commit !== '' || !existsSync('dist/revision')) writeFileSync('dist/revision', `${commit}\n`);
-cpSync('src', 'dist', { recursive: true, filter: isData });
+for (const sources of ['src', 'tools'])
+  cpSync(sources, 'dist', { recursive: true, filter: isData });
 await bundle();

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { readFileSync, readdirSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { forbiddenImports, importCycle, importRules, importsOf } from './support/import-rules.js';
 
@@ -27,10 +27,17 @@ const WORDS: readonly { word: RegExp; only: RegExp; remedy: string }[] = [
   { word: /from 'prom-client'/, only: /^sinks\/self-metrics\.ts$/, remedy: 'only self-metrics' },
 ];
 
-const files = readdirSync('src', { recursive: true, encoding: 'utf8' })
+/** Both are built into the same folder, so that a file has one path below them. */
+const FOLDERS = ['src', 'tools'];
+
+const files = FOLDERS.flatMap((folder) =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' }),
+)
   .filter((file) => file.endsWith('.ts') && !file.includes('/assembly/'))
   .sort();
-const source = (file: string): string => readFileSync(join('src', file), 'utf8');
+const pathOf = (file: string): string =>
+  FOLDERS.map((folder) => join(folder, file)).find((path) => existsSync(path)) ?? file;
+const source = (file: string): string => readFileSync(pathOf(file), 'utf8');
 const sources = new Map(files.map((file) => [file, source(file)]));
 
 describe('the architecture', () => {
@@ -40,7 +47,7 @@ describe('the architecture', () => {
     expect(forbiddenImports(sources, rules)).to.deep.equal([]));
 
   it('the table of ARCHITECTURE.md names the folders that there are', () => {
-    const folders = readdirSync('src', { withFileTypes: true })
+    const folders = FOLDERS.flatMap((each) => readdirSync(each, { withFileTypes: true }))
       .filter((entry) => entry.isDirectory())
       .map(({ name }) => name);
     expect([...rules.keys()]).to.have.members(folders);
@@ -85,7 +92,7 @@ describe('the architecture', () => {
         if (!only.test(file)) {
           const lines = source(file).split('\n');
           const found = lines.findIndex((line) => word.test(line) && !line.trim().startsWith('*'));
-          expect(found, `src/${file}:${found + 1}`).to.equal(-1);
+          expect(found, `${pathOf(file)}:${found + 1}`).to.equal(-1);
         }
     });
 

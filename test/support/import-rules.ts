@@ -4,7 +4,7 @@ import { posix } from 'node:path';
 /** What a folder may import beside itself, by folder. */
 export type ImportRules = ReadonlyMap<string, readonly string[]>;
 
-/** Source files by their path below src. */
+/** Source files by their path below src or tools. */
 export type SourceFiles = ReadonlyMap<string, string>;
 
 const HEADING = '| Folder | Holds | May import |';
@@ -34,10 +34,11 @@ export function importRules(architecture: string): ImportRules {
   return rules;
 }
 
-/** The files of src that a file imports, types included, by their path below src. */
+/** The files that a file imports, types included, by their path below src or tools. */
 export const importsOf = (file: string, source: string): string[] =>
-  [...source.matchAll(/(?:from|import\() ?'(\.[^']+)\.js'/g)].map(([, path = '']) =>
-    posix.join(posix.dirname(file), `${path}.ts`),
+  [...source.matchAll(/(?:from|import\() ?'(\.|#app\/)([^']+)\.js'/g)].map(
+    ([, start = '', path = '']) =>
+      posix.join(start === '.' ? posix.dirname(file) : '', `${start === '.' ? '.' : ''}${path}.ts`),
   );
 
 /** One sentence for each import that the rules do not allow, and each folder without a rule. */

@@ -1,0 +1,157 @@
+// The dashboard of an application: its health, what its layout puts first, then every metric by class.
+import { PUBLISHER_STATES } from '#app/model.js';
+import type { Catalogue } from '#app/catalogue/catalogue.js';
+import type { CatalogueClass } from '#app/catalogue/catalogue-class.js';
+import type { AppLayout, Share } from './app-layouts.js';
+import { dashboard } from './dashboard.js';
+import type { Dashboard, Drawing, Section } from './dashboard.js';
+import { labelTable, stat, stateTimeline, timeSeries } from './drawings.js';
+import { SELECTOR, familyPanel } from './family-panel.js';
+import type { ShownFamily } from './family-panel.js';
+import { layOut } from './layout.js';
+import { flagMappings, stateMappings, stateNumber } from './states.js';
+
+export function appDashboard(catalogue: Catalogue, layout: AppLayout): Dashboard {
+  const { app } = catalogue;
+  const families = new Map(
+    catalogue.classes.flatMap((owner) =>
+      shownFamilies(owner, layout).map((shown) => [shown.row.family.name, shown] as const),
+    ),
+  );
+  const up = `up{app="${app}"}`;
+  const facts = {
+    uid: `shm-${app}`,
+    title: `${layout.name} in shared memory`,
+    description: `Generated from the catalogue of ${app}. Docs: docs/metrics.md and docs/alerts.md.`,
+    variables: [
+      { name: 'job', label: 'Job', query: `label_values(${up}, job)` },
+      { name: 'server_key', label: 'Server key', query: `label_values(${up}, server_key)` },
+      { name: 'root', label: 'Root', query: `label_values(${up}, root)` },
+    ],
+  };
+  return dashboard(
+    facts,
+    layOut([
+      { title: 'Health', drawings: health(app, families) },
+      ...Object.entries(layout.first).map(([title, names]) => ({
+        title,
+        drawings: names.map((each) =>
+          typeof each === 'string' ? familyPanel(find(families, each)) : sharePanel(each),
+        ),
+      })),
+      ...Object.entries(layout.classes).map(([alias, title]) =>
+        classSection(title, ofClass(catalogue, alias), layout),
+      ),
+    ]),
+  );
+}
+
+const sharePanel = ({ title, description, expr, legend }: Share): Drawing =>
+  timeSeries('percentunit', {
+    title,
+    description,
+    queries: [{ expr: expr.replaceAll('$selector', SELECTOR), legend }],
+  });
+
+/** One for each metric of the class, by its first row. */
+const shownFamilies = (
+  owner: CatalogueClass,
+  { many, stated = [] }: AppLayout,
+): readonly ShownFamily[] =>
+  owner.rows
+    .filter((row, at) => owner.rows.findIndex(({ family }) => family === row.family) === at)
+    .map((row) => ({ owner, row, isMany: many.includes(owner.alias), stated }));
+
+const classSection = (title: string, owner: CatalogueClass, layout: AppLayout): Section => ({
+  title: `${title} (class ${owner.alias})`,
+  isCollapsed: true,
+  drawings: shownFamilies(owner, layout).map(familyPanel),
+});
+
+function find(families: ReadonlyMap<string, ShownFamily>, name: string): ShownFamily {
+  const shown = families.get(name);
+  if (shown === undefined) throw new RangeError(`No catalogue has ${name}, which a layout names`);
+  return shown;
+}
+
+function ofClass({ app, classes }: Catalogue, alias: string): CatalogueClass {
+  const owner = classes.find((each) => each.alias === alias);
+  if (owner === undefined)
+    throw new RangeError(`${app} has no class ${alias}, which its layout names`);
+  return owner;
+}
+
+/** The top: whether there are metrics at all, and how the application sees itself. */
+function health(app: string, families: ReadonlyMap<string, ShownFamily>): readonly Drawing[] {
+  const target = `app="${app}",server_key=~"$server_key"`;
+  // The exporter's metrics have no root; the scrapes of its targets do.
+  const chosen = 'and on (instance, app, server_key, hint, twin) up{job=~"$job",root=~"$root"}';
+  const ofTarget = '{{server_key}} {{hint}} {{instance}}';
+  const publisher = `${stateNumber({
+    metric: 'shm_exporter_publisher_state',
+    label: 'state',
+    states: PUBLISHER_STATES,
+    selector: target,
+    by: ['instance', 'app', 'server_key', 'hint', 'twin'],
+  })} ${chosen}`;
+  /** What the process says of itself, where the catalogue has it. */
+  const process = (name: string, size: Partial<Drawing>): readonly Drawing[] => {
+    const shown = families.get(`${app}_process_${name}`);
+    return shown === undefined ? [] : [{ ...familyPanel(shown), ...size }];
+  };
+  const level = `${app}_process_health_level`;
+  return [
+    stat(
+      'none',
+      {
+        title: 'Metrics',
+        description: 'Whether the exporter serves the metrics of this target.',
+        queries: [
+          { expr: `shm_exporter_internal_target_ready{${target}} ${chosen}`, legend: ofTarget },
+        ],
+      },
+      { mappings: flagMappings(['not ready', 'red'], ['ready', 'green']) },
+    ),
+    stat(
+      'none',
+      {
+        title: 'Publisher',
+        description: 'The process that keeps the segment, as the exporter sees it.',
+        queries: [{ expr: publisher, legend: ofTarget }],
+      },
+      { mappings: stateMappings(PUBLISHER_STATES) },
+    ),
+    ...process('start_time_seconds', { title: 'Started', size: { w: 4, h: 4 } }),
+    ...(families.has(level)
+      ? [
+          stat('short', {
+            title: 'Health level',
+            description: 'Load or health level that the process reports about itself.',
+            queries: [{ expr: `${level}{${SELECTOR}}`, legend: '{{root}}' }],
+          }),
+        ]
+      : []),
+    labelTable(['alertstate', 'job', 'runbook_url'], {
+      title: 'Alerts that fire',
+      description:
+        'Of this application and of the exporter; docs/alerts.md says what to do about each.',
+      queries: [
+        {
+          expr: `ALERTS{alertname=~"Shm.+",alertstate="firing",app=~"(${app})?",server_key=~"$server_key|"}`,
+          legend: '',
+        },
+      ],
+      w: 8,
+      h: 4,
+    }),
+    stateTimeline(stateMappings(PUBLISHER_STATES), {
+      title: 'Publisher over time',
+      description: 'While it is neither live nor stalled, the target has no metrics.',
+      queries: [{ expr: publisher, legend: ofTarget }],
+      w: 8,
+      h: 5,
+    }),
+    ...process('object_state', { title: 'State over time', size: { w: 8, h: 5 } }),
+    ...process('info', { title: 'Version', size: { w: 8, h: 5 } }),
+  ];
+}

@@ -1,0 +1,126 @@
+#!/usr/bin/env node
+// npm run demo: simulated servers, a bridge, an evaluation license and the exporter, until Ctrl-C.
+// `-- --stdout` shows the other sink, `-- --port N` listens elsewhere.
+import { fstatSync } from 'node:fs';
+import { packageVersion } from '#app/document/package-version.js';
+import { Fault, messageOf } from '#app/errors.js';
+import { Belongings } from './belongings.js';
+import { EXPORTER, startCast } from './cast.js';
+import { Children } from './children.js';
+import type { Ended } from './children.js';
+import { INTERVAL_SECONDS } from './configuration.js';
+import { invitation } from './invitation.js';
+import { lineageWatch } from './lineage.js';
+import { parseOptions } from './options.js';
+import type { DemoOptions } from './options.js';
+import { Restarts } from './restarts.js';
+
+/** How long a process may take to end before it is killed. */
+const PATIENCE_MS = 6000;
+const READY_WITHIN_MS = 60_000;
+const PULSE_MS = 3000;
+const RESTART_MS = 5000;
+const MAX_RESTARTS_A_MINUTE = 5;
+const LINEAGE_MS = 500;
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+const complain = (text: string): void => void process.stderr.write(`${text}\n`);
+
+function run(options: DemoOptions): void {
+  // Only documents go to stdout.
+  const say = options.isStdout
+    ? complain
+    : (text: string): void => void process.stdout.write(`${text}\n`);
+  const belongings = new Belongings();
+  process.once('exit', () => {
+    belongings.remove();
+  });
+  const children = new Children(process.execPath);
+  const restarts = new Restarts(MAX_RESTARTS_A_MINUTE, () => performance.now());
+  let isEnding = false;
+  let isReady = false;
+  const end = (status: number): void => {
+    if (isEnding) return;
+    isEnding = true;
+    void children.end(PATIENCE_MS).then(() => process.exit(status));
+  };
+  const fail = (reason: string, status = 1): void => {
+    if (!isEnding) complain(`demo: ${reason}`);
+    end(status);
+  };
+  for (const signal of SIGNALS)
+    process.on(signal, () => {
+      // A second signal means: do not wait.
+      if (isEnding) children.signal('SIGKILL');
+      end(0);
+    });
+  process.on('uncaughtException', (error) => {
+    fail(messageOf(error));
+  });
+  for (const stream of [process.stdout, process.stderr])
+    stream.on('error', () => {
+      end(0);
+    });
+
+  if (process.env['npm_lifecycle_event'] !== undefined) {
+    const isOrphan = lineageWatch(() => process.ppid);
+    setInterval(() => {
+      if (isOrphan()) end(0);
+    }, LINEAGE_MS).unref();
+  }
+  say(
+    `Starting four simulated servers, a bridge and the exporter; their files are in ${belongings.folder}`,
+  );
+  const late = setTimeout(() => {
+    fail(`not every target was ready within ${READY_WITHIN_MS / 1000} seconds`);
+  }, READY_WITHIN_MS);
+  startCast({
+    options,
+    children,
+    belongings,
+    pid: process.pid,
+    unixMs: () => Date.now(),
+    log: (line) => {
+      if (!isEnding) complain(line);
+    },
+    onReady: () => {
+      isReady = true;
+      clearTimeout(late);
+      if (options.isStdout)
+        say(`All targets are ready; their snapshots follow every ${INTERVAL_SECONDS} s`);
+      else say(invitation(options.port).join('\n'));
+      if (!options.isStdout && isPipe(1)) setInterval(pulse, PULSE_MS);
+    },
+    onEnd: (name: string, { status, how }: Ended, again) => {
+      if (again !== undefined && isReady && !isEnding && restarts.take()) {
+        complain(`demo: ${name} ended ${how}; it starts again in ${RESTART_MS / 1000} seconds`);
+        setTimeout(again, RESTART_MS);
+        return;
+      }
+      // The exporter exits with 0 when the reader of its documents is gone.
+      if (status === 0) end(0);
+      else fail(`${name} ended ${how}${status === 4 ? hintOf(name) : ''}`, status);
+    },
+  });
+}
+
+/** A hint for the one system error that a demo must expect. */
+const hintOf = (name: string): string =>
+  name === EXPORTER ? '; when its port is taken, choose another: npm run demo -- --port N' : '';
+
+const isPipe = (fd: number): boolean => {
+  const stat = fstatSync(fd);
+  return stat.isFIFO() || stat.isSocket();
+};
+
+/** A pipe reports only to its writer that the reader is gone. */
+const pulse = (): void => void process.stdout.write('\n');
+
+try {
+  const line = parseOptions(process.argv.slice(2), packageVersion());
+  if (line.kind === 'text') process.stdout.write(line.text);
+  else run(line.options);
+} catch (error) {
+  complain(`demo: ${messageOf(error)}`);
+  process.exit(error instanceof Fault ? error.exit : 1);
+}

@@ -1,0 +1,170 @@
+#!/usr/bin/env node
+// shm_simulator: publishes a changing tree, or plays a scenario; in shared memory or as JSON.
+import { readFileSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { merge, timer } from 'rxjs';
+import type { Observable } from 'rxjs';
+import { loadCatalogues } from '#app/catalogue/builtin.js';
+import { hint } from '#app/document/nearest.js';
+import { packageVersion } from '#app/document/package-version.js';
+import { stdoutFailure } from '#app/document/system-reason.js';
+import { Fault, messageOf } from '#app/errors.js';
+import { heartbeat } from '#app/native/publisher/heartbeat.js';
+import { Publisher } from '#app/native/publisher/publisher.js';
+import { ComponentServer } from './component/component-server.js';
+import { FAULT_USAGE, NO_FAULT, faultCommanded } from './component/fault-command.js';
+import { isForeground } from './component/foreground.js';
+import { ODDITY_NAMES } from './component/oddities.js';
+import { withRunFacts } from './component/run-facts.js';
+import { ServedTree } from './component/served-tree.js';
+import { readTls } from './component/tls-files.js';
+import { LiveTree } from './live-tree.js';
+import type { ObjectPublisher } from './object-publisher.js';
+import { parseOptions } from './options.js';
+import type { Options } from './options.js';
+import { planPlainTree } from './plain-tree.js';
+import { Random } from './random.js';
+import type { Scenario } from './scenario-model.js';
+import { readScenario } from './scenario.js';
+import { live, play, stageOf } from './simulation.js';
+import type { Ending } from './simulation.js';
+import { planTree } from './tree-plan.js';
+import type { PlannedInstance } from './tree-plan.js';
+
+const complain = (text: string): void => void process.stderr.write(`${text}\n`);
+const end = () => process.exit(0);
+
+const planOf = ({ app, objects }: Options): readonly PlannedInstance[] => {
+  const catalogues = loadCatalogues();
+  const catalogue = catalogues.get(app);
+  if (catalogue !== undefined) return planTree(catalogue, objects);
+  const guess = hint(app, catalogues.keys());
+  complain(`warning: no tree of ${app} is built in${guess}; a general one is published`);
+  return planPlainTree(objects);
+};
+
+/** Publishes the initial tree, and then its changes. */
+function simulate(
+  publisher: ObjectPublisher,
+  scenario: Scenario | undefined,
+  plan: () => readonly PlannedInstance[],
+  { app, root = `localhost.1.${app}`, seed, rate, changeFraction }: Options,
+): Observable<Ending> {
+  if (scenario !== undefined) return play(publisher, stageOf(publisher, scenario), scenario);
+  const tree = new LiveTree(publisher, root, plan(), new Random(seed));
+  if (tree.dropped > 0)
+    throw new Fault(
+      'SEGMENT_FULL',
+      `/dev/shm has no room for ${tree.dropped} objects and variables of ${root}`,
+    );
+  return live(publisher, tree, rate, changeFraction);
+}
+
+/** Publishes in a segment, which becomes visible only once it is complete. */
+function publish(options: Options, scenario: Scenario | undefined): Observable<Ending> {
+  const serverKey = options.serverKey ?? scenario?.serverKey;
+  if (serverKey === undefined)
+    throw new Fault('USAGE', '--server-key: found nothing, and the scenario has no server_key');
+  const contextId = options.contextId ?? scenario?.contextId;
+  const poolName = options.poolName ?? scenario?.poolName;
+  const publisher = new Publisher({
+    serverKey,
+    ...(contextId !== undefined && { contextId }),
+    ...(poolName !== undefined && { poolName }),
+    pid: process.pid,
+    realtimeNs: () => BigInt(Date.now()) * 1_000_000n,
+    capacity: capacityFor(scenario?.objects.length ?? options.objects),
+  });
+  // From here on a temporary file exists, which must be removed on an early end.
+  process.once('exit', () => {
+    publisher.close();
+  });
+  const run$ = simulate(publisher, scenario, () => planOf(options), options);
+  publisher.place();
+  return merge(run$, heartbeat(publisher));
+}
+
+/** Room for many times the initial tree, within the limits of a segment; reserved, not used. */
+const capacityFor = (objects: number) => ({
+  records: Math.min(1 << 22, Math.max(1 << 18, objects * 256)),
+  slots: Math.min(1 << 24, Math.max(1 << 18, objects * 256)),
+});
+
+/** Serves the tree as JSON, in place of a segment. */
+async function serve(
+  port: number,
+  options: Options,
+  scenario: Scenario | undefined,
+): Promise<Observable<Ending>> {
+  const { jsonBase = '', securityKey, tlsCert, tlsKey, oddities = [], fault = NO_FAULT } = options;
+  const tree = new ServedTree();
+  const plan = () => withRunFacts(planOf(options), process.pid, new Date());
+  const run$ = simulate(tree, scenario, plan, options);
+  const server = new ComponentServer(tree, {
+    base: jsonBase,
+    securityKey,
+    tls: tlsCert === undefined || tlsKey === undefined ? undefined : readTls(tlsCert, tlsKey),
+    oddities: oddities === true ? ODDITY_NAMES : oddities,
+  });
+  if (fault !== NO_FAULT) server.fault = fault;
+  await server.listen(port);
+  complain(`serving ${server.url}`);
+  obey(server);
+  return run$;
+}
+
+/** Lets lines on stdin change the fault. */
+function obey(server: ComponentServer): void {
+  const { stdin } = process;
+  // An unreadable stdin gives no commands.
+  stdin.on('error', () => undefined);
+  if (stdin.isTTY && !isForeground(readFileSync('/proc/self/stat', 'utf8'))) return;
+  createInterface({ input: stdin }).on('line', (line) => {
+    const fault = faultCommanded(line);
+    if (fault === undefined) {
+      complain(`shm_simulator: ${FAULT_USAGE}`);
+      return;
+    }
+    server.fault = fault === NO_FAULT ? undefined : fault;
+    server.settled.then(
+      () => complain(`fault ${fault}`),
+      (error: unknown) => complain(`shm_simulator: ${messageOf(error)}`),
+    );
+  });
+}
+
+async function main(): Promise<void> {
+  const line = parseOptions(process.argv.slice(2), packageVersion());
+  if (line.kind === 'text') {
+    process.stdout.write(line.text);
+    return;
+  }
+  const { options } = line;
+  // A terminal that is closed ends it, too, so that nothing stays in shared memory.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, end);
+  const scenario = options.scenario === undefined ? undefined : readScenario(options.scenario);
+  const { jsonPort } = options;
+  const run$ =
+    jsonPort === undefined ? publish(options, scenario) : await serve(jsonPort, options, scenario);
+  complain('ready');
+  // The timer keeps the process alive after the last step, until a signal.
+  merge(run$, timer(2 ** 31 - 1)).subscribe({
+    next: (ending) => {
+      if (ending === 'kill') process.kill(process.pid, 'SIGKILL');
+      if (ending === 'clean') end();
+    },
+    error: fail,
+  });
+}
+
+function fail(error: unknown): never {
+  complain(`shm_simulator: ${messageOf(error)}`);
+  process.exit(error instanceof Fault ? error.exit : 1);
+}
+
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  // The reader of a help text has all it wants.
+  if (error.code === 'EPIPE') process.exit();
+  fail(new Error(stdoutFailure(error)));
+});
+main().catch(fail);

@@ -1,0 +1,148 @@
+// The options of shm_simulator, and which of them combine.
+import { Fault } from '#app/errors.js';
+import { readCommandLine } from '#app/rules/command-line.js';
+import type { CommandLine } from '#app/rules/command-line.js';
+import { defaultOption, nameOf, openOption, optionalOption } from '#app/rules/command-option.js';
+import type { Given } from '#app/rules/command-option.js';
+import { application, name, word } from '#app/rules/formats.js';
+import { between, integer, list, oneOf, text } from '#app/rules/rule.js';
+import { NO_FAULT } from './component/fault-command.js';
+import { FAULT_NAMES } from './component/faults.js';
+import { ODDITY_NAMES } from './component/oddities.js';
+
+const JSON_GROUP = { group: 'JSON over HTTP in place of shared memory:' };
+const RARE_JSON = { ...JSON_GROUP, isRare: true };
+const OTHER = { group: 'Other:' };
+
+const base = text(/^(\/[\w.~-]+)*$/, 'a path such as /rtds, without a slash at its end');
+const securityKey = text(
+  /^[!-~]([ -~]*[!-~])?$/,
+  'ASCII characters, as a header has them, without a blank at either end',
+);
+
+/** The options of the JSON view, which do not apply to a segment. */
+const JSON_OPTIONS = {
+  jsonBase: optionalOption('--json-base <path>', base, 'Path before /sharedmem', RARE_JSON),
+  securityKey: optionalOption(
+    '--security-key <key>',
+    securityKey,
+    'Key that the header Security-Key of each request must have',
+    RARE_JSON,
+  ),
+  tlsCert: optionalOption(
+    '--tls-cert <file>',
+    word,
+    'PEM file of the certificate: serves HTTPS',
+    RARE_JSON,
+  ),
+  tlsKey: optionalOption(
+    '--tls-key <file>',
+    word,
+    "PEM file of the certificate's private key",
+    RARE_JSON,
+  ),
+  oddities: openOption(
+    '--oddities [names]',
+    list(oneOf(...ODDITY_NAMES), { min: 1 }),
+    `Write JSON as oddly as real servers do: in all ways, or in some of ${ODDITY_NAMES.join(', ')}`,
+    RARE_JSON,
+  ),
+  fault: optionalOption(
+    '--fault <name>',
+    oneOf(...FAULT_NAMES, NO_FAULT),
+    `Answer with a fault from the start: ${FAULT_NAMES.join(', ')}. A line such as "fault cut" or "fault none" on stdin changes it`,
+    RARE_JSON,
+  ),
+};
+
+export const OPTIONS = {
+  app: defaultOption('--app <app>', 'ads', application, 'Application whose tree is simulated'),
+  serverKey: optionalOption(
+    '--server-key <key>',
+    name,
+    'Server key to publish under; required unless a scenario states it',
+  ),
+  root: optionalOption('--root <id>', word, 'Id of the root object', {
+    shownDefault: 'localhost.1.APP',
+  }),
+  objects: defaultOption('--objects <n>', 100, integer(1, 100_000), 'About how many objects'),
+  rate: defaultOption(
+    '--rate <hz>',
+    1,
+    between(0, 1000),
+    'How many times per second values change',
+  ),
+  changeFraction: defaultOption(
+    '--change-fraction <f>',
+    0.1,
+    between(0, 1),
+    'Share of the values that change each time',
+  ),
+  seed: defaultOption(
+    '--seed <s>',
+    1,
+    integer(0, 2 ** 32 - 1),
+    'Seed of the random names and values',
+  ),
+  scenario: optionalOption('--scenario <file>', word, 'Play this file instead'),
+  contextId: optionalOption('--context-id <id>', name, 'Context id of the shared-memory pool', {
+    shownDefault: 'shmApp',
+  }),
+  poolName: optionalOption('--pool-name <name>', name, 'Name of the shared-memory pool', {
+    shownDefault: 'pool',
+  }),
+  jsonPort: optionalOption(
+    '--json-port <port>',
+    integer(0, 65_535),
+    'Serve the tree at http://127.0.0.1:PORT/sharedmem; 0 takes a free port',
+    JSON_GROUP,
+  ),
+  ...JSON_OPTIONS,
+};
+
+export type Options = Given<typeof OPTIONS>;
+
+export const PROGRAM = {
+  name: 'shm_simulator',
+  purpose: `Publishes simulated managed objects in shared memory, or serves them as JSON,
+until a signal.`,
+  options: OPTIONS,
+  lastGroup: OTHER.group,
+  examples: [
+    [
+      'Publish a tree of 200 objects under server key 82',
+      'shm_simulator --app ads --server-key 82 --objects 200',
+    ],
+    ['Play a scenario', 'shm_simulator --scenario tree.json --server-key 82'],
+    ['Serve a tree as JSON', 'shm_simulator --app adh --json-port 8080'],
+  ] as const,
+  statuses: {
+    0: 'normal end',
+    1: 'unexpected failure',
+    2: 'wrong usage, or an invalid scenario',
+    4: 'listener or shared memory cannot be used',
+  },
+  reference: 'In the folder of the package, README.md is the way in.',
+};
+
+/** @throws Fault USAGE for unknown or conflicting options, and for invalid arguments */
+export function parseOptions(
+  argv: readonly string[],
+  version: string,
+): CommandLine<typeof OPTIONS> {
+  const given = readCommandLine(PROGRAM, argv, version);
+  if (given.kind === 'given') checkTogether(given.options);
+  return given;
+}
+
+function checkTogether(options: Options): void {
+  const { jsonPort, serverKey, scenario, tlsCert, tlsKey } = options;
+  const values = new Map<string, unknown>(Object.entries(options));
+  for (const [key, option] of Object.entries(JSON_OPTIONS))
+    if (jsonPort === undefined && values.get(key) !== undefined)
+      throw new Fault('USAGE', `${nameOf(option)} needs --json-port`);
+  if ((tlsCert === undefined) !== (tlsKey === undefined))
+    throw new Fault('USAGE', '--tls-cert and --tls-key need each other');
+  if (jsonPort === undefined && serverKey === undefined && scenario === undefined)
+    throw new Fault('USAGE', '--server-key: found nothing, needed: --server-key <key>');
+}

@@ -1,0 +1,118 @@
+// Plans the objects and variables of a simulated application, from the rows of its catalogue.
+import type { CatalogueClass } from '#app/catalogue/catalogue-class.js';
+import type { Catalogue } from '#app/catalogue/catalogue.js';
+import type { Reading, Row } from '#app/catalogue/row.js';
+import type { ValueType } from '#app/model.js';
+import { courseOf } from './course.js';
+import type { Course } from './course.js';
+import { isTransient, nameCount, pathFor, textOf } from './vocabulary.js';
+
+export interface PlannedVariable {
+  readonly name: string;
+  readonly type: ValueType;
+  readonly course: Course;
+  readonly schema: readonly number[];
+}
+
+export interface PlannedObject {
+  /** Below the root; empty for the root. */
+  readonly seedPath: string;
+  readonly className: string;
+  readonly variables: readonly PlannedVariable[];
+}
+
+/** Objects that come and go together: an instance of a class, with its children. */
+export interface PlannedInstance {
+  readonly objects: readonly PlannedObject[];
+  readonly isTransient: boolean;
+}
+
+/**
+ * Plans about `objects` objects for an application that has a catalogue: each class whose paths have labels gets
+ * as many instances as the others, as far as there are names for them. At least one of each class.
+ */
+export function planTree(catalogue: Catalogue, objects: number): readonly PlannedInstance[] {
+  const single = catalogue.classes.filter(({ paths }) => paths[0]?.labelNames.length === 0);
+  const many = catalogue.classes.filter(({ paths }) => (paths[0]?.labelNames.length ?? 0) > 0);
+  const fixed = single.map((each) => instanceOf(each, 0));
+  const used = fixed.reduce((sum, each) => sum + each.objects.length, 0);
+  const kinds = many.map((owner): Kind => {
+    return { owner, size: instanceOf(owner, 0).objects.length, most: mostOf(owner) };
+  });
+  const perClass = instancesFor(kinds, objects - used);
+  const repeated = kinds.flatMap(({ owner, most }) =>
+    Array.from({ length: Math.min(perClass, most) }, (_, n) => instanceOf(owner, n)),
+  );
+  return [...fixed, ...repeated];
+}
+
+/** A class with how many objects an instance has, and how many instances there can be. */
+interface Kind {
+  readonly owner: CatalogueClass;
+  readonly size: number;
+  readonly most: number;
+}
+
+/** For how many instances of a class there are names. */
+function mostOf({ paths }: CatalogueClass): number {
+  const labels = paths[0]?.labelNames ?? [];
+  if (isTransient(labels.at(-1) ?? '')) return Infinity;
+  return Math.max(1, ...labels.map((label) => nameCount(label) ?? Infinity));
+}
+
+/** How many instances of each class, at most, make about so many objects. */
+function instancesFor(kinds: readonly Kind[], objects: number): number {
+  let instances = 0;
+  let left = objects;
+  for (;;) {
+    const round = kinds.reduce((sum, { size, most }) => sum + (most > instances ? size : 0), 0);
+    // The rest of a round is made if more of it is wanted than not.
+    if (round === 0 || left < round / 2) return Math.max(1, instances);
+    left -= round;
+    instances++;
+  }
+}
+
+/** The `n`th instance of a class. */
+function instanceOf(owner: CatalogueClass, n: number): PlannedInstance {
+  const [pattern] = owner.paths;
+  const top = pattern === undefined ? '' : pathFor(pattern, n);
+  const places = new Map<string, { className: string; rows: Row[] }>();
+  places.set('', { className: owner.classIds[0] ?? '', rows: [] });
+  for (const row of owner.rows) {
+    const place = places.get(row.at) ?? { className: row.classId ?? '', rows: [] };
+    place.rows.push(row);
+    places.set(row.at, place);
+  }
+  const objects = [...places].map(([at, { className, rows }]) => ({
+    seedPath: [top, at].filter((part) => part !== '').join('.'),
+    className,
+    variables: variablesOf(rows, n),
+  }));
+  return { objects, isTransient: isTransient(pattern?.segments.at(-1)?.label ?? '') };
+}
+
+function variablesOf(rows: readonly Row[], n: number): readonly PlannedVariable[] {
+  const byName = new Map<string, PlannedVariable>();
+  for (const row of rows)
+    for (const reading of row.reads) {
+      const planned = variableFor(row, reading, n);
+      if (!byName.has(planned.name)) byName.set(planned.name, planned);
+    }
+  return [...byName.values()];
+}
+
+function variableFor(row: Row, reading: Reading, n: number): PlannedVariable {
+  const name = nameOf(reading);
+  const [type = 'i64'] = reading.types;
+  if (type === 'histogram' || type === 'summary') {
+    const course = { kind: 'distribution' } as const;
+    return { name, type: 'histogram', course, schema: [1, 10, 100] };
+  }
+  if (type !== 'string') return { name, type, course: courseOf(row.family, reading), schema: [] };
+  const text = reading.texts?.[0] ?? textOf(name, n);
+  return { name, type, course: { kind: 'fixed', text }, schema: [] };
+}
+
+const nameOf = ({ variable, pattern }: Reading): string =>
+  pattern === undefined ? variable : variable.replace(/\{[^}]*\}/, '14002');
