@@ -12,7 +12,7 @@ import { ComponentServer } from '../dist/simulator/component/component-server.js
 import { FAULT_NAMES } from '../dist/simulator/component/faults.js';
 import { ODDITIES } from '../dist/simulator/component/oddities.js';
 import { ServedTree } from '../dist/simulator/component/served-tree.js';
-import { Random } from '../dist/simulator/random.js';
+import { Random } from '../dist/simulator/course.js';
 import { startExporter } from './exporter.js';
 import { fetchPage } from './page.js';
 

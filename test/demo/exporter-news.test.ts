@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { ExporterNews } from '#app/demo/exporter-news.js';
+import { ExporterNews } from '#app/demo/processes.js';
 
 describe('news of the exporter in the demo', () => {
   const log = (text: string) => `2026-01-31T00:00:00.000Z ${text}`;

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { Restarts } from '#app/demo/restarts.js';
+import { Restarts } from '#app/demo/processes.js';
 
 describe('restarts of the demo', () => {
   it('are so many in any minute, and no more', () => {

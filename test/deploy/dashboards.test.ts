@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { loadCatalogues } from '#app/catalogue/builtin.js';
 import { APP_LAYOUTS } from '#app/dashboards/app-layouts.js';
 import type { Panel } from '#app/dashboards/dashboard.js';
-import { COLUMNS } from '#app/dashboards/layout.js';
+import { COLUMNS } from '#app/dashboards/dashboard.js';
 import { INTERNAL_FACTS } from '#app/targets/internal-metrics.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { DASHBOARDS, GRAFANA, allPanels, expressionsOf } from './dashboard-panels.js';

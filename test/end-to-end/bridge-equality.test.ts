@@ -2,9 +2,9 @@
 import { expect } from 'chai';
 import { chmodSync, existsSync } from 'node:fs';
 import { parseScenario } from '#app/simulator/scenario.js';
-import type { ScenarioObject, ScenarioVariable } from '#app/simulator/scenario-model.js';
-import { Random } from '#app/simulator/random.js';
-import type { ComponentOptions } from '#app/simulator/component/component-options.js';
+import type { ScenarioObject, ScenarioVariable } from '#app/simulator/scenario.js';
+import { Random } from '#app/simulator/course.js';
+import type { ComponentOptions } from '#app/simulator/component/component.js';
 import { ODDITIES } from '#app/simulator/component/oddities.js';
 import type { OddityName } from '#app/simulator/component/oddities.js';
 import { COMPONENT_TLS, tlsPath } from '../support/component-certificates.js';

@@ -2,10 +2,10 @@
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import type { ScenarioStep } from '#app/simulator/scenario-model.js';
+import type { ScenarioStep } from '#app/simulator/scenario.js';
 import { parseScenario } from '#app/simulator/scenario.js';
-import { Stage } from '#app/simulator/stage.js';
-import type { ComponentOptions } from '#app/simulator/component/component-options.js';
+import { Stage } from '#app/simulator/simulation.js';
+import type { ComponentOptions } from '#app/simulator/component/component.js';
 import { ComponentServer } from '#app/simulator/component/component-server.js';
 import { ServedTree } from '#app/simulator/component/served-tree.js';
 import { Publisher } from '#app/native/publisher/publisher.js';

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { loadCatalogues } from '#app/catalogue/builtin.js';
 import { Publisher } from '#app/native/publisher/publisher.js';
 import { LiveTree } from '#app/simulator/live-tree.js';
-import { Random } from '#app/simulator/random.js';
+import { Random } from '#app/simulator/course.js';
 import { planTree } from '#app/simulator/tree-plan.js';
 
 /** What a tree of that seed published and removed, in order, after so many beats. */

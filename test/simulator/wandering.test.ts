@@ -1,6 +1,5 @@
 import { expect } from 'chai';
-import { Random } from '#app/simulator/random.js';
-import { Wandering } from '#app/simulator/wandering.js';
+import { Random, RandomWalk } from '#app/simulator/course.js';
 
 describe('Wandering', () => {
   for (const [most, grain] of [
@@ -10,7 +9,7 @@ describe('Wandering', () => {
     [50_000_000, 1],
   ] as const)
     it(`moves a little at every move, from 0 to ${most} in steps of ${grain}`, () => {
-      const level = new Wandering(most, grain, new Random(5));
+      const level = new RandomWalk(most, grain, new Random(5));
       const stride = Math.max(grain, most / 20) * 1.000001;
       let least: number = most;
       let highest = 0;

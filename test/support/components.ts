@@ -1,6 +1,6 @@
 // Components that serve a scenario's tree on ports of their own.
 import { ComponentServer } from '#app/simulator/component/component-server.js';
-import type { ComponentOptions } from '#app/simulator/component/component-options.js';
+import type { ComponentOptions } from '#app/simulator/component/component.js';
 import { ServedTree } from '#app/simulator/component/served-tree.js';
 import { parseScenario } from '#app/simulator/scenario.js';
 import { stageOf } from '#app/simulator/simulation.js';

@@ -1,7 +1,10 @@
 // What the served objects mean, told without any JSON: what a right reader has to read.
-import type { ServedObject, ServedTree } from '#app/simulator/component/served-tree.js';
-import type { ServedVariable } from '#app/simulator/component/served-value.js';
-import { STATE_TEXTS } from '#app/simulator/component/vendor-tree.js';
+import type {
+  ServedObject,
+  ServedTree,
+  ServedVariable,
+} from '#app/simulator/component/served-tree.js';
+import { STATE_TEXTS } from '#app/simulator/component/served-tree.js';
 import type { ReadObject, ReadVariable } from './component-reader.js';
 
 export function meaningOf(tree: ServedTree): ReadonlyMap<string, ReadObject> {

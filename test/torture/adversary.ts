@@ -3,7 +3,7 @@
 import { get } from 'node:http';
 import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Random } from '#app/simulator/random.js';
+import { Random } from '#app/simulator/course.js';
 import { HOSTILE } from './hostile-cases.js';
 
 const [name = '', contextId = '', seed = '1', scale = '1'] = process.argv.slice(2);

@@ -2,7 +2,7 @@
 // How much is tried depends on the minutes alone, so the same seed gives the same run.
 import process from 'node:process';
 import { parseArgs } from 'node:util';
-import { Random } from '#app/simulator/random.js';
+import { Random } from '#app/simulator/course.js';
 import { runBridgeFaults } from './bridge-faults.js';
 import { runDamage } from './damage.js';
 import { runAllHostile } from './hostile.js';

@@ -1,7 +1,7 @@
 // Segments that are valid and cost as much as they can. Each is to harm nobody but its own target.
 import { ftruncateSync, openSync, closeSync } from 'node:fs';
 import { LIMITS, segmentName } from '#app/native/segment/layout.js';
-import type { Random } from '#app/simulator/random.js';
+import type { Random } from '#app/simulator/course.js';
 import { Forge } from './forge.js';
 
 export interface Stage {

@@ -1,7 +1,7 @@
 // Clients that break every rule of HTTP, or keep it to the letter where that hurts.
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
-import type { Random } from '#app/simulator/random.js';
+import type { Random } from '#app/simulator/course.js';
 import { Theatre } from '../support/processes.js';
 import { atEnd, percentile, usageOf } from './trial.js';
 import type { Given, Outcome } from './trial.js';

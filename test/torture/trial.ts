@@ -1,5 +1,5 @@
 // What all trials share.
-import type { Random } from '#app/simulator/random.js';
+import type { Random } from '#app/simulator/course.js';
 import { readFileSync, readdirSync, readlinkSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Running } from '../support/processes.js';

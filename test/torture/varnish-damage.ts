@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { messageOf } from '#app/errors.js';
-import type { Random } from '#app/simulator/random.js';
+import type { Random } from '#app/simulator/course.js';
 import { wholeSight } from '../support/gathered-values.js';
 import { DamagedVarnish, NUMBERS } from '../varnish/damaged-varnish.js';
 import type { Damage } from '../varnish/damaged-varnish.js';

@@ -3,13 +3,11 @@ import { PUBLISHER_STATES } from '#app/model.js';
 import type { Catalogue } from '#app/catalogue/catalogue.js';
 import type { CatalogueClass } from '#app/catalogue/catalogue-class.js';
 import type { AppLayout, Share } from './app-layouts.js';
-import { dashboard } from './dashboard.js';
+import { dashboard, layOut } from './dashboard.js';
 import type { Dashboard, Drawing, Section } from './dashboard.js';
 import { labelTable, stat, stateTimeline, timeSeries } from './drawings.js';
-import { SELECTOR, familyPanel } from './family-panel.js';
+import { SELECTOR, familyPanel, flagMappings, stateMappings, stateNumber } from './family-panel.js';
 import type { ShownFamily } from './family-panel.js';
-import { layOut } from './layout.js';
-import { flagMappings, stateMappings, stateNumber } from './states.js';
 
 export function appDashboard(catalogue: Catalogue, layout: AppLayout): Dashboard {
   const { app } = catalogue;

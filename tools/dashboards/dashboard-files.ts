@@ -2,11 +2,53 @@
 import { loadCatalogues } from '#app/catalogue/builtin.js';
 import { appDashboard } from './app-dashboard.js';
 import { APP_LAYOUTS } from './app-layouts.js';
-import type { Dashboard } from './dashboard.js';
-import { exporterDashboard } from './exporter/exporter-dashboard.js';
+import { dashboard, layOut } from './dashboard.js';
+import type { Dashboard, Section } from './dashboard.js';
+import { bridge, health, losses } from './exporter/health.js';
+import { OWN, partitions, resources, scrapes, targets } from './exporter/load.js';
+
+// The dashboard of the exporter itself, from /-/metrics; written by hand, since its metrics are in no catalogue.
+const SECTIONS: readonly Section[] = [
+  { title: 'Health', drawings: health },
+  { title: 'Targets', drawings: targets },
+  { title: 'Scrapes', drawings: scrapes },
+  { title: 'Losses', drawings: losses },
+  { title: 'Process', drawings: resources },
+  { title: 'Partitions and highlighted variables', isCollapsed: true, drawings: partitions },
+  { title: 'Bridge', isCollapsed: true, drawings: bridge },
+];
+
+const exporterDashboard = (): Dashboard =>
+  dashboard(
+    {
+      uid: 'shm-exporter',
+      title: 'shm_exporter',
+      description:
+        'The exporter and the state of its targets. Docs: docs/outputs.md and docs/alerts.md.',
+      variables: [
+        { name: 'job', label: 'Job', query: 'label_values(shm_exporter_build_info, job)' },
+        {
+          name: 'instance',
+          label: 'Exporter',
+          query: 'label_values(shm_exporter_build_info{job=~"$job"}, instance)',
+        },
+        {
+          name: 'app',
+          label: 'Application',
+          query: `label_values(shm_exporter_internal_target_ready{${OWN}}, app)`,
+        },
+        {
+          name: 'server_key',
+          label: 'Server key',
+          query: `label_values(shm_exporter_internal_target_ready{${OWN},app=~"$app"}, server_key)`,
+        },
+      ],
+    },
+    layOut(SECTIONS),
+  );
 
 /** All dashboards, by the name of their file. */
-export function dashboards(): ReadonlyMap<string, Dashboard> {
+function dashboards(): ReadonlyMap<string, Dashboard> {
   const catalogues = loadCatalogues();
   const ofApps = Object.entries(APP_LAYOUTS).flatMap(([app, layout]) => {
     const catalogue = catalogues.get(app);

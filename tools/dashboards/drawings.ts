@@ -11,7 +11,7 @@ interface Facts {
 }
 
 /** A colour from a value on; the first value is null, which stands for the lowest. */
-export type Step = readonly [value: number | null, color: string];
+type Step = readonly [value: number | null, color: string];
 
 const HEIGHT = 7;
 const STAT_HEIGHT = 4;
@@ -126,3 +126,22 @@ const thresholds = (steps: readonly Step[]) => ({
   mode: 'absolute',
   steps: steps.map(([value, color]) => ({ color, value })),
 });
+
+// Units of metrics as Grafana names them.
+const LEVELS: Readonly<Record<string, string>> = {
+  bytes: 'bytes',
+  seconds: 's',
+  ratio: 'percentunit',
+};
+const RATES: Readonly<Record<string, string>> = {
+  bytes: 'Bps',
+  packets: 'pps',
+  // Seconds in a second.
+  seconds: 'percentunit',
+};
+
+/** Of a value as it is. */
+export const levelUnit = (unit: string): string => LEVELS[unit] ?? 'short';
+
+/** Of a total's growth in a second. */
+export const rateUnit = (unit: string): string => RATES[unit] ?? 'cps';

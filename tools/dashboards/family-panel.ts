@@ -1,12 +1,69 @@
 // The panel of one metric of a catalogue: its type decides how it is drawn.
-import { OBJECT_STATES } from '#app/model.js';
 import type { CatalogueClass } from '#app/catalogue/catalogue-class.js';
 import { ownLabelsOf } from '#app/catalogue/row.js';
 import type { Row } from '#app/catalogue/row.js';
-import type { Drawing } from './dashboard.js';
-import { labelTable, stat, stateTimeline, timeSeries } from './drawings.js';
-import { flagMappings, stateMappings, stateNumber } from './states.js';
-import { levelUnit, rateUnit } from './units.js';
+import { OBJECT_STATES } from '#app/model.js';
+import type { Drawing, ValueMapping } from './dashboard.js';
+import { labelTable, levelUnit, rateUnit, stat, stateTimeline, timeSeries } from './drawings.js';
+
+// Sets of states as one number a series, so that one line of a timeline shows each series.
+const COLORS: Readonly<Record<string, string>> = {
+  normal: 'green',
+  live: 'green',
+  valid: 'green',
+  primary: 'green',
+  init: 'blue',
+  building: 'blue',
+  superseded: 'blue',
+  secondary: 'blue',
+  standalone: 'blue',
+  manual_recovery: 'orange',
+  auto_recovery: 'orange',
+  stalled: 'orange',
+  grace: 'orange',
+  early: 'orange',
+  absent: 'purple',
+  closed: 'purple',
+  dead: 'red',
+  invalid: 'red',
+  incompatible: 'red',
+  corrupt: 'red',
+  expired: 'red',
+};
+
+interface StateSet {
+  readonly metric: string;
+  /** The label that names the state. */
+  readonly label: string;
+  readonly states: readonly string[];
+  /** The rest of the selector, such as `job="a"`. */
+  readonly selector: string;
+  readonly by: readonly string[];
+}
+
+/** The number of the present state from 1; 0 where there is none. */
+export function stateNumber({ metric, label, states, selector, by }: StateSet): string {
+  const each = states.map((state, at) => `${metric}{${selector},${label}="${state}"} * ${at + 1}`);
+  return `sum by (${by.join(', ')}) (${each.join(' or ')})`;
+}
+
+/** What these numbers stand for. */
+export const stateMappings = (states: readonly string[]): readonly ValueMapping[] => [
+  mapping(['none', ...states].map((state) => [state, COLORS[state] ?? 'text'])),
+];
+
+/** 0 and 1, in words. */
+export const flagMappings = (
+  no: readonly [text: string, color: string],
+  yes: readonly [text: string, color: string],
+): readonly ValueMapping[] => [mapping([no, yes])];
+
+const mapping = (values: readonly (readonly [text: string, color: string])[]): ValueMapping => ({
+  type: 'value',
+  options: Object.fromEntries(
+    values.map(([text, color], index) => [String(index), { text, color, index }]),
+  ),
+});
 
 export interface ShownFamily {
   readonly owner: CatalogueClass;

@@ -4,16 +4,13 @@
 import { fstatSync } from 'node:fs';
 import { packageVersion } from '#app/document/package-version.js';
 import { Fault, messageOf } from '#app/errors.js';
-import { Belongings } from './belongings.js';
-import { EXPORTER, startCast } from './cast.js';
-import { Children } from './children.js';
-import type { Ended } from './children.js';
-import { INTERVAL_SECONDS } from './configuration.js';
-import { invitation } from './invitation.js';
-import { lineageWatch } from './lineage.js';
+import { Belongings, INTERVAL_SECONDS } from './configuration.js';
+import { EXPORTER, startCast } from './programs.js';
+import { Children, Restarts, lineageWatch } from './processes.js';
+import type { Ended } from './processes.js';
+import { invitation } from './banner.js';
 import { parseOptions } from './options.js';
 import type { DemoOptions } from './options.js';
-import { Restarts } from './restarts.js';
 
 /** How long a process may take to end before it is killed. */
 const PATIENCE_MS = 6000;

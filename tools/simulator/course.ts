@@ -1,4 +1,4 @@
-// How the value of a simulated variable changes, chosen by the catalogue's row.
+// How the values of a simulated tree change: the course of a variable, and repeatable random numbers.
 import type { Reading } from '#app/catalogue/row.js';
 import type { FamilyFacts } from '#app/model.js';
 
@@ -56,4 +56,62 @@ export function courseOf({ name, help }: FamilyFacts, reading: Reading): Course 
     (/^max|Size$|Limit$|Capacity$/.test(variable) ? (LIMITS[unit] ?? 10_000) : undefined);
   if (constant !== undefined) return { kind: 'constant', value: constant };
   return { kind: 'level', most: conversion?.divide === 100 ? 100 : (MAX_OF_UNIT[unit] ?? 100) };
+}
+
+// A small seeded generator (mulberry32), so that a seed always gives the same tree and values.
+export class Random {
+  #state: number;
+
+  constructor(seed: number) {
+    this.#state = seed >>> 0;
+  }
+
+  /** From 0 to below 1. */
+  next(): number {
+    this.#state = (this.#state + 0x6d2b79f5) >>> 0;
+    let t = this.#state;
+    t = Math.imul(t ^ (t >>> 15), t | 1);
+    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
+  }
+
+  /** A whole number from 0 to below `end`. */
+  below(end: number): number {
+    return Math.floor(this.next() * end);
+  }
+}
+
+/** The largest move, as a part of the whole range. */
+const STRIDE = 1 / 20;
+
+export class RandomWalk {
+  readonly #most: number;
+  readonly #stride: number;
+  readonly #perUnit: number;
+  readonly #random: Random;
+  /** In grains, so that sums are exact. */
+  #at: number;
+
+  /**
+   * @param grain the least difference between two values; the first value is in the middle half of
+   *   the range
+   */
+  constructor(most: number, grain: number, random: Random) {
+    this.#perUnit = Math.round(1 / grain);
+    this.#random = random;
+    this.#most = Math.max(1, Math.round(most * this.#perUnit));
+    this.#stride = Math.max(1, Math.floor(this.#most * STRIDE));
+    this.#at = Math.round(this.#most / 4 + (random.next() * this.#most) / 2);
+  }
+
+  get value(): number {
+    return this.#at / this.#perUnit;
+  }
+
+  move(): void {
+    const random = this.#random;
+    const step = 1 + random.below(this.#stride);
+    const isUp = this.#at < step || (this.#at + step <= this.#most && random.below(2) === 1);
+    this.#at += isUp ? step : -step;
+  }
 }

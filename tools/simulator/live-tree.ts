@@ -1,12 +1,117 @@
 // A published tree that changes: totals rise, levels wander, clients come and go.
-import type { VariableKind } from '#app/model.js';
+import type { ObjectState, ValueType, VariableKind } from '#app/model.js';
+import type { PublishedValues } from '#app/native/publisher/published-values.js';
+import type {
+  ObjectOptions,
+  PublishedObject,
+  VariableOptions,
+} from '#app/native/publisher/publisher-options.js';
 import { isFramed } from '#app/published.js';
-import type { PublishedObject } from '#app/native/publisher/publisher-options.js';
-import { begin } from './move.js';
-import type { Move } from './move.js';
-import type { ObjectPublisher } from './object-publisher.js';
-import type { Random } from './random.js';
+import { RandomWalk } from './course.js';
+import type { Course, Random } from './course.js';
 import type { PlannedInstance, PlannedObject, PlannedVariable } from './tree-plan.js';
+
+/** The part of a variable's handle that a simulation needs. */
+export type ValueHandles = {
+  readonly [T in ValueType]: Omit<PublishedValues[T], 'place' | 'unset'>;
+};
+export type ValueHandle = ValueHandles[ValueType];
+
+/** The part of a publisher that a simulation needs; the `Publisher` of a segment has it. */
+export interface ObjectPublisher {
+  addRoot(name: string, className: string, options?: ObjectOptions): PublishedObject;
+  addObject(
+    parent: PublishedObject,
+    name: string,
+    className: string,
+    options?: ObjectOptions,
+  ): PublishedObject;
+  /** Adds a variable; its first value syncs it; `options.synced` is its state before. */
+  addVariable<T extends ValueType>(
+    object: PublishedObject,
+    name: string,
+    type: T,
+    options?: VariableOptions,
+  ): ValueHandles[T];
+  setState(object: PublishedObject, state: ObjectState): boolean;
+  setSynced(object: PublishedObject): boolean;
+  removeObject(object: PublishedObject): void;
+  removeVariable(value: Pick<ValueHandle, 'ref'>): void;
+  /** Marks the end of a batch of stores. */
+  notify(): void;
+}
+
+/** Publishes the next value of a variable. */
+type Move = () => void;
+type Scalar = ValueHandles['u64'];
+type Histogram = ValueHandles['histogram'];
+type Summary = ValueHandles['summary'];
+
+/** One change in so many is a mishap. */
+const FEW = 20;
+
+/** Publishes the first value; undefined if the variable never changes. */
+function begin(
+  handle: ValueHandle,
+  { type, course }: PlannedVariable,
+  random: Random,
+): Move | undefined {
+  switch (course.kind) {
+    case 'fixed':
+      if (type === 'string') (handle as ValueHandles['string']).set(course.text);
+      return undefined;
+    case 'constant':
+      (handle as Scalar).set(course.value);
+      return undefined;
+    case 'distribution':
+      return type === 'histogram'
+        ? observe(handle as Histogram, random)
+        : summarize(handle as Summary, random);
+    case 'level':
+      return wander(handle as Scalar, course.most, type === 'f64' ? 0.001 : 1, random);
+    default:
+      return rise(handle as Scalar, course, random);
+  }
+}
+
+type Rising = Extract<Course, { kind: 'total' | 'mishaps' }>;
+
+function rise(scalar: Scalar, course: Rising, random: Random): Move {
+  if (course.kind === 'mishaps') {
+    scalar.set(random.below(FEW));
+    return () => {
+      if (random.below(FEW) === 0) scalar.add(1);
+    };
+  }
+  const { step } = course;
+  scalar.set(step * (1000 + random.below(1000)));
+  return () => void scalar.add(1 + random.below(step));
+}
+
+function wander(scalar: Scalar, most: number, grain: number, random: Random): Move {
+  const level = new RandomWalk(most, grain, random);
+  scalar.set(level.value);
+  return () => {
+    level.move();
+    scalar.set(level.value);
+  };
+}
+
+function observe(histogram: Histogram, random: Random): Move {
+  histogram.observe(random.next());
+  return () => void histogram.observe(random.next() ** 4);
+}
+
+function summarize(summary: Summary, random: Random): Move {
+  let count = 0;
+  const move = () => {
+    count += 1 + random.below(10);
+    const sizes = [400, 900, 1400].map((size) => size + random.below(100));
+    summary.set(count, count * 512, sizes);
+  };
+  move();
+  return move;
+}
 
 interface LivingInstance {
   readonly plan: PlannedInstance;
@@ -134,4 +239,34 @@ const depthOf = ({ objects: [first] }: PlannedInstance): number =>
 function kindOf({ type, course }: PlannedVariable): VariableKind {
   if (isFramed(type)) return 'unknown';
   return course.kind === 'total' || course.kind === 'mishaps' ? 'counter' : 'gauge';
+}
+
+// The tree of an application without a catalogue: workers with variables of all types.
+const VARIABLES: readonly PlannedVariable[] = [
+  { name: 'requests', type: 'u64', course: { kind: 'total', step: 100 }, schema: [] },
+  { name: 'queueLength', type: 'i64', course: { kind: 'level', most: 100 }, schema: [] },
+  { name: 'load', type: 'f64', course: { kind: 'level', most: 1 }, schema: [] },
+  { name: 'isBusy', type: 'bool', course: { kind: 'level', most: 1 }, schema: [] },
+  { name: 'version', type: 'string', course: { kind: 'fixed', text: '1.0' }, schema: [] },
+  {
+    name: 'latency',
+    type: 'histogram',
+    course: { kind: 'distribution' },
+    schema: [0.001, 0.01, 0.1, 1],
+  },
+  { name: 'size', type: 'summary', course: { kind: 'distribution' }, schema: [0.5, 0.9, 0.99] },
+];
+
+/** Plans `objects` objects, including the root. */
+export function planPlainTree(objects: number): readonly PlannedInstance[] {
+  return Array.from({ length: Math.max(1, objects) }, (_, n) => ({
+    isTransient: n > 0,
+    objects: [
+      {
+        seedPath: n === 0 ? '' : `worker.${n}`,
+        className: n === 0 ? 'Process' : 'Worker',
+        variables: VARIABLES,
+      },
+    ],
+  }));
 }

@@ -6,8 +6,7 @@ import { defaultOption, nameOf, openOption, optionalOption } from '#app/rules/co
 import type { Given } from '#app/rules/command-option.js';
 import { application, name, word } from '#app/rules/formats.js';
 import { between, integer, list, oneOf, text } from '#app/rules/rule.js';
-import { NO_FAULT } from './component/fault-command.js';
-import { FAULT_NAMES } from './component/faults.js';
+import { FAULT_NAMES, NO_FAULT } from './component/faults.js';
 import { ODDITY_NAMES } from './component/oddities.js';
 
 const JSON_GROUP = { group: 'JSON over HTTP in place of shared memory:' };

@@ -14,10 +14,157 @@ import {
   timer,
 } from 'rxjs';
 import type { Observable } from 'rxjs';
-import type { LiveTree } from './live-tree.js';
-import type { ObjectPublisher } from './object-publisher.js';
-import type { Scenario, ScenarioStep } from './scenario-model.js';
-import { Stage } from './stage.js';
+import { Fault } from '#app/errors.js';
+import type { PublishedObject } from '#app/native/publisher/publisher-options.js';
+import { LIMITS } from '#app/native/segment/layout.js';
+import type { LiveTree, ObjectPublisher, ValueHandle, ValueHandles } from './live-tree.js';
+import { Checker } from './scenario.js';
+import type {
+  Scenario,
+  ScenarioObject,
+  ScenarioStep,
+  ScenarioValue,
+  ScenarioVariable,
+} from './scenario.js';
+
+// Publishes a scenario's objects and performs its steps.
+interface Staged {
+  readonly variable: ScenarioVariable;
+  readonly handle: ValueHandle;
+}
+
+interface StagedObject {
+  readonly object: PublishedObject;
+  readonly parent: string | undefined;
+  readonly variables: Map<string, Staged>;
+}
+
+/** The least room of a scenario's texts, so that steps may set longer ones. */
+const TEXT_ROOM = 128;
+
+export class Stage {
+  readonly #publisher: ObjectPublisher;
+  readonly #objects = new Map<string, StagedObject>();
+
+  constructor(publisher: ObjectPublisher) {
+    this.#publisher = publisher;
+  }
+
+  get ids(): readonly string[] {
+    return [...this.#objects.keys()];
+  }
+
+  /**
+   * @throws Fault SCENARIO_INVALID if the parent does not exist, the id is taken or a text is too
+   *   long
+   */
+  add(scenario: ScenarioObject): void {
+    try {
+      this.#add(scenario);
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+      throw new Fault('SCENARIO_INVALID', `Object ${scenario.id}: ${error.message}`);
+    }
+  }
+
+  #add(scenario: ScenarioObject): void {
+    const { id, className, state, synced } = scenario;
+    if (this.#objects.has(id)) throw new Fault('SCENARIO_INVALID', `Object ${id} exists already`);
+    const parent = scenario.parent === undefined ? undefined : this.#find(scenario.parent);
+    const object =
+      parent === undefined
+        ? this.#publisher.addRoot(id, className, { state, synced })
+        : this.#publisher.addObject(parent.object, id, className, {
+            state,
+            synced,
+            // A scenario may publish what our publishers never would.
+            foreignId: true,
+          });
+    const staged: StagedObject = { object, parent: scenario.parent, variables: new Map() };
+    this.#objects.set(id, staged);
+    for (const variable of scenario.variables) this.#addVariable(staged, variable);
+  }
+
+  play(step: ScenarioStep): void {
+    for (const id of step.remove) this.#remove(id);
+    for (const object of step.add) this.add(object);
+    for (const [id, name, value] of step.set) this.set(id, name, value);
+    for (const id of step.sync) this.#publisher.setSynced(this.#find(id).object);
+    for (const [id, state] of step.state) this.#publisher.setState(this.#find(id).object, state);
+  }
+
+  /** Sets a variable to a value of a scenario. @throws Fault SCENARIO_INVALID */
+  set(id: string, name: string, value: unknown): void {
+    const object = this.#find(id);
+    const staged = object.variables.get(name);
+    if (staged === undefined)
+      throw new Fault('SCENARIO_INVALID', `Object ${id} has no variable ${JSON.stringify(name)}`);
+    const check = new Checker(`step for ${id}`);
+    const checked = check.value(value, staged.variable.type, name);
+    check.throwIfAny();
+    if (isSameSchema(staged.variable.value, checked)) store(staged.handle, checked);
+    else this.#replace(object, staged, checked);
+  }
+
+  #addVariable(staged: StagedObject, variable: ScenarioVariable): void {
+    const { name, type, kind, unit, help, value } = variable;
+    const bytes = typeof value === 'string' ? Buffer.byteLength(value) : 0;
+    const textBytes = Math.max(TEXT_ROOM, bytes * 2 > LIMITS.textBytes ? bytes : bytes * 2);
+    const handle = this.#publisher.addVariable(staged.object, name, type, {
+      kind,
+      unit,
+      help,
+      textBytes,
+      schema: schemaOf(value),
+      // Without a value it exists and is not yet synced, whatever its type.
+      synced: false,
+    });
+    staged.variables.set(name, { variable, handle });
+    if (value !== undefined) store(handle, value);
+  }
+
+  /** Bounds and quantiles belong to the variable: changing them needs a new variable. */
+  #replace(object: StagedObject, { variable, handle }: Staged, value: ScenarioValue): void {
+    this.#publisher.removeVariable(handle);
+    this.#addVariable(object, { ...variable, value });
+  }
+
+  #remove(id: string): void {
+    this.#publisher.removeObject(this.#find(id).object);
+    const forget = (gone: string) => {
+      this.#objects.delete(gone);
+      for (const [child, { parent }] of this.#objects) if (parent === gone) forget(child);
+    };
+    forget(id);
+  }
+
+  #find(id: string): StagedObject {
+    const staged = this.#objects.get(id);
+    if (staged === undefined) throw new Fault('SCENARIO_INVALID', `There is no object ${id}`);
+    return staged;
+  }
+}
+
+const isSameSchema = (one: ScenarioValue | undefined, other: ScenarioValue): boolean =>
+  schemaOf(one).join() === schemaOf(other).join();
+
+function schemaOf(value: ScenarioValue | undefined): readonly number[] {
+  if (typeof value !== 'object') return [];
+  return 'bounds' in value ? value.bounds : value.quantiles.map(([quantile]) => quantile);
+}
+
+function store(handle: ValueHandle, value: ScenarioValue): void {
+  if (typeof value === 'object') {
+    if ('bounds' in value && 'observe' in handle) handle.set(value.counts, value.sum);
+    else if ('quantiles' in value && 'set' in handle)
+      (handle as ValueHandles['summary']).set(
+        value.count,
+        value.sum,
+        value.quantiles.map(([, each]) => each),
+      );
+  } else if (typeof value === 'string') (handle as ValueHandles['string']).set(value);
+  else (handle as ValueHandles['u64']).set(value);
+}
 
 /** How a simulation ends by itself: with a clean close, or killed at once. */
 export type Ending = 'clean' | 'kill';

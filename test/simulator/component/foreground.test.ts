@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { isForeground } from '#app/simulator/component/foreground.js';
+import { isForeground } from '#app/simulator/component/component.js';
 
 describe('isForeground', () => {
   const table = [

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { ODDITY_NAMES, OddWays } from '#app/simulator/component/oddities.js';
 import type { OddityName } from '#app/simulator/component/oddities.js';
 import type { ServedTree } from '#app/simulator/component/served-tree.js';
-import { vendorObject } from '#app/simulator/component/vendor-tree.js';
+import { vendorObject } from '#app/simulator/component/served-tree.js';
 import { ask } from '../../support/component-client.js';
 import { readComponent } from '../../support/component-reader.js';
 import { freshComponents, treeOf } from '../../support/components.js';

@@ -1,10 +1,9 @@
 import { expect } from 'chai';
 import { loadCatalogues } from '#app/catalogue/builtin.js';
 import { ServedTree } from '#app/simulator/component/served-tree.js';
-import { withRunFacts } from '#app/simulator/component/run-facts.js';
-import { LiveTree } from '#app/simulator/live-tree.js';
-import { planPlainTree } from '#app/simulator/plain-tree.js';
-import { Random } from '#app/simulator/random.js';
+import { withRunFacts } from '#app/simulator/component/component.js';
+import { LiveTree, planPlainTree } from '#app/simulator/live-tree.js';
+import { Random } from '#app/simulator/course.js';
 import { planTree } from '#app/simulator/tree-plan.js';
 
 describe('withRunFacts', () => {

@@ -1,9 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { ServedTree } from '#app/simulator/component/served-tree.js';
-import { vendorJson } from '#app/simulator/component/vendor-json.js';
-import { vendorObject } from '#app/simulator/component/vendor-tree.js';
-import type { VendorObject } from '#app/simulator/component/vendor-tree.js';
+import { ServedTree, vendorJson, vendorObject } from '#app/simulator/component/served-tree.js';
+import type { VendorObject } from '#app/simulator/component/served-tree.js';
 import { readComponent } from '../../support/component-reader.js';
 import { treeOf } from '../../support/components.js';
 import { meaningOf } from '../../support/meaning.js';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { vendorType } from '#app/simulator/component/vendor-types.js';
+import { vendorType } from '#app/simulator/component/served-tree.js';
 
 describe('the vendor type', () => {
   const table = [

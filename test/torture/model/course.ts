@@ -1,7 +1,7 @@
 // One course: a stage, its publishers, and what happens to them, all from one seed.
 import { randomBytes } from 'node:crypto';
 import { pid } from 'node:process';
-import { Random } from '#app/simulator/random.js';
+import { Random } from '#app/simulator/course.js';
 import { MODES } from '../../support/modes.js';
 import { Judge } from './judge.js';
 import { Meetings } from './meetings.js';

@@ -1,7 +1,7 @@
 // Plays a course: events on publishers and targets, between which pending work is done in an order that a seed gives.
 import { messageOf } from '#app/errors.js';
 import type { Exposition } from '#app/model.js';
-import type { Random } from '#app/simulator/random.js';
+import type { Random } from '#app/simulator/course.js';
 import type { TargetDefinition } from '#app/targets/definition.js';
 import type { ServedTarget } from '#app/targets/served-target.js';
 import { definitionOf } from '../../support/definition-of.js';

@@ -1,5 +1,5 @@
 // A real publisher in a file of its own, changed at random, and the model of its tree.
-import type { Random } from '#app/simulator/random.js';
+import type { Random } from '#app/simulator/course.js';
 import type { PublishedObject } from '#app/native/publisher/publisher-options.js';
 import {
   PublishedHistogram,

@@ -4,7 +4,7 @@ import { openReadable } from '#app/native/os/readable-file.js';
 import { segmentName } from '#app/native/segment/layout.js';
 import { layOut } from '#app/native/publisher/segment-layout.js';
 import { Publisher } from '#app/native/publisher/publisher.js';
-import type { Random } from '#app/simulator/random.js';
+import type { Random } from '#app/simulator/course.js';
 import type { PageModel } from './page-model.js';
 import { CAPACITY, OFTEN, Publication } from './publication.js';
 import type { ChangeKind } from './publication.js';

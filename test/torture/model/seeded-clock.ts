@@ -1,7 +1,7 @@
 // Virtual time in which a seed decides what comes next, of all that may.
 import { VirtualTimeScheduler } from 'rxjs';
 import { messageOf } from '#app/errors.js';
-import type { Random } from '#app/simulator/random.js';
+import type { Random } from '#app/simulator/course.js';
 
 /** Work that never ends is an error. */
 const MAX_STEPS = 200_000;

@@ -2,7 +2,7 @@
 import { Subscription } from 'rxjs';
 import { Budget } from '#app/budget.js';
 import type { BudgetLimits } from '#app/budget.js';
-import type { Random } from '#app/simulator/random.js';
+import type { Random } from '#app/simulator/course.js';
 import { VIEW_STEPS } from '#app/exposition/tree-work.js';
 import { RefreshQueue } from '#app/streams/refresh-queue.js';
 import { serverPools } from '#app/streams/server-pools.js';

@@ -1,8 +1,8 @@
 // What to look at first: whether the exporter runs, and whether it would start again.
 import type { Drawing } from '../dashboard.js';
-import { labelTable, stat } from '../drawings.js';
-import { flagMappings, stateMappings, stateNumber } from '../states.js';
-import { OWN, OF_EXPORTER, facts, own, target } from './series.js';
+import { labelTable, stat, stateTimeline, timeSeries } from '../drawings.js';
+import { flagMappings, stateMappings, stateNumber } from '../family-panel.js';
+import { OF_EXPORTER, OF_TARGET, OWN, byTarget, facts, own, rate, target } from './load.js';
 
 const LICENSE_STATES = ['valid', 'grace', 'expired', 'early', 'invalid'];
 /** As the alert has it. */
@@ -78,5 +78,111 @@ export const health: readonly Drawing[] = [
   labelTable(
     ['job'],
     facts('Version', 'The build of the exporter.', { '': own('build_info') }, 12, 5),
+  ),
+];
+
+// What is missing from the pages of targets.
+export const losses: readonly Drawing[] = [
+  timeSeries(
+    'short',
+    facts(
+      'No room in the segment',
+      'Objects and variables that the publisher dropped.',
+      byTarget('target_dropped_objects', 'target_dropped_variables'),
+    ),
+  ),
+  timeSeries(
+    'short',
+    facts(
+      'Left out beyond a limit',
+      'Missing from the page now.',
+      byTarget('target_omitted_series', 'target_omitted_objects', 'target_omitted_variables'),
+    ),
+  ),
+  timeSeries(
+    'short',
+    facts(
+      'Clashes of series',
+      'Missing from the page now, since another has the same name and labels.',
+      byTarget('target_clashing_series'),
+    ),
+  ),
+  timeSeries(
+    'cps',
+    facts('Stale frames', 'Texts, histograms and summaries that kept their last value, a second.', {
+      [OF_TARGET]: rate(target('target_stale_frames_total')),
+    }),
+  ),
+  timeSeries(
+    'short',
+    facts(
+      'Catalogue and filters',
+      'Rows, variables and filters that fit nothing.',
+      byTarget(
+        'target_catalogue_rows_unmatched',
+        'target_catalogue_rows_mistyped',
+        'target_variables_without_row',
+        'target_filters_unmatched',
+      ),
+    ),
+  ),
+  timeSeries(
+    'cps',
+    facts('Clients', 'Responses that were cut, connections that were replaced, a second.', {
+      'cut {{instance}}': rate(own('http_cut_responses_total')),
+      'replaced {{instance}}': rate(own('http_dropped_connections_total')),
+    }),
+  ),
+  timeSeries(
+    'short',
+    facts('Scopes that select nothing', 'Their pages answer 404.', {
+      [OF_EXPORTER]: own('scopes_unmatched'),
+    }),
+  ),
+];
+
+// What the bridge says of the components that it polls.
+const COMPONENT = 'app="shm_bridge",instance=~"$instance",server_key=~"$server_key"';
+const bridgeRate = (name: string): string => rate(`shm_bridge_${name}{${COMPONENT}}`);
+const component = (name: string): string => `shm_bridge_component_${name}{${COMPONENT}}`;
+export const bridge: readonly Drawing[] = [
+  stateTimeline(
+    flagMappings(['no tree', 'red'], ['polled', 'green']),
+    facts('Components', 'Whether the last poll gave a tree.', {
+      '{{server_key}}': component('up'),
+    }),
+  ),
+  timeSeries(
+    'cps',
+    facts('Failed polls by reason', 'docs/bridge.md says what to do about each.', {
+      '{{server_key}} {{object}}': bridgeRate('failure_polls_total'),
+    }),
+  ),
+  timeSeries(
+    's',
+    facts('Duration of polls', 'The last one, and what storing its tree took.', {
+      'poll {{server_key}}': component('last_poll_duration_seconds'),
+      'store {{server_key}}': component('last_store_duration_seconds'),
+    }),
+  ),
+  timeSeries(
+    'short',
+    facts('Objects and variables', 'Of the last tree, and those without room in the segment.', {
+      'objects {{server_key}}': component('objects'),
+      'variables {{server_key}}': component('variables'),
+      'dropped {{server_key}}': component('dropped'),
+    }),
+  ),
+  timeSeries(
+    'cps',
+    facts('Changed values', 'Stored a second.', {
+      '{{server_key}}': bridgeRate('component_changed_values_total'),
+    }),
+  ),
+  timeSeries(
+    'short',
+    facts('Restarts of components', 'A total since the start of the bridge.', {
+      '{{server_key}}': component('restarts_total'),
+    }),
   ),
 ];

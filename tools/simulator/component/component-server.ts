@@ -1,16 +1,132 @@
 // A stand-in for a real server's component: serves a tree as JSON, like the vendor's programs.
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer } from 'node:http';
+import type {
+  IncomingHttpHeaders,
+  IncomingMessage,
+  RequestListener,
+  Server,
+  ServerResponse,
+} from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
+import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
-import { Component } from './component.js';
-import { DEFAULTS } from './component-options.js';
-import type { ComponentOptions } from './component-options.js';
-import { Exchange } from './exchange.js';
+import { Fault, messageOf } from '#app/errors.js';
+import { Component, DEFAULTS, Exchange } from './component.js';
+import type { ComponentOptions } from './component.js';
 import { FAULTS } from './faults.js';
 import type { FaultName } from './faults.js';
-import { Listener } from './listener.js';
-import { RequestLog } from './request-log.js';
-import type { LoggedRequest } from './request-log.js';
 import type { ServedTree } from './served-tree.js';
+
+// The listening socket of a component: it can be closed, with all connections, and opened again.
+const ADDRESS = '127.0.0.1';
+const MAX_CONNECTIONS = 512;
+
+interface Listening {
+  readonly server: Server;
+  readonly port: number;
+}
+
+class Listener {
+  readonly #tls: { readonly cert: string; readonly key: string } | undefined;
+  readonly #onRequest: RequestListener;
+  readonly #onConnection: (socket: Socket) => void;
+  readonly #sockets = new Set<Socket>();
+  #listening: Listening | undefined;
+
+  constructor(
+    tls: { readonly cert: string; readonly key: string } | undefined,
+    onRequest: RequestListener,
+    onConnection: (socket: Socket) => void,
+  ) {
+    this.#tls = tls;
+    this.#onRequest = onRequest;
+    this.#onConnection = onConnection;
+  }
+
+  get isOpen(): boolean {
+    return this.#listening !== undefined;
+  }
+
+  get connections(): number {
+    return this.#sockets.size;
+  }
+
+  /** @returns the port that was taken, @throws Fault LISTENER_FAILED */
+  async open(port: number): Promise<number> {
+    const server = this.#make();
+    await new Promise<void>((resolve, reject) => {
+      server.on('error', (error) => {
+        const what = `Cannot listen on ${ADDRESS}:${port}: ${error.message}`;
+        reject(new Fault('LISTENER_FAILED', what, { cause: error }));
+      });
+      server.listen(port, ADDRESS, resolve);
+    });
+    const taken = (server.address() as AddressInfo).port;
+    this.#listening = { server, port: taken };
+    return taken;
+  }
+
+  /** Stops listening and ends all connections, at once. */
+  async shut(): Promise<void> {
+    const server = this.#listening?.server;
+    this.#listening = undefined;
+    const closed = new Promise<void>((resolve) => {
+      if (server === undefined) resolve();
+      else server.close(() => resolve());
+    });
+    for (const socket of this.#sockets) socket.destroy();
+    await closed;
+  }
+
+  /** Resets all connections. */
+  reset(): void {
+    for (const socket of this.#sockets) socket.resetAndDestroy();
+  }
+
+  /** @throws Fault USAGE if the certificate or the key cannot be used */
+  #make(): Server {
+    const server = this.#tls === undefined ? createServer() : secureServer(this.#tls);
+    server.on('request', this.#onRequest);
+    server.on('connection', (socket: Socket) => {
+      this.#sockets.add(socket);
+      socket.once('close', () => this.#sockets.delete(socket));
+      this.#onConnection(socket);
+    });
+    server.maxConnections = MAX_CONNECTIONS;
+    return server;
+  }
+}
+
+function secureServer(tls: { readonly cert: string; readonly key: string }): Server {
+  try {
+    return createSecureServer(tls);
+  } catch (error) {
+    throw new Fault('USAGE', `The certificate and its key cannot be used: ${messageOf(error)}`);
+  }
+}
+
+// The last requests to a component, oldest first.
+interface LoggedRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: IncomingHttpHeaders;
+}
+
+const MAX_REQUESTS = 1000;
+
+class RequestLog {
+  readonly #requests: LoggedRequest[] = [];
+
+  /** At most 1000. */
+  get requests(): readonly LoggedRequest[] {
+    return this.#requests;
+  }
+
+  add({ method = '', url = '', headers }: IncomingMessage): void {
+    this.#requests.push({ method, url, headers });
+    if (this.#requests.length > MAX_REQUESTS) this.#requests.shift();
+  }
+}
 
 /** How often and how long it tries to get its port back after it released it. */
 const REOPENING = { attempts: 100, everyMs: 50 };

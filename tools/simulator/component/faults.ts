@@ -2,21 +2,124 @@
 import { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { brotliCompress, createDeflate } from 'node:zlib';
-import { NO_CONTENT, plainAnswer } from './answer.js';
-import type { Answer } from './answer.js';
-import type { Component } from './component.js';
-import { cut, drip, headersOnly, longLength, shortLength } from './broken-transfers.js';
-import type { FaultyAnswer } from './faulty-answer.js';
-import { otherRun } from './other-run.js';
-import { vendorJson } from './vendor-json.js';
-import {
-  LOGIN_PAGE,
-  brokenTextBody,
-  deepBody,
-  hugeBody,
-  manyObjects,
-  nanBody,
-} from './wrong-bodies.js';
+import { NO_CONTENT, plainAnswer } from './component.js';
+import type { Answer, Component, Exchange } from './component.js';
+import { otherRun, vendorJson } from './served-tree.js';
+
+/** What a fault needs beside the exchange. */
+interface Occasion {
+  /** The number of earlier exchanges with a fault. */
+  readonly turn: number;
+  /** Counts a client that has followed a redirection. */
+  readonly follow: () => void;
+}
+
+/** Sends a wrong answer, a late one, or none. */
+type FaultyAnswer = (
+  exchange: Exchange,
+  component: Component,
+  occasion: Occasion,
+) => Promise<void> | void;
+
+// Sends the right answer wrongly: byte by byte, in part, or with a wrong length.
+const EXCESS_AFTER_MS = 50;
+
+/** Sends the head, then single bytes with a pause between them. */
+const drip: FaultyAnswer = async (exchange, component) => {
+  const answer = await component.answer(exchange.request);
+  exchange.head(answer, answer.body.length);
+  for (const byte of answer.body) {
+    await exchange.pause(component.options.dripMs);
+    exchange.response.write(Buffer.of(byte));
+  }
+  exchange.response.end();
+};
+
+/** Ends the connection in the middle of the body. */
+const cut: FaultyAnswer = async (exchange, component) => {
+  const answer = await component.answer(exchange.request);
+  exchange.head(answer, answer.body.length);
+  exchange.hangUpAfter(answer.body.subarray(0, Math.floor(answer.body.length / 2)));
+};
+
+/** Ends the connection after the head. */
+const headersOnly: FaultyAnswer = async (exchange, component) => {
+  const answer = await component.answer(exchange.request);
+  exchange.head(answer, answer.body.length);
+  exchange.hangUpAfter(Buffer.alloc(0));
+};
+
+/** Declares less than the body has; the rest follows once the client believes it is complete. */
+const shortLength: FaultyAnswer = async (exchange, component) => {
+  const { body, ...head } = await component.answer(exchange.request);
+  const half = Math.floor(body.length / 2);
+  exchange.head(head, half);
+  exchange.response.write(body.subarray(0, half));
+  await exchange.pause(EXCESS_AFTER_MS);
+  exchange.hangUpAfter(body.subarray(half));
+};
+
+/** Declares more than the body has. */
+const longLength: FaultyAnswer = async (exchange, component) => {
+  const answer = await component.answer(exchange.request);
+  exchange.head(answer, answer.body.length + 100);
+  exchange.hangUpAfter(answer.body);
+};
+
+// Bodies that no real component sends: too big, too deep, or mislabelled.
+const LOGIN_PAGE =
+  '<!DOCTYPE html>\n<html><head><title>Sign in</title></head>\n' +
+  '<body><form action="/login" method="post"><input name="user"></form></body></html>\n';
+
+const HUGE_BYTES = 100 * 2 ** 20;
+const LEVELS = 10_000;
+const OBJECTS = 200_000;
+const OBJECTS_A_PIECE = 1000;
+
+const head = (id: string): string => `{"Instance":${JSON.stringify(id)},"Class":"Filler",`;
+
+/** 100 MB of valid JSON: one object, with the same variable many times. */
+function* hugeBody(): Generator<Buffer> {
+  yield Buffer.from(`[${head('huge.1.adh')}"Children":[],"Variables":[`);
+  const piece = Buffer.from('{"Name":"filler","Type":"Numeric","Value":1},'.repeat(1000));
+  for (let bytes = 0; bytes < HUGE_BYTES; bytes += piece.length) yield piece;
+  yield Buffer.from('{"Name":"last","Type":"Numeric","Value":1}]}]');
+}
+
+/** One root with 200,000 children. */
+function* manyObjects(): Generator<string> {
+  yield `[${head('many.1.adh')}"Variables":[],"Children":[`;
+  for (let first = 0; first < OBJECTS - 1; first += OBJECTS_A_PIECE) {
+    const count = Math.min(OBJECTS_A_PIECE, OBJECTS - 1 - first);
+    const objects = Array.from(
+      { length: count },
+      (_, n) => `${head(`many.1.adh.${first + n}`)}"Variables":[],"Children":[]}`,
+    );
+    yield `${first === 0 ? '' : ','}${objects.join(',')}`;
+  }
+  yield ']}]';
+}
+
+/** 10,000 objects, each the only child of the one before. */
+function deepBody(): string {
+  const heads = Array.from(
+    { length: LEVELS },
+    (_, level) => `${head(`deep.1.adh.${level}`)}"Variables":[],"Children":[`,
+  );
+  return `[${heads.join('')}${']}'.repeat(LEVELS)}]`;
+}
+
+/** A number that JSON cannot represent. */
+const nanBody = (id: string): string =>
+  `[${head(id)}"Variables":[{"Name":"load","Type":"Numeric","Value":NaN}],"Children":[]}]`;
+
+/** A text that is not UTF-8: an incomplete character. */
+const brokenTextBody = (id: string): Buffer =>
+  Buffer.concat([
+    Buffer.from(`[${head(id)}"Variables":[{"Name":"name","Type":"String","Value":"Z`),
+    Buffer.from([0xc3]),
+    Buffer.from('rich"}],"Children":[]}]'),
+  ]);
 
 /** The target of redirections, which gives the right answers too. */
 const MOVED = '/moved';
@@ -148,3 +251,16 @@ export const FAULTS = {
 
 export type FaultName = keyof typeof FAULTS;
 export const FAULT_NAMES = Object.keys(FAULTS) as readonly FaultName[];
+
+// Parses the fault commands on stdin.
+export const NO_FAULT = 'none';
+
+const faultNamed = (text: string): FaultName | typeof NO_FAULT | undefined =>
+  text === NO_FAULT ? NO_FAULT : FAULT_NAMES.find((name) => name === text);
+
+/** `fault cut`, `fault none`; undefined for anything else. */
+export const faultCommanded = (line: string): FaultName | typeof NO_FAULT | undefined =>
+  faultNamed(/^\s*fault\s+(\S+)\s*$/.exec(line)?.[1] ?? '');
+
+/** The answer to an unknown command. */
+export const FAULT_USAGE = `allowed: "fault NAME", with NAME one of ${[...FAULT_NAMES, NO_FAULT].join(', ')}`;

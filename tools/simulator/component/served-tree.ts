@@ -1,13 +1,90 @@
 // A tree of managed objects in memory, for a component that serves it.
-import type { ObjectState, ValueType } from '#app/model.js';
+import type { ObjectState, SlotRef, ValueType, VariableKind } from '#app/model.js';
 import type {
   ObjectOptions,
   PublishedObject,
   VariableOptions,
 } from '#app/native/publisher/publisher-options.js';
-import type { ObjectPublisher, ValueHandle, ValueHandles } from '../object-publisher.js';
-import { handleOf } from './served-value.js';
-import type { KeptVariable, ServedVariable } from './served-value.js';
+import { isFramed, scalarType } from '#app/published.js';
+import type { FramedType } from '#app/published.js';
+import type { ObjectPublisher, ValueHandle, ValueHandles } from '../live-tree.js';
+
+/** Integers are bigints, so that all 64 bits are exact. */
+type ServedValue = bigint | number | boolean | string;
+
+/** A variable as it is now. */
+export interface ServedVariable {
+  readonly name: string;
+  readonly type: ValueType;
+  readonly kind: VariableKind;
+  /** Undefined: it exists and has no value yet. */
+  readonly value: ServedValue | undefined;
+}
+
+/** The target of a handle's stores. */
+interface KeptVariable extends ServedVariable {
+  readonly ref: SlotRef;
+  /** The most bytes of a text. */
+  readonly room: number;
+  value: ServedValue | undefined;
+  isGone: boolean;
+}
+
+type Scalar = number | bigint | boolean;
+
+const integer = (value: Scalar): bigint =>
+  BigInt(typeof value === 'number' ? Math.trunc(value) : value);
+
+/** Integers wrap at 64 bits. */
+const STORED = {
+  u64: (value: Scalar) => BigInt.asUintN(64, integer(value)),
+  i64: (value: Scalar) => BigInt.asIntN(64, integer(value)),
+  f64: Number,
+  bool: Boolean,
+};
+
+/** Texts end where a segment's would. */
+const HANDLES: { readonly [T in FramedType]: (kept: KeptVariable) => ValueHandles[T] } = {
+  string: (kept) => ({ ref: kept.ref, set: (text) => store(kept, cut(text, kept.room)) }),
+  // The vendor has neither of these types: their values are not kept.
+  histogram: (kept) => ({ ref: kept.ref, set: () => !kept.isGone, observe: () => !kept.isGone }),
+  summary: (kept) => ({ ref: kept.ref, set: () => !kept.isGone }),
+};
+
+function handleOf<T extends ValueType>(kept: KeptVariable, type: T): ValueHandles[T] {
+  const handle = isFramed(type) ? HANDLES[type](kept) : scalar(kept, STORED[scalarType(type).bits]);
+  return handle as ValueHandles[T];
+}
+
+function scalar(
+  kept: KeptVariable,
+  kindOf: (value: Scalar) => Exclude<ServedValue, string>,
+): ValueHandles['u64'] {
+  const set = (value: Scalar) => store(kept, kindOf(value));
+  return {
+    ref: kept.ref,
+    set,
+    add: (value) => {
+      const before = kept.value ?? kindOf(0);
+      const sum =
+        typeof before === 'bigint' ? before + integer(value) : Number(before) + Number(value);
+      return set(sum);
+    },
+  };
+}
+
+function store(kept: KeptVariable, value: ServedValue): boolean {
+  if (kept.isGone) return false;
+  kept.value = value;
+  return true;
+}
+
+/** As many whole characters as fit, as well-formed Unicode. */
+function cut(text: string, room: number): string {
+  const bytes = Buffer.alloc(Math.min(room, text.length * 3));
+  const { written } = new TextEncoder().encodeInto(text, bytes);
+  return bytes.toString('utf8', 0, written);
+}
 
 /** An object as it is now; variables and children are in the order of their addition. */
 export interface ServedObject {
@@ -154,3 +231,138 @@ export class ServedTree implements ObjectPublisher {
 
 /** Names are sent as UTF-8, which has no lone surrogates. */
 const wellFormed = (text: string): string => Buffer.from(text).toString();
+
+// The vendor's type names, by our types.
+export const VENDOR_TYPES = {
+  counter: 'Counter',
+  gauge: 'Gauge',
+  number: 'Numeric',
+  large: 'Large Numeric',
+  flag: 'Boolean',
+  text: 'String',
+  /** Not a vendor type: the vendor has no fractions, so readers must use the JSON type. */
+  fraction: 'Floating',
+} as const;
+
+const MIN = -(2n ** 31n);
+const MAX = 2n ** 31n - 1n;
+
+/** Undefined if the vendor has no such type. */
+export function vendorType(
+  type: ValueType,
+  kind: VariableKind,
+  value: ServedValue | undefined,
+): string | undefined {
+  switch (type) {
+    case 'bool':
+      return VENDOR_TYPES.flag;
+    case 'string':
+      return VENDOR_TYPES.text;
+    case 'f64':
+      return VENDOR_TYPES.fraction;
+    case 'u64':
+    case 'i64':
+      if (kind === 'counter') return VENDOR_TYPES.counter;
+      if (kind === 'gauge') return VENDOR_TYPES.gauge;
+      return typeof value === 'bigint' && (value < MIN || value > MAX)
+        ? VENDOR_TYPES.large
+        : VENDOR_TYPES.number;
+    default:
+      return undefined;
+  }
+}
+
+/** A bigint is an integer, a number is a fraction. */
+export type VendorValue = bigint | number | boolean | string | null;
+
+export interface VendorVariable {
+  readonly Name: string;
+  readonly Type: string;
+  readonly Value: VendorValue;
+}
+
+export interface VendorObject {
+  readonly Instance: string;
+  readonly Class: string;
+  readonly State?: string;
+  readonly Variables: readonly VendorVariable[];
+  readonly Children: readonly VendorObject[];
+}
+
+export const STATE_TEXTS: Readonly<Record<ObjectState, string>> = {
+  init: 'Init',
+  normal: 'Normal',
+  manual_recovery: 'Manual Recovery',
+  auto_recovery: 'Auto Recovery',
+  dead: 'Dead',
+  invalid: 'Invalid',
+};
+
+/** Normal objects have no `State`; histograms and summaries are left out. */
+export function vendorObject({
+  id,
+  className,
+  state,
+  variables,
+  children,
+}: ServedObject): VendorObject {
+  return {
+    Instance: id,
+    Class: className,
+    ...(state !== 'normal' && { State: STATE_TEXTS[state] }),
+    Variables: vendorVariables(variables),
+    Children: Array.from(children, vendorObject),
+  };
+}
+
+function vendorVariables(variables: Iterable<ServedVariable>): VendorVariable[] {
+  const made: VendorVariable[] = [];
+  for (const { name, type, kind, value } of variables) {
+    const Type = vendorType(type, kind, value);
+    if (Type !== undefined) made.push({ Name: name, Type, Value: value ?? null });
+  }
+  return made;
+}
+
+/** The variables that identify a run of a process. */
+const OTHER: readonly VendorVariable[] = [
+  { Name: 'processID', Type: VENDOR_TYPES.number, Value: 99_999n },
+  { Name: 'time', Type: VENDOR_TYPES.text, Value: 'Tue Jan  6 09:30:00 2026' },
+];
+const OTHER_NAMES = OTHER.map(({ Name }) => Name);
+
+export const otherRun = (root: VendorObject): VendorObject => ({
+  ...root,
+  Variables: [...root.Variables.filter(({ Name }) => !OTHER_NAMES.includes(Name)), ...OTHER],
+});
+
+/** The text without blanks, of one object or of a list. */
+export const vendorJson = (content: VendorObject | readonly VendorObject[]): string =>
+  'Instance' in content ? objectJson(content) : `[${content.map(objectJson).join(',')}]`;
+
+/** Walks by recursion: a `ServedTree` is never too deep for it. */
+function objectJson({ Instance, Class, State, Variables, Children }: VendorObject): string {
+  const state = State === undefined ? '' : `"State":${quoted(State)},`;
+  const names = `"Instance":${quoted(Instance)},"Class":${quoted(Class)},${state}`;
+  const variables = Variables.map(variableJson).join(',');
+  return `{${names}"Variables":[${variables}],"Children":[${Children.map(objectJson).join(',')}]}`;
+}
+
+const variableJson = ({ Name, Type, Value }: VendorVariable): string =>
+  `{"Name":${quoted(Name)},"Type":${quoted(Type)},"Value":${valueJson(Value)}}`;
+
+/** NaN and infinities are null. */
+export function valueJson(value: VendorValue): string {
+  if (typeof value === 'string') return quoted(value);
+  return typeof value === 'number' ? fractionText(value) : String(value);
+}
+
+/** `42.0` for 42: readers that look at the text must not take it for an integer. */
+function fractionText(value: number): string {
+  if (!Number.isFinite(value)) return 'null';
+  if (Object.is(value, -0)) return '-0.0';
+  const text = String(value);
+  return /[.e]/.test(text) ? text : `${text}.0`;
+}
+
+const quoted = (text: string): string => JSON.stringify(text);

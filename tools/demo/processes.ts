@@ -1,6 +1,7 @@
 // Our programs as processes of the demo: started, read line by line, and ended together.
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
@@ -10,7 +11,7 @@ export interface Ended {
   readonly how: string;
 }
 
-export interface Script {
+interface Script {
   /** Below dist/. */
   readonly program: string;
   readonly args: readonly string[];
@@ -79,5 +80,72 @@ export class Children {
     this.signal('SIGTERM');
     await empty;
     clearTimeout(impatience);
+  }
+}
+
+// The processes that started us: npm, and a shell between it and us. Neither forwards every signal.
+const SHELLS = new Set(['sh', 'dash', 'bash']);
+
+/** Name and parent of a process; undefined once it is gone. */
+function processOf(pid: number): { readonly name: string; readonly parent: number } | undefined {
+  try {
+    const [, name = '', parent = ''] =
+      /^\d+ \((.*)\) \S+ (\d+)/s.exec(readFileSync(`/proc/${pid}/stat`, 'latin1')) ?? [];
+    return { name, parent: Number(parent) };
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Detects that npm, or its shell, has ended: the parent of an orphaned process changes.
+ * @param parent returns the current id of our parent
+ */
+export function lineageWatch(parent: () => number): () => boolean {
+  const first = parent();
+  const shell = processOf(first);
+  const isShell = shell !== undefined && SHELLS.has(shell.name);
+  return () => parent() !== first || (isShell && processOf(first)?.parent !== shell.parent);
+}
+
+// Reports the exporter's targets after the start: one line when one is lost, one when it is back.
+export class ExporterNews {
+  readonly #lost = new Set<string>();
+
+  /** Converts a line of the exporter's log to a readable one; undefined for other lines. */
+  of(line: string): string | undefined {
+    const [, target = '', event = ''] =
+      / (?:info|warning) (target \S+ on \S+) (waiting on .*|ready: .*)$/.exec(line) ?? [];
+    if (event.startsWith('waiting') && !this.#lost.has(target)) {
+      this.#lost.add(target);
+      return `the exporter: ${target} is not ready: ${event}`;
+    }
+    if (event.startsWith('ready') && this.#lost.delete(target))
+      return `the exporter: ${target} is ready again`;
+    return undefined;
+  }
+}
+
+// Limits how often a process is restarted.
+const WINDOW_MS = 60_000;
+
+export class Restarts {
+  readonly #max: number;
+  readonly #nowMs: () => number;
+  #times: number[] = [];
+
+  /** @param max restarts in any minute */
+  constructor(max: number, nowMs: () => number) {
+    this.#max = max;
+    this.#nowMs = nowMs;
+  }
+
+  /** Uses one restart, if any is left. */
+  take(): boolean {
+    const now = this.#nowMs();
+    this.#times = this.#times.filter((time) => now - time < WINDOW_MS);
+    if (this.#times.length >= this.#max) return false;
+    this.#times.push(now);
+    return true;
   }
 }

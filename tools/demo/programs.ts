@@ -1,12 +1,41 @@
 // The processes of the demo: simulated servers, the bridge to one of them, and then the exporter.
+import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import { issueLicense } from '#app/license/issue-license.js';
-import type { Belongings } from './belongings.js';
-import type { Children, Ended } from './children.js';
+import { map } from '#app/native/os/libc.js';
 import { BRIDGED, EXPORTED, TARGETS, bridgeConfiguration, configuration } from './configuration.js';
-import type { DemoTarget } from './configuration.js';
-import { ExporterNews } from './exporter-news.js';
+import type { Belongings, DemoTarget } from './configuration.js';
 import type { DemoOptions } from './options.js';
-import { recordedJvm } from './recorded-jvm.js';
+import { ExporterNews } from './processes.js';
+import type { Children, Ended } from './processes.js';
+
+/** An OpenJDK 17 whose heap was collected some times; what was personal in its texts is erased. */
+const RECORDING = new URL('recorded.hsperfdata.gz', import.meta.url);
+/** The bytes of a file as a JVM makes it; the recording has those in use. */
+const FILE_BYTES = 32_768;
+/** Where the recording has `sun.rt.createVmBeginTime`, Unix milliseconds. */
+const BEGAN_AT = 472;
+
+/**
+ * Puts the file below a folder, as of a JVM that is this process and begins now: it stays in the memory of
+ * this process, as a JVM has its file.
+ * @param pid of this process
+ * @returns the directory that it is in
+ */
+function recordedJvm(folder: string, pid: number, unixMs: number): string {
+  const directory = join(folder, 'hsperfdata_recorded');
+  const bytes = Buffer.alloc(FILE_BYTES);
+  gunzipSync(readFileSync(RECORDING)).copy(bytes);
+  bytes.writeBigInt64LE(BigInt(Math.round(unixMs)), BEGAN_AT);
+  mkdirSync(directory, { mode: 0o755 });
+  const path = join(directory, String(pid));
+  writeFileSync(path, bytes, { mode: 0o600 });
+  const fd = openSync(path, 'r');
+  map(fd, FILE_BYTES, 'read');
+  closeSync(fd);
+  return directory;
+}
 
 const DAY_MS = 86_400_000;
 export const EXPORTER = 'the exporter';
@@ -15,7 +44,7 @@ const HOST_JVMS = '/tmp/hsperfdata_*';
 /** Enough changes for two scrapes to differ. */
 const LIFE = ['--objects', '200', '--rate', '2', '--change-fraction', '0.5'];
 
-export interface CastParts {
+interface CastParts {
   readonly options: DemoOptions;
   readonly children: Children;
   readonly belongings: Belongings;
