@@ -1,5 +1,5 @@
 """Independent checks of the bytes: a small reader of its own, written from the page, sharing no constants."""
-import ctypes, errno, fcntl, gc, glob, math, os, random, resource, signal, struct, subprocess, sys, threading, time, zlib
+import copy, ctypes, decimal, errno, fcntl, gc, glob, math, os, pickle, random, resource, signal, struct, subprocess, sys, threading, time, zlib
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 import shm_publisher as shm
@@ -241,7 +241,7 @@ def refusals(p, root, variables):
                 (None, None), ([1], "[1]"), (1j, "1j"), (10**5000, "int"), (object(), "object"))),
             (lambda: b.set(2**63), '"i"', 2**63, -2**63), (lambda: b.set(math.inf), '"i"', "inf"),
             (lambda: c.set("1.5"), '"f"', "'1.5'", "numbers"), (lambda: c.set(10**400), '"f"', "numbers"),
-            (lambda: e.set("no"), '"b"', "'no'", "False"), (lambda: e.set(2), '"b"', 2), (lambda: e.set(None), '"b"', None),
+            (lambda: e.set("no"), '"b"', "'no'", "False"), (lambda: e.set(2), '"b"', 2), (lambda: e.set(decimal.Decimal("sNaN")), '"b"'), (lambda: e.set(None), '"b"', None),
             (lambda: s.set(5), '"s"', 5, "texts"), (lambda: s.set(b"x"), '"s"', "b'x'"), (lambda: s.set(None), '"s"'),
             (lambda: s.set("a\udcff"), '"s"', "'a\\udcff'", "surrogate"),
             (lambda: h.observe(math.nan), '"h"', "NaN"), (lambda: h.observe("1"), '"h"', "'1'"),
@@ -834,6 +834,24 @@ def closed_descriptors():
     ok(in_child(run), "the descriptors of the program")
 
 
+def publishers_let_go():
+    """A publisher that the program let go of is closed once it is collected, but not by the end of the program."""
+    for _ in range(3):
+        p = shm.Publisher("gone", CTX)
+        v = p.add_variable(p.add_root("r"), "v", shm.U64, value=1)
+        p.publish()
+        for copied in (copy.copy, copy.deepcopy, pickle.dumps):
+            ok(all(raises(TypeError, lambda: copied(each), "cannot be copied") for each in (p, v)), "one of each")
+        del p, v
+        gc.collect()
+        ok(not os.path.exists(path("gone")), "closed")
+    code = ("import sys; sys.path.insert(0, sys.argv[1]); import shm_publisher as shm\n"
+            "p = shm.Publisher('gone', sys.argv[2]); p.publish()")
+    subprocess.run([sys.executable, "-c", code, HERE, CTX], check=True)
+    ok(Seg(path("gone")).state == 1, "a program that ends leaves its segment")
+    os.unlink(path("gone"))
+
+
 def names_out_of_sight():
     """After chroot() or in another mount namespace, a segment still has its name; so it has after a rename."""
     with shm.Publisher("sight", CTX) as p:
@@ -999,7 +1017,7 @@ if __name__ == "__main__":
         for test in (scalars_and_frames, additions, removal_and_reuse, directory_change, names_and_locks, example_runs,
                      frames_under_load, futex_wakes, signal_handlers, exceptions_of_handlers,
                      collected_objects, forked_children, children_that_stay, no_memory,
-                     names_taken_away, closed_descriptors, names_out_of_sight, dropped_rights, refused_starts,
+                     names_taken_away, closed_descriptors, names_out_of_sight, publishers_let_go, dropped_rights, refused_starts,
                      limits_of_the_process, full_shared_memory, threads):
             test(); print("ok", test.__name__, flush=True)
         ok(not glob.glob(f"/dev/shm/*{CTX}*") and not glob.glob(f"/dev/shm/.*{CTX}*"), "nothing left in /dev/shm")

@@ -231,7 +231,7 @@ def _number(type_, value, what):
             return int(value)
         if type_ in RANGES and value == int(value) and RANGES[type_][0] <= value <= RANGES[type_][1]:
             return int(value)
-    except (TypeError, ValueError, OverflowError):
+    except (TypeError, ValueError, ArithmeticError):         # infinity, and Decimal("sNaN")
         pass
     raise ValueError(f"{what} cannot be {_shown(value)}: {ALLOWED[type_]}")
 
@@ -303,6 +303,11 @@ def _supersede(fd):
         pass
 
 
+def _refuse_copy(self, _protocol):
+    raise TypeError(f"a {type(self).__name__} of shm_publisher cannot be copied or pickled: each process needs a "
+                    "Publisher of its own")
+
+
 class _Node:
     """The base of objects and variables: an id, a slot, strings and a record."""
 
@@ -312,6 +317,8 @@ class _Node:
         self.frame, self.frame_length = 0, 0
         self.as_of_slot, self.as_of_incarnation = NO_SLOT, 0
         self.alive = False                  # False: dropped for lack of room, or removed; stores are ignored
+
+    __reduce_ex__ = _refuse_copy
 
     @property
     def name(self):
@@ -1010,6 +1017,14 @@ class Publisher:
                 getattr(self, view).release()
             self._map.close()
         self._close_descriptor()
+
+    def __del__(self):
+        """Closes a publisher that the garbage collector frees, so that its server key is free again.  At the end of the
+        program the segment stays."""
+        if getattr(self, "_fd", None) is not None and not sys.is_finalizing():
+            self.close()
+
+    __reduce_ex__ = _refuse_copy
 
     def __enter__(self):
         return self
