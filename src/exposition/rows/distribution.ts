@@ -6,6 +6,8 @@ import type { Frame } from '../../model.js';
 import { CELL_BYTES, OP } from '../kernel/kernel.js';
 import type { Kernel } from '../kernel/kernel.js';
 
+const MAX_COUNT = 2n ** 64n - 1n;
+
 /** Derived values in order: buckets (cumulative) or quantiles, then sum, then count. */
 export class Distribution {
   readonly #kernel: Kernel;
@@ -54,7 +56,9 @@ export class Distribution {
   setHistogram(counts: ArrayLike<bigint>, sum: number): void {
     let total = 0n;
     for (let i = 0; i < Math.max(this.#steps, counts.length); i++) {
-      total = BigInt.asUintN(64, total + (counts[i] ?? 0n));
+      total += counts[i] ?? 0n;
+      // Parsers refuse a page whose cumulative buckets decrease.
+      if (total > MAX_COUNT) total = MAX_COUNT;
       // A bound that its conversion makes infinite has no bucket of its own: the rest is in +Inf.
       if (i < this.#steps - 1) this.#set(i, total);
     }

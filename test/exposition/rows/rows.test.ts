@@ -270,6 +270,20 @@ describe('rows over values', () => {
     expect(lines()).to.deep.equal([]);
   });
 
+  it('buckets of a published histogram never decrease, whatever its counts', () => {
+    const most = 2n ** 64n - 1n;
+    const { lines } = shop(row('wait', 'histogram', 'var = "wait"'), {
+      wait: { type: 'histogram', schema: [0.5, 1], value: histogram([1n, most, most], 9.5) },
+    });
+    expect(lines()).to.deep.equal([
+      'shop_wait_bucket{le="0.5"} 1',
+      `shop_wait_bucket{le="1"} ${most}`,
+      `shop_wait_bucket{le="+Inf"} ${most}`,
+      'shop_wait_sum 9.5',
+      `shop_wait_count ${most}`,
+    ]);
+  });
+
   it('a published summary has its quantiles, scaled like its sum', () => {
     const { lines } = shop(row('wait_seconds', 'summary', 'var = "wait", scale = 0.001'), {
       wait: { type: 'summary', schema: [0.5, 0.99], value: summary(4n, 100, [20, NaN]) },
