@@ -1,26 +1,25 @@
-// Builds the bridge from its configuration: one publisher, and one stream of polls, for each component.
+// Builds the bridge from its configuration: polls each component again and again, or once.
 import type { LookupFunction } from 'node:net';
-import { concatMap, defer, finalize, map, merge, of, tap } from 'rxjs';
+import { concatMap, defer, finalize, from, map, merge, of, tap } from 'rxjs';
 import type { Observable, SchedulerLike } from 'rxjs';
+import { counted } from '../counted.js';
 import type { TargetEvent } from '../model.js';
 import { heartbeat } from '../native/publisher/heartbeat.js';
 import { Publisher } from '../native/publisher/publisher.js';
-import type { ComponentConfig } from './settings/component-config.js';
-import { ComponentKeeper } from './segment/component-keeper.js';
-import type { BridgeConfig } from './settings/configuration.js';
 import { fetchBody } from './poll/fetch-body.js';
-import { KeyHolder } from './settings/key-holder.js';
-import { OwnRoot } from './segment/own-root.js';
 import { NameLookup } from './poll/name-lookup.js';
-import { poll } from './poll/poll.js';
-import type { Outcome } from './poll/poll.js';
-import { polling } from './poll/polling.js';
-import type { Polled } from './poll/polling.js';
-import { capacityFor } from './segment/segment-capacity.js';
-import { standing } from './poll/standing.js';
+import { poll, polling, standing } from './poll/poll.js';
+import type { Outcome, Polled } from './poll/poll.js';
+import { ComponentKeeper } from './segment/component-keeper.js';
+import { capacityFor } from './segment/mirror.js';
+import { OwnRoot } from './segment/own-root.js';
+import { KeyHolder } from './settings/component-table.js';
+import type { ComponentConfig } from './settings/component-table.js';
+import type { BridgeConfig } from './settings/configuration.js';
+import { idlePatterns, scenarioText } from './tree/selection.js';
 
 /** What the bridge needs from its process. */
-export interface Around {
+interface Around {
   readonly pid: number;
   readonly unixMs: () => number;
   /** A clock that does not step. */
@@ -107,4 +106,54 @@ function polls(component: ComponentConfig, shared: Shared): Observable<Polled<Ou
 function verdictOf({ outcome }: Pick<Polled<Outcome>, 'outcome'>): 'good' | 'gone' | 'failed' {
   if (outcome.kind === 'tree') return 'good';
   return outcome.failure.reason === 'no_data' ? 'gone' : 'failed';
+}
+
+/** The result of one component. */
+interface Shown {
+  /** A scenario; empty when the poll failed. */
+  readonly text: string;
+  /** Sentences for the operator. */
+  readonly remarks: readonly string[];
+  readonly isGood: boolean;
+}
+
+/** Polls the components one after the other; publishes nothing. */
+export function once(
+  config: BridgeConfig,
+  { unixMs, steadyMs, scheduler }: Pick<Around, 'unixMs' | 'steadyMs' | 'scheduler'>,
+): Observable<Shown> {
+  return from(config.components).pipe(
+    concatMap((component) => {
+      const { endpoint, securityKey, limits, requestTimeoutMs } = component;
+      const settings = { limits, requestTimeoutMs, unixMs, steadyMs, scheduler };
+      return poll(() => fetchBody(endpoint, securityKey), settings).pipe(
+        map((outcome) => shown(outcome, component, config)),
+      );
+    }),
+  );
+}
+
+function shown(outcome: Outcome, component: ComponentConfig, config: BridgeConfig): Shown {
+  const { name, serverKey, selection, selected, endpoint } = component;
+  const about = `${name}: ${endpoint.url.href}`;
+  if (outcome.kind === 'failed') {
+    const { reason, message } = outcome.failure;
+    return { text: '', remarks: [`${about}: no tree (${reason}): ${message}`], isGood: false };
+  }
+  const { tree, size, durationMs } = outcome;
+  const objects = selection(tree);
+  const published = [...objects.values()].reduce((sum, { variables }) => sum + variables.size, 0);
+  const odd = Object.entries(tree.oddities).filter(([, count]) => count > 0);
+  const took = `${size.received} bytes over the wire, ${size.decoded} decompressed, ${Math.round(durationMs)} ms`;
+  return {
+    text: scenarioText(objects, { ...config, serverKey }),
+    remarks: [
+      `${about}: ${counted(tree.objects.size, 'object')}, ${counted(tree.variableCount, 'variable')}; ${took}`,
+      `${name}: to be published under server key ${serverKey}: ${counted(objects.size, 'object')}, ${counted(published, 'variable')}`,
+      ...idlePatterns(selected, tree).map((sentence) => `${name}: ${sentence}`),
+      ...odd.map(([oddity, count]) => `${name}: ${count} ${oddity.replaceAll('_', ' ')}`),
+      ...tree.unknownTypes.map((type) => `${name}: unknown type ${JSON.stringify(type)}`),
+    ],
+    isGood: true,
+  };
 }

@@ -7,17 +7,13 @@ import { stdoutFailure } from '../document/system-reason.js';
 import { Fault, isSystemError, messageOf } from '../errors.js';
 import { isJournal } from '../logs/journal.js';
 import { logger } from '../logs/log.js';
-import { parseArguments } from './settings/arguments.js';
-import type { Invocation } from './settings/arguments.js';
-import { bridge } from './bridge.js';
+import { loadBridgeConfig, parseArguments, withComponent } from './settings/configuration.js';
+import type { BridgeConfig, Invocation } from './settings/configuration.js';
+import { bridge, once } from './bridge.js';
 import { logWriter } from '../logs/log-writer.js';
-import { withComponent } from './settings/chosen-component.js';
-import { loadBridgeConfig } from './settings/configuration.js';
-import type { BridgeConfig } from './settings/configuration.js';
 import { sendDatagram } from '../native/os/libc.js';
 import { startThreadPool } from '../native/os/thread-pool.js';
 import { ServiceManager } from '../systemd/service-manager.js';
-import { once } from './once.js';
 
 const AROUND = {
   pid: process.pid,

@@ -3,8 +3,8 @@ import { word } from '../rules/formats.js';
 import { list } from '../rules/rule.js';
 import { checkRemarks } from './file/row-parser.js';
 import type { RowParser } from './file/row-parser.js';
-import { compilePathPattern } from './match/path-pattern.js';
-import type { PathPattern } from './match/path-pattern.js';
+import { compilePathPattern } from './match/patterns.js';
+import type { PathPattern } from './match/patterns.js';
 import type { Row } from './row.js';
 import type { Table } from './file/table.js';
 

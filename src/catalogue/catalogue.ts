@@ -6,11 +6,10 @@ import type { FamilyFacts } from '../model.js';
 import { parseClass } from './catalogue-class.js';
 import type { CatalogueClass } from './catalogue-class.js';
 import { checkRows } from './file/check-rows.js';
-import { Families } from './file/families.js';
+import { Families, RowParser } from './file/row-parser.js';
 import { Problems } from '../rules/problems.js';
-import { RowParser } from './file/row-parser.js';
 import { ROW_KINDS } from './kinds/row-kinds.js';
-import { compileSeedPrefix } from './match/seed-prefix.js';
+import { compileSeedPrefix } from './match/patterns.js';
 import { Table } from './file/table.js';
 
 /** The text of a catalogue file, plain data from which any thread can make the catalogue. */

@@ -1,9 +1,89 @@
-// The rows of a catalogue: how the variables of one object become the series of one metric.
+// A row of a catalogue: what it reads, and the stage that gives it values.
 import type { FamilyFacts, ValueType, Variable } from '../model.js';
-import type { Conversion } from './conversion.js';
-import type { Labels } from './match/path-pattern.js';
-import type { VariablePattern } from './match/variable-pattern.js';
-import type { Series, Shown, Stage } from './stage.js';
+import type { Labels, VariablePattern } from './match/patterns.js';
+
+/** A value times `multiply`, then divided by `divide`; both are 1 where nothing is converted. */
+export interface Conversion {
+  readonly multiply: number;
+  readonly divide: number;
+}
+
+export const UNCHANGED: Conversion = { multiply: 1, divide: 1 };
+
+export const convert = (value: number, { multiply, divide }: Conversion): number =>
+  (value * multiply) / divide;
+
+/**
+ * The conversion of a scale such as 0.01, 0.000001 or 86400. Decimal fractions become a whole
+ * multiplier and a whole divisor: 7 * 0.01 is 0.07000000000000001, 7 / 100 is 0.07.
+ */
+export function conversionOf(scale: number): Conversion {
+  const decimal = /^(\d+)(?:\.(\d+))?(?:e([+-]\d+))?$/.exec(String(scale));
+  const [, whole = '', fraction = '', exponent = '0'] = decimal ?? [];
+  const power = fraction.length - Number(exponent);
+  const digits = Number(whole + fraction);
+  // Beyond these bounds a product is no longer exact, so plain multiplication is as good.
+  if (decimal === null || digits > 1e6 || power > 15 || power < 0)
+    return { multiply: scale, divide: 1 };
+  const shared = greatestDivisor(digits, 10 ** power);
+  return { multiply: digits / shared, divide: 10 ** power / shared };
+}
+
+function greatestDivisor(a: number, b: number): number {
+  while (b !== 0) [a, b] = [b, a % b];
+  return a;
+}
+
+/** A value that each render reads where it is kept. Only a stage makes one. */
+export interface LiveValue {
+  readonly address: number;
+  readonly op: number;
+}
+
+/** One series of a row. */
+export interface Series {
+  /** What follows the name of the metric, such as `_sum`. */
+  readonly suffix?: string;
+  /** Labels beside those that every series of the row has; a number is written like a value. */
+  readonly labels?: Readonly<Record<string, string | number>>;
+  readonly value: number | LiveValue;
+}
+
+/**
+ * All series of a row, or the value of the only one, which has no labels of its own; or `unchanged`: it
+ * keeps its series, and each render reads their values.
+ */
+export type Shown = readonly Series[] | LiveValue | 'unchanged';
+
+/** The bounds of a histogram or the quantiles of a summary, in the unit of the metric. */
+export type Shape =
+  | { readonly type: 'histogram'; readonly bounds: readonly number[] }
+  | { readonly type: 'summary'; readonly quantiles: readonly number[] };
+
+/** For one variable of one object, while a row is shown. */
+export interface Stage {
+  /**
+   * The variable for which the row is shown; it has a value, and a type that the row reads. In a row of several
+   * variables it is any of them, of any type.
+   */
+  readonly variable: Variable;
+  /** The variable of that name in the same object, if it has a value and a type that the row reads. */
+  named(name: string): Variable | undefined;
+  /** The text of a variable; for a number, its decimal, or `NaN`, `+Inf`, `-Inf`; undefined for a distribution. */
+  text(variable: Variable): string | undefined;
+  /** The Unix seconds of a point in time; undefined for another text. */
+  seconds(text: string): number | undefined;
+  /** A number as it is at each render; undefined when it cannot be rendered as one. */
+  live(variable: Variable, conversion?: Conversion, wrap32?: boolean): LiveValue | undefined;
+  /**
+   * The published histogram or summary of its variable.
+   * @param shapeOf is called once
+   * @param conversion applies to the sum and the values of quantiles
+   */
+  distribution(shapeOf: () => Shape, conversion: Conversion): Shown;
+  /** The distribution of the values of its variable, each an observation. */
+  observed(shape: Shape, conversion: Conversion): Shown;
+}
 
 /** The most series of one row and variable: a histogram's buckets, its sum and count. */
 export const MAX_LINES_A_ROW = 1024;

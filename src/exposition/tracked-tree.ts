@@ -1,7 +1,7 @@
 // What a target tracks below its root: objects and variables come and go, get values and lose them, and have lines.
-import { FilterFit } from '../catalogue/match/filter-fit.js';
+import { FilterFit } from '../catalogue/match/filters.js';
 import { uncataloguedIn } from '../catalogue/match/uncatalogued.js';
-import { placeUnder } from '../catalogue/match/placed-object.js';
+import { placeUnder } from '../catalogue/match/rules.js';
 import { WideMap } from '../collections/wide-map.js';
 import type { ManagedObject, SyncProgress, Variable } from '../model.js';
 import type { Effort } from './effort.js';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { conversionOf, convert } from '#app/catalogue/conversion.js';
+import { conversionOf, convert } from '#app/catalogue/row.js';
 
 describe('conversion', () => {
   const rows = [

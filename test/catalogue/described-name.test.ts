@@ -1,8 +1,8 @@
 // Names of metrics without a catalogue: no doubled words, a base unit, the ending of the type.
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { BASE_UNITS, describedName } from '#app/catalogue/described-name.js';
-import type { Described } from '#app/catalogue/described-name.js';
+import { BASE_UNITS, describedName } from '#app/catalogue/names.js';
+import type { Described } from '#app/catalogue/names.js';
 import type { MetricType } from '#app/model.js';
 
 const NAME = /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/;

@@ -1,5 +1,5 @@
 // Objects in their place, for tests without a tree.
-import type { PlacedObject } from '#app/catalogue/match/placed-object.js';
+import type { PlacedObject } from '#app/catalogue/match/rules.js';
 
 /** An object whose ancestors are given as class by seed path. */
 export const placed = (

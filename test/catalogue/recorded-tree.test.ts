@@ -1,9 +1,8 @@
 import { expect } from 'chai';
 import { loadCatalogues } from '#app/catalogue/builtin.js';
 import { compileFilters } from '#app/catalogue/match/filters.js';
-import type { RowUse } from '#app/catalogue/match/rule-set.js';
+import type { ObjectRules, RowUse } from '#app/catalogue/match/rules.js';
 import { compileRules } from '#app/catalogue/match/rules.js';
-import type { ObjectRules } from '#app/catalogue/match/rules.js';
 import { objectsOf, sharedText } from './recorded-tree.js';
 import type { RecordedObject } from './recorded-tree.js';
 import { needs } from '../support/needs.js';

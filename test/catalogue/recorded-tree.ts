@@ -1,6 +1,6 @@
 // The recorded object tree of a real ADH, where it is at hand: it is not part of the project.
 import { existsSync, readFileSync } from 'node:fs';
-import type { PlacedObject } from '#app/catalogue/match/placed-object.js';
+import type { PlacedObject } from '#app/catalogue/match/rules.js';
 
 const FOLDER = new URL('../../../shared/data/', import.meta.url);
 

@@ -1,5 +1,5 @@
 // What each fault of a component is to whoever polls it.
-import type { FailureReason } from '#app/bridge/poll/poll-failure.js';
+import type { FailureReason } from '#app/bridge/poll/fetch-body.js';
 import type { FaultName } from '#app/simulator/component/faults.js';
 
 /** The reason that is counted and told; `tree` where there is a tree all the same. */

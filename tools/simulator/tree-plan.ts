@@ -1,7 +1,7 @@
 // Plans the objects and variables of a simulated application, from the rows of its catalogue.
 import type { Catalogue } from '#app/catalogue/catalogue.js';
 import type { CatalogueClass } from '#app/catalogue/catalogue-class.js';
-import type { PathPattern } from '#app/catalogue/match/path-pattern.js';
+import type { PathPattern } from '#app/catalogue/match/patterns.js';
 import type { Reading, Row } from '#app/catalogue/row.js';
 import type { ValueType } from '#app/model.js';
 import { courseOf } from './course.js';

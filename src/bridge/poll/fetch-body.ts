@@ -1,15 +1,152 @@
-// One GET for a component's tree: the body as it arrives, decompressed and bounded.
+// Fetches the body of one answer, and says why there is none.
 import { request as httpRequest } from 'node:http';
 import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { LookupFunction } from 'node:net';
+import { PassThrough } from 'node:stream';
 import type { Transform } from 'node:stream';
+import { createGunzip, createInflate, createInflateRaw } from 'node:zlib';
 import { Observable } from 'rxjs';
 import type { Subscriber } from 'rxjs';
-import { bodyDecoder } from './body-decoder.js';
-import { checkAnswer, tooLarge } from './check-answer.js';
-import { PollFailure } from './poll-failure.js';
-import { requestFailure } from './request-failure.js';
+import { quoted } from '../../document/key-path.js';
+import { messageOf } from '../../errors.js';
+
+/** Reasons, each with what it means to an operator. */
+export const FAILURE_REASONS = {
+  refused: 'no server listens at the address',
+  unreachable: 'the host has no address or cannot be reached',
+  timeout: 'no connection, or no whole answer, within the time allowed',
+  tls: 'the connection could not be secured: certificate, name or protocol',
+  cut: 'the connection ended before the answer did',
+  bad_http: 'the answer is not HTTP',
+  unauthorized: 'status 401 or 403: the security key is missing or wrong',
+  no_key: 'the security key was refused, and cannot be read again from its file or variable',
+  not_found: 'status 404: the view is switched off, or the URL has another base',
+  redirected: 'a status from 300 to 399, which is not followed: the key would go along',
+  bad_status: 'any other status than 200',
+  no_data: 'status 204 or an empty array: the component has nothing to show',
+  not_json: 'the answer calls itself something other than JSON, a login page perhaps',
+  bad_encoding: 'the body is compressed wrongly or in an unknown way',
+  bad_json: 'the body is not JSON',
+  bad_shape: 'JSON, but no array of objects',
+  too_large: 'the body is larger than max_body_bytes',
+  too_deep: 'objects are nested deeper than max_depth',
+  too_many: 'more objects than max_objects or more variables than max_variables',
+} as const satisfies Readonly<Record<string, string>>;
+
+export type FailureReason = keyof typeof FAILURE_REASONS;
+
+/** A poll that gave no tree. The message says what was found, without the key. */
+export class PollFailure extends Error {
+  override readonly name = 'PollFailure';
+
+  constructor(
+    readonly reason: FailureReason,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+/** The lower half of the first byte of a zlib stream, its method. */
+const ZLIB_METHOD = 8;
+
+/**
+ * A decoder for a body that begins with `first`. By the standard `deflate` means the zlib format,
+ * but some servers send raw deflate.
+ * @throws PollFailure `bad_encoding` for an encoding that was not requested
+ */
+function bodyDecoder(encoding: string | undefined, first: Uint8Array): Transform {
+  const name = encoding?.trim().toLowerCase() ?? '';
+  if (name === '' || name === 'identity') return new PassThrough();
+  if (name === 'gzip' || name === 'x-gzip') return createGunzip();
+  if (name === 'deflate')
+    return ((first[0] ?? 0) & 0x0f) === ZLIB_METHOD ? createInflate() : createInflateRaw();
+  throw new PollFailure(
+    'bad_encoding',
+    `the body is encoded as ${quoted(name)}, known are deflate and gzip`,
+  );
+}
+
+// Checks by status and headers whether to read an answer.
+const JSON_TYPE = /^(application|text)\/([\w.-]+\+)?json\s*(;|$)/i;
+
+/** @throws PollFailure for any answer but 200 with JSON of an allowed size */
+function checkAnswer(
+  { statusCode: status = 0, headers }: IncomingMessage,
+  { hasKey, maxBodyBytes }: { readonly hasKey: boolean; readonly maxBodyBytes: number },
+): void {
+  if (status !== 200) throw refusal(status, headers.location, hasKey);
+  const type = headers['content-type'];
+  if (type !== undefined && !JSON_TYPE.test(type))
+    throw new PollFailure(
+      'not_json',
+      `the answer is of type ${quoted(type)}, needed is application/json`,
+    );
+  const length = Number(headers['content-length'] ?? 0);
+  if (length > maxBodyBytes) throw tooLarge(maxBodyBytes, `${length}`);
+}
+
+/** The failure of a body over the size limit. */
+const tooLarge = (maxBodyBytes: number, found = 'more'): PollFailure =>
+  new PollFailure(
+    'too_large',
+    `the body has ${found} bytes, max_body_bytes allows ${maxBodyBytes}`,
+  );
+
+function refusal(status: number, location: string | undefined, hasKey: boolean): PollFailure {
+  if (status === 204) return new PollFailure('no_data', 'status 204: no data');
+  if (status === 401 || status === 403)
+    return new PollFailure(
+      'unauthorized',
+      `status ${status}: ${hasKey ? 'security_key is not the right one' : 'it requires a security_key'}`,
+    );
+  if (status === 404)
+    return new PollFailure(
+      'not_found',
+      'status 404: the view is switched off there, or url has another base',
+    );
+  if (status >= 300 && status < 400) {
+    // Without the query, which may repeat what we sent.
+    const to = quoted((location ?? '').replace(/[?#].*$/s, ''));
+    return new PollFailure('redirected', `status ${status}, to ${to}: redirects are not followed`);
+  }
+  return new PollFailure('bad_status', `status ${status}, needed is 200`);
+}
+
+/** By the code of the error; the first that matches wins. */
+const REASONS: readonly (readonly [RegExp, FailureReason])[] = [
+  [/^ECONNREFUSED$/, 'refused'],
+  [/^(ETIMEDOUT|ERR_SOCKET_CONNECTION_TIMEOUT)$/, 'timeout'],
+  [/^(HPE_|ERR_HTTP)/, 'bad_http'],
+  [/^(Z_|ERR_ZLIB)/, 'bad_encoding'],
+  [/^(ECONNRESET|EPIPE|ECONNABORTED)$/, 'cut'],
+  [/^(EPROTO$|ERR_TLS|ERR_SSL|ERR_OSSL)/, 'tls'],
+  // Other errors of the system: no such name, no route, no more sockets.
+  [/^(E[A-Z0-9]+|EAI_[A-Z]+)$/, 'unreachable'],
+  // OpenSSL has a separate code for each kind of failure.
+  [/^/, 'tls'],
+];
+
+/** The reason in an OpenSSL message, which also names places in its source. */
+const OPENSSL = /(?:^|:)error:[^:]*:[^:]*:[^:]*:([^:]+)/;
+
+const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error ? String(error.code) : '';
+
+/** The failure for an error of a request; a PollFailure is returned as it is. */
+function requestFailure(error: unknown): PollFailure {
+  if (error instanceof PollFailure) return error;
+  // A name with several addresses gives one error for each of them.
+  const first: unknown = error instanceof AggregateError ? error.errors[0] : error;
+  const code = codeOf(first) || codeOf(error);
+  const reason = REASONS.find(([shape]) => shape.test(code))?.[1] ?? 'tls';
+  const message = messageOf(first).replace(/[\p{Cc}\p{Cf}]/gu, ' ');
+  const text = (OPENSSL.exec(message)?.[1] ?? (message || code)).slice(0, 200);
+  if (reason === 'bad_http' && code.includes('HEADER_OVERFLOW'))
+    return new PollFailure('bad_http', 'the headers of the answer are larger than 16 KiB');
+  return new PollFailure(reason, text);
+}
 
 export interface Endpoint {
   /** The full address of the view. */

@@ -1,16 +1,34 @@
-// One poll of a component: request, read and check, within its time limit.
-import { catchError, defer, map, observeOn, of, reduce, throwError, timeout } from 'rxjs';
-import type { Observable, SchedulerLike } from 'rxjs';
+// Polls a component: one poll, when the next one is due, and when the last tree becomes stale or lost.
+import {
+  asyncScheduler,
+  catchError,
+  concatMap,
+  connect,
+  defer,
+  expand,
+  filter,
+  map,
+  merge,
+  observeOn,
+  of,
+  reduce,
+  switchMap,
+  take,
+  throwError,
+  timeout,
+  timer,
+} from 'rxjs';
+import type { Observable, OperatorFunction, SchedulerLike } from 'rxjs';
 import type { ComponentTree } from '../tree/component-tree.js';
-import type { Chunk } from './fetch-body.js';
-import { JsonDocument } from './json-document.js';
-import type { ScanBounds } from './json-scan.js';
-import { PollFailure } from './poll-failure.js';
 import { readTree } from '../tree/read-tree.js';
 import type { TreeLimits } from '../tree/read-tree.js';
+import { PollFailure } from './fetch-body.js';
+import type { Chunk } from './fetch-body.js';
+import { JsonDocument } from './json-document.js';
+import type { ScanBounds } from './json-document.js';
 
 /** How large the answer was, in bytes: over the wire, and decompressed. */
-export interface BodySize {
+interface BodySize {
   readonly received: number;
   readonly decoded: number;
 }
@@ -20,7 +38,7 @@ export type Outcome = { readonly durationMs: number; readonly size: BodySize } &
   | { readonly kind: 'failed'; readonly failure: PollFailure }
 );
 
-export interface PollSettings {
+interface PollSettings {
   readonly limits: TreeLimits;
   /** Time limit for the whole answer, from the request on. */
   readonly requestTimeoutMs: number;
@@ -77,5 +95,96 @@ export function poll(
         return of<Outcome>({ kind: 'failed', failure, ...about() });
       }),
     );
+  });
+}
+
+// When a component is polled: on a grid of its interval, less often while it fails, never twice at once.
+export interface Pace {
+  readonly intervalMs: number;
+  /** The longest time between polls of a failing component, unless its interval is longer. */
+  readonly mostBackOffMs: number;
+}
+
+export interface Polled<T> {
+  readonly outcome: T;
+  /** Polls that were due while this one ran. */
+  readonly skipped: number;
+}
+
+interface Round<T> extends Polled<T> {
+  readonly waitMs: number;
+  /** Failures in a row, including this poll. */
+  readonly failures: number;
+}
+
+/**
+ * Polls at once and then one interval after the start of each poll. After one failure the interval
+ * is unchanged, after two in a row it is twice as long, then four times … Never completes.
+ * @param now milliseconds of a clock that does not step
+ */
+export function polling<T>(
+  poll: () => Observable<T>,
+  hasFailed: (outcome: T) => boolean,
+  pace: Pace,
+  scheduler: SchedulerLike = asyncScheduler,
+  now: () => number = () => scheduler.now(),
+): Observable<Polled<T>> {
+  const after = (outcome: T, tookMs: number, failuresBefore: number): Round<T> => {
+    const failures = hasFailed(outcome) ? failuresBefore + 1 : 0;
+    const periodMs = periodAfter(failures, pace);
+    const skipped = Math.floor(tookMs / periodMs);
+    return { outcome, skipped, failures, waitMs: (skipped + 1) * periodMs - tookMs };
+  };
+  const round = (waitMs: number, failuresBefore: number): Observable<Round<T>> =>
+    timer(waitMs, scheduler).pipe(
+      concatMap(() =>
+        defer(() => {
+          const start = now();
+          return poll().pipe(
+            take(1),
+            map((outcome) => after(outcome, now() - start, failuresBefore)),
+          );
+        }),
+      ),
+    );
+  return round(0, 0).pipe(expand(({ waitMs, failures }) => round(waitMs, failures)));
+}
+
+function periodAfter(failures: number, { intervalMs, mostBackOffMs }: Pace): number {
+  const most = Math.max(intervalMs, mostBackOffMs);
+  return Math.min(most, intervalMs * 2 ** Math.min(30, Math.max(0, failures - 1)));
+}
+
+/** The values are old, or too old to be published. */
+export interface Ageing {
+  readonly kind: 'stale' | 'lost';
+}
+
+export interface Patience {
+  /** Since the last good poll. */
+  readonly staleAfterMs: number;
+  readonly lostAfterMs: number;
+}
+
+/**
+ * Emits all polls, and between them an event when the last good one becomes stale and when it
+ * counts as lost. A poll that reports no data ends the wait.
+ */
+export function standing<P>(
+  verdictOf: (polled: P) => 'good' | 'gone' | 'failed',
+  { staleAfterMs, lostAfterMs }: Patience,
+  scheduler: SchedulerLike = asyncScheduler,
+): OperatorFunction<P, P | Ageing> {
+  const ageing$ = merge(
+    timer(staleAfterMs, scheduler).pipe(map((): Ageing => ({ kind: 'stale' }))),
+    timer(lostAfterMs, scheduler).pipe(map((): Ageing => ({ kind: 'lost' }))),
+  );
+  return connect((polled$) => {
+    const turn$ = polled$.pipe(
+      map(verdictOf),
+      filter((verdict) => verdict !== 'failed'),
+      switchMap((verdict) => (verdict === 'good' ? ageing$ : [])),
+    );
+    return merge(polled$, turn$);
   });
 }

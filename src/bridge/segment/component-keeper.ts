@@ -7,13 +7,11 @@ import type { ComponentTree } from '../tree/component-tree.js';
 import { Mirror } from './mirror.js';
 import type { Changes } from './mirror.js';
 import type { OwnRoot } from './own-root.js';
-import type { Outcome } from '../poll/poll.js';
-import type { PollFailure } from '../poll/poll-failure.js';
-import type { Polled } from '../poll/polling.js';
-import { RestartWatch } from '../tree/restart-watch.js';
+import type { Ageing, Outcome, Polled } from '../poll/poll.js';
+import type { PollFailure } from '../poll/fetch-body.js';
+import { RestartWatch } from '../tree/component-tree.js';
 import type { Selection } from '../tree/selection.js';
-import type { Ageing } from '../poll/standing.js';
-import { Conditions } from './conditions.js';
+import { Conditions } from './own-root.js';
 
 export interface Keeping {
   /** The component's name, which begins each event. */

@@ -1,13 +1,27 @@
 // Publishes a component's tree in a segment, and stores only values that changed.
 import type { ObjectState, ValueType, VariableKind } from '../../model.js';
-import type { PublishedObject } from '../../native/publisher/publisher-options.js';
+import { DEFAULT_CAPACITY } from '../../native/publisher/capacity.js';
+import type { Capacity } from '../../native/publisher/capacity.js';
 import type { PublishedScalar, PublishedText } from '../../native/publisher/published-values.js';
 import type { Publisher } from '../../native/publisher/publisher.js';
+import type { PublishedObject } from '../../native/publisher/publisher-options.js';
 import { LIMITS } from '../../native/segment/layout.js';
-import type { ComponentObject, ComponentVariable } from '../tree/component-tree.js';
+import type { ComponentObject, ComponentVariable, TypedValue } from '../tree/component-tree.js';
+import type { TreeLimits } from '../tree/read-tree.js';
 import type { Selected } from '../tree/selection.js';
-import { typeFor } from './stored-type.js';
-import type { TypedValue } from '../tree/vendor-types.js';
+
+// Which type a published variable keeps if its value would fit another.
+const I64_END = 2n ** 63n;
+
+/** The `present` type if it holds the value exactly, else the value's own. */
+function typeFor({ type, value }: TypedValue, present: ValueType): ValueType {
+  if (type === present || typeof value === 'string' || typeof value === 'boolean') return type;
+  if (present === 'f64' && typeof value === 'number') return present;
+  if (type === 'f64') return type;
+  if (present === 'u64' && value >= 0) return present;
+  if (present === 'i64' && value < I64_END) return present;
+  return type;
+}
 
 interface ShownVariable {
   readonly kind: VariableKind;
@@ -213,3 +227,19 @@ const bytesOf = (text: string): number => Buffer.byteLength(text);
 /** A power of two, so that freed room fits other texts. */
 const roomFor = (text: string): number =>
   Math.min(LIMITS.textBytes, 2 ** Math.ceil(Math.log2(Math.max(LEAST_ROOM, bytesOf(text) + 8))));
+
+/** Of a file of up to 1 GiB; only the used part takes memory. */
+const MAX_RECORDS = 1 << 22;
+const TEXT_BYTES = 1 << 26;
+
+/** Every object and variable has a slot and a record, a root one more slot. */
+export function capacityFor({ maxObjects, maxVariables }: TreeLimits): Capacity {
+  const nodes = 2 * maxObjects + maxVariables + 256;
+  const twice = 2 ** Math.ceil(Math.log2(2 * nodes));
+  return {
+    records: Math.min(MAX_RECORDS, Math.max(DEFAULT_CAPACITY.records, twice)),
+    slots: Math.min(MAX_RECORDS, Math.max(DEFAULT_CAPACITY.slots, twice)),
+    stringBytes: TEXT_BYTES,
+    frameBytes: TEXT_BYTES,
+  };
+}

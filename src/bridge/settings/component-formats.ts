@@ -1,8 +1,10 @@
-// The formats of a component's keys; a value that may be a secret is never shown.
-import { compileSeedPrefix } from '../../catalogue/match/seed-prefix.js';
-import { quoted, shown } from '../../document/key-path.js';
+// The formats of the settings of a component, and what is logged about them.
+import { compileSeedPrefix } from '../../catalogue/match/patterns.js';
+import { keyPath, quoted, shown } from '../../document/key-path.js';
+import type { Path } from '../../document/key-path.js';
 import { Fault } from '../../errors.js';
 import { word } from '../../rules/formats.js';
+import type { Problems } from '../../rules/problems.js';
 import { text } from '../../rules/rule.js';
 import type { Rule } from '../../rules/rule.js';
 
@@ -76,3 +78,28 @@ export const hostName = text(
   /^$|^[A-Za-z0-9_.-]{1,255}$/,
   'a string of at most 255 letters, digits, "_", "-" and "."',
 );
+
+/** Collects problems and warnings, each with its position in the file. */
+export class Notes {
+  constructor(
+    readonly path: Path,
+    readonly problems: Problems,
+    readonly warnings: string[],
+  ) {}
+
+  warn(key: string, sentence: string): void {
+    const { places } = this.problems;
+    const path = [...this.path, key];
+    const offset = places.offset(path, 'value') ?? 0;
+    this.warnings.push(`${places.at(offset)}: ${keyPath(path)}: ${sentence}`);
+  }
+
+  /** The result of `attempt`, or undefined after its Fault is noted. */
+  catch<T>(key: string, attempt: () => T): T | undefined {
+    return this.problems.catch([...this.path, key], attempt);
+  }
+}
+
+// True if an address is on this host.
+export const isLocal = ({ hostname }: URL): boolean =>
+  hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname);

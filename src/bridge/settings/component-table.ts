@@ -1,11 +1,63 @@
-// The keys of the bridge's configuration file, one row each.
+// The settings of a component: the rules of its table, its key, and warnings.
+import type { Path } from '../../document/key-path.js';
+import { messageOf } from '../../errors.js';
 import { LOG_FORMATS } from '../../logs/log-format.js';
 import { line, logLevel, name, words } from '../../rules/formats.js';
 import { flag, indexed, integer, list, oneOf, refined } from '../../rules/rule.js';
+import type { Report } from '../../rules/rule.js';
 import { optional, required, table } from '../../rules/table.js';
 import type { ValuesOf } from '../../rules/table.js';
-import { checkTimes } from './check-times.js';
-import { baseAddress, hostName, keySource, seedPrefix } from './component-formats.js';
+import { PollFailure } from '../poll/fetch-body.js';
+import type { Endpoint } from '../poll/fetch-body.js';
+import type { Pace, Patience } from '../poll/poll.js';
+import type { TreeLimits } from '../tree/read-tree.js';
+import { compileSelection } from '../tree/selection.js';
+import type { Selection, SelectionSettings } from '../tree/selection.js';
+import {
+  baseAddress,
+  hostName,
+  isLocal,
+  keySource,
+  seedPrefix,
+  viewOf,
+} from './component-formats.js';
+import type { Notes } from './component-formats.js';
+import { readSecurityKey } from './security-key.js';
+import type { KeyReader } from './security-key.js';
+import { readCertificates } from './trusted-certificates.js';
+
+/** The times in a component's table. */
+interface Times {
+  readonly intervalMs: number;
+  readonly requestTimeoutMs: number;
+  readonly connectTimeoutMs: number;
+  readonly staleAfter: number;
+  readonly lostAfter: number;
+}
+
+/** The longest delay of a timer; a longer one would fire at once. */
+const MAX_TIMER_MS = 2_147_483_647;
+
+/** Reports times that contradict each other. */
+function checkTimes(times: Times, path: Path, report: Report): void {
+  const { intervalMs, requestTimeoutMs, connectTimeoutMs, staleAfter, lostAfter } = times;
+  const maxIntervals = Math.floor(MAX_TIMER_MS / intervalMs);
+  if (lostAfter <= staleAfter)
+    report(
+      [...path, 'lost_after'],
+      `is ${lostAfter}, allowed: more than stale_after, which is ${staleAfter}`,
+    );
+  if (lostAfter > maxIntervals)
+    report(
+      [...path, 'lost_after'],
+      `is ${lostAfter}, allowed: at most ${maxIntervals} with an interval_ms of ${intervalMs}`,
+    );
+  if (connectTimeoutMs > requestTimeoutMs)
+    report(
+      [...path, 'connect_timeout_ms'],
+      `is ${connectTimeoutMs}, allowed: at most request_timeout_ms, which is ${requestTimeoutMs}`,
+    );
+}
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
@@ -173,3 +225,111 @@ export const BRIDGE_FILE = table('a table', {
   ...BRIDGE,
   components: required('components', components, 'What is polled, one table a component'),
 });
+
+/** @param url where the component is polled */
+function warnOf(table: ComponentTable, url: URL, notes: Notes): void {
+  const { securityKey, caFile, tlsVerify, requestTimeoutMs, intervalMs } = table;
+  if (url.protocol === 'http:') {
+    if (securityKey !== '' && !isLocal(url))
+      notes.warn('url', 'sends the security key over the network as clear text; use https');
+    if (caFile !== '') notes.warn('ca_file', 'has no effect with http');
+    if (!tlsVerify) notes.warn('tls_verify', 'has no effect with http');
+  } else if (!tlsVerify) {
+    notes.warn(
+      'tls_verify',
+      'any certificate is accepted: anyone on the way can read the security key and forge values',
+    );
+    if (caFile !== '') notes.warn('ca_file', 'has no effect while tls_verify is false');
+  }
+  if (requestTimeoutMs > intervalMs)
+    notes.warn('request_timeout_ms', 'is longer than interval_ms, so slow answers cost polls');
+}
+
+/** One component, ready to be polled. */
+export interface ComponentConfig {
+  readonly name: string;
+  /** From 1, in the order of the file. */
+  readonly number: number;
+  readonly serverKey: string;
+  readonly endpoint: Endpoint;
+  readonly requestTimeoutMs: number;
+  /** Reads the current security key from its source. @throws Fault CONFIG_INVALID */
+  readonly readKey: () => string;
+  readonly securityKey: string;
+  readonly pace: Pace;
+  readonly patience: Patience;
+  readonly limits: TreeLimits;
+  readonly selection: Selection;
+  /** The settings that the selection was compiled from. */
+  readonly selected: SelectionSettings;
+}
+
+/** The component of a checked table; undefined if a problem was noted. */
+export function componentOf(
+  table: ComponentTable,
+  keys: KeyReader,
+  notes: Notes,
+): ComponentConfig | undefined {
+  const url = viewOf(table.url);
+  const { intervalMs, caFile } = table;
+  const readKey = () => readSecurityKey(table.securityKey, keys);
+  const securityKey = notes.catch('security_key', readKey);
+  const ca = caFile === '' ? '' : notes.catch('ca_file', () => readCertificates(caFile));
+  warnOf(table, url, notes);
+  if (securityKey === undefined || ca === undefined) return undefined;
+  return {
+    name: table.name,
+    number: table.index + 1,
+    serverKey: table.serverKey,
+    endpoint: {
+      url,
+      tlsVerify: table.tlsVerify,
+      ca: ca === '' ? undefined : ca,
+      deflate: table.deflate === 'auto' ? !isLocal(url) : table.deflate === 'always',
+      connectTimeoutMs: table.connectTimeoutMs,
+      maxBodyBytes: table.maxBodyBytes,
+    },
+    requestTimeoutMs: table.requestTimeoutMs,
+    readKey,
+    securityKey,
+    pace: { intervalMs, mostBackOffMs: table.maxBackOffMs },
+    patience: {
+      staleAfterMs: table.staleAfter * intervalMs,
+      lostAfterMs: table.lostAfter * intervalMs,
+    },
+    limits: {
+      maxObjects: table.maxObjects,
+      maxVariables: table.maxVariables,
+      maxDepth: table.maxDepth,
+    },
+    selection: compileSelection(table),
+    selected: table,
+  };
+}
+
+// The security key in use; a refused key is read again before the next poll.
+export class KeyHolder {
+  readonly #component: Pick<ComponentConfig, 'readKey'>;
+  #key: string;
+  /** True if the component refused the key at the last poll. */
+  isRefused = false;
+
+  constructor(component: Pick<ComponentConfig, 'readKey' | 'securityKey'>) {
+    this.#component = component;
+    this.#key = component.securityKey;
+  }
+
+  /** @throws PollFailure `no_key` when a refused key cannot be read again */
+  current(): string {
+    if (!this.isRefused) return this.#key;
+    try {
+      this.#key = this.#component.readKey();
+    } catch (error) {
+      throw new PollFailure(
+        'no_key',
+        `the key was refused and cannot be read again: ${messageOf(error)}`,
+      );
+    }
+    return this.#key;
+  }
+}

@@ -1,5 +1,5 @@
 // Writes docs/bridge-configuration.md from the tables that the bridge itself uses.
-import { describedName } from '../../catalogue/described-name.js';
+import { describedName } from '../../catalogue/names.js';
 import {
   fieldsMarkdown,
   markdownTable,
@@ -16,9 +16,9 @@ import {
   ODD_ITEMS,
   OWN_TEXTS,
   OWN_VARIABLES,
-} from '../segment/own-variables.js';
-import type { OwnRow } from '../segment/own-variables.js';
-import { FAILURE_REASONS } from '../poll/poll-failure.js';
+} from '../segment/own-root.js';
+import type { OwnRow } from '../segment/own-root.js';
+import { FAILURE_REASONS } from '../poll/fetch-body.js';
 
 /** The whole reference page of the bridge, as Markdown. */
 export function bridgeMarkdown(): string {

@@ -1,19 +1,36 @@
 // The configuration of the bridge: its file, checked as a whole, and the resulting components.
 import { dirname, isAbsolute, join } from 'node:path';
-import type { LogFormat } from '../../logs/log-format.js';
-import type { LogLevel } from '../../model.js';
+import { quoted } from '../../document/key-path.js';
 import { readToml } from '../../document/toml-file.js';
 import { Fault } from '../../errors.js';
+import type { LogFormat } from '../../logs/log-format.js';
+import type { LogLevel } from '../../model.js';
+import { readCommandLine } from '../../rules/command-line.js';
 import { Problems } from '../../rules/problems.js';
 import { settingNames } from '../../rules/setting-names.js';
-import { componentOf } from './component-config.js';
-import type { ComponentConfig } from './component-config.js';
-import { BRIDGE_FILE } from './component-table.js';
-import type { ComponentTable } from './component-table.js';
-import { Notes } from './notes.js';
-import { OPTIONS } from './options.js';
+import { Notes, viewOf } from './component-formats.js';
+import { BRIDGE_FILE, componentOf } from './component-table.js';
+import type { ComponentConfig, ComponentTable } from './component-table.js';
+import { OPTIONS, PROGRAM } from './options.js';
 import type { KeyReader } from './security-key.js';
-import { warnOfSharedAddresses } from './shared-addresses.js';
+
+/** Warns of addresses that an earlier component has. */
+function warnOfSharedAddresses(
+  tables: readonly ComponentTable[],
+  notesOf: (index: number) => Notes,
+): void {
+  const first = new Map<string, number>();
+  tables.forEach(({ url, index }) => {
+    const { href } = viewOf(url);
+    const earlier = first.get(href);
+    if (earlier === undefined) first.set(href, index);
+    else
+      notesOf(index).warn(
+        'url',
+        `is also that of components[${earlier}], which is polled and published twice`,
+      );
+  });
+}
 
 export interface BridgeConfig {
   readonly contextId: string;
@@ -63,4 +80,42 @@ function besideFile(file: string, { securityKey, caFile }: ComponentTable) {
       ? `file:${beside(securityKey.slice('file:'.length))}`
       : securityKey,
   };
+}
+
+/**
+ * The configuration with only the component of that name; unchanged without a name.
+ * @throws Fault USAGE if no component has that name
+ */
+export function withComponent(config: BridgeConfig, name: string | undefined): BridgeConfig {
+  if (name === undefined) return config;
+  const components = config.components.filter((component) => component.name === name);
+  if (components.length > 0) return { ...config, components };
+  const names = config.components.map((component) => quoted(component.name)).join(' or ');
+  throw new Fault('USAGE', `--component: found ${quoted(name)}, allowed: ${names}`);
+}
+
+/** What the user asks for. */
+export type Invocation =
+  | {
+      readonly kind: 'run' | 'check' | 'once';
+      readonly file: string;
+      /** The name of the only component to poll. */
+      readonly component: string | undefined;
+      /** What the options say of the log, in place of the file. */
+      readonly log: Partial<Pick<BridgeConfig, 'logLevel' | 'logFormat'>>;
+    }
+  | { readonly kind: 'print'; readonly text: string };
+
+/** @throws Fault USAGE for unknown or conflicting options, and for missing arguments */
+export function parseArguments(argv: readonly string[], version: string): Invocation {
+  const line = readCommandLine(PROGRAM, argv, version);
+  if (line.kind === 'text') return { kind: 'print', text: line.text };
+  const { config, checkConfig, once, component, debug, logFormat } = line.options;
+  const logLevel = debug ? 'debug' : line.options.logLevel;
+  const kind = checkConfig ? 'check' : once ? 'once' : 'run';
+  const log = {
+    ...(logLevel !== undefined && { logLevel }),
+    ...(logFormat !== undefined && { logFormat }),
+  };
+  return { kind, file: config, component, log };
 }

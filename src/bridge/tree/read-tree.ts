@@ -1,16 +1,32 @@
 // Turns the JSON document of a component into its tree, and counts its oddities.
+import type { ObjectState } from '../../model.js';
 import { LIMITS } from '../../native/segment/layout.js';
-import { ODDITIES } from './component-tree.js';
+import { PollFailure } from '../poll/fetch-body.js';
+import type { Json, JsonObject } from '../poll/json-document.js';
+import { ODDITIES, vendorType } from './component-tree.js';
 import type {
   ComponentObject,
   ComponentTree,
   ComponentVariable,
   Oddity,
 } from './component-tree.js';
-import type { Json, JsonObject } from '../poll/json-document.js';
-import { objectState } from './object-state.js';
-import { PollFailure } from '../poll/poll-failure.js';
-import { vendorType } from './vendor-types.js';
+
+/** By letters only: the spelling of real servers is known for few. */
+const STATES: ReadonlyMap<string, ObjectState> = new Map<string, ObjectState>([
+  ['init', 'init'],
+  ['initializing', 'init'],
+  ['manualrecovery', 'manual_recovery'],
+  ['autorecovery', 'auto_recovery'],
+  ['automaticrecovery', 'auto_recovery'],
+  ['dead', 'dead'],
+  ['invalid', 'invalid'],
+]);
+
+/** A missing or unknown state counts as normal. */
+function objectState(raw: unknown): ObjectState {
+  if (typeof raw !== 'string' || raw.length > 64) return 'normal';
+  return STATES.get(raw.toLowerCase().replace(/[^a-z]/g, '')) ?? 'normal';
+}
 
 export interface TreeLimits {
   readonly maxObjects: number;

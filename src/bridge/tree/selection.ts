@@ -1,9 +1,9 @@
-// Selects what to publish of a component's tree: classes, seed paths and variables.
-import { compileSeedPrefix } from '../../catalogue/match/seed-prefix.js';
-import { segmentsOf } from '../../catalogue/match/segment.js';
+// Selects the objects of a tree that are published, and prints a tree as a scenario.
+import { compileSeedPrefix, segmentsOf } from '../../catalogue/match/patterns.js';
+import { quoted } from '../../document/key-path.js';
 import { compileWildcard } from '../../rules/wildcard.js';
+import { seedPathOf } from './component-tree.js';
 import type { ComponentObject, ComponentTree, ComponentVariable } from './component-tree.js';
-import { seedPathOf } from './seed-path-of.js';
 
 export interface SelectionSettings {
   /** Class ids with `*`; empty selects all. */
@@ -76,4 +76,64 @@ function classCondition({ classes, excludeClasses }: SelectionSettings) {
 function anyOf(patterns: readonly string[]): (text: string) => boolean {
   const compiled = patterns.map(compileWildcard);
   return (text) => compiled.some((fits) => fits(text));
+}
+
+/** One sentence for each such pattern. */
+export function idlePatterns(
+  { classes, excludeClasses, seedPaths, excludeVariables }: SelectionSettings,
+  { objects }: ComponentTree,
+): readonly string[] {
+  const all = [...objects.values()];
+  const classNames = new Set(all.map(({ className }) => className));
+  const variables = new Set(all.flatMap((object) => [...object.variables.keys()]));
+  const paths = seedPaths.length === 0 ? [] : all.map((object) => segmentsOf(seedPathOf(object)));
+  const idle = <T>(
+    key: string,
+    patterns: readonly string[],
+    compile: (pattern: string) => (each: T) => boolean,
+    found: Iterable<T>,
+  ) =>
+    patterns
+      .filter((pattern) => ![...found].some(compile(pattern)))
+      .map((pattern) => `${key}: ${quoted(pattern)} fits nothing in this tree`);
+  return [
+    ...idle('classes', classes, compileWildcard, classNames),
+    ...idle('exclude_classes', excludeClasses, compileWildcard, classNames),
+    ...idle('seed_paths', seedPaths, compileSeedPrefix, paths),
+    ...idle('exclude_variables', excludeVariables, compileWildcard, variables),
+  ];
+}
+
+/** Where to publish a scenario. */
+interface ScenarioPlace {
+  readonly contextId: string;
+  readonly poolName: string;
+  readonly serverKey: string;
+}
+
+/** The text of a scenario file: JSON, with one line per object and variable. */
+export function scenarioText(objects: Selected, place: ScenarioPlace): string {
+  const head = {
+    context_id: place.contextId,
+    pool_name: place.poolName,
+    server_key: place.serverKey,
+  };
+  const items = [...objects.values()].map(({ id, parent, className, state, variables }) => {
+    const facts = {
+      id,
+      ...(parent !== undefined && { parent: parent.id }),
+      class: className,
+      ...(state !== 'normal' && { state }),
+    };
+    const lines = [...variables.values()].map(variableLine);
+    return `${JSON.stringify(facts).slice(0, -1)},"variables":{${lines.length > 0 ? '\n' : ''}${lines.join(',\n')}}}`;
+  });
+  return `${JSON.stringify(head).slice(0, -1)},"objects":[\n${items.join(',\n')}\n]}\n`;
+}
+
+function variableLine({ name, kind, value: { type, value } }: ComponentVariable): string {
+  // Integers that not every JSON reader keeps exact become decimal strings.
+  const exact = typeof value === 'bigint' ? String(value) : value;
+  const facts = { type, ...(kind !== 'unknown' && { kind }), value: exact };
+  return `  ${JSON.stringify(name)}:${JSON.stringify(facts)}`;
 }

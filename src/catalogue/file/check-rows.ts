@@ -1,8 +1,8 @@
 // Reports conflicts between the rows of a catalogue.
 import type { Path } from '../../document/key-path.js';
 import type { CatalogueClass } from '../catalogue-class.js';
-import { childPattern, patternsOverlap } from '../match/path-pattern.js';
-import type { PathPattern } from '../match/path-pattern.js';
+import { childPattern, patternsOverlap } from '../match/patterns.js';
+import type { PathPattern } from '../match/patterns.js';
 import type { Problems } from '../../rules/problems.js';
 import { ownLabelsOf } from '../row.js';
 import type { Row } from '../row.js';

@@ -1,11 +1,8 @@
 // A published histogram or summary, passed through.
 import type { Variable } from '../../model.js';
-import { convert } from '../conversion.js';
-import type { Conversion } from '../conversion.js';
-import { conversionIn, plainVariable } from '../file/row-values.js';
-import { rowOf } from '../row.js';
-import type { Row, RowFacts } from '../row.js';
-import type { Shape } from '../stage.js';
+import { convert, rowOf } from '../row.js';
+import type { Conversion, Row, RowFacts, Shape } from '../row.js';
+import { conversionIn, plainVariable } from '../file/table.js';
 import type { RowKind } from './row-kind.js';
 
 export const distribution: RowKind = {

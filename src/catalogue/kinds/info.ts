@@ -1,8 +1,7 @@
 // Always 1; the labels are the texts of variables.
-import { labelVariables } from '../file/row-values.js';
+import { labelVariables } from '../file/table.js';
 import { rowOf } from '../row.js';
-import type { Row, RowFacts } from '../row.js';
-import type { Stage } from '../stage.js';
+import type { Row, RowFacts, Stage } from '../row.js';
 import { TEXTS } from './row-kind.js';
 import type { RowKind } from './row-kind.js';
 

@@ -1,8 +1,7 @@
 // A summary without quantiles, from a variable with its sum and one with its count.
-import { UNCHANGED } from '../conversion.js';
+import { UNCHANGED, rowOf } from '../row.js';
 import { repeated } from '../../rules/rule.js';
-import { conversionIn, plainVariable, wraps } from '../file/row-values.js';
-import { rowOf } from '../row.js';
+import { conversionIn, plainVariable, wraps } from '../file/table.js';
 import type { Reading } from '../row.js';
 import { TOTALS } from './row-kind.js';
 import type { RowKind } from './row-kind.js';

@@ -1,13 +1,11 @@
 // The kinds of rows that a catalogue file may hold.
 import { distribution } from './distribution.js';
 import { info } from './info.js';
-import { observedHistogram } from './observed-histogram.js';
-import { observedSummary } from './observed-summary.js';
+import { observedHistogram, observedSummary } from './observed.js';
 import { pair } from './pair.js';
 import type { RowKind } from './row-kind.js';
 import { scalar } from './scalar.js';
-import { state } from './state.js';
-import { stateset } from './stateset.js';
+import { state, stateset } from './states.js';
 import { timestamp } from './timestamp.js';
 
 /** A row is of the first kind that suits its keys; the last one suits every other row. */

@@ -1,9 +1,8 @@
 // One number, one series, rendered from the slot of its variable.
-import type { Conversion } from '../conversion.js';
-import { conversionIn, patternIn, variableIn, wraps } from '../file/row-values.js';
-import type { VariablePattern } from '../match/variable-pattern.js';
+import type { Conversion, Row, RowFacts } from '../row.js';
+import { conversionIn, patternIn, variableIn, wraps } from '../file/table.js';
+import type { VariablePattern } from '../match/patterns.js';
 import { rowOf } from '../row.js';
-import type { Row, RowFacts } from '../row.js';
 import { LEVELS, TOTALS } from './row-kind.js';
 import type { RowKind } from './row-kind.js';
 

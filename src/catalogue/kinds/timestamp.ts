@@ -1,5 +1,5 @@
 // A point in time, mostly published as a text, as Unix seconds.
-import { mustBe, plainVariable } from '../file/row-values.js';
+import { mustBe, plainVariable } from '../file/table.js';
 import { rowOf } from '../row.js';
 import { TEXTS } from './row-kind.js';
 import type { RowKind } from './row-kind.js';

@@ -1,15 +1,32 @@
-// Which objects a target follows: its classes, seed path groups and seed paths combined.
-import { quoted } from '../../document/key-path.js';
+// The filters of a target, and what they match.
+import { keyPath, quoted } from '../../document/key-path.js';
+import type { Path } from '../../document/key-path.js';
 import { hint } from '../../document/nearest.js';
+import { Fault } from '../../errors.js';
 import type { Catalogue } from '../catalogue.js';
-import { attempt, refuse } from './filter-report.js';
-import type { FilterReport } from './filter-report.js';
-import type { PlacedObject } from './placed-object.js';
+import { compileSeedPrefix, segmentsOf } from './patterns.js';
+import type { SeedPrefix } from './patterns.js';
 import { compileRules } from './rules.js';
-import type { Rules } from './rules.js';
-import { compileSeedPrefix } from './seed-prefix.js';
-import type { SeedPrefix } from './seed-prefix.js';
-import { segmentsOf } from './segment.js';
+import type { PlacedObject, Rules } from './rules.js';
+
+/** Called with one problem of the value at `path` inside the target, such as `['classes', 0]`. */
+export type FilterReport = (path: Path, sentence: string) => void;
+
+/** Throws the first problem. */
+export const refuse: FilterReport = (path, sentence) => {
+  throw new Fault('CONFIG_INVALID', `${keyPath(path)}: ${sentence}`);
+};
+
+/** The result of `compile`, alone in a list; a Fault is reported at `path` instead. */
+export function attempt<T>(compile: () => T, path: Path, report: FilterReport): readonly T[] {
+  try {
+    return [compile()];
+  } catch (thrown) {
+    if (!(thrown instanceof Fault)) throw thrown;
+    report(path, thrown.message);
+    return [];
+  }
+}
 
 /** The filter keys of a target, as configured. */
 export interface FilterSettings {
@@ -34,7 +51,7 @@ export interface Filters {
 }
 
 /** A setting that filters; seed paths are those of groups as well. */
-export type FilterName = 'classes' | 'seed_paths';
+type FilterName = 'classes' | 'seed_paths';
 
 /**
  * Compiles the filters of a target. Without any, every object under the root is tracked, whether a
@@ -149,4 +166,25 @@ function unknownIn(
   const all = known.length === 0 ? 'none' : known.join(', ');
   const allowed = `, allowed for the application ${catalogue.app}: ${all}`;
   return (name) => `found ${quoted(name)}${hint(name, known)}${allowed}`;
+}
+
+/** Beyond this many an entry that matches nothing is not noticed: each costs a test for each object. */
+const MAX_ENTRIES = 256;
+
+export class FilterFit {
+  readonly #unmatched: Set<(object: PlacedObject) => boolean>;
+
+  constructor({ entries }: Pick<Filters, 'entries'>) {
+    this.#unmatched = new Set(entries.slice(0, MAX_ENTRIES));
+  }
+
+  /** Number of entries of `classes`, `seed_path_groups` and `seed_paths` that matched no object. */
+  get unmatched(): number {
+    return this.#unmatched.size;
+  }
+
+  /** An object that the filters let through is tracked. */
+  take(object: PlacedObject): void {
+    for (const matches of this.#unmatched) if (matches(object)) this.#unmatched.delete(matches);
+  }
 }

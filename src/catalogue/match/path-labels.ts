@@ -1,11 +1,10 @@
 // Labels from the paths of objects, for metrics that are named as their publisher describes them.
 import { quoted } from '../../document/key-path.js';
 import { Fault } from '../../errors.js';
-import { attempt, refuse } from './filter-report.js';
-import type { FilterReport } from './filter-report.js';
-import { compilePathPattern } from './path-pattern.js';
-import type { Labels, PathPattern } from './path-pattern.js';
-import { segmentsOf } from './segment.js';
+import { attempt, refuse } from './filters.js';
+import type { FilterReport } from './filters.js';
+import { compilePathPattern, segmentsOf } from './patterns.js';
+import type { Labels, PathPattern } from './patterns.js';
 
 /** The labels of an object at a seed path, without those that series have anyway. */
 export type PathLabels = (seedPath: string) => Labels;

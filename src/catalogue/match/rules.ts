@@ -1,13 +1,92 @@
-// Finds the rows that apply to an object, through an index, since objects come and go all day.
+// Finds the rows for an object by its path.
+import type { ManagedObject } from '../../model.js';
 import type { Catalogue } from '../catalogue.js';
 import type { CatalogueClass } from '../catalogue-class.js';
-import { childPattern } from './path-pattern.js';
-import type { Labels, PathPattern } from './path-pattern.js';
-import type { PlacedObject } from './placed-object.js';
-import { compileRuleSet } from './rule-set.js';
-import type { RuleSet } from './rule-set.js';
-import { segmentsOf } from './segment.js';
-import type { Row } from '../row.js';
+import type { Reading, Row } from '../row.js';
+import { childPattern, segmentsOf } from './patterns.js';
+import type { Labels, PathPattern } from './patterns.js';
+
+// An object as the catalogue sees it: its class, and its path under a root.
+export interface PlacedObject {
+  readonly className: string;
+  /** The object's id without the root's id and the dot; empty for the root itself. */
+  readonly seedPath: string;
+  /** The class of the ancestor at a seed path ('' is the root); undefined when there is none. */
+  readonly ancestor: (seedPath: string) => string | undefined;
+}
+
+/**
+ * Places `object` in the tree of `root`. An id that does not begin with the root's is kept whole.
+ */
+export function placeUnder(root: ManagedObject, object: ManagedObject): PlacedObject {
+  const prefix = `${root.name}.`;
+  const pathOf = (one: ManagedObject): string => {
+    if (one === root) return '';
+    return one.name.startsWith(prefix) ? one.name.slice(prefix.length) : one.name;
+  };
+  const ancestor = (seedPath: string): string | undefined => {
+    for (let above = object.parent; above !== undefined; above = above.parent) {
+      if (pathOf(above) === seedPath) return above.className;
+      if (above === root) return undefined;
+    }
+    return undefined;
+  };
+  return { className: object.className, seedPath: pathOf(object), ancestor };
+}
+
+/** One row that reads a variable. */
+export interface RowUse {
+  readonly row: Row;
+  readonly reading: Reading;
+  /** The label that the row took out of the variable's name; empty without a pattern. */
+  readonly captured: Labels;
+}
+
+export interface RuleSet {
+  /** The alias of the class that the rows belong to. */
+  readonly alias: string;
+  /** Whether variables that no row reads are shown as their publisher describes them. */
+  readonly isDescribed: boolean;
+  /** In the order of the file. */
+  readonly rows: readonly Row[];
+  /** The rows that show the state of the object itself. */
+  readonly stateRows: readonly Row[];
+  /** The rows that read the variable of this name, in the order of the file; mostly none. */
+  usesOf(variable: string): readonly RowUse[];
+}
+
+const NO_USES: readonly RowUse[] = [];
+
+function compileRuleSet(alias: string, rows: readonly Row[], isDescribed = false): RuleSet {
+  const byName = new Map<string, RowUse[]>();
+  const patterned: RowUse[] = [];
+  for (const row of rows)
+    for (const reading of row.reads) {
+      const use = { row, reading, captured: {} };
+      if (reading.pattern !== undefined) patterned.push(use);
+      else {
+        const uses = byName.get(reading.variable);
+        if (uses !== undefined) uses.push(use);
+        else byName.set(reading.variable, [use]);
+      }
+    }
+
+  const usesOf = (variable: string): readonly RowUse[] => {
+    const exact = byName.get(variable) ?? NO_USES;
+    if (patterned.length === 0) return exact;
+    return [...exact, ...patterned.flatMap((use) => capturedUse(use, variable))];
+  };
+  const stateRows = rows.filter(({ ofState }) => ofState !== undefined);
+  return { alias, isDescribed, rows, stateRows, usesOf };
+}
+
+function capturedUse(use: RowUse, variable: string): readonly RowUse[] {
+  const { row, reading } = use;
+  const { pattern } = reading;
+  const value = pattern?.capture(variable);
+  if (pattern === undefined || value === undefined) return NO_USES;
+  return [{ row, reading, captured: { [pattern.label]: value } }];
+}
 
 /** What applies to one object: shared rows, and the labels that its own path gave. */
 export interface ObjectRules {

@@ -1,6 +1,5 @@
 // Drafts the metric of one variable, by what its publisher declares and by what its name says.
-import { describedName } from '../../catalogue/described-name.js';
-import { metricNamePart, prefixOf } from '../../catalogue/names.js';
+import { describedName, metricNamePart, prefixOf } from '../../catalogue/names.js';
 import type { Declaration, FamilyFacts, MetricType } from '../../model.js';
 import { measureInName, measureOf } from './measures.js';
 import { nameWords, withFreeEnding } from './name-words.js';

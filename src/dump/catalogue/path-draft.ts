@@ -1,5 +1,5 @@
 // Drafts the path pattern of a class, from the paths of its objects.
-import { ROOT } from '../../catalogue/match/path-pattern.js';
+import { ROOT } from '../../catalogue/match/patterns.js';
 import { quotedText } from '../../shown/shown-text.js';
 import { freeLabel } from './free-label.js';
 

@@ -1,6 +1,6 @@
 // The objects below a root as they are now, each with its path; a bounded number of them.
-import { placeUnder } from '../../catalogue/match/placed-object.js';
-import type { PlacedObject } from '../../catalogue/match/placed-object.js';
+import { placeUnder } from '../../catalogue/match/rules.js';
+import type { PlacedObject } from '../../catalogue/match/rules.js';
 import type { ManagedObject, Variable } from '../../model.js';
 
 const MAX_OBJECTS = 200_000;

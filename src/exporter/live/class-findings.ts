@@ -2,7 +2,7 @@
 import { counted, nounFor } from '../../counted.js';
 import type { Catalogue } from '../../catalogue/catalogue.js';
 import type { Filters } from '../../catalogue/match/filters.js';
-import { ROOT } from '../../catalogue/match/path-pattern.js';
+import { ROOT } from '../../catalogue/match/patterns.js';
 import { quoted } from '../../document/key-path.js';
 import type { CountedObject } from './census.js';
 import { idleClass } from './idle-class.js';

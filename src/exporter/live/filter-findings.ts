@@ -1,10 +1,9 @@
 // Filters of a target that match nothing in the existing tree.
 import type { Catalogue } from '../../catalogue/catalogue.js';
 import type { FilterSettings } from '../../catalogue/match/filters.js';
-import type { PlacedObject } from '../../catalogue/match/placed-object.js';
+import type { PlacedObject } from '../../catalogue/match/rules.js';
 import { compileRules } from '../../catalogue/match/rules.js';
-import { compileSeedPrefix } from '../../catalogue/match/seed-prefix.js';
-import { segmentsOf } from '../../catalogue/match/segment.js';
+import { compileSeedPrefix, segmentsOf } from '../../catalogue/match/patterns.js';
 import { quoted } from '../../document/key-path.js';
 import type { Path } from '../../document/key-path.js';
 import { hint } from '../../document/nearest.js';

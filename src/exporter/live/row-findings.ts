@@ -1,7 +1,6 @@
 // How the rows of a catalogue fit the existing objects, and which metrics they make.
 import type { Catalogue } from '../../catalogue/catalogue.js';
-import type { RuleSet } from '../../catalogue/match/rule-set.js';
-import type { Rules } from '../../catalogue/match/rules.js';
+import type { RuleSet, Rules } from '../../catalogue/match/rules.js';
 import type { Reading, Row } from '../../catalogue/row.js';
 import { quoted } from '../../document/key-path.js';
 import { hint } from '../../document/nearest.js';

@@ -1,6 +1,6 @@
 // Why a target does not track an object or variable that is below its root.
 import type { Filters } from '../../catalogue/match/filters.js';
-import { placeUnder } from '../../catalogue/match/placed-object.js';
+import { placeUnder } from '../../catalogue/match/rules.js';
 import type { WideMap } from '../../collections/wide-map.js';
 import type { ManagedObject, Variable } from '../../model.js';
 import type { Probe } from '../read/probe.js';

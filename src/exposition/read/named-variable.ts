@@ -1,5 +1,5 @@
 // Finds the variable at a path, in a tree where objects come and go.
-import { placeUnder } from '../../catalogue/match/placed-object.js';
+import { placeUnder } from '../../catalogue/match/rules.js';
 import type { ManagedObject, Variable } from '../../model.js';
 import { Ranking } from './ranking.js';
 

@@ -1,5 +1,5 @@
 // An object whose rows are found: the rows of each class that reads it, and which of its variables own their names.
-import type { RowUse, RuleSet } from '../../catalogue/match/rule-set.js';
+import type { RowUse, RuleSet } from '../../catalogue/match/rules.js';
 import type { Row } from '../../catalogue/row.js';
 import type { Variable } from '../../model.js';
 import type { Describes } from './described-object.js';

@@ -1,5 +1,5 @@
 // How well the catalogue fits what a target tracks: rows without variables, variables without rows.
-import type { RowUse, RuleSet } from '../../catalogue/match/rule-set.js';
+import type { RowUse, RuleSet } from '../../catalogue/match/rules.js';
 import type { Reading, Row } from '../../catalogue/row.js';
 import type { Variable } from '../../model.js';
 import { UnreadVariables } from './unread-variables.js';

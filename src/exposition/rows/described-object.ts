@@ -1,7 +1,7 @@
 // One object whose variables become metrics as their publisher describes them, if no row reads them.
 import type { PathLabels } from '../../catalogue/match/path-labels.js';
-import type { Labels } from '../../catalogue/match/path-pattern.js';
-import type { RuleSet } from '../../catalogue/match/rule-set.js';
+import type { Labels } from '../../catalogue/match/patterns.js';
+import type { RuleSet } from '../../catalogue/match/rules.js';
 import type { Row } from '../../catalogue/row.js';
 import type { StatedMetric, Variable } from '../../model.js';
 import type { Kernel } from '../kernel/kernel.js';

@@ -1,7 +1,6 @@
 // One histogram or summary, with derived values in the kernel's memory.
-import { convert } from '../../catalogue/conversion.js';
-import type { Conversion } from '../../catalogue/conversion.js';
-import type { Series, Shape } from '../../catalogue/stage.js';
+import { convert } from '../../catalogue/row.js';
+import type { Conversion, Series, Shape } from '../../catalogue/row.js';
 import type { Frame } from '../../model.js';
 import { CELL_BYTES, OP } from '../kernel/kernel.js';
 import type { Kernel } from '../kernel/kernel.js';

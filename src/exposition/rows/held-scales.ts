@@ -1,6 +1,6 @@
 // The scales that the rows of one target hold in the kernel's memory.
-import { UNCHANGED } from '../../catalogue/conversion.js';
-import type { Conversion } from '../../catalogue/conversion.js';
+import { UNCHANGED } from '../../catalogue/row.js';
+import type { Conversion } from '../../catalogue/row.js';
 import type { Op } from '../kernel/kernel.js';
 import type { Scales } from '../kernel/scales.js';
 

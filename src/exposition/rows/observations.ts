@@ -1,6 +1,5 @@
 // The observed variables of a target: each of their values is an observation.
-import type { Conversion } from '../../catalogue/conversion.js';
-import type { Shape, Shown } from '../../catalogue/stage.js';
+import type { Conversion, Shape, Shown } from '../../catalogue/row.js';
 import { WideMap } from '../../collections/wide-map.js';
 import type { Variable } from '../../model.js';
 import type { Kernel } from '../kernel/kernel.js';

@@ -1,8 +1,6 @@
 // Turns the values that a variable takes into observations of a histogram or summary.
-import type { Conversion } from '../../catalogue/conversion.js';
-import { convert } from '../../catalogue/conversion.js';
-import { UNCHANGED } from '../../catalogue/conversion.js';
-import type { Shape } from '../../catalogue/stage.js';
+import type { Conversion, Shape } from '../../catalogue/row.js';
+import { UNCHANGED, convert } from '../../catalogue/row.js';
 import { Distribution } from './distribution.js';
 import type { Kernel } from '../kernel/kernel.js';
 import { SampleWindow } from '../sample-window.js';

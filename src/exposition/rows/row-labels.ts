@@ -1,5 +1,5 @@
 // The labels that rows give to their series, as text that is made once.
-import type { RowUse } from '../../catalogue/match/rule-set.js';
+import type { RowUse } from '../../catalogue/match/rules.js';
 import type { Row } from '../../catalogue/row.js';
 import { joinLabels, labelsText } from '../text/labels.js';
 

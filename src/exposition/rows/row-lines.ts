@@ -1,8 +1,7 @@
 // Puts the series of rows into the text, each row's under a key of its own.
 import type { Catalogue } from '../../catalogue/catalogue.js';
 import { MAX_LINES_A_ROW } from '../../catalogue/row.js';
-import type { Row } from '../../catalogue/row.js';
-import type { LiveValue, Series, Shown } from '../../catalogue/stage.js';
+import type { LiveValue, Row, Series, Shown } from '../../catalogue/row.js';
 import type { Line } from '../kernel/line-table.js';
 import { joinLabels, labelsPart, labelsText } from '../text/labels.js';
 import { floatText } from '../text/number-text.js';

@@ -1,8 +1,14 @@
 // The stage of a target: its values, as a row sees them that is shown for one of its variables.
-import { UNCHANGED } from '../../catalogue/conversion.js';
-import type { Conversion } from '../../catalogue/conversion.js';
-import type { LiveValue, Shape, Shown, Stage } from '../../catalogue/stage.js';
-import type { Reading, Row } from '../../catalogue/row.js';
+import { UNCHANGED } from '../../catalogue/row.js';
+import type {
+  Conversion,
+  LiveValue,
+  Reading,
+  Row,
+  Shape,
+  Shown,
+  Stage,
+} from '../../catalogue/row.js';
 import type { Variable } from '../../model.js';
 import type { Kernel } from '../kernel/kernel.js';
 import type { PointInTime } from '../read/point-in-time.js';

@@ -1,10 +1,8 @@
 // Which rows read which variables of the bound objects, and with what labels.
 import type { PathLabels } from '../../catalogue/match/path-labels.js';
-import { placeUnder } from '../../catalogue/match/placed-object.js';
-import type { PlacedObject } from '../../catalogue/match/placed-object.js';
+import { placeUnder } from '../../catalogue/match/rules.js';
+import type { PlacedObject, RowUse, Rules } from '../../catalogue/match/rules.js';
 import type { Row } from '../../catalogue/row.js';
-import type { RowUse } from '../../catalogue/match/rule-set.js';
-import type { Rules } from '../../catalogue/match/rules.js';
 import type { Uncatalogued } from '../../catalogue/match/uncatalogued.js';
 import { WideMap } from '../../collections/wide-map.js';
 import type { ManagedObject, Variable } from '../../model.js';

@@ -1,11 +1,10 @@
 // Rows for variables that no catalogue row reads, from what their publisher declares.
-import { UNCHANGED } from '../../catalogue/conversion.js';
+import { UNCHANGED } from '../../catalogue/row.js';
 import { distributionRow } from '../../catalogue/kinds/distribution.js';
 import { infoRow } from '../../catalogue/kinds/info.js';
 import { scalarRow } from '../../catalogue/kinds/scalar.js';
-import { describedName } from '../../catalogue/described-name.js';
-import type { Described } from '../../catalogue/described-name.js';
-import { metricNamePart, namesTaken } from '../../catalogue/names.js';
+import { describedName, metricNamePart, namesTaken } from '../../catalogue/names.js';
+import type { Described } from '../../catalogue/names.js';
 import type { Row } from '../../catalogue/row.js';
 import type {
   Declaration,

@@ -1,5 +1,5 @@
 // The labels that a format states for an object, beside those that its rows give.
-import type { Labels } from '../../catalogue/match/path-pattern.js';
+import type { Labels } from '../../catalogue/match/patterns.js';
 import { ownLabelsOf } from '../../catalogue/row.js';
 import type { Row } from '../../catalogue/row.js';
 

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { JsonDocument } from '#app/bridge/poll/json-document.js';
 import type { Json, JsonObject } from '#app/bridge/poll/json-document.js';
-import { PollFailure } from '#app/bridge/poll/poll-failure.js';
+import { PollFailure } from '#app/bridge/poll/fetch-body.js';
 
 const BOUNDS = { mostNesting: 50, mostBrackets: 1000, mostCommas: 2000, mostLongIntegers: 100 };
 

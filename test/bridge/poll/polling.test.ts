@@ -1,7 +1,7 @@
 // When a component is polled.
 import { expect } from 'chai';
 import { asyncScheduler, map, timer } from 'rxjs';
-import { polling } from '#app/bridge/poll/polling.js';
+import { polling } from '#app/bridge/poll/poll.js';
 import { marbles } from '../../support/marbles.js';
 
 describe('polling', () => {

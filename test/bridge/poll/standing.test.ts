@@ -1,5 +1,5 @@
 // How a component stands by what its polls bring.
-import { standing } from '#app/bridge/poll/standing.js';
+import { standing } from '#app/bridge/poll/poll.js';
 import { marbles } from '../../support/marbles.js';
 
 describe('standing', () => {

@@ -1,7 +1,7 @@
 // The command line of the bridge.
 import { expect } from 'chai';
 import { existsSync } from 'node:fs';
-import { parseArguments } from '#app/bridge/settings/arguments.js';
+import { parseArguments } from '#app/bridge/settings/configuration.js';
 import { OPTIONS } from '#app/bridge/settings/options.js';
 import { faultMessage } from '../../support/fault-message.js';
 

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { ODDITIES } from '#app/bridge/tree/component-tree.js';
 import type { Json, JsonObject } from '#app/bridge/poll/json-document.js';
-import { PollFailure } from '#app/bridge/poll/poll-failure.js';
+import { PollFailure } from '#app/bridge/poll/fetch-body.js';
 import { readTree } from '#app/bridge/tree/read-tree.js';
 
 const LIMITS = { maxObjects: 100, maxVariables: 100, maxDepth: 10 };

@@ -1,7 +1,7 @@
 // Whether a component is still the process that it was.
 import { expect } from 'chai';
 import { readTree } from '#app/bridge/tree/read-tree.js';
-import { RestartWatch } from '#app/bridge/tree/restart-watch.js';
+import { RestartWatch } from '#app/bridge/tree/component-tree.js';
 
 interface Run {
   readonly pid?: number;

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { ComponentObject, ComponentVariable } from '#app/bridge/tree/component-tree.js';
-import { scenarioText } from '#app/bridge/tree/scenario-text.js';
+import { scenarioText } from '#app/bridge/tree/selection.js';
 import { OBJECT_STATES } from '#app/model.js';
 import { parseScenario } from '#app/simulator/scenario.js';
 

@@ -1,10 +1,9 @@
 // Which objects and variables of a tree are published.
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { idlePatterns } from '#app/bridge/tree/idle-patterns.js';
-import { compileSelection } from '#app/bridge/tree/selection.js';
+import { compileSelection, idlePatterns } from '#app/bridge/tree/selection.js';
 import type { SelectionSettings } from '#app/bridge/tree/selection.js';
-import { compileSeedPrefix } from '#app/catalogue/match/seed-prefix.js';
+import { compileSeedPrefix } from '#app/catalogue/match/patterns.js';
 import { sample, treeOf } from './sample-tree.js';
 import type { Sample } from './sample-tree.js';
 

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { inspect } from 'node:util';
-import { vendorType } from '#app/bridge/tree/vendor-types.js';
+import { vendorType } from '#app/bridge/tree/component-tree.js';
 import type { Json } from '#app/bridge/poll/json-document.js';
 
 type Row = readonly [type: string, raw: Json, published: string | undefined];

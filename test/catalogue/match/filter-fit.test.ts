@@ -1,8 +1,7 @@
 // Which entries of a target's filters have matched nothing.
 import { expect } from 'chai';
 import { loadCatalogues } from '#app/catalogue/builtin.js';
-import { FilterFit } from '#app/catalogue/match/filter-fit.js';
-import { compileFilters } from '#app/catalogue/match/filters.js';
+import { FilterFit, compileFilters } from '#app/catalogue/match/filters.js';
 import type { FilterSettings } from '#app/catalogue/match/filters.js';
 import { placed } from '../placed.js';
 

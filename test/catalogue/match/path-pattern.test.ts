@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { compilePathPattern, patternsOverlap } from '#app/catalogue/match/path-pattern.js';
+import { compilePathPattern, patternsOverlap } from '#app/catalogue/match/patterns.js';
 import { Fault } from '#app/errors.js';
 
 describe('path patterns', () => {

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { placeUnder } from '#app/catalogue/match/placed-object.js';
+import { placeUnder } from '#app/catalogue/match/rules.js';
 import type { ManagedObject } from '#app/model.js';
 
 function object(name: string, className: string, parent?: ManagedObject): ManagedObject {

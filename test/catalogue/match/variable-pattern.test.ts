@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { compileVariablePattern } from '#app/catalogue/match/variable-pattern.js';
+import { compileVariablePattern } from '#app/catalogue/match/patterns.js';
 import { Fault } from '#app/errors.js';
 
 describe('variable patterns', () => {

@@ -1,7 +1,7 @@
 // docs/catalogue.md says which metric becomes of what a publisher describes: each line of its table is true.
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { BASE_UNITS } from '#app/catalogue/described-name.js';
+import { BASE_UNITS } from '#app/catalogue/names.js';
 import { OPEN_METRICS } from '#app/exposition/page/open-metrics.js';
 import { FakeSource } from '../../support/fake-source.js';
 import type { VariableOptions } from '../../support/fake-source.js';

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { loadCatalogues } from '#app/catalogue/builtin.js';
 import { parseCatalogue } from '#app/catalogue/catalogue.js';
-import { plainVariable } from '#app/catalogue/file/row-values.js';
+import { plainVariable } from '#app/catalogue/file/table.js';
 import { TOTALS } from '#app/catalogue/kinds/row-kind.js';
 import { rowOf } from '#app/catalogue/row.js';
 import type { RowKind } from '#app/catalogue/kinds/row-kind.js';

@@ -1,0 +1,50 @@
+// Histograms and summaries of the values that a variable has over time.
+import { ascending, conversionIn, mustBe, plainVariable } from '../file/table.js';
+import { rowOf } from '../row.js';
+import { LEVELS } from './row-kind.js';
+import type { RowKind } from './row-kind.js';
+
+export const observedHistogram: RowKind = {
+  types: ['histogram'],
+  must: ['var', 'observe', 'buckets'],
+  may: ['scale'],
+  suits: (table, type) =>
+    type === 'histogram' && ['observe', 'buckets', 'quantiles'].some((key) => table.has(key)),
+  read(table, facts) {
+    mustBe(table, 'observe', table.flag('observe'), true);
+    const variable = plainVariable(table, 'var');
+    const conversion = conversionIn(table, 'scale');
+    const bounds = ascending(table, 'buckets');
+    return rowOf(facts, {
+      reads: [{ variable, types: LEVELS, conversion, unit: facts.family.unit }],
+      ownLabels: [],
+      isDerived: false,
+      // +Inf, sum and count
+      linesOf: () => bounds.length + 3,
+      series: (stage) => stage.observed({ type: 'histogram', bounds }, conversion),
+    });
+  },
+};
+
+// A number whose published values are the observations of a summary with quantiles.
+export const observedSummary: RowKind = {
+  types: ['summary'],
+  must: ['var', 'observe', 'quantiles'],
+  may: ['scale'],
+  suits: (table, type) =>
+    type === 'summary' && ['observe', 'buckets', 'quantiles'].some((key) => table.has(key)),
+  read(table, facts) {
+    mustBe(table, 'observe', table.flag('observe'), true);
+    const variable = plainVariable(table, 'var');
+    const conversion = conversionIn(table, 'scale');
+    const quantiles = ascending(table, 'quantiles', 0, 1);
+    return rowOf(facts, {
+      reads: [{ variable, types: LEVELS, conversion, unit: facts.family.unit }],
+      ownLabels: [],
+      isDerived: false,
+      // sum and count
+      linesOf: () => quantiles.length + 2,
+      series: (stage) => stage.observed({ type: 'summary', quantiles }, conversion),
+    });
+  },
+};

@@ -1,0 +1,62 @@
+// Rows that show a state: of an object, as one series for each state, or as a number.
+import { OBJECT_STATES } from '../../model.js';
+import { plainVariable, stateNames } from '../file/table.js';
+import { rowOf } from '../row.js';
+import type { Series } from '../row.js';
+import { TEXTS } from './row-kind.js';
+import type { RowKind } from './row-kind.js';
+
+/** 1 for the current state, 0 for the others; OpenMetrics prescribes the label name. */
+const stateSeries = (name: string, states: readonly string[], present: string): readonly Series[] =>
+  states.map((state) => ({ labels: { [name]: state }, value: Number(state === present) }));
+
+/** The problem with a label whose name the states need themselves. */
+const takenByStates =
+  (name: string) =>
+  (labels: readonly string[]): string | undefined =>
+    labels.includes(name)
+      ? 'gives a label with the name of the metric, which the states take'
+      : undefined;
+
+/** Stands in `var` for the state of the object. */
+const STATE = '@state';
+
+export const state: RowKind = {
+  types: ['stateset'],
+  must: ['var'],
+  suits: (table, type) => type === 'stateset' && table.text('var') === STATE,
+  read(_table, facts) {
+    const { name } = facts.family;
+    return rowOf(facts, {
+      reads: [],
+      ownLabels: [],
+      isDerived: true,
+      linesOf: () => OBJECT_STATES.length,
+      series: () => [],
+      ofState: (present) => stateSeries(name, OBJECT_STATES, present),
+      labelProblem: takenByStates(name),
+    });
+  },
+};
+
+// A variable that names one of several states, one series for each state.
+export const stateset: RowKind = {
+  types: ['stateset'],
+  must: ['var', 'states'],
+  suits: (_table, type) => type === 'stateset',
+  read(table, facts) {
+    const { name } = facts.family;
+    const states = stateNames(table, 'states');
+    return rowOf(facts, {
+      reads: [{ variable: plainVariable(table, 'var'), types: TEXTS, texts: states }],
+      ownLabels: [],
+      isDerived: true,
+      linesOf: () => states.length,
+      series(stage) {
+        const present = stage.text(stage.variable);
+        return present === undefined ? [] : stateSeries(name, states, present);
+      },
+      labelProblem: takenByStates(name),
+    });
+  },
+};

@@ -1,0 +1,205 @@
+// Patterns over object ids and variable names, and their parts.
+import { Fault } from '../../errors.js';
+import { compileWildcard } from '../../rules/wildcard.js';
+import { labelProblem } from '../names.js';
+
+/** Letters, digits, _ and -, bracketed classes of them, each followed by at most one of + * ?. */
+const GRAMMAR = /^(?:(?:[\w-]|\[\^?[\w-]+\])[+*?]?)+$/;
+const MAX_QUANTIFIERS = 2;
+/** With two quantifiers, matching is quadratic in the length, so the length is bounded. */
+const LONGEST_TEXT = 256;
+
+/**
+ * Compiles an expression that must match a whole text; texts over 256 characters never match.
+ * @throws Fault CONFIG_INVALID for any other expression
+ */
+function compileRestriction(source: string): (text: string) => boolean {
+  const quantifiers = source.match(/[+*?]/g)?.length ?? 0;
+  if (!GRAMMAR.test(source) || quantifiers > MAX_QUANTIFIERS)
+    throw new Fault(
+      'CONFIG_INVALID',
+      `${JSON.stringify(source)} is not an expression that a label may have, allowed: letters, ` +
+        `digits, _, - and classes such as [0-9], with at most ${MAX_QUANTIFIERS} of + * ?`,
+    );
+  const shape = expression(source);
+  return (text) => text.length <= LONGEST_TEXT && shape.test(text);
+}
+
+function expression(source: string): RegExp {
+  try {
+    return new RegExp(`^(?:${source})$`);
+  } catch (thrown) {
+    throw new Fault('CONFIG_INVALID', `${JSON.stringify(source)} holds a class out of order`, {
+      cause: thrown,
+    });
+  }
+}
+
+/** Matches whole segments only. `label` is undefined for a literal, `literal` for a label. */
+interface Segment {
+  readonly label: string | undefined;
+  readonly literal: string | undefined;
+  readonly matches: (text: string) => boolean;
+}
+
+const SEGMENT_PLACEHOLDER = /^\{([^{}~]*)(?:~([^{}]*))?\}$/;
+const any = (): boolean => true;
+
+/**
+ * Compiles `name`, `{label}` or `{label~expression}`.
+ * @throws Fault CONFIG_INVALID for stray braces, bad label names and bad expressions
+ */
+function compileSegment(text: string): Segment {
+  const [whole, label = '', source] = SEGMENT_PLACEHOLDER.exec(text) ?? [];
+  if (whole === undefined) return literalSegment(text);
+  const problem = labelProblem(label);
+  if (problem !== undefined) throw new Fault('CONFIG_INVALID', problem);
+  const matches = source === undefined ? any : compileRestriction(source);
+  return { label, literal: undefined, matches };
+}
+
+function literalSegment(text: string): Segment {
+  if (/[{}]/.test(text))
+    throw new Fault(
+      'CONFIG_INVALID',
+      `${JSON.stringify(text)} has a stray brace, allowed: a name, {label} or {label~expression}`,
+    );
+  return { label: undefined, literal: text, matches: (found) => found === text };
+}
+
+/** True if some text can match both segments, or if that is unknown. */
+function segmentsOverlap(one: Segment, other: Segment): boolean {
+  if (one.literal !== undefined) return other.matches(one.literal);
+  if (other.literal !== undefined) return one.matches(other.literal);
+  return true;
+}
+
+/** The segments of a seed path; the root's own path is empty and has none. */
+export const segmentsOf = (seedPath: string): readonly string[] =>
+  seedPath === '' ? [] : seedPath.split('.');
+
+/** Label names with their values. */
+export type Labels = Readonly<Record<string, string>>;
+
+/** The pattern, and the seed path prefix, that stands for the root itself. */
+export const ROOT = '@root';
+
+export interface PathPattern {
+  readonly text: string;
+  readonly segments: readonly Segment[];
+  readonly labelNames: readonly string[];
+  /** The labels that the pattern takes out of a seed path; undefined when it does not match. */
+  match(seedPath: string): Labels | undefined;
+  /** The same for a path that is split already. */
+  matchSegments(found: readonly string[]): Labels | undefined;
+  /** The labels of the path segments that pattern and path both have; undefined when one of these does not match. */
+  along(found: readonly string[]): Labels | undefined;
+}
+
+/**
+ * Compiles a path pattern: segments split at dots, `{label}` takes one whole segment (an empty one
+ * too), `{label~expression}` restricts it, `@root` is the root itself (seed path '').
+ * @throws Fault CONFIG_INVALID for an empty pattern, a bad segment or a label given twice
+ */
+export function compilePathPattern(text: string): PathPattern {
+  if (text === '')
+    throw new Fault('CONFIG_INVALID', `the path is empty, allowed: ${ROOT} or names split by dots`);
+  const segments = text === ROOT ? [] : segmentsOf(text).map(compileSegment);
+  const labelNames = segments.flatMap(({ label }) => label ?? []);
+  if (new Set(labelNames).size < labelNames.length)
+    throw new Fault('CONFIG_INVALID', `${JSON.stringify(text)} gives the same label twice`);
+  const along = (found: readonly string[]) => capture(segments, found);
+  const matchSegments = (found: readonly string[]) =>
+    found.length === segments.length ? along(found) : undefined;
+  const match = (seedPath: string) => matchSegments(segmentsOf(seedPath));
+  return { text, segments, labelNames, match, matchSegments, along };
+}
+
+/** The pattern of the object that hangs at the literal path `at` below what `pattern` matches. */
+export function childPattern(pattern: PathPattern, at: string): PathPattern {
+  if (at === '') return pattern;
+  return compilePathPattern(pattern.text === ROOT ? at : `${pattern.text}.${at}`);
+}
+
+/** True if one path may match both, or if that is unknown. */
+export const patternsOverlap = (one: PathPattern, other: PathPattern): boolean =>
+  one.segments.length === other.segments.length &&
+  one.segments.every((segment, index) => {
+    const against = other.segments[index];
+    return against !== undefined && segmentsOverlap(segment, against);
+  });
+
+function capture(segments: readonly Segment[], found: readonly string[]): Labels | undefined {
+  const labels: Record<string, string> = {};
+  for (const [index, segment] of segments.entries()) {
+    const text = found[index];
+    if (text === undefined) break;
+    if (!segment.matches(text)) return undefined;
+    if (segment.label !== undefined) labels[segment.label] = text;
+  }
+  return labels;
+}
+
+/** A family of variables that differ in one part of the name, which becomes a label. */
+export interface VariablePattern {
+  readonly text: string;
+  readonly label: string;
+  /** The text that the label captures; undefined if the name is not of the family. */
+  capture(name: string): string | undefined;
+}
+
+const PLACEHOLDER = /^([^{}]*)\{([^{}~]*)(?:~([^{}]*))?\}([^{}]*)$/;
+
+/**
+ * Compiles a variable pattern with exactly one `{label}` or `{label~expression}`. A variable's
+ * name has no segments: the label takes everything, dots included, and at least one character.
+ * @returns undefined for a plain name, which has no braces
+ * @throws Fault CONFIG_INVALID for stray braces, bad label names and bad expressions
+ */
+export function compileVariablePattern(text: string): VariablePattern | undefined {
+  if (!/[{}]/.test(text)) return undefined;
+  const [whole, before = '', label = '', source, after = ''] = PLACEHOLDER.exec(text) ?? [];
+  if (whole === undefined)
+    throw new Fault('CONFIG_INVALID', `${JSON.stringify(text)} must hold exactly one {label}`);
+  const problem = labelProblem(label);
+  if (problem !== undefined) throw new Fault('CONFIG_INVALID', problem);
+  const allowed = source === undefined ? () => true : compileRestriction(source);
+  const around = before.length + after.length;
+  const capture = (name: string): string | undefined => {
+    if (name.length <= around || !name.startsWith(before) || !name.endsWith(after))
+      return undefined;
+    const taken = name.slice(before.length, name.length - after.length);
+    return allowed(taken) ? taken : undefined;
+  };
+  return { text, label, capture };
+}
+
+/** Whether a seed path, split into segments, begins with the prefix. */
+export type SeedPrefix = (found: readonly string[]) => boolean;
+
+/**
+ * Compiles a prefix. Path segments are compared whole; `*` stands for any text inside one, one may
+ * be a placeholder as in a path pattern, and `@root` is the root and nothing below it.
+ * @throws Fault CONFIG_INVALID for an empty prefix, stray braces and a misplaced @root
+ */
+export function compileSeedPrefix(text: string): SeedPrefix {
+  if (text === ROOT) return (found) => found.length === 0;
+  if (text === '')
+    throw new Fault(
+      'CONFIG_INVALID',
+      `a seed path is empty, allowed: ${ROOT} or names split by dots`,
+    );
+  if (text.startsWith('@'))
+    throw new Fault(
+      'CONFIG_INVALID',
+      `${JSON.stringify(text)} is no seed path, did you mean ${ROOT}?`,
+    );
+  const segments = segmentsOf(text).map(compilePrefixSegment);
+  return (found) =>
+    found.length >= segments.length && segments.every((is, index) => is(found[index] ?? ''));
+}
+
+function compilePrefixSegment(text: string): (found: string) => boolean {
+  if (!text.includes('*') || text.startsWith('{')) return compileSegment(text).matches;
+  return compileWildcard(text);
+}
