@@ -238,8 +238,6 @@ export interface Deflated {
   readonly bytes: number;
   /** Keeps the bytes until the returned function is called, if their memory may be used again. */
   readonly hold?: () => () => void;
-  /** Whether none of the bytes are those of the page that they were made of: it need not be held for them. */
-  readonly isApart?: boolean;
 }
 
 /**
@@ -320,8 +318,6 @@ export interface Page {
   readonly ending?: readonly Uint8Array[];
   /** The pieces that last as a deflate stream, where that is ready. */
   readonly deflated?: Deflated | undefined;
-  /** The pieces after those, as more of the stream, where that is sooner made than by zlib. */
-  readonly deflatedEnding?: Deflated | undefined;
   readonly release: () => void;
 }
 

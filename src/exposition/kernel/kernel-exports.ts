@@ -1,6 +1,6 @@
 // What assembly/index.ts exports, typed.
 
-/** Blocks are given by the address of their header, passages, cells and texts by their own. */
+/** Blocks are given by the address of their header, passages and cells by their own. */
 export interface KernelExports {
   touch(cell: number): void;
   insert(
@@ -30,7 +30,5 @@ export interface KernelExports {
   countSymbols(block: number, code: number, to: number): void;
   deflateAll(block: number, code: number, to: number): number;
   deflateChanged(block: number, code: number, from: number, to: number): number;
-  countText(from: number, bytes: number, code: number, room: number, to: number): void;
-  deflateText(from: number, bytes: number, code: number, room: number, to: number): number;
   writeValue(bits: bigint, op: number, at: number): number;
 }

@@ -111,9 +111,6 @@ class TextPage implements Page {
   get deflated(): Deflated | undefined {
     return this.#streams.ofFamilies(this.#exposition, this.#body);
   }
-  get deflatedEnding(): Deflated | undefined {
-    return this.#streams.ofEnding(this.#exposition, this.ending);
-  }
 }
 
 const linesOf = ({ pieces }: FamilyText): string =>

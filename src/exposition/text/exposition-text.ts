@@ -6,14 +6,12 @@ import type { Totals } from './family.js';
 import type { Shown } from './family-group.js';
 import { ForbiddenValues } from './forbidden-values.js';
 import { FamilyGroups } from './family-groups.js';
-import { Deflater } from '../kernel/deflater.js';
+import { Deflater, compressesByLine } from '../kernel/deflater.js';
 import type { Kernel } from '../kernel/kernel.js';
 import { labelsOf, seriesHash } from '../kernel/line-table.js';
 import { Scratch } from '../kernel/scratch.js';
 import { hashOf } from '../kernel/shared-text.js';
 import type { Line, LineKey } from '../kernel/line-table.js';
-import { compressesByLine } from './stream-choice.js';
-import type { PageShape } from './stream-choice.js';
 import { TextSnapshot } from './text-snapshot.js';
 import type { Wanted, WritingRoom, WritingTask } from './writing-task.js';
 
@@ -35,7 +33,7 @@ interface Ranked {
 
 export class ExpositionText {
   readonly #kernel: Kernel;
-  readonly #compressesByLine: (shape: PageShape) => boolean;
+  readonly #compressesByLine: typeof compressesByLine;
   readonly #families = new Map<string, Ranked>();
   /** In the order of a page. */
   readonly #order: Ranked[] = [];

@@ -4,13 +4,6 @@ import type { Observable } from 'rxjs';
 import { bytesOf } from '../../bytes.js';
 import type { Deflated, Page } from '../../model.js';
 import { deflate, deflateEnd } from './deflate.js';
-import { limitConcurrency } from './limit-concurrency.js';
-
-/**
- * Compressions at once. The pool has four threads, one of which may be waiting on a futex for
- * seconds; this leaves one for everything else.
- */
-const MAX_AT_ONCE = 2;
 
 /** RFC 1952: no name, no time, fastest method, no system in particular. */
 const HEADER = Buffer.from('1f8b08000000000004ff', 'hex');
@@ -24,7 +17,6 @@ export function pageCompressor(
 ): (page: Page) => Page | Observable<Page> {
   /** By the list that lasts, so that both are collected together. */
   const known = new WeakMap<readonly Uint8Array[], Observable<Deflated>>();
-  const limited = limitConcurrency(MAX_AT_ONCE);
   const deflated = (page: Page, lasting: readonly Uint8Array[]): Observable<Deflated> => {
     const shared$ = known.get(lasting);
     if (shared$ !== undefined) {
@@ -32,7 +24,6 @@ export function pageCompressor(
       return shared$;
     }
     const made$ = defer(() => compress(lasting)).pipe(
-      limited,
       tap({ error: () => known.delete(lasting) }),
       finalize(() => {
         page.release();
@@ -51,7 +42,7 @@ export function pageCompressor(
     const { contentType, ending = [] } = page;
     const fresh = Buffer.concat(ending);
     const whole = (start: Deflated, release: () => void): Page => {
-      const pieces = [HEADER, ...start.pieces, deflateEnd(start, fresh, () => page.deflatedEnding)];
+      const pieces = [HEADER, ...start.pieces, deflateEnd(start, fresh)];
       return { contentType, pieces, bytes: bytesOf(pieces), release };
     };
     let release = page.release;
@@ -72,11 +63,10 @@ export function pageCompressor(
 }
 
 /** Ready parts are sent as they are, so a page whose bytes they are stays until then. */
-function releaseOf(page: Page, { hold, isApart = false }: Deflated): () => void {
+function releaseOf(page: Page, { hold }: Deflated): () => void {
   const end = hold?.();
-  if (isApart) page.release();
   return () => {
     end?.();
-    if (!isApart) page.release();
+    page.release();
   };
 }

@@ -1,16 +1,18 @@
 // Compresses bytes in the threads of libuv's pool, into a part of a gzip member (RFC 1951, 1952).
 import { bytesOf } from '../../bytes.js';
 import type { Deflated } from '../../model.js';
-import { constants, crc32, createDeflateRaw, deflateRawSync } from 'node:zlib';
+import { constants, crc32, deflateRaw, deflateRawSync } from 'node:zlib';
 
 /** Level 6 takes twice the time and saves another twentieth: docs/performance.md. */
 const LEVEL = constants.Z_BEST_SPEED;
-/**
- * One task for the pool: small enough to let other tasks in between. To hand one over takes as long as
- * to compress 32 KiB.
- */
-const TASK_BYTES = 262_144;
 const OUTPUT_BYTES = 131_072;
+/** Text that one thread compresses at once, independently of the rest: some 2 ms. */
+const TASK_BYTES = 524_288;
+/**
+ * Tasks at once. The pool has four threads, of which one may wait on a futex for seconds; this leaves one for
+ * everything else.
+ */
+const MAX_TASKS = 2;
 /** For a few kilobytes: with the memory of larger ones, most of the time went into taking that. */
 const END_OPTIONS = { level: LEVEL, windowBits: 12, memLevel: 4, chunkSize: 4096 };
 
@@ -20,34 +22,49 @@ const STORED_SHARE = 128;
 const MAX_STORED = 0xffff;
 
 /** Compresses pieces, of which large ones are not copied; they must not change until it is done. */
-export function deflate(pieces: readonly Uint8Array[]): Promise<Deflated> {
+export async function deflate(
+  pieces: readonly Uint8Array[],
+  compress = compressed,
+): Promise<Deflated> {
+  const parts: Promise<Uint8Array>[] = [];
+  let crc = 0;
+  let bytes = 0;
+  for (const text of tasksOf(pieces)) {
+    parts.push(limited(() => compress(text)));
+    // While it is compressed in another thread.
+    crc = crc32(text, crc);
+    bytes += text.length;
+  }
+  // No thread reads the pieces any more once this returns or throws.
+  await Promise.allSettled(parts);
+  return { pieces: await Promise.all(parts), crc, bytes };
+}
+
+/** One part of a stream, in another thread. */
+function compressed(text: Uint8Array): Promise<Uint8Array> {
+  const options = { level: LEVEL, chunkSize: OUTPUT_BYTES, finishFlush: constants.Z_FULL_FLUSH };
   return new Promise((resolve, reject) => {
-    const options = { level: LEVEL, chunkSize: OUTPUT_BYTES, finishFlush: constants.Z_FULL_FLUSH };
-    const stream = createDeflateRaw(options);
-    const result: Uint8Array[] = [];
-    let crc = 0;
-    let bytes = 0;
-    const tasks = tasksOf(pieces);
-    // A pipeline took as long as the compression of a megabyte.
-    const next = (error?: Error | null): void => {
-      if (error) return;
-      const { done, value } = tasks.next();
-      if (done === true) {
-        stream.end();
-        return;
-      }
-      stream.write(value, next);
-      // While it is compressed in another thread.
-      crc = crc32(value, crc);
-      bytes += value.length;
-    };
-    stream.on('data', (output: Uint8Array) => result.push(output));
-    stream.on('error', reject);
-    stream.on('end', () => {
-      resolve({ pieces: result, crc, bytes });
+    deflateRaw(text, options, (error, data) => {
+      if (error === null) resolve(data);
+      else reject(error);
     });
-    next();
   });
+}
+
+let running = 0;
+const waiting: (() => void)[] = [];
+
+/** Runs a task when fewer than `MAX_TASKS` others run; those that wait are started in order. */
+async function limited<T>(task: () => Promise<T>): Promise<T> {
+  if (running === MAX_TASKS) await new Promise<void>((resolve) => waiting.push(resolve));
+  else running++;
+  try {
+    return await task();
+  } finally {
+    const next = waiting.shift();
+    if (next === undefined) running--;
+    else next();
+  }
 }
 
 /** Runs of small pieces as one task each, and large ones in parts. */
@@ -69,29 +86,18 @@ function* tasksOf(pieces: readonly Uint8Array[]): Generator<Uint8Array, void> {
   if (bytes > 0) yield Buffer.concat(run);
 }
 
-/** An empty block, marked as the last: RFC 1951, 3.2.6. */
-const LAST_BLOCK = Buffer.from([3, 0]);
-
 /**
  * Adds the last few bytes, and CRC-32 and length of everything. They are compressed synchronously, unless what is
  * before them is so long that this would take more time than to send them as they are.
- * @param ready makes them as more of the stream, where that is sooner done than by zlib
  */
-export function deflateEnd(
-  { pieces, crc, bytes }: Deflated,
-  end: Uint8Array,
-  ready: () => Deflated | undefined = () => undefined,
-): Uint8Array {
+export function deflateEnd({ pieces, crc, bytes }: Deflated, end: Uint8Array): Uint8Array {
   const trailer = Buffer.alloc(8);
   trailer.writeUInt32LE(crc32(end, crc), 0);
   trailer.writeUInt32LE((bytes + end.length) % 2 ** 32, 4);
   const isStored = end.length * STORED_SHARE <= bytesOf(pieces) && end.length <= MAX_STORED;
-  const last = isStored ? [storedHead(end.length), end] : compressed(end, ready());
+  const last = isStored ? [storedHead(end.length), end] : [deflateRawSync(end, END_OPTIONS)];
   return Buffer.concat([...last, trailer]);
 }
-
-const compressed = (end: Uint8Array, ready: Deflated | undefined): readonly Uint8Array[] =>
-  ready === undefined ? [deflateRawSync(end, END_OPTIONS)] : [...ready.pieces, LAST_BLOCK];
 
 /** The head of a last block that is stored: RFC 1951, 3.2.4. It begins at a byte. */
 function storedHead(length: number): Uint8Array {

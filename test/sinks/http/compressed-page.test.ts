@@ -1,6 +1,6 @@
 // Pages as gzip: one member, whatever they are made of, and one compression for what lasts.
 import { spawnSync } from 'node:child_process';
-import { gunzipSync } from 'node:zlib';
+import { constants, crc32, deflateRawSync, gunzipSync, inflateRawSync } from 'node:zlib';
 import { expect } from 'chai';
 import * as fc from 'fast-check';
 import { isObservable, lastValueFrom, of } from 'rxjs';
@@ -168,30 +168,6 @@ describe('a compressed page', () => {
     expect({ holders, ...state }).to.deep.equal({ holders: 0, isHeld: false });
   });
 
-  it('ends with what was made of its ending, unless what is before that is long', async () => {
-    const short = text('a 1', 1000);
-    // Nothing repeats: it takes as much as it is.
-    const long = Buffer.from(Array.from({ length: 400_000 }, () => Math.random() * 256));
-    const ending = text('own', 3);
-    const deflatedEnding = await deflate([ending]);
-    for (const [start, times] of [
-      [short, 1],
-      [long, 0],
-    ] as const) {
-      let asked = 0;
-      const get = () => {
-        asked++;
-        return deflatedEnding;
-      };
-      const page = Object.defineProperty({ ...pageOf([start], ending).page }, 'deflatedEnding', {
-        get,
-      });
-      const zipped = await bytesOf(pageCompressor()(page));
-      expect(gunzipSync(zipped).equals(Buffer.concat([start, ending]))).to.equal(true);
-      expect(asked).to.equal(times);
-    }
-  });
-
   it('of which the ready parts fail is released', () => {
     const { page, state } = pageOf([text('a 1', 100)]);
     const failing = Object.defineProperty({ ...page }, 'deflated', {
@@ -228,18 +204,36 @@ describe('a compressed page', () => {
     expect(made.length).to.equal(1);
   });
 
-  it('waits for its turn while two others are compressed, so that the pool has threads left', async () => {
-    const { compressed, made, finish } = counting();
-    const pages = Array.from({ length: 5 }, (_, i) => pageOf([text(`a ${i}`, 100)]));
-    const followed = pages.map(({ page }) => follow(streamOf(compressed(page))));
-    const held = () => pages.filter(({ state }) => state.isHeld).length;
-    for (let done = 0; done < 5; done++) {
-      await eventually('the next begin', () => made.length === Math.min(5, done + 2));
-      expect(held()).to.equal(5 - done);
-      finish();
-      await eventually('one is released', () => held() === 4 - done);
+  it('is compressed in parts, two at once, so that the pool has threads left', async () => {
+    const pages = [2.5, 0.1, 1.7].map((mb) => [text('a 1', mb * 250_000)]);
+    let [running, most, parts] = [0, 0, 0];
+    const compress = async (part: Uint8Array) => {
+      most = Math.max(most, ++running);
+      parts++;
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      running--;
+      return deflateRawSync(part, { finishFlush: constants.Z_FULL_FLUSH });
+    };
+    const made = await Promise.all(pages.map((page) => deflate(page, compress)));
+    expect({ most, isMany: parts > 6 }).to.deep.equal({ most: 2, isMany: true });
+    for (const [index, { pieces, crc, bytes }] of made.entries()) {
+      const plain = Buffer.concat(pages[index] ?? []);
+      const whole = inflateRawSync(Buffer.concat([...pieces, deflateRawSync('')]));
+      expect(whole.equals(plain)).to.equal(true);
+      expect({ crc, bytes }).to.deep.equal({ crc: crc32(plain), bytes: plain.length });
     }
-    expect(followed.every(({ seen }) => seen.length === 1)).to.equal(true);
+  });
+
+  it('is not given up before no thread reads it any more', async () => {
+    let running = 0;
+    const compress = async (part: Uint8Array) => {
+      running++;
+      await new Promise((resolve) => setTimeout(resolve, part.length === 524_288 ? 20 : 1));
+      running--;
+      throw new Error('no memory');
+    };
+    const failure = await deflate([text('a 1', 150_000)], compress).catch(String);
+    expect({ failure, running }).to.deep.equal({ failure: 'Error: no memory', running: 0 });
   });
 
   it('that cannot be compressed is released, and is tried again the next time', async () => {

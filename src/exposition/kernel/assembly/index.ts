@@ -11,5 +11,4 @@ export {
   staleness,
 } from './lines';
 export { bestPeriod, countSymbols, deflateAll, deflateChanged, prepareRecords } from './deflate';
-export { countText, deflateText } from './page-text';
 export { writeValue } from './values';

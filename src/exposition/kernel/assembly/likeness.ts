@@ -2,7 +2,7 @@
 import { NOTES } from './own';
 import { LONGEST, lineFeed, literals, reference } from './symbols';
 
-export const SHORTEST: u32 = 3;
+const SHORTEST: u32 = 3;
 export const FARTHEST: u32 = 32_768;
 const QUOTE: u32 = 0x22;
 
@@ -32,7 +32,7 @@ function note(at: u64, length: u32, distance: u32): void {
 }
 
 /** How many bytes at `a` and `b` are equal, at most `limit`. */
-export function common(a: usize, b: usize, limit: u32): u32 {
+function common(a: usize, b: usize, limit: u32): u32 {
   let i: u32 = 0;
   for (; i + 16 <= limit; i += 16) {
     const differs = i8x16.bitmask(i8x16.eq(v128.load(a + i), v128.load(b + i))) ^ 0xffff;
