@@ -236,8 +236,6 @@ export interface Deflated {
   /** CRC-32 and length of the uncompressed bytes. */
   readonly crc: number;
   readonly bytes: number;
-  /** Keeps the bytes until the returned function is called, if their memory may be used again. */
-  readonly hold?: () => () => void;
 }
 
 /**
@@ -245,8 +243,6 @@ export interface Deflated {
  * call `hold()` before sending, and call the function that it returns once, when sent.
  */
 export interface Snapshot {
-  /** Stands for the text that it was taken of: the same for all snapshots of one target. */
-  readonly origin: object;
   /** Of its families, in the order of a page. */
   readonly facts: readonly FamilyFacts[];
   /** Views of their lines, which may be made when this is read first; always the same list. */

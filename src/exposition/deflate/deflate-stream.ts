@@ -1,6 +1,6 @@
 // Deflate streams from ready parts: bits are joined, nothing is compressed again. RFC 1951.
 import { crc32, inflateRawSync } from 'node:zlib';
-import type { Deflated, DeflatedPart } from '../../model.js';
+import type { Deflated, DeflatedPart, FamilyText, Header } from '../../model.js';
 import { finishedCrc, innerCrc, shiftedCrc } from './crc.js';
 import { DeflateCode, LONGEST_CODE } from './deflate-code.js';
 import { BitWriter, wordsFor } from './bit-writer.js';
@@ -57,19 +57,33 @@ export function inflated(parts: readonly DeflatedPart[], code: DeflateCode): Uin
 /** The end of a block, and an empty one that is stored. */
 const END_BITS = 15 + 3 + 7 + 32;
 
-/**
- * Joins parts of one code, in their order: large ones as they are, runs of small ones in one block.
- * @param memoryFor gives memory of at least that many words, for the small ones
- */
-export function joined(
-  parts: readonly DeflatedPart[],
-  code: DeflateCode,
-  memoryFor: (words: number) => Uint32Array = (words) => new Uint32Array(words),
+/** Headers in a code, which seldom changes. */
+const deflatedHeaders = new WeakMap<DeflateCode, WeakMap<Header, DeflatedPart>>();
+
+/** Families whose lines compressed themselves, each below its header. */
+export function deflatedFamilies(
+  families: readonly FamilyText[],
+  headers: readonly Header[],
+  lengths: readonly number[],
 ): Deflated {
+  const code = codeOf(lengths);
+  const known = madeOnce(deflatedHeaders, code, () => new WeakMap());
+  const parts: DeflatedPart[] = [];
+  families.forEach(({ deflated = [] }, index) => {
+    const header = headers[index];
+    if (header !== undefined)
+      parts.push(madeOnce(known, header, ({ text }) => deflatedText(Buffer.from(text), code)));
+    for (const part of deflated) parts.push(part);
+  });
+  return joined(parts, code);
+}
+
+/** Joins parts of one code, in their order: large ones as they are, runs of small ones in one block. */
+export function joined(parts: readonly DeflatedPart[], code: DeflateCode): Deflated {
   const runs = runsOf(parts);
   let words = 0;
   for (const run of runs) if (Array.isArray(run)) words += wordsOf(run, code);
-  const memory = memoryFor(words);
+  const memory = new Uint32Array(words);
   const pieces: Uint8Array[] = [];
   let used = 0;
   for (const run of runs) {

@@ -1,34 +1,50 @@
 // Pages of the text formats, which share the rendered sample lines.
+import { bytesOf } from '../../bytes.js';
 import type {
   Deflated,
   FamilyFacts,
   FamilyText,
   Format,
+  Header,
   Page,
   ReadyExposition,
 } from '../../model.js';
-import { bytesOf } from '../../bytes.js';
+import { deflatedFamilies } from '../deflate/deflate-stream.js';
 import { madeOnce } from '../made-once.js';
 import { headerText } from '../text/header-text.js';
-import { PageBodies } from './page-bodies.js';
-import type { FamilySyntax, PageBody } from './page-bodies.js';
-import { PageStreams } from './page-streams.js';
 import { familiesOf } from './selection.js';
 
 /** What a text format adds to the sample lines. */
-export interface Syntax extends FamilySyntax {
+export interface Syntax {
   readonly contentType: string;
+  /** The header lines of a family. */
+  readonly header: (facts: FamilyFacts) => string;
+  /**
+   * Adapts families to what the format can express: those that a page begins with, and those behind
+   * them, each on their own.
+   */
+  readonly agree?: (families: readonly FamilyFacts[], isFirst: boolean) => readonly FamilyFacts[];
   /** The last line of a page, if any. */
   readonly end: string;
   readonly takes?: Format['takes'];
 }
 
-export function textFormat({ contentType, end, takes, ...syntax }: Syntax): Format {
-  const { header, agree = (all: readonly FamilyFacts[]) => all } = syntax;
-  const bodies = new PageBodies(syntax);
-  const streams = new PageStreams(header);
-  /** Headers of the internal metrics. */
-  const headers = new WeakMap<FamilyFacts, string>();
+export function textFormat(syntax: Syntax): Format {
+  const { contentType, end, takes, header, agree = (all: readonly FamilyFacts[]) => all } = syntax;
+  const headers = new WeakMap<FamilyFacts, Header>();
+  const makeHeader = (facts: FamilyFacts): Header => {
+    const text = header(facts);
+    return { text, bytes: Buffer.byteLength(text) };
+  };
+  // One call less for each family, where it is known.
+  const headerOf: HeaderOf = (facts) => headers.get(facts) ?? madeOnce(headers, facts, makeHeader);
+  /** By the snapshot, or by the list of families that a scope selects of it. */
+  const bodies = new WeakMap<object, PageBody>();
+  const bodyOf = (exposition: ReadyExposition): PageBody => {
+    const { snapshot, selected } = exposition;
+    const given = selected?.map(({ facts }) => facts) ?? snapshot.facts;
+    return new PageBody(exposition, agree(given, true), headerOf, header === headerText);
+  };
   /** The internal metrics, some of which are new each time, and the last line. */
   const endingOf = ({ internal }: ReadyExposition): readonly Uint8Array[] => {
     const given: FamilyFacts[] = [];
@@ -37,9 +53,7 @@ export function textFormat({ contentType, end, takes, ...syntax }: Syntax): Form
     let text = '';
     let index = 0;
     for (const family of internal) {
-      const facts = agreed[index++] ?? family.facts;
-      // One call less for each of them, where it is known.
-      text += headers.get(facts) ?? madeOnce(headers, facts, header);
+      text += headerOf(agreed[index++] ?? family.facts).text;
       text += family.text ?? linesOf(family);
     }
     text += end;
@@ -50,56 +64,144 @@ export function textFormat({ contentType, end, takes, ...syntax }: Syntax): Form
     ...(takes !== undefined && { takes }),
     page: (exposition) => {
       const { snapshot, selected } = exposition;
-      // Those are the headers in the page of a snapshot.
-      const text = header === headerText && selected === undefined ? snapshot.page : undefined;
-      const body =
-        text === undefined
-          ? bodies.of(familiesOf(exposition), snapshot.origin)
-          : new SnapshotBody(snapshot.facts, text);
-      return new TextPage(contentType, exposition, body, endingOf(exposition), streams);
+      const body = madeOnce(bodies, selected ?? snapshot, () => bodyOf(exposition));
+      return new TextPage(contentType, body, endingOf(exposition), snapshot.hold());
     },
   };
 }
 
-/** The text of a snapshot as it lies. */
-class SnapshotBody implements PageBody {
-  readonly facts: readonly FamilyFacts[];
-  readonly pieces: readonly Uint8Array[];
+/** The header lines of a family in one format; the same object for the same facts. */
+type HeaderOf = (facts: FamilyFacts) => Header;
 
-  constructor(facts: readonly FamilyFacts[], pieces: readonly Uint8Array[]) {
-    this.facts = facts;
-    this.pieces = pieces;
+/** The families of a page, each below its header. Its forms are made where they are wanted, once. */
+class PageBody {
+  /** Pages of the same body come one after the other: what it is made of is held by each of them. */
+  readonly #exposition: ReadyExposition;
+  readonly #facts: readonly FamilyFacts[];
+  readonly #headerOf: HeaderOf;
+  readonly #page: readonly Uint8Array[] | undefined;
+  #bytes: number | undefined;
+  #pieces: readonly Uint8Array[] | undefined;
+  #deflated: Deflated | undefined;
+
+  /**
+   * @param facts as the format can express them, in the order of the families
+   * @param hasItsHeaders whether the headers are those in the text of a snapshot
+   */
+  constructor(
+    exposition: ReadyExposition,
+    facts: readonly FamilyFacts[],
+    headerOf: HeaderOf,
+    hasItsHeaders: boolean,
+  ) {
+    this.#exposition = exposition;
+    this.#facts = facts;
+    this.#headerOf = headerOf;
+    const isWhole = hasItsHeaders && exposition.selected === undefined;
+    this.#page = isWhole ? exposition.snapshot.page : undefined;
   }
 
   get bytes(): number {
-    return bytesOf(this.pieces);
+    return (this.#bytes ??= this.#page === undefined ? this.#sum() : bytesOf(this.#page));
+  }
+
+  /** Always the same list. */
+  get pieces(): readonly Uint8Array[] {
+    return (this.#pieces ??= this.#page ?? packed(this.#families, this.#headers));
+  }
+
+  /** Undefined if lines did not compress themselves. */
+  get deflated(): Deflated | undefined {
+    const { code } = this.#exposition.snapshot;
+    if (code === undefined) return undefined;
+    return (this.#deflated ??= deflatedFamilies(this.#families, this.#headers, code));
+  }
+
+  get #families(): readonly FamilyText[] {
+    return familiesOf(this.#exposition);
+  }
+
+  get #headers(): readonly Header[] {
+    return this.#facts.map(this.#headerOf);
+  }
+
+  #sum(): number {
+    const { selected, snapshot } = this.#exposition;
+    let bytes = selected === undefined ? snapshot.bytes : 0;
+    for (const family of selected ?? []) bytes += family.bytes;
+    for (const header of this.#headers) bytes += header.bytes;
+    return bytes;
   }
 }
 
-/** What it is made of is made where it is wanted: a compressed page needs no text. */
+/** Smaller pieces are copied together: small writes cost more than that. */
+const SMALL = 16_384;
+
+/** Families below their headers. What lies side by side in one memory is one piece, with its headers if they are the same. */
+function packed(families: readonly FamilyText[], headers: readonly Header[]): Uint8Array[] {
+  const pieces: Uint8Array[] = [];
+  let run: Uint8Array[] = [];
+  const endRun = (): void => {
+    if (run.length > 0) pieces.push(Buffer.concat(run));
+    run = [];
+  };
+  const add = (piece: Uint8Array): void => {
+    if (piece.length < SMALL) run.push(piece);
+    else {
+      endRun();
+      pieces.push(piece);
+    }
+  };
+  let memory: ArrayBufferLike | undefined;
+  let start = 0;
+  let end = 0;
+  const endSpan = (): void => {
+    if (memory !== undefined) add(Buffer.from(memory, start, end - start));
+    memory = undefined;
+  };
+  families.forEach((family, index) => {
+    const header = headers[index]?.text ?? '';
+    const { headed } = family;
+    if (headed?.header.text !== header) {
+      endSpan();
+      add(Buffer.from(header));
+      for (const piece of family.pieces) add(piece);
+      return;
+    }
+    const { spans } = headed;
+    for (let i = 0; i < spans.length; i += 2) {
+      const from = spans[i] ?? 0;
+      if (memory !== headed.memory || from !== end) {
+        endSpan();
+        memory = headed.memory;
+        start = from;
+      }
+      end = spans[i + 1] ?? 0;
+    }
+  });
+  endSpan();
+  endRun();
+  return pieces;
+}
+
 class TextPage implements Page {
   readonly contentType: string;
   readonly ending: readonly Uint8Array[];
   readonly bytes: number;
   readonly release: () => void;
-  readonly #exposition: ReadyExposition;
   readonly #body: PageBody;
-  readonly #streams: PageStreams;
 
   constructor(
     contentType: string,
-    exposition: ReadyExposition,
     body: PageBody,
     ending: readonly Uint8Array[],
-    streams: PageStreams,
+    release: () => void,
   ) {
     this.contentType = contentType;
     this.ending = ending;
     this.bytes = body.bytes + bytesOf(ending);
-    this.release = exposition.snapshot.hold();
-    this.#exposition = exposition;
+    this.release = release;
     this.#body = body;
-    this.#streams = streams;
   }
 
   get lasting(): readonly Uint8Array[] {
@@ -109,7 +211,7 @@ class TextPage implements Page {
     return this.#body.pieces.concat(this.ending);
   }
   get deflated(): Deflated | undefined {
-    return this.#streams.ofFamilies(this.#exposition, this.#body);
+    return this.#body.deflated;
   }
 }
 

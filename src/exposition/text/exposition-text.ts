@@ -39,8 +39,6 @@ export class ExpositionText {
   readonly #order: Ranked[] = [];
   readonly #groups: FamilyGroups;
   readonly #forbidden = new ForbiddenValues();
-  /** That of its snapshots. */
-  readonly #origin = {};
   readonly #totals: Totals = { lines: 0, blocks: 0, textBytes: 0 };
   #deflater: Deflater | undefined;
   readonly #room: WritingRoom;
@@ -147,7 +145,6 @@ export class ExpositionText {
       if (all.length % GROUPS_A_STEP === 0) yield;
     }
     return new TextSnapshot(all, {
-      origin: this.#origin,
       facts: this.#groups.facts,
       series: this.#totals.lines,
       forms: { text: hasText, deflated: forms.deflated },

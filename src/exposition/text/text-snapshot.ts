@@ -4,7 +4,6 @@ import type { FamilyFacts, FamilyText, Forms, Snapshot } from '../../model.js';
 import type { Shown } from './family-group.js';
 
 export class TextSnapshot implements Snapshot {
-  readonly origin: object;
   readonly facts: readonly FamilyFacts[];
   readonly bytes: number;
   readonly series: number;
@@ -20,15 +19,13 @@ export class TextSnapshot implements Snapshot {
   constructor(
     groups: readonly Shown[],
     {
-      origin,
       facts,
       series,
       forms,
       code,
       hasForbidden,
-    }: Pick<Snapshot, 'origin' | 'facts' | 'series' | 'forms' | 'code' | 'hasForbidden'>,
+    }: Pick<Snapshot, 'facts' | 'series' | 'forms' | 'code' | 'hasForbidden'>,
   ) {
-    this.origin = origin;
     this.facts = facts;
     this.series = series;
     this.forms = forms;

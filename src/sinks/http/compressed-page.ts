@@ -45,28 +45,15 @@ export function pageCompressor(
       const pieces = [HEADER, ...start.pieces, deflateEnd(start, fresh)];
       return { contentType, pieces, bytes: bytesOf(pieces), release };
     };
-    let release = page.release;
     try {
       const ready = page.deflated;
-      if (ready !== undefined) {
-        release = releaseOf(page, ready);
-        return whole(ready, release);
-      }
+      if (ready !== undefined) return whole(ready, page.release);
     } catch (error) {
-      release();
+      page.release();
       throw error;
     }
     return deflated(page, page.lasting ?? page.pieces).pipe(
       map((start) => whole(start, () => undefined)),
     );
-  };
-}
-
-/** Ready parts are sent as they are, so a page whose bytes they are stays until then. */
-function releaseOf(page: Page, { hold }: Deflated): () => void {
-  const end = hold?.();
-  return () => {
-    end?.();
-    page.release();
   };
 }

@@ -4,7 +4,6 @@ import type { FamilyFacts, FamilyText, Forms, Snapshot } from '../../model.js';
 
 export class BorrowedSnapshot implements Snapshot {
   readonly id: number;
-  readonly origin: object;
   readonly facts: readonly FamilyFacts[];
   readonly families: readonly FamilyText[];
   readonly page: readonly Uint8Array[] | undefined;
@@ -21,7 +20,6 @@ export class BorrowedSnapshot implements Snapshot {
   constructor(
     {
       id,
-      origin,
       facts,
       families,
       page,
@@ -32,21 +30,11 @@ export class BorrowedSnapshot implements Snapshot {
       hasForbidden,
     }: Pick<
       BorrowedSnapshot,
-      | 'id'
-      | 'origin'
-      | 'facts'
-      | 'families'
-      | 'page'
-      | 'bytes'
-      | 'series'
-      | 'forms'
-      | 'code'
-      | 'hasForbidden'
+      'id' | 'facts' | 'families' | 'page' | 'bytes' | 'series' | 'forms' | 'code' | 'hasForbidden'
     >,
     giveBack: (id: number, times: number) => void,
   ) {
     this.id = id;
-    this.origin = origin;
     this.facts = facts;
     this.families = families;
     this.page = page;

@@ -25,8 +25,6 @@ export class Borrower {
   readonly #memory: Readonly<ThreadMemory>;
   readonly #giveBack: (id: number, times: number) => void;
   readonly #headers = new WeakMap<FamilyFacts, Header>();
-  /** That of its snapshots. */
-  readonly #origin = {};
   #last: BorrowedSnapshot | undefined;
   #code: readonly number[] | undefined;
 
@@ -72,8 +70,7 @@ export class Borrower {
     const last = places === undefined ? this.#last?.facts : undefined;
     const facts = last ?? families.map((family) => family.facts);
     const pieces = page && [...this.#piecesAt(page)];
-    const origin = this.#origin;
-    const shown = { id, origin, facts, families, page: pieces, ...sizes, code: own };
+    const shown = { id, facts, families, page: pieces, ...sizes, code: own };
     return new BorrowedSnapshot(shown, this.#giveBack);
   }
 

@@ -210,19 +210,6 @@ describe('a page of text 0.0.4', () => {
     );
   });
 
-  it('puts together again only what is beside a change', () => {
-    const { exposition } = exposing(...Array.from({ length: 400 }, (_, i) => [`f${i} 1\n`]));
-    const before = TEXT.page(exposition).pieces;
-    const families = exposition.snapshot.families.map((family, index) =>
-      index === 50 ? familyText(family.facts, [Buffer.from('f50 2\n')]) : family,
-    );
-    const after = TEXT.page({ ...exposition, selected: families }).pieces;
-    expect(Buffer.concat(after).toString()).to.contain('\nf50 2\n');
-    const isSame = after.map((piece, index) => piece === before[index]).slice(0, -1);
-    expect(isSame.filter((each) => !each)).to.have.lengthOf(1);
-    expect(isSame.length).to.be.within(4, 50);
-  });
-
   it('is what its families say, whichever came, went or changed since the last one', () => {
     const all = Array.from({ length: 50 }, (_, index) => {
       const type = index % 3 === 0 ? ('counter' as const) : ('gauge' as const);
@@ -258,29 +245,6 @@ describe('a page of text 0.0.4', () => {
         }
       }),
     );
-  });
-
-  it('is put together anew only where it changed, though another target has the same families', () => {
-    const { exposition } = exposing(...Array.from({ length: 400 }, (_, i) => [`f${i} 1\n`]));
-    const targetOf = (value: number): ReadyExposition => {
-      const families = exposition.snapshot.families.map(({ facts }) =>
-        familyText(facts, [Buffer.from(`${facts.name} ${value}\n`)]),
-      );
-      return { ...exposition, snapshot: snapshotOf(families, { origin: {} }), internal: [] };
-    };
-    const [one, other] = [targetOf(1), targetOf(2)];
-    for (const format of [TEXT, OPEN_METRICS]) {
-      const before = format.page(one).pieces;
-      const { families, origin } = one.snapshot;
-      const changed = families.map((family, index) =>
-        index === 50 ? familyText(family.facts, [Buffer.from(`${family.facts.name} 3\n`)]) : family,
-      );
-      format.page(other);
-      const after = format.page({ ...one, snapshot: snapshotOf(changed, { origin }) }).pieces;
-      const isSame = after.map((piece, index) => piece === before[index]);
-      expect(isSame.filter((each) => !each).length).to.be.within(1, 2);
-      expect(isSame.length).to.be.at.least(4);
-    }
   });
 
   it('packs a snapshot once, and writes the internal metrics fresh each time', () => {

@@ -149,23 +149,19 @@ describe('a compressed page', () => {
     expect(made).to.deep.equal([lasting]);
   });
 
-  it('takes a stream that is ready, and holds it and its page for as long as it is sent', async () => {
+  it('takes a stream that is ready, and holds its page for as long as it is sent', async () => {
     const { compressed, made } = counting();
     const { page, state } = pageOf([text('a 1', 100)], text('own', 3));
-    let holders = 0;
-    const hold = () => {
-      holders++;
-      return () => holders--;
-    };
-    const deflated = { ...(await deflate([text('ready', 2)])), hold };
-    const packed = await pageFrom(compressed({ ...page, deflated }));
+    const packed = await pageFrom(
+      compressed({ ...page, deflated: await deflate([text('ready', 2)]) }),
+    );
     expect(made).to.deep.equal([]);
-    expect({ holders, ...state }).to.deep.equal({ holders: 1, isHeld: true });
+    expect(state.isHeld).to.equal(true);
     expect(gunzipSync(Buffer.concat(packed.pieces)).toString()).to.equal(
       'ready\nready\nown\nown\nown\n',
     );
     packed.release();
-    expect({ holders, ...state }).to.deep.equal({ holders: 0, isHeld: false });
+    expect(state.isHeld).to.equal(false);
   });
 
   it('of which the ready parts fail is released', () => {
